@@ -1,0 +1,1 @@
+"""Segmented private data aggregation in the multi-message shuffle model: accountants, protocols, experiments."""

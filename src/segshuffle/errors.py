@@ -1,0 +1,47 @@
+"""The errors a user can meet, each with a message that says what to do next.
+
+Every message names the value that was refused, where it came from and what is allowed. The command line prints the
+message alone and exits with status 2; the pipeline prints it before any job starts.
+"""
+
+from __future__ import annotations
+
+
+class SegshuffleError(Exception):
+    """Base class of every error this package raises on purpose."""
+
+
+class ParameterError(SegshuffleError, ValueError):
+    """A parameter is outside its range.
+
+    Parameters
+    ----------
+    name : str
+        Name of the parameter as the caller knows it.
+    value : object
+        The value that was given.
+    allowed : str
+        The allowed range, in words or as an interval.
+    """
+
+    def __init__(self, name: str, value: object, allowed: str) -> None:
+        super().__init__(f"{name} = {value!r} is not allowed: it must be {allowed}.")
+        self.name = name
+        self.value = value
+        self.allowed = allowed
+
+
+class InfeasibleError(SegshuffleError, ValueError):
+    """No value of the searched parameter meets the privacy target."""
+
+
+class DataError(SegshuffleError, ValueError):
+    """A data file is not what it should be (wrong bytes, malformed line, item outside the domain)."""
+
+
+class FetchError(SegshuffleError):
+    """A file could be had from none of its addresses."""
+
+
+class ConfigError(SegshuffleError, ValueError):
+    """The configuration is invalid; the message lists every problem at once."""
