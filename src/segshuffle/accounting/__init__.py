@@ -1,0 +1,1 @@
+"""Numbers of privacy: pure functions of public parameters, without randomness and without files."""

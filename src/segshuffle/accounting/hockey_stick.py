@@ -1,0 +1,284 @@
+r"""Hockey-stick divergence of a pair of counts, certified, at a cost that does not grow with the number of messages.
+
+The object (math of Theorem 4.8 of "Privacy Amplification via Shuffling: Unified, Simplified, and Tightened" and of
+Theorem 3 of "Segmented Private Data Aggregation in the Multi-message Shuffle Model"): C blanket messages fall on the
+two items that distinguish the neighbouring datasets, A ~ Binomial(C, 1/2) of them on the first. The victim adds one
+message to the first count with probability `heads`, to the second with probability `tails`, and is silent otherwise:
+
+    P = (A + D1, C - A + D2),   Q = (A + D2, C - A + D1),   Pr[D1 = 1] = heads,  Pr[D2 = 1] = tails.
+
+Given the total c of both counts the divergence is a sum over one binomial(c, 1/2), and one threshold decides it:
+
+    D = sum_c speak * contrast * Pr[C = c-1] * h(c, rho_c),
+    h(c, rho) = 2 (1 + e^eps)/c * [ (c/4) Pr[Bin(c-1, 1/2) = t-1] - shift * Pr[Bin(c, 1/2) >= t] ],
+    shift = (c/2) (tanh(eps/2)/contrast) (1 + rho),   t = floor(c/2 + shift) + 1,
+    rho_c = (1 - speak)/speak * Pr[C = c]/Pr[C = c-1],
+
+with speak = heads + tails and contrast = (heads - tails)/(heads + tails). The bracket is
+sum_{a >= t} (a - c/2 - shift) binom(c, a)/2^c, by the recursion of the binomial tail: only Mills' ratio cancels.
+
+Why blocks of c suffice: h falls in c for a fixed rho, because adding a fair coin to either count turns the pair of
+total c into the pair of total c + 1 (data processing); h is convex and falling in rho, as every summand is; and rho_c
+falls in c. So on a block of totals [c1, c2) with mass W and mean odds rho' (both known from the law of C alone)
+
+    h(c2, rho_c2) + h_rho(c2, rho_c2) (rho' - rho_c2)  <=  mean of h  <=  chord of h(c1, .) on [rho_c2, rho_c1] at rho',
+
+first order in the width of the block through c, second order through rho. Blocks are split where the gap is widest
+until the whole interval is as narrow as asked. Nothing is truncated: the blocks cover the whole support.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segshuffle.accounting.laws import (
+    CountLaw,
+    FloatArray,
+    half_binomial_pmf,
+    half_binomial_tail,
+    round_off,
+)
+from segshuffle.errors import ParameterError
+
+#: Deltas below this are reported as the interval [0, SMALLEST_DELTA]: doubles end near it.
+SMALLEST_DELTA = 1e-290
+#: Largest epsilon accepted; e^eps stays finite and far from overflow.
+LARGEST_EPSILON = 300.0
+_MAX_ROUNDS = 24
+_MAX_BLOCKS = 2_000_000
+#: Gap reduction asked of one round of splitting: gaps are only linear in the width once they are small.
+_SHRINK = 12.0
+_ROUND_OFF_CAP = 1e15
+_LARGEST_ODDS = 1e200
+
+
+class DeltaInterval(NamedTuple):
+    """A certified interval for a delta: lower <= exact <= upper."""
+
+    lower: float
+    upper: float
+
+    @property
+    def relative_width(self) -> float:
+        """upper/lower - 1 (0 when both are 0, +inf when only the lower end is 0)."""
+        if self.upper == 0.0:
+            return 0.0
+        return self.upper / self.lower - 1.0 if self.lower > 0 else math.inf
+
+
+@dataclass(frozen=True)
+class CountPair:
+    """The pair of counts (P, Q) that dominates, or is, what the server sees of one victim.
+
+    Parameters
+    ----------
+    heads : float
+        Probability that the victim adds to the first count (Q: to the second), in (0, 1].
+    tails : float
+        Probability that the victim adds to the other count, in [0, heads); heads + tails <= 1.
+    blanket : CountLaw
+        Law of the number C of blanket messages on the two items together.
+    """
+
+    heads: float
+    tails: float
+    blanket: CountLaw
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.heads <= 1.0:
+            raise ParameterError("heads", self.heads, "in (0, 1]")
+        if not 0.0 <= self.tails <= min(self.heads, 1.0 - self.heads + 1e-15):
+            raise ParameterError("tails", self.tails, "in [0, min(heads, 1 - heads)]")
+
+    @property
+    def speak(self) -> float:
+        """Probability that the victim adds to one of the two counts."""
+        return min(self.heads + self.tails, 1.0)
+
+    @property
+    def contrast(self) -> float:
+        """(heads - tails)/(heads + tails): 1 when a message names its item for certain."""
+        return (self.heads - self.tails) / (self.heads + self.tails)
+
+
+class _Edges(NamedTuple):
+    """Totals that begin a block, ascending, the last one past the support; all arrays of one shape (n_blocks + 1,)."""
+
+    total: FloatArray
+    rho: FloatArray
+    point: FloatArray
+    """Pr[C = total - 1]."""
+    tail: FloatArray
+    """Pr[C <= total - 2] up to the mean, Pr[C >= total - 1] above it."""
+    value: FloatArray
+    """h(total, rho)."""
+    slope: FloatArray
+    """Derivative of h in rho (<= 0)."""
+    error: FloatArray
+    """Round-off bound of value."""
+    cross: FloatArray
+    """Upper bound of h(total, rho of the next edge), nan where not yet needed."""
+
+
+def hockey_stick(*, pair: CountPair, epsilon: float, rtol: float = 1e-4) -> DeltaInterval:
+    """Certified interval for D_{e^epsilon}(P || Q) of a pair of counts.
+
+    Parameters
+    ----------
+    pair : CountPair
+        The pair; it is symmetric, so the other direction has the same value.
+    epsilon : float
+        In [0, 300].
+    rtol : float
+        Relative width asked of the interval, in (0, 1); at most about 1e-6 is ever useful.
+
+    Returns
+    -------
+    DeltaInterval
+        lower <= D <= upper, round-off included. Values below 1e-290 come back as [0, 1e-290].
+
+    Raises
+    ------
+    ParameterError
+        If epsilon or rtol is outside its range.
+    """
+    _check(epsilon, rtol)
+    if pair.contrast == 0.0:
+        return DeltaInterval(0.0, 0.0)
+    edges = _at_totals(pair, epsilon, _initial_totals(pair.blanket))
+    for _ in range(_MAX_ROUNDS):
+        edges = _fill_cross(pair, epsilon, edges)
+        low, high = _bounds(pair, edges)
+        lower, upper = math.fsum(low), math.fsum(high)
+        if upper < SMALLEST_DELTA:
+            return DeltaInterval(0.0, SMALLEST_DELTA)
+        if upper - lower <= rtol * lower or edges.total.size > _MAX_BLOCKS:
+            break
+        fresh, kept = _split(edges.total, high - low, max(0.7 * rtol * lower, (upper - lower) / _SHRINK))
+        if fresh.size == 0:
+            break
+        edges = _merge(edges._replace(cross=np.where(kept, edges.cross, np.nan)), _at_totals(pair, epsilon, fresh))
+    return DeltaInterval(max(lower, 0.0), min(upper, 1.0))
+
+
+def _check(epsilon: float, rtol: float) -> None:
+    if not 0.0 <= epsilon <= LARGEST_EPSILON:
+        raise ParameterError("epsilon", epsilon, f"in [0, {LARGEST_EPSILON:g}]")
+    if not 0.0 < rtol < 1.0:
+        raise ParameterError("rtol", rtol, "in (0, 1)")
+
+
+def _initial_totals(blanket: CountLaw) -> FloatArray:
+    """First edges: totals 1, ..., past the largest one, closer together around the mean."""
+    spread = np.concatenate([np.arange(-38.0, -12.0, 2.0), np.arange(-12.0, 12.0, 0.25), np.arange(12.0, 40.0, 2.0)])
+    inner = np.floor(blanket.mean + 1 + spread * max(blanket.std, 1.0))
+    end = blanket.largest + 2
+    return np.unique(np.concatenate([[1.0], inner[(inner > 1) & (inner < end)], [end]]))
+
+
+def _at_totals(pair: CountPair, epsilon: float, total: FloatArray) -> _Edges:
+    """Evaluate everything that belongs to the given totals."""
+    rho = np.zeros_like(total)
+    if pair.speak < 1.0:
+        rho = np.minimum((1.0 - pair.speak) / pair.speak * pair.blanket.ratio(total), _LARGEST_ODDS)
+    tail = np.zeros_like(total)
+    below = total - 1 <= pair.blanket.mean
+    tail[below] = pair.blanket.at_most(total[below] - 2)
+    tail[~below] = pair.blanket.at_least(total[~below] - 1)
+    value, slope, error = _conditional(pair, epsilon, total, rho)
+    point = pair.blanket.pmf(total - 1)
+    return _Edges(total, rho, point, tail, value, slope, error, np.full_like(total, np.nan))
+
+
+def _conditional(
+    pair: CountPair, epsilon: float, total: FloatArray, rho: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Value of h(c, rho), its derivative in rho and a bound on the value's round-off, elementwise; 0 at c = +inf."""
+    finite = np.isfinite(total)
+    c = np.where(finite, total, 2.0)
+    unit = 0.5 * c * (math.tanh(0.5 * epsilon) / pair.contrast)
+    shift = unit * (1.0 + rho)
+    # beyond c no event separates P from Q: the sum is empty
+    threshold = np.floor(np.minimum(0.5 * c + shift, c)) + 1.0
+    tail = half_binomial_tail(c, threshold)
+    gain = 0.25 * c * half_binomial_pmf(c - 1.0, threshold - 1.0)
+    loss = np.minimum(shift, c) * tail
+    factor = np.where(finite, 2.0 * (1.0 + math.exp(epsilon)) / c, 0.0)
+    return np.maximum(factor * (gain - loss), 0.0), -factor * unit * tail, factor * (gain + loss) * round_off(c)
+
+
+def _fill_cross(pair: CountPair, epsilon: float, edges: _Edges) -> _Edges:
+    """Evaluate h(total, rho of the next edge) where it is missing; with rho = 0 throughout it is the value itself."""
+    if pair.speak >= 1.0:
+        return edges._replace(cross=edges.value + edges.error)
+    missing = np.flatnonzero(np.isnan(edges.cross[:-1]))
+    value, _, error = _conditional(pair, epsilon, edges.total[missing], edges.rho[missing + 1])
+    cross = edges.cross.copy()
+    cross[missing] = value + error
+    cross[-1] = 0.0
+    return edges._replace(cross=cross)
+
+
+def _bounds(pair: CountPair, edges: _Edges) -> tuple[FloatArray, FloatArray]:
+    """Certified lower and upper contribution of every block [total[i], total[i+1])."""
+    left, right = _Edges(*(a[:-1] for a in edges)), _Edges(*(a[1:] for a in edges))
+    mass, mass_error = _masses(pair, left, right)
+    single = right.total == left.total + 1
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # sum of Pr[C = c] over the block, relative to the sum of Pr[C = c - 1]
+        mean_ratio = 1.0 + (right.point - left.point) / mass
+        rho_mean = np.where(mass > 0, (1.0 - pair.speak) / pair.speak * mean_ratio, left.rho)
+        rho_mean = np.clip(rho_mean, right.rho, left.rho)
+        share = np.where(left.rho > right.rho, (rho_mean - right.rho) / (left.rho - right.rho), 0.0)
+    rho_error = 4.0 * (mass_error / np.maximum(mass, 1e-300) + round_off(np.minimum(right.total, _ROUND_OFF_CAP)))
+    slack = np.abs(left.slope) * (1.0 + rho_mean) * np.minimum(rho_error, 1.0)
+    chord = left.cross + (left.value + left.error - left.cross) * share + np.where(pair.speak < 1.0, slack, 0.0)
+    high = np.where(single, left.value + left.error, np.minimum(chord, left.cross))
+    tangent = right.value - right.error + right.slope * (rho_mean - right.rho) * (1 + 1e-9)
+    tangent -= np.where(pair.speak < 1.0, np.abs(right.slope) * (1.0 + rho_mean) * np.minimum(rho_error, 1.0), 0.0)
+    low = np.where(single, left.value - left.error, tangent)
+    scale = pair.speak * pair.contrast
+    upper = scale * (mass + mass_error) * high
+    lower = scale * np.maximum(mass - mass_error, 0.0) * np.maximum(low, 0.0)
+    return lower, np.maximum(upper, lower)
+
+
+def _masses(pair: CountPair, left: _Edges, right: _Edges) -> tuple[FloatArray, FloatArray]:
+    """Pr[left <= C + 1 < right] of every block and a bound on its error, from tails on the small side."""
+    left_below, right_below = left.total - 1 <= pair.blanket.mean, right.total - 1 <= pair.blanket.mean
+    mass = np.where(right_below, right.tail - left.tail, left.tail - right.tail)
+    source = np.where(right_below, right.tail, left.tail)
+    middle = left_below & ~right_below
+    mass = np.where(middle, 1.0 - left.tail - right.tail, mass)
+    source = np.where(middle, 1.0, source)
+    single = right.total == left.total + 1
+    mass, source = np.where(single, left.point, mass), np.where(single, left.point, source)
+    return np.maximum(mass, 0.0), source * round_off(np.minimum(right.total, _ROUND_OFF_CAP))
+
+
+def _split(total: FloatArray, gap: FloatArray, budget: float) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """Choose new edges that bring the gaps down to about `budget` in all, and which edges keep their block.
+
+    A block's gap shrinks like the inverse of its number of pieces, so pieces in proportion to the root of the gap
+    reach a given total with the fewest blocks.
+    """
+    first, width = total[:-1], np.diff(total)
+    chosen = (width > 1) & np.isfinite(width) & (gap > 0.01 * budget / gap.size)
+    root = np.sqrt(gap[chosen])
+    limit = np.minimum(width[chosen], 4096.0)
+    pieces = np.clip(np.ceil(root * root.sum() / budget), 2, limit).astype(np.int64)
+    owner = np.repeat(np.flatnonzero(chosen), pieces - 1)
+    position = np.arange(owner.size) - np.repeat(np.cumsum(pieces - 1) - (pieces - 1), pieces - 1) + 1
+    fresh = first[owner] + np.floor(width[owner] * position / np.repeat(pieces, pieces - 1))
+    return fresh, ~np.append(chosen, False)
+
+
+def _merge(one: _Edges, other: _Edges) -> _Edges:
+    """Both tables of edges as one, ascending in total."""
+    order = np.argsort(np.concatenate([one.total, other.total]), kind="stable")
+    return _Edges(*(np.concatenate([a, b])[order] for a, b in zip(one, other, strict=True)))

@@ -1,0 +1,242 @@
+"""Laws of a number of messages: binomial and Poisson, with point and tail probabilities that keep relative accuracy.
+
+Point probabilities follow Loader's saddle-point form (C. Loader, "Fast and accurate computation of binomial
+probabilities", 2000): a Stirling error and a deviance, neither of which cancels, so that a trial count of 1e13 costs
+no digits. Interval probabilities are differences of the tail function on the side of the mean where it is small.
+
+`ROUND_OFF` and `round_off` state the relative accuracy that the tests hold these functions to (against 50-digit
+arithmetic); the accountants add it to every certified bound.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from segshuffle.errors import ParameterError
+
+FloatArray = NDArray[np.float64]
+
+#: Relative error of every probability at small counts; `round_off` adds the growth with the count.
+ROUND_OFF = 1e-12
+
+_SERIES_BELOW = 0.05
+_SERIES_ORDERS = np.arange(2, 16)
+_STIRLING_EXACT_BELOW = 16.0
+
+
+def round_off(count: ArrayLike) -> FloatArray:
+    """Relative error allowed for a tail or point probability among `count` trials.
+
+    scipy's regularised incomplete beta function loses digits like the square root of its arguments; the constant is
+    five times the worst error seen against 50-digit arithmetic up to 1e13 trials.
+    """
+    return np.asarray(ROUND_OFF + 1e-14 * np.sqrt(np.asarray(count, dtype=float)))
+
+
+def stirling_error(count: ArrayLike) -> FloatArray:
+    """log(count!) minus Stirling's approximation, for count >= 1 (0 at count = 0, where callers drop the term)."""
+    x = np.maximum(np.asarray(count, dtype=float), 1.0)
+    small = x < _STIRLING_EXACT_BELOW
+    x_small = np.where(small, x, 1.0)
+    exact = special.gammaln(x_small + 1) - (x_small + 0.5) * np.log(x_small) + x_small - 0.5 * math.log(2 * math.pi)
+    inverse = 1.0 / x
+    square = inverse * inverse
+    series = inverse * (1 / 12 - square * (1 / 360 - square * (1 / 1260 - square * (1 / 1680 - square / 1188))))
+    return np.where(small, exact, series)
+
+
+def deviance(count: ArrayLike, mean: ArrayLike) -> FloatArray:
+    """Return count * log(count / mean) + mean - count, without cancellation when the two are close (mean > 0)."""
+    x, centre = np.broadcast_arrays(np.asarray(count, dtype=float), np.asarray(mean, dtype=float))
+    v = (x - centre) / centre
+    near = np.abs(v) < _SERIES_BELOW
+    v_near = np.where(near, v, 0.0)
+    series = np.zeros_like(v_near)
+    for order in _SERIES_ORDERS[::-1]:
+        series = series * -v_near + 1.0 / (order * (order - 1))
+    far = special.xlogy(x, np.where(near, 1.0, x / centre)) + centre - x
+    return np.where(near, centre * v_near * v_near * series, far)
+
+
+def half_binomial_pmf(trials: FloatArray, successes: FloatArray) -> FloatArray:
+    """Pr[Binomial(trials, 1/2) = successes], elementwise; 0 outside the support."""
+    inside = (successes >= 0) & (successes <= trials)
+    n = np.where(inside, trials, 1.0)
+    k = np.where(inside, successes, 0.0)
+    edge = (k == 0) | (k == n)
+    n_in, k_in = np.where(edge, 2.0, n), np.where(edge, 1.0, k)
+    y = (2 * k_in - n_in) / n_in
+    exponent = 0.5 * n_in * (np.log1p(-y * y) + 2 * y * np.arctanh(y))
+    correction = stirling_error(n_in) - stirling_error(k_in) - stirling_error(n_in - k_in)
+    bulk = np.sqrt(n_in / (2 * math.pi * k_in * (n_in - k_in))) * np.exp(correction - exponent)
+    return np.where(inside, np.where(edge, np.exp2(-n), bulk), 0.0)
+
+
+def half_binomial_tail(trials: FloatArray, threshold: FloatArray) -> FloatArray:
+    """Pr[Binomial(trials, 1/2) >= threshold], elementwise, for any integer threshold."""
+    inside = (threshold > 0) & (threshold <= trials)
+    k = np.where(inside, threshold, 1.0)
+    rest = np.where(inside, trials - threshold + 1, 1.0)
+    return np.where(inside, special.betainc(k, rest, 0.5), np.where(threshold <= 0, 1.0, 0.0))
+
+
+class CountLaw(Protocol):
+    """Law of a count C >= 0: what the hockey-stick accountant needs to know of the blanket."""
+
+    @property
+    def mean(self) -> float:
+        """Expectation of C."""
+        ...
+
+    @property
+    def std(self) -> float:
+        """Standard deviation of C."""
+        ...
+
+    @property
+    def largest(self) -> float:
+        """Largest value of C that carries mass (may be +inf)."""
+        ...
+
+    def pmf(self, count: FloatArray) -> FloatArray:
+        """Pr[C = count], elementwise, zero outside the support."""
+        ...
+
+    def at_least(self, count: FloatArray) -> FloatArray:
+        """Pr[C >= count], elementwise."""
+        ...
+
+    def at_most(self, count: FloatArray) -> FloatArray:
+        """Pr[C <= count], elementwise."""
+        ...
+
+    def ratio(self, count: FloatArray) -> FloatArray:
+        """Pr[C = count] / Pr[C = count - 1] for count >= 1; it decreases in count."""
+        ...
+
+
+@dataclass(frozen=True)
+class BinomialLaw:
+    """C ~ Binomial(trials, probability).
+
+    Parameters
+    ----------
+    trials : int
+        Number of trials, at least 0.
+    probability : float
+        Success probability in (0, 1].
+    """
+
+    trials: int
+    probability: float
+
+    def __post_init__(self) -> None:
+        if self.trials < 0:
+            raise ParameterError("trials", self.trials, "an integer >= 0")
+        if not 0.0 < self.probability <= 1.0:
+            raise ParameterError("probability", self.probability, "in (0, 1]")
+
+    @property
+    def mean(self) -> float:
+        """Expectation of C."""
+        return self.trials * self.probability
+
+    @property
+    def std(self) -> float:
+        """Standard deviation of C."""
+        return math.sqrt(self.trials * self.probability * (1 - self.probability))
+
+    @property
+    def largest(self) -> float:
+        """The number of trials."""
+        return float(self.trials)
+
+    def pmf(self, count: FloatArray) -> FloatArray:
+        """Pr[C = count], elementwise, zero outside the support."""
+        n, p = float(self.trials), self.probability
+        inside = (count >= 0) & (count <= n)
+        k = np.where(inside, count, 0.0)
+        if p == 1.0:
+            return np.where(inside & (k == n), 1.0, 0.0)
+        edge = (k == 0) | (k == n)
+        k_in = np.where(edge, 0.5 * n if n > 0 else 0.5, k)
+        rest = np.maximum(n - k_in, 0.5)
+        exponent = deviance(k_in, n * p) + deviance(rest, n * (1 - p)) if n > 0 else np.zeros_like(k_in)
+        correction = stirling_error(n) - stirling_error(k_in) - stirling_error(rest)
+        bulk = np.sqrt(max(n, 1.0) / (2 * math.pi * k_in * rest)) * np.exp(correction - exponent)
+        at_edge = np.exp(np.where(k == 0, n * math.log1p(-p), n * math.log(p)))
+        return np.where(inside, np.where(edge, at_edge, bulk), 0.0)
+
+    def ratio(self, count: FloatArray) -> FloatArray:
+        """Pr[C = count] / Pr[C = count - 1] for count >= 1; it decreases in count."""
+        odds = self.probability / (1 - self.probability) if self.probability < 1 else math.inf
+        remaining = np.maximum(self.trials - count + 1, 0.0)
+        return np.where(remaining > 0, remaining * odds / count, 0.0)
+
+    def at_least(self, count: FloatArray) -> FloatArray:
+        """Pr[C >= count], elementwise."""
+        inside = (count > 0) & (count <= self.trials)
+        k = np.where(inside, count, 1.0)
+        rest = np.where(inside, self.trials - k + 1, 1.0)
+        return np.where(inside, special.betainc(k, rest, self.probability), np.where(count <= 0, 1.0, 0.0))
+
+    def at_most(self, count: FloatArray) -> FloatArray:
+        """Pr[C <= count], elementwise."""
+        inside = (count >= 0) & (count < self.trials)
+        k = np.where(inside, count, 0.0)
+        rest = np.where(inside, self.trials - k, 1.0)
+        return np.where(inside, special.betaincc(k + 1, rest, self.probability), np.where(count < 0, 0.0, 1.0))
+
+
+@dataclass(frozen=True)
+class PoissonLaw:
+    """C ~ Poisson(mean).
+
+    Parameters
+    ----------
+    mean : float
+        Expectation, positive and finite.
+    """
+
+    mean: float
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.mean < math.inf:
+            raise ParameterError("mean", self.mean, "positive and finite")
+
+    @property
+    def std(self) -> float:
+        """Standard deviation of C."""
+        return math.sqrt(self.mean)
+
+    @property
+    def largest(self) -> float:
+        """+inf."""
+        return math.inf
+
+    def pmf(self, count: FloatArray) -> FloatArray:
+        """Pr[C = count], elementwise, zero outside the support."""
+        inside = count >= 0
+        k = np.where(inside & (count > 0), count, 1.0)
+        bulk = np.exp(-stirling_error(k) - deviance(k, self.mean)) / np.sqrt(2 * math.pi * k)
+        return np.where(inside, np.where(count == 0, math.exp(-self.mean), bulk), 0.0)
+
+    def ratio(self, count: FloatArray) -> FloatArray:
+        """Pr[C = count] / Pr[C = count - 1] for count >= 1; it decreases in count."""
+        return self.mean / count
+
+    def at_least(self, count: FloatArray) -> FloatArray:
+        """Pr[C >= count], elementwise."""
+        k = np.where(count > 0, count, 1.0)
+        return np.where(count > 0, special.gammainc(k, self.mean), 1.0)
+
+    def at_most(self, count: FloatArray) -> FloatArray:
+        """Pr[C <= count], elementwise."""
+        k = np.where(count >= 0, count, 0.0)
+        return np.where(count >= 0, special.gammaincc(k + 1, self.mean), 0.0)
