@@ -1,0 +1,302 @@
+"""Where the MSNBC sessions come from: a given file, an earlier download, a download, or else the labelled stand-in."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segshuffle.datasets._files import write_atomically
+from segshuffle.datasets._http import AttemptError, get_body
+from segshuffle.datasets.archive import MAX_BYTES, read_sessions_file, unpack, verify_sessions
+from segshuffle.datasets.msnbc import N_SESSIONS, SHA256, URLS, parse_sessions
+from segshuffle.datasets.stand_in import draw_stand_in
+from segshuffle.errors import DataError, FetchError, ParameterError
+
+__all__ = [
+    "MAX_RETRY_AFTER",
+    "PATH_VARIABLE",
+    "SessionsSource",
+    "download_sessions",
+    "obtain_sessions",
+    "path_from_environment",
+    "read_sessions_file",
+    "verify_sessions",
+]
+
+#: Environment variable with the path of the user's own copy of the file.
+PATH_VARIABLE = "SEGSHUFFLE_MSNBC"
+#: A server that asks for a longer wait (seconds) is not asked again.
+MAX_RETRY_AFTER = 10.0
+
+_ADVICE = (
+    "Check the network, or get the file in some other way and give its path: "
+    f"config msnbc.path or environment variable {PATH_VARIABLE}."
+)
+
+
+@dataclass(frozen=True)
+class SessionsSource:
+    """Where sessions came from, for labels and provenance; the same on every machine.
+
+    Parameters
+    ----------
+    kind : {"real", "stand-in"}
+        Whether these are the real sessions.
+    sha256 : str or None
+        SHA-256 of the uncompressed file; None for the stand-in.
+    origin : str
+        The address, or the name of the file without its folder; for the stand-in how it was made.
+    reason : str
+        Why the stand-in was used; "" for real sessions.
+    """
+
+    kind: Literal["real", "stand-in"]
+    sha256: str | None
+    origin: str
+    reason: str = ""
+
+    def __post_init__(self) -> None:
+        if self.kind not in ("real", "stand-in"):
+            raise DataError(f"kind of the MSNBC source is {self.kind!r}; allowed are 'real' and 'stand-in'.")
+
+    @property
+    def label(self) -> str:
+        """Name for figures and tables: "MSNBC" or "MSNBC (stand-in)"."""
+        return "MSNBC" if self.kind == "real" else "MSNBC (stand-in)"
+
+    def to_json(self) -> dict[str, str | None]:
+        """Return the fields and the label as a dictionary that JSON can hold."""
+        return {**asdict(self), "label": self.label}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, object]) -> SessionsSource:
+        """Restore what `to_json` returned.
+
+        Parameters
+        ----------
+        data : mapping
+            With exactly the keys kind, sha256, origin, reason and label.
+
+        Returns
+        -------
+        SessionsSource
+            The source.
+
+        Raises
+        ------
+        DataError
+            If a key is missing or unknown, a value is not text, or the label contradicts the kind.
+        """
+        names = {field.name for field in fields(cls)} | {"label"}
+        if not isinstance(data, Mapping) or set(data) != names:
+            raise DataError(f"an MSNBC source record needs exactly the keys {sorted(names)}; found: {data!r}.")
+        for name, value in data.items():
+            if not (isinstance(value, str) or (name == "sha256" and value is None)):
+                raise DataError(f"{name} = {value!r} in an MSNBC source record must be text.")
+        source = cls(**{name: value for name, value in data.items() if name != "label"})  # type: ignore[arg-type]
+        if data["label"] != source.label:
+            raise DataError(f"label {data['label']!r} contradicts kind {source.kind!r}: it must be {source.label!r}.")
+        return source
+
+
+def path_from_environment(environ: Mapping[str, str] | None = None) -> Path | None:
+    """Return the path in the environment variable SEGSHUFFLE_MSNBC, or None if it is unset or empty.
+
+    Parameters
+    ----------
+    environ : mapping, optional
+        The environment; that of the process by default.
+    """
+    value = (os.environ if environ is None else environ).get(PATH_VARIABLE, "")
+    return Path(value).expanduser() if value else None
+
+
+def obtain_sessions(
+    *,
+    path: Path | None,
+    cache: Path,
+    allow_download: bool,
+    rng: np.random.Generator,
+    urls: Sequence[str] = URLS,
+    expected: str = SHA256,
+    deadline_seconds: float = 30.0,
+    n_stand_in: int = N_SESSIONS,
+    log: Callable[[str], object] = lambda message: None,
+) -> tuple[NDArray[np.uint32], SessionsSource]:
+    """Get the MSNBC sessions from the best source there is, and say which it was.
+
+    In this order: the file at `path`; an earlier download in `cache`; a new download; the stand-in.
+
+    Parameters
+    ----------
+    path : pathlib.Path or None
+        The user's own copy. If given, nothing else is tried: an unreadable or wrong file is an error.
+    cache : pathlib.Path
+        File in which a download is kept. If it fails verification, it is removed and fetched again (and only ignored if
+        downloading is not allowed).
+    allow_download : bool
+        Whether the network may be used.
+    rng : numpy.random.Generator
+        Randomness of the stand-in; untouched if the real sessions are found.
+    urls, expected, deadline_seconds, log
+        As for `download_sessions`.
+    n_stand_in : int, optional
+        Number of sessions of the stand-in.
+
+    Returns
+    -------
+    masks : numpy.ndarray of uint32, shape (n_sessions,)
+        One bitmask per user, as `parse_sessions` returns.
+    source : SessionsSource
+        Where they came from.
+
+    Raises
+    ------
+    DataError
+        If the file at `path` is not the MSNBC file, or `cache` cannot be written.
+    """
+    if path is not None:
+        return _real(read_sessions_file(path, expected=expected), Path(path).name, expected)
+    if _is_file(cache):
+        try:
+            return _real(read_sessions_file(cache, expected=expected), cache.name, expected)
+        except DataError as error:
+            log(f"The earlier download is not usable: {error}")
+            if allow_download:
+                with contextlib.suppress(OSError):  # whoever may not remove it may not replace it: said when writing
+                    cache.unlink()
+    reason = "no file was given and downloading is switched off"
+    if allow_download:
+        try:
+            url = download_sessions(cache, urls=urls, expected=expected, deadline_seconds=deadline_seconds, log=log)
+            return _real(read_sessions_file(cache, expected=expected), url, expected)
+        except FetchError as error:
+            reason = str(error)
+    log(f"Using the stand-in for MSNBC: {reason}")
+    source = SessionsSource("stand-in", None, "drawn from the published marginals of MSNBC", reason)
+    return draw_stand_in(rng, n_stand_in), source
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a folder that may not be searched
+        return False
+
+
+def _real(raw: bytes, origin: str, sha256: str) -> tuple[NDArray[np.uint32], SessionsSource]:
+    return parse_sessions(raw, source=origin), SessionsSource("real", sha256, origin)
+
+
+def download_sessions(
+    destination: Path,
+    *,
+    urls: Sequence[str] = URLS,
+    expected: str = SHA256,
+    deadline_seconds: float = 30.0,
+    attempts: int = 3,
+    timeout: tuple[float, float] = (5.0, 10.0),
+    first_pause: float = 0.5,
+    sleep: Callable[[float], object] = time.sleep,
+    log: Callable[[str], object] = lambda message: None,
+) -> str:
+    """Download the MSNBC file, verify it, and store it gzip-compressed.
+
+    Every address is tried once before any is tried again, so that a silent first server cannot use up the deadline.
+    Refused connections, silence, bodies cut short and the statuses 408, 425, 429 and 5xx are worth another attempt,
+    after a pause that doubles from round to round or that the server asks for; any other failure rules the address out.
+
+    Parameters
+    ----------
+    destination : pathlib.Path
+        The file to write. No name or time is in it, so the same content gives the same bytes.
+    urls : sequence of str, optional
+        Addresses of the file, in any packing `segshuffle.datasets.archive.unpack` knows.
+    expected : str, optional
+        SHA-256 of the uncompressed bytes.
+    deadline_seconds : float, optional
+        Seconds for everything together, positive.
+    attempts : int, optional
+        Attempts per address, at least 1.
+    timeout : tuple of float, optional
+        Seconds to wait for a connection, and for each piece of an answer.
+    first_pause : float, optional
+        Seconds before the second attempt.
+    sleep : callable, optional
+        Waits for a number of seconds.
+    log : callable, optional
+        Gets one line of text per attempt.
+
+    Returns
+    -------
+    str
+        The address that had the file.
+
+    Raises
+    ------
+    FetchError
+        If no address had the file in time; lists every attempt. Nothing is left behind.
+    DataError
+        If `destination` cannot be written.
+    """
+    if attempts < 1:
+        raise ParameterError("attempts", attempts, "an integer of at least 1")
+    if not deadline_seconds > 0:
+        raise ParameterError("deadline_seconds", deadline_seconds, "positive")
+    end = time.monotonic() + deadline_seconds
+    history: list[str] = []
+    waits = dict.fromkeys(urls, 0.0)  # address -> seconds its server asked to wait; ruled-out addresses leave
+    for number in range(1, attempts + 1):
+        pause = 0.0 if number == 1 else max([first_pause * 2.0 ** (number - 2), *waits.values()])
+        if not waits or time.monotonic() + pause >= end:
+            break
+        if pause > 0:
+            sleep(pause)
+        for url in list(waits):
+            seconds = end - time.monotonic()
+            if seconds <= 0:
+                break
+            try:
+                content = _verified_body(url, expected, timeout, seconds)
+            except AttemptError as failure:
+                too_long = failure.retry_after > MAX_RETRY_AFTER
+                asked = f", asks to wait longer than {MAX_RETRY_AFTER:g} s" if too_long else ""
+                history.append(f"{url}, attempt {number}: {failure.reason}{asked}")
+                log(history[-1])
+                waits[url] = failure.retry_after
+                if too_long or not failure.again:
+                    del waits[url]
+                continue
+            write_atomically(destination, gzip.compress(content, mtime=0))
+            log(f"{url}, attempt {number}: complete and verified")
+            return url
+    raise FetchError(_report(history, len(urls), deadline_seconds))
+
+
+def _verified_body(url: str, expected: str, timeout: tuple[float, float], seconds: float) -> bytes:
+    """Get, unpack and verify; wrong content rules an address out like a missing page does."""
+    body = get_body(url, timeout=timeout, seconds=seconds, max_bytes=MAX_BYTES)
+    try:
+        content = unpack(body, where=url)
+        verify_sessions(content, where=url, expected=expected)
+    except DataError as error:
+        raise AttemptError(f"wrong content ({error})", again=False) from error
+    return content
+
+
+def _report(history: Sequence[str], n_urls: int, deadline_seconds: float) -> str:
+    """Compose the message: what was tried, what happened, what to do."""
+    tried = "".join(f"\n  {line}" for line in history) or "\n  (no attempt was made)"
+    return (
+        f"The MSNBC file could not be had from any of {n_urls} addresses within {deadline_seconds:g} seconds:{tried}\n"
+        f"{_ADVICE}"
+    )
