@@ -1,0 +1,190 @@
+"""Balls-into-bins, the multi-message protocol for one privacy level, alone (MM) or once per level (SepMM).
+
+Every user sends each held item and m uniform blanket messages in expectation. Two published analyses fix m:
+
+- "numerical": the variation-ratio pair at sampling rate 1 with group privacy over the s items (kind: published);
+- "closed-form": the original balls-into-bins bound per item, n m = 32 ln(2/delta') d/eps'^2, with the same group
+  privacy (eps' = eps/s, delta' = delta/(s exp(eps))).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from segshuffle.accounting.segmented import item_target, least_blanket_per_user
+from segshuffle.errors import ParameterError
+from segshuffle.protocols.base import (
+    FloatArray,
+    IntArray,
+    Plan,
+    Problem,
+    Sample,
+    assignment_variance,
+    blanket_variance,
+    draw_blanket,
+)
+
+ANALYSES = ("numerical", "closed-form")
+WEIGHTS = ("plain", "published", "inverse-variance")
+
+
+def least_blanket(
+    *, domain_size: int, set_size: int, n_users: int, epsilon: float, delta: float, analysis: str
+) -> float:
+    """Least expected blanket per user that gives (epsilon, delta) with every item sent, by the named analysis."""
+    if analysis == "numerical":
+        return least_blanket_per_user(
+            domain_size=domain_size, set_size=set_size, n_users=n_users, epsilon=epsilon, delta=delta
+        )
+    if analysis == "closed-form":
+        item_epsilon, item_delta = item_target(epsilon=epsilon, delta=delta, set_size=set_size)
+        return 32.0 * math.log(2.0 / item_delta) * domain_size / (item_epsilon**2 * n_users)
+    raise ParameterError("analysis", analysis, f"one of {', '.join(ANALYSES)}")
+
+
+@dataclass(frozen=True)
+class BallsIntoBins:
+    """MM: all users at the most conservative level.
+
+    Parameters
+    ----------
+    analysis : str
+        "numerical" or "closed-form".
+    """
+
+    analysis: str = "numerical"
+    name: str = "mm"
+    label: str = "MM, shuffle"
+
+    def plan(self, problem: Problem) -> Plan:
+        """Fix m for the lowest level and all users."""
+        blanket = least_blanket(
+            domain_size=problem.domain_size,
+            set_size=problem.set_size,
+            n_users=problem.n_users,
+            epsilon=problem.levels[0],
+            delta=problem.delta,
+            analysis=self.analysis,
+        )
+        return Plan(
+            method=self.name,
+            problem=problem,
+            kind="published",
+            blanket_per_user=blanket,
+            messages_per_user=blanket + problem.set_size,
+            parameters={"analysis": self.analysis, "epsilon": problem.levels[0]},
+            mse_bound=(blanket + problem.set_size) / problem.n_users,
+        )
+
+    def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
+        """Estimates: the items themselves, plus the blanket's noise."""
+        noise = _blanket_noise(rng, sample.n_users, plan.blanket_per_user, sample)
+        return np.asarray((sample.item_counts + noise) / sample.n_users)
+
+    def expected_mse(self, plan: Plan, item_counts: IntArray) -> float:
+        """Closed form: the blanket's variance alone, whatever the items."""
+        n_users = plan.problem.n_users
+        return blanket_variance(n_users, plan.blanket_per_user, item_counts.size) / n_users**2
+
+
+def _blanket_noise(rng: np.random.Generator, n_users: int, blanket_per_user: float, sample: Sample) -> FloatArray:
+    """Blanket counters of n_users users minus their mean, shape (repetitions, domain_size)."""
+    blanket = draw_blanket(
+        rng,
+        n_users=n_users,
+        blanket_per_user=blanket_per_user,
+        domain_size=sample.domain_size,
+        repetitions=sample.repetitions,
+    )
+    return np.asarray(blanket - n_users * blanket_per_user / sample.domain_size)
+
+
+@dataclass(frozen=True)
+class SeparateBallsIntoBins:
+    """SepMM: balls-into-bins inside each level, with delta of the whole population; the estimates are averaged.
+
+    Parameters
+    ----------
+    weights : str
+        "plain" (SepMM), "published" (Weighted SepMM: 1/sqrt(d s^2 ln(1/delta)/(n_k E_k)^2 + s/n_k), normalised), or
+        "inverse-variance" (not in the paper: the variance includes the sampling of the level's users).
+    analysis : str
+        "numerical" or "closed-form".
+    """
+
+    weights: str = "plain"
+    analysis: str = "numerical"
+    name: str = field(init=False)
+    label: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        names = {
+            "plain": ("sepmm", "SepMM, shuffle"),
+            "published": ("weighted-sepmm", "Weighted SepMM, shuffle"),
+            "inverse-variance": ("inverse-variance-sepmm", "Inverse-variance SepMM (not in the paper)"),
+        }
+        if self.weights not in names:
+            raise ParameterError("weights", self.weights, f"one of {', '.join(WEIGHTS)}")
+        object.__setattr__(self, "name", names[self.weights][0])
+        object.__setattr__(self, "label", names[self.weights][1])
+
+    def plan(self, problem: Problem) -> Plan:
+        """Fix m_k and the weight of every level; levels nobody chose get weight 0."""
+        active = [k for k, count in enumerate(problem.level_counts) if count > 0]
+        blankets = [0.0] * len(problem.levels)
+        for k in active:
+            blankets[k] = least_blanket(
+                domain_size=problem.domain_size,
+                set_size=problem.set_size,
+                n_users=problem.level_counts[k],
+                epsilon=problem.levels[k],
+                delta=problem.delta,
+                analysis=self.analysis,
+            )
+        raw = np.array([self._weight(problem, k, blankets[k]) if k in active else 0.0 for k in range(len(blankets))])
+        weights = raw / raw.sum()
+        counts = np.asarray(problem.level_counts, dtype=float)
+        per_user = float(counts @ np.asarray(blankets)) / problem.n_users
+        bound = sum(weights[k] ** 2 * (blankets[k] + problem.set_size) / counts[k] for k in active)
+        return Plan(
+            method=self.name,
+            problem=problem,
+            kind="published",
+            blanket_per_user=per_user,
+            messages_per_user=per_user + problem.set_size,
+            parameters={"analysis": self.analysis, "blankets": tuple(blankets), "weights": tuple(weights.tolist())},
+            mse_bound=float(bound),
+        )
+
+    def _weight(self, problem: Problem, level: int, blanket: float) -> float:
+        n_k, s = problem.level_counts[level], problem.set_size
+        if self.weights == "plain":
+            return 1.0
+        if self.weights == "published":
+            noise = problem.domain_size * s**2 * math.log(1 / problem.delta) / (n_k * problem.levels[level]) ** 2
+            return 1.0 / math.sqrt(noise + s / n_k)
+        return n_k / (blanket + s)
+
+    def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
+        """Weighted average of the levels' own estimates."""
+        estimate = np.zeros((sample.repetitions, sample.domain_size))
+        blankets, weights = plan.parameters["blankets"], plan.parameters["weights"]
+        for k, n_k in enumerate(plan.problem.level_counts):
+            if n_k > 0:
+                noise = _blanket_noise(rng, n_k, blankets[k], sample)
+                estimate += weights[k] * (sample.level_item_counts[:, k, :] + noise) / n_k
+        return estimate
+
+    def expected_mse(self, plan: Plan, item_counts: IntArray) -> float:
+        """Closed form: each level's blanket, and the sampling of users into levels."""
+        counts, blankets, weights = plan.problem.level_counts, plan.parameters["blankets"], plan.parameters["weights"]
+        per_message = np.array([w / n if n > 0 else 0.0 for w, n in zip(weights, counts, strict=True)])
+        noise = sum(
+            a**2 * blanket_variance(n, m, item_counts.size)
+            for a, n, m in zip(per_message, counts, blankets, strict=True)
+            if n > 0
+        )
+        return float(noise + assignment_variance(item_counts, counts, per_message))

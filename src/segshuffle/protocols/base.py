@@ -1,0 +1,213 @@
+"""What every protocol shares: the problem it is given, the plan it makes, the sample it runs on.
+
+A plan depends on public quantities only (a `Problem`), a simulation on a plan and a `Sample`, and a simulation
+computes no privacy number. That separation is the privacy argument: no parameter may depend on the data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segshuffle.accounting.segmented import blanket_slots, check_guarantee, check_sizes
+from segshuffle.errors import ParameterError
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A collection to be planned: public quantities only.
+
+    Parameters
+    ----------
+    domain_size, set_size : int
+        Number of items d >= 2, and of items that each user holds, 1 <= s <= d.
+    levels : tuple of float
+        Privacy levels E_1 < ... < E_K, each in (0, 100].
+    level_counts : tuple of int
+        Users n_k >= 0 that chose each level; their sum n_users is at least 1.
+    delta : float
+        Failure probability in (0, 1), the same for all levels.
+    """
+
+    domain_size: int
+    set_size: int
+    levels: tuple[float, ...]
+    level_counts: tuple[int, ...]
+    delta: float
+
+    def __post_init__(self) -> None:
+        if not self.levels or len(self.levels) != len(self.level_counts):
+            raise ParameterError(
+                "levels", self.levels, f"as many as level_counts ({len(self.level_counts)}), at least 1"
+            )
+        if any(count < 0 for count in self.level_counts):
+            raise ParameterError("level_counts", self.level_counts, "all >= 0")
+        check_sizes(domain_size=self.domain_size, n_users=self.n_users, set_size=self.set_size)
+        for level in self.levels:
+            check_guarantee(epsilon=level, delta=self.delta)
+        if any(low >= high for low, high in zip(self.levels, self.levels[1:], strict=False)):
+            raise ParameterError("levels", self.levels, "strictly increasing")
+
+    @property
+    def n_users(self) -> int:
+        """Number of users n."""
+        return sum(self.level_counts)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The users of one scenario, with a number of independent random assignments of levels.
+
+    Parameters
+    ----------
+    items : ndarray of int, shape (n_users, set_size)
+        Each user's distinct items in [0, domain_size).
+    domain_size : int
+        Number of items d.
+    level_item_counts : ndarray of int64, shape (repetitions, n_levels, domain_size)
+        Users of each level that hold each item, for every assignment.
+    """
+
+    items: NDArray[np.integer[Any]]
+    domain_size: int
+    level_item_counts: IntArray
+    item_counts: IntArray = field(init=False)
+
+    def __post_init__(self) -> None:
+        counts = np.bincount(self.items.ravel(), minlength=self.domain_size).astype(np.int64)
+        object.__setattr__(self, "item_counts", counts)
+
+    @property
+    def n_users(self) -> int:
+        """Number of users n."""
+        return int(self.items.shape[0])
+
+    @property
+    def repetitions(self) -> int:
+        """Number of level assignments."""
+        return int(self.level_item_counts.shape[0])
+
+    @property
+    def frequencies(self) -> FloatArray:
+        """Share of the users that hold each item, shape (domain_size,): what is to be estimated."""
+        return np.asarray(self.item_counts / self.n_users)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything a protocol fixes before it sees data.
+
+    Parameters
+    ----------
+    method : str
+        Name of the protocol.
+    problem : Problem
+        What was planned for.
+    kind : str
+        Kind of the privacy numbers behind the plan: "published", "upper", "exact".
+    blanket_per_user : float
+        Expected blanket messages per user, over all users (0 without a blanket).
+    messages_per_user : float
+        Expected messages per user, blanket and data together.
+    parameters : dict
+        The protocol's own parameters, JSON values only.
+    mse_bound : float
+        The bound or closed form that the protocol was optimised for.
+    """
+
+    method: str
+    problem: Problem
+    kind: str
+    blanket_per_user: float
+    messages_per_user: float
+    parameters: dict[str, Any]
+    mse_bound: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready form, without the problem."""
+        return {
+            "method": self.method,
+            "kind": self.kind,
+            "blanket_per_user": self.blanket_per_user,
+            "messages_per_user": self.messages_per_user,
+            "parameters": self.parameters,
+            "mse_bound": self.mse_bound,
+        }
+
+    @classmethod
+    def from_dict(cls, problem: Problem, values: dict[str, Any]) -> Plan:
+        """Inverse of `as_dict`."""
+        return cls(problem=problem, **values)
+
+
+class Method(Protocol):
+    """One protocol: a plan from public quantities, an exact simulation, a closed-form error."""
+
+    @property
+    def name(self) -> str:
+        """Identifier in tables and file names."""
+        ...
+
+    @property
+    def label(self) -> str:
+        """Legend entry."""
+        ...
+
+    def plan(self, problem: Problem) -> Plan:
+        """Fix every parameter."""
+        ...
+
+    def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
+        """Estimated frequencies, shape (repetitions, domain_size), exact in distribution."""
+        ...
+
+    def expected_mse(self, plan: Plan, item_counts: IntArray) -> float:
+        """Expected squared error against the sample's frequencies, over levels at random and the protocol's coins."""
+        ...
+
+
+def blanket_variance(n_users: int, blanket_per_user: float, domain_size: int) -> float:
+    """Sum over items of the variance of the binomial blanket's counters: n m (1 - m/(d ceil(m)))."""
+    _, gamma = blanket_slots(blanket_per_user)
+    return n_users * blanket_per_user * (1.0 - gamma / domain_size)
+
+
+def draw_blanket(
+    rng: np.random.Generator, *, n_users: int, blanket_per_user: float, domain_size: int, repetitions: int
+) -> IntArray:
+    """Counters of the binomial blanket, shape (repetitions, domain_size): lines 13-16 of Algorithm 2."""
+    slots, gamma = blanket_slots(blanket_per_user)
+    total = rng.binomial(n_users * slots, gamma, size=repetitions)
+    return np.asarray(rng.multinomial(total, np.full(domain_size, 1.0 / domain_size)), dtype=np.int64)
+
+
+def assignment_variance(item_counts: IntArray, level_counts: tuple[int, ...], weights: FloatArray) -> float:
+    """Sum over items of Var[sum_k weights_k n_kj] when levels are assigned at random with exact counts.
+
+    n_kj, the users of level k that hold item j, is a draw without replacement: with n_j holders among n users the
+    variance is n_j (n - n_j)/(n - 1) times the variance of the weight of a random user.
+    """
+    n_users = sum(level_counts)
+    if n_users < 2:
+        return 0.0
+    shares = np.asarray(level_counts, dtype=float) / n_users
+    mean = float(shares @ weights)
+    spread = float(shares @ (weights - mean) ** 2)
+    holders = item_counts.astype(float)
+    return float(np.sum(holders * (n_users - holders))) / (n_users - 1) * spread
+
+
+def uniform_item_counts(problem: Problem) -> FloatArray:
+    """Expected holders of each item when all items are equally frequent, shape (domain_size,)."""
+    return np.full(problem.domain_size, problem.n_users * problem.set_size / problem.domain_size)
+
+
+def binomial_variance(rate: float) -> float:
+    """Variance of one Bernoulli(rate) message, exactly 0 at rate 1."""
+    return rate * (1.0 - rate) if rate < 1.0 else 0.0
