@@ -1,0 +1,1 @@
+"""The experiments of the paper: configuration, scenarios, runs, tables, verdicts."""

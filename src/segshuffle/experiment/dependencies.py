@@ -1,0 +1,59 @@
+"""Which files of this package a script depends on: the closure of its imports, read from the source.
+
+Snakemake does not notice edits of imported modules; rules list these files as input instead. Standard library only.
+"""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+PACKAGE = "segshuffle"
+
+
+def package_files(script: Path, *, source: Path) -> list[str]:
+    """All files of the package that `script` imports, directly or not, as paths below `source`, sorted.
+
+    Parameters
+    ----------
+    script : Path
+        A Python file outside the package.
+    source : Path
+        Folder that holds the package (``src``).
+    """
+    found: set[Path] = set()
+    queue = _imports(script, source)
+    while queue:
+        path = queue.pop()
+        if path not in found:
+            found.add(path)
+            queue |= _imports(path, source)
+    return sorted(str(path) for path in found)
+
+
+def _imports(path: Path, source: Path) -> set[Path]:
+    """Files of the package that one file imports; a package's own __init__ runs on every import below it."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            names |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+    files: set[Path] = set()
+    for name in names:
+        parts = name.split(".")
+        if parts[0] == PACKAGE:
+            files |= {file for depth in range(1, len(parts) + 1) for file in _file_of(parts[:depth], source)}
+    return files | {extra for extra in _style_of(path) if extra.is_file()}
+
+
+def _file_of(parts: list[str], source: Path) -> list[Path]:
+    """File of a dotted name, if it is a module or a package (and not a name inside one)."""
+    module = source.joinpath(*parts).with_suffix(".py")
+    package = source.joinpath(*parts, "__init__.py")
+    return [candidate for candidate in (module, package) if candidate.is_file()]
+
+
+def _style_of(path: Path) -> list[Path]:
+    """Style sheets beside a module of figures count as its code."""
+    return sorted(path.parent.glob("*.mplstyle")) if path.parent.name == "figures" else []

@@ -1,0 +1,36 @@
+"""Progress of a list of tasks: a bar on a terminal, lines in a log."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+from tqdm import tqdm
+
+T = TypeVar("T")
+_LINES = 10
+
+
+def track(items: Iterable[T], *, total: int, label: str) -> Iterator[T]:
+    """Yield `items` and report how far they are.
+
+    A job of the pipeline has its output redirected to a log, so the bar goes to the process's original standard
+    error when that is a terminal, and lines (about ten in all) go to the current one when it is not.
+    """
+    terminal = sys.__stderr__
+    bar = None
+    if terminal is not None and terminal.isatty():
+        bar = tqdm(total=total, desc=label, file=terminal, leave=False)
+    start = time.monotonic()
+    try:
+        for done, item in enumerate(items, start=1):
+            yield item
+            if bar is not None:
+                bar.update()
+            if not sys.stderr.isatty() and (done * _LINES) // total > ((done - 1) * _LINES) // total:
+                print(f"{label}: {done}/{total} after {time.monotonic() - start:.1f} s", file=sys.stderr, flush=True)
+    finally:
+        if bar is not None:
+            bar.close()
