@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from segshuffle.datasets import msnbc
-from segshuffle.datasets.fetch import SessionsSource, download_sessions, obtain_sessions, path_from_environment
+from segshuffle.datasets.fetch import SessionsSource, download_sessions, obtain_sessions
 from segshuffle.errors import DataError, FetchError, ParameterError
 
 RAW = (
@@ -400,11 +400,3 @@ def test_source_survives_json():
 def test_source_refuses_other_records(change):
     with pytest.raises(DataError):
         SessionsSource.from_json(SessionsSource("real", SHA, "x").to_json() | change)
-
-
-def test_path_from_environment(monkeypatch, tmp_path):
-    monkeypatch.delenv("SEGSHUFFLE_MSNBC", raising=False)
-    assert path_from_environment() is None
-    assert path_from_environment({"SEGSHUFFLE_MSNBC": ""}) is None
-    monkeypatch.setenv("SEGSHUFFLE_MSNBC", str(tmp_path / "x"))
-    assert path_from_environment() == tmp_path / "x"

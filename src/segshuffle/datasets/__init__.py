@@ -8,7 +8,6 @@ from segshuffle.datasets.fetch import (
     SessionsSource,
     download_sessions,
     obtain_sessions,
-    path_from_environment,
 )
 from segshuffle.datasets.msnbc import parse_sessions, set_sizes, users_per_category
 from segshuffle.datasets.populations import (
@@ -30,7 +29,6 @@ __all__ = [
     "msnbc_population",
     "obtain_sessions",
     "parse_sessions",
-    "path_from_environment",
     "read_sessions_file",
     "read_transactions",
     "save_population",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import gzip
-import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
@@ -23,23 +22,19 @@ from segshuffle.errors import DataError, FetchError, ParameterError
 
 __all__ = [
     "MAX_RETRY_AFTER",
-    "PATH_VARIABLE",
     "SessionsSource",
     "download_sessions",
     "obtain_sessions",
-    "path_from_environment",
     "read_sessions_file",
     "verify_sessions",
 ]
 
-#: Environment variable with the path of the user's own copy of the file.
-PATH_VARIABLE = "SEGSHUFFLE_MSNBC"
 #: A server that asks for a longer wait (seconds) is not asked again.
 MAX_RETRY_AFTER = 10.0
 
 _ADVICE = (
     "Check the network, or get the file in some other way and give its path: "
-    f"config msnbc.path or environment variable {PATH_VARIABLE}."
+    "config msnbc.path or environment variable SEGSHUFFLE_MSNBC."
 )
 
 
@@ -106,18 +101,6 @@ class SessionsSource:
         if data["label"] != source.label:
             raise DataError(f"label {data['label']!r} contradicts kind {source.kind!r}: it must be {source.label!r}.")
         return source
-
-
-def path_from_environment(environ: Mapping[str, str] | None = None) -> Path | None:
-    """Return the path in the environment variable SEGSHUFFLE_MSNBC, or None if it is unset or empty.
-
-    Parameters
-    ----------
-    environ : mapping, optional
-        The environment; that of the process by default.
-    """
-    value = (os.environ if environ is None else environ).get(PATH_VARIABLE, "")
-    return Path(value).expanduser() if value else None
 
 
 def obtain_sessions(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from segshuffle.datasets.populations import Population
+from segshuffle.datasets.populations import Population, load_population
 from segshuffle.experiment.config import Config
 from segshuffle.experiment.design import Scenario
 from segshuffle.experiment.run import Plans, tasks_of
@@ -34,6 +35,30 @@ COLUMNS = (
     "parameters",
 )
 KEY = ["dataset", "n_users", "set_size", "split", "method", "blanket_per_user"]
+
+
+class Folder(NamedTuple):
+    """Where a run keeps the errors, populations and plans of its scenarios."""
+
+    errors: Path
+    populations: Path
+    plans: Path
+
+    @classmethod
+    def of(cls, root: Path) -> Folder:
+        """The pipeline's layout below its output folder."""
+        return cls(root / "errors", root / "populations", root / "plans")
+
+
+def summarise_folder(config: Config, scenario: Scenario, folder: Folder) -> pd.DataFrame:
+    """Read one scenario's files and summarise them."""
+    return summarise_scenario(
+        config,
+        scenario,
+        load_population(folder.populations / f"{scenario.setting.id}.npz"),
+        json.loads((folder.plans / f"{scenario.setting.id}.json").read_text(encoding="utf-8")),
+        pd.read_csv(folder.errors / f"{scenario.id}.csv"),
+    )
 
 
 def summarise_scenario(

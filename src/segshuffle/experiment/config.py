@@ -6,7 +6,7 @@ Imported by the Snakefile, which every remote job parses again: no numpy, scipy 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,8 @@ _STRICT: Any = jsonschema.validators.extend(  # type: ignore[no-untyped-call]
     ),
 )
 MSNBC_DOMAIN_SIZE = 17
+#: Environment variable with the path of the user's own copy of the MSNBC file.
+PATH_VARIABLE = "SEGSHUFFLE_MSNBC"
 
 
 def load_config(path: Path, *, schema: Path) -> Config:
@@ -71,6 +73,29 @@ def check_config(config: object, *, schema: Path, where: str = "config") -> None
     if problems:
         listed = "\n".join(f"  - {problem}" for problem in problems)
         raise ConfigError(f"{where} is not valid ({len(problems)} problem{'s' * (len(problems) > 1)}):\n{listed}")
+
+
+def given_msnbc_path(config: Config, environ: Mapping[str, str]) -> Path | None:
+    """Path of the user's own MSNBC file: environment variable, else configuration, else None.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such file: a path that was given is never passed over.
+    """
+    for origin, value in (
+        (f"environment variable {PATH_VARIABLE}", environ.get(PATH_VARIABLE)),
+        ("msnbc.path", config["msnbc"]["path"]),
+    ):
+        if value:
+            path = Path(value).expanduser()
+            if not path.is_file():
+                raise ConfigError(
+                    f"{origin} = {value!r} is not allowed: there is no such file. Give the path of "
+                    "msnbc990928.seq (.seq, .seq.gz or the UCI zip), or leave it empty to download it."
+                )
+            return path
+    return None
 
 
 def _describe(error: jsonschema.ValidationError) -> str:
@@ -147,9 +172,6 @@ def _cross_check(config: Config) -> Iterator[str]:
                 )
     if max(config["msnbc"]["n_users"]) > 989_818:
         yield f"msnbc.n_users = {config['msnbc']['n_users']} is not allowed: the data have 989818 users"
-    path = config["msnbc"]["path"]
-    if path is not None and not Path(path).is_file():
-        yield f"msnbc.path = {path!r} is not allowed: there is no such file (null: download it)"
 
 
 def _msnbc_domains(msnbc: Config) -> list[int]:

@@ -33,6 +33,8 @@ def package_files(script: Path, *, source: Path) -> list[str]:
 
 def _imports(path: Path, source: Path) -> set[Path]:
     """Files of the package that one file imports; a package's own __init__ runs on every import below it."""
+    if path.suffix != ".py":
+        return set()
     names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -44,7 +46,7 @@ def _imports(path: Path, source: Path) -> set[Path]:
         parts = name.split(".")
         if parts[0] == PACKAGE:
             files |= {file for depth in range(1, len(parts) + 1) for file in _file_of(parts[:depth], source)}
-    return files | {extra for extra in _style_of(path) if extra.is_file()}
+    return files | _style_of(path)
 
 
 def _file_of(parts: list[str], source: Path) -> list[Path]:
@@ -54,6 +56,6 @@ def _file_of(parts: list[str], source: Path) -> list[Path]:
     return [candidate for candidate in (module, package) if candidate.is_file()]
 
 
-def _style_of(path: Path) -> list[Path]:
-    """Style sheets beside a module of figures count as its code."""
-    return sorted(path.parent.glob("*.mplstyle")) if path.parent.name == "figures" else []
+def _style_of(path: Path) -> set[Path]:
+    """Style sheets beside the module that loads them count as its code."""
+    return set(path.parent.glob("*.mplstyle")) if path.name == "style.py" else set()

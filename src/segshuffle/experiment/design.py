@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 from segshuffle.experiment.config import MSNBC_DOMAIN_SIZE, Config
 
@@ -48,6 +49,16 @@ class Scenario:
         return f"{self.setting.id}-{self.split}"
 
 
+def output_folder(config: Config) -> str:
+    """Where a run writes, relative to its directory: a quick run never overwrites a full one."""
+    return "results" if config["edition"] == "full" else f"results/{config['edition']}"
+
+
+def scenario_from(values: dict[str, Any]) -> Scenario:
+    """Inverse of ``dataclasses.asdict``: how a scenario travels through a rule's params."""
+    return Scenario(Setting(**values["setting"]), values["split"])
+
+
 def settings(config: Config) -> list[Setting]:
     """All populations of a configuration, in the order of the figures."""
     found = []
@@ -64,11 +75,6 @@ def domain_size(config: Config, dataset: str, set_size: int) -> int:
     if dataset == "synthetic":
         return int(config["synthetic"]["domain_size"])
     return MSNBC_DOMAIN_SIZE + (set_size if config["msnbc"]["padding"] == "dummy" else 0)
-
-
-def setting_of(config: Config, setting_id: str) -> Setting:
-    """Find the setting of that name."""
-    return next(setting for setting in settings(config) if setting.id == setting_id)
 
 
 def scenarios(config: Config) -> list[Scenario]:

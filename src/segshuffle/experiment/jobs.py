@@ -31,3 +31,20 @@ def logged(path: str | Path) -> Iterator[None]:
                 message = str(error) if isinstance(error, SegshuffleError) else f"{type(error).__name__}: {error}"
         print(f"{message}\n(log: {path})", file=terminal)
         raise SystemExit(1)
+
+
+@contextlib.contextmanager
+def writing(path: Path) -> Iterator[Path]:
+    """Give a temporary name beside `path` and rename it when all went well: a reader never sees half a file."""
+    temporary = path.with_name(f".{path.name}.part")
+    try:
+        yield temporary
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write a text file (UTF-8, newlines as given) under a temporary name, then rename it."""
+    with writing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import joblib
@@ -165,10 +164,3 @@ def _parallel(jobs: Sequence[Any], n_jobs: int, label: str) -> list[Any]:
     with joblib.parallel_config(backend="loky", inner_max_num_threads=1):
         results: Iterable[Any] = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
         return list(track(results, total=len(jobs), label=label))
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """Write a text file under a temporary name and rename it: a reader never sees half of it."""
-    temporary = path.with_name(f".{path.name}.part")
-    temporary.write_text(text, encoding="utf-8", newline="\n")
-    temporary.replace(path)

@@ -115,7 +115,7 @@ def _mark_optimum(axis: Axes, rows: pd.DataFrame, x: np.ndarray[Any, Any]) -> No
                 ms=9,
                 color=LOOKS["segmented"].color,
                 mfc="white",
-                label="our $m$ from optimizeParameter",
+                label="$m$ from optimizeParameter",
                 zorder=5,
                 ls="none",
             )

@@ -27,7 +27,7 @@ class Look(NamedTuple):
 
 #: Okabe-Ito colours, ordered so that their grey values differ too.
 LOOKS: dict[str, Look] = {
-    "segmented": Look("Segmented (ours)", "#000000", "o", "-"),
+    "segmented": Look("Segmented (the paper's)", "#000000", "o", "-"),
     "subexp-local": Look("Subexp, local (ε = 2)", "#CC79A7", "v", (0, (1.0, 1.2))),
     "subexp-shuffle": Look("Subexp, shuffle", "#E69F00", "s", (0, (4.0, 1.5))),
     "mm": Look("MM, shuffle", "#56B4E9", "^", (0, (5.0, 1.2, 1.0, 1.2))),

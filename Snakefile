@@ -1,0 +1,32 @@
+# Table of contents: configuration, rules, default target. `snakemake --list` is the menu.
+from snakemake.utils import min_version
+
+min_version("9.0")
+
+
+configfile: "config/config.yaml"
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/data.smk"
+include: "workflow/rules/calibrate.smk"
+include: "workflow/rules/simulate.smk"
+include: "workflow/rules/figures.smk"
+include: "workflow/rules/report.smk"
+include: "workflow/rules/targets.smk"
+
+
+wildcard_constraints:
+    setting="|".join(SETTINGS),
+    scenario="|".join(SCENARIOS),
+    figure="|".join([*FIGURES, "summary"]),
+
+
+# an included file cannot set the default target
+rule all:
+    """Everything: figures, tables, verdicts, provenance (default)."""
+    default_target: True
+    input:
+        RESULTS,
+        rules.provenance.output,
+        rules.runtimes.output,

@@ -1,0 +1,38 @@
+"""Time and memory of every rule, from Snakemake's benchmark files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+
+def runtimes(folder: Path) -> pd.DataFrame:
+    """One row per rule: number of jobs, seconds in all and of the longest, peak memory.
+
+    Parameters
+    ----------
+    folder : Path
+        ``rule.tsv`` or ``rule/job.tsv`` files as Snakemake writes them.
+
+    Returns
+    -------
+    DataFrame
+        Columns rule, jobs, seconds_total, seconds_longest, peak_rss_mb; NaN memory for jobs too short to be sampled.
+    """
+    rows = []
+    for path in sorted(folder.rglob("*.tsv")):
+        rule = path.relative_to(folder).parts[0].removesuffix(".tsv")
+        job = pd.read_csv(path, sep="\t", na_values=["-", "NA"])
+        rows.append({"rule": rule, "seconds": job["s"].max(), "rss": job["max_rss"].max()})
+    table = pd.DataFrame(rows, columns=["rule", "seconds", "rss"])
+    grouped = table.groupby("rule", sort=True)
+    return pd.DataFrame(
+        {
+            "rule": list(grouped.groups),
+            "jobs": grouped.size().to_numpy(),
+            "seconds_total": grouped["seconds"].sum().round(2).to_numpy(),
+            "seconds_longest": grouped["seconds"].max().round(2).to_numpy(),
+            "peak_rss_mb": grouped["rss"].max().round(0).to_numpy(),
+        }
+    )

@@ -1,0 +1,87 @@
+# Inputs: the configuration. Outputs: the names that all other rule files use.
+import os
+import subprocess
+from dataclasses import asdict
+from pathlib import Path
+
+from snakemake.exceptions import WorkflowError
+
+try:
+    from segshuffle.errors import SegshuffleError
+    from segshuffle.experiment.config import check_config, given_msnbc_path
+    from segshuffle.experiment.dependencies import package_files
+    from segshuffle.experiment.design import (
+        FIGURES,
+        output_folder,
+        panels,
+        scenarios,
+        settings,
+    )
+except ImportError as error:
+    raise WorkflowError(
+        f"{error}: install the package into this environment first (make install, or pip install -e .)"
+    )
+
+ROOT = Path(workflow.basedir)
+CONDA = str(ROOT / "environment.yml")
+
+try:
+    check_config(
+        config,
+        schema=ROOT / "workflow/schemas/config.schema.yaml",
+        where="the configuration",
+    )
+    MSNBC_PATH = given_msnbc_path(config, os.environ)
+except SegshuffleError as error:
+    raise WorkflowError(str(error))
+
+OUT = output_folder(config)
+SETTINGS = {setting.id: setting for setting in settings(config)}
+SCENARIOS = {scenario.id: scenario for scenario in scenarios(config)}
+FORMATS = ["pdf", "svg", "png"]
+
+
+def part(*keys):
+    """The slice of the configuration that a rule uses; editing another key does not rerun it."""
+    return {key: config[key] for key in keys}
+
+
+def code(script):
+    """A script and every file of the package that it imports: an edit of any of them reruns the rule."""
+    path = ROOT / "workflow/scripts" / script
+    return [
+        os.path.relpath(file)
+        for file in [path, *package_files(path, source=ROOT / "src")]
+    ]
+
+
+def commit():
+    """Commit of the code, with -dirty if tracked files differ; "unknown" outside a checkout."""
+    try:
+        return subprocess.run(
+            ["git", "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty"],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
+def panel_settings(figure):
+    """Panels of a figure as plain values for params."""
+    return [
+        {"setting": asdict(panel.setting), "split": panel.split}
+        for panel in panels(config, figure)
+    ]
+
+
+def sessions_of(wildcards):
+    """MSNBC populations are drawn from the sessions; synthetic ones need no input."""
+    if SETTINGS[wildcards.setting].dataset != "msnbc":
+        return {}
+    return {
+        "sessions": rules.msnbc.output.sessions,
+        "source": rules.msnbc.output.source,
+    }

@@ -1,0 +1,87 @@
+# Inputs: everything a run has made. Outputs: verdicts, runtimes, provenance, and what each file is.
+
+
+rule verdicts:
+    """Verdict on every statement of the paper's section 6."""
+    input:
+        table=rules.aggregate.output,
+        reference="config/reference/claims.yaml",
+        code=code("claims.py"),
+    output:
+        table=f"{OUT}/claims.csv",
+        readable=f"{OUT}/claims.md",
+    log:
+        f"{OUT}/logs/claims.log",
+    benchmark:
+        f"{OUT}/benchmarks/claims.tsv"
+    conda:
+        CONDA
+    threads: 1
+    resources:
+        mem_mb=500,
+        runtime=5,
+    params:
+        edition=config["edition"],
+    script:
+        "../scripts/claims.py"
+
+
+RESULTS = [
+    *rules.aggregate.output,
+    *rules.verdicts.output,
+    *expand(
+        f"{OUT}/figures/{{figure}}.{{format}}",
+        figure=[*FIGURES, "summary"],
+        format=FORMATS,
+    ),
+]
+
+
+rule provenance:
+    """Versions, commit, seed, data source and the hash of every output; the effective configuration; a guide."""
+    input:
+        outputs=RESULTS,
+        source=rules.msnbc.output.source,
+        code=code("provenance.py"),
+    output:
+        provenance=f"{OUT}/provenance.json",
+        config=f"{OUT}/config.yaml",
+        guide=f"{OUT}/README.md",
+    log:
+        f"{OUT}/logs/provenance.log",
+    benchmark:
+        f"{OUT}/benchmarks/provenance.tsv"
+    conda:
+        CONDA
+    threads: 1
+    resources:
+        mem_mb=500,
+        runtime=5,
+    params:
+        config=config,
+        commit=commit(),
+    script:
+        "../scripts/provenance.py"
+
+
+rule runtimes:
+    """How long every rule took, and the memory it needed, from the benchmarks of the jobs that ran."""
+    input:
+        outputs=RESULTS,
+        code=code("runtimes.py"),
+    output:
+        f"{OUT}/runtimes.csv",
+    log:
+        f"{OUT}/logs/runtimes.log",
+    benchmark:
+        f"{OUT}/benchmarks/runtimes.tsv"
+    conda:
+        CONDA
+    threads: 1
+    resources:
+        mem_mb=500,
+        runtime=5,
+    params:
+        folder=f"{OUT}/benchmarks",
+    script:
+        "../scripts/runtimes.py"

@@ -1,0 +1,73 @@
+# Targets: what a user asks for by name.
+localrules:
+    all,
+    figures,
+    claims,
+    fig2,
+    fig3,
+    fig4,
+    fig5,
+    fig6,
+    docs_figures,
+
+
+rule figures:
+    """Figures 2-6 and the summary."""
+    input:
+        expand(
+            f"{OUT}/figures/{{figure}}.{{format}}",
+            figure=[*FIGURES, "summary"],
+            format=FORMATS,
+        ),
+
+
+rule claims:
+    """Verdicts on the statements of the paper."""
+    input:
+        rules.verdicts.output,
+
+
+rule fig2:
+    """Figure 2: MSNBC, level split S1."""
+    input:
+        expand(f"{OUT}/figures/fig2.{{format}}", format=FORMATS),
+
+
+rule fig3:
+    """Figure 3: synthetic data, level split S1."""
+    input:
+        expand(f"{OUT}/figures/fig3.{{format}}", format=FORMATS),
+
+
+rule fig4:
+    """Figure 4: MSNBC, level splits S2 and S3."""
+    input:
+        expand(f"{OUT}/figures/fig4.{{format}}", format=FORMATS),
+
+
+rule fig5:
+    """Figure 5: synthetic data, level split S2."""
+    input:
+        expand(f"{OUT}/figures/fig5.{{format}}", format=FORMATS),
+
+
+rule fig6:
+    """Figure 6: synthetic data, level split S3."""
+    input:
+        expand(f"{OUT}/figures/fig6.{{format}}", format=FORMATS),
+
+
+rule docs_figures:
+    """Copy the figures and verdicts of a full run to docs/, where the README shows them."""
+    input:
+        figures=expand("results/figures/{figure}.png", figure=[*FIGURES, "summary"]),
+        claims="results/claims.md",
+    output:
+        figures=expand("docs/figures/{figure}.png", figure=[*FIGURES, "summary"]),
+        claims="docs/claims.md",
+    log:
+        "results/logs/docs_figures.log",
+    conda:
+        CONDA
+    shell:
+        "(cp {input.figures:q} docs/figures/ && cp {input.claims:q} {output.claims:q}) > {log:q} 2>&1"

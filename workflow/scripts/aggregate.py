@@ -1,0 +1,14 @@
+"""Collect the errors of all panels into one tidy table; see segshuffle.experiment.aggregate."""
+
+from pathlib import Path
+
+from segshuffle.experiment.aggregate import Folder, collect, summarise_folder, to_csv
+from segshuffle.experiment.design import scenario_from
+from segshuffle.experiment.jobs import logged, write_atomically
+
+with logged(snakemake.log[0]):
+    folder = Folder.of(Path(snakemake.output[0]).parent)
+    scenarios = [scenario_from(values) for values in snakemake.params.scenarios.values()]
+    table = collect([summarise_folder(snakemake.params.config, scenario, folder) for scenario in scenarios])
+    write_atomically(Path(snakemake.output[0]), to_csv(table))
+    print(f"{len(table)} rows from {len(scenarios)} panels")

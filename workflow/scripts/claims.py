@@ -1,0 +1,19 @@
+"""Judge the statements of the paper; see segshuffle.experiment.claims."""
+
+from pathlib import Path
+
+import pandas as pd
+import yaml
+
+from segshuffle.experiment.aggregate import to_csv
+from segshuffle.experiment.claims import evaluate, to_markdown
+from segshuffle.experiment.jobs import logged, write_atomically
+
+with logged(snakemake.log[0]):
+    table = pd.read_csv(snakemake.input.table[0])
+    claims = evaluate(table, yaml.safe_load(Path(snakemake.input.reference).read_text(encoding="utf-8")))
+    sources = dict(zip(table["dataset"], table["source"], strict=True))
+    text = to_markdown(claims, edition=snakemake.params.edition, sources=sources)
+    write_atomically(Path(snakemake.output.table), to_csv(claims))
+    write_atomically(Path(snakemake.output.readable), text)
+    print(text)

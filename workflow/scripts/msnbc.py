@@ -1,0 +1,25 @@
+"""Obtain the MSNBC sessions; see segshuffle.datasets.fetch."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from segshuffle.datasets import obtain_sessions
+from segshuffle.experiment.jobs import logged, write_atomically, writing
+from segshuffle.experiment.seeds import stream
+
+with logged(snakemake.log[0]):
+    masks, source = obtain_sessions(
+        path=Path(snakemake.input.given[0]) if snakemake.input.given else None,
+        cache=Path(snakemake.params.cache),
+        allow_download=snakemake.params.download,
+        rng=stream(snakemake.params.seed, "stand-in"),
+        log=print,
+    )
+    print(f"{source.label}: {masks.size} sessions from {source.origin}")
+    if source.kind != "real":
+        print(f"STAND-IN, not the real data: {source.reason}")
+    with writing(Path(snakemake.output.sessions)) as temporary, temporary.open("wb") as stream_out:
+        np.save(stream_out, masks)
+    write_atomically(Path(snakemake.output.source), json.dumps(source.to_json(), indent=2) + "\n")

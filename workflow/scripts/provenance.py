@@ -1,0 +1,27 @@
+"""Record what the run was made of, and what each file is; see segshuffle.experiment.provenance."""
+
+import json
+from pathlib import Path
+
+import yaml
+
+from segshuffle.experiment.guide import guide
+from segshuffle.experiment.jobs import logged, write_atomically
+from segshuffle.experiment.provenance import provenance
+
+with logged(snakemake.log[0]):
+    root = Path(snakemake.output.provenance).parent
+    config = dict(snakemake.params.config)
+    data = json.loads(Path(snakemake.input.source).read_text())
+    # the file's place on this machine is nobody's business
+    config["msnbc"] = {**config["msnbc"], "path": None}
+    text = provenance(
+        outputs=[Path(path) for path in snakemake.input.outputs],
+        root=root,
+        config=config,
+        data=data,
+        commit=snakemake.params.commit,
+    )
+    write_atomically(Path(snakemake.output.config), yaml.safe_dump(config, sort_keys=False))
+    write_atomically(Path(snakemake.output.guide), guide(config=config, data=data))
+    write_atomically(Path(snakemake.output.provenance), text)
