@@ -11,7 +11,9 @@ _MAX_STEPS = 200
 
 
 def log_excess(value: float, target: float) -> float:
-    """log(value/target): at most 0 where the target is met; -inf for value = 0."""
+    """log(value/target): at most 0 where the target is met; -inf for value = 0, +inf (never safe) for nan."""
+    if math.isnan(value):
+        return math.inf
     return math.log(value / target) if value > 0 else -math.inf
 
 
@@ -54,14 +56,18 @@ def safe_edge(
         return unsafe
     at_safe = excess(safe)
     if at_safe > 0:
-        raise InfeasibleError(f"the target is missed by a factor {math.exp(at_safe):.3g} even at {safe:g}")
+        raise InfeasibleError(f"the target is missed by a factor {math.exp(min(at_safe, 700.0)):.3g} even at {safe:g}")
     z_safe, z_unsafe = math.log(safe), math.log(unsafe)
     f_safe, f_unsafe = at_safe, at_unsafe
     previous_safe: bool | None = None
+    widths = [abs(z_unsafe - z_safe)]
     for _ in range(_MAX_STEPS):
-        if at_safe >= -tolerance or abs(z_unsafe - z_safe) < resolution:
+        if at_safe >= -tolerance or widths[-1] < resolution:
             break
         z = _next_point(z_safe, z_unsafe, f_safe + 0.5 * tolerance, f_unsafe + 0.5 * tolerance)
+        # at a jump the secant crawls: bisect when three steps did not halve the bracket
+        if len(widths) > 3 and widths[-1] > 0.5 * widths[-4]:
+            z = 0.5 * (z_safe + z_unsafe)
         value = excess(math.exp(z))
         if value <= 0:
             z_safe, f_safe, at_safe = z, value, value
@@ -70,6 +76,7 @@ def safe_edge(
             z_unsafe, f_unsafe = z, value
             f_safe = 0.5 * f_safe if previous_safe is False else f_safe
         previous_safe = value <= 0
+        widths.append(abs(z_unsafe - z_safe))
     return safe if z_safe == math.log(safe) else math.exp(z_safe)
 
 

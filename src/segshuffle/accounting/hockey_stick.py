@@ -151,15 +151,18 @@ def hockey_stick(*, pair: CountPair, epsilon: float, rtol: float = 1e-4) -> Delt
     if pair.contrast == 0.0:
         return DeltaInterval(0.0, 0.0)
     edges = _at_totals(pair, epsilon, _initial_totals(pair.blanket))
+    gap = math.inf
     for _ in range(_MAX_ROUNDS):
         edges = _fill_cross(pair, epsilon, edges)
-        low, high = _bounds(pair, edges)
-        lower, upper = math.fsum(low), math.fsum(high)
+        bounds = _bounds(pair, edges)
+        lower, upper = bounds.total_lower, bounds.total_upper
         if upper < SMALLEST_DELTA:
             return DeltaInterval(0.0, SMALLEST_DELTA)
-        if upper - lower <= rtol * lower or edges.total.size > _MAX_BLOCKS:
+        # round-off does not fall with the width of the blocks: stop when splitting no longer helps
+        if upper - lower <= rtol * lower or upper - lower > 0.9 * gap or edges.total.size > _MAX_BLOCKS:
             break
-        fresh, kept = _split(edges.total, high - low, max(0.7 * rtol * lower, (upper - lower) / _SHRINK))
+        gap = upper - lower
+        fresh, kept = _split(edges.total, bounds.gap, max(0.7 * rtol * lower, gap / _SHRINK))
         if fresh.size == 0:
             break
         edges = _merge(edges._replace(cross=np.where(kept, edges.cross, np.nan)), _at_totals(pair, epsilon, fresh))
@@ -201,13 +204,19 @@ def _conditional(
     """Value of h(c, rho), its derivative in rho and a bound on the value's round-off, elementwise; 0 at c = +inf."""
     finite = np.isfinite(total)
     c = np.where(finite, total, 2.0)
-    unit = 0.5 * c * (math.tanh(0.5 * epsilon) / pair.contrast)
-    shift = unit * (1.0 + rho)
-    # beyond c no event separates P from Q: the sum is empty
-    threshold = np.floor(np.minimum(0.5 * c + shift, c)) + 1.0
+    slope = math.tanh(0.5 * epsilon)
+    unit = 0.5 * c * (slope / pair.contrast)
+    # room = c/2 - shift: how far the threshold stays below c; from its parts, as the difference cancels at large epsilon
+    room = 2.0 / (1.0 + math.exp(epsilon)) - 2.0 * pair.tails / pair.speak - slope * rho
+    room = np.maximum(0.5 * c / pair.contrast * room, 0.0)
+    threshold = c - np.ceil(room) + 1.0
     tail = half_binomial_tail(c, threshold)
     gain = 0.25 * c * half_binomial_pmf(c - 1.0, threshold - 1.0)
-    loss = np.minimum(shift, c) * tail
+    loss = np.minimum(unit * (1.0 + rho), c) * tail
+    # near the end of the range the same sum, counted from its upper end
+    near_end = room < 0.125 * c
+    loss_end = np.where(threshold < c, 0.5 * c * half_binomial_tail(c - 1.0, threshold), 0.0)
+    gain, loss = np.where(near_end, room * tail, gain), np.where(near_end, loss_end, loss)
     factor = np.where(finite, 2.0 * (1.0 + math.exp(epsilon)) / c, 0.0)
     return np.maximum(factor * (gain - loss), 0.0), -factor * unit * tail, factor * (gain + loss) * round_off(c)
 
@@ -224,41 +233,70 @@ def _fill_cross(pair: CountPair, epsilon: float, edges: _Edges) -> _Edges:
     return edges._replace(cross=cross)
 
 
-def _bounds(pair: CountPair, edges: _Edges) -> tuple[FloatArray, FloatArray]:
-    """Certified lower and upper contribution of every block [total[i], total[i+1])."""
+class _Bounds(NamedTuple):
+    """Certified totals, and the gap of every block, shape (n_blocks,)."""
+
+    total_lower: float
+    total_upper: float
+    gap: FloatArray
+
+
+def _bounds(pair: CountPair, edges: _Edges) -> _Bounds:
+    """Certified bounds from the blocks [total[i], total[i+1])."""
     left, right = _Edges(*(a[:-1] for a in edges)), _Edges(*(a[1:] for a in edges))
-    mass, mass_error = _masses(pair, left, right)
     single = right.total == left.total + 1
-    with np.errstate(divide="ignore", invalid="ignore"):
-        # sum of Pr[C = c] over the block, relative to the sum of Pr[C = c - 1]
-        mean_ratio = 1.0 + (right.point - left.point) / mass
-        rho_mean = np.where(mass > 0, (1.0 - pair.speak) / pair.speak * mean_ratio, left.rho)
-        rho_mean = np.clip(rho_mean, right.rho, left.rho)
-        share = np.where(left.rho > right.rho, (rho_mean - right.rho) / (left.rho - right.rho), 0.0)
-    rho_error = 4.0 * (mass_error / np.maximum(mass, 1e-300) + round_off(np.minimum(right.total, _ROUND_OFF_CAP)))
-    slack = np.abs(left.slope) * (1.0 + rho_mean) * np.minimum(rho_error, 1.0)
-    chord = left.cross + (left.value + left.error - left.cross) * share + np.where(pair.speak < 1.0, slack, 0.0)
-    high = np.where(single, left.value + left.error, np.minimum(chord, left.cross))
-    tangent = right.value - right.error + right.slope * (rho_mean - right.rho) * (1 + 1e-9)
-    tangent -= np.where(pair.speak < 1.0, np.abs(right.slope) * (1.0 + rho_mean) * np.minimum(rho_error, 1.0), 0.0)
-    low = np.where(single, left.value - left.error, tangent)
+    mass = np.where(single, left.point, _masses(pair, left, right))
+    high, low = left.value + left.error, left.value - left.error
+    if not single.all():
+        chord, tangent = _chord_and_tangent(pair, left, right, mass)
+        high, low = np.where(single, high, chord), np.where(single, low, tangent)
+    low = np.maximum(low, 0.0)
     scale = pair.speak * pair.contrast
-    upper = scale * (mass + mass_error) * high
-    lower = scale * np.maximum(mass - mass_error, 0.0) * np.maximum(low, 0.0)
-    return lower, np.maximum(upper, lower)
+    upper = math.fsum(mass * high) + _mass_error(edges, single, high)
+    lower = math.fsum(mass * low) - _mass_error(edges, single, low)
+    return _Bounds(scale * lower, scale * max(upper, 0.0), scale * mass * np.maximum(high - low, 0.0))
 
 
-def _masses(pair: CountPair, left: _Edges, right: _Edges) -> tuple[FloatArray, FloatArray]:
-    """Pr[left <= C + 1 < right] of every block and a bound on its error, from tails on the small side."""
+def _chord_and_tangent(pair: CountPair, left: _Edges, right: _Edges, mass: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Bounds of the mean of h over every block: chord in rho at its first total, tangent in rho at its last."""
+    if pair.speak >= 1.0:
+        return left.value + left.error, right.value - right.error
+    odds = (1.0 - pair.speak) / pair.speak
+    relative = round_off(np.minimum(right.total, _ROUND_OFF_CAP))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # sum of Pr[C = c] over the block, relative to the sum of Pr[C = c - 1], less 1
+        growth = (right.point - left.point) / mass
+        error = np.abs(growth) * np.maximum(left.tail, right.tail) + right.point + left.point
+        error = odds * relative * (2.0 * error / mass + 1.0)
+        rho = np.where(mass > 0, odds * (1.0 + growth), left.rho)
+        error = np.where(mass > 0, error, 0.0)
+        rho = np.clip(rho, right.rho, left.rho)
+        share = np.where(left.rho > right.rho, (rho - right.rho) / (left.rho - right.rho), 0.0)
+    width = left.rho - right.rho
+    error = np.minimum(error, width)
+    chord = left.cross + (left.value + left.error - left.cross) * share + np.abs(left.slope) * error
+    tangent = right.value - right.error + right.slope * (np.minimum(rho + error, left.rho) - right.rho) * (1 + 1e-9)
+    return np.minimum(chord, left.cross), tangent
+
+
+def _masses(pair: CountPair, left: _Edges, right: _Edges) -> FloatArray:
+    """Pr[left <= C + 1 < right] of every block, as differences of tails on the side where they are small."""
     left_below, right_below = left.total - 1 <= pair.blanket.mean, right.total - 1 <= pair.blanket.mean
     mass = np.where(right_below, right.tail - left.tail, left.tail - right.tail)
-    source = np.where(right_below, right.tail, left.tail)
-    middle = left_below & ~right_below
-    mass = np.where(middle, 1.0 - left.tail - right.tail, mass)
-    source = np.where(middle, 1.0, source)
-    single = right.total == left.total + 1
-    mass, source = np.where(single, left.point, mass), np.where(single, left.point, source)
-    return np.maximum(mass, 0.0), source * round_off(np.minimum(right.total, _ROUND_OFF_CAP))
+    return np.where(left_below & ~right_below, 1.0 - left.tail - right.tail, mass)
+
+
+def _mass_error(edges: _Edges, single: NDArray[np.bool_], value: FloatArray) -> float:
+    """Effect of the masses' round-off on sum(mass * value).
+
+    The error of an edge's tail moves mass from one neighbouring block to the other, so it costs the difference of their
+    values only; a block of one total takes its mass from the point probability instead.
+    """
+    relative = round_off(np.minimum(edges.total, _ROUND_OFF_CAP))
+    spread = np.where(single, 0.0, value)
+    steps = np.abs(np.diff(spread, prepend=0.0, append=0.0))
+    points = np.where(single, edges.point[:-1] * value, 0.0)
+    return float(relative @ (edges.tail * steps) + relative[1:] @ points + 1e-15 * (edges.tail @ steps))
 
 
 def _split(total: FloatArray, gap: FloatArray, budget: float) -> tuple[FloatArray, NDArray[np.bool_]]:

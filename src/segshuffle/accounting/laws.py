@@ -28,6 +28,7 @@ ROUND_OFF = 1e-12
 _SERIES_BELOW = 0.05
 _SERIES_ORDERS = np.arange(2, 16)
 _STIRLING_EXACT_BELOW = 16.0
+_FRACTION_TERMS = 200
 
 
 def round_off(count: ArrayLike) -> FloatArray:
@@ -60,7 +61,8 @@ def deviance(count: ArrayLike, mean: ArrayLike) -> FloatArray:
     series = np.zeros_like(v_near)
     for order in _SERIES_ORDERS[::-1]:
         series = series * -v_near + 1.0 / (order * (order - 1))
-    far = special.xlogy(x, np.where(near, 1.0, x / centre)) + centre - x
+    # the logarithm of 1 + v, not of the rounded x/centre, whose error would be multiplied by x
+    far = special.xlog1py(x, np.where(near, 0.0, v)) + (centre - x)
     return np.where(near, centre * v_near * v_near * series, far)
 
 
@@ -175,9 +177,10 @@ class BinomialLaw:
 
     def ratio(self, count: FloatArray) -> FloatArray:
         """Pr[C = count] / Pr[C = count - 1] for count >= 1; it decreases in count."""
-        odds = self.probability / (1 - self.probability) if self.probability < 1 else math.inf
-        remaining = np.maximum(self.trials - count + 1, 0.0)
-        return np.where(remaining > 0, remaining * odds / count, 0.0)
+        if self.probability == 1.0:
+            return np.where(count <= self.trials, math.inf, 0.0)
+        odds = self.probability / (1 - self.probability)
+        return np.maximum(self.trials - count + 1, 0.0) * odds / count
 
     def at_least(self, count: FloatArray) -> FloatArray:
         """Pr[C >= count], elementwise."""
@@ -222,7 +225,7 @@ class PoissonLaw:
 
     def pmf(self, count: FloatArray) -> FloatArray:
         """Pr[C = count], elementwise, zero outside the support."""
-        inside = count >= 0
+        inside = (count >= 0) & np.isfinite(count)
         k = np.where(inside & (count > 0), count, 1.0)
         bulk = np.exp(-stirling_error(k) - deviance(k, self.mean)) / np.sqrt(2 * math.pi * k)
         return np.where(inside, np.where(count == 0, math.exp(-self.mean), bulk), 0.0)
@@ -234,9 +237,26 @@ class PoissonLaw:
     def at_least(self, count: FloatArray) -> FloatArray:
         """Pr[C >= count], elementwise."""
         k = np.where(count > 0, count, 1.0)
-        return np.where(count > 0, special.gammainc(k, self.mean), 1.0)
+        far = self._is_far(k)
+        near = special.gammainc(np.where(far, 1.0, k), self.mean)
+        return np.where(count > 0, np.where(far, self._far_tail(np.where(far, k, 2 * self.mean + 1000.0)), near), 1.0)
 
     def at_most(self, count: FloatArray) -> FloatArray:
         """Pr[C <= count], elementwise."""
         k = np.where(count >= 0, count, 0.0)
-        return np.where(count >= 0, special.gammaincc(k + 1, self.mean), 0.0)
+        far = self._is_far(k + 1)
+        near = special.gammaincc(np.where(far, 1.0, k) + 1, self.mean)
+        beyond = self.at_least(np.where(far, k + 1, 1.0)) if far.any() else np.zeros_like(k)
+        return np.where(count >= 0, np.where(far, 1.0 - beyond, near), 0.0)
+
+    def _is_far(self, count: FloatArray) -> NDArray[np.bool_]:
+        """Where scipy's series for the upper tail ends too early (2000 terms): far above a large mean."""
+        return (count > 200.0) & (count - self.mean > 4.4 * np.sqrt(count)) & np.isfinite(count)
+
+    def _far_tail(self, count: FloatArray) -> FloatArray:
+        """Upper tail as point probability over Gauss's continued fraction, from the bottom up; count far above mean."""
+        fraction = count + 2.0 * _FRACTION_TERMS + 1.0
+        for j in range(_FRACTION_TERMS, 0, -1):
+            inner = count + 2.0 * j + 1.0 + (j + 1) * self.mean / fraction
+            fraction = count + 2.0 * j - (count + j) * self.mean / inner
+        return self.pmf(count) / (1.0 - self.mean / (count + 1.0 + self.mean / fraction))

@@ -155,8 +155,8 @@ def largest_sampling_rate(
         )
         return log_excess(interval.upper, item_delta)
 
-    # delta(rate) <= rate: with probability 1 - rate the victim is silent on both sides
-    return safe_edge(excess, safe=item_delta, unsafe=1.0)
+    # delta(rate) <= rate: with probability 1 - rate the victim is silent on both sides (and the interval has a width)
+    return safe_edge(excess, safe=item_delta * (1 - 2 * _SEARCH_RTOL), unsafe=1.0)
 
 
 def least_blanket_per_user(

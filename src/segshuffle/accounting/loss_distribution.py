@@ -1,0 +1,380 @@
+"""Certified hockey-stick divergences of products of exchange pairs, by tilted FFT on a loss lattice.
+
+An *exchange pair* comes from two laws A and B on one line: P = A x B and Q = B x A. Its privacy loss is log r(a) - log
+r(b), r = dA/dB, with a drawn from A and b from B. The product of ``pairs`` copies has the hockey-stick divergence::
+
+    delta(epsilon) = D_{e^epsilon}(P^(x)t || Q^(x)t) = E_P[(1 - e^(epsilon - L))_+],   L the sum of the losses.
+
+Both bounds start from one table: the line is cut into cells, cell k holding the points whose log r lies in [g_k, g_k
++ h), g_k = k h; the table keeps the mass q_k of B and the mean m_k >= 1 of r e^(-g_k) under B restricted to the cell.
+
+Upper bound. Each cell is replaced by the two points with ratios e^(g_k) and e^(g_k + h) that keep both of its masses.
+The cell, given the ratios in it, is a mean-preserving contraction of these two points, and every hockey-stick
+divergence is convex in the ratio of one factor with the others held fixed, so the divergence can only grow ("connect
+the dots").
+
+Lower bound. The event "sum of the cell indices > epsilon / h" is one test between P and Q, so P(event) - e^epsilon
+Q(event), with the *exact* masses of both, never exceeds the divergence.
+
+Both errors are of second order in h. The sums of indices have lattice laws, computed by FFT from weights multiplied by
+e^(tilt * loss): the law is then centred at epsilon, and the accuracy is relative however small delta is. Wrapped-around
+mass (Chernoff bound), round-off (norm-wise FFT bound) and errors of the masses are added to the upper bound and
+subtracted from the lower one.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import fft
+
+from segshuffle.errors import SegshuffleError
+
+FloatArray = npt.NDArray[np.float64]
+ComplexArray = npt.NDArray[np.complex128]
+
+LARGEST_TRANSFORM = 2**21
+"""Longest FFT; a target that needs a longer one is refused."""
+
+_ROUND_OFF = float(np.finfo(np.float64).eps)
+# Higham, Accuracy and Stability of Numerical Algorithms, Theorem 24.2 gives about 3.5 eps log2(N) for radix 2 with
+# accurate twiddle factors; pocketfft mixes radices up to 11, so the constant is more than doubled.
+_FFT_CONSTANT = 8.0
+_WINDOW_WIDTHS = 7.5  # e^(-7.5^2/2) = 6e-13: wrapped-around mass stays far below any useful rtol
+# Below 10000 terms, where OpenBLAS starts threads in every dot product of a direct convolution.
+_LONGEST_CONVOLUTION = 2**13
+# Share of round-off in a bound from which on it is worth a direct convolution, of positive numbers only. It is
+# reached when single rare counters, not sums of many, make the loss large: no tilt centres such a law.
+_NOISE = 5e-5
+_LOG_NEGLIGIBLE = -580.0  # log delta below which nobody asks for accuracy
+
+
+class AccuracyError(SegshuffleError, ArithmeticError):
+    """The requested relative width needs a finer lattice than the largest transform allows."""
+
+
+@dataclass(frozen=True)
+class LossTable:
+    """Cells of the loss of one exchange pair; see the module's text.
+
+    Parameters
+    ----------
+    first : int
+        Lattice index of the first cell: g_0 = first * step.
+    step : float
+        Lattice step h > 0.
+    mass : ndarray, shape (K,)
+        B's mass q_k >= 0 of each cell.
+    excess : ndarray, shape (K,)
+        m_k - 1 in [0, e^h - 1], m_k the mean of r e^(-g_k) in cell k; 0 for an empty cell.
+    zero_mass : float
+        B's mass where r = 0: a loss of +inf in both bounds.
+    truncated : float
+        Upper bound on A's plus B's mass outside the cells (and not in `zero_mass`).
+    mass_error : float
+        Bound on the relative error of every mass; common to A and B.
+    ratio_error : float
+        Bound on the absolute error of every log ratio.
+    """
+
+    first: int
+    step: float
+    mass: FloatArray
+    excess: FloatArray
+    zero_mass: float
+    truncated: float
+    mass_error: float
+    ratio_error: float
+
+
+@dataclass(frozen=True)
+class _Frame:
+    """Window of `size` indices from `start` on that holds all but `outside` of a tilted law's mass 1."""
+
+    start: int
+    size: int
+    outside: float
+
+    def window(self, transform: ComplexArray) -> FloatArray:
+        """Inverse transform, in the order of the window."""
+        return np.roll(fft.irfft(transform, self.size), -(self.start % self.size))
+
+    @property
+    def relative_error(self) -> float:
+        """Bound on the norm-wise relative error of one transform of this size."""
+        return _FFT_CONSTANT * _ROUND_OFF * math.log2(self.size)
+
+
+def _outside(u: FloatArray, v: FloatArray, pairs: int, window: tuple[int, int], rate: float) -> float:
+    """Chernoff bound on the mass outside the closed index window ``window``; 0 if the window holds every sum."""
+    reach = pairs * (u.size - 1)
+    low, high = window
+    # Centring the exponent on the middle of the table keeps exp() in range; the shifts of u and v cancel.
+    grow = np.exp(rate * (np.arange(u.size) - 0.5 * (u.size - 1)))
+    bound = 0.0
+    if high < reach:
+        bound += math.exp(min(pairs * math.log(float(u @ grow) * float(v @ (1 / grow))) - rate * (high + 1), 0.0))
+    if low > -reach:
+        bound += math.exp(min(pairs * math.log(float(u @ (1 / grow)) * float(v @ grow)) + rate * (low - 1), 0.0))
+    return bound
+
+
+def _frame(u: FloatArray, v: FloatArray, pairs: int) -> _Frame:
+    """Window for the sum of `pairs` indices drawn from u minus `pairs` drawn from v; both of shape (K,) and sum 1."""
+    index = np.arange(u.size)
+    mean_u, mean_v = float(u @ index), float(v @ index)
+    variance = float(u @ (index - mean_u) ** 2) + float(v @ (index - mean_v) ** 2)
+    reach = pairs * (u.size - 1)
+    deviation = math.sqrt(pairs * variance)
+    half = _WINDOW_WIDTHS * deviation + 2
+    while True:
+        wanted = min(math.ceil(2 * half) + 1, 2 * reach + 1)
+        size = fft.next_fast_len(max(wanted, u.size), real=True)
+        if size > LARGEST_TRANSFORM:
+            raise AccuracyError(
+                f"This accuracy needs a transform of {size} points, more than {LARGEST_TRANSFORM}: raise rtol."
+            )
+        start = -reach if size > 2 * reach else round(pairs * (mean_u - mean_v)) - size // 2
+        # A rate above 300 / K would overflow exp(); any rate gives a valid bound.
+        rate = min(half / max(deviation, 1.0) ** 2, 300.0 / u.size)
+        outside = _outside(u, v, pairs, (start, start + size - 1), rate)
+        if outside <= 1e-11:
+            return _Frame(start, size, outside)
+        half *= 1.5
+
+
+def _power_and_sum(a: ComplexArray, b: ComplexArray, exponent: int) -> tuple[ComplexArray, ComplexArray]:
+    """Return b^t and the sum of a^i b^(t - 1 - i) over i < t, t = `exponent`, by doubling."""
+    total, power_a, power_b = np.ones_like(a), a, b
+    for bit in bin(exponent)[3:]:
+        total, power_a, power_b = total * (power_a + power_b), power_a * power_a, power_b * power_b
+        if bit == "1":
+            total, power_a, power_b = total * a + power_b, power_a * a, power_b * b
+    return power_b, total
+
+
+def _convolved(u: FloatArray, v: FloatArray, pairs: int) -> FloatArray:
+    """Law of the sum without FFT, on all indices from -reach to reach: slow, but accurate relative to each entry."""
+
+    def power(weights: FloatArray) -> FloatArray:
+        result = weights
+        for bit in bin(pairs)[3:]:
+            result = np.convolve(result, result)
+            result = np.convolve(result, weights) if bit == "1" else result
+        return result
+
+    return np.convolve(power(u), power(v)[::-1])
+
+
+def _convolution_error(size: int, pairs: int) -> float:
+    """Bound on the relative round-off of every entry of `_convolved`; a squaring doubles the error it starts from."""
+    return 4 * _ROUND_OFF * size * (1 + math.log2(pairs))
+
+
+def _whole(size: int, pairs: int, total: float, noise: float, logs: tuple[float, ...]) -> _Frame | None:
+    """Frame of `_convolved` for tables of `size` cells; None if it is not needed, no use or too long."""
+    reach = pairs * (size - 1)
+    if noise <= _NOISE * total or reach > _LONGEST_CONVOLUTION:
+        return None
+    if math.log(max(abs(total) + noise, 1e-300)) + sum(logs) < _LOG_NEGLIGIBLE:
+        return None
+    return _Frame(-reach, 2 * reach + 1, 0.0)
+
+
+def _above(frame: _Frame, step: float, epsilon: float) -> tuple[int, FloatArray]:
+    """Position in the window of the first loss above epsilon, and ``loss - epsilon`` > 0 from there on."""
+    begin = min(max(math.floor(epsilon / step) + 1 - frame.start, 0), frame.size)
+    index = np.arange(begin, frame.size) + float(frame.start)
+    return begin, np.maximum(index * step - epsilon, 0.0)
+
+
+def _tilted(table: LossTable, tilt: float) -> tuple[FloatArray, FloatArray, float]:
+    """Factors e^((1 + tilt) g_k) and e^(-tilt g_k) on the K + 1 lattice points, scaled, and the log of both scales."""
+    points = (table.first + np.arange(table.mass.size + 1)) * table.step
+    up, down = (1 + tilt) * points, -tilt * points
+    # Masses and factors both span hundreds of decades: scale by the largest product. Cells with mass keep their
+    # factor below the cut of exp(), because the table holds no mass below 1e-300.
+    log_mass = np.log(np.maximum(table.mass, 1e-307))
+    scale_up, scale_down = float(np.max(up[1:] + log_mass)), float(np.max(down[:-1] + log_mass))
+    return np.exp(np.minimum(up - scale_up, 708.0)), np.exp(np.minimum(down - scale_down, 708.0)), scale_up + scale_down
+
+
+def _log_delta(finite: float, logs: tuple[float, ...], infinite: float) -> tuple[float, float]:
+    """Logarithm of ``finite * exp(sum(logs)) + infinite`` and a bound on its round-off."""
+    log_finite = math.log(finite) + sum(logs) if finite > 0 else -math.inf
+    log_infinite = math.log(infinite) if infinite > 0 else -math.inf
+    return float(np.logaddexp(log_finite, log_infinite)), 16 * _ROUND_OFF * (1 + sum(abs(value) for value in logs))
+
+
+def infinite_loss(table_mass: float, pairs: int) -> float:
+    """Probability that one of `pairs` counters falls where r = 0, which has mass `table_mass` in [0, 1] under B."""
+    return -math.expm1(pairs * math.log1p(-min(table_mass, 1 - _ROUND_OFF)))
+
+
+def log_delta_upper(table: LossTable, *, pairs: int, epsilon: float, tilt: float) -> float:
+    """Logarithm of a certified upper bound of the divergence of `pairs` pairs.
+
+    Parameters
+    ----------
+    table : LossTable
+        Cells of one pair.
+    pairs : int
+        Number t >= 1 of pairs in the product.
+    epsilon : float
+        Privacy loss, >= 0.
+    tilt : float
+        Exponential tilt >= 0; any value gives a valid bound, the saddle point an accurate one.
+
+    Returns
+    -------
+    float
+        log(upper bound), at most 0; -inf only if no mass has a loss above epsilon.
+
+    Raises
+    ------
+    AccuracyError
+        If the lattice is finer than the largest transform allows.
+    """
+    up, down, scale = _tilted(table, tilt)
+    right = np.minimum(table.excess / math.expm1(table.step), 1.0) * table.mass
+    split = np.append(table.mass - right, 0.0)
+    split[1:] += right
+    weights = np.stack((split * up, split * down))
+    sums = weights.sum(axis=1)
+    weights /= sums[:, np.newaxis]
+    frame = _frame(weights[0], weights[1], pairs)
+    transforms = fft.rfft(weights, frame.size, axis=1)
+    law = frame.window(_power_and_sum(transforms[0], transforms[0] * transforms[1].conj(), pairs)[0])
+    # |transform| <= 1, so errors e_u and e_v of the factors give at most t (e_u + e_v) in the product to first order
+    # (1.1 covers the rest), and the multiplications add at most 8 t eps of the product itself.
+    norm, relative = float(np.linalg.norm(law)), frame.relative_error
+    spread = pairs * float(np.linalg.norm(weights[0]) + np.linalg.norm(weights[1]))
+    error = 1.1 * (relative * (spread + norm) + 8 * pairs * _ROUND_OFF * norm)
+    # A ratio error of e per factor moves the loss of the product by at most 2 t e.
+    shifted = epsilon - 2 * pairs * table.ratio_error
+    total, noise = _payoff(frame, law, error, table.step, shifted, tilt)
+    noise += min(pairs * (split.size - 1) * table.step, 1.0) * frame.outside
+    logs = (pairs * float(np.log(sums).sum()), pairs * scale, -tilt * epsilon)
+    whole = _whole(split.size, pairs, total, noise, logs)
+    if whole is not None:
+        total, noise = _payoff(whole, _convolved(weights[0], weights[1], pairs), 0.0, table.step, shifted, tilt)
+        noise = _convolution_error(whole.size, pairs) * total + 1e-290
+    total = (total + noise) * (1 + 4 * pairs * table.mass_error)
+    infinite = infinite_loss(table.zero_mass * (1 + table.mass_error), pairs) + pairs * table.truncated
+    value, round_off = _log_delta(total, logs, infinite)
+    return min(value + round_off, 0.0)
+
+
+def _payoff(
+    frame: _Frame, law: FloatArray, error: float, step: float, epsilon: float, tilt: float
+) -> tuple[float, float]:
+    """Expectation of (1 - e^(epsilon - L))_+ e^(tilt (epsilon - L)) on the window, and a bound of its round-off."""
+    begin, above = _above(frame, step, epsilon)
+    payoff = np.exp(-tilt * above) * -np.expm1(-above)
+    return float(payoff @ np.maximum(law[begin:], 0.0)), float(np.linalg.norm(payoff)) * error
+
+
+def log_delta_lower(table: LossTable, *, pairs: int, epsilon: float, tilt: float) -> float:
+    """Logarithm of a certified lower bound of the divergence of `pairs` pairs.
+
+    The laws of the sum under P (ratio m on the first counter) and under Q (on the second) differ little when the loss
+    of one pair is small, so their difference is transformed, not the two of them: A^t - B^t = (A - B) (A^(t-1) + ...
+    + B^(t-1)).
+
+    Parameters
+    ----------
+    table, pairs, epsilon, tilt
+        As for `log_delta_upper`.
+
+    Returns
+    -------
+    float
+        log(lower bound), -inf if the bound is 0.
+
+    Raises
+    ------
+    AccuracyError
+        If the lattice is finer than the largest transform allows.
+    """
+    up, down, scale = _tilted(table, tilt)
+    weights = np.stack((table.mass * up[:-1], table.mass * down[:-1]))
+    sums = weights.sum(axis=1)
+    weights /= sums[:, np.newaxis]
+    frame = _frame(weights[0], weights[1], pairs)
+    laws = _lower_laws(weights, weights * table.excess, pairs, frame)
+    total, noise = _test(table, pairs, epsilon, tilt, frame, laws)
+    logs = (pairs * float(np.log(sums).sum()), pairs * scale, -tilt * epsilon)
+    whole = _whole(table.mass.size, pairs, total, noise, logs)
+    if whole is not None:
+        total, noise = _test(table, pairs, epsilon, tilt, whole, _lower_laws_direct(weights, table.excess, pairs))
+    total -= noise
+    value, round_off = _log_delta(total, logs, infinite_loss(table.zero_mass * (1 - table.mass_error), pairs))
+    return value - round_off
+
+
+@dataclass(frozen=True)
+class _LowerLaws:
+    """Law of the sum under Q, law under P minus law under Q, and bounds of the Euclidean norm of their round-off."""
+
+    under_q: FloatArray
+    difference: FloatArray
+    error_q: float
+    error_difference: float
+    relative: float = 0.0
+    """Round-off of each entry relative to that of ``2 * under_q + difference``, where that is how it is bounded."""
+
+
+def _lower_laws(weights: FloatArray, extra: FloatArray, pairs: int, frame: _Frame) -> _LowerLaws:
+    """Laws by FFT; `extra` is what the ratio adds to each of the two rows of `weights`.
+
+    With |base| <= 1 and |extra| <= its sum c: an error in one of 2 t factors of a product reaches the product
+    multiplied by at most (1 + c)^t; in the difference it is multiplied by c once more, except for the errors of
+    `extra` itself.
+    """
+    transforms = fft.rfft(np.concatenate((weights, extra)), frame.size, axis=1)
+    base_u, base_v, extra_u, extra_v = transforms[0], transforms[1].conj(), transforms[2], transforms[3].conj()
+    power_q, series = _power_and_sum((base_u + extra_u) * base_v, base_u * (base_v + extra_v), pairs)
+    under_q = frame.window(power_q)
+    difference = frame.window((extra_u * base_v - base_u * extra_v) * series)
+    relative = 1.1 * (frame.relative_error + 16 * _ROUND_OFF)
+    change = float(extra.sum())
+    growth = (1 + change) ** pairs
+    spread, spread_extra = (float(np.linalg.norm(rows, axis=1).sum()) for rows in (weights, extra))
+    error_q = relative * (growth * pairs * (spread + spread_extra) + pairs * float(np.linalg.norm(under_q)))
+    both = pairs * spread_extra + 2 * pairs**2 * change * (spread + spread_extra)
+    error_difference = relative * (growth * both + pairs * float(np.linalg.norm(difference)))
+    return _LowerLaws(under_q, difference, error_q, error_difference)
+
+
+def _lower_laws_direct(weights: FloatArray, excess: FloatArray, pairs: int) -> _LowerLaws:
+    """Laws by direct convolution."""
+    under_p = _convolved(weights[0] * (1 + excess), weights[1], pairs)
+    under_q = _convolved(weights[0], weights[1] * (1 + excess), pairs)
+    return _LowerLaws(under_q, under_p - under_q, 1e-290, 1e-290, _convolution_error(under_q.size, pairs))
+
+
+def _test(
+    table: LossTable, pairs: int, epsilon: float, tilt: float, frame: _Frame, laws: _LowerLaws
+) -> tuple[float, float]:
+    """P(event) - e^epsilon Q(event) for the event "lattice loss > epsilon", tilted, and a bound of all its errors."""
+    begin, above = _above(frame, table.step, epsilon)
+    weight = np.exp(-tilt * above)
+    payoff = weight * -np.expm1(-above)
+    under_q, difference = laws.under_q[begin:], laws.difference[begin:]
+    growth = math.exp(min(pairs * table.step, 700.0))  # bounds the product of t factors 1 + excess
+    size = float(np.linalg.norm(weight))
+    mass_q = float((weight * np.exp(-above)) @ under_q) + size * laws.error_q + growth * frame.outside
+    total = float(weight @ difference) + float(payoff @ under_q)
+    noise = size * laws.error_difference + float(np.linalg.norm(payoff)) * laws.error_q
+    noise += laws.relative * float(weight @ np.maximum(2 * under_q + difference, 0.0))
+    largest = min(pairs * (table.mass.size - 1) * table.step, 1.0)
+    noise += frame.outside * (growth - 1 + growth * largest) + math.expm1(2 * pairs * table.ratio_error) * max(
+        mass_q, 0.0
+    )
+    # Misclassified outcomes, with p < e^epsilon q in the event, have a loss within 2 t h of epsilon; the mass error
+    # acts on them and on the others apart.
+    wrong = math.expm1(min(2 * pairs * table.step, 700.0)) * max(mass_q, 0.0)
+    return total, noise + 4 * pairs * table.mass_error * (abs(total) + wrong)
