@@ -12,7 +12,7 @@ import pandas as pd
 from segshuffle.datasets.populations import Population, load_population
 from segshuffle.experiment.config import Config
 from segshuffle.experiment.design import Scenario
-from segshuffle.experiment.run import Plans, tasks_of
+from segshuffle.experiment.run import Plans, Task, tasks_of
 
 #: Columns of results/mse.csv, in order; results/README.md explains each.
 COLUMNS = (
@@ -75,28 +75,30 @@ def summarise_scenario(
     rows: list[dict[str, Any]] = []
     for task in tasks_of(config, scenario, plans):
         values = groups.get_group((task.method.name, task.plan.blanket_per_user, task.optimum)).to_numpy()
-        rows.append(
-            {
-                "dataset": scenario.setting.dataset,
-                "n_users": scenario.setting.n_users,
-                "set_size": scenario.setting.set_size,
-                "domain_size": scenario.setting.domain_size,
-                "split": scenario.split,
-                "method": task.method.name,
-                "blanket_per_user": task.plan.blanket_per_user,
-                "optimum": task.optimum,
-                "messages_per_user": task.plan.messages_per_user,
-                "mse_mean": float(values.mean()),
-                "mse_stderr": float(values.std(ddof=1) / np.sqrt(values.size)),
-                "mse_expected": task.method.expected_mse(task.plan, population.item_counts),
-                "mse_bound": task.plan.mse_bound,
-                "repetitions": values.size,
-                "kind": task.plan.kind,
-                "source": population.source,
-                "parameters": json.dumps(task.plan.parameters, sort_keys=True),
-            }
-        )
+        rows.append({**row_of(scenario, population, task, values), "optimum": task.optimum})
     return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def row_of(scenario: Scenario, population: Population, task: Task, values: np.ndarray[Any, Any]) -> dict[str, Any]:
+    """What a table says of one curve point, from its squared errors, shape (repetitions,)."""
+    return {
+        "dataset": scenario.setting.dataset,
+        "n_users": scenario.setting.n_users,
+        "set_size": scenario.setting.set_size,
+        "domain_size": scenario.setting.domain_size,
+        "split": scenario.split,
+        "method": task.method.name,
+        "blanket_per_user": task.plan.blanket_per_user,
+        "messages_per_user": task.plan.messages_per_user,
+        "mse_mean": float(values.mean()),
+        "mse_stderr": float(values.std(ddof=1) / np.sqrt(values.size)),
+        "mse_expected": task.method.expected_mse(task.plan, population.item_counts),
+        "mse_bound": task.plan.mse_bound,
+        "repetitions": values.size,
+        "kind": task.plan.kind,
+        "source": population.source,
+        "parameters": json.dumps(task.plan.parameters, sort_keys=True),
+    }
 
 
 def collect(tables: list[pd.DataFrame]) -> pd.DataFrame:

@@ -15,18 +15,22 @@ from segshuffle.experiment.design import Scenario, Setting, blanket_grid, level_
 from segshuffle.experiment.progress import track
 from segshuffle.experiment.seeds import stream
 from segshuffle.protocols import Method, Plan, Problem, Sample, Segmented, competitor
-from segshuffle.protocols.base import IntArray
+from segshuffle.protocols.base import FloatArray, IntArray
 from segshuffle.protocols.segmented import least_blankets, optimize_parameters, plan_at, sampling_rates
 
 Plans = dict[str, Any]
 
 
 class Task(NamedTuple):
-    """One curve point: a method with its plan; `optimum` marks the m that optimizeParameter chose."""
+    """One curve point: a method with its plan.
+
+    `optimum` marks the m that a search chose, `max_messages` the budget of that search (None: no budget).
+    """
 
     method: Method
     plan: Plan
     optimum: bool
+    max_messages: float | None = None
 
 
 def problem_of(config: Config, setting: Setting, split: str) -> Problem:
@@ -122,6 +126,26 @@ def simulate_scenario(
         Columns method, blanket_per_user, optimum, repetition, squared_error; one row per repetition.
     """
     tasks = tasks_of(config, scenario, plans)
+    errors = simulate_tasks(config, scenario, population, tasks, n_jobs=n_jobs)
+    frames = [
+        pd.DataFrame(
+            {
+                "method": task.method.name,
+                "blanket_per_user": task.plan.blanket_per_user,
+                "optimum": task.optimum,
+                "repetition": np.arange(values.size),
+                "squared_error": values,
+            }
+        )
+        for task, values in zip(tasks, errors, strict=True)
+    ]
+    return pd.concat(frames, ignore_index=True)
+
+
+def simulate_tasks(
+    config: Config, scenario: Scenario, population: Population, tasks: Sequence[Task], *, n_jobs: int = 1
+) -> list[FloatArray]:
+    """Squared errors of every task, each of shape (repetitions,), on common random levels."""
     repetitions, block = config["repetitions"], config["repetition_block"]
     counts = level_counts(scenario.setting.n_users, config["splits"][scenario.split])
     drawn = draw_levels(config, scenario, population, counts, repetitions)
@@ -132,24 +156,12 @@ def simulate_scenario(
             role = (scenario.id, task.method.name, _role_of(task), first)
             jobs.append(joblib.delayed(_squared_errors)(task, sample, config["seed"], role))
     errors = iter(_parallel(jobs, n_jobs, f"simulation of {scenario.id}"))
-    frames = []
-    for task in tasks:
-        values = np.concatenate([next(errors) for _ in range(0, repetitions, block)])
-        frames.append(
-            pd.DataFrame(
-                {
-                    "method": task.method.name,
-                    "blanket_per_user": task.plan.blanket_per_user,
-                    "optimum": task.optimum,
-                    "repetition": np.arange(repetitions),
-                    "squared_error": values,
-                }
-            )
-        )
-    return pd.concat(frames, ignore_index=True)
+    return [np.concatenate([next(errors) for _ in range(0, repetitions, block)]) for _ in tasks]
 
 
 def _role_of(task: Task) -> str:
+    if task.max_messages is not None:
+        return f"budget {task.max_messages!r}"
     return "optimum" if task.optimum else repr(task.plan.blanket_per_user)
 
 

@@ -1,10 +1,11 @@
 """Balls-into-bins, the multi-message protocol for one privacy level, alone (MM) or once per level (SepMM).
 
-Every user sends each held item and m uniform blanket messages in expectation. Two published analyses fix m:
+Every user sends each held item and m uniform blanket messages in expectation. Three analyses fix m:
 
 - "numerical": the variation-ratio pair at sampling rate 1 with group privacy over the s items (kind: published);
 - "closed-form": the original balls-into-bins bound per item, n m = 32 ln(2/delta') d/eps'^2, with the same group
-  privacy (eps' = eps/s, delta' = delta/(s exp(eps))).
+  privacy (eps' = eps/s, delta' = delta/(s exp(eps)));
+- "product": the exact product of docs/proof.md, for a Poisson blanket (kind: exact); methods are then named "-tight".
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from segshuffle.accounting.poisson_calibration import least_blanket_mean
+from segshuffle.accounting.poisson_pair import BLANKET_MEAN_RANGE
 from segshuffle.accounting.segmented import item_target, least_blanket_per_user
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.base import (
@@ -25,9 +28,11 @@ from segshuffle.protocols.base import (
     assignment_variance,
     blanket_variance,
     draw_blanket,
+    exchanged_items,
 )
 
-ANALYSES = ("numerical", "closed-form")
+ANALYSES = ("numerical", "closed-form", "product")
+SMALLEST_MEAN = BLANKET_MEAN_RANGE[0]
 WEIGHTS = ("plain", "published", "inverse-variance")
 
 
@@ -42,6 +47,10 @@ def least_blanket(
     if analysis == "closed-form":
         item_epsilon, item_delta = item_target(epsilon=epsilon, delta=delta, set_size=set_size)
         return 32.0 * math.log(2.0 / item_delta) * domain_size / (item_epsilon**2 * n_users)
+    if analysis == "product":
+        pairs = exchanged_items(domain_size, set_size)
+        mean = least_blanket_mean(copies=1.0, pairs=pairs, epsilon=epsilon, delta=delta) if pairs else SMALLEST_MEAN
+        return mean * domain_size / n_users
     raise ParameterError("analysis", analysis, f"one of {', '.join(ANALYSES)}")
 
 
@@ -56,8 +65,16 @@ class BallsIntoBins:
     """
 
     analysis: str = "numerical"
-    name: str = "mm"
-    label: str = "MM, shuffle"
+
+    @property
+    def name(self) -> str:
+        """Identifier of the variant."""
+        return "mm" + _suffix(self.analysis)
+
+    @property
+    def label(self) -> str:
+        """Legend entry."""
+        return "MM, shuffle"
 
     def plan(self, problem: Problem) -> Plan:
         """Fix m for the lowest level and all users."""
@@ -72,7 +89,7 @@ class BallsIntoBins:
         return Plan(
             method=self.name,
             problem=problem,
-            kind="published",
+            kind=_kind(self.analysis),
             blanket_per_user=blanket,
             messages_per_user=blanket + problem.set_size,
             parameters={"analysis": self.analysis, "epsilon": problem.levels[0]},
@@ -81,17 +98,37 @@ class BallsIntoBins:
 
     def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
         """Estimates: the items themselves, plus the blanket's noise."""
-        noise = _blanket_noise(rng, sample.n_users, plan.blanket_per_user, sample)
+        noise = _blanket_noise(rng, sample.n_users, plan.blanket_per_user, sample, self.analysis)
         return np.asarray((sample.item_counts + noise) / sample.n_users)
 
     def expected_mse(self, plan: Plan, item_counts: IntArray) -> float:
         """Closed form: the blanket's variance alone, whatever the items."""
         n_users = plan.problem.n_users
-        return blanket_variance(n_users, plan.blanket_per_user, item_counts.size) / n_users**2
+        return _variance(n_users, plan.blanket_per_user, item_counts.size, self.analysis) / n_users**2
 
 
-def _blanket_noise(rng: np.random.Generator, n_users: int, blanket_per_user: float, sample: Sample) -> FloatArray:
+def _suffix(analysis: str) -> str:
+    return "-tight" if analysis == "product" else ""
+
+
+def _kind(analysis: str) -> str:
+    return "exact" if analysis == "product" else "published"
+
+
+def _variance(n_users: int, blanket_per_user: float, domain_size: int, analysis: str) -> float:
+    """Sum over items of the variance of the blanket's counters, binomial or Poisson."""
+    if analysis == "product":
+        return n_users * blanket_per_user
+    return blanket_variance(n_users, blanket_per_user, domain_size)
+
+
+def _blanket_noise(
+    rng: np.random.Generator, n_users: int, blanket_per_user: float, sample: Sample, analysis: str
+) -> FloatArray:
     """Blanket counters of n_users users minus their mean, shape (repetitions, domain_size)."""
+    mean = n_users * blanket_per_user / sample.domain_size
+    if analysis == "product":
+        return np.asarray(rng.poisson(mean, size=(sample.repetitions, sample.domain_size)) - mean)
     blanket = draw_blanket(
         rng,
         n_users=n_users,
@@ -99,7 +136,7 @@ def _blanket_noise(rng: np.random.Generator, n_users: int, blanket_per_user: flo
         domain_size=sample.domain_size,
         repetitions=sample.repetitions,
     )
-    return np.asarray(blanket - n_users * blanket_per_user / sample.domain_size)
+    return np.asarray(blanket - mean)
 
 
 @dataclass(frozen=True)
@@ -128,7 +165,7 @@ class SeparateBallsIntoBins:
         }
         if self.weights not in names:
             raise ParameterError("weights", self.weights, f"one of {', '.join(WEIGHTS)}")
-        object.__setattr__(self, "name", names[self.weights][0])
+        object.__setattr__(self, "name", names[self.weights][0] + _suffix(self.analysis))
         object.__setattr__(self, "label", names[self.weights][1])
 
     def plan(self, problem: Problem) -> Plan:
@@ -152,7 +189,7 @@ class SeparateBallsIntoBins:
         return Plan(
             method=self.name,
             problem=problem,
-            kind="published",
+            kind=_kind(self.analysis),
             blanket_per_user=per_user,
             messages_per_user=per_user + problem.set_size,
             parameters={"analysis": self.analysis, "blankets": tuple(blankets), "weights": tuple(weights.tolist())},
@@ -174,7 +211,7 @@ class SeparateBallsIntoBins:
         blankets, weights = plan.parameters["blankets"], plan.parameters["weights"]
         for k, n_k in enumerate(plan.problem.level_counts):
             if n_k > 0:
-                noise = _blanket_noise(rng, n_k, blankets[k], sample)
+                noise = _blanket_noise(rng, n_k, blankets[k], sample, self.analysis)
                 estimate += weights[k] * (sample.level_item_counts[:, k, :] + noise) / n_k
         return estimate
 
@@ -183,7 +220,7 @@ class SeparateBallsIntoBins:
         counts, blankets, weights = plan.problem.level_counts, plan.parameters["blankets"], plan.parameters["weights"]
         per_message = np.array([w / n if n > 0 else 0.0 for w, n in zip(weights, counts, strict=True)])
         noise = sum(
-            a**2 * blanket_variance(n, m, item_counts.size)
+            a**2 * _variance(n, m, item_counts.size, self.analysis)
             for a, n, m in zip(per_message, counts, blankets, strict=True)
             if n > 0
         )

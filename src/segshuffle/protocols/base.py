@@ -172,6 +172,11 @@ class Method(Protocol):
         ...
 
 
+def exchanged_items(domain_size: int, set_size: int) -> int:
+    """Number of item pairs in which two users' sets can differ: min(s, d - s)."""
+    return min(set_size, domain_size - set_size)
+
+
 def blanket_variance(n_users: int, blanket_per_user: float, domain_size: int) -> float:
     """Sum over items of the variance of the binomial blanket's counters: n m (1 - m/(d ceil(m)))."""
     _, gamma = blanket_slots(blanket_per_user)
@@ -193,19 +198,21 @@ def assignment_variance(item_counts: IntArray, level_counts: tuple[int, ...], we
     n_kj, the users of level k that hold item j, is a draw without replacement: with n_j holders among n users the
     variance is n_j (n - n_j)/(n - 1) times the variance of the weight of a random user.
     """
+    counts = np.asarray(level_counts, dtype=float)
     n_users = sum(level_counts)
-    if n_users < 2:
-        return 0.0
-    shares = np.asarray(level_counts, dtype=float) / n_users
-    mean = float(shares @ weights)
-    spread = float(shares @ (weights - mean) ** 2)
-    holders = item_counts.astype(float)
-    return float(np.sum(holders * (n_users - holders))) / (n_users - 1) * spread
+    mean = float(counts @ weights) / n_users
+    return assignment_spread(item_counts, n_users) * float(counts @ (weights - mean) ** 2)
 
 
 def uniform_item_counts(problem: Problem) -> FloatArray:
     """Expected holders of each item when all items are equally frequent, shape (domain_size,)."""
     return np.full(problem.domain_size, problem.n_users * problem.set_size / problem.domain_size)
+
+
+def assignment_spread(item_counts: IntArray | FloatArray, n_users: int) -> float:
+    """Variance of the items over a random user, (s - sum_j w_j^2) n/(n - 1): weight of the levels' imbalance."""
+    frequencies = np.asarray(item_counts, dtype=float) / n_users
+    return float(frequencies @ (1 - frequencies)) * n_users / max(n_users - 1, 1)
 
 
 def binomial_variance(rate: float) -> float:

@@ -1,0 +1,209 @@
+"""What the published guarantee is worth in the full view of the server: a table over settings, splits, m and levels.
+
+The item-level numbers are those of `accounting.full_view`; user-level numbers apply the paper's own group privacy to
+them. No data is looked at.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from segshuffle.accounting.full_view import FullView, group_delta, group_epsilon, worst_split_user_lower
+from segshuffle.accounting.hockey_stick import DeltaInterval
+from segshuffle.accounting.segmented import published_item_delta
+from segshuffle.experiment.config import Config
+from segshuffle.experiment.design import Setting
+from segshuffle.experiment.run import Plans, problem_of
+from segshuffle.protocols import Problem
+
+#: View -> kind of its *item-level* delta as a statement on the protocol.
+VIEWS = {
+    "published": "published",
+    "blanket-only": "upper",
+    "others-spread": "lower",
+    "others-concentrated": "lower",
+    "worst-split": "lower",
+}
+#: Columns of results/audit.csv, in order.
+COLUMNS = (
+    "dataset",
+    "n_users",
+    "set_size",
+    "domain_size",
+    "split",
+    "blanket_per_user",
+    "optimum",
+    "level",
+    "sampling_rate",
+    "view",
+    "item_epsilon",
+    "item_delta_lower",
+    "item_delta",
+    "user_delta",
+    "target_delta",
+    "claimed_user_epsilon",
+    "actual_user_epsilon",
+    "proven_user_delta",
+    "kind",
+)
+KEY = ["dataset", "n_users", "set_size", "split", "blanket_per_user", "optimum", "level", "view"]
+_SPLIT_FREE = ("published", "blanket-only", "worst-split")
+
+
+class _Cell(NamedTuple):
+    """One victim: a problem, a blanket, the rates of all levels, and the level in question."""
+
+    problem: Problem
+    blanket: float
+    rates: tuple[float, ...]
+    level: int
+
+
+def audit(config: Config, plans: Iterable[tuple[Setting, Plans]]) -> pd.DataFrame:
+    """Stack `audit_setting` over all settings."""
+    return pd.concat([audit_setting(config, setting, found) for setting, found in plans], ignore_index=True)
+
+
+def audit_setting(config: Config, setting: Setting, plans: Plans) -> pd.DataFrame:
+    """Claimed and actual guarantee of every split, m, level and view of one population.
+
+    Parameters
+    ----------
+    config : dict
+        Splits, levels and delta_times_n are used.
+    setting : Setting
+        The population.
+    plans : dict
+        As `run.plan_setting` returns it: the rates over the grid of m, and the optimum of every split.
+
+    Returns
+    -------
+    DataFrame
+        `COLUMNS`. ``item_delta_lower`` and ``item_delta`` enclose the item-level delta of the view at ``item_epsilon``
+        = level/s; ``user_delta`` = s e^level item_delta and ``actual_user_epsilon`` (the epsilon at ``target_delta``)
+        are what the paper's group privacy makes of it; ``proven_user_delta`` is a proven lower bound of the user-level
+        delta at the level itself (nan where the view gives none), so the guarantee fails where it exceeds
+        ``target_delta``. ``kind`` is that of the item-level delta.
+    """
+    memory: dict[tuple[Any, ...], dict[str, Any]] = {}
+    rows = []
+    points = [
+        (blanket, tuple(rates), False, None)
+        for blanket, rates in zip(plans["blanket_per_user"], plans["rates"], strict=True)
+    ]
+    for split in config["splits"]:
+        best = plans["optimum"][split]
+        points.append((best["blanket_per_user"], tuple(best["parameters"]["sampling_rates"]), True, split))
+    problems = {split: problem_of(config, setting, split) for split in config["splits"]}
+    # the blanket is the outer loop: all cells of one blanket share a grid of counts
+    for blanket, rates, optimum, only in points:
+        for split, problem in problems.items():
+            if only not in (None, split):
+                continue
+            for level in range(len(problem.levels)):
+                cell = _Cell(problem, blanket, rates, level)
+                head = {**asdict(setting), "split": split, "blanket_per_user": blanket, "optimum": optimum}
+                rows += [{**head, **_row(cell, view, memory)} for view in VIEWS]
+    table = pd.DataFrame(rows, columns=list(COLUMNS))
+    return table.sort_values(["split", "blanket_per_user", "optimum", "level"], kind="stable", ignore_index=True)
+
+
+def _row(cell: _Cell, view: str, memory: dict[tuple[Any, ...], dict[str, Any]]) -> dict[str, Any]:
+    """Row of one view; what does not depend on the split is computed once."""
+    if view not in _SPLIT_FREE:
+        return _numbers(cell, view)
+    key = (view, cell.blanket, cell.level, cell.rates[cell.level])
+    if key not in memory:
+        memory[key] = _numbers(cell, view)
+    return memory[key]
+
+
+def _numbers(cell: _Cell, view: str) -> dict[str, Any]:
+    """All numbers of one view of one cell."""
+    problem, claimed, s = cell.problem, cell.problem.levels[cell.level], cell.problem.set_size
+    delta_at, one_sided = _accountant(cell, view)
+    item = delta_at(claimed / s)
+    user_delta = group_delta(item.upper, epsilon=claimed, set_size=s)
+    actual = group_epsilon(
+        one_sided,
+        set_size=s,
+        delta=problem.delta,
+        claimed=claimed,
+        excess=math.log(max(user_delta, 1e-290) / problem.delta),
+    )
+    return {
+        "level": claimed,
+        "sampling_rate": cell.rates[cell.level],
+        "view": view,
+        "item_epsilon": claimed / s,
+        "item_delta_lower": item.lower,
+        "item_delta": item.upper,
+        "user_delta": user_delta,
+        "target_delta": problem.delta,
+        "claimed_user_epsilon": claimed,
+        "actual_user_epsilon": actual,
+        "proven_user_delta": _proven(cell, view, delta_at),
+        "kind": VIEWS[view],
+    }
+
+
+def _accountant(
+    cell: _Cell, view: str
+) -> tuple[Callable[[float], DeltaInterval], Callable[[float], float]]:
+    """Item-level delta of a view as a function of the item-level epsilon: an interval, and its upper end alone."""
+    problem = cell.problem
+    common: dict[str, Any] = {
+        "domain_size": problem.domain_size,
+        "n_users": problem.n_users,
+        "blanket_per_user": cell.blanket,
+        "sampling_rate": cell.rates[cell.level],
+    }
+    if view == "published":
+        return (
+            lambda epsilon: published_item_delta(**common, epsilon=epsilon),
+            lambda epsilon: published_item_delta(**common, epsilon=epsilon).upper,
+        )
+    own = (problem.set_size - 1, cell.rates[cell.level])
+    full = FullView(**common, **_others(cell, view, own))
+    return full.delta, lambda epsilon: full.one_sided(epsilon, upper=True)
+
+
+def _others(cell: _Cell, view: str, own: tuple[int, float]) -> Mapping[str, Any]:
+    """What else is sent, and on how many items it falls; the victim's own s - 1 further items are part of it."""
+    problem = cell.problem
+    if view == "blanket-only":
+        return {}
+    if view == "worst-split":  # the others send every item: a constant, so only the victim's own sampling is left
+        return {"sent": [own], "covered_items": own[0]}
+    sent = [own]
+    for k, (users, rate) in enumerate(zip(problem.level_counts, cell.rates, strict=True)):
+        sent.append(((users - (k == cell.level)) * problem.set_size, rate))
+    spread = view == "others-spread"
+    return {"sent": sent, "covered_items": problem.domain_size - 2 if spread else problem.set_size}
+
+
+def _proven(cell: _Cell, view: str, delta_at: Callable[[float], DeltaInterval]) -> float:
+    """Proven lower bound of the user-level delta at the claimed epsilon, nan if the view is not a lower bound."""
+    if VIEWS[view] != "lower":
+        return math.nan
+    problem, claimed = cell.problem, cell.problem.levels[cell.level]
+    # one changed item of s: neighbouring users, so no group privacy is involved
+    found = delta_at(claimed).lower
+    if view == "worst-split" and cell.blanket == round(cell.blanket) and problem.domain_size >= 3 * problem.set_size:
+        found = max(
+            found,
+            worst_split_user_lower(
+                domain_size=problem.domain_size,
+                set_size=problem.set_size,
+                n_users=problem.n_users,
+                blanket_per_user=int(cell.blanket),
+                sampling_rate=cell.rates[cell.level],
+                epsilon=claimed,
+            ),
+        )
+    return found

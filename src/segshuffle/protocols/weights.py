@@ -1,0 +1,144 @@
+"""How many copies each level should send: the error as a function of the copies, and its minimum under the limits.
+
+With a_k expected copies per held item (M = floor(a_k) or floor(a_k) + 1), N = sum_k n_k a_k and the estimate
+(C_j - n m/d)/N, the expected squared error against the sample's frequencies is
+
+    [ noise + own sum_k n_k f_k (1 - f_k) + spread (sum_k n_k a_k^2 - N^2/n) ] / N^2,   f_k = a_k - floor(a_k),
+
+with noise = n m for the Poisson blanket, own = s, and spread = (s - sum_j w_j^2) n/(n - 1) for levels at random with
+exact counts. A trusted curator who weighs exactly has own = 0.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from segshuffle.protocols.base import FloatArray
+
+_SWEEPS = 50
+_STARTS = 4
+
+
+class _Sums(NamedTuple):
+    """Sums of n_k a_k, n_k a_k^2 and n_k f_k (1 - f_k)."""
+
+    weight: float
+    squares: float
+    sampling: float
+
+    def add(self, copies: float, count: float) -> _Sums:
+        """With `count` more users (fewer, if negative) who send `copies`."""
+        fraction = copies - math.floor(copies)
+        return _Sums(
+            self.weight + count * copies,
+            self.squares + count * copies * copies,
+            self.sampling + count * fraction * (1 - fraction),
+        )
+
+
+@dataclass(frozen=True)
+class ErrorTerms:
+    """Coefficients of the error.
+
+    Parameters
+    ----------
+    noise : float
+        Sum over items of the variance of the noise counters.
+    own : float
+        Weight of the users' own sampling.
+    spread : float
+        Weight of the imbalance between levels and items.
+    """
+
+    noise: float
+    own: float
+    spread: float
+
+    def error(self, copies: FloatArray, counts: FloatArray) -> float:
+        """Expected squared error of copies a_k >= 0, shape (n_levels,); inf if all are 0."""
+        fraction = copies - np.floor(copies)
+        sums = _Sums(float(counts @ copies), float(counts @ copies**2), float(counts @ (fraction * (1 - fraction))))
+        return self.of(sums, float(counts.sum()))
+
+    def of(self, sums: _Sums, users: float) -> float:
+        """The same from the sums over all users."""
+        if sums.weight <= 0:
+            return math.inf
+        imbalance = max(sums.squares - sums.weight**2 / users, 0.0)
+        return (self.noise + self.own * sums.sampling + self.spread * imbalance) / sums.weight**2
+
+
+def best_copies(
+    limits: FloatArray, counts: FloatArray, terms: ErrorTerms, *, largest_weight: float = math.inf
+) -> tuple[FloatArray, float]:
+    """Copies of least error with 0 <= a_k <= limits_k and sum_k n_k a_k <= largest_weight, and that error.
+
+    Coordinate descent: along one level the error is, between two integers, a ratio of quadratics with at most one
+    stationary point, so each step is exact. Started from the limits and from whole numbers of copies below them.
+    """
+    best, least = np.zeros_like(limits), math.inf
+    for start in _starts(limits):
+        weight = float(counts @ start)
+        if weight > largest_weight:
+            start = start * (largest_weight / weight * (1 - 1e-12))
+        copies, error = _descend(start, limits, counts, terms, largest_weight)
+        if error < least:
+            best, least = copies, error
+    return best, least
+
+
+def _starts(limits: FloatArray) -> list[FloatArray]:
+    whole = np.where(limits >= 1, np.floor(limits), limits)
+    return [limits, whole, *(np.minimum(whole, float(cap)) for cap in range(1, _STARTS) if cap < whole.max())]
+
+
+def _descend(
+    start: FloatArray, limits: FloatArray, counts: FloatArray, terms: ErrorTerms, largest_weight: float
+) -> tuple[FloatArray, float]:
+    """Sweep over the levels until nothing improves; all sums are kept up to date, so a step costs O(1)."""
+    copies, users = [float(a) for a in start], float(counts.sum())
+    sums = _Sums(0.0, 0.0, 0.0)
+    for a, n_k in zip(copies, counts, strict=True):
+        sums = sums.add(a, float(n_k))
+    error = terms.of(sums, users)
+    for _ in range(_SWEEPS):
+        before = error
+        for level, n_k in enumerate(map(float, counts)):
+            if n_k == 0:
+                continue
+            rest = sums.add(copies[level], -n_k)
+            limit = min(float(limits[level]), max((largest_weight - rest.weight) / n_k, 0.0))
+            for value in _candidates(rest, n_k, limit, users, terms):
+                trial = rest.add(value, n_k)
+                reached = terms.of(trial, users)
+                if reached < error:
+                    error, sums, copies[level] = reached, trial, value
+        if error > before * (1 - 1e-9):
+            break
+    return np.array(copies), error
+
+
+def _candidates(rest: _Sums, count: float, limit: float, users: float, terms: ErrorTerms) -> list[float]:
+    """Where the error along one level can be least: the limit, the integers below it, the stationary points between.
+
+    On [j, j + 1] the numerator is A + B x + C x^2 and the root of the denominator D + E x.
+    """
+    weight, squares, sampling = rest
+    constant = terms.noise + terms.own * sampling + terms.spread * (squares - weight * weight / users)
+    linear, square = -2 * terms.spread * weight * count / users, terms.spread * (count - count * count / users)
+    found = [limit, *map(float, range(1, math.floor(limit) + 1))]
+    for j in range(math.floor(limit) + 1):
+        # f (1 - f) = -x^2 + (2 j + 1) x - j (j + 1) for x in [j, j + 1]
+        a = constant - terms.own * count * j * (j + 1)
+        b = linear + terms.own * count * (2 * j + 1)
+        c = square - terms.own * count
+        slope = 2 * c * weight - count * b
+        if slope != 0:
+            x = (2 * count * a - b * weight) / slope
+            if j < x < min(j + 1, limit):
+                found.append(x)
+    return found

@@ -1,0 +1,255 @@
+"""What every protocol promises of its plans and simulations, whatever it computes."""
+
+import inspect
+import json
+import math
+from functools import cache
+
+import numpy as np
+import pytest
+
+from segshuffle.accounting.segmented import item_target, published_item_delta
+from segshuffle.accounting.variation_ratio import published_delta, subset_exponential
+from segshuffle.errors import InfeasibleError, ParameterError
+from segshuffle.protocols import (
+    COMPETITORS,
+    BallsIntoBins,
+    Plan,
+    Problem,
+    Sample,
+    Segmented,
+    SeparateBallsIntoBins,
+    SubsetExponential,
+    competitor,
+)
+
+PROBLEM = Problem(domain_size=9, set_size=2, levels=(0.5, 1.0, 2.0), level_counts=(60, 90, 50), delta=1e-4)
+METHODS = {
+    "segmented at 0.4": Segmented(0.4),
+    "segmented at 1": Segmented(1.0),
+    "segmented at 2.5": Segmented(2.5),
+    "segmented, searched": Segmented(),
+    **{name: competitor(name) for name in COMPETITORS},
+    **{f"{name}, closed form": competitor(name, analysis="closed-form") for name in COMPETITORS if "mm" in name},
+    "subexp-local, k = 3": SubsetExponential(local_epsilon=1.0, subset_size=3),
+}
+KINDS = {"subexp-local": "exact"}
+
+
+@cache
+def plan_of(method):
+    return method.plan(PROBLEM)
+
+
+@pytest.fixture(params=METHODS)
+def method(request):
+    return METHODS[request.param]
+
+
+def make_sample(problem, repetitions, seed=5):
+    """Non-uniform items; levels at random with the problem's exact counts."""
+    rng = np.random.default_rng(seed)
+    popularity = 1.0 / np.arange(1, problem.domain_size + 1)
+    keys = rng.exponential(size=(problem.n_users, problem.domain_size)) / popularity
+    items = np.sort(np.argsort(keys, axis=1)[:, : problem.set_size], axis=1)
+    labels = np.repeat(np.arange(len(problem.levels)), problem.level_counts)
+    counts = np.zeros((repetitions, len(problem.levels), problem.domain_size), dtype=np.int64)
+    for repetition in range(repetitions):
+        np.add.at(counts[repetition], (rng.permutation(labels)[:, None], items), 1)
+    return Sample(items=items, domain_size=problem.domain_size, level_item_counts=counts)
+
+
+def same_problem():
+    return Problem(
+        domain_size=PROBLEM.domain_size,
+        set_size=PROBLEM.set_size,
+        levels=tuple(PROBLEM.levels),
+        level_counts=tuple(PROBLEM.level_counts),
+        delta=PROBLEM.delta,
+    )
+
+
+def test_plan_depends_on_the_problem_only(method):
+    assert list(inspect.signature(method.plan).parameters) == ["problem"]
+    np.random.seed(1)  # noqa: NPY002 - the global state must not matter
+    first = plan_of(method)
+    np.random.seed(2)  # noqa: NPY002
+    assert method.plan(same_problem()) == first
+
+
+def test_plan_says_what_it_is(method):
+    plan = plan_of(method)
+    assert plan.method == method.name
+    assert plan.problem is PROBLEM
+    assert plan.kind == KINDS.get(method.name, "published")
+    assert plan.messages_per_user > plan.blanket_per_user >= 0
+    assert plan.mse_bound > 0
+    assert method.label
+
+
+def test_plan_survives_json(method):
+    plan = plan_of(method)
+    restored = Plan.from_dict(PROBLEM, json.loads(json.dumps(plan.as_dict())))
+    assert "problem" not in plan.as_dict()
+    assert json.dumps(restored.as_dict()) == json.dumps(plan.as_dict())
+    sample = make_sample(PROBLEM, 2)
+    assert method.expected_mse(restored, sample.item_counts) == method.expected_mse(plan, sample.item_counts)
+    one, other = (method.simulate(p, sample, np.random.default_rng(3)) for p in (plan, restored))
+    np.testing.assert_array_equal(one, other)
+
+
+def test_simulation_is_reproducible_and_has_the_shape(method):
+    plan, sample = plan_of(method), make_sample(PROBLEM, 3)
+    frozen = [sample.items.copy(), sample.level_item_counts.copy()]
+    one, again, other = (method.simulate(plan, sample, np.random.default_rng(seed)) for seed in (7, 7, 8))
+    assert one.shape == (3, PROBLEM.domain_size)
+    assert one.dtype == np.float64
+    np.testing.assert_array_equal(one, again)
+    assert not np.array_equal(one, other)
+    np.testing.assert_array_equal(frozen[0], sample.items)
+    np.testing.assert_array_equal(frozen[1], sample.level_item_counts)
+
+
+@pytest.mark.parametrize("counts", [(0, 120, 80), (200, 0, 0)])
+def test_levels_that_nobody_chose(method, counts):
+    problem = Problem(domain_size=9, set_size=2, levels=(0.5, 1.0, 2.0), level_counts=counts, delta=1e-4)
+    plan, sample = method.plan(problem), make_sample(problem, 2)
+    estimates = method.simulate(plan, sample, np.random.default_rng(1))
+    assert np.all(np.isfinite(estimates))
+    error = method.expected_mse(plan, sample.item_counts)
+    assert 0 < error < math.inf
+    if (weights := plan.parameters.get("weights")) is not None:
+        assert [w == 0 for w in weights] == [c == 0 for c in counts]
+        assert sum(weights) == pytest.approx(1.0, rel=1e-14)
+
+
+@pytest.mark.parametrize("name", COMPETITORS)
+def test_competitor_has_its_name(name):
+    assert competitor(name).name == name
+
+
+def test_labels_tell_the_methods_apart():
+    labels = [competitor(name).label for name in COMPETITORS] + [Segmented().label]
+    assert len(set(labels)) == len(labels)
+    # an extra of ours never goes under the paper's name
+    assert "not in the paper" in competitor("inverse-variance-sepmm").label
+
+
+def test_unknown_names():
+    with pytest.raises(ParameterError, match=r"^method = 'mmm'.*subexp-local, subexp-shuffle"):
+        competitor("mmm")
+    with pytest.raises(ParameterError, match=r"^analysis = 'asymptotic'"):
+        BallsIntoBins(analysis="asymptotic").plan(PROBLEM)
+    with pytest.raises(ParameterError, match=r"^weights = 'equal'"):
+        SeparateBallsIntoBins(weights="equal")
+    with pytest.raises(ParameterError, match=r"^subset_size = 8"):
+        SubsetExponential(local_epsilon=1.0, subset_size=8).plan(PROBLEM)
+
+
+def test_infeasible_is_said():
+    problem = Problem(domain_size=10**6, set_size=1, levels=(1e-4,), level_counts=(1,), delta=1e-9)
+    with pytest.raises(InfeasibleError):
+        BallsIntoBins().plan(problem)
+
+
+# -- privacy of the plans --------------------------------------------------------------------------------------------
+
+SLACK = 1 + 1e-5  # the searches certify intervals of 2e-4, the checks narrower ones
+
+
+def item_delta(problem, level, blanket, rate, n_users):
+    epsilon, target = item_target(epsilon=level, delta=problem.delta, set_size=problem.set_size)
+    found = published_item_delta(
+        domain_size=problem.domain_size,
+        n_users=n_users,
+        blanket_per_user=blanket,
+        sampling_rate=rate,
+        epsilon=epsilon,
+        rtol=1e-5,
+    )
+    return found.upper / target
+
+
+@pytest.mark.parametrize("blanket", [0.4, 1.0, 2.5, 7.0])
+def test_segmented_rates_are_the_largest_allowed(blanket):
+    plan = Segmented(blanket).plan(PROBLEM)
+    rates = plan.parameters["sampling_rates"]
+    assert rates == tuple(sorted(rates))
+    for level, rate in zip(PROBLEM.levels, rates, strict=True):
+        ratio = item_delta(PROBLEM, level, blanket, rate, 200)
+        assert ratio <= SLACK
+        assert rate == 1.0 or ratio >= 0.999
+    own = 2 * np.dot(PROBLEM.level_counts, rates) / 200
+    assert plan.messages_per_user == pytest.approx(blanket + own, rel=1e-14)
+
+
+def test_balls_into_bins_meets_the_lowest_level_with_all_users():
+    plan = BallsIntoBins().plan(PROBLEM)
+    assert item_delta(PROBLEM, 0.5, plan.blanket_per_user, 1.0, 200) <= SLACK
+    assert item_delta(PROBLEM, 0.5, 0.998 * plan.blanket_per_user, 1.0, 200) > 1
+    assert plan.messages_per_user == plan.blanket_per_user + 2
+
+
+@pytest.mark.parametrize("weights", ["plain", "published", "inverse-variance"])
+def test_separate_balls_into_bins_meet_every_level_with_its_users(weights):
+    plan = SeparateBallsIntoBins(weights=weights).plan(PROBLEM)
+    for level, blanket, n in zip(PROBLEM.levels, plan.parameters["blankets"], PROBLEM.level_counts, strict=True):
+        assert item_delta(PROBLEM, level, blanket, 1.0, n) <= SLACK
+        assert item_delta(PROBLEM, level, 0.998 * blanket, 1.0, n) > 1
+    expected = np.dot(PROBLEM.level_counts, plan.parameters["blankets"]) / 200
+    assert plan.blanket_per_user == pytest.approx(expected, rel=1e-14)
+
+
+def test_closed_form_blanket():
+    """n m = 32 ln(2/delta') d/eps'^2 with eps' = 1/4, delta' = 1e-4/(2 e^0.5), d = 9, n = 200."""
+    expected = 32 * math.log(2 * 2 * math.exp(0.5) / 1e-4) * 9 * 16 / 200
+    assert BallsIntoBins(analysis="closed-form").plan(PROBLEM).blanket_per_user == pytest.approx(expected, rel=1e-14)
+
+
+def test_shuffled_subset_exponential_meets_the_lowest_level():
+    plan = SubsetExponential().plan(PROBLEM)
+    local, size = plan.parameters["local_epsilon"], plan.parameters["subset_size"]
+    randomizer = subset_exponential(domain_size=9, set_size=2, subset_size=size, local_epsilon=local)
+    found = published_delta(randomizer=randomizer, n_users=200, epsilon=0.5, rtol=1e-5)
+    assert found.upper <= 1e-4 * SLACK
+    assert found.lower >= 0.999 * 1e-4
+
+
+def test_local_subset_exponential_keeps_its_level():
+    plan = SubsetExponential(local_epsilon=2.0).plan(PROBLEM)
+    assert plan.parameters["local_epsilon"] == 2.0
+    assert (plan.blanket_per_user, plan.messages_per_user) == (0.0, 1.0)
+
+
+# -- bad problems ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        ({"levels": ()}, "levels"),
+        ({"levels": (0.5, 1.0)}, "levels"),
+        ({"levels": (0.5, 0.5, 2.0)}, "levels"),
+        ({"levels": (1.0, 0.5, 2.0)}, "levels"),
+        ({"levels": (0.0, 0.5, 2.0)}, "epsilon"),
+        ({"level_counts": (60, -1, 50)}, "level_counts"),
+        ({"level_counts": (0, 0, 0)}, "n_users"),
+        ({"domain_size": 1}, "domain_size"),
+        ({"set_size": 10}, "set_size"),
+        ({"delta": 0.0}, "delta"),
+    ],
+)
+def test_bad_problems(change, name):
+    good = {"domain_size": 9, "set_size": 2, "levels": (0.5, 1.0, 2.0), "level_counts": (60, 90, 50), "delta": 1e-4}
+    with pytest.raises(ParameterError) as info:
+        Problem(**{**good, **change})
+    assert info.value.name == name
+
+
+def test_sample_counts_its_items():
+    sample = make_sample(PROBLEM, 4)
+    assert (sample.n_users, sample.repetitions) == (200, 4)
+    assert sample.item_counts.sum() == 400
+    np.testing.assert_array_equal(sample.level_item_counts.sum(axis=1), np.tile(sample.item_counts, (4, 1)))
+    np.testing.assert_array_equal(sample.level_item_counts.sum(axis=2), np.tile(2 * np.array([60, 90, 50]), (4, 1)))
+    assert sample.frequencies.sum() == pytest.approx(2.0, rel=1e-14)

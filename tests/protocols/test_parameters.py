@@ -1,0 +1,126 @@
+"""The searched parameters: no blanket on a dense grid has a lower bound, weights and subset sizes are as published."""
+
+import math
+
+import numpy as np
+import pytest
+
+from segshuffle.protocols import BallsIntoBins, Problem, Segmented, SeparateBallsIntoBins, SubsetExponential
+from segshuffle.protocols.segmented import least_blankets, mse_bound, optimize_parameters, plan_at, sampling_rates
+from segshuffle.protocols.subset_exponential import report_probabilities, subset_error
+
+MSNBC_S1 = Problem(17, 4, (0.5, 1.0, 2.0), (1250, 2500, 1250), 0.01 / 5000)
+MSNBC_S3_LARGE = Problem(17, 4, (0.5, 1.0, 2.0), (12_500, 12_500, 25_000), 0.01 / 50_000)
+SYNTHETIC_S2 = Problem(128, 4, (0.5, 1.0, 2.0), (2500, 1250, 1250), 0.01 / 5000)
+PROBLEMS = {"msnbc S1": MSNBC_S1, "msnbc S3, n = 50000": MSNBC_S3_LARGE, "synthetic S2": SYNTHETIC_S2}
+
+
+def test_bound_by_hand():
+    """N = 2 * 0.5 + 3 * 1 = 4, n m = 5 * 1.5: (7.5 + 2 * 4)/16."""
+    problem = Problem(6, 2, (0.5, 1.0), (2, 3), 1e-3)
+    assert mse_bound(problem, 1.5, (0.5, 1.0)) == 15.5 / 16
+    plan = plan_at(problem, 1.5, (0.5, 1.0))
+    assert plan.mse_bound == 15.5 / 16
+    assert plan.messages_per_user == pytest.approx(1.5 + 2 * 4 / 5, rel=1e-15)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_optimum_is_not_beaten_on_a_dense_grid(name):
+    problem = PROBLEMS[name]
+    plan = optimize_parameters(problem)
+    blankets = least_blankets(problem)
+    low, high = min(blankets), max(blankets)
+    assert low * (1 - 1e-9) <= plan.blanket_per_user <= high * (1 + 1e-9)
+    grid = np.geomspace(low, high, 40)
+    # the bound may jump at integers: both sides of each
+    integers = np.arange(math.ceil(low), min(math.floor(high), 10) + 1)
+    grid = np.concatenate([grid, integers, integers * (1 + 1e-6)])
+    bounds = [mse_bound(problem, m, sampling_rates(problem, m)) for m in grid[(grid >= low) & (grid <= high)]]
+    assert len(bounds) >= 38
+    assert plan.mse_bound <= 1.005 * min(bounds)
+    # and the search is worth something
+    assert plan.mse_bound < 0.9 * max(bounds)
+    assert plan.parameters["sampling_rates"] == sampling_rates(problem, plan.blanket_per_user)
+
+
+def test_segmented_searches_when_no_blanket_is_given():
+    problem = Problem(9, 2, (0.5, 2.0), (100, 100), 1e-4)
+    assert Segmented().plan(problem) == optimize_parameters(problem)
+    assert Segmented(1.5).plan(problem).blanket_per_user == 1.5
+
+
+def test_least_blankets_are_those_at_which_a_level_sends_everything():
+    blankets = least_blankets(MSNBC_S1)
+    assert list(blankets) == sorted(blankets, reverse=True)
+    for k, m in enumerate(blankets):
+        # the search for m is 0.05 % safe, so that all is sent at m itself and not at 1 % less
+        assert sampling_rates(MSNBC_S1, m)[k] == 1.0
+        assert sampling_rates(MSNBC_S1, 0.99 * m)[k] < 1.0
+
+
+def test_one_level_degenerates_to_balls_into_bins():
+    problem = Problem(17, 4, (0.5,), (5000,), 0.01 / 5000)
+    plan, uniform = optimize_parameters(problem), BallsIntoBins().plan(problem)
+    assert plan.parameters["sampling_rates"] == (1.0,)
+    assert plan.blanket_per_user == uniform.blanket_per_user
+    assert plan.mse_bound == pytest.approx(uniform.mse_bound, rel=1e-14)
+
+
+# -- weights ---------------------------------------------------------------------------------------------------------
+
+
+def test_published_weights():
+    """Section 6: 1/sqrt(d s^2 ln(1/delta)/(n_k E_k)^2 + s/n_k), normalised, with delta = 0.01/n of the whole n."""
+    counts, levels = np.array([1250, 2500, 1250]), np.array([0.5, 1.0, 2.0])
+    raw = 1 / np.sqrt(17 * 16 * math.log(5000 / 0.01) / (counts * levels) ** 2 + 4 / counts)
+    plan = SeparateBallsIntoBins(weights="published").plan(MSNBC_S1)
+    assert plan.parameters["weights"] == pytest.approx((raw / raw.sum()).tolist(), rel=1e-13)
+    assert plan.method == "weighted-sepmm"
+
+
+def test_plain_weights_are_equal():
+    assert SeparateBallsIntoBins().plan(MSNBC_S1).parameters["weights"] == pytest.approx([1 / 3] * 3, rel=1e-15)
+
+
+def test_inverse_variance_weights_have_the_least_bound():
+    plan = SeparateBallsIntoBins(weights="inverse-variance").plan(MSNBC_S1)
+    blankets = np.array(plan.parameters["blankets"])
+    variances = (blankets + 4) / np.array(MSNBC_S1.level_counts)
+    expected = (1 / variances) / (1 / variances).sum()
+    assert plan.parameters["weights"] == pytest.approx(expected.tolist(), rel=1e-13)
+    assert plan.mse_bound == pytest.approx(1 / (1 / variances).sum(), rel=1e-13)
+    for other in ("plain", "published"):
+        assert plan.mse_bound < SeparateBallsIntoBins(weights=other).plan(MSNBC_S1).mse_bound
+
+
+def test_mm_and_sepmm_bounds():
+    plan = BallsIntoBins().plan(MSNBC_S1)
+    assert plan.mse_bound == pytest.approx((plan.blanket_per_user + 4) / 5000, rel=1e-14)
+    plan = SeparateBallsIntoBins().plan(MSNBC_S1)
+    terms = [(m + 4) / n / 9 for m, n in zip(plan.parameters["blankets"], MSNBC_S1.level_counts, strict=True)]
+    assert plan.mse_bound == pytest.approx(sum(terms), rel=1e-14)
+
+
+# -- subset size -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("d", "s"), [(17, 4), (128, 8), (9, 1), (5, 4)])
+@pytest.mark.parametrize("local_epsilon", [0.5, 2.0, 4.0])
+def test_subset_size_has_the_least_error(d, s, local_epsilon):
+    problem = Problem(d, s, (0.5,), (1000,), 1e-5)
+    errors = {}
+    for k in range(1, d - s + 1):
+        held, not_held = report_probabilities(domain_size=d, set_size=s, subset_size=k, local_epsilon=local_epsilon)
+        errors[k] = subset_error(n_users=1000, domain_size=d, set_size=s, held=held, not_held=not_held)
+    plan = SubsetExponential(local_epsilon=local_epsilon).plan(problem)
+    assert plan.mse_bound == pytest.approx(min(errors.values()), rel=1e-12)
+    assert errors[plan.parameters["subset_size"]] == pytest.approx(min(errors.values()), rel=1e-12)
+
+
+def test_shuffled_subset_size_has_the_least_error_of_all_sizes():
+    problem = Problem(17, 4, (0.5, 2.0), (3000, 2000), 0.01 / 5000)
+    best = SubsetExponential().plan(problem)
+    errors = [SubsetExponential(subset_size=k).plan(problem).mse_bound for k in range(1, 14)]
+    assert best.mse_bound == min(errors)
+    assert best.parameters["local_epsilon"] > 0.5  # shuffling amplifies
