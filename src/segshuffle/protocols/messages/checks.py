@@ -1,0 +1,103 @@
+"""Refuse a population that the protocol cannot run on, before any message is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from segshuffle.errors import DataError
+
+Integers = NDArray[np.integer[Any]]
+_ROWS = 2**18
+
+
+def checked_items(items: ArrayLike | Sequence[Sequence[int]], domain_size: int, set_size: int | None) -> Integers:
+    """Return the items as an array (n_users, set_size), every row distinct items in [0, domain_size).
+
+    Parameters
+    ----------
+    items : array_like or sequence of sequences
+        One row per user.
+    domain_size : int
+        Number of items d.
+    set_size : int or None
+        Items that every user must hold; None takes the first user's number.
+
+    Raises
+    ------
+    DataError
+        Names the first user in question (from 0), the value and what is allowed.
+    """
+    if not isinstance(items, np.ndarray):
+        items = _stacked(items, set_size)
+    if items.ndim != 2 or items.shape[0] < 1 or items.shape[1] < 1:
+        raise DataError(f"items have shape {items.shape}; one row of items per user is needed, (n_users, set_size).")
+    if set_size is not None and items.shape[1] != set_size:
+        raise DataError(f"user 0 holds {items.shape[1]} items; every user must hold set_size = {set_size}.")
+    _check_integers("items", items)
+    for start in range(0, items.shape[0], _ROWS):
+        _check_rows(items[start : start + _ROWS], start, domain_size)
+    return items
+
+
+def _stacked(rows: Any, set_size: int | None) -> NDArray[Any]:
+    """Rows of equal length as an array."""
+    rows = list(rows)
+    lengths = []
+    for user, row in enumerate(rows):
+        if not hasattr(row, "__len__"):
+            raise DataError(f"user {user} is {row!r}; every user must be a row of items.")
+        lengths.append(len(row))
+    expected = set_size if set_size is not None else next(iter(lengths), 0)
+    for user, length in enumerate(lengths):
+        if length != expected:
+            raise DataError(f"user {user} holds {length} items; every user must hold set_size = {expected}.")
+    return np.asarray(rows)
+
+
+def _check_integers(name: str, values: NDArray[Any]) -> None:
+    if values.dtype.kind not in "iu":
+        first = values.ravel()[:1].tolist()
+        raise DataError(f"{name} are of type {values.dtype} (the first: {first}); integers are needed.")
+
+
+def _check_rows(rows: Integers, first_user: int, domain_size: int) -> None:
+    outside = (rows < 0) | (rows >= domain_size)
+    if outside.any():
+        user, place = np.argwhere(outside)[0]
+        raise DataError(
+            f"user {first_user + user} holds item {rows[user, place]}; items must be in 0..{domain_size - 1}."
+        )
+    ordered = np.sort(rows, axis=1)
+    repeated = ordered[:, 1:] == ordered[:, :-1]
+    if repeated.any():
+        user, place = np.argwhere(repeated)[0]
+        raise DataError(
+            f"user {first_user + user} holds item {ordered[user, place]} twice; "
+            f"every user must hold set_size = {rows.shape[1]} different items."
+        )
+
+
+def checked_levels(user_levels: ArrayLike, n_users: int, levels: Sequence[float]) -> Integers:
+    """Return each user's level number as an array (n_users,), all in [0, n_levels).
+
+    Raises
+    ------
+    DataError
+        Names the first user in question (from 0), the value and what is allowed.
+    """
+    chosen = np.asarray(user_levels)
+    if chosen.shape != (n_users,):
+        raise DataError(f"user_levels have shape {chosen.shape}; one level number per user is needed, ({n_users},).")
+    _check_integers("user_levels (numbers from 0, not epsilons)", chosen)
+    missing = np.flatnonzero((chosen < 0) | (chosen >= len(levels)))
+    if missing.size:
+        user = missing[0]
+        raise DataError(
+            f"user {user} chose level {chosen[user]}, which does not exist; levels are numbered "
+            f"0..{len(levels) - 1} (epsilon = {', '.join(f'{level:g}' for level in levels)})."
+        )
+    return chosen

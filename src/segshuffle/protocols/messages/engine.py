@@ -1,0 +1,270 @@
+"""Algorithm 1 as it would run: clients, shuffler and server, two rounds, batch by batch."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from segshuffle.accounting.histogram import UserGuarantee
+from segshuffle.accounting.segmented import check_sizes
+from segshuffle.errors import ParameterError
+from segshuffle.protocols.base import FloatArray, IntArray, Plan
+from segshuffle.protocols.messages.checks import Integers, checked_items, checked_levels
+from segshuffle.protocols.messages.clients import Announcement, ClientBatch
+from segshuffle.protocols.messages.levels import LevelEstimates, LevelPrivacy
+from segshuffle.protocols.messages.server import Collection, Planner, Server
+from segshuffle.protocols.messages.shuffler import MOST_BUCKETS, Outbox, ShuffledMessages, Shuffler
+
+#: Draws and messages of one batch of clients, unless the caller fixes the batch.
+BATCH_DRAWS = 2**20
+#: Messages that are shuffled in memory rather than spilled, unless the caller fixes the batch.
+IN_MEMORY_MESSAGES = 2**24
+
+
+class Refused(NamedTuple):
+    """Messages that named nothing the server knows; they were counted and left out."""
+
+    levels: int
+    """In round 1."""
+    items: int
+    """In round 2."""
+
+
+class Seconds(NamedTuple):
+    """Wall-clock time."""
+
+    check: float
+    """Looking through the input."""
+    levels: float
+    """Round 1."""
+    plan: float
+    """Step 2."""
+    items: float
+    """Round 2."""
+
+
+@dataclass(frozen=True, eq=False)
+class ProtocolRun:
+    """Everything one run of the protocol says about itself.
+
+    Parameters
+    ----------
+    estimate : ndarray of float, shape (domain_size,)
+        Estimated share of users that hold each item.
+    levels : LevelEstimates
+        Level counts after round 1: `levels.estimates` are unbiased, `levels.planning` is what was planned with.
+    plan : Plan
+        Parameters of round 2.
+    announcements : tuple of Announcement
+        What clients were told: round 1, then every collection of round 2.
+    counters : tuple of ndarray of int64, shape (domain_size,)
+        Messages counted by item, for every collection of round 2.
+    level_messages, item_messages : int
+        Messages that reached the server in round 1 and in round 2, the refused ones included.
+    n_users, n_bytes : int
+        Users, and bytes of all messages of both rounds.
+    guarantees : tuple of UserGuarantee
+        By level.
+    refused : Refused
+        Messages that named no level or no item.
+    seconds : Seconds
+        Wall-clock time by step.
+    """
+
+    estimate: FloatArray
+    levels: LevelEstimates
+    plan: Plan
+    announcements: tuple[Announcement, ...]
+    counters: tuple[IntArray, ...]
+    level_messages: int
+    item_messages: int
+    n_users: int
+    n_bytes: int
+    guarantees: tuple[UserGuarantee, ...]
+    refused: Refused
+    seconds: Seconds
+
+    @property
+    def messages_per_user(self) -> float:
+        """Messages of both rounds per user, as sent."""
+        return (self.level_messages + self.item_messages) / self.n_users
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready form (an infinite epsilon becomes None)."""
+        return {
+            "estimate": self.estimate.tolist(),
+            "level_estimates": self.levels.estimates.tolist(),
+            "level_counts_planned": list(self.levels.planning),
+            "plan": self.plan.as_dict(),
+            "counters": [counts.tolist() for counts in self.counters],
+            "level_messages": self.level_messages,
+            "item_messages": self.item_messages,
+            "messages_per_user": self.messages_per_user,
+            "bytes": self.n_bytes,
+            "guarantees": [
+                {key: None if value == math.inf else value for key, value in asdict(guarantee).items()}
+                for guarantee in self.guarantees
+            ],
+            "refused": self.refused._asdict(),
+            "seconds": self.seconds._asdict(),
+        }
+
+
+def run_protocol(
+    population_items: ArrayLike | Sequence[Sequence[int]],
+    domain_size: int,
+    user_levels: ArrayLike,
+    levels: Sequence[float],
+    delta: float,
+    *,
+    planner: Planner,
+    level_privacy: LevelPrivacy | None = None,
+    rng: np.random.Generator,
+    set_size: int | None = None,
+    chunk_users: int | None = None,
+    stray_messages: ArrayLike | None = None,
+    directory: Path | None = None,
+) -> ProtocolRun:
+    """Run both rounds of Algorithm 1, message by message.
+
+    Parameters
+    ----------
+    population_items : array_like of int, shape (n_users, set_size)
+        Each user's distinct items in [0, domain_size). Read batch by batch: any array of integers, memory-mapped too.
+    domain_size : int
+        Number of items d >= 2.
+    user_levels : array_like of int, shape (n_users,)
+        Number of each user's level, 0..K-1.
+    levels : sequence of float
+        Privacy levels E_1 < ... < E_K.
+    delta : float
+        Failure probability of round 2, for all levels.
+    planner : callable
+        From a `Problem` to a `Plan`: `protocols.segmented.optimize_parameters`, or the `plan` of any method that adds a
+        blanket of uniform items. What is read from the plan: see `Server.collections` and `server.blanket_kind`.
+    level_privacy : LevelPrivacy or None
+        (epsilon_p, delta_p) of round 1; None: the levels are shuffled, nothing more.
+    rng : numpy.random.Generator
+        Source of the clients' and the shuffler's streams, which are independent.
+    set_size : int or None
+        Items that every user must hold; None takes the first user's number.
+    chunk_users : int or None
+        Users per batch; memory is bounded by a batch's messages, and everything else is spilled to a temporary file.
+        At least n_users: one batch, all in memory. None: about a million draws per batch, and no spill below
+        16 million messages. The law of the result does not depend on it, the random numbers do.
+    stray_messages : array_like or None
+        Further messages that reach the shuffler in round 2 from outside the clients (fault injection). Whatever names
+        no item is counted in `refused`; what names an item cannot be told from an honest message.
+    directory : Path or None
+        Where to spill.
+
+    Raises
+    ------
+    DataError
+        If an item is outside the domain, a user has the wrong number of items, or a level does not exist.
+    ParameterError
+        If a parameter is outside its range, or the plan cannot be run (see `Server.collections`).
+    """
+    began = time.perf_counter()
+    if chunk_users is not None and chunk_users < 1:
+        raise ParameterError("chunk_users", chunk_users, "an integer >= 1 or None")
+    items = checked_items(population_items, domain_size, set_size)
+    users = ClientBatch(items, checked_levels(user_levels, items.shape[0], levels))
+    check_sizes(domain_size=domain_size, n_users=len(users), set_size=items.shape[1])
+    server = Server(len(users), domain_size, items.shape[1], tuple(levels), delta, level_privacy)
+    client_rng, shuffler_rng = rng.spawn(2)
+    rounds = _Rounds(users, client_rng, shuffler_rng, chunk_users, directory)
+
+    checked = time.perf_counter()
+    first = server.announce_levels()
+    with rounds.collect_levels(first) as messages:
+        level_estimates = server.estimate_levels(first, messages)
+        level_messages, n_bytes = len(messages), messages.nbytes
+
+    counted = time.perf_counter()
+    plan = server.make_plan(planner, level_estimates)
+    collections = server.collections(plan)
+
+    planned = time.perf_counter()
+    strays = None if stray_messages is None else Outbox(stray_messages)
+    with ExitStack() as stack:
+        received = [stack.enter_context(messages) for messages in rounds.collect_items(collections, strays)]
+        result = server.estimate_items(collections, level_estimates, received)
+        item_messages = sum(len(messages) for messages in received)
+        n_bytes += sum(messages.nbytes for messages in received)
+
+    return ProtocolRun(
+        estimate=result.estimate,
+        levels=level_estimates,
+        plan=plan,
+        announcements=(first, *(collection.announcement for collection in collections)),
+        counters=tuple(counted.counts for counted in result.tallies),
+        level_messages=level_messages,
+        item_messages=item_messages,
+        n_users=len(users),
+        n_bytes=n_bytes,
+        guarantees=server.guarantees(plan),
+        refused=Refused(level_estimates.refused, sum(counted.refused for counted in result.tallies)),
+        seconds=Seconds(checked - began, counted - checked, planned - counted, time.perf_counter() - planned),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Rounds:
+    """Everything on the users' side of the shuffler, and the shuffler: the world that the server does not see."""
+
+    users: ClientBatch
+    client_rng: np.random.Generator
+    shuffler_rng: np.random.Generator
+    chunk_users: int | None
+    directory: Path | None
+
+    def collect_levels(self, announcement: Announcement) -> ShuffledMessages:
+        """Round 1."""
+        return self._collect(
+            len(self.users), announcement, lambda batch: batch.send_levels(announcement, self.client_rng), None
+        )
+
+    def collect_items(self, collections: Sequence[Collection], strays: Outbox | None) -> Iterator[ShuffledMessages]:
+        """Round 2, one collection after another; strays arrive in the first."""
+        for collection in collections:
+
+            def send(batch: ClientBatch, collection: Collection = collection) -> Outbox:
+                members = batch.of_levels(collection.levels)
+                return members.send_items(collection.announcement, self.client_rng)
+
+            yield self._collect(collection.n_users, collection.announcement, send, strays)
+            strays = None
+
+    def _collect(
+        self,
+        senders: int,
+        announcement: Announcement,
+        send: Callable[[ClientBatch], Outbox],
+        strays: Outbox | None,
+    ) -> ShuffledMessages:
+        """Let every batch send, then let the shuffler release; `senders` of the users take part."""
+        chunk = self.chunk_users or max(1, int(BATCH_DRAWS / announcement.most_draws))
+        buckets = min(math.ceil(senders / chunk), MOST_BUCKETS)
+        if self.chunk_users is None and senders * announcement.most_draws <= IN_MEMORY_MESSAGES:
+            buckets = 1
+        with Shuffler(announcement.wire, self.shuffler_rng, buckets=buckets, directory=self.directory) as shuffler:
+            for batch in _batches(self.users, chunk):
+                shuffler.collect(send(batch))
+            if strays is not None:
+                shuffler.collect(strays)
+            return shuffler.release()
+
+
+def _batches(users: ClientBatch, size: int) -> Iterator[ClientBatch]:
+    items: Integers = users.items
+    for start in range(0, len(users), size):
+        yield ClientBatch(items[start : start + size], users.levels[start : start + size])

@@ -1,0 +1,168 @@
+r"""What the server makes of round 1: level counts, for planning and for the estimator's denominator.
+
+Estimates. Every user sends its level once and Poisson(m_p) uniform levels, so counter k minus mu, mu = n m_p/K, is
+unbiased for n_k, with variance mu, independently over k. Three forms, all post-processing of what round 1 released:
+
+- `estimates`: counter - mu. Unbiased, may be negative, need not sum to n.
+- `balanced`: the same shifted to sum to the public n. Still linear, so unbiased, and closer. *Used by the estimator of
+  round 2*, N_hat = sum_k balanced_k a_k (a_k: sampling rate or copies), kept inside [n min a, n max a].
+- `planning`: integers >= 0 that sum to n, the nearest point in the least-squares sense, rounded. *Used for planning.*
+
+Planning with noisy counts is harmless to privacy: the accountants of the segmented protocols take the public n, d, s,
+E_k, delta and m only, never an n_k. The n_k enter the choice of m among safe pairs (m, lambda): they cost accuracy, not
+privacy. The protocols that collect every level apart size their blanket by n_k itself; they are refused with private
+levels (see `server.Server.collections`).
+
+Error of the estimator (delta method). For a fixed plan, S_j = C_j - n m/d and N_hat are independent,
+E[S_j] = sum_k a_k n_kj, and N_hat has mean N and variance V = mu sum_k (a_k - mean a)^2: nothing is lost where all
+levels have one rate. With v = V/N^2, by expansion of 1/N_hat to second order,
+
+    E[S_j/N_hat] - E[S_j]/N = v E[S_j]/N,    Var[S_j/N_hat] = (Var[S_j] (1 + 3 v) + v E[S_j]^2)/N^2,
+
+with relative errors of the order of v (`noisy_level_moments`). That the rates were chosen from the same noisy counts is
+not in these formulas: the error bound that chooses them is flat around its optimum, so the choice moves little.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from segshuffle.accounting.histogram import least_blanket
+from segshuffle.accounting.segmented import check_guarantee
+from segshuffle.errors import ParameterError
+from segshuffle.protocols.base import FloatArray, IntArray
+from segshuffle.protocols.messages.clients import Announcement
+
+
+@dataclass(frozen=True)
+class LevelPrivacy:
+    """Differential privacy asked of round 1, for the users' choices of a level.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        epsilon_p in (0, 100] and delta_p in (0, 1).
+    """
+
+    epsilon: float
+    delta: float
+
+    def __post_init__(self) -> None:
+        check_guarantee(epsilon=self.epsilon, delta=self.delta)
+
+
+def level_announcement(n_users: int, n_levels: int, privacy: LevelPrivacy | None) -> Announcement:
+    """Announcement of round 1: the data round's code with the levels as domain and one item per user."""
+    blanket = 0.0
+    if privacy is not None:
+        blanket = least_blanket(n_users=n_users, categories=n_levels, epsilon=privacy.epsilon, delta=privacy.delta)
+    return Announcement(n_levels, 1, (1.0,), blanket, "poisson")
+
+
+@dataclass(frozen=True, eq=False)
+class LevelEstimates:
+    """Level counts after round 1.
+
+    Parameters
+    ----------
+    counts : ndarray of int64, shape (n_levels,)
+        What was counted: own levels and blanket.
+    n_users : int
+        Users n, public.
+    blanket_mean : float
+        Expected blanket messages per level mu = n m_p/K.
+    refused : int
+        Messages that name no level.
+    """
+
+    counts: IntArray
+    n_users: int
+    blanket_mean: float
+    refused: int
+
+    @property
+    def estimates(self) -> FloatArray:
+        """Unbiased counts, shape (n_levels,), each of variance `blanket_mean`."""
+        return np.asarray(self.counts - self.blanket_mean)
+
+    @property
+    def balanced(self) -> FloatArray:
+        """Unbiased counts that sum to n: what the denominator of round 2 uses."""
+        return np.asarray(self.estimates - (self.estimates.sum() - self.n_users) / self.counts.size)
+
+    @property
+    def planning(self) -> tuple[int, ...]:
+        """Integers >= 0 that sum to n: what planning uses."""
+        return planning_counts(self.estimates, self.n_users)
+
+    def weight(self, copies: ArrayLike) -> float:
+        """Estimate of N = sum_k n_k a_k, inside the range that N has for any levels."""
+        rates = np.asarray(copies, dtype=float)
+        total = float(self.balanced @ rates)
+        return min(max(total, self.n_users * float(rates.min())), self.n_users * float(rates.max()))
+
+
+def planning_counts(estimates: ArrayLike, n_users: int) -> tuple[int, ...]:
+    """Nearest counts that a population of n users can have.
+
+    Least-squares projection on {x >= 0, sum x = n} (water filling), then rounding by largest remainders.
+
+    Parameters
+    ----------
+    estimates : array_like of float, shape (n_levels,)
+        Any finite numbers.
+    n_users : int
+        n >= 1.
+    """
+    values = np.asarray(estimates, dtype=float)
+    descending = np.sort(values)[::-1]
+    surplus = (np.cumsum(descending) - n_users) / np.arange(1, values.size + 1)
+    shift = surplus[np.flatnonzero(descending > surplus)[-1]]
+    projected = np.maximum(values - shift, 0.0)
+    floors = np.floor(projected).astype(np.int64)
+    missing = n_users - int(floors.sum())
+    by_remainder = np.argsort(floors - projected, kind="stable")
+    floors[by_remainder[: max(missing, 0)]] += 1
+    if missing < 0:  # the sum of the projection rounded up past n
+        floors[np.argmax(floors)] += missing
+    return tuple(floors.tolist())
+
+
+def weight_variance(copies: ArrayLike, blanket_mean: float) -> float:
+    """Variance of N_hat from balanced noisy counts: mu sum_k (a_k - mean a)^2, before it is kept in range."""
+    rates = np.asarray(copies, dtype=float)
+    return float(blanket_mean * np.sum((rates - rates.mean()) ** 2))
+
+
+class NoisyMoments(NamedTuple):
+    """Predicted moments of the estimates with a noisy denominator, each of shape (domain_size,)."""
+
+    bias: FloatArray
+    """Relative to the estimate with the exact denominator."""
+    variance: FloatArray
+
+
+def noisy_level_moments(
+    sent_mean: ArrayLike, sent_variance: ArrayLike, *, weight: float, weight_variance: float
+) -> NoisyMoments:
+    """Delta-method bias and variance of S_j/N_hat (see the module).
+
+    Parameters
+    ----------
+    sent_mean, sent_variance : array_like, shape (domain_size,)
+        Mean and variance of S_j = C_j - n m/d.
+    weight, weight_variance : float
+        N > 0 and the variance of its estimate.
+    """
+    if not weight > 0.0:
+        raise ParameterError("weight", weight, "positive")
+    mean, variance = np.asarray(sent_mean, dtype=float), np.asarray(sent_variance, dtype=float)
+    relative = weight_variance / weight**2
+    return NoisyMoments(
+        bias=np.asarray(relative * mean / weight),
+        variance=np.asarray((variance * (1.0 + 3.0 * relative) + relative * mean**2) / weight**2),
+    )

@@ -1,0 +1,216 @@
+"""The server: public parameters and shuffled messages in, announcements and estimates out.
+
+Every function that reads messages takes `ShuffledMessages`, which only the shuffler can make. The server holds no state
+about users, and its announcements depend on public quantities and on what round 1 released.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from segshuffle.accounting.histogram import UserGuarantee, compose_rounds
+from segshuffle.errors import ParameterError
+from segshuffle.protocols.base import FloatArray, IntArray, Plan, Problem
+from segshuffle.protocols.messages.clients import Announcement, BlanketKind
+from segshuffle.protocols.messages.levels import LevelEstimates, LevelPrivacy, level_announcement
+from segshuffle.protocols.messages.shuffler import ShuffledMessages
+
+Planner = Callable[[Problem], Plan]
+
+
+class Tally(NamedTuple):
+    """What is counted in a collection."""
+
+    counts: IntArray
+    """Messages that name each item, shape (domain_size,)."""
+    refused: int
+    """Messages that name no item."""
+
+
+def tally(messages: ShuffledMessages, domain_size: int) -> Tally:
+    """Count the messages by item (lines 19-20 of Algorithm 2), and those that name no item apart.
+
+    Raises
+    ------
+    TypeError
+        If the messages did not come through the shuffler.
+    """
+    if not isinstance(messages, ShuffledMessages):
+        raise TypeError(f"the server reads ShuffledMessages only, not {type(messages).__name__}")
+    counts = np.zeros(domain_size, dtype=np.int64)
+    for block in messages.blocks():
+        known = block if int(block.max()) < domain_size else block[block < domain_size]
+        counts += np.bincount(known, minlength=domain_size)
+    return Tally(counts, len(messages) - int(counts.sum()))
+
+
+@dataclass(frozen=True)
+class Collection:
+    """One shuffled collection of round 2.
+
+    Parameters
+    ----------
+    announcement : Announcement
+        What its clients are told.
+    levels : tuple of int
+        Numbers of the levels whose users take part.
+    n_users : int
+        How many they are.
+    weight : float
+        Share of its estimate in the result.
+    """
+
+    announcement: Announcement
+    levels: tuple[int, ...]
+    n_users: int
+    weight: float
+
+
+def blanket_kind(plan: Plan) -> BlanketKind:
+    """Law of the blanket that a plan's privacy numbers are about.
+
+    The published accountants are about Algorithm 2's binomial blanket, the proven ones ("exact", "upper") about the
+    Poisson one. `plan.parameters["blanket"]` may ask for the other law where nothing is proven anyway.
+
+    Raises
+    ------
+    ParameterError
+        If a proven number would be attached to a blanket that it does not cover.
+    """
+    covered: BlanketKind = "binomial" if plan.kind == "published" else "poisson"
+    asked: BlanketKind = plan.parameters.get("blanket", covered)
+    if asked != covered and plan.kind != "published":
+        raise ParameterError("blanket", asked, f"{covered!r}, which the plan's numbers (kind {plan.kind!r}) are about")
+    return asked
+
+
+class ItemEstimates(NamedTuple):
+    """Result of round 2."""
+
+    estimate: FloatArray
+    """Estimated share of users that hold each item, shape (domain_size,)."""
+    tallies: tuple[Tally, ...]
+    """What was counted, by collection."""
+
+
+@dataclass(frozen=True)
+class Server:
+    """The server of Algorithm 1.
+
+    Parameters
+    ----------
+    n_users, domain_size, set_size : int
+        Users n, items d, items of each user s: public.
+    levels : tuple of float
+        Privacy levels E_1 < ... < E_K that it offers.
+    delta : float
+        Failure probability of round 2.
+    level_privacy : LevelPrivacy or None
+        Guarantee for round 1; None shuffles the levels only.
+    """
+
+    n_users: int
+    domain_size: int
+    set_size: int
+    levels: tuple[float, ...]
+    delta: float
+    level_privacy: LevelPrivacy | None = None
+
+    def announce_levels(self) -> Announcement:
+        """Announcement of round 1."""
+        return level_announcement(self.n_users, len(self.levels), self.level_privacy)
+
+    def estimate_levels(self, announcement: Announcement, messages: ShuffledMessages) -> LevelEstimates:
+        """Step 1: level counts from the shuffled levels (line 5 of Algorithm 1)."""
+        counted = tally(messages, len(self.levels))
+        mean = self.n_users * announcement.blanket_per_user / len(self.levels)
+        return LevelEstimates(counted.counts, self.n_users, mean, counted.refused)
+
+    def make_plan(self, planner: Planner, level_estimates: LevelEstimates) -> Plan:
+        """Step 2: optimise the parameters for the estimated counts (line 6 of Algorithm 1)."""
+        problem = Problem(self.domain_size, self.set_size, self.levels, level_estimates.planning, self.delta)
+        plan = planner(problem)
+        if plan.problem != problem:
+            raise ParameterError("planner", plan.problem, f"a function that plans the problem it is given, {problem}")
+        return plan
+
+    def collections(self, plan: Plan) -> tuple[Collection, ...]:
+        """Step 3: what to announce for round 2, from a plan's parameters.
+
+        A plan with "blankets" and "weights" collects every level apart (SepMM). Any other one with a blanket is a
+        single collection of all levels: "copies" or "sampling_rates" by level, otherwise every item is sent (MM). For
+        the law of the blanket see `blanket_kind`.
+
+        Raises
+        ------
+        ParameterError
+            If the plan has no blanket of messages; if levels are private but collected apart, because then the
+            blanket is sized by n_k, and a noisy n_k may overstate it.
+        """
+        parameters = plan.parameters
+        kind = blanket_kind(plan)
+        if not plan.blanket_per_user > 0.0:
+            raise ParameterError("planner", plan.method, "a protocol with a blanket of uniform items")
+        if "blankets" not in parameters:
+            every = tuple(range(len(self.levels)))
+            copies = parameters.get("copies", parameters.get("sampling_rates", (1.0,) * len(every)))
+            return (Collection(self._announce(copies, plan.blanket_per_user, kind), every, self.n_users, 1.0),)
+        if self.level_privacy is not None:
+            raise ParameterError(
+                "level_privacy", self.level_privacy, f"None for {plan.method}, whose blankets depend on exact n_k"
+            )
+        rates = (1.0,) * len(self.levels)
+        return tuple(
+            Collection(self._announce(rates, parameters["blankets"][k], kind), (k,), n_k, parameters["weights"][k])
+            for k, n_k in enumerate(plan.problem.level_counts)
+            if n_k > 0
+        )
+
+    def _announce(self, copies: Sequence[float], blanket_per_user: float, kind: BlanketKind) -> Announcement:
+        return Announcement(self.domain_size, self.set_size, tuple(copies), blanket_per_user, kind)
+
+    def estimate_items(
+        self,
+        collections: Sequence[Collection],
+        level_estimates: LevelEstimates,
+        received: Sequence[ShuffledMessages],
+    ) -> ItemEstimates:
+        """Line 21 of Algorithm 2 for every collection, (C_j - n m/d)/N_hat, and their weighted sum."""
+        estimate = np.zeros(self.domain_size)
+        tallies = []
+        for collection, messages in zip(collections, received, strict=True):
+            announced = collection.announcement
+            counted = tally(messages, self.domain_size)
+            blanket = collection.n_users * announced.blanket_per_user / self.domain_size
+            estimate += collection.weight * (counted.counts - blanket) / self._weight(collection, level_estimates)
+            tallies.append(counted)
+        return ItemEstimates(estimate, tuple(tallies))
+
+    def _weight(self, collection: Collection, level_estimates: LevelEstimates) -> float:
+        """Expected messages about one item that all users of the collection hold: N of the estimator."""
+        copies = collection.announcement.copies
+        if len(collection.levels) == len(self.levels):
+            weight = level_estimates.weight(copies)
+        else:
+            weight = collection.n_users * copies[collection.levels[0]]
+        if not weight > 0.0:
+            raise ParameterError("copies", copies, "positive for some level that users chose")
+        return weight
+
+    def guarantees(self, plan: Plan) -> tuple[UserGuarantee, ...]:
+        """What each level's users are guaranteed after both rounds."""
+        spent = (float("inf"), 0.0)
+        if len(self.levels) == 1:  # everybody's level is public
+            spent = (0.0, 0.0)
+        elif self.level_privacy is not None:
+            spent = (self.level_privacy.epsilon, self.level_privacy.delta)
+        return tuple(
+            compose_rounds(
+                level=level, delta=self.delta, kind=plan.kind, levels_epsilon=spent[0], levels_delta=spent[1]
+            )
+            for level in self.levels
+        )

@@ -1,0 +1,259 @@
+r"""The shuffler: takes messages from clients, forgets where they came from, releases them in uniformly random order.
+
+Types carry the trust model. Clients can only make an `Outbox`; only a `Shuffler` opens it, and only a `Shuffler` can
+make `ShuffledMessages`, the one kind of messages that the server's functions accept. `ShuffledMessages` holds the
+permuted words and nothing else: no generator, no batch sizes, no bucket sizes.
+
+Shuffling more messages than fit in memory (Rao 1961, Sandelius 1962). Pass 1: as the batches come, every message goes
+to one of B buckets, independently and uniformly. Pass 2: every bucket is permuted uniformly, and the buckets are
+written out one after another. Only one batch or one bucket is in memory at a time.
+
+Why this is a uniform permutation of the whole: let every message i have a U_i, uniform on [0, 1), all independent. As
+they are exchangeable, and ties have probability 0, the order of increasing U_i is a uniform permutation. Now split U_i
+into the bucket floor(B U_i) and the rest B U_i - floor(B U_i): the bucket is uniform on 0..B-1, the rest uniform on
+[0, 1) and independent of all buckets. Increasing U_i means: by bucket, and inside a bucket by the rest. Given the
+buckets, the order by the rest is a uniform permutation inside each bucket, by the same argument of exchangeability.
+That is what the two passes draw. Neither B nor the batches' sizes enter the law of the result. The output is one run
+of words that the server reads in blocks of its own choice, so not even the buckets' borders are visible.
+
+Buckets have about (all messages)/B messages, with a relative spread of 1/sqrt(that): the caller's B bounds the memory.
+
+The generators of numpy are not cryptographic: this engine simulates, it does not deploy.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from segshuffle.errors import ParameterError
+
+Words = NDArray[np.unsignedinteger[Any]]
+
+#: Buckets are numbered with 16 bits, so that sorting by bucket is a radix sort.
+MOST_BUCKETS = 2**16
+_SEAL = object()
+_BLOCK_WORDS = 2**16
+
+
+@dataclass(frozen=True)
+class WireFormat:
+    """How a message is written: one unsigned word of 1, 2 or 4 bytes.
+
+    The width leaves at least one code unused, the largest one, which stands for anything that is not an item.
+
+    Parameters
+    ----------
+    domain_size : int
+        Items are 0..domain_size - 1; up to 255 take one byte, up to 65535 two.
+    """
+
+    domain_size: int
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.domain_size < 2**32:
+            raise ParameterError("domain_size", self.domain_size, "an integer in [1, 2^32)")
+
+    @property
+    def dtype(self) -> np.dtype[np.unsignedinteger[Any]]:
+        """Type of a word."""
+        return np.min_scalar_type(self.domain_size)
+
+    @property
+    def malformed(self) -> int:
+        """The code of a message that is not a number of the word's range."""
+        return int(np.iinfo(self.dtype).max)
+
+    def encode(self, values: ArrayLike) -> Words:
+        """Words of any values; what does not fit becomes the malformed code, so that it can be counted."""
+        given = np.asarray(values).ravel()
+        if given.dtype == self.dtype:
+            return given
+        if given.dtype.kind not in "iuf":
+            return np.full(given.size, self.malformed, dtype=self.dtype)
+        fits = (given >= 0) & (given < self.malformed)
+        if given.dtype.kind == "f":
+            fits &= given == np.floor(given)
+        return np.where(fits, given, self.malformed).astype(self.dtype)
+
+
+class Outbox:
+    """Messages on their way from a batch of clients to the shuffler; only the shuffler opens it.
+
+    Parameters
+    ----------
+    words : array_like
+        One value per message. Values that are no item are allowed: not every sender is honest.
+    """
+
+    __slots__ = ("_words",)
+
+    def __init__(self, words: ArrayLike) -> None:
+        self._words = np.asarray(words).ravel()
+
+    def __len__(self) -> int:
+        return int(self._words.size)
+
+
+class ShuffledMessages:
+    """Messages in uniformly random order: all that the server receives. Made by `Shuffler.release` alone.
+
+    Parameters
+    ----------
+    store : ndarray or file
+        The permuted words.
+    dtype : dtype
+        Type of a word.
+    length : int
+        Number of messages.
+    seal : object
+        Proof that the caller is the shuffler.
+
+    Raises
+    ------
+    TypeError
+        If anybody but the shuffler makes one.
+    """
+
+    __slots__ = ("_dtype", "_length", "_store")
+
+    def __init__(self, store: Words | IO[bytes], dtype: DTypeLike, length: int, *, seal: object) -> None:
+        if seal is not _SEAL:
+            raise TypeError("ShuffledMessages are made by Shuffler.release() only: the server sees nothing else.")
+        self._store = store
+        self._dtype: np.dtype[Any] = np.dtype(dtype)
+        self._length = length
+
+    def __len__(self) -> int:
+        return self._length
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that travelled to the server."""
+        return self._length * self._dtype.itemsize
+
+    def blocks(self, size: int = _BLOCK_WORDS) -> Iterator[Words]:
+        """All messages in their order, in read-only arrays of at most `size`."""
+        if not isinstance(self._store, np.ndarray):
+            self._store.seek(0)
+        for start in range(0, self._length, size):
+            count = min(size, self._length - start)
+            if isinstance(self._store, np.ndarray):
+                yield self._store[start : start + count]
+            else:
+                yield np.frombuffer(self._store.read(count * self._dtype.itemsize), dtype=self._dtype)
+
+    def close(self) -> None:
+        """Delete the messages."""
+        if not isinstance(self._store, np.ndarray):
+            self._store.close()
+        self._store = np.empty(0, dtype=self._dtype)
+        self._length = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class Shuffler:
+    """Collects batches of messages and releases one uniform permutation of them all.
+
+    Parameters
+    ----------
+    wire : WireFormat
+        How messages are written.
+    rng : numpy.random.Generator
+        The shuffler's own coins; nobody else may know them.
+    buckets : int
+        1 keeps everything in memory; more spill to a temporary file and bound the memory by one bucket.
+    directory : Path or None
+        Where the temporary files live; None takes the system's place (on some systems that is memory).
+    """
+
+    def __init__(
+        self, wire: WireFormat, rng: np.random.Generator, *, buckets: int = 1, directory: Path | None = None
+    ) -> None:
+        if not 1 <= buckets <= MOST_BUCKETS:
+            raise ParameterError("buckets", buckets, f"an integer in [1, {MOST_BUCKETS}]")
+        self._wire = wire
+        self._rng = rng
+        self._buckets = buckets
+        self._directory = directory
+        self._pile: list[Words] = []
+        self._spill: IO[bytes] | None = tempfile.TemporaryFile(dir=directory) if buckets > 1 else None  # noqa: SIM115
+        self._sizes: list[NDArray[np.int64]] = []
+        self._released = False
+
+    def collect(self, outbox: Outbox) -> None:
+        """Take a batch of messages."""
+        if self._released:
+            raise RuntimeError("this shuffler has already released its messages")
+        words = self._wire.encode(outbox._words)
+        if self._spill is None:
+            self._pile.append(words)
+        else:
+            self._scatter(words, self._spill)
+
+    def release(self) -> ShuffledMessages:
+        """Return all messages in uniformly random order, once, and forget everything else."""
+        if self._released:
+            raise RuntimeError("this shuffler has already released its messages")
+        self._released = True
+        if self._spill is not None:
+            return self._release_buckets(self._spill)
+        words: Words = np.concatenate([np.empty(0, dtype=self._wire.dtype), *self._pile])
+        self._pile.clear()
+        self._rng.shuffle(words)
+        words.setflags(write=False)
+        return ShuffledMessages(words, words.dtype, words.size, seal=_SEAL)
+
+    def close(self) -> None:
+        """Delete what was collected and not released."""
+        self._released = True
+        self._pile.clear()
+        if self._spill is not None:
+            self._spill.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _scatter(self, words: Words, spill: IO[bytes]) -> None:
+        """Pass 1: append the batch to the spill, grouped by independent uniform buckets, and note the groups' sizes."""
+        code = np.uint8 if self._buckets <= 256 else np.uint16
+        bucket = self._rng.integers(self._buckets, size=words.size, dtype=code)
+        spill.write(words[np.argsort(bucket, kind="stable")].data)
+        self._sizes.append(np.bincount(bucket, minlength=self._buckets))
+
+    def _release_buckets(self, spill: IO[bytes]) -> ShuffledMessages:
+        """Pass 2: gather, permute and write out one bucket after another."""
+        sizes = np.array(self._sizes, dtype=np.int64).reshape(-1, self._buckets)
+        ends = np.cumsum(sizes.ravel()).reshape(sizes.shape)
+        itemsize = self._wire.dtype.itemsize
+        out: IO[bytes] = tempfile.TemporaryFile(dir=self._directory)  # noqa: SIM115
+        for bucket in range(self._buckets):
+            words: Words = np.empty(int(sizes[:, bucket].sum()), dtype=self._wire.dtype)
+            filled = 0
+            for size, end in zip(sizes[:, bucket].tolist(), ends[:, bucket].tolist(), strict=True):
+                spill.seek((end - size) * itemsize)
+                words[filled : filled + size] = np.frombuffer(spill.read(size * itemsize), dtype=words.dtype)
+                filled += size
+            self._rng.shuffle(words)
+            out.write(words.data)
+        spill.close()
+        return ShuffledMessages(out, self._wire.dtype, int(sizes.sum()), seal=_SEAL)

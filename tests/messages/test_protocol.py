@@ -1,0 +1,394 @@
+"""Both rounds from end to end: what reaches the server, what is refused, what is reported, how much memory it takes."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from segshuffle.errors import DataError, ParameterError
+from segshuffle.protocols import BallsIntoBins, Plan, SeparateBallsIntoBins, SubsetExponential, segmented
+from segshuffle.protocols.messages import (
+    Announcement,
+    ClientBatch,
+    Collection,
+    LevelEstimates,
+    LevelPrivacy,
+    Outbox,
+    Server,
+    ShuffledMessages,
+    Shuffler,
+    run_protocol,
+)
+from segshuffle.protocols.segmented import plan_at
+
+LEVELS = (0.5, 1.0, 2.0)
+D, S, N = 12, 3, 600
+
+
+def users(n=N, d=D, s=S, k=3, seed=1):
+    rng = np.random.default_rng(seed)
+    items = np.argsort(rng.random((n, d)), axis=1)[:, :s]
+    return items, rng.integers(k, size=n)
+
+
+def fixed(problem):
+    return plan_at(problem, 1.25, (0.4, 0.8, 1.0)[: len(problem.levels)])
+
+
+def run(items, levels, *, planner=fixed, seed=5, options=LEVELS, d=D, **kwargs):
+    return run_protocol(items, d, levels, options, 1e-3, planner=planner, rng=np.random.default_rng(seed), **kwargs)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# What reaches the server
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def reachable(thing, seen):
+    """Collect what can be reached through attributes of this package's types, containers and views of arrays."""
+    if id(thing) in seen:
+        return
+    seen[id(thing)] = thing
+    if isinstance(thing, dict):
+        children = [*thing.keys(), *thing.values()]
+    elif isinstance(thing, (list, tuple, set)):
+        children = list(thing)
+    elif type(thing).__module__.startswith("segshuffle"):
+        names = [*getattr(thing, "__slots__", ()), *getattr(thing, "__dict__", {})]
+        children = [getattr(thing, name) for name in names]
+    elif isinstance(thing, np.ndarray):
+        children = [] if thing.base is None else [thing.base]
+    else:
+        children = []
+    for child in children:
+        reachable(child, seen)
+
+
+@pytest.mark.parametrize("chunk_users", [None, 50])
+@pytest.mark.parametrize("level_privacy", [None, LevelPrivacy(1.0, 1e-3)])
+def test_the_server_sees_shuffled_messages_and_public_numbers_only(monkeypatch, chunk_users, level_privacy):
+    items, levels = users()
+    seen: dict = {}
+    received: list[ShuffledMessages] = []
+    words: list[np.ndarray] = []
+
+    def spy(name):
+        original = getattr(Server, name)
+
+        def call(self, *args, **kwargs):
+            for argument in (self, *args, *kwargs.values()):
+                reachable(argument, seen)
+            for messages in [m for m in seen.values() if isinstance(m, ShuffledMessages) and m not in received]:
+                received.append(messages)
+                words.append(np.concatenate([block.copy() for block in messages.blocks()]))
+            return original(self, *args, **kwargs)
+
+        monkeypatch.setattr(Server, name, call)
+
+    for name in ("announce_levels", "estimate_levels", "make_plan", "collections", "estimate_items", "guarantees"):
+        spy(name)
+    result = run(items, levels, chunk_users=chunk_users, level_privacy=level_privacy)
+
+    from_here = {type(thing) for thing in seen.values() if type(thing).__module__.startswith("segshuffle.protocols.m")}
+    allowed = {Server, Announcement, Collection, LevelEstimates, LevelPrivacy, ShuffledMessages}
+    assert from_here <= allowed
+    assert not from_here & {ClientBatch, Outbox, Shuffler}
+    for thing in seen.values():
+        assert not isinstance(thing, (np.random.Generator, np.random.BitGenerator))
+        if isinstance(thing, np.ndarray):
+            assert not np.shares_memory(thing, items)
+            assert not np.shares_memory(thing, levels)
+
+    assert [len(w) for w in words] == [result.level_messages, result.item_messages]
+    assert all(w.dtype == np.uint8 for w in words)
+    np.testing.assert_array_equal(np.bincount(words[1], minlength=D), result.counters[0])
+    np.testing.assert_array_equal(np.bincount(words[0], minlength=3), result.levels.counts)
+
+
+def test_the_order_of_arrival_says_nothing_about_the_users(monkeypatch):
+    """First half of the users hold 0, second half 1: messages of the first half are spread hypergeometrically."""
+    n = 4000
+    items = np.repeat([[0], [1]], n // 2, axis=0)
+    original, words = Server.estimate_items, []
+
+    def call(self, collections, estimates, received):
+        words.extend(np.concatenate([block.copy() for block in messages.blocks()]) for messages in received)
+        return original(self, collections, estimates, received)
+
+    monkeypatch.setattr(Server, "estimate_items", call)
+    for chunk in (None, 100):
+        run(
+            items,
+            np.zeros(n, dtype=int),
+            d=2,
+            options=(1.0,),
+            planner=lambda p: plan_at(p, 1e-6, (1.0,)),
+            chunk_users=chunk,
+        )
+    for order in words:
+        half = len(order) // 2
+        zeros = int(np.sum(order[:half] == 0))
+        assert abs(zeros - half / 2) < 6.5 * math.sqrt(half / 8) + 5
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Result
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def test_the_report_adds_up():
+    items, levels = users()
+    result = run(items, levels, level_privacy=LevelPrivacy(1.0, 1e-4))
+    first, second = result.announcements
+    assert (first.domain_size, first.set_size, first.copies, first.blanket) == (3, 1, (1.0,), "poisson")
+    assert (second.blanket, second.blanket_per_user, second.copies) == ("binomial", 1.25, (0.4, 0.8, 1.0))
+    assert result.level_messages == result.levels.counts.sum()
+    assert result.item_messages == result.counters[0].sum()
+    assert result.messages_per_user == (result.level_messages + result.item_messages) / N
+    assert result.n_bytes == result.level_messages + result.item_messages
+    assert result.refused == (0, 0)
+    weight = result.levels.weight((0.4, 0.8, 1.0))
+    np.testing.assert_allclose(result.estimate, (result.counters[0] - N * 1.25 / D) / weight)
+    assert [g.items_epsilon for g in result.guarantees] == list(LEVELS)
+    np.testing.assert_allclose([g.total_epsilon for g in result.guarantees], [1.5, 2.0, 3.0])
+    np.testing.assert_allclose([g.total_delta for g in result.guarantees], 1.1e-3)
+    assert {g.kind for g in result.guarantees} == {"published"}
+    assert min(result.seconds) >= 0
+    document = json.loads(json.dumps(result.as_dict(), allow_nan=False))
+    assert document["bytes"] == result.n_bytes
+
+
+def test_the_same_seed_gives_the_same_run():
+    items, levels = users()
+    for chunk in (None, 64):
+        one, other = (run(items, levels, chunk_users=chunk).estimate for _ in range(2))
+        np.testing.assert_array_equal(one, other)
+
+
+def test_planned_by_the_paper_with_private_levels():
+    """The real optimiser on noisy counts; the error is what its bound says (5 standard deviations of slack)."""
+    items, levels = users(n=20_000, d=17, s=4)
+    result = run(items, levels, d=17, planner=segmented.optimize_parameters, level_privacy=LevelPrivacy(0.5, 1e-6))
+    truth = np.bincount(items.ravel(), minlength=17) / 20_000
+    assert np.sum((result.estimate - truth) ** 2) < 3 * result.plan.mse_bound
+    assert sum(result.levels.planning) == 20_000
+    assert np.abs(np.array(result.levels.planning) - np.bincount(levels)).max() < 6.5 * math.sqrt(
+        result.levels.blanket_mean
+    )
+
+
+def test_planning_takes_no_privacy_from_noisy_counts():
+    """The rates at a given blanket are the same whatever the counts of the levels."""
+    one, other = (
+        segmented.Segmented(blanket_per_user=2.0).plan(segmented.Problem(17, 4, LEVELS, counts, 1e-6))
+        for counts in ((4000, 500, 500), (0, 1, 4999))
+    )
+    assert one.parameters["sampling_rates"] == other.parameters["sampling_rates"]
+
+
+@pytest.mark.parametrize("k", [1, 2])
+@pytest.mark.parametrize("level_privacy", [None, LevelPrivacy(1.0, 1e-3)])
+def test_one_level_and_two(k, level_privacy):
+    items, levels = users(k=k)
+    result = run(items, levels, options=LEVELS[:k], level_privacy=level_privacy)
+    assert len(result.levels.planning) == k
+    assert sum(result.levels.planning) == N
+    if k == 1:
+        assert result.level_messages == N
+        assert result.guarantees[0].total_epsilon == 0.5
+    elif level_privacy is None:
+        assert result.guarantees[0].total_epsilon == math.inf
+        assert result.as_dict()["guarantees"][0]["total_epsilon"] is None
+
+
+@pytest.mark.parametrize("chunk_users", [1, N - 1, N, 10 * N])
+def test_any_batch_size(chunk_users, tmp_path):
+    items, levels = users()
+    result = run(items, levels, chunk_users=chunk_users, directory=tmp_path)
+    assert result.item_messages == result.counters[0].sum()
+    assert not list(tmp_path.iterdir())
+
+
+def test_one_user():
+    result = run([[3, 1, 4]], [1], planner=lambda p: plan_at(p, 1.0, (1.0, 1.0, 1.0)))
+    assert result.item_messages == 4
+    assert result.estimate.sum() == pytest.approx(3.0)
+
+
+def test_items_of_two_bytes():
+    items, levels = users(n=50, d=400)
+    result = run(items, levels, d=400)
+    assert result.n_bytes == result.level_messages + 2 * result.item_messages
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Refusals
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def spoiled(user, place, value):
+    items, _ = users()
+    items[user, place] = value
+    return items
+
+
+RAGGED = [[0, 1, 2]] * 7 + [[0, 1]] + [[0, 1, 2]]
+
+
+@pytest.mark.parametrize(
+    ("items", "message"),
+    [
+        (spoiled(17, 1, D), rf"user 17 holds item {D}; items must be in 0\.\.{D - 1}"),
+        (spoiled(599, 0, -1), "user 599 holds item -1"),
+        (RAGGED, "user 7 holds 2 items; every user must hold set_size = 3"),
+        ([[0, 1, 2], [4, 4, 5]], "user 1 holds item 4 twice"),
+        ([[0, 1, 2], 5], "user 1 is 5"),
+        (np.full((5, 3), 0.5), "type float64"),
+        (np.array([["a", "b", "c"]]), "type <U1"),
+        (np.zeros((0, 3), dtype=int), "shape"),
+        ([], "shape"),
+        (np.zeros(5, dtype=int), "shape"),
+    ],
+)
+def test_bad_items_are_refused_before_anything_is_sent(items, message, monkeypatch):
+    monkeypatch.setattr(ClientBatch, "send_levels", None)
+    with pytest.raises(DataError, match=message):
+        run(items, np.zeros(len(items), dtype=int))
+
+
+def test_a_set_size_that_is_asked_for():
+    items, levels = users()
+    with pytest.raises(DataError, match="user 0 holds 3 items; every user must hold set_size = 4"):
+        run(items, levels, set_size=4)
+    with pytest.raises(DataError, match="user 0 holds 3 items; every user must hold set_size = 2"):
+        run([[0, 1, 2], [0, 1]], [0, 0], set_size=2)
+
+
+@pytest.mark.parametrize(
+    ("levels", "message"),
+    [
+        (np.where(np.arange(N) == 44, 3, 0), r"user 44 chose level 3, .* 0\.\.2 \(epsilon = 0\.5, 1, 2\)"),
+        (np.where(np.arange(N) == 2, -1, 0), "user 2 chose level -1"),
+        (np.full(N, 0.5), "integers are needed"),
+        (np.zeros(N - 1, dtype=int), "shape"),
+    ],
+)
+def test_bad_levels_are_refused_before_anything_is_sent(levels, message, monkeypatch):
+    monkeypatch.setattr(ClientBatch, "send_levels", None)
+    with pytest.raises(DataError, match=message):
+        run(users()[0], levels)
+
+
+@pytest.mark.parametrize("chunk_users", [None, 50])
+def test_malformed_messages_are_counted_and_change_nothing_else(chunk_users):
+    items, levels = users()
+    clean = run(items, levels, chunk_users=chunk_users)
+    strays = [D, 255, 300, -1, 10**12, float("nan"), 1.5]
+    dirty = run(items, levels, chunk_users=chunk_users, stray_messages=strays)
+    assert dirty.refused == (0, len(strays))
+    assert dirty.item_messages == clean.item_messages + len(strays)
+    np.testing.assert_array_equal(dirty.counters[0], clean.counters[0])
+    np.testing.assert_array_equal(dirty.estimate, clean.estimate)
+    assert run(items, levels, stray_messages=["x", "", "y"]).refused.items == 3
+
+
+def test_strays_that_name_an_item_cannot_be_told_apart():
+    items, levels = users()
+    result = run(items, levels, stray_messages=[2, 2, 2])
+    assert result.refused.items == 0
+    assert result.counters[0][2] == run(items, levels).counters[0][2] + 3
+
+
+def test_plans_that_cannot_be_run():
+    items, levels = users()
+    with pytest.raises(ParameterError, match="blanket of uniform items"):
+        run(items, levels, planner=SubsetExponential(local_epsilon=1.0).plan)
+    with pytest.raises(ParameterError, match=r"level_privacy .* depend on exact n_k"):
+        run(items, levels, planner=SeparateBallsIntoBins().plan, level_privacy=LevelPrivacy(1.0, 1e-3))
+    with pytest.raises(ParameterError, match="plans the problem it is given"):
+        run(items, levels, planner=lambda p: fixed(replace(p, delta=0.5)))
+    with pytest.raises(ParameterError, match="copies"):
+        run(items, levels, planner=lambda p: plan_at(p, 1.0, (1.0, 0.5, -0.5)))
+    with pytest.raises(ParameterError, match="copies"):
+        run(items, levels, planner=silent_plan)
+
+    def unknown_blanket(problem):
+        plan = fixed(problem)
+        return replace(plan, parameters={**plan.parameters, "blanket": "gaussian"})
+
+    with pytest.raises(ParameterError, match="blanket"):
+        run(items, levels, planner=unknown_blanket)
+
+    def uncovered(problem):
+        return replace(unknown_blanket(problem), kind="exact", parameters={"blanket": "binomial"})
+
+    with pytest.raises(ParameterError, match="kind 'exact'"):
+        run(items, levels, planner=uncovered)
+    with pytest.raises(ParameterError, match="chunk_users"):
+        run(items, levels, chunk_users=0)
+
+
+def silent_plan(problem) -> Plan:
+    """Nobody ever sends an item."""
+    return Plan("silent", problem, "exact", 1.0, 1.0, {"copies": (0.0, 0.0, 0.0)}, math.inf)
+
+
+@pytest.mark.parametrize(("kind", "law"), [("published", "binomial"), ("exact", "poisson"), ("upper", "poisson")])
+def test_clients_send_the_blanket_that_the_numbers_are_about(kind, law):
+    items, levels = users()
+    result = run(items, levels, planner=lambda p: replace(fixed(p), kind=kind))
+    assert result.announcements[1].blanket == law
+    assert {g.kind for g in result.guarantees} == {kind}
+
+
+def test_level_nobody_chose():
+    items, _ = users()
+    levels = np.full(N, 2)
+    for method in (BallsIntoBins(), SeparateBallsIntoBins()):
+        result = run(items, levels, planner=method.plan)
+        assert result.levels.planning == (0, 0, N)
+        assert len(result.counters) == 1
+        truth = np.bincount(items.ravel(), minlength=D) / N
+        assert np.abs(result.estimate - truth).max() < 10 * math.sqrt(result.plan.mse_bound)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Memory
+# ----------------------------------------------------------------------------------------------------------------------
+
+MEMORY = """
+import resource, sys
+import numpy as np
+from segshuffle.protocols.messages import LevelPrivacy, run_protocol
+from segshuffle.protocols.segmented import plan_at
+
+n, rng = int(sys.argv[1]), np.random.default_rng(1)
+items = np.empty((n, 4), dtype=np.int16)
+levels = np.empty(n, dtype=np.uint8)
+for i in range(0, n, 100_000):
+    part = items[i : i + 100_000]
+    part[:] = rng.integers(32, size=part.shape, dtype=np.int16) + 32 * np.arange(4, dtype=np.int16)
+    levels[i : i + 100_000] = rng.integers(3, size=len(part), dtype=np.uint8)
+result = run_protocol(
+    items, 128, levels, (0.5, 1.0, 2.0), 0.01 / n, planner=lambda p: plan_at(p, 1.0, (1.0, 1.0, 1.0)),
+    level_privacy=LevelPrivacy(0.5, 1e-9), rng=rng,
+)
+assert result.item_messages == 5 * n
+truth = np.bincount(items[:, 0], minlength=128)[:32] / n
+assert np.abs(result.estimate[:32] - truth).max() < 8 * (1 / 128 / n) ** 0.5
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+"""
+
+
+@pytest.mark.slow
+def test_ten_million_users_in_half_a_gigabyte():
+    """5e7 messages; the 90 MB of the population and the interpreter with its libraries are included."""
+    done = subprocess.run([sys.executable, "-c", MEMORY, "10000000"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) < 300

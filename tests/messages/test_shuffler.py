@@ -1,0 +1,154 @@
+"""The shuffler: who may make what, exact uniformity over all permutations, the wire."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from segshuffle.errors import ParameterError
+from segshuffle.protocols.messages import Outbox, ShuffledMessages, Shuffler, WireFormat, tally
+
+# every test below has one p-value per case; with about ten cases the false-alarm rate of the file is below 1e-7
+ALARM = 1e-9
+
+
+def shuffled(batches, rng, *, buckets=1, domain_size=200, directory=None):
+    with Shuffler(WireFormat(domain_size), rng, buckets=buckets, directory=directory) as shuffler:
+        for batch in batches:
+            shuffler.collect(Outbox(batch))
+        return shuffler.release()
+
+
+def words(messages, size=2**16):
+    with messages:
+        return [word for block in messages.blocks(size) for word in block.tolist()]
+
+
+@pytest.mark.parametrize(
+    ("batches", "buckets"),
+    [
+        ([[0, 1, 2, 3]], 1),
+        ([[0, 1], [2, 3]], 1),
+        ([[0, 1], [2, 3]], 2),
+        ([[0], [1, 2], [3]], 3),
+        ([[0, 1, 2, 3]], 5),
+        ([[0], [], [1], [2]], 300),  # more buckets than one byte can number
+    ],
+)
+def test_every_permutation_is_equally_likely(batches, buckets, tmp_path):
+    rng = np.random.default_rng(buckets)
+    runs = 500 if buckets > 100 else 4000
+    seen = dict.fromkeys(permutations(range(sum(map(len, batches)))), 0)
+    for _ in range(runs):
+        seen[tuple(words(shuffled(batches, rng, buckets=buckets, directory=tmp_path)))] += 1
+    assert stats.chisquare(list(seen.values())).pvalue > ALARM
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_uniformity_test_sees_a_shuffle_that_keeps_batches_apart():
+    """Permuting batch by batch, the shortcut that streaming must not take, is caught."""
+    rng = np.random.default_rng(5)
+    seen = dict.fromkeys(permutations(range(4)), 0)
+    for _ in range(2000):
+        seen[tuple(rng.permutation([0, 1]).tolist() + rng.permutation([2, 3]).tolist())] += 1
+    assert stats.chisquare(list(seen.values())).pvalue < ALARM
+
+
+@pytest.mark.parametrize("buckets", [1, 40])
+def test_positions_do_not_remember_batches(buckets):
+    """Of N messages, half from early batches: how many of those are in the first half is hypergeometric."""
+    rng = np.random.default_rng(7)
+    half = 20_000
+    batches = [np.zeros(2000, dtype=np.uint8)] * 10 + [np.ones(2000, dtype=np.uint8)] * 10
+    released = np.array(words(shuffled(batches, rng, buckets=buckets)))
+    early = int(np.sum(released[:half] == 0))
+    law = stats.hypergeom(2 * half, half, half)
+    assert 2 * min(law.cdf(early), law.sf(early - 1)) > ALARM
+    # nor does the next message's batch depend on the last one's
+    changes = int(np.sum(released[1:] != released[:-1]))
+    assert abs(changes - half) < 6.5 * np.sqrt(half / 2)
+
+
+@pytest.mark.parametrize("buckets", [1, 7])
+def test_nothing_is_lost_or_made_up(buckets):
+    rng = np.random.default_rng(3)
+    batches = [rng.integers(300, size=size) for size in (0, 1, 5000, 17, 100_000)]
+    for block in (1, 999, 10**6):
+        with shuffled(batches, rng, buckets=buckets, domain_size=300) as messages:
+            assert len(messages) == 105_018
+            assert messages.nbytes == 2 * 105_018
+            if block > 1:
+                assert sorted(words(messages, block)) == sorted(np.concatenate(batches).tolist())
+
+
+@pytest.mark.parametrize("buckets", [1, 3])
+def test_no_messages_at_all(buckets):
+    with shuffled([], np.random.default_rng(0), buckets=buckets) as messages:
+        assert len(messages) == 0
+        assert tally(messages, 5).counts.tolist() == [0] * 5
+
+
+def test_only_the_shuffler_makes_shuffled_messages():
+    with pytest.raises(TypeError, match=r"Shuffler\.release"):
+        ShuffledMessages(np.zeros(3, dtype=np.uint8), np.uint8, 3, seal=object())
+    for pretender in (np.zeros(3, dtype=np.uint8), [0, 1], Outbox([0, 1])):
+        with pytest.raises(TypeError, match="ShuffledMessages only"):
+            tally(pretender, 5)
+
+
+@pytest.mark.parametrize("buckets", [1, 3])
+def test_shuffled_messages_hold_the_words_and_nothing_else(buckets):
+    with shuffled([[3, 1], [2]], np.random.default_rng(0), buckets=buckets) as messages:
+        assert ShuffledMessages.__slots__ == ("_dtype", "_length", "_store")
+        assert not hasattr(messages, "__dict__")
+        for block in messages.blocks():
+            assert not block.flags.writeable
+            assert block.dtype == np.uint8
+        assert sorted(word for block in messages.blocks(1) for word in block.tolist()) == [1, 2, 3]
+
+
+def test_a_shuffler_releases_once():
+    shuffler = Shuffler(WireFormat(5), np.random.default_rng(0))
+    shuffler.collect(Outbox([1]))
+    shuffler.release().close()
+    with pytest.raises(RuntimeError, match="already released"):
+        shuffler.release()
+    with pytest.raises(RuntimeError, match="already released"):
+        shuffler.collect(Outbox([1]))
+
+
+@pytest.mark.parametrize(("domain_size", "size"), [(1, 1), (255, 1), (256, 2), (65535, 2), (65536, 4)])
+def test_a_word_always_has_room_for_the_malformed_code(domain_size, size):
+    wire = WireFormat(domain_size)
+    assert wire.dtype.itemsize == size
+    assert wire.malformed >= domain_size
+    everything = [domain_size - 1, domain_size, -1, 2**40, 0]
+    codes = wire.encode(everything)
+    assert codes.dtype == wire.dtype
+    assert codes[[0, 4]].tolist() == [domain_size - 1, 0]
+    assert np.all(codes[1:4] >= domain_size)
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [[1, "x"], [None], [float("nan"), float("inf"), 0.5, -1.0], np.array([2**63], dtype=np.uint64), [True], [1j]],
+)
+def test_any_payload_is_counted_never_a_crash(payload):
+    with shuffled([payload, [1, 2, 2]], np.random.default_rng(0), domain_size=3) as messages:
+        counted = tally(messages, 3)
+    assert counted.counts.tolist() == [0, 1, 2]
+    assert counted.refused == len(payload)
+
+
+@pytest.mark.parametrize("buckets", [0, 2**16 + 1])
+def test_buckets_out_of_range(buckets):
+    with pytest.raises(ParameterError, match="buckets"):
+        Shuffler(WireFormat(3), np.random.default_rng(0), buckets=buckets)
+
+
+def test_domain_out_of_range():
+    with pytest.raises(ParameterError, match="domain_size"):
+        WireFormat(0)
