@@ -12,6 +12,9 @@ include: "workflow/rules/data.smk"
 include: "workflow/rules/calibrate.smk"
 include: "workflow/rules/simulate.smk"
 include: "workflow/rules/figures.smk"
+include: "workflow/rules/tight.smk"
+include: "workflow/rules/audit.smk"
+include: "workflow/rules/levels.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/targets.smk"
 
@@ -19,7 +22,6 @@ include: "workflow/rules/targets.smk"
 wildcard_constraints:
     setting="|".join(SETTINGS),
     scenario="|".join(SCENARIOS),
-    figure="|".join([*FIGURES, "summary"]),
 
 
 # an included file cannot set the default target

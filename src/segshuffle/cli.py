@@ -1,4 +1,4 @@
-"""The command line: plan a collection, account for one, fetch the MSNBC log.
+"""The command line: plan a collection, account for one, simulate one, fetch the MSNBC log.
 
 Errors are one sentence on standard error with the name, the value and the allowed range; the exit status is 2.
 """
@@ -10,9 +10,12 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from segshuffle.errors import DataError, ParameterError, SegshuffleError
+
+if TYPE_CHECKING:
+    from segshuffle.protocols import Problem
 
 _DESCRIPTION = "Segmented private data aggregation in the multi-message shuffle model."
 
@@ -68,7 +71,13 @@ def build_parser() -> argparse.ArgumentParser:
     plan.add_argument(
         "--blanket-per-user", type=_number, help="expected blanket messages per user m; default: optimise"
     )
-    plan.add_argument("--accountant", choices=["published"], default="published", help="which privacy analysis")
+    plan.add_argument(
+        "--accountant",
+        choices=["tight", "published"],
+        default="tight",
+        help="tight: Poisson blanket, proven (default); published: the paper's, not proven",
+    )
+    _add_copies(plan)
     plan.add_argument("--item-frequencies", help="d comma-separated frequencies, or a file of them; default: uniform")
     plan.add_argument("--json", action="store_true", help="print JSON")
     plan.set_defaults(run=_plan)
@@ -82,11 +91,31 @@ def build_parser() -> argparse.ArgumentParser:
     account.add_argument("--json", action="store_true", help="print JSON")
     account.set_defaults(run=_account)
 
+    simulate = commands.add_parser("simulate", help="run a collection on a file of item sets")
+    simulate.add_argument("file", type=Path, help="one user per line: distinct items 0..d-1, the same number for all")
+    simulate.add_argument("--domain-size", type=_integer, required=True, help="number of items d")
+    simulate.add_argument("--levels", type=_levels, required=True, help="epsilon:users pairs, assigned at random")
+    simulate.add_argument("--delta", type=_number, required=True, help="failure probability, in (0, 1)")
+    simulate.add_argument("--accountant", choices=["tight", "published"], default="tight", help="which protocol")
+    _add_copies(simulate)
+    simulate.add_argument("--messages", action="store_true", help="message by message, both rounds (default: counts)")
+    simulate.add_argument("--level-epsilon", type=_number, help="privacy of the levels themselves; default: anonymised")
+    simulate.add_argument("--level-delta", type=_number, help="its failure probability; default: --delta")
+    simulate.add_argument("--seed", type=_integer, default=0, help="seed of everything random (default 0)")
+    simulate.add_argument("--chunk-users", type=_integer, help="users per chunk with --messages: bounds the memory")
+    simulate.add_argument("--json", action="store_true", help="print JSON")
+    simulate.set_defaults(run=_simulate)
+
     fetch = commands.add_parser("fetch-msnbc", help="download and verify the MSNBC log")
     fetch.add_argument("destination", type=Path, help="file to write (gzip)")
     fetch.add_argument("--deadline", type=_number, default=30.0, help="seconds after which to give up (default 30)")
     fetch.set_defaults(run=_fetch)
     return parser
+
+
+def _add_copies(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--copies-max", type=_number, default=1.0, help="tight: most copies of an item (default 1)")
+    parser.add_argument("--max-messages", type=_number, help="tight: budget of expected messages per user")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -101,9 +130,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _plan(options: argparse.Namespace) -> None:
-    from segshuffle.protocols import Problem, Segmented
+    from segshuffle.protocols import Problem
     from segshuffle.protocols.base import uniform_item_counts
-    from segshuffle.protocols.segmented import expected_mse, least_blankets
 
     problem = Problem(
         domain_size=options.domain_size,
@@ -115,24 +143,79 @@ def _plan(options: argparse.Namespace) -> None:
     counts = uniform_item_counts(problem)
     if options.item_frequencies is not None:
         counts = problem.n_users * _frequencies(options.item_frequencies, problem.domain_size, problem.set_size)
+    values = (_plan_tight if options.accountant == "tight" else _plan_published)(options, problem, counts)
+    public = {
+        "levels": list(problem.levels),
+        "level_counts": list(problem.level_counts),
+        "delta": problem.delta,
+        "accountant": options.accountant,
+    }
+    _show({**values, **public}, as_json=options.json)
+
+
+def _plan_published(options: argparse.Namespace, problem: Problem, counts: Any) -> dict[str, Any]:
+    from segshuffle.protocols import Segmented
+    from segshuffle.protocols.segmented import expected_mse, least_blankets
+
+    for name, value in (("copies-max", options.copies_max), ("max-messages", options.max_messages)):
+        if value not in (None, 1.0):
+            raise ParameterError(name, value, "left out with --accountant published")
     plan = Segmented(options.blanket_per_user).plan(problem)
     rates = plan.parameters["sampling_rates"]
-    _show(
-        {
-            "blanket_per_user": plan.blanket_per_user,
-            "sampling_rates": list(rates),
-            "messages_per_user": plan.messages_per_user,
-            "mse_bound": plan.mse_bound,
-            "mse_sample": expected_mse(problem, plan.blanket_per_user, rates, counts),
-            "m_min": list(least_blankets(problem)),
-            "levels": list(problem.levels),
-            "level_counts": list(problem.level_counts),
-            "delta": problem.delta,
-            "accountant": options.accountant,
-            "kind": plan.kind,
-        },
-        as_json=options.json,
+    return {
+        "blanket_per_user": plan.blanket_per_user,
+        "sampling_rates": list(rates),
+        "messages_per_user": plan.messages_per_user,
+        "mse_bound": plan.mse_bound,
+        "mse_sample": expected_mse(problem, plan.blanket_per_user, rates, counts),
+        "m_min": list(least_blankets(problem)),
+        "kind": plan.kind,
+    }
+
+
+def _plan_tight(options: argparse.Namespace, problem: Problem, counts: Any) -> dict[str, Any]:
+    from segshuffle.protocols.poisson import PoissonSegmented, least_blankets
+    from segshuffle.protocols.segmented import mse_bound
+
+    method = PoissonSegmented(options.blanket_per_user, options.copies_max, options.max_messages)
+    plan = method.plan(problem)
+    copies = plan.parameters["copies"]
+    # up to one copy, copies are sampling rates and the paper's error bound applies
+    sampling = max(copies) <= 1.0
+    return {
+        "blanket_per_user": plan.blanket_per_user,
+        **({"sampling_rates": list(copies)} if sampling else {"copies": list(copies)}),
+        "messages_per_user": plan.messages_per_user,
+        "mse_bound": mse_bound(problem, plan.blanket_per_user, copies) if sampling else None,
+        "mse_sample": method.expected_mse(plan, counts),
+        "m_min": list(least_blankets(problem)),
+        "certificate": plan.parameters["certificate"],
+        "kind": plan.kind,
+    }
+
+
+def _simulate(options: argparse.Namespace) -> None:
+    from segshuffle.experiment.simulate_file import simulate_file
+    from segshuffle.protocols.messages import LevelPrivacy
+
+    privacy = None
+    if options.level_epsilon is not None:
+        delta = options.delta if options.level_delta is None else options.level_delta
+        privacy = LevelPrivacy(options.level_epsilon, delta)
+    found = simulate_file(
+        options.file,
+        domain_size=options.domain_size,
+        delta=options.delta,
+        level_counts=options.levels,
+        accountant=options.accountant,
+        max_messages=options.max_messages,
+        copies_max=options.copies_max,
+        messages=options.messages,
+        level_privacy=privacy,
+        seed=options.seed,
+        chunk_users=options.chunk_users,
     )
+    _show(found, as_json=options.json)
 
 
 def _frequencies(text: str, domain_size: int, set_size: int) -> Any:

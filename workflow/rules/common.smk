@@ -70,10 +70,10 @@ def commit():
 
 
 def panel_settings(figure):
-    """Panels of a figure as plain values for params."""
+    """Panels of a figure as plain values for params; any name but fig2 ... fig6 means all panels."""
+    chosen = panels(config, figure) if figure in FIGURES else SCENARIOS.values()
     return [
-        {"setting": asdict(panel.setting), "split": panel.split}
-        for panel in panels(config, figure)
+        {"setting": asdict(panel.setting), "split": panel.split} for panel in chosen
     ]
 
 

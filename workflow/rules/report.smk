@@ -34,6 +34,15 @@ RESULTS = [
         figure=[*FIGURES, "summary"],
         format=FORMATS,
     ),
+    *rules.collect_tight.output,
+    *rules.figure_audit.output,
+    *rules.figure_levels.output,
+    *expand(f"{OUT}/levels/{{setting}}.csv", setting=SETTINGS),
+    *expand(
+        f"{OUT}/figures/{{figure}}-tight.{{format}}",
+        figure=[*FIGURES, "messages"],
+        format=FORMATS,
+    ),
 ]
 
 

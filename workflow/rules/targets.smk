@@ -8,6 +8,9 @@ localrules:
     fig4,
     fig5,
     fig6,
+    tight,
+    audit,
+    fig_levels,
     docs_figures,
 
 
@@ -55,6 +58,29 @@ rule fig6:
     """Figure 6: synthetic data, level split S3."""
     input:
         expand(f"{OUT}/figures/fig6.{{format}}", format=FORMATS),
+
+
+rule tight:
+    """Figures 2-6 with proven accounting, error against messages per user, and the summary over all panels."""
+    input:
+        rules.collect_tight.output,
+        expand(
+            f"{OUT}/figures/{{figure}}-tight.{{format}}",
+            figure=[*FIGURES, "messages"],
+            format=FORMATS,
+        ),
+
+
+rule audit:
+    """What the published guarantee is worth in the full view of the server: table and figure."""
+    input:
+        rules.figure_audit.output,
+
+
+rule fig_levels:
+    """Error over the privacy of the levels themselves."""
+    input:
+        rules.figure_levels.output,
 
 
 rule docs_figures:

@@ -49,6 +49,7 @@ COLUMNS = (
     "claimed_user_epsilon",
     "actual_user_epsilon",
     "proven_user_delta",
+    "reachable",
     "kind",
 )
 KEY = ["dataset", "n_users", "set_size", "split", "blanket_per_user", "optimum", "level", "view"]
@@ -88,7 +89,8 @@ def audit_setting(config: Config, setting: Setting, plans: Plans) -> pd.DataFram
         = level/s; ``user_delta`` = s e^level item_delta and ``actual_user_epsilon`` (the epsilon at ``target_delta``)
         are what the paper's group privacy makes of it; ``proven_user_delta`` is a proven lower bound of the user-level
         delta at the level itself (nan where the view gives none), so the guarantee fails where it exceeds
-        ``target_delta``. ``kind`` is that of the item-level delta.
+        ``target_delta``. ``reachable`` is False where the worst split needs a level that the table does not have (none
+        sends every item at this m). ``kind`` is that of the item-level delta.
     """
     memory: dict[tuple[Any, ...], dict[str, Any]] = {}
     rows = []
@@ -108,29 +110,34 @@ def audit_setting(config: Config, setting: Setting, plans: Plans) -> pd.DataFram
             for level in range(len(problem.levels)):
                 cell = _Cell(problem, blanket, rates, level)
                 head = {**asdict(setting), "split": split, "blanket_per_user": blanket, "optimum": optimum}
-                rows += [{**head, **_row(cell, view, memory)} for view in VIEWS]
+                for view, kind in VIEWS.items():
+                    reachable = view != "worst-split" or max(rates) == 1.0
+                    rows.append({**head, **_row(cell, view, memory), "reachable": reachable, "kind": kind})
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     return table.sort_values(["split", "blanket_per_user", "optimum", "level"], kind="stable", ignore_index=True)
 
 
 def _row(cell: _Cell, view: str, memory: dict[tuple[Any, ...], dict[str, Any]]) -> dict[str, Any]:
-    """Row of one view; what does not depend on the split is computed once."""
-    if view not in _SPLIT_FREE:
+    """Row of one view; what does not depend on the split, or on the view, is computed once."""
+    rate = cell.rates[cell.level]
+    if view not in _SPLIT_FREE and rate < 1.0:
         return _numbers(cell, view)
-    key = (view, cell.blanket, cell.level, cell.rates[cell.level])
+    # a victim that is never silent has nothing that others could hide: one full view
+    name = "never-silent" if rate == 1.0 and view != "published" else view
+    key = (name, cell.blanket, cell.level, rate)
     if key not in memory:
         memory[key] = _numbers(cell, view)
-    return memory[key]
+    return {**memory[key], "view": view, "proven_user_delta": _proven(cell, view)}
 
 
 def _numbers(cell: _Cell, view: str) -> dict[str, Any]:
     """All numbers of one view of one cell."""
     problem, claimed, s = cell.problem, cell.problem.levels[cell.level], cell.problem.set_size
-    delta_at, one_sided = _accountant(cell, view)
-    item = delta_at(claimed / s)
+    interval, upper_end = _accountant(cell, view)
+    item = interval(claimed / s)
     user_delta = group_delta(item.upper, epsilon=claimed, set_size=s)
     actual = group_epsilon(
-        one_sided,
+        upper_end,
         set_size=s,
         delta=problem.delta,
         claimed=claimed,
@@ -147,35 +154,36 @@ def _numbers(cell: _Cell, view: str) -> dict[str, Any]:
         "target_delta": problem.delta,
         "claimed_user_epsilon": claimed,
         "actual_user_epsilon": actual,
-        "proven_user_delta": _proven(cell, view, delta_at),
-        "kind": VIEWS[view],
+        "proven_user_delta": _proven(cell, view),
     }
 
 
-def _accountant(
-    cell: _Cell, view: str
-) -> tuple[Callable[[float], DeltaInterval], Callable[[float], float]]:
-    """Item-level delta of a view as a function of the item-level epsilon: an interval, and its upper end alone."""
-    problem = cell.problem
-    common: dict[str, Any] = {
-        "domain_size": problem.domain_size,
-        "n_users": problem.n_users,
-        "blanket_per_user": cell.blanket,
-        "sampling_rate": cell.rates[cell.level],
-    }
+def _accountant(cell: _Cell, view: str) -> tuple[Callable[[float], DeltaInterval], Callable[[float], float]]:
+    """Item-level delta of a view at an item-level epsilon: the interval, and its upper end alone."""
     if view == "published":
+        common = _protocol(cell)
         return (
             lambda epsilon: published_item_delta(**common, epsilon=epsilon),
             lambda epsilon: published_item_delta(**common, epsilon=epsilon).upper,
         )
-    own = (problem.set_size - 1, cell.rates[cell.level])
-    full = FullView(**common, **_others(cell, view, own))
+    full = FullView(**_protocol(cell), **_others(cell, view))
     return full.delta, lambda epsilon: full.one_sided(epsilon, upper=True)
 
 
-def _others(cell: _Cell, view: str, own: tuple[int, float]) -> Mapping[str, Any]:
+def _protocol(cell: _Cell) -> dict[str, Any]:
+    """What every accountant needs to know."""
+    return {
+        "domain_size": cell.problem.domain_size,
+        "n_users": cell.problem.n_users,
+        "blanket_per_user": cell.blanket,
+        "sampling_rate": cell.rates[cell.level],
+    }
+
+
+def _others(cell: _Cell, view: str) -> Mapping[str, Any]:
     """What else is sent, and on how many items it falls; the victim's own s - 1 further items are part of it."""
     problem = cell.problem
+    own = (problem.set_size - 1, cell.rates[cell.level])
     if view == "blanket-only":
         return {}
     if view == "worst-split":  # the others send every item: a constant, so only the victim's own sampling is left
@@ -187,23 +195,13 @@ def _others(cell: _Cell, view: str, own: tuple[int, float]) -> Mapping[str, Any]
     return {"sent": sent, "covered_items": problem.domain_size - 2 if spread else problem.set_size}
 
 
-def _proven(cell: _Cell, view: str, delta_at: Callable[[float], DeltaInterval]) -> float:
+def _proven(cell: _Cell, view: str) -> float:
     """Proven lower bound of the user-level delta at the claimed epsilon, nan if the view is not a lower bound."""
     if VIEWS[view] != "lower":
         return math.nan
     problem, claimed = cell.problem, cell.problem.levels[cell.level]
     # one changed item of s: neighbouring users, so no group privacy is involved
-    found = delta_at(claimed).lower
-    if view == "worst-split" and cell.blanket == round(cell.blanket) and problem.domain_size >= 3 * problem.set_size:
-        found = max(
-            found,
-            worst_split_user_lower(
-                domain_size=problem.domain_size,
-                set_size=problem.set_size,
-                n_users=problem.n_users,
-                blanket_per_user=int(cell.blanket),
-                sampling_rate=cell.rates[cell.level],
-                epsilon=claimed,
-            ),
-        )
+    found = FullView(**_protocol(cell), **_others(cell, view)).one_sided(claimed, upper=False)
+    if view == "worst-split" and cell.blanket.is_integer() and problem.domain_size >= 3 * problem.set_size:
+        return max(found, worst_split_user_lower(**_protocol(cell), set_size=problem.set_size, epsilon=claimed))
     return found

@@ -36,7 +36,7 @@ def draw(table: pd.DataFrame, scenarios: Sequence[Scenario], *, edition: str) ->
     rows = math.ceil(len(scenarios) / columns)
     figure, axes = plt.subplots(rows, columns, figsize=(7.0, 2.55 * rows + 0.75), squeeze=False, layout="constrained")
     for letter, axis, scenario in zip(_LETTERS, axes.flat, scenarios, strict=False):
-        _panel(axis, _rows_of(table, scenario), scenario, letter)
+        _panel(axis, rows_of(table, scenario), scenario, letter)
     for axis in axes.flat[len(scenarios) :]:
         axis.set_visible(False)
     handles, labels = axes.flat[0].get_legend_handles_labels()
@@ -45,7 +45,8 @@ def draw(table: pd.DataFrame, scenarios: Sequence[Scenario], *, edition: str) ->
     return figure
 
 
-def _rows_of(table: pd.DataFrame, scenario: Scenario) -> pd.DataFrame:
+def rows_of(table: pd.DataFrame, scenario: Scenario) -> pd.DataFrame:
+    """Rows of one panel."""
     setting = scenario.setting
     chosen = (
         (table["dataset"] == setting.dataset)
@@ -63,6 +64,7 @@ def _panel(axis: Axes, rows: pd.DataFrame, scenario: Scenario, letter: str) -> N
     # competitors choose their own blanket: they are level lines with a few markers to tell them apart in grey
     marks = [x[0] * (x[-1] / x[0]) ** share for share in (0.06, 0.35, 0.65, 0.94)]
     for name, look in LOOKS.items():
+        # proven methods have figures of their own
         if name == "segmented":
             _band(axis, x, curve)
             axis.plot(
@@ -83,16 +85,23 @@ def _panel(axis: Axes, rows: pd.DataFrame, scenario: Scenario, letter: str) -> N
                 label=look.label,
             )
     _mark_optimum(axis, rows, x)
-    axis.set(xscale="log", yscale="log", xlim=(x[0] * 0.93, x[-1] * 1.07))
+    set_log_axes(axis, curve["blanket_per_user"], "blanket messages per user $m$")
+    axis.set_title(title_of(letter, scenario, str(rows["source"].iloc[0])))
+
+
+def set_log_axes(axis: Axes, x: pd.Series[float], label: str) -> None:
+    """Both axes logarithmic, the x axis just around the data and in plain numbers."""
+    axis.set(xscale="log", yscale="log", xlim=(x.min() * 0.93, x.max() * 1.07), xlabel=label, ylabel="MSE")
     axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.xaxis.set_minor_formatter(NullFormatter())
-    axis.set_xlabel("blanket messages per user $m$")
-    axis.set_ylabel("MSE")
+
+
+def title_of(letter: str, scenario: Scenario, source: str) -> str:
+    """Title of a panel: what data, which split, which sizes."""
     setting = scenario.setting
-    label = dataset_label(setting.dataset, str(rows["source"].iloc[0]))
-    axis.set_title(
-        f"({letter}) {label}, {scenario.split}: $n$ = {setting.n_users:,}, $d$ = {setting.domain_size}, "
-        f"$s$ = {setting.set_size}"
+    return (
+        f"({letter}) {dataset_label(setting.dataset, source)}, {scenario.split}: $n$ = {setting.n_users:,}, "
+        f"$d$ = {setting.domain_size}, $s$ = {setting.set_size}"
     )
 
 

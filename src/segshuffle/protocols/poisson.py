@@ -8,10 +8,10 @@ privacy. The server estimates w_j = (C_j - n m/d)/N with N = sum_k n_k a_k.
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import interpolate, optimize
@@ -34,26 +34,68 @@ from segshuffle.protocols.base import (
 from segshuffle.protocols.weights import ErrorTerms, best_copies
 
 ACCOUNTINGS = ("product", "group")
-_NODES = 9
-_GRID = 64
+_NODES = 17
+_GRID = 160
+_REFINED = 4
+_MOST_COPIES = 64.0
 _LEAST_MEAN, _LARGEST_MEAN = 1e-3, 1e12
 
 
-def largest_level_copies(
-    problem: Problem, level: float, blanket_mean: float, *, copies_max: float, accounting: str = "product"
-) -> float:
-    """Largest copies of one level at a blanket of `blanket_mean` messages per item, rounded down (kind: exact).
+@dataclass(frozen=True)
+class _Target:
+    """What one level must meet, without anything that depends on who chose it: equal targets share a calibration."""
 
-    `accounting` "group" spends group privacy over the set_size items instead of the product (a sound upper bound).
-    """
-    pairs = exchanged_items(problem.domain_size, problem.set_size)
-    if pairs == 0:
-        return copies_max
-    epsilon, delta = level, problem.delta
-    if accounting == "group":
+    pairs: int
+    epsilon: float
+    delta: float
+
+    @classmethod
+    def of(cls, problem: Problem, level: float, accounting: str) -> _Target:
+        """The product's own target, or the single item's after group privacy."""
+        pairs = exchanged_items(problem.domain_size, problem.set_size)
+        if accounting == "product" or pairs == 0:
+            return cls(pairs, level, problem.delta)
         epsilon, delta = item_target(epsilon=level, delta=problem.delta, set_size=pairs)
-        pairs = 1
-    return largest_copies(blanket_mean=blanket_mean, pairs=pairs, epsilon=epsilon, delta=delta, copies_max=copies_max)
+        return cls(1, epsilon, delta)
+
+
+@functools.lru_cache(maxsize=65536)
+def _largest(target: _Target, blanket_mean: float, copies_max: float) -> float:
+    """Largest copies at a blanket of `blanket_mean` messages per item, rounded down; copies_max if nothing to hide."""
+    if target.pairs == 0:
+        return copies_max
+    return largest_copies(
+        blanket_mean=blanket_mean,
+        pairs=target.pairs,
+        epsilon=target.epsilon,
+        delta=target.delta,
+        copies_max=copies_max,
+    )
+
+
+@functools.lru_cache(maxsize=65536)
+def _delta(target: _Target, blanket_mean: float, copies: float) -> tuple[float, float]:
+    """Certified interval of delta (lower, upper)."""
+    if target.pairs == 0 or copies == 0:
+        return 0.0, 0.0
+    interval = delta_interval(ItemPair(blanket_mean, copies), pairs=target.pairs, epsilon=target.epsilon)
+    return interval.lower, interval.upper
+
+
+def least_blankets(problem: Problem) -> tuple[float, ...]:
+    """Least m of every level that lets it send every item once, rounded up (kind: exact)."""
+    targets = [_Target.of(problem, level, "product") for level in problem.levels]
+    means = [_least_mean(target, 1.0) if target.pairs else _LEAST_MEAN for target in targets]
+    return tuple(mean * problem.domain_size / problem.n_users for mean in means)
+
+
+@functools.lru_cache(maxsize=256)
+def _curve(target: _Target, low: float, high: float) -> interpolate.PchipInterpolator:
+    """Log of the largest copies over the log of the blanket's mean: smooth, as long as copies are not capped."""
+    means = np.geomspace(low, high, _NODES)
+    return interpolate.PchipInterpolator(
+        np.log(means), np.log([_largest(target, float(mean), _MOST_COPIES) for mean in means])
+    )
 
 
 @dataclass(frozen=True)
@@ -119,7 +161,8 @@ class PoissonSegmented:
         if not _LEAST_MEAN <= mean <= _LARGEST_MEAN:
             allowed = f"such that n m/d is in [{_LEAST_MEAN:g}, {_LARGEST_MEAN:g}] (it is {mean:g})"
             raise ParameterError("blanket_per_user", blanket_per_user, allowed)
-        limits = np.array([self._limit(problem, level, mean) for level in problem.levels])
+        targets = [_Target.of(problem, level, self.accounting) for level in problem.levels]
+        limits = np.array([_largest(target, mean, self.copies_max) for target in targets])
         copies, bound = self._choose(problem, blanket_per_user, limits)
         if not math.isfinite(bound):
             raise InfeasibleError(
@@ -134,9 +177,6 @@ class PoissonSegmented:
             parameters={"copies": tuple(copies.tolist()), "certificate": self._certify(problem, mean, copies)},
             mse_bound=bound,
         )
-
-    def _limit(self, problem: Problem, level: float, mean: float) -> float:
-        return largest_level_copies(problem, level, mean, copies_max=self.copies_max, accounting=self.accounting)
 
     def _choose(self, problem: Problem, blanket_per_user: float, limits: FloatArray) -> tuple[FloatArray, float]:
         """Copies of least expected error within the limits and the budget, for uniform item frequencies."""
@@ -154,64 +194,61 @@ class PoissonSegmented:
 
     def _certify(self, problem: Problem, mean: float, copies: FloatArray) -> list[dict[str, float]]:
         """Certified delta interval of every level at its own epsilon (user level)."""
-        pairs = exchanged_items(problem.domain_size, problem.set_size)
         certificate = []
         for level, value in zip(problem.levels, copies, strict=True):
-            interval = (0.0, 0.0)
-            if pairs > 0 and value > 0:
-                interval = tuple(delta_interval(ItemPair(mean, float(value)), pairs=pairs, epsilon=level))  # type: ignore[assignment]
-            certificate.append({"epsilon": level, "delta_lower": interval[0], "delta_upper": interval[1]})
+            lower, upper = _delta(_Target.of(problem, level, "product"), mean, float(value))
+            certificate.append({"epsilon": level, "delta_lower": lower, "delta_upper": upper})
         return certificate
 
     def _search(self, problem: Problem) -> float:
-        """The m of least expected error: the limits are interpolated over m, the plan is certified afresh."""
-        low, high = self._range(problem)
-        nodes = np.geomspace(low, high, _NODES)
-        scale = problem.n_users / problem.domain_size
-        curves = [self._curve(problem, level, nodes, scale) for level in problem.levels]
+        """The m of least expected error: the limits are interpolated over m, the plan is certified afresh.
 
-        def error(log_blanket: float) -> float:
-            limits = np.array([min(math.exp(float(curve(log_blanket))), self.copies_max) for curve in curves])
-            return self._choose(problem, math.exp(log_blanket), limits)[1]
-
-        grid = np.linspace(math.log(low), math.log(high), _GRID)
-        values = [error(z) for z in grid]
-        best = int(np.argmin(values))
-        if not math.isfinite(values[best]):
-            raise InfeasibleError(
-                f"max_messages = {self.max_messages} is too small: not even a blanket of {low:g} fits."
-            )
-        ends = (grid[max(best - 1, 0)], grid[min(best + 1, _GRID - 1)])
-        found = optimize.minimize_scalar(error, bounds=ends, method="bounded", options={"xatol": 1e-4})
-        return math.exp(float(found.x) if found.fun <= values[best] else float(grid[best]))
-
-    def _range(self, problem: Problem) -> tuple[float, float]:
-        """Range of m worth searching: from a hundredth of the liberal level's least m to the conservative one's."""
-        pairs = exchanged_items(problem.domain_size, problem.set_size)
+        The error has a dip wherever a level reaches a whole number of copies, so all the best local minima of a fine
+        grid are refined.
+        """
+        low, high = self._means(problem)
+        targets = [_Target.of(problem, level, self.accounting) for level in problem.levels]
+        curves = [_curve(target, low, high) if target.pairs else None for target in targets]
         per_mean = problem.domain_size / problem.n_users
-        if pairs == 0:
-            return _LEAST_MEAN * per_mean, 2 * _LEAST_MEAN * per_mean
-        means = []
-        for level in (problem.levels[-1], problem.levels[0]):
-            target = (level, problem.delta, pairs)
-            if self.accounting == "group":
-                target = (*item_target(epsilon=level, delta=problem.delta, set_size=pairs), 1)
-            means.append(
-                least_blanket_mean(copies=self.copies_max, epsilon=target[0], delta=target[1], pairs=target[2])
-            )
-        high = means[1] * per_mean * 1.05
-        if self.max_messages is not None:
-            high = min(high, self.max_messages)
-        low = max(min(0.01 * means[0] * per_mean, 0.5 * high), _LEAST_MEAN * per_mean)
-        return low, max(high, 2 * low)
 
-    def _curve(self, problem: Problem, level: float, nodes: FloatArray, scale: float) -> Any:
-        """Log of the level's limit over log m: smooth, as delta depends on copies/sqrt(mean) almost alone."""
-        # without the cap of copies_max the curve has no corner
-        uncapped = [
-            largest_level_copies(problem, level, m * scale, copies_max=64.0, accounting=self.accounting) for m in nodes
-        ]
-        return interpolate.PchipInterpolator(np.log(nodes), np.log(uncapped))
+        def error(log_mean: float) -> float:
+            limits = [math.inf if curve is None else math.exp(float(curve(log_mean))) for curve in curves]
+            return self._choose(problem, math.exp(log_mean) * per_mean, np.minimum(limits, self.copies_max))[1]
+
+        if self.max_messages is not None:
+            high = max(min(high, self.max_messages / per_mean), low * 1.0001)
+        grid = np.linspace(math.log(low), math.log(high), _GRID)
+        values = np.array([error(z) for z in grid])
+        if not np.isfinite(values).any():
+            raise InfeasibleError(
+                f"max_messages = {self.max_messages} is too small: raise it, or lower the domain size."
+            )
+        best = min((self._refine(error, grid, values, i) for i in _local_minima(values)), key=lambda found: found[1])
+        return math.exp(best[0]) * per_mean
+
+    def _refine(
+        self, error: Callable[[float], float], grid: FloatArray, values: FloatArray, index: int
+    ) -> tuple[float, float]:
+        """Refine one local minimum of the grid; returns its place and value."""
+        ends = (grid[max(index - 1, 0)], grid[min(index + 1, grid.size - 1)])
+        found = optimize.minimize_scalar(error, bounds=ends, method="bounded", options={"xatol": 1e-4})
+        if found.fun <= values[index]:
+            return float(found.x), float(found.fun)
+        return float(grid[index]), float(values[index])
+
+    def _means(self, problem: Problem) -> tuple[float, float]:
+        """Range of blanket means worth searching, whatever the budget.
+
+        From a hundredth of what the most liberal level needs to send everything once, to what the most conservative
+        one needs to send copies_max copies.
+        """
+        liberal = _Target.of(problem, problem.levels[-1], self.accounting)
+        conservative = _Target.of(problem, problem.levels[0], self.accounting)
+        if liberal.pairs == 0:
+            return _LEAST_MEAN, 2 * _LEAST_MEAN
+        low = 0.01 * _least_mean(liberal, min(self.copies_max, 1.0))
+        high = 1.05 * _least_mean(conservative, self.copies_max)
+        return max(low, _LEAST_MEAN), min(max(high, 2 * _LEAST_MEAN), _LARGEST_MEAN)
 
     def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
         """Estimates from counters: independent Poisson blankets, and M copies of every held item."""
@@ -232,6 +269,17 @@ class PoissonSegmented:
             spread=assignment_spread(item_counts, plan.problem.n_users),
         )
         return terms.error(np.asarray(plan.parameters["copies"]), np.asarray(plan.problem.level_counts, dtype=float))
+
+
+def _least_mean(target: _Target, copies: float) -> float:
+    return least_blanket_mean(copies=copies, pairs=target.pairs, epsilon=target.epsilon, delta=target.delta)
+
+
+def _local_minima(values: FloatArray) -> list[int]:
+    """Indices of the few lowest local minima, ends included."""
+    padded = np.concatenate([[math.inf], values, [math.inf]])
+    minima = np.flatnonzero((values <= padded[:-2]) & (values <= padded[2:]) & np.isfinite(values))
+    return [int(i) for i in minima[np.argsort(values[minima])][:_REFINED]]
 
 
 def _messages(problem: Problem, blanket_per_user: float, copies: Sequence[float] | FloatArray) -> float:

@@ -13,13 +13,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segshuffle.accounting.variation_ratio import check_subset, largest_local_epsilon
+from segshuffle.accounting import randomizers
+from segshuffle.accounting.blanket import blanket_delta
+from segshuffle.accounting.calibrate import log_excess, safe_edge
+from segshuffle.accounting.variation_ratio import LARGEST_LOCAL_EPSILON, check_subset, largest_local_epsilon
+from segshuffle.errors import ParameterError
 from segshuffle.protocols.base import FloatArray, IntArray, Plan, Problem, Sample
 
 #: Users simulated at once: bounds the memory of a repetition.
 _CHUNK = 65_536
 #: Subset sizes beyond this are never best for the privacy levels of interest (epsilon >= 0.1 per set).
 _LARGEST_SUBSET = 64
+_SEARCH_RTOL = 2e-4
 
 
 def report_probabilities(
@@ -67,15 +72,24 @@ class SubsetExponential:
         The local privacy parameter; None calibrates it so that shuffling gives the lowest level (kind: published).
     subset_size : int or None
         k; None takes the size of least error. Shuffled, every size has its own local epsilon.
+    accounting : str
+        Shuffled: "published" (variation-ratio) or "proven" (blanket decomposition, kind: upper).
     """
 
     local_epsilon: float | None = None
     subset_size: int | None = None
+    accounting: str = "published"
+
+    def __post_init__(self) -> None:
+        if self.accounting not in ("published", "proven"):
+            raise ParameterError("accounting", self.accounting, "published or proven")
 
     @property
     def name(self) -> str:
         """Identifier of the variant."""
-        return "subexp-shuffle" if self.local_epsilon is None else "subexp-local"
+        if self.local_epsilon is not None:
+            return "subexp-local"
+        return "subexp-shuffle" if self.accounting == "published" else "subexp-shuffle-proven"
 
     @property
     def label(self) -> str:
@@ -103,16 +117,24 @@ class SubsetExponential:
         return Plan(
             method=self.name,
             problem=problem,
-            kind="published" if self.local_epsilon is None else "exact",
+            kind=self._kind,
             blanket_per_user=0.0,
             messages_per_user=1.0,
             parameters={"local_epsilon": local, "subset_size": size},
             mse_bound=error,
         )
 
+    @property
+    def _kind(self) -> str:
+        if self.local_epsilon is not None:
+            return "exact"
+        return "published" if self.accounting == "published" else "upper"
+
     def _local_epsilon(self, problem: Problem, subset_size: int) -> float:
         if self.local_epsilon is not None:
             return self.local_epsilon
+        if self.accounting == "proven":
+            return _proven_local_epsilon(problem, subset_size)
         return largest_local_epsilon(
             domain_size=problem.domain_size,
             set_size=problem.set_size,
@@ -163,6 +185,27 @@ class SubsetExponential:
     def expected_mse(self, plan: Plan, item_counts: IntArray) -> float:
         """Closed form of `simulate`'s mean squared error."""
         return self._error(plan.problem, plan.parameters["subset_size"], plan.parameters["local_epsilon"])
+
+
+def _proven_local_epsilon(problem: Problem, subset_size: int) -> float:
+    """Largest local epsilon whose proven blanket bound meets the lowest level, rounded down; never below that level."""
+
+    def excess(local_epsilon: float) -> float:
+        randomizer = randomizers.SubsetExponential(
+            local_epsilon=local_epsilon,
+            domain_size=problem.domain_size,
+            set_size=problem.set_size,
+            subset_size=subset_size,
+        )
+        bound = blanket_delta(
+            randomizer=randomizer, n_users=problem.n_users, epsilon=problem.levels[0], rtol=_SEARCH_RTOL
+        )
+        return log_excess(bound.upper, problem.delta)
+
+    lowest = problem.levels[0] * (1 + 1e-6)
+    if excess(lowest) > 0:
+        return problem.levels[0]
+    return safe_edge(excess, safe=lowest, unsafe=LARGEST_LOCAL_EPSILON)
 
 
 def draw_reports(

@@ -78,22 +78,33 @@ def best_copies(
     """Copies of least error with 0 <= a_k <= limits_k and sum_k n_k a_k <= largest_weight, and that error.
 
     Coordinate descent: along one level the error is, between two integers, a ratio of quadratics with at most one
-    stationary point, so each step is exact. Started from the limits and from whole numbers of copies below them.
+    stationary point, so each step is exact. Started from the best of the plans in which every level sends its limit or
+    a common number of copies, whichever is less: unequal weights cost, so the best plan is near one of these.
     """
     best, least = np.zeros_like(limits), math.inf
-    for start in _starts(limits):
-        weight = float(counts @ start)
-        if weight > largest_weight:
-            start = start * (largest_weight / weight * (1 - 1e-12))
+    for start in _starts(limits, counts, terms, largest_weight):
         copies, error = _descend(start, limits, counts, terms, largest_weight)
         if error < least:
             best, least = copies, error
     return best, least
 
 
-def _starts(limits: FloatArray) -> list[FloatArray]:
-    whole = np.where(limits >= 1, np.floor(limits), limits)
-    return [limits, whole, *(np.minimum(whole, float(cap)) for cap in range(1, _STARTS) if cap < whole.max())]
+def _starts(limits: FloatArray, counts: FloatArray, terms: ErrorTerms, largest_weight: float) -> list[FloatArray]:
+    """The few best of all common caps, with the levels below the cap at their limits or at whole numbers."""
+    caps = np.unique(np.concatenate([np.arange(1.0, math.floor(limits.max()) + 1), limits]))
+    capped = np.minimum(limits[:, None], caps)
+    plans = np.concatenate([capped, np.where(capped >= 1, np.floor(capped), capped)], axis=1)
+    weights = counts @ plans
+    with np.errstate(divide="ignore", invalid="ignore"):
+        plans = plans * np.where(weights > largest_weight, largest_weight / weights * (1 - 1e-12), 1.0)
+        weights = counts @ plans
+        fraction = plans - np.floor(plans)
+        imbalance = np.maximum(counts @ plans**2 - weights**2 / counts.sum(), 0.0)
+        errors = (
+            terms.noise + terms.own * (counts @ (fraction * (1 - fraction))) + terms.spread * imbalance
+        ) / weights**2
+    errors = np.where(weights > 0, errors, math.inf)
+    return [plans[:, i].copy() for i in np.argsort(errors, kind="stable")[:_STARTS]]
 
 
 def _descend(

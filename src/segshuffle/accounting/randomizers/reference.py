@@ -1,0 +1,137 @@
+r"""Classes of outputs that a pair of inputs cannot tell apart, against a reference law.
+
+The accountant of "Decomposition-Based Optimal Bounds for Privacy Amplification via Shuffling" sees a randomizer R only
+through the triples (reference mass, R_x0/reference, R_x1/reference), grouped by equal ratios (its Theorem 7). Two
+references are used:
+
+* the blanket gamma * omega(y) = inf_x R_x(y), of total mass gamma <= 1; the rest 1 - gamma is the left-over, which
+  carries no mass of the victim (upper bound);
+* R_{x*}, the law of every other user's message when all of them hold x* (lower bound); nothing is left over.
+
+Ratios are kept as logarithms: for a local epsilon of 1e-6 the differences of ratios keep all their digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from segshuffle.errors import ParameterError
+
+FloatArray = npt.NDArray[np.float64]
+
+Side = Literal["upper", "lower"]
+"""Which way a continuous output is cut into classes: divergences may only grow ("upper") or only shrink ("lower")."""
+
+LARGEST_LOCAL_EPSILON = 50.0
+LOG_RATIO_ERROR = 2e-15
+"""Bound on the error of every log ratio, relative to the largest one of its table: sums of local epsilons round, and
+classes whose ratios agree to half of this are merged."""
+
+
+@dataclass(frozen=True, eq=False)
+class ReferenceClasses:
+    """Classes of outputs with equal ratios to a reference law.
+
+    Parameters
+    ----------
+    mass : ndarray, shape (m,)
+        Mass of each class under the reference (gamma * omega, or R_{x*}); nonnegative, sum gamma <= 1.
+    log_first, log_second : ndarray, shape (m,)
+        Logarithms of R_x0/reference and of R_x1/reference on each class.
+    """
+
+    mass: FloatArray
+    log_first: FloatArray
+    log_second: FloatArray
+
+    @property
+    def gamma(self) -> float:
+        """Total mass of the reference: 1 minus the mass of the left-over."""
+        return min(float(np.sum(self.mass)), 1.0)
+
+    @property
+    def omega(self) -> FloatArray:
+        """Probability of each class under the normalised reference, shape (m,)."""
+        return self.mass / np.sum(self.mass)
+
+    def relative_to_second(self) -> ReferenceClasses:
+        """Classes against R_x1 itself: the reference when all other users hold x1."""
+        return ReferenceClasses(
+            self.mass * np.exp(self.log_second), self.log_first - self.log_second, np.zeros_like(self.log_second)
+        )
+
+    def relative_to_first(self) -> ReferenceClasses:
+        """Classes against R_x0 itself: the reference when all other users hold x0."""
+        return ReferenceClasses(
+            self.mass * np.exp(self.log_first), np.zeros_like(self.log_first), self.log_second - self.log_first
+        )
+
+    def unchanged(self) -> ReferenceClasses:
+        """Classes of the pair (x0, x0): a coordinate in which the neighbours agree."""
+        return merged([ReferenceClasses(self.mass, self.log_first, self.log_first)])
+
+    def product(self, other: ReferenceClasses) -> ReferenceClasses:
+        """Cartesian product: two independent messages sent as one (Theorem 9)."""
+        pair = ReferenceClasses(
+            np.multiply.outer(self.mass, other.mass).ravel(),
+            np.add.outer(self.log_first, other.log_first).ravel(),
+            np.add.outer(self.log_second, other.log_second).ravel(),
+        )
+        return merged([pair])
+
+    def scaled(self, weight: float) -> ReferenceClasses:
+        """The same classes, used with probability `weight` in [0, 1] (Theorem 11)."""
+        return ReferenceClasses(self.mass * weight, self.log_first, self.log_second)
+
+
+class Randomizer(Protocol):
+    """What the accountants ask of a local randomizer. All of ours are symmetric in the victim's two inputs."""
+
+    @property
+    def local_epsilon(self) -> float:
+        """The randomizer's own guarantee epsilon_0 (pure)."""
+        ...
+
+    def blanket(self, side: Side = "upper") -> ReferenceClasses:
+        """Classes against the blanket, for the pair of inputs that the upper bound uses."""
+        ...
+
+    def common_input(self, side: Side = "lower") -> tuple[ReferenceClasses, ...]:
+        """Classes against R_{x*}, one table for every x* that the lower bound tries."""
+        ...
+
+
+def table(rows: Iterable[tuple[float, float, float]]) -> ReferenceClasses:
+    """Classes from rows (mass, log_first, log_second); empty ones are dropped, equal ones merged."""
+    mass, first, second = np.array([row for row in rows if row[0] > 0], dtype=float).T
+    return merged([ReferenceClasses(mass, first, second)])
+
+
+def merged(parts: Iterable[ReferenceClasses]) -> ReferenceClasses:
+    """One table of all classes of `parts`, those with equal ratios merged."""
+    tables = list(parts)
+    mass = np.concatenate([part.mass for part in tables])
+    first = np.concatenate([part.log_first for part in tables])
+    second = np.concatenate([part.log_second for part in tables])
+    grain = 0.5 * LOG_RATIO_ERROR * max(1e-290, float(np.max(np.abs(first))), float(np.max(np.abs(second))))
+    keys = np.round(np.stack([first, second]) / grain)
+    _, index, inverse = np.unique(keys, axis=1, return_index=True, return_inverse=True)
+    total = np.asarray(np.bincount(inverse.ravel(), weights=mass), dtype=float)
+    return ReferenceClasses(total, first[index], second[index])
+
+
+def check_local_epsilon(local_epsilon: float) -> None:
+    """Refuse a local epsilon outside (0, 50]."""
+    if not 0.0 < local_epsilon <= LARGEST_LOCAL_EPSILON:
+        raise ParameterError("local_epsilon", local_epsilon, f"in (0, {LARGEST_LOCAL_EPSILON:g}]")
+
+
+def check_integer(name: str, value: object, least: int, allowed: str = "") -> None:
+    """Refuse anything but an integer that is at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise ParameterError(name, value, allowed or f"an integer >= {least}")

@@ -1,0 +1,112 @@
+# Inputs: public quantities, then populations. Outputs: the proven protocols' plans, errors, summary and figures.
+
+
+rule plan_tight:
+    """All parameters of the proven protocols of one setting, each level certified. Sees no data."""
+    input:
+        code=code("plan_tight.py"),
+    output:
+        f"{OUT}/plans-tight/{{setting}}.json",
+    log:
+        f"{OUT}/logs/plan_tight/{{setting}}.log",
+    benchmark:
+        f"{OUT}/benchmarks/plan_tight/{{setting}}.tsv"
+    conda:
+        CONDA
+    threads: 1
+    resources:
+        mem_mb=500,
+        runtime=15,
+    params:
+        setting=lambda wildcards: asdict(SETTINGS[wildcards.setting]),
+        config=part("delta_times_n", "levels", "splits", "blanket_per_user", "tight"),
+    script:
+        "../scripts/plan_tight.py"
+
+
+rule simulate_tight:
+    """Errors of the proven protocols on one panel."""
+    input:
+        population=lambda wildcards: f"{OUT}/populations/{SCENARIOS[wildcards.scenario].setting.id}.npz",
+        plans=lambda wildcards: f"{OUT}/plans-tight/{SCENARIOS[wildcards.scenario].setting.id}.json",
+        code=code("simulate_tight.py"),
+    output:
+        f"{OUT}/tight/{{scenario}}.csv",
+    log:
+        f"{OUT}/logs/simulate_tight/{{scenario}}.log",
+    benchmark:
+        f"{OUT}/benchmarks/simulate_tight/{{scenario}}.tsv"
+    conda:
+        CONDA
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=15,
+    params:
+        scenario=lambda wildcards: asdict(SCENARIOS[wildcards.scenario]),
+        config=part(
+            "seed",
+            "repetitions",
+            "repetition_block",
+            "delta_times_n",
+            "levels",
+            "splits",
+            "tight",
+        ),
+    script:
+        "../scripts/simulate_tight.py"
+
+
+rule collect_tight:
+    """One table of the proven protocols and a summary of all panels: what tightness and copies buy."""
+    input:
+        tables=expand(f"{OUT}/tight/{{scenario}}.csv", scenario=SCENARIOS),
+        published=rules.aggregate.output,
+        code=code("collect_tight.py"),
+    output:
+        table=f"{OUT}/tight.csv",
+        summary=f"{OUT}/tight-summary.csv",
+        readable=f"{OUT}/tight-summary.md",
+    log:
+        f"{OUT}/logs/collect_tight.log",
+    benchmark:
+        f"{OUT}/benchmarks/collect_tight.tsv"
+    conda:
+        CONDA
+    threads: 1
+    resources:
+        mem_mb=500,
+        runtime=5,
+    params:
+        budgets=config["tight"]["max_messages"],
+        edition=config["edition"],
+    script:
+        "../scripts/collect_tight.py"
+
+
+rule figure_tight:
+    """One of Figures 2-6 with proven accounting for everybody, or error against messages per user (messages-tight)."""
+    input:
+        table=rules.collect_tight.output.table,
+        published=rules.aggregate.output,
+        code=code("figure_tight.py"),
+    output:
+        expand(f"{OUT}/figures/{{{{figure}}}}-tight.{{format}}", format=FORMATS),
+    log:
+        f"{OUT}/logs/figure_tight/{{figure}}.log",
+    benchmark:
+        f"{OUT}/benchmarks/figure_tight/{{figure}}.tsv"
+    wildcard_constraints:
+        figure="|".join([*FIGURES, "messages"]),
+    conda:
+        CONDA
+    threads: 1
+    resources:
+        mem_mb=500,
+        runtime=5,
+    params:
+        panels=lambda wildcards: panel_settings(wildcards.figure),
+        messages=lambda wildcards: wildcards.figure == "messages",
+        edition=config["edition"],
+    script:
+        "../scripts/figure_tight.py"

@@ -1,0 +1,15 @@
+"""Collect the audit and draw claimed against actual epsilon; see segshuffle.figures.audit."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from segshuffle.experiment.aggregate import to_csv
+from segshuffle.experiment.jobs import logged, write_atomically
+from segshuffle.figures.audit import draw
+from segshuffle.figures.style import save
+
+with logged(snakemake.log[0]):
+    table = pd.concat([pd.read_csv(path) for path in snakemake.input.tables], ignore_index=True)
+    save(draw(table, edition=snakemake.params.edition), snakemake.output.figures)
+    write_atomically(Path(snakemake.output.table), to_csv(table))

@@ -1,0 +1,17 @@
+"""Draw a figure of the proven protocols; see segshuffle.figures.tight."""
+
+import pandas as pd
+
+from segshuffle.experiment.design import scenario_from
+from segshuffle.experiment.jobs import logged
+from segshuffle.figures.style import save
+from segshuffle.figures.tight import draw, draw_messages
+
+with logged(snakemake.log[0]):
+    scenarios = [scenario_from(values) for values in snakemake.params.panels]
+    tight, edition = pd.read_csv(snakemake.input.table), snakemake.params.edition
+    if snakemake.params.messages:
+        figure = draw_messages(tight, scenarios, edition=edition)
+    else:
+        figure = draw(tight, pd.read_csv(snakemake.input.published[0]), scenarios, edition=edition)
+    save(figure, snakemake.output)

@@ -1,0 +1,18 @@
+"""Error over the privacy of the levels for one setting; see segshuffle.experiment.levels."""
+
+from pathlib import Path
+
+from segshuffle.datasets import load_population
+from segshuffle.experiment.aggregate import to_csv
+from segshuffle.experiment.design import Setting
+from segshuffle.experiment.jobs import logged, write_atomically
+from segshuffle.experiment.levels import levels_table
+
+with logged(snakemake.log[0]):
+    table = levels_table(
+        snakemake.params.config,
+        Setting(**snakemake.params.setting),
+        load_population(Path(snakemake.input.population)),
+        n_jobs=snakemake.threads,
+    )
+    write_atomically(Path(snakemake.output[0]), to_csv(table))

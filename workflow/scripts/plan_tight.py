@@ -1,0 +1,12 @@
+"""Fix every parameter of the proven protocols of one setting; see segshuffle.experiment.tight."""
+
+import json
+from pathlib import Path
+
+from segshuffle.experiment.design import Setting
+from segshuffle.experiment.jobs import logged, write_atomically
+from segshuffle.experiment.tight import plan_tight
+
+with logged(snakemake.log[0]):
+    plans = plan_tight(snakemake.params.config, Setting(**snakemake.params.setting))
+    write_atomically(Path(snakemake.output[0]), json.dumps(plans, indent=1) + "\n")

@@ -1,0 +1,20 @@
+"""Simulate the proven protocols of one panel; see segshuffle.experiment.tight."""
+
+import json
+from pathlib import Path
+
+from segshuffle.datasets import load_population
+from segshuffle.experiment.aggregate import to_csv
+from segshuffle.experiment.design import scenario_from
+from segshuffle.experiment.jobs import logged, write_atomically
+from segshuffle.experiment.tight import run_tight
+
+with logged(snakemake.log[0]):
+    table = run_tight(
+        snakemake.params.config,
+        scenario_from(snakemake.params.scenario),
+        load_population(Path(snakemake.input.population)),
+        json.loads(Path(snakemake.input.plans).read_text()),
+        n_jobs=snakemake.threads,
+    )
+    write_atomically(Path(snakemake.output[0]), to_csv(table))
