@@ -1,0 +1,98 @@
+"""Brute-force oracles for the privacy accountants, independent of everything under ``src/``.
+
+Each function builds a law message by message, or sums a definition term by term, and shares no formula with the
+accountant that it tests. Exact results are :class:`fractions.Fraction`; what cannot be rational (Poisson weights,
+binomial tails at 1e12 trials) is an ``mpf`` of the context :data:`MP`, which keeps its own precision of
+:data:`WORKING_DIGITS` digits whatever the global ``mpmath.mp`` is set to.
+
+Conventions
+-----------
+* A law is a ``dict`` from outcome to probability. A truncated law is exact on the cells it has and comes with
+  ``lost``, an upper bound on the probability of all the cells it does not have; feed both to
+  :func:`hockey_stick_bounds`.
+* The hockey-stick divergence takes ``exp_epsilon = e**eps`` itself, so that it can be rational.
+* Items, inputs and outputs are numbered from 0.
+"""
+
+from __future__ import annotations
+
+from oracles.binomials import (
+    integrated_upper_tail,
+    mp_binomial_cdf_interval,
+    mp_binomial_half_tail,
+    mp_binomial_pmf,
+    mp_binomial_upper_tail,
+)
+from oracles.errors import (
+    expected_squared_error,
+    item_frequencies,
+    segmented_protocol_error,
+    segmented_protocol_error_averaged,
+    subset_exponential_error,
+    subset_exponential_rates,
+)
+from oracles.laws import (
+    DIRECT_SUM_TERMS,
+    MP,
+    RESULT_DIGITS,
+    WORKING_DIGITS,
+    Histogram,
+    Law,
+    Matrix,
+    MpLaw,
+    hockey_stick,
+    hockey_stick_bounds,
+    product_law,
+    push_forward,
+    to_mpf,
+)
+from oracles.pairs import count_pair, count_pair_divergence_float, count_pair_poisson
+from oracles.singles import (
+    krr,
+    merge_proportional_outputs,
+    shuffled_divergence,
+    single_message_view,
+    subset_exponential,
+    subsets,
+    variation_ratio_pair,
+)
+from oracles.views import poisson_blanket_view, segmented_view
+
+__all__ = [
+    "DIRECT_SUM_TERMS",
+    "MP",
+    "RESULT_DIGITS",
+    "WORKING_DIGITS",
+    "Histogram",
+    "Law",
+    "Matrix",
+    "MpLaw",
+    "count_pair",
+    "count_pair_divergence_float",
+    "count_pair_poisson",
+    "expected_squared_error",
+    "hockey_stick",
+    "hockey_stick_bounds",
+    "integrated_upper_tail",
+    "item_frequencies",
+    "krr",
+    "merge_proportional_outputs",
+    "mp_binomial_cdf_interval",
+    "mp_binomial_half_tail",
+    "mp_binomial_pmf",
+    "mp_binomial_upper_tail",
+    "poisson_blanket_view",
+    "product_law",
+    "push_forward",
+    "segmented_protocol_error",
+    "segmented_protocol_error_averaged",
+    "segmented_view",
+    "shuffled_divergence",
+    "single_message_view",
+    "subset_exponential",
+    "subset_exponential_error",
+    "subset_exponential_rates",
+    "subsets",
+    "to_mpf",
+    "variation_ratio_pair",
+]

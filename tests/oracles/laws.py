@@ -1,0 +1,93 @@
+"""Numbers, laws and divergences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from fractions import Fraction
+from typing import Any
+
+from mpmath import MPContext
+
+RESULT_DIGITS = 50
+WORKING_DIGITS = 90
+DIRECT_SUM_TERMS = 4000
+
+MP = MPContext()
+MP.dps = WORKING_DIGITS
+
+Histogram = tuple[int, ...]
+Law = dict[Any, Fraction]
+MpLaw = dict[Any, Any]
+Matrix = list[list[Fraction]]
+
+
+def to_mpf(value: Any) -> Any:
+    """Convert an int, float (exactly), Fraction or mpf to an ``mpf`` of :data:`MP`."""
+    if isinstance(value, Fraction):
+        return MP.mpf(value.numerator) / value.denominator
+    return MP.mpf(value)
+
+
+def hockey_stick(p: Mapping[Hashable, Any], q: Mapping[Hashable, Any], exp_epsilon: Fraction) -> Any:
+    """Hockey-stick divergence ``sum_x max(0, p(x) - exp_epsilon * q(x))``.
+
+    Parameters
+    ----------
+    p, q : mapping
+        Laws over a finite set; a missing outcome has probability 0. All values are Fractions, or all are ``mpf``.
+    exp_epsilon : Fraction
+        ``e**eps`` (not ``eps``).
+
+    Returns
+    -------
+    Fraction or mpf
+        Fraction if the laws are made of Fractions (the result is then exact).
+    """
+    total: Any = Fraction(0)
+    for outcome, probability in p.items():
+        is_exact = isinstance(probability, (int, Fraction))
+        factor = exp_epsilon if is_exact else to_mpf(exp_epsilon)
+        excess = probability - factor * q.get(outcome, 0)
+        if excess > 0:
+            total = excess + (total if is_exact else to_mpf(total))
+    return total
+
+
+def hockey_stick_bounds(
+    p: Mapping[Hashable, Any], q: Mapping[Hashable, Any], exp_epsilon: Fraction, lost: Any
+) -> tuple[Any, Any]:
+    """Lower and upper value of the hockey-stick divergence of two truncated laws.
+
+    Parameters
+    ----------
+    p, q : mapping
+        Laws truncated to the *same* cells, exact on them.
+    exp_epsilon : Fraction
+        ``e**eps``.
+    lost : mpf
+        Upper bound on the probability that ``p`` gives to the missing cells.
+
+    Returns
+    -------
+    lower, upper : mpf
+        ``lower`` drops the missing cells; ``upper`` counts all their probability as excess.
+    """
+    lower = to_mpf(hockey_stick(p, q, exp_epsilon))
+    return lower, lower + lost
+
+
+def push_forward(law: Mapping[Any, Any], function: Callable[[Any], Hashable]) -> dict[Any, Any]:
+    """Law of ``function(X)`` for ``X`` distributed by ``law``."""
+    image: dict[Any, Any] = {}
+    for outcome, probability in law.items():
+        key = function(outcome)
+        image[key] = image[key] + probability if key in image else probability
+    return image
+
+
+def product_law(*laws: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Law of the tuple of independent outcomes, one per given law."""
+    result: dict[Any, Any] = {(): 1}
+    for law in laws:
+        result = {(*head, tail): p * q for head, p in result.items() for tail, q in law.items()}
+    return result
