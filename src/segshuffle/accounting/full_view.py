@@ -6,7 +6,8 @@ hides it. Here the view is (c_0, c_1, u, r): u the count on `covered_items` othe
 that depend on nobody's secret but are random (users sample their own items), r the count on all items left.
 
 - `covered_items` = 0: the blanket alone hides the victim. What other users send is independent of it, so adding it is
-  post-processing: the result is an upper bound of the item-level delta for every dataset and every level. It is attained when all other messages are certain (sampling rate 1, or none).
+  post-processing: the result is an upper bound of the item-level delta for every dataset and every choice of levels.
+  It is attained when all other messages are certain (sampling rate 1, or none).
 - `covered_items` = d - 2: others' items are spread and only the total matters. A function of the histogram, so a lower
   bound of the full view of every dataset in which nobody else holds the two items; equal to it if the sent messages,
   given their number, fall on the d - 2 items like the blanket does (independent and uniform; always for d = 3).
@@ -161,20 +162,27 @@ class _Pieces:
         anchors = np.unique(np.append(inner.astype(np.int64), [1, slots + 1]))
         laws = RestLaws(rest, anchors, _FIRST_STEP / 2**refinement)
         self._rows = list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
-        self._knots: list[tuple[FloatArray, FloatArray]] = []
-        for first, last in self._rows:
+        self._laws, self._slots, self._upper = laws, slots, upper
+        self._known: dict[int, tuple[FloatArray, FloatArray]] = {}
+
+    def _knots(self, block: int) -> tuple[FloatArray, FloatArray]:
+        """Psi of a block, computed when a cell needs it: at a large epsilon none does."""
+        if block not in self._known:
+            first, last = self._rows[block]
             # the slots off the two items when the victim spoke and c - 1 blanket messages are on them
-            total = grid.total[last - 1] if upper else grid.total[first]
-            self._knots.append(laws.bound(slots - int(total) + 1, upper=upper).knots())
+            total = self._grid.total[last - 1] if self._upper else self._grid.total[first]
+            self._known[block] = self._laws.bound(self._slots - int(total) + 1, upper=self._upper).knots()
+        return self._known[block]
 
     def value(self, epsilon: float, odds: FloatArray) -> float:
         """Return the divergence over the sampling rate."""
         grid, tanh = self._grid, math.tanh(0.5 * epsilon)
         total = 0.0
-        for (first, last), (at, psi) in zip(self._rows, self._knots, strict=True):
+        for block, (first, last) in enumerate(self._rows):
             column = max(math.floor(0.5 * tanh * (grid.total[first] - 1.0)) - 1, 0)
             if column >= grid.cell.shape[1]:
                 continue
+            at, psi = self._knots(block)
             rows = slice(first, last)
             rho = odds[rows, None]
             excess = grid.tilt[rows, column:] / tanh - 1.0

@@ -136,7 +136,7 @@ def sum_of_binomials(parts: Sequence[tuple[int, float]]) -> SumLaw:
 def _convolve(one: FloatArray, other: FloatArray) -> FloatArray:
     if one.size * other.size <= _DIRECT_CONVOLUTION:
         return np.asarray(np.convolve(one, other), dtype=float)
-    return np.maximum(np.asarray(signal.fftconvolve(one, other), dtype=float), 0.0)
+    return np.asarray(np.maximum(signal.fftconvolve(one, other), 0.0), dtype=float)
 
 
 @dataclass(frozen=True)

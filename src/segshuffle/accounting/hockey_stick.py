@@ -206,7 +206,7 @@ def _conditional(
     c = np.where(finite, total, 2.0)
     slope = math.tanh(0.5 * epsilon)
     unit = 0.5 * c * (slope / pair.contrast)
-    # room = c/2 - shift: how far the threshold stays below c; from its parts, as the difference cancels at large epsilon
+    # room = c/2 - shift: how far the threshold stays below c, from its parts: the difference cancels at large epsilon
     room = 2.0 / (1.0 + math.exp(epsilon)) - 2.0 * pair.tails / pair.speak - slope * rho
     room = np.maximum(0.5 * c / pair.contrast * room, 0.0)
     threshold = c - np.ceil(room) + 1.0

@@ -43,12 +43,14 @@ def round_off(count: ArrayLike) -> FloatArray:
 def stirling_error(count: ArrayLike) -> FloatArray:
     """log(count!) minus Stirling's approximation, for count >= 1 (0 at count = 0, where callers drop the term)."""
     x = np.maximum(np.asarray(count, dtype=float), 1.0)
-    small = x < _STIRLING_EXACT_BELOW
-    x_small = np.where(small, x, 1.0)
-    exact = special.gammaln(x_small + 1) - (x_small + 0.5) * np.log(x_small) + x_small - 0.5 * math.log(2 * math.pi)
     inverse = 1.0 / x
     square = inverse * inverse
     series = inverse * (1 / 12 - square * (1 / 360 - square * (1 / 1260 - square * (1 / 1680 - square / 1188))))
+    small = x < _STIRLING_EXACT_BELOW
+    if not small.any():
+        return np.asarray(series)
+    x_small = np.where(small, x, 1.0)
+    exact = special.gammaln(x_small + 1) - (x_small + 0.5) * np.log(x_small) + x_small - 0.5 * math.log(2 * math.pi)
     return np.where(small, exact, series)
 
 
@@ -61,9 +63,12 @@ def deviance(count: ArrayLike, mean: ArrayLike) -> FloatArray:
     series = np.zeros_like(v_near)
     for order in _SERIES_ORDERS[::-1]:
         series = series * -v_near + 1.0 / (order * (order - 1))
+    close = centre * v_near * v_near * series
+    if near.all():
+        return np.asarray(close)
     # the logarithm of 1 + v, not of the rounded x/centre, whose error would be multiplied by x
     far = special.xlog1py(x, np.where(near, 0.0, v)) + (centre - x)
-    return np.where(near, centre * v_near * v_near * series, far)
+    return np.where(near, close, far)
 
 
 def half_binomial_pmf(trials: FloatArray, successes: FloatArray) -> FloatArray:

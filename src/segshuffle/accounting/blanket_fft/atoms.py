@@ -77,7 +77,7 @@ def tilt(law: AtomLaw, theta: float) -> Tilted:
 def _log_mgf(law: AtomLaw, exponent: FloatArray, direct: float, mean_exponent: float) -> tuple[float, float]:
     """K(theta) by the more accurate of two formulas, and its error: log1p(E[e^{theta G} - 1]) where that is small."""
     rounding = EPS * (law.value.size + 8)
-    direct_error = rounding * (1 + abs(direct)) + 2 * EPS * mean_exponent
+    direct_error = rounding * (1 + abs(direct)) + 2 * EPS * (mean_exponent + abs(float(np.max(exponent))))
     if np.max(exponent) > 50:
         return direct, direct_error
     change = np.expm1(exponent)

@@ -68,9 +68,13 @@ def _states(value: FloatArray, mass: FloatArray, limit: int) -> _States:
         choices = limit - states.number + 1
         owner = np.repeat(np.arange(choices.size), choices)
         taken = np.arange(owner.size) - np.repeat(np.cumsum(choices) - choices, choices)
-        number, total, absolute, log_weight = (entry[owner] for entry in states)
-        log_weight = log_weight + taken * math.log(chance) - special.gammaln(taken + 1.0)
-        states = _States(number + taken, total + taken * atom, absolute + taken * abs(atom), log_weight)
+        log_chance = taken * math.log(chance) - special.gammaln(taken + 1.0)
+        states = _States(
+            states.number[owner] + taken,
+            states.total[owner] + taken * atom,
+            states.absolute[owner] + taken * abs(atom),
+            states.log_weight[owner] + log_chance,
+        )
     return states
 
 

@@ -237,7 +237,12 @@ def _integrands(
     with np.errstate(divide="ignore", invalid="ignore"):
         amplified = np.exp(np.minimum((count - 1) * np.log(np.exp(log_abs) + absolute) + damping, 600.0))
         relative = count * (np.abs(np.where(amplitude > 0, log_abs, 0.0)) + np.abs(angle)) + width**2 * node**2
-    error = count * absolute * np.where(np.isnan(amplified), 1.0, amplified) * (decay + level)
+    error = (
+        count
+        * absolute
+        * np.where(np.isnan(amplified), np.exp(np.minimum(damping, 600.0)), amplified)
+        * (decay + level)
+    )
     return value, smoothing, error + EPS * (32 + 4 * relative) * size, size
 
 

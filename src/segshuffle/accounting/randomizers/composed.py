@@ -75,8 +75,10 @@ class JointComposition:
 
     @property
     def local_epsilon(self) -> float:
-        """Sum over the components in which the neighbours differ."""
-        return math.fsum(part.local_epsilon for part in self.components[: self.differing])
+        """Sum over the components in which the neighbours differ, rounded up."""
+        parts = [part.local_epsilon for part in self.components[: self.differing]]
+        total = math.fsum(parts)
+        return total if math.fsum([total, *(-part for part in parts)]) >= 0 else math.nextafter(total, math.inf)
 
     def blanket(self, side: Side = "upper") -> ReferenceClasses:
         """Cartesian product of the components' classes (Theorem 9)."""

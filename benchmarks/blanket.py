@@ -1,0 +1,85 @@
+"""Speed, width and memory of the blanket bounds, and their growth with the number of users.
+
+Run: ``python benchmarks/blanket.py``. Figures to reach: k-ary randomized response with n = 1e6, one bound in 1 s, a
+curve of 20 points in 10 s, less than 200 MB.
+"""
+
+from __future__ import annotations
+
+import resource
+import statistics
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from segshuffle.accounting import randomizers as rz
+from segshuffle.accounting.blanket import blanket_delta, blanket_epsilon, lower_bound_delta, lower_bound_epsilon
+
+REPEATS = 5
+
+
+def median_seconds(function: Callable[[], object]) -> float:
+    seconds = []
+    for _ in range(REPEATS):
+        begin = time.perf_counter()
+        function()
+        seconds.append(time.perf_counter() - begin)
+    return statistics.median(seconds)
+
+
+def growth(name: str, randomizer: rz.Randomizer) -> None:
+    print(f"\n{name}, delta = 0.01/n, rtol = 1e-4: median of {REPEATS}")
+    print("       n   eps lower   eps upper  upper s  lower s  delta s  width")
+    for n in (10**2, 10**3, 10**4, 10**5, 10**6, 10**7, 10**8, 10**10, 10**12):
+        arguments: dict[str, Any] = {"randomizer": randomizer, "n_users": n}
+        delta = 0.01 / n
+        high, low = blanket_epsilon(**arguments, delta=delta), lower_bound_epsilon(**arguments, delta=delta)
+        upper = median_seconds(partial(blanket_epsilon, **arguments, delta=delta))
+        lower = median_seconds(partial(lower_bound_epsilon, **arguments, delta=delta))
+        once = median_seconds(partial(blanket_delta, **arguments, epsilon=high))
+        width = blanket_delta(**arguments, epsilon=high).relative_width
+        print(f"{n:8.0e} {low:11.6g} {high:11.6g} {upper:8.3f} {lower:8.3f} {once:8.4f}  {width:.1e}")
+
+
+def all_points(function: Callable[..., float], randomizer: rz.Randomizer, n: int, deltas: list[float]) -> list[float]:
+    return [function(randomizer=randomizer, n_users=n, delta=delta) for delta in deltas]
+
+
+def curve(randomizer: rz.Randomizer, n: int) -> None:
+    deltas = np.logspace(-12, -5, 20)
+    for function in (blanket_epsilon, lower_bound_epsilon):
+        seconds = median_seconds(partial(all_points, function, randomizer, n, deltas.tolist()))
+        print(f"{function.__name__}: curve of {deltas.size} points, n = {n:.0e}: {seconds:.2f} s")
+
+
+def accuracy(randomizer: rz.Randomizer, n: int, epsilon: float) -> None:
+    print(f"\nblanket_delta and lower_bound_delta, n = {n:.0e}, by rtol")
+    for rtol in (1e-2, 1e-4, 1e-6, 1e-8):
+        line = f"{rtol:.0e}"
+        for function in (blanket_delta, lower_bound_delta):
+            arguments: dict[str, Any] = {"randomizer": randomizer, "n_users": n, "epsilon": epsilon, "rtol": rtol}
+            seconds = median_seconds(partial(function, **arguments))
+            line += f"   {seconds:.4f} s, width {function(**arguments).relative_width:.1e}"
+        print(line)
+
+
+def main() -> None:
+    krr = rz.KaryRandomizedResponse(local_epsilon=4.0, domain_size=10)
+    growth("10-RR, epsilon_0 = 4", krr)
+    growth("3-joint of 10-RR, epsilon_0 = 3 * 4/3", rz.JointComposition(components=(three(),) * 3))
+    growth("Laplace on [0, 1], epsilon_0 = 2, 400 cells", rz.Laplace(local_epsilon=2.0))
+    print()
+    curve(krr, 10**6)
+    accuracy(krr, 10**6, 0.05)
+    print(f"\npeak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB (imports included)")
+
+
+def three() -> rz.KaryRandomizedResponse:
+    return rz.KaryRandomizedResponse(local_epsilon=4 / 3, domain_size=10)
+
+
+if __name__ == "__main__":
+    main()
