@@ -19,15 +19,17 @@ Three errors stand side by side (epsilon_p = inf: the exact histogram of Algorit
 - `mse_predicted`: closed form without any repetition, for the plan from exact counts, to first order in
   v = Var[N_hat]/N^2 (`noisy_level_moments`).
 
-The estimates' relative bias is E[N/N_hat] - 1, the same for every item. To first order it is v for a plan that does not
-depend on the noise (`bias_fixed_plan` measures that, `bias_predicted` is v); planning with the same noisy counts adds a
-term of the same order (`bias_mean` has both). Either is measured with the noise of N_hat to first order, which has mean
-0, taken out. `planning_loss` is what planning with noisy counts alone costs: the mean error of the plans, were N known,
-over the error of the plan from exact counts, less 1.
+The estimates' relative bias is E[N/N_hat] - 1, the same for every item. To first order it is v for a plan that does
+not depend on the noise (`bias_fixed_plan` measures that, `bias_predicted` is v). Planning with the same noisy counts
+ties the a_k to the noise: a further term of the order of the variance, of either sign, and the larger one where a plan
+reacts to the counts (`bias_mean` has both). Either is measured with the noise of N_hat to first order, which has mean
+0, taken out. `planning_loss` is what planning with noisy counts alone costs: the mean error of the plans, were N
+known, over the error of the plan from exact counts, less 1.
 """
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 from dataclasses import dataclass, replace
@@ -113,19 +115,8 @@ class PlanGrid:
         pairs = exchanged_items(problem.domain_size, problem.set_size)
         if pairs == 0:
             raise ParameterError("set_size", problem.set_size, f"below domain_size = {problem.domain_size}")
-        delta = problem.delta
-        corners = [least_blanket_mean(copies=1.0, pairs=pairs, epsilon=level, delta=delta) for level in problem.levels]
-        low, high = math.log(_LEAST_SHARE * min(corners)), math.log(max(corners))
-        points = np.exp(np.linspace(low, high, math.ceil((high - low) / _STEP) + 1))
-        means = np.unique(np.clip([*points, *corners], BLANKET_MEAN_RANGE[0], max(corners)))
-        limits = [
-            [
-                largest_copies(blanket_mean=float(mean), pairs=pairs, epsilon=level, delta=delta)
-                for level in problem.levels
-            ]
-            for mean in means
-        ]
-        return cls(means * problem.domain_size / problem.n_users, np.array(limits))
+        means, limits = _calibrated(pairs, problem.levels, problem.delta)
+        return cls(means * problem.domain_size / problem.n_users, limits)
 
     def choose(self, problem: Problem) -> Choice:
         """Least expected error for the problem's level counts: m at the limits, then the copies below them."""
@@ -139,6 +130,24 @@ class PlanGrid:
         terms = ErrorTerms(noise=n_users * blanket, own=float(problem.set_size), spread=spread)
         copies, _ = best_copies(self.limits[best], counts, terms)
         return Choice(blanket, tuple(copies.tolist()))
+
+
+@functools.lru_cache(maxsize=64)
+def _calibrated(pairs: int, levels: tuple[float, ...], delta: float) -> tuple[FloatArray, FloatArray]:
+    """Blanket messages per item, shape (points,), and the limits there, shape (points, n_levels)."""
+    corners = [least_blanket_mean(copies=1.0, pairs=pairs, epsilon=level, delta=delta) for level in levels]
+    low, high = math.log(_LEAST_SHARE * min(corners)), math.log(max(corners))
+    points = np.exp(np.linspace(low, high, math.ceil((high - low) / _STEP) + 1))
+    means = np.unique(np.clip([*points, *corners], BLANKET_MEAN_RANGE[0], max(corners)))
+    limits = np.array(
+        [
+            [largest_copies(blanket_mean=float(mean), pairs=pairs, epsilon=level, delta=delta) for level in levels]
+            for mean in means
+        ]
+    )
+    means.setflags(write=False)
+    limits.setflags(write=False)
+    return means, limits
 
 
 class _Case(NamedTuple):

@@ -25,12 +25,13 @@ class _Stroke(NamedTuple):
     label: str
     dashes: str | tuple[int, tuple[float, ...]]
     filled: bool
+    size: float
 
 
 _VIEWS = {
-    "blanket-only": _Stroke("blanket alone (upper bound)", "-", True),
-    "worst-split": _Stroke("all others send everything", (0, (4.0, 1.5)), False),
-    "others-concentrated": _Stroke("the experiment's others, same items, worst split", (0, (1.0, 1.2)), False),
+    "blanket-only": _Stroke("blanket alone (upper bound)", "-", True, 4.5),
+    "worst-split": _Stroke("all others send everything", (0, (4.0, 1.5)), False, 4.5),
+    "others-concentrated": _Stroke("the experiment's others, same items, worst split", (0, (1.0, 1.2)), False, 2.0),
 }
 #: Epsilons above this are drawn at the top edge: group privacy gives nothing there.
 _TOP = 10.0
@@ -74,20 +75,22 @@ def _panel(axis: Axes, rows: pd.DataFrame, levels: list[float]) -> None:
             curve = chosen.groupby("blanket_per_user")["actual_user_epsilon"].max()
             if curve.empty:
                 continue
-            value = curve.to_numpy()
+            # the total of messages is certain only at integer m: those points belong to no curve
+            m, value = curve.index.to_numpy(dtype=float), curve.to_numpy()
+            whole = m == np.round(m)
+            axis.plot(m[~whole], np.minimum(value[~whole], _TOP), ls=stroke.dashes, lw=0.9, color=color, zorder=2)
             axis.plot(
-                curve.index,
-                np.minimum(value, _TOP),
+                m[whole & (value <= _TOP)],
+                value[whole & (value <= _TOP)],
                 marker=marker,
-                ms=2.6,
-                ls=stroke.dashes,
-                lw=0.9,
+                ms=stroke.size,
+                ls="none",
                 color=color,
                 mfc=color if stroke.filled else "white",
-                mew=0.6,
-                zorder=3 if stroke.filled else 4,
+                mew=0.8,
+                zorder=3,
             )
-            beyond = curve.index.to_numpy()[value > _TOP]
+            beyond = m[value > _TOP]
             axis.plot(beyond, np.full(beyond.size, _TOP), "*", ms=7, color=color, mfc="white", mew=0.7, zorder=5)
     axis.set(xscale="log", yscale="log", xlim=(x[0] * 0.93, x[-1] * 1.07), ylim=(0.8 * min(levels), _TOP * 1.12))
     axis.set_yticks(sorted({*levels, 5.0, _TOP}))
@@ -101,13 +104,15 @@ def _panel(axis: Axes, rows: pd.DataFrame, levels: list[float]) -> None:
 def _handles(levels: list[float]) -> list[Line2D]:
     """Legend: colours and markers are levels, strokes are views."""
     handles = [
-        Line2D([], [], color=color, marker=marker, ms=3, lw=0.8, alpha=0.9, label=f"claimed ε = {level:g} (thin line)")
+        Line2D(
+            [], [], color=color, marker=marker, ms=3, lw=0.8, alpha=0.9, label=f"ε = {level:g} (thin line: as claimed)"
+        )
         for level, (color, marker) in zip(levels, _LEVELS, strict=False)
     ]
     for stroke in _VIEWS.values():
         face = "#000000" if stroke.filled else "white"
         handles.append(
-            Line2D([], [], color="#000000", ls=stroke.dashes, marker="o", ms=3, mfc=face, label=stroke.label)
+            Line2D([], [], color="#000000", ls=stroke.dashes, marker="o", ms=stroke.size, mfc=face, label=stroke.label)
         )
     handles.append(Line2D([], [], color="#000000", marker="*", ms=7, mfc="white", ls="none", label=f"above {_TOP:g}"))
     return handles

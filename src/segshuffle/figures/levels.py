@@ -15,6 +15,8 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 from segshuffle.figures.style import Look, dataset_label, mark_edition, use_style
 
 _LETTERS = "abcdefghijklmnop"
+#: Least ratio of the ends of an axis of errors: a panel without an effect should not look like one.
+_LEAST_SPAN = 2.0
 _SETTING = ["dataset", "set_size", "n_users"]
 
 #: The splits, in the colours of the project; distinguishable without colour by marker.
@@ -68,9 +70,13 @@ def _panel(axis: Axes, rows: pd.DataFrame, letter: str) -> None:
     axis.set(xscale="log", yscale="log")
     axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.xaxis.set_minor_formatter(NullFormatter())
+    low, high = axis.get_ylim()
+    widen = max(math.sqrt(_LEAST_SPAN / (high / low)), 1.0)
+    axis.set_ylim(low / widen, high * widen)
     # errors span less than a decade: powers of ten alone would name one tick or none
-    axis.yaxis.set_minor_formatter(FuncFormatter(_named))
-    axis.yaxis.set_major_formatter(FuncFormatter(_named))
+    ticks = FuncFormatter(_named if high / low < 10 else _named_sparsely)
+    axis.yaxis.set_major_formatter(ticks)
+    axis.yaxis.set_minor_formatter(ticks)
     axis.tick_params(axis="y", which="minor", labelsize=6.5)
     axis.set_xlabel(r"privacy of the levels $\epsilon_p$")
     axis.set_ylabel("MSE")
@@ -82,10 +88,15 @@ def _panel(axis: Axes, rows: pd.DataFrame, letter: str) -> None:
 
 
 def _named(value: float, _: int | None) -> str:
-    """Label of a tick on an axis of errors: few digits times a power of ten."""
+    """Label of a tick on an axis of errors, such as 2.5e-4."""
     power = math.floor(math.log10(value) + 1e-9)
-    digit = round(value / 10.0**power)
-    return f"{digit}e{power}" if digit in (1, 2, 3, 4, 5, 7) else ""
+    return f"{value / 10.0**power:.3g}e{power}"
+
+
+def _named_sparsely(value: float, position: int | None) -> str:
+    """The same for 1, 2 and 5 times a power of ten only."""
+    name = _named(value, position)
+    return name if name.split("e")[0] in ("1", "2", "5") else ""
 
 
 def _handles(table: pd.DataFrame) -> list[Line2D]:
