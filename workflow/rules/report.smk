@@ -35,6 +35,7 @@ RESULTS = [
         format=FORMATS,
     ),
     *rules.collect_tight.output,
+    *rules.limit.output,
     *rules.figure_audit.output,
     *rules.figure_levels.output,
     *expand(f"{OUT}/levels/{{setting}}.csv", setting=SETTINGS),

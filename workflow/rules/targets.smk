@@ -1,4 +1,7 @@
 # Targets: what a user asks for by name.
+DOCS = [*FIGURES, "summary", "fig2-tight", "messages-tight", "audit", "limit", "levels"]
+
+
 localrules:
     all,
     figures,
@@ -11,6 +14,11 @@ localrules:
     tight,
     audit,
     fig_levels,
+    fig2_tight,
+    fig3_tight,
+    fig4_tight,
+    fig5_tight,
+    fig6_tight,
     docs_figures,
 
 
@@ -64,6 +72,7 @@ rule tight:
     """Figures 2-6 with proven accounting, error against messages per user, and the summary over all panels."""
     input:
         rules.collect_tight.output,
+        rules.limit.output,
         expand(
             f"{OUT}/figures/{{figure}}-tight.{{format}}",
             figure=[*FIGURES, "messages"],
@@ -83,17 +92,50 @@ rule fig_levels:
         rules.figure_levels.output,
 
 
+rule fig2_tight:
+    """Figure 2 with proven accounting for everybody."""
+    input:
+        expand(f"{OUT}/figures/fig2-tight.{{format}}", format=FORMATS),
+
+
+rule fig3_tight:
+    """Figure 3 with proven accounting for everybody."""
+    input:
+        expand(f"{OUT}/figures/fig3-tight.{{format}}", format=FORMATS),
+
+
+rule fig4_tight:
+    """Figure 4 with proven accounting for everybody."""
+    input:
+        expand(f"{OUT}/figures/fig4-tight.{{format}}", format=FORMATS),
+
+
+rule fig5_tight:
+    """Figure 5 with proven accounting for everybody."""
+    input:
+        expand(f"{OUT}/figures/fig5-tight.{{format}}", format=FORMATS),
+
+
+rule fig6_tight:
+    """Figure 6 with proven accounting for everybody."""
+    input:
+        expand(f"{OUT}/figures/fig6-tight.{{format}}", format=FORMATS),
+
+
 rule docs_figures:
     """Copy the figures and verdicts of a full run to docs/, where the README shows them."""
     input:
-        figures=expand("results/figures/{figure}.png", figure=[*FIGURES, "summary"]),
+        figures=expand("results/figures/{figure}.png", figure=DOCS),
         claims="results/claims.md",
+        tight="results/tight-summary.md",
     output:
-        figures=expand("docs/figures/{figure}.png", figure=[*FIGURES, "summary"]),
+        figures=expand("docs/figures/{figure}.png", figure=DOCS),
         claims="docs/claims.md",
+        tight="docs/tight-summary.md",
     log:
         "results/logs/docs_figures.log",
     conda:
         CONDA
     shell:
-        "(cp {input.figures:q} docs/figures/ && cp {input.claims:q} {output.claims:q}) > {log:q} 2>&1"
+        "(cp {input.figures:q} docs/figures/ && cp {input.claims:q} {output.claims:q} "
+        "&& cp {input.tight:q} {output.tight:q}) > {log:q} 2>&1"

@@ -110,3 +110,30 @@ rule figure_tight:
         edition=config["edition"],
     script:
         "../scripts/figure_tight.py"
+
+
+rule limit:
+    """Error over a trusted curator's with one level, over the size of the blanket."""
+    input:
+        code=code("limit.py"),
+    output:
+        table=f"{OUT}/limit.csv",
+        figures=expand(f"{OUT}/figures/limit.{{format}}", format=FORMATS),
+    log:
+        f"{OUT}/logs/limit.log",
+    benchmark:
+        f"{OUT}/benchmarks/limit.tsv"
+    conda:
+        CONDA
+    threads: 1
+    resources:
+        mem_mb=500,
+        runtime=5,
+    params:
+        set_sizes=sorted(
+            {min(s.set_size, s.domain_size - s.set_size) for s in SETTINGS.values()}
+        ),
+        deltas=sorted({config["delta_times_n"] / s.n_users for s in SETTINGS.values()}),
+        edition=config["edition"],
+    script:
+        "../scripts/limit.py"

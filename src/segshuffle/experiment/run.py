@@ -16,6 +16,7 @@ from segshuffle.experiment.progress import track
 from segshuffle.experiment.seeds import stream
 from segshuffle.protocols import Method, Plan, Problem, Sample, Segmented, competitor
 from segshuffle.protocols.base import FloatArray, IntArray
+from segshuffle.protocols.projection import project
 from segshuffle.protocols.segmented import least_blankets, optimize_parameters, plan_at, sampling_rates
 
 Plans = dict[str, Any]
@@ -24,13 +25,15 @@ Plans = dict[str, Any]
 class Task(NamedTuple):
     """One curve point: a method with its plan.
 
-    `optimum` marks the m that a search chose, `max_messages` the budget of that search (None: no budget).
+    `optimum` marks the m that a search chose, `max_messages` the budget of that search (None: no budget); `projected`
+    projects the estimates onto possible frequencies, which the reproduction never does.
     """
 
     method: Method
     plan: Plan
     optimum: bool
     max_messages: float | None = None
+    projected: bool = False
 
 
 def problem_of(config: Config, setting: Setting, split: str) -> Problem:
@@ -168,6 +171,8 @@ def _role_of(task: Task) -> str:
 def _squared_errors(task: Task, sample: Sample, seed: int, role: tuple[str | int, ...]) -> np.ndarray:
     """Squared error of every repetition of a block: sum over items against the sample's own frequencies."""
     estimates = task.method.simulate(task.plan, sample, stream(seed, "protocol", *role))
+    if task.projected:
+        estimates = project(estimates, set_size=task.plan.problem.set_size)
     return np.asarray(((estimates - sample.frequencies) ** 2).sum(axis=1))
 
 
