@@ -10,8 +10,8 @@ _FILES = {
     "figures/fig2 ... fig6": "Figures 2-6 of the paper as PDF, SVG and PNG",
     "figures/summary": "every competitor's error over ours at our best m, all panels",
     "claims.csv, claims.md": "every statement of section 6 with the value found and a verdict",
-    "tight.csv, tight-summary.csv and .md": "the proven protocols: every point, and one row per panel (ratio to the published "
-    "protocol, to the best competitor, to a trusted curator)",
+    "tight.csv, tight-summary.csv and .md": "the proven protocols: every point, and one row per panel (ratio to the "
+    "published protocol, to the best competitor, to a trusted curator)",
     "figures/fig2-tight ... fig6-tight, messages-tight": "the same panels with proven accounting; error over messages",
     "audit.csv, figures/audit": "what the published guarantee is worth in the server's full view (docs/audit.md)",
     "levels/, figures/levels": "what protecting the levels themselves costs (docs/levels.md)",

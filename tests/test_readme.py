@@ -1,0 +1,63 @@
+"""The commands of the README, executed."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README, re.DOTALL)
+COMMANDS = [
+    line
+    for language, block in BLOCKS
+    if language == "bash"
+    for line in block.splitlines()
+    if line.startswith("segshuffle ")
+]
+
+
+def test_there_are_commands():
+    assert len(COMMANDS) >= 4
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_command_runs(command):
+    done = subprocess.run(
+        [sys.executable, "-m", "segshuffle.cli", *shlex.split(command)[1:]], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    if "--json" in command:
+        assert json.loads(done.stdout)
+    else:
+        assert "blanket_per_user" in done.stdout
+
+
+def test_python_example_runs(capsys):
+    (code,) = [block for language, block in BLOCKS if language == "python"]
+    exec(compile(code, "README.md", "exec"), {})
+    assert len(capsys.readouterr().out.split()) >= 5
+
+
+def test_make_targets_and_files_exist():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for target in re.findall(r"^make (\w+)", README, re.MULTILINE):
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+    for link in re.findall(r"\]\((?!http)([^)#]+)\)", README):
+        assert (ROOT / link).exists(), link
+
+
+def test_every_target_of_the_table_is_a_rule():
+    files = [ROOT / "Snakefile", *(ROOT / "workflow/rules").iterdir()]
+    rules = "".join(path.read_text(encoding="utf-8") for path in files)
+    cells = re.findall(r"^\| (`.+?) \|", README, re.MULTILINE)
+    named = {name for cell in cells for name in re.findall(r"`(\w+)`", cell)}
+    assert {"all", "fig2", "claims", "tight", "audit"} <= named
+    for name in named:
+        assert re.search(rf"^rule {name}:", rules, re.MULTILINE), name
