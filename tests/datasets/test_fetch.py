@@ -303,9 +303,6 @@ def test_download_refuses_parameters(tmp_path, name, value):
         download_sessions(tmp_path / "x", urls=[], **{name: value})
 
 
-# --- the order of sources --------------------------------------------------------------------------------------------
-
-
 def obtain(tmp_path, **options):
     options = {
         "path": None,

@@ -115,7 +115,7 @@ rule figure_tight:
 rule limit:
     """Error over a trusted curator's with one level, over the size of the blanket."""
     input:
-        code=code("limit.py"),
+        code=code("figure_limit.py"),
     output:
         table=f"{OUT}/limit.csv",
         figures=expand(f"{OUT}/figures/limit.{{format}}", format=FORMATS),
@@ -136,4 +136,4 @@ rule limit:
         deltas=sorted({config["delta_times_n"] / s.n_users for s in SETTINGS.values()}),
         edition=config["edition"],
     script:
-        "../scripts/limit.py"
+        "../scripts/figure_limit.py"

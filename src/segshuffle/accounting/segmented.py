@@ -24,6 +24,10 @@ from segshuffle.errors import InfeasibleError, ParameterError
 
 #: Largest number of blanket messages per user that a search will propose.
 LARGEST_BLANKET = 1e9
+#: Largest number of users and of blanket slots: integers beyond are not exact in double precision.
+LARGEST_COUNT = 9_000_000_000_000_000
+#: Smallest sampling rate and smallest item-level delta.
+SMALLEST_RATE = 1e-290
 _SEARCH_RTOL = 2e-4
 
 
@@ -37,8 +41,8 @@ def check_sizes(*, domain_size: int, n_users: int, set_size: int = 1) -> None:
     """
     if domain_size < 2:
         raise ParameterError("domain_size", domain_size, "an integer >= 2")
-    if n_users < 1:
-        raise ParameterError("n_users", n_users, "an integer >= 1")
+    if not 1 <= n_users <= LARGEST_COUNT:
+        raise ParameterError("n_users", n_users, f"an integer >= 1 (and at most {LARGEST_COUNT:g})")
     if not 1 <= set_size <= domain_size:
         raise ParameterError("set_size", set_size, f"between 1 and domain_size = {domain_size}")
 
@@ -61,9 +65,12 @@ def blanket_slots(blanket_per_user: float) -> tuple[int, float]:
 
 def _pair(domain_size: int, n_users: int, blanket_per_user: float, sampling_rate: float, others: int) -> CountPair:
     check_sizes(domain_size=domain_size, n_users=n_users)
-    if not 0.0 < sampling_rate <= 1.0:
-        raise ParameterError("sampling_rate", sampling_rate, "in (0, 1]")
+    if not SMALLEST_RATE <= sampling_rate <= 1.0:
+        raise ParameterError("sampling_rate", sampling_rate, f"in (0, 1] (and at least {SMALLEST_RATE:g})")
     slots, gamma = blanket_slots(blanket_per_user)
+    if n_users * slots > LARGEST_COUNT:
+        allowed = f"at most {LARGEST_COUNT / n_users:g} for {n_users} users"
+        raise ParameterError("blanket_per_user", blanket_per_user, allowed)
     return CountPair(sampling_rate, 0.0, BinomialLaw(n_users * slots + others, 2.0 * gamma / domain_size))
 
 
@@ -123,7 +130,11 @@ def item_target(*, epsilon: float, delta: float, set_size: int) -> tuple[float, 
     Group privacy as in Theorem 3: epsilon' = epsilon/s, delta' = delta/(s exp(epsilon)).
     """
     check_guarantee(epsilon=epsilon, delta=delta)
-    return epsilon / set_size, delta / (set_size * math.exp(epsilon))
+    item_delta = delta / (set_size * math.exp(epsilon))
+    if item_delta < 2 * SMALLEST_RATE:
+        least = 2 * SMALLEST_RATE * set_size * math.exp(epsilon)
+        raise ParameterError("delta", delta, f"at least {least:.3g} for {set_size} items at epsilon = {epsilon:g}")
+    return epsilon / set_size, item_delta
 
 
 def largest_sampling_rate(

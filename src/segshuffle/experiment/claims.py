@@ -52,11 +52,20 @@ class Panel:
 
     def reduction(self, competitor: str) -> float:
         """1 - ours/theirs at our best m."""
-        return 1.0 - self.best_error / self.competitors[competitor]
+        return 1.0 - self.best_error / self.error_of(competitor)
+
+    def error_of(self, competitor: str) -> float:
+        """Error of a competitor; ConfigError if it did not run."""
+        if competitor not in self.competitors:
+            ran = ", ".join(self.competitors) or "none"
+            raise ConfigError(f"claims: method {competitor!r} did not run on {self.name}; competitors that ran: {ran}")
+        return self.competitors[competitor]
 
     @property
     def strongest(self) -> str:
         """Competitor of least error."""
+        if not self.competitors:
+            raise ConfigError(f"claims: no competitor ran on {self.name}; see competitors.methods in the configuration")
         return min(self.competitors, key=lambda name: self.competitors[name])
 
 
@@ -68,11 +77,18 @@ class Panels:
 
     def users(self, dataset: str) -> list[int]:
         """Numbers of users of a dataset, ascending."""
-        return sorted(int(n) for n in self._table.loc[self._table["dataset"] == dataset, "n_users"].unique())
+        return self._values(dataset, "n_users")
 
     def set_sizes(self, dataset: str) -> list[int]:
         """Set sizes of a dataset, ascending."""
-        return sorted(int(s) for s in self._table.loc[self._table["dataset"] == dataset, "set_size"].unique())
+        return self._values(dataset, "set_size")
+
+    def _values(self, dataset: str, column: str) -> list[int]:
+        found = sorted(int(value) for value in self._table.loc[self._table["dataset"] == dataset, column].unique())
+        if not found:
+            known = ", ".join(sorted(self._table["dataset"].unique()))
+            raise ConfigError(f"claims: there is no dataset {dataset!r}; the table has {known}")
+        return found
 
     def get(self, *, dataset: str, n_users: int | str, set_size: int, split: str) -> Panel:
         """One panel; n_users may be "smallest" or "largest"."""
@@ -139,7 +155,7 @@ def reduction(
 
 
 def _strongest(panel: Panel, only: list[str] | None) -> str:
-    return panel.strongest if only is None else min(only, key=lambda name: panel.competitors[name])
+    return panel.strongest if only is None else min(only, key=panel.error_of)
 
 
 def reduction_at_least(
@@ -186,7 +202,7 @@ def split_change(
     """The error of a method rises or falls from one split to another, on every population."""
     changes = {}
     for one, two in _split_pairs(panels, datasets, before, after):
-        first, second = (p.best_error if method == "segmented" else p.competitors[method] for p in (one, two))
+        first, second = (p.best_error if method == "segmented" else p.error_of(method) for p in (one, two))
         changes[one.name.removesuffix(f" {before}")] = second / first - 1
     held = [(change > 0) == (direction == "rises") and change != 0 for change in changes.values()]
     listed = "; ".join(f"{name}: {change:+.1%}" for name, change in changes.items())
@@ -198,7 +214,7 @@ def gap_grows(panels: Panels, *, datasets: list[str], method: str, before: str, 
     held, said = [], []
     for one, two in _split_pairs(panels, datasets, before, after):
         first, second = (
-            p.competitors[p.strongest if method == "strongest" else method] / p.best_error for p in (one, two)
+            p.error_of(p.strongest if method == "strongest" else method) / p.best_error for p in (one, two)
         )
         held.append(second > first)
         said.append(f"{one.name.removesuffix(f' {before}')}: {first:.2f}x to {second:.2f}x")

@@ -34,6 +34,7 @@ _COLUMNS = {
     "and its standard error (kind: Monte Carlo)",
     "mse_expected": "closed form of the same expectation, levels assigned at random (kind: exact)",
     "mse_bound": "the bound that the method optimises (segmented: the paper's bound of section 5.2)",
+    "repetitions": "number of repetitions behind the mean",
     "kind": "kind of the privacy numbers behind the row: published = as the paper states, its proof has a gap; "
     "exact = the local guarantee of the mechanism itself",
     "source": "real, stand-in or synthetic data",

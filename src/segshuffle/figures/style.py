@@ -81,6 +81,9 @@ def save(figure: Figure, paths: Sequence[str | Path]) -> None:
     metadata = {".pdf": {"CreationDate": None, "ModDate": None}, ".svg": {"Date": None}, ".png": {"Software": None}}
     for path in map(Path, paths):
         temporary = path.with_name(f".part-{path.name}")
-        figure.savefig(temporary, metadata=metadata[path.suffix], bbox_inches="tight", pad_inches=0.04)
-        temporary.replace(path)
+        try:
+            figure.savefig(temporary, metadata=metadata[path.suffix], bbox_inches="tight", pad_inches=0.04)
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
     plt.close(figure)

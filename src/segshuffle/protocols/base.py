@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 from segshuffle.accounting.segmented import blanket_slots, check_guarantee, check_sizes
 from segshuffle.errors import ParameterError
 
+#: A server keeps a counter per item.
+LARGEST_DOMAIN = 10_000_000
+
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
@@ -49,6 +52,8 @@ class Problem:
         if any(count < 0 for count in self.level_counts):
             raise ParameterError("level_counts", self.level_counts, "all >= 0")
         check_sizes(domain_size=self.domain_size, n_users=self.n_users, set_size=self.set_size)
+        if self.domain_size > LARGEST_DOMAIN:
+            raise ParameterError("domain_size", self.domain_size, f"at most {LARGEST_DOMAIN}")
         for level in self.levels:
             check_guarantee(epsilon=level, delta=self.delta)
         if any(low >= high for low, high in zip(self.levels, self.levels[1:], strict=False)):

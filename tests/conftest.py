@@ -1,0 +1,52 @@
+"""What all tests share: where the project is, its configurations, and hypothesis without time limits per example."""
+
+import copy
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+from segshuffle.experiment.config import load_config
+
+# the machine may be busy: a slow example is no failure
+settings.register_profile("segshuffle", deadline=None)
+settings.load_profile("segshuffle")
+
+ROOT = Path(__file__).resolve().parents[1]
+SCHEMA = ROOT / "workflow/schemas/config.schema.yaml"
+_SHIPPED = {name: load_config(ROOT / f"config/{name}.yaml", schema=SCHEMA) for name in ("config", "quick")}
+
+
+@pytest.fixture(scope="session")
+def root():
+    """Folder of the project."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def schema():
+    """The configuration's schema file."""
+    return SCHEMA
+
+
+@pytest.fixture
+def full_config():
+    """A fresh copy of config/config.yaml."""
+    return copy.deepcopy(_SHIPPED["config"])
+
+
+@pytest.fixture
+def quick_config():
+    """A fresh copy of config/quick.yaml."""
+    return copy.deepcopy(_SHIPPED["quick"])
+
+
+@pytest.fixture
+def tiny_config(quick_config):
+    """A configuration whose scenarios are planned and simulated in moments."""
+    quick_config["repetitions"] = 4
+    quick_config["repetition_block"] = 3
+    quick_config["blanket_per_user"] = {"low": 1.0, "high": 10.0, "points": 2, "include": []}
+    quick_config["msnbc"] |= {"n_users": [40, 80], "set_sizes": [2]}
+    quick_config["synthetic"] = {"domain_size": 8, "n_users": [40, 80], "set_sizes": [2]}
+    return quick_config

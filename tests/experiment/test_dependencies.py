@@ -1,0 +1,143 @@
+"""Which files a script depends on: all that it loads when it runs, and no more than its imports reach."""
+
+import ast
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from segshuffle.experiment.dependencies import package_files
+
+SCRIPTS = sorted(path.stem for path in (Path(__file__).parents[2] / "workflow/scripts").glob("*.py"))
+DRAWING = {name for name in SCRIPTS if name.startswith(("figure", "summary"))}
+
+
+def files_of(root, script):
+    """Files of the package that a script of the workflow depends on, as dotted names."""
+    found = package_files(root / f"workflow/scripts/{script}.py", source=root / "src")
+    return {path.removeprefix(f"{root}/src/segshuffle/") for path in found}
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_every_module_that_a_script_loads_is_found(root, script):
+    """Static analysis against the interpreter: run the script's imports and ask which modules are there."""
+    tree = ast.parse((root / f"workflow/scripts/{script}.py").read_text())
+    imports = "\n".join(ast.unparse(node) for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom)))
+    code = (
+        f"{imports}\nimport sys\n"
+        "print(*[m.__file__ for n, m in sys.modules.items() if n.split('.')[0] == 'segshuffle'], sep='\\n')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = {line.rpartition("/segshuffle/")[2] for line in done.stdout.split("\n") if line}
+    assert {"__init__.py", "experiment/jobs.py"} <= loaded
+    assert loaded <= files_of(root, script)
+
+
+def test_no_module_imports_relatively(root):
+    """The closure follows absolute imports only."""
+    for path in [*(root / "src").rglob("*.py"), *(root / "workflow/scripts").glob("*.py")]:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            assert not (isinstance(node, ast.ImportFrom) and node.level), f"{path}: line {node.lineno}"
+
+
+def test_drawing_depends_on_the_style_sheet(root):
+    for script in ("figure", "summary"):
+        assert {"figures/style.py", "figures/segshuffle.mplstyle"} <= files_of(root, script)
+    assert "figures/mse.py" in files_of(root, "figure")
+    assert "figures/summary.py" not in files_of(root, "figure")
+    assert "figures/mse.py" not in files_of(root, "summary")
+
+
+@pytest.mark.parametrize("script", sorted(set(SCRIPTS) - DRAWING))
+def test_nothing_else_depends_on_how_figures_look(root, script):
+    assert not [name for name in files_of(root, script) if name.startswith("figures/")]
+
+
+@pytest.mark.parametrize("script", ["msnbc", "population", "provenance"])
+def test_data_do_not_depend_on_accountants_or_protocols(root, script):
+    assert not [name for name in files_of(root, script) if name.startswith(("accounting/", "protocols/"))]
+
+
+@pytest.mark.parametrize("script", ["plan", "simulate", "aggregate"])
+def test_plans_and_simulations_depend_on_accountants_and_protocols(root, script):
+    assert {"accounting/segmented.py", "accounting/hockey_stick.py", "protocols/segmented.py"} <= files_of(root, script)
+
+
+def test_the_command_line_is_no_part_of_the_pipeline(root):
+    for script in SCRIPTS:
+        assert "cli.py" not in files_of(root, script)
+
+
+# --- a package of our own ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def house(tmp_path):
+    """Write files below src/segshuffle, and a script beside it; returns what the script depends on."""
+
+    def build(script, **files):
+        shutil.rmtree(tmp_path, ignore_errors=True)
+        package = tmp_path / "src/segshuffle"
+        package.mkdir(parents=True)
+        (package / "__init__.py").touch()
+        for name, text in files.items():
+            path = package / (name.replace("__", "/").replace("INIT", "__init__") + ".py")
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text)
+        (tmp_path / "script.py").write_text(script)
+        found = package_files(tmp_path / "script.py", source=tmp_path / "src")
+        return [path.removeprefix(f"{package}/") for path in found]
+
+    return build
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import segshuffle.a",
+        "import segshuffle.a as b",
+        "import os, segshuffle.a",
+        "from segshuffle import a",
+        "from segshuffle.a import x",
+        "from segshuffle.a import *",
+        "def f():\n    from segshuffle.a import x",
+        "if True:\n    import segshuffle.a",
+        "try:\n    import segshuffle.a\nexcept ImportError:\n    pass",
+    ],
+)
+def test_every_form_of_import_is_seen(house, statement):
+    assert house(statement, a="x = 1", unused="") == ["__init__.py", "a.py"]
+
+
+def test_imports_are_followed(house):
+    found = house("import segshuffle.a", a="from segshuffle.b import y", b="import segshuffle.c", c="", d="")
+    assert found == ["__init__.py", "a.py", "b.py", "c.py"]
+
+
+def test_circles_end(house):
+    assert house("import segshuffle.a", a="import segshuffle.b", b="import segshuffle.a") == [
+        "__init__.py",
+        "a.py",
+        "b.py",
+    ]
+
+
+def test_a_package_counts_with_what_its_init_imports(house):
+    found = house("import segshuffle.p.m", p__INIT="from segshuffle.p.n import z", p__m="", p__n="z = 1", p__o="")
+    assert found == ["__init__.py", "p/__init__.py", "p/m.py", "p/n.py"]
+
+
+@pytest.mark.parametrize("statement", ["import numpy", "import segshuffler.a", "x = 'import segshuffle.a'"])
+def test_other_packages_and_texts_do_not_count(house, statement):
+    assert house(statement, a="") == []
+
+
+def test_an_import_added_to_a_module_is_noticed(root, tmp_path):
+    shutil.copytree(root / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(root / "workflow", tmp_path / "workflow")
+    before = files_of(tmp_path, "population")
+    module = tmp_path / "src/segshuffle/datasets/populations.py"
+    module.write_text(module.read_text() + "\nimport segshuffle.accounting.laws\n")
+    assert files_of(tmp_path, "population") - before == {"accounting/__init__.py", "accounting/laws.py"}

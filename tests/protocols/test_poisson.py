@@ -1,0 +1,395 @@
+"""The protocol with a Poisson blanket: errors by enumeration and simulation, certificates by enumeration, the search.
+
+Statistical tests allow five standard errors (false alarm 6e-7 each) or p-values above 1e-7, with fixed seeds.
+"""
+
+import itertools
+import json
+import math
+import subprocess
+import sys
+import time
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+import oracles as o
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from protocols.test_conformance import make_sample
+from protocols.test_weights import brute_force
+from scipy import stats
+
+from segshuffle.accounting.poisson_calibration import largest_copies, least_blanket_mean
+from segshuffle.accounting.poisson_pair import ItemPair
+from segshuffle.accounting.poisson_product import delta_interval
+from segshuffle.errors import InfeasibleError, ParameterError
+from segshuffle.experiment.design import level_counts
+from segshuffle.protocols import Plan, Problem, Sample
+from segshuffle.protocols.poisson import PoissonSegmented
+from segshuffle.protocols.weights import ErrorTerms
+
+LEVELS = (0.5, 1.0, 2.0)
+SPLITS = {"S1": [0.25, 0.5, 0.25], "S2": [0.5, 0.25, 0.25], "S3": [0.25, 0.25, 0.5]}
+SETTINGS = [(d, s, n) for d, s in ((17, 4), (128, 4), (128, 8)) for n in (5000, 50_000)]
+BUDGETS = (8.0, 16.0, 40.0)
+COPIES_MAX = 16.0
+SMALL = Problem(domain_size=8, set_size=2, levels=LEVELS, level_counts=(30, 50, 40), delta=1e-3)
+REPETITIONS = 6000
+
+
+def panel(d, s, n, split):
+    return Problem(d, s, LEVELS, level_counts(n, SPLITS[split]), 0.01 / n)
+
+
+@cache
+def planned(method, problem):
+    return method.plan(problem)
+
+
+def plan_with(problem, copies, blanket):
+    """A plan with given copies: simulations and errors need no guarantee."""
+    return Plan("tight-copies", problem, "exact", blanket, 0.0, {"copies": tuple(copies)}, 0.0)
+
+
+# -- errors ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("copies", [(0.5, 1.0), (0.75, 0.25), (1.5, 0.5), (2.0, 1.0), (1.25, 2.5)])
+def test_closed_form_is_the_enumerated_error(copies):
+    """Both assignments of levels, all counters up to 15; what is cut off adds less than 1e-8 of the error."""
+    d, sets, blanket = 3, [(0, 1), (1, 2)], Fraction(1, 4)
+    problem = Problem(d, 2, (0.5, 1.0), (1, 1), 0.1)
+    mu, rates = 2 * blanket / d, [Fraction(a) for a in copies]
+    target = [o.to_mpf(share) for share in o.item_frequencies(d, sets)]
+    offset, scale = o.to_mpf(mu), o.to_mpf(sum(rates))
+    errors = []
+    for assigned in (rates, rates[::-1]):
+        view, lost = o.poisson_blanket_view(d, sets, assigned, mu, 15)
+        assert 3 * lost * (16 / scale) ** 2 < 1e-8
+        errors.append(o.expected_squared_error(view, offset, scale, target))
+    plan = plan_with(problem, copies, float(blanket))
+    found = PoissonSegmented().expected_mse(plan, np.array([1, 2, 1]))
+    assert found == pytest.approx(float(sum(errors) / 2), rel=1e-8)
+
+
+@pytest.mark.parametrize(
+    "copies", [(0.2, 0.6, 0.95), (1.0, 2.0, 3.0), (1.3, 2.5, 3.7), (0.4, 1.0, 2.2), (0.0, 1.0, 1.0)]
+)
+def test_simulation_has_the_expected_error_and_no_bias(copies):
+    sample, plan = make_sample(SMALL, REPETITIONS), plan_with(SMALL, copies, 0.4)
+    deviation = PoissonSegmented().simulate(plan, sample, np.random.default_rng(17)) - sample.frequencies
+    errors = (deviation**2).sum(axis=1)
+    standard_error = errors.std(ddof=1) / math.sqrt(REPETITIONS)
+    expected = PoissonSegmented().expected_mse(plan, sample.item_counts)
+    assert abs(errors.mean() - expected) <= 5 * standard_error < 0.1 * expected
+    assert np.all(np.abs(deviation.mean(axis=0)) <= 5 * deviation.std(axis=0, ddof=1) / math.sqrt(REPETITIONS))
+
+
+@pytest.mark.parametrize(("blanket", "copies"), [(0.4, (0.3, 0.9)), (1.5, (1.0, 2.0)), (0.2, (2.6, 1.25))])
+def test_counters_are_independent_poisson_plus_copies(blanket, copies):
+    """The law of every counter by chi-square, and no correlation between any two."""
+    runs, d, held = 20_000, 4, np.array([[3, 5, 0, 2], [1, 0, 4, 5]])
+    problem = Problem(d, 2, (0.5, 1.0), (5, 5), 0.1)
+    items = np.array([[0, 1]] * 4 + [[1, 3], [3, 2], [3, 2], [2, 3], [2, 3], [3, 2]])
+    sample = Sample(items=items, domain_size=d, level_item_counts=np.tile(held, (runs, 1, 1)))
+    estimates = PoissonSegmented().simulate(plan_with(problem, copies, blanket), sample, np.random.default_rng(5))
+    mu = 10 * blanket / d
+    counters = estimates * 5 * sum(copies) + mu
+    whole = np.rint(counters).astype(int)
+    np.testing.assert_allclose(counters, whole, atol=1e-9)
+    assert whole.min() >= 0
+    for j in range(d):
+        law = stats.poisson.pmf(np.arange(120), mu)
+        for a, number in zip(copies, held[:, j], strict=True):
+            extra = stats.binom.pmf(np.arange(number + 1), number, a - math.floor(a))
+            shift = np.zeros(math.floor(a) * number + 1)
+            shift[-1] = 1.0
+            law = np.convolve(np.convolve(law, extra), shift)
+        seen = np.bincount(whole[:, j], minlength=law.size)[: law.size]
+        common = law * runs >= 20
+        pooled = [np.append(x[common], x[~common].sum()) for x in (seen, law * runs)]
+        pooled = [x if pooled[1][-1] >= 20 else x[:-1] for x in pooled]
+        assert stats.chisquare(*pooled, sum_check=False).pvalue > 1e-7
+    correlation = np.corrcoef(whole.T)
+    assert np.abs(correlation[np.triu_indices(d, 1)]).max() < 5.5 / math.sqrt(runs)
+
+
+# -- certificates ----------------------------------------------------------------------------------------------------
+
+CERTIFIED = {
+    "sampling": PoissonSegmented(),
+    "sampling at 0.7": PoissonSegmented(blanket_per_user=0.7),
+    "copies, 16 messages": PoissonSegmented(copies_max=COPIES_MAX, max_messages=16.0),
+    "copies": PoissonSegmented(copies_max=4.0),
+}
+
+
+@pytest.mark.parametrize("name", CERTIFIED)
+@pytest.mark.parametrize("problem", [SMALL, panel(17, 4, 5000, "S1"), panel(128, 8, 5000, "S3")], ids=str)
+def test_every_level_keeps_its_guarantee_and_uses_it_up(name, problem):
+    """Within 0.1 % of delta, unless more copies of that level are forbidden or would only cost."""
+    method = CERTIFIED[name]
+    plan = planned(method, problem)
+    copies, counts = np.array(plan.parameters["copies"]), np.array(problem.level_counts)
+    items = np.full(problem.domain_size, problem.n_users * problem.set_size // problem.domain_size)
+    assert plan.kind == "exact"
+    used_up = 0
+    for k, entry in enumerate(plan.parameters["certificate"]):
+        assert entry["epsilon"] == problem.levels[k]
+        assert entry["delta_lower"] <= entry["delta_upper"] <= problem.delta
+        assert entry["delta_upper"] <= 1.001 * entry["delta_lower"] + 1e-200
+        if entry["delta_upper"] >= 0.999 * problem.delta:
+            used_up += 1
+        elif copies[k] < method.copies_max:
+            raised = copies.copy()
+            raised[k] *= 1.0002
+            spent = plan.messages_per_user + problem.set_size * counts[k] * (raised[k] - copies[k]) / problem.n_users
+            costs = method.expected_mse(plan_with(problem, raised, plan.blanket_per_user), items)
+            over_budget = method.max_messages is not None and spent > method.max_messages
+            assert over_budget or costs >= method.expected_mse(plan, items)
+    assert used_up >= 1
+
+
+#: Domain, set size, users, blanket per user; a few counters so that all histograms can be listed.
+ENUMERABLE = [(4, 2, 1, 1.0), (4, 2, 2, 0.75), (3, 2, 2, 1.0), (5, 4, 1, 1.0)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("d", "s", "n", "blanket"), ENUMERABLE)
+def test_certificate_holds_for_the_enumerated_protocol(d, s, n, blanket):
+    """Whole sets exchanged, the other users' copies included; d < 2 s leaves d - s pairs. Equality for one user."""
+    problem = Problem(d, s, (1.0, 2.0), (n, 0), 0.05)
+    plan = PoissonSegmented(blanket_per_user=blanket, copies_max=3.0).plan(problem)
+    copies, certificate = plan.parameters["copies"][0], plan.parameters["certificate"][0]
+    mu = Fraction(n) * Fraction(blanket) / d
+    cutoff = {3: 14, 4: 9, 5: 6}[d]
+    rest = [tuple(range(s))] * (n - 1)
+    views = [
+        o.poisson_blanket_view(d, [held, *rest], [Fraction(copies)] * n, mu, cutoff)
+        for held in (tuple(range(s)), tuple(range(d - s, d)))
+    ]
+    lower, upper = o.hockey_stick_bounds(views[0][0], views[1][0], Fraction(math.exp(1.0)), views[0][1])
+    assert lower <= certificate["delta_upper"]
+    if n == 1:
+        assert upper - lower < 0.02 * lower
+        assert certificate["delta_lower"] <= upper
+        assert certificate["delta_upper"] <= 1.001 * upper
+    else:
+        assert lower > 0.05 * certificate["delta_upper"]
+
+
+@pytest.mark.parametrize(("d", "s"), [(5, 4), (6, 4), (7, 4), (9, 4)])
+def test_sets_that_must_overlap_have_fewer_pairs(d, s):
+    problem = Problem(d, s, (1.0,), (300,), 1e-4)
+    plan = PoissonSegmented(blanket_per_user=0.1).plan(problem)
+    limit = largest_copies(blanket_mean=30 / d, pairs=min(s, d - s), epsilon=1.0, delta=1e-4)
+    assert plan.parameters["copies"][0] == pytest.approx(limit, rel=3e-3)
+    assert limit < 1
+
+
+@pytest.mark.parametrize("copies_max", [1.0, 3.0])
+def test_nothing_to_hide_when_everybody_holds_everything(copies_max):
+    problem = Problem(5, 5, (0.5, 1.0), (100, 100), 1e-4)
+    plan = PoissonSegmented(copies_max=copies_max).plan(problem)
+    assert plan.parameters["copies"] == (copies_max, copies_max)
+    assert all(entry["delta_upper"] == 0 for entry in plan.parameters["certificate"])
+    assert plan.mse_bound < 1e-6
+
+
+# -- budgets ---------------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=20, derandomize=True)
+@given(
+    budget=st.floats(0.3, 60.0),
+    copies_max=st.sampled_from([0.5, 1.0, 3.0, 16.0]),
+    problem=st.sampled_from([SMALL, panel(17, 4, 5000, "S1"), panel(128, 8, 5000, "S2")]),
+)
+def test_a_budget_is_never_exceeded(budget, copies_max, problem):
+    plan = PoissonSegmented(copies_max=copies_max, max_messages=budget).plan(problem)
+    own = problem.set_size * np.dot(problem.level_counts, plan.parameters["copies"]) / problem.n_users
+    assert plan.messages_per_user == pytest.approx(plan.blanket_per_user + own, rel=1e-13)
+    assert plan.messages_per_user <= budget * (1 + 1e-12)
+    assert max(plan.parameters["copies"]) <= copies_max
+
+
+@pytest.mark.parametrize("problem", [SMALL, panel(17, 4, 50_000, "S2"), panel(128, 8, 5000, "S3")], ids=str)
+def test_more_messages_never_cost(problem):
+    """The error falls with the budget, and with copies it is never above sampling within the same budget."""
+    budgets = (0.5, 1.0, 2.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 40.0)
+    sampled, copied = (
+        [planned(PoissonSegmented(copies_max=c, max_messages=b), problem).mse_bound for b in budgets]
+        for c in (1.0, COPIES_MAX)
+    )
+    for errors in (sampled, copied):
+        assert all(later <= 1.01 * earlier for earlier, later in itertools.pairwise(errors))
+    assert all(c <= 1.01 * one for c, one in zip(copied, sampled, strict=True))
+    free = planned(PoissonSegmented(), problem)
+    within = planned(PoissonSegmented(max_messages=1.001 * free.messages_per_user), problem)
+    assert within.mse_bound == pytest.approx(free.mse_bound, rel=2e-3)
+
+
+def test_budgets_without_room():
+    with pytest.raises(InfeasibleError, match="max_messages = 2"):
+        PoissonSegmented(blanket_per_user=3.0, max_messages=2.0).plan(SMALL)
+    with pytest.raises(InfeasibleError, match="max_messages = 1e-06"):
+        PoissonSegmented(max_messages=1e-6).plan(SMALL)
+    # small as it is, it has room
+    tight = Problem(10**6, 5, (0.5,), (20,), 1e-6)
+    assert PoissonSegmented(copies_max=4.0, max_messages=200.0).plan(tight).messages_per_user <= 200.0 * (1 + 1e-12)
+
+
+# -- the search ------------------------------------------------------------------------------------------------------
+
+
+def least_error_of_scan(problem, limits, blanket, budget):
+    """Least error over a grid of copies that knows nothing of the optimiser, at one m."""
+    n, s = problem.n_users, problem.set_size
+    spread = s * (1 - s / problem.domain_size) * n / (n - 1)
+    room = math.inf if budget is None else (budget - blanket) * n / s
+    counts = np.array(problem.level_counts, dtype=float)
+    return brute_force(limits, counts, ErrorTerms(n * blanket, s, spread), room, points=14) if room > 0 else math.inf
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("d", "s", "n"), SETTINGS)
+def test_plans_are_not_beaten_by_a_dense_scan(d, s, n):
+    """All splits, one copy and with copies in three budgets; m on a grid, at whole copies, near the plan's own."""
+    delta = 0.01 / n
+    corners = [
+        1.0005 * least_blanket_mean(copies=float(j), pairs=s, epsilon=e, delta=delta) for e in LEVELS for j in (1, 2, 3)
+    ]
+    low, high = 0.05 * corners[6], min(40 * n / d, 1.5 * max(corners))
+
+    @cache
+    def limits(mean):
+        return np.array(
+            [largest_copies(blanket_mean=mean, pairs=s, epsilon=e, delta=delta, copies_max=9.0) for e in LEVELS]
+        )
+
+    means = [*np.geomspace(low, high, 20).tolist(), *(c for c in corners if c < high)]
+    for split in SPLITS:
+        problem = panel(d, s, n, split)
+        for budget, copies_max in ((None, 1.0), *((b, COPIES_MAX) for b in BUDGETS)):
+            plan = planned(PoissonSegmented(copies_max=copies_max, max_messages=budget), problem)
+            near = [factor * plan.blanket_per_user * n / d for factor in (0.98, 1.0, 1.02)]
+            rivals = [
+                least_error_of_scan(problem, np.minimum(limits(mean), copies_max), mean * d / n, budget)
+                for mean in means + near
+            ]
+            assert plan.mse_bound <= 1.005 * min(rivals), (split, budget)
+            # and the scan is dense enough to mean something
+            assert min(rivals) <= 1.03 * plan.mse_bound, (split, budget)
+
+
+@pytest.mark.parametrize("n", [10**6, 10**9])
+def test_whole_numbers_are_reached_exactly(n):
+    """At a large n everybody sends everything: being short of one copy costs more than the blanket."""
+    problem = Problem(128, 8, LEVELS, level_counts(n, SPLITS["S1"]), 0.01 / n)
+    mean = least_blanket_mean(copies=1.0, pairs=8, epsilon=0.5, delta=0.01 / n)
+    assert planned(PoissonSegmented(), problem).mse_bound <= 1.003 * 128 * mean / n**2
+
+
+def test_error_bound_is_the_error_for_uniform_items():
+    problem = Problem(16, 4, LEVELS, level_counts(4000, SPLITS["S1"]), 1e-6)
+    plan = planned(PoissonSegmented(), problem)
+    assert plan.mse_bound == pytest.approx(PoissonSegmented().expected_mse(plan, np.full(16, 1000)), rel=1e-9)
+
+
+# -- group privacy ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("d", "s"), [(17, 4), (128, 8), (9, 1)])
+def test_group_privacy_is_sound_and_never_better(d, s):
+    for level, blanket in itertools.product((0.5, 1.0, 2.0), (0.02, 0.1, 0.4)):
+        problem = Problem(d, s, (level,), (5000,), 2e-6)
+        group, product = (
+            PoissonSegmented(blanket_per_user=blanket, accounting=a).plan(problem) for a in ("group", "product")
+        )
+        assert group.kind == "upper"
+        assert group.parameters["copies"][0] <= product.parameters["copies"][0] * (1 + 1e-12)
+        exact = delta_interval(ItemPair(5000 * blanket / d, group.parameters["copies"][0]), pairs=s, epsilon=level)
+        assert exact.upper <= 2e-6
+        assert group.parameters["certificate"][0]["delta_upper"] <= 2e-6
+    problem = panel(d, s, 5000, "S1")
+    errors = [planned(PoissonSegmented(accounting=a), problem).mse_bound for a in ("group", "product")]
+    assert errors[0] > (2 if s > 1 else 1) * errors[1]
+
+
+# -- what every plan is ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("counts", [(0, 120, 80), (200, 0, 0), (0, 0, 1)])
+@pytest.mark.parametrize("copies_max", [1.0, 4.0])
+def test_levels_that_nobody_chose(counts, copies_max):
+    problem = Problem(9, 2, LEVELS, counts, 1e-4)
+    method = PoissonSegmented(copies_max=copies_max, max_messages=500.0)
+    plan, sample = method.plan(problem), make_sample(problem, 2)
+    assert all(entry["delta_upper"] <= 1e-4 for entry in plan.parameters["certificate"])
+    assert np.isfinite(method.simulate(plan, sample, np.random.default_rng(1))).all()
+    assert 0 < method.expected_mse(plan, sample.item_counts) < math.inf
+
+
+@pytest.mark.parametrize("name", CERTIFIED)
+def test_plan_survives_json_and_says_what_it_is(name):
+    method, sample = CERTIFIED[name], make_sample(SMALL, 3)
+    plan = planned(method, SMALL)
+    assert plan.method == method.name == ("tight" if method.copies_max == 1 else "tight-copies")
+    restored = Plan.from_dict(SMALL, json.loads(json.dumps(plan.as_dict())))
+    assert json.dumps(restored.as_dict()) == json.dumps(plan.as_dict())
+    one, other = (method.simulate(p, sample, np.random.default_rng(3)) for p in (plan, restored))
+    np.testing.assert_array_equal(one, other)
+    assert method.expected_mse(restored, sample.item_counts) == method.expected_mse(plan, sample.item_counts)
+
+
+def test_plan_does_not_depend_on_what_was_planned_before():
+    """A fresh process, another hash seed: caches must not show."""
+    program = (
+        "import json; from protocols import test_poisson as t;"
+        "print(json.dumps(t.CERTIFIED['copies, 16 messages'].plan(t.SMALL).as_dict()))"
+    )
+    tests = str(__import__("pathlib").Path(__file__).resolve().parents[1])
+    found = subprocess.run(
+        [sys.executable, "-c", f"import sys; sys.path.insert(0, {tests!r}); {program}"],
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    mine = CERTIFIED["copies, 16 messages"].plan(SMALL).as_dict()
+    assert found.stdout.strip() == json.dumps(mine)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("levels", "limit", "copies_max"), [(3, 5.0, 1.0), (3, 5.0, COPIES_MAX), (50, 100.0, COPIES_MAX)]
+)
+def test_planning_is_fast(levels, limit, copies_max):
+    """Five times the time allowed (1 s and 20 s), in CPU seconds: a smoke test, benchmarks/plan.py measures."""
+    n = 777_777
+    shares = [1 / levels] * levels
+    problem = Problem(128, 8, tuple(np.geomspace(0.5, 2, levels).tolist()), level_counts(n, shares), 0.01 / n)
+    began = time.process_time()
+    plan = PoissonSegmented(copies_max=copies_max).plan(problem)
+    assert time.process_time() - began < limit
+    assert all(entry["delta_upper"] <= problem.delta for entry in plan.parameters["certificate"])
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ({"accounting": "published"}, "accounting"),
+        ({"copies_max": 0.0}, "copies_max"),
+        ({"copies_max": 65.0}, "copies_max"),
+        ({"max_messages": 0.0}, "max_messages"),
+        ({"max_messages": math.inf}, "max_messages"),
+        ({"blanket_per_user": -1.0}, "blanket_per_user"),
+        ({"blanket_per_user": math.nan}, "blanket_per_user"),
+        ({"blanket_per_user": 1e-7}, "blanket_per_user"),
+    ],
+)
+def test_bad_options(options, name):
+    with pytest.raises(ParameterError) as info:
+        PoissonSegmented(**options).plan(SMALL)
+    assert info.value.name == name

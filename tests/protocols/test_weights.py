@@ -1,0 +1,145 @@
+"""Copies per level: the error's closed form against sums over users, the search against brute force."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import optimize
+
+from segshuffle.protocols.weights import ErrorTerms, best_copies
+
+
+def plain_error(copies, counts, terms):
+    """The formula of math.md 4b, for copies of shape (..., n_levels); inf if nobody sends."""
+    fraction = copies - np.floor(copies)
+    weight = copies @ counts
+    imbalance = np.maximum(copies**2 @ counts - weight**2 / counts.sum(), 0.0)
+    own = (fraction * (1 - fraction)) @ counts
+    with np.errstate(divide="ignore", invalid="ignore"):
+        error = (terms.noise + terms.own * own + terms.spread * imbalance) / weight**2
+    return np.where(weight > 0, error, math.inf)
+
+
+def brute_force(limits, counts, terms, room, points=41):
+    """Least error on a grid that has all whole numbers, and on the grid's shadow where the budget is used up."""
+    axes = [np.union1d(np.linspace(0, top, points), np.arange(1, math.floor(top) + 1)) for top in limits]
+    grids = [np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, limits.size)]
+    if math.isfinite(room):
+        for k in np.flatnonzero(counts):
+            pushed = grids[0].copy()
+            rest = pushed @ counts - pushed[:, k] * counts[k]
+            pushed[:, k] = np.clip((room - rest) / counts[k], 0, limits[k])
+            grids.append(pushed)
+    tried = np.concatenate(grids)
+    tried = tried[tried @ counts <= room * (1 + 1e-12)]
+    return float(plain_error(tried, counts, terms).min())
+
+
+@st.composite
+def problems(draw, largest=3):
+    levels = draw(st.integers(1, largest))
+    top = draw(st.sampled_from([1.0, 3.0, 8.0]))
+    limits = sorted(top ** draw(st.floats(-1, 1)) * draw(st.floats(0.1, 1.0)) for _ in range(levels))
+    counts = np.array([draw(st.integers(0, 2000)) for _ in range(levels - 1)] + [draw(st.integers(1, 2000))], float)
+    held = float(draw(st.sampled_from([1, 4, 8])))
+    per_user = math.exp(draw(st.floats(math.log(0.01), math.log(100.0))))
+    terms = ErrorTerms(per_user * counts.sum(), held * draw(st.sampled_from([0.0, 1.0])), held * draw(st.floats(0, 1)))
+    room = draw(st.one_of(st.just(math.inf), st.floats(0.05, 1.2))) * float(counts @ limits)
+    return np.array(limits), counts, terms, room
+
+
+@settings(max_examples=100, derandomize=True)
+@given(problems())
+def test_not_beaten_by_brute_force_and_within_the_limits(problem):
+    limits, counts, terms, room = problem
+    before = limits.copy()
+    copies, error = best_copies(limits, counts, terms, largest_weight=room)
+    assert np.array_equal(limits, before)
+    assert np.all((copies >= 0) & (copies <= limits))
+    assert counts @ copies <= room * (1 + 1e-11)
+    assert error == pytest.approx(float(plain_error(copies, counts, terms)), rel=1e-9)
+    assert error <= 1.005 * brute_force(limits, counts, terms, room)
+
+
+#: Budgets that bind: no single level can move, only exchanges between levels lower the error.
+BINDING = [
+    ([0.08, 0.39], [922, 78], ErrorTerms(12.0, 4.0, 2.28), 41.0),
+    ([0.74, 0.94, 1.19], [5, 31, 13], ErrorTerms(0.705, 8.0, 3.41), 29.06),
+    ([1.70, 2.02, 2.81], [1627, 1537, 1836], ErrorTerms(63.9, 1.0, 0.424), 3696.0),
+    ([0.89, 1.09, 1.62], [28, 18, 4], ErrorTerms(1.17, 8.0, 3.99), 16.3),
+]
+
+
+@pytest.mark.parametrize(("limits", "counts", "terms", "room"), BINDING)
+def test_a_budget_that_binds_is_spent_where_it_helps_most(limits, counts, terms, room):
+    limits, counts = np.array(limits), np.array(counts, dtype=float)
+    copies, error = best_copies(limits, counts, terms, largest_weight=room)
+    assert counts @ copies <= room * (1 + 1e-11)
+    assert error <= 1.005 * brute_force(limits, counts, terms, room)
+
+
+def test_a_level_may_be_left_out():
+    """A few percent of a copy from half of the users cost more than they bring."""
+    limits, counts = np.array([0.07, 0.97, 1.35]), np.array([558.0, 362.0, 80.0])
+    terms = ErrorTerms(70.0, 8.0, 2.69)
+    copies, error = best_copies(limits, counts, terms, largest_weight=541.0)
+    assert copies[0] == 0
+    assert error <= 1.0001 * brute_force(limits, counts, terms, 541.0)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("share", [0.4, math.inf])
+def test_five_levels_against_a_global_optimiser(seed, share):
+    rng = np.random.default_rng(seed)
+    limits = np.sort(np.exp(rng.uniform(math.log(0.2), math.log(6.0), 5)))
+    counts = np.round(rng.dirichlet(np.full(5, 2.0)) * 5000) + 1
+    terms = ErrorTerms(math.exp(rng.uniform(0, 4)) * counts.sum(), 4.0, 3.7)
+    room = share * float(counts @ limits)
+
+    def penalised(copies):
+        excess = max(float(counts @ copies) / room - 1, 0.0) if math.isfinite(room) else 0.0
+        return float(plain_error(copies, counts, terms)) * (1 + 100 * excess)
+
+    rival = optimize.differential_evolution(
+        penalised, [(0.0, top) for top in limits], seed=seed, maxiter=200, tol=1e-8, polish=False
+    )
+    copies, error = best_copies(limits, counts, terms, largest_weight=room)
+    assert error <= 1.005 * rival.fun
+    # and the optimiser is no straw man: it gets close itself
+    assert rival.fun <= 1.2 * error
+    assert counts @ copies <= room * (1 + 1e-11)
+
+
+def test_fifty_levels_are_not_beaten_by_random_plans():
+    rng = np.random.default_rng(5)
+    limits, counts = np.geomspace(0.3, 5.0, 50), np.full(50, 100.0)
+    terms = ErrorTerms(10_000.0, 8.0, 7.5)
+    for room in (math.inf, 6000.0):
+        copies, error = best_copies(limits, counts, terms, largest_weight=room)
+        caps = rng.uniform(0.3, 5.0, size=(4000, 1))
+        random = np.minimum(limits, caps) * np.exp(rng.normal(0, 0.05, size=(4000, 50)).clip(max=0))
+        random = np.where(rng.random((4000, 1)) < 0.5, random, np.where(random > 1, np.floor(random), random))
+        weight = random @ counts
+        random *= np.minimum(1.0, room / weight)[:, None]
+        assert error <= 1.0005 * plain_error(random, counts, terms).min()
+        assert np.all(copies <= limits)
+
+
+@pytest.mark.parametrize("copies", [(0.3, 1.0, 2.5), (0.0, 2.0, 3.0), (1.25, 1.25, 1.25)])
+def test_error_is_the_sum_over_users(copies):
+    """Terms user by user: M of mean a_k, and the weights' variance between users."""
+    counts, terms = np.array([3.0, 2.0, 4.0]), ErrorTerms(7.0, 2.0, 0.8)
+    sent = np.repeat(copies, counts.astype(int))
+    own = sum((a - math.floor(a)) * (math.floor(a) + 1 - a) for a in sent)
+    expected = (7.0 + 2.0 * own + 0.8 * len(sent) * np.var(sent)) / sent.sum() ** 2
+    assert terms.error(np.array(copies), counts) == pytest.approx(expected, rel=1e-13)
+
+
+def test_nobody_sends():
+    terms = ErrorTerms(1.0, 1.0, 1.0)
+    assert terms.error(np.zeros(2), np.ones(2)) == math.inf
+    copies, error = best_copies(np.array([0.5, 1.0]), np.array([0.0, 4.0]), terms)
+    assert error == pytest.approx(1.0 / 16, rel=1e-14)
+    assert copies[1] == 1.0

@@ -1,0 +1,212 @@
+"""The project itself: pinned tools, nothing private or large in it, files of readable length, a menu that explains."""
+
+import re
+import subprocess
+import sys
+import tomllib
+from importlib import metadata
+
+import pytest
+import yaml
+from packaging.markers import Marker
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+#: Files that may be longer than LONGEST lines: none.
+LONG_FILES: set[str] = set()
+LONGEST = 400
+
+
+@pytest.fixture(scope="module")
+def files(root):
+    """Every file that is, or is about to be, under version control."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "-co", "--exclude-standard"], cwd=root, capture_output=True, text=True, check=False
+    )
+    if listed.returncode:
+        pytest.skip("not a git checkout")
+    return [root / name for name in listed.stdout.split("\0") if name and (root / name).is_file()]
+
+
+@pytest.fixture(scope="module")
+def lock(root):
+    """Locked requirements: (requirement, number of hashes) per entry."""
+    entries = re.split(r"\n(?=[A-Za-z0-9])", (root / "requirements.lock").read_text())
+    found = []
+    for entry in entries:
+        lines = [line for line in entry.splitlines() if not line.lstrip().startswith("#")]
+        text = lines[0].removesuffix("\\").strip()
+        found.append((Requirement(text), sum("--hash=sha256:" in line for line in lines)))
+    return found
+
+
+def versions_for(lock, python):
+    """Locked versions that a given Python on Linux installs."""
+    environment = {
+        "python_version": python,
+        "python_full_version": f"{python}.0",
+        "implementation_name": "cpython",
+        "platform_python_implementation": "CPython",
+        "sys_platform": "linux",
+        "platform_system": "Linux",
+        "platform_machine": "x86_64",
+        "os_name": "posix",
+    }
+    return {
+        canonicalize_name(requirement.name): str(requirement.specifier).removeprefix("==")
+        for requirement, _ in lock
+        if requirement.marker is None or Marker(str(requirement.marker)).evaluate(environment)
+    }
+
+
+# --- pins --------------------------------------------------------------------------------------------------------
+
+
+def test_the_lock_names_no_address(root):
+    text = (root / "requirements.lock").read_text()
+    assert "://" not in text
+    options = {line.split()[0] for line in text.splitlines() if line.strip().startswith("--")}
+    assert {option.split("=")[0] for option in options} == {"--hash"}
+
+
+def test_everything_in_the_lock_is_one_version_with_hashes(lock):
+    assert len(lock) > 30
+    for requirement, hashes in lock:
+        assert re.fullmatch(r"==[^,*]+", str(requirement.specifier)), requirement
+        assert requirement.url is None
+        assert hashes >= 1, f"{requirement} has no hash"
+
+
+@pytest.mark.parametrize("python", ["3.11", "3.12", "3.13"])
+def test_the_lock_holds_all_that_the_project_asks_for(root, lock, python):
+    project = tomllib.loads((root / "pyproject.toml").read_text())
+    asked = [*project["project"]["dependencies"], *project["build-system"]["requires"]]
+    for group in project["dependency-groups"].values():
+        asked += [entry for entry in group if isinstance(entry, str)]
+    locked = versions_for(lock, python)
+    for requirement in map(Requirement, asked):
+        assert requirement.specifier.contains(locked[canonicalize_name(requirement.name)]), requirement
+
+
+def test_this_environment_is_the_locked_one(lock):
+    locked = versions_for(lock, f"{sys.version_info.major}.{sys.version_info.minor}")
+    for name in ("numpy", "scipy", "pandas", "matplotlib", "joblib", "snakemake"):
+        assert metadata.version(name) == locked[name]
+
+
+def test_conda_users_get_the_versions_of_the_lock(root, lock):
+    locked = versions_for(lock, "3.11")
+    renamed = {"matplotlib-base": "matplotlib", "snakemake-minimal": "snakemake"}
+    environment = yaml.safe_load((root / "environment.yml").read_text())
+    pinned = dict(entry.split("=") for entry in environment["dependencies"] if "=" in entry)
+    assert pinned.pop("python") == "3.11"
+    assert {renamed.get(name, name): version for name, version in pinned.items()} == {
+        name: locked[name] for name in (renamed.get(name, name) for name in pinned)
+    }
+
+
+def test_conda_users_get_all_that_a_run_needs(root):
+    project = tomllib.loads((root / "pyproject.toml").read_text())
+    asked = [*project["project"]["dependencies"], *project["dependency-groups"]["workflow"]]
+    environment = yaml.safe_load((root / "environment.yml").read_text())
+    given = {re.sub(r"-(base|minimal)$", "", entry.split("=")[0]) for entry in environment["dependencies"]}
+    assert {Requirement(text).name for text in asked} <= given
+
+
+def test_the_version_is_the_same_everywhere(root):
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    assert metadata.version("segshuffle") == project["version"]
+    citation = root / "CITATION.cff"
+    if citation.exists():
+        assert str(yaml.safe_load(citation.read_text())["version"]) == project["version"]
+
+
+# --- what is under version control -------------------------------------------------------------------------------
+
+
+def test_no_file_is_large(files):
+    assert {path.name: path.stat().st_size for path in files if path.stat().st_size > 2**20} == {}
+
+
+def test_no_data_are_in_the_project(files):
+    assert [path for path in files if re.search(r"\.(seq|npy|npz|zip|gz)$", path.name)] == []
+
+
+# in pieces, so that this file does not name them either
+HOSTS = [
+    ("pypi", r"\.org"),
+    ("pythonhosted", r"\.org"),
+    ("index", "-url"),
+    ("dev", "pi"),
+    ("arti", "factory"),
+    ("ne", "xus"),
+]
+
+
+def test_no_file_names_a_package_index(files):
+    hosts = "|".join(first + last for first, last in HOSTS)
+    for path in files:
+        text = path.read_bytes().decode("utf-8", "ignore")
+        assert not re.search(hosts, text), path
+
+
+def test_no_record_of_an_index_is_committed(files):
+    assert {path.name for path in files} & {"uv.lock", "pylock.toml", "pip.conf", ".pypirc", ".netrc"} == set()
+
+
+def test_no_source_file_is_longer_than_can_be_read(files, root):
+    lengths = {
+        str(path.relative_to(root)): len(path.read_text(encoding="utf-8").splitlines())
+        for path in files
+        if path.suffix in {".py", ".smk"} or path.name == "Snakefile"
+    }
+    assert {name: n for name, n in lengths.items() if n > LONGEST} == dict.fromkeys(LONG_FILES)
+
+
+# --- the menu ----------------------------------------------------------------------------------------------------
+
+TARGETS = ("all", "figures", "claims", "fig2", "fig3", "fig4", "fig5", "fig6", "docs_figures")
+
+
+@pytest.mark.pipeline
+def test_every_rule_is_explained_in_the_menu(root):
+    done = subprocess.run(
+        [sys.executable, "-m", "snakemake", "--list"], cwd=root, capture_output=True, text=True, check=True
+    )
+    menu = dict(line.partition(" ")[::2] for line in done.stdout.splitlines())
+    assert set(TARGETS) <= set(menu)
+    for name, explanation in menu.items():
+        assert re.fullmatch(r"\(.{10,}\)", explanation), f"{name} has no docstring"
+
+
+def test_a_bare_make_names_what_it_can_do(root):
+    makefile = (root / "Makefile").read_text()
+    declared = re.search(r"^\.PHONY:(.*)$", makefile, re.MULTILINE).group(1).split()
+    for target in declared:
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+    for target in ("reproduce", "test", "check", "lock"):
+        assert re.search(rf"^# make {target} ", makefile, re.MULTILINE), target
+
+
+# --- README ------------------------------------------------------------------------------------------------------
+
+
+def readme_commands(root):
+    """`segshuffle ...` commands in the README's fenced blocks, continuation lines joined."""
+    path = root / "README.md"
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    blocks = re.findall(r"^```(?:bash|console|sh)?\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    lines = "\n".join(blocks).replace("\\\n", " ").splitlines()
+    lines = [line.strip().removeprefix("$ ").removeprefix(".venv/bin/") for line in lines]
+    return [line for line in lines if line.startswith("segshuffle ") and "fetch-msnbc" not in line]
+
+
+def test_commands_in_the_readme_run(root, tmp_path):
+    if not (root / "README.md").exists():
+        pytest.skip("there is no README yet")
+    commands = readme_commands(root)
+    assert commands, "the README shows the command line"
+    for line in commands:
+        program = f"{sys.executable} -m segshuffle.cli {line.removeprefix('segshuffle ')}"
+        done = subprocess.run(["bash", "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"{line}\n{done.stderr}"

@@ -1,0 +1,219 @@
+"""Copies of the project in which the pipeline runs: from scratch, in a folder with a space, on a tiny configuration."""
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+#: Seconds after which a run counts as hanging.
+PATIENCE = 900
+
+#: Rules from the log to Figures 2-6; what is built beside them has tests of its own.
+SPINE = frozenset(
+    {
+        "msnbc",
+        "population",
+        "plan",
+        "simulate",
+        "aggregate",
+        "figure",
+        "summary",
+        "verdicts",
+        "provenance",
+        "runtimes",
+    }
+)
+
+TINY = {
+    "edition": "quick",
+    "repetitions": 4,
+    "repetition_block": 2,
+    "blanket_per_user": {"low": 0.3, "high": 10.0, "points": 3, "include": [2.0]},
+    "msnbc": {"path": None, "download": False, "padding": "in-domain", "n_users": [400], "set_sizes": [4]},
+    "synthetic": {"domain_size": 16, "n_users": [400], "set_sizes": [4]},
+    "competitors": {
+        "methods": ["subexp-local", "subexp-shuffle", "mm", "sepmm", "weighted-sepmm", "inverse-variance-sepmm"],
+        "balls_into_bins_analysis": "numerical",
+        "subexp_local_epsilon": 2.0,
+    },
+}
+
+
+class Checkout:
+    """A copy of the project with its own sources on the path and a tiny configuration."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.out = folder / "results/quick"
+
+    def command(self, *arguments, configfile="tiny.yaml"):
+        return [sys.executable, "-m", "snakemake", *arguments, "--configfile", configfile]
+
+    def environ(self, msnbc=""):
+        """No trace of the tests' own environment; bytecode is kept, as make does."""
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("SNAKEMAKE", "PYTEST"))}
+        return {
+            **kept,
+            "PYTHONPATH": str(self.folder / "src"),
+            "PYTHONDONTWRITEBYTECODE": "",
+            "SEGSHUFFLE_MSNBC": str(msnbc),
+        }
+
+    @contextlib.contextmanager
+    def started(self, *arguments):
+        """Begin a run in a process group of its own; nothing of it outlives the block."""
+        run = subprocess.Popen(
+            self.command(*arguments),
+            cwd=self.folder,
+            env=self.environ(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        try:
+            yield run
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(run.pid, signal.SIGKILL)
+            run.communicate(timeout=PATIENCE)
+
+    def run(self, *arguments, msnbc="", configfile="tiny.yaml"):
+        """Run snakemake to its end; returns exit status and everything it said."""
+        done = subprocess.run(
+            self.command(*arguments, configfile=configfile),
+            cwd=self.folder,
+            env=self.environ(msnbc),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+            timeout=PATIENCE,
+        )
+        return done.returncode, done.stdout
+
+    def finish(self, *arguments):
+        """Run snakemake and insist that it succeeds."""
+        status, said = self.run(*arguments)
+        assert status == 0, said
+        return said
+
+    def would_run(self, *targets, **options):
+        """Jobs per rule of the spine (and of its targets) that a dry run announces."""
+        status, said = self.run("-n", "--cores", "1", *targets, **options)
+        assert status == 0, said
+        if "Nothing to be done" in said:
+            return {}
+        table = re.search(r"^job +count\n-+ +-+\n(.*?)^total", said, re.MULTILINE | re.DOTALL).group(1)
+        jobs = {name: int(count) for name, count in (line.split() for line in table.splitlines())}
+        return {name: count for name, count in jobs.items() if name in SPINE or re.fullmatch(r"fig\d", name)}
+
+    @contextlib.contextmanager
+    def edited(self, name, change):
+        """Change a file's text for a while."""
+        path = self.folder / name
+        before, status = (path.read_bytes(), path.stat()) if path.exists() else (None, None)
+        text = "" if before is None else before.decode()
+        assert change(text) != text
+        path.write_text(change(text), encoding="utf-8")
+        try:
+            yield
+        finally:
+            if before is None:
+                path.unlink()
+            else:
+                path.write_bytes(before)
+                # Snakemake judges scripts by their time alone
+                os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+    @contextlib.contextmanager
+    def configured(self, path, value):
+        """Change a value of the configuration for a while."""
+
+        def change(text):
+            config = yaml.safe_load(text)
+            *parents, last = path.split(".")
+            section = config
+            for part in parents:
+                section = section[part]
+            section[last] = value
+            return yaml.safe_dump(config, sort_keys=False)
+
+        with self.edited("tiny.yaml", change):
+            yield
+
+    def results(self):
+        """Bytes of everything that must not depend on how the run was made."""
+        chosen = ["mse.csv", "claims.csv", "claims.md", "config.yaml", "README.md", "provenance.json"]
+        paths = [self.out / name for name in chosen]
+        for folder in ("errors", "plans", "populations", "figures", "data"):
+            paths += sorted((self.out / folder).iterdir())
+        return {str(path.relative_to(self.out)): path.read_bytes() for path in paths}
+
+    def leftovers(self):
+        """Temporary files of writers that did not finish."""
+        return [path for path in self.folder.rglob("*") if ".part" in path.name and ".snakemake" not in path.parts]
+
+
+def _files(root):
+    """Tracked files and those about to be; without git all but what .gitignore names."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "-co", "--exclude-standard"], cwd=root, capture_output=True, text=True, check=False
+    )
+    if listed.returncode:
+        pytest.skip("not a git checkout")
+    return [name for name in listed.stdout.split("\0") if name and (root / name).is_file()]
+
+
+@pytest.fixture(scope="session")
+def snapshot(root, tmp_path_factory):
+    """The project as it is now, without tests; later edits of it do not matter. The tiny configuration is in it."""
+    folder = tmp_path_factory.mktemp("snapshot")
+    for name in _files(root):
+        if not name.startswith(("tests/", "docs/")):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(root / name, folder / name)
+    config = yaml.safe_load((folder / "config/quick.yaml").read_text(encoding="utf-8"))
+    (folder / "tiny.yaml").write_text(yaml.safe_dump({**config, **TINY}, sort_keys=False), encoding="utf-8")
+    # the tiny configuration has no sets of 8 items
+    claims = folder / "config/reference/claims.yaml"
+    statements = yaml.safe_load(claims.read_text(encoding="utf-8"))
+    kept = [entry for entry in statements if "'set_size': 8" not in str(entry)]
+    claims.write_text(yaml.safe_dump(kept, sort_keys=False), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def new_checkout(snapshot, tmp_path_factory):
+    """Make a fresh copy of the project, in a folder with a space in its name."""
+
+    def make():
+        folder = tmp_path_factory.mktemp("a checkout") / "with spaces"
+        shutil.copytree(snapshot, folder)
+        return Checkout(folder)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def checkout(new_checkout):
+    """A copy in which the pipeline has run on two cores; tests leave it as they found it."""
+    made = new_checkout()
+    made.said = made.finish("--cores", "2")
+    return made
+
+
+@pytest.fixture(scope="session")
+def msnbc_file(root):
+    """The real MSNBC log, where it is at hand."""
+    for place in (os.environ.get("SEGSHUFFLE_MSNBC"), root.parent / "shared/data/msnbc990928.seq.gz"):
+        if place and Path(place).is_file():
+            return Path(place).resolve()
+    pytest.skip("the MSNBC log is not at hand: set SEGSHUFFLE_MSNBC")

@@ -1,0 +1,251 @@
+"""The pipeline itself: what it makes, that it is the same every time, and what happens when something is wrong."""
+
+import collections
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+
+from segshuffle.datasets import load_population
+from segshuffle.experiment.provenance import sha256_of
+
+pytestmark = [pytest.mark.slow, pytest.mark.pipeline, pytest.mark.xdist_group("pipeline")]
+
+FIGURES = ("fig2", "fig3", "fig4", "fig5", "fig6", "summary")
+FORMATS = ("pdf", "svg", "png")
+
+
+# --- a run -------------------------------------------------------------------------------------------------------
+
+
+def test_a_run_makes_everything(checkout):
+    for name in ("mse.csv", "claims.csv", "claims.md", "provenance.json", "config.yaml", "README.md", "runtimes.csv"):
+        assert (checkout.out / name).stat().st_size > 0, name
+    figures = {f"{figure}.{suffix}" for figure in FIGURES for suffix in FORMATS}
+    assert figures <= {path.name for path in (checkout.out / "figures").iterdir()}
+    assert len(list((checkout.out / "errors").iterdir())) == 6
+    assert checkout.leftovers() == []
+
+
+def test_every_job_leaves_a_log_and_a_benchmark(checkout):
+    logs = {str(path.relative_to(checkout.out / "logs").with_suffix("")) for path in checkout.out.rglob("*.log")}
+    timed = checkout.out.rglob("benchmarks/**/*.tsv")
+    benchmarks = {str(path.relative_to(checkout.out / "benchmarks").with_suffix("")) for path in timed}
+    assert logs == benchmarks
+    jobs = collections.Counter(name.split("/")[0] for name in logs)
+    expected = {"msnbc": 1, "population": 2, "plan": 2, "simulate": 6, "figure": 6, "aggregate": 1, "claims": 1}
+    assert {rule: jobs[rule] for rule in expected} == expected
+
+
+def test_the_table_has_every_row_once(checkout):
+    table = pd.read_csv(checkout.out / "mse.csv")
+    key = ["dataset", "n_users", "set_size", "split", "method", "blanket_per_user"]
+    grid = {0.3, 2.0, 10.0, 1.732}  # sqrt(0.3 * 10) in four digits
+    ours = table[(table["method"] == "segmented") & ~table["optimum"]]
+    assert set(ours["blanket_per_user"]) == grid
+    # 2 datasets x 3 splits; the grid, the optimum, 6 competitors
+    assert len(table) == 6 * (len(grid) + 1 + 6)
+    assert not table[~table["optimum"]].duplicated(key).any()
+    assert set(table["repetitions"]) == {4}
+    assert set(table["kind"]) <= {"published", "exact", "upper"}
+
+
+def test_a_stand_in_is_named_everywhere(checkout):
+    table = pd.read_csv(checkout.out / "mse.csv")
+    assert set(table.loc[table["dataset"] == "msnbc", "source"]) == {"stand-in"}
+    assert set(table.loc[table["dataset"] == "synthetic", "source"]) == {"synthetic"}
+    assert "msnbc (stand-in)" in (checkout.out / "claims.md").read_text()
+    record = json.loads((checkout.out / "provenance.json").read_text())["data"]["msnbc"]
+    assert record["kind"] == "stand-in"
+    assert "switched off" in record["reason"]
+    assert "**stand-in**" in (checkout.out / "README.md").read_text()
+    for figure in ("fig2", "fig4", "summary"):
+        drawn = (checkout.out / f"figures/{figure}.svg").read_text()
+        assert "MSNBC(stand-in)" in letters(drawn), figure
+    for figure in ("fig3", "fig5", "fig6"):
+        assert "stand-in" not in (checkout.out / f"figures/{figure}.svg").read_text()
+    assert "STAND-IN" in (checkout.out / "logs/msnbc.log").read_text()
+
+
+def letters(svg):
+    """Text of an SVG without tags and spaces: a title with mathematics is stored letter by letter."""
+    return "".join(re.sub(r"<!--.*?-->|<[^>]*>", "", svg, flags=re.DOTALL).split())
+
+
+def test_quick_is_written_on_every_figure_and_table(checkout):
+    for figure in FIGURES:
+        assert ">quick<" in (checkout.out / f"figures/{figure}.svg").read_text(), figure
+    assert "**quick** run" in (checkout.out / "claims.md").read_text()
+    assert "**quick** run" in (checkout.out / "README.md").read_text()
+
+
+def test_provenance_has_the_hash_of_every_output_and_no_place_on_this_machine(checkout):
+    text = (checkout.out / "provenance.json").read_text()
+    record = json.loads(text)
+    expected = {"mse.csv", "claims.csv", "claims.md"} | {f"figures/{f}.{s}" for f in FIGURES for s in FORMATS}
+    assert expected <= set(record["outputs"])
+    for name, digest in record["outputs"].items():
+        assert sha256_of(checkout.out / name) == digest, name
+    assert str(checkout.folder) not in text
+    effective = yaml.safe_load((checkout.out / "config.yaml").read_text())
+    assert effective == yaml.safe_load((checkout.folder / "tiny.yaml").read_text())
+
+
+def test_runtimes_count_every_job(checkout):
+    table = pd.read_csv(checkout.out / "runtimes.csv").set_index("rule")
+    expected = {"aggregate": 1, "claims": 1, "figure": 6, "msnbc": 1, "plan": 2, "population": 2, "simulate": 6}
+    assert {rule: table["jobs"].get(rule) for rule in expected} == expected
+    assert (table["seconds_longest"] <= table["seconds_total"]).all()
+
+
+def test_a_second_run_has_nothing_to_do(checkout):
+    assert "Nothing to be done" in checkout.finish("--cores", "2")
+
+
+def test_results_do_not_depend_on_the_number_of_cores(checkout, new_checkout):
+    others = {cores: new_checkout() for cores in ("1", "4")}
+    # both at once: the order of the jobs differs all the more
+    with others["1"].started("--cores", "1") as one, others["4"].started("--cores", "4") as four:
+        for run in (one, four):
+            said, _ = run.communicate(timeout=900)
+            assert run.returncode == 0, said
+    for other in others.values():
+        assert other.results() == checkout.results()
+
+
+# --- targets -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("target", "jobs"),
+    [
+        ("fig2", {"msnbc": 1, "population": 1, "plan": 1, "simulate": 1, "figure": 1, "fig2": 1}),
+        ("fig4", {"msnbc": 1, "population": 1, "plan": 1, "simulate": 2, "figure": 1, "fig4": 1}),
+        ("fig6", {"population": 1, "plan": 1, "simulate": 1, "figure": 1, "fig6": 1}),
+    ],
+)
+def test_one_figure_runs_its_own_panels_only(fresh, target, jobs):
+    assert fresh.would_run(target) == jobs
+
+
+@pytest.fixture(scope="module")
+def fresh(new_checkout):
+    """A copy in which nothing has run; tests leave it so."""
+    return new_checkout()
+
+
+# --- what is wrong -----------------------------------------------------------------------------------------------
+
+
+def test_an_invalid_configuration_is_refused_before_any_job(fresh):
+    with fresh.configured("levels", [2.0, 1.0, 0.5]), fresh.configured("splits.S1", [0.5, 0.5, 0.5]):
+        status, said = fresh.run("--cores", "1")
+    assert status != 0
+    assert "levels = [2.0, 1.0, 0.5] is not allowed: the levels must be strictly increasing" in said
+    assert "splits.S1 = [0.5, 0.5, 0.5] is not allowed: the shares must sum to 1" in said
+    assert "Traceback" not in said
+    assert not fresh.out.exists()
+
+
+def test_an_unknown_key_is_refused_before_any_job(fresh):
+    with fresh.configured("repetition", 100):
+        status, said = fresh.run("--cores", "1")
+    assert status != 0
+    assert "unknown key 'repetition'; known keys are" in said
+    assert "Traceback" not in said
+    assert not fresh.out.exists()
+
+
+def test_a_missing_msnbc_file_is_refused_before_any_job(fresh):
+    status, said = fresh.run("--cores", "1", msnbc="/nowhere/msnbc990928.seq")
+    assert status != 0
+    assert "SEGSHUFFLE_MSNBC = '/nowhere/msnbc990928.seq'" in said
+    assert "Traceback" not in said
+    assert not fresh.out.exists()
+
+
+def test_a_wrong_msnbc_file_fails_with_both_hashes_and_leaves_nothing(new_checkout, tmp_path):
+    wrong = tmp_path / "my sessions.seq"
+    wrong.write_bytes(b"1 2 3\n")
+    made = new_checkout()
+    status, said = made.run("--cores", "1", "results/quick/populations/msnbc-n400-s4.npz", msnbc=wrong)
+    assert status != 0
+    assert sha256_of(wrong) in said
+    assert re.search(r"expected is [0-9a-f]{64}", said)
+    assert "Get the file again" in said
+    assert not list((made.out / "data").glob("*"))
+    assert not list(made.out.rglob("*.npz"))
+    assert made.leftovers() == []
+    assert "Traceback" in (made.out / "logs/msnbc.log").read_text(), "the log has the details"
+
+
+def test_the_real_log_is_used_where_it_is_given(new_checkout, msnbc_file):
+    made = new_checkout()
+    wanted = "results/quick/populations/msnbc-n400-s4.npz"
+    status, said = made.run("--cores", "2", wanted, msnbc=msnbc_file)
+    assert status == 0, said
+    record = json.loads((made.out / "data/msnbc-source.json").read_text())
+    assert (record["kind"], record["label"], record["origin"]) == ("real", "MSNBC", msnbc_file.name)
+    population = load_population(made.folder / wanted)
+    assert (population.source, population.label) == ("real", "MSNBC")
+    assert (population.n_users, population.set_size, population.domain_size) == (400, 4, 17)
+    # the stand-in is another input: going back to it is noticed
+    assert "msnbc" in made.would_run(wanted)
+
+
+def test_a_killed_run_can_be_taken_up_again(checkout, tmp_path):
+    """SIGKILL in the middle; `--unlock`, then the same command with `--rerun-incomplete`, gives the same bytes."""
+    made = type(checkout)(tmp_path / "a copy")
+    shutil.copytree(checkout.folder, made.folder)
+    assert made.would_run() == {}, "results may be moved with their folder"
+    # plans, populations and what is built beside the spine take a while, and are as good as new
+    for name in ("errors", "figures"):
+        shutil.rmtree(made.out / name)
+    for name in ("mse.csv", "claims.csv", "claims.md", "provenance.json", "config.yaml", "README.md", "runtimes.csv"):
+        (made.out / name).unlink()
+    with made.started("--cores", "2") as run:
+        wait_for(lambda: len(list((made.out / "errors").glob("*.csv"))) >= 2, run)
+        os.killpg(run.pid, signal.SIGKILL)
+    assert not (made.out / "provenance.json").exists(), "it was killed in the middle"
+    status, said = made.run("--cores", "2", "--rerun-incomplete")
+    assert status != 0
+    assert "--unlock" in said, "what to do is said"
+    made.finish("--unlock")
+    made.finish("--cores", "2", "--rerun-incomplete")
+    assert made.results() == checkout.results()
+    assert "Nothing to be done" in made.finish("--cores", "2")
+
+
+def wait_for(condition, run):
+    end = time.monotonic() + 300
+    while not condition():
+        assert run.poll() is None, "the run ended before it could be killed"
+        assert time.monotonic() < end, "the run hangs"
+        time.sleep(0.02)
+
+
+# --- form --------------------------------------------------------------------------------------------------------
+
+
+def test_lint_finds_nothing(root):
+    done = subprocess.run(
+        [sys.executable, "-m", "snakemake", "--lint"], cwd=root, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_rules_are_formatted(root):
+    program = Path(sys.executable).with_name("snakefmt")
+    done = subprocess.run(
+        [program, "--check", "Snakefile", "workflow"], cwd=root, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,101 @@
+"""Which rules run again after which edit: what depends on it, and nothing else. Dry runs beside a finished run."""
+
+import shutil
+import subprocess
+
+import pytest
+
+pytestmark = [pytest.mark.slow, pytest.mark.pipeline, pytest.mark.xdist_group("pipeline")]
+
+RECORDS = {"provenance", "runtimes"}
+DRAWINGS = {"figure", "summary", *RECORDS}
+AFTER_ERRORS = {"aggregate", "verdicts", *DRAWINGS}
+AFTER_PLANS = {"plan", "simulate", *AFTER_ERRORS}
+AFTER_POPULATIONS = {"population", "simulate", *AFTER_ERRORS}
+EVERYTHING = {"msnbc", "plan", *AFTER_POPULATIONS}
+
+
+def comment(text):
+    return f"{text}\n# an edit\n"
+
+
+def recoloured(text):
+    return text.replace("#E69F00", "#E69F01")
+
+
+FILES = [
+    ("README.md", comment, set()),
+    ("Makefile", comment, set()),
+    ("requirements.lock", comment, set()),
+    ("src/segshuffle/cli.py", comment, set()),
+    ("src/segshuffle/experiment/closing.py", comment, set()),
+    ("src/segshuffle/figures/style.py", recoloured, DRAWINGS),
+    ("src/segshuffle/figures/segshuffle.mplstyle", comment, DRAWINGS),
+    ("src/segshuffle/figures/mse.py", comment, {"figure", *RECORDS}),
+    ("src/segshuffle/figures/summary.py", comment, {"summary", *RECORDS}),
+    ("src/segshuffle/accounting/segmented.py", comment, AFTER_PLANS),
+    ("src/segshuffle/accounting/hockey_stick.py", comment, AFTER_PLANS),
+    ("src/segshuffle/protocols/segmented.py", comment, AFTER_PLANS),
+    ("src/segshuffle/protocols/subset_exponential.py", comment, AFTER_PLANS),
+    ("src/segshuffle/experiment/claims.py", comment, {"verdicts", *RECORDS}),
+    ("src/segshuffle/experiment/guide.py", comment, {"provenance"}),
+    ("src/segshuffle/experiment/runtimes.py", comment, {"runtimes"}),
+    ("src/segshuffle/experiment/seeds.py", comment, EVERYTHING),
+    ("config/reference/claims.yaml", comment, {"verdicts", *RECORDS}),
+    ("workflow/scripts/plan.py", comment, AFTER_PLANS),
+    ("workflow/scripts/population.py", comment, AFTER_POPULATIONS),
+]
+
+
+@pytest.mark.parametrize(("name", "change", "expected"), FILES, ids=[name for name, _, _ in FILES])
+def test_editing_a_file(checkout, name, change, expected):
+    with checkout.edited(name, change):
+        assert set(checkout.would_run()) == expected
+
+
+CONFIGURATION = [
+    ("repetitions", 6, {"simulate", *AFTER_ERRORS}),
+    ("repetition_block", 4, {"simulate", *AFTER_ERRORS}),
+    ("seed", 1, EVERYTHING - {"plan"}),
+    ("levels", [0.5, 1.0, 2.5], AFTER_PLANS),
+    ("splits.S2", [0.25, 0.25, 0.5], AFTER_PLANS),
+    ("delta_times_n", 0.02, AFTER_PLANS),
+    ("blanket_per_user.include", [2.0, 4.0], {"plan", "simulate", *AFTER_ERRORS}),
+    ("competitors.methods", ["mm"], AFTER_PLANS),
+    ("msnbc.download", True, EVERYTHING - {"plan"}),
+    ("edition", "full", EVERYTHING),
+]
+
+
+@pytest.mark.parametrize(("path", "value", "expected"), CONFIGURATION, ids=[path for path, _, _ in CONFIGURATION])
+def test_changing_the_configuration(checkout, path, value, expected):
+    with checkout.configured(path, value):
+        assert set(checkout.would_run()) == expected
+
+
+def test_another_size_of_the_synthetic_domain_leaves_msnbc_alone(checkout):
+    with checkout.configured("synthetic.domain_size", 20):
+        jobs = checkout.would_run()
+    # 1 of the 2 populations, 3 of the 6 panels, 3 of the 5 figures
+    expected = {"population": 1, "plan": 1, "simulate": 3, "figure": 3}
+    assert {rule: jobs.get(rule) for rule in expected} == expected
+    assert "msnbc" not in jobs
+
+
+def test_one_more_population_leaves_the_others_alone(checkout):
+    with checkout.configured("msnbc.n_users", [400, 800]):
+        jobs = checkout.would_run()
+    expected = {"population": 1, "plan": 1, "simulate": 3, "figure": 2}
+    assert {rule: jobs.get(rule) for rule in expected} == expected
+    assert "msnbc" not in jobs
+
+
+def test_another_commit_is_recorded_and_nothing_else(checkout):
+    git = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"]
+    try:
+        for arguments in (["init", "-q"], ["add", "Makefile"], ["commit", "-q", "-m", "x"]):
+            subprocess.run([*git, *arguments], cwd=checkout.folder, check=True, capture_output=True)
+        assert set(checkout.would_run()) == {"provenance"}
+    finally:
+        shutil.rmtree(checkout.folder / ".git")
+    assert checkout.would_run() == {}
