@@ -18,7 +18,7 @@ reproduce: install
 	$(BIN)/python -m segshuffle.experiment.closing $(CONFIG)
 
 test: install
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto --dist loadgroup
 
 check: install
 	$(BIN)/ruff check .
