@@ -247,7 +247,7 @@ def test_only_quick_runs_are_marked():
 def published_rates(domain_size, set_size, n_users, levels, delta):
     """Rates of the published protocol over a grid of m that contains the whole numbers, where its error has dips."""
     problem = Problem(domain_size, set_size, levels, (n_users, *[0] * (len(levels) - 1)), delta)
-    grid = np.union1d(np.geomspace(0.25, 18.0, 14), np.arange(1.0, 5.0))
+    grid = np.union1d(np.geomspace(0.3, 17.0, 11), np.arange(1.0, 5.0))
     return [(m, sampling_rates(problem, m)) for m in grid]
 
 

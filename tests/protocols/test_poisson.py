@@ -237,7 +237,7 @@ def test_budgets_without_room():
     with pytest.raises(InfeasibleError, match="max_messages = 1e-06"):
         PoissonSegmented(max_messages=1e-6).plan(SMALL)
     # small as it is, it has room
-    tight = Problem(10**6, 5, (0.5,), (20,), 1e-6)
+    tight = Problem(10**6, 2, (0.5,), (2000,), 1e-4)
     assert PoissonSegmented(copies_max=4.0, max_messages=200.0).plan(tight).messages_per_user <= 200.0 * (1 + 1e-12)
 
 
