@@ -1,4 +1,4 @@
-"""The proven experiments: plans, tasks, table and summary; and what issue 4 asks of the errors, in closed form."""
+"""The proven experiments: plans, tasks, table and summary; and the headline errors, in closed form."""
 
 import functools
 import json
@@ -240,7 +240,7 @@ def test_only_quick_runs_are_marked():
     assert "not a result" not in tight.summary_markdown(summary, [8], edition="full", sources={})
 
 
-# -- issue 4's figures, in closed form for uniform items -------------------------------------------------------------
+# -- headline figures, in closed form for uniform items
 
 
 @functools.cache

@@ -201,6 +201,7 @@ def test_nothing_to_hide_when_everybody_holds_everything(copies_max):
 # -- budgets ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @settings(max_examples=20, derandomize=True)
 @given(
     budget=st.floats(0.3, 60.0),
@@ -215,6 +216,7 @@ def test_a_budget_is_never_exceeded(budget, copies_max, problem):
     assert max(plan.parameters["copies"]) <= copies_max
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("problem", [SMALL, panel(17, 4, 50_000, "S2"), panel(128, 8, 5000, "S3")], ids=str)
 def test_more_messages_never_cost(problem):
     """The error falls with the budget, and with copies it is never above sampling within the same budget."""

@@ -14,17 +14,33 @@ from segshuffle.accounting.calibrate import safe_edge
 from segshuffle.accounting.segmented import check_guarantee
 
 _LARGEST_RATIO = 1e3
+#: Beyond this many deviations the log of delta is -inf for every purpose.
+_LARGEST_TAIL = 1e70
 
 
 def gaussian_log_delta(*, ratio: float, epsilon: float) -> float:
     """Log of the exact delta of the Gaussian mechanism with sensitivity/deviation = `ratio` > 0 at epsilon >= 0."""
     x = epsilon / ratio
+    if x > _LARGEST_TAIL:
+        return -math.inf
     if ratio < 1e-3:
-        # first order in the ratio, free of the cancellation of the two tails
-        mills = math.sqrt(math.pi / 2) * float(special.erfcx(x / math.sqrt(2)))
-        return math.log(ratio) - x * x / 2 - 0.5 * math.log(2 * math.pi) + math.log(max(1 - x * mills, 1e-12))
+        # e^eps phi(x + r/2) = phi(x - r/2), so delta = phi(x - r/2) (M(x - r/2) - M(x + r/2)), M Mills' ratio, whose
+        # central difference is taken through its derivatives: the two tails would cancel
+        first, third = _mills_derivatives(x)
+        difference = ratio * first + ratio**3 / 24 * third
+        return -0.5 * (x - 0.5 * ratio) ** 2 - 0.5 * math.log(2 * math.pi) + math.log(difference)
     plus, minus = float(special.log_ndtr(ratio / 2 - x)), float(special.log_ndtr(-ratio / 2 - x))
     return plus + math.log(-math.expm1(min(epsilon + minus - plus, -1e-15)))
+
+
+def _mills_derivatives(x: float) -> tuple[float, float]:
+    """Minus the first and minus the third derivative of Mills' ratio at x >= 0; both are positive."""
+    if x > 100.0:
+        # asymptotic series: the closed forms cancel
+        return 1 / x**2 - 3 / x**4 + 15 / x**6 - 105 / x**8, 6 / x**4
+    mills = math.sqrt(math.pi / 2) * float(special.erfcx(x / math.sqrt(2)))
+    first = 1.0 - x * mills
+    return first, 2 * first - x * (mills - x * first)
 
 
 def gaussian_ratio(*, epsilon: float, delta: float) -> float:
