@@ -84,15 +84,14 @@ def test_nothing_to_hide():
 
 # -- the shuffled protocol against the curator, one level ------------------------------------------------------------
 
-# with one item per user and delta = 1e-8 the counters must be larger before they look Gaussian in the tail that matters
-SETTINGS = [(17, 4, 5000, 100), (128, 8, 50_000, 100), (128, 1, 1_000_000, 500)]
+SETTINGS = [(17, 4, 5000, 100), (128, 8, 50_000, 100), (128, 1, 1_000_000, 100)]
 LEVELS = (4.0, 2.0, 1.0, 0.5, 0.25, 0.1)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("d", "s", "n", "large_from"), SETTINGS)
 def test_one_level_reaches_the_curator_where_counters_are_large(d, s, n, large_from):
-    """Within 5 % where n m/d >= 100, for the set sizes of the experiments.
+    """Within 5 % where n m/d >= 100, .
 
     Sampling or copies, the curve over n m/d falls to 1 and never below it by more than the calibrations' 0.1 %.
     """
@@ -112,7 +111,7 @@ def test_one_level_reaches_the_curator_where_counters_are_large(d, s, n, large_f
         assert min(ratios) > 0.999
         assert ratios[-1] < 1.005
         large = [ratio for mean, ratio in curve if mean >= large_from]
-        assert len(large) >= 2
+        assert len(large) >= 3
         assert max(large) <= 1.05
     # copies help at every level, most where counters are small
     assert all(c[1] < o[1] for c, o in zip(curves[4.0], curves[1.0], strict=True))

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable
 
 from segshuffle.accounting.gaussian import gaussian_log_delta
+from segshuffle.accounting.loss_distribution import AccuracyError
 from segshuffle.accounting.poisson_pair import (
     BLANKET_MEAN_RANGE,
     COPIES_RANGE,
@@ -21,7 +22,7 @@ from segshuffle.accounting.poisson_pair import (
     check_pairs,
     check_rtol,
 )
-from segshuffle.accounting.poisson_product import log_delta_bound
+from segshuffle.accounting.poisson_product import SMALLEST_DELTA, delta_interval, log_delta_bound
 from segshuffle.errors import InfeasibleError, ParameterError
 
 
@@ -68,6 +69,37 @@ def _solve(log_excess: Callable[[float], float], start: float, slope: float, lim
         if x in tried:
             break
     return safe
+
+
+def _calibrate(
+    pair_at: Callable[[float], ItemPair],
+    target: tuple[int, float, float, float],
+    start: float,
+    slope: float,
+    limits: tuple[float, float],
+) -> float:
+    """`_solve` for the log of delta of `pair_at(x)` over the target (pairs, epsilon, delta, rtol).
+
+    `log_delta_bound` looks at one lattice only; where that was too coarse (few counts, small means), the answer is
+    improved with the bound of `delta_interval`, which refines until both its bounds agree.
+    """
+    pairs, epsilon, delta, rtol = target
+
+    def excess(x: float) -> float:
+        return log_delta_bound(pair_at(x), pairs, epsilon, rtol) - math.log(delta)
+
+    def sharp(x: float) -> float:
+        try:
+            upper = delta_interval(pair_at(x), pairs=pairs, epsilon=epsilon, rtol=rtol).upper
+        except AccuracyError:
+            return excess(x)
+        return math.log(max(upper, SMALLEST_DELTA) / delta)
+
+    answer = _solve(excess, start, slope, limits)
+    if math.isnan(answer) or answer == limits[1] or sharp(answer) >= math.log(0.999):
+        return answer
+    better = _solve(sharp, answer, slope, (answer, limits[1]))
+    return answer if math.isnan(better) else better
 
 
 def _slope(function: Callable[[float], float], x: float, change: float = 1e-3) -> float:
@@ -163,12 +195,11 @@ def largest_copies(
     def copies(log: float) -> float:
         return copies_max if log >= limits[1] else min(max(math.exp(log), COPIES_RANGE[0]), copies_max)
 
-    def excess(log: float) -> float:
-        return log_delta_bound(ItemPair(blanket_mean, copies(log)), pairs, epsilon, rtol) - math.log(delta)
-
     log_scale = _gaussian_log_scale(epsilon, delta)
     slope = _slope(lambda log: gaussian_log_delta(ratio=math.exp(log), epsilon=epsilon), log_scale)
-    answer = _solve(excess, log_scale + unit, slope, limits)
+    answer = _calibrate(
+        lambda log: ItemPair(blanket_mean, copies(log)), (pairs, epsilon, delta, rtol), log_scale + unit, slope, limits
+    )
     if math.isnan(answer):
         raise InfeasibleError(f"No number of copies meets epsilon = {epsilon:g}, delta = {delta:g}: raise delta.")
     return copies(answer)
@@ -213,12 +244,15 @@ def least_blanket_mean(*, copies: float, pairs: int, epsilon: float, delta: floa
     def mean(negative_log: float) -> float:
         return min(max(math.exp(-negative_log), least), most)
 
-    def excess(negative_log: float) -> float:
-        return log_delta_bound(ItemPair(mean(negative_log), copies), pairs, epsilon, 1e-3) - math.log(delta)
-
     log_scale = _gaussian_log_scale(epsilon, delta)
     slope = _slope(lambda log: gaussian_log_delta(ratio=math.exp(log), epsilon=epsilon), log_scale) / 2
-    answer = _solve(excess, 2 * (log_scale - math.log(copies)) - math.log(2 * pairs), slope, limits)
+    answer = _calibrate(
+        lambda negative_log: ItemPair(mean(negative_log), copies),
+        (pairs, epsilon, delta, 1e-3),
+        2 * (log_scale - math.log(copies)) - math.log(2 * pairs),
+        slope,
+        limits,
+    )
     if math.isnan(answer):
         raise InfeasibleError(f"No blanket mean up to {most:g} meets epsilon = {epsilon:g}, delta = {delta:g}.")
     return mean(answer)

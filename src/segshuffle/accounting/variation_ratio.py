@@ -70,7 +70,7 @@ def subset_exponential(*, domain_size: int, set_size: int, subset_size: int, loc
     missing_both = math.comb(domain_size - set_size - changed, subset_size) / total
     gain = math.exp(local_epsilon)
     alpha = (missing_one - missing_both) / (gain * (1.0 - missing_one) + missing_one)
-    return VariationRatio(heads=gain * alpha, tails=alpha, clone=alpha)
+    return VariationRatio(heads=min(gain * alpha, 1.0), tails=alpha, clone=alpha)
 
 
 def check_subset(*, domain_size: int, set_size: int, subset_size: int) -> None:

@@ -18,7 +18,7 @@ from scipy import interpolate, optimize
 
 from segshuffle.accounting.poisson_calibration import largest_copies, least_blanket_mean
 from segshuffle.accounting.poisson_pair import ItemPair
-from segshuffle.accounting.poisson_product import delta_interval
+from segshuffle.accounting.poisson_product import delta_interval, log_delta_bound
 from segshuffle.accounting.segmented import item_target
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.protocols.base import (
@@ -37,6 +37,7 @@ ACCOUNTINGS = ("product", "group")
 _NODES = 17
 _GRID = 160
 _REFINED = 4
+_NEAR = 0.02
 _MOST_COPIES = 64.0
 _LEAST_MEAN, _LARGEST_MEAN = 1e-3, 1e12
 
@@ -64,13 +65,19 @@ def _largest(target: _Target, blanket_mean: float, copies_max: float) -> float:
     """Largest copies at a blanket of `blanket_mean` messages per item, rounded down; copies_max if nothing to hide."""
     if target.pairs == 0:
         return copies_max
-    return largest_copies(
+    copies = largest_copies(
         blanket_mean=blanket_mean,
         pairs=target.pairs,
         epsilon=target.epsilon,
         delta=target.delta,
         copies_max=copies_max,
     )
+    # that search stops within 0.1 % of delta; a whole number just above costs no sampling noise
+    whole = float(math.ceil(copies))
+    if 0.998 * whole < copies < whole <= copies_max:
+        bound = log_delta_bound(ItemPair(blanket_mean, whole), target.pairs, target.epsilon, 1e-3)
+        return whole if bound <= math.log(target.delta) else copies
+    return copies
 
 
 @functools.lru_cache(maxsize=65536)
@@ -207,6 +214,14 @@ class PoissonSegmented:
         grid are refined.
         """
         low, high = self._means(problem)
+        if self.max_messages is not None:
+            affordable = self.max_messages * problem.n_users / problem.domain_size
+            if affordable <= _LEAST_MEAN:
+                raise InfeasibleError(
+                    f"max_messages = {self.max_messages} is too small: raise it, or lower the domain size."
+                )
+            # a budget below that range still buys something
+            low = max(min(low, 0.1 * affordable), _LEAST_MEAN)
         targets = [_Target.of(problem, level, self.accounting) for level in problem.levels]
         curves = [_curve(target, low, high) if target.pairs else None for target in targets]
         per_mean = problem.domain_size / problem.n_users
@@ -224,7 +239,14 @@ class PoissonSegmented:
                 f"max_messages = {self.max_messages} is too small: raise it, or lower the domain size."
             )
         best = min((self._refine(error, grid, values, i) for i in _local_minima(values)), key=lambda found: found[1])
-        return math.exp(best[0]) * per_mean
+        mean = math.exp(best[0])
+        whole = _whole_copies_near(mean, targets, curves, self.copies_max)
+        return min([mean, *whole], key=lambda mean: self._error_at(problem, targets, mean)) * per_mean
+
+    def _error_at(self, problem: Problem, targets: list[_Target], mean: float) -> float:
+        """Error at a blanket mean, with the limits calibrated there."""
+        limits = np.array([_largest(target, mean, self.copies_max) for target in targets])
+        return self._choose(problem, mean * problem.domain_size / problem.n_users, limits)[1]
 
     def _refine(
         self, error: Callable[[float], float], grid: FloatArray, values: FloatArray, index: int
@@ -273,6 +295,20 @@ class PoissonSegmented:
 
 def _least_mean(target: _Target, copies: float) -> float:
     return least_blanket_mean(copies=copies, pairs=target.pairs, epsilon=target.epsilon, delta=target.delta)
+
+
+def _whole_copies_near(
+    mean: float, targets: list[_Target], curves: list[interpolate.PchipInterpolator | None], copies_max: float
+) -> list[float]:
+    """Means at which a level just reaches a whole number of copies: the error dips there, interpolation misses it."""
+    near = []
+    for target, curve in zip(targets, curves, strict=True):
+        limit = math.inf if curve is None else math.exp(float(curve(math.log(mean))))
+        if limit <= copies_max * (1 + _NEAR) and round(limit) >= 1 and abs(limit / round(limit) - 1) <= _NEAR:
+            near.append((abs(limit / round(limit) - 1), target, float(round(limit))))
+    found = [_least_mean(target, whole) for _, target, whole in sorted(near, key=lambda entry: entry[0])[:_REFINED]]
+    # rounding of n m/d must not undo it
+    return [m * (1 + 1e-9) for m in found if _LEAST_MEAN <= m < _LARGEST_MEAN / 2]
 
 
 def _local_minima(values: FloatArray) -> list[int]:

@@ -12,7 +12,9 @@ exact counts. A trusted curator who weighs exactly has own = 0.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +23,7 @@ from segshuffle.protocols.base import FloatArray
 
 _SWEEPS = 50
 _STARTS = 4
+_FEW_LEVELS = 8
 
 
 class _Sums(NamedTuple):
@@ -104,7 +107,18 @@ def _starts(limits: FloatArray, counts: FloatArray, terms: ErrorTerms, largest_w
             terms.noise + terms.own * (counts @ (fraction * (1 - fraction))) + terms.spread * imbalance
         ) / weights**2
     errors = np.where(weights > 0, errors, math.inf)
-    return [plans[:, i].copy() for i in np.argsort(errors, kind="stable")[:_STARTS]]
+    starts = [plans[:, i].copy() for i in np.argsort(errors, kind="stable")[:_STARTS]]
+    if float(counts @ limits) > largest_weight:
+        starts += [_filled(limits, counts, largest_weight, order) for order in (slice(None), slice(None, None, -1))]
+    return starts
+
+
+def _filled(limits: FloatArray, counts: FloatArray, largest_weight: float, order: slice) -> FloatArray:
+    """Limits from one end of the levels until the budget is used up, 0 after."""
+    wanted = (counts * limits)[order]
+    room = np.clip(largest_weight * (1 - 1e-12) - (np.cumsum(wanted) - wanted), 0.0, wanted)
+    filled = np.divide(room, counts[order], out=np.zeros_like(room), where=counts[order] > 0)[order]
+    return np.minimum(filled, limits)
 
 
 def _descend(
@@ -128,9 +142,68 @@ def _descend(
                 reached = terms.of(trial, users)
                 if reached < error:
                     error, sums, copies[level] = reached, trial, value
+        if sums.weight > largest_weight * (1 - 1e-9):
+            error, sums = _exchange(copies, limits, counts, terms, sums, error)
         if error > before * (1 - 1e-9):
             break
     return np.array(copies), error
+
+
+def _exchange(
+    copies: list[float], limits: FloatArray, counts: FloatArray, terms: ErrorTerms, sums: _Sums, error: float
+) -> tuple[float, _Sums]:
+    """Move copies between two levels at the same sum: where the budget binds, no single level can move.
+
+    At a fixed sum the numerator is quadratic between two integers of either level; `copies` is changed in place.
+    """
+    users, levels = float(counts.sum()), [k for k in range(len(copies)) if counts[k] > 0]
+    near = 1 if len(levels) > _FEW_LEVELS else len(levels)
+    for i, one in enumerate(levels):
+        for other in levels[i + 1 : i + 1 + near]:
+            n, o = float(counts[one]), float(counts[other])
+            shared = n * copies[one] + o * copies[other]
+            rest = sums.add(copies[one], -n).add(copies[other], -o)
+            top = float(limits[other])
+            low = max(0.0, (shared - o * top) / n)
+            high = min(float(limits[one]), shared / n)
+            low = min(low, high)
+            ends = {low, high, *map(float, range(math.ceil(low), math.floor(high) + 1))}
+            for whole in range(math.ceil((shared - n * high) / o), math.floor((shared - n * low) / o) + 1):
+                ends.add(min(max((shared - o * whole) / n, low), high))
+            points = sorted(ends)
+
+            def partner(x: float, n: float = n, o: float = o, shared: float = shared, top: float = top) -> float:
+                return min(max((shared - n * x) / o, 0.0), top)
+
+            def value(
+                x: float,
+                n: float = n,
+                o: float = o,
+                rest: _Sums = rest,
+                partner: Callable[[float], float] = partner,
+            ) -> float:
+                return terms.of(rest.add(x, n).add(partner(x), o), users)
+
+            # a quadratic's own minimum within every piece, from three of its values
+            for x in [*points, *_vertices(points, value)]:
+                if (reached := value(x)) < error:
+                    error, copies[one], copies[other] = reached, x, partner(x)
+                    sums = rest.add(x, n).add(partner(x), o)
+    return error, sums
+
+
+def _vertices(points: list[float], function: Callable[[float], float]) -> list[float]:
+    """Minima of a function that is quadratic between neighbouring points, where they are inside."""
+    found = []
+    for a, b in pairwise(points):
+        inner = [a + (b - a) * share for share in (0.25, 0.5, 0.75)]
+        left, centre, right = map(function, inner)
+        bend = left - 2 * centre + right
+        if bend > 0:
+            x = inner[1] + 0.125 * (b - a) * (left - right) / bend
+            if a < x < b:
+                found.append(x)
+    return found
 
 
 def _candidates(rest: _Sums, count: float, limit: float, users: float, terms: ErrorTerms) -> list[float]:
@@ -141,7 +214,7 @@ def _candidates(rest: _Sums, count: float, limit: float, users: float, terms: Er
     weight, squares, sampling = rest
     constant = terms.noise + terms.own * sampling + terms.spread * (squares - weight * weight / users)
     linear, square = -2 * terms.spread * weight * count / users, terms.spread * (count - count * count / users)
-    found = [limit, *map(float, range(1, math.floor(limit) + 1))]
+    found = [limit, *map(float, range(math.floor(limit) + 1))]
     for j in range(math.floor(limit) + 1):
         # f (1 - f) = -x^2 + (2 j + 1) x - j (j + 1) for x in [j, j + 1]
         a = constant - terms.own * count * j * (j + 1)
