@@ -241,6 +241,7 @@ def test_blankets_are_those_of_round_1(config):
 
 
 def test_the_figure_has_a_panel_per_setting_and_names_a_stand_in(measured, tmp_path):
+    plt.close("all")  # what other tests drew and never saved is not counted here
     other = measured.assign(n_users=2000, dataset="msnbc", source="stand-in", domain_size=17)
     for edition in ("full", "quick"):
         figure = draw(pd.concat([measured, other]), edition=edition)

@@ -79,11 +79,13 @@ def mark_edition(figure: Figure, edition: str) -> None:
 def save(figure: Figure, paths: Sequence[str | Path]) -> None:
     """Write a figure to every path (PDF, SVG, PNG by suffix), byte-stable, under temporary names first."""
     metadata = {".pdf": {"CreationDate": None, "ModDate": None}, ".svg": {"Date": None}, ".png": {"Software": None}}
-    for path in map(Path, paths):
-        temporary = path.with_name(f".part-{path.name}")
-        try:
-            figure.savefig(temporary, metadata=metadata[path.suffix], bbox_inches="tight", pad_inches=0.04)
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
-    plt.close(figure)
+    try:
+        for path in map(Path, paths):
+            temporary = path.with_name(f".part-{path.name}")
+            try:
+                figure.savefig(temporary, metadata=metadata[path.suffix], bbox_inches="tight", pad_inches=0.04)
+                temporary.replace(path)
+            finally:
+                temporary.unlink(missing_ok=True)
+    finally:
+        plt.close(figure)
