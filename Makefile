@@ -1,4 +1,4 @@
-# make reproduce      everything of the paper, into results/         (CONFIG=config/quick.yaml: in a minute, into results/quick/)
+# make reproduce      everything of the paper, into results/         (CONFIG=config/quick.yaml: small, into results/quick/)
 # make test           the whole test suite
 # make check          lint, format and types
 # make lock           pin the dependencies of pyproject.toml again (needs uv)
