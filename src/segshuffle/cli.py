@@ -263,7 +263,7 @@ def _account(options: argparse.Namespace) -> None:
 
 
 def _fetch(options: argparse.Namespace) -> None:
-    from segshuffle.datasets import download_sessions
+    from segshuffle.datasets.fetch import download_sessions
 
     if not 0 < options.deadline <= 3600:
         raise ParameterError("deadline", options.deadline, "in (0, 3600] seconds")

@@ -11,13 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from segshuffle.datasets import msnbc
-from segshuffle.datasets.populations import (
-    Population,
-    load_population,
-    msnbc_population,
-    save_population,
-    uniform_population,
-)
+from segshuffle.datasets.population import Population, load_population, save_population
+from segshuffle.datasets.populations import msnbc_population, uniform_population
 from segshuffle.errors import DataError, ParameterError
 
 FALSE_ALARM = 1e-6  # of each chi-square test, had the seed not been fixed

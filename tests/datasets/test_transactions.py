@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from segshuffle.datasets import Population, read_transactions
+from segshuffle.datasets.population import Population
+from segshuffle.datasets.transactions import read_transactions
 from segshuffle.errors import DataError, ParameterError
 
 

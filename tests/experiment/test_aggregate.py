@@ -10,10 +10,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from segshuffle.datasets import save_population, uniform_population
-from segshuffle.experiment.aggregate import COLUMNS, Folder, collect, summarise_folder, summarise_scenario, to_csv
+from segshuffle.datasets.population import save_population
+from segshuffle.datasets.populations import uniform_population
+from segshuffle.experiment.aggregate import COLUMNS, Folder, collect, summarise_folder, summarise_scenario
 from segshuffle.experiment.design import Scenario, settings
-from segshuffle.experiment.run import plan_setting, simulate_scenario, tasks_of
+from segshuffle.experiment.jobs import to_csv
+from segshuffle.experiment.planning import plan_setting
+from segshuffle.experiment.run import simulate_scenario, tasks_of
 from segshuffle.experiment.seeds import stream
 
 

@@ -10,7 +10,7 @@ import yaml
 from segshuffle.accounting.segmented import published_item_delta
 from segshuffle.experiment.audit import COLUMNS, KEY, VIEWS, audit, audit_setting
 from segshuffle.experiment.design import Setting
-from segshuffle.experiment.run import problem_of
+from segshuffle.experiment.planning import problem_of
 from segshuffle.figures.audit import draw
 from segshuffle.protocols.segmented import optimize_parameters, sampling_rates
 

@@ -15,11 +15,11 @@ from matplotlib import pyplot as plt
 from segshuffle.accounting.histogram import histogram_delta
 from segshuffle.accounting.poisson_calibration import epsilon_upper
 from segshuffle.accounting.poisson_pair import ItemPair
-from segshuffle.datasets import uniform_population
+from segshuffle.datasets.populations import uniform_population
 from segshuffle.errors import ParameterError
 from segshuffle.experiment.design import Setting
 from segshuffle.experiment.levels import COLUMNS, PlanGrid, least_blankets, levels_table
-from segshuffle.experiment.run import problem_of
+from segshuffle.experiment.planning import problem_of
 from segshuffle.experiment.seeds import stream
 from segshuffle.figures.levels import draw
 from segshuffle.figures.style import save

@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from segshuffle.datasets import uniform_population
+from segshuffle.datasets.populations import uniform_population
 from segshuffle.experiment.design import Scenario, blanket_grid, level_counts, settings
-from segshuffle.experiment.run import draw_levels, plan_setting, problem_of, simulate_scenario, tasks_of
+from segshuffle.experiment.planning import plan_setting, problem_of
+from segshuffle.experiment.run import draw_levels, simulate_scenario, tasks_of
 from segshuffle.experiment.seeds import stream
 from segshuffle.protocols import COMPETITORS, Segmented
 

@@ -38,3 +38,10 @@ def test_no_benchmarks_give_an_empty_table_with_the_same_columns(tmp_path):
     table = runtimes(tmp_path)
     assert len(table) == 0
     assert list(table) == ["rule", "jobs", "seconds_total", "seconds_longest", "peak_rss_mb"]
+
+
+def test_jobs_of_an_earlier_configuration_do_not_count(tmp_path):
+    for job in ("plan/a", "plan/b", "simulate/a-S1", "aggregate"):
+        benchmark(tmp_path / f"{job}.tsv", (1.0, 50.0))
+    table = runtimes(tmp_path, jobs={"a"}).set_index("rule")
+    assert table["jobs"].to_dict() == {"aggregate": 1, "plan": 1}

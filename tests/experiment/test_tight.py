@@ -8,11 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from segshuffle.datasets import uniform_population
-from segshuffle.experiment import tight
+from segshuffle.datasets.populations import uniform_population
+from segshuffle.experiment import tight, tight_planning
 from segshuffle.experiment.design import Scenario, level_counts, scenarios, settings
-from segshuffle.experiment.run import problem_of
+from segshuffle.experiment.planning import problem_of
 from segshuffle.experiment.seeds import stream
+from segshuffle.experiment.tight_summary import OURS, PANEL, summarise_tight, summary_markdown
 from segshuffle.protocols import Problem, SubsetExponential
 from segshuffle.protocols.base import uniform_item_counts
 from segshuffle.protocols.central import GaussianCurator
@@ -27,9 +28,10 @@ PROVEN = "subexp-shuffle-proven"
 @pytest.fixture
 def case(tiny_config, monkeypatch):
     """A synthetic scenario of 200 users with two points of m, without the one slow competitor."""
-    methods = tight.point_methods()
+    methods = tight_planning.point_methods()
     methods.pop(PROVEN)
-    monkeypatch.setattr(tight, "point_methods", lambda: methods)
+    for module in (tight, tight_planning):
+        monkeypatch.setattr(module, "point_methods", lambda: methods)
     tiny_config["splits"] = {"S1": tiny_config["splits"]["S1"]}
     tiny_config["synthetic"] = {"domain_size": 8, "n_users": [200], "set_sizes": [2]}
     tiny_config["tight"] = {"copies_max": 4, "max_messages": [12, 40]}
@@ -40,7 +42,7 @@ def case(tiny_config, monkeypatch):
 
 @functools.cache
 def planned(keys, setting):
-    return json.dumps(tight.plan_tight(json.loads(keys), setting))
+    return json.dumps(tight_planning.plan_tight(json.loads(keys), setting))
 
 
 def plans_of(config, scenario):
@@ -56,16 +58,16 @@ def run(case):
 # -- plans, tasks, table ---------------------------------------------------------------------------------------------
 
 
-def test_methods_are_those_of_the_issue(full_config):
-    assert tuple(tight.curve_methods(full_config)) == tight.OURS
-    assert tuple(tight.point_methods()) == (*RIVALS, PROVEN, *CURATORS)
+def test_methods_are_those_that_the_figures_name(full_config):
+    assert tuple(tight_planning.curve_methods(full_config)) == OURS
+    assert tuple(tight_planning.point_methods()) == (*RIVALS, PROVEN, *CURATORS)
 
 
 def test_tasks_are_curves_optima_and_budgets(case):
     config, scenario, _ = case
     tasks = tight.tasks_tight(config, scenario, plans_of(config, scenario))
     found = [(t.method.name, t.optimum, t.max_messages) for t in tasks]
-    grid = [(name, False, None) for name in tight.OURS for _ in range(2)]
+    grid = [(name, False, None) for name in OURS for _ in range(2)]
     best = [(name, True, None) for name in ("sound-group", "tight", *RIVALS, *CURATORS)]
     budget = [(name, True, b) for name in ("tight", "tight-copies") for b in (12.0, 40.0)]
     assert found == [*grid, *best, ("tight", True, None), *budget]
@@ -191,7 +193,7 @@ def published_table():
 
 
 def test_summary_by_hand():
-    summary = tight.summarise_tight(hand_made(), published_table(), [8, 40])
+    summary = summarise_tight(hand_made(), published_table(), [8, 40])
     assert len(summary) == 1
     row = summary.iloc[0].to_dict()
     expected = {
@@ -212,7 +214,7 @@ def test_summary_by_hand():
         "messages_copies_40": 39.0,
     }
     assert {name: row[name] for name in expected} == expected
-    assert [row[name] for name in tight.PANEL] == ["synthetic", 100, 2, "S1"]
+    assert [row[name] for name in PANEL] == ["synthetic", 100, 2, "S1"]
 
 
 def test_summary_of_a_run_has_every_panel_and_its_own_numbers(case):
@@ -220,12 +222,12 @@ def test_summary_of_a_run_has_every_panel_and_its_own_numbers(case):
     panels = pd.concat([table, table.assign(split="S2", mse_expected=2 * table["mse_expected"])])
     published = table.loc[table["method"] == "tight"].assign(method="segmented")
     published = pd.concat([published, published.assign(split="S2")])
-    summary = tight.summarise_tight(panels, published, [12, 40])
+    summary = summarise_tight(panels, published, [12, 40])
     assert list(summary["split"]) == ["S1", "S2"]
     first, second = summary.to_dict("records")
     assert second["tight"] == pytest.approx(2 * first["tight"], rel=1e-14)
     assert second["published_over_tight"] == pytest.approx(first["published_over_tight"] / 2, rel=1e-14)
-    text = tight.summary_markdown(summary, [12, 40], edition="quick", sources={"synthetic": "generated"})
+    text = summary_markdown(summary, [12, 40], edition="quick", sources={"synthetic": "generated"})
     rows = [line for line in text.splitlines() if line.startswith("| synthetic")]
     assert [line.split("|")[1].strip() for line in rows] == ["synthetic n=200 s=2 S1", "synthetic n=200 s=2 S2"]
     assert f"{first['tight']:.3g}" in rows[0]
@@ -236,8 +238,8 @@ def test_summary_of_a_run_has_every_panel_and_its_own_numbers(case):
 
 
 def test_only_quick_runs_are_marked():
-    summary = tight.summarise_tight(hand_made(), published_table(), [8])
-    assert "not a result" not in tight.summary_markdown(summary, [8], edition="full", sources={})
+    summary = summarise_tight(hand_made(), published_table(), [8])
+    assert "not a result" not in summary_markdown(summary, [8], edition="full", sources={})
 
 
 # -- headline figures, in closed form for uniform items

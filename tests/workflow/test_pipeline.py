@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from segshuffle.datasets import load_population
+from segshuffle.datasets.population import load_population
 from segshuffle.experiment.provenance import sha256_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.pipeline, pytest.mark.xdist_group("pipeline")]

@@ -93,5 +93,6 @@ rule runtimes:
         runtime=5,
     params:
         folder=f"{OUT}/benchmarks",
+        jobs=sorted({*SETTINGS, *SCENARIOS, *FIGURES, "summary", "messages"}),
     script:
         "../scripts/runtimes.py"

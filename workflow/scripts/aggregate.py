@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from segshuffle.experiment.aggregate import Folder, collect, summarise_folder, to_csv
+from segshuffle.experiment.aggregate import Folder, collect, summarise_folder
 from segshuffle.experiment.design import scenario_from
-from segshuffle.experiment.jobs import logged, write_atomically
+from segshuffle.experiment.jobs import logged, to_csv, write_atomically
 
 with logged(snakemake.log[0]):
     folder = Folder.of(Path(snakemake.output[0]).parent)

@@ -3,10 +3,9 @@
 import json
 from pathlib import Path
 
-from segshuffle.experiment.aggregate import to_csv
 from segshuffle.experiment.audit import audit_setting
 from segshuffle.experiment.design import Setting
-from segshuffle.experiment.jobs import logged, write_atomically
+from segshuffle.experiment.jobs import logged, to_csv, write_atomically
 
 with logged(snakemake.log[0]):
     plans = json.loads(Path(snakemake.input.plans).read_text())

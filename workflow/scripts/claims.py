@@ -5,9 +5,8 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
-from segshuffle.experiment.aggregate import to_csv
 from segshuffle.experiment.claims import evaluate, to_markdown
-from segshuffle.experiment.jobs import logged, write_atomically
+from segshuffle.experiment.jobs import logged, to_csv, write_atomically
 
 with logged(snakemake.log[0]):
     table = pd.read_csv(snakemake.input.table[0])

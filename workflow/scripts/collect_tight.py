@@ -1,12 +1,11 @@
-"""One table of all proven protocols, and the summary over panels; see segshuffle.experiment.tight."""
+"""One table of all proven protocols, and the summary over panels; see segshuffle.experiment.tight_summary."""
 
 from pathlib import Path
 
 import pandas as pd
 
-from segshuffle.experiment.aggregate import to_csv
-from segshuffle.experiment.jobs import logged, write_atomically
-from segshuffle.experiment.tight import summarise_tight, summary_markdown
+from segshuffle.experiment.jobs import logged, to_csv, write_atomically
+from segshuffle.experiment.tight_summary import summarise_tight, summary_markdown
 
 with logged(snakemake.log[0]):
     tight = pd.concat([pd.read_csv(path) for path in snakemake.input.tables], ignore_index=True)

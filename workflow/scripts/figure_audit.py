@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from segshuffle.experiment.aggregate import to_csv
-from segshuffle.experiment.jobs import logged, write_atomically
+from segshuffle.experiment.jobs import logged, to_csv, write_atomically
 from segshuffle.figures.audit import draw
 from segshuffle.figures.style import save
 

@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from segshuffle.experiment.aggregate import to_csv
-from segshuffle.experiment.jobs import logged, write_atomically
+from segshuffle.experiment.jobs import logged, to_csv, write_atomically
 from segshuffle.experiment.limit import limit_table
 from segshuffle.figures.limit import draw
 from segshuffle.figures.style import save

@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-from segshuffle.datasets import load_population
-from segshuffle.experiment.aggregate import to_csv
+from segshuffle.datasets.population import load_population
 from segshuffle.experiment.design import Setting
-from segshuffle.experiment.jobs import logged, write_atomically
+from segshuffle.experiment.jobs import logged, to_csv, write_atomically
 from segshuffle.experiment.levels import levels_table
 
 with logged(snakemake.log[0]):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from segshuffle.datasets import obtain_sessions
+from segshuffle.datasets.fetch import obtain_sessions
 from segshuffle.experiment.jobs import logged, write_atomically, writing
 from segshuffle.experiment.seeds import stream
 

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
-from segshuffle.datasets import SessionsSource, msnbc_population, save_population, uniform_population
+from segshuffle.datasets.fetch import SessionsSource
+from segshuffle.datasets.population import save_population
+from segshuffle.datasets.populations import msnbc_population, uniform_population
 from segshuffle.experiment.design import Setting
 from segshuffle.experiment.jobs import logged
 from segshuffle.experiment.seeds import stream

@@ -2,11 +2,10 @@
 
 from pathlib import Path
 
-from segshuffle.experiment.aggregate import to_csv
-from segshuffle.experiment.jobs import logged, write_atomically
+from segshuffle.experiment.jobs import logged, to_csv, write_atomically
 from segshuffle.experiment.runtimes import runtimes
 
 with logged(snakemake.log[0]):
-    table = runtimes(Path(snakemake.params.folder))
+    table = runtimes(Path(snakemake.params.folder), jobs=snakemake.params.jobs)
     write_atomically(Path(snakemake.output[0]), to_csv(table))
     print(table.to_string(index=False))

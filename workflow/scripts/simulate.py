@@ -3,10 +3,9 @@
 import json
 from pathlib import Path
 
-from segshuffle.datasets import load_population
-from segshuffle.experiment.aggregate import to_csv
+from segshuffle.datasets.population import load_population
 from segshuffle.experiment.design import scenario_from
-from segshuffle.experiment.jobs import logged, write_atomically
+from segshuffle.experiment.jobs import logged, to_csv, write_atomically
 from segshuffle.experiment.run import simulate_scenario
 
 with logged(snakemake.log[0]):

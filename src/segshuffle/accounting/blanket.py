@@ -24,7 +24,7 @@ from collections.abc import Callable
 import numpy as np
 
 from segshuffle.accounting.blanket_fft import AtomLaw, LogInterval, mean_positive_part
-from segshuffle.accounting.calibrate import log_excess, safe_edge
+from segshuffle.accounting.calibrate import safe_edge, staged_log_excess
 from segshuffle.accounting.hockey_stick import LARGEST_EPSILON, SMALLEST_DELTA, DeltaInterval
 from segshuffle.accounting.randomizers.reference import (
     LOG_RATIO_ERROR,
@@ -41,8 +41,6 @@ LARGEST_USERS = 10**15
 _EPS = float(np.finfo(np.float64).eps)
 _MASS_ERROR = 2e-14
 """Bound on the relative error of the mass of a class: a few exponentials of numbers up to 50."""
-_COARSE = 0.02
-"""Relative width of the intervals far away from the target of a search."""
 _SMALLEST_SHARE = 1e-9
 """Epsilons below this share of the local epsilon are not told apart from 0."""
 _SMALLEST_GAP = 1e-12
@@ -127,7 +125,7 @@ def blanket_epsilon(*, randomizer: Randomizer, n_users: int, delta: float, rtol:
         def bound(width: float) -> float:
             return blanket_delta(randomizer=randomizer, n_users=n_users, epsilon=epsilon, rtol=width).upper
 
-        return _log_ratio(bound, delta, rtol)
+        return staged_log_excess(bound, delta, rtol=rtol)
 
     local = randomizer.local_epsilon
     least, half, gap = _SMALLEST_SHARE * local, 0.5 * local, _SMALLEST_GAP * local
@@ -167,7 +165,7 @@ def lower_bound_epsilon(*, randomizer: Randomizer, n_users: int, delta: float, r
         def bound(width: float) -> float:
             return lower_bound_delta(randomizer=randomizer, n_users=n_users, epsilon=epsilon, rtol=width).lower
 
-        return -_log_ratio(bound, delta, rtol)
+        return -staged_log_excess(bound, delta, rtol=rtol)
 
     local = randomizer.local_epsilon
     least, half, gap = _SMALLEST_SHARE * local, 0.5 * local, _SMALLEST_GAP * local
@@ -191,15 +189,6 @@ def _check(n_users: int, epsilon: float, rtol: float) -> None:
 def _check_delta(delta: float) -> None:
     if not 1e10 * SMALLEST_DELTA <= delta < 1.0:
         raise ParameterError("delta", delta, f"in [{1e10 * SMALLEST_DELTA:g}, 1)")
-
-
-def _log_ratio(bound: Callable[[float], float], delta: float, rtol: float) -> float:
-    """Logarithm of bound/delta; a wide interval does where the target is far away, any width gives a valid bound."""
-    for width in (_COARSE, rtol):
-        ratio = log_excess(bound(width), delta)
-        if width <= rtol or abs(ratio) > 10 * _COARSE:
-            break
-    return ratio
 
 
 def _delta(

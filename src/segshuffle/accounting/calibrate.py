@@ -8,6 +8,8 @@ from collections.abc import Callable
 from segshuffle.errors import InfeasibleError
 
 _MAX_STEPS = 200
+#: Relative width of the intervals asked for far away from a target.
+_COARSE = 0.02
 
 
 def log_excess(value: float, target: float) -> float:
@@ -15,6 +17,26 @@ def log_excess(value: float, target: float) -> float:
     if math.isnan(value):
         return math.inf
     return math.log(value / target) if value > 0 else -math.inf
+
+
+def staged_log_excess(bound: Callable[[float], float], target: float, *, rtol: float) -> float:
+    """`log_excess` of a bound that is costly when narrow: a wide interval does where the target is far away.
+
+    Parameters
+    ----------
+    bound : callable
+        One end of a certified interval, always the same one, as a function of the relative width asked for; any width
+        gives a valid bound.
+    target : float
+        What the bound is compared with.
+    rtol : float
+        Relative width near the target.
+    """
+    for width in (_COARSE, rtol):
+        ratio = log_excess(bound(width), target)
+        if width <= rtol or abs(ratio) > 10 * _COARSE:
+            break
+    return ratio
 
 
 def safe_edge(

@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from segshuffle.accounting.calibrate import log_excess, safe_edge
+from segshuffle.accounting.calibrate import safe_edge, staged_log_excess
 from segshuffle.accounting.hockey_stick import CountPair, DeltaInterval, hockey_stick
 from segshuffle.accounting.laws import BinomialLaw
 from segshuffle.errors import InfeasibleError, ParameterError
@@ -156,15 +156,7 @@ def largest_sampling_rate(
     item_epsilon, item_delta = item_target(epsilon=epsilon, delta=delta, set_size=set_size)
 
     def excess(rate: float) -> float:
-        interval = published_item_delta(
-            domain_size=domain_size,
-            n_users=n_users,
-            blanket_per_user=blanket_per_user,
-            sampling_rate=rate,
-            epsilon=item_epsilon,
-            rtol=_SEARCH_RTOL,
-        )
-        return log_excess(interval.upper, item_delta)
+        return _log_excess(domain_size, n_users, blanket_per_user, rate, item_epsilon, item_delta)
 
     # delta(rate) <= rate: with probability 1 - rate the victim is silent on both sides (and the interval has a width)
     return safe_edge(excess, safe=item_delta * (1 - 2 * _SEARCH_RTOL), unsafe=1.0)
@@ -187,20 +179,30 @@ def least_blanket_per_user(
     item_epsilon, item_delta = item_target(epsilon=epsilon, delta=delta, set_size=set_size)
 
     def excess(blanket: float) -> float:
-        interval = published_item_delta(
-            domain_size=domain_size,
-            n_users=n_users,
-            blanket_per_user=blanket,
-            sampling_rate=sampling_rate,
-            epsilon=item_epsilon,
-            rtol=_SEARCH_RTOL,
-        )
-        return log_excess(interval.upper, item_delta)
+        return _log_excess(domain_size, n_users, blanket, sampling_rate, item_epsilon, item_delta)
 
     feasible = _least_integer(excess)
     floor = max(feasible - 1, 1e-9 / n_users)
     just_above = floor * (1 + 1e-12) if feasible > 1 else floor
     return safe_edge(excess, safe=float(feasible), unsafe=just_above)
+
+
+def _log_excess(
+    domain_size: int, n_users: int, blanket_per_user: float, sampling_rate: float, epsilon: float, delta: float
+) -> float:
+    """Logarithm of the published item-level delta (upper end) over `delta`."""
+
+    def bound(rtol: float) -> float:
+        return published_item_delta(
+            domain_size=domain_size,
+            n_users=n_users,
+            blanket_per_user=blanket_per_user,
+            sampling_rate=sampling_rate,
+            epsilon=epsilon,
+            rtol=rtol,
+        ).upper
+
+    return staged_log_excess(bound, delta, rtol=_SEARCH_RTOL)
 
 
 def _least_integer(excess: Callable[[float], float]) -> int:

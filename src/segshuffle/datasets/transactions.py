@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from segshuffle.datasets._files import read_bounded
-from segshuffle.datasets.populations import MAX_DOMAIN_SIZE, Population, checked_integer
+from segshuffle.datasets.population import MAX_DOMAIN_SIZE, Population, checked_integer
 from segshuffle.errors import DataError
 
 _MAX_FILE_BYTES = 2**31

@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from segshuffle.datasets.populations import Population, load_population
+from segshuffle.datasets.population import Population, load_population
 from segshuffle.experiment.config import Config
 from segshuffle.experiment.design import Scenario
-from segshuffle.experiment.run import Plans, Task, tasks_of
+from segshuffle.experiment.planning import Plans
+from segshuffle.experiment.run import Task, tasks_of
 
 #: Columns of results/mse.csv, in order; results/README.md explains each.
 COLUMNS = (
@@ -118,8 +119,3 @@ def collect(tables: list[pd.DataFrame]) -> pd.DataFrame:
     if not np.isfinite(numbers).all():
         raise ValueError("an error in the table is not finite")
     return table
-
-
-def to_csv(table: pd.DataFrame) -> str:
-    """CSV text with the shortest digits that read back to the same numbers, newline at the end."""
-    return str(table.to_csv(index=False, lineterminator="\n"))

@@ -18,7 +18,7 @@ from segshuffle.accounting.hockey_stick import DeltaInterval
 from segshuffle.accounting.segmented import published_item_delta
 from segshuffle.experiment.config import Config
 from segshuffle.experiment.design import Setting
-from segshuffle.experiment.run import Plans, problem_of
+from segshuffle.experiment.planning import Plans, problem_of
 from segshuffle.protocols import Problem
 
 #: View -> kind of its *item-level* delta as a statement on the protocol.
@@ -80,7 +80,7 @@ def audit_setting(config: Config, setting: Setting, plans: Plans) -> pd.DataFram
     setting : Setting
         The population.
     plans : dict
-        As `run.plan_setting` returns it: the rates over the grid of m, and the optimum of every split.
+        As `planning.plan_setting` returns it: the rates over the grid of m, and the optimum of every split.
 
     Returns
     -------

@@ -16,7 +16,11 @@ import pandas as pd
 
 from segshuffle.errors import ConfigError
 
-REPRODUCED, PARTLY, NOT = "reproduced", "partly reproduced", "not reproduced"
+REPRODUCED, PARTLY, NOT, OPEN = "reproduced", "partly reproduced", "not reproduced", "not evaluated"
+
+
+class NotRunError(Exception):
+    """A statement speaks of a panel or a method that the configuration left out; it stays unevaluated."""
 
 
 class Finding(NamedTuple):
@@ -55,17 +59,17 @@ class Panel:
         return 1.0 - self.best_error / self.error_of(competitor)
 
     def error_of(self, competitor: str) -> float:
-        """Error of a competitor; ConfigError if it did not run."""
+        """Error of a competitor."""
         if competitor not in self.competitors:
             ran = ", ".join(self.competitors) or "none"
-            raise ConfigError(f"claims: method {competitor!r} did not run on {self.name}; competitors that ran: {ran}")
+            raise NotRunError(f"method {competitor} did not run on {self.name}; competitors that ran: {ran}")
         return self.competitors[competitor]
 
     @property
     def strongest(self) -> str:
         """Competitor of least error."""
         if not self.competitors:
-            raise ConfigError(f"claims: no competitor ran on {self.name}; see competitors.methods in the configuration")
+            raise NotRunError(f"no competitor ran on {self.name}; see competitors.methods in the configuration")
         return min(self.competitors, key=lambda name: self.competitors[name])
 
 
@@ -87,7 +91,7 @@ class Panels:
         found = sorted(int(value) for value in self._table.loc[self._table["dataset"] == dataset, column].unique())
         if not found:
             known = ", ".join(sorted(self._table["dataset"].unique()))
-            raise ConfigError(f"claims: there is no dataset {dataset!r}; the table has {known}")
+            raise NotRunError(f"dataset {dataset} did not run; the table has {known}")
         return found
 
     def get(self, *, dataset: str, n_users: int | str, set_size: int, split: str) -> Panel:
@@ -96,7 +100,7 @@ class Panels:
         t = self._table
         rows = t[(t["dataset"] == dataset) & (t["n_users"] == n) & (t["set_size"] == set_size) & (t["split"] == split)]
         if rows.empty:
-            raise ConfigError(f"claims: there is no panel {dataset}, n = {n}, s = {set_size}, {split}")
+            raise NotRunError(f"panel {dataset}, n = {n}, s = {set_size}, {split} did not run")
         curve = rows[(rows["method"] == "segmented") & ~rows["optimum"]].sort_values("blanket_per_user")
         others = rows[(rows["method"] != "segmented") & (rows["method"] != "inverse-variance-sepmm")]
         return Panel(
@@ -180,17 +184,26 @@ def ratio_of_minima(
     panels: Panels, *, numerator: dict[str, Any], denominator: dict[str, Any], stated: float, factor: float
 ) -> Finding:
     """Ratio of two least errors within a factor of the stated one, or (partly) between its tenfold and its third."""
-    ratio = panels.get(**numerator).best_error / panels.get(**denominator).best_error
+    above, below = _two(panels, numerator, denominator)
+    ratio = above.best_error / below.best_error
     close = 1 / factor <= ratio / stated <= factor
     verdict = REPRODUCED if close else (PARTLY if 0.01 <= ratio <= 0.1 else NOT)
     return Finding(f"1/{1 / ratio:.1f}", verdict)
+
+
+def _two(panels: Panels, one: dict[str, Any], other: dict[str, Any]) -> tuple[Panel, Panel]:
+    """Two panels; with one number of users "smallest" and "largest" are the same, and nothing can be compared."""
+    first, second = panels.get(**one), panels.get(**other)
+    if first.name == second.name:
+        raise NotRunError(f"only {first.name} ran, nothing to compare it with")
+    return first, second
 
 
 def blanket_order(panels: Panels, *, pairs: list[dict[str, dict[str, Any]]]) -> Finding:
     """The best m of the first panel is above that of the second, for every pair."""
     held, said = [], []
     for pair in pairs:
-        more, less = panels.get(**pair["more"]), panels.get(**pair["less"])
+        more, less = _two(panels, pair["more"], pair["less"])
         held.append(more.best_blanket > less.best_blanket)
         said.append(f"{more.name}: {more.best_blanket:g} against {less.name}: {less.best_blanket:g}")
     return Finding("best m, " + "; ".join(said), _by_share(held))
@@ -279,7 +292,8 @@ def evaluate(table: pd.DataFrame, reference: list[dict[str, Any]]) -> pd.DataFra
     Returns
     -------
     DataFrame
-        Columns id, section, statement, verdict, found, note, rule.
+        Columns id, section, statement, verdict, found, note, rule. A statement about a panel or a method that did not
+        run has the verdict "not evaluated", and `found` says what is missing.
     """
     panels = Panels(table)
     rows = []
@@ -287,7 +301,10 @@ def evaluate(table: pd.DataFrame, reference: list[dict[str, Any]]) -> pd.DataFra
         if entry["rule"] not in RULES:
             raise ConfigError(f"claims: {entry['id']}: rule {entry['rule']!r} is not one of {', '.join(RULES)}")
         rule = RULES[entry["rule"]]
-        finding = rule(panels, **entry["arguments"])
+        try:
+            finding = rule(panels, **entry["arguments"])
+        except NotRunError as error:
+            finding = Finding(str(error), OPEN)
         rows.append(
             {
                 "id": entry["id"],
@@ -295,7 +312,7 @@ def evaluate(table: pd.DataFrame, reference: list[dict[str, Any]]) -> pd.DataFra
                 "statement": entry["statement"],
                 "verdict": finding.verdict,
                 "found": finding.found,
-                "note": "" if finding.verdict == REPRODUCED else entry.get("note", ""),
+                "note": entry.get("note", "") if finding.verdict in (PARTLY, NOT) else "",
                 "rule": (rule.__doc__ or "").strip().splitlines()[0],
             }
         )
@@ -305,7 +322,8 @@ def evaluate(table: pd.DataFrame, reference: list[dict[str, Any]]) -> pd.DataFra
 def to_markdown(claims: pd.DataFrame, *, edition: str, sources: Mapping[str, str]) -> str:
     """Readable table of the verdicts, with what the data were and how often each verdict fell."""
     counts = claims["verdict"].value_counts()
-    head = ", ".join(f"{int(counts.get(verdict, 0))} {verdict}" for verdict in (REPRODUCED, PARTLY, NOT))
+    shown = [REPRODUCED, PARTLY, NOT, *([OPEN] if OPEN in counts else [])]
+    head = ", ".join(f"{int(counts.get(verdict, 0))} {verdict}" for verdict in shown)
     lines = ["# Statements of section 6, and what came out", "", f"{len(claims)} statements: {head}.", ""]
     if edition != "full":
         lines += [

@@ -7,8 +7,12 @@ import sys
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from segshuffle.errors import SegshuffleError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @contextlib.contextmanager
@@ -48,3 +52,8 @@ def write_atomically(path: Path, text: str) -> None:
     """Write a text file (UTF-8, newlines as given) under a temporary name, then rename it."""
     with writing(path) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="\n")
+
+
+def to_csv(table: pd.DataFrame) -> str:
+    """CSV text with the shortest digits that read back to the same numbers, newline at the end."""
+    return str(table.to_csv(index=False, lineterminator="\n"))

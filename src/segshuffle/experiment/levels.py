@@ -42,11 +42,13 @@ import pandas as pd
 from segshuffle.accounting.histogram import compose_rounds
 from segshuffle.accounting.poisson_calibration import largest_copies, least_blanket_mean
 from segshuffle.accounting.poisson_pair import BLANKET_MEAN_RANGE
-from segshuffle.datasets.populations import Population
+from segshuffle.datasets.population import Population
 from segshuffle.errors import ParameterError
 from segshuffle.experiment.config import Config
 from segshuffle.experiment.design import Scenario, Setting
-from segshuffle.experiment.run import _parallel, draw_levels, problem_of
+from segshuffle.experiment.planning import problem_of
+from segshuffle.experiment.progress import parallel
+from segshuffle.experiment.run import draw_levels
 from segshuffle.experiment.seeds import stream
 from segshuffle.protocols import Plan, Problem, Sample
 from segshuffle.protocols.base import FloatArray, IntArray, assignment_spread, exchanged_items, uniform_item_counts
@@ -221,7 +223,7 @@ def levels_table(config: Config, setting: Setting, population: Population, *, n_
             for first in range(0, repetitions, block):
                 sample = Sample(population.items, population.domain_size, drawn[first : first + block])
                 jobs.append(joblib.delayed(_simulate)(grid, case, sample, config["seed"], first))
-    done = iter(_parallel(jobs, n_jobs, f"private levels of {setting.id}"))
+    done = iter(parallel(jobs, n_jobs, f"private levels of {setting.id}"))
     rows = []
     for case in cases:
         parts = [next(done) for _ in range(0, repetitions, block)]

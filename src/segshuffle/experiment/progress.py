@@ -1,12 +1,13 @@
-"""Progress of a list of tasks: a bar on a terminal, lines in a log."""
+"""Tasks in parallel and their progress: a bar on a terminal, lines in a log."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Iterator
-from typing import TypeVar
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeVar
 
+import joblib
 from tqdm import tqdm
 
 T = TypeVar("T")
@@ -34,3 +35,10 @@ def track(items: Iterable[T], *, total: int, label: str) -> Iterator[T]:
     finally:
         if bar is not None:
             bar.close()
+
+
+def parallel(jobs: Sequence[Any], n_jobs: int, label: str) -> list[Any]:
+    """Run joblib tasks in order of submission, with progress; workers use one BLAS thread each."""
+    with joblib.parallel_config(backend="loky", inner_max_num_threads=1):
+        results: Iterable[Any] = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
+        return list(track(results, total=len(jobs), label=label))

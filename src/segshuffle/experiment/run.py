@@ -1,25 +1,24 @@
-"""Plans and simulations of a scenario: joblib over (method, m, block of repetitions), streams by role."""
+"""Simulations of a scenario: joblib over (method, m, block of repetitions), streams by role."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import joblib
 import numpy as np
 import pandas as pd
 
-from segshuffle.datasets.populations import Population
+from segshuffle.datasets.population import Population
 from segshuffle.experiment.config import Config
-from segshuffle.experiment.design import Scenario, Setting, blanket_grid, level_counts
-from segshuffle.experiment.progress import track
+from segshuffle.experiment.design import Scenario, level_counts
+from segshuffle.experiment.planning import Plans, method_of, problem_of
+from segshuffle.experiment.progress import parallel
 from segshuffle.experiment.seeds import stream
-from segshuffle.protocols import Method, Plan, Problem, Sample, Segmented, competitor
+from segshuffle.protocols import Method, Plan, Sample, Segmented
 from segshuffle.protocols.base import FloatArray, IntArray
 from segshuffle.protocols.projection import project
-from segshuffle.protocols.segmented import least_blankets, optimize_parameters, plan_at, sampling_rates
-
-Plans = dict[str, Any]
+from segshuffle.protocols.segmented import plan_at
 
 
 class Task(NamedTuple):
@@ -34,58 +33,6 @@ class Task(NamedTuple):
     optimum: bool
     max_messages: float | None = None
     projected: bool = False
-
-
-def problem_of(config: Config, setting: Setting, split: str) -> Problem:
-    """Public quantities of a scenario."""
-    return Problem(
-        domain_size=setting.domain_size,
-        set_size=setting.set_size,
-        levels=tuple(config["levels"]),
-        level_counts=level_counts(setting.n_users, config["splits"][split]),
-        delta=config["delta_times_n"] / setting.n_users,
-    )
-
-
-def method_of(config: Config, name: str) -> Method:
-    """Return the competitor of that name with the configuration's options."""
-    options = config["competitors"]
-    return competitor(
-        name,
-        analysis=options["balls_into_bins_analysis"],
-        local_epsilon=options["subexp_local_epsilon"],
-    )
-
-
-def plan_setting(config: Config, setting: Setting, *, n_jobs: int = 1) -> Plans:
-    """All plans of a population: no data is looked at.
-
-    Returns
-    -------
-    dict
-        ``rates``: sampling rates over the grid of m (they depend on the levels, not on the split);
-        ``least_blankets``: m_k of every level; ``optimum`` and ``competitors`` per split.
-    """
-    grid = blanket_grid(config)
-    splits = list(config["splits"])
-    problems = {split: problem_of(config, setting, split) for split in splits}
-    any_problem = problems[splits[0]]
-    jobs: list[Any] = [joblib.delayed(sampling_rates)(any_problem, blanket) for blanket in grid]
-    jobs += [joblib.delayed(optimize_parameters)(problems[split]) for split in splits]
-    names = list(config["competitors"]["methods"])
-    jobs += [joblib.delayed(method_of(config, name).plan)(problems[split]) for split in splits for name in names]
-    done = iter(_parallel(jobs, n_jobs, f"plans of {setting.id}"))
-    rates = [next(done) for _ in grid]
-    optima = {split: next(done).as_dict() for split in splits}
-    others = {split: {name: next(done).as_dict() for name in names} for split in splits}
-    return {
-        "setting": setting.id,
-        "blanket_per_user": grid,
-        "rates": rates,
-        "least_blankets": least_blankets(any_problem),
-        "optimum": optima,
-        "competitors": others,
-    }
 
 
 def tasks_of(config: Config, scenario: Scenario, plans: Plans) -> list[Task]:
@@ -158,7 +105,7 @@ def simulate_tasks(
             sample = Sample(population.items, population.domain_size, drawn[first : first + block])
             role = (scenario.id, task.method.name, _role_of(task), first)
             jobs.append(joblib.delayed(_squared_errors)(task, sample, config["seed"], role))
-    errors = iter(_parallel(jobs, n_jobs, f"simulation of {scenario.id}"))
+    errors = iter(parallel(jobs, n_jobs, f"simulation of {scenario.id}"))
     return [np.concatenate([next(errors) for _ in range(0, repetitions, block)]) for _ in tasks]
 
 
@@ -174,10 +121,3 @@ def _squared_errors(task: Task, sample: Sample, seed: int, role: tuple[str | int
     if task.projected:
         estimates = project(estimates, set_size=task.plan.problem.set_size)
     return np.asarray(((estimates - sample.frequencies) ** 2).sum(axis=1))
-
-
-def _parallel(jobs: Sequence[Any], n_jobs: int, label: str) -> list[Any]:
-    """Run joblib tasks in order of submission, with progress; workers use one BLAS thread each."""
-    with joblib.parallel_config(backend="loky", inner_max_num_threads=1):
-        results: Iterable[Any] = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
-        return list(track(results, total=len(jobs), label=label))

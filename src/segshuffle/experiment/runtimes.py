@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 import pandas as pd
 
 
-def runtimes(folder: Path) -> pd.DataFrame:
+def runtimes(folder: Path, jobs: Collection[str] | None = None) -> pd.DataFrame:
     """One row per rule: number of jobs, seconds in all and of the longest, peak memory.
 
     Parameters
     ----------
     folder : Path
         ``rule.tsv`` or ``rule/job.tsv`` files as Snakemake writes them.
+    jobs : collection of str, optional
+        Names of jobs that belong to the run; others are left from an earlier configuration and do not count.
 
     Returns
     -------
@@ -23,6 +26,8 @@ def runtimes(folder: Path) -> pd.DataFrame:
     rows = []
     for path in sorted(folder.rglob("*.tsv")):
         rule = path.relative_to(folder).parts[0].removesuffix(".tsv")
+        if jobs is not None and path.parent != folder and path.stem not in jobs:
+            continue
         job = pd.read_csv(path, sep="\t", na_values=["-", "NA"])
         rows.append({"rule": rule, "seconds": job["s"].max(), "rss": job["max_rss"].max()})
     table = pd.DataFrame(rows, columns=["rule", "seconds", "rss"])

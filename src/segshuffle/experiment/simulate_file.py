@@ -16,8 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from segshuffle.accounting.histogram import UserGuarantee
-from segshuffle.datasets import Population, read_transactions
 from segshuffle.datasets._files import read_bounded
+from segshuffle.datasets.population import Population
+from segshuffle.datasets.transactions import read_transactions
 from segshuffle.errors import DataError, ParameterError
 from segshuffle.experiment.seeds import stream
 from segshuffle.protocols import Method, Plan, Problem, Sample, Segmented

@@ -80,10 +80,14 @@ def save(figure: Figure, paths: Sequence[str | Path]) -> None:
     """Write a figure to every path (PDF, SVG, PNG by suffix), byte-stable, under temporary names first."""
     metadata = {".pdf": {"CreationDate": None, "ModDate": None}, ".svg": {"Date": None}, ".png": {"Software": None}}
     try:
+        # lay out once: every format would do it twice more, and draw the same
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")
+        box = figure.get_tightbbox(bbox_extra_artists=figure.get_default_bbox_extra_artists()).padded(0.04)
         for path in map(Path, paths):
             temporary = path.with_name(f".part-{path.name}")
             try:
-                figure.savefig(temporary, metadata=metadata[path.suffix], bbox_inches="tight", pad_inches=0.04)
+                figure.savefig(temporary, metadata=metadata[path.suffix], bbox_inches=box)
                 temporary.replace(path)
             finally:
                 temporary.unlink(missing_ok=True)

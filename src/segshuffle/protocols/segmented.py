@@ -7,6 +7,7 @@ w_j = (C_j - n m/d)/N with N = sum_k n_k lambda_k.
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 
@@ -55,30 +56,37 @@ def expected_mse(
 
 def sampling_rates(problem: Problem, blanket_per_user: float) -> tuple[float, ...]:
     """Largest rate of every level at a given blanket (Equation 6), rounded down (kind: published)."""
-    return tuple(
-        largest_sampling_rate(
-            domain_size=problem.domain_size,
-            set_size=problem.set_size,
-            n_users=problem.n_users,
-            blanket_per_user=blanket_per_user,
-            epsilon=level,
-            delta=problem.delta,
-        )
-        for level in problem.levels
-    )
+    return tuple(_rate(_sizes(problem), blanket_per_user, level, problem.delta) for level in problem.levels)
 
 
 def least_blankets(problem: Problem) -> tuple[float, ...]:
     """m_k of every level: the least blanket that lets it send every item, rounded up (kind: published)."""
-    return tuple(
-        least_blanket_per_user(
-            domain_size=problem.domain_size,
-            set_size=problem.set_size,
-            n_users=problem.n_users,
-            epsilon=level,
-            delta=problem.delta,
-        )
-        for level in problem.levels
+    return tuple(_least_blanket(_sizes(problem), level, problem.delta) for level in problem.levels)
+
+
+def _sizes(problem: Problem) -> tuple[int, int, int]:
+    return problem.domain_size, problem.set_size, problem.n_users
+
+
+# neither depends on how many users chose a level: plans of several splits share them
+@functools.lru_cache(maxsize=4096)
+def _rate(sizes: tuple[int, int, int], blanket_per_user: float, epsilon: float, delta: float) -> float:
+    domain_size, set_size, n_users = sizes
+    return largest_sampling_rate(
+        domain_size=domain_size,
+        set_size=set_size,
+        n_users=n_users,
+        blanket_per_user=blanket_per_user,
+        epsilon=epsilon,
+        delta=delta,
+    )
+
+
+@functools.lru_cache(maxsize=4096)
+def _least_blanket(sizes: tuple[int, int, int], epsilon: float, delta: float) -> float:
+    domain_size, set_size, n_users = sizes
+    return least_blanket_per_user(
+        domain_size=domain_size, set_size=set_size, n_users=n_users, epsilon=epsilon, delta=delta
     )
 
 

@@ -1,0 +1,204 @@
+"""A population: users who hold s items each. Checked, immutable, saved to and loaded from a file."""
+
+from __future__ import annotations
+
+import io
+import operator
+import zipfile
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segshuffle.datasets._files import read_bounded, write_atomically
+from segshuffle.errors import DataError, ParameterError
+
+#: Items are stored as int16.
+MAX_DOMAIN_SIZE = int(np.iinfo(np.int16).max)
+
+Source = Literal["real", "stand-in", "synthetic"]
+_SOURCES = ("real", "stand-in", "synthetic")
+_MAX_FILE_BYTES = 2**31
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """Users who hold s distinct items each; immutable.
+
+    Parameters
+    ----------
+    items : array_like of int, shape (n_users, set_size)
+        The items of each user: integers in [0, domain_size), strictly increasing along each row. Stored as a read-only
+        copy of type int16.
+    domain_size : int
+        Number d of possible items, 1..32767.
+    label : str
+        Name for figures and tables, not empty.
+    source : {"real", "stand-in", "synthetic"}
+        What kind of data this is.
+
+    Raises
+    ------
+    DataError
+        If the items are not as described; names the first user (row, from 0) and item in question.
+    ParameterError
+        If another field is outside its range.
+    """
+
+    items: NDArray[np.int16]
+    domain_size: int
+    label: str
+    source: Source
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "domain_size", checked_integer("domain_size", self.domain_size, 1, MAX_DOMAIN_SIZE))
+        if self.source not in _SOURCES:
+            raise ParameterError("source", self.source, "one of " + ", ".join(map(repr, _SOURCES)))
+        if not isinstance(self.label, str) or not self.label:
+            raise ParameterError("label", self.label, "a text that is not empty")
+        try:
+            items = np.asarray(self.items)
+        except ValueError as error:
+            raise DataError("items are rows of different lengths; every user must hold the same number.") from error
+        _check_items(items, self.domain_size)
+        stored = np.array(items, dtype=np.int16, order="C")  # a copy: the caller's array stays the caller's
+        stored.setflags(write=False)
+        object.__setattr__(self, "items", stored)
+
+    @property
+    def n_users(self) -> int:
+        """Number n of users."""
+        return int(self.items.shape[0])
+
+    @property
+    def set_size(self) -> int:
+        """Number s of items that each user holds."""
+        return int(self.items.shape[1])
+
+    @property
+    def item_counts(self) -> NDArray[np.int64]:
+        """Number of users who hold each item, shape (domain_size,)."""
+        return np.bincount(self.items.ravel(), minlength=self.domain_size).astype(np.int64)
+
+    @property
+    def frequencies(self) -> NDArray[np.float64]:
+        """Share of users who hold each item, shape (domain_size,); the sum is set_size."""
+        return self.item_counts / self.n_users
+
+
+def _check_items(items: NDArray[np.integer[Any]], domain_size: int) -> None:
+    """Refuse items that are no strictly increasing rows of integers in [0, domain_size)."""
+    if items.ndim != 2 or 0 in items.shape:
+        raise DataError(
+            f"items have shape {items.shape}; required is (n_users, set_size), with at least one user and one item."
+        )
+    if not np.issubdtype(items.dtype, np.integer):
+        raise DataError(f"items are of type {items.dtype}; required are integers.")
+    if items.shape[1] > domain_size:
+        raise DataError(f"each user holds {items.shape[1]} items, but the domain has only {domain_size}.")
+    outside = (items < 0) | (items >= domain_size)
+    if outside.any():
+        user, column = np.argwhere(outside)[0]
+        raise DataError(
+            f"user {user} holds item {items[user, column]}, outside the domain: allowed are 0..{domain_size - 1}."
+        )
+    falling = items[:, 1:] <= items[:, :-1]
+    if falling.any():
+        user, column = np.argwhere(falling)[0]
+        first, second = items[user, column], items[user, column + 1]
+        what = f"holds item {first} twice" if first == second else f"has item {second} after {first}"
+        raise DataError(f"user {user} {what}; the items of a user must be distinct and in increasing order.")
+
+
+def checked_integer(name: str, value: object, low: int, high: int) -> int:
+    """Return a parameter as int if it is an integer in [low, high].
+
+    Parameters
+    ----------
+    name : str
+        Name of the parameter.
+    value : object
+        What was given.
+    low, high : int
+        Smallest and largest value allowed.
+
+    Returns
+    -------
+    int
+        The value.
+
+    Raises
+    ------
+    ParameterError
+        Otherwise.
+    """
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        number = low - 1
+    if isinstance(value, bool) or not low <= number <= high:
+        raise ParameterError(name, value, f"an integer in {low}..{high}")
+    return number
+
+
+def save_population(path: Path, population: Population) -> None:
+    """Write a population to an npz file; the same population gives the same bytes.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file; written under a temporary name first, so that it is whole or not there.
+    population : Population
+        What to write.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be written.
+    """
+    buffer = io.BytesIO()
+    # savez, not savez_compressed: it stores a fixed date, and no zlib version can change the bytes.
+    np.savez(
+        buffer,
+        items=population.items,
+        domain_size=np.int64(population.domain_size),
+        label=np.frombuffer(population.label.encode("utf-8", "surrogatepass"), dtype=np.uint8),
+        source=np.frombuffer(population.source.encode(), dtype=np.uint8),
+    )
+    write_atomically(Path(path), buffer.getvalue())
+
+
+def load_population(path: Path) -> Population:
+    """Read a population that `save_population` wrote.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file.
+
+    Returns
+    -------
+    Population
+        The population.
+
+    Raises
+    ------
+    DataError
+        If the file is missing, damaged, or something else.
+    """
+    path = Path(path)
+    content = read_bounded(path, limit=_MAX_FILE_BYTES)
+    damage = (zipfile.BadZipFile, zlib.error, ValueError, KeyError, EOFError, OSError, TypeError, MemoryError)
+    try:
+        with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+            items, domain_size = arrays["items"], int(arrays["domain_size"])
+            label = arrays["label"].tobytes().decode("utf-8", "surrogatepass")
+            source = arrays["source"].tobytes().decode()
+        return Population(items=items, domain_size=domain_size, label=label, source=source)
+    except (*damage, AttributeError, RuntimeError, NotImplementedError) as error:
+        raise DataError(
+            f"{path}: not a population saved by this package, or damaged ({error}). Delete the file and make it again."
+        ) from error
