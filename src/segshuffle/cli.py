@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -82,14 +83,7 @@ def build_parser() -> argparse.ArgumentParser:
     plan.add_argument("--json", action="store_true", help="print JSON")
     plan.set_defaults(run=_plan)
 
-    account = commands.add_parser("account", help="item-level delta of given parameters")
-    account.add_argument("--domain-size", type=_integer, required=True, help="number of items d (>= 2)")
-    account.add_argument("--users", type=_integer, required=True, help="number of users n (>= 1)")
-    account.add_argument("--blanket-per-user", type=_number, required=True, help="expected blanket messages per user m")
-    account.add_argument("--sampling-rate", type=_number, required=True, help="rate of held items, in (0, 1]")
-    account.add_argument("--epsilon", type=_number, required=True, help="item-level epsilon, in [0, 300]")
-    account.add_argument("--json", action="store_true", help="print JSON")
-    account.set_defaults(run=_account)
+    _add_account(commands)
 
     simulate = commands.add_parser("simulate", help="run a collection on a file of item sets")
     simulate.add_argument("file", type=Path, help="one user per line: distinct items 0..d-1, the same number for all")
@@ -113,6 +107,30 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _add_account(commands: Any) -> None:
+    account = commands.add_parser(
+        "account",
+        help="privacy numbers of given parameters",
+        description="Item-level delta of the segmented protocol; or, with --randomizer, every accountant of one "
+        "shuffled message per user: epsilons at --delta, or deltas at --epsilon.",
+    )
+    account.add_argument("--users", type=_integer, required=True, help="number of users n (>= 1)")
+    account.add_argument("--epsilon", type=_number, help="epsilon at which deltas are asked for, in [0, 300]")
+    account.add_argument("--domain-size", type=_integer, help="number of items d, or of options of the randomizer")
+    segmented = account.add_argument_group("segmented protocol")
+    segmented.add_argument("--blanket-per-user", type=_number, help="expected blanket messages per user m")
+    segmented.add_argument("--sampling-rate", type=_number, help="rate of held items, in (0, 1]")
+    single = account.add_argument_group("one message per user")
+    single.add_argument("--randomizer", help="krr, blh, rappor, oue, hadamard, subset-selection, ... or general")
+    single.add_argument("--local-epsilon", type=_number, help="its local guarantee, in (0, 50]")
+    single.add_argument("--delta", type=_number, help="target in (0, 1): asks for epsilons")
+    single.add_argument("--set-size", type=_integer, help="items per user, for subset-exponential")
+    single.add_argument("--subset-size", type=_integer, help="size of the reported subset")
+    single.add_argument("--order", type=_integer, help="outputs of Hadamard response, a power of 2")
+    account.add_argument("--json", action="store_true", help="print JSON")
+    account.set_defaults(run=_account, refuse=account.error)
+
+
 def _add_copies(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--copies-max", type=_number, default=1.0, help="tight: most copies of an item (default 1)")
     parser.add_argument("--max-messages", type=_number, help="tight: budget of expected messages per user")
@@ -126,6 +144,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SegshuffleError as error:
         print(f"segshuffle {options.command}: {error}", file=sys.stderr)
         return 2
+    except BrokenPipeError:
+        # the reader (head, less) has seen enough; nothing may be written at exit either
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     return 0
 
 
@@ -235,7 +257,55 @@ def _frequencies(text: str, domain_size: int, set_size: int) -> Any:
     return values
 
 
+_SEGMENTED = ("domain_size", "blanket_per_user", "sampling_rate", "epsilon")
+_SINGLE = ("local_epsilon", "delta", "set_size", "subset_size", "order")
+
+
 def _account(options: argparse.Namespace) -> None:
+    single = options.randomizer is not None
+    for name in ("blanket_per_user", "sampling_rate") if single else _SINGLE:
+        if getattr(options, name) is not None:
+            rule = f"left out {'with' if single else 'without'} --randomizer"
+            raise ParameterError(name.replace("_", "-"), getattr(options, name), rule)
+    needed = ("local_epsilon",) if single else _SEGMENTED
+    missing = ["--" + name.replace("_", "-") for name in needed if getattr(options, name) is None]
+    if missing:
+        options.refuse(f"the following arguments are required: {', '.join(missing)}")
+    (_account_single if single else _account_segmented)(options)
+
+
+def _account_single(options: argparse.Namespace) -> None:
+    from segshuffle.accounting.amplification import compare
+    from segshuffle.accounting.mechanisms import mechanism
+
+    sizes = {name: getattr(options, name) for name in ("domain_size", "set_size", "subset_size", "order")}
+    chosen = mechanism(
+        options.randomizer,
+        local_epsilon=options.local_epsilon,
+        **{name: value for name, value in sizes.items() if value is not None},
+    )
+    entries, left_out = compare(mechanism=chosen, n_users=options.users, delta=options.delta, epsilon=options.epsilon)
+    asked = "epsilon" if options.delta is not None else "delta"
+    given = {"delta": options.delta} if asked == "epsilon" else {"epsilon": options.epsilon}
+    head = {"randomizer": chosen.name, "local_epsilon": chosen.local_epsilon, **chosen.parameters}
+    head |= {"n_users": options.users, **given}
+    rows = [
+        {"accountant": e.accountant, asked: e.value, "kind": e.kind, "status": e.status, "source": e.source}
+        for e in entries
+    ]
+    if options.json:
+        _show({**head, "accountants": rows, "not_applicable": left_out}, as_json=True)
+        return
+    _show(head, as_json=False)
+    print()
+    width = max(map(len, [e.accountant for e in entries] + list(left_out)), default=0)
+    for e in entries:
+        print(f"{e.accountant:<{width}}  {asked} {e.value:<12.6g} {e.kind:<10}  {e.status}")
+    for name, reason in left_out.items():
+        print(f"{name:<{width}}  not applicable: {reason}")
+
+
+def _account_segmented(options: argparse.Namespace) -> None:
     from segshuffle.accounting.segmented import proven_lower_item_delta, published_item_delta
 
     parameters: dict[str, Any] = {

@@ -8,7 +8,6 @@ import oracles as o
 import pytest
 from oracles import MP
 
-from segshuffle.accounting.laws import BinomialLaw
 from segshuffle.accounting.variation_ratio import (
     LARGEST_LOCAL_EPSILON,
     VariationRatio,
@@ -16,6 +15,7 @@ from segshuffle.accounting.variation_ratio import (
     published_delta,
     subset_exponential,
 )
+from segshuffle.accounting.variation_ratio_tables import randomized_response
 from segshuffle.errors import ParameterError
 
 F = Fraction
@@ -47,7 +47,7 @@ def test_parameters_of_the_subset_exponential_randomizer(d, s, k, gain):
 def test_published_delta_is_the_divergence_of_the_published_pair(n_users, exp_epsilon):
     p, beta, q = F(3), F(1, 4), F(4)
     alpha = beta / (p - 1)
-    randomizer = VariationRatio(heads=float(p * alpha), tails=float(alpha), clone=float(alpha * p / q))
+    randomizer = VariationRatio.from_weights(heads=float(p * alpha), tails=float(alpha), clone=float(alpha * p / q))
     exact = float(o.hockey_stick(*o.variation_ratio_pair(n_users, p, beta, q), exp_epsilon))
     found = published_delta(randomizer=randomizer, n_users=n_users, epsilon=math.log(exp_epsilon), rtol=1e-6)
     # log and exp of e^epsilon round at 1e-16
@@ -66,8 +66,10 @@ def test_subset_exponential_through_the_pair(d, s, k):
 
 
 def test_pair_has_one_trial_per_other_user():
-    pair = VariationRatio(heads=0.3, tails=0.1, clone=0.05).pair(20)
-    assert (pair.heads, pair.tails, pair.blanket) == (0.3, 0.1, BinomialLaw(19, 0.1))
+    pair = VariationRatio.from_weights(heads=0.3, tails=0.1, clone=0.05).pair(20)
+    assert (pair.heads, pair.tails) == pytest.approx((0.3, 0.1), rel=1e-15, abs=0)
+    assert pair.blanket.trials == 19
+    assert pair.blanket.probability == pytest.approx(0.1, rel=1e-15, abs=0)
 
 
 @pytest.mark.parametrize(
@@ -85,8 +87,7 @@ def test_published_number_is_not_an_upper_bound(k, n_users, exp_epsilon, true, p
     not of its evaluation, which the tests above hold to the exact pair.
     """
     exact = o.shuffled_divergence(o.krr(k, F(3)), (0, 1), [2] * (n_users - 1), exp_epsilon)
-    alpha = 1 / (3 + k - 1)  # beta = 2/(k + 2), p = q = 3
-    randomizer = VariationRatio(heads=3 * alpha, tails=alpha, clone=alpha)
+    randomizer = randomized_response(local_epsilon=math.log(3), domain_size=k)  # beta = 2/(k + 2), p = q = 3
     found = published_delta(randomizer=randomizer, n_users=n_users, epsilon=math.log(exp_epsilon), rtol=1e-6)
     assert float(exact) == pytest.approx(true, abs=5e-8)
     assert found.upper == pytest.approx(published, abs=5e-8)

@@ -9,7 +9,8 @@ R_x0(Y)/R(Y)] under R is the victim's message, and which of the n draws is the v
 
 * Upper bound: R puts the blanket gamma * omega(y) = inf_x R_x(y) on the outputs, and the mass 1 - gamma on a left-over
   symbol that the victim never sends (G = 0 there). Proven for every input of the other users.
-* Lower bound: R = R_{x*}, the divergence of two particular neighbouring datasets.
+* Lower bound: R = R_{x*}, the divergence of two particular neighbouring datasets. x* is an input other than the
+  victim's two, as in the paper, or one of those: far from the centre of the privacy loss that is often the worst.
 
 Every answer is an interval: `upper` and `lower` of `blanket_delta` enclose the *upper bound* of the paper, those of
 `lower_bound_delta` its *lower bound*. What to report is `blanket_delta(...).upper` as a guarantee and
@@ -87,8 +88,8 @@ def lower_bound_delta(*, randomizer: Randomizer, n_users: int, epsilon: float, r
     Returns
     -------
     DeltaInterval
-        Encloses the divergence of Theorem 14, the largest one over the common inputs that the randomizer offers;
-        `lower` is the lower bound to report.
+        Encloses the divergence of Theorem 14, the largest one over the common inputs that the randomizer offers and
+        the victim's own two; `lower` is the lower bound to report.
 
     Raises
     ------
@@ -96,7 +97,7 @@ def lower_bound_delta(*, randomizer: Randomizer, n_users: int, epsilon: float, r
         If a parameter is outside its range.
     """
     _check(n_users, epsilon, rtol)
-    return _delta(randomizer, randomizer.common_input, n_users, epsilon, rtol)
+    return _delta(randomizer, lambda side: _common_inputs(randomizer, side), n_users, epsilon, rtol)
 
 
 def blanket_epsilon(*, randomizer: Randomizer, n_users: int, delta: float, rtol: float = 1e-4) -> float:
@@ -189,6 +190,12 @@ def _check(n_users: int, epsilon: float, rtol: float) -> None:
 def _check_delta(delta: float) -> None:
     if not 1e10 * SMALLEST_DELTA <= delta < 1.0:
         raise ParameterError("delta", delta, f"in [{1e10 * SMALLEST_DELTA:g}, 1)")
+
+
+def _common_inputs(randomizer: Randomizer, side: Side) -> tuple[ReferenceClasses, ...]:
+    """One table for every input x* that the other users may hold."""
+    pair = randomizer.blanket(side)
+    return (*randomizer.common_input(side), pair.relative_to_first(), pair.relative_to_second())
 
 
 def _delta(

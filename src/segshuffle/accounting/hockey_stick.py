@@ -105,6 +105,16 @@ class CountPair:
         """(heads - tails)/(heads + tails): 1 when a message names its item for certain."""
         return (self.heads - self.tails) / (self.heads + self.tails)
 
+    def headroom(self, epsilon: float) -> float:
+        """Contrast less tanh(epsilon/2), from its parts: the difference cancels at large epsilon."""
+        return 2.0 / (1.0 + math.exp(epsilon)) - 2.0 * self.tails / self.speak
+
+    def conditional(
+        self, epsilon: float, total: FloatArray, rho: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Value of h(c, rho), its derivative in rho and a bound on the value's round-off, elementwise."""
+        return _conditional(self, epsilon, total, rho)
+
 
 class _Edges(NamedTuple):
     """Totals that begin a block, ascending, the last one past the support; all arrays of one shape (n_blocks + 1,)."""
@@ -193,7 +203,7 @@ def _at_totals(pair: CountPair, epsilon: float, total: FloatArray) -> _Edges:
     below = total - 1 <= pair.blanket.mean
     tail[below] = pair.blanket.at_most(total[below] - 2)
     tail[~below] = pair.blanket.at_least(total[~below] - 1)
-    value, slope, error = _conditional(pair, epsilon, total, rho)
+    value, slope, error = pair.conditional(epsilon, total, rho)
     point = pair.blanket.pmf(total - 1)
     return _Edges(total, rho, point, tail, value, slope, error, np.full_like(total, np.nan))
 
@@ -206,9 +216,8 @@ def _conditional(
     c = np.where(finite, total, 2.0)
     slope = math.tanh(0.5 * epsilon)
     unit = 0.5 * c * (slope / pair.contrast)
-    # room = c/2 - shift: how far the threshold stays below c, from its parts: the difference cancels at large epsilon
-    room = 2.0 / (1.0 + math.exp(epsilon)) - 2.0 * pair.tails / pair.speak - slope * rho
-    room = np.maximum(0.5 * c / pair.contrast * room, 0.0)
+    # room = c/2 - shift: how far the threshold stays below c
+    room = np.maximum(0.5 * c / pair.contrast * (pair.headroom(epsilon) - slope * rho), 0.0)
     threshold = c - np.ceil(room) + 1.0
     tail = half_binomial_tail(c, threshold)
     gain = 0.25 * c * half_binomial_pmf(c - 1.0, threshold - 1.0)
@@ -226,7 +235,7 @@ def _fill_cross(pair: CountPair, epsilon: float, edges: _Edges) -> _Edges:
     if pair.speak >= 1.0:
         return edges._replace(cross=edges.value + edges.error)
     missing = np.flatnonzero(np.isnan(edges.cross[:-1]))
-    value, _, error = _conditional(pair, epsilon, edges.total[missing], edges.rho[missing + 1])
+    value, _, error = pair.conditional(epsilon, edges.total[missing], edges.rho[missing + 1])
     cross = edges.cross.copy()
     cross[missing] = value + error
     cross[-1] = 0.0

@@ -1,0 +1,87 @@
+"""Speed and accuracy of the variation-ratio accountant, and its growth with the number of users.
+
+Run: ``python benchmarks/variation_ratio.py``. Figure to reach: general randomizers, n = 1e8, delta = 0.01/n, epsilon
+to a relative 1e-6 in 50 ms (the paper's Table 5: 106 s and 118 s for 20 bisections).
+
+Times are medians of the processor time of this process; wall-clock time is printed for the figure to reach.
+"""
+
+from __future__ import annotations
+
+import math
+import resource
+import statistics
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from segshuffle.accounting import variation_ratio_tables as vr
+from segshuffle.accounting.variation_ratio import VariationRatio, bisected_epsilon, published_delta, published_epsilon
+from segshuffle.accounting.variation_ratio_closed_forms import analytic_epsilon, asymptotic_epsilon
+from segshuffle.accounting.variation_ratio_lower import LowerBound, published_lower_delta
+
+REPEATS = 7
+
+
+def median_seconds(function: Callable[[], object], clock: Callable[[], float] = time.process_time) -> float:
+    seconds = []
+    for _ in range(REPEATS):
+        begin = clock()
+        function()
+        seconds.append(clock() - begin)
+    return statistics.median(seconds)
+
+
+def growth(name: str, randomizer: VariationRatio) -> None:
+    print(f"\n{name}, delta = 0.01/n, rtol = 1e-6: median of {REPEATS}")
+    print("       n     epsilon    analytic  asymptotic  epsilon ms  delta ms  width")
+    for n in (10**3, 10**4, 10**5, 10**6, 10**7, 10**8, 10**9, 10**10, 10**12):
+        arguments: dict[str, Any] = {"randomizer": randomizer, "n_users": n}
+        search = partial(published_epsilon, **arguments, delta=0.01 / n)
+        found = search()
+        once = partial(published_delta, **arguments, epsilon=min(found, 300.0), rtol=1e-4)
+        closed = [function(**arguments, delta=0.01 / n) for function in (analytic_epsilon, asymptotic_epsilon)]
+        times = [1e3 * median_seconds(function) for function in (search, once)]
+        width = once().relative_width
+        print(
+            f"{n:8.0e} {found:11.6g} {closed[0]:11.6g} {closed[1]:11.6g} {times[0]:11.1f} {times[1]:9.1f}  {width:.1e}"
+        )
+
+
+def table_5() -> None:
+    print("\nTable 5: general randomizers, delta = 0.01/n; milliseconds: processor | wall")
+    print("eps0       n     epsilon      T = 20      T = 10   rtol 1e-6       T = 20")
+    for local in (1.0, 3.0):
+        for n in (10**4, 10**6, 10**8):
+            arguments: dict[str, Any] = {"randomizer": vr.general(local_epsilon=local), "n_users": n, "delta": 0.01 / n}
+            line = f"{local:4.1f} {n:7.0e} {published_epsilon(**arguments):11.6g}"
+            for iterations in (20, 10):
+                line += f" {bisected_epsilon(**arguments, iterations=iterations):11.6g}"
+            for function in (published_epsilon, partial(bisected_epsilon, iterations=20)):
+                call = partial(function, **arguments)
+                times = [1e3 * median_seconds(call, clock) for clock in (time.process_time, time.perf_counter)]
+                line += f" {times[0]:5.0f}|{times[1]:5.0f}"
+            print(line)
+
+
+def lower() -> None:
+    print("\nLower bound, q0 = 2, q1 = 6 (uneven split), epsilon = 3/sqrt(n), rtol = 1e-4")
+    bound = LowerBound(log_p0=1.0, beta=0.2, q0=2.0, q1=6.0)
+    for n in (10**3, 10**6, 10**9, 10**12):
+        call = partial(published_lower_delta, bound=bound, n_users=n, epsilon=3.0 / math.sqrt(n))
+        print(f"{n:8.0e} {call().lower:11.6g} {1e3 * median_seconds(call):9.1f} ms  width {call().relative_width:.1e}")
+
+
+def main() -> None:
+    table_5()
+    growth("general, epsilon_0 = 1", vr.general(local_epsilon=1.0))
+    growth("general, epsilon_0 = 3", vr.general(local_epsilon=3.0))
+    growth("10-RR, epsilon_0 = 4", vr.randomized_response(local_epsilon=4.0, domain_size=10))
+    growth("balls into 64 bins", vr.balls_into_bins(domain_size=64))
+    lower()
+    print(f"\npeak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB (imports included)")
+
+
+if __name__ == "__main__":
+    main()
