@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from segshuffle.accounting import randomizers as rz
 from segshuffle.accounting.blanket import blanket_delta, blanket_epsilon, lower_bound_delta, lower_bound_epsilon
-from segshuffle.accounting.blanket_fft import enumeration, inversion
+from segshuffle.accounting.tilted_inversion import enumeration, inversion
 from segshuffle.errors import ParameterError
 
 _spec = importlib.util.spec_from_file_location("randomizer_cases", Path(__file__).with_name("test_randomizers.py"))

@@ -24,7 +24,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from segshuffle.accounting.blanket_fft import AtomLaw, LogInterval, mean_positive_part
 from segshuffle.accounting.calibrate import safe_edge, staged_log_excess
 from segshuffle.accounting.hockey_stick import LARGEST_EPSILON, SMALLEST_DELTA, DeltaInterval
 from segshuffle.accounting.randomizers.reference import (
@@ -35,6 +34,7 @@ from segshuffle.accounting.randomizers.reference import (
     Side,
     check_integer,
 )
+from segshuffle.accounting.tilted_inversion import AtomLaw, LogInterval, mean_positive_part
 from segshuffle.errors import ParameterError
 
 LARGEST_USERS = 10**15

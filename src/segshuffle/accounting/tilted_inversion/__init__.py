@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from segshuffle.accounting.blanket_fft.atoms import AtomLaw, LogInterval, saddle, tilt
-from segshuffle.accounting.blanket_fft.enumeration import enumerable, enumerated
-from segshuffle.accounting.blanket_fft.inversion import inverted
+from segshuffle.accounting.tilted_inversion.atoms import AtomLaw, LogInterval, saddle, tilt
+from segshuffle.accounting.tilted_inversion.enumeration import enumerable, enumerated
+from segshuffle.accounting.tilted_inversion.inversion import inverted
 
 __all__ = ["AtomLaw", "LogInterval", "mean_positive_part"]
 

@@ -36,7 +36,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from segshuffle.accounting.blanket_fft.atoms import EPS, AtomLaw, FloatArray, LogInterval, Tilted, tilt
+from segshuffle.accounting.tilted_inversion.atoms import EPS, AtomLaw, FloatArray, LogInterval, Tilted, tilt
 
 _LARGEST_WORK = 1.0e7
 """Nodes times atoms of one Fourier sum: about a quarter of a second and 20 MB."""

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from segshuffle.accounting.blanket_fft.atoms import EPS, AtomLaw, FloatArray, LogInterval, Tilted
+from segshuffle.accounting.tilted_inversion.atoms import EPS, AtomLaw, FloatArray, LogInterval, Tilted
 
 _EXACT_STATES = 100_000
 """Up to this many outcomes of the multinomial counts, the sum is enumerated."""
