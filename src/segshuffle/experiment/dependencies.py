@@ -6,6 +6,7 @@ Snakemake does not notice edits of imported modules; rules list these files as i
 from __future__ import annotations
 
 import ast
+import functools
 from pathlib import Path
 
 PACKAGE = "segshuffle"
@@ -22,7 +23,7 @@ def package_files(script: Path, *, source: Path) -> list[str]:
         Folder that holds the package (``src``).
     """
     found: set[Path] = set()
-    queue = _imports(script, source)
+    queue = set(_imports(script, source))
     while queue:
         path = queue.pop()
         if path not in found:
@@ -31,10 +32,14 @@ def package_files(script: Path, *, source: Path) -> list[str]:
     return sorted(str(path) for path in found)
 
 
-def _imports(path: Path, source: Path) -> set[Path]:
+def _imports(path: Path, source: Path) -> frozenset[Path]:
     """Files of the package that one file imports; a package's own __init__ runs on every import below it."""
-    if path.suffix != ".py":
-        return set()
+    return _parsed(path, source, path.stat().st_mtime_ns) if path.suffix == ".py" else frozenset()
+
+
+@functools.cache
+def _parsed(path: Path, source: Path, modified: int) -> frozenset[Path]:
+    """As `_imports`; the pipeline asks for the same files once per rule."""
     names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -46,7 +51,7 @@ def _imports(path: Path, source: Path) -> set[Path]:
         parts = name.split(".")
         if parts[0] == PACKAGE:
             files |= {file for depth in range(1, len(parts) + 1) for file in _file_of(parts[:depth], source)}
-    return files | _style_of(path)
+    return frozenset(files | _style_of(path))
 
 
 def _file_of(parts: list[str], source: Path) -> list[Path]:
