@@ -283,7 +283,9 @@ def test_two_and_three_users_by_enumeration(local, n_users):
             tuples = (np.multiply.outer(gap, both) + middle + np.multiply.outer(both, gap)) / 3
         true = float(np.maximum(tuples, 0).sum()) * (1 - 1e-9)
         # an independent way to the same number
-        found = lower_bound_delta(randomizer=Binned("laplace", local, local, 0.0), n_users=n_users, epsilon=epsilon)
+        found = lower_bound_delta(
+            own_inputs=False, randomizer=Binned("laplace", local, local, 0.0), n_users=n_users, epsilon=epsilon
+        )
         assert true <= found.upper * (1 + 1e-9)
         assert personalized_reduction_delta(users=users, epsilon=epsilon).upper < true
         assert personalized_theorem_delta(users=users, epsilon=epsilon).lower > found.upper
@@ -292,7 +294,7 @@ def test_two_and_three_users_by_enumeration(local, n_users):
 def test_two_users_golden_value():
     users = laplace_users(2.0, 2.0)
     assert personalized_reduction_delta(users=users, epsilon=1.0).upper == pytest.approx(0.25792, rel=1e-4)
-    true = lower_bound_delta(randomizer=Binned("laplace", 2.0, 2.0, 0.0), n_users=2, epsilon=1.0)
+    true = lower_bound_delta(own_inputs=False, randomizer=Binned("laplace", 2.0, 2.0, 0.0), n_users=2, epsilon=1.0)
     assert true.lower > 0.288
 
 
@@ -326,7 +328,7 @@ def test_theorem_lies_below_a_proven_lower_bound(mechanism, victim, other, n_use
     assert claimed == pytest.approx(theorem, rel=1e-3)
     assert personalized_reduction_epsilon(users=users, delta=delta) < claimed
     randomizer = Binned(mechanism, victim, other, 0.0)
-    needed = lower_bound_epsilon(randomizer=randomizer, n_users=n_users, delta=delta, rtol=1e-2)
+    needed = lower_bound_epsilon(own_inputs=False, randomizer=randomizer, n_users=n_users, delta=delta, rtol=1e-2)
     assert claimed < proven < needed
 
 
@@ -362,5 +364,5 @@ def test_the_papers_own_settings_are_not_refuted_by_these_datasets(setting, mech
     users = SETTINGS[setting].users(mechanism=mechanism, n_users=1000)
     claimed = personalized_theorem_epsilon(users=users, delta=1e-5)
     randomizer = Drawn(mechanism, users.largest_budget, 0.0, 0.0, setting)
-    needed = lower_bound_epsilon(randomizer=randomizer, n_users=1000, delta=1e-5, rtol=1e-2)
+    needed = lower_bound_epsilon(own_inputs=False, randomizer=randomizer, n_users=1000, delta=1e-5, rtol=1e-2)
     assert 0.7 * claimed < needed < claimed

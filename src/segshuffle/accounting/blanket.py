@@ -77,13 +77,17 @@ def blanket_delta(*, randomizer: Randomizer, n_users: int, epsilon: float, rtol:
     return _delta(randomizer, lambda side: (randomizer.blanket(side),), n_users, epsilon, rtol)
 
 
-def lower_bound_delta(*, randomizer: Randomizer, n_users: int, epsilon: float, rtol: float = 1e-4) -> DeltaInterval:
+def lower_bound_delta(
+    *, randomizer: Randomizer, n_users: int, epsilon: float, rtol: float = 1e-4, own_inputs: bool = True
+) -> DeltaInterval:
     """Delta of two neighbouring datasets in which all other users hold the same input: a proven lower bound.
 
     Parameters
     ----------
     randomizer, n_users, epsilon, rtol
         As for `blanket_delta`.
+    own_inputs : bool
+        Whether the other users may hold the victim's two inputs, too; False if they apply another randomizer.
 
     Returns
     -------
@@ -97,7 +101,7 @@ def lower_bound_delta(*, randomizer: Randomizer, n_users: int, epsilon: float, r
         If a parameter is outside its range.
     """
     _check(n_users, epsilon, rtol)
-    return _delta(randomizer, lambda side: _common_inputs(randomizer, side), n_users, epsilon, rtol)
+    return _delta(randomizer, lambda side: _common_inputs(randomizer, side, own_inputs), n_users, epsilon, rtol)
 
 
 def blanket_epsilon(*, randomizer: Randomizer, n_users: int, delta: float, rtol: float = 1e-4) -> float:
@@ -142,13 +146,17 @@ def blanket_epsilon(*, randomizer: Randomizer, n_users: int, delta: float, rtol:
     return local - safe_edge(lambda distance: excess(local - distance), safe=gap, unsafe=half, tolerance=2 * rtol)
 
 
-def lower_bound_epsilon(*, randomizer: Randomizer, n_users: int, delta: float, rtol: float = 1e-4) -> float:
+def lower_bound_epsilon(
+    *, randomizer: Randomizer, n_users: int, delta: float, rtol: float = 1e-4, own_inputs: bool = True
+) -> float:
     """Largest epsilon that is proven too small: no analysis can show (epsilon', delta)-DP for any epsilon' below it.
 
     Parameters
     ----------
     randomizer, n_users, delta, rtol
         As for `blanket_epsilon`.
+    own_inputs : bool
+        As for `lower_bound_delta`.
 
     Returns
     -------
@@ -164,7 +172,9 @@ def lower_bound_epsilon(*, randomizer: Randomizer, n_users: int, delta: float, r
 
     def missing(epsilon: float) -> float:
         def bound(width: float) -> float:
-            return lower_bound_delta(randomizer=randomizer, n_users=n_users, epsilon=epsilon, rtol=width).lower
+            return lower_bound_delta(
+                randomizer=randomizer, n_users=n_users, epsilon=epsilon, rtol=width, own_inputs=own_inputs
+            ).lower
 
         return -staged_log_excess(bound, delta, rtol=rtol)
 
@@ -192,8 +202,10 @@ def _check_delta(delta: float) -> None:
         raise ParameterError("delta", delta, f"in [{1e10 * SMALLEST_DELTA:g}, 1)")
 
 
-def _common_inputs(randomizer: Randomizer, side: Side) -> tuple[ReferenceClasses, ...]:
+def _common_inputs(randomizer: Randomizer, side: Side, own_inputs: bool) -> tuple[ReferenceClasses, ...]:
     """One table for every input x* that the other users may hold."""
+    if not own_inputs:
+        return randomizer.common_input(side)
     pair = randomizer.blanket(side)
     return (*randomizer.common_input(side), pair.relative_to_first(), pair.relative_to_second())
 
