@@ -168,16 +168,19 @@ def bounds_of(users: PersonalizedUsers) -> list[_Method]:
 
 def _pure(users: PersonalizedUsers, n: int, top: float) -> list[_Method]:
     laplace, echo = Laplace(local_epsilon=top), EchoPair(users.budgets)
+    # the blanket is that of the largest budget: a guarantee only if all users have it. The clone needs no more than a
+    # local guarantee, and everybody's is at least as good as the largest budget's
+    own_blanket: Kind = "upper" if users.budgets[-1] == top else "published"
     return [
         _Method(
             "blanket-hoeffding",
-            "upper",
+            own_blanket,
             lambda e: hoeffding_delta(randomizer=laplace, n_users=n, epsilon=e),
             lambda d: hoeffding_epsilon(randomizer=laplace, n_users=n, delta=d),
         ),
         _Method(
             "blanket-bennett",
-            "upper",
+            own_blanket,
             lambda e: bennett_delta(randomizer=laplace, n_users=n, epsilon=e),
             lambda d: bennett_epsilon(randomizer=laplace, n_users=n, delta=d),
         ),
@@ -208,7 +211,8 @@ def _approximate(users: PersonalizedUsers, n: int, top: float) -> list[_Method]:
             lambda d: approximate_clone_epsilon(clone=clone, local_epsilon=top, local_delta=fail, n_users=n, delta=d),
         )
 
-    return [method("standard", "upper"), method("stronger", "published")]
+    # the classic Gaussian mechanism has its (epsilon_i, delta_i) guarantee only for epsilon_i <= 1
+    return [method("standard", "upper" if top <= 1 else "published"), method("stronger", "published")]
 
 
 def figure_points(

@@ -1,0 +1,195 @@
+"""Every accountant that the amplification figures draw: its name, the kind of its numbers, and whether they hold."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar
+
+from segshuffle.accounting.baselines import (
+    bennett_epsilon,
+    erlingsson_epsilon,
+    hoeffding_epsilon,
+    standard_clone_epsilon,
+    stronger_clone_epsilon,
+)
+from segshuffle.accounting.blanket import blanket_epsilon, lower_bound_epsilon
+from segshuffle.accounting.calibrate import safe_edge, staged_log_excess
+from segshuffle.accounting.randomizers import Randomizer
+from segshuffle.accounting.variation_ratio import VariationRatio, published_epsilon
+from segshuffle.accounting.variation_ratio_closed_forms import analytic_epsilon, asymptotic_epsilon
+from segshuffle.accounting.variation_ratio_lower import LowerBound, published_lower_delta
+from segshuffle.errors import ParameterError
+
+#: Relative accuracy in delta asked of the searches: far below the width of a line.
+RTOL = 1e-3
+_SMALLEST_SHARE = 1e-9
+_SMALLEST_GAP = 1e-12
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """What an accountant is asked: the least epsilon of a mechanism at delta.
+
+    Parameters
+    ----------
+    n_users : int
+        Number of users; multi-message protocols: 1 + the number of blanket messages.
+    delta : float
+        Target.
+    local_epsilon : float, optional
+        Guarantee of one message; for accountants that know nothing else.
+    randomizer : Randomizer, optional
+        For the accountants of specific randomizers.
+    variation : VariationRatio, optional
+        For the variation-ratio accountants.
+    lower : LowerBound, optional
+        For the lower bound of the variation-ratio paper.
+    status : str
+        If not empty, replaces the accountant's own status.
+    """
+
+    n_users: int
+    delta: float
+    local_epsilon: float | None = None
+    randomizer: Randomizer | None = None
+    variation: VariationRatio | None = None
+    lower: LowerBound | None = None
+    status: str = ""
+
+
+class Accountant(NamedTuple):
+    """A way to an epsilon: kind of the number, whether it is proven, and the function."""
+
+    kind: str
+    status: str
+    epsilon: Callable[[Case], float]
+
+
+def _given(value: T | None, name: str) -> T:
+    if value is None:
+        raise ParameterError(name, None, "given for this accountant")
+    return value
+
+
+def _blanket(case: Case) -> float:
+    randomizer = _given(case.randomizer, "randomizer")
+    return blanket_epsilon(randomizer=randomizer, n_users=case.n_users, delta=case.delta, rtol=RTOL)
+
+
+def _blanket_lower(case: Case) -> float:
+    randomizer = _given(case.randomizer, "randomizer")
+    return lower_bound_epsilon(randomizer=randomizer, n_users=case.n_users, delta=case.delta, rtol=RTOL)
+
+
+def _hoeffding(case: Case) -> float:
+    return hoeffding_epsilon(randomizer=_given(case.randomizer, "randomizer"), n_users=case.n_users, delta=case.delta)
+
+
+def _bennett(case: Case) -> float:
+    return bennett_epsilon(randomizer=_given(case.randomizer, "randomizer"), n_users=case.n_users, delta=case.delta)
+
+
+def _tails_general(case: Case) -> float:
+    local = _given(case.local_epsilon, "local_epsilon")
+    common: dict[str, Any] = {"local_epsilon": local, "n_users": case.n_users, "delta": case.delta}
+    return min(hoeffding_epsilon(**common), bennett_epsilon(**common))
+
+
+def _standard_clone(case: Case) -> float:
+    local = _given(case.local_epsilon, "local_epsilon")
+    return standard_clone_epsilon(local_epsilon=local, n_users=case.n_users, delta=case.delta, rtol=RTOL)
+
+
+def _stronger_clone(case: Case) -> float:
+    local = _given(case.local_epsilon, "local_epsilon")
+    return stronger_clone_epsilon(local_epsilon=local, n_users=case.n_users, delta=case.delta, rtol=RTOL)
+
+
+def _erlingsson(case: Case) -> float:
+    local = _given(case.local_epsilon, "local_epsilon")
+    return erlingsson_epsilon(local_epsilon=local, n_users=case.n_users, delta=case.delta)
+
+
+def _variation(case: Case) -> float:
+    return published_epsilon(
+        randomizer=_given(case.variation, "variation"), n_users=case.n_users, delta=case.delta, rtol=1e-4
+    )
+
+
+def _analytic(case: Case) -> float:
+    variation = _given(case.variation, "variation")
+    found = analytic_epsilon(randomizer=variation, n_users=case.n_users, delta=case.delta)
+    return min(found, variation.log_p)
+
+
+def _asymptotic(case: Case) -> float:
+    variation = _given(case.variation, "variation")
+    found = asymptotic_epsilon(randomizer=variation, n_users=case.n_users, delta=case.delta)
+    return min(found, variation.log_p)
+
+
+def _variation_lower(case: Case) -> float:
+    return variation_lower_epsilon(bound=_given(case.lower, "lower"), n_users=case.n_users, delta=case.delta)
+
+
+def variation_lower_epsilon(*, bound: LowerBound, n_users: int, delta: float) -> float:
+    """Largest epsilon that Theorem 5.1 of the variation-ratio paper excludes at `delta`, rounded down.
+
+    Parameters
+    ----------
+    bound : LowerBound
+        Its parameters, with a finite p0.
+    n_users : int
+        The victim included, in [1, 1e15].
+    delta : float
+        Target, in [1e-280, 1).
+
+    Returns
+    -------
+    float
+        No smaller epsilon is possible at `delta` (kind: lower; proven if ``bound.symmetric``); 0 if none is excluded.
+    """
+    if not math.isfinite(bound.log_p0):
+        raise ParameterError("bound.log_p0", bound.log_p0, "finite")
+
+    def missing(epsilon: float) -> float:
+        def lower(width: float) -> float:
+            return published_lower_delta(bound=bound, n_users=n_users, epsilon=epsilon, rtol=width).lower
+
+        return -staged_log_excess(lower, delta, rtol=RTOL)
+
+    top = bound.log_p0
+    least, half, gap = _SMALLEST_SHARE * top, 0.5 * top, _SMALLEST_GAP * top
+    if missing(least) > 0:
+        return 0.0
+    if missing(half) > 0:
+        return safe_edge(missing, safe=least, unsafe=half, tolerance=2 * RTOL)
+    return top - safe_edge(lambda distance: missing(top - distance), safe=half, unsafe=gap, tolerance=2 * RTOL)
+
+
+_PROVEN = "proven"
+_REDUCTION = "not proven: the reduction behind it mixes left-overs that the server can tell apart"
+
+ACCOUNTANTS: dict[str, Accountant] = {
+    "blanket": Accountant("upper", _PROVEN, _blanket),
+    "blanket-lower": Accountant("lower", _PROVEN, _blanket_lower),
+    "hoeffding": Accountant("upper", _PROVEN, _hoeffding),
+    "bennett": Accountant("upper", _PROVEN, _bennett),
+    "tails-general": Accountant("upper", _PROVEN, _tails_general),
+    "tails-specific": Accountant("upper", _PROVEN, lambda case: min(_hoeffding(case), _bennett(case))),
+    "standard-clone": Accountant("upper", _PROVEN, _standard_clone),
+    "stronger-clone": Accountant("published", _REDUCTION, _stronger_clone),
+    "erlingsson": Accountant("upper", _PROVEN, _erlingsson),
+    "variation-ratio": Accountant("published", _REDUCTION, _variation),
+    "variation-analytic": Accountant("published", _REDUCTION, _analytic),
+    "variation-asymptotic": Accountant("published", _REDUCTION, _asymptotic),
+    "variation-lower": Accountant("lower", _PROVEN, _variation_lower),
+    "separate-best": Accountant("published", _REDUCTION, _variation),
+    "separate-worst": Accountant("published", _REDUCTION, _variation),
+    "parallel-basic": Accountant("published", _REDUCTION, _variation),
+    "parallel-advanced": Accountant("published", _REDUCTION, _variation),
+}

@@ -1,0 +1,10 @@
+"""Compute the curves of one amplification figure or table; see segshuffle.experiment.amplification.compute."""
+
+from pathlib import Path
+
+from segshuffle.experiment.amplification.compute import compute
+from segshuffle.experiment.jobs import logged, to_csv, write_atomically
+
+with logged(snakemake.log[0]):
+    table = compute(snakemake.wildcards.item, points=snakemake.params.points, n_jobs=snakemake.threads)
+    write_atomically(Path(snakemake.output[0]), to_csv(table))

@@ -1,0 +1,17 @@
+"""Judge the statements of the amplification papers; see segshuffle.experiment.amplification.claims."""
+
+from pathlib import Path
+
+import pandas as pd
+import yaml
+
+from segshuffle.experiment.amplification.claims import evaluate, to_markdown
+from segshuffle.experiment.jobs import logged, to_csv, write_atomically
+
+with logged(snakemake.log[0]):
+    table = pd.concat([pd.read_csv(path) for path in snakemake.input.tables], ignore_index=True)
+    claims = evaluate(table, yaml.safe_load(Path(snakemake.input.reference).read_text(encoding="utf-8")))
+    text = to_markdown(claims, edition=snakemake.params.edition)
+    write_atomically(Path(snakemake.output.table), to_csv(claims))
+    write_atomically(Path(snakemake.output.readable), text)
+    print(text)
