@@ -1,5 +1,6 @@
 # make reproduce      everything of the paper, into results/         (CONFIG=config/quick.yaml: small, into results/quick/)
-# make test           the whole test suite
+# make test           the test suite
+# make exhaustive     what takes minutes: twenty kills, every number of cores, a real cluster, a real browser
 # make check          lint, format and types
 # make lock           pin the dependencies of pyproject.toml again (needs uv)
 SHELL := /bin/bash
@@ -11,14 +12,17 @@ BIN := $(VENV)/bin
 # compiled imports are four times faster, and every job of the pipeline imports
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: reproduce test check install lock clean
+.PHONY: reproduce test exhaustive check install lock clean
 
 reproduce: install
 	$(BIN)/snakemake --cores $(CORES) --configfile $(CONFIG)
 	$(BIN)/python -m segshuffle.experiment.closing $(CONFIG)
 
 test: install
-	$(BIN)/pytest -n auto --dist loadgroup
+	$(BIN)/pytest -n auto --dist loadgroup -m "not exhaustive"
+
+exhaustive: install
+	$(BIN)/pytest -m exhaustive
 
 check: install
 	$(BIN)/ruff check .

@@ -7,6 +7,10 @@ min_version("9.0")
 configfile: "config/config.yaml"
 
 
+report: "workflow/report/workflow.rst"
+
+
+include: "workflow/rules/takeover.smk"
 include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/calibrate.smk"
@@ -15,7 +19,10 @@ include: "workflow/rules/figures.smk"
 include: "workflow/rules/tight.smk"
 include: "workflow/rules/audit.smk"
 include: "workflow/rules/levels.smk"
+include: "workflow/rules/amplification.smk"
+include: "workflow/rules/referee.smk"
 include: "workflow/rules/report.smk"
+include: "workflow/rules/page.smk"
 include: "workflow/rules/targets.smk"
 
 
@@ -32,3 +39,4 @@ rule all:
         RESULTS,
         rules.provenance.output,
         rules.runtimes.output,
+        rules.page.output,

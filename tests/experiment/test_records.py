@@ -76,6 +76,7 @@ def test_closing_words_say_where_everything_is(tmp_path, monkeypatch, capsys, ro
     monkeypatch.chdir(tmp_path)
     assert close([str(root / "config/quick.yaml")]) == 0
     shown = capsys.readouterr().out
+    assert "page      results/quick/index.html" in shown
     assert "results/quick/mse.csv" in shown
     assert "2 reproduced, 1 not reproduced" in shown
     assert "43 s of jobs: simulate 40 s, plan 3 s" in shown

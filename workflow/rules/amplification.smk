@@ -1,13 +1,33 @@
 # Inputs: settings of the amplification papers, no data. Outputs: their figures, tables and verdicts.
 from segshuffle.experiment.amplification import design
 
-AMPLIFICATION = [
-    *expand(f"{OUT}/figures/{{item}}.{{format}}", item=design.FIGURES, format=FORMATS),
-    *expand(f"{OUT}/amplification/{{item}}.csv", item=design.ITEMS),
-    *expand(f"{OUT}/amplification/{{item}}.md", item=design.TABLES),
+
+def amplification_files(items):
+    """Figures and tables of some items, by name."""
+    return [
+        *expand(
+            f"{OUT}/figures/{{item}}.{{format}}",
+            item=[item for item in items if item in design.FIGURES],
+            format=FORMATS,
+        ),
+        *expand(f"{OUT}/amplification/{{item}}.csv", item=items),
+        *expand(
+            f"{OUT}/amplification/{{item}}.md",
+            item=[item for item in items if item in design.TABLES],
+        ),
+    ]
+
+
+AMPLIFICATION_CLAIMS = [
     f"{OUT}/amplification/claims.csv",
     f"{OUT}/amplification/claims.md",
 ]
+AMPLIFICATION = amplification_files(design.ITEMS) + AMPLIFICATION_CLAIMS
+# in the quick edition `all` makes one figure and one table of these papers; `amplification` makes everything
+SAMPLE = ["decomposition8", "variation-table5"]
+AMPLIFICATION_IN_ALL = (
+    AMPLIFICATION if config["edition"] == "full" else amplification_files(SAMPLE)
+)
 
 
 rule amplification_curves:

@@ -16,8 +16,8 @@ rule audit_setting:
         CONDA
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=15,
+        mem_mb=memory(300),
+        runtime=minutes(66),
     params:
         setting=lambda wildcards: asdict(SETTINGS[wildcards.setting]),
         config=part("delta_times_n", "levels", "splits"),
@@ -31,8 +31,13 @@ rule figure_audit:
         tables=expand(f"{OUT}/audit/{{setting}}.csv", setting=SETTINGS),
         code=code("figure_audit.py"),
     output:
-        table=f"{OUT}/audit.csv",
-        figures=expand(f"{OUT}/figures/audit.{{format}}", format=FORMATS),
+        table=report(
+            f"{OUT}/audit.csv",
+            caption="../report/audit.rst",
+            category="Audit",
+            labels={"figure": "table of all points", "accounting": "by view"},
+        ),
+        figures=drawn("audit", "audit", "Audit", accounting="by view"),
     log:
         f"{OUT}/logs/figure_audit.log",
     benchmark:
@@ -41,8 +46,8 @@ rule figure_audit:
         CONDA
     threads: 1
     resources:
-        mem_mb=500,
-        runtime=5,
+        mem_mb=memory(210),
+        runtime=minutes(10),
     params:
         edition=config["edition"],
     script:

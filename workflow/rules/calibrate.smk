@@ -15,8 +15,8 @@ rule plan:
         CONDA
     threads: 1
     resources:
-        mem_mb=500,
-        runtime=10,
+        mem_mb=memory(130),
+        runtime=minutes(26),
     params:
         setting=lambda wildcards: asdict(SETTINGS[wildcards.setting]),
         config=part(

@@ -55,6 +55,28 @@ def code(script):
     ]
 
 
+def drawn(name, caption, category, **labels):
+    """The files of a figure, PDF, SVG and PNG; the SVG goes into snakemake --report with its caption."""
+    files = [f"{OUT}/figures/{name}.{suffix}" for suffix in FORMATS]
+    shown = report(
+        files[1],
+        caption=f"../report/{caption}.rst",
+        category=category,
+        labels={"figure": name, **labels},
+    )
+    return [files[0], shown, files[2]]
+
+
+def memory(peak_mb):
+    """A job's mem_mb: twice the peak in results/runtimes.csv, and what Snakemake needs around it on a cluster."""
+    return lambda wildcards, attempt: (2 * peak_mb + 400) * attempt
+
+
+def minutes(longest_seconds):
+    """A job's runtime: ten times the longest in results/runtimes.csv, and five minutes for a slow start."""
+    return lambda wildcards, attempt: (5 + -(-longest_seconds // 6)) * attempt
+
+
 def commit():
     """Commit of the code, with -dirty if tracked files differ; "unknown" outside a checkout."""
     try:

@@ -17,8 +17,8 @@ rule msnbc:
         CONDA
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=5,
+        mem_mb=memory(160),
+        runtime=minutes(2),
     params:
         download=config["msnbc"]["download"],
         seed=config["seed"],
@@ -42,8 +42,8 @@ rule population:
         CONDA
     threads: 1
     resources:
-        mem_mb=500,
-        runtime=5,
+        mem_mb=memory(150),
+        runtime=minutes(1),
     params:
         setting=lambda wildcards: asdict(SETTINGS[wildcards.setting]),
         padding=config["msnbc"]["padding"],

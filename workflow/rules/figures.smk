@@ -22,7 +22,7 @@ rule figure:
         ),
         code=code("figure.py"),
     output:
-        expand(f"{OUT}/figures/{{{{figure}}}}.{{format}}", format=FORMATS),
+        drawn("{figure}", "figure", "The paper's figures", accounting="published"),
     log:
         f"{OUT}/logs/figure/{{figure}}.log",
     benchmark:
@@ -33,8 +33,8 @@ rule figure:
         CONDA
     threads: 1
     resources:
-        mem_mb=500,
-        runtime=5,
+        mem_mb=memory(200),
+        runtime=minutes(10),
     params:
         panels=lambda wildcards: panel_settings(wildcards.figure),
         config=part("delta_times_n", "levels", "splits", "competitors"),
@@ -49,7 +49,7 @@ rule summary:
         table=rules.aggregate.output,
         code=code("summary.py"),
     output:
-        expand(f"{OUT}/figures/summary.{{format}}", format=FORMATS),
+        drawn("summary", "summary", "The paper's figures", accounting="published"),
     log:
         f"{OUT}/logs/figure/summary.log",
     benchmark:
@@ -58,8 +58,8 @@ rule summary:
         CONDA
     threads: 1
     resources:
-        mem_mb=500,
-        runtime=5,
+        mem_mb=memory(200),
+        runtime=minutes(10),
     params:
         edition=config["edition"],
     script:

@@ -16,8 +16,8 @@ rule levels:
         CONDA
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=15,
+        mem_mb=memory(150),
+        runtime=minutes(13),
     params:
         setting=lambda wildcards: asdict(SETTINGS[wildcards.setting]),
         config=part(
@@ -39,7 +39,7 @@ rule figure_levels:
         tables=expand(f"{OUT}/levels/{{setting}}.csv", setting=SETTINGS),
         code=code("figure_levels.py"),
     output:
-        expand(f"{OUT}/figures/levels.{{format}}", format=FORMATS),
+        drawn("levels", "levels", "Private levels", accounting="exact"),
     log:
         f"{OUT}/logs/figure_levels.log",
     benchmark:
@@ -48,8 +48,8 @@ rule figure_levels:
         CONDA
     threads: 1
     resources:
-        mem_mb=500,
-        runtime=5,
+        mem_mb=memory(160),
+        runtime=minutes(8),
     params:
         edition=config["edition"],
     script:

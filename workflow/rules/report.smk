@@ -8,7 +8,12 @@ rule verdicts:
         reference="config/reference/claims.yaml",
         code=code("claims.py"),
     output:
-        table=f"{OUT}/claims.csv",
+        table=report(
+            f"{OUT}/claims.csv",
+            caption="../report/claims.rst",
+            category="Verdicts",
+            labels={"what": "statements of the paper's section 6"},
+        ),
         readable=f"{OUT}/claims.md",
     log:
         f"{OUT}/logs/claims.log",
@@ -18,8 +23,8 @@ rule verdicts:
         CONDA
     threads: 1
     resources:
-        mem_mb=500,
-        runtime=5,
+        mem_mb=memory(130),
+        runtime=minutes(3),
     params:
         edition=config["edition"],
     script:
@@ -37,6 +42,8 @@ RESULTS = [
     *rules.collect_tight.output,
     *rules.limit.output,
     *rules.figure_audit.output,
+    *rules.referee_verdicts.output,
+    *AMPLIFICATION_IN_ALL,
     *rules.figure_levels.output,
     *expand(f"{OUT}/levels/{{setting}}.csv", setting=SETTINGS),
     *expand(
@@ -54,7 +61,12 @@ rule provenance:
         source=rules.msnbc.output.source,
         code=code("provenance.py"),
     output:
-        provenance=f"{OUT}/provenance.json",
+        provenance=report(
+            f"{OUT}/provenance.json",
+            caption="../report/provenance.rst",
+            category="The run",
+            labels={"what": "versions, commit, seed, data, hashes"},
+        ),
         config=f"{OUT}/config.yaml",
         guide=f"{OUT}/README.md",
     log:
@@ -65,8 +77,8 @@ rule provenance:
         CONDA
     threads: 1
     resources:
-        mem_mb=500,
-        runtime=5,
+        mem_mb=memory(130),
+        runtime=minutes(1),
     params:
         config=config,
         commit=commit(),
@@ -80,7 +92,12 @@ rule runtimes:
         outputs=RESULTS,
         code=code("runtimes.py"),
     output:
-        f"{OUT}/runtimes.csv",
+        report(
+            f"{OUT}/runtimes.csv",
+            caption="../report/runtimes.rst",
+            category="The run",
+            labels={"what": "seconds and memory per rule"},
+        ),
     log:
         f"{OUT}/logs/runtimes.log",
     benchmark:
@@ -89,10 +106,13 @@ rule runtimes:
         CONDA
     threads: 1
     resources:
-        mem_mb=500,
-        runtime=5,
+        mem_mb=memory(130),
+        runtime=minutes(1),
     params:
         folder=f"{OUT}/benchmarks",
-        jobs=sorted({*SETTINGS, *SCENARIOS, *FIGURES, "summary", "messages"}),
+        jobs=sorted(
+            {*SETTINGS, *SCENARIOS, *FIGURES, "summary", "messages"}
+            | {*config["referee"]["cases"], *design.ITEMS}
+        ),
     script:
         "../scripts/runtimes.py"

@@ -17,8 +17,8 @@ rule simulate:
         CONDA
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=15,
+        mem_mb=memory(140),
+        runtime=minutes(8),
     params:
         scenario=lambda wildcards: asdict(SCENARIOS[wildcards.scenario]),
         config=part(
@@ -51,8 +51,8 @@ rule aggregate:
         CONDA
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=5,
+        mem_mb=memory(140),
+        runtime=minutes(2),
     params:
         scenarios={name: asdict(scenario) for name, scenario in SCENARIOS.items()},
         config=part("delta_times_n", "levels", "splits", "competitors"),

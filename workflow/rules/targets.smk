@@ -1,5 +1,14 @@
 # Targets: what a user asks for by name.
-DOCS = [*FIGURES, "summary", "fig2-tight", "messages-tight", "audit", "limit", "levels"]
+DOCS = [
+    *FIGURES,
+    "summary",
+    "fig2-tight",
+    "messages-tight",
+    "audit",
+    "limit",
+    "levels",
+    "referee",
+]
 
 
 localrules:

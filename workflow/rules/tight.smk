@@ -15,8 +15,8 @@ rule plan_tight:
         CONDA
     threads: 1
     resources:
-        mem_mb=500,
-        runtime=15,
+        mem_mb=memory(140),
+        runtime=minutes(26),
     params:
         setting=lambda wildcards: asdict(SETTINGS[wildcards.setting]),
         config=part("delta_times_n", "levels", "splits", "blanket_per_user", "tight"),
@@ -40,8 +40,8 @@ rule simulate_tight:
         CONDA
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=15,
+        mem_mb=memory(140),
+        runtime=minutes(5),
     params:
         scenario=lambda wildcards: asdict(SCENARIOS[wildcards.scenario]),
         config=part(
@@ -65,7 +65,12 @@ rule collect_tight:
         code=code("collect_tight.py"),
     output:
         table=f"{OUT}/tight.csv",
-        summary=f"{OUT}/tight-summary.csv",
+        summary=report(
+            f"{OUT}/tight-summary.csv",
+            caption="../report/tight-summary.rst",
+            category="Proven protocol",
+            labels={"figure": "table of all panels", "accounting": "proven"},
+        ),
         readable=f"{OUT}/tight-summary.md",
     log:
         f"{OUT}/logs/collect_tight.log",
@@ -75,8 +80,8 @@ rule collect_tight:
         CONDA
     threads: 1
     resources:
-        mem_mb=500,
-        runtime=5,
+        mem_mb=memory(140),
+        runtime=minutes(2),
     params:
         budgets=config["tight"]["max_messages"],
         edition=config["edition"],
@@ -91,7 +96,7 @@ rule figure_tight:
         published=rules.aggregate.output,
         code=code("figure_tight.py"),
     output:
-        expand(f"{OUT}/figures/{{{{figure}}}}-tight.{{format}}", format=FORMATS),
+        drawn("{figure}-tight", "tight", "Proven protocol", accounting="proven"),
     log:
         f"{OUT}/logs/figure_tight/{{figure}}.log",
     benchmark:
@@ -102,8 +107,8 @@ rule figure_tight:
         CONDA
     threads: 1
     resources:
-        mem_mb=500,
-        runtime=5,
+        mem_mb=memory(170),
+        runtime=minutes(10),
     params:
         panels=lambda wildcards: panel_settings(wildcards.figure),
         messages=lambda wildcards: wildcards.figure == "messages",
@@ -118,7 +123,7 @@ rule limit:
         code=code("figure_limit.py"),
     output:
         table=f"{OUT}/limit.csv",
-        figures=expand(f"{OUT}/figures/limit.{{format}}", format=FORMATS),
+        figures=drawn("limit", "limit", "Proven protocol", accounting="exact"),
     log:
         f"{OUT}/logs/limit.log",
     benchmark:
@@ -127,8 +132,8 @@ rule limit:
         CONDA
     threads: 1
     resources:
-        mem_mb=500,
-        runtime=5,
+        mem_mb=memory(180),
+        runtime=minutes(4),
     params:
         set_sizes=sorted(
             {min(s.set_size, s.domain_size - s.set_size) for s in SETTINGS.values()}

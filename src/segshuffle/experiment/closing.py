@@ -21,6 +21,7 @@ def closing_words(root: Path) -> str:
     slowest = ", ".join(f"{row['rule']} {row['seconds_total']:.0f} s" for row in runtimes.head(4).to_dict("records"))
     lines = [
         "",
+        f"page      {root}/index.html (everything on one page: open it in a browser)",
         f"figures   {root}/figures/ (PDF, SVG, PNG)",
         f"numbers   {root}/mse.csv (columns: {root}/README.md)",
         f"verdicts  {root}/claims.md: {counts}",

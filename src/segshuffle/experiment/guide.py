@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 _FILES = {
+    "index.html": "everything on one page: story, verdicts, figures, interactive charts; opens without a network",
     "mse.csv": "one row per (dataset, n_users, set_size, split, method, blanket_per_user): the numbers of all figures",
     "figures/fig2 ... fig6": "Figures 2-6 of the paper as PDF, SVG and PNG",
     "figures/summary": "every competitor's error over ours at our best m, all panels",
@@ -14,6 +15,8 @@ _FILES = {
     "published protocol, to the best competitor, to a trusted curator)",
     "figures/fig2-tight ... fig6-tight, messages-tight": "the same panels with proven accounting; error over messages",
     "audit.csv, figures/audit": "what the published guarantee is worth in the server's full view (docs/audit.md)",
+    "referee.csv, referee-verdicts.csv, referee.md, figures/referee": "every published upper bound of one shuffled "
+    "message per user against a proven lower bound (docs/referee.md); referee/ has a file per mechanism",
     "levels/, figures/levels": "what protecting the levels themselves costs (docs/levels.md)",
     "limit.csv, figures/limit": "one level: error over a trusted curator's at the same (epsilon, delta)",
     "errors/": "squared error of every repetition, a file per panel",

@@ -83,7 +83,7 @@ def save(figure: Figure, paths: Sequence[str | Path]) -> None:
         # lay out once: every format would do it twice more, and draw the same
         figure.draw_without_rendering()
         figure.set_layout_engine("none")
-        box = figure.get_tightbbox(bbox_extra_artists=figure.get_default_bbox_extra_artists()).padded(0.04)
+        box = figure.get_tightbbox().padded(0.04)
         for path in map(Path, paths):
             temporary = path.with_name(f".part-{path.name}")
             try:

@@ -1,0 +1,1 @@
+"""One self-contained page about a run: what came out, what did not, every figure, interactive charts, provenance."""

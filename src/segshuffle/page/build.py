@@ -1,0 +1,108 @@
+"""The page itself: everything put into one HTML text. The same results give the same bytes."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import gzip
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import jinja2
+from markupsafe import Markup
+from plotly.offline import get_plotlyjs
+
+from segshuffle.page import tables
+from segshuffle.page.charts import PAPER, PROVEN, Chart, chart
+from segshuffle.page.pictures import Picture, data_uri, groups_of
+from segshuffle.page.results import Panel, Results
+from segshuffle.page.story import story
+
+ASSETS = Path(__file__).with_name("assets")
+
+
+class Shown(NamedTuple):
+    """A picture as the template needs it."""
+
+    picture: Picture
+    uri: Markup
+    alternative: str
+    panels: list[ShownPanel]
+
+
+class ShownPanel(NamedTuple):
+    """A panel with its chart and its tables."""
+
+    panel: Panel
+    chart: Chart
+    json: Markup
+    tables: tuple[tables.Table, ...]
+
+
+def build(results: Results, figures: Mapping[str, str]) -> str:
+    """The page as HTML text.
+
+    Parameters
+    ----------
+    results : Results
+        The run's tables.
+    figures : mapping of str to str
+        Name (as in `pictures.GROUPS`) -> SVG text of every figure to show.
+    """
+    groups = [
+        (group, [_shown(picture, figures[picture.name], results) for picture in group.pictures])
+        for group in groups_of(figures)
+    ]
+    papers = results.amplification_claims
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(ASSETS),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+    )
+    return environment.get_template("page.html.j2").render(
+        results=results,
+        chapters=story(results),
+        groups=groups,
+        verdicts=tables.verdicts(results.claims),
+        tally=tables.tally(results.claims),
+        marks=tables.VERDICTS,
+        amplification=[] if papers is None else tables.verdicts(papers),
+        amplification_tally={} if papers is None else tables.tally(papers),
+        audit_table=tables.audit_table(results),
+        tight_tables=(tables.tight_table(results), tables.copies_table(results)),
+        referee_table=None if results.referee is None else tables.referee_table(results.referee),
+        runtime_table=tables.runtime_table(results),
+        provenance_tables=tables.provenance_tables(results),
+        chart_groups=((PAPER, "The paper's methods"), (PROVEN, "Proven methods")),
+        style=Markup(_asset("page.css")),
+        script=Markup(_asset("page.js")),
+        plotly=plotly_text(),
+    )
+
+
+@functools.cache
+def plotly_text() -> str:
+    """plotly.js compressed, in letters: a quarter of its size, unpacked by the browser when a chart is first opened."""
+    return base64.b64encode(gzip.compress(get_plotlyjs().encode(), compresslevel=9, mtime=0)).decode()
+
+
+def _shown(picture: Picture, svg: str, results: Results) -> Shown:
+    panels = [_shown_panel(panel) for panel in results.panels(picture.panels)] if picture.panels else []
+    # a data address is quoted by `data_uri` but for these two
+    uri = data_uri(svg).replace("&", "&amp;").replace('"', "&quot;")
+    return Shown(picture, Markup(uri), picture.alternative(results), panels)
+
+
+def _shown_panel(panel: Panel) -> ShownPanel:
+    made = chart(panel)
+    # no text inside a script element may end it
+    safe = Markup(made.figure.replace("<", "\\u003c"))
+    return ShownPanel(panel, made, safe, (tables.curve_table(panel), tables.point_table(panel)))
+
+
+def _asset(name: str) -> str:
+    return (ASSETS / name).read_text(encoding="utf-8")

@@ -1,0 +1,206 @@
+"""One interactive chart per panel: error over the blanket per user, in the colours of the printed figures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from segshuffle.figures.style import LOOKS
+from segshuffle.page.numbers import measured, nearest
+from segshuffle.page.results import Panel
+
+_WIDTH = 2.0
+#: matplotlib's markers in plotly's words.
+_SYMBOLS = {
+    "": "circle",
+    "o": "circle",
+    "v": "triangle-down",
+    "s": "square",
+    "^": "triangle-up",
+    "D": "diamond",
+    "P": "cross",
+    "X": "x",
+    "_": "line-ew-open",
+    "|": "line-ns-open",
+}
+PAPER, PROVEN = "paper", "proven"
+#: Proven methods that are drawn at first, beside all of the paper's.
+_AT_FIRST = ("tight", "tight-copies", "curator-weighted")
+_POINT = (
+    "<b>%{fullData.name}</b><br>m = %{x:.4~g}<br>MSE %{y:.3g} ± %{customdata[0]:.1g} (2 standard errors)"
+    "<br>closed form %{customdata[1]:.3g}<br>%{customdata[2]:.3g} messages per user<extra></extra>"
+)
+
+
+class Key(NamedTuple):
+    """An entry of the legend, in the order of the traces."""
+
+    label: str
+    color: str
+    dashes: str
+    symbol: str
+    group: str
+    shown: bool
+
+
+class Chart(NamedTuple):
+    """A figure as plotly's JSON, and its legend."""
+
+    figure: str
+    keys: tuple[Key, ...]
+
+
+def chart(panel: Panel) -> Chart:
+    """The chart of one panel.
+
+    Parameters
+    ----------
+    panel : Panel
+        Rows of results/mse.csv and results/tight.csv. Measured means are drawn, with two standard errors on curves;
+        methods that choose their own m are level lines.
+
+    Returns
+    -------
+    Chart
+        Every trace has fixed names and no random identifier: the same rows give the same text.
+    """
+    figure = go.Figure()
+    keys: list[Key] = []
+    x = [float(value) for value in panel.curve["blanket_per_user"]]
+    for method, group in _order(panel):
+        if method == "segmented":
+            _curve(figure, keys, method, group, panel.curve)
+        elif method == "optimum":
+            _star(figure, keys, panel.errors[panel.errors["optimum"]], x)
+        elif group == PROVEN and not panel.proven_curve(method).empty:
+            _curve(figure, keys, method, group, panel.proven_curve(method))
+        else:
+            rows = panel.competitors if group == PAPER else panel.proven_points
+            _level(figure, keys, method, group, rows[rows["method"] == method], x)
+    figure.update_layout(template="none", showlegend=False, **_layout(x))
+    return Chart(str(figure.to_json(pretty=False, engine="json")), tuple(keys))
+
+
+def _order(panel: Panel) -> Iterable[tuple[str, str]]:
+    """Methods of a panel in the order of the legend: the paper's, then the proven ones."""
+    paper, proven = set(panel.errors["method"]), set(panel.tight["method"])
+    yield from (("segmented", PAPER), ("optimum", PAPER))
+    yield from ((name, PAPER) for name in LOOKS if name in paper and name != "segmented")
+    yield from ((name, PROVEN) for name in LOOKS if name in proven)
+
+
+def _curve(figure: go.Figure, keys: list[Key], method: str, group: str, rows: pd.DataFrame) -> None:
+    """A protocol over the grid of m, with two standard errors."""
+    _add(
+        figure,
+        keys,
+        _key(method, group),
+        x=_floats(rows["blanket_per_user"]),
+        y=_floats(rows["mse_mean"]),
+        mode="lines+markers",
+        marker_size=6,
+        error_y={"array": _floats(2 * rows["mse_stderr"]), "width": 0, "thickness": 1},
+        customdata=_custom(rows),
+        hovertemplate=_POINT,
+    )
+
+
+def _level(figure: go.Figure, keys: list[Key], method: str, group: str, rows: pd.DataFrame, x: list[float]) -> None:
+    """A method with one number, as a level line that can be pointed at everywhere."""
+    if rows.empty:
+        return
+    row = rows.iloc[0]
+    own = "" if row["blanket_per_user"] == 0 else f"<br>its own m = {nearest(row['blanket_per_user'])}"
+    _add(
+        figure,
+        keys,
+        _key(method, group),
+        x=x,
+        y=_floats([row["mse_mean"]] * len(x)),
+        mode="lines+markers",
+        marker_size=8,
+        marker_maxdisplayed=4,
+        hovertemplate=f"<b>%{{fullData.name}}</b>{own}<br>MSE {measured(row['mse_mean'], row['mse_stderr'])} "
+        f"(2 standard errors)<br>closed form {nearest(row['mse_expected'])}<br>"
+        f"{nearest(row['messages_per_user'])} messages per user<extra></extra>",
+    )
+
+
+def _star(figure: go.Figure, keys: list[Key], rows: pd.DataFrame, x: list[float]) -> None:
+    """Where optimizeParameter puts m, if that is inside the panel."""
+    rows = rows[(rows["blanket_per_user"] >= x[0]) & (rows["blanket_per_user"] <= x[-1])]
+    if not rows.empty:
+        look = LOOKS["segmented"]
+        _add(
+            figure,
+            keys,
+            Key("m from optimizeParameter", look.color, "none", "star", PAPER, True),
+            x=_floats(rows["blanket_per_user"]),
+            y=_floats(rows["mse_mean"]),
+            mode="markers",
+            marker_size=14,
+            customdata=_custom(rows),
+            hovertemplate=_POINT,
+        )
+
+
+def _add(figure: go.Figure, keys: list[Key], key: Key, **trace: Any) -> None:
+    line = {} if key.dashes == "none" else {"line": {"color": key.color, "width": _WIDTH, "dash": key.dashes}}
+    figure.add_trace(
+        go.Scatter(
+            name=key.label,
+            visible=True if key.shown else "legendonly",
+            marker_color="#ffffff" if key.symbol == "star" else key.color,
+            marker_symbol=key.symbol,
+            marker_line={"color": key.color, "width": 1.5 if key.symbol.startswith(("line", "star")) else 0},
+            **line,
+            **trace,
+        )
+    )
+    keys.append(key)
+
+
+def _key(method: str, group: str) -> Key:
+    look = LOOKS[method]
+    dashes = "solid" if look.dashes == "-" else ",".join(f"{_WIDTH * float(length):g}px" for length in look.dashes[1])
+    return Key(look.label, look.color, dashes, _SYMBOLS[look.marker], group, group == PAPER or method in _AT_FIRST)
+
+
+def _layout(x: list[float]) -> dict[str, Any]:
+    grid = {"gridcolor": "#d9d9d9", "linecolor": "#333333", "mirror": True, "showline": True, "type": "log"}
+    return {
+        "height": 430,
+        "margin": {"l": 62, "r": 12, "t": 12, "b": 48},
+        "font": {"family": "DejaVu Sans, Verdana, system-ui, sans-serif", "size": 12, "color": "#1a1a1a"},
+        "paper_bgcolor": "#ffffff",
+        "plot_bgcolor": "#ffffff",
+        "hovermode": "closest",
+        "hoverlabel": {"align": "left", "bgcolor": "#ffffff", "font": {"color": "#1a1a1a"}},
+        "dragmode": False,
+        "xaxis": {
+            **grid,
+            "title": {"text": "blanket messages per user m"},
+            "range": [math.log10(x[0] * 0.93), math.log10(x[-1] * 1.07)],
+            "tickvals": _ticks(x),
+            "tickformat": "~g",
+        },
+        "yaxis": {**grid, "title": {"text": "MSE"}, "tickformat": ".0e", "dtick": "D2"},
+    }
+
+
+def _ticks(x: list[float]) -> list[float]:
+    return [value for power in range(-4, 6) for value in (10.0**power, 3 * 10.0**power) if x[0] <= value <= x[-1]]
+
+
+def _custom(rows: pd.DataFrame) -> list[list[float]]:
+    columns = (2 * rows["mse_stderr"], rows["mse_expected"], rows["messages_per_user"])
+    return [list(values) for values in zip(*map(_floats, columns), strict=True)]
+
+
+def _floats(values: Any) -> list[float]:
+    """Five digits: more than the text that is shown has, and less than the page would carry otherwise."""
+    return [float(f"{value:.5g}") for value in values]

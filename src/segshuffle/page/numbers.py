@@ -1,0 +1,60 @@
+"""Numbers as text. Privacy numbers are rounded to the safe side, errors to the nearest; nothing is computed here."""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from typing import Any
+
+#: What stands where there is no number.
+NONE = "–"
+
+
+def nearest(value: Any, *, digits: int = 3) -> str:
+    """Significant digits of an error or a ratio, rounded to the nearest."""
+    return _rounded(value, digits, ROUND_HALF_EVEN)
+
+
+def at_most(value: Any, *, digits: int = 3) -> str:
+    """An upper bound, rounded up."""
+    return _rounded(value, digits, ROUND_CEILING)
+
+
+def at_least(value: Any, *, digits: int = 3) -> str:
+    """A lower bound, rounded down."""
+    return _rounded(value, digits, ROUND_FLOOR)
+
+
+def measured(mean: Any, stderr: Any) -> str:
+    """A mean and two standard errors."""
+    return f"{nearest(mean)} ± {nearest(2.0 * stderr, digits=1)}"
+
+
+def percent(share: float) -> str:
+    """A share in per cent; with a decimal where whole ones would hide its sign."""
+    text = f"{share:.1%}" if 0 < abs(share) < 0.01 else f"{share:.0%}"
+    return text.replace("%", "\u202f%").replace("-", "\u2212")
+
+
+def count(value: Any) -> str:
+    """An integer with thousands separators."""
+    return f"{int(value):,}"
+
+
+def _rounded(value: Any, digits: int, rounding: str) -> str:
+    number = float(value)
+    if math.isnan(number):
+        return NONE
+    if math.isinf(number):
+        return "none" if number > 0 else "-∞"
+    if number == 0.0:
+        return "0"
+    exact = Decimal(number)
+    step = Decimal(1).scaleb(exact.adjusted() - digits + 1)
+    rounded = exact.quantize(step, rounding=rounding)
+    # 0.9996 becomes 1.00, not 1.000
+    if rounded.adjusted() > exact.adjusted():
+        rounded = rounded.quantize(step.scaleb(1))
+    if not 1e-3 <= abs(number) < 1e5:
+        return f"{rounded:.{digits - 1}e}".replace("e+", "e")
+    return f"{rounded:f}" if rounded.adjusted() < digits else f"{rounded.quantize(Decimal(1)):f}"

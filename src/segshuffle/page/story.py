@@ -1,0 +1,143 @@
+"""The run in short plain sentences; every number is taken from the run's tables when the page is made."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pandas as pd
+
+from segshuffle.page.numbers import at_least, at_most, count, nearest, percent
+from segshuffle.page.results import Results
+from segshuffle.page.tables import Verdict, audited, broken_promises, budgets_of, tally, verdicts, worst_over_splits
+
+
+class Chapter(NamedTuple):
+    """One answer to one question of a reader."""
+
+    title: str
+    link: str
+    link_text: str
+    sentences: tuple[str, ...]
+    statements: tuple[Verdict, ...] = ()
+
+
+def story(results: Results) -> list[Chapter]:
+    """What came out, what did not, what the audit found, what the tight protocol gains."""
+    chapters = [_came_out(results), _did_not(results), _audit(results), _tight(results)]
+    return chapters if results.referee is None else [*chapters, _referee(results.referee)]
+
+
+def _came_out(results: Results) -> Chapter:
+    counts = tally(results.claims)
+    sizes = (
+        f"{counts['reproduced']} of {len(results.claims)} statements of the paper's evaluation came out, "
+        f"{counts['partly reproduced']} in part, {counts['not reproduced']} did not."
+    )
+    if "not evaluated" in counts:
+        sizes += f" {counts['not evaluated']} could not be judged, because this run lacks their panels."
+    least = [float(panel.curve["mse_expected"].min()) for panel in results.panels("all")]
+    rivals = [
+        float(panel.competitors.loc[panel.competitors["method"] != "inverse-variance-sepmm", "mse_expected"].min())
+        for panel in results.panels("all")
+    ]
+    saved = pd.Series([1.0 - ours / theirs for ours, theirs in zip(least, rivals, strict=True)])
+    repetitions = count(results.errors["repetitions"].min())
+    return Chapter(
+        "What came out",
+        "#verdicts",
+        "all verdicts",
+        (
+            sizes,
+            f"At its best m the paper's protocol saves {percent(saved.mean())} of the strongest competitor's error on "
+            f"average over {len(saved)} panels (from {percent(saved.min())} to {percent(saved.max())}).",
+            f"Measured errors are means of {repetitions} repetitions; verdicts and ratios use their closed forms.",
+        ),
+    )
+
+
+def _did_not(results: Results) -> Chapter:
+    found = [row for row in verdicts(results.claims) if row.mark in ("no", "partly")]
+    # the worst first
+    found.sort(key=lambda row: row.mark != "no")
+    sentences = () if found else ("Every statement that was judged came out.",)
+    return Chapter("What did not", "#verdicts", "reasons, where known", sentences, tuple(found))
+
+
+def _audit(results: Results) -> Chapter:
+    points = audited(results.audit)
+    views = {str(view): worst_over_splits(rows) for view, rows in points.groupby("view")}
+    ratio = {view: table["actual_user_epsilon"] / table["claimed_user_epsilon"] for view, table in views.items()}
+    alone = ratio["blanket-only"]
+    finite = alone[alone < float("inf")]
+    unbounded = len(alone) - len(finite)
+    none = f", and no bound at all at {unbounded}" if unbounded else ""
+    broken = broken_promises(points)
+    sentences = [
+        "The paper's proof follows two counters, but the server sees all of them and their sum. The guarantee is "
+        "therefore called published here, not proven.",
+        f"With the experiment's own users, all holding the same items, the ε of the paper's method reaches "
+        f"{at_least(ratio['others-concentrated'].max(), digits=4)} times the claimed one, over {count(len(alone))} "
+        "points (population, m, level).",
+        f"The blanket alone, which is all that a proof may count on, gives up to {at_most(finite.max())} times the "
+        f"claimed ε at some points{none}.",
+    ]
+    if len(broken):
+        worst = (broken["proven_user_delta"] / broken["target_delta"]).max()
+        sentences.append(
+            f"At {count(len(broken))} points δ provably exceeds the promised δ, by a factor of up to "
+            f"{at_least(worst)}; {count(broken['reachable'].sum())} of them with levels of the experiment, the others "
+            "if other levels are allowed, as the theorem does."
+        )
+    else:
+        sentences.append("No point was found at which δ provably exceeds the promised δ.")
+    return Chapter("What the audit found", "#audit", "the audit", tuple(sentences))
+
+
+def _tight(results: Results) -> Chapter:
+    summary = results.summary
+    gain, rival, curator = (
+        summary[name] for name in ("published_over_tight", "competitor_over_tight", "tight_over_curator")
+    )
+    # a competitor with the same plan differs by rounding only
+    better = int((rival > 1.0 + 1e-6).sum())
+    same = int(((rival - 1.0).abs() <= 1e-6).sum())
+    worse = len(rival) - better - same
+    sentences = [
+        "A Poisson blanket makes the counters independent. Its accounting is exact and needs no group privacy.",
+        f"At the same (ε, δ) the published protocol has {nearest(gain.min())} to {nearest(gain.max())} times the "
+        f"error of the tight one ({len(summary)} panels).",
+        f"Against the best proven competitor it has less error in {better} panels (up to {nearest(rival.max())} "
+        f"times less) and the same in {same}{f'; in {worse} it has more' if worse else ''}.",
+        f"A trusted curator would still be better: the tight error is {nearest(curator.min())} to "
+        f"{nearest(curator.max())} times the curator's.",
+    ]
+    if budgets := budgets_of(summary):
+        most = summary[f"copies_{budgets[-1]:g}_over_curator"]
+        sentences.append(
+            f"With whole copies and up to {budgets[-1]:g} messages per user that factor falls to "
+            f"{nearest(most.min())} to {nearest(most.max())}."
+        )
+    return Chapter("What the tight protocol gains", "#tight", "the proven protocols", tuple(sentences))
+
+
+def _referee(found: pd.DataFrame) -> Chapter:
+    tried = found[found["verdict"] != "not applicable"]
+    proven = tried[tried["kind"] == "upper"]
+    refuted = []
+    for accountant, rows in tried[tried["kind"] != "upper"].groupby("accountant", sort=False):
+        broken = int((rows["verdict"] == "violated").sum())
+        if broken:
+            refuted.append(f"{accountant} ({broken} of {len(rows)})")
+    listed = "; ".join(refuted) if refuted else "none"
+    return Chapter(
+        "What the referee found",
+        "#referee",
+        "the referee",
+        (
+            "Upper bounds for one shuffled message per user, proven and published, were held against proven lower "
+            f"bounds on {count(found['case'].nunique())} mechanisms.",
+            f"Bounds that are proven: {count(proven['violated'].sum())} violations in {count(proven['cells'].sum())} "
+            "comparisons.",
+            f"Published or asymptotic bounds that are refuted, with the number of mechanisms: {listed}.",
+        ),
+    )

@@ -1,0 +1,309 @@
+"""The tables of the page: text cells made from the run's files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from segshuffle.figures.style import LOOKS, dataset_label
+from segshuffle.page.numbers import NONE, at_least, at_most, count, measured, nearest
+from segshuffle.page.results import SETTING, Panel, Results
+
+#: Verdict -> class of its badge; the last is for panels that did not run.
+VERDICTS = {"reproduced": "yes", "partly reproduced": "partly", "not reproduced": "no", "not evaluated": "open"}
+_PROVEN_CURVES = ("sound-group", "tight", "tight-copies")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table as the page shows it.
+
+    Parameters
+    ----------
+    id : str
+        Unique in the page.
+    caption : str
+        What the rows are, and the kind of the numbers.
+    header : tuple of str
+        Column titles; the first column heads its row.
+    rows : tuple of tuple of str
+        Cells.
+    """
+
+    id: str
+    caption: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A statement of a paper and what came out."""
+
+    id: str
+    section: str
+    statement: str
+    verdict: str
+    mark: str
+    found: str
+    note: str
+
+
+def verdicts(claims: pd.DataFrame) -> list[Verdict]:
+    """Rows of claims.csv (or of the amplification papers' claims), in their order."""
+    return [
+        Verdict(
+            id=row["id"],
+            section=f"{row['paper']}, {row['section']}" if "paper" in row else row["section"],
+            statement=row["statement"],
+            verdict=row["verdict"],
+            mark=VERDICTS[row["verdict"]],
+            found=row["found"],
+            note=row["note"],
+        )
+        for row in claims.to_dict("records")
+    ]
+
+
+def tally(claims: pd.DataFrame) -> dict[str, int]:
+    """How often each verdict fell, best first; "not evaluated" only if it did."""
+    counts = claims["verdict"].value_counts()
+    found = {verdict: int(counts.get(verdict, 0)) for verdict in VERDICTS}
+    return {verdict: number for verdict, number in found.items() if number or verdict != "not evaluated"}
+
+
+def curve_table(panel: Panel) -> Table:
+    """The curves of a panel over m: what the chart shows, in numbers."""
+    columns = {"segmented": panel.curve, **{name: panel.proven_curve(name) for name in _PROVEN_CURVES}}
+    cells = {
+        name: {row["blanket_per_user"]: measured(row["mse_mean"], row["mse_stderr"]) for row in rows.to_dict("records")}
+        for name, rows in columns.items()
+    }
+    grid = sorted(set().union(*cells.values()))
+    return Table(
+        f"curves-{panel.id}",
+        f"{panel.name}: measured squared error (mean ± 2 standard errors) over m",
+        ("m", *(LOOKS[name].label for name in columns)),
+        tuple((f"{m:g}", *(column.get(m, NONE) for column in cells.values())) for m in grid),
+    )
+
+
+def point_table(panel: Panel) -> Table:
+    """The methods of a panel that have one number, lowest closed-form error first."""
+    best = panel.errors[panel.errors["optimum"]].assign(method="m from optimizeParameter")
+    both = pd.concat([best, panel.competitors, panel.proven_points], ignore_index=True)
+    rows = both.sort_values("mse_expected", kind="stable").to_dict("records")
+    return Table(
+        f"points-{panel.id}",
+        f"{panel.name}: methods that choose their own m, lowest error first",
+        ("method", "privacy numbers", "own m", "messages per user", "error, measured", "error, closed form"),
+        tuple(
+            (
+                LOOKS[row["method"]].label if row["method"] in LOOKS else f"Segmented, {row['method']}",
+                row["kind"],
+                NONE if row["blanket_per_user"] == 0 else nearest(row["blanket_per_user"]),
+                nearest(row["messages_per_user"]),
+                measured(row["mse_mean"], row["mse_stderr"]),
+                nearest(row["mse_expected"]),
+            )
+            for row in rows
+        ),
+    )
+
+
+def tight_table(results: Results) -> Table:
+    """What the proven protocol gains, a row per panel."""
+    summary = results.summary
+    head = (
+        "panel",
+        "published error",
+        "tight error",
+        "published / tight",
+        "messages",
+        "best proven competitor",
+        "its error / tight",
+        "tight / curator",
+    )
+    rows = (
+        (
+            _panel_name(row, results),
+            nearest(row["published"]),
+            nearest(row["tight"]),
+            nearest(row["published_over_tight"]),
+            nearest(row["messages_tight"]),
+            LOOKS[row["best_competitor"]].label.removesuffix(" (proven)"),
+            nearest(row["competitor_over_tight"]),
+            nearest(row["tight_over_curator"]),
+        )
+        for row in summary.to_dict("records")
+    )
+    caption = (
+        "Closed-form expected squared errors, each method at its best m and the same (ε, δ). The published protocol's "
+        "guarantee is not proven; all others are. Curator: the trusted curator with one weight per level."
+    )
+    return Table("tight-summary", caption, head, tuple(rows))
+
+
+def copies_table(results: Results) -> Table:
+    """What whole copies gain within each budget of messages, a row per panel."""
+    budgets = budgets_of(results.summary)
+    rows = (
+        (_panel_name(row, results), *(nearest(row[f"copies_{budget:g}_over_curator"]) for budget in budgets))
+        for row in results.summary.to_dict("records")
+    )
+    caption = (
+        "With whole copies instead of sampling: error over the weighted trusted curator's, within a budget of expected "
+        "messages per user. Proven; closed forms."
+    )
+    return Table("copies-summary", caption, ("panel", *(f"≤ {budget:g}" for budget in budgets)), tuple(rows))
+
+
+def budgets_of(summary: pd.DataFrame) -> list[float]:
+    """Budgets of messages per user in the columns of tight-summary.csv, ascending."""
+    found = (re.fullmatch(r"copies_(.+)_over_curator", str(name)) for name in summary.columns)
+    return sorted(float(match.group(1)) for match in found if match)
+
+
+def audited(audit: pd.DataFrame) -> pd.DataFrame:
+    """Points of the grid where the victim may stay silent: elsewhere the guarantee is not in question."""
+    return audit[~audit["optimum"] & (audit["sampling_rate"] < 1.0)]
+
+
+def worst_over_splits(rows: pd.DataFrame) -> pd.DataFrame:
+    """One row per population, m and level: the split on which the view is worst."""
+    key = [*SETTING, "blanket_per_user", "level", "claimed_user_epsilon", "target_delta"]
+    grouped = rows.groupby(key, sort=False, as_index=False)
+    return grouped.agg(
+        actual_user_epsilon=("actual_user_epsilon", "max"),
+        proven_user_delta=("proven_user_delta", "max"),
+        reachable=("reachable", "max"),
+    )
+
+
+def audit_table(results: Results) -> Table:
+    """What the audit found, a row per population."""
+    rows = []
+    for key, points in audited(results.audit).groupby(SETTING, sort=False):
+        views = {view: worst_over_splits(found) for view, found in points.groupby("view")}
+        ratio = {view: table["actual_user_epsilon"] / table["claimed_user_epsilon"] for view, table in views.items()}
+        broken = broken_promises(points)
+        rows.append(
+            (
+                _setting_name(dict(zip(SETTING, key, strict=True)), results),
+                count(len(ratio["published"])),
+                at_least(ratio["others-concentrated"].max()),
+                _ends(ratio["blanket-only"]),
+                count(len(broken)),
+                count(broken["reachable"].sum()),
+                at_least((broken["proven_user_delta"] / broken["target_delta"]).max()) if len(broken) else NONE,
+            )
+        )
+    head = (
+        "population",
+        "points (m, level)",
+        "ε / claimed, the experiment's others (lower)",
+        "ε / claimed, blanket alone (upper)",
+        "points where δ provably exceeds the promise",
+        "of these with the experiment's levels",
+        "largest δ / promised δ there (lower)",
+    )
+    caption = (
+        "The worst split of every point with sampling rate below 1. The two ε columns apply the paper's own group "
+        "privacy to a view: the blanket alone is a proven upper bound, the experiment's others (all holding the same "
+        "items) a lower view. Only the last three columns state that the guarantee itself fails."
+    )
+    return Table("audit-summary", caption, head, tuple(rows))
+
+
+def broken_promises(points: pd.DataFrame) -> pd.DataFrame:
+    """Points where the user-level delta provably exceeds the promised one, without group privacy."""
+    table = worst_over_splits(points[points["proven_user_delta"] > points["target_delta"]])
+    return table.reset_index(drop=True)
+
+
+def referee_table(referee: pd.DataFrame) -> Table:
+    """What the referee found, a row per accountant and kind."""
+    rows = []
+    for (accountant, kind), found in referee.groupby(["accountant", "kind"], sort=False):
+        tried = found[found["verdict"] != "not applicable"]
+        fell = {word: int((tried["verdict"] == word).sum()) for word in ("violated", "sound so far", "vacuous")}
+        worst = tried["many_epsilon_ratio"].max()
+        rows.append((str(accountant), str(kind), count(len(tried)), *map(count, fell.values()), at_least(worst)))
+    head = (
+        "bound",
+        "kind",
+        "mechanisms tried",
+        "violated in",
+        "sound so far in",
+        "never below the local guarantee in",
+        "largest proven / claimed ε at large n (lower)",
+    )
+    caption = (
+        "Every bound against a proven lower bound, by mechanism. Violated: the claim lies below what is proven. Sound "
+        "so far: nothing on this grid refutes it, no more. A ratio above 1 is a violation."
+    )
+    return Table("referee-summary", caption, head, tuple(rows))
+
+
+def runtime_table(results: Results) -> Table:
+    """Time and memory per rule, slowest first."""
+    rows = results.runtimes.sort_values(["seconds_total", "rule"], ascending=[False, True]).to_dict("records")
+    head = ("rule", "jobs", "seconds in all", "longest job, seconds", "peak memory, MB")
+    return Table(
+        "runtimes",
+        "Measured by Snakemake's benchmarks on the machine of the run; jobs too short to be sampled have no memory",
+        head,
+        tuple(
+            (
+                row["rule"],
+                count(row["jobs"]),
+                f"{row['seconds_total']:.1f}",
+                f"{row['seconds_longest']:.1f}",
+                NONE if pd.isna(row["peak_rss_mb"]) else count(row["peak_rss_mb"]),
+            )
+            for row in rows
+        ),
+    )
+
+
+def provenance_tables(results: Results) -> tuple[Table, Table]:
+    """What the run was made of, and the hash of every output."""
+    record = results.provenance
+    data = record["data"]["msnbc"]
+    facts = [
+        ("edition", record["edition"]),
+        ("commit", record["commit"]),
+        ("seed", str(record["seed"])),
+        ("MSNBC data", data["kind"] if results.stand_in is None else f"STAND-IN: {results.stand_in}"),
+        ("origin of the data", data["origin"]),
+        ("SHA-256 of the uncompressed log", data["sha256"] or NONE),
+        *((f"version of {name}", version) for name, version in record["versions"].items()),
+    ]
+    made_of = Table("made-of", "What the run was made of", ("what", "value"), _text(facts))
+    hashes = Table("hashes", "SHA-256 of every output", ("file", "SHA-256"), _text(record["outputs"].items()))
+    return made_of, hashes
+
+
+def _text(pairs: Iterable[tuple[Any, Any]]) -> tuple[tuple[str, ...], ...]:
+    return tuple((str(name), str(value)) for name, value in pairs)
+
+
+def _ends(ratio: pd.Series[float]) -> str:
+    """Largest ratio, an upper bound; points without any finite bound are counted apart."""
+    finite = ratio[ratio < float("inf")]
+    unbounded = len(ratio) - len(finite)
+    text = at_most(finite.max()) if len(finite) else NONE
+    return f"{text}; no bound at {unbounded}" if unbounded else text
+
+
+def _setting_name(row: dict[Any, Any], results: Results) -> str:
+    name = dataset_label(str(row["dataset"]), results.sources[str(row["dataset"])])
+    return f"{name}: n = {row['n_users']:,}, s = {row['set_size']}"
+
+
+def _panel_name(row: dict[Any, Any], results: Results) -> str:
+    return f"{_setting_name(row, results)}, {row['split']}"

@@ -1,0 +1,22 @@
+"""One browser and one page of made-up results for all tests here."""
+
+import pytest
+from headless import chromium
+from results_folder import make_results, read
+
+from segshuffle.page.build import build
+
+
+@pytest.fixture(scope="session")
+def browser():
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def page_file(tmp_path_factory):
+    """A page of made-up results, as a rule would write it."""
+    folder = tmp_path_factory.mktemp("page with spaces")
+    made = read(make_results(folder / "results", edition="quick", source="stand-in"))
+    (folder / "index.html").write_text(build(made.results, made.figures), encoding="utf-8")
+    return folder / "index.html"

@@ -1,0 +1,349 @@
+"""The page as text: every figure and table, numbers from the files and rounded to the safe side, the same bytes."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from fractions import Fraction
+from html.parser import HTMLParser
+from urllib.parse import unquote
+from xml.sax.saxutils import escape
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from results_folder import COMPETITORS, GRID, PROVEN, SVG, make_results, read
+
+from segshuffle.experiment.design import FIGURES
+from segshuffle.figures.style import LOOKS
+from segshuffle.page.build import ASSETS, build
+from segshuffle.page.charts import chart
+from segshuffle.page.numbers import at_least, at_most, measured, nearest, percent
+from segshuffle.page.pictures import GROUPS, data_uri, groups_of
+from segshuffle.page.results import read_results
+from segshuffle.page.story import story
+from segshuffle.page.tables import audit_table, copies_table, curve_table, point_table, referee_table, tight_table
+
+VOID = {"meta", "link", "img", "br", "path", "line", "input", "hr"}
+
+
+class Outline(HTMLParser):
+    """Tags of a page, checked for nesting; identifiers, headings, images, addresses and text."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.stack, self.ids, self.headings, self.images, self.links = [], [], [], [], []
+        self.roots, self.words = {}, []
+        self.feed(page)
+        assert self.stack == []
+
+    def handle_starttag(self, tag, attributes):
+        values = dict(attributes)
+        self.ids += [values["id"]] if "id" in values else []
+        self.links += [values["href"]] if tag == "a" else []
+        self.images += [values] if tag == "img" else []
+        self.roots.setdefault(tag, values)
+        if re.fullmatch("h[1-6]", tag):
+            self.headings.append(int(tag[1]))
+        if tag not in VOID:
+            self.stack.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.handle_starttag(tag, attributes)
+        if tag not in VOID:
+            self.stack.pop()
+
+    def handle_endtag(self, tag):
+        assert self.stack.pop() == tag
+
+    def handle_data(self, text):
+        if not {"script", "style"} & set(self.stack):
+            self.words.append(text)
+
+    @property
+    def text(self):
+        return " ".join(" ".join(self.words).split())
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return make_results(tmp_path_factory.mktemp("results") / "full")
+
+
+@pytest.fixture(scope="module")
+def run(folder):
+    return read(folder)
+
+
+@pytest.fixture(scope="module")
+def page(run):
+    return build(run.results, run.figures)
+
+
+@pytest.fixture(scope="module")
+def outline(page):
+    return Outline(page)
+
+
+# --- the page ----------------------------------------------------------------------------------------------------
+
+
+def test_the_page_is_sound_html(outline):
+    assert outline.roots["html"]["lang"] == "en"
+    assert len(outline.ids) == len(set(outline.ids)), "identifiers are unique"
+    assert outline.headings[0] == 1
+    assert outline.headings.count(1) == 1
+    jumps = [after - before for before, after in zip(outline.headings, outline.headings[1:], strict=False)]
+    assert max(jumps) == 1, "no level of headings is skipped"
+    inner = [link for link in outline.links if link.startswith("#")]
+    assert {link[1:] for link in inner} <= set(outline.ids)
+    assert inner == outline.links, "nothing leads away from the page"
+    assert inner[0] == "#main", "the skip link comes first"
+
+
+def test_nothing_is_loaded_from_anywhere(page):
+    loaded = re.findall(r'(?:src|href|action|data|poster)="([^"]{0,40})', page)
+    assert {address.split(",")[0] for address in loaded if not address.startswith("#")} == {
+        "data:image/svg+xml",
+        "data:",
+    }
+    style = page[page.index("<style>") : page.index("</style>")]
+    assert "url(" not in style
+    assert "@import" not in style
+
+
+def test_every_figure_is_there_with_words_for_it(outline, run):
+    names = [picture.name for group in GROUPS for picture in group.pictures]
+    assert len(outline.images) == len(names) == len(set(names))
+    for name, image in zip(names, outline.images, strict=True):
+        assert len(image["alt"]) > 60, name
+        drawn = ET.fromstring(unquote(image["src"].partition(",")[2]))
+        assert f"{name}: the paper's, ε < 2" in "".join(drawn.itertext())
+    fig2 = outline.images[0]["alt"]
+    assert "0.0081 at m = 0.1 to its least, 0.0010 at m = 1, and to 0.0061 at m = 10" in fig2
+    assert "Level lines, lowest first: Weighted SepMM, shuffle 0.0020" in fig2
+
+
+def test_every_panel_has_a_chart_and_its_numbers(page, run):
+    charts = re.findall(r'class="chart" id="chart-([^"]*)"', page)
+    expected = [panel.id for figure in FIGURES for panel in run.results.panels(figure)]
+    assert charts == expected
+    assert len(set(expected)) == 6
+    for panel in expected:
+        assert f'id="curves-{panel}-caption"' in page
+        assert f'id="points-{panel}-caption"' in page
+    assert page.count('id="plotly-gzip"') == 1
+
+
+def test_the_same_results_give_the_same_bytes(folder, page):
+    code = (
+        "import sys, hashlib, pathlib; sys.path[:0] = sys.argv[1:2]; from results_folder import read;"
+        "from segshuffle.page.build import build; run = read(pathlib.Path(sys.argv[2]));"
+        "sys.stdout.buffer.write(build(run.results, dict(reversed(run.figures.items()))).encode())"
+    )
+    other = subprocess.run(
+        [sys.executable, "-c", code, str(ASSETS.parents[3] / "tests"), str(folder)],
+        env={**os.environ, "PYTHONHASHSEED": "7"},
+        capture_output=True,
+        check=True,
+    ).stdout
+    assert other.decode() == page
+
+
+def test_another_number_gives_another_page(run, page):
+    table = run.results.errors.copy()
+    table.loc[0, "mse_mean"] *= 1.5
+    changed = build(read_with(run, errors=table), run.figures)
+    assert changed != page
+
+
+def read_with(run, **tables):
+    return type(run.results)(**{**vars(run.results), **tables})
+
+
+def test_a_stand_in_and_a_quick_edition_are_marked_at_the_top(tmp_path, outline):
+    made = read(make_results(tmp_path / "quick", edition="quick", source="stand-in"))
+    text = Outline(build(made.results, made.figures)).text
+    before = text[: text.index("In short")]
+    assert "Quick edition." in before
+    assert "Its numbers and verdicts are not results." in before
+    assert "Stand-in data." in before
+    assert "no <network>" in before, "the reason, as text"
+    assert "address" not in before, "its first line only"
+    assert "MSNBC (stand-in), S1: n = 500" in text
+    assert "MSNBC, S1" not in text
+    for word in ("Quick edition", "tand-in"):
+        assert word not in outline.text
+
+
+def test_the_template_holds_no_number_of_its_own():
+    source = (ASSETS / "page.html.j2").read_text(encoding="utf-8")
+    words = re.sub(r"\{%.*?%\}|\{\{.*?\}\}|<[^>]*>", " ", source, flags=re.DOTALL)
+    # names of figures, splits and a licence, no results
+    assert set(re.findall(r"\S*\d\S*", words)) == {"2–6", "S1,", "S2,", "S3", "4.0."}
+
+
+# --- the story ---------------------------------------------------------------------------------------------------
+
+
+def test_the_story_has_the_numbers_of_the_tables(run):
+    came_out, did_not, audit, tight, referee = story(run.results)
+    assert "2 of 4 statements" in came_out.sentences[0]
+    # least error 1e-3, strongest competitor 2e-3, in every panel
+    assert "saves 50\u202f%" in came_out.sentences[1]
+    assert [row.verdict for row in did_not.statements] == ["not reproduced", "partly reproduced"]
+    # ratios 1.04999 (a lower view) and 2.00001 (an upper bound)
+    assert "1.049 times" in audit.sentences[1]
+    assert "2 points" in audit.sentences[1], "splits are not counted apart, nor levels that are certain to send"
+    assert "2.01 times" in audit.sentences[2]
+    # 5e-5 over 2e-5
+    assert "At 2 points" in audit.sentences[3]
+    assert "2.50; 1 of them with levels of the experiment" in audit.sentences[3]
+    assert "2.50 to 2.50 times the error of the tight one (6 panels)" in tight.sentences[1]
+    # the best proven competitor has 4e-4, as the tight protocol
+    assert "less error in 0 panels" in tight.sentences[2]
+    assert "the same in 6" in tight.sentences[2]
+    assert "2.00 to 2.00 times the curator's" in tight.sentences[3]
+    assert "16 messages per user that factor falls to 1.10 to 1.10" in tight.sentences[4]
+    assert "0 violations in 10 comparisons" in referee.sentences[1]
+    assert referee.sentences[2].endswith("variation-ratio (1 of 2).")
+    # the ratio is of a lower bound: 1.0599 is rounded down
+    assert referee_table(run.results.referee).rows[1] == ("variation-ratio", "published", "2", "1", "1", "0", "1.05")
+
+
+def test_statements_that_could_not_be_judged_are_neither_failures_nor_successes(run):
+    claims = run.results.claims.assign(verdict=["reproduced", "not evaluated", "reproduced", "not evaluated"])
+    came_out, did_not = story(read_with(run, claims=claims))[:2]
+    assert came_out.sentences[0].startswith("2 of 4 statements")
+    assert "0 did not. 2 could not be judged" in came_out.sentences[0]
+    assert did_not.statements == ()
+    assert "could not be judged" not in story(run.results)[0].sentences[0]
+
+
+def test_the_story_says_so_when_no_promise_is_broken(run):
+    audit = run.results.audit.assign(proven_user_delta=0.0)
+    sentences = story(read_with(run, audit=audit))[2].sentences
+    assert sentences[-1] == "No point was found at which δ provably exceeds the promised δ."
+    rows = audit_table(read_with(run, audit=audit)).rows
+    assert {row[4] for row in rows} == {"0"}
+
+
+def test_points_without_a_bound_are_counted_and_not_averaged(run):
+    audit = run.results.audit.copy()
+    chosen = (audit["view"] == "blanket-only") & (audit["dataset"] == "msnbc")
+    audit.loc[chosen, "actual_user_epsilon"] = float("inf")
+    results = read_with(run, audit=audit)
+    assert "no bound at all at 1" in story(results)[2].sentences[2]
+    assert [row[3] for row in audit_table(results).rows] == ["–; no bound at 1", "2.01"]
+
+
+# --- tables and charts -------------------------------------------------------------------------------------------
+
+
+def test_tables_have_every_point(run):
+    panel = run.results.panels("fig2")[0]
+    curves = curve_table(panel)
+    assert [row[0] for row in curves.rows] == [f"{m:g}" for m in GRID]
+    assert curves.rows[2][1] == "0.00101 ± 4e-5"
+    assert len(point_table(panel).rows) == 1 + len(COMPETITORS) + len(PROVEN)
+    assert len(tight_table(run.results).rows) == 6
+    assert copies_table(run.results).header == ("panel", "≤ 8", "≤ 16")
+    # 3e-4 and 2.2e-4 over the curator's 2e-4
+    assert {row[1:] for row in copies_table(run.results).rows} == {("1.50", "1.10")}
+
+
+def test_charts_show_what_the_table_has_in_the_printed_colours(run):
+    panel = run.results.panels("fig3")[0]
+    made = chart(panel)
+    figure = json.loads(made.figure)
+    traces = {trace["name"]: trace for trace in figure["data"]}
+    assert [trace["name"] for trace in figure["data"]] == [key.label for key in made.keys]
+    assert len(traces) == 1 + 1 + len(COMPETITORS) + 3 + len(PROVEN)
+    for name in ("segmented", "tight", "tight-copies", *COMPETITORS, *PROVEN):
+        assert traces[LOOKS[name].label]["line"]["color"] == LOOKS[name].color
+    ours = traces[LOOKS["segmented"].label]
+    assert ours["x"] == list(GRID)
+    assert ours["y"] == pytest.approx(panel.curve["mse_mean"].tolist(), rel=1e-4, abs=0)
+    assert figure["layout"]["xaxis"]["type"] == figure["layout"]["yaxis"]["type"] == "log"
+    assert '"uid"' not in made.figure, "no random identifier"
+
+
+def test_panels_are_lettered_as_in_the_printed_figures(run):
+    found = [(panel.letter, panel.scenario.split) for panel in run.results.panels("fig4")]
+    assert found == [("a", "S2"), ("b", "S3")]
+
+
+# --- figures -----------------------------------------------------------------------------------------------------
+
+
+def test_only_figures_at_hand_are_shown_and_unknown_ones_refused():
+    shown = groups_of(["fig2", "limit"])
+    assert [[p.name for p in group.pictures] for group in shown] == [["fig2"], ["limit"]]
+    with pytest.raises(KeyError, match="nobody"):
+        groups_of(["fig2", "nobody"])
+
+
+@given(st.text(alphabet=st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"])))
+def test_a_figure_survives_its_address(text):
+    svg = SVG.format(name="").replace(": the paper's, ε &lt; 2", escape(text))
+    back = ET.fromstring(unquote(data_uri(svg).partition(",")[2]))
+    assert "".join(back[-1].itertext()).split() == text.split()
+    assert "Verdana" in back[-1].attrib["style"]
+
+
+# --- numbers -----------------------------------------------------------------------------------------------------
+
+positive = st.floats(min_value=1e-300, max_value=1e300)
+
+
+@given(positive, st.integers(1, 6))
+def test_rounding_is_to_the_safe_side(value, digits):
+    low, near, high = (Fraction(f(value, digits=digits)) for f in (at_least, nearest, at_most))
+    exact = Fraction(value)
+    assert low <= exact <= high
+    assert low <= near <= high
+    assert high - low <= exact * Fraction(10) ** (1 - digits)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (0.000565, "5.65e-4"),
+        (0.999999999, "1.00"),
+        (12345.6, "12300"),
+        (123456.0, "1.23e5"),
+        (0.0, "0"),
+        (float("nan"), "–"),
+        (2.5, "2.50"),
+    ],
+)
+def test_numbers_read_well(value, expected):
+    assert nearest(value) == expected
+
+
+def test_a_sign_is_not_rounded_away():
+    assert percent(-0.004) == "\u22120.4\u202f%"
+    assert percent(0.42) == "42\u202f%"
+    assert percent(0.0) == "0\u202f%"
+    assert measured(0.00101, 2e-5) == "0.00101 ± 4e-5"
+
+
+def test_a_run_without_amplification_and_referee_has_a_page(folder, run):
+    results = read_results(
+        **{name: folder / f"{file}.csv" for name, file in (("errors", "mse"), ("tight", "tight"))},
+        summary=folder / "tight-summary.csv",
+        claims=folder / "claims.csv",
+        audit=folder / "audit.csv",
+        limit=folder / "limit.csv",
+        levels=[folder / "levels.csv"],
+        runtimes=folder / "runtimes.csv",
+        provenance=folder / "provenance.json",
+        config=folder / "config.yaml",
+    )
+    page = build(results, {"fig2": run.figures["fig2"], "referee": run.figures["referee"]})
+    assert "amplification-claim" not in page
+    assert "referee-summary" not in page
+    assert isinstance(results.errors, pd.DataFrame)

@@ -1,0 +1,95 @@
+"""The page and Snakemake's own report of a finished run: complete, up to date, and readable without a network."""
+
+import re
+import zipfile
+
+import pytest
+from headless import chromium, png_size, visit
+
+from segshuffle.page.pictures import GROUPS
+
+pytestmark = [pytest.mark.slow, pytest.mark.pipeline, pytest.mark.xdist_group("pipeline")]
+
+CATEGORIES = ("Overview", "The paper's figures", "Verdicts", "Audit", "Proven protocol", "Private levels", "The run")
+
+
+def test_a_run_ends_in_a_page_with_every_figure(checkout):
+    page = (checkout.out / "index.html").read_text(encoding="utf-8")
+    before = page[: page.index('id="short"')]
+    assert "Quick edition." in before
+    assert "Stand-in data." in before
+    shown = re.findall(r'<figure id="figure-([^"]*)"', page)
+    drawn = {path.stem for path in (checkout.out / "figures").glob("*.svg")}
+    assert set(shown) == drawn, "pictures.py knows every figure, and page.smk gives every figure"
+    assert len(shown) == len(set(shown))
+    assert str(checkout.folder) not in page
+    assert len(page.encode()) < 8e6
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("src/segshuffle/page/assets/page.css", {"page"}),
+        ("src/segshuffle/page/assets/page.html.j2", {"page"}),
+        ("src/segshuffle/page/story.py", {"page"}),
+        ("workflow/scripts/page.py", {"page"}),
+        ("workflow/report/figure.rst", set()),
+    ],
+)
+def test_an_edit_of_the_page_runs_the_page_alone(checkout, name, expected):
+    with checkout.edited(name, lambda text: text + "\n"):
+        assert set(checkout.would_run()) == expected
+
+
+@pytest.fixture(scope="module")
+def report(checkout, tmp_path_factory):
+    """The unpacked report of the finished run."""
+    folder = tmp_path_factory.mktemp("report")
+    checkout.finish("--report", str(folder / "report.zip"))
+    with zipfile.ZipFile(folder / "report.zip") as archive:
+        archive.extractall(folder)
+    return folder / "report/report.html"
+
+
+def test_the_report_holds_every_figure_and_table(checkout, report):
+    held = {path.name for path in report.parent.glob("data/raw/*/*")}
+    figures = {path.name for path in (checkout.out / "figures").glob("*.svg")}
+    tables = {"claims.csv", "audit.csv", "tight-summary.csv", "runtimes.csv", "provenance.json", "index.html"}
+    assert figures | tables <= held
+    assert {f"{picture.name}.svg" for group in GROUPS for picture in group.pictures} <= held
+
+
+@pytest.mark.browser
+def test_the_report_is_read_in_a_browser(report, tmp_path):
+    # the report's own stylesheet warns of itself in the console
+    ours = {"viewport": {"width": 1400, "height": 900}}
+    with chromium() as browser, visit(browser, report, warnings=False, **ours) as page:
+        page.get_by_text("Verdicts", exact=True).wait_for()
+        text = page.locator("body").inner_text()
+        for category in CATEGORIES:
+            assert category in text, category
+        assert "This is the quick edition" in text
+        assert "4 repetitions" in text
+
+        page.get_by_text("The paper's figures", exact=True).click()
+        row = page.locator("tr", has=page.get_by_role("cell", name="fig2", exact=True))
+        row.locator("a").first.click()
+        figure = page.locator('img[src$="fig2.svg"]')
+        figure.wait_for()
+        assert figure.evaluate("image => image.decode().then(() => image.naturalWidth)") > 100
+        row.locator("a").nth(1).click()
+        page.get_by_text("Figure 2 of the paper").wait_for()
+        caption = page.locator("body").inner_text()
+        assert "msnbc, n = 200, d = 17, s = 2, split S1 (0.25 : 0.5 : 0.25)" in caption
+        assert "published (Theorem 3; its proof has a gap)" in caption
+        assert "quick edition, not a result" in caption
+        page.screenshot(path=tmp_path / "report.png")
+    assert png_size(tmp_path / "report.png") == (1400, 900)
+
+
+@pytest.mark.browser
+def test_the_page_of_the_run_is_read_in_a_browser(checkout):
+    with chromium() as browser, visit(browser, checkout.out / "index.html") as page:
+        page.locator("details.panel > summary").first.click()
+        page.locator("details.panel .chart .main-svg").first.wait_for()
+        page.wait_for_function("() => [...document.images].every(image => image.complete && image.naturalWidth > 0)")

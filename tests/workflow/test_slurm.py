@@ -1,0 +1,124 @@
+"""The pipeline on a cluster: a real Slurm, brought up on this machine, gives the bytes of a local run."""
+
+import fcntl
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+pytestmark = [
+    pytest.mark.exhaustive,
+    pytest.mark.cluster,
+    pytest.mark.pipeline,
+    pytest.mark.xdist_group("pipeline"),
+]
+
+#: From the log to a drawn page in 6 jobs: every stage once, and one with two jobs at a time. Each job starts Snakemake
+#: twice, which costs more than its work; the other rules are scripts of the same form and would only add minutes.
+TARGET = "fig4"
+JOBS = {"msnbc": 1, "population": 1, "plan": 1, "simulate": 2, "figure": 1}
+
+#: The profile; a machine sees its own files at once, and without a database behind it sacct knows nothing.
+ON_SLURM = (
+    *("--profile", "profiles/slurm"),
+    *("--latency-wait", "5"),
+    *("--slurm-init-seconds-before-status-checks", "4"),
+    *("--slurm-status-command", "squeue"),
+)
+
+
+def obstacle():
+    """Why there can be no cluster here, if so."""
+    if os.geteuid() != 0:
+        return "slurmd needs root"
+    missing = [name for name in ("munged", "slurmctld", "slurmd", "sbatch", "srun") if shutil.which(name) is None]
+    if missing:
+        return f"not installed: {', '.join(missing)} (Debian: munge slurmctld slurmd slurm-client)"
+    try:
+        metadata.version("snakemake-executor-plugin-slurm")
+    except metadata.PackageNotFoundError:
+        return "snakemake-executor-plugin-slurm is not installed"
+    return None
+
+
+@pytest.fixture(scope="module")
+def cluster(root):
+    """A one-node Slurm; one at a time on a machine, for its configuration has one place."""
+    if reason := obstacle():
+        pytest.skip(reason)
+    scripts = root / "tests/cluster"
+    with (Path(tempfile.gettempdir()) / "segshuffle-slurm.lock").open("w") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        # not below pytest's own folder, which munge finds too private, and its socket's path too long
+        folder = Path(tempfile.mkdtemp(prefix="slurm-"))
+        folder.chmod(0o755)
+        try:
+            up = subprocess.run([scripts / "slurm_up.sh", folder], capture_output=True, text=True, check=False)
+            assert up.returncode == 0, up.stderr
+            yield folder
+        finally:
+            subprocess.run([scripts / "slurm_down.sh", folder], capture_output=True, check=False)
+            shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="module")
+def on_slurm(cluster, new_checkout):
+    """A copy of the project in which Slurm ran the jobs."""
+    made = new_checkout()
+    made.said = made.finish(*ON_SLURM, TARGET)
+    return made
+
+
+def products(checkout):
+    """Bytes of everything but logs and benchmarks, which hold times."""
+    files = [path for path in checkout.out.rglob("*") if path.is_file()]
+    kept = [path for path in files if path.relative_to(checkout.out).parts[0] not in {"logs", "benchmarks"}]
+    return {str(path.relative_to(checkout.out)): path.read_bytes() for path in kept}
+
+
+def test_every_job_went_through_slurm(on_slurm):
+    submitted = re.findall(r"submitted with SLURM jobid (\d+)", on_slurm.said)
+    assert len(submitted) == sum(JOBS.values())
+    asked = ["squeue", "--noheader", "--states", "all", "--format", "%i %T %m %k"]
+    listed = subprocess.run(asked, capture_output=True, text=True, check=True).stdout
+    jobs = [line.split(maxsplit=3) for line in listed.splitlines()]
+    assert {number for number, state, _, _ in jobs if state == "COMPLETED"} == set(submitted)
+    rules = [comment.removeprefix("rule_").split("_wildcards")[0] for _, _, _, comment in jobs]
+    assert {rule: rules.count(rule) for rule in JOBS} == JOBS
+    assert all(int(memory.removesuffix("M")) >= 500 for _, _, memory, _ in jobs), "Slurm knows what the rules ask for"
+
+
+def test_slurm_and_one_machine_make_the_same_bytes(on_slurm, new_checkout):
+    local = new_checkout()
+    local.finish("--cores", "2", TARGET)
+    made, expected = products(on_slurm), products(local)
+    assert {"figures/fig4.pdf", "figures/fig4.svg", "figures/fig4.png"} <= set(made)
+    assert made == expected
+
+
+def test_nothing_is_left_to_do_on_one_machine(on_slurm):
+    assert "Nothing to be done" in on_slurm.finish("--cores", "1", TARGET)
+
+
+def test_a_killed_run_is_not_taken_over_while_its_jobs_may_be_queued(cluster, new_checkout):
+    made = new_checkout()
+    plan = "results/quick/plans/msnbc-n200-s2.json"
+    with made.started(*ON_SLURM, plan) as run:
+        said = ""
+        while "submitted with SLURM jobid" not in said:
+            line = run.stdout.readline()
+            assert line, said
+            said += line
+        os.killpg(run.pid, signal.SIGKILL)
+    status, said = made.run("--cores", "1", plan)
+    assert status != 0
+    assert "had jobs on a cluster" in said
+    subprocess.run(["scancel", "--user", "root"], check=True)
+    made.finish("--unlock")
+    made.finish("--cores", "1", plan)

@@ -1,0 +1,150 @@
+"""After a run was killed, the same command goes on; a lock that somebody may still hold is never lifted."""
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+
+pytestmark = [pytest.mark.slow, pytest.mark.pipeline, pytest.mark.xdist_group("pipeline")]
+
+SNAKEFILE = """
+include: {takeover!r}
+
+rule slow:
+    output: "done.txt"
+    shell: "echo begin >> diary.txt; while [ ! -e go ]; do sleep 0.1; done; echo end >> diary.txt; touch {{output}}"
+"""
+
+
+class Folder:
+    """A workflow of one job, which ends when told to go, and takes over as the project does, with its profile."""
+
+    def __init__(self, path, root):
+        self.path = path
+        self.runs = path / ".snakemake/runs"
+        (path / "Snakefile").write_text(SNAKEFILE.format(takeover=str(root / "workflow/rules/takeover.smk")))
+        shutil.copytree(root / "profiles/default", path / "profiles/default")
+
+    def start(self, *arguments):
+        return subprocess.Popen(
+            [sys.executable, "-m", "snakemake", "--cores", "1", *arguments],
+            cwd=self.path,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+
+    def run(self, *arguments):
+        process = self.start(*arguments)
+        said, _ = process.communicate(timeout=300)
+        return process.returncode, said
+
+    def go(self):
+        (self.path / "go").touch()
+
+    def diary(self):
+        path = self.path / "diary.txt"
+        return path.read_text().split() if path.exists() else []
+
+    @contextlib.contextmanager
+    def working(self):
+        """A run whose job has begun."""
+        run = self.start()
+        try:
+            end = time.monotonic() + 120
+            while "begin" not in self.diary():
+                assert run.poll() is None
+                assert time.monotonic() < end
+                time.sleep(0.05)
+            yield run
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(run.pid, signal.SIGKILL)
+            run.communicate(timeout=60)
+
+    def killed(self):
+        """Kill a run and its job; its record, which stays. The next job ends at once."""
+        with self.working():
+            pass
+        self.go()
+        (record,) = self.runs.iterdir()
+        assert list((self.path / ".snakemake/locks").iterdir())
+        return record
+
+
+@pytest.fixture
+def folder(tmp_path, root):
+    return Folder(tmp_path, root)
+
+
+def test_the_same_command_goes_on_after_a_kill(folder):
+    folder.killed()
+    status, said = folder.run()
+    assert status == 0, said
+    assert "Lifting the lock" in said
+    assert folder.diary() == ["begin", "begin", "end"]
+    assert list(folder.runs.iterdir()) == []
+
+
+def test_jobs_that_outlive_their_run_are_waited_for(folder):
+    """Snakemake alone is killed, as by the kernel when memory runs out."""
+    with folder.working() as run:
+        os.kill(run.pid, signal.SIGKILL)
+        run.wait(timeout=60)
+        following = folder.start()
+        said = ""
+        while "Waiting for" not in said:
+            line = following.stdout.readline()
+            assert line, said
+            said += line
+        assert folder.diary() == ["begin"]
+        folder.go()
+        said += following.communicate(timeout=300)[0]
+    assert following.returncode == 0, said
+    assert folder.diary() == ["begin", "end", "begin", "end"], "never two at once"
+
+
+def test_a_run_at_work_is_left_alone(folder):
+    with folder.working() as run:
+        status, said = folder.run()
+        assert status != 0
+        assert "another run is at work" in said
+        assert "--unlock" in said
+        folder.go()
+        said, _ = run.communicate(timeout=300)
+        assert run.returncode == 0, said
+    assert folder.diary() == ["begin", "end"]
+
+
+def test_what_another_machine_does_cannot_be_known(folder):
+    record = folder.killed()
+    record.rename(record.with_name(record.name.replace(socket.gethostname(), "elsewhere", 1)))
+    status, said = folder.run()
+    assert status != 0
+    assert "elsewhere" in said
+    assert folder.run("--unlock")[0] == 0
+    assert folder.run()[0] == 0
+
+
+def test_jobs_on_a_cluster_may_still_be_there(folder):
+    folder.killed().write_text("cluster")
+    status, said = folder.run()
+    assert status != 0
+    assert "cluster" in said
+    assert folder.run("--unlock")[0] == 0
+    assert folder.run()[0] == 0
+
+
+def test_the_number_of_a_dead_process_may_be_given_to_another(folder):
+    record = folder.killed()
+    # alive, but born long after 1970
+    record.rename(folder.runs / f"{socket.gethostname()}+{os.getpid()}+1.run")
+    status, said = folder.run()
+    assert status == 0, said

@@ -1,0 +1,59 @@
+# Inputs: what a run has made. Outputs: one self-contained page about it.
+PAGE_FIGURES = [
+    *FIGURES,
+    "summary",
+    "audit",
+    *[f"{figure}-tight" for figure in [*FIGURES, "messages"]],
+    "limit",
+    "levels",
+    *[
+        figure
+        for figure in design.FIGURES
+        if config["edition"] == "full" or figure in SAMPLE
+    ],
+    "referee",
+]
+
+
+rule page:
+    """One page with all figures, interactive charts, tables and verdicts; opens in a browser without a network."""
+    input:
+        errors=rules.aggregate.output[0],
+        tight=rules.collect_tight.output.table,
+        summary=rules.collect_tight.output.summary,
+        claims=rules.verdicts.output.table,
+        audit=rules.figure_audit.output.table,
+        limit=rules.limit.output.table,
+        levels=expand(f"{OUT}/levels/{{setting}}.csv", setting=SETTINGS),
+        runtimes=rules.runtimes.output[0],
+        provenance=rules.provenance.output.provenance,
+        config=rules.provenance.output.config,
+        amplification=[
+            path for path in AMPLIFICATION_IN_ALL if path.endswith("claims.csv")
+        ],
+        referee=rules.referee_verdicts.output.verdicts,
+        figures=expand(f"{OUT}/figures/{{figure}}.svg", figure=PAGE_FIGURES),
+        assets=[
+            os.path.relpath(path)
+            for path in sorted((ROOT / "src/segshuffle/page/assets").iterdir())
+        ],
+        code=code("page.py"),
+    output:
+        report(
+            f"{OUT}/index.html",
+            caption="../report/page.rst",
+            category="Overview",
+            labels={"what": "the run on one page"},
+        ),
+    log:
+        f"{OUT}/logs/page.log",
+    benchmark:
+        f"{OUT}/benchmarks/page.tsv"
+    conda:
+        CONDA
+    threads: 1
+    resources:
+        mem_mb=memory(300),
+        runtime=minutes(20),
+    script:
+        "../scripts/page.py"

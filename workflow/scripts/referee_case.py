@@ -1,0 +1,14 @@
+"""Hold all bounds against the proven lower bounds of one case; see segshuffle.experiment.referee."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from segshuffle.experiment.jobs import logged, to_csv, write_atomically
+from segshuffle.experiment.referee.budgets import CASE, try_budgets
+from segshuffle.experiment.referee.trial import try_case
+
+with logged(snakemake.log[0]):
+    config, case = snakemake.params.config, snakemake.wildcards.case
+    table = try_budgets(config) if case == CASE else try_case(config, case, pd.read_csv(snakemake.input.generic[0]))
+    write_atomically(Path(snakemake.output[0]), to_csv(table))

@@ -1,0 +1,10 @@
+"""Claims that are the same for every mechanism of a local epsilon; see segshuffle.experiment.referee.trial."""
+
+from pathlib import Path
+
+from segshuffle.experiment.jobs import logged, to_csv, write_atomically
+from segshuffle.experiment.referee.trial import generic_claims
+
+with logged(snakemake.log[0]):
+    config = snakemake.params.config
+    write_atomically(Path(snakemake.output[0]), to_csv(generic_claims(config, config["referee"]["cases"])))
