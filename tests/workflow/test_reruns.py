@@ -7,12 +7,22 @@ import pytest
 
 pytestmark = [pytest.mark.slow, pytest.mark.pipeline, pytest.mark.xdist_group("pipeline")]
 
-RECORDS = {"provenance", "runtimes"}
-DRAWINGS = {"figure", "summary", *RECORDS}
-AFTER_ERRORS = {"aggregate", "verdicts", *DRAWINGS}
-AFTER_PLANS = {"plan", "simulate", *AFTER_ERRORS}
-AFTER_POPULATIONS = {"population", "simulate", *AFTER_ERRORS}
-EVERYTHING = {"msnbc", "plan", *AFTER_POPULATIONS}
+RECORDS = {"provenance", "runtimes", "page"}
+# what shows the published protocol beside its own subject
+BESIDE = {"collect_tight", "figure_tight"}
+AFTER_ERRORS = {"aggregate", "verdicts", "figure", "summary", *BESIDE, *RECORDS}
+AFTER_PLANS = {"plan", "simulate", "audit_setting", "figure_audit", *AFTER_ERRORS}
+AFTER_POPULATIONS = {"population", "simulate", "simulate_tight", "levels", "figure_levels", *AFTER_ERRORS}
+TIGHT = {"plan_tight", "simulate_tight", *BESIDE, *RECORDS}
+LEVELS = {"levels", "figure_levels", *RECORDS}
+AUDIT = {"audit_setting", "figure_audit", *RECORDS}
+AMPLIFICATION = {"amplification_curves", "figure_amplification", "table_amplification", *RECORDS}
+REFEREE = {"referee_generic", "referee_case", "referee_verdicts", *RECORDS}
+DRAWINGS = {
+    *("figure", "summary", "figure_tight", "limit", "figure_audit", "figure_levels"),
+    *("figure_amplification", "referee_verdicts", *RECORDS),
+}
+EVERYTHING = AFTER_POPULATIONS | AFTER_PLANS | TIGHT | LEVELS | AUDIT | AMPLIFICATION | REFEREE | {"msnbc", "limit"}
 
 
 def comment(text):

@@ -230,7 +230,7 @@ ACCOUNTANTS: dict[str, Accountant] = {
         Accountant(
             "variation-ratio",
             "published",
-            f"{_MIXED}; refuted for k-ary randomized response",
+            f"{_MIXED}; refuted for most mechanisms (docs/referee.md)",
             f"{_VARIATION}, Theorem 4.1",
             _has_variation,
             _by_variation(vr.published_epsilon),
@@ -239,7 +239,7 @@ ACCOUNTANTS: dict[str, Accountant] = {
         Accountant(
             "variation-ratio-closed-form",
             "published",
-            f"{_MIXED}; a closed form above the numerical one",
+            f"{_MIXED}; refuted as the numerical one, and below it where few clones are expected (docs/referee.md)",
             f"{_VARIATION}, Theorem 4.2",
             _has_variation,
             _by_variation(analytic_epsilon),
