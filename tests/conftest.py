@@ -4,6 +4,7 @@ import copy
 from pathlib import Path
 
 import pytest
+from headless import chromium
 from hypothesis import settings
 
 from segshuffle.experiment.config import load_config
@@ -27,6 +28,13 @@ def root():
 def schema():
     """The configuration's schema file."""
     return SCHEMA
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """A headless Chromium; one for all tests, for playwright starts once in a process."""
+    with chromium() as found:
+        yield found
 
 
 @pytest.fixture

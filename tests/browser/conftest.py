@@ -1,16 +1,9 @@
-"""One browser and one page of made-up results for all tests here."""
+"""One page of made-up results for all tests here."""
 
 import pytest
-from headless import chromium
 from results_folder import make_results, read
 
 from segshuffle.page.build import build
-
-
-@pytest.fixture(scope="session")
-def browser():
-    with chromium() as found:
-        yield found
 
 
 @pytest.fixture(scope="session")

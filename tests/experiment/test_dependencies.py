@@ -11,7 +11,7 @@ import pytest
 from segshuffle.experiment.dependencies import package_files
 
 SCRIPTS = sorted(path.stem for path in (Path(__file__).parents[2] / "workflow/scripts").glob("*.py"))
-DRAWING = {name for name in SCRIPTS if name.startswith(("figure", "summary"))}
+DRAWING = {name for name in SCRIPTS if name.startswith(("figure", "summary", "page", "referee_verdicts"))}
 
 
 def files_of(root, script):
