@@ -18,6 +18,11 @@ SCHEMA = ROOT / "workflow/schemas/config.schema.yaml"
 _SHIPPED = {name: load_config(ROOT / f"config/{name}.yaml", schema=SCHEMA) for name in ("config", "quick")}
 
 
+def pytest_collection_modifyitems(items):
+    """What runs the pipeline goes first: it is one long group, which no second worker can share."""
+    items.sort(key=lambda item: item.get_closest_marker("pipeline") is None)
+
+
 @pytest.fixture(scope="session")
 def root():
     """Folder of the project."""

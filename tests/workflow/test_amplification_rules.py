@@ -36,6 +36,7 @@ def test_one_target_makes_its_own_item_only(fresh, target, drawing):
     assert jobs(fresh, target) == {"amplification_curves": 1, drawing: 1, target: 1}
 
 
+@pytest.mark.exhaustive
 def test_edits_run_again_what_depends_on_them(fresh):
     fresh.finish("--cores", "1", "fig_variation4")
     status, said = fresh.run("-n", "--cores", "1", "fig_variation4")

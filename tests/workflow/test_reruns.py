@@ -22,7 +22,6 @@ DRAWINGS = {
     *("figure", "summary", "figure_tight", "limit", "figure_audit", "figure_levels"),
     *("figure_amplification", "referee_verdicts", *RECORDS),
 }
-EVERYTHING = AFTER_POPULATIONS | AFTER_PLANS | TIGHT | LEVELS | AUDIT | AMPLIFICATION | REFEREE | {"msnbc", "limit"}
 
 
 def comment(text):
@@ -41,16 +40,26 @@ FILES = [
     ("src/segshuffle/experiment/closing.py", comment, set()),
     ("src/segshuffle/figures/style.py", recoloured, DRAWINGS),
     ("src/segshuffle/figures/segshuffle.mplstyle", comment, DRAWINGS),
-    ("src/segshuffle/figures/mse.py", comment, {"figure", *RECORDS}),
     ("src/segshuffle/figures/summary.py", comment, {"summary", *RECORDS}),
+    ("src/segshuffle/figures/tight.py", comment, {"figure_tight", *RECORDS}),
+    ("src/segshuffle/figures/audit.py", comment, {"figure_audit", *RECORDS}),
     ("src/segshuffle/accounting/segmented.py", comment, AFTER_PLANS),
-    ("src/segshuffle/accounting/hockey_stick.py", comment, AFTER_PLANS),
+    ("src/segshuffle/accounting/full_view.py", comment, AUDIT),
+    ("src/segshuffle/accounting/personalized.py", comment, AMPLIFICATION | REFEREE),
     ("src/segshuffle/protocols/segmented.py", comment, AFTER_PLANS),
-    ("src/segshuffle/protocols/subset_exponential.py", comment, AFTER_PLANS),
+    ("src/segshuffle/protocols/poisson.py", comment, TIGHT | LEVELS),
+    ("src/segshuffle/protocols/messages/levels.py", comment, LEVELS),
+    ("src/segshuffle/datasets/fetch.py", comment, AFTER_POPULATIONS | {"msnbc"}),
+    ("src/segshuffle/datasets/populations.py", comment, AFTER_POPULATIONS),
+    ("src/segshuffle/experiment/tight_summary.py", comment, {*BESIDE, *RECORDS}),
+    ("src/segshuffle/experiment/audit.py", comment, AUDIT),
+    ("src/segshuffle/experiment/levels.py", comment, LEVELS),
+    ("src/segshuffle/experiment/referee/trial.py", comment, REFEREE),
+    ("src/segshuffle/experiment/amplification/variation.py", comment, AMPLIFICATION),
     ("src/segshuffle/experiment/claims.py", comment, {"verdicts", *RECORDS}),
-    ("src/segshuffle/experiment/guide.py", comment, {"provenance"}),
-    ("src/segshuffle/experiment/runtimes.py", comment, {"runtimes"}),
-    ("src/segshuffle/experiment/seeds.py", comment, EVERYTHING),
+    ("src/segshuffle/experiment/guide.py", comment, {"provenance", "page"}),
+    ("src/segshuffle/experiment/runtimes.py", comment, {"runtimes", "page"}),
+    ("src/segshuffle/page/story.py", comment, {"page"}),
     ("config/reference/claims.yaml", comment, {"verdicts", *RECORDS}),
     ("workflow/scripts/plan.py", comment, AFTER_PLANS),
     ("workflow/scripts/population.py", comment, AFTER_POPULATIONS),
@@ -63,17 +72,18 @@ def test_editing_a_file(checkout, name, change, expected):
         assert set(checkout.would_run()) == expected
 
 
+PROTOCOLS = AFTER_PLANS | TIGHT | LEVELS
 CONFIGURATION = [
-    ("repetitions", 6, {"simulate", *AFTER_ERRORS}),
-    ("repetition_block", 4, {"simulate", *AFTER_ERRORS}),
-    ("seed", 1, EVERYTHING - {"plan"}),
-    ("levels", [0.5, 1.0, 2.5], AFTER_PLANS),
-    ("splits.S2", [0.25, 0.25, 0.5], AFTER_PLANS),
-    ("delta_times_n", 0.02, AFTER_PLANS),
-    ("blanket_per_user.include", [2.0, 4.0], {"plan", "simulate", *AFTER_ERRORS}),
+    ("repetitions", 6, {"simulate", "simulate_tight", *AFTER_ERRORS, *LEVELS}),
+    ("levels", [0.5, 1.0, 2.5], PROTOCOLS),
+    ("splits.S2", [0.25, 0.25, 0.5], PROTOCOLS),
+    ("delta_times_n", 0.02, PROTOCOLS | REFEREE),
+    ("blanket_per_user.include", [2.0, 4.0], AFTER_PLANS | TIGHT),
     ("competitors.methods", ["mm"], AFTER_PLANS),
-    ("msnbc.download", True, EVERYTHING - {"plan"}),
-    ("edition", "full", EVERYTHING),
+    ("msnbc.download", True, AFTER_POPULATIONS | {"msnbc"}),
+    ("tight.max_messages", [12, 40], TIGHT),
+    ("private_levels.epsilons", [0.5, 1.0], LEVELS),
+    ("amplification.points", 4, AMPLIFICATION),
 ]
 
 
@@ -87,13 +97,13 @@ def test_another_size_of_the_synthetic_domain_leaves_msnbc_alone(checkout):
     with checkout.configured("synthetic.domain_size", 20):
         jobs = checkout.would_run()
     # 1 of the 2 populations, 3 of the 6 panels, 3 of the 5 figures
-    expected = {"population": 1, "plan": 1, "simulate": 3, "figure": 3}
+    expected = {"population": 1, "plan": 1, "simulate": 3, "figure": 3, "audit_setting": 1, "levels": 1}
     assert {rule: jobs.get(rule) for rule in expected} == expected
     assert "msnbc" not in jobs
 
 
 def test_one_more_population_leaves_the_others_alone(checkout):
-    with checkout.configured("msnbc.n_users", [400, 800]):
+    with checkout.configured("msnbc.n_users", [200, 800]):
         jobs = checkout.would_run()
     expected = {"population": 1, "plan": 1, "simulate": 3, "figure": 2}
     assert {rule: jobs.get(rule) for rule in expected} == expected
@@ -105,7 +115,7 @@ def test_another_commit_is_recorded_and_nothing_else(checkout):
     try:
         for arguments in (["init", "-q"], ["add", "Makefile"], ["commit", "-q", "-m", "x"]):
             subprocess.run([*git, *arguments], cwd=checkout.folder, check=True, capture_output=True)
-        assert set(checkout.would_run()) == {"provenance"}
+        assert set(checkout.would_run()) == {"provenance", "page"}
     finally:
         shutil.rmtree(checkout.folder / ".git")
     assert checkout.would_run() == {}

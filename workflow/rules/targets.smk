@@ -8,6 +8,9 @@ DOCS = [
     "limit",
     "levels",
     "referee",
+    "decomposition2",
+    "variation1",
+    "personalized4",
 ]
 
 
@@ -137,14 +140,19 @@ rule docs_figures:
         figures=expand("results/figures/{figure}.png", figure=DOCS),
         claims="results/claims.md",
         tight="results/tight-summary.md",
+        amplification="results/amplification/claims.md",
+        referee="results/referee.md",
     output:
         figures=expand("docs/figures/{figure}.png", figure=DOCS),
         claims="docs/claims.md",
         tight="docs/tight-summary.md",
+        amplification="docs/amplification-claims.md",
+        referee="docs/referee-table.md",
     log:
         "results/logs/docs_figures.log",
     conda:
         CONDA
     shell:
         "(cp {input.figures:q} docs/figures/ && cp {input.claims:q} {output.claims:q} "
-        "&& cp {input.tight:q} {output.tight:q}) > {log:q} 2>&1"
+        "&& cp {input.tight:q} {output.tight:q} && cp {input.amplification:q} {output.amplification:q} "
+        "&& cp {input.referee:q} {output.referee:q}) > {log:q} 2>&1"
