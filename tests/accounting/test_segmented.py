@@ -11,9 +11,8 @@ from oracles import MP
 
 from segshuffle.accounting.hockey_stick import CountPair, hockey_stick
 from segshuffle.accounting.laws import BinomialLaw
+from segshuffle.accounting.limits import LARGEST_BLANKET, blanket_slots
 from segshuffle.accounting.segmented import (
-    LARGEST_BLANKET,
-    blanket_slots,
     item_target,
     largest_sampling_rate,
     least_blanket_per_user,

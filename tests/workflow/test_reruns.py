@@ -15,6 +15,7 @@ AFTER_PLANS = {"plan", "simulate", "audit_setting", "figure_audit", *AFTER_ERROR
 AFTER_POPULATIONS = {"population", "simulate", "simulate_tight", "levels", "figure_levels", *AFTER_ERRORS}
 TIGHT = {"plan_tight", "simulate_tight", *BESIDE, *RECORDS}
 LEVELS = {"levels", "figure_levels", *RECORDS}
+PROTOCOLS = AFTER_PLANS | TIGHT | LEVELS
 AUDIT = {"audit_setting", "figure_audit", *RECORDS}
 AMPLIFICATION = {"amplification_curves", "figure_amplification", "table_amplification", *RECORDS}
 REFEREE = {"referee_generic", "referee_case", "referee_verdicts", *RECORDS}
@@ -43,10 +44,10 @@ FILES = [
     ("src/segshuffle/figures/summary.py", comment, {"summary", *RECORDS}),
     ("src/segshuffle/figures/tight.py", comment, {"figure_tight", *RECORDS}),
     ("src/segshuffle/figures/audit.py", comment, {"figure_audit", *RECORDS}),
-    ("src/segshuffle/accounting/segmented.py", comment, AFTER_PLANS),
+    ("src/segshuffle/accounting/segmented.py", comment, PROTOCOLS),
     ("src/segshuffle/accounting/full_view.py", comment, AUDIT),
     ("src/segshuffle/accounting/personalized.py", comment, AMPLIFICATION | REFEREE),
-    ("src/segshuffle/protocols/segmented.py", comment, AFTER_PLANS),
+    ("src/segshuffle/protocols/segmented.py", comment, PROTOCOLS),
     ("src/segshuffle/protocols/poisson.py", comment, TIGHT | LEVELS),
     ("src/segshuffle/protocols/messages/levels.py", comment, LEVELS),
     ("src/segshuffle/datasets/fetch.py", comment, AFTER_POPULATIONS | {"msnbc"}),
@@ -72,12 +73,11 @@ def test_editing_a_file(checkout, name, change, expected):
         assert set(checkout.would_run()) == expected
 
 
-PROTOCOLS = AFTER_PLANS | TIGHT | LEVELS
 CONFIGURATION = [
     ("repetitions", 6, {"simulate", "simulate_tight", *AFTER_ERRORS, *LEVELS}),
     ("levels", [0.5, 1.0, 2.5], PROTOCOLS),
     ("splits.S2", [0.25, 0.25, 0.5], PROTOCOLS),
-    ("delta_times_n", 0.02, PROTOCOLS | REFEREE),
+    ("delta_times_n", 0.02, PROTOCOLS | REFEREE | {"limit"}),
     ("blanket_per_user.include", [2.0, 4.0], AFTER_PLANS | TIGHT),
     ("competitors.methods", ["mm"], AFTER_PLANS),
     ("msnbc.download", True, AFTER_POPULATIONS | {"msnbc"}),

@@ -1,21 +1,4 @@
 # Inputs: settings of the amplification papers, no data. Outputs: their figures, tables and verdicts.
-from segshuffle.experiment.amplification import design
-
-
-def amplification_files(items):
-    """Figures and tables of some items, by name."""
-    return [
-        *expand(
-            f"{OUT}/figures/{{item}}.{{format}}",
-            item=[item for item in items if item in design.FIGURES],
-            format=FORMATS,
-        ),
-        *expand(f"{OUT}/amplification/{{item}}.csv", item=items),
-        *expand(
-            f"{OUT}/amplification/{{item}}.md",
-            item=[item for item in items if item in design.TABLES],
-        ),
-    ]
 
 
 AMPLIFICATION_CLAIMS = [

@@ -8,6 +8,7 @@ from snakemake.exceptions import WorkflowError
 
 try:
     from segshuffle.errors import SegshuffleError
+    from segshuffle.experiment.amplification import design
     from segshuffle.experiment.config import check_config, given_msnbc_path
     from segshuffle.experiment.dependencies import package_files
     from segshuffle.experiment.design import (
@@ -107,3 +108,19 @@ def sessions_of(wildcards):
         "sessions": rules.msnbc.output.sessions,
         "source": rules.msnbc.output.source,
     }
+
+
+def amplification_files(items):
+    """Figures and tables of some items, by name."""
+    return [
+        *expand(
+            f"{OUT}/figures/{{item}}.{{format}}",
+            item=[item for item in items if item in design.FIGURES],
+            format=FORMATS,
+        ),
+        *expand(f"{OUT}/amplification/{{item}}.csv", item=items),
+        *expand(
+            f"{OUT}/amplification/{{item}}.md",
+            item=[item for item in items if item in design.TABLES],
+        ),
+    ]

@@ -29,7 +29,7 @@ from scipy import optimize
 from segshuffle.accounting.full_view_numerics import CountGrid, Rest, RestLaws, count_grid, sum_of_binomials
 from segshuffle.accounting.hockey_stick import CountPair, DeltaInterval, hockey_stick
 from segshuffle.accounting.laws import BinomialLaw, FloatArray, half_binomial_tail
-from segshuffle.accounting.segmented import blanket_slots, check_guarantee, check_sizes
+from segshuffle.accounting.limits import blanket_slots, check_guarantee, check_sizes
 from segshuffle.errors import ParameterError
 
 #: Relative room for the round-off of point probabilities and sums.

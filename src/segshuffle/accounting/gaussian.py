@@ -11,7 +11,7 @@ import math
 from scipy import special
 
 from segshuffle.accounting.calibrate import safe_edge
-from segshuffle.accounting.segmented import check_guarantee
+from segshuffle.accounting.limits import check_guarantee
 
 _LARGEST_RATIO = 1e3
 #: Beyond this many deviations the log of delta is -inf for every purpose.

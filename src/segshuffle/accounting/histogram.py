@@ -23,7 +23,7 @@ import numpy as np
 from segshuffle.accounting.calibrate import log_excess, safe_edge
 from segshuffle.accounting.hockey_stick import CountPair, DeltaInterval, hockey_stick
 from segshuffle.accounting.laws import FloatArray, PoissonLaw
-from segshuffle.accounting.segmented import check_guarantee
+from segshuffle.accounting.limits import check_guarantee
 from segshuffle.errors import InfeasibleError, ParameterError
 
 _SEARCH_RTOL = 2e-4

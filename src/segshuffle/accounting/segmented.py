@@ -20,47 +20,12 @@ from collections.abc import Callable
 from segshuffle.accounting.calibrate import safe_edge, staged_log_excess
 from segshuffle.accounting.hockey_stick import CountPair, DeltaInterval, hockey_stick
 from segshuffle.accounting.laws import BinomialLaw
+from segshuffle.accounting.limits import LARGEST_BLANKET, LARGEST_COUNT, blanket_slots, check_guarantee, check_sizes
 from segshuffle.errors import InfeasibleError, ParameterError
 
-#: Largest number of blanket messages per user that a search will propose.
-LARGEST_BLANKET = 1e9
-#: Largest number of users and of blanket slots: integers beyond are not exact in double precision.
-LARGEST_COUNT = 9_000_000_000_000_000
 #: Smallest sampling rate and smallest item-level delta.
 SMALLEST_RATE = 1e-290
 _SEARCH_RTOL = 2e-4
-
-
-def check_sizes(*, domain_size: int, n_users: int, set_size: int = 1) -> None:
-    """Refuse sizes that no population can have.
-
-    Raises
-    ------
-    ParameterError
-        Unless domain_size >= 2, 1 <= set_size <= domain_size and n_users >= 1.
-    """
-    if domain_size < 2:
-        raise ParameterError("domain_size", domain_size, "an integer >= 2")
-    if not 1 <= n_users <= LARGEST_COUNT:
-        raise ParameterError("n_users", n_users, f"an integer >= 1 (and at most {LARGEST_COUNT:g})")
-    if not 1 <= set_size <= domain_size:
-        raise ParameterError("set_size", set_size, f"between 1 and domain_size = {domain_size}")
-
-
-def check_guarantee(*, epsilon: float, delta: float) -> None:
-    """Refuse a privacy target outside epsilon > 0 (finite), 0 < delta < 1."""
-    if not 0.0 < epsilon <= 100.0:
-        raise ParameterError("epsilon", epsilon, "in (0, 100]")
-    if not 0.0 < delta < 1.0:
-        raise ParameterError("delta", delta, "in (0, 1)")
-
-
-def blanket_slots(blanket_per_user: float) -> tuple[int, float]:
-    """Return ceil(m) and gamma = m/ceil(m) of m expected blanket messages per user, m in (0, 1e9]."""
-    if not 0.0 < blanket_per_user <= LARGEST_BLANKET:
-        raise ParameterError("blanket_per_user", blanket_per_user, f"in (0, {LARGEST_BLANKET:g}]")
-    slots = math.ceil(blanket_per_user)
-    return slots, blanket_per_user / slots
 
 
 def _pair(domain_size: int, n_users: int, blanket_per_user: float, sampling_rate: float, others: int) -> CountPair:

@@ -24,9 +24,9 @@ from dataclasses import dataclass
 from segshuffle.accounting.calibrate import log_excess, safe_edge
 from segshuffle.accounting.gaussian import gaussian_log_delta
 from segshuffle.accounting.hockey_stick import LARGEST_EPSILON, DeltaInterval, hockey_stick
+from segshuffle.accounting.limits import check_guarantee, check_sizes
 from segshuffle.accounting.ratio_pair import RatioPair, clone_law, ratio_pair, weights
 from segshuffle.accounting.root import certified_root
-from segshuffle.accounting.segmented import check_guarantee, check_sizes
 from segshuffle.errors import ParameterError
 
 #: Largest local epsilon that a search proposes.

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from segshuffle.accounting.histogram import UserGuarantee
-from segshuffle.accounting.segmented import check_sizes
+from segshuffle.accounting.limits import check_sizes
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.base import FloatArray, IntArray, Plan
 from segshuffle.protocols.messages.checks import Integers, checked_items, checked_levels

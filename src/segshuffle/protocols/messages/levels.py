@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from segshuffle.accounting.histogram import least_blanket
-from segshuffle.accounting.segmented import check_guarantee
+from segshuffle.accounting.limits import check_guarantee
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.base import FloatArray, IntArray
 from segshuffle.protocols.messages.clients import Announcement
