@@ -10,7 +10,7 @@ from segshuffle.errors import ConfigError
 from segshuffle.experiment.amplification.accountants import ACCOUNTANTS
 from segshuffle.experiment.amplification.claims import RULES, Curves, evaluate, to_markdown
 from segshuffle.experiment.amplification.design import ITEMS, PAPERS
-from segshuffle.experiment.claims import NOT, OPEN, PARTLY, REPRODUCED
+from segshuffle.experiment.verdicts import NOT, OPEN, PARTLY, REPRODUCED
 
 
 def rows(accountant, values, *, figure="f", panel="p", curve="c", **known):

@@ -7,7 +7,8 @@ import pytest
 import yaml
 
 from segshuffle.errors import ConfigError
-from segshuffle.experiment.claims import NOT, OPEN, PARTLY, REPRODUCED, RULES, Panels, evaluate, to_markdown
+from segshuffle.experiment.claims import RULES, Panels, evaluate, to_markdown
+from segshuffle.experiment.verdicts import NOT, OPEN, PARTLY, REPRODUCED
 
 GRID = (0.1, 1.0, 10.0)
 COMPETITORS = ("subexp-local", "subexp-shuffle", "mm", "sepmm", "weighted-sepmm")

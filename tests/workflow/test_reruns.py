@@ -58,6 +58,7 @@ FILES = [
     ("src/segshuffle/experiment/referee/trial.py", comment, REFEREE),
     ("src/segshuffle/experiment/amplification/variation.py", comment, AMPLIFICATION),
     ("src/segshuffle/experiment/claims.py", comment, {"verdicts", *RECORDS}),
+    ("src/segshuffle/experiment/verdicts.py", comment, {"verdicts", *RECORDS}),
     ("src/segshuffle/experiment/guide.py", comment, {"provenance", "page"}),
     ("src/segshuffle/experiment/runtimes.py", comment, {"runtimes", "page"}),
     ("src/segshuffle/page/story.py", comment, {"page"}),

@@ -24,7 +24,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from segshuffle.accounting.calibrate import safe_edge, staged_log_excess
+from segshuffle.accounting.calibrate import largest_excluded_epsilon, least_epsilon
 from segshuffle.accounting.hockey_stick import LARGEST_EPSILON, SMALLEST_DELTA, DeltaInterval
 from segshuffle.accounting.randomizers.reference import (
     LOG_RATIO_ERROR,
@@ -42,10 +42,6 @@ LARGEST_USERS = 10**15
 _EPS = float(np.finfo(np.float64).eps)
 _MASS_ERROR = 2e-14
 """Bound on the relative error of the mass of a class: a few exponentials of numbers up to 50."""
-_SMALLEST_SHARE = 1e-9
-"""Epsilons below this share of the local epsilon are not told apart from 0."""
-_SMALLEST_GAP = 1e-12
-"""Epsilons closer than this to the local epsilon, relative to it, are not told apart from it."""
 
 
 def blanket_delta(*, randomizer: Randomizer, n_users: int, epsilon: float, rtol: float = 1e-4) -> DeltaInterval:
@@ -126,24 +122,10 @@ def blanket_epsilon(*, randomizer: Randomizer, n_users: int, delta: float, rtol:
     """
     _check_delta(delta)
 
-    def excess(epsilon: float) -> float:
-        def bound(width: float) -> float:
-            return blanket_delta(randomizer=randomizer, n_users=n_users, epsilon=epsilon, rtol=width).upper
+    def bound(epsilon: float, width: float) -> float:
+        return blanket_delta(randomizer=randomizer, n_users=n_users, epsilon=epsilon, rtol=width).upper
 
-        return staged_log_excess(bound, delta, rtol=rtol)
-
-    local = randomizer.local_epsilon
-    least, half, gap = _SMALLEST_SHARE * local, 0.5 * local, _SMALLEST_GAP * local
-    if local == 0 or excess(0.0) <= 0:
-        return 0.0
-    if excess(least) <= 0:
-        return least
-    if excess(half) <= 0:
-        return safe_edge(excess, safe=half, unsafe=least, tolerance=2 * rtol)
-    if excess(local - gap) > 0:
-        return local
-    # Near the local epsilon delta is about proportional to the distance from it.
-    return local - safe_edge(lambda distance: excess(local - distance), safe=gap, unsafe=half, tolerance=2 * rtol)
+    return least_epsilon(bound=bound, ceiling=randomizer.local_epsilon, delta=delta, rtol=rtol)
 
 
 def lower_bound_epsilon(
@@ -170,21 +152,12 @@ def lower_bound_epsilon(
     """
     _check_delta(delta)
 
-    def missing(epsilon: float) -> float:
-        def bound(width: float) -> float:
-            return lower_bound_delta(
-                randomizer=randomizer, n_users=n_users, epsilon=epsilon, rtol=width, own_inputs=own_inputs
-            ).lower
+    def bound(epsilon: float, width: float) -> float:
+        return lower_bound_delta(
+            randomizer=randomizer, n_users=n_users, epsilon=epsilon, rtol=width, own_inputs=own_inputs
+        ).lower
 
-        return -staged_log_excess(bound, delta, rtol=rtol)
-
-    local = randomizer.local_epsilon
-    least, half, gap = _SMALLEST_SHARE * local, 0.5 * local, _SMALLEST_GAP * local
-    if local == 0 or missing(least) > 0:
-        return 0.0
-    if missing(half) > 0:
-        return safe_edge(missing, safe=least, unsafe=half, tolerance=2 * rtol)
-    return local - safe_edge(lambda distance: missing(local - distance), safe=half, unsafe=gap, tolerance=2 * rtol)
+    return largest_excluded_epsilon(bound=bound, ceiling=randomizer.local_epsilon, delta=delta, rtol=rtol)
 
 
 def _check(n_users: int, epsilon: float, rtol: float) -> None:

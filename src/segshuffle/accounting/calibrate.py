@@ -10,6 +10,10 @@ from segshuffle.errors import InfeasibleError
 _MAX_STEPS = 200
 #: Relative width of the intervals asked for far away from a target.
 _COARSE = 0.02
+#: Epsilons below this share of the ceiling are not told apart from 0.
+_SMALLEST_SHARE = 1e-9
+#: Epsilons closer than this to the ceiling, relative to it, are not told apart from it.
+_SMALLEST_GAP = 1e-12
 
 
 def log_excess(value: float, target: float) -> float:
@@ -108,3 +112,58 @@ def _next_point(z_safe: float, z_unsafe: float, f_safe: float, f_unsafe: float) 
         return 0.5 * (z_safe + z_unsafe)
     share = f_safe / (f_safe - f_unsafe)
     return z_safe + min(max(share, 0.01), 0.99) * (z_unsafe - z_safe)
+
+
+def least_epsilon(*, bound: Callable[[float, float], float], ceiling: float, delta: float, rtol: float) -> float:
+    """Least epsilon whose bound meets `delta`, rounded up by about rtol in terms of delta.
+
+    Parameters
+    ----------
+    bound : callable
+        (epsilon, width) -> delta, non-increasing in epsilon; an upper end within about `width` of it, relatively.
+    ceiling : float
+        What is returned where no smaller epsilon meets the target: the local epsilon, a guarantee without shuffling.
+    delta, rtol : float
+        Target and its relative tolerance.
+    """
+
+    def excess(epsilon: float) -> float:
+        return staged_log_excess(lambda width: bound(epsilon, width), delta, rtol=rtol)
+
+    least, half, gap = _SMALLEST_SHARE * ceiling, 0.5 * ceiling, _SMALLEST_GAP * ceiling
+    if ceiling == 0.0 or excess(0.0) <= 0:
+        return 0.0
+    if excess(least) <= 0:
+        return least
+    if excess(half) <= 0:
+        return safe_edge(excess, safe=half, unsafe=least, tolerance=2 * rtol)
+    if excess(ceiling - gap) > 0:
+        return ceiling
+    # near the ceiling delta is often proportional to the distance from it
+    return ceiling - safe_edge(lambda distance: excess(ceiling - distance), safe=gap, unsafe=half, tolerance=2 * rtol)
+
+
+def largest_excluded_epsilon(
+    *, bound: Callable[[float, float], float], ceiling: float, delta: float, rtol: float
+) -> float:
+    """Largest epsilon at which a lower bound of delta still exceeds `delta`, rounded down; 0 if there is none.
+
+    Parameters
+    ----------
+    bound : callable
+        (epsilon, width) -> delta, non-increasing in epsilon; a lower end within about `width` of it, relatively.
+    ceiling : float
+        Where the divergence has vanished: the local epsilon.
+    delta, rtol : float
+        Target and its relative tolerance.
+    """
+
+    def missing(epsilon: float) -> float:
+        return -staged_log_excess(lambda width: bound(epsilon, width), delta, rtol=rtol)
+
+    least, half, gap = _SMALLEST_SHARE * ceiling, 0.5 * ceiling, _SMALLEST_GAP * ceiling
+    if ceiling == 0.0 or missing(least) > 0:
+        return 0.0
+    if missing(half) > 0:
+        return safe_edge(missing, safe=least, unsafe=half, tolerance=2 * rtol)
+    return ceiling - safe_edge(lambda distance: missing(ceiling - distance), safe=half, unsafe=gap, tolerance=2 * rtol)

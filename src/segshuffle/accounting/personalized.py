@@ -37,7 +37,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from segshuffle.accounting.baselines.search import check_epsilon, check_target, least_epsilon
+from segshuffle.accounting.baselines.search import check_epsilon, check_target
+from segshuffle.accounting.calibrate import least_epsilon
 from segshuffle.accounting.hockey_stick import (
     LARGEST_EPSILON,
     SMALLEST_DELTA,

@@ -32,6 +32,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from segshuffle.accounting.calibrate import largest_excluded_epsilon
 from segshuffle.accounting.hockey_stick import LARGEST_EPSILON, DeltaInterval, hockey_stick
 from segshuffle.accounting.ratio_pair import clone_law, ratio_pair, weights
 from segshuffle.accounting.variation_ratio import check_users
@@ -174,3 +175,34 @@ def published_lower_delta(*, bound: LowerBound, n_users: int, epsilon: float, rt
         for split in splits
     ]
     return DeltaInterval(max(each.lower for each in found), max(each.upper for each in found))
+
+
+def published_lower_epsilon(*, bound: LowerBound, n_users: int, delta: float, rtol: float = 1e-4) -> float:
+    """Largest epsilon that Theorem 5.1 excludes at `delta`, rounded down by about rtol in terms of delta.
+
+    Parameters
+    ----------
+    bound : LowerBound
+        Its parameters, with a finite p0.
+    n_users, rtol
+        As for `published_lower_delta`.
+    delta : float
+        Target, in [1e-280, 1).
+
+    Returns
+    -------
+    float
+        No smaller epsilon is possible at `delta` (kind: lower; proven if ``bound.symmetric``); 0 if none is excluded.
+
+    Raises
+    ------
+    ParameterError
+        If p0 is infinite or another parameter is outside its range.
+    """
+    if not math.isfinite(bound.log_p0):
+        raise ParameterError("bound.log_p0", bound.log_p0, "finite")
+
+    def lower(epsilon: float, width: float) -> float:
+        return published_lower_delta(bound=bound, n_users=n_users, epsilon=epsilon, rtol=width).lower
+
+    return largest_excluded_epsilon(bound=lower, ceiling=bound.log_p0, delta=delta, rtol=rtol)

@@ -9,25 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from segshuffle.errors import ConfigError
-
-REPRODUCED, PARTLY, NOT, OPEN = "reproduced", "partly reproduced", "not reproduced", "not evaluated"
-
-
-class NotRunError(Exception):
-    """A statement speaks of a panel or a method that the configuration left out; it stays unevaluated."""
-
-
-class Finding(NamedTuple):
-    """What a rule found: a sentence with the numbers, and the verdict."""
-
-    found: str
-    verdict: str
+from segshuffle.experiment.verdicts import (
+    NOT,
+    PARTLY,
+    REPRODUCED,
+    Finding,
+    NotRunError,
+    count_of,
+    judge,
+    rules_of,
+    table_of,
+)
 
 
 @dataclass(frozen=True)
@@ -279,64 +276,17 @@ RULES: dict[str, Callable[..., Finding]] = {
 
 
 def evaluate(table: pd.DataFrame, reference: list[dict[str, Any]]) -> pd.DataFrame:
-    """Evaluate every statement.
-
-    Parameters
-    ----------
-    table : DataFrame
-        Rows of results/mse.csv.
-    reference : list of dict
-        Entries of claims.yaml: id, section, statement, rule, arguments, and optionally note (the likely reason if the
-        statement does not come out).
-
-    Returns
-    -------
-    DataFrame
-        Columns id, section, statement, verdict, found, note, rule. A statement about a panel or a method that did not
-        run has the verdict "not evaluated", and `found` says what is missing.
-    """
-    panels = Panels(table)
-    rows = []
-    for entry in reference:
-        if entry["rule"] not in RULES:
-            raise ConfigError(f"claims: {entry['id']}: rule {entry['rule']!r} is not one of {', '.join(RULES)}")
-        rule = RULES[entry["rule"]]
-        try:
-            finding = rule(panels, **entry["arguments"])
-        except NotRunError as error:
-            finding = Finding(str(error), OPEN)
-        rows.append(
-            {
-                "id": entry["id"],
-                "section": entry["section"],
-                "statement": entry["statement"],
-                "verdict": finding.verdict,
-                "found": finding.found,
-                "note": entry.get("note", "") if finding.verdict in (PARTLY, NOT) else "",
-                "rule": (rule.__doc__ or "").strip().splitlines()[0],
-            }
-        )
-    return pd.DataFrame(rows)
+    """Evaluate every statement on rows of results/mse.csv; see `verdicts.judge`."""
+    return judge(Panels(table), RULES, reference, keys=("id", "section", "statement"))
 
 
 def to_markdown(claims: pd.DataFrame, *, edition: str, sources: Mapping[str, str]) -> str:
     """Readable table of the verdicts, with what the data were and how often each verdict fell."""
-    counts = claims["verdict"].value_counts()
-    shown = [REPRODUCED, PARTLY, NOT, *([OPEN] if OPEN in counts else [])]
-    head = ", ".join(f"{int(counts.get(verdict, 0))} {verdict}" for verdict in shown)
-    lines = ["# Statements of section 6, and what came out", "", f"{len(claims)} statements: {head}.", ""]
+    lines = ["# Statements of section 6, and what came out", "", count_of(claims), ""]
     if edition != "full":
         lines += [
             f"This is a **{edition}** run: its populations are not the paper's, and its verdicts mean nothing.",
             "",
         ]
     lines += ["Data: " + ", ".join(f"{name} ({source})" for name, source in sources.items()) + ".", ""]
-    lines += ["| statement | verdict | found |", "|---|---|---|"]
-    for row in claims.to_dict("records"):
-        note = f" *{row['note']}*" if row["note"] else ""
-        found = f"{row['found']}.{note}".replace("|", "\\|")
-        lines.append(f"| **{row['id']}** ({row['section']}) {row['statement']} | {row['verdict']} | {found} |")
-    lines += ["", "How each is judged:", ""]
-    for rule, group in claims.groupby("rule", sort=False):
-        lines.append(f"- {', '.join(group['id'])}: {rule}")
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *table_of(claims), "", *rules_of(claims)]) + "\n"

@@ -11,7 +11,8 @@ import math
 from typing import Literal
 
 from segshuffle.accounting.baselines.clones import standard_clone_delta, stronger_clone_delta
-from segshuffle.accounting.baselines.search import check_target, least_epsilon
+from segshuffle.accounting.baselines.search import check_target
+from segshuffle.accounting.calibrate import least_epsilon
 from segshuffle.accounting.hockey_stick import DeltaInterval
 from segshuffle.errors import ParameterError
 

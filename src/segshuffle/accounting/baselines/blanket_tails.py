@@ -34,8 +34,8 @@ from segshuffle.accounting.baselines.search import (
     check_local,
     check_target,
     check_users,
-    least_epsilon,
 )
+from segshuffle.accounting.calibrate import least_epsilon
 from segshuffle.accounting.hockey_stick import SMALLEST_DELTA, DeltaInterval
 from segshuffle.accounting.randomizers.reference import Randomizer, ReferenceClasses
 from segshuffle.errors import ParameterError

@@ -21,7 +21,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from segshuffle.accounting.baselines.search import check_epsilon, check_local, check_target, check_users, least_epsilon
+from segshuffle.accounting.baselines.search import check_epsilon, check_local, check_target, check_users
+from segshuffle.accounting.calibrate import least_epsilon
 from segshuffle.accounting.gaussian import gaussian_log_delta
 from segshuffle.accounting.hockey_stick import LARGEST_EPSILON, SMALLEST_DELTA, DeltaInterval
 from segshuffle.accounting.laws import FloatArray

@@ -25,8 +25,8 @@ from segshuffle.accounting.baselines.search import (
     check_local,
     check_target,
     check_users,
-    least_epsilon,
 )
+from segshuffle.accounting.calibrate import least_epsilon
 from segshuffle.accounting.hockey_stick import CountPair, DeltaInterval, hockey_stick
 from segshuffle.accounting.laws import BinomialLaw
 from segshuffle.errors import ParameterError

@@ -16,7 +16,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from segshuffle.accounting.baselines.search import check_epsilon, check_target, least_epsilon
+from segshuffle.accounting.baselines.search import check_epsilon, check_target
+from segshuffle.accounting.calibrate import least_epsilon
 from segshuffle.accounting.hockey_stick import SMALLEST_DELTA, CountPair, DeltaInterval, hockey_stick
 from segshuffle.accounting.laws import FloatArray
 from segshuffle.accounting.poisson_binomial import PoissonBinomialLaw

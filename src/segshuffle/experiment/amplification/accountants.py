@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
@@ -15,17 +14,14 @@ from segshuffle.accounting.baselines import (
     stronger_clone_epsilon,
 )
 from segshuffle.accounting.blanket import blanket_epsilon, lower_bound_epsilon
-from segshuffle.accounting.calibrate import safe_edge, staged_log_excess
 from segshuffle.accounting.randomizers import Randomizer
 from segshuffle.accounting.variation_ratio import VariationRatio, published_epsilon
 from segshuffle.accounting.variation_ratio_closed_forms import analytic_epsilon, asymptotic_epsilon
-from segshuffle.accounting.variation_ratio_lower import LowerBound, published_lower_delta
+from segshuffle.accounting.variation_ratio_lower import LowerBound, published_lower_epsilon
 from segshuffle.errors import ParameterError
 
 #: Relative accuracy in delta asked of the searches: far below the width of a line.
 RTOL = 1e-3
-_SMALLEST_SHARE = 1e-9
-_SMALLEST_GAP = 1e-12
 
 T = TypeVar("T")
 
@@ -133,42 +129,7 @@ def _asymptotic(case: Case) -> float:
 
 
 def _variation_lower(case: Case) -> float:
-    return variation_lower_epsilon(bound=_given(case.lower, "lower"), n_users=case.n_users, delta=case.delta)
-
-
-def variation_lower_epsilon(*, bound: LowerBound, n_users: int, delta: float) -> float:
-    """Largest epsilon that Theorem 5.1 of the variation-ratio paper excludes at `delta`, rounded down.
-
-    Parameters
-    ----------
-    bound : LowerBound
-        Its parameters, with a finite p0.
-    n_users : int
-        The victim included, in [1, 1e15].
-    delta : float
-        Target, in [1e-280, 1).
-
-    Returns
-    -------
-    float
-        No smaller epsilon is possible at `delta` (kind: lower; proven if ``bound.symmetric``); 0 if none is excluded.
-    """
-    if not math.isfinite(bound.log_p0):
-        raise ParameterError("bound.log_p0", bound.log_p0, "finite")
-
-    def missing(epsilon: float) -> float:
-        def lower(width: float) -> float:
-            return published_lower_delta(bound=bound, n_users=n_users, epsilon=epsilon, rtol=width).lower
-
-        return -staged_log_excess(lower, delta, rtol=RTOL)
-
-    top = bound.log_p0
-    least, half, gap = _SMALLEST_SHARE * top, 0.5 * top, _SMALLEST_GAP * top
-    if missing(least) > 0:
-        return 0.0
-    if missing(half) > 0:
-        return safe_edge(missing, safe=least, unsafe=half, tolerance=2 * RTOL)
-    return top - safe_edge(lambda distance: missing(top - distance), safe=half, unsafe=gap, tolerance=2 * RTOL)
+    return published_lower_epsilon(bound=_given(case.lower, "lower"), n_users=case.n_users, delta=case.delta, rtol=RTOL)
 
 
 _PROVEN = "proven"

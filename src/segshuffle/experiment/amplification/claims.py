@@ -15,9 +15,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from segshuffle.errors import ConfigError
 from segshuffle.experiment.amplification.design import PAPERS
-from segshuffle.experiment.claims import NOT, OPEN, PARTLY, REPRODUCED, Finding, NotRunError
+from segshuffle.experiment.verdicts import (
+    NOT,
+    PARTLY,
+    REPRODUCED,
+    Finding,
+    NotRunError,
+    count_of,
+    judge,
+    rules_of,
+    table_of,
+)
 
 Values = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -302,64 +311,15 @@ RULES: dict[str, Callable[..., Finding]] = {
 
 
 def evaluate(table: pd.DataFrame, reference: list[dict[str, Any]]) -> pd.DataFrame:
-    """Evaluate every statement.
-
-    Parameters
-    ----------
-    table : DataFrame
-        Stacked tidy tables of all figures.
-    reference : list of dict
-        Entries of claims-amplification.yaml: id, paper, section, statement, rule, arguments, and optionally note (the
-        likely reason if the statement does not come out).
-
-    Returns
-    -------
-    DataFrame
-        Columns id, paper, section, statement, verdict, found, note, rule.
-    """
-    curves = Curves(table)
-    rows = []
-    for entry in reference:
-        if entry["rule"] not in RULES:
-            raise ConfigError(f"claims: {entry['id']}: rule {entry['rule']!r} is not one of {', '.join(RULES)}")
-        rule = RULES[entry["rule"]]
-        try:
-            finding = rule(curves, **entry["arguments"])
-        except NotRunError as error:
-            finding = Finding(str(error), OPEN)
-        rows.append(
-            {
-                **{key: entry[key] for key in ("id", "paper", "section", "statement")},
-                "verdict": finding.verdict,
-                "found": finding.found,
-                "note": entry.get("note", "") if finding.verdict in (PARTLY, NOT) else "",
-                "rule": (rule.__doc__ or "").strip().splitlines()[0],
-            }
-        )
-    return pd.DataFrame(rows)
+    """Evaluate every statement on the stacked tidy tables of all figures; see `verdicts.judge`."""
+    return judge(Curves(table), RULES, reference, keys=("id", "paper", "section", "statement"))
 
 
 def to_markdown(claims: pd.DataFrame, *, edition: str) -> str:
     """Readable table of the verdicts, a section per paper."""
-    counts = claims["verdict"].value_counts()
-    shown = [REPRODUCED, PARTLY, NOT, *([OPEN] if OPEN in counts else [])]
-    head = ", ".join(f"{int(counts.get(verdict, 0))} {verdict}" for verdict in shown)
-    lines = [
-        "# Statements of the amplification papers, and what came out",
-        "",
-        f"{len(claims)} statements: {head}.",
-        "",
-    ]
+    lines = ["# Statements of the amplification papers, and what came out", "", count_of(claims), ""]
     if edition != "full":
         lines += [f"This is a **{edition}** run: few points per curve, and its verdicts mean little.", ""]
     for paper, rows in claims.groupby("paper", sort=False):
-        lines += [f"## {PAPERS[str(paper)]}", "", "| statement | verdict | found |", "|---|---|---|"]
-        for row in rows.to_dict("records"):
-            note = f" *{row['note']}*" if row["note"] else ""
-            found = f"{row['found']}.{note}".replace("|", "\\|")
-            lines.append(f"| **{row['id']}** ({row['section']}) {row['statement']} | {row['verdict']} | {found} |")
-        lines.append("")
-    lines += ["How each is judged:", ""]
-    for rule, group in claims.groupby("rule", sort=False):
-        lines.append(f"- {', '.join(group['id'])}: {rule}")
-    return "\n".join(lines) + "\n"
+        lines += [f"## {PAPERS[str(paper)]}", "", *table_of(rows), ""]
+    return "\n".join([*lines, *rules_of(claims)]) + "\n"
