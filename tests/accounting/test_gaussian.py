@@ -63,6 +63,14 @@ def test_log_delta_is_exact(log_ratio, share):
     assert abs(gaussian_log_delta(ratio=ratio, epsilon=epsilon) - float(MP.log(exact))) <= tolerance
 
 
+@pytest.mark.parametrize("log10_tail", [2.01, 5, 20, 39, 60, 69.9])
+def test_log_delta_far_in_the_tail_does_not_overflow(log10_tail):
+    """Searches come here when they step far below what they look for; delta is exp(-x^2/2) for every purpose."""
+    x = 10.0**log10_tail
+    found = gaussian_log_delta(ratio=0.5 / x, epsilon=0.5)
+    assert math.isclose(found, -x * x / 2 - math.log(2 * math.pi) / 2 + math.log(0.5) - 3 * math.log(x), rel_tol=1e-3)
+
+
 def test_ratio_grows_with_both_targets():
     table = [[gaussian_ratio(epsilon=e, delta=d) for d in DELTAS] for e in EPSILONS]
     assert all(row == sorted(set(row)) for row in table)

@@ -36,8 +36,9 @@ def gaussian_log_delta(*, ratio: float, epsilon: float) -> float:
 def _mills_derivatives(x: float) -> tuple[float, float]:
     """Minus the first and minus the third derivative of Mills' ratio at x >= 0; both are positive."""
     if x > 100.0:
-        # asymptotic series: the closed forms cancel
-        return 1 / x**2 - 3 / x**4 + 15 / x**6 - 105 / x**8, 6 / x**4
+        # asymptotic series, since the closed forms cancel; in powers of 1/x^2, since x^8 may overflow
+        u = 1 / (x * x)
+        return u * (1 - u * (3 - u * (15 - 105 * u))), 6 * u * u
     mills = math.sqrt(math.pi / 2) * float(special.erfcx(x / math.sqrt(2)))
     first = 1.0 - x * mills
     return first, 2 * first - x * (mills - x * first)

@@ -39,8 +39,10 @@ def _gaussian_log_scale(epsilon: float, delta: float) -> float:
     return _bisect(lambda log: gaussian_log_delta(ratio=math.exp(log), epsilon=epsilon) - math.log(delta), -700.0, 8.0)
 
 
-def _solve(log_excess: Callable[[float], float], start: float, slope: float, limits: tuple[float, float]) -> float:
-    """Find x with ``-9e-4 <= log_excess(x) <= 0``, or the upper limit if ``log_excess`` is not above 0 there.
+def _solve(
+    log_excess: Callable[[float], float], start: float, slope: float, limits: tuple[float, float], rtol: float = 1e-3
+) -> float:
+    """Find x with ``-0.9 rtol <= log_excess(x) <= 0``, or the upper limit if ``log_excess`` is not above 0 there.
 
     `log_excess` is nondecreasing up to its own error; `slope` > 0 is a guess. The answer is safe whatever its shape:
     it is a point where the bound was evaluated. It is NaN if even the lower limit is not safe.
@@ -52,7 +54,7 @@ def _solve(log_excess: Callable[[float], float], start: float, slope: float, lim
         value = tried[x] = log_excess(x)
         if value <= 0:
             safe, low = x, x
-            if value >= -9e-4 or x == limits[1]:
+            if value >= -0.9 * rtol or x == limits[1]:
                 return x
         else:
             high = x
@@ -62,7 +64,7 @@ def _solve(log_excess: Callable[[float], float], start: float, slope: float, lim
         (x0, value0), (x1, value1) = list(tried.items())[-2:] if len(tried) > 1 else ((x, value), (x, value))
         if (value1 - value0) * (x1 - x0) > 0:
             slope = (value1 - value0) / (x1 - x0)
-        guess = x - (value + 4e-4) / slope
+        guess = x - (value + 0.4 * rtol) / slope
         if low in tried and high in tried and (iteration % 4 == 3 or not low < guess < high):
             guess = 0.5 * (low + high)
         x = min(max(guess, low), high)
@@ -95,10 +97,10 @@ def _calibrate(
             return excess(x)
         return math.log(max(upper, SMALLEST_DELTA) / delta)
 
-    answer = _solve(excess, start, slope, limits)
-    if math.isnan(answer) or answer == limits[1] or sharp(answer) >= math.log(0.999):
+    answer = _solve(excess, start, slope, limits, rtol)
+    if math.isnan(answer) or answer == limits[1] or sharp(answer) >= -math.log1p(rtol):
         return answer
-    better = _solve(sharp, answer, slope, (answer, limits[1]))
+    better = _solve(sharp, answer, slope, (answer, limits[1]), rtol)
     return answer if math.isnan(better) else better
 
 
@@ -166,13 +168,13 @@ def largest_copies(
     copies_max : float, default 1.0
         Upper limit, in [1e-120, 64].
     rtol : float, default 1e-3
-        Relative accuracy of the bound of delta.
+        Relative accuracy of the bound of delta: how close to the target the answer comes.
 
     Returns
     -------
     float
-        Lower bound of the largest copies: its certified delta is at most `delta`, and at least 0.999 `delta` unless
-        the answer is `copies_max`.
+        Lower bound of the largest copies: its certified delta is at most `delta`, and at least (1 - rtol) `delta`
+        unless the answer is `copies_max`.
 
     Raises
     ------

@@ -31,13 +31,15 @@ from segshuffle.protocols.base import (
     exchanged_items,
     uniform_item_counts,
 )
-from segshuffle.protocols.weights import ErrorTerms, best_copies
+from segshuffle.protocols.weights import STARTS, ErrorTerms, best_copies
 
 ACCOUNTINGS = ("product", "group")
 _NODES = 17
 _GRID = 160
 _REFINED = 4
 _NEAR = 0.02
+_WORTH = 1.25
+_GUIDE = 0.01
 _MOST_COPIES = 64.0
 _LEAST_MEAN, _LARGEST_MEAN = 1e-3, 1e12
 
@@ -98,11 +100,23 @@ def least_blankets(problem: Problem) -> tuple[float, ...]:
 
 @functools.lru_cache(maxsize=256)
 def _curve(target: _Target, low: float, high: float) -> interpolate.PchipInterpolator:
-    """Log of the largest copies over the log of the blanket's mean: smooth, as long as copies are not capped."""
+    """Log of the largest copies over the log of the blanket's mean: smooth, as long as copies are not capped.
+
+    It guides the search only, so a delta within 1 % of the target will do.
+    """
     means = np.geomspace(low, high, _NODES)
-    return interpolate.PchipInterpolator(
-        np.log(means), np.log([_largest(target, float(mean), _MOST_COPIES) for mean in means])
-    )
+    copies = [
+        largest_copies(
+            blanket_mean=float(mean),
+            pairs=target.pairs,
+            epsilon=target.epsilon,
+            delta=target.delta,
+            copies_max=_MOST_COPIES,
+            rtol=_GUIDE,
+        )
+        for mean in means
+    ]
+    return interpolate.PchipInterpolator(np.log(means), np.log(copies))
 
 
 @dataclass(frozen=True)
@@ -185,7 +199,9 @@ class PoissonSegmented:
             mse_bound=bound,
         )
 
-    def _choose(self, problem: Problem, blanket_per_user: float, limits: FloatArray) -> tuple[FloatArray, float]:
+    def _choose(
+        self, problem: Problem, blanket_per_user: float, limits: FloatArray, starts: int = STARTS
+    ) -> tuple[FloatArray, float]:
         """Copies of least expected error within the limits and the budget, for uniform item frequencies."""
         room = math.inf
         if self.max_messages is not None:
@@ -197,7 +213,8 @@ class PoissonSegmented:
             own=float(problem.set_size),
             spread=assignment_spread(uniform_item_counts(problem), problem.n_users),
         )
-        return best_copies(limits, np.asarray(problem.level_counts, dtype=float), terms, largest_weight=room)
+        counts = np.asarray(problem.level_counts, dtype=float)
+        return best_copies(limits, counts, terms, largest_weight=room, starts=starts)
 
     def _certify(self, problem: Problem, mean: float, copies: FloatArray) -> list[dict[str, float]]:
         """Certified delta interval of every level at its own epsilon (user level)."""
@@ -226,14 +243,18 @@ class PoissonSegmented:
         curves = [_curve(target, low, high) if target.pairs else None for target in targets]
         per_mean = problem.domain_size / problem.n_users
 
-        def error(log_mean: float) -> float:
-            limits = [math.inf if curve is None else math.exp(float(curve(log_mean))) for curve in curves]
-            return self._choose(problem, math.exp(log_mean) * per_mean, np.minimum(limits, self.copies_max))[1]
+        def error(log_mean: float, starts: int = 1) -> float:
+            guided = [math.inf if curve is None else math.exp(float(curve(log_mean))) for curve in curves]
+            limits = np.minimum(guided, self.copies_max)
+            return self._choose(problem, math.exp(log_mean) * per_mean, limits, starts=starts)[1]
 
         if self.max_messages is not None:
             high = max(min(high, self.max_messages / per_mean), low * 1.0001)
         grid = np.linspace(math.log(low), math.log(high), _GRID)
-        values = np.array([error(z) for z in grid])
+        # a plan as it starts is at most a few percent worse than after its descent
+        values = np.array([error(z, starts=0) for z in grid])
+        worth = np.isfinite(values) & (values <= _WORTH * values.min())
+        values = np.array([error(z) if close else math.inf for z, close in zip(grid, worth, strict=True)])
         if not np.isfinite(values).any():
             raise InfeasibleError(
                 f"max_messages = {self.max_messages} is too small: raise it, or lower the domain size."

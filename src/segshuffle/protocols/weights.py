@@ -22,7 +22,7 @@ import numpy as np
 from segshuffle.protocols.base import FloatArray
 
 _SWEEPS = 50
-_STARTS = 4
+STARTS = 4
 _FEW_LEVELS = 8
 
 
@@ -76,23 +76,46 @@ class ErrorTerms:
 
 
 def best_copies(
-    limits: FloatArray, counts: FloatArray, terms: ErrorTerms, *, largest_weight: float = math.inf
+    limits: FloatArray,
+    counts: FloatArray,
+    terms: ErrorTerms,
+    *,
+    largest_weight: float = math.inf,
+    starts: int = STARTS,
 ) -> tuple[FloatArray, float]:
     """Copies of least error with 0 <= a_k <= limits_k and sum_k n_k a_k <= largest_weight, and that error.
 
+    Parameters
+    ----------
+    limits, counts : ndarray, shape (n_levels,)
+        Largest copies and users of every level.
+    terms : ErrorTerms
+        Coefficients of the error.
+    largest_weight : float
+        Budget of copies of all users together.
+    starts : int
+        Descents from the best plans with a common cap; 0 takes the best of those plans as it is.
+
+    Notes
+    -----
     Coordinate descent: along one level the error is, between two integers, a ratio of quadratics with at most one
     stationary point, so each step is exact. Started from the best of the plans in which every level sends its limit or
     a common number of copies, whichever is less: unequal weights cost, so the best plan is near one of these.
     """
     best, least = np.zeros_like(limits), math.inf
-    for start in _starts(limits, counts, terms, largest_weight):
-        copies, error = _descend(start, limits, counts, terms, largest_weight)
+    for start in _starts(limits, counts, terms, largest_weight, max(starts, 1)):
+        if starts == 0:
+            copies, error = start, terms.error(start, counts)
+        else:
+            copies, error = _descend(start, limits, counts, terms, largest_weight)
         if error < least:
             best, least = copies, error
     return best, least
 
 
-def _starts(limits: FloatArray, counts: FloatArray, terms: ErrorTerms, largest_weight: float) -> list[FloatArray]:
+def _starts(
+    limits: FloatArray, counts: FloatArray, terms: ErrorTerms, largest_weight: float, number: int
+) -> list[FloatArray]:
     """The few best of all common caps, with the levels below the cap at their limits or at whole numbers."""
     caps = np.unique(np.concatenate([np.arange(1.0, math.floor(limits.max()) + 1), limits]))
     capped = np.minimum(limits[:, None], caps)
@@ -107,7 +130,7 @@ def _starts(limits: FloatArray, counts: FloatArray, terms: ErrorTerms, largest_w
             terms.noise + terms.own * (counts @ (fraction * (1 - fraction))) + terms.spread * imbalance
         ) / weights**2
     errors = np.where(weights > 0, errors, math.inf)
-    starts = [plans[:, i].copy() for i in np.argsort(errors, kind="stable")[:_STARTS]]
+    starts = [plans[:, i].copy() for i in np.argsort(errors, kind="stable")[:number]]
     if float(counts @ limits) > largest_weight:
         starts += [_filled(limits, counts, largest_weight, order) for order in (slice(None), slice(None, None, -1))]
     return starts
