@@ -1,6 +1,6 @@
 # make reproduce      everything of the paper, into results/         (CONFIG=config/quick.yaml: small, into results/quick/)
 # make test           the test suite
-# make exhaustive     what takes minutes: twenty kills, every number of cores, a real cluster
+# make exhaustive     what takes minutes: twenty kills; one, two and four cores; fig4 on a real Slurm
 # make check          lint, format and types
 # make lock           pin the dependencies of pyproject.toml again (needs uv)
 SHELL := /bin/bash

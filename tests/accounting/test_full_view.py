@@ -195,7 +195,7 @@ PAPER = [
 
 @pytest.mark.parametrize(("d", "m", "published", "spread", "concentrated", "alone", "epsilon"), PAPER)
 def test_published_settings(d, m, published, spread, concentrated, alone, epsilon):
-    """Golden values, computed by a colleague with other code: n = 5000, s = 4, level 0.5 of 0.5/1/2, split S1."""
+    """Golden values, computed with independent code: n = 5000, s = 4, level 0.5 of 0.5/1/2, split S1."""
     n, s, delta = 5000, 4, 0.01 / 5000
     rates = [
         largest_sampling_rate(domain_size=d, set_size=s, n_users=n, blanket_per_user=m, epsilon=level, delta=delta)

@@ -332,7 +332,7 @@ def test_theorem_lies_below_a_proven_lower_bound(mechanism, victim, other, n_use
     assert claimed < proven < needed
 
 
-def test_other_readings_of_the_lost_formula_are_no_better():
+def test_other_readings_of_the_formula_are_no_better():
     """Parts added instead of twice the least: p_i grows, the claims shrink further below the truth."""
     users = laplace_users(*[4.0] * 1000)
     added = personalized_theorem_epsilon(users=users, delta=1e-5, parts="added")

@@ -1,5 +1,6 @@
 """Which rules run again after which edit: what depends on it, and nothing else. Dry runs beside a finished run."""
 
+import contextlib
 import shutil
 import subprocess
 
@@ -111,12 +112,24 @@ def test_one_more_population_leaves_the_others_alone(checkout):
     assert "msnbc" not in jobs
 
 
-def test_another_commit_is_recorded_and_nothing_else(checkout):
+@contextlib.contextmanager
+def repository(folder, file):
+    """A git repository in a folder, with one commit of one file."""
     git = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"]
     try:
-        for arguments in (["init", "-q"], ["add", "Makefile"], ["commit", "-q", "-m", "x"]):
-            subprocess.run([*git, *arguments], cwd=checkout.folder, check=True, capture_output=True)
-        assert set(checkout.would_run()) == {"provenance", "page"}
+        for arguments in (["init", "-q"], ["add", "-f", file], ["commit", "-q", "-m", "x"]):
+            subprocess.run([*git, *arguments], cwd=folder, check=True, capture_output=True)
+        yield
     finally:
-        shutil.rmtree(checkout.folder / ".git")
+        shutil.rmtree(folder / ".git")
+
+
+def test_another_commit_is_recorded_and_nothing_else(checkout):
+    with repository(checkout.folder, "Makefile"):
+        assert set(checkout.would_run()) == {"provenance", "page"}
     assert checkout.would_run() == {}
+
+
+def test_the_commit_of_a_repository_around_it_is_not_taken(checkout):
+    with repository(checkout.folder.parent, f"{checkout.folder.name}/Makefile"):
+        assert checkout.would_run() == {}

@@ -78,16 +78,20 @@ def minutes(longest_seconds):
     return lambda wildcards, attempt: (5 + -(-longest_seconds // 6)) * attempt
 
 
+def git(*arguments):
+    """What git says of this checkout."""
+    command = ["git", *arguments]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
 def commit():
-    """Commit of the code, with -dirty if tracked files differ; "unknown" outside a checkout."""
+    """Commit of the code, with -dirty if tracked files differ; "unknown" outside a checkout of its own."""
     try:
-        return subprocess.run(
-            ["git", "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty"],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout.strip()
+        # a copy inside another repository would be given that one's commit
+        if git("rev-parse", "--show-prefix"):
+            return "unknown"
+        return git("describe", "--always", "--abbrev=40", "--exclude=*", "--dirty")
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
 

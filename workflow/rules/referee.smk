@@ -1,4 +1,4 @@
-# Inputs: none. Outputs: every published upper bound held against a proven lower bound: tables, verdicts, figure.
+# Inputs: none. Outputs: upper bounds, published and proven, against proven lower bounds: tables, verdicts, figure.
 
 
 rule referee_generic:
@@ -86,6 +86,6 @@ localrules:
 
 
 rule referee:
-    """The referee: every published upper bound against a proven lower bound; table, verdicts and figure."""
+    """The referee: upper bounds of one message, published and proven, against proven lower bounds."""
     input:
         rules.referee_verdicts.output,

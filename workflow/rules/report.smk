@@ -55,7 +55,7 @@ RESULTS = [
 
 
 rule provenance:
-    """Versions, commit, seed, data source and the hash of every output; the effective configuration; a guide."""
+    """Versions, commit, seed, data source, hashes of figures, tables and verdicts; the effective configuration; a guide."""
     input:
         outputs=RESULTS,
         source=rules.msnbc.output.source,

@@ -135,7 +135,7 @@ rule fig6_tight:
 
 
 rule docs_figures:
-    """Copy the figures and verdicts of a full run to docs/, where the README shows them."""
+    """Copy the figures and verdicts of a full run to docs/, for the README and the documents there."""
     input:
         figures=expand("results/figures/{figure}.png", figure=DOCS),
         claims="results/claims.md",

@@ -136,7 +136,7 @@ def _equal_laplace_users(mechanism: Mechanism, n_users: int) -> PersonalizedUser
     return PersonalizedUsers(local_epsilons=np.full(n_users, mechanism.local_epsilon), mechanism="laplace")
 
 
-_MIXED = "not proven: its reduction mixes left-overs that the server can tell apart"
+MIXED = "not proven: its reduction mixes left-overs that the server can tell apart"
 _FIRST_CLONES = "Feldman, McMillan, Talwar 2021"
 _SECOND_CLONES = "Feldman, McMillan, Talwar 2023"
 _BLANKET = "Balle, Bell, Gascon, Nissim 2019"
@@ -221,7 +221,7 @@ ACCOUNTANTS: dict[str, Accountant] = {
         Accountant(
             "stronger-clone",
             "published",
-            _MIXED,
+            MIXED,
             _SECOND_CLONES,
             _always,
             _by_epsilon(baselines.stronger_clone_epsilon),
@@ -230,7 +230,7 @@ ACCOUNTANTS: dict[str, Accountant] = {
         Accountant(
             "variation-ratio",
             "published",
-            f"{_MIXED}; refuted for most mechanisms (docs/referee.md)",
+            f"{MIXED}; refuted for most mechanisms (docs/referee.md)",
             f"{_VARIATION}, Theorem 4.1",
             _has_variation,
             _by_variation(vr.published_epsilon),
@@ -239,7 +239,7 @@ ACCOUNTANTS: dict[str, Accountant] = {
         Accountant(
             "variation-ratio-closed-form",
             "published",
-            f"{_MIXED}; refuted as the numerical one, and below it where few clones are expected (docs/referee.md)",
+            f"{MIXED}; refuted as the numerical one, and below it where few clones are expected (docs/referee.md)",
             f"{_VARIATION}, Theorem 4.2",
             _has_variation,
             _by_variation(analytic_epsilon),

@@ -9,9 +9,9 @@ the victim's output with probability p_i, of either of the two inputs with equal
 Two numbers are offered, both of kind "published":
 
 * `reduction_*`: the exact divergence of (P, Q), plus the victim's failure probability, delta_1 + (1 - delta_1) D.
-* `theorem_*`: Theorems 1 and 2, whose formulas the text lost; read as the published code evaluates them. The trade-off
-  function of P_0 and Q_0 given C is mixed with the identity, 2 p_1 Id + (1 - 2 p_1) f_0, and the failure probability is
-  mixed into the identity, too. The conjugate of that function is
+* `theorem_*`: Theorems 1 and 2, whose formulas are not in our copy; read as the published code evaluates them. The
+  trade-off function of P_0 and Q_0 given C is mixed with the identity, 2 p_1 Id + (1 - 2 p_1) f_0, and the failure
+  probability is mixed into the identity, too. The conjugate of that function is
 
       delta = s D_{e^{eps'}}(P_0 || Q_0),  s = (1 - delta_1)(1 - 2 p_1),  e^{eps'} = 1 + (e^eps - 1)/s,
 

@@ -7,10 +7,10 @@ largest. Densities f_0, f_1 of the victim's report from 0 and from 1, and g_i of
     p_1 = Pr_{f_0}[f_1 > f_0],
     p_i^k = Pr_{g_i}[f_k is the largest of f_0, f_1, g_i],  k = 0, 1.
 
-Formulas that the text lost are read as in the code published with the paper: every other user holds 0 (one of the
-victim's inputs), p_i = 2 min(p_i^0, p_i^1), and for approximate mechanisms delta/2 is taken off every part for the
-failure set. `parts="added"` gives p_i^0 + p_i^1 instead. Where user i has the victim's own budget, g_i = f_0, f_0 is
-nowhere *strictly* the largest and p_i^0 counts the ties (the published code sets it to 1).
+Formulas that are not in our copy of the paper are read as in the code published with it: every other user holds 0
+(one of the victim's inputs), p_i = 2 min(p_i^0, p_i^1), and for approximate mechanisms delta/2 is taken off every part
+for the failure set. `parts="added"` gives p_i^0 + p_i^1 instead. Where user i has the victim's own budget, g_i = f_0,
+f_0 is nowhere *strictly* the largest and p_i^0 counts the ties (the published code sets it to 1).
 
 One reading is not taken over: the published code uses 2 log(1.25/delta) range^2/epsilon^2, the *variance* of the
 Gaussian mechanism, as its standard deviation.

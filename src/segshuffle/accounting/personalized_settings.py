@@ -1,7 +1,7 @@
 """Settings of the personalised experiments, and the numbers of its Figure 4 and Table 2.
 
 Source: "Enhanced Privacy Bound for Shuffle Model with Personalized Privacy", Table 1, Figure 4, Table 2. The numbers
-of Table 1 were lost from the text; they are read from the code published with the paper: budgets uniform on [low,
+of Table 1 are not in our copy of the paper; they are read from the code published with it: budgets uniform on [low,
 high], or normal with mean 3/4 high and deviation 1/2, clipped to [low, high]; [0.05, 1] and [0.5, 2]; local delta
 1e-10; n from 1e3 to 1e5, 20 points, evenly in log n; delta = 1e-5 in Figure 4; n = 1e4, Uniform2 and epsilon = 0.01,
 0.03, 0.05, 0.08, 0.1 in Table 2. That code draws the budgets at random; here user i of n has the quantile at (i -

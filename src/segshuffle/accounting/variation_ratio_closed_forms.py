@@ -4,7 +4,7 @@ Both are meant as upper bounds of `published_epsilon`, and share its status (kin
 conditions fail it says nothing, and the answer is the trivial one: log p, the local guarantee (+inf for p = +inf).
 Where they hold, the formula's value is returned as it is, even above log p: take the smaller of the two.
 
-The two quotients that the printed formula of Theorem 4.2 shows in our text of the paper are one: the second summand
+The two quotients that the printed formula of Theorem 4.2 shows in our copy of the paper are one: the second summand
 of the first numerator and the last numerator belong to the denominator. Read literally the value would tend to
 log(1 + (p - 1)/2) instead of 0; read as below it is the largest log-ratio of the pair at c = Omega and
 a = Omega/2 + sqrt(Omega log(4/delta)/2), which is what the theorem's proof bounds.

@@ -7,7 +7,8 @@ from typing import Any
 
 _FILES = {
     "index.html": "everything on one page: story, verdicts, figures, interactive charts; opens without a network",
-    "mse.csv": "one row per (dataset, n_users, set_size, split, method, blanket_per_user): the numbers of all figures",
+    "mse.csv": "one row per (dataset, n_users, set_size, split, method, blanket_per_user): the numbers of Figures 2-6 "
+    "and of the summary",
     "figures/fig2 ... fig6": "Figures 2-6 of the paper as PDF, SVG and PNG",
     "figures/summary": "every competitor's error over ours at our best m, all panels",
     "claims.csv, claims.md": "every statement of section 6 with the value found and a verdict",
@@ -15,15 +16,19 @@ _FILES = {
     "published protocol, to the best competitor, to a trusted curator)",
     "figures/fig2-tight ... fig6-tight, messages-tight": "the same panels with proven accounting; error over messages",
     "audit.csv, figures/audit": "what the published guarantee is worth in the server's full view (docs/audit.md)",
-    "referee.csv, referee-verdicts.csv, referee.md, figures/referee": "every published upper bound of one shuffled "
-    "message per user against a proven lower bound (docs/referee.md); referee/ has a file per mechanism",
+    "referee.csv, referee-verdicts.csv, referee.md, figures/referee": "upper bounds of one shuffled message per user, "
+    "published and proven, against proven lower bounds (docs/referee.md names them); referee/ has a file per mechanism",
+    "amplification/, figures/decomposition*, variation*, personalized4": "curves, tables and verdicts of three papers "
+    "on privacy amplification (docs/amplification.md)",
     "levels/, figures/levels": "what protecting the levels themselves costs (docs/levels.md)",
     "limit.csv, figures/limit": "one level: error over a trusted curator's at the same (epsilon, delta)",
     "errors/": "squared error of every repetition, a file per panel",
+    "tight/, audit/": "the parts of tight.csv, a file per panel, and of audit.csv, a file per population",
     "plans/, plans-tight/": "every parameter of every method, a file per population; made before any data is looked at",
     "populations/": "the simulated users' items (npz); data/: the MSNBC sessions and where they came from",
     "config.yaml": "the configuration in effect",
-    "provenance.json": "versions, commit, seed, data source, and the SHA-256 of every output",
+    "provenance.json": "versions, commit, seed, data source, and the SHA-256 of the figures, tables and verdicts (not "
+    "of plans, populations, errors, tight/, audit/ and referee/)",
     "runtimes.csv": "seconds and memory per rule, from benchmarks/; logs/ has every job's output",
 }
 

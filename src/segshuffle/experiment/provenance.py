@@ -1,4 +1,4 @@
-"""What a run was made of: versions, commit, seed, data and the hash of every output. No time, so it is reproducible."""
+"""What a run was made of: versions, commit, seed, data, hashes of figures, tables, verdicts. No time: reproducible."""
 
 from __future__ import annotations
 

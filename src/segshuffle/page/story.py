@@ -137,7 +137,8 @@ def _referee(found: pd.DataFrame) -> Chapter:
             "Upper bounds for one shuffled message per user, proven and published, were held against proven lower "
             f"bounds on {count(found['case'].nunique())} mechanisms.",
             f"Bounds that are proven: {count(proven['violated'].sum())} violations in {count(proven['cells'].sum())} "
-            "comparisons.",
+            f"comparisons; {count(proven['vacuous'].sum())} of them cannot fail, because the claim is no better than "
+            "the local guarantee.",
             f"Published or asymptotic bounds that are refuted, with the number of mechanisms: {listed}.",
         ),
     )

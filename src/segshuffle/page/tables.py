@@ -271,7 +271,7 @@ def runtime_table(results: Results) -> Table:
 
 
 def provenance_tables(results: Results) -> tuple[Table, Table]:
-    """What the run was made of, and the hash of every output."""
+    """What the run was made of, and the hash of every figure, table and verdict."""
     record = results.provenance
     data = record["data"]["msnbc"]
     facts = [
@@ -284,7 +284,9 @@ def provenance_tables(results: Results) -> tuple[Table, Table]:
         *((f"version of {name}", version) for name, version in record["versions"].items()),
     ]
     made_of = Table("made-of", "What the run was made of", ("what", "value"), _text(facts))
-    hashes = Table("hashes", "SHA-256 of every output", ("file", "SHA-256"), _text(record["outputs"].items()))
+    hashes = Table(
+        "hashes", "SHA-256 of every figure, table and verdict", ("file", "SHA-256"), _text(record["outputs"].items())
+    )
     return made_of, hashes
 
 

@@ -162,7 +162,7 @@ def laplace_gparv_cdf(*, local_epsilon: float, epsilon: float, value: float) -> 
 
     G is 0 with probability 1 - e^{-eps_0/2}, the left-over. Under the blanket it falls with the output y: from
     e^{eps_0} - e^eps on y < 0, over e^{eps_0 (1 - 2y)} - e^eps on [0, 1/2] and 1 - e^{eps + eps_0 (2y - 1)} on
-    [1/2, 1], to 1 - e^{eps + eps_0} on y > 1 (Appendix B of the paper, whose formula the text lost).
+    [1/2, 1], to 1 - e^{eps + eps_0} on y > 1 (Appendix B of the paper, not in our copy).
 
     Parameters
     ----------

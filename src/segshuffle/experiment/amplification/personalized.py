@@ -41,7 +41,8 @@ _STATUS = {
     "reduction": "refuted as an upper bound: averages take the place of pointwise ratios",
     "blanket-hoeffding": "proven only for users who all have the largest budget",
     "blanket-bennett": "proven only for users who all have the largest budget",
-    "chen-cao-ge": "asymptotic: a limit theorem without an error term",
+    "chen-cao-ge": "asymptotic: a limit theorem without an error term; refuted as an upper bound (docs/referee.md)",
+    "liu-2023": "refuted as an upper bound (docs/referee.md)",
 }
 
 

@@ -42,7 +42,7 @@ def _table2(table: pd.DataFrame) -> list[str]:
     return [
         *lines,
         "",
-        f"Delta; n = {users:,}, {table['panel'].iloc[0].replace('$', '')}. The printed values are lost.",
+        f"Delta; n = {users:,}, {table['panel'].iloc[0].replace('$', '')}. The printed values are not in our copy.",
     ]
 
 

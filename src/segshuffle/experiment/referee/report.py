@@ -10,10 +10,10 @@ import pandas as pd
 from segshuffle.experiment.referee.trial import MARGIN
 from segshuffle.experiment.referee.verdict import LEAST_DELTA, overall
 
-_INTRO = f"""Every published upper bound against a proven lower bound of the same mechanism, n, epsilon and delta: the
-divergence of two neighbouring datasets, rounded down. A claim is called violated only if its safe side lies below the
-proven number by more than a relative {MARGIN:g}. "Sound so far" means that nothing on this grid refutes it, no more.
-"Vacuous": never below the local guarantee on the grid."""
+_INTRO = f"""Upper bounds, published and proven, each against a proven lower bound of the same mechanism, n, epsilon and
+delta: the divergence of two neighbouring datasets, rounded down. A claim is called violated only if its safe side lies
+below the proven number by more than a relative {MARGIN:g}. "Sound so far" means that nothing on this grid refutes it,
+no more. "Vacuous": never below the local guarantee on the grid."""
 _MANY = "At many users delta = delta_times_n/n (of the configuration); ratios of deltas are at the claimed epsilon."
 _COUNTEREXAMPLES = """Fewest users for which the command's output shows the violation: the accountant's number beside
 `blanket-lower`, the proven one."""
