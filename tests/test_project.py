@@ -186,27 +186,3 @@ def test_a_bare_make_names_what_it_can_do(root):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
     for target in ("reproduce", "test", "check", "lock"):
         assert re.search(rf"^# make {target} ", makefile, re.MULTILINE), target
-
-
-# --- README ------------------------------------------------------------------------------------------------------
-
-
-def readme_commands(root):
-    """`segshuffle ...` commands in the README's fenced blocks, continuation lines joined."""
-    path = root / "README.md"
-    text = path.read_text(encoding="utf-8") if path.exists() else ""
-    blocks = re.findall(r"^```(?:bash|console|sh)?\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-    lines = "\n".join(blocks).replace("\\\n", " ").splitlines()
-    lines = [line.strip().removeprefix("$ ").removeprefix(".venv/bin/") for line in lines]
-    return [line for line in lines if line.startswith("segshuffle ") and "fetch-msnbc" not in line]
-
-
-def test_commands_in_the_readme_run(root, tmp_path):
-    if not (root / "README.md").exists():
-        pytest.skip("there is no README yet")
-    commands = readme_commands(root)
-    assert commands, "the README shows the command line"
-    for line in commands:
-        program = f"{sys.executable} -m segshuffle.cli {line.removeprefix('segshuffle ')}"
-        done = subprocess.run(["bash", "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, f"{line}\n{done.stderr}"

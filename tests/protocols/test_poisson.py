@@ -256,7 +256,9 @@ def least_error_of_scan(problem, limits, blanket, budget):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("d", "s", "n"), SETTINGS)
+@pytest.mark.parametrize(
+    ("d", "s", "n"), [*SETTINGS[:1], *(pytest.param(*each, marks=pytest.mark.exhaustive) for each in SETTINGS[1:])]
+)
 def test_plans_are_not_beaten_by_a_dense_scan(d, s, n):
     """All splits, one copy and with copies in three budgets; m on a grid, at whole copies, near the plan's own."""
     delta = 0.01 / n
@@ -365,7 +367,8 @@ def test_plan_does_not_depend_on_what_was_planned_before():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("levels", "limit", "copies_max"), [(3, 5.0, 1.0), (3, 5.0, COPIES_MAX), (50, 100.0, COPIES_MAX)]
+    ("levels", "limit", "copies_max"),
+    [(3, 5.0, 1.0), (3, 5.0, COPIES_MAX), pytest.param(50, 100.0, COPIES_MAX, marks=pytest.mark.exhaustive)],
 )
 def test_planning_is_fast(levels, limit, copies_max):
     """Five times the time allowed (1 s and 20 s), in CPU seconds: a smoke test, benchmarks/plan.py measures."""

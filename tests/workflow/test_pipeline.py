@@ -221,6 +221,7 @@ def test_the_real_log_is_used_where_it_is_given(new_checkout, msnbc_file):
     assert "msnbc" in made.would_run(wanted)
 
 
+@pytest.mark.exhaustive
 def test_a_killed_run_can_be_taken_up_again(checkout, tmp_path):
     """SIGKILL in the middle, then the same command: the same bytes."""
     made = type(checkout)(tmp_path / "a copy")

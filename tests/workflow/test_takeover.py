@@ -93,6 +93,7 @@ def test_the_same_command_goes_on_after_a_kill(folder):
     assert list(folder.runs.iterdir()) == []
 
 
+@pytest.mark.exhaustive
 def test_jobs_that_outlive_their_run_are_waited_for(folder):
     """Snakemake alone is killed, as by the kernel when memory runs out."""
     with folder.working() as run:
@@ -123,6 +124,7 @@ def test_a_run_at_work_is_left_alone(folder):
     assert folder.diary() == ["begin", "end"]
 
 
+@pytest.mark.exhaustive
 def test_what_another_machine_does_cannot_be_known(folder):
     record = folder.killed()
     record.rename(record.with_name(record.name.replace(socket.gethostname(), "elsewhere", 1)))
@@ -142,6 +144,7 @@ def test_jobs_on_a_cluster_may_still_be_there(folder):
     assert folder.run()[0] == 0
 
 
+@pytest.mark.exhaustive
 def test_the_number_of_a_dead_process_may_be_given_to_another(folder):
     record = folder.killed()
     # alive, but born long after 1970

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import functools
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 PACKAGE = "segshuffle"
@@ -41,7 +42,7 @@ def _imports(path: Path, source: Path) -> frozenset[Path]:
 def _parsed(path: Path, source: Path, modified: int) -> frozenset[Path]:
     """As `_imports`; the pipeline asks for the same files once per rule."""
     names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in _statements(ast.parse(path.read_text(encoding="utf-8")).body):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
@@ -52,6 +53,14 @@ def _parsed(path: Path, source: Path, modified: int) -> frozenset[Path]:
         if parts[0] == PACKAGE:
             files |= {file for depth in range(1, len(parts) + 1) for file in _file_of(parts[:depth], source)}
     return frozenset(files | _style_of(path))
+
+
+def _statements(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
+    """All statements, at any depth; expressions, most of a tree, hold no imports."""
+    for statement in body:
+        yield statement
+        for part in ("body", "handlers", "orelse", "finalbody", "cases"):
+            yield from _statements(getattr(statement, part, []))
 
 
 def _file_of(parts: list[str], source: Path) -> list[Path]:
