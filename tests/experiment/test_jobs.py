@@ -78,19 +78,27 @@ def test_a_full_disk_leaves_nothing_half_written(tmp_path, monkeypatch, before):
     path = tmp_path / "a.csv"
     if before is not None:
         path.write_text(before)
-    write = Path.write_text
+    write = Path.write_bytes
 
-    def half(self, text, **options):
-        write(self, text[: len(text) // 2], **options)
+    def half(self, content):
+        write(self, content[: len(content) // 2])
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_text", half)
-    with pytest.raises(OSError, match="No space left"):
+    monkeypatch.setattr(Path, "write_bytes", half)
+    with pytest.raises(DataError, match=r"a\.csv: cannot be written \(No space left on device\)\. Make room"):
         write_atomically(path, "the new content")
     monkeypatch.undo()
     assert [file.name for file in tmp_path.iterdir()] == ([] if before is None else ["a.csv"])
     if before is not None:
         assert path.read_text() == before
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full stands for a full disk")
+def test_a_log_without_room_does_not_hide_the_error(tmp_path, capsys):
+    (tmp_path / "job.log").symlink_to("/dev/full")
+    with pytest.raises(SystemExit), logged(tmp_path / "job.log"):
+        raise DataError("a.csv: cannot be written.")
+    assert capsys.readouterr().err.startswith("a.csv: cannot be written.\n(log: ")
 
 
 def test_a_writer_that_fails_leaves_nothing_half_written(tmp_path):

@@ -1,5 +1,6 @@
 """Figures: the same bytes every time, honest labels, one look per method that survives a grey print."""
 
+import errno
 import re
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from matplotlib import colors
 from matplotlib import pyplot as plt
 
+from segshuffle.errors import DataError
 from segshuffle.experiment.design import FIGURES, Scenario, Setting
 from segshuffle.figures import mse, summary
 from segshuffle.figures.style import LOOKS, dataset_label, save
@@ -126,11 +128,11 @@ def test_a_figure_that_cannot_be_saved_leaves_nothing(tmp_path, monkeypatch, suf
 
     def half(path, **_options):
         path.write_bytes(b"half")
-        raise OSError("No space left on device")
+        raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(figure, "savefig", half)
     try:
-        with pytest.raises(OSError, match="No space left"):
+        with pytest.raises(DataError, match="cannot be written .No space left"):
             save(figure, [tmp_path / f"x.{suffix}"])
         assert list(tmp_path.iterdir()) == []
     finally:

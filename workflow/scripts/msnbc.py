@@ -1,12 +1,13 @@
 """Obtain the MSNBC sessions; see segshuffle.datasets.fetch."""
 
+import io
 import json
 from pathlib import Path
 
 import numpy as np
 
 from segshuffle.datasets.fetch import obtain_sessions
-from segshuffle.experiment.jobs import logged, write_atomically, writing
+from segshuffle.experiment.jobs import logged, write_atomically
 from segshuffle.experiment.seeds import stream
 
 with logged(snakemake.log[0]):
@@ -20,6 +21,7 @@ with logged(snakemake.log[0]):
     print(f"{source.label}: {masks.size} sessions from {source.origin}")
     if source.kind != "real":
         print(f"STAND-IN, not the real data: {source.reason}")
-    with writing(Path(snakemake.output.sessions)) as temporary, temporary.open("wb") as stream_out:
-        np.save(stream_out, masks)
+    # by way of memory: on a full disk numpy's own writer does not say why it failed
+    np.save(packed := io.BytesIO(), masks)
+    write_atomically(Path(snakemake.output.sessions), packed.getvalue())
     write_atomically(Path(snakemake.output.source), json.dumps(source.to_json(), indent=2) + "\n")

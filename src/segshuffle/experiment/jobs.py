@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from segshuffle.errors import SegshuffleError
+from segshuffle.errors import DataError, SegshuffleError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,33 +25,50 @@ def logged(path: str | Path) -> Iterator[None]:
         With status 1, after an error was written to the log and its last line to the original standard error.
     """
     terminal = sys.stderr
-    with Path(path).open("w", encoding="utf-8", buffering=1) as log:
+    log = Path(path).open("w", encoding="utf-8", buffering=1)  # noqa: SIM115  closing it may fail as well
+    try:
         with contextlib.redirect_stdout(log), contextlib.redirect_stderr(log):
             try:
                 yield
                 return
             except Exception as error:
-                traceback.print_exc()
                 message = str(error) if isinstance(error, SegshuffleError) else f"{type(error).__name__}: {error}"
-        print(f"{message}\n(log: {path})", file=terminal)
-        raise SystemExit(1)
+                # a full disk has no room for the log either
+                with contextlib.suppress(OSError):
+                    traceback.print_exc()
+    finally:
+        with contextlib.suppress(OSError):
+            log.close()
+    print(f"{message}\n(log: {path})", file=terminal)
+    raise SystemExit(1)
 
 
 @contextlib.contextmanager
 def writing(path: Path) -> Iterator[Path]:
-    """Give a temporary name beside `path` and rename it when all went well: a reader never sees half a file."""
+    """Give a temporary name beside `path` and rename it when all went well: a reader never sees half a file.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be written, as on a full disk; nothing is left behind then.
+    """
     temporary = path.with_name(f".{path.name}.part")
     try:
         yield temporary
         temporary.replace(path)
+    except OSError as error:
+        raise DataError(
+            f"{path}: cannot be written ({error.strerror or error}). "
+            "Make room or give write access, then run the same command again: what was finished before is kept."
+        ) from error
     finally:
         temporary.unlink(missing_ok=True)
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """Write a text file (UTF-8, newlines as given) under a temporary name, then rename it."""
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """Write a file (text as UTF-8, newlines as given) under a temporary name, then rename it."""
     with writing(path) as temporary:
-        temporary.write_text(text, encoding="utf-8", newline="\n")
+        temporary.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
 def to_csv(table: pd.DataFrame) -> str:

@@ -13,6 +13,8 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
+from segshuffle.experiment.jobs import writing
+
 STYLE = Path(__file__).with_name("segshuffle.mplstyle")
 
 
@@ -85,11 +87,8 @@ def save(figure: Figure, paths: Sequence[str | Path]) -> None:
         figure.set_layout_engine("none")
         box = figure.get_tightbbox().padded(0.04)
         for path in map(Path, paths):
-            temporary = path.with_name(f".part-{path.name}")
-            try:
-                figure.savefig(temporary, metadata=metadata[path.suffix], bbox_inches=box)
-                temporary.replace(path)
-            finally:
-                temporary.unlink(missing_ok=True)
+            with writing(path) as temporary:
+                form = path.suffix.removeprefix(".")
+                figure.savefig(temporary, format=form, metadata=metadata[path.suffix], bbox_inches=box)
     finally:
         plt.close(figure)
