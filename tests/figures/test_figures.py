@@ -132,7 +132,7 @@ def test_a_figure_that_cannot_be_saved_leaves_nothing(tmp_path, monkeypatch, suf
 
     monkeypatch.setattr(figure, "savefig", half)
     try:
-        with pytest.raises(DataError, match="cannot be written .No space left"):
+        with pytest.raises(DataError, match=r"cannot be written \(No space left"):
             save(figure, [tmp_path / f"x.{suffix}"])
         assert list(tmp_path.iterdir()) == []
     finally:
