@@ -141,9 +141,10 @@ class FullView:
         value = self.sampling_rate * self._laws[key].value(epsilon, odds)
         if not upper:
             return max(value * (1.0 - _ROUND_OFF), 0.0)
-        # past the last cell the summand is at most its coefficient
-        edge = math.expm1(epsilon) / math.tanh(0.5 * epsilon) * float(grid.spoke @ grid.beyond)
-        return min(value * (1.0 + _ROUND_OFF) + self.sampling_rate * (grid.outside + edge), self.sampling_rate)
+        # past the last cell: rho Psi(x/rho) <= x <= 2/((1 + e^eps) tanh), which (e^eps - 1) turns into 2
+        edge = 2.0 * float(grid.spoke @ grid.beyond)
+        lost = self.sampling_rate * (grid.outside + edge)
+        return min((value + lost) * (1.0 + _ROUND_OFF), self.sampling_rate)
 
 
 class _Pieces:
@@ -185,7 +186,8 @@ class _Pieces:
             at, psi = self._knots(block)
             rows = slice(first, last)
             rho = odds[rows, None]
-            excess = grid.tilt[rows, column:] / tanh - 1.0
+            # (1 - short)/tanh - 1 with 1 - tanh = 2/(1 + e^eps): the plain difference cancels, and e^eps multiplies it
+            excess = (2.0 / (1.0 + math.exp(epsilon)) - grid.short[rows, column:]) / tanh
             with np.errstate(divide="ignore", invalid="ignore"):
                 gain = rho * np.interp(excess / rho, at, psi, left=0.0)
             gain = np.where(rho > 0, gain, np.maximum(excess, 0.0))

@@ -54,8 +54,8 @@ class CountGrid:
         Pr[C = c]/Pr[C = c - 1].
     cell : array, shape (n_totals, n_cells)
         binom(c, a)/2^c for a = floor(c/2), floor(c/2) + 1, ...
-    tilt : array, shape (n_totals, n_cells)
-        (2a - c)/c.
+    short : array, shape (n_totals, n_cells)
+        2(c - a)/c, by how much (2a - c)/c falls short of 1.
     outside : float
         Probability that C + 1 is outside the window.
     beyond : array, shape (n_totals,)
@@ -66,7 +66,7 @@ class CountGrid:
     spoke: FloatArray
     ratio: FloatArray
     cell: FloatArray
-    tilt: FloatArray
+    short: FloatArray
     outside: float
     beyond: FloatArray
 
@@ -84,7 +84,7 @@ def count_grid(slots: int, probability: float) -> CountGrid:
     cell = half_binomial_pmf(np.broadcast_to(rows, a.shape), a)
     ends = law.at_most(np.array([first - 1.0])) + law.at_least(np.array([last + 1.0]))
     return CountGrid(
-        total, spoke, ratio, cell, np.minimum((2 * a - rows) / rows, 1.0), float(ends[0]),
+        total, spoke, ratio, cell, np.maximum(2 * (rows - a) / rows, 0.0), float(ends[0]),
         half_binomial_tail(total, a[:, -1] + 1),
     )  # fmt: skip
 
