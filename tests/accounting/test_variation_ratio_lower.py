@@ -13,6 +13,9 @@ from hypothesis import strategies as st
 from oracles import tables
 from scipy import stats
 
+from segshuffle.accounting.hockey_stick import hockey_stick
+from segshuffle.accounting.laws import BinomialLaw
+from segshuffle.accounting.ratio_pair import ratio_pair
 from segshuffle.accounting.variation_ratio import published_delta
 from segshuffle.accounting.variation_ratio_lower import LowerBound, lower_bound_parameters, published_lower_delta
 from segshuffle.accounting.variation_ratio_tables import randomized_response
@@ -236,3 +239,28 @@ def test_bad_tables(first, second, others, name):
 def test_bad_parameters(change, name):
     with pytest.raises(ParameterError, match=rf"^{name} = "):
         LowerBound(**{"log_p0": 1.0, "beta": 0.2, "q0": 3.0, "q1": 3.0, **change})
+
+
+def exp_fraction(exponent):
+    """e^exponent to 70 digits, for the exact float."""
+    return F(int(o.MP.floor(o.MP.exp(o.MP.mpf(exponent)) * o.MP.mpf(10) ** 70)), 10**70)
+
+
+@pytest.mark.parametrize(
+    ("trials", "probability", "split", "log_ratio", "difference", "epsilon"),
+    [
+        (3, 3.427148259768075e-10, 0.25, 2.0, 0.0007437442929255516, 1.9999980926513672),
+        (2, 4.39075368349921e-06, 0.75, 10.0, 0.0009764738322876905, 5.0),
+        (2, 0.9969560034361371, 0.75, 0.5, 0.24491866217561084, 0.4999995231628418),
+    ],
+)
+def test_uneven_pair_contains_the_exact_value_where_its_terms_cancel(
+    trials, probability, split, log_ratio, difference, epsilon
+):
+    """The threshold lies at an integer but for round-off; the parameters are the floats themselves."""
+    heads = F(difference) / (1 - exp_fraction(-log_ratio))
+    p, q = uneven_pair(trials, F(probability), F(split), heads, heads - F(difference))
+    exact = o.hockey_stick(p, q, exp_fraction(epsilon))
+    pair = ratio_pair(log_ratio=log_ratio, difference=difference, blanket=BinomialLaw(trials, probability), split=split)
+    found = hockey_stick(pair=pair, epsilon=epsilon)
+    assert F(found.lower) <= exact <= F(found.upper)
