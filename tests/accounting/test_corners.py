@@ -63,5 +63,5 @@ def test_count_pair_contains_the_exact_value_where_terms_cancel(case):
     trials, probability, heads, tails, epsilon = case
     exact = o.hockey_stick(*o.count_pair(trials, F(probability), F(heads), F(tails)), exp_fraction(epsilon))
     found = hockey_stick(pair=CountPair(heads, tails, BinomialLaw(trials, probability)), epsilon=epsilon)
-    assert 0 < exact
+    assert exact > 0
     assert F(found.lower) <= exact <= F(found.upper)
