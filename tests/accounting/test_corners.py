@@ -5,17 +5,26 @@ from fractions import Fraction
 
 import oracles as o
 import pytest
+from oracles import MP
 
+from segshuffle.accounting.blanket import _interval, blanket_delta
+from segshuffle.accounting.calibrate import largest_excluded_epsilon, least_epsilon
 from segshuffle.accounting.full_view import FullView, group_epsilon
+from segshuffle.accounting.histogram import histogram_delta
 from segshuffle.accounting.hockey_stick import CountPair, hockey_stick
 from segshuffle.accounting.laws import BinomialLaw
+from segshuffle.accounting.limits import LARGEST_COUNT
+from segshuffle.accounting.randomizers import JointComposition, KaryRandomizedResponse
+from segshuffle.accounting.segmented import proven_lower_item_delta
+from segshuffle.accounting.tilted_inversion import LogInterval
+from segshuffle.errors import ParameterError
 
 F = Fraction
 
 
 def exp_fraction(epsilon):
     """e^epsilon to 70 digits, for the exact float epsilon."""
-    return F(int(o.MP.floor(o.MP.exp(o.MP.mpf(epsilon)) * o.MP.mpf(10) ** 70)), 10**70)
+    return F(int(MP.floor(MP.exp(MP.mpf(epsilon)) * MP.mpf(10) ** 70)), 10**70)
 
 
 # -- the full view at a large epsilon --------------------------------------------------------------------------------
@@ -65,3 +74,79 @@ def test_count_pair_contains_the_exact_value_where_terms_cancel(case):
     found = hockey_stick(pair=CountPair(heads, tails, BinomialLaw(trials, probability)), epsilon=epsilon)
     assert exact > 0
     assert F(found.lower) <= exact <= F(found.upper)
+
+
+# -- many or large local epsilons ------------------------------------------------------------------------------------
+
+
+def binary_responses(count, local_epsilon):
+    part = KaryRandomizedResponse(local_epsilon=local_epsilon, domain_size=2)
+    return JointComposition(components=(part,) * count)
+
+
+def one_user_delta(count, local_epsilon, epsilon):
+    """D of `count` binary responses of one user: the number of true ones decides."""
+    p = exp_fraction(local_epsilon) / (1 + exp_fraction(local_epsilon))
+    chances = [(p**i * (1 - p) ** (count - i), (1 - p) ** i * p ** (count - i)) for i in range(count + 1)]
+    excess = [math.comb(count, i) * max(a - exp_fraction(epsilon) * b, 0) for i, (a, b) in enumerate(chances)]
+    return sum(excess, F(0))
+
+
+@pytest.mark.parametrize(("count", "local_epsilon"), [(3, 50.0), (5, 30.0), (15, 10.0)])
+@pytest.mark.parametrize("epsilon", [0.0, 40.0, 100.0, 149.0])
+def test_joint_composition_at_the_largest_sum(count, local_epsilon, epsilon):
+    found = blanket_delta(randomizer=binary_responses(count, local_epsilon), n_users=1, epsilon=epsilon)
+    exact = one_user_delta(count, local_epsilon, epsilon)
+    assert F(found.lower) <= exact <= F(found.upper)
+    assert F(found.upper) <= exact * F(1001, 1000) or epsilon == 149.0
+
+
+@pytest.mark.parametrize(("count", "local_epsilon"), [(15, 48.0), (9, 50.0), (4, 45.0)])
+def test_joint_composition_beyond_the_largest_sum_is_refused(count, local_epsilon):
+    """Where e^(sum + epsilon) overflows, 0 would come back as a guarantee."""
+    with pytest.raises(ParameterError, match="sum to at most 150"):
+        binary_responses(count, local_epsilon)
+
+
+@pytest.mark.parametrize("logs", [(math.nan, math.nan), (-math.inf, math.nan), (-math.inf, math.inf)])
+def test_ends_that_are_no_numbers_are_no_guarantee(logs):
+    assert _interval(LogInterval(*logs)) == (0.0, 1.0)
+
+
+# -- nan, and counts beyond double precision -------------------------------------------------------------------------
+
+
+def test_a_bound_that_is_no_number_proves_nothing():
+    search = {"bound": lambda epsilon, width: math.nan, "ceiling": 1.0, "delta": 1e-6, "rtol": 1e-4}
+    assert largest_excluded_epsilon(**search) == 0.0
+    assert least_epsilon(**search) == 1.0
+
+
+def test_a_bound_that_is_no_number_somewhere_excludes_only_what_was_seen():
+    def bound(epsilon, width):
+        return math.nan if epsilon > 0.7 else 1.0
+
+    assert largest_excluded_epsilon(bound=bound, ceiling=1.0, delta=1e-6, rtol=1e-4) <= 0.7
+
+
+class _Unknown(BinomialLaw):
+    """A law whose tails are lost."""
+
+    def at_least(self, count):
+        return super().at_least(count) * math.nan
+
+
+def test_lost_tails_give_the_trivial_interval():
+    assert hockey_stick(pair=CountPair(0.5, 0.0, _Unknown(1000, 0.5)), epsilon=0.1) == (0.0, 1.0)
+
+
+def test_counts_beyond_double_precision_are_refused():
+    common = {"domain_size": 17, "blanket_per_user": 1, "sampling_rate": 0.5, "epsilon": 0.0}
+    largest = proven_lower_item_delta(**common, n_users=LARGEST_COUNT)
+    # with probability 1/2 a normal law of deviation sqrt(c)/2, c = 2 n/17 messages on both items, is moved by one
+    assert largest.lower == pytest.approx(0.5 * 2 / math.sqrt(2 * math.pi * 2 * LARGEST_COUNT / 17), rel=1e-3)
+    assert largest.relative_width < 1e-3
+    with pytest.raises(ParameterError, match="n_users"):
+        proven_lower_item_delta(**common, n_users=9 * 10**15)
+    with pytest.raises(ParameterError, match="messages per category"):
+        histogram_delta(n_users=10**18, categories=3, blanket_per_user=1, epsilon=1e-15)

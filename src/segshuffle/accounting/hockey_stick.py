@@ -54,7 +54,8 @@ _MAX_ROUNDS = 24
 _MAX_BLOCKS = 2_000_000
 #: Gap reduction asked of one round of splitting: gaps are only linear in the width once they are small.
 _SHRINK = 12.0
-_ROUND_OFF_CAP = 1e15
+#: Totals of the Poisson law run to +inf; there is no mass beyond this one.
+_ROUND_OFF_CAP = 4e15
 _LARGEST_ODDS = 1e200
 #: Relative error of every term of a difference of a few products: nine roundings.
 TERM_ERROR = 2e-15
@@ -193,6 +194,8 @@ def hockey_stick(*, pair: CountPair, epsilon: float, rtol: float = 1e-4) -> Delt
         if fresh.size == 0:
             break
         edges = _merge(edges._replace(cross=np.where(kept, edges.cross, np.nan)), _at_totals(pair, epsilon, fresh))
+    if not lower <= upper:  # a nan must never pass for a small delta
+        return DeltaInterval(0.0, 1.0)
     return DeltaInterval(max(lower, 0.0), min(upper, 1.0))
 
 
