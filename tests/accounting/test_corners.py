@@ -150,3 +150,16 @@ def test_counts_beyond_double_precision_are_refused():
         proven_lower_item_delta(**common, n_users=9 * 10**15)
     with pytest.raises(ParameterError, match="messages per category"):
         histogram_delta(n_users=10**18, categories=3, blanket_per_user=1, epsilon=1e-15)
+
+
+def test_full_view_refuses_what_memory_cannot_hold():
+    """1.76e7 messages on the two items, 1 kB each; the pair of counts alone needs no grid at any size."""
+    common = {"domain_size": 17, "n_users": 10**8, "blanket_per_user": 1.5}
+    view = FullView(**common, sampling_rate=0.5)
+    assert not view.computable
+    for call in (lambda: view.delta(0.5), lambda: view.one_sided(0.5, upper=True)):
+        with pytest.raises(ParameterError, match=r"at most 0\.127"):
+            call()
+    assert FullView(**common, sampling_rate=1.0).delta(1e-3).relative_width < 1e-3
+    with pytest.raises(ParameterError, match="blanket_per_user"):
+        FullView(domain_size=17, n_users=10**15, blanket_per_user=5.0, sampling_rate=1.0)
