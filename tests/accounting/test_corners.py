@@ -9,11 +9,14 @@ from oracles import MP
 
 from segshuffle.accounting.blanket import _interval, blanket_delta
 from segshuffle.accounting.calibrate import largest_excluded_epsilon, least_epsilon
-from segshuffle.accounting.full_view import FullView, group_epsilon
+from segshuffle.accounting.full_view import FullView, group_epsilon, worst_split_user_lower
+from segshuffle.accounting.gaussian import gaussian_ratio
 from segshuffle.accounting.histogram import histogram_delta
 from segshuffle.accounting.hockey_stick import CountPair, hockey_stick
 from segshuffle.accounting.laws import BinomialLaw
 from segshuffle.accounting.limits import LARGEST_COUNT
+from segshuffle.accounting.personalized import ReductionPair
+from segshuffle.accounting.personalized_confusion import PersonalizedUsers
 from segshuffle.accounting.randomizers import JointComposition, KaryRandomizedResponse
 from segshuffle.accounting.segmented import proven_lower_item_delta
 from segshuffle.accounting.tilted_inversion import LogInterval
@@ -163,3 +166,54 @@ def test_full_view_refuses_what_memory_cannot_hold():
     assert FullView(**common, sampling_rate=1.0).delta(1e-3).relative_width < 1e-3
     with pytest.raises(ParameterError, match="blanket_per_user"):
         FullView(domain_size=17, n_users=10**15, blanket_per_user=5.0, sampling_rate=1.0)
+
+
+# -- small budgets ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("budget", [1e-1, 1e-6, 1e-10, 1e-14, 1e-45])
+def test_personalized_numbers_keep_their_digits_at_small_budgets(budget):
+    """One Laplace user at epsilon = 0: both numbers are 1 - 2 p_1 = 1 - e^(-budget/2)."""
+    pair = ReductionPair(PersonalizedUsers(local_epsilons=[budget], mechanism="laplace"))
+    exact = -MP.expm1(-MP.mpf(budget) / 2)
+    for found in (pair.theorem_delta(epsilon=0.0), pair.reduction_delta(epsilon=0.0)):
+        assert found.lower <= exact <= found.upper
+        assert found.relative_width < 1e-11
+
+
+def test_gaussian_budgets_keep_their_digits_too():
+    users = PersonalizedUsers(local_epsilons=[1e-9] * 3, mechanism="gaussian", local_delta=1e-12)
+    deviation = MP.sqrt(2 * MP.log(1.25 / MP.mpf(1e-12))) / MP.mpf(1e-9)
+    exact = MP.erf(1 / (deviation * MP.sqrt(8))) + MP.mpf(1e-12)
+    assert users.victim_contrast() == pytest.approx(float(exact), rel=1e-14)
+    with pytest.raises(ParameterError, match="local_epsilons"):
+        PersonalizedUsers(local_epsilons=[1e-300] * 3, mechanism="gaussian", local_delta=1e-10)
+
+
+@pytest.mark.parametrize("local_epsilon", [1e-140, 1e-170, 1e-250])
+def test_blanket_bound_of_a_tiny_local_epsilon(local_epsilon):
+    """Ten users at epsilon = 0: E max(0, G_1 + ... + G_n)/n with G = e, -e, 0 on a third each, to first order in e."""
+    found = blanket_delta(
+        randomizer=KaryRandomizedResponse(local_epsilon=local_epsilon, domain_size=3), n_users=10, epsilon=0.0
+    )
+    walk = {0: F(1)}
+    for _ in range(10):
+        walk = {k: sum((walk.get(k - step, F(0)) for step in (-1, 0, 1)), F(0)) / 3 for k in range(-10, 11)}
+    exact = float(sum((p * max(k, 0) for k, p in walk.items()), F(0)) / 10) * local_epsilon
+    assert found.lower <= exact * (1 + 1e-12)
+    assert exact * (1 - 1e-12) <= found.upper
+    assert found.relative_width < 1e-3
+
+
+@pytest.mark.parametrize("epsilon", [1e-320, 1e-310, 1e-300])
+def test_gaussian_ratio_at_a_tiny_epsilon(epsilon):
+    """At epsilon = 0 delta is 2 Phi(r/2) - 1 = erf(r/sqrt(8))."""
+    exact = MP.sqrt(8) * MP.erfinv(MP.mpf(1e-5))
+    assert gaussian_ratio(epsilon=epsilon, delta=1e-5) == pytest.approx(float(exact), rel=1e-8)
+
+
+@pytest.mark.parametrize("change", [{"sampling_rate": 5.0}, {"sampling_rate": 0.0}, {"epsilon": 800.0}, {"epsilon": 0}])
+def test_worst_split_refuses_what_is_no_probability_or_epsilon(change):
+    common = {"domain_size": 12, "set_size": 4, "n_users": 50, "blanket_per_user": 1, "sampling_rate": 0.5}
+    with pytest.raises(ParameterError, match=next(iter(change))):
+        worst_split_user_lower(**{**common, "epsilon": 0.5, **change})

@@ -35,7 +35,7 @@ from segshuffle.accounting.full_view_numerics import (
     sum_of_binomials,
 )
 from segshuffle.accounting.hockey_stick import CountPair, DeltaInterval, hockey_stick
-from segshuffle.accounting.laws import BinomialLaw, FloatArray, half_binomial_tail
+from segshuffle.accounting.laws import BinomialLaw, FloatArray, half_binomial_tail, round_off
 from segshuffle.accounting.limits import LARGEST_COUNT, blanket_slots, check_guarantee, check_sizes
 from segshuffle.errors import ParameterError
 
@@ -324,8 +324,10 @@ def worst_split_user_lower(
     ----------
     blanket_per_user : float
         Blanket messages per user, an integer: all of them certain.
+    sampling_rate : float
+        Probability lambda in (0, 1] that the victim sends an item.
     epsilon : float
-        User-level epsilon.
+        User-level epsilon in (0, 300].
 
     Returns
     -------
@@ -337,6 +339,10 @@ def worst_split_user_lower(
         raise ParameterError("domain_size", domain_size, f"at least 3 set_size = {3 * set_size}")
     if blanket_per_user < 1 or not float(blanket_per_user).is_integer():
         raise ParameterError("blanket_per_user", blanket_per_user, "an integer >= 1: the total must show silence")
+    if not 0.0 < sampling_rate <= 1.0:
+        raise ParameterError("sampling_rate", sampling_rate, "in (0, 1]")
+    if not 0.0 < epsilon <= 300.0:
+        raise ParameterError("epsilon", epsilon, "in (0, 300]")
     law = BinomialLaw(n_users * int(blanket_per_user), 2.0 * set_size / domain_size)
     # the conditional divergence falls in the blanket's count (more fair coins), so a block counts at its largest one
     marks = np.unique(np.round(law.mean + law.std * np.arange(-7.0, 7.05, 0.1)))
@@ -349,10 +355,10 @@ def worst_split_user_lower(
         best = np.zeros_like(count)
         for offset in (-1.0, 0.0, 1.0, 2.0):
             threshold = np.floor(centre) + offset
-            gain = half_binomial_tail(count, threshold - spoken) - math.exp(epsilon) * half_binomial_tail(
-                count, threshold
-            )
-            best = np.maximum(best, gain)
+            hit, miss = (half_binomial_tail(count, edge) for edge in (threshold - spoken, threshold))
+            miss = math.exp(epsilon) * miss
+            # each tail has its round-off, which the difference keeps
+            best = np.maximum(best, hit - miss - round_off(count) * (hit + miss))
         weight = math.comb(set_size, spoken) * sampling_rate**spoken * (1.0 - sampling_rate) ** (set_size - spoken)
         total += weight * float(np.maximum(mass, 0.0) @ best)
     return total * (1.0 - _ROUND_OFF)
