@@ -13,8 +13,16 @@ from hypothesis import strategies as st
 from oracles import tables
 from scipy import stats
 
+from segshuffle.accounting.hockey_stick import hockey_stick
+from segshuffle.accounting.laws import BinomialLaw
+from segshuffle.accounting.ratio_pair import ratio_pair
 from segshuffle.accounting.variation_ratio import published_delta
-from segshuffle.accounting.variation_ratio_lower import LowerBound, lower_bound_parameters, published_lower_delta
+from segshuffle.accounting.variation_ratio_lower import (
+    LowerBound,
+    lower_bound_parameters,
+    published_lower_delta,
+    published_lower_epsilon,
+)
 from segshuffle.accounting.variation_ratio_tables import randomized_response
 from segshuffle.errors import ParameterError
 
@@ -236,3 +244,64 @@ def test_bad_tables(first, second, others, name):
 def test_bad_parameters(change, name):
     with pytest.raises(ParameterError, match=rf"^{name} = "):
         LowerBound(**{"log_p0": 1.0, "beta": 0.2, "q0": 3.0, "q1": 3.0, **change})
+
+
+def exp_fraction(exponent):
+    """e^exponent to 70 digits, for the exact float."""
+    return F(int(o.MP.floor(o.MP.exp(o.MP.mpf(exponent)) * o.MP.mpf(10) ** 70)), 10**70)
+
+
+@pytest.mark.parametrize(
+    ("trials", "probability", "split", "log_ratio", "difference", "epsilon"),
+    [
+        (3, 3.427148259768075e-10, 0.25, 2.0, 0.0007437442929255516, 1.9999980926513672),
+        (2, 4.39075368349921e-06, 0.75, 10.0, 0.0009764738322876905, 5.0),
+        (2, 0.9969560034361371, 0.75, 0.5, 0.24491866217561084, 0.4999995231628418),
+    ],
+)
+def test_uneven_pair_contains_the_exact_value_where_its_terms_cancel(
+    trials, probability, split, log_ratio, difference, epsilon
+):
+    """The threshold lies at an integer but for round-off; the parameters are the floats themselves."""
+    heads = F(difference) / (1 - exp_fraction(-log_ratio))
+    p, q = uneven_pair(trials, F(probability), F(split), heads, heads - F(difference))
+    exact = o.hockey_stick(p, q, exp_fraction(epsilon))
+    pair = ratio_pair(log_ratio=log_ratio, difference=difference, blanket=BinomialLaw(trials, probability), split=split)
+    found = hockey_stick(pair=pair, epsilon=epsilon)
+    assert F(found.lower) <= exact <= F(found.upper)
+
+
+@pytest.mark.parametrize("below", [1e-3, 1e-6, 1e-9, 1e-12])
+@pytest.mark.parametrize("silence", [0, -50, -52, -53])
+def test_lower_end_is_below_the_real_messages_whatever_the_parameters_round_to(silence, below):
+    """Three users, two outputs that tell the inputs apart and one of 2^-50 that does not: silence must not round away.
+
+    The tables are dyadic, so the histogram of the messages is exact.
+    """
+    b, c = F(1, 2**30), F(2) ** silence if silence else F(0)
+    first, second, other = [1 - b - c, b, c], [b, 1 - b - c, c], [F(1, 4), F(1, 4), F(1, 2)]
+    assert all(F(float(x)) == x for x in first)
+    bound = lower_bound_parameters(
+        first=[float(x) for x in first], second=[float(x) for x in second], others=[[float(x) for x in other]]
+    )
+    epsilon = bound.log_p0 * (1 - below)
+    views = [o.single_message_view([first, second, other], [own, 2, 2]) for own in (0, 1)]
+    exact = o.hockey_stick(*views, exp_fraction(epsilon))
+    found = published_lower_delta(bound=bound, n_users=3, epsilon=epsilon)
+    assert found.lower <= exact
+    assert found.lower >= exact * (1 - F(3, 10**4)) or below < 1e-3
+
+
+@pytest.mark.parametrize("delta", [0.0, -1.0, 1.0, 2.0, math.nan])
+def test_lower_epsilon_refuses_a_delta_that_is_none(delta):
+    with pytest.raises(ParameterError, match="delta"):
+        published_lower_epsilon(bound=bound_of(F(3), F(1, 2), F(3), F(3)), n_users=10, delta=delta)
+
+
+def test_lower_epsilon_of_a_ratio_beyond_the_largest_epsilon():
+    """One user, p0 = e^460: delta is 1 up to about 460, and the search ends at the largest epsilon it may ask for."""
+    tiny = 2.0**-664
+    bound = lower_bound_parameters(first=[1 - tiny, tiny], second=[tiny, 1 - tiny], others=[[0.5, 0.5]])
+    assert bound.log_p0 > 460
+    found = published_lower_epsilon(bound=bound, n_users=1, delta=1e-6)
+    assert 299 < found <= 300

@@ -129,7 +129,7 @@ def test_the_reference_of_a_point_is_its_numerator():
     case = Case(n_users=10_000, delta=1e-6, local_epsilon=1.0)
     common = {"panel": "a", "curve": "b", "accountant": "standard-clone", "x_name": "c", "x": 1.0, "case": case}
     plain, ratio = Point(**common).row("f"), Point(**common, reference=1.0).row("f")
-    assert ratio["y"] == -math.log2(plain["y"])
+    assert ratio["y"] == math.log2(1.0 / plain["y"])
 
 
 # --- the amplification variable ------------------------------------------------------------------------------------

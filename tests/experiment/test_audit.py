@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import yaml
 
+from segshuffle.accounting import full_view
 from segshuffle.accounting.segmented import published_item_delta
 from segshuffle.experiment.audit import COLUMNS, KEY, VIEWS, audit, audit_setting
 from segshuffle.experiment.design import Setting
@@ -128,3 +129,22 @@ def test_figure_has_a_panel_and_every_claim(table, edition):
     heights = {tuple(line.get_ydata()) for line in axes[0].lines}
     assert {(0.5, 0.5), (2.0, 2.0)} <= heights
     assert (edition in {text.get_text() for text in figure.texts}) == (edition != "full")
+
+
+def test_rows_that_need_too_large_a_grid_say_so(plans, table, monkeypatch):
+    """m = 4: 2 n m/d = 500 messages on the two items; nothing but the published pair is left where one is sampled."""
+    monkeypatch.setattr(full_view, "LARGEST_MEAN", 499.0)
+    short = {**plans, "blanket_per_user": [4.0], "rates": plans["rates"][-1:]}
+    found = audit_setting(CONFIG, SETTING, short)
+    kept = found["kind"] != "skipped"
+    assert kept.any()
+    assert not kept.all()
+    skipped = found[~kept]
+    assert (skipped["blanket_per_user"] >= 3.9).all()
+    assert (skipped["sampling_rate"] < 1).all()
+    assert (skipped["view"] != "published").all()
+    assert skipped[["item_delta", "user_delta", "actual_user_epsilon"]].isna().all().all()
+    before = table.set_index(KEY).loc[found[kept].set_index(KEY).index].reset_index()
+    columns = [name for name in COLUMNS if name != "proven_user_delta"]
+    assert (before[columns] == found[kept][columns].reset_index(drop=True)).all().all()
+    draw(found, edition="full")

@@ -199,7 +199,9 @@ def _delta(
 
 
 def _interval(logs: LogInterval) -> DeltaInterval:
-    """Back from logarithms, outwards, and never above 1."""
+    """Back from logarithms, outwards, and never above 1; ends that are no numbers say nothing."""
+    if not (logs.lower < math.inf and logs.upper < math.inf):
+        return DeltaInterval(0.0, 1.0)
     if logs.upper < math.log(SMALLEST_DELTA):
         return DeltaInterval(0.0, SMALLEST_DELTA)
     lower, upper = (math.exp(min(end, 0.0)) for end in logs)

@@ -159,7 +159,8 @@ def largest_excluded_epsilon(
     """
 
     def missing(epsilon: float) -> float:
-        return -staged_log_excess(lambda width: bound(epsilon, width), delta, rtol=rtol)
+        excess = staged_log_excess(lambda width: bound(epsilon, width), delta, rtol=rtol)
+        return math.inf if excess == math.inf else -excess  # a nan excludes nothing
 
     least, half, gap = _SMALLEST_SHARE * ceiling, 0.5 * ceiling, _SMALLEST_GAP * ceiling
     if ceiling == 0.0 or missing(least) > 0:

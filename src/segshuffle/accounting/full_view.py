@@ -26,10 +26,17 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from scipy import optimize
 
-from segshuffle.accounting.full_view_numerics import CountGrid, Rest, RestLaws, count_grid, sum_of_binomials
+from segshuffle.accounting.full_view_numerics import (
+    LARGEST_MEAN,
+    CountGrid,
+    Rest,
+    RestLaws,
+    count_grid,
+    sum_of_binomials,
+)
 from segshuffle.accounting.hockey_stick import CountPair, DeltaInterval, hockey_stick
-from segshuffle.accounting.laws import BinomialLaw, FloatArray, half_binomial_tail
-from segshuffle.accounting.limits import blanket_slots, check_guarantee, check_sizes
+from segshuffle.accounting.laws import BinomialLaw, FloatArray, half_binomial_tail, round_off
+from segshuffle.accounting.limits import LARGEST_COUNT, blanket_slots, check_guarantee, check_sizes
 from segshuffle.errors import ParameterError
 
 #: Relative room for the round-off of point probabilities and sums.
@@ -51,7 +58,7 @@ class FullView:
     domain_size, n_users : int
         Number of items d >= 2 and of users n >= 1.
     blanket_per_user : float
-        Expected blanket messages per user m > 0.
+        Expected blanket messages per user m > 0; n ceil(m) at most 4e15. See `computable` for the size of the grid.
     sampling_rate : float
         Probability lambda in (0, 1] that the victim sends its item.
     sent : sequence of (int, float)
@@ -80,6 +87,10 @@ class FullView:
             if messages < 0 or not 0.0 <= rate <= 1.0:
                 raise ParameterError("sent", (messages, rate), "pairs of a count >= 0 and a rate in [0, 1]")
         per_user, gamma = blanket_slots(blanket_per_user)
+        if n_users * per_user > LARGEST_COUNT:
+            allowed = f"at most {LARGEST_COUNT / n_users:g} for {n_users} users"
+            raise ParameterError("blanket_per_user", blanket_per_user, allowed)
+        self._blanket = blanket_per_user
         self.sampling_rate = sampling_rate
         self._slots = n_users * per_user
         self._chance = 2.0 * gamma / domain_size
@@ -101,6 +112,16 @@ class FullView:
         """Whether the rest of the histogram tells for certain if the victim spoke."""
         return self._rest.free == 0.0
 
+    @property
+    def computable(self) -> bool:
+        """Whether the grid of counts fits into memory: mean 2 n m/d at most 1.5e6, unless a pair of counts suffices."""
+        return self._is_pair or self._slots * self._chance <= LARGEST_MEAN
+
+    @property
+    def _is_pair(self) -> bool:
+        """Whether the two counters in question are all there is to see: no grid is needed."""
+        return self.sampling_rate == 1.0 or self.silence_shows
+
     def delta(self, epsilon: float, *, rtol: float = 1e-3) -> DeltaInterval:
         """Certified interval for the divergence at `epsilon`, item level.
 
@@ -115,10 +136,19 @@ class FullView:
         -------
         DeltaInterval
             Encloses the divergence of the view; the width asked for is reached above about 1e-9.
+
+        Raises
+        ------
+        ParameterError
+            If epsilon is outside its range, or the view is not `computable`.
         """
         if not 0.0 < epsilon <= 300.0:
             raise ParameterError("epsilon", epsilon, "in (0, 300]")
-        if self.sampling_rate == 1.0 or self.silence_shows:
+        if not self.computable:
+            largest = self._blanket * LARGEST_MEAN / (self._slots * self._chance)
+            allowed = f"at most {largest:g} at these sizes: the full view takes 1 kB per message on the two items"
+            raise ParameterError("blanket_per_user", self._blanket, allowed)
+        if self._is_pair:
             law = BinomialLaw(self._slots, self._chance)
             pair = hockey_stick(pair=CountPair(1.0, 0.0, law), epsilon=epsilon, rtol=min(rtol, 1e-4))
             return DeltaInterval(self.sampling_rate * pair.lower, self.sampling_rate * pair.upper)
@@ -131,7 +161,7 @@ class FullView:
 
     def one_sided(self, epsilon: float, *, upper: bool) -> float:
         """One end of the interval, at the refinement that the last call of `delta` needed: half the work."""
-        if self.sampling_rate == 1.0 or self.silence_shows:
+        if self._is_pair or not self.computable:
             return self.delta(epsilon)[int(upper)]
         grid = count_grid(self._slots, self._chance)
         key = (self._refinement, upper)
@@ -141,9 +171,10 @@ class FullView:
         value = self.sampling_rate * self._laws[key].value(epsilon, odds)
         if not upper:
             return max(value * (1.0 - _ROUND_OFF), 0.0)
-        # past the last cell the summand is at most its coefficient
-        edge = math.expm1(epsilon) / math.tanh(0.5 * epsilon) * float(grid.spoke @ grid.beyond)
-        return min(value * (1.0 + _ROUND_OFF) + self.sampling_rate * (grid.outside + edge), self.sampling_rate)
+        # past the last cell: rho Psi(x/rho) <= x <= 2/((1 + e^eps) tanh), which (e^eps - 1) turns into 2
+        edge = 2.0 * float(grid.spoke @ grid.beyond)
+        lost = self.sampling_rate * (grid.outside + edge)
+        return min((value + lost) * (1.0 + _ROUND_OFF), self.sampling_rate)
 
 
 class _Pieces:
@@ -185,7 +216,8 @@ class _Pieces:
             at, psi = self._knots(block)
             rows = slice(first, last)
             rho = odds[rows, None]
-            excess = grid.tilt[rows, column:] / tanh - 1.0
+            # (1 - short)/tanh - 1 with 1 - tanh = 2/(1 + e^eps): the plain difference cancels, and e^eps multiplies it
+            excess = (2.0 / (1.0 + math.exp(epsilon)) - grid.short[rows, column:]) / tanh
             with np.errstate(divide="ignore", invalid="ignore"):
                 gain = rho * np.interp(excess / rho, at, psi, left=0.0)
             gain = np.where(rho > 0, gain, np.maximum(excess, 0.0))
@@ -292,8 +324,10 @@ def worst_split_user_lower(
     ----------
     blanket_per_user : float
         Blanket messages per user, an integer: all of them certain.
+    sampling_rate : float
+        Probability lambda in (0, 1] that the victim sends an item.
     epsilon : float
-        User-level epsilon.
+        User-level epsilon in (0, 300].
 
     Returns
     -------
@@ -305,6 +339,10 @@ def worst_split_user_lower(
         raise ParameterError("domain_size", domain_size, f"at least 3 set_size = {3 * set_size}")
     if blanket_per_user < 1 or not float(blanket_per_user).is_integer():
         raise ParameterError("blanket_per_user", blanket_per_user, "an integer >= 1: the total must show silence")
+    if not 0.0 < sampling_rate <= 1.0:
+        raise ParameterError("sampling_rate", sampling_rate, "in (0, 1]")
+    if not 0.0 < epsilon <= 300.0:
+        raise ParameterError("epsilon", epsilon, "in (0, 300]")
     law = BinomialLaw(n_users * int(blanket_per_user), 2.0 * set_size / domain_size)
     # the conditional divergence falls in the blanket's count (more fair coins), so a block counts at its largest one
     marks = np.unique(np.round(law.mean + law.std * np.arange(-7.0, 7.05, 0.1)))
@@ -317,10 +355,10 @@ def worst_split_user_lower(
         best = np.zeros_like(count)
         for offset in (-1.0, 0.0, 1.0, 2.0):
             threshold = np.floor(centre) + offset
-            gain = half_binomial_tail(count, threshold - spoken) - math.exp(epsilon) * half_binomial_tail(
-                count, threshold
-            )
-            best = np.maximum(best, gain)
+            hit, miss = (half_binomial_tail(count, edge) for edge in (threshold - spoken, threshold))
+            miss = math.exp(epsilon) * miss
+            # each tail has its round-off, which the difference keeps
+            best = np.maximum(best, hit - miss - round_off(count) * (hit + miss))
         weight = math.comb(set_size, spoken) * sampling_rate**spoken * (1.0 - sampling_rate) ** (set_size - spoken)
         total += weight * float(np.maximum(mass, 0.0) @ best)
     return total * (1.0 - _ROUND_OFF)

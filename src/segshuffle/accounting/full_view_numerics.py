@@ -38,6 +38,9 @@ _TOTAL_WIDTH, _CELL_WIDTH, _REST_WIDTH = 7.5, 8.0, 8.5
 _FLOOR = 1e-12
 _DIRECT_CONVOLUTION = 400_000
 _FAR = 1e200
+#: Largest mean count of blanket messages on the two items: a grid takes 1 kB per message of it.
+LARGEST_MEAN = 1.5e6
+_CELLS_AT_ONCE = 2**18
 
 
 @dataclass(frozen=True)
@@ -54,8 +57,8 @@ class CountGrid:
         Pr[C = c]/Pr[C = c - 1].
     cell : array, shape (n_totals, n_cells)
         binom(c, a)/2^c for a = floor(c/2), floor(c/2) + 1, ...
-    tilt : array, shape (n_totals, n_cells)
-        (2a - c)/c.
+    short : array, shape (n_totals, n_cells)
+        2(c - a)/c, by how much (2a - c)/c falls short of 1.
     outside : float
         Probability that C + 1 is outside the window.
     beyond : array, shape (n_totals,)
@@ -66,14 +69,14 @@ class CountGrid:
     spoke: FloatArray
     ratio: FloatArray
     cell: FloatArray
-    tilt: FloatArray
+    short: FloatArray
     outside: float
     beyond: FloatArray
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=1)
 def count_grid(slots: int, probability: float) -> CountGrid:
-    """Grid of C ~ Binomial(slots, probability), shared by all levels and views of one blanket."""
+    """Grid of C ~ Binomial(slots, probability), mean at most 1.5e6, shared by all levels and views of one blanket."""
     law = BinomialLaw(slots, probability)
     first, last = _window(law.mean, law.std, _TOTAL_WIDTH, slots)
     total = np.arange(first + 1.0, last + 2.0)
@@ -81,10 +84,15 @@ def count_grid(slots: int, probability: float) -> CountGrid:
     ratio = np.where(spoke > 0, law.ratio(total), 0.0) if probability < 1 else np.zeros_like(total)
     rows = total[:, None]
     a = np.floor(0.5 * rows) + np.arange(math.ceil(0.5 * _CELL_WIDTH * math.sqrt(last + 1)) + 3.0)
-    cell = half_binomial_pmf(np.broadcast_to(rows, a.shape), a)
+    cell = np.empty_like(a)
+    step = max(_CELLS_AT_ONCE // a.shape[1], 1)
+    for i in range(0, total.size, step):  # a few rows at once: the formula's own arrays are many
+        cell[i : i + step] = half_binomial_pmf(
+            np.broadcast_to(rows[i : i + step], a[i : i + step].shape), a[i : i + step]
+        )
     ends = law.at_most(np.array([first - 1.0])) + law.at_least(np.array([last + 1.0]))
     return CountGrid(
-        total, spoke, ratio, cell, np.minimum((2 * a - rows) / rows, 1.0), float(ends[0]),
+        total, spoke, ratio, cell, np.maximum(2 * (rows - a) / rows, 0.0), float(ends[0]),
         half_binomial_tail(total, a[:, -1] + 1),
     )  # fmt: skip
 

@@ -13,7 +13,7 @@ from scipy import special
 from segshuffle.accounting.calibrate import safe_edge
 from segshuffle.accounting.limits import check_guarantee
 
-_LARGEST_RATIO = 1e3
+_SMALLEST_RATIO, _LARGEST_RATIO = 1e-300, 1e3
 #: Beyond this many deviations the log of delta is -inf for every purpose.
 _LARGEST_TAIL = 1e70
 
@@ -56,7 +56,8 @@ def gaussian_ratio(*, epsilon: float, delta: float) -> float:
     target = math.log(delta)
     return safe_edge(
         lambda ratio: gaussian_log_delta(ratio=ratio, epsilon=epsilon) - target,
-        safe=1e-3 * epsilon / math.sqrt(2 * max(-target, 1.0)),
+        # the floor keeps epsilon/ratio finite; no delta above 1e-290 is missed there
+        safe=max(1e-3 * epsilon / math.sqrt(2 * max(-target, 1.0)), _SMALLEST_RATIO),
         unsafe=_LARGEST_RATIO,
         tolerance=1e-9,
     )

@@ -23,12 +23,14 @@ import numpy as np
 from segshuffle.accounting.calibrate import log_excess, safe_edge
 from segshuffle.accounting.hockey_stick import CountPair, DeltaInterval, hockey_stick
 from segshuffle.accounting.laws import FloatArray, PoissonLaw
-from segshuffle.accounting.limits import check_guarantee
+from segshuffle.accounting.limits import LARGEST_COUNT, check_guarantee
 from segshuffle.errors import InfeasibleError, ParameterError
 
 _SEARCH_RTOL = 2e-4
 _SMALLEST_MEAN = 1e-9
 _LARGEST_MEAN = 1e15
+#: Mean mu whose two counters together are a count that the laws hold exactly.
+_LARGEST_PER_CATEGORY = 0.5 * LARGEST_COUNT
 _LARGEST_RESOLVED = 20.0
 
 
@@ -42,7 +44,8 @@ def histogram_delta(
     n_users, categories : int
         Users n >= 1 and categories K >= 1.
     blanket_per_user : float
-        Expected blanket messages per user m > 0 (unused, and may be 0, if there is one category).
+        Expected blanket messages per user m > 0 (unused, and may be 0, if there is one category); n m/K is at most
+        2e15.
     epsilon : float
         In [0, 300].
     rtol : float
@@ -63,6 +66,9 @@ def histogram_delta(
         return DeltaInterval(0.0, 0.0)
     if not 0.0 < blanket_per_user < math.inf:
         raise ParameterError("blanket_per_user", blanket_per_user, "positive and finite")
+    if n_users > _LARGEST_PER_CATEGORY * categories / blanket_per_user:
+        allowed = f"at most {_LARGEST_PER_CATEGORY:g} messages per category, n_users blanket_per_user/categories"
+        raise ParameterError("blanket_per_user", blanket_per_user, allowed)
     return _delta(n_users * blanket_per_user / categories, epsilon, rtol)
 
 

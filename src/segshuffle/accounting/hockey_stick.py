@@ -30,6 +30,7 @@ until the whole interval is as narrow as asked. Nothing is truncated: the blocks
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -53,8 +54,11 @@ _MAX_ROUNDS = 24
 _MAX_BLOCKS = 2_000_000
 #: Gap reduction asked of one round of splitting: gaps are only linear in the width once they are small.
 _SHRINK = 12.0
-_ROUND_OFF_CAP = 1e15
+#: Totals of the Poisson law run to +inf; there is no mass beyond this one.
+_ROUND_OFF_CAP = 4e15
 _LARGEST_ODDS = 1e200
+#: Relative error of every term of a difference of a few products: nine roundings.
+TERM_ERROR = 2e-15
 
 
 class DeltaInterval(NamedTuple):
@@ -105,9 +109,23 @@ class CountPair:
         """(heads - tails)/(heads + tails): 1 when a message names its item for certain."""
         return (self.heads - self.tails) / (self.heads + self.tails)
 
+    @property
+    def silence(self) -> float:
+        """Probability that the victim adds nothing: one rounding, where 1 - speak may lose every digit."""
+        return max(math.fsum((1.0, -self.heads, -self.tails)), 0.0)
+
+    @property
+    def odds_error(self) -> float:
+        """Relative error of silence/speak times a ratio of the blanket's law."""
+        return TERM_ERROR
+
     def headroom(self, epsilon: float) -> float:
         """Contrast less tanh(epsilon/2), from its parts: the difference cancels at large epsilon."""
         return 2.0 / (1.0 + math.exp(epsilon)) - 2.0 * self.tails / self.speak
+
+    def headroom_terms(self, epsilon: float) -> float:
+        """Sum of the terms of `headroom`, to which its round-off is relative."""
+        return 2.0 / (1.0 + math.exp(epsilon)) + 2.0 * self.tails / self.speak
 
     def conditional(
         self, epsilon: float, total: FloatArray, rho: FloatArray
@@ -176,6 +194,8 @@ def hockey_stick(*, pair: CountPair, epsilon: float, rtol: float = 1e-4) -> Delt
         if fresh.size == 0:
             break
         edges = _merge(edges._replace(cross=np.where(kept, edges.cross, np.nan)), _at_totals(pair, epsilon, fresh))
+    if not lower <= upper:  # a nan must never pass for a small delta
+        return DeltaInterval(0.0, 1.0)
     return DeltaInterval(max(lower, 0.0), min(upper, 1.0))
 
 
@@ -197,8 +217,8 @@ def _initial_totals(blanket: CountLaw) -> FloatArray:
 def _at_totals(pair: CountPair, epsilon: float, total: FloatArray) -> _Edges:
     """Evaluate everything that belongs to the given totals."""
     rho = np.zeros_like(total)
-    if pair.speak < 1.0:
-        rho = np.minimum((1.0 - pair.speak) / pair.speak * pair.blanket.ratio(total), _LARGEST_ODDS)
+    if pair.silence > 0.0:
+        rho = np.minimum(pair.silence / pair.speak * pair.blanket.ratio(total), _LARGEST_ODDS)
     tail = np.zeros_like(total)
     below = total - 1 <= pair.blanket.mean
     tail[below] = pair.blanket.at_most(total[below] - 2)
@@ -217,9 +237,14 @@ def _conditional(
     slope = math.tanh(0.5 * epsilon)
     unit = 0.5 * c * (slope / pair.contrast)
     # room = c/2 - shift: how far the threshold stays below c
-    room = np.maximum(0.5 * c / pair.contrast * (pair.headroom(epsilon) - slope * rho), 0.0)
+    scale = 0.5 * c / pair.contrast
+    signed_room = scale * (pair.headroom(epsilon) - slope * rho)
+    room = np.maximum(signed_room, 0.0)
     threshold = c - np.ceil(room) + 1.0
     tail = half_binomial_tail(c, threshold)
+    # what the round-off of headroom and of rho moves room by
+    move = scale * (TERM_ERROR * pair.headroom_terms(epsilon) + (TERM_ERROR + pair.odds_error) * slope * rho)
+    moved = move * tail_within(signed_room + move, c, threshold, tail, half_binomial_tail)
     gain = 0.25 * c * half_binomial_pmf(c - 1.0, threshold - 1.0)
     loss = np.minimum(unit * (1.0 + rho), c) * tail
     # near the end of the range the same sum, counted from its upper end
@@ -227,12 +252,34 @@ def _conditional(
     loss_end = np.where(threshold < c, 0.5 * c * half_binomial_tail(c - 1.0, threshold), 0.0)
     gain, loss = np.where(near_end, room * tail, gain), np.where(near_end, loss_end, loss)
     factor = np.where(finite, 2.0 * (1.0 + math.exp(epsilon)) / c, 0.0)
-    return np.maximum(factor * (gain - loss), 0.0), -factor * unit * tail, factor * (gain + loss) * round_off(c)
+    error = factor * ((gain + loss) * round_off(c) + moved)
+    return np.maximum(factor * (gain - loss), 0.0), -factor * unit * tail, error
+
+
+def tail_within(
+    room: FloatArray,
+    total: FloatArray,
+    threshold: FloatArray,
+    tail: FloatArray,
+    tail_of: Callable[[FloatArray, FloatArray], FloatArray],
+) -> FloatArray:
+    """Largest slope of E[(a - total + r)^+] for r up to `room`: what an error of r is at most multiplied by.
+
+    The expectation is convex in r with the slope Pr[a >= total - ceil(r) + 1]. `threshold` and `tail` belong to the r
+    that was computed; only where an integer lies between it and `room` does the slope grow.
+    """
+    steps = np.ceil(room)
+    crossed = steps > total + 1.0 - threshold
+    if not crossed.any():
+        return tail
+    wider = tail.copy()
+    wider[crossed] = tail_of(total[crossed], total[crossed] + 1.0 - steps[crossed])
+    return wider
 
 
 def _fill_cross(pair: CountPair, epsilon: float, edges: _Edges) -> _Edges:
     """Evaluate h(total, rho of the next edge) where it is missing; with rho = 0 throughout it is the value itself."""
-    if pair.speak >= 1.0:
+    if pair.silence == 0.0:
         return edges._replace(cross=edges.value + edges.error)
     missing = np.flatnonzero(np.isnan(edges.cross[:-1]))
     value, _, error = pair.conditional(epsilon, edges.total[missing], edges.rho[missing + 1])
@@ -268,22 +315,24 @@ def _bounds(pair: CountPair, edges: _Edges) -> _Bounds:
 
 def _chord_and_tangent(pair: CountPair, left: _Edges, right: _Edges, mass: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Bounds of the mean of h over every block: chord in rho at its first total, tangent in rho at its last."""
-    if pair.speak >= 1.0:
+    if pair.silence == 0.0:
         return left.value + left.error, right.value - right.error
-    odds = (1.0 - pair.speak) / pair.speak
-    relative = round_off(np.minimum(right.total, _ROUND_OFF_CAP))
+    odds = pair.silence / pair.speak
+    relative = round_off(np.minimum(right.total, _ROUND_OFF_CAP)) + pair.odds_error
     with np.errstate(divide="ignore", invalid="ignore"):
         # sum of Pr[C = c] over the block, relative to the sum of Pr[C = c - 1], less 1
         growth = (right.point - left.point) / mass
         error = np.abs(growth) * np.maximum(left.tail, right.tail) + right.point + left.point
         error = odds * relative * (2.0 * error / mass + 1.0)
-        rho = np.where(mass > 0, odds * (1.0 + growth), left.rho)
-        error = np.where(mass > 0, error, 0.0)
+        # first order in the error of the mass: beyond a quarter of it the mean odds are anywhere in the block
+        known = mass > 4.0 * relative * (left.tail + right.tail)
+        rho = np.where(known, odds * (1.0 + growth), left.rho)
+        error = np.where(known, error, math.inf)
         rho = np.clip(rho, right.rho, left.rho)
-        share = np.where(left.rho > right.rho, (rho - right.rho) / (left.rho - right.rho), 0.0)
-    width = left.rho - right.rho
-    error = np.minimum(error, width)
-    chord = left.cross + (left.value + left.error - left.cross) * share + np.abs(left.slope) * error
+        # both lines fall in rho: the chord is taken at the least rho within the error, the tangent at the largest
+        least = np.maximum(rho - error, right.rho)
+        share = np.where(left.rho > right.rho, (least - right.rho) / (left.rho - right.rho), 0.0)
+    chord = left.cross + (left.value + left.error - left.cross) * share
     tangent = right.value - right.error + right.slope * (np.minimum(rho + error, left.rho) - right.rho) * (1 + 1e-9)
     return np.minimum(chord, left.cross), tangent
 

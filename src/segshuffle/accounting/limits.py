@@ -8,8 +8,8 @@ from segshuffle.errors import ParameterError
 
 #: Largest number of blanket messages per user that a search will propose.
 LARGEST_BLANKET = 1e9
-#: Largest number of users and of blanket slots: integers beyond are not exact in double precision.
-LARGEST_COUNT = 9_000_000_000_000_000
+#: Largest number of users and of blanket slots: from 2^52 on the tails of a binomial law come back as nan.
+LARGEST_COUNT = 4_000_000_000_000_000
 
 
 def check_sizes(*, domain_size: int, n_users: int, set_size: int = 1) -> None:

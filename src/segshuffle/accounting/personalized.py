@@ -48,6 +48,7 @@ from segshuffle.accounting.hockey_stick import (
 )
 from segshuffle.accounting.personalized_confusion import Parts, PersonalizedUsers
 from segshuffle.accounting.poisson_binomial import PoissonBinomialLaw
+from segshuffle.accounting.ratio_pair import ratio_pair
 from segshuffle.errors import ParameterError
 
 _ROUND = 1e-14
@@ -68,27 +69,30 @@ class ReductionPair:
     def __init__(self, users: PersonalizedUsers, parts: Parts = "twice the least") -> None:
         self.users = users
         self.confusion = users.victim_confusion()
+        self.contrast = users.victim_contrast()
         self.clones = PoissonBinomialLaw(users.other_confusions(parts))
 
     def theorem_delta(self, *, epsilon: float, rtol: float = 1e-4) -> DeltaInterval:
         """Delta of Theorem 2 (kind: published) at epsilon in [0, 300]; the interval is certified for that formula."""
         check_epsilon(epsilon)
-        weight = (1 - self.users.local_delta) * (1 - 2 * self.confusion)
+        weight = (1 - self.users.local_delta) * self.contrast
         if weight <= 0.0:
             return DeltaInterval(0.0, 0.0)
         shifted = math.log1p(math.expm1(epsilon) / weight)
         if shifted * (1 + _ROUND) > LARGEST_EPSILON:
             raise ParameterError("epsilon", epsilon, f"so small that epsilon' = {shifted:.4g} is at most 300")
-        upper = self._divergence(1.0, max(shifted * (1 - _ROUND), 0.0), rtol).upper
-        lower = self._divergence(1.0, shifted * (1 + _ROUND), rtol).lower
+        pair = CountPair(1.0, 0.0, self.clones)
+        upper = self._divergence(pair, max(shifted * (1 - _ROUND), 0.0), rtol).upper
+        lower = self._divergence(pair, shifted * (1 + _ROUND), rtol).lower
         return DeltaInterval(weight * (1 - _ROUND) * min(lower, upper), min(weight * (1 + _ROUND) * upper, 1.0))
 
     def reduction_delta(self, *, epsilon: float, rtol: float = 1e-4) -> DeltaInterval:
         """Delta of the pair (P, Q) (kind: published) at epsilon in [0, 300], with the victim's failure probability."""
         check_epsilon(epsilon)
         inside = DeltaInterval(0.0, 0.0)
-        if self.confusion < 0.5 and not self._beyond(epsilon):
-            inside = self._divergence(1 - self.confusion, epsilon, rtol)
+        if self.contrast > 0.0 and epsilon < self._log_ratio * (1 + _ROUND):
+            pair = ratio_pair(log_ratio=self._log_ratio, difference=self.contrast, blanket=self.clones)
+            inside = self._divergence(pair, epsilon, rtol)
         fail = self.users.local_delta
         return DeltaInterval(*(min(fail + (1 - fail) * end, 1.0) for end in inside))
 
@@ -109,14 +113,15 @@ class ReductionPair:
             raise ParameterError("delta", delta, f"above local_delta = {fail:g}, which no epsilon removes")
         return self._epsilon(lambda e, width: self.reduction_delta(epsilon=e, rtol=width).upper, delta, rtol)
 
-    def _beyond(self, epsilon: float) -> bool:
-        """Whether epsilon is past log((1 - p_1)/p_1), where the divergence is 0."""
-        p = self.confusion
-        return p > 0 and p * math.exp(epsilon) >= (1 - p) * (1 + _ROUND)
+    @property
+    def _log_ratio(self) -> float:
+        """log((1 - p_1)/p_1), from which on the divergence is 0."""
+        # p_1 and 1 - 2 p_1 both have all their digits: this holds near either end
+        return math.log1p(self.contrast / self.confusion) if self.confusion > 0.0 else math.inf
 
-    def _divergence(self, heads: float, epsilon: float, rtol: float) -> DeltaInterval:
-        """Divergence of the count pair, with the law's own error added."""
-        found = hockey_stick(pair=CountPair(heads, 1.0 - heads, self.clones), epsilon=epsilon, rtol=rtol)
+    def _divergence(self, pair: CountPair, epsilon: float, rtol: float) -> DeltaInterval:
+        """Divergence of a pair of counts, with the law's own error added."""
+        found = hockey_stick(pair=pair, epsilon=epsilon, rtol=rtol)
         error, lost = self.clones.relative_error, self.clones.dropped
         lower = max(found.lower * (1 - error) - lost, 0.0)
         return DeltaInterval(lower, min(max(found.upper * (1 + error) + lost, SMALLEST_DELTA), 1.0))

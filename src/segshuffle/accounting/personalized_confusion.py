@@ -35,7 +35,7 @@ from segshuffle.errors import ParameterError
 Mechanism = Literal["laplace", "gaussian"]
 Parts = Literal["twice the least", "added"]
 
-LARGEST_BUDGET = 50.0
+SMALLEST_BUDGET, LARGEST_BUDGET = 1e-50, 50.0
 _TIE = 1e-12
 """Budgets closer than this, relatively, count as equal."""
 
@@ -47,7 +47,7 @@ class PersonalizedUsers:
     Parameters
     ----------
     local_epsilons : array_like, shape (n_users,)
-        Budgets epsilon_i in (0, 50].
+        Budgets epsilon_i in [1e-50, 50].
     mechanism : {"laplace", "gaussian"}
         Laplace: scale 1/epsilon_i (pure). Gaussian: deviation sqrt(2 log(1.25/delta))/epsilon_i. Range of values 1.
     local_delta : float
@@ -62,9 +62,9 @@ class PersonalizedUsers:
         budgets = np.asarray(self.local_epsilons, dtype=float)
         if budgets.ndim != 1 or budgets.size == 0:
             raise ParameterError("local_epsilons", budgets.shape, "a list with one budget per user")
-        if not np.all((budgets > 0) & (budgets <= LARGEST_BUDGET)):
-            worst = float(budgets.min() if budgets.min() <= 0 else budgets.max())
-            raise ParameterError("local_epsilons", worst, f"in (0, {LARGEST_BUDGET:g}], every one")
+        if not np.all((budgets >= SMALLEST_BUDGET) & (budgets <= LARGEST_BUDGET)):
+            worst = float(budgets.min() if budgets.min() < SMALLEST_BUDGET else budgets.max())
+            raise ParameterError("local_epsilons", worst, f"in [{SMALLEST_BUDGET:g}, {LARGEST_BUDGET:g}], every one")
         if self.mechanism not in ("laplace", "gaussian"):
             raise ParameterError("mechanism", self.mechanism, '"laplace" or "gaussian"')
         if self.mechanism == "laplace" and self.local_delta != 0.0:
@@ -90,6 +90,12 @@ class PersonalizedUsers:
     def victim_confusion(self) -> float:
         """p_1, in [0, 1/2]."""
         return victim_confusion(
+            local_epsilon=self.largest_budget, mechanism=self.mechanism, local_delta=self.local_delta
+        )
+
+    def victim_contrast(self) -> float:
+        """1 - 2 p_1, in [0, 1]."""
+        return victim_contrast(
             local_epsilon=self.largest_budget, mechanism=self.mechanism, local_delta=self.local_delta
         )
 
@@ -119,6 +125,17 @@ def victim_confusion(*, local_epsilon: float, mechanism: Mechanism, local_delta:
         return 0.5 * math.exp(-0.5 * local_epsilon)
     deviation = gaussian_deviation(local_epsilon=local_epsilon, local_delta=local_delta)
     return max(float(special.ndtr(-0.5 / deviation)) - 0.5 * local_delta, 0.0)
+
+
+def victim_contrast(*, local_epsilon: float, mechanism: Mechanism, local_delta: float = 0.0) -> float:
+    """1 - 2 p_1 (kind: published), without the cancellation of the difference at a small budget.
+
+    Laplace: 1 - e^{-epsilon_1/2}. Gaussian: Pr[|N(0, sigma^2)| < 1/2] + delta, at most 1.
+    """
+    if mechanism == "laplace":
+        return -math.expm1(-0.5 * local_epsilon)
+    deviation = gaussian_deviation(local_epsilon=local_epsilon, local_delta=local_delta)
+    return min(math.erf(0.5 / (deviation * math.sqrt(2))) + local_delta, 1.0)
 
 
 def other_confusions(

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from segshuffle.accounting.hockey_stick import CountPair
+from segshuffle.accounting.hockey_stick import TERM_ERROR, CountPair, tail_within
 from segshuffle.accounting.laws import BinomialLaw, CountLaw, FloatArray, deviance, round_off, stirling_error
 from segshuffle.errors import ParameterError
 
@@ -68,10 +68,24 @@ class RatioPair(CountPair):
         speak = self.difference / self.contrast
         return speak if speak < 1.0 - _NEARLY_ALWAYS else 1.0
 
+    @property
+    def silence(self) -> float:
+        """Probability that the victim adds nothing."""
+        return 1.0 - self.speak
+
+    @property
+    def odds_error(self) -> float:
+        """Relative error of silence/speak times a ratio of the blanket's law: that of `speak` counts in full."""
+        return TERM_ERROR * (1.0 + 1.0 / self.silence) if self.silence > 0.0 else TERM_ERROR
+
     def headroom(self, epsilon: float) -> float:
         """Contrast less tanh(epsilon/2) as one product, to the digits of log_ratio - epsilon."""
         share = math.exp(-epsilon)
         return 2.0 * share * -math.expm1(epsilon - self.log_ratio) / ((1.0 + math.exp(-self.log_ratio)) * (1.0 + share))
+
+    def headroom_terms(self, epsilon: float) -> float:
+        """The headroom itself: a product has no terms that cancel."""
+        return abs(self.headroom(epsilon))
 
 
 @dataclass(frozen=True)
@@ -106,9 +120,14 @@ class UnevenPair(RatioPair):
         # c times the slope of the summand in a
         steep = (headroom * other + (self.contrast + slope) * one) / (one * other)
         shift = np.minimum(2.0 * slope * c * (1.0 + rho) / steep, c)
-        room = np.maximum(c * (headroom / one - 2.0 * slope * rho) / steep, 0.0)
+        signed_room = c * (headroom / one - 2.0 * slope * rho) / steep
+        room = np.maximum(signed_room, 0.0)
         threshold = c - np.ceil(room) + 1.0
         tail = binomial_tail(c, threshold, one)
+        # what the round-off of headroom and of rho moves room by
+        terms = TERM_ERROR * self.headroom_terms(epsilon) / one + 2.0 * (TERM_ERROR + self.odds_error) * slope * rho
+        move = c * terms / steep
+        moved = move * tail_within(signed_room + move, c, threshold, tail, lambda n, t: binomial_tail(n, t, one))
         gain = one * other * c * binomial_pmf(c - 1.0, threshold - 1.0, one)
         loss = shift * tail
         # near the end of the range the same sum, counted from its upper end
@@ -118,7 +137,7 @@ class UnevenPair(RatioPair):
         growth = 0.5 * (1.0 + math.exp(epsilon)) / self.contrast
         factor = np.where(finite, growth * steep / c, 0.0)
         fall = np.where(finite, -2.0 * growth * slope * tail, 0.0)
-        return np.maximum(factor * (gain - loss), 0.0), fall, factor * (gain + loss) * round_off(c)
+        return np.maximum(factor * (gain - loss), 0.0), fall, factor * ((gain + loss) * round_off(c) + moved)
 
 
 def ratio_pair(*, log_ratio: float, difference: float, blanket: CountLaw, split: float = 0.5) -> RatioPair:

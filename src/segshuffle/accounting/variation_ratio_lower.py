@@ -34,11 +34,13 @@ from numpy.typing import ArrayLike
 
 from segshuffle.accounting.calibrate import largest_excluded_epsilon
 from segshuffle.accounting.hockey_stick import LARGEST_EPSILON, DeltaInterval, hockey_stick
-from segshuffle.accounting.ratio_pair import clone_law, ratio_pair, weights
-from segshuffle.accounting.variation_ratio import check_users
+from segshuffle.accounting.ratio_pair import RatioPair, clone_law, ratio_pair, weights
+from segshuffle.accounting.variation_ratio import check_delta, check_users
 from segshuffle.errors import ParameterError
 
 _ROUNDING = 1e-12
+#: Relative error of log p0 = log1p(beta/mass) and of the speaking probability: seven and fifteen roundings.
+_LOG_RATIO_ERROR, _SPEAK_ERROR = 1e-15, 4e-15
 _LARGEST_SHARE = 1.0 + 1e-12
 
 
@@ -161,20 +163,42 @@ def published_lower_delta(*, bound: LowerBound, n_users: int, epsilon: float, rt
     check_users(n_users)
     if bound.log_p0 <= epsilon <= LARGEST_EPSILON:
         return DeltaInterval(0.0, 0.0)
+    upper = max(hockey_stick(pair=pair, epsilon=epsilon, rtol=rtol).upper for pair in _pairs(bound, n_users))
+    return DeltaInterval(min(_lower_end(bound, n_users, epsilon, rtol), upper), upper)
+
+
+def _lower_end(bound: LowerBound, n_users: int, epsilon: float, rtol: float) -> float:
+    """Lower end that holds for every (log p0, beta, q0, q1) that rounds to the parameters of `bound`.
+
+    A victim with less contrast or more silence is the victim with its message swapped or dropped at random, so its pair
+    is a mixture of (P, Q) with (Q, P) or with equal laws: by convexity no larger than the larger of the two directions.
+    Moving both by more than their round-off bounds the lower end; the shares r0, r1 act smoothly (see `clone_law`).
+    """
+    log_p0 = bound.log_p0 * (1.0 - _LOG_RATIO_ERROR)
+    if log_p0 <= epsilon:
+        return 0.0
+    speak = min(bound.beta / math.tanh(0.5 * bound.log_p0), 1.0) * (1.0 - _SPEAK_ERROR)
+    pairs = _pairs(bound, n_users, log_ratio=log_p0, difference=speak * math.tanh(0.5 * log_p0))
+    return max(hockey_stick(pair=pair, epsilon=epsilon, rtol=rtol).lower for pair in pairs)
+
+
+def _pairs(
+    bound: LowerBound, n_users: int, *, log_ratio: float | None = None, difference: float | None = None
+) -> list[RatioPair]:
+    """The published pair in both directions (one if they agree), for a victim of its own where one is given."""
     one, other = bound.shares
     blanket = clone_law(trials=n_users - 1, probability=min(one + other, 1.0))
     # equal up to round-off is equal: the even split is faster, and both directions agree
     even = math.isclose(one, other, rel_tol=_ROUNDING)
-    splits = (0.5,) if even else (one / (one + other), other / (one + other))
-    found = [
-        hockey_stick(
-            pair=ratio_pair(log_ratio=bound.log_p0, difference=bound.beta, blanket=blanket, split=split),
-            epsilon=epsilon,
-            rtol=rtol,
+    return [
+        ratio_pair(
+            log_ratio=bound.log_p0 if log_ratio is None else log_ratio,
+            difference=bound.beta if difference is None else difference,
+            blanket=blanket,
+            split=split,
         )
-        for split in splits
+        for split in ((0.5,) if even else (one / (one + other), other / (one + other)))
     ]
-    return DeltaInterval(max(each.lower for each in found), max(each.upper for each in found))
 
 
 def published_lower_epsilon(*, bound: LowerBound, n_users: int, delta: float, rtol: float = 1e-4) -> float:
@@ -201,8 +225,10 @@ def published_lower_epsilon(*, bound: LowerBound, n_users: int, delta: float, rt
     """
     if not math.isfinite(bound.log_p0):
         raise ParameterError("bound.log_p0", bound.log_p0, "finite")
-
-    def lower(epsilon: float, width: float) -> float:
-        return published_lower_delta(bound=bound, n_users=n_users, epsilon=epsilon, rtol=width).lower
-
-    return largest_excluded_epsilon(bound=lower, ceiling=bound.log_p0, delta=delta, rtol=rtol)
+    check_users(n_users)
+    check_delta(delta)
+    # beyond the largest epsilon nothing is computed: what is excluded there is excluded up to it at least
+    ceiling = min(bound.log_p0, LARGEST_EPSILON)
+    return largest_excluded_epsilon(
+        bound=lambda epsilon, width: _lower_end(bound, n_users, epsilon, width), ceiling=ceiling, delta=delta, rtol=rtol
+    )

@@ -90,7 +90,8 @@ def audit_setting(config: Config, setting: Setting, plans: Plans) -> pd.DataFram
         are what the paper's group privacy makes of it; ``proven_user_delta`` is a proven lower bound of the user-level
         delta at the level itself (nan where the view gives none), so the guarantee fails where it exceeds
         ``target_delta``. ``reachable`` is False where the worst split needs a level that the table does not have (none
-        sends every item at this m). ``kind`` is that of the item-level delta.
+        sends every item at this m). ``kind`` is that of the item-level delta, or "skipped" with nan in place of the
+        numbers: too many messages for the grid of the full view (`FullView.computable`).
     """
     memory: dict[tuple[Any, ...], dict[str, Any]] = {}
     rows = []
@@ -112,7 +113,9 @@ def audit_setting(config: Config, setting: Setting, plans: Plans) -> pd.DataFram
                 head = {**asdict(setting), "split": split, "blanket_per_user": blanket, "optimum": optimum}
                 for view, kind in VIEWS.items():
                     reachable = view != "worst-split" or max(rates) == 1.0
-                    rows.append({**head, **_row(cell, view, memory), "reachable": reachable, "kind": kind})
+                    row = _row(cell, view, memory)
+                    known = "skipped" if math.isnan(row["item_delta"]) else kind
+                    rows.append({**head, **row, "reachable": reachable, "kind": known})
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     return table.sort_values(["split", "blanket_per_user", "optimum", "level"], kind="stable", ignore_index=True)
 
@@ -133,16 +136,19 @@ def _row(cell: _Cell, view: str, memory: dict[tuple[Any, ...], dict[str, Any]]) 
 def _numbers(cell: _Cell, view: str) -> dict[str, Any]:
     """All numbers of one view of one cell."""
     problem, claimed, s = cell.problem, cell.problem.levels[cell.level], cell.problem.set_size
-    interval, upper_end = _accountant(cell, view)
-    item = interval(claimed / s)
-    user_delta = group_delta(item.upper, epsilon=claimed, set_size=s)
-    actual = group_epsilon(
-        upper_end,
-        set_size=s,
-        delta=problem.delta,
-        claimed=claimed,
-        excess=math.log(max(user_delta, 1e-290) / problem.delta),
-    )
+    accountant = _accountant(cell, view)
+    item, user_delta, actual = DeltaInterval(math.nan, math.nan), math.nan, math.nan
+    if accountant is not None:
+        interval, upper_end = accountant
+        item = interval(claimed / s)
+        user_delta = group_delta(item.upper, epsilon=claimed, set_size=s)
+        actual = group_epsilon(
+            upper_end,
+            set_size=s,
+            delta=problem.delta,
+            claimed=claimed,
+            excess=math.log(max(user_delta, 1e-290) / problem.delta),
+        )
     return {
         "level": claimed,
         "sampling_rate": cell.rates[cell.level],
@@ -158,8 +164,8 @@ def _numbers(cell: _Cell, view: str) -> dict[str, Any]:
     }
 
 
-def _accountant(cell: _Cell, view: str) -> tuple[Callable[[float], DeltaInterval], Callable[[float], float]]:
-    """Item-level delta of a view at an item-level epsilon: the interval, and its upper end alone."""
+def _accountant(cell: _Cell, view: str) -> tuple[Callable[[float], DeltaInterval], Callable[[float], float]] | None:
+    """Item-level delta of a view at an item-level epsilon: the interval, and its upper end alone; None: too large."""
     if view == "published":
         common = _protocol(cell)
         return (
@@ -167,6 +173,8 @@ def _accountant(cell: _Cell, view: str) -> tuple[Callable[[float], DeltaInterval
             lambda epsilon: published_item_delta(**common, epsilon=epsilon).upper,
         )
     full = FullView(**_protocol(cell), **_others(cell, view))
+    if not full.computable:
+        return None
     return full.delta, lambda epsilon: full.one_sided(epsilon, upper=True)
 
 
@@ -201,7 +209,10 @@ def _proven(cell: _Cell, view: str) -> float:
         return math.nan
     problem, claimed = cell.problem, cell.problem.levels[cell.level]
     # one changed item of s: neighbouring users, so no group privacy is involved
-    found = FullView(**_protocol(cell), **_others(cell, view)).one_sided(claimed, upper=False)
+    full = FullView(**_protocol(cell), **_others(cell, view))
+    if not full.computable:
+        return math.nan
+    found = full.one_sided(claimed, upper=False)
     if view == "worst-split" and cell.blanket.is_integer() and problem.domain_size >= 3 * problem.set_size:
         return max(found, worst_split_user_lower(**_protocol(cell), set_size=problem.set_size, epsilon=claimed))
     return found

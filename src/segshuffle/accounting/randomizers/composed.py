@@ -29,6 +29,9 @@ from segshuffle.accounting.randomizers.reference import (
 )
 from segshuffle.errors import ParameterError
 
+#: Largest sum of local epsilons of a joint composition: ratios e^sum, times e^epsilon and squared, stay finite.
+LARGEST_SUM = 150.0
+
 
 @dataclass(frozen=True, kw_only=True)
 class Constant:
@@ -55,7 +58,7 @@ class JointComposition:
     Parameters
     ----------
     components : tuple of Randomizer
-        At least one.
+        At least one; their local epsilons sum to at most 150.
     differing : int or None
         Number of components, from the first on, in which the neighbours differ (for equal components: their Hamming
         distance). None for all of them, which is the worst for the blanket bound; fewer serve to draw the comparison.
@@ -67,6 +70,10 @@ class JointComposition:
     def __post_init__(self) -> None:
         if not self.components:
             raise ParameterError("components", self.components, "a tuple of at least one randomizer")
+        total = math.fsum(part.local_epsilon for part in self.components)
+        if not total <= LARGEST_SUM:
+            allowed = f"randomizers whose local epsilons sum to at most {LARGEST_SUM:g} (they sum to {total:g})"
+            raise ParameterError("components", f"{len(self.components)} randomizers", allowed)
         if self.differing is not None:
             allowed = f"an integer in [1, {len(self.components)}], or None for all"
             check_integer("differing", self.differing, 1, allowed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from segshuffle.accounting.tilted_inversion.atoms import AtomLaw, LogInterval, saddle, tilt
+from segshuffle.accounting.tilted_inversion.atoms import EPS, AtomLaw, LogInterval, saddle, tilt
 from segshuffle.accounting.tilted_inversion.enumeration import enumerable, enumerated
 from segshuffle.accounting.tilted_inversion.inversion import inverted
 
@@ -12,6 +12,8 @@ __all__ = ["AtomLaw", "LogInterval", "mean_positive_part"]
 
 _NEGLIGIBLE = -700.0
 """Logarithm of a value that nobody asks about."""
+_LARGEST_EXPONENT = 450
+"""Of two: the square of an atom times the spread of a law stays well inside double precision."""
 
 
 def mean_positive_part(upper: AtomLaw, lower: AtomLaw, *, count: int, rtol: float) -> LogInterval:
@@ -36,6 +38,16 @@ def mean_positive_part(upper: AtomLaw, lower: AtomLaw, *, count: int, rtol: floa
         return LogInterval(-math.inf, -math.inf)
     if lower.largest <= 0:
         return LogInterval(-math.inf, mean_positive_part(upper, upper, count=count, rtol=rtol).upper)
+    exponent = math.frexp(max(law.size for law in (upper, lower)))[1]
+    if abs(exponent) > _LARGEST_EXPONENT:
+        # squares of the atoms would underflow or overflow: in units of a power of two nothing is rounded
+        unit = exponent * math.log(2.0)
+        logs = mean_positive_part(upper.in_units(exponent), lower.in_units(exponent), count=count, rtol=rtol)
+        slack = 4 * EPS * abs(unit)
+        return LogInterval(
+            math.nextafter(logs.lower + (unit - slack), -math.inf),
+            math.nextafter(logs.upper + (unit + slack), math.inf),
+        )
     above = saddle(upper, count)
     below = tilt(lower, above.theta)
     chernoff = count * (above.log_mgf + above.log_mgf_error) - 1 - math.log(above.theta) - math.log(count)

@@ -47,6 +47,17 @@ class AtomLaw:
         """Distance of the largest from the smallest atom."""
         return float(np.ptp(self.value))
 
+    @property
+    def size(self) -> float:
+        """Largest absolute value of an atom."""
+        return float(np.max(np.abs(self.value)))
+
+    def in_units(self, exponent: int) -> AtomLaw:
+        """The law of G / 2^exponent, exactly."""
+        # two steps: 2^1074 itself is no double
+        half = exponent // 2
+        return AtomLaw(np.ldexp(np.ldexp(self.value, -half), half - exponent), self.mass)
+
 
 @dataclass(frozen=True, eq=False)
 class Tilted:
