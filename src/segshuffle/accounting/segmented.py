@@ -30,6 +30,8 @@ _SEARCH_RTOL = 2e-4
 
 def _pair(domain_size: int, n_users: int, blanket_per_user: float, sampling_rate: float, others: int) -> CountPair:
     check_sizes(domain_size=domain_size, n_users=n_users)
+    if domain_size > LARGEST_COUNT:
+        raise ParameterError("domain_size", domain_size, f"at most {LARGEST_COUNT:g}")
     if not SMALLEST_RATE <= sampling_rate <= 1.0:
         raise ParameterError("sampling_rate", sampling_rate, f"in (0, 1] (and at least {SMALLEST_RATE:g})")
     slots, gamma = blanket_slots(blanket_per_user)
