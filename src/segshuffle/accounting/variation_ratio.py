@@ -316,7 +316,7 @@ def largest_local_epsilon(
 ) -> float:
     """Largest local epsilon of the subset exponential randomizer that shuffles to (epsilon, delta), rounded down.
 
-    Never below `epsilon`: local privacy is not lost by shuffling.
+    Never below `epsilon`, for local privacy is not lost by shuffling, and never above 50.
     """
     check_guarantee(epsilon=epsilon, delta=delta)
 
@@ -328,6 +328,7 @@ def largest_local_epsilon(
         return log_excess(interval.upper, delta)
 
     # at local_epsilon = epsilon the divergence is 0, which safe_edge has no use for
-    if excess(epsilon * (1 + 1e-6)) > 0:
-        return epsilon
-    return safe_edge(excess, safe=epsilon * (1 + 1e-6), unsafe=LARGEST_LOCAL_EPSILON)
+    lowest = epsilon * (1 + 1e-6)
+    if lowest >= LARGEST_LOCAL_EPSILON or excess(lowest) > 0:
+        return min(epsilon, LARGEST_LOCAL_EPSILON)
+    return safe_edge(excess, safe=lowest, unsafe=LARGEST_LOCAL_EPSILON)

@@ -1,0 +1,53 @@
+"""Protocols at the ends of their ranges: a plan that keeps its promise, or an error that names what was given."""
+
+import math
+
+import pytest
+
+from segshuffle.accounting.variation_ratio import largest_local_epsilon
+from segshuffle.errors import ParameterError
+from segshuffle.protocols import Problem, SubsetExponential
+
+# --- the subset exponential randomizer -------------------------------------------------------------------------------
+
+
+def subsets_of(level, *, set_size=2):
+    return Problem(domain_size=5, set_size=set_size, levels=(level,), level_counts=(100,), delta=1e-5)
+
+
+def test_users_that_hold_everything_have_no_subset_to_report():
+    with pytest.raises(ParameterError, match=r"set_size = 5 .* less than domain_size = 5"):
+        SubsetExponential().plan(subsets_of(0.5, set_size=5))
+
+
+@pytest.mark.parametrize("accounting", ["published", "proven"])
+@pytest.mark.parametrize("level", [49.99999, 50.0, 60.0, 100.0])
+def test_a_level_beyond_the_largest_local_epsilon_is_kept_by_the_largest(accounting, level):
+    """Local privacy at 50 is not lost by shuffling; at 49.99999 the level itself is the answer, not the 50 above it."""
+    plan = SubsetExponential(accounting=accounting).plan(subsets_of(level))
+    assert plan.parameters["local_epsilon"] == min(level, 50.0)
+
+
+def test_the_search_itself_stops_at_the_largest_local_epsilon():
+    sizes = {"domain_size": 5, "set_size": 2, "subset_size": 1, "n_users": 100, "delta": 1e-5}
+    assert largest_local_epsilon(**sizes, epsilon=60.0) == 50.0
+    assert largest_local_epsilon(**sizes, epsilon=49.99999) == 49.99999
+
+
+@pytest.mark.parametrize("accounting", ["published", "proven"])
+def test_a_level_that_is_lost_beside_one_is_refused_by_its_name(accounting):
+    with pytest.raises(ParameterError, match=r"levels = \(1e-13,\).*at least 1e-12"):
+        SubsetExponential(accounting=accounting).plan(subsets_of(1e-13))
+
+
+@pytest.mark.parametrize("value", [-1.0, 0.0, 1e-13, 50.1, 800.0, math.inf, math.nan])
+def test_a_local_epsilon_outside_its_range_has_no_plan(value):
+    with pytest.raises(ParameterError, match=r"local_epsilon = .*in \[1e-12, 50\]"):
+        SubsetExponential(local_epsilon=value)
+
+
+@pytest.mark.parametrize("value", [1e-12, 50.0])
+def test_the_ends_of_the_range_have_one(value):
+    plan = SubsetExponential(local_epsilon=value).plan(subsets_of(0.5))
+    assert plan.parameters["local_epsilon"] == value
+    assert 0 < plan.mse_bound < math.inf
