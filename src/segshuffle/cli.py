@@ -10,11 +10,12 @@ import contextlib
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from segshuffle.errors import DataError, ParameterError, SegshuffleError
+from segshuffle.errors import DataError, InfeasibleError, ParameterError, SegshuffleError
 
 if TYPE_CHECKING:
     from segshuffle.protocols import Problem
@@ -161,22 +162,18 @@ def _write(program: str, text: str) -> int:
         if sys.stdout is None:
             raise OSError("it is closed")
         print(text, flush=True)
-    except BrokenPipeError:
-        # the reader (head, less) has seen enough
-        _discard_output()
-        return 1
     except (OSError, ValueError) as error:  # ValueError: closed by the caller, or a character it cannot show
-        reason = getattr(error, "strerror", None) or error
-        _complain(f"{program}: standard output cannot be written ({reason}). Send it to a file on a disk with room.")
-        _discard_output()
+        # a reader that has gone (head, less) has seen enough
+        if not isinstance(error, BrokenPipeError):
+            reason = getattr(error, "strerror", None) or error
+            _complain(
+                f"{program}: standard output cannot be written ({reason}). Write to a disk with room."
+            )
+        # what is still in the buffer is flushed again at exit: let it go nowhere
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     return 0
-
-
-def _discard_output() -> None:
-    """Let what is still in the buffer of standard output go nowhere: it is flushed again at exit."""
-    with contextlib.suppress(OSError, ValueError, AttributeError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _complain(message: str) -> None:
@@ -223,9 +220,20 @@ def _plan_published(options: argparse.Namespace, problem: Problem, counts: Any) 
         "messages_per_user": plan.messages_per_user,
         "mse_bound": plan.mse_bound,
         "mse_sample": expected_mse(problem, plan.blanket_per_user, rates, counts),
-        "m_min": list(least_blankets(problem)),
+        "m_min": _each_level(least_blankets, problem),
         "kind": plan.kind,
     }
+
+
+def _each_level(least_blankets: Callable[[Problem], tuple[float, ...]], problem: Problem) -> list[float | None]:
+    """Least blanket at which each level sends every item; None if no blanket will do, which is no need of the plan."""
+    found: list[float | None] = []
+    for level in problem.levels:
+        try:
+            found += least_blankets(replace(problem, levels=(level,), level_counts=(problem.n_users,)))
+        except InfeasibleError:
+            found.append(None)
+    return found
 
 
 def _plan_tight(options: argparse.Namespace, problem: Problem, counts: Any) -> dict[str, Any]:
@@ -243,7 +251,7 @@ def _plan_tight(options: argparse.Namespace, problem: Problem, counts: Any) -> d
         "messages_per_user": plan.messages_per_user,
         "mse_bound": mse_bound(problem, plan.blanket_per_user, copies) if sampling else None,
         "mse_sample": method.expected_mse(plan, counts),
-        "m_min": list(least_blankets(problem)),
+        "m_min": _each_level(least_blankets, problem),
         "certificate": plan.parameters["certificate"],
         "kind": plan.kind,
     }
@@ -385,6 +393,8 @@ def _short(value: object) -> str:
         return ", ".join(map(_short, value))
     if isinstance(value, dict):
         return ", ".join(f"{key} {_short(item)}" for key, item in value.items())
+    if value is None:
+        return "none"
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 

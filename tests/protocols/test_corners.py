@@ -7,6 +7,7 @@ import pytest
 from segshuffle.accounting.variation_ratio import largest_local_epsilon
 from segshuffle.errors import ParameterError
 from segshuffle.protocols import Problem, SubsetExponential
+from segshuffle.protocols.poisson import PoissonSegmented
 
 # --- the subset exponential randomizer -------------------------------------------------------------------------------
 
@@ -51,3 +52,42 @@ def test_the_ends_of_the_range_have_one(value):
     plan = SubsetExponential(local_epsilon=value).plan(subsets_of(0.5))
     assert plan.parameters["local_epsilon"] == value
     assert 0 < plan.mse_bound < math.inf
+
+
+# --- the Poisson blanket ---------------------------------------------------------------------------------------------
+
+HOPELESS = Problem(domain_size=17, set_size=4, levels=(1e-7, 1.0), level_counts=(10, 10), delta=1e-6)
+
+
+@pytest.mark.parametrize(
+    "method",
+    [PoissonSegmented(), PoissonSegmented(accounting="group"), PoissonSegmented(copies_max=4.0, max_messages=3.0)],
+    ids=lambda method: method.name,
+)
+def test_a_level_that_can_send_next_to_nothing_is_no_reason_to_refuse_the_others(method):
+    """No blanket lets the level 1e-7 send everything once; it sends less, as at any given blanket."""
+    plan = method.plan(HOPELESS)
+    strict, liberal = plan.parameters["copies"]
+    assert 0 < strict < 1e-4 < liberal
+    assert all(level["delta_upper"] <= 1e-6 for level in plan.parameters["certificate"])
+    # the search is worth something
+    given = PoissonSegmented(1.0, method.copies_max, method.max_messages, method.accounting).plan(HOPELESS)
+    assert plan.mse_bound < given.mse_bound
+
+
+def test_a_plan_whose_lattice_is_too_long_has_a_wider_certificate():
+    """A million pairs: the usual width of 0.1 % needs a longer transform than there is."""
+    crowd = Problem(domain_size=10**7, set_size=10**6, levels=(0.5,), level_counts=(10**6,), delta=1e-8)
+    (certificate,) = PoissonSegmented(2e8).plan(crowd).parameters["certificate"]
+    assert 0.4e-8 < certificate["delta_lower"] <= certificate["delta_upper"] <= 1e-8
+
+
+@pytest.mark.parametrize("value", [0.0, 1e-130, 64.5, math.nan])
+def test_copies_outside_their_range_are_refused_by_the_name_that_was_given(value):
+    with pytest.raises(ParameterError, match=r"copies_max = .*in \[1e-120, 64\]"):
+        PoissonSegmented(copies_max=value)
+
+
+def test_the_least_copies_have_a_plan():
+    plan = PoissonSegmented(1.0, copies_max=1e-120).plan(HOPELESS)
+    assert plan.parameters["copies"] == (1e-120, 1e-120)

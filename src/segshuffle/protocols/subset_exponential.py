@@ -76,7 +76,8 @@ class SubsetExponential:
     Parameters
     ----------
     local_epsilon : float or None
-        The local privacy parameter, in [1e-12, 50]; None calibrates it so that shuffling gives the lowest level (kind: published).
+        The local privacy parameter, in [1e-12, 50]; None calibrates it so that shuffling gives the lowest level (kind:
+        published).
     subset_size : int or None
         k; None takes the size of least error. Shuffled, every size has its own local epsilon.
     accounting : str
