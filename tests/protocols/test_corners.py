@@ -4,9 +4,10 @@ import math
 
 import pytest
 
+from segshuffle.accounting.segmented import _least_integer
 from segshuffle.accounting.variation_ratio import largest_local_epsilon
-from segshuffle.errors import ParameterError
-from segshuffle.protocols import Problem, SubsetExponential
+from segshuffle.errors import InfeasibleError, ParameterError
+from segshuffle.protocols import BallsIntoBins, Problem, Segmented, SubsetExponential
 from segshuffle.protocols.poisson import PoissonSegmented
 
 # --- the subset exponential randomizer -------------------------------------------------------------------------------
@@ -91,3 +92,28 @@ def test_copies_outside_their_range_are_refused_by_the_name_that_was_given(value
 def test_the_least_copies_have_a_plan():
     plan = PoissonSegmented(1.0, copies_max=1e-120).plan(HOPELESS)
     assert plan.parameters["copies"] == (1e-120, 1e-120)
+
+
+# --- the binomial blanket --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", [BallsIntoBins(), Segmented()], ids=lambda method: method.name)
+def test_so_many_users_that_the_slots_cannot_be_counted_have_no_plan(method):
+    """The refusal names the target, and no blanket that nobody gave."""
+    crowd = Problem(domain_size=10**7, set_size=10**5, levels=(0.5,), level_counts=(10**15,), delta=1e-5)
+    with pytest.raises(InfeasibleError, match="meets the target: raise epsilon or delta, or lower the number of items"):
+        method.plan(crowd)
+
+
+def test_the_largest_blanket_that_can_be_accounted_for_is_tried():
+    """9 slots per user are more than 1 and no power of 2: the doubling ends at the limit itself."""
+    limits = []
+
+    def excess(blanket):
+        limits.append(blanket)
+        return 1.0 if blanket < 9.0 else -1.0
+
+    assert _least_integer(excess, 9) == 9
+    assert max(limits) == 9.0
+    with pytest.raises(InfeasibleError, match="no blanket up to 8 messages"):
+        _least_integer(excess, 8)
