@@ -166,9 +166,7 @@ def _write(program: str, text: str) -> int:
         # a reader that has gone (head, less) has seen enough
         if not isinstance(error, BrokenPipeError):
             reason = getattr(error, "strerror", None) or error
-            _complain(
-                f"{program}: standard output cannot be written ({reason}). Write to a disk with room."
-            )
+            _complain(f"{program}: standard output cannot be written ({reason}). Write to a disk with room.")
         # what is still in the buffer is flushed again at exit: let it go nowhere
         with contextlib.suppress(OSError, ValueError, AttributeError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
