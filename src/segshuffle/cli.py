@@ -6,14 +6,16 @@ Errors are one sentence on standard error with the name, the value and the allow
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from segshuffle.errors import DataError, ParameterError, SegshuffleError
+from segshuffle.errors import DataError, InfeasibleError, ParameterError, SegshuffleError
 
 if TYPE_CHECKING:
     from segshuffle.protocols import Problem
@@ -25,8 +27,14 @@ class _Parser(argparse.ArgumentParser):
     """A parser whose errors are one sentence."""
 
     def error(self, message: str) -> NoReturn:
-        sys.stderr.write(f"{self.prog}: {message} (see {self.prog} --help)\n")
+        _complain(f"{self.prog}: {message} (see {self.prog} --help)")
         raise SystemExit(2)
+
+    def print_help(self, file: Any = None) -> None:
+        if file is not None:
+            super().print_help(file)
+        elif status := _write(self.prog, self.format_help().rstrip("\n")):
+            raise SystemExit(status)
 
 
 def _number(text: str) -> float:
@@ -122,7 +130,7 @@ def _add_account(commands: Any) -> None:
     segmented.add_argument("--sampling-rate", type=_number, help="rate of held items, in (0, 1]")
     single = account.add_argument_group("one message per user")
     single.add_argument("--randomizer", help="krr, blh, rappor, oue, hadamard, subset-selection, ... or general")
-    single.add_argument("--local-epsilon", type=_number, help="its local guarantee, in (0, 50]")
+    single.add_argument("--local-epsilon", type=_number, help="its local guarantee, in [1e-12, 50]")
     single.add_argument("--delta", type=_number, help="target in (0, 1): asks for epsilons")
     single.add_argument("--set-size", type=_integer, help="items per user, for subset-exponential")
     single.add_argument("--subset-size", type=_integer, help="size of the reported subset")
@@ -139,19 +147,39 @@ def _add_copies(parser: argparse.ArgumentParser) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status."""
     options = build_parser().parse_args(arguments)
+    program = f"segshuffle {options.command}"
     try:
-        options.run(options)
+        answer = options.run(options)
     except SegshuffleError as error:
-        print(f"segshuffle {options.command}: {error}", file=sys.stderr)
+        _complain(f"{program}: {error}")
         return 2
-    except BrokenPipeError:
-        # the reader (head, less) has seen enough; nothing may be written at exit either
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return _write(program, answer)
+
+
+def _write(program: str, text: str) -> int:
+    """Write all of the answer to standard output; returns the exit status."""
+    try:
+        if sys.stdout is None:
+            raise OSError("it is closed")
+        print(text, flush=True)
+    except (OSError, ValueError) as error:  # ValueError: closed by the caller, or a character it cannot show
+        # a reader that has gone (head, less) has seen enough
+        if not isinstance(error, BrokenPipeError):
+            reason = getattr(error, "strerror", None) or error
+            _complain(f"{program}: standard output cannot be written ({reason}). Write to a disk with room.")
+        # what is still in the buffer is flushed again at exit: let it go nowhere
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     return 0
 
 
-def _plan(options: argparse.Namespace) -> None:
+def _complain(message: str) -> None:
+    with contextlib.suppress(OSError, ValueError):
+        print(message, file=sys.stderr, flush=True)
+
+
+def _plan(options: argparse.Namespace) -> str:
     from segshuffle.protocols import Problem
     from segshuffle.protocols.base import uniform_item_counts
 
@@ -172,7 +200,7 @@ def _plan(options: argparse.Namespace) -> None:
         "delta": problem.delta,
         "accountant": options.accountant,
     }
-    _show({**values, **public}, as_json=options.json)
+    return _shown({**values, **public}, as_json=options.json)
 
 
 def _plan_published(options: argparse.Namespace, problem: Problem, counts: Any) -> dict[str, Any]:
@@ -190,9 +218,20 @@ def _plan_published(options: argparse.Namespace, problem: Problem, counts: Any) 
         "messages_per_user": plan.messages_per_user,
         "mse_bound": plan.mse_bound,
         "mse_sample": expected_mse(problem, plan.blanket_per_user, rates, counts),
-        "m_min": list(least_blankets(problem)),
+        "m_min": _each_level(least_blankets, problem),
         "kind": plan.kind,
     }
+
+
+def _each_level(least_blankets: Callable[[Problem], tuple[float, ...]], problem: Problem) -> list[float | None]:
+    """Least blanket at which each level sends every item; None if no blanket will do, which is no need of the plan."""
+    found: list[float | None] = []
+    for level in problem.levels:
+        try:
+            found += least_blankets(replace(problem, levels=(level,), level_counts=(problem.n_users,)))
+        except InfeasibleError:
+            found.append(None)
+    return found
 
 
 def _plan_tight(options: argparse.Namespace, problem: Problem, counts: Any) -> dict[str, Any]:
@@ -210,17 +249,19 @@ def _plan_tight(options: argparse.Namespace, problem: Problem, counts: Any) -> d
         "messages_per_user": plan.messages_per_user,
         "mse_bound": mse_bound(problem, plan.blanket_per_user, copies) if sampling else None,
         "mse_sample": method.expected_mse(plan, counts),
-        "m_min": list(least_blankets(problem)),
+        "m_min": _each_level(least_blankets, problem),
         "certificate": plan.parameters["certificate"],
         "kind": plan.kind,
     }
 
 
-def _simulate(options: argparse.Namespace) -> None:
+def _simulate(options: argparse.Namespace) -> str:
     from segshuffle.experiment.simulate_file import simulate_file
     from segshuffle.protocols.messages import LevelPrivacy
 
     privacy = None
+    if options.level_epsilon is None and options.level_delta is not None:
+        raise ParameterError("level-delta", options.level_delta, "left out, or given together with --level-epsilon")
     if options.level_epsilon is not None:
         delta = options.delta if options.level_delta is None else options.level_delta
         privacy = LevelPrivacy(options.level_epsilon, delta)
@@ -237,7 +278,7 @@ def _simulate(options: argparse.Namespace) -> None:
         seed=options.seed,
         chunk_users=options.chunk_users,
     )
-    _show(found, as_json=options.json)
+    return _shown(found, as_json=options.json)
 
 
 def _frequencies(text: str, domain_size: int, set_size: int) -> Any:
@@ -261,7 +302,7 @@ _SEGMENTED = ("domain_size", "blanket_per_user", "sampling_rate", "epsilon")
 _SINGLE = ("local_epsilon", "delta", "set_size", "subset_size", "order")
 
 
-def _account(options: argparse.Namespace) -> None:
+def _account(options: argparse.Namespace) -> str:
     single = options.randomizer is not None
     for name in ("blanket_per_user", "sampling_rate") if single else _SINGLE:
         if getattr(options, name) is not None:
@@ -271,10 +312,10 @@ def _account(options: argparse.Namespace) -> None:
     missing = ["--" + name.replace("_", "-") for name in needed if getattr(options, name) is None]
     if missing:
         options.refuse(f"the following arguments are required: {', '.join(missing)}")
-    (_account_single if single else _account_segmented)(options)
+    return (_account_single if single else _account_segmented)(options)
 
 
-def _account_single(options: argparse.Namespace) -> None:
+def _account_single(options: argparse.Namespace) -> str:
     from segshuffle.accounting.amplification import compare
     from segshuffle.accounting.mechanisms import mechanism
 
@@ -294,18 +335,15 @@ def _account_single(options: argparse.Namespace) -> None:
         for e in entries
     ]
     if options.json:
-        _show({**head, "accountants": rows, "not_applicable": left_out}, as_json=True)
-        return
-    _show(head, as_json=False)
-    print()
+        return _shown({**head, "accountants": rows, "not_applicable": left_out}, as_json=True)
     width = max(map(len, [e.accountant for e in entries] + list(left_out)), default=0)
-    for e in entries:
-        print(f"{e.accountant:<{width}}  {asked} {e.value:<12.6g} {e.kind:<10}  {e.status}")
-    for name, reason in left_out.items():
-        print(f"{name:<{width}}  not applicable: {reason}")
+    lines = [_shown(head, as_json=False), ""]
+    lines += [f"{e.accountant:<{width}}  {asked} {e.value:<12.6g} {e.kind:<10}  {e.status}" for e in entries]
+    lines += [f"{name:<{width}}  not applicable: {reason}" for name, reason in left_out.items()]
+    return "\n".join(lines)
 
 
-def _account_segmented(options: argparse.Namespace) -> None:
+def _account_segmented(options: argparse.Namespace) -> str:
     from segshuffle.accounting.segmented import proven_lower_item_delta, published_item_delta
 
     parameters: dict[str, Any] = {
@@ -317,7 +355,7 @@ def _account_segmented(options: argparse.Namespace) -> None:
     }
     published = published_item_delta(**parameters)
     proven = proven_lower_item_delta(**parameters)
-    _show(
+    return _shown(
         {
             **parameters,
             "item_delta": {
@@ -332,32 +370,29 @@ def _account_segmented(options: argparse.Namespace) -> None:
     )
 
 
-def _fetch(options: argparse.Namespace) -> None:
+def _fetch(options: argparse.Namespace) -> str:
     from segshuffle.datasets.fetch import download_sessions
 
     if not 0 < options.deadline <= 3600:
         raise ParameterError("deadline", options.deadline, "in (0, 3600] seconds")
-    url = download_sessions(options.destination, deadline_seconds=options.deadline, log=_to_stderr)
-    print(f"{options.destination}: verified, from {url}")
+    url = download_sessions(options.destination, deadline_seconds=options.deadline, log=_complain)
+    return f"{options.destination}: verified, from {url}"
 
 
-def _to_stderr(message: str) -> None:
-    print(message, file=sys.stderr)
-
-
-def _show(values: dict[str, Any], *, as_json: bool) -> None:
+def _shown(values: dict[str, Any], *, as_json: bool) -> str:
     if as_json:
-        print(json.dumps(values, indent=2))
-        return
+        return json.dumps(values, indent=2)
     width = max(map(len, values))
-    for name, value in values.items():
-        shown = ", ".join(map(_short, value)) if isinstance(value, list) else _short(value)
-        print(f"{name:<{width}}  {shown}")
+    return "\n".join(f"{name:<{width}}  {_short(value)}" for name, value in values.items())
 
 
 def _short(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(_short, value))
     if isinstance(value, dict):
         return ", ".join(f"{key} {_short(item)}" for key, item in value.items())
+    if value is None:
+        return "none"
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 

@@ -317,6 +317,12 @@ def test_refusal_when_the_lattice_would_be_too_long() -> None:
         delta_interval(ItemPair(1e-3, 1e-6), pairs=100, epsilon=0.0, rtol=1e-6)
 
 
+def test_the_widest_lattice_is_judged_by_its_width() -> None:
+    """Half a million cells are too few for the lattice of this width, but few counts are told apart by far fewer."""
+    interval = delta_interval(ItemPair(0.7766, 1.0), pairs=1, epsilon=4.814, rtol=1e-5)
+    assert_holds(interval, float(delta_one_pair(0.7766, 1.0, 4.814, 40)), rtol=1e-5)
+
+
 @pytest.mark.parametrize("value", [0.0, -1.0, 1e13, math.nan, math.inf])
 def test_illegal_blanket_mean(value: float) -> None:
     with pytest.raises(ParameterError, match="blanket_mean"):

@@ -8,12 +8,12 @@ from fractions import Fraction
 import numpy as np
 import oracles as o
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
 from segshuffle.accounting.histogram import compose_rounds, histogram_delta, least_blanket
-from segshuffle.errors import ParameterError
+from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.protocols.messages import (
     ClientBatch,
     LevelEstimates,
@@ -24,6 +24,7 @@ from segshuffle.protocols.messages import (
     planning_counts,
     weight_variance,
 )
+from segshuffle.protocols.messages.levels import level_announcement
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Accountant
@@ -200,6 +201,19 @@ def test_planning_counts_are_a_population(values, n):
     assert np.all(np.diff(np.array(counts)[order]) >= -1)
 
 
+@given(
+    st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=6),
+    st.integers(1, 10**15),
+)
+@example([1e18, -5.0], 3)
+@example([1e308, -1e308], 3)
+@example([2.0**53, 2.0**53, -(2.0**53)], 7)
+def test_any_finite_estimates_become_a_population(values, n):
+    counts = planning_counts(values, n)
+    assert sum(counts) == n
+    assert min(counts) >= 0
+
+
 @given(st.lists(st.integers(0, 1000), min_size=1, max_size=6).filter(lambda x: sum(x) > 0))
 def test_possible_counts_are_left_alone(counts):
     assert planning_counts(counts, sum(counts)) == tuple(counts)
@@ -209,6 +223,12 @@ def test_projection_is_the_nearest_point():
     assert planning_counts([12.0, -4.0, 2.0], 10) == (10, 0, 0)
     assert planning_counts([8.0, 4.0, -1.0], 10) == (7, 3, 0)
     assert planning_counts([3.4, 3.3, 3.3], 10) == (4, 3, 3)
+    assert planning_counts([1e18, -5.0], 3) == (3, 0)
+
+
+def test_a_level_privacy_that_no_client_could_afford_is_refused_by_its_own_numbers():
+    with pytest.raises(InfeasibleError, match=r"level privacy \(1e-09, 1e-06\) needs .* of 3 users"):
+        level_announcement(3, 2, LevelPrivacy(1e-9, 1e-6))
 
 
 # ----------------------------------------------------------------------------------------------------------------------

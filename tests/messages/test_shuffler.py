@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from itertools import permutations
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from segshuffle.errors import ParameterError
+from segshuffle.errors import DataError, ParameterError
 from segshuffle.protocols.messages import Outbox, ShuffledMessages, Shuffler, WireFormat, tally
 
 # every test below has one p-value per case; with about ten cases the false-alarm rate of the file is below 1e-7
@@ -141,6 +142,20 @@ def test_any_payload_is_counted_never_a_crash(payload):
         counted = tally(messages, 3)
     assert counted.counts.tolist() == [0, 1, 2]
     assert counted.refused == len(payload)
+
+
+def test_a_folder_that_does_not_exist_is_an_error_with_advice(tmp_path):
+    with pytest.raises(DataError, match=r"nowhere: messages cannot be spilled there .*raise chunk_users"):
+        Shuffler(WireFormat(3), np.random.default_rng(0), buckets=2, directory=tmp_path / "nowhere")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
+@pytest.mark.parametrize("batch", [[1], [1] * 2**16], ids=["buffered", "written at once"])
+def test_a_full_disk_is_an_error_with_advice(monkeypatch, batch):
+    opened = Path("/dev/full").open
+    monkeypatch.setattr("tempfile.TemporaryFile", lambda dir: opened("w+b"))
+    with pytest.raises(DataError, match=r"cannot be spilled there \(No space left on device\)"):
+        shuffled([batch], np.random.default_rng(0), buckets=2, domain_size=3)
 
 
 @pytest.mark.parametrize("buckets", [0, 2**16 + 1])

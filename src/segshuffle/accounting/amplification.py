@@ -170,9 +170,9 @@ def _checked(name: str, mechanism: Mechanism) -> Accountant:
 
 
 def _users(value: Any) -> int:
-    number = float(value)
     value = value.item() if isinstance(value, np.generic) else value
-    if isinstance(value, bool) or not 1 <= number <= LARGEST_USERS or number != math.floor(number):
+    # compared as it is: an integer may be too large for a float
+    if isinstance(value, bool) or not 1 <= value <= LARGEST_USERS or value != math.floor(value):
         raise ParameterError("n_users", value, f"an integer in [1, {LARGEST_USERS:g}]")
     return int(value)
 

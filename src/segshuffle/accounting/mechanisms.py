@@ -9,8 +9,12 @@ from segshuffle.accounting import randomizers
 from segshuffle.accounting import variation_ratio as vr
 from segshuffle.accounting import variation_ratio_tables as tables
 from segshuffle.accounting.accountants import Mechanism
-from segshuffle.accounting.randomizers.reference import check_local_epsilon
 from segshuffle.errors import ParameterError
+
+#: Largest size of a mechanism whose classes are written down.
+LARGEST_SIZE = 10**15
+#: Largest size of a mechanism whose sets are listed item by item.
+LARGEST_LISTED = 10_000_000
 
 
 class _Maker(NamedTuple):
@@ -19,6 +23,7 @@ class _Maker(NamedTuple):
     description: str
     parameters: tuple[str, ...]
     make: Callable[..., Mechanism]
+    largest: int = LARGEST_SIZE
 
 
 def mechanism(name: str, *, local_epsilon: float, **parameters: int) -> Mechanism:
@@ -29,9 +34,10 @@ def mechanism(name: str, *, local_epsilon: float, **parameters: int) -> Mechanis
     name : str
         One of `MECHANISMS`.
     local_epsilon : float
-        Its local guarantee, in (0, 50].
+        Its local guarantee, in [1e-12, 50].
     **parameters : int
-        What the mechanism needs beside: domain_size, subset_size, set_size, order.
+        What the mechanism needs beside: domain_size, subset_size, set_size, order; at most 1e15, and at most 1e7 for
+        mechanisms that report subsets.
 
     Raises
     ------
@@ -40,13 +46,16 @@ def mechanism(name: str, *, local_epsilon: float, **parameters: int) -> Mechanis
     """
     if name not in MECHANISMS:
         raise ParameterError("randomizer", name, f"one of {', '.join(MECHANISMS)}")
-    check_local_epsilon(local_epsilon)
+    vr.check_local_epsilon(local_epsilon)
     maker = MECHANISMS[name]
     needed = ", ".join(maker.parameters) or "nothing"
     for missing in set(maker.parameters) - set(parameters):
         raise ParameterError(missing, None, f"given: {name} needs {needed} beside the local epsilon")
     for unknown in set(parameters) - set(maker.parameters):
         raise ParameterError(unknown, parameters[unknown], f"left out: {name} needs {needed} beside the local epsilon")
+    for size, value in parameters.items():
+        if value > maker.largest:
+            raise ParameterError(size, value, f"at most {maker.largest:g} for {name}")
     return maker.make(local_epsilon, **parameters)
 
 
@@ -131,11 +140,13 @@ MECHANISMS: dict[str, _Maker] = {
         "a subset of subset_size options, likelier if it holds the input",
         ("domain_size", "subset_size"),
         _subset_selection,
+        LARGEST_LISTED,
     ),
     "subset-exponential": _Maker(
         "a subset of subset_size items, likelier if it meets the user's set of set_size items",
         ("domain_size", "set_size", "subset_size"),
         _subset_exponential,
+        LARGEST_LISTED,
     ),
     "laplace": _Maker("Laplace noise on a value in [0, 1]", (), _laplace),
 }

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from segshuffle.accounting.loss_distribution import AccuracyError, FloatArray, LossTable
+from segshuffle.accounting.loss_distribution import FloatArray, LossTable
 from segshuffle.errors import ParameterError
 
 BLANKET_MEAN_RANGE = (1e-3, 1e12)
@@ -255,12 +255,14 @@ def block_table(pair: ItemPair, step: float, window: tuple[int, int], log_tail: 
 
 
 def loss_table(pair: ItemPair, step: float, log_tail: float) -> LossTable:
-    """Loss table of one pair with a lattice of about `step`, e^-log_tail of each tail given away."""
+    """Loss table of one pair, e^-log_tail of each tail given away; its lattice is about `step` wide.
+
+    It is wider where `step` would need more than `_MOST_CELLS` cells: the bounds say by themselves how good they are.
+    """
     window = window_of(pair, log_tail)
     low, high = pair.log_ratio(np.array(window, dtype=float))
+    step = max(step, float(high - low) / _MOST_CELLS)
     cells = float(high - low) / step
-    if cells > _MOST_CELLS:
-        raise AccuracyError(f"This accuracy needs {cells:.3g} cells, more than {_MOST_CELLS}: raise rtol.")
     if pair.blanket_mean >= 1e5 and window[1] - window[0] > 4 * max(cells, 5 * log_tail):
         return block_table(pair, step, window, log_tail)
     return atom_table(pair, step, window, 4 * math.exp(-log_tail))

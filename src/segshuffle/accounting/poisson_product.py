@@ -171,8 +171,9 @@ def delta_interval(pair: ItemPair, *, pairs: int, epsilon: float, rtol: float = 
     ParameterError
         If a parameter is outside its range.
     AccuracyError
-        If the width cannot be reached with the largest lattice. Seen only for a blanket mean below 0.01 with hardly any
-        copies and epsilon near 0, and for epsilon of 3 and more with delta of about 1e-100 and less.
+        If the width cannot be reached with the largest lattice. Seen for a blanket mean below 0.01 with hardly any
+        copies and epsilon near 0, for epsilon of 3 and more with delta of about 1e-100 and less, and for a million
+        pairs, whose sum needs too long a transform.
     """
     check_pairs(pairs)
     check_epsilon(epsilon)
@@ -194,6 +195,8 @@ def delta_interval(pair: ItemPair, *, pairs: int, epsilon: float, rtol: float = 
             return DeltaInterval(math.exp(lower), min(math.exp(upper) * (1 + 1e-13), 1.0))
         if lower < log_delta - 2 and log_delta > _LOG_SMALLEST:
             log_delta = max(lower, _LOG_SMALLEST)  # too much mass was given away: a finer lattice would not help
+        elif table.step > step:
+            break  # the finest lattice there is
         else:
             step = table.step * min(max(math.sqrt(0.6 * rtol / width), 0.25), 0.8)
     raise AccuracyError(f"The interval of delta stayed {width:.1e} wide, more than rtol = {rtol:g}: raise rtol.")

@@ -30,6 +30,8 @@ _SEARCH_RTOL = 2e-4
 
 def _pair(domain_size: int, n_users: int, blanket_per_user: float, sampling_rate: float, others: int) -> CountPair:
     check_sizes(domain_size=domain_size, n_users=n_users)
+    if domain_size > LARGEST_COUNT:
+        raise ParameterError("domain_size", domain_size, f"at most {LARGEST_COUNT:g}")
     if not SMALLEST_RATE <= sampling_rate <= 1.0:
         raise ParameterError("sampling_rate", sampling_rate, f"in (0, 1] (and at least {SMALLEST_RATE:g})")
     slots, gamma = blanket_slots(blanket_per_user)
@@ -138,7 +140,7 @@ def least_blanket_per_user(
     Raises
     ------
     InfeasibleError
-        If even `LARGEST_BLANKET` messages per user do not suffice.
+        If even `LARGEST_BLANKET` messages per user, or `LARGEST_COUNT` in total, do not suffice.
     """
     check_sizes(domain_size=domain_size, n_users=n_users, set_size=set_size)
     item_epsilon, item_delta = item_target(epsilon=epsilon, delta=delta, set_size=set_size)
@@ -146,7 +148,7 @@ def least_blanket_per_user(
     def excess(blanket: float) -> float:
         return _log_excess(domain_size, n_users, blanket, sampling_rate, item_epsilon, item_delta)
 
-    feasible = _least_integer(excess)
+    feasible = _least_integer(excess, min(int(LARGEST_BLANKET), LARGEST_COUNT // n_users))
     floor = max(feasible - 1, 1e-9 / n_users)
     just_above = floor * (1 + 1e-12) if feasible > 1 else floor
     return safe_edge(excess, safe=float(feasible), unsafe=just_above)
@@ -170,17 +172,16 @@ def _log_excess(
     return staged_log_excess(bound, delta, rtol=_SEARCH_RTOL)
 
 
-def _least_integer(excess: Callable[[float], float]) -> int:
-    """Least integer m >= 1 with excess(m) <= 0: doubling, then bisection."""
-    high = 1
+def _least_integer(excess: Callable[[float], float], largest: int) -> int:
+    """Least integer m in [1, largest] with excess(m) <= 0: doubling, then bisection."""
+    low, high = 0, 1
     while excess(float(high)) > 0:
-        high *= 2
-        if high > LARGEST_BLANKET:
+        if high == largest:
+            advice = "collect from more users" if largest == LARGEST_BLANKET else "lower the number of items"
             raise InfeasibleError(
-                f"no blanket up to {LARGEST_BLANKET:g} messages per user meets the target: "
-                "raise epsilon or delta, or collect from more users."
+                f"no blanket up to {largest:g} messages per user meets the target: raise epsilon or delta, or {advice}."
             )
-    low = high // 2
+        low, high = high, min(2 * high, largest)
     while high - low > 1:
         middle = (low + high) // 2
         if excess(float(middle)) > 0:

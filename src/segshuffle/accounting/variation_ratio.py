@@ -281,11 +281,10 @@ def subset_exponential(*, domain_size: int, set_size: int, subset_size: int, loc
     domain_size, set_size, subset_size : int
         d, s and k with 1 <= s < d and 1 <= k <= d - s.
     local_epsilon : float
-        Local privacy parameter, in (0, 50].
+        Local privacy parameter, in [1e-12, 50].
     """
     check_subset(domain_size=domain_size, set_size=set_size, subset_size=subset_size)
-    if not 0.0 < local_epsilon <= LARGEST_LOCAL_EPSILON:
-        raise ParameterError("local_epsilon", local_epsilon, f"in (0, {LARGEST_LOCAL_EPSILON:g}]")
+    check_local_epsilon(local_epsilon)
     # two sets of s items differ in at most min(s, d - s) of them
     changed = min(set_size, domain_size - set_size)
     total = math.comb(domain_size, subset_size)
@@ -294,6 +293,13 @@ def subset_exponential(*, domain_size: int, set_size: int, subset_size: int, loc
     gain = math.expm1(local_epsilon)
     beta = gain * (meets_other / total) / (gain * ((total - meets_none) / total) + 1.0)
     return VariationRatio(log_p=local_epsilon, beta=beta, log_q=local_epsilon)
+
+
+def check_local_epsilon(local_epsilon: float) -> None:
+    """Refuse a local epsilon outside [1e-12, 50]."""
+    if not SMALLEST_LOG_RATIO <= local_epsilon <= LARGEST_LOCAL_EPSILON:
+        allowed = f"in [{SMALLEST_LOG_RATIO:g}, {LARGEST_LOCAL_EPSILON:g}]"
+        raise ParameterError("local_epsilon", local_epsilon, allowed)
 
 
 def check_subset(*, domain_size: int, set_size: int, subset_size: int) -> None:
@@ -310,7 +316,7 @@ def largest_local_epsilon(
 ) -> float:
     """Largest local epsilon of the subset exponential randomizer that shuffles to (epsilon, delta), rounded down.
 
-    Never below `epsilon`: local privacy is not lost by shuffling.
+    Never below `epsilon`, for local privacy is not lost by shuffling, and never above 50.
     """
     check_guarantee(epsilon=epsilon, delta=delta)
 
@@ -322,6 +328,7 @@ def largest_local_epsilon(
         return log_excess(interval.upper, delta)
 
     # at local_epsilon = epsilon the divergence is 0, which safe_edge has no use for
-    if excess(epsilon * (1 + 1e-6)) > 0:
-        return epsilon
-    return safe_edge(excess, safe=epsilon * (1 + 1e-6), unsafe=LARGEST_LOCAL_EPSILON)
+    lowest = epsilon * (1 + 1e-6)
+    if lowest >= LARGEST_LOCAL_EPSILON or excess(lowest) > 0:
+        return min(epsilon, LARGEST_LOCAL_EPSILON)
+    return safe_edge(excess, safe=lowest, unsafe=LARGEST_LOCAL_EPSILON)

@@ -24,18 +24,19 @@ def write_atomically(path: Path, content: bytes) -> None:
     DataError
         If the file cannot be written; nothing is left behind then.
     """
-    # Not tempfile.mkstemp: its files are readable by the owner only, and the rename would keep that.
-    temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
     try:
+        # Not tempfile.mkstemp: its files are readable by the owner only, and the rename would keep that.
+        temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             temporary.write_bytes(content)
             temporary.replace(path)
         finally:
             temporary.unlink(missing_ok=True)
-    except OSError as error:
+    except (OSError, ValueError) as error:  # ValueError: a name that is empty or has a NUL character
+        reason = error.strerror if isinstance(error, OSError) else str(error)
         raise DataError(
-            f"{path}: cannot be written ({error.strerror or type(error).__name__}). "
+            f"{path}: cannot be written ({reason or type(error).__name__}). "
             "Choose a file name in a folder that you may write to and that has room."
         ) from error
 

@@ -235,6 +235,8 @@ def download_sessions(
         raise ParameterError("attempts", attempts, "an integer of at least 1")
     if not deadline_seconds > 0:
         raise ParameterError("deadline_seconds", deadline_seconds, "positive")
+    if Path(destination).is_dir():  # found out before the download, not after it
+        raise DataError(f"{destination}: is a folder. Give the name of the file to write, such as msnbc990928.seq.gz.")
     end = time.monotonic() + deadline_seconds
     history: list[str] = []
     waits = dict.fromkeys(urls, 0.0)  # address -> seconds its server asked to wait; ruled-out addresses leave

@@ -8,6 +8,7 @@ privacy. The server estimates w_j = (C_j - n m/d)/N with N = sum_k n_k a_k.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
 from collections.abc import Callable, Sequence
@@ -16,8 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import interpolate, optimize
 
+from segshuffle.accounting.loss_distribution import AccuracyError
 from segshuffle.accounting.poisson_calibration import largest_copies, least_blanket_mean
-from segshuffle.accounting.poisson_pair import ItemPair
+from segshuffle.accounting.poisson_pair import COPIES_RANGE, ItemPair
 from segshuffle.accounting.poisson_product import delta_interval, log_delta_bound
 from segshuffle.accounting.segmented import item_target
 from segshuffle.errors import InfeasibleError, ParameterError
@@ -42,6 +44,8 @@ _WORTH = 1.25
 _GUIDE = 0.01
 _MOST_COPIES = 64.0
 _LEAST_MEAN, _LARGEST_MEAN = 1e-3, 1e12
+# Widths of a certificate that cannot have the usual one: a plan has no accuracy that its user could lower.
+_WIDE = (1e-2, 0.1, 1.0)
 
 
 @dataclass(frozen=True)
@@ -87,8 +91,17 @@ def _delta(target: _Target, blanket_mean: float, copies: float) -> tuple[float, 
     """Certified interval of delta (lower, upper)."""
     if target.pairs == 0 or copies == 0:
         return 0.0, 0.0
-    interval = delta_interval(ItemPair(blanket_mean, copies), pairs=target.pairs, epsilon=target.epsilon)
-    return interval.lower, interval.upper
+    pair = ItemPair(blanket_mean, copies)
+    with contextlib.suppress(AccuracyError):
+        interval = delta_interval(pair, pairs=target.pairs, epsilon=target.epsilon)
+        return interval.lower, interval.upper
+    # as narrow as the largest lattice allows, with the upper bound that the copies were calibrated by
+    bound = min(math.exp(log_delta_bound(pair, target.pairs, target.epsilon, 1e-3)) * (1 + 1e-13), 1.0)
+    for rtol in _WIDE:
+        with contextlib.suppress(AccuracyError):
+            interval = delta_interval(pair, pairs=target.pairs, epsilon=target.epsilon, rtol=rtol)
+            return interval.lower, min(interval.upper, bound)
+    return 0.0, bound
 
 
 def least_blankets(problem: Problem) -> tuple[float, ...]:
@@ -128,7 +141,7 @@ class PoissonSegmented:
     blanket_per_user : float or None
         Expected blanket messages per user m; None searches it.
     copies_max : float
-        Largest expected copies a_k per held item; 1 is the sampling of the paper.
+        Largest expected copies a_k per held item, in [1e-120, 64]; 1 is the sampling of the paper.
     max_messages : float or None
         Budget of expected messages per user, blanket and copies together; None for no budget.
     accounting : str
@@ -143,8 +156,9 @@ class PoissonSegmented:
     def __post_init__(self) -> None:
         if self.accounting not in ACCOUNTINGS:
             raise ParameterError("accounting", self.accounting, f"one of {', '.join(ACCOUNTINGS)}")
-        if not 0 < self.copies_max <= 64:
-            raise ParameterError("copies_max", self.copies_max, "in (0, 64]")
+        least, most = COPIES_RANGE
+        if not least <= self.copies_max <= most:
+            raise ParameterError("copies_max", self.copies_max, f"in [{least:g}, {most:g}]")
         if self.max_messages is not None and not 0 < self.max_messages < math.inf:
             raise ParameterError("max_messages", self.max_messages, "positive and finite")
 
@@ -283,14 +297,14 @@ class PoissonSegmented:
         """Range of blanket means worth searching, whatever the budget.
 
         From a hundredth of what the most liberal level needs to send everything once, to what the most conservative
-        one needs to send copies_max copies.
+        one needs to send copies_max copies, or the largest mean where none is enough for that.
         """
         liberal = _Target.of(problem, problem.levels[-1], self.accounting)
         conservative = _Target.of(problem, problem.levels[0], self.accounting)
         if liberal.pairs == 0:
             return _LEAST_MEAN, 2 * _LEAST_MEAN
-        low = 0.01 * _least_mean(liberal, min(self.copies_max, 1.0))
-        high = 1.05 * _least_mean(conservative, self.copies_max)
+        low = 0.01 * min(_mean_worth(liberal, min(self.copies_max, 1.0)), _LARGEST_MEAN)
+        high = 1.05 * _mean_worth(conservative, self.copies_max)
         return max(low, _LEAST_MEAN), min(max(high, 2 * _LEAST_MEAN), _LARGEST_MEAN)
 
     def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
@@ -318,6 +332,14 @@ def _least_mean(target: _Target, copies: float) -> float:
     return least_blanket_mean(copies=copies, pairs=target.pairs, epsilon=target.epsilon, delta=target.delta)
 
 
+def _mean_worth(target: _Target, copies: float) -> float:
+    """Least mean for these copies; inf if there is none: a level that sends fewer is no reason to refuse a plan."""
+    try:
+        return _least_mean(target, copies)
+    except InfeasibleError:
+        return math.inf
+
+
 def _whole_copies_near(
     mean: float, targets: list[_Target], curves: list[interpolate.PchipInterpolator | None], copies_max: float
 ) -> list[float]:
@@ -327,7 +349,7 @@ def _whole_copies_near(
         limit = math.inf if curve is None else math.exp(float(curve(math.log(mean))))
         if limit <= copies_max * (1 + _NEAR) and round(limit) >= 1 and abs(limit / round(limit) - 1) <= _NEAR:
             near.append((abs(limit / round(limit) - 1), target, float(round(limit))))
-    found = [_least_mean(target, whole) for _, target, whole in sorted(near, key=lambda entry: entry[0])[:_REFINED]]
+    found = [_mean_worth(target, whole) for _, target, whole in sorted(near, key=lambda entry: entry[0])[:_REFINED]]
     # rounding of n m/d must not undo it
     return [m * (1 + 1e-9) for m in found if _LEAST_MEAN <= m < _LARGEST_MEAN / 2]
 

@@ -16,7 +16,13 @@ from numpy.typing import NDArray
 from segshuffle.accounting import randomizers
 from segshuffle.accounting.blanket import blanket_delta
 from segshuffle.accounting.calibrate import log_excess, safe_edge
-from segshuffle.accounting.variation_ratio import LARGEST_LOCAL_EPSILON, check_subset, largest_local_epsilon
+from segshuffle.accounting.variation_ratio import (
+    LARGEST_LOCAL_EPSILON,
+    SMALLEST_LOG_RATIO,
+    check_local_epsilon,
+    check_subset,
+    largest_local_epsilon,
+)
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.base import FloatArray, IntArray, Plan, Problem, Sample
 
@@ -32,6 +38,7 @@ def report_probabilities(
 ) -> tuple[float, float]:
     """Probabilities a, b that a held and a not-held item is in the reported subset."""
     check_subset(domain_size=domain_size, set_size=set_size, subset_size=subset_size)
+    check_local_epsilon(local_epsilon)
     d, s, k = domain_size, set_size, subset_size
     gain = math.exp(local_epsilon)
     total = math.comb(d, k)
@@ -69,7 +76,8 @@ class SubsetExponential:
     Parameters
     ----------
     local_epsilon : float or None
-        The local privacy parameter; None calibrates it so that shuffling gives the lowest level (kind: published).
+        The local privacy parameter, in [1e-12, 50]; None calibrates it so that shuffling gives the lowest level (kind:
+        published).
     subset_size : int or None
         k; None takes the size of least error. Shuffled, every size has its own local epsilon.
     accounting : str
@@ -83,6 +91,8 @@ class SubsetExponential:
     def __post_init__(self) -> None:
         if self.accounting not in ("published", "proven"):
             raise ParameterError("accounting", self.accounting, "published or proven")
+        if self.local_epsilon is not None:
+            check_local_epsilon(self.local_epsilon)
 
     @property
     def name(self) -> str:
@@ -97,7 +107,16 @@ class SubsetExponential:
         return "Subexp, shuffle" if self.local_epsilon is None else "Subexp, local"
 
     def plan(self, problem: Problem) -> Plan:
-        """Fix the subset size and the local epsilon."""
+        """Fix the subset size and the local epsilon.
+
+        Raises
+        ------
+        ParameterError
+            If every user holds all items, or the lowest level is below 1e-12.
+        """
+        check_subset(domain_size=problem.domain_size, set_size=problem.set_size, subset_size=self.subset_size or 1)
+        if self.local_epsilon is None and problem.levels[0] < SMALLEST_LOG_RATIO:
+            raise ParameterError("levels", problem.levels, f"all at least {SMALLEST_LOG_RATIO:g} for this randomizer")
         largest = min(problem.domain_size - problem.set_size, _LARGEST_SUBSET)
         sizes = range(1, largest + 1) if self.subset_size is None else [self.subset_size]
         best: tuple[float, int, float] | None = None
@@ -203,8 +222,8 @@ def _proven_local_epsilon(problem: Problem, subset_size: int) -> float:
         return log_excess(bound.upper, problem.delta)
 
     lowest = problem.levels[0] * (1 + 1e-6)
-    if excess(lowest) > 0:
-        return problem.levels[0]
+    if lowest >= LARGEST_LOCAL_EPSILON or excess(lowest) > 0:
+        return min(problem.levels[0], LARGEST_LOCAL_EPSILON)
     return safe_edge(excess, safe=lowest, unsafe=LARGEST_LOCAL_EPSILON)
 
 

@@ -80,6 +80,8 @@ class BlanketTail:
     def bennett(self, n_users: int) -> tuple[float, float]:
         """Logarithm of the bound and its round-off margin."""
         u = self.drift * self.largest / self.second_moment
+        if u == 0.0:  # below the smallest double: the bound diverges with 1/epsilon
+            return 0.0, 0.0
         # b^2/c h(u) written as (a^2/c) h(u)/u^2: b_+ may be tiny
         rate = self.drift**2 / self.second_moment * _entropy_over_square(u)
         return self._over_users(n_users, math.log(self.largest) - math.log(math.log1p(u)), rate)

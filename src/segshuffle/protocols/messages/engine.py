@@ -169,7 +169,8 @@ def run_protocol(
     Raises
     ------
     DataError
-        If an item is outside the domain, a user has the wrong number of items, or a level does not exist.
+        If an item is outside the domain, a user has the wrong number of items, a level does not exist, or the messages
+        cannot be spilled.
     ParameterError
         If a parameter is outside its range, or the plan cannot be run (see `Server.collections`).
     """

@@ -32,10 +32,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from segshuffle.accounting.histogram import least_blanket
-from segshuffle.accounting.limits import check_guarantee
-from segshuffle.errors import ParameterError
+from segshuffle.accounting.limits import LARGEST_BLANKET, check_guarantee
+from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.protocols.base import FloatArray, IntArray
 from segshuffle.protocols.messages.clients import Announcement
+
+#: Largest estimate beside which a number of users keeps its digits.
+_LARGEST_PLAIN = 2.0**40
 
 
 @dataclass(frozen=True)
@@ -56,10 +59,21 @@ class LevelPrivacy:
 
 
 def level_announcement(n_users: int, n_levels: int, privacy: LevelPrivacy | None) -> Announcement:
-    """Announcement of round 1: the data round's code with the levels as domain and one item per user."""
+    """Announcement of round 1: the data round's code with the levels as domain and one item per user.
+
+    Raises
+    ------
+    InfeasibleError
+        If that privacy needs more blanket messages than a client may send.
+    """
     blanket = 0.0
     if privacy is not None:
         blanket = least_blanket(n_users=n_users, categories=n_levels, epsilon=privacy.epsilon, delta=privacy.delta)
+        if blanket > LARGEST_BLANKET:
+            raise InfeasibleError(
+                f"level privacy ({privacy.epsilon:g}, {privacy.delta:g}) needs {blanket:.3g} blanket messages from "
+                f"each of {n_users} users in round 1, more than {LARGEST_BLANKET:g}: raise its epsilon or delta."
+            )
     return Announcement(n_levels, 1, (1.0,), blanket, "poisson")
 
 
@@ -119,6 +133,10 @@ def planning_counts(estimates: ArrayLike, n_users: int) -> tuple[int, ...]:
         n >= 1.
     """
     values = np.asarray(estimates, dtype=float)
+    if np.abs(values).max() > _LARGEST_PLAIN:
+        # n would be lost beside them; a common shift changes nothing, nor does how far below n a level is
+        with np.errstate(over="ignore"):
+            values = np.maximum(values - values.max(), -2.0 * n_users)
     descending = np.sort(values)[::-1]
     surplus = (np.cumsum(descending) - n_users) / np.arange(1, values.size + 1)
     shift = surplus[np.flatnonzero(descending > surplus)[-1]]

@@ -23,6 +23,7 @@ The generators of numpy are not cryptographic: this engine simulates, it does no
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -33,7 +34,7 @@ from typing import IO, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from segshuffle.errors import ParameterError
+from segshuffle.errors import DataError, ParameterError
 
 Words = NDArray[np.unsignedinteger[Any]]
 
@@ -179,6 +180,11 @@ class Shuffler:
         1 keeps everything in memory; more spill to a temporary file and bound the memory by one bucket.
     directory : Path or None
         Where the temporary files live; None takes the system's place (on some systems that is memory).
+
+    Raises
+    ------
+    DataError
+        If a temporary file cannot be made or written, now or later.
     """
 
     def __init__(
@@ -191,7 +197,10 @@ class Shuffler:
         self._buckets = buckets
         self._directory = directory
         self._pile: list[Words] = []
-        self._spill: IO[bytes] | None = tempfile.TemporaryFile(dir=directory) if buckets > 1 else None  # noqa: SIM115
+        self._spill: IO[bytes] | None = None
+        if buckets > 1:
+            with self._spilling():
+                self._spill = tempfile.TemporaryFile(dir=directory)  # noqa: SIM115
         self._sizes: list[NDArray[np.int64]] = []
         self._released = False
 
@@ -203,7 +212,8 @@ class Shuffler:
         if self._spill is None:
             self._pile.append(words)
         else:
-            self._scatter(words, self._spill)
+            with self._spilling():
+                self._scatter(words, self._spill)
 
     def release(self) -> ShuffledMessages:
         """Return all messages in uniformly random order, once, and forget everything else."""
@@ -211,7 +221,8 @@ class Shuffler:
             raise RuntimeError("this shuffler has already released its messages")
         self._released = True
         if self._spill is not None:
-            return self._release_buckets(self._spill)
+            with self._spilling():
+                return self._release_buckets(self._spill)
         words: Words = np.concatenate([np.empty(0, dtype=self._wire.dtype), *self._pile])
         self._pile.clear()
         self._rng.shuffle(words)
@@ -223,7 +234,21 @@ class Shuffler:
         self._released = True
         self._pile.clear()
         if self._spill is not None:
-            self._spill.close()
+            # what could not be written is deleted, not written once more
+            with contextlib.suppress(OSError):
+                self._spill.close()
+
+    @contextlib.contextmanager
+    def _spilling(self) -> Iterator[None]:
+        """Say what to do if the temporary files have no place."""
+        try:
+            yield
+        except OSError as error:
+            raise DataError(
+                f"{self._directory or 'the temporary folder'}: messages cannot be spilled there "
+                f"({error.strerror or error}). Choose a folder that exists and has room (by the directory, or by the "
+                "variable TMPDIR), or raise chunk_users until they fit into memory."
+            ) from error
 
     def __enter__(self) -> Self:
         return self
@@ -245,15 +270,18 @@ class Shuffler:
         sizes = np.array(self._sizes, dtype=np.int64).reshape(-1, self._buckets)
         ends = np.cumsum(sizes.ravel()).reshape(sizes.shape)
         itemsize = self._wire.dtype.itemsize
-        out: IO[bytes] = tempfile.TemporaryFile(dir=self._directory)  # noqa: SIM115
-        for bucket in range(self._buckets):
-            words: Words = np.empty(int(sizes[:, bucket].sum()), dtype=self._wire.dtype)
-            filled = 0
-            for size, end in zip(sizes[:, bucket].tolist(), ends[:, bucket].tolist(), strict=True):
-                spill.seek((end - size) * itemsize)
-                words[filled : filled + size] = np.frombuffer(spill.read(size * itemsize), dtype=words.dtype)
-                filled += size
-            self._rng.shuffle(words)
-            out.write(words.data)
-        spill.close()
+        with contextlib.ExitStack() as unless_released:
+            out: IO[bytes] = unless_released.enter_context(tempfile.TemporaryFile(dir=self._directory))
+            for bucket in range(self._buckets):
+                words: Words = np.empty(int(sizes[:, bucket].sum()), dtype=self._wire.dtype)
+                filled = 0
+                for size, end in zip(sizes[:, bucket].tolist(), ends[:, bucket].tolist(), strict=True):
+                    spill.seek((end - size) * itemsize)
+                    words[filled : filled + size] = np.frombuffer(spill.read(size * itemsize), dtype=words.dtype)
+                    filled += size
+                self._rng.shuffle(words)
+                out.write(words.data)
+            out.flush()
+            spill.close()
+            unless_released.pop_all()
         return ShuffledMessages(out, self._wire.dtype, int(sizes.sum()), seal=_SEAL)

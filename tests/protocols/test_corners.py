@@ -1,0 +1,119 @@
+"""Protocols at the ends of their ranges: a plan that keeps its promise, or an error that names what was given."""
+
+import math
+
+import pytest
+
+from segshuffle.accounting.segmented import _least_integer
+from segshuffle.accounting.variation_ratio import largest_local_epsilon
+from segshuffle.errors import InfeasibleError, ParameterError
+from segshuffle.protocols import BallsIntoBins, Problem, Segmented, SubsetExponential
+from segshuffle.protocols.poisson import PoissonSegmented
+
+# --- the subset exponential randomizer -------------------------------------------------------------------------------
+
+
+def subsets_of(level, *, set_size=2):
+    return Problem(domain_size=5, set_size=set_size, levels=(level,), level_counts=(100,), delta=1e-5)
+
+
+def test_users_that_hold_everything_have_no_subset_to_report():
+    with pytest.raises(ParameterError, match=r"set_size = 5 .* less than domain_size = 5"):
+        SubsetExponential().plan(subsets_of(0.5, set_size=5))
+
+
+@pytest.mark.parametrize("accounting", ["published", "proven"])
+@pytest.mark.parametrize("level", [49.99999, 50.0, 60.0, 100.0])
+def test_a_level_beyond_the_largest_local_epsilon_is_kept_by_the_largest(accounting, level):
+    """Local privacy at 50 is not lost by shuffling; at 49.99999 the level itself is the answer, not the 50 above it."""
+    plan = SubsetExponential(accounting=accounting).plan(subsets_of(level))
+    assert plan.parameters["local_epsilon"] == min(level, 50.0)
+
+
+def test_the_search_itself_stops_at_the_largest_local_epsilon():
+    sizes = {"domain_size": 5, "set_size": 2, "subset_size": 1, "n_users": 100, "delta": 1e-5}
+    assert largest_local_epsilon(**sizes, epsilon=60.0) == 50.0
+    assert largest_local_epsilon(**sizes, epsilon=49.99999) == 49.99999
+
+
+@pytest.mark.parametrize("accounting", ["published", "proven"])
+def test_a_level_that_is_lost_beside_one_is_refused_by_its_name(accounting):
+    with pytest.raises(ParameterError, match=r"levels = \(1e-13,\).*at least 1e-12"):
+        SubsetExponential(accounting=accounting).plan(subsets_of(1e-13))
+
+
+@pytest.mark.parametrize("value", [-1.0, 0.0, 1e-13, 50.1, 800.0, math.inf, math.nan])
+def test_a_local_epsilon_outside_its_range_has_no_plan(value):
+    with pytest.raises(ParameterError, match=r"local_epsilon = .*in \[1e-12, 50\]"):
+        SubsetExponential(local_epsilon=value)
+
+
+@pytest.mark.parametrize("value", [1e-12, 50.0])
+def test_the_ends_of_the_range_have_one(value):
+    plan = SubsetExponential(local_epsilon=value).plan(subsets_of(0.5))
+    assert plan.parameters["local_epsilon"] == value
+    assert 0 < plan.mse_bound < math.inf
+
+
+# --- the Poisson blanket ---------------------------------------------------------------------------------------------
+
+HOPELESS = Problem(domain_size=17, set_size=4, levels=(1e-7, 1.0), level_counts=(10, 10), delta=1e-6)
+
+
+@pytest.mark.parametrize(
+    "method",
+    [PoissonSegmented(), PoissonSegmented(accounting="group"), PoissonSegmented(copies_max=4.0, max_messages=3.0)],
+    ids=lambda method: method.name,
+)
+def test_a_level_that_can_send_next_to_nothing_is_no_reason_to_refuse_the_others(method):
+    """No blanket lets the level 1e-7 send everything once; it sends less, as at any given blanket."""
+    plan = method.plan(HOPELESS)
+    strict, liberal = plan.parameters["copies"]
+    assert 0 < strict < 1e-4 < liberal
+    assert all(level["delta_upper"] <= 1e-6 for level in plan.parameters["certificate"])
+    # the search is worth something
+    given = PoissonSegmented(1.0, method.copies_max, method.max_messages, method.accounting).plan(HOPELESS)
+    assert plan.mse_bound < given.mse_bound
+
+
+def test_a_plan_whose_lattice_is_too_long_has_a_wider_certificate():
+    """A million pairs: the usual width of 0.1 % needs a longer transform than there is."""
+    crowd = Problem(domain_size=10**7, set_size=10**6, levels=(0.5,), level_counts=(10**6,), delta=1e-8)
+    (certificate,) = PoissonSegmented(2e8).plan(crowd).parameters["certificate"]
+    assert 0.4e-8 < certificate["delta_lower"] <= certificate["delta_upper"] <= 1e-8
+
+
+@pytest.mark.parametrize("value", [0.0, 1e-130, 64.5, math.nan])
+def test_copies_outside_their_range_are_refused_by_the_name_that_was_given(value):
+    with pytest.raises(ParameterError, match=r"copies_max = .*in \[1e-120, 64\]"):
+        PoissonSegmented(copies_max=value)
+
+
+def test_the_least_copies_have_a_plan():
+    plan = PoissonSegmented(1.0, copies_max=1e-120).plan(HOPELESS)
+    assert plan.parameters["copies"] == (1e-120, 1e-120)
+
+
+# --- the binomial blanket --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", [BallsIntoBins(), Segmented()], ids=lambda method: method.name)
+def test_so_many_users_that_the_slots_cannot_be_counted_have_no_plan(method):
+    """The refusal names the target, and no blanket that nobody gave."""
+    crowd = Problem(domain_size=10**7, set_size=10**5, levels=(0.5,), level_counts=(10**15,), delta=1e-5)
+    with pytest.raises(InfeasibleError, match="meets the target: raise epsilon or delta, or lower the number of items"):
+        method.plan(crowd)
+
+
+def test_the_largest_blanket_that_can_be_accounted_for_is_tried():
+    """9 slots per user are more than 1 and no power of 2: the doubling ends at the limit itself."""
+    limits = []
+
+    def excess(blanket):
+        limits.append(blanket)
+        return 1.0 if blanket < 9.0 else -1.0
+
+    assert _least_integer(excess, 9) == 9
+    assert max(limits) == 9.0
+    with pytest.raises(InfeasibleError, match="no blanket up to 8 messages"):
+        _least_integer(excess, 8)
