@@ -1,13 +1,15 @@
 """Corners of the accepted ranges: round-off, overflow and sizes, each against an exact number."""
 
 import math
+import time
 from fractions import Fraction
+from itertools import combinations, product
 
 import oracles as o
 import pytest
 from oracles import MP
 
-from segshuffle.accounting.blanket import _interval, blanket_delta
+from segshuffle.accounting.blanket import _interval, blanket_delta, blanket_epsilon
 from segshuffle.accounting.calibrate import largest_excluded_epsilon, least_epsilon
 from segshuffle.accounting.full_view import FullView, group_epsilon, worst_split_user_lower
 from segshuffle.accounting.gaussian import gaussian_ratio
@@ -17,7 +19,8 @@ from segshuffle.accounting.laws import BinomialLaw
 from segshuffle.accounting.limits import LARGEST_COUNT
 from segshuffle.accounting.personalized import ReductionPair
 from segshuffle.accounting.personalized_confusion import PersonalizedUsers
-from segshuffle.accounting.randomizers import JointComposition, KaryRandomizedResponse
+from segshuffle.accounting.randomizers import JointComposition, KaryRandomizedResponse, SubsetSelection
+from segshuffle.accounting.randomizers.subsets import _shares, _three_inputs
 from segshuffle.accounting.segmented import proven_lower_item_delta
 from segshuffle.accounting.tilted_inversion import LogInterval
 from segshuffle.errors import ParameterError
@@ -217,3 +220,48 @@ def test_worst_split_refuses_what_is_no_probability_or_epsilon(change):
     common = {"domain_size": 12, "set_size": 4, "n_users": 50, "blanket_per_user": 1, "sampling_rate": 0.5}
     with pytest.raises(ParameterError, match=next(iter(change))):
         worst_split_user_lower(**{**common, "epsilon": 0.5, **change})
+
+
+# -- large domains and many components -------------------------------------------------------------------------------
+
+
+def test_shares_of_large_subsets_are_exact_and_quick():
+    """d = 10^5, k = d/2: an output meets both inputs, one of them or none like two draws without replacement."""
+    d, k = 10**5, 5 * 10**4
+    begin = time.process_time()
+    randomizer = SubsetSelection(local_epsilon=1.0, domain_size=d, subset_size=k)
+    assert blanket_epsilon(randomizer=randomizer, n_users=10, delta=1e-6) <= 1.0
+    assert time.process_time() - begin < 5.0
+    found = randomizer.blanket()
+    both, none, one = F(k * (k - 1), d * (d - 1)), F((d - k) * (d - k - 1), d * (d - 1)), F(k * (d - k), d * (d - 1))
+    masses = {(a, b): m / found.gamma for m, a, b in zip(found.mass, found.log_first, found.log_second, strict=True)}
+    gamma = 1 / (0.5 + 0.5 * math.e)
+    assert found.gamma == pytest.approx(gamma, rel=1e-14)
+    for key, share in {(1.0, 1.0): both, (0.0, 0.0): none, (1.0, 0.0): one, (0.0, 1.0): one}.items():
+        assert masses[key] == pytest.approx(float(share), rel=1e-14)
+
+
+@pytest.mark.parametrize(("d", "s", "k"), [(9, 2, 3), (9, 3, 6), (7, 3, 2), (5, 3, 2), (12, 2, 9)])
+def test_shares_are_those_of_all_subsets(d, s, k):
+    """Both ways of writing the falling factorials, against the list of all outputs."""
+    inputs = _three_inputs(d, s)
+    outputs = [set(z) for z in combinations(range(d), k)]
+    for meets, share in _shares(d, s, k, 3).items():
+        count = sum(tuple(not x.isdisjoint(z) for x in inputs) == meets for z in outputs)
+        assert share == count / len(outputs)
+
+
+@pytest.mark.parametrize("differing", [None, 2])
+def test_equal_components_give_one_table_per_multiset(differing):
+    part, other = (KaryRandomizedResponse(local_epsilon=e, domain_size=2) for e in (0.5, 1.0))
+    joint = JointComposition(components=(part, part, part, other), differing=differing)
+    tables = joint.common_input()
+    assert len(tables) == (8 if differing is None else 3 * 2 * 2)
+    every = [joint._product(list(choice)) for choice in product(*(x.common_input() for x in joint.components))]
+
+    def content(table):
+        rows = zip(table.log_first, table.log_second, table.mass, strict=True)
+        return tuple(sorted(tuple(float(f"{x:.9g}") + 0.0 for x in row) for row in rows))
+
+    assert {content(table) for table in tables} == {content(table) for table in every}
+    assert len(binary_responses(12, 1.0).common_input()) == 13

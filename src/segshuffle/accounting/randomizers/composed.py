@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import reduce
-from itertools import product
+from itertools import combinations_with_replacement, product
 
 import numpy as np
 
@@ -92,9 +92,23 @@ class JointComposition:
         return self._product([part.blanket(side) for part in self.components])
 
     def common_input(self, side: Side = "lower") -> tuple[ReferenceClasses, ...]:
-        """Cartesian product, for every choice of the components' common inputs."""
-        choices = product(*(part.common_input(side) for part in self.components))
-        return tuple(self._product(list(choice)) for choice in choices)
+        """Cartesian product, for every choice of the components' common inputs; equal components share their choices.
+
+        Which of several equal components holds which input makes no difference to the product: one table stands for
+        every multiset of choices, 1 + k of them for k binary components where all choices are 2^k.
+        """
+        options = [
+            list(combinations_with_replacement(part.common_input(side), count)) for part, count in self._repeated()
+        ]
+        return tuple(self._product([table for chosen in choice for table in chosen]) for choice in product(*options))
+
+    def _repeated(self) -> list[tuple[Randomizer, int]]:
+        """Distinct components and how often they occur, those in which the neighbours differ first."""
+        kept = len(self.components) if self.differing is None else self.differing
+        found: list[tuple[Randomizer, int]] = []
+        for parts in (self.components[:kept], self.components[kept:]):
+            found += [(part, parts.count(part)) for i, part in enumerate(parts) if part not in parts[:i]]
+        return found
 
     def _product(self, tables: list[ReferenceClasses]) -> ReferenceClasses:
         kept = len(tables) if self.differing is None else self.differing

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from itertools import combinations, product
+from functools import lru_cache
+from itertools import combinations, islice, product
 
 import numpy as np
 
@@ -110,47 +111,25 @@ class SubsetExponential:
     @property
     def gamma(self) -> float:
         """Mass of the blanket: binom(d, k)/Omega."""
-        missed, outputs = math.comb(self.domain_size - self.set_size, self.subset_size), self._outputs
-        return 1 / (missed / outputs + math.exp(self.local_epsilon) * ((outputs - missed) / outputs))
+        shares = self._shares(1)
+        return 1 / (shares[False,] + math.exp(self.local_epsilon) * shares[True,])
 
-    @property
-    def _outputs(self) -> int:
-        return math.comb(self.domain_size, self.subset_size)
-
-    def _share(self, meets: tuple[bool, ...], inputs: tuple[frozenset[int], ...]) -> float:
-        """Share of all outputs that meet exactly the inputs flagged in `meets`,; exact integers, rounded once."""
-        d, k = self.domain_size, self.subset_size
-        missed = frozenset[int]().union(*(x for x, met in zip(inputs, meets, strict=True) if not met))
-        hit = [x for x, met in zip(inputs, meets, strict=True) if met]
-        count = 0
-        for size in range(len(hit) + 1):
-            for chosen in combinations(hit, size):
-                count += (-1) ** size * math.comb(d - len(missed.union(*chosen)), k)
-        return count / self._outputs
-
-    def _inputs(self) -> tuple[frozenset[int], frozenset[int], frozenset[int]]:
-        """x0, x1 and x*, with as few items in common as the domain allows."""
-        d, s = self.domain_size, self.set_size
-        first = range(s)
-        second = range(s, 2 * s) if d >= 2 * s else range(d - s, d)
-        outside = [item for item in range(d) if item not in first and item not in second]
-        shared = [item for pair in zip(first, second, strict=True) for item in pair]
-        third = list(dict.fromkeys(outside + shared))[:s]
-        return frozenset(first), frozenset(second), frozenset(third)
+    def _shares(self, n_inputs: int) -> dict[tuple[bool, ...], float]:
+        """Share of all outputs that meet exactly the flagged ones of the first `n_inputs` of x0, x1 and x*."""
+        return _shares(self.domain_size, self.set_size, self.subset_size, n_inputs)
 
     def blanket(self, side: Side = "upper") -> ReferenceClasses:
         """Four classes: outputs that meet both inputs, only x0, only x1, none."""
-        inputs, gamma, e = self._inputs()[:2], self.gamma, self.local_epsilon
-        return table((gamma * self._share(m, inputs), e * m[0], e * m[1]) for m in product((False, True), repeat=2))
+        gamma, e = self.gamma, self.local_epsilon
+        return table((gamma * share, e * m[0], e * m[1]) for m, share in self._shares(2).items())
 
     def common_input(self, side: Side = "lower") -> tuple[ReferenceClasses, ...]:
         """All other users hold a third set (any x* gives a valid lower bound)."""
-        inputs, gamma, e = self._inputs(), self.gamma, self.local_epsilon
-        patterns = list(product((False, True), repeat=3))
+        gamma, e = self.gamma, self.local_epsilon
         return (
             table(
-                (gamma * self._share(m, inputs) * math.exp(e * m[2]), e * (m[0] - m[2]), e * (m[1] - m[2]))
-                for m in patterns
+                (gamma * share * math.exp(e * m[2]), e * (m[0] - m[2]), e * (m[1] - m[2]))
+                for m, share in self._shares(3).items()
             ),
         )
 
@@ -164,7 +143,53 @@ class SubsetExponential:
             for row, items in zip(rows, combinations(range(d), size), strict=True):
                 row[list(items)] = 1.0
         odds = np.where(inputs @ outputs.T > 0, math.exp(self.local_epsilon), 1.0)
-        return odds * (self.gamma / self._outputs)
+        return odds * (self.gamma / math.comb(d, k))
+
+
+def _three_inputs(domain_size: int, set_size: int) -> tuple[frozenset[int], frozenset[int], frozenset[int]]:
+    """x0, x1 and x*, with as few items in common as the domain allows."""
+    d, s = domain_size, set_size
+    first = range(s)
+    second = range(s, 2 * s) if d >= 2 * s else range(d - s, d)
+    outside = islice((item for item in range(d) if item not in first and item not in second), s)
+    shared = [item for pair in zip(first, second, strict=True) for item in pair]
+    third = list(dict.fromkeys([*outside, *shared]))[:s]
+    return frozenset(first), frozenset(second), frozenset(third)
+
+
+@lru_cache(maxsize=64)
+def _shares(domain_size: int, set_size: int, subset_size: int, n_inputs: int) -> dict[tuple[bool, ...], float]:
+    """Share of all outputs that meet exactly the flagged inputs, for every pattern: exact integers, rounded once.
+
+    An output misses j given items with probability binom(d - j, k)/binom(d, k) = (d - k)_j/(d)_j = (d - j)_k/(d)_k,
+    (n)_j the falling factorial: the shorter product keeps the integers small where k is large.
+    """
+    d, k = domain_size, subset_size
+    inputs = _three_inputs(domain_size, set_size)[:n_inputs]
+    most = len(frozenset[int]().union(*inputs))
+    if most < k:
+        whole = math.perm(d, most)
+        missing = [math.perm(d - k, j) * math.perm(d - j, most - j) for j in _sizes(inputs)]
+    else:
+        whole = math.perm(d, k)
+        missing = [math.perm(d - j, k) for j in _sizes(inputs)]
+    missed_by = dict(zip(_sizes(inputs), missing, strict=True))
+    found = {}
+    for meets in product((False, True), repeat=n_inputs):
+        missed = frozenset[int]().union(*(x for x, met in zip(inputs, meets, strict=True) if not met))
+        hit = [x for x, met in zip(inputs, meets, strict=True) if met]
+        count = 0
+        for size in range(len(hit) + 1):
+            for chosen in combinations(hit, size):
+                count += (-1) ** size * missed_by[len(missed.union(*chosen))]
+        found[meets] = count / whole
+    return found
+
+
+def _sizes(inputs: tuple[frozenset[int], ...]) -> list[int]:
+    """Sizes of all unions of the inputs, each once."""
+    unions = (frozenset[int]().union(*chosen) for n in range(len(inputs) + 1) for chosen in combinations(inputs, n))
+    return sorted({len(union) for union in unions})
 
 
 @dataclass(frozen=True, kw_only=True)
