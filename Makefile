@@ -1,6 +1,6 @@
 # make reproduce      everything of the paper, into results/         (CONFIG=config/quick.yaml: small, into results/quick/)
 # make test           the test suite
-# make exhaustive     what takes minutes: twenty kills; one, two and four cores; fig4 on a real Slurm
+# make exhaustive     what takes minutes: whole runs, what an edit reruns, twenty kills, cores, a real cluster
 # make check          lint, format and types
 # make lock           pin the dependencies of pyproject.toml again (needs uv)
 SHELL := /bin/bash

@@ -18,8 +18,12 @@ SCHEMA = ROOT / "workflow/schemas/config.schema.yaml"
 _SHIPPED = {name: load_config(ROOT / f"config/{name}.yaml", schema=SCHEMA) for name in ("config", "quick")}
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """What runs the pipeline goes first: it is one long group, which no second worker can share."""
+    """What needs a whole run of the pipeline is exhaustive; what runs it at all goes first, as one long group."""
+    for item in items:
+        if "checkout" in item.fixturenames:
+            item.add_marker(pytest.mark.exhaustive)
     items.sort(key=lambda item: item.get_closest_marker("pipeline") is None)
 
 

@@ -329,6 +329,7 @@ def test_two_items_are_the_product_of_two_pairs(poisson_product):
     assert product_high - product_low < MP.mpf("1e-11")
 
 
+@pytest.mark.exhaustive
 def test_shared_items_and_other_users_only_help(poisson_product):
     mu, cutoff, e = F(1, 2), 7, F(3, 2)
     product_low, _ = poisson_product

@@ -67,6 +67,7 @@ def problem(counts, *, domain_size=16, set_size=3, levels=(0.5, 1.0, 2.0), delta
 # ----------------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("domain_size", "set_size", "counts"),
     [

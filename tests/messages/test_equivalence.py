@@ -200,6 +200,7 @@ def test_balls_into_bins():
     assert_same_law(estimates, method.simulate(plan, sample, np.random.default_rng(24)))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("weights", ["plain", "published"])
 def test_separate_balls_into_bins(weights):
     sample, levels, problem = scenario()

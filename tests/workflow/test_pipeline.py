@@ -112,7 +112,6 @@ def test_a_second_run_has_nothing_to_do(checkout):
     assert "Nothing to be done" in checkout.finish("--cores", "2")
 
 
-@pytest.mark.exhaustive
 def test_results_do_not_depend_on_the_number_of_cores(checkout, new_checkout):
     """Two cores against four; one core is the killed run's."""
     four = new_checkout()
@@ -120,7 +119,6 @@ def test_results_do_not_depend_on_the_number_of_cores(checkout, new_checkout):
     assert four.results() == checkout.results()
 
 
-@pytest.mark.exhaustive
 def test_a_run_killed_twenty_times_ends_with_the_same_bytes(checkout, new_checkout):
     """SIGKILL to everything at random moments, then the same command again: no half-written file is ever read."""
     made, moments, killed = new_checkout(), random.Random(20), 0
@@ -221,7 +219,6 @@ def test_the_real_log_is_used_where_it_is_given(new_checkout, msnbc_file):
     assert "msnbc" in made.would_run(wanted)
 
 
-@pytest.mark.exhaustive
 def test_a_killed_run_can_be_taken_up_again(checkout, tmp_path):
     """SIGKILL in the middle, then the same command: the same bytes."""
     made = type(checkout)(tmp_path / "a copy")

@@ -34,21 +34,6 @@ def recoloured(text):
     return text.replace("#E69F00", "#E69F01")
 
 
-# one of a kind runs always, its like are left to `make exhaustive`
-OFTEN = {
-    *("README.md", "src/segshuffle/figures/style.py", "src/segshuffle/accounting/segmented.py"),
-    *("src/segshuffle/protocols/segmented.py", "src/segshuffle/protocols/poisson.py"),
-    *("src/segshuffle/datasets/fetch.py", "src/segshuffle/experiment/audit.py", "src/segshuffle/experiment/levels.py"),
-    *("src/segshuffle/experiment/referee/trial.py", "src/segshuffle/experiment/amplification/variation.py"),
-    *("config/reference/claims.yaml", "workflow/scripts/plan.py", "repetitions", "levels", "amplification.points"),
-}
-
-
-def case(name, change, expected):
-    """A case with its name, and its mark."""
-    return pytest.param(name, change, expected, id=name, marks=() if name in OFTEN else pytest.mark.exhaustive)
-
-
 FILES = [
     ("README.md", comment, set()),
     ("Makefile", comment, set()),
@@ -84,7 +69,7 @@ FILES = [
 ]
 
 
-@pytest.mark.parametrize(("name", "change", "expected"), [case(*each) for each in FILES])
+@pytest.mark.parametrize(("name", "change", "expected"), FILES, ids=[name for name, _, _ in FILES])
 def test_editing_a_file(checkout, name, change, expected):
     with checkout.edited(name, change):
         assert set(checkout.would_run()) == expected
@@ -104,7 +89,7 @@ CONFIGURATION = [
 ]
 
 
-@pytest.mark.parametrize(("path", "value", "expected"), [case(*each) for each in CONFIGURATION])
+@pytest.mark.parametrize(("path", "value", "expected"), CONFIGURATION, ids=[path for path, _, _ in CONFIGURATION])
 def test_changing_the_configuration(checkout, path, value, expected):
     with checkout.configured(path, value):
         assert set(checkout.would_run()) == expected
@@ -148,7 +133,3 @@ def test_another_commit_is_recorded_and_nothing_else(checkout):
 def test_the_commit_of_a_repository_around_it_is_not_taken(checkout):
     with repository(checkout.folder.parent, f"{checkout.folder.name}/Makefile"):
         assert checkout.would_run() == {}
-
-
-def test_the_cases_that_always_run_exist():
-    assert {name for name, _, _ in [*FILES, *CONFIGURATION]} >= OFTEN
