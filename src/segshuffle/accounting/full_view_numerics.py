@@ -38,7 +38,7 @@ _TOTAL_WIDTH, _CELL_WIDTH, _REST_WIDTH = 7.5, 8.0, 8.5
 _FLOOR = 1e-12
 _DIRECT_CONVOLUTION = 400_000
 _FAR = 1e200
-#: Largest mean count of blanket messages on the two items: a grid takes 1 kB per message of it.
+#: Largest mean count of blanket messages on the two items: a grid takes 1 kB per message of it, its use as much again.
 LARGEST_MEAN = 1.5e6
 _CELLS_AT_ONCE = 2**18
 
