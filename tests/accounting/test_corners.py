@@ -5,6 +5,7 @@ import time
 from fractions import Fraction
 from itertools import combinations, product
 
+import numpy as np
 import oracles as o
 import pytest
 from oracles import MP
@@ -265,3 +266,19 @@ def test_equal_components_give_one_table_per_multiset(differing):
 
     assert {content(table) for table in tables} == {content(table) for table in every}
     assert len(binary_responses(12, 1.0).common_input()) == 13
+
+
+def test_every_part_of_a_composition_brings_its_own_round_off():
+    """Worst case of the roundings, not the typical one: a single table's bound is not enough for 60 multiplied ones."""
+    part = KaryRandomizedResponse(local_epsilon=2.5, domain_size=2)
+    joint = JointComposition(components=(part,) * 60).blanket()
+    assert joint.mass_error == 60 * part.blanket().mass_error
+    assert joint.log_error == pytest.approx(60 * 60 * part.blanket().log_error, rel=1e-12)
+    # binary randomized response: mass 1/(1 + e^eps) on either output, the ratio e^eps to one input or the other
+    mass = 1 / (1 + MP.exp(MP.mpf(2.5)))
+    for held, found, log_first in zip(
+        range(61), joint.mass[np.argsort(joint.log_first)], np.sort(joint.log_first), strict=True
+    ):
+        exact = MP.binomial(60, held) * mass**60
+        assert abs(found - exact) <= joint.mass_error * exact
+        assert abs(log_first - 2.5 * held) <= joint.log_error

@@ -27,7 +27,6 @@ import numpy as np
 from segshuffle.accounting.calibrate import largest_excluded_epsilon, least_epsilon
 from segshuffle.accounting.hockey_stick import LARGEST_EPSILON, SMALLEST_DELTA, DeltaInterval
 from segshuffle.accounting.randomizers.reference import (
-    LOG_RATIO_ERROR,
     FloatArray,
     Randomizer,
     ReferenceClasses,
@@ -40,8 +39,6 @@ from segshuffle.errors import ParameterError
 LARGEST_USERS = 10**15
 
 _EPS = float(np.finfo(np.float64).eps)
-_MASS_ERROR = 2e-14
-"""Bound on the relative error of the mass of a class: a few exponentials of numbers up to 50."""
 
 
 def blanket_delta(*, randomizer: Randomizer, n_users: int, epsilon: float, rtol: float = 1e-4) -> DeltaInterval:
@@ -229,8 +226,8 @@ def _excess_law(classes: ReferenceClasses, epsilon: float, sign: int) -> AtomLaw
     """
     value, error = _excess(classes, epsilon)
     gamma = math.fsum(classes.mass)
-    left_over = max(1.0 - gamma - _MASS_ERROR * gamma - _EPS, 0.0)
-    mass = np.append(classes.mass * (1 - _MASS_ERROR), left_over)
+    left_over = max(1.0 - gamma - classes.mass_error * gamma - _EPS, 0.0)
+    mass = np.append(classes.mass * (1 - classes.mass_error), left_over)
     value = np.append(value + sign * error, 0.0)
     best = int(np.argmax(sign * value))
     mass[best] = 0.0
@@ -245,8 +242,7 @@ def _excess(classes: ReferenceClasses, epsilon: float) -> tuple[FloatArray, Floa
     A difference of expm1, so that nothing is lost where all ratios are close to 1.
     """
     first, second = classes.log_first, classes.log_second + epsilon
-    scale = max(float(np.max(np.abs(classes.log_first))), float(np.max(np.abs(classes.log_second))))
     one, other = np.expm1(first), np.expm1(second)
-    in_logs = LOG_RATIO_ERROR * scale
+    in_logs = classes.log_error
     error = (one + 1) * in_logs + (other + 1) * (in_logs + _EPS * np.abs(second))
     return one - other, error + 4 * _EPS * (np.abs(one) + np.abs(other))

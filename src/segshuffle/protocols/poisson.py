@@ -40,7 +40,7 @@ _NODES = 17
 _GRID = 160
 _REFINED = 4
 _NEAR = 0.02
-#: A rough plan is within 12 % of its descent wherever it was tried: those further than this from the best are left.
+#: Rough plans were within an eighth of their descents wherever that was tried: those further from the best are left.
 _WORTH = 1.25
 #: Relative accuracy in delta of the limits that guide the search.
 _GUIDE = 0.01

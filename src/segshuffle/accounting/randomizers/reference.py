@@ -28,6 +28,8 @@ Side = Literal["upper", "lower"]
 """Which way a continuous output is cut into classes: divergences may only grow ("upper") or only shrink ("lower")."""
 
 LARGEST_LOCAL_EPSILON = 50.0
+MASS_ERROR = 2e-14
+"""Bound on the relative error of the mass of a class: a few exponentials of numbers up to 50, a few sums."""
 LOG_RATIO_ERROR = 2e-15
 """Bound on the error of every log ratio, relative to the largest one of its table: sums of local epsilons round, and
 classes whose ratios agree to half of this are merged."""
@@ -43,11 +45,25 @@ class ReferenceClasses:
         Mass of each class under the reference (gamma * omega, or R_{x*}); nonnegative, sum gamma <= 1.
     log_first, log_second : ndarray, shape (m,)
         Logarithms of R_x0/reference and of R_x1/reference on each class.
+    parts : int
+        How many tables were multiplied to make this one: every one brings its own errors.
     """
 
     mass: FloatArray
     log_first: FloatArray
     log_second: FloatArray
+    parts: int = 1
+
+    @property
+    def mass_error(self) -> float:
+        """Bound on the relative error of every mass."""
+        return MASS_ERROR * self.parts
+
+    @property
+    def log_error(self) -> float:
+        """Bound on the error of every log ratio: each product rounds, and merges once more."""
+        scale = max(float(np.max(np.abs(self.log_first))), float(np.max(np.abs(self.log_second))))
+        return LOG_RATIO_ERROR * self.parts * scale
 
     @property
     def gamma(self) -> float:
@@ -62,18 +78,24 @@ class ReferenceClasses:
     def relative_to_second(self) -> ReferenceClasses:
         """Classes against R_x1 itself: the reference when all other users hold x1."""
         return ReferenceClasses(
-            self.mass * np.exp(self.log_second), self.log_first - self.log_second, np.zeros_like(self.log_second)
+            self.mass * np.exp(self.log_second),
+            self.log_first - self.log_second,
+            np.zeros_like(self.log_second),
+            self.parts,
         )
 
     def relative_to_first(self) -> ReferenceClasses:
         """Classes against R_x0 itself: the reference when all other users hold x0."""
         return ReferenceClasses(
-            self.mass * np.exp(self.log_first), np.zeros_like(self.log_first), self.log_second - self.log_first
+            self.mass * np.exp(self.log_first),
+            np.zeros_like(self.log_first),
+            self.log_second - self.log_first,
+            self.parts,
         )
 
     def unchanged(self) -> ReferenceClasses:
         """Classes of the pair (x0, x0): a coordinate in which the neighbours agree."""
-        return merged([ReferenceClasses(self.mass, self.log_first, self.log_first)])
+        return merged([ReferenceClasses(self.mass, self.log_first, self.log_first, self.parts)])
 
     def product(self, other: ReferenceClasses) -> ReferenceClasses:
         """Cartesian product: two independent messages sent as one (Theorem 9)."""
@@ -81,12 +103,13 @@ class ReferenceClasses:
             np.multiply.outer(self.mass, other.mass).ravel(),
             np.add.outer(self.log_first, other.log_first).ravel(),
             np.add.outer(self.log_second, other.log_second).ravel(),
+            self.parts + other.parts,
         )
         return merged([pair])
 
     def scaled(self, weight: float) -> ReferenceClasses:
         """The same classes, used with probability `weight` in [0, 1] (Theorem 11)."""
-        return ReferenceClasses(self.mass * weight, self.log_first, self.log_second)
+        return ReferenceClasses(self.mass * weight, self.log_first, self.log_second, self.parts)
 
 
 class Randomizer(Protocol):
@@ -122,7 +145,7 @@ def merged(parts: Iterable[ReferenceClasses]) -> ReferenceClasses:
     keys = np.round(np.stack([first, second]) / grain)
     _, index, inverse = np.unique(keys, axis=1, return_index=True, return_inverse=True)
     total = np.asarray(np.bincount(inverse.ravel(), weights=mass), dtype=float)
-    return ReferenceClasses(total, first[index], second[index])
+    return ReferenceClasses(total, first[index], second[index], max(part.parts for part in tables))
 
 
 def check_local_epsilon(local_epsilon: float) -> None:
