@@ -16,7 +16,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 reproduce: install
 	$(BIN)/snakemake --cores $(CORES) --configfile $(CONFIG)
-	$(BIN)/python -m segshuffle.experiment.closing $(CONFIG)
+	$(BIN)/python -m segshuffle.pipeline.run_summary $(CONFIG)
 
 test: install
 	$(BIN)/pytest -n auto --dist loadgroup -m "not exhaustive"

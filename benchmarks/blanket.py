@@ -15,8 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from segshuffle.accounting import randomizers as rz
-from segshuffle.accounting.blanket import blanket_delta, blanket_epsilon, lower_bound_delta, lower_bound_epsilon
+from segshuffle.accounting.single_message import randomizers as rz
+from segshuffle.accounting.single_message.decomposition import (
+    blanket_delta,
+    blanket_epsilon,
+    lower_bound_delta,
+    lower_bound_epsilon,
+)
 
 REPEATS = 5
 

@@ -14,8 +14,8 @@ import statistics
 import time
 from collections.abc import Sequence
 
-from segshuffle.accounting.hockey_stick import CountPair, hockey_stick
-from segshuffle.accounting.laws import BinomialLaw
+from segshuffle.accounting.numerics.hockey_stick import CountPair, hockey_stick
+from segshuffle.accounting.numerics.laws import BinomialLaw
 
 DOMAIN_SIZE = 128
 TARGET_MS = 20.0

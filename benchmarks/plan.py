@@ -15,7 +15,7 @@ import time
 
 import numpy as np
 
-from segshuffle.experiment.design import level_counts
+from segshuffle.pipeline.design import level_counts
 from segshuffle.protocols import Problem
 from segshuffle.protocols.poisson import PoissonSegmented
 

@@ -7,7 +7,7 @@ import pytest
 from headless import chromium
 from hypothesis import settings
 
-from segshuffle.experiment.config import load_config
+from segshuffle.pipeline.config import load_config
 
 # the machine may be busy: a slow example is no failure
 settings.register_profile("segshuffle", deadline=None)

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import pandas as pd
 
-from segshuffle.experiment.tight_summary import summarise_tight
 from segshuffle.page.pictures import GROUPS
 from segshuffle.page.results import read_results
+from segshuffle.studies.reproduction.proven_summary import summarise_tight
 
 GRID = (0.1, 0.3, 1.0, 3.0, 10.0)
 SPLITS = ("S1", "S2", "S3")

@@ -10,20 +10,20 @@ import oracles as o
 import pytest
 from oracles import MP
 
-from segshuffle.accounting.blanket import _interval, blanket_delta, blanket_epsilon
-from segshuffle.accounting.calibrate import largest_excluded_epsilon, least_epsilon
-from segshuffle.accounting.full_view import FullView, group_epsilon, worst_split_user_lower
-from segshuffle.accounting.gaussian import gaussian_ratio
-from segshuffle.accounting.histogram import histogram_delta
-from segshuffle.accounting.hockey_stick import CountPair, hockey_stick
-from segshuffle.accounting.laws import BinomialLaw
-from segshuffle.accounting.limits import LARGEST_COUNT
-from segshuffle.accounting.personalized import ReductionPair
-from segshuffle.accounting.personalized_confusion import PersonalizedUsers
-from segshuffle.accounting.randomizers import JointComposition, KaryRandomizedResponse, SubsetSelection
-from segshuffle.accounting.randomizers.subsets import _shares, _three_inputs
-from segshuffle.accounting.segmented import proven_lower_item_delta
-from segshuffle.accounting.tilted_inversion import LogInterval
+from segshuffle.accounting.collections.full_view import FullView, group_epsilon, worst_split_user_lower
+from segshuffle.accounting.collections.levels import histogram_delta
+from segshuffle.accounting.collections.published import proven_lower_item_delta
+from segshuffle.accounting.numerics.gaussian import gaussian_ratio
+from segshuffle.accounting.numerics.hockey_stick import CountPair, hockey_stick
+from segshuffle.accounting.numerics.laws import BinomialLaw
+from segshuffle.accounting.numerics.ranges import LARGEST_COUNT
+from segshuffle.accounting.numerics.search import largest_excluded_epsilon, least_epsilon
+from segshuffle.accounting.numerics.tilted_inversion import LogInterval
+from segshuffle.accounting.single_message.decomposition import _interval, blanket_delta, blanket_epsilon
+from segshuffle.accounting.single_message.personalized import ReductionPair
+from segshuffle.accounting.single_message.personalized_confusion import PersonalizedUsers
+from segshuffle.accounting.single_message.randomizers import JointComposition, KaryRandomizedResponse, SubsetSelection
+from segshuffle.accounting.single_message.randomizers.subsets import _shares, _three_inputs
 from segshuffle.errors import ParameterError
 
 F = Fraction

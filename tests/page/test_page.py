@@ -17,15 +17,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from results_folder import COMPETITORS, GRID, PROVEN, SVG, make_results, read
 
-from segshuffle.experiment.design import FIGURES
-from segshuffle.figures.style import LOOKS
 from segshuffle.page.build import ASSETS, build
 from segshuffle.page.charts import chart
+from segshuffle.page.findings import story
 from segshuffle.page.numbers import at_least, at_most, measured, nearest, percent
 from segshuffle.page.pictures import GROUPS, data_uri, groups_of
 from segshuffle.page.results import read_results
-from segshuffle.page.story import story
 from segshuffle.page.tables import audit_table, copies_table, curve_table, point_table, referee_table, tight_table
+from segshuffle.pipeline.design import FIGURES
+from segshuffle.pipeline.style import LOOKS
 
 VOID = {"meta", "link", "img", "br", "path", "line", "input", "hr"}
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from protocols.test_conformance import make_sample
 
-from segshuffle.accounting.gaussian import gaussian_ratio
+from segshuffle.accounting.numerics.gaussian import gaussian_ratio
 from segshuffle.protocols import Plan, Problem
 from segshuffle.protocols.base import uniform_item_counts
 from segshuffle.protocols.central import GaussianCurator

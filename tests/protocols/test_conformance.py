@@ -8,8 +8,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from segshuffle.accounting.segmented import item_target, published_item_delta
-from segshuffle.accounting.variation_ratio import published_delta, subset_exponential
+from segshuffle.accounting.collections.published import item_target, published_item_delta
+from segshuffle.accounting.single_message.variation_ratio import published_delta, subset_exponential
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.protocols import (
     COMPETITORS,

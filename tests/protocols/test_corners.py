@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from segshuffle.accounting.segmented import _least_integer
-from segshuffle.accounting.variation_ratio import largest_local_epsilon
+from segshuffle.accounting.collections.published import _least_integer
+from segshuffle.accounting.single_message.variation_ratio import largest_local_epsilon
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.protocols import BallsIntoBins, Problem, Segmented, SubsetExponential
 from segshuffle.protocols.poisson import PoissonSegmented

@@ -8,8 +8,8 @@ import pytest
 from protocols.test_conformance import make_sample
 from scipy import stats
 
-from segshuffle.accounting.poisson_pair import ItemPair
-from segshuffle.accounting.poisson_product import delta_interval
+from segshuffle.accounting.collections.poisson_pair import ItemPair
+from segshuffle.accounting.collections.poisson_product import delta_interval
 from segshuffle.protocols import BallsIntoBins, Problem, Sample, SeparateBallsIntoBins
 
 REPETITIONS = 6000

@@ -47,9 +47,9 @@ def test_edits_run_again_what_depends_on_them(fresh):
         return f"{text}\n# an edit\n"
 
     drawing = {"figure_amplification": 1, "fig_variation4": 1}
-    with fresh.edited("src/segshuffle/figures/amplification.py", comment):
+    with fresh.edited("src/segshuffle/studies/amplification/figure.py", comment):
         assert jobs(fresh, "fig_variation4") == drawing
-    with fresh.edited("src/segshuffle/accounting/variation_ratio.py", comment):
+    with fresh.edited("src/segshuffle/accounting/single_message/variation_ratio.py", comment):
         assert jobs(fresh, "fig_variation4") == {"amplification_curves": 1, **drawing}
     with fresh.configured("amplification.points", 4):
         assert jobs(fresh, "fig_variation4") == {"amplification_curves": 1, **drawing}

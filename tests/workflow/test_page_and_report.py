@@ -29,7 +29,7 @@ def test_a_run_ends_in_a_page_with_every_figure(checkout):
     [
         ("src/segshuffle/page/assets/page.css", {"page"}),
         ("src/segshuffle/page/assets/page.html.j2", {"page"}),
-        ("src/segshuffle/page/story.py", {"page"}),
+        ("src/segshuffle/page/findings.py", {"page"}),
         ("workflow/scripts/page.py", {"page"}),
         ("workflow/report/figure.rst", set()),
     ],

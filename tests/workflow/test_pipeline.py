@@ -17,7 +17,7 @@ import pytest
 import yaml
 
 from segshuffle.datasets.population import load_population
-from segshuffle.experiment.provenance import sha256_of
+from segshuffle.pipeline.provenance import sha256_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.pipeline, pytest.mark.xdist_group("pipeline")]
 

@@ -27,7 +27,7 @@ from pathlib import Path
 import joblib
 import numpy as np
 
-from segshuffle.experiment.progress import parallel
+from segshuffle.pipeline.progress import parallel
 
 
 def allowed(number):

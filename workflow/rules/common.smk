@@ -8,10 +8,10 @@ from snakemake.exceptions import WorkflowError
 
 try:
     from segshuffle.errors import SegshuffleError
-    from segshuffle.experiment.amplification import design
-    from segshuffle.experiment.config import check_config, given_msnbc_path
-    from segshuffle.experiment.dependencies import package_files
-    from segshuffle.experiment.design import (
+    from segshuffle.studies.amplification import design
+    from segshuffle.pipeline.config import check_config, given_msnbc_path
+    from segshuffle.pipeline.dependencies import package_files
+    from segshuffle.pipeline.design import (
         FIGURES,
         output_folder,
         panels,

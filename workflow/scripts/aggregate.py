@@ -1,10 +1,10 @@
-"""Collect the errors of all panels into one tidy table; see segshuffle.experiment.aggregate."""
+"""Collect the errors of all panels into one tidy table; see segshuffle.studies.reproduction.aggregate."""
 
 from pathlib import Path
 
-from segshuffle.experiment.aggregate import Folder, collect, summarise_folder
-from segshuffle.experiment.design import scenario_from
-from segshuffle.experiment.jobs import logged, to_csv, write_atomically
+from segshuffle.pipeline.design import scenario_from
+from segshuffle.pipeline.jobs import logged, to_csv, write_atomically
+from segshuffle.studies.reproduction.aggregate import Folder, collect, summarise_folder
 
 with logged(snakemake.log[0]):
     folder = Folder.of(Path(snakemake.output[0]).parent)

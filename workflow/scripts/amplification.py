@@ -1,9 +1,9 @@
-"""Compute the curves of one amplification figure or table; see segshuffle.experiment.amplification.compute."""
+"""Compute the curves of one amplification figure or table; see segshuffle.studies.amplification.compute."""
 
 from pathlib import Path
 
-from segshuffle.experiment.amplification.compute import compute
-from segshuffle.experiment.jobs import logged, to_csv, write_atomically
+from segshuffle.pipeline.jobs import logged, to_csv, write_atomically
+from segshuffle.studies.amplification.compute import compute
 
 with logged(snakemake.log[0]):
     table = compute(snakemake.wildcards.item, points=snakemake.params.points, n_jobs=snakemake.threads)

@@ -1,11 +1,11 @@
-"""Audit the published guarantee of one setting in the full view of the server; see segshuffle.experiment.audit."""
+"""Audit the published guarantee of one setting in the full view of the server; see segshuffle.studies.audit.compute."""
 
 import json
 from pathlib import Path
 
-from segshuffle.experiment.audit import audit_setting
-from segshuffle.experiment.design import Setting
-from segshuffle.experiment.jobs import logged, to_csv, write_atomically
+from segshuffle.pipeline.design import Setting
+from segshuffle.pipeline.jobs import logged, to_csv, write_atomically
+from segshuffle.studies.audit.compute import audit_setting
 
 with logged(snakemake.log[0]):
     plans = json.loads(Path(snakemake.input.plans).read_text())

@@ -1,12 +1,12 @@
-"""Judge the statements of the paper; see segshuffle.experiment.claims."""
+"""Judge the statements of the paper; see segshuffle.studies.reproduction.claims."""
 
 from pathlib import Path
 
 import pandas as pd
 import yaml
 
-from segshuffle.experiment.claims import evaluate, to_markdown
-from segshuffle.experiment.jobs import logged, to_csv, write_atomically
+from segshuffle.pipeline.jobs import logged, to_csv, write_atomically
+from segshuffle.studies.reproduction.claims import evaluate, to_markdown
 
 with logged(snakemake.log[0]):
     table = pd.read_csv(snakemake.input.table[0])

@@ -1,12 +1,12 @@
-"""Judge the statements of the amplification papers; see segshuffle.experiment.amplification.claims."""
+"""Judge the statements of the amplification papers; see segshuffle.studies.amplification.claims."""
 
 from pathlib import Path
 
 import pandas as pd
 import yaml
 
-from segshuffle.experiment.amplification.claims import evaluate, to_markdown
-from segshuffle.experiment.jobs import logged, to_csv, write_atomically
+from segshuffle.pipeline.jobs import logged, to_csv, write_atomically
+from segshuffle.studies.amplification.claims import evaluate, to_markdown
 
 with logged(snakemake.log[0]):
     table = pd.concat([pd.read_csv(path) for path in snakemake.input.tables], ignore_index=True)

@@ -1,11 +1,11 @@
-"""One table of all proven protocols, and the summary over panels; see segshuffle.experiment.tight_summary."""
+"""One table of all proven protocols, and a summary; see segshuffle.studies.reproduction.proven_summary."""
 
 from pathlib import Path
 
 import pandas as pd
 
-from segshuffle.experiment.jobs import logged, to_csv, write_atomically
-from segshuffle.experiment.tight_summary import summarise_tight, summary_markdown
+from segshuffle.pipeline.jobs import logged, to_csv, write_atomically
+from segshuffle.studies.reproduction.proven_summary import summarise_tight, summary_markdown
 
 with logged(snakemake.log[0]):
     tight = pd.concat([pd.read_csv(path) for path in snakemake.input.tables], ignore_index=True)

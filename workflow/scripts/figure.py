@@ -1,14 +1,14 @@
-"""Draw one of Figures 2-6; see segshuffle.figures.mse."""
+"""Draw one of Figures 2-6; see segshuffle.studies.reproduction.figure."""
 
 from pathlib import Path
 
 import pandas as pd
 
-from segshuffle.experiment.aggregate import Folder, summarise_folder
-from segshuffle.experiment.design import scenario_from
-from segshuffle.experiment.jobs import logged
-from segshuffle.figures.mse import draw
-from segshuffle.figures.style import save
+from segshuffle.pipeline.design import scenario_from
+from segshuffle.pipeline.jobs import logged
+from segshuffle.pipeline.style import save
+from segshuffle.studies.reproduction.aggregate import Folder, summarise_folder
+from segshuffle.studies.reproduction.figure import draw
 
 with logged(snakemake.log[0]):
     folder = Folder.of(Path(snakemake.input.errors[0]).parent.parent)

@@ -1,10 +1,10 @@
-"""Draw one figure of the amplification papers; see segshuffle.figures.amplification."""
+"""Draw one figure of the amplification papers; see segshuffle.studies.amplification.figure."""
 
 import pandas as pd
 
-from segshuffle.experiment.jobs import logged
-from segshuffle.figures.amplification import draw
-from segshuffle.figures.style import save
+from segshuffle.pipeline.jobs import logged
+from segshuffle.pipeline.style import save
+from segshuffle.studies.amplification.figure import draw
 
 with logged(snakemake.log[0]):
     table = pd.read_csv(snakemake.input.table)

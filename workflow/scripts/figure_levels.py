@@ -1,10 +1,10 @@
-"""Draw the error over the privacy of the levels; see segshuffle.figures.levels."""
+"""Draw the error over the privacy of the levels; see segshuffle.studies.levels.figure."""
 
 import pandas as pd
 
-from segshuffle.experiment.jobs import logged
-from segshuffle.figures.levels import draw
-from segshuffle.figures.style import save
+from segshuffle.pipeline.jobs import logged
+from segshuffle.pipeline.style import save
+from segshuffle.studies.levels.figure import draw
 
 with logged(snakemake.log[0]):
     table = pd.concat([pd.read_csv(path) for path in snakemake.input.tables], ignore_index=True)

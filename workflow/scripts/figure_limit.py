@@ -1,11 +1,11 @@
-"""Tabulate and draw how close one level comes to a trusted curator; see segshuffle.experiment.limit."""
+"""Tabulate and draw how close one level comes to a trusted curator; see segshuffle.studies.limit.compute."""
 
 from pathlib import Path
 
-from segshuffle.experiment.jobs import logged, to_csv, write_atomically
-from segshuffle.experiment.limit import limit_table
-from segshuffle.figures.limit import draw
-from segshuffle.figures.style import save
+from segshuffle.pipeline.jobs import logged, to_csv, write_atomically
+from segshuffle.pipeline.style import save
+from segshuffle.studies.limit.compute import limit_table
+from segshuffle.studies.limit.figure import draw
 
 with logged(snakemake.log[0]):
     table = limit_table(set_sizes=snakemake.params.set_sizes, deltas=snakemake.params.deltas)

@@ -1,11 +1,11 @@
-"""Draw a figure of the proven protocols; see segshuffle.figures.tight."""
+"""Draw a figure of the proven protocols; see segshuffle.studies.reproduction.figure_proven."""
 
 import pandas as pd
 
-from segshuffle.experiment.design import scenario_from
-from segshuffle.experiment.jobs import logged
-from segshuffle.figures.style import save
-from segshuffle.figures.tight import draw, draw_messages
+from segshuffle.pipeline.design import scenario_from
+from segshuffle.pipeline.jobs import logged
+from segshuffle.pipeline.style import save
+from segshuffle.studies.reproduction.figure_proven import draw, draw_messages
 
 with logged(snakemake.log[0]):
     scenarios = [scenario_from(values) for values in snakemake.params.panels]

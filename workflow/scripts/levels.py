@@ -1,11 +1,11 @@
-"""Error over the privacy of the levels for one setting; see segshuffle.experiment.levels."""
+"""Error over the privacy of the levels for one setting; see segshuffle.studies.levels.compute."""
 
 from pathlib import Path
 
 from segshuffle.datasets.population import load_population
-from segshuffle.experiment.design import Setting
-from segshuffle.experiment.jobs import logged, to_csv, write_atomically
-from segshuffle.experiment.levels import levels_table
+from segshuffle.pipeline.design import Setting
+from segshuffle.pipeline.jobs import logged, to_csv, write_atomically
+from segshuffle.studies.levels.compute import levels_table
 
 with logged(snakemake.log[0]):
     table = levels_table(

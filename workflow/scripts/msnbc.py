@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from segshuffle.datasets.fetch import obtain_sessions
-from segshuffle.experiment.jobs import logged, write_atomically
-from segshuffle.experiment.seeds import stream
+from segshuffle.pipeline.jobs import logged, write_atomically
+from segshuffle.pipeline.seeds import stream
 
 with logged(snakemake.log[0]):
     masks, source = obtain_sessions(

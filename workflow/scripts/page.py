@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from segshuffle.experiment.jobs import logged, write_atomically
 from segshuffle.page.build import build
 from segshuffle.page.results import read_results
+from segshuffle.pipeline.jobs import logged, write_atomically
 
 with logged(snakemake.log[0]):
     given = snakemake.input

@@ -1,11 +1,11 @@
-"""Fix every parameter of one setting from public quantities; see segshuffle.experiment.planning."""
+"""Fix every parameter of one setting from public quantities; see segshuffle.studies.reproduction.planning."""
 
 import json
 from pathlib import Path
 
-from segshuffle.experiment.design import Setting
-from segshuffle.experiment.jobs import logged, write_atomically
-from segshuffle.experiment.planning import plan_setting
+from segshuffle.pipeline.design import Setting
+from segshuffle.pipeline.jobs import logged, write_atomically
+from segshuffle.studies.reproduction.planning import plan_setting
 
 with logged(snakemake.log[0]):
     plans = plan_setting(snakemake.params.config, Setting(**snakemake.params.setting), n_jobs=snakemake.threads)

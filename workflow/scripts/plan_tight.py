@@ -1,11 +1,11 @@
-"""Fix every parameter of the proven protocols of one setting; see segshuffle.experiment.tight_planning."""
+"""Fix every parameter of the proven protocols of one setting; see segshuffle.studies.reproduction.proven_planning."""
 
 import json
 from pathlib import Path
 
-from segshuffle.experiment.design import Setting
-from segshuffle.experiment.jobs import logged, write_atomically
-from segshuffle.experiment.tight_planning import plan_tight
+from segshuffle.pipeline.design import Setting
+from segshuffle.pipeline.jobs import logged, write_atomically
+from segshuffle.studies.reproduction.proven_planning import plan_tight
 
 with logged(snakemake.log[0]):
     plans = plan_tight(snakemake.params.config, Setting(**snakemake.params.setting))

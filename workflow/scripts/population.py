@@ -8,9 +8,9 @@ import numpy as np
 from segshuffle.datasets.fetch import SessionsSource
 from segshuffle.datasets.population import save_population
 from segshuffle.datasets.populations import msnbc_population, uniform_population
-from segshuffle.experiment.design import Setting
-from segshuffle.experiment.jobs import logged
-from segshuffle.experiment.seeds import stream
+from segshuffle.pipeline.design import Setting
+from segshuffle.pipeline.jobs import logged
+from segshuffle.pipeline.seeds import stream
 
 with logged(snakemake.log[0]):
     setting = Setting(**snakemake.params.setting)

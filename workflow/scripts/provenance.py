@@ -1,13 +1,13 @@
-"""Record what the run was made of, and what each file is; see segshuffle.experiment.provenance."""
+"""Record what the run was made of, and what each file is; see segshuffle.pipeline.provenance."""
 
 import json
 from pathlib import Path
 
 import yaml
 
-from segshuffle.experiment.guide import guide
-from segshuffle.experiment.jobs import logged, write_atomically
-from segshuffle.experiment.provenance import provenance
+from segshuffle.pipeline.jobs import logged, write_atomically
+from segshuffle.pipeline.provenance import provenance
+from segshuffle.pipeline.results_readme import guide
 
 with logged(snakemake.log[0]):
     root = Path(snakemake.output.provenance).parent

@@ -1,12 +1,12 @@
-"""Hold all bounds against the proven lower bounds of one case; see segshuffle.experiment.referee."""
+"""Hold all bounds against the proven lower bounds of one case; see segshuffle.studies.referee."""
 
 from pathlib import Path
 
 import pandas as pd
 
-from segshuffle.experiment.jobs import logged, to_csv, write_atomically
-from segshuffle.experiment.referee.budgets import CASE, try_budgets
-from segshuffle.experiment.referee.trial import try_case
+from segshuffle.pipeline.jobs import logged, to_csv, write_atomically
+from segshuffle.studies.referee.budgets import CASE, try_budgets
+from segshuffle.studies.referee.trial import try_case
 
 with logged(snakemake.log[0]):
     config, case = snakemake.params.config, snakemake.wildcards.case

@@ -1,9 +1,9 @@
-"""Claims that are the same for every mechanism of a local epsilon; see segshuffle.experiment.referee.trial."""
+"""Claims that are the same for every mechanism of a local epsilon; see segshuffle.studies.referee.trial."""
 
 from pathlib import Path
 
-from segshuffle.experiment.jobs import logged, to_csv, write_atomically
-from segshuffle.experiment.referee.trial import generic_claims
+from segshuffle.pipeline.jobs import logged, to_csv, write_atomically
+from segshuffle.studies.referee.trial import generic_claims
 
 with logged(snakemake.log[0]):
     config = snakemake.params.config

@@ -1,14 +1,14 @@
-"""Collect the referee's trials: one table, verdicts, Markdown, figure; see segshuffle.experiment.referee."""
+"""Collect the referee's trials: one table, verdicts, Markdown, figure; see segshuffle.studies.referee."""
 
 from pathlib import Path
 
 import pandas as pd
 
-from segshuffle.experiment.jobs import logged, to_csv, write_atomically
-from segshuffle.experiment.referee.report import report
-from segshuffle.experiment.referee.verdict import verdicts
-from segshuffle.figures.referee import draw
-from segshuffle.figures.style import save
+from segshuffle.pipeline.jobs import logged, to_csv, write_atomically
+from segshuffle.pipeline.style import save
+from segshuffle.studies.referee.figure import draw
+from segshuffle.studies.referee.report import report
+from segshuffle.studies.referee.verdict import verdicts
 
 with logged(snakemake.log[0]):
     edition = snakemake.params.edition

@@ -1,9 +1,9 @@
-"""Collect the benchmarks of all jobs; see segshuffle.experiment.runtimes."""
+"""Collect the benchmarks of all jobs; see segshuffle.pipeline.runtimes."""
 
 from pathlib import Path
 
-from segshuffle.experiment.jobs import logged, to_csv, write_atomically
-from segshuffle.experiment.runtimes import runtimes
+from segshuffle.pipeline.jobs import logged, to_csv, write_atomically
+from segshuffle.pipeline.runtimes import runtimes
 
 with logged(snakemake.log[0]):
     table = runtimes(Path(snakemake.params.folder), jobs=snakemake.params.jobs)

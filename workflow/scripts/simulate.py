@@ -1,12 +1,12 @@
-"""Simulate every method of one panel; see segshuffle.experiment.run."""
+"""Simulate every method of one panel; see segshuffle.studies.reproduction.simulate."""
 
 import json
 from pathlib import Path
 
 from segshuffle.datasets.population import load_population
-from segshuffle.experiment.design import scenario_from
-from segshuffle.experiment.jobs import logged, to_csv, write_atomically
-from segshuffle.experiment.run import simulate_scenario
+from segshuffle.pipeline.design import scenario_from
+from segshuffle.pipeline.jobs import logged, to_csv, write_atomically
+from segshuffle.studies.reproduction.simulate import simulate_scenario
 
 with logged(snakemake.log[0]):
     errors = simulate_scenario(

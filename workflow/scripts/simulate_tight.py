@@ -1,12 +1,12 @@
-"""Simulate the proven protocols of one panel; see segshuffle.experiment.tight."""
+"""Simulate the proven protocols of one panel; see segshuffle.studies.reproduction.proven."""
 
 import json
 from pathlib import Path
 
 from segshuffle.datasets.population import load_population
-from segshuffle.experiment.design import scenario_from
-from segshuffle.experiment.jobs import logged, to_csv, write_atomically
-from segshuffle.experiment.tight import run_tight
+from segshuffle.pipeline.design import scenario_from
+from segshuffle.pipeline.jobs import logged, to_csv, write_atomically
+from segshuffle.studies.reproduction.proven import run_tight
 
 with logged(snakemake.log[0]):
     table = run_tight(

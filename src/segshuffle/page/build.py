@@ -15,9 +15,9 @@ from plotly.offline import get_plotlyjs
 
 from segshuffle.page import tables
 from segshuffle.page.charts import PAPER, PROVEN, Chart, chart
+from segshuffle.page.findings import story
 from segshuffle.page.pictures import Picture, data_uri, groups_of
 from segshuffle.page.results import Panel, Results
-from segshuffle.page.story import story
 
 ASSETS = Path(__file__).with_name("assets")
 

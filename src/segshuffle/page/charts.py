@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import pandas as pd
 import plotly.graph_objects as go
 
-from segshuffle.figures.style import LOOKS
 from segshuffle.page.numbers import measured, nearest
 from segshuffle.page.results import Panel
+from segshuffle.pipeline.style import LOOKS
 
 _WIDTH = 2.0
 #: matplotlib's markers in plotly's words.

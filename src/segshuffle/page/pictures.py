@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from segshuffle.experiment.amplification import design as amplification
-from segshuffle.experiment.design import FIGURES
-from segshuffle.figures.style import LOOKS
 from segshuffle.page.numbers import at_most, nearest
 from segshuffle.page.results import Panel, Results
 from segshuffle.page.tables import audited, budgets_of, worst_over_splits
+from segshuffle.pipeline.design import FIGURES
+from segshuffle.pipeline.style import LOOKS
+from segshuffle.studies.amplification import design as amplification
 
 Words = Callable[[Results], str]
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pandas as pd
 
-from segshuffle.experiment.design import FIGURES, Scenario, Setting
-from segshuffle.figures.style import dataset_label
+from segshuffle.pipeline.design import FIGURES, Scenario, Setting
+from segshuffle.pipeline.style import dataset_label
 
 SETTING = ["dataset", "n_users", "set_size", "domain_size"]
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"

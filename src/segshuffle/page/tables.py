@@ -9,9 +9,9 @@ from typing import Any
 
 import pandas as pd
 
-from segshuffle.figures.style import LOOKS, dataset_label
 from segshuffle.page.numbers import NONE, at_least, at_most, count, measured, nearest
 from segshuffle.page.results import SETTING, Panel, Results
+from segshuffle.pipeline.style import LOOKS, dataset_label
 
 #: Verdict -> class of its badge; the last is for panels that did not run.
 VERDICTS = {"reproduced": "yes", "partly reproduced": "partly", "not reproduced": "no", "not evaluated": "open"}

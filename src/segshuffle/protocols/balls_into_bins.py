@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from segshuffle.accounting.poisson_calibration import least_blanket_mean
-from segshuffle.accounting.poisson_pair import BLANKET_MEAN_RANGE
-from segshuffle.accounting.segmented import item_target, least_blanket_per_user
+from segshuffle.accounting.collections.poisson_calibration import least_blanket_mean
+from segshuffle.accounting.collections.poisson_pair import BLANKET_MEAN_RANGE
+from segshuffle.accounting.collections.published import item_target, least_blanket_per_user
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.base import (
     FloatArray,

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from segshuffle.accounting.limits import blanket_slots, check_guarantee, check_sizes
+from segshuffle.accounting.numerics.ranges import blanket_slots, check_guarantee, check_sizes
 from segshuffle.errors import ParameterError
 
 #: A server keeps a counter per item.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from segshuffle.accounting.gaussian import gaussian_ratio
+from segshuffle.accounting.numerics.gaussian import gaussian_ratio
 from segshuffle.protocols.base import (
     FloatArray,
     IntArray,

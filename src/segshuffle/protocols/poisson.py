@@ -17,11 +17,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import interpolate, optimize
 
-from segshuffle.accounting.loss_distribution import AccuracyError
-from segshuffle.accounting.poisson_calibration import largest_copies, least_blanket_mean
-from segshuffle.accounting.poisson_pair import COPIES_RANGE, ItemPair
-from segshuffle.accounting.poisson_product import delta_interval, log_delta_bound
-from segshuffle.accounting.segmented import item_target
+from segshuffle.accounting.collections.poisson_calibration import largest_copies, least_blanket_mean
+from segshuffle.accounting.collections.poisson_pair import COPIES_RANGE, ItemPair
+from segshuffle.accounting.collections.poisson_product import delta_interval, log_delta_bound
+from segshuffle.accounting.collections.published import item_target
+from segshuffle.accounting.numerics.loss_distribution import AccuracyError
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.protocols.base import (
     FloatArray,

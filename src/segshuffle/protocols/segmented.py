@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import optimize
 
-from segshuffle.accounting.segmented import largest_sampling_rate, least_blanket_per_user
+from segshuffle.accounting.collections.published import largest_sampling_rate, least_blanket_per_user
 from segshuffle.protocols.base import (
     FloatArray,
     IntArray,

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segshuffle.accounting import randomizers
-from segshuffle.accounting.blanket import blanket_delta
-from segshuffle.accounting.calibrate import log_excess, safe_edge
-from segshuffle.accounting.variation_ratio import (
+from segshuffle.accounting.numerics.search import log_excess, safe_edge
+from segshuffle.accounting.single_message import randomizers
+from segshuffle.accounting.single_message.decomposition import blanket_delta
+from segshuffle.accounting.single_message.variation_ratio import (
     LARGEST_LOCAL_EPSILON,
     SMALLEST_LOG_RATIO,
     check_local_epsilon,

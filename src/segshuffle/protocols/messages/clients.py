@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from segshuffle.accounting.limits import LARGEST_BLANKET, blanket_slots
+from segshuffle.accounting.numerics.ranges import LARGEST_BLANKET, blanket_slots
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.messages.shuffler import Outbox, WireFormat, Words
 

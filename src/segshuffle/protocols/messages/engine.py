@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from segshuffle.accounting.histogram import UserGuarantee
-from segshuffle.accounting.limits import check_sizes
+from segshuffle.accounting.collections.levels import UserGuarantee
+from segshuffle.accounting.numerics.ranges import check_sizes
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.base import FloatArray, IntArray, Plan
 from segshuffle.protocols.messages.checks import Integers, checked_items, checked_levels

@@ -31,8 +31,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from segshuffle.accounting.histogram import least_blanket
-from segshuffle.accounting.limits import LARGEST_BLANKET, check_guarantee
+from segshuffle.accounting.collections.levels import least_blanket
+from segshuffle.accounting.numerics.ranges import LARGEST_BLANKET, check_guarantee
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.protocols.base import FloatArray, IntArray
 from segshuffle.protocols.messages.clients import Announcement

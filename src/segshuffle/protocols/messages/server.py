@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from segshuffle.accounting.histogram import UserGuarantee, compose_rounds
+from segshuffle.accounting.collections.levels import UserGuarantee, compose_rounds
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.base import FloatArray, IntArray, Plan, Problem
 from segshuffle.protocols.messages.clients import Announcement, BlanketKind

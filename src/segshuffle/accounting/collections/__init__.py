@@ -1,0 +1,1 @@
+"""Privacy numbers of a collection with many messages per user."""

@@ -1,0 +1,364 @@
+r"""The segmented protocol in the full view of the server: what the published guarantee is worth.
+
+The published analysis (`segmented`) looks at two counters. The server sees all of them: c = c_0 + c_1 messages on the
+two items in question, and the rest of the histogram, whose size tells whether the victim was silent unless something
+hides it. Here the view is (c_0, c_1, u, r): u the count on `covered_items` other items, on which other messages fall
+that depend on nobody's secret but are random (users sample their own items), r the count on all items left.
+
+- `covered_items` = 0: the blanket alone hides the victim. What other users send is independent of it, so adding it is
+  post-processing: the result is an upper bound of the item-level delta for every dataset and every choice of levels.
+  It is attained when all other messages are certain (sampling rate 1, or none).
+- `covered_items` = d - 2: others' items are spread and only the total matters. A function of the histogram, so a lower
+  bound of the full view of every dataset in which nobody else holds the two items; equal to it if the sent messages,
+  given their number, fall on the d - 2 items like the blanket does (independent and uniform; always for d = 3).
+- `covered_items` = h: all those messages fall on the same h items. Again a lower bound for each such dataset, equal to
+  the full view if h = 1, or if the messages are independent and uniform on the h items.
+
+With gamma = 1 (integer m) and `covered_items` = 0 the total shows silence for certain: delta = lambda times the
+divergence of the pair of counts at lambda = 1, the closed form used here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from scipy import optimize
+
+from segshuffle.accounting.collections.full_view_numerics import (
+    LARGEST_MEAN,
+    CountGrid,
+    Rest,
+    RestLaws,
+    count_grid,
+    sum_of_binomials,
+)
+from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
+from segshuffle.accounting.numerics.laws import BinomialLaw, FloatArray, half_binomial_tail, round_off
+from segshuffle.accounting.numerics.ranges import LARGEST_COUNT, blanket_slots, check_guarantee, check_sizes
+from segshuffle.errors import ParameterError
+
+#: Relative room for the round-off of point probabilities and sums.
+_ROUND_OFF = 1e-9
+#: Widths below this come from the mass outside the windows: no refinement helps.
+_LOST = 1e-12
+_FIRST_PIECES = 6
+_FIRST_STEP = 0.25
+_MAX_REFINEMENTS = 5
+_LARGEST_USER_EPSILON = 100.0
+_EPSILON_RTOL = 2e-5
+
+
+class FullView:
+    """Item-level delta of one victim in the full view, for any epsilon.
+
+    Parameters
+    ----------
+    domain_size, n_users : int
+        Number of items d >= 2 and of users n >= 1.
+    blanket_per_user : float
+        Expected blanket messages per user m > 0; n ceil(m) at most 4e15. See `computable` for the size of the grid.
+    sampling_rate : float
+        Probability lambda in (0, 1] that the victim sends its item.
+    sent : sequence of (int, float)
+        Other messages that fall on the covered items: (number of held items, sampling rate) per group of users.
+        The victim's own further items may be among them.
+    covered_items : int
+        Number of items, other than the two in question, on which `sent` falls, in [0, d - 2]. With 0 `sent` is ignored.
+    """
+
+    def __init__(
+        self,
+        *,
+        domain_size: int,
+        n_users: int,
+        blanket_per_user: float,
+        sampling_rate: float,
+        sent: Sequence[tuple[int, float]] = (),
+        covered_items: int = 0,
+    ) -> None:
+        check_sizes(domain_size=domain_size, n_users=n_users)
+        if not 0.0 < sampling_rate <= 1.0:
+            raise ParameterError("sampling_rate", sampling_rate, "in (0, 1]")
+        if not 0 <= covered_items <= domain_size - 2:
+            raise ParameterError("covered_items", covered_items, f"between 0 and domain_size - 2 = {domain_size - 2}")
+        for messages, rate in sent:
+            if messages < 0 or not 0.0 <= rate <= 1.0:
+                raise ParameterError("sent", (messages, rate), "pairs of a count >= 0 and a rate in [0, 1]")
+        per_user, gamma = blanket_slots(blanket_per_user)
+        if n_users * per_user > LARGEST_COUNT:
+            allowed = f"at most {LARGEST_COUNT / n_users:g} for {n_users} users"
+            raise ParameterError("blanket_per_user", blanket_per_user, allowed)
+        self._blanket = blanket_per_user
+        self.sampling_rate = sampling_rate
+        self._slots = n_users * per_user
+        self._chance = 2.0 * gamma / domain_size
+        if not any(messages > 0 and 0.0 < rate < 1.0 for messages, rate in sent):
+            covered_items = 0  # constants hide nothing
+        uncovered = domain_size - 2 - covered_items
+        off = 1.0 - gamma + gamma * (domain_size - 2) / domain_size
+        free = 1.0 - gamma + gamma * covered_items / domain_size
+        self._rest = Rest(
+            free=free / off if uncovered else 1.0,
+            covered=gamma * covered_items / domain_size / free if covered_items else 0.0,
+            sent=sum_of_binomials(sent if covered_items else ()),
+        )
+        self._refinement = 0
+        self._laws: dict[tuple[int, bool], _Pieces] = {}
+
+    @property
+    def silence_shows(self) -> bool:
+        """Whether the rest of the histogram tells for certain if the victim spoke."""
+        return self._rest.free == 0.0
+
+    @property
+    def computable(self) -> bool:
+        """Whether the grid of counts fits into memory: mean 2 n m/d at most 1.5e6, unless a pair of counts suffices."""
+        return self._is_pair or self._slots * self._chance <= LARGEST_MEAN
+
+    @property
+    def _is_pair(self) -> bool:
+        """Whether the two counters in question are all there is to see: no grid is needed."""
+        return self.sampling_rate == 1.0 or self.silence_shows
+
+    def delta(self, epsilon: float, *, rtol: float = 1e-3) -> DeltaInterval:
+        """Certified interval for the divergence at `epsilon`, item level.
+
+        Parameters
+        ----------
+        epsilon : float
+            In (0, 300].
+        rtol : float
+            Relative width asked of the interval.
+
+        Returns
+        -------
+        DeltaInterval
+            Encloses the divergence of the view; the width asked for is reached above about 1e-9.
+
+        Raises
+        ------
+        ParameterError
+            If epsilon is outside its range, or the view is not `computable`.
+        """
+        if not 0.0 < epsilon <= 300.0:
+            raise ParameterError("epsilon", epsilon, "in (0, 300]")
+        if not self.computable:
+            largest = self._blanket * LARGEST_MEAN / (self._slots * self._chance)
+            allowed = f"at most {largest:g} at these sizes: the full view takes 1 kB per message on the two items"
+            raise ParameterError("blanket_per_user", self._blanket, allowed)
+        if self._is_pair:
+            law = BinomialLaw(self._slots, self._chance)
+            pair = hockey_stick(pair=CountPair(1.0, 0.0, law), epsilon=epsilon, rtol=min(rtol, 1e-4))
+            return DeltaInterval(self.sampling_rate * pair.lower, self.sampling_rate * pair.upper)
+        while True:
+            lower, upper = self.one_sided(epsilon, upper=False), self.one_sided(epsilon, upper=True)
+            if upper - lower <= rtol * lower + _LOST or self._refinement >= _MAX_REFINEMENTS:
+                return DeltaInterval(lower, max(upper, lower))
+            self._refinement += 1
+            self._laws.clear()
+
+    def one_sided(self, epsilon: float, *, upper: bool) -> float:
+        """One end of the interval, at the refinement that the last call of `delta` needed: half the work."""
+        if self._is_pair or not self.computable:
+            return self.delta(epsilon)[int(upper)]
+        grid = count_grid(self._slots, self._chance)
+        key = (self._refinement, upper)
+        if key not in self._laws:
+            self._laws[key] = _Pieces(grid, self._slots, self._rest, self._refinement, upper)
+        odds = (1.0 - self.sampling_rate) / self.sampling_rate * grid.ratio
+        value = self.sampling_rate * self._laws[key].value(epsilon, odds)
+        if not upper:
+            return max(value * (1.0 - _ROUND_OFF), 0.0)
+        # past the last cell: rho Psi(x/rho) <= x <= 2/((1 + e^eps) tanh), which (e^eps - 1) turns into 2
+        edge = 2.0 * float(grid.spoke @ grid.beyond)
+        lost = self.sampling_rate * (grid.outside + edge)
+        return min((value + lost) * (1.0 + _ROUND_OFF), self.sampling_rate)
+
+
+class _Pieces:
+    """Blocks of totals, each with the knots of a bounding Psi."""
+
+    def __init__(self, grid: CountGrid, slots: int, rest: Rest, refinement: int, upper: bool) -> None:
+        self._grid = grid
+        count = min(_FIRST_PIECES * 2**refinement, grid.total.size)
+        bounds = np.unique(np.linspace(0, grid.total.size, count + 1).round().astype(np.int64))
+        most = slots - float(grid.total[0]) + 1.0
+        least = max(slots - float(grid.total[-1]), 1.0)
+        reach = 8.5 * math.sqrt(most * rest.free * (1.0 - rest.free)) + 12.0
+        # the fewer messages hide the blanket on the covered items, the more its own number of slots matters
+        inner_count = 3 + math.ceil(48 * rest.blanket_share(most)) * 2**refinement
+        inner = np.linspace(max(least * rest.free - reach, 1.0), most * rest.free + reach, inner_count)
+        anchors = np.unique(np.append(inner.astype(np.int64), [1, slots + 1]))
+        laws = RestLaws(rest, anchors, _FIRST_STEP / 2**refinement)
+        self._rows = list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
+        self._laws, self._slots, self._upper = laws, slots, upper
+        self._known: dict[int, tuple[FloatArray, FloatArray]] = {}
+
+    def _knots(self, block: int) -> tuple[FloatArray, FloatArray]:
+        """Psi of a block, computed when a cell needs it: at a large epsilon none does."""
+        if block not in self._known:
+            first, last = self._rows[block]
+            # the slots off the two items when the victim spoke and c - 1 blanket messages are on them
+            total = self._grid.total[last - 1] if self._upper else self._grid.total[first]
+            self._known[block] = self._laws.bound(self._slots - int(total) + 1, upper=self._upper).knots()
+        return self._known[block]
+
+    def value(self, epsilon: float, odds: FloatArray) -> float:
+        """Return the divergence over the sampling rate."""
+        grid, tanh = self._grid, math.tanh(0.5 * epsilon)
+        total = 0.0
+        for block, (first, last) in enumerate(self._rows):
+            column = max(math.floor(0.5 * tanh * (grid.total[first] - 1.0)) - 1, 0)
+            if column >= grid.cell.shape[1]:
+                continue
+            at, psi = self._knots(block)
+            rows = slice(first, last)
+            rho = odds[rows, None]
+            # (1 - short)/tanh - 1 with 1 - tanh = 2/(1 + e^eps): the plain difference cancels, and e^eps multiplies it
+            excess = (2.0 / (1.0 + math.exp(epsilon)) - grid.short[rows, column:]) / tanh
+            with np.errstate(divide="ignore", invalid="ignore"):
+                gain = rho * np.interp(excess / rho, at, psi, left=0.0)
+            gain = np.where(rho > 0, gain, np.maximum(excess, 0.0))
+            total += float(grid.spoke[rows] @ np.einsum("ij,ij->i", grid.cell[rows, column:], gain))
+        return math.expm1(epsilon) * total
+
+
+def full_view_item_delta(
+    *,
+    domain_size: int,
+    n_users: int,
+    blanket_per_user: float,
+    sampling_rate: float,
+    epsilon: float,
+    sent: Sequence[tuple[int, float]] = (),
+    covered_items: int = 0,
+    rtol: float = 1e-3,
+) -> DeltaInterval:
+    """Item-level delta in the full view at one epsilon: `FullView` and its `delta`, in one call.
+
+    Returns
+    -------
+    DeltaInterval
+        Encloses the divergence of the view. As a statement on the protocol it is an upper bound with
+        `covered_items` = 0 and a lower bound otherwise; see the module's text for when it is exact.
+    """
+    view = FullView(
+        domain_size=domain_size,
+        n_users=n_users,
+        blanket_per_user=blanket_per_user,
+        sampling_rate=sampling_rate,
+        sent=sent,
+        covered_items=covered_items,
+    )
+    return view.delta(epsilon, rtol=rtol)
+
+
+def group_delta(item_delta: float, *, epsilon: float, set_size: int) -> float:
+    """User-level delta at `epsilon` by the paper's group privacy, s e^epsilon item_delta(epsilon/s)."""
+    return set_size * math.exp(epsilon) * item_delta
+
+
+def group_epsilon(
+    item_delta: Callable[[float], float], *, set_size: int, delta: float, claimed: float, excess: float | None = None
+) -> float:
+    """User-level epsilon that group privacy gives at `delta`: the root of s e^eps delta'(eps/s) = delta, rounded up.
+
+    Parameters
+    ----------
+    item_delta : callable
+        Item-level delta' (upper end) of an item-level epsilon'.
+    set_size : int
+        Items per user s.
+    delta : float
+        User-level target.
+    claimed : float
+        Where the search starts: the epsilon that is claimed.
+    excess : float, optional
+        log(s e^claimed delta'(claimed/s)/delta), if known.
+
+    Returns
+    -------
+    float
+        At most 2e-5 (relative) above the first root found from `claimed`; +inf if there is none up to 100.
+    """
+    check_guarantee(epsilon=claimed, delta=delta)
+
+    def miss(epsilon: float) -> float:
+        value = group_delta(item_delta(epsilon / set_size), epsilon=epsilon, set_size=set_size)
+        return math.log(max(value, 1e-290) / delta)
+
+    start = miss(claimed) if excess is None else excess
+    if start == 0.0:
+        return claimed
+    # the log of delta falls ever faster in epsilon: a short secant step, then longer ones, until the sign changes
+    factor = 1.0 + math.copysign(min(0.001 + 0.06 * abs(start), 0.4), start)
+    near, at_near, far = claimed, start, claimed * factor
+    at_far = miss(far)
+    while at_far * start > 0:
+        near, at_near, far = far, at_far, far * factor
+        if far > _LARGEST_USER_EPSILON:
+            return math.inf
+        if far < 1e-3 * claimed:
+            return far
+        at_far = miss(far)
+    known = {near: at_near, far: at_far}
+    low, high = sorted((near, far))
+    root = optimize.brentq(
+        lambda e: known[e] if e in known else miss(e), low, high, rtol=0.25 * _EPSILON_RTOL, xtol=1e-12
+    )
+    return float(root) * (1.0 + _EPSILON_RTOL)
+
+
+def worst_split_user_lower(
+    *, domain_size: int, set_size: int, n_users: int, blanket_per_user: float, sampling_rate: float, epsilon: float
+) -> float:
+    """Proven lower bound of the *user-level* delta when everyone else sends every item and m is an integer.
+
+    The neighbouring users hold disjoint sets, nobody else holds any of the 2s items (needs d >= 3s). The total then
+    shows how many items K ~ Binomial(s, lambda) the victim sent, and the test is whether the count on the one set
+    exceeds a threshold that depends on K and on the count on both: any threshold gives a lower bound.
+
+    Parameters
+    ----------
+    blanket_per_user : float
+        Blanket messages per user, an integer: all of them certain.
+    sampling_rate : float
+        Probability lambda in (0, 1] that the victim sends an item.
+    epsilon : float
+        User-level epsilon in (0, 300].
+
+    Returns
+    -------
+    float
+        delta(epsilon) of the protocol is at least this.
+    """
+    check_sizes(domain_size=domain_size, n_users=n_users, set_size=set_size)
+    if domain_size < 3 * set_size:
+        raise ParameterError("domain_size", domain_size, f"at least 3 set_size = {3 * set_size}")
+    if blanket_per_user < 1 or not float(blanket_per_user).is_integer():
+        raise ParameterError("blanket_per_user", blanket_per_user, "an integer >= 1: the total must show silence")
+    if not 0.0 < sampling_rate <= 1.0:
+        raise ParameterError("sampling_rate", sampling_rate, "in (0, 1]")
+    if not 0.0 < epsilon <= 300.0:
+        raise ParameterError("epsilon", epsilon, "in (0, 300]")
+    law = BinomialLaw(n_users * int(blanket_per_user), 2.0 * set_size / domain_size)
+    # the conditional divergence falls in the blanket's count (more fair coins), so a block counts at its largest one
+    marks = np.unique(np.round(law.mean + law.std * np.arange(-7.0, 7.05, 0.1)))
+    marks = marks[(marks >= 0) & (marks <= law.largest)]
+    mass = np.diff(law.at_most(marks)) - 1e-12
+    count = marks[1:]
+    total = 0.0
+    for spoken in range(1, set_size + 1):
+        centre = 0.5 * (count * (1.0 + math.tanh(0.5 * epsilon / spoken)) + spoken)
+        best = np.zeros_like(count)
+        for offset in (-1.0, 0.0, 1.0, 2.0):
+            threshold = np.floor(centre) + offset
+            hit, miss = (half_binomial_tail(count, edge) for edge in (threshold - spoken, threshold))
+            miss = math.exp(epsilon) * miss
+            # each tail has its round-off, which the difference keeps
+            best = np.maximum(best, hit - miss - round_off(count) * (hit + miss))
+        weight = math.comb(set_size, spoken) * sampling_rate**spoken * (1.0 - sampling_rate) ** (set_size - spoken)
+        total += weight * float(np.maximum(mass, 0.0) @ best)
+    return total * (1.0 - _ROUND_OFF)

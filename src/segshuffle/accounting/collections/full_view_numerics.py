@@ -1,0 +1,307 @@
+r"""Numerics of the full view: the grid of counts, and what the rest of the histogram says of the victim's silence.
+
+Given the total c of the two counters in question, the rest of the histogram enters the divergence through one random
+number, the likelihood ratio L of "silent" against "spoke" (`RatioLaw`, under "spoke"), and L through one convex
+function, Psi(x) = E max(0, x - L). That makes the divergence a plain sum over the cells (c, a):
+
+    D = lambda (e^eps - 1) sum_c Pr[C = c-1] rho_c sum_a binom(c, a)/2^c Psi( ((2a - c)/(c tanh(eps/2)) - 1)/rho_c ),
+    rho_c = (1 - lambda)/lambda * Pr[C = c]/Pr[C = c-1].
+
+Two facts turn every approximation of the law of L into a bound:
+
+- Psi is convex in L: atoms merged into their mean give a lower bound, atoms split onto the ends of an interval an upper
+  bound. Lost mass is dropped (lower) or put at L = 0 (upper).
+- N blanket slots fall neither on the two items nor were they used up by them; one more such slot is post-processing of
+  the whole rest of the histogram, so E Psi falls in N. The law at the largest N of a block of totals bounds from below,
+  the one at the smallest N from above.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import signal
+
+from segshuffle.accounting.numerics.laws import BinomialLaw, FloatArray, half_binomial_pmf, half_binomial_tail
+
+IndexArray = NDArray[np.int64]
+
+#: Half widths of the windows in standard deviations; what lies outside is counted (upper) or dropped (lower).
+_TOTAL_WIDTH, _CELL_WIDTH, _REST_WIDTH = 7.5, 8.0, 8.5
+#: Relative height under which a convolved point probability is left out: well above the round-off of the transform.
+_FLOOR = 1e-12
+_DIRECT_CONVOLUTION = 400_000
+_FAR = 1e200
+#: Largest mean count of blanket messages on the two items: a grid takes 1 kB per message of it, its use as much again.
+LARGEST_MEAN = 1.5e6
+_CELLS_AT_ONCE = 2**18
+
+
+@dataclass(frozen=True)
+class CountGrid:
+    """Cells (c, a) of the two counters in question: c their total, a the first of them, a >= c/2.
+
+    Attributes
+    ----------
+    total : array, shape (n_totals,)
+        Every c in the window, ascending.
+    spoke : array, shape (n_totals,)
+        Pr[C = c - 1].
+    ratio : array, shape (n_totals,)
+        Pr[C = c]/Pr[C = c - 1].
+    cell : array, shape (n_totals, n_cells)
+        binom(c, a)/2^c for a = floor(c/2), floor(c/2) + 1, ...
+    short : array, shape (n_totals, n_cells)
+        2(c - a)/c, by how much (2a - c)/c falls short of 1.
+    outside : float
+        Probability that C + 1 is outside the window.
+    beyond : array, shape (n_totals,)
+        Pr[Binomial(c, 1/2) past the last a].
+    """
+
+    total: FloatArray
+    spoke: FloatArray
+    ratio: FloatArray
+    cell: FloatArray
+    short: FloatArray
+    outside: float
+    beyond: FloatArray
+
+
+@lru_cache(maxsize=1)
+def count_grid(slots: int, probability: float) -> CountGrid:
+    """Grid of C ~ Binomial(slots, probability), mean at most 1.5e6, shared by all levels and views of one blanket."""
+    law = BinomialLaw(slots, probability)
+    first, last = _window(law.mean, law.std, _TOTAL_WIDTH, slots)
+    total = np.arange(first + 1.0, last + 2.0)
+    spoke = law.pmf(total - 1)
+    ratio = np.where(spoke > 0, law.ratio(total), 0.0) if probability < 1 else np.zeros_like(total)
+    rows = total[:, None]
+    a = np.floor(0.5 * rows) + np.arange(math.ceil(0.5 * _CELL_WIDTH * math.sqrt(last + 1)) + 3.0)
+    cell = np.empty_like(a)
+    step = max(_CELLS_AT_ONCE // a.shape[1], 1)
+    for i in range(0, total.size, step):  # a few rows at once: the formula's own arrays are many
+        cell[i : i + step] = half_binomial_pmf(
+            np.broadcast_to(rows[i : i + step], a[i : i + step].shape), a[i : i + step]
+        )
+    ends = law.at_most(np.array([first - 1.0])) + law.at_least(np.array([last + 1.0]))
+    return CountGrid(
+        total, spoke, ratio, cell, np.maximum(2 * (rows - a) / rows, 0.0), float(ends[0]),
+        half_binomial_tail(total, a[:, -1] + 1),
+    )  # fmt: skip
+
+
+def _window(mean: float, std: float, width: float, largest: float) -> tuple[int, int]:
+    """Integers within `width` standard deviations of the mean, with room for the skewness of small means."""
+    reach = width * std + 12.0
+    return max(0, math.floor(mean - reach)), min(math.ceil(mean + reach), int(largest))
+
+
+class RatioLaw(NamedTuple):
+    """A law of L on finitely many points, ascending; below total mass 1 where mass was dropped."""
+
+    value: FloatArray
+    mass: FloatArray
+
+    def knots(self) -> tuple[FloatArray, FloatArray]:
+        """Return Psi as a piecewise linear function: abscissae and values, 0 to the left."""
+        mass = np.cumsum(self.mass)
+        mean = np.cumsum(self.mass * self.value)
+        at = np.append(self.value, _FAR)
+        return at, np.maximum(at * np.append(mass, mass[-1]) - np.append(mean, mean[-1]), 0.0)
+
+
+SILENCE_SHOWS = RatioLaw(np.zeros(1), np.ones(1))
+
+
+class SumLaw(NamedTuple):
+    """Point probabilities from `start` on."""
+
+    start: int
+    pmf: FloatArray
+
+
+def sum_of_binomials(parts: Sequence[tuple[int, float]]) -> SumLaw:
+    """Law of the sum of independent Binomial(trials, rate); rates of 0 and 1 are constants."""
+    start, pmf = 0, np.ones(1)
+    for trials, rate in parts:
+        if rate >= 1.0:
+            start += trials
+        elif rate > 0.0 and trials > 0:
+            law = BinomialLaw(trials, rate)
+            low, high = _window(law.mean, law.std, _REST_WIDTH, trials)
+            pmf = _convolve(pmf, law.pmf(np.arange(low, high + 1.0)))
+            start += low
+    return SumLaw(start, pmf)
+
+
+def _convolve(one: FloatArray, other: FloatArray) -> FloatArray:
+    if one.size * other.size <= _DIRECT_CONVOLUTION:
+        return np.asarray(np.convolve(one, other), dtype=float)
+    return np.asarray(np.maximum(signal.fftconvolve(one, other), 0.0), dtype=float)
+
+
+@dataclass(frozen=True)
+class Rest:
+    """Where the messages that are not on the two items can fall.
+
+    Parameters
+    ----------
+    free : float
+        Probability that a blanket slot that is not on the two items is empty or falls on a covered item, in [0, 1].
+    covered : float
+        Probability that such a slot falls on a covered item, in [0, 1].
+    sent : SumLaw
+        Law of the number of messages that users send on covered items.
+    """
+
+    free: float
+    covered: float
+    sent: SumLaw
+
+    @property
+    def clear(self) -> bool:
+        """Whether the covered items tell nothing beyond the uncovered ones: none covered by the blanket."""
+        return self.covered == 0.0
+
+    def blanket_share(self, slots: float) -> float:
+        """Share of the blanket in the variance of the count on the covered items, about."""
+        blanket = slots * self.free * self.covered * (1.0 - self.covered)
+        mass = self.sent.pmf / self.sent.pmf.sum()
+        place = np.arange(mass.size)
+        users = float(mass @ (place - mass @ place) ** 2)
+        return blanket / (blanket + users) if blanket > 0 else 0.0
+
+    def hidden(self, slots: int) -> RatioLaw:
+        """Law of Pr[slots - 1 free slots, u]/Pr[slots free slots, u], u the count on covered items, `slots` >= 1."""
+        base = self.sent.pmf
+        if self.covered < 1.0 and slots > 1:
+            law = BinomialLaw(slots - 1, self.covered)
+            low, high = _window(law.mean, law.std, _REST_WIDTH, slots - 1)
+            base = _convolve(base, law.pmf(np.arange(low, high + 1.0)))
+        fewer, shifted = np.append(base, 0.0), np.append(0.0, base)
+        spoke = (1.0 - self.covered) * fewer + self.covered * shifted
+        kept = np.flatnonzero(spoke > _FLOOR * spoke.max())
+        inside = slice(kept[0], kept[-1] + 1)
+        return _ascending(fewer[inside] / spoke[inside], spoke[inside])
+
+
+def _ascending(value: FloatArray, mass: FloatArray) -> RatioLaw:
+    order = np.argsort(value, kind="stable")
+    return RatioLaw(value[order], mass[order])
+
+
+def _edges(law: RatioLaw, step: float) -> IndexArray:
+    """Indices that cut the points into intervals: `step` standard deviations wide inside, wider in the tails."""
+    mass = law.mass.sum()
+    mean = float(law.mass @ law.value) / mass
+    std = math.sqrt(max(float(law.mass @ (law.value - mean) ** 2) / mass, 1e-300))
+    inner = np.arange(-4.0, 4.0 + step, step)
+    outer = 4.0 + np.cumsum(np.arange(2.0, 12.0) * step)
+    marks = mean + std * np.concatenate([-outer[::-1], inner, outer])
+    inside = np.searchsorted(law.value, marks).astype(np.int64)
+    return np.unique(np.append(inside, [0, law.value.size]))
+
+
+def _blocks(law: RatioLaw, edges: IndexArray) -> tuple[FloatArray, FloatArray]:
+    """Mass and mean of every block of points."""
+    starts = edges[:-1]
+    mass = np.add.reduceat(law.mass, starts)
+    with np.errstate(invalid="ignore"):
+        mean = np.add.reduceat(law.mass * law.value, starts) / mass
+    return mass, np.where(mass > 0, mean, law.value[starts])
+
+
+def merged(law: RatioLaw, step: float) -> RatioLaw:
+    """Lower bound in convex order with few points: every block at its mean."""
+    mass, mean = _blocks(law, _edges(law, step))
+    return RatioLaw(mean, mass)
+
+
+def spread(law: RatioLaw, step: float) -> RatioLaw:
+    """Upper bound in convex order with few points: every block on its two ends, with the same mean."""
+    edges = _edges(law, step)
+    mass, mean = _blocks(law, edges)
+    low, high = law.value[edges[:-1]], law.value[edges[1:] - 1]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = np.where(high > low, np.clip((mean - low) / (high - low), 0.0, 1.0), 0.0)
+    return _ascending(np.concatenate([low, high]), np.concatenate([mass * (1 - share), mass * share]))
+
+
+@dataclass
+class RestLaws:
+    """Bounding laws of L, kept per number of slots.
+
+    Parameters
+    ----------
+    rest : Rest
+        Where the messages fall.
+    anchors : array of int
+        Numbers of free slots at which the law of the covered items is computed, ascending, from 1 to the largest.
+    step : float
+        Width of a block of merged points in standard deviations.
+    """
+
+    rest: Rest
+    anchors: IndexArray
+    step: float
+
+    def __post_init__(self) -> None:
+        self._hidden: dict[tuple[int, bool], RatioLaw] = {}
+
+    def bound(self, slots: int, *, upper: bool) -> RatioLaw:
+        """Law of L with `slots` blanket slots off the two items (spoke), bounding Psi from one side."""
+        rest = self.rest
+        if slots < 1 or rest.free == 0.0:
+            return SILENCE_SHOWS
+        if rest.free == 1.0:
+            law = RatioLaw(np.ones(1), np.ones(1)) if rest.clear else self.rest.hidden(slots)
+        else:
+            law = self._mixed(slots, upper)
+        if not upper:
+            return law
+        lost = max(1.0 - float(law.mass.sum()), 0.0) + 1e-15
+        return RatioLaw(np.append(0.0, law.value), np.append(lost, law.mass))
+
+    def _mixed(self, slots: int, upper: bool) -> RatioLaw:
+        """Law of (K/E K) * (ratio of the covered items given K), K ~ Binomial(slots, free) the free slots."""
+        law = BinomialLaw(slots, self.rest.free)
+        low, high = _window(law.mean, law.std, _REST_WIDTH, slots)
+        count = np.arange(low, high + 1.0)
+        seen = RatioLaw(count / law.mean, law.pmf(count))
+        if self.rest.clear:
+            return seen
+        edges = _edges(seen, self.step)
+        mass, mean = _blocks(seen, edges)
+        first, last = edges[:-1], edges[1:] - 1
+        values, masses = [], []
+        for i in range(mass.size):
+            hidden = self._anchored(count[first[i]] if upper else count[last[i]], upper)
+            ends, shares = [mean[i]], [1.0]
+            if upper and last[i] > first[i]:
+                x0, x1 = seen.value[first[i]], seen.value[last[i]]
+                ends, shares = [x0, x1], [(x1 - mean[i]) / (x1 - x0), (mean[i] - x0) / (x1 - x0)]
+            for end, share in zip(ends, shares, strict=True):
+                values.append(end * hidden.value)
+                masses.append(mass[i] * share * hidden.mass)
+        return _ascending(np.concatenate(values), np.concatenate(masses))
+
+    def _anchored(self, free_slots: float, upper: bool) -> RatioLaw:
+        """Few-point law of the covered items at the nearest anchor on the safe side (any anchor: `covered` = 1)."""
+        if self.rest.covered == 1.0:
+            anchor = 1
+        elif upper:
+            anchor = int(self.anchors[max(int(np.searchsorted(self.anchors, free_slots, side="right")) - 1, 0)])
+        else:
+            anchor = int(self.anchors[min(int(np.searchsorted(self.anchors, free_slots)), self.anchors.size - 1)])
+        key = (anchor, upper)
+        if key not in self._hidden:
+            law = self.rest.hidden(anchor)
+            self._hidden[key] = spread(law, self.step) if upper else merged(law, self.step)
+        return self._hidden[key]

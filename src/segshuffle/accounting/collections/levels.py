@@ -1,0 +1,204 @@
+r"""Exact accountant of a shuffled histogram with a uniform Poisson blanket, one message per user and K categories.
+
+Every user sends its own category once, and Poisson(m) further messages, each a uniform category. The blanket's K
+counters are then independent Poisson(mu), mu = n m/K, whatever the users hold, so two datasets that differ in one
+user's category (a instead of b) differ in the counters a and b alone::
+
+    P = (Poisson(mu) + 1, Poisson(mu)),    Q = (Poisson(mu), Poisson(mu) + 1),
+
+which is the pair of counts with C ~ Poisson(2 mu), heads = 1 and tails = 0. The other users' messages are constants. So
+the divergence of that pair is the guarantee, no more and no less (kind: exact), for K = 2 as for any K > 2. With K = 1
+there is nothing to hide and no blanket is needed.
+
+In Algorithm 1 this protects the privacy levels: round 1, (epsilon_p, delta_p). `compose_rounds` adds round 2.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
+from segshuffle.accounting.numerics.laws import FloatArray, PoissonLaw
+from segshuffle.accounting.numerics.ranges import LARGEST_COUNT, check_guarantee
+from segshuffle.accounting.numerics.search import log_excess, safe_edge
+from segshuffle.errors import InfeasibleError, ParameterError
+
+_SEARCH_RTOL = 2e-4
+_SMALLEST_MEAN = 1e-9
+_LARGEST_MEAN = 1e15
+#: Mean mu whose two counters together are a count that the laws hold exactly.
+_LARGEST_PER_CATEGORY = 0.5 * LARGEST_COUNT
+_LARGEST_RESOLVED = 20.0
+
+
+def histogram_delta(
+    *, n_users: int, categories: int, blanket_per_user: float, epsilon: float, rtol: float = 1e-4
+) -> DeltaInterval:
+    """Certified interval for the exact delta of the histogram at `epsilon`.
+
+    Parameters
+    ----------
+    n_users, categories : int
+        Users n >= 1 and categories K >= 1.
+    blanket_per_user : float
+        Expected blanket messages per user m > 0 (unused, and may be 0, if there is one category); n m/K is at most
+        2e15.
+    epsilon : float
+        In [0, 300].
+    rtol : float
+        Relative width asked of the interval.
+
+    Returns
+    -------
+    DeltaInterval
+        lower <= delta <= upper.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is outside its range.
+    """
+    _check_sizes(n_users, categories)
+    if categories == 1:
+        return DeltaInterval(0.0, 0.0)
+    if not 0.0 < blanket_per_user < math.inf:
+        raise ParameterError("blanket_per_user", blanket_per_user, "positive and finite")
+    if n_users > _LARGEST_PER_CATEGORY * categories / blanket_per_user:
+        allowed = f"at most {_LARGEST_PER_CATEGORY:g} messages per category, n_users blanket_per_user/categories"
+        raise ParameterError("blanket_per_user", blanket_per_user, allowed)
+    return _delta(n_users * blanket_per_user / categories, epsilon, rtol)
+
+
+def least_blanket(*, n_users: int, categories: int, epsilon: float, delta: float) -> float:
+    """Least expected blanket per user m_p that makes the histogram (epsilon, delta)-DP, rounded up.
+
+    Returns
+    -------
+    float
+        m_p >= 0; its delta (upper end) is at most the target and within 0.1 % of it. 0 with one category.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is outside its range.
+    InfeasibleError
+        If even 1e15 blanket messages per category do not suffice.
+    """
+    _check_sizes(n_users, categories)
+    check_guarantee(epsilon=epsilon, delta=delta)
+    if categories == 1:
+        return 0.0
+
+    def excess(mean: float) -> float:
+        return log_excess(_delta(mean, epsilon, _SEARCH_RTOL).upper, delta)
+
+    # a larger blanket is the smaller one and independent noise, so delta falls in mu and the search is monotone
+    safe = 1.0
+    while excess(safe) > 0:
+        safe *= 4.0
+        if safe > _LARGEST_MEAN:
+            raise InfeasibleError(
+                f"no blanket up to {_LARGEST_MEAN:g} messages per category gives ({epsilon:g}, {delta:g}): "
+                "raise epsilon or delta."
+            )
+    mean = safe_edge(excess, safe=safe, unsafe=safe / 4.0 if safe > 1.0 else _SMALLEST_MEAN)
+    blanket = mean * categories / n_users
+    while n_users * blanket / categories < mean:  # the division must not round the guarantee away
+        blanket = math.nextafter(blanket, math.inf)
+    return blanket
+
+
+@dataclass(frozen=True)
+class UserGuarantee:
+    """What a user of one privacy level is guaranteed against the server, after both rounds of Algorithm 1.
+
+    Parameters
+    ----------
+    level : float
+        The level E_k that the user chose.
+    kind : str
+        Kind of round 2's number: "published", "upper", "exact". Round 1's number is exact.
+    items_epsilon, items_delta : float
+        Exchanging the items, the level being the same: round 1 does not see the items, so this is round 2 alone.
+    levels_epsilon, levels_delta : float
+        Round 1 alone: exchanging the level. +inf if the levels were shuffled only.
+    total_epsilon, total_delta : float
+        Basic composition of both rounds, sums rounded up. See `compose_rounds` for what it covers.
+    """
+
+    level: float
+    kind: str
+    items_epsilon: float
+    items_delta: float
+    levels_epsilon: float
+    levels_delta: float
+    total_epsilon: float
+    total_delta: float
+
+
+def compose_rounds(
+    *, level: float, delta: float, kind: str, levels_epsilon: float, levels_delta: float
+) -> UserGuarantee:
+    """Guarantee of a user of `level` after both rounds: (epsilon_p + E_k, delta_p + delta), by basic composition.
+
+    Round 2's parameters depend on round 1's output; basic composition allows it, because round 2 is (E_k, delta)
+    for every outcome of round 1.
+
+    Scope: round 2's accountants compare two sets of items at the *same* level. A user whose level changes too is
+    sampled at another rate in round 2. With the Poisson blanket, rates in [0, 1] and domain_size >= 2 set_size this
+    costs no more than the larger of the two levels' numbers: a counter with the lower rate is a mixture of one with the
+    higher rate and one that nobody adds to, the divergence is jointly convex, and replacing a counter by a fresh
+    blanket counter is data processing. So the total holds for any change to a level whose rate is not higher, and with
+    the other level's E otherwise. For the binomial blanket no such proof is known: the total number of messages may
+    show the change.
+    """
+    check_guarantee(epsilon=level, delta=delta)
+    return UserGuarantee(
+        level=level,
+        kind=kind,
+        items_epsilon=level,
+        items_delta=delta,
+        levels_epsilon=levels_epsilon,
+        levels_delta=levels_delta,
+        total_epsilon=_sum_up(level, levels_epsilon),
+        total_delta=min(_sum_up(delta, levels_delta), 1.0),
+    )
+
+
+def _sum_up(one: float, other: float) -> float:
+    """Sum that is never below the true one."""
+    return math.nextafter(one + other, math.inf) if other > 0 else one
+
+
+class _BlanketLaw(PoissonLaw):
+    """The Poisson law with its limit at +inf, the end of the support that `hockey_stick` evaluates it at."""
+
+    def pmf(self, count: FloatArray) -> FloatArray:
+        """Pr[C = count], elementwise, 0 at +inf."""
+        finite = np.isfinite(count)
+        return np.where(finite, super().pmf(np.where(finite, count, 0.0)), 0.0)
+
+
+def _delta(mean: float, epsilon: float, rtol: float) -> DeltaInterval:
+    """Divergence at blanket mean mu; above epsilon = 20 it is enclosed, not resolved.
+
+    It falls in epsilon, and never below Pr[b = 0] = exp(-mu), an event that Q excludes. Doubles do not tell
+    tanh(epsilon/2), on which the threshold rests, from 1 beyond epsilon = 36, and the interval widens before that.
+    """
+    pair = CountPair(1.0, 0.0, _BlanketLaw(2.0 * mean))
+    found = hockey_stick(pair=pair, epsilon=min(epsilon, _LARGEST_RESOLVED), rtol=rtol)
+    if not 0.0 <= found.lower <= found.upper:  # a nan must never pass for a small delta
+        raise ArithmeticError(f"no certified delta at mean {mean:g} and epsilon {epsilon:g}: {found}")
+    if epsilon <= _LARGEST_RESOLVED:
+        return found
+    return DeltaInterval(math.exp(-mean) * (1.0 - 1e-15), found.upper)
+
+
+def _check_sizes(n_users: int, categories: int) -> None:
+    if n_users < 1:
+        raise ParameterError("n_users", n_users, "an integer >= 1")
+    if categories < 1:
+        raise ParameterError("categories", categories, "an integer >= 1")

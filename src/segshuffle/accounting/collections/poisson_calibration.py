@@ -1,0 +1,260 @@
+"""Calibration of the Poisson-blanket protocol: epsilon, copies or blanket from a target, rounded to the safe side.
+
+Every answer is a point at which the certified bound of `poisson_product` was evaluated and found within the target.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from segshuffle.accounting.collections.poisson_pair import (
+    BLANKET_MEAN_RANGE,
+    COPIES_RANGE,
+    EPSILON_LIMIT,
+    ItemPair,
+    check_blanket_mean,
+    check_copies,
+    check_delta,
+    check_epsilon,
+    check_pairs,
+    check_rtol,
+)
+from segshuffle.accounting.collections.poisson_product import SMALLEST_DELTA, delta_interval, log_delta_bound
+from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
+from segshuffle.accounting.numerics.loss_distribution import AccuracyError
+from segshuffle.errors import InfeasibleError, ParameterError
+
+
+def _bisect(function: Callable[[float], float], low: float, high: float) -> float:
+    """Point near which the nondecreasing `function` changes sign: a starting point."""
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if function(middle) < 0 else (low, middle)
+    return 0.5 * (low + high)
+
+
+def _gaussian_log_scale(epsilon: float, delta: float) -> float:
+    """Log of the scale at which the Gaussian mechanism has the given epsilon and delta."""
+    return _bisect(lambda log: gaussian_log_delta(ratio=math.exp(log), epsilon=epsilon) - math.log(delta), -700.0, 8.0)
+
+
+def _solve(
+    log_excess: Callable[[float], float], start: float, slope: float, limits: tuple[float, float], rtol: float = 1e-3
+) -> float:
+    """Find x with ``-0.9 rtol <= log_excess(x) <= 0``, or the upper limit if ``log_excess`` is not above 0 there.
+
+    `log_excess` is nondecreasing up to its own error; `slope` > 0 is a guess. The answer is safe whatever its shape:
+    it is a point where the bound was evaluated. It is NaN if even the lower limit is not safe.
+    """
+    low, high = limits
+    tried: dict[float, float] = {}
+    x, safe = min(max(start, low), high), math.nan
+    for iteration in range(120):
+        value = tried[x] = log_excess(x)
+        if value <= 0:
+            safe, low = x, x
+            if value >= -0.9 * rtol or x == limits[1]:
+                return x
+        else:
+            high = x
+            if x == limits[0]:
+                return math.nan
+        # Secant through the last two points, to the middle of the accepted interval; now and then a bisection.
+        (x0, value0), (x1, value1) = list(tried.items())[-2:] if len(tried) > 1 else ((x, value), (x, value))
+        if (value1 - value0) * (x1 - x0) > 0:
+            slope = (value1 - value0) / (x1 - x0)
+        guess = x - (value + 0.4 * rtol) / slope
+        if low in tried and high in tried and (iteration % 4 == 3 or not low < guess < high):
+            guess = 0.5 * (low + high)
+        x = min(max(guess, low), high)
+        if x in tried:
+            break
+    return safe
+
+
+def _calibrate(
+    pair_at: Callable[[float], ItemPair],
+    target: tuple[int, float, float, float],
+    start: float,
+    slope: float,
+    limits: tuple[float, float],
+) -> float:
+    """`_solve` for the log of delta of `pair_at(x)` over the target (pairs, epsilon, delta, rtol).
+
+    `log_delta_bound` looks at one lattice only; where that was too coarse (few counts, small means), the answer is
+    improved with the bound of `delta_interval`, which refines until both its bounds agree.
+    """
+    pairs, epsilon, delta, rtol = target
+
+    def excess(x: float) -> float:
+        return log_delta_bound(pair_at(x), pairs, epsilon, rtol) - math.log(delta)
+
+    def sharp(x: float) -> float:
+        try:
+            upper = delta_interval(pair_at(x), pairs=pairs, epsilon=epsilon, rtol=rtol).upper
+        except AccuracyError:
+            return excess(x)
+        return math.log(max(upper, SMALLEST_DELTA) / delta)
+
+    answer = _solve(excess, start, slope, limits, rtol)
+    if math.isnan(answer) or answer == limits[1] or sharp(answer) >= -math.log1p(rtol):
+        return answer
+    better = _solve(sharp, answer, slope, (answer, limits[1]), rtol)
+    return answer if math.isnan(better) else better
+
+
+def _slope(function: Callable[[float], float], x: float, change: float = 1e-3) -> float:
+    """Difference quotient of an increasing function to the left of x, bounded away from 0."""
+    return max((function(x) - function(x - change)) / change, 1e-3)
+
+
+def epsilon_upper(pair: ItemPair, *, pairs: int, delta: float) -> float:
+    """Epsilon that the product of item pairs is certified to have at `delta`, rounded up.
+
+    Parameters
+    ----------
+    pair : ItemPair
+        One exchanged item.
+    pairs : int
+        Number t >= 1 of exchanged items.
+    delta : float
+        Target in [1e-110, 1).
+
+    Returns
+    -------
+    float
+        Upper bound: an epsilon in [0, 100] whose certified delta is at most `delta` (and within 0.1 % of it unless
+        epsilon is 0); inf if there is none, as when a loss of +inf alone has more than `delta`.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is outside its range.
+    """
+    check_pairs(pairs)
+    check_delta(delta)
+    scale = pair.copies * math.sqrt(2 * pairs / pair.blanket_mean)
+    if scale == 0:
+        return 0.0
+    scale = min(scale, 100.0)
+
+    def guess(negative_epsilon: float) -> float:
+        return gaussian_log_delta(ratio=scale, epsilon=-negative_epsilon) - math.log(delta)
+
+    limits = (-EPSILON_LIMIT, -0.0)
+    start = _bisect(guess, *limits)
+    slope = _slope(guess, start, 1e-3 * scale)
+    answer = -_solve(lambda x: log_delta_bound(pair, pairs, -x, 1e-3) - math.log(delta), start, slope, limits)
+    return math.inf if math.isnan(answer) else answer + 0.0
+
+
+def largest_copies(
+    *, blanket_mean: float, pairs: int, epsilon: float, delta: float, copies_max: float = 1.0, rtol: float = 1e-3
+) -> float:
+    """Largest number of expected copies that keeps the guarantee, rounded down.
+
+    Delta does not decrease in the copies (M grows stochastically, and the optimal test is monotone in the counters),
+    so a root search is sound; for ``copies_max = 1`` this is the largest sampling rate.
+
+    Parameters
+    ----------
+    blanket_mean : float
+        Expected blanket messages per item, in [1e-3, 1e12].
+    pairs : int
+        Number t >= 1 of exchanged items.
+    epsilon, delta : float
+        Target; epsilon in [0, 100], delta in [1e-110, 1).
+    copies_max : float, default 1.0
+        Upper limit, in [1e-120, 64].
+    rtol : float, default 1e-3
+        Relative accuracy of the bound of delta: how close to the target the answer comes.
+
+    Returns
+    -------
+    float
+        Lower bound of the largest copies: its certified delta is at most `delta`, and at least (1 - rtol) `delta`
+        unless the answer is `copies_max`.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is outside its range.
+    InfeasibleError
+        If no positive number of copies was found.
+    """
+    check_blanket_mean(blanket_mean)
+    check_pairs(pairs)
+    check_epsilon(epsilon)
+    check_delta(delta)
+    check_rtol(rtol)
+    check_copies("copies_max", copies_max)
+    if copies_max == 0:
+        raise ParameterError("copies_max", copies_max, f"in [{COPIES_RANGE[0]:g}, {COPIES_RANGE[1]:g}]")
+    unit = 0.5 * math.log(blanket_mean / (2 * pairs))
+    limits = (math.log(COPIES_RANGE[0]), math.log(copies_max))
+
+    def copies(log: float) -> float:
+        return copies_max if log >= limits[1] else min(max(math.exp(log), COPIES_RANGE[0]), copies_max)
+
+    log_scale = _gaussian_log_scale(epsilon, delta)
+    slope = _slope(lambda log: gaussian_log_delta(ratio=math.exp(log), epsilon=epsilon), log_scale)
+    answer = _calibrate(
+        lambda log: ItemPair(blanket_mean, copies(log)), (pairs, epsilon, delta, rtol), log_scale + unit, slope, limits
+    )
+    if math.isnan(answer):
+        raise InfeasibleError(f"No number of copies meets epsilon = {epsilon:g}, delta = {delta:g}: raise delta.")
+    return copies(answer)
+
+
+def least_blanket_mean(*, copies: float, pairs: int, epsilon: float, delta: float) -> float:
+    """Least blanket mean that gives the guarantee to a user who sends `copies` expected copies, rounded up.
+
+    Delta does not increase in the blanket mean: adding Poisson noise to every counter is post-processing.
+
+    Parameters
+    ----------
+    copies : float
+        Expected copies of a held item, 0 or in [1e-120, 64].
+    pairs : int
+        Number t >= 1 of exchanged items.
+    epsilon, delta : float
+        Target; epsilon in [0, 100], delta in [1e-110, 1).
+
+    Returns
+    -------
+    float
+        Upper bound of the least mu in [1e-3, 1e12]: its certified delta is at most `delta`, and at least 0.999
+        `delta` unless the answer is 1e-3.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is outside its range.
+    InfeasibleError
+        If 1e12 is not enough.
+    """
+    check_copies("copies", copies)
+    check_pairs(pairs)
+    check_epsilon(epsilon)
+    check_delta(delta)
+    least, most = BLANKET_MEAN_RANGE
+    if copies == 0:
+        return least
+    limits = (-math.log(most), -math.log(least))
+
+    def mean(negative_log: float) -> float:
+        return min(max(math.exp(-negative_log), least), most)
+
+    log_scale = _gaussian_log_scale(epsilon, delta)
+    slope = _slope(lambda log: gaussian_log_delta(ratio=math.exp(log), epsilon=epsilon), log_scale) / 2
+    answer = _calibrate(
+        lambda negative_log: ItemPair(mean(negative_log), copies),
+        (pairs, epsilon, delta, 1e-3),
+        2 * (log_scale - math.log(copies)) - math.log(2 * pairs),
+        slope,
+        limits,
+    )
+    if math.isnan(answer):
+        raise InfeasibleError(f"No blanket mean up to {most:g} meets epsilon = {epsilon:g}, delta = {delta:g}.")
+    return mean(answer)

@@ -1,0 +1,268 @@
+"""One pair of Poisson counters: its law, and its privacy loss as a table of cells.
+
+Small blanket means are tabulated count by count; large ones in one block of counts per cell, at a cost that does not
+grow with the mean.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from segshuffle.accounting.numerics.loss_distribution import FloatArray, LossTable
+from segshuffle.errors import ParameterError
+
+BLANKET_MEAN_RANGE = (1e-3, 1e12)
+COPIES_RANGE = (1e-120, 64.0)
+EPSILON_LIMIT = 100.0
+SMALLEST_TARGET = 1e-110
+#: Masses below are not tabulated.
+SMALLEST_MASS = 1e-300
+
+_MOST_CELLS = 2**19
+_GAUSS_NODES, _GAUSS_WEIGHTS = np.polynomial.legendre.leggauss(4)
+
+
+@dataclass(frozen=True)
+class ItemPair:
+    """The two counters that tell one item of a user from another.
+
+    Parameters
+    ----------
+    blanket_mean : float
+        Expected blanket messages per item, mu = n m / d, in [1e-3, 1e12].
+    copies : float
+        Expected copies a of a held item, 0 or in [1e-120, 64]; up to 1 it is the sampling rate.
+
+    Raises
+    ------
+    ParameterError
+        If a value is outside its range.
+    """
+
+    blanket_mean: float
+    copies: float
+
+    def __post_init__(self) -> None:
+        check_blanket_mean(self.blanket_mean)
+        check_copies("copies", self.copies)
+
+    @property
+    def floor(self) -> int:
+        """Certain copies k = floor(a)."""
+        return math.floor(self.copies)
+
+    @property
+    def fraction(self) -> float:
+        """Probability f = a - k of one more copy."""
+        return self.copies - self.floor
+
+    def log_ratio(self, count: FloatArray) -> FloatArray:
+        """Log of r at counts >= floor(a) (any shape); nondecreasing in the count."""
+        mu = self.blanket_mean
+        total = np.log1p(self.fraction * (((count - self.floor) - mu) / mu))
+        for i in range(self.floor):
+            total += np.log1p(((count - i) - mu) / mu)
+        return total
+
+
+def check_blanket_mean(value: float) -> None:
+    """Refuse a blanket mean outside its range."""
+    low, high = BLANKET_MEAN_RANGE
+    if not low <= value <= high:
+        raise ParameterError("blanket_mean", value, f"in [{low:g}, {high:g}]")
+
+
+def check_copies(name: str, value: float) -> None:
+    """Refuse copies outside their range."""
+    low, high = COPIES_RANGE
+    if not (value == 0 or low <= value <= high):
+        raise ParameterError(name, value, f"0 or in [{low:g}, {high:g}]")
+
+
+def check_pairs(value: int) -> None:
+    """Refuse anything but a positive integer."""
+    if not (isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1):
+        raise ParameterError("pairs", value, "an integer of at least 1")
+
+
+def check_epsilon(value: float) -> None:
+    """Refuse an epsilon outside [0, 100]."""
+    if not 0 <= value <= EPSILON_LIMIT:
+        raise ParameterError("epsilon", value, f"in [0, {EPSILON_LIMIT:g}]")
+
+
+def check_delta(value: float) -> None:
+    """Refuse a target outside [1e-110, 1)."""
+    if not SMALLEST_TARGET <= value < 1:
+        raise ParameterError("delta", value, f"in [{SMALLEST_TARGET:g}, 1)")
+
+
+def check_rtol(value: float) -> None:
+    """Refuse a relative width outside [1e-8, 1]."""
+    if not 1e-8 <= value <= 1:
+        raise ParameterError("rtol", value, "in [1e-8, 1]")
+
+
+def log_poisson(count: FloatArray, mu: float) -> FloatArray:
+    """Log of the Poisson(mu) mass at real counts >= 0; relative error of the mass below 1e-12 (Loader, 2000)."""
+    if mu <= 50:
+        return np.asarray(special.xlogy(count, mu) - mu - special.gammaln(count + 1))
+    large = np.maximum(count, 16.0)
+    values = log_poisson_deviation(large - mu, mu)
+    small = count < 16
+    if small.any():
+        values[small] = special.xlogy(count[small], mu) - mu - special.gammaln(count[small] + 1)
+    return values
+
+
+def log_poisson_deviation(deviation: FloatArray, mu: float) -> FloatArray:
+    """Log of the Poisson(mu) mass at mu + deviation >= 16.
+
+    Working with the deviation keeps its digits at mu = 1e12, where x log(x / mu) - (x - mu) would cancel.
+    """
+    count = mu + deviation
+    v = deviation / (count + mu)
+    square = v * v
+    series = np.zeros_like(v)
+    for j in range(9, 0, -1):
+        series = (series + 1 / (2 * j + 1)) * square
+    deviance = deviation * v + 2 * count * v * series
+    far = np.abs(v) > 0.1  # the series stops at v^19
+    if far.any():
+        deviance[far] = count[far] * np.log(count[far] / mu) - deviation[far]
+    inverse = 1 / (count * count)
+    stirling = (1 / 12 - inverse * (1 / 360 - inverse * (1 / 1260 - inverse * (1 / 1680 - inverse / 1188)))) / count
+    return np.asarray(-deviance - stirling - 0.5 * np.log(2 * np.pi * count))
+
+
+def _tail_ends(mu: float, log_tail: float) -> tuple[float, float]:
+    """Real numbers outside which each tail of Poisson(mu) has mass at most e^-log_tail.
+
+    Bernstein's inequality, made sharper by Newton's method on Chernoff's, D(x) = x log(x / mu) - (x - mu) >=
+    log_tail: from the outside, Newton's method on a convex function stays outside.
+    """
+    root = math.sqrt((log_tail / 3) ** 2 + 2 * log_tail * mu)
+    low, high = mu - math.sqrt(2 * log_tail * mu), mu + log_tail / 3 + root
+    if mu > 1e6:  # sharp enough, and D(x) would cancel
+        return low, high
+    low = -1.0 if log_tail >= mu else max(low, 1e-3 * mu * math.exp(-log_tail / mu))
+    for _ in range(4):
+        high -= (high * math.log(high / mu) - (high - mu) - log_tail) / math.log(high / mu)
+        if low > 0:
+            low -= (low * math.log(low / mu) - (low - mu) - log_tail) / math.log(low / mu)
+    return low * (1 - 1e-9), high * (1 + 1e-9)
+
+
+def window_of(pair: ItemPair, log_tail: float) -> tuple[int, int]:
+    """Counts [low, high] that hold all but e^-log_tail of each tail of X and of Y."""
+    low, high = _tail_ends(pair.blanket_mean, log_tail)
+    return max(math.floor(low), pair.floor, 0), max(math.ceil(high) + pair.floor + 1, pair.floor + 1)
+
+
+def coarse_law(pair: ItemPair, log_tail: float) -> tuple[FloatArray, FloatArray]:
+    """Log ratio and log mass of Y on at most 257 counts (in between, the sum is a trapezoidal rule)."""
+    low, high = window_of(pair, log_tail)
+    spacing = max((high - low) / 256, 1.0)
+    count = np.minimum(low + spacing * np.arange(math.floor((high - low) / spacing) + 1), high)
+    return pair.log_ratio(count), log_poisson(count, pair.blanket_mean) + math.log(spacing)
+
+
+def atom_table(pair: ItemPair, step: float, window: tuple[int, int], truncated: float) -> LossTable:
+    """Build the table from every count of the window."""
+    count = np.arange(window[0], window[1] + 1, dtype=float)
+    ratio = pair.log_ratio(count)
+    log_mass = log_poisson(count, pair.blanket_mean)
+    # Counts with hardly any mass under B are given away, so that no weight over- or underflows later.
+    kept = log_mass > math.log(SMALLEST_MASS)
+    truncated += float((np.exp(log_mass[~kept]) + np.exp(np.minimum((log_mass + ratio)[~kept], 0.0))).sum()) * (
+        1 + 1e-11
+    )
+    count, ratio, mass = count[kept], ratio[kept], np.exp(log_mass[kept])
+    cell = np.floor(ratio / step)
+    first = int(cell[0])
+    index = (cell - first).astype(np.intp)
+    rest = np.clip(np.expm1(ratio - cell * step), 0.0, math.expm1(step))
+    cells = np.bincount(index, mass).astype(np.float64)
+    moment = np.bincount(index, mass * rest)
+    excess = np.divide(moment, cells, out=np.zeros_like(cells), where=cells > 0)
+    error = 1e-13 * (pair.floor + 1) * float(np.abs(ratio).max())
+    return LossTable(first, step, cells, excess, zero_mass(pair), truncated, 1e-11, error)
+
+
+def zero_mass(pair: ItemPair) -> float:
+    """Pr[Y < floor(a)], where r = 0."""
+    count = np.arange(pair.floor, dtype=float)
+    return min(float(np.exp(log_poisson(count, pair.blanket_mean)).sum()), 1.0) if pair.floor else 0.0
+
+
+def _first_counts(pair: ItemPair, levels: FloatArray) -> tuple[FloatArray, float]:
+    """Least count with log r >= each level (counts near mu >= 1e5), and the largest violation found in a check."""
+    mu = pair.blanket_mean
+    deviation = mu * np.expm1(levels / pair.copies)
+    for _ in range(3):  # Newton's method: log r is a log1p(deviation / mu) up to a relative 1 / sqrt(mu)
+        slope = pair.fraction / (mu + pair.fraction * (deviation - pair.floor))
+        for i in range(pair.floor):
+            slope = slope + 1 / (mu + deviation - i)
+        deviation -= (pair.log_ratio(mu + deviation) - levels) / slope
+    count = np.ceil(mu + deviation)
+    count += pair.log_ratio(count) < levels
+    count -= pair.log_ratio(count - 1) >= levels
+    violation = max(
+        float((levels - pair.log_ratio(count)).max()), float((pair.log_ratio(count - 1) - levels).max()), 0.0
+    )
+    return count, violation
+
+
+def block_masses(pair: ItemPair, last: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """B's mass of the blocks (last_k, last_(k+1)] and A's mass minus B's, for mu >= 1e5.
+
+    B's mass is the Euler-Maclaurin sum with a four-point Gauss rule for the integral: SciPy's incomplete gamma
+    function is off by 1e-8 and more in the tails above mu = 1e6. A's surplus telescopes to values of B's mass
+    function at the ends.
+    """
+    mu = pair.blanket_mean
+    deviation, width = last - mu, np.diff(last)
+    nodes = deviation[:-1] + np.outer(_GAUSS_NODES + 1, width / 2)
+    integral = width / 2 * (_GAUSS_WEIGHTS @ np.exp(log_poisson_deviation(nodes, mu)))
+    value = np.exp(log_poisson_deviation(deviation, mu))
+    slope = -np.log1p(deviation / mu) - 1 / (2 * last) + 1 / (12 * last**2)
+    third = slope**3 - 3 * slope * (1 / last - 1 / (2 * last**2)) + 1 / last**2
+    mass = integral + np.diff(value * (1 / 2 + slope / 12 - third / 720))
+    surplus = np.zeros_like(mass)
+    for i in range(pair.floor + 1):
+        surplus -= (1.0 if i < pair.floor else pair.fraction) * np.diff(value)
+        value = value * ((last - i) / mu)
+    return mass, surplus
+
+
+def block_table(pair: ItemPair, step: float, window: tuple[int, int], log_tail: float) -> LossTable:
+    """Build the table from one block of counts per cell, at a cost that does not grow with mu."""
+    low, high = pair.log_ratio(np.array(window, dtype=float))
+    # The Gauss rule is accurate to 1e-10 while the mass changes by less than e^0.8 within a block.
+    step = min(step, 0.2 * float(high - low) / log_tail)
+    first, end = math.floor(low / step), math.floor(high / step) + 1
+    edges, violation = _first_counts(pair, np.arange(first, end + 1) * step)
+    mass, surplus = block_masses(pair, edges - 1)
+    log_mean = np.log1p(surplus / mass)
+    excess = np.clip(np.expm1(log_mean - np.arange(first, end) * step), 0.0, math.expm1(step))
+    largest = float(np.abs(log_mean).max())
+    error = 1e-13 * (pair.floor + 1) * (largest + 10 / float(np.diff(edges).min())) + 1e-10 * largest + 2 * violation
+    return LossTable(first, step, mass, excess, zero_mass(pair), 4 * math.exp(-log_tail), 1e-10, error)
+
+
+def loss_table(pair: ItemPair, step: float, log_tail: float) -> LossTable:
+    """Loss table of one pair, e^-log_tail of each tail given away; its lattice is about `step` wide.
+
+    It is wider where `step` would need more than `_MOST_CELLS` cells: the bounds say by themselves how good they are.
+    """
+    window = window_of(pair, log_tail)
+    low, high = pair.log_ratio(np.array(window, dtype=float))
+    step = max(step, float(high - low) / _MOST_CELLS)
+    cells = float(high - low) / step
+    if pair.blanket_mean >= 1e5 and window[1] - window[0] > 4 * max(cells, 5 * log_tail):
+        return block_table(pair, step, window, log_tail)
+    return atom_table(pair, step, window, 4 * math.exp(-log_tail))

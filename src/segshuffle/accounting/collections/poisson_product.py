@@ -1,0 +1,223 @@
+"""Exact accountant of the Poisson-blanket shuffle protocol: products of Poisson counter pairs.
+
+The blanket makes each item's counter an independent Poisson(mu), and a user sends each of its s items M times, M in
+{floor(a), floor(a) + 1} with mean a. Exchanging one held item for another changes two counters::
+
+    P = (X, Y),  Q = (Y, X),   X = Poisson(mu) + M,  Y = Poisson(mu),
+    r(x) = Pr[X = x] / Pr[Y = x] = (x)_k / mu^k * (1 - f + f (x - k) / mu),   k = floor(a),  f = a - k,
+
+(x)_k the falling factorial. The guarantee of a user with s items among d is the divergence of the product of t =
+min(s, d - s) pairs, no more and no less (docs/proof.md). It does not decrease in a nor in t, and does not increase in
+mu.
+
+Every number is certified: bounds come from `numerics.loss_distribution`, calibrated values are rounded
+to the safe side.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from segshuffle.accounting.collections.poisson_pair import (
+    SMALLEST_MASS,
+    ItemPair,
+    check_epsilon,
+    check_pairs,
+    check_rtol,
+    coarse_law,
+    loss_table,
+    zero_mass,
+)
+from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
+from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
+from segshuffle.accounting.numerics.loss_distribution import (
+    AccuracyError,
+    FloatArray,
+    infinite_loss,
+    log_delta_lower,
+    log_delta_upper,
+)
+
+SMALLEST_DELTA = 1e-250
+"""Deltas below are reported as the interval [0, 1e-250]."""
+
+_LOG_SMALLEST = math.log(SMALLEST_DELTA)
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """Saddle point of E[e^(tilt L - tilt epsilon)], deviation of one tilted pair's loss, estimate of log delta."""
+
+    tilt: float
+    deviation: float
+    log_delta: float
+
+
+def _tilted_pair(ratio: FloatArray, log_mass: FloatArray, tilt: float) -> tuple[float, float, float]:
+    """Log of E_P[e^(tilt L)], mean and variance of the tilted loss, for one pair."""
+    value = mean = variance = 0.0
+    for exponent, sign in ((1 + tilt, 1), (-tilt, -1)):
+        log_weight = log_mass + exponent * ratio
+        top = float(log_weight.max())
+        weight = np.exp(log_weight - top)
+        total = float(weight.sum())
+        centre = float(weight @ ratio) / total
+        value += top + math.log(total)
+        mean += sign * centre
+        variance += float(weight @ (ratio - centre) ** 2) / total
+    return value, mean, variance
+
+
+def _saddle_point(pair: ItemPair, pairs: int, epsilon: float, log_tail: float) -> _Plan:
+    """Plan for counts in the window of `log_tail`; an approximation, and a poor one is only slower, not wrong."""
+    ratio, log_mass = coarse_law(pair, log_tail)
+    tilt, low, high = 0.0, 0.0, math.inf
+    for _ in range(80):
+        value, mean, variance = _tilted_pair(ratio, log_mass, tilt)
+        error, chernoff = mean - epsilon / pairs, pairs * value - tilt * epsilon
+        # Deltas that small are not told from 0, and their saddle point may be at infinity: any tilt that shows it
+        # will do.
+        if _LOG_SMALLEST - 90 < chernoff < _LOG_SMALLEST - 30:
+            break
+        if abs(error) <= 0.02 * math.sqrt(variance / pairs) or (tilt == 0 and error >= 0):
+            break
+        if chernoff < _LOG_SMALLEST - 30:
+            high, guess = (
+                tilt,
+                tilt * (_LOG_SMALLEST - 60) / chernoff,
+            )  # its Chernoff exponent is convex: still too small
+        else:
+            low, high = (low, tilt) if error > 0 else (tilt, high)
+            guess = tilt - error / variance if variance > 0 else math.nan
+        tilt = guess if low < guess < high else (0.5 * (low + high) if math.isfinite(high) else 2 * tilt + 1)
+    deviation = math.sqrt(max(variance, 1e-280))
+    total = math.sqrt(pairs) * deviation
+    spread = max(math.sqrt(2 * math.pi) * total * tilt * (1 + tilt), 2.5 / total, 1.0)
+    return _Plan(tilt, deviation, min(chernoff - math.log(spread), 0.0))
+
+
+def _plan(pair: ItemPair, pairs: int, epsilon: float, rtol: float) -> _Plan:
+    """Plan whose window is neither too narrow for its delta nor much too wide.
+
+    A window far too wide is no use either: e^(tilt L) can give far tails, which do not matter to delta, most of the
+    weight.
+    """
+    scale = min(max(pair.copies * math.sqrt(2 * pairs / pair.blanket_mean), 1e-130), 100.0)
+    log_tail = _log_tail(gaussian_log_delta(ratio=scale, epsilon=epsilon), pairs, rtol)
+    low, high = 0.0, math.inf
+    for _ in range(12):
+        plan = _saddle_point(pair, pairs, epsilon, log_tail)
+        needed = _log_tail(plan.log_delta, pairs, rtol)
+        if 0.98 * needed - 5 <= log_tail <= 1.15 * needed + 10:
+            break
+        # A wider window can only enlarge the estimated delta, so `needed` does not increase in `log_tail`.
+        low, high = (log_tail, high) if needed > log_tail else (low, log_tail)
+        log_tail = needed if low < needed < high else 0.5 * (low + high)
+    return plan
+
+
+def _cell_step(plan: _Plan, pairs: int, rtol: float) -> float:
+    """Lattice step at which both bounds together are about 0.8 rtol apart.
+
+    Rounding adds a variance of h^2 / 6 to each of 2 t factors in the upper bound and costs half as much in the lower;
+    near epsilon the density falls like e^(-tilt l), so the relative effect is tilt (1 + tilt) t h^2 (1 / 6 + 1 / 12).
+    """
+    if plan.log_delta < _LOG_SMALLEST:
+        return plan.deviation / 6
+    variance = pairs * plan.deviation**2
+    # For a law with one peak, tilt^2 variance <= 2 |log delta|; a heavy tail breaks this and needs no such fine
+    # lattice.
+    curvature = min(plan.tilt * (1 + plan.tilt), plan.tilt + (10 - 2 * plan.log_delta) / variance)
+    curvature = max(curvature, 1 / variance)
+    return min(math.sqrt(3.2 * rtol / (pairs * curvature)), plan.deviation / 6)
+
+
+def _log_tail(log_delta: float, pairs: int, rtol: float) -> float:
+    """Exponent at which the mass given away by all pairs is below rtol / 100 of delta."""
+    return min(math.log(400 * pairs / rtol) - log_delta, -math.log(SMALLEST_MASS) - 10)
+
+
+def _trivial(pair: ItemPair, pairs: int) -> float | None:
+    """Delta's logarithm where no computation is needed: no copies, or a loss of +inf almost surely (bounded by 1)."""
+    if pair.copies == 0:
+        return -math.inf
+    return 0.0 if infinite_loss(zero_mass(pair), pairs) > 1 - 1e-9 else None
+
+
+def delta_interval(pair: ItemPair, *, pairs: int, epsilon: float, rtol: float = 1e-3) -> DeltaInterval:
+    """Certified interval of the delta of a product of item pairs.
+
+    Parameters
+    ----------
+    pair : ItemPair
+        One exchanged item.
+    pairs : int
+        Number t >= 1 of exchanged items; min(s, d - s) for the guarantee of a user with s of d items.
+    epsilon : float
+        Privacy loss in [0, 100].
+    rtol : float, default 1e-3
+        Largest relative width, ``upper <= (1 + rtol) lower``, in [1e-8, 1].
+
+    Returns
+    -------
+    DeltaInterval
+        ``lower <= delta <= upper``. A delta below 1e-250 is reported as ``(0, 1e-250)``.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is outside its range.
+    AccuracyError
+        If the width cannot be reached with the largest lattice. Seen for a blanket mean below 0.01 with hardly any
+        copies and epsilon near 0, for epsilon of 3 and more with delta of about 1e-100 and less, and for a million
+        pairs, whose sum needs too long a transform.
+    """
+    check_pairs(pairs)
+    check_epsilon(epsilon)
+    check_rtol(rtol)
+    trivial = _trivial(pair, pairs)
+    if trivial is not None:
+        return DeltaInterval(0.0, 0.0) if trivial < 0 else DeltaInterval(1 - 1e-9, 1.0)
+    plan = _plan(pair, pairs, epsilon, rtol)
+    step, log_delta = _cell_step(plan, pairs, rtol), plan.log_delta
+    width = math.inf
+    for _ in range(8):
+        table = loss_table(pair, step, _log_tail(log_delta, pairs, rtol))
+        upper = log_delta_upper(table, pairs=pairs, epsilon=epsilon, tilt=plan.tilt)
+        if upper < _LOG_SMALLEST:
+            return DeltaInterval(0.0, SMALLEST_DELTA)
+        lower = log_delta_lower(table, pairs=pairs, epsilon=epsilon, tilt=plan.tilt)
+        width = math.expm1(min(upper - lower, 700.0))
+        if width <= rtol:
+            return DeltaInterval(math.exp(lower), min(math.exp(upper) * (1 + 1e-13), 1.0))
+        if lower < log_delta - 2 and log_delta > _LOG_SMALLEST:
+            log_delta = max(lower, _LOG_SMALLEST)  # too much mass was given away: a finer lattice would not help
+        elif table.step > step:
+            break  # the finest lattice there is
+        else:
+            step = table.step * min(max(math.sqrt(0.6 * rtol / width), 0.25), 0.8)
+    raise AccuracyError(f"The interval of delta stayed {width:.1e} wide, more than rtol = {rtol:g}: raise rtol.")
+
+
+def log_delta_bound(pair: ItemPair, pairs: int, epsilon: float, rtol: float) -> float:
+    """Certified upper bound of log delta, within about rtol / 2 of it."""
+    trivial = _trivial(pair, pairs)
+    if trivial is not None:
+        return trivial
+    plan = _plan(pair, pairs, epsilon, rtol)
+    step, log_tail = _cell_step(plan, pairs, rtol), _log_tail(plan.log_delta, pairs, rtol)
+    for _ in range(30):
+        try:
+            table = loss_table(pair, step, log_tail)
+            value = log_delta_upper(table, pairs=pairs, epsilon=epsilon, tilt=plan.tilt)
+        except AccuracyError:
+            step *= 4  # a wider bound is still a bound
+            continue
+        wanted = _log_tail(value, pairs, rtol) + 10
+        if value < _LOG_SMALLEST or math.log(pairs * table.truncated) < value - 5:
+            return value
+        log_tail = wanted
+    return 0.0

@@ -1,0 +1,197 @@
+r"""The published accountant of the segmented protocol, and the lower bound beside it.
+
+Source: "Segmented Private Data Aggregation in the Multi-message Shuffle Model", Theorem 3 (upper, as published) and
+Proposition 1 (lower). One item at a time: the blanket is ``n_users * ceil(m)`` slots, each filled with probability
+gamma = m/ceil(m) by a uniform item, and a user sends a held item with probability ``sampling_rate``. The published
+reduction (p = +inf, beta = sampling_rate, q = domain_size * sampling_rate) is a pair of counts with
+C ~ Binomial(n_users * ceil(m) - 1, 2 gamma/domain_size); a user with s items is s virtual users, by group privacy:
+(eps', delta') per item gives (s eps', s exp(s eps') delta') per user.
+
+Status: the reduction ignores that the total number of messages shows whether the victim was silent, so its proof has
+a gap; every number from it is labelled "published", not "upper". Proposition 1 is a proven lower bound for one changed
+item.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
+from segshuffle.accounting.numerics.laws import BinomialLaw
+from segshuffle.accounting.numerics.ranges import (
+    LARGEST_BLANKET,
+    LARGEST_COUNT,
+    blanket_slots,
+    check_guarantee,
+    check_sizes,
+)
+from segshuffle.accounting.numerics.search import safe_edge, staged_log_excess
+from segshuffle.errors import InfeasibleError, ParameterError
+
+#: Smallest sampling rate and smallest item-level delta.
+SMALLEST_RATE = 1e-290
+_SEARCH_RTOL = 2e-4
+
+
+def _pair(domain_size: int, n_users: int, blanket_per_user: float, sampling_rate: float, others: int) -> CountPair:
+    check_sizes(domain_size=domain_size, n_users=n_users)
+    if domain_size > LARGEST_COUNT:
+        raise ParameterError("domain_size", domain_size, f"at most {LARGEST_COUNT:g}")
+    if not SMALLEST_RATE <= sampling_rate <= 1.0:
+        raise ParameterError("sampling_rate", sampling_rate, f"in (0, 1] (and at least {SMALLEST_RATE:g})")
+    slots, gamma = blanket_slots(blanket_per_user)
+    if n_users * slots > LARGEST_COUNT:
+        allowed = f"at most {LARGEST_COUNT / n_users:g} for {n_users} users"
+        raise ParameterError("blanket_per_user", blanket_per_user, allowed)
+    return CountPair(sampling_rate, 0.0, BinomialLaw(n_users * slots + others, 2.0 * gamma / domain_size))
+
+
+def published_item_delta(
+    *,
+    domain_size: int,
+    n_users: int,
+    blanket_per_user: float,
+    sampling_rate: float,
+    epsilon: float,
+    rtol: float = 1e-4,
+) -> DeltaInterval:
+    """Item-level delta of Theorem 3 as published, as a certified interval.
+
+    Parameters
+    ----------
+    domain_size, n_users : int
+        Number of items d >= 2 and of users n >= 1.
+    blanket_per_user : float
+        Expected blanket messages per user m > 0.
+    sampling_rate : float
+        Probability lambda in (0, 1] that a held item is sent.
+    epsilon : float
+        Item-level epsilon' in [0, 300].
+    rtol : float
+        Relative width asked of the interval.
+
+    Returns
+    -------
+    DeltaInterval
+        Encloses the published formula (kind: published).
+    """
+    pair = _pair(domain_size, n_users, blanket_per_user, sampling_rate, -1)
+    return hockey_stick(pair=pair, epsilon=epsilon, rtol=rtol)
+
+
+def proven_lower_item_delta(
+    *,
+    domain_size: int,
+    n_users: int,
+    blanket_per_user: float,
+    sampling_rate: float,
+    epsilon: float,
+    rtol: float = 1e-4,
+) -> DeltaInterval:
+    """Item-level delta of Proposition 1 (kind: lower): no analysis can promise less than its lower end.
+
+    Parameters are those of `published_item_delta`; the pair has all ``n_users * ceil(m)`` slots.
+    """
+    pair = _pair(domain_size, n_users, blanket_per_user, sampling_rate, 0)
+    return hockey_stick(pair=pair, epsilon=epsilon, rtol=rtol)
+
+
+def item_target(*, epsilon: float, delta: float, set_size: int) -> tuple[float, float]:
+    """Item-level (epsilon', delta') whose group of `set_size` items has the user-level (epsilon, delta).
+
+    Group privacy as in Theorem 3: epsilon' = epsilon/s, delta' = delta/(s exp(epsilon)).
+    """
+    check_guarantee(epsilon=epsilon, delta=delta)
+    item_delta = delta / (set_size * math.exp(epsilon))
+    if item_delta < 2 * SMALLEST_RATE:
+        least = 2 * SMALLEST_RATE * set_size * math.exp(epsilon)
+        raise ParameterError("delta", delta, f"at least {least:.3g} for {set_size} items at epsilon = {epsilon:g}")
+    return epsilon / set_size, item_delta
+
+
+def largest_sampling_rate(
+    *, domain_size: int, set_size: int, n_users: int, blanket_per_user: float, epsilon: float, delta: float
+) -> float:
+    """Largest sampling rate that the published accountant allows at (epsilon, delta), rounded down.
+
+    Returns
+    -------
+    float
+        In (0, 1]; its item-level delta (upper end) is at most the target and, below 1, within 0.1 % of it.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is outside its range.
+    """
+    check_sizes(domain_size=domain_size, n_users=n_users, set_size=set_size)
+    item_epsilon, item_delta = item_target(epsilon=epsilon, delta=delta, set_size=set_size)
+
+    def excess(rate: float) -> float:
+        return _log_excess(domain_size, n_users, blanket_per_user, rate, item_epsilon, item_delta)
+
+    # delta(rate) <= rate: with probability 1 - rate the victim is silent on both sides (and the interval has a width)
+    return safe_edge(excess, safe=item_delta * (1 - 2 * _SEARCH_RTOL), unsafe=1.0)
+
+
+def least_blanket_per_user(
+    *, domain_size: int, set_size: int, n_users: int, epsilon: float, delta: float, sampling_rate: float = 1.0
+) -> float:
+    """Least blanket per user m_k that allows `sampling_rate` (1: send every item) at (epsilon, delta), rounded up.
+
+    The published delta falls in m while ceil(m) is fixed and over integer m, but may jump up where ceil(m) grows
+    (the law of the blanket widens); so the least feasible integer is found first and then the piece below it.
+
+    Raises
+    ------
+    InfeasibleError
+        If even `LARGEST_BLANKET` messages per user, or `LARGEST_COUNT` in total, do not suffice.
+    """
+    check_sizes(domain_size=domain_size, n_users=n_users, set_size=set_size)
+    item_epsilon, item_delta = item_target(epsilon=epsilon, delta=delta, set_size=set_size)
+
+    def excess(blanket: float) -> float:
+        return _log_excess(domain_size, n_users, blanket, sampling_rate, item_epsilon, item_delta)
+
+    feasible = _least_integer(excess, min(int(LARGEST_BLANKET), LARGEST_COUNT // n_users))
+    floor = max(feasible - 1, 1e-9 / n_users)
+    just_above = floor * (1 + 1e-12) if feasible > 1 else floor
+    return safe_edge(excess, safe=float(feasible), unsafe=just_above)
+
+
+def _log_excess(
+    domain_size: int, n_users: int, blanket_per_user: float, sampling_rate: float, epsilon: float, delta: float
+) -> float:
+    """Logarithm of the published item-level delta (upper end) over `delta`."""
+
+    def bound(rtol: float) -> float:
+        return published_item_delta(
+            domain_size=domain_size,
+            n_users=n_users,
+            blanket_per_user=blanket_per_user,
+            sampling_rate=sampling_rate,
+            epsilon=epsilon,
+            rtol=rtol,
+        ).upper
+
+    return staged_log_excess(bound, delta, rtol=_SEARCH_RTOL)
+
+
+def _least_integer(excess: Callable[[float], float], largest: int) -> int:
+    """Least integer m in [1, largest] with excess(m) <= 0: doubling, then bisection."""
+    low, high = 0, 1
+    while excess(float(high)) > 0:
+        if high == largest:
+            advice = "collect from more users" if largest == LARGEST_BLANKET else "lower the number of items"
+            raise InfeasibleError(
+                f"no blanket up to {largest:g} messages per user meets the target: raise epsilon or delta, or {advice}."
+            )
+        low, high = high, min(2 * high, largest)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if excess(float(middle)) > 0:
+            low = middle
+        else:
+            high = middle
+    return high

@@ -1,0 +1,1 @@
+"""Certified divergences, laws and searches: what the accountants are built from."""

@@ -1,0 +1,380 @@
+r"""Hockey-stick divergence of a pair of counts, certified, at a cost that does not grow with the number of messages.
+
+The object (math of Theorem 4.8 of "Privacy Amplification via Shuffling: Unified, Simplified, and Tightened" and of
+Theorem 3 of "Segmented Private Data Aggregation in the Multi-message Shuffle Model"): C blanket messages fall on the
+two items that distinguish the neighbouring datasets, A ~ Binomial(C, 1/2) of them on the first. The victim adds one
+message to the first count with probability `heads`, to the second with probability `tails`, and is silent otherwise:
+
+    P = (A + D1, C - A + D2),   Q = (A + D2, C - A + D1),   Pr[D1 = 1] = heads,  Pr[D2 = 1] = tails.
+
+Given the total c of both counts the divergence is a sum over one binomial(c, 1/2), and one threshold decides it:
+
+    D = sum_c speak * contrast * Pr[C = c-1] * h(c, rho_c),
+    h(c, rho) = 2 (1 + e^eps)/c * [ (c/4) Pr[Bin(c-1, 1/2) = t-1] - shift * Pr[Bin(c, 1/2) >= t] ],
+    shift = (c/2) (tanh(eps/2)/contrast) (1 + rho),   t = floor(c/2 + shift) + 1,
+    rho_c = (1 - speak)/speak * Pr[C = c]/Pr[C = c-1],
+
+with speak = heads + tails and contrast = (heads - tails)/(heads + tails). The bracket is
+sum_{a >= t} (a - c/2 - shift) binom(c, a)/2^c, by the recursion of the binomial tail: only Mills' ratio cancels.
+
+Why blocks of c suffice: h falls in c for a fixed rho, because adding a fair coin to either count turns the pair of
+total c into the pair of total c + 1 (data processing); h is convex and falling in rho, as every summand is; and rho_c
+falls in c. So on a block of totals [c1, c2) with mass W and mean odds rho' (both known from the law of C alone)
+
+    h(c2, rho_c2) + h_rho(c2, rho_c2) (rho' - rho_c2)  <=  mean of h  <=  chord of h(c1, .) on [rho_c2, rho_c1] at rho',
+
+first order in the width of the block through c, second order through rho. Blocks are split where the gap is widest
+until the whole interval is as narrow as asked. Nothing is truncated: the blocks cover the whole support.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segshuffle.accounting.numerics.laws import (
+    CountLaw,
+    FloatArray,
+    half_binomial_pmf,
+    half_binomial_tail,
+    round_off,
+)
+from segshuffle.errors import ParameterError
+
+#: Deltas below this are reported as the interval [0, SMALLEST_DELTA]: doubles end near it.
+SMALLEST_DELTA = 1e-290
+#: Largest epsilon accepted; e^eps stays finite and far from overflow.
+LARGEST_EPSILON = 300.0
+_MAX_ROUNDS = 24
+_MAX_BLOCKS = 2_000_000
+#: Gap reduction asked of one round of splitting: gaps are only linear in the width once they are small.
+_SHRINK = 12.0
+#: Totals of the Poisson law run to +inf; there is no mass beyond this one.
+_ROUND_OFF_CAP = 4e15
+_LARGEST_ODDS = 1e200
+#: Relative error of every term of a difference of a few products: nine roundings.
+TERM_ERROR = 2e-15
+
+
+class DeltaInterval(NamedTuple):
+    """A certified interval for a delta: lower <= exact <= upper."""
+
+    lower: float
+    upper: float
+
+    @property
+    def relative_width(self) -> float:
+        """upper/lower - 1 (0 when both are 0, +inf when only the lower end is 0)."""
+        if self.upper == 0.0:
+            return 0.0
+        return self.upper / self.lower - 1.0 if self.lower > 0 else math.inf
+
+
+@dataclass(frozen=True)
+class CountPair:
+    """The pair of counts (P, Q) that dominates, or is, what the server sees of one victim.
+
+    Parameters
+    ----------
+    heads : float
+        Probability that the victim adds to the first count (Q: to the second), in (0, 1].
+    tails : float
+        Probability that the victim adds to the other count, in [0, heads); heads + tails <= 1.
+    blanket : CountLaw
+        Law of the number C of blanket messages on the two items together.
+    """
+
+    heads: float
+    tails: float
+    blanket: CountLaw
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.heads <= 1.0:
+            raise ParameterError("heads", self.heads, "in (0, 1]")
+        if not 0.0 <= self.tails <= min(self.heads, 1.0 - self.heads + 1e-15):
+            raise ParameterError("tails", self.tails, "in [0, min(heads, 1 - heads)]")
+
+    @property
+    def speak(self) -> float:
+        """Probability that the victim adds to one of the two counts."""
+        return min(self.heads + self.tails, 1.0)
+
+    @property
+    def contrast(self) -> float:
+        """(heads - tails)/(heads + tails): 1 when a message names its item for certain."""
+        return (self.heads - self.tails) / (self.heads + self.tails)
+
+    @property
+    def silence(self) -> float:
+        """Probability that the victim adds nothing: one rounding, where 1 - speak may lose every digit."""
+        return max(math.fsum((1.0, -self.heads, -self.tails)), 0.0)
+
+    @property
+    def odds_error(self) -> float:
+        """Relative error of silence/speak times a ratio of the blanket's law."""
+        return TERM_ERROR
+
+    def headroom(self, epsilon: float) -> float:
+        """Contrast less tanh(epsilon/2), from its parts: the difference cancels at large epsilon."""
+        return 2.0 / (1.0 + math.exp(epsilon)) - 2.0 * self.tails / self.speak
+
+    def headroom_terms(self, epsilon: float) -> float:
+        """Sum of the terms of `headroom`, to which its round-off is relative."""
+        return 2.0 / (1.0 + math.exp(epsilon)) + 2.0 * self.tails / self.speak
+
+    def conditional(
+        self, epsilon: float, total: FloatArray, rho: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Value of h(c, rho), its derivative in rho and a bound on the value's round-off, elementwise."""
+        return _conditional(self, epsilon, total, rho)
+
+
+class _Edges(NamedTuple):
+    """Totals that begin a block, ascending, the last one past the support; all arrays of one shape (n_blocks + 1,)."""
+
+    total: FloatArray
+    rho: FloatArray
+    point: FloatArray
+    """Pr[C = total - 1]."""
+    tail: FloatArray
+    """Pr[C <= total - 2] up to the mean, Pr[C >= total - 1] above it."""
+    value: FloatArray
+    """h(total, rho)."""
+    slope: FloatArray
+    """Derivative of h in rho (<= 0)."""
+    error: FloatArray
+    """Round-off bound of value."""
+    cross: FloatArray
+    """Upper bound of h(total, rho of the next edge), nan where not yet needed."""
+
+
+def hockey_stick(*, pair: CountPair, epsilon: float, rtol: float = 1e-4) -> DeltaInterval:
+    """Certified interval for D_{e^epsilon}(P || Q) of a pair of counts.
+
+    Parameters
+    ----------
+    pair : CountPair
+        The pair; it is symmetric, so the other direction has the same value.
+    epsilon : float
+        In [0, 300].
+    rtol : float
+        Relative width asked of the interval, in (0, 1); at most about 1e-6 is ever useful.
+
+    Returns
+    -------
+    DeltaInterval
+        lower <= D <= upper, round-off included. Values below 1e-290 come back as [0, 1e-290].
+
+    Raises
+    ------
+    ParameterError
+        If epsilon or rtol is outside its range.
+    """
+    _check(epsilon, rtol)
+    if pair.contrast == 0.0:
+        return DeltaInterval(0.0, 0.0)
+    edges = _at_totals(pair, epsilon, _initial_totals(pair.blanket))
+    gap = math.inf
+    for _ in range(_MAX_ROUNDS):
+        edges = _fill_cross(pair, epsilon, edges)
+        bounds = _bounds(pair, edges)
+        lower, upper = bounds.total_lower, bounds.total_upper
+        if upper < SMALLEST_DELTA:
+            return DeltaInterval(0.0, SMALLEST_DELTA)
+        # round-off does not fall with the width of the blocks: stop when splitting no longer helps
+        if upper - lower <= rtol * lower or upper - lower > 0.9 * gap or edges.total.size > _MAX_BLOCKS:
+            break
+        gap = upper - lower
+        fresh, kept = _split(edges.total, bounds.gap, max(0.7 * rtol * lower, gap / _SHRINK))
+        if fresh.size == 0:
+            break
+        edges = _merge(edges._replace(cross=np.where(kept, edges.cross, np.nan)), _at_totals(pair, epsilon, fresh))
+    if not lower <= upper:  # a nan must never pass for a small delta
+        return DeltaInterval(0.0, 1.0)
+    return DeltaInterval(max(lower, 0.0), min(upper, 1.0))
+
+
+def _check(epsilon: float, rtol: float) -> None:
+    if not 0.0 <= epsilon <= LARGEST_EPSILON:
+        raise ParameterError("epsilon", epsilon, f"in [0, {LARGEST_EPSILON:g}]")
+    if not 0.0 < rtol < 1.0:
+        raise ParameterError("rtol", rtol, "in (0, 1)")
+
+
+def _initial_totals(blanket: CountLaw) -> FloatArray:
+    """First edges: totals 1, ..., past the largest one, closer together around the mean."""
+    spread = np.concatenate([np.arange(-38.0, -12.0, 2.0), np.arange(-12.0, 12.0, 0.25), np.arange(12.0, 40.0, 2.0)])
+    inner = np.floor(blanket.mean + 1 + spread * max(blanket.std, 1.0))
+    end = blanket.largest + 2
+    return np.unique(np.concatenate([[1.0], inner[(inner > 1) & (inner < end)], [end]]))
+
+
+def _at_totals(pair: CountPair, epsilon: float, total: FloatArray) -> _Edges:
+    """Evaluate everything that belongs to the given totals."""
+    rho = np.zeros_like(total)
+    if pair.silence > 0.0:
+        rho = np.minimum(pair.silence / pair.speak * pair.blanket.ratio(total), _LARGEST_ODDS)
+    tail = np.zeros_like(total)
+    below = total - 1 <= pair.blanket.mean
+    tail[below] = pair.blanket.at_most(total[below] - 2)
+    tail[~below] = pair.blanket.at_least(total[~below] - 1)
+    value, slope, error = pair.conditional(epsilon, total, rho)
+    point = pair.blanket.pmf(total - 1)
+    return _Edges(total, rho, point, tail, value, slope, error, np.full_like(total, np.nan))
+
+
+def _conditional(
+    pair: CountPair, epsilon: float, total: FloatArray, rho: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Value of h(c, rho), its derivative in rho and a bound on the value's round-off, elementwise; 0 at c = +inf."""
+    finite = np.isfinite(total)
+    c = np.where(finite, total, 2.0)
+    slope = math.tanh(0.5 * epsilon)
+    unit = 0.5 * c * (slope / pair.contrast)
+    # room = c/2 - shift: how far the threshold stays below c
+    scale = 0.5 * c / pair.contrast
+    signed_room = scale * (pair.headroom(epsilon) - slope * rho)
+    room = np.maximum(signed_room, 0.0)
+    threshold = c - np.ceil(room) + 1.0
+    tail = half_binomial_tail(c, threshold)
+    # what the round-off of headroom and of rho moves room by
+    move = scale * (TERM_ERROR * pair.headroom_terms(epsilon) + (TERM_ERROR + pair.odds_error) * slope * rho)
+    moved = move * tail_within(signed_room + move, c, threshold, tail, half_binomial_tail)
+    gain = 0.25 * c * half_binomial_pmf(c - 1.0, threshold - 1.0)
+    loss = np.minimum(unit * (1.0 + rho), c) * tail
+    # near the end of the range the same sum, counted from its upper end
+    near_end = room < 0.125 * c
+    loss_end = np.where(threshold < c, 0.5 * c * half_binomial_tail(c - 1.0, threshold), 0.0)
+    gain, loss = np.where(near_end, room * tail, gain), np.where(near_end, loss_end, loss)
+    factor = np.where(finite, 2.0 * (1.0 + math.exp(epsilon)) / c, 0.0)
+    error = factor * ((gain + loss) * round_off(c) + moved)
+    return np.maximum(factor * (gain - loss), 0.0), -factor * unit * tail, error
+
+
+def tail_within(
+    room: FloatArray,
+    total: FloatArray,
+    threshold: FloatArray,
+    tail: FloatArray,
+    tail_of: Callable[[FloatArray, FloatArray], FloatArray],
+) -> FloatArray:
+    """Largest slope of E[(a - total + r)^+] for r up to `room`: what an error of r is at most multiplied by.
+
+    The expectation is convex in r with the slope Pr[a >= total - ceil(r) + 1]. `threshold` and `tail` belong to the r
+    that was computed; only where an integer lies between it and `room` does the slope grow.
+    """
+    steps = np.ceil(room)
+    crossed = steps > total + 1.0 - threshold
+    if not crossed.any():
+        return tail
+    wider = tail.copy()
+    wider[crossed] = tail_of(total[crossed], total[crossed] + 1.0 - steps[crossed])
+    return wider
+
+
+def _fill_cross(pair: CountPair, epsilon: float, edges: _Edges) -> _Edges:
+    """Evaluate h(total, rho of the next edge) where it is missing; with rho = 0 throughout it is the value itself."""
+    if pair.silence == 0.0:
+        return edges._replace(cross=edges.value + edges.error)
+    missing = np.flatnonzero(np.isnan(edges.cross[:-1]))
+    value, _, error = pair.conditional(epsilon, edges.total[missing], edges.rho[missing + 1])
+    cross = edges.cross.copy()
+    cross[missing] = value + error
+    cross[-1] = 0.0
+    return edges._replace(cross=cross)
+
+
+class _Bounds(NamedTuple):
+    """Certified totals, and the gap of every block, shape (n_blocks,)."""
+
+    total_lower: float
+    total_upper: float
+    gap: FloatArray
+
+
+def _bounds(pair: CountPair, edges: _Edges) -> _Bounds:
+    """Certified bounds from the blocks [total[i], total[i+1])."""
+    left, right = _Edges(*(a[:-1] for a in edges)), _Edges(*(a[1:] for a in edges))
+    single = right.total == left.total + 1
+    mass = np.where(single, left.point, _masses(pair, left, right))
+    high, low = left.value + left.error, left.value - left.error
+    if not single.all():
+        chord, tangent = _chord_and_tangent(pair, left, right, mass)
+        high, low = np.where(single, high, chord), np.where(single, low, tangent)
+    low = np.maximum(low, 0.0)
+    scale = pair.speak * pair.contrast
+    upper = math.fsum(mass * high) + _mass_error(edges, single, high)
+    lower = math.fsum(mass * low) - _mass_error(edges, single, low)
+    return _Bounds(scale * lower, scale * max(upper, 0.0), scale * mass * np.maximum(high - low, 0.0))
+
+
+def _chord_and_tangent(pair: CountPair, left: _Edges, right: _Edges, mass: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Bounds of the mean of h over every block: chord in rho at its first total, tangent in rho at its last."""
+    if pair.silence == 0.0:
+        return left.value + left.error, right.value - right.error
+    odds = pair.silence / pair.speak
+    relative = round_off(np.minimum(right.total, _ROUND_OFF_CAP)) + pair.odds_error
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # sum of Pr[C = c] over the block, relative to the sum of Pr[C = c - 1], less 1
+        growth = (right.point - left.point) / mass
+        error = np.abs(growth) * np.maximum(left.tail, right.tail) + right.point + left.point
+        error = odds * relative * (2.0 * error / mass + 1.0)
+        # first order in the error of the mass: beyond a quarter of it the mean odds are anywhere in the block
+        known = mass > 4.0 * relative * (left.tail + right.tail)
+        rho = np.where(known, odds * (1.0 + growth), left.rho)
+        error = np.where(known, error, math.inf)
+        rho = np.clip(rho, right.rho, left.rho)
+        # both lines fall in rho: the chord is taken at the least rho within the error, the tangent at the largest
+        least = np.maximum(rho - error, right.rho)
+        share = np.where(left.rho > right.rho, (least - right.rho) / (left.rho - right.rho), 0.0)
+    chord = left.cross + (left.value + left.error - left.cross) * share
+    tangent = right.value - right.error + right.slope * (np.minimum(rho + error, left.rho) - right.rho) * (1 + 1e-9)
+    return np.minimum(chord, left.cross), tangent
+
+
+def _masses(pair: CountPair, left: _Edges, right: _Edges) -> FloatArray:
+    """Pr[left <= C + 1 < right] of every block, as differences of tails on the side where they are small."""
+    left_below, right_below = left.total - 1 <= pair.blanket.mean, right.total - 1 <= pair.blanket.mean
+    mass = np.where(right_below, right.tail - left.tail, left.tail - right.tail)
+    return np.where(left_below & ~right_below, 1.0 - left.tail - right.tail, mass)
+
+
+def _mass_error(edges: _Edges, single: NDArray[np.bool_], value: FloatArray) -> float:
+    """Effect of the masses' round-off on sum(mass * value).
+
+    The error of an edge's tail moves mass from one neighbouring block to the other, so it costs the difference of their
+    values only; a block of one total takes its mass from the point probability instead.
+    """
+    relative = round_off(np.minimum(edges.total, _ROUND_OFF_CAP))
+    spread = np.where(single, 0.0, value)
+    steps = np.abs(np.diff(spread, prepend=0.0, append=0.0))
+    points = np.where(single, edges.point[:-1] * value, 0.0)
+    return float(relative @ (edges.tail * steps) + relative[1:] @ points + 1e-15 * (edges.tail @ steps))
+
+
+def _split(total: FloatArray, gap: FloatArray, budget: float) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """Choose new edges that bring the gaps down to about `budget` in all, and which edges keep their block.
+
+    A block's gap shrinks like the inverse of its number of pieces, so pieces in proportion to the root of the gap
+    reach a given total with the fewest blocks.
+    """
+    first, width = total[:-1], np.diff(total)
+    chosen = (width > 1) & np.isfinite(width) & (gap > 0.01 * budget / gap.size)
+    root = np.sqrt(gap[chosen])
+    limit = np.minimum(width[chosen], 4096.0)
+    pieces = np.clip(np.ceil(root * root.sum() / budget), 2, limit).astype(np.int64)
+    owner = np.repeat(np.flatnonzero(chosen), pieces - 1)
+    position = np.arange(owner.size) - np.repeat(np.cumsum(pieces - 1) - (pieces - 1), pieces - 1) + 1
+    fresh = first[owner] + np.floor(width[owner] * position / np.repeat(pieces, pieces - 1))
+    return fresh, ~np.append(chosen, False)
+
+
+def _merge(one: _Edges, other: _Edges) -> _Edges:
+    """Both tables of edges as one, ascending in total."""
+    order = np.argsort(np.concatenate([one.total, other.total]), kind="stable")
+    return _Edges(*(np.concatenate([a, b])[order] for a, b in zip(one, other, strict=True)))

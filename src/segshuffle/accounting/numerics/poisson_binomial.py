@@ -1,0 +1,126 @@
+"""Law of the number of successes in independent trials with unequal probabilities, with relative accuracy everywhere.
+
+The law is built by multiplying the generating polynomials of the trials pairwise, with sums of nonnegative terms only
+(no Fourier transform): every coefficient keeps its relative accuracy, down to the smallest numbers that doubles hold.
+Coefficients below 1e-306 at either end are dropped and their mass is counted. Cost about 1 s for 1e5 trials.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from segshuffle.accounting.numerics.laws import FloatArray
+from segshuffle.errors import ParameterError
+
+LARGEST_TRIALS = 200_000
+_DROP_BELOW = 1e-306
+_UNIT = 2.0**-53
+_SMALL = 64
+"""Polynomials up to this length are multiplied many at a time."""
+
+
+class PoissonBinomialLaw:
+    """C = sum of independent Bernoulli(probabilities[i]); a `CountLaw`.
+
+    Parameters
+    ----------
+    probabilities : array_like, shape (n_trials,)
+        Success probabilities, each in [0, 1]; at most 200,000 of them.
+
+    Attributes
+    ----------
+    relative_error : float
+        Bound on the relative error of every point and tail probability.
+    dropped : float
+        Bound on the mass that was dropped because it is below 1e-306 per count.
+    """
+
+    def __init__(self, probabilities: ArrayLike) -> None:
+        p = np.asarray(probabilities, dtype=float)
+        if p.ndim != 1 or p.size > LARGEST_TRIALS:
+            raise ParameterError("probabilities", p.shape, f"a list of at most {LARGEST_TRIALS} numbers")
+        if not np.all((p >= 0) & (p <= 1)):
+            raise ParameterError("probabilities", float(p.min()), "in [0, 1], every one")
+        self._mean = math.fsum(p)
+        self._std = math.sqrt(math.fsum(p * (1 - p)))
+        self._first, self._table, self.dropped, error = _multiply(p)
+        self._below = np.append(0.0, np.cumsum(self._table))
+        self._above = np.append(np.cumsum(self._table[::-1])[::-1], 0.0)
+        self.relative_error = 1.01 * (error + (self._table.size + 2) * _UNIT)
+
+    @property
+    def mean(self) -> float:
+        """Expectation of C."""
+        return self._mean
+
+    @property
+    def std(self) -> float:
+        """Standard deviation of C."""
+        return self._std
+
+    @property
+    def largest(self) -> float:
+        """Largest count in the table."""
+        return float(self._first + self._table.size - 1)
+
+    def pmf(self, count: FloatArray) -> FloatArray:
+        """Pr[C = count], elementwise, zero outside the table."""
+        position = count - self._first
+        inside = (position >= 0) & (position < self._table.size)
+        return np.where(inside, self._table[np.where(inside, position, 0.0).astype(np.int64)], 0.0)
+
+    def at_least(self, count: FloatArray) -> FloatArray:
+        """Pr[C >= count], elementwise."""
+        return np.asarray(self._above[np.clip(count - self._first, 0, self._table.size).astype(np.int64)])
+
+    def at_most(self, count: FloatArray) -> FloatArray:
+        """Pr[C <= count], elementwise."""
+        return np.asarray(self._below[np.clip(count - self._first + 1, 0, self._table.size).astype(np.int64)])
+
+    def ratio(self, count: FloatArray) -> FloatArray:
+        """Pr[C = count] / Pr[C = count - 1] for count >= 1; it decreases in count (Newton's inequalities)."""
+        before, here = self.pmf(count - 1), self.pmf(count)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(before > 0, here / before, np.where(count <= self._first, math.inf, 0.0))
+
+
+def _multiply(p: FloatArray) -> tuple[int, FloatArray, float, float]:
+    """First count, probabilities, dropped mass and relative error of the sum's law."""
+    rows = np.stack([1 - p, p], axis=1) if p.size else np.ones((1, 1))
+    error, dropped = 2 * _UNIT, 0.0
+    while rows.shape[0] > 1 and rows.shape[1] <= _SMALL:
+        if rows.shape[0] % 2:
+            constant = np.zeros((1, rows.shape[1]))
+            constant[0, 0] = 1.0
+            rows = np.concatenate([rows, constant])
+        one, other = rows[0::2], rows[1::2]
+        product = np.zeros((one.shape[0], 2 * rows.shape[1] - 1))
+        for shift in range(rows.shape[1]):
+            product[:, shift : shift + rows.shape[1]] += one[:, shift : shift + 1] * other
+        error = 2 * error + (rows.shape[1] + 1) * _UNIT
+        rows = product
+        # what is too small for a double is lost here, too
+        dropped += rows.size * _DROP_BELOW
+    factors = [(0, row) for row in rows]
+    while len(factors) > 1:
+        pairs = list(zip(factors[0::2], factors[1::2], strict=False))
+        error = 2 * error + (max(b.size for _, b in factors) + 1) * _UNIT
+        rest = [factors[-1]] if len(factors) % 2 else []
+        factors = []
+        for (start, one), (other_start, other) in pairs:
+            first, table, lost = _trimmed(np.convolve(one, other))
+            dropped += lost
+            factors.append((start + other_start + first, table))
+        factors += rest
+    first, table, lost = _trimmed(factors[0][1])
+    return factors[0][0] + first, table, dropped + lost, error
+
+
+def _trimmed(table: FloatArray) -> tuple[int, FloatArray, float]:
+    """Table without its negligible ends, and their mass (a bound: what underflowed is counted as 1e-306 each)."""
+    kept = np.flatnonzero(table >= _DROP_BELOW)
+    first, last = int(kept[0]), int(kept[-1])
+    return first, table[first : last + 1], (table.size - (last - first + 1)) * _DROP_BELOW

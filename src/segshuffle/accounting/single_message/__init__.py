@@ -1,0 +1,1 @@
+"""Privacy numbers of one shuffled message per user."""

@@ -1,0 +1,187 @@
+"""Every accountant of one shuffled message per user behind one door: which apply, what they give, what they are.
+
+A `Mechanism` is what the users run, known as far as an accountant may ask; `mechanisms.mechanism` makes the usual ones.
+Numbers of users and targets may be arrays; they are broadcast against one another.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from segshuffle.accounting.numerics.hockey_stick import LARGEST_EPSILON, DeltaInterval
+from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Accountant, Kind, Mechanism
+from segshuffle.errors import ParameterError
+
+__all__ = ["ACCOUNTANTS", "Accountant", "Entry", "Mechanism", "accountant", "applicable", "compare", "delta", "epsilon"]
+
+FloatArray = npt.NDArray[np.float64]
+
+LARGEST_USERS = 10**15
+#: Smallest delta that the searches take.
+SMALLEST_TARGET = 2e-280
+
+
+class Entry(NamedTuple):
+    """One accountant's answer."""
+
+    accountant: str
+    value: float
+    kind: Kind
+    status: str
+    source: str
+
+
+def accountant(name: str) -> Accountant:
+    """Return the accountant of that name; ParameterError with all names if there is none."""
+    if name not in ACCOUNTANTS:
+        raise ParameterError("accountant", name, f"one of {', '.join(ACCOUNTANTS)}")
+    return ACCOUNTANTS[name]
+
+
+def applicable(mechanism: Mechanism) -> list[Accountant]:
+    """Accountants that know enough of the mechanism."""
+    return [each for each in ACCOUNTANTS.values() if each.applies(mechanism)]
+
+
+def epsilon(
+    *, accountant: str, mechanism: Mechanism, n_users: npt.ArrayLike, delta: npt.ArrayLike
+) -> float | FloatArray:
+    """Epsilon of an accountant at `delta`; upper bounds are rounded up, lower bounds down.
+
+    Parameters
+    ----------
+    accountant : str
+        A name of `ACCOUNTANTS`.
+    mechanism : Mechanism
+        What every user applies.
+    n_users : int or array_like of int
+        Number of users n, the victim included, in [1, 1e15].
+    delta : float or array_like
+        Targets in (0, 1), broadcast against `n_users`. Below 2e-280 guarantees are the local epsilon.
+
+    Returns
+    -------
+    float or ndarray
+        Of the broadcast shape; at most the local epsilon.
+
+    Raises
+    ------
+    ParameterError
+        If the accountant does not apply to the mechanism, or a parameter is outside its range.
+    """
+    chosen = _checked(accountant, mechanism)
+    sizes, deltas = np.broadcast_arrays(np.asarray(n_users), np.asarray(delta, dtype=float))
+    values = [_epsilon(chosen, mechanism, n, float(d)) for n, d in zip(sizes.flat, deltas.flat, strict=True)]
+    return values[0] if sizes.ndim == 0 else np.reshape(np.array(values, dtype=float), sizes.shape)
+
+
+def delta(*, accountant: str, mechanism: Mechanism, n_users: npt.ArrayLike, epsilon: npt.ArrayLike) -> DeltaInterval:
+    """Delta of an accountant at `epsilon`, as a certified interval; parameters as for `epsilon`.
+
+    Returns
+    -------
+    DeltaInterval
+        Of two floats, or of two arrays of the broadcast shape. Guarantees use `upper`, lower bounds `lower`.
+
+    Raises
+    ------
+    ParameterError
+        Also if the accountant is a closed form for epsilon alone.
+    """
+    chosen = _checked(accountant, mechanism)
+    sizes, targets = np.broadcast_arrays(np.asarray(n_users), np.asarray(epsilon, dtype=float))
+    found = [_delta(chosen, mechanism, n, float(e)) for n, e in zip(sizes.flat, targets.flat, strict=True)]
+    if sizes.ndim == 0:
+        return found[0]
+    lower, upper = (np.reshape(np.array(ends, dtype=float), sizes.shape) for ends in zip(*found, strict=True))
+    return DeltaInterval(lower, upper)  # type: ignore[arg-type]
+
+
+def compare(
+    *, mechanism: Mechanism, n_users: int, delta: float | None = None, epsilon: float | None = None
+) -> tuple[list[Entry], dict[str, str]]:
+    """Answers of all applicable accountants at one point: epsilons at `delta`, or deltas at `epsilon`.
+
+    Returns
+    -------
+    entries : list of Entry
+        `value` is the epsilon, or the delta on the safe side of its interval.
+    left_out : dict
+        Accountants whose own conditions exclude this point, with the reason.
+    """
+    if (delta is None) == (epsilon is None):
+        raise ParameterError("delta, epsilon", (delta, epsilon), "exactly one of the two given")
+    _users(n_users)
+    if delta is not None:
+        _check_delta(delta)
+    if epsilon is not None:
+        _check_epsilon(epsilon)
+    entries, left_out = [], {}
+    for each in applicable(mechanism):
+        try:
+            value = _answer(each, mechanism, n_users, delta, epsilon)
+        except ParameterError as error:
+            left_out[each.name] = str(error)
+            continue
+        if value is not None:
+            entries.append(Entry(each.name, value, each.kind_for(mechanism), each.status_for(mechanism), each.source))
+    return entries, left_out
+
+
+def _answer(
+    chosen: Accountant, mechanism: Mechanism, n_users: int, delta: float | None, epsilon: float | None
+) -> float | None:
+    """The epsilon, or the end of the delta's interval that is safe to report; None if it has no such function."""
+    if delta is not None:
+        return _epsilon(chosen, mechanism, n_users, delta)
+    if chosen.delta_of is None or epsilon is None:
+        return None
+    interval = _delta(chosen, mechanism, n_users, epsilon)
+    return interval.lower if chosen.kind == "lower" else interval.upper
+
+
+def _epsilon(chosen: Accountant, mechanism: Mechanism, n_users: Any, delta: float) -> float:
+    """Below SMALLEST_TARGET, where doubles end, the local guarantee; a lower bound holds for smaller deltas, too."""
+    n = _users(n_users)
+    _check_delta(delta)
+    if delta < SMALLEST_TARGET and chosen.kind != "lower":
+        return mechanism.local_epsilon
+    return chosen.epsilon_of(mechanism, n, max(delta, SMALLEST_TARGET))
+
+
+def _delta(chosen: Accountant, mechanism: Mechanism, n_users: Any, epsilon: float) -> DeltaInterval:
+    n = _users(n_users)
+    _check_epsilon(epsilon)
+    if chosen.delta_of is None:
+        raise ParameterError("accountant", chosen.name, "one that gives a delta; this is a formula for epsilon")
+    return chosen.delta_of(mechanism, n, epsilon)
+
+
+def _checked(name: str, mechanism: Mechanism) -> Accountant:
+    chosen = accountant(name)
+    if not chosen.applies(mechanism):
+        names = ", ".join(each.name for each in applicable(mechanism))
+        raise ParameterError("accountant", name, f"one that applies to {mechanism.name}: {names}")
+    return chosen
+
+
+def _users(value: Any) -> int:
+    value = value.item() if isinstance(value, np.generic) else value
+    # compared as it is: an integer may be too large for a float
+    if isinstance(value, bool) or not 1 <= value <= LARGEST_USERS or value != math.floor(value):
+        raise ParameterError("n_users", value, f"an integer in [1, {LARGEST_USERS:g}]")
+    return int(value)
+
+
+def _check_delta(delta: float) -> None:
+    if not 0.0 < delta < 1.0:
+        raise ParameterError("delta", delta, "in (0, 1)")
+
+
+def _check_epsilon(epsilon: float) -> None:
+    if not 0.0 <= epsilon <= LARGEST_EPSILON:
+        raise ParameterError("epsilon", epsilon, f"in [0, {LARGEST_EPSILON:g}]")

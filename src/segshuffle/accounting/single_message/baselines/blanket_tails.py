@@ -1,0 +1,293 @@
+r"""The privacy blanket with tail inequalities: the computable bounds of the original paper.
+
+Source: Balle, Bell, Gascon, Nissim, "The privacy blanket of the shuffle model" (CRYPTO 2019), Lemma 5.3 and the bounds
+by Hoeffding's and Bennett's inequality that follow it. A user's message comes from the blanket omega with probability
+gamma; M ~ Binomial(n, gamma) do. With L = (R_x0(W) - e^eps R_x1(W))/omega(W), W ~ omega, of mean -a, a = e^eps - 1,
+
+    delta <= (1/(gamma n)) E[ max(0, L_1 + ... + L_M) ],
+    E[max(0, L_1 + ... + L_m)] <= b^2/(4 a) exp(-m 2 a^2/b^2)                                           (Hoeffding)
+                               <= b_+/log(1 + u) exp(-m (c/b_+^2) h(u)),  u = a b_+/c                  (Bennett)
+
+for L in an interval of length b, L <= b_+, E[L^2] <= c, h(u) = (1 + u) log(1 + u) - u. Both are exponentials in m, so
+the mean over M is closed: over m >= 1 it is (1 - gamma + gamma q)^n - (1 - gamma)^n with q the factor per blanket user.
+
+The quantities come from the randomizer's own blanket classes, or, for a randomizer known by its local epsilon alone,
+from the generic bounds of the paper (its Lemma 5.2): gamma >= e^{-epsilon_0},
+e^{-epsilon_0} - e^{eps + epsilon_0} <= L <= e^{epsilon_0} - e^{eps - epsilon_0}.
+
+Kind: proven upper bound, for the pair of inputs that the randomizer's classes describe. Any larger b, b_+, c and any
+smaller gamma keep it valid, so every rounding goes that way. Both tail bounds may grow again at large epsilon; since
+delta itself cannot, the smallest value at any smaller epsilon is used from there on.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import optimize
+
+from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, DeltaInterval
+from segshuffle.accounting.numerics.search import least_epsilon
+from segshuffle.accounting.single_message.baselines.search import (
+    check_epsilon,
+    check_local,
+    check_target,
+    check_users,
+)
+from segshuffle.accounting.single_message.randomizers.reference import Randomizer, ReferenceClasses
+from segshuffle.errors import ParameterError
+
+_EPS = float(np.finfo(np.float64).eps)
+_ROUND = 1e-13
+"""Relative margin of range, maximum, second moment and gamma: more than the error of the masses of the classes."""
+_SLACK = 64 * _EPS
+"""Relative margin of every term of a logarithm of delta."""
+_SERIES_BELOW = 1e-2
+
+
+@dataclass(frozen=True)
+class BlanketTail:
+    """What the tail inequalities need of L, the privacy amplification random variable.
+
+    Parameters
+    ----------
+    gamma : float
+        Lower bound of the probability of the blanket.
+    drift : float
+        a = e^eps - 1.
+    width : float
+        Upper bound of the length b of the range of L.
+    largest : float
+        Upper bound b_+ of L.
+    second_moment : float
+        Upper bound c of E[L^2].
+    """
+
+    gamma: float
+    drift: float
+    width: float
+    largest: float
+    second_moment: float
+
+    def hoeffding(self, n_users: int) -> tuple[float, float]:
+        """Logarithm of the bound and its round-off margin."""
+        rate = 2 * (self.drift / self.width) ** 2
+        return self._over_users(n_users, math.log(self.width) * 2 - math.log(4 * self.drift), rate)
+
+    def bennett(self, n_users: int) -> tuple[float, float]:
+        """Logarithm of the bound and its round-off margin."""
+        u = self.drift * self.largest / self.second_moment
+        if u == 0.0:  # below the smallest double: the bound diverges with 1/epsilon
+            return 0.0, 0.0
+        # b^2/c h(u) written as (a^2/c) h(u)/u^2: b_+ may be tiny
+        rate = self.drift**2 / self.second_moment * _entropy_over_square(u)
+        return self._over_users(n_users, math.log(self.largest) - math.log(math.log1p(u)), rate)
+
+    def _over_users(self, n_users: int, log_scale: float, rate: float) -> tuple[float, float]:
+        """Log of scale/(gamma n) sum over m >= 1 of Pr[M = m] e^{-rate m}."""
+        # rate <= 2: the mean -a lies in the range of L and a^2 <= c
+        q, lost = math.exp(-rate), -math.expm1(-rate)
+        bulk = n_users * math.log1p(-self.gamma * lost)
+        # (1 - gamma)^n relative to the sum over all m
+        rest = 1 - self.gamma * lost
+        none = n_users * math.log1p(-min(self.gamma * q / rest, 1.0)) if self.gamma * q < rest else -math.inf
+        some = math.log(-math.expm1(none)) if none < 0 else -math.inf
+        size = math.log(self.gamma) + math.log(n_users)
+        margin = _SLACK * (1 + abs(log_scale) + abs(bulk) * (1 + 1 / max(rest, _EPS)) + abs(size) + abs(some))
+        return log_scale + bulk + some - size, margin
+
+
+def _entropy_over_square(u: float) -> float:
+    """h(u)/u^2, h(u) = (1 + u) log(1 + u) - u, for u >= 0; 1/2 at 0."""
+    if u > _SERIES_BELOW:
+        return ((1 + u) * math.log1p(u) - u) / u**2
+    return sum((-u) ** k / ((k + 1) * (k + 2)) for k in range(9))
+
+
+Source = Callable[[float], BlanketTail | None]
+"""The quantities at an epsilon; None where L <= 0 throughout, so that delta is 0."""
+
+
+def _generic(local_epsilon: float) -> Source:
+    """Quantities that hold for every randomizer with this local epsilon (gamma is only known to be in [e^-eps0, 1])."""
+
+    def at(epsilon: float) -> BlanketTail | None:
+        gain, up = math.exp(epsilon), 1 + _ROUND
+        gamma = math.exp(-local_epsilon)
+        return BlanketTail(
+            gamma=gamma * (1 - _ROUND),
+            drift=math.expm1(epsilon),
+            width=(gain + 1) * 2 * math.sinh(local_epsilon) * up,
+            largest=(math.exp(local_epsilon) - math.exp(epsilon - local_epsilon)) * up,
+            second_moment=(math.exp(local_epsilon) * (gain**2 + 1) - 2 * gamma * math.exp(epsilon - 2 * local_epsilon))
+            * up,
+        )
+
+    return at
+
+
+def _specific(classes: ReferenceClasses) -> Source:
+    """Quantities of one pair of inputs of a randomizer, from its blanket classes."""
+    gamma, up = math.fsum(classes.mass), 1 + _ROUND
+
+    def at(epsilon: float) -> BlanketTail | None:
+        second = classes.log_second + epsilon
+        # L/gamma, as a difference of expm1: nothing is lost where all ratios are close to 1
+        value = np.expm1(classes.log_first) - np.expm1(second)
+        size = np.exp(classes.log_first) * (1 + np.abs(classes.log_first)) + np.exp(second) * (1 + np.abs(second))
+        error = 8 * _EPS * size
+        largest, smallest = float(np.max(value + error)), float(np.min(value - error))
+        if largest <= 0:
+            return None
+        square = float(classes.omega @ (np.abs(value) + error) ** 2)
+        return BlanketTail(
+            gamma=gamma * (1 - _ROUND),
+            drift=math.expm1(epsilon),
+            width=gamma * (largest - smallest) * up,
+            largest=gamma * largest * up,
+            second_moment=gamma**2 * square * up,
+        )
+
+    return at
+
+
+@dataclass(frozen=True)
+class _Bound:
+    """One tail inequality over epsilon, made non-increasing."""
+
+    source: Source
+    rule: Callable[[BlanketTail, int], tuple[float, float]]
+    local_epsilon: float
+    n_users: int
+
+    def raw(self, epsilon: float) -> tuple[float, float]:
+        """Logarithm of the inequality's value at epsilon, at most 0, and its margin."""
+        if epsilon >= self.local_epsilon:
+            return -math.inf, 0.0
+        tail = self.source(epsilon)
+        if tail is None:
+            return -math.inf, 0.0
+        if tail.drift == 0.0:
+            return 0.0, 0.0
+        value, margin = self.rule(tail, self.n_users)
+        return min(value, 0.0), margin
+
+    def turn(self) -> float:
+        """Where the inequality stops falling; it is one point for all epsilons, so that the result is monotone."""
+        end = self.local_epsilon * (1 - 1e-9)
+        found = optimize.minimize_scalar(
+            lambda e: self.raw(e)[0], bounds=(0.0, end), method="bounded", options={"xatol": 1e-7 * end}
+        )
+        grid = np.append(np.linspace(0.0, end, 65)[1:], float(found.x))
+        return float(grid[int(np.argmin([self.raw(float(e))[0] for e in grid]))])
+
+    def interval(self, epsilon: float, turn: float) -> DeltaInterval:
+        """Value at epsilon, or at the turn where that lies before it and is smaller."""
+        points = [epsilon] if epsilon <= turn else [epsilon, turn]
+        log, margin = min(self.raw(point) for point in points)
+        if log + margin < math.log(SMALLEST_DELTA):
+            return DeltaInterval(0.0, 0.0 if log == -math.inf else SMALLEST_DELTA)
+        return DeltaInterval(math.exp(min(log - margin, 0.0)), math.exp(min(log + margin, 0.0)))
+
+
+def hoeffding_delta(
+    *, n_users: int, epsilon: float, local_epsilon: float | None = None, randomizer: Randomizer | None = None
+) -> DeltaInterval:
+    """Delta of the privacy blanket by Hoeffding's inequality: a proven upper bound.
+
+    Parameters
+    ----------
+    n_users : int
+        Number of users, the victim included, in [1, 1e15].
+    epsilon : float
+        In [0, 300].
+    local_epsilon : float, optional
+        For the generic bound: any randomizer with this local guarantee, in [1e-6, 50].
+    randomizer : Randomizer, optional
+        For the specific bound. Exactly one of `local_epsilon` and `randomizer` is given.
+
+    Returns
+    -------
+    DeltaInterval
+        Encloses the value of the inequality; `upper` is the guarantee. 1 where the inequality says nothing (it diverges
+        at epsilon = 0), 0 from the local epsilon on. Values below 1e-290 come back as [0, 1e-290].
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is outside its range.
+    """
+    return _delta(BlanketTail.hoeffding, local_epsilon, randomizer, n_users, epsilon)
+
+
+def hoeffding_epsilon(
+    *, n_users: int, delta: float, local_epsilon: float | None = None, randomizer: Randomizer | None = None
+) -> float:
+    """Least epsilon that Hoeffding's inequality proves at `delta` in [1e-280, 1), rounded up; at most the local one."""
+    return _epsilon(BlanketTail.hoeffding, local_epsilon, randomizer, n_users, delta)
+
+
+def bennett_delta(
+    *, n_users: int, epsilon: float, local_epsilon: float | None = None, randomizer: Randomizer | None = None
+) -> DeltaInterval:
+    """Delta of the privacy blanket by Bennett's inequality: a proven upper bound; parameters as `hoeffding_delta`."""
+    return _delta(BlanketTail.bennett, local_epsilon, randomizer, n_users, epsilon)
+
+
+def bennett_epsilon(
+    *, n_users: int, delta: float, local_epsilon: float | None = None, randomizer: Randomizer | None = None
+) -> float:
+    """Least epsilon that Bennett's inequality proves at `delta` in [1e-280, 1), rounded up; at most the local one."""
+    return _epsilon(BlanketTail.bennett, local_epsilon, randomizer, n_users, delta)
+
+
+def _bound(
+    rule: Callable[[BlanketTail, int], tuple[float, float]],
+    local_epsilon: float | None,
+    randomizer: Randomizer | None,
+    n_users: int,
+) -> _Bound:
+    check_users(n_users)
+    if randomizer is not None:
+        if local_epsilon is not None:
+            raise ParameterError("local_epsilon", local_epsilon, "absent when a randomizer is given")
+        return _Bound(_specific(randomizer.blanket("upper")), rule, randomizer.local_epsilon, n_users)
+    if local_epsilon is None:
+        raise ParameterError("local_epsilon", None, "given, or a randomizer in its place")
+    check_local(local_epsilon)
+    return _Bound(_generic(local_epsilon), rule, local_epsilon, n_users)
+
+
+def _delta(
+    rule: Callable[[BlanketTail, int], tuple[float, float]],
+    local_epsilon: float | None,
+    randomizer: Randomizer | None,
+    n_users: int,
+    epsilon: float,
+) -> DeltaInterval:
+    check_epsilon(epsilon)
+    bound = _bound(rule, local_epsilon, randomizer, n_users)
+    if epsilon >= bound.local_epsilon:
+        return DeltaInterval(0.0, 0.0)
+    return bound.interval(epsilon, bound.turn())
+
+
+def _epsilon(
+    rule: Callable[[BlanketTail, int], tuple[float, float]],
+    local_epsilon: float | None,
+    randomizer: Randomizer | None,
+    n_users: int,
+    delta: float,
+) -> float:
+    check_target(delta)
+    bound = _bound(rule, local_epsilon, randomizer, n_users)
+    turn = bound.turn()
+    return least_epsilon(
+        bound=lambda epsilon, width: bound.interval(epsilon, turn).upper,
+        ceiling=bound.local_epsilon,
+        delta=delta,
+        rtol=1e-6,
+    )

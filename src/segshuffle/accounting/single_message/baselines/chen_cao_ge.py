@@ -1,0 +1,113 @@
+r"""Chen, Cao and Ge: shuffled personalised reports as approximate Gaussian differential privacy.
+
+Source: "A generalized shuffle framework for privacy amplification" (AAAI 2024): the shuffled reports of users with
+(epsilon_i, delta_i) "approximately preserve" mu-GDP with
+
+    mu^2 = 2/(sum_i w_i - max_i w_i),   w_i = (1 - delta_i)/(1 + e^{epsilon_i}).
+
+Kind: asymptotic. It is a central-limit statement without an error term, and its clone counts come from the stronger
+clone, whose reduction is flawed (section 3.3 of "Decomposition-Based Optimal Bounds for Privacy Amplification via
+Shuffling" names it). No number from here is a guarantee at finite n. The conversion of mu-GDP to (epsilon, delta) is
+exact.
+
+The code published with "Enhanced Privacy Bound for Shuffle Model with Personalized Privacy" draws this baseline with
+2/(1 + e^{epsilon_i}) in the sum and w_1 subtracted; its mu is about sqrt(2) smaller than the formula above.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
+from segshuffle.accounting.numerics.hockey_stick import LARGEST_EPSILON, SMALLEST_DELTA, DeltaInterval
+from segshuffle.accounting.numerics.laws import FloatArray
+from segshuffle.accounting.numerics.search import least_epsilon
+from segshuffle.accounting.single_message.baselines.search import check_epsilon, check_local, check_target, check_users
+from segshuffle.errors import ParameterError
+
+_MARGIN = 1e-9
+"""Relative margin on delta: what `gaussian_log_delta` is held to."""
+
+
+def personalized_mu(*, local_epsilons: ArrayLike, local_deltas: ArrayLike = 0.0) -> float:
+    """Parameter mu of the approximate Gaussian guarantee of users with different budgets (kind: asymptotic).
+
+    Parameters
+    ----------
+    local_epsilons : array_like, shape (n_users,)
+        Budgets epsilon_i > 0 of at least two users.
+    local_deltas : array_like, shape (n_users,) or scalar
+        Failure probabilities delta_i in [0, 1).
+    """
+    epsilons, deltas = np.broadcast_arrays(np.asarray(local_epsilons, float), np.asarray(local_deltas, float))
+    if epsilons.ndim != 1 or epsilons.size < 2:
+        raise ParameterError("local_epsilons", epsilons.shape, "a list of at least two users' budgets")
+    if not (np.all(epsilons > 0) and np.all(epsilons <= 50)):
+        raise ParameterError("local_epsilons", float(epsilons.min()), "in (0, 50], every one")
+    if not (np.all(deltas >= 0) and np.all(deltas < 1)):
+        raise ParameterError("local_deltas", float(deltas.max()), "in [0, 1), every one")
+    weights: FloatArray = (1 - deltas) / (1 + np.exp(epsilons))
+    rest = math.fsum(weights) - float(weights.max())
+    return math.sqrt(2 / rest)
+
+
+def equal_mu(*, local_epsilon: float, n_users: int, local_delta: float = 0.0) -> float:
+    """Parameter mu where all n_users >= 2 have the same budget (kind: asymptotic); needs no list of users."""
+    check_local(local_epsilon)
+    check_users(n_users)
+    if n_users < 2:
+        raise ParameterError("n_users", n_users, "at least 2: with one user the formula divides by zero")
+    if not 0 <= local_delta < 1:
+        raise ParameterError("local_delta", local_delta, "in [0, 1)")
+    return math.sqrt(2 * (1 + math.exp(local_epsilon)) / ((1 - local_delta) * (n_users - 1)))
+
+
+def gdp_delta(*, mu: float, epsilon: float) -> DeltaInterval:
+    """Exact delta of mu-GDP at `epsilon` in [0, 300], as an interval around round-off; mu > 0."""
+    _check_mu(mu)
+    check_epsilon(epsilon)
+    log = gaussian_log_delta(ratio=mu, epsilon=epsilon)
+    if log < math.log(SMALLEST_DELTA):
+        return DeltaInterval(0.0, SMALLEST_DELTA)
+    return DeltaInterval(math.exp(log) * (1 - _MARGIN), min(math.exp(log) * (1 + _MARGIN), 1.0))
+
+
+def gdp_epsilon(*, mu: float, delta: float, ceiling: float = LARGEST_EPSILON) -> float:
+    """Least epsilon of mu-GDP at `delta` in [1e-280, 1), rounded up; `ceiling` where that is larger.
+
+    Raises
+    ------
+    ParameterError
+        If even epsilon = 300 does not meet the target and no smaller ceiling is given.
+    """
+    _check_mu(mu)
+    check_target(delta)
+    if ceiling >= LARGEST_EPSILON and gdp_delta(mu=mu, epsilon=LARGEST_EPSILON).upper > delta:
+        raise ParameterError("mu", mu, f"small enough to reach delta = {delta:g} by epsilon = {LARGEST_EPSILON:g}")
+    return least_epsilon(
+        bound=lambda epsilon, width: gdp_delta(mu=mu, epsilon=epsilon).upper, ceiling=ceiling, delta=delta, rtol=1e-6
+    )
+
+
+def chen_cao_ge_delta(*, local_epsilon: float, n_users: int, epsilon: float, local_delta: float = 0.0) -> DeltaInterval:
+    """Delta for equal budgets (kind: asymptotic, not a guarantee); 0 from the local epsilon on if local_delta = 0."""
+    check_epsilon(epsilon)
+    mu = equal_mu(local_epsilon=local_epsilon, n_users=n_users, local_delta=local_delta)
+    if local_delta == 0.0 and epsilon >= local_epsilon:
+        return DeltaInterval(0.0, 0.0)
+    return gdp_delta(mu=mu, epsilon=epsilon)
+
+
+def chen_cao_ge_epsilon(*, local_epsilon: float, n_users: int, delta: float, local_delta: float = 0.0) -> float:
+    """Epsilon at `delta` for equal budgets (kind: asymptotic); at most the local epsilon if delta >= local_delta."""
+    mu = equal_mu(local_epsilon=local_epsilon, n_users=n_users, local_delta=local_delta)
+    check_target(delta)
+    return gdp_epsilon(mu=mu, delta=delta, ceiling=local_epsilon if delta >= local_delta else LARGEST_EPSILON)
+
+
+def _check_mu(mu: float) -> None:
+    if not 0 < mu < math.inf:
+        raise ParameterError("mu", mu, "positive and finite")

@@ -1,0 +1,176 @@
+r"""The clone bounds: any randomizer with local guarantee epsilon_0, known by nothing else.
+
+Standard clone (Feldman, McMillan, Talwar, "Hiding among the clones", FOCS 2021; stated as Theorem 1 of
+"Decomposition-Based Optimal Bounds for Privacy Amplification via Shuffling"): the pair
+
+    C ~ Binomial(n - 1, e^{-epsilon_0}), A ~ Binomial(C, 1/2), D ~ Bernoulli(e^{epsilon_0}/(e^{epsilon_0} + 1)),
+    P = (A + D, C - A + 1 - D),  Q = (A + 1 - D, C - A + D).
+
+Kind: proven upper bound for every epsilon_0-LDP randomizer.
+
+Stronger clone (the same authors, SODA 2023, as published): the same pair with C ~ Binomial(n - 1, 2/(e^epsilon_0 + 1)).
+Kind: published. Its general statement rests on a reduction that mixes the victim's left-over with the others' (section
+3.3 of the paper above). For binary randomized response nothing is left over on the victim's side and the pair *is* the
+blanket reduction (gamma = 2/(e^epsilon_0 + 1), a uniform bit): there the number is a proven upper bound. For other
+randomizers neither a proof nor a counterexample of the *general* statement is known here; the randomizer-specific
+versions of it (variation ratio) do have counterexamples.
+"""
+
+from __future__ import annotations
+
+import math
+
+from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
+from segshuffle.accounting.numerics.laws import BinomialLaw
+from segshuffle.accounting.numerics.search import least_epsilon
+from segshuffle.accounting.single_message.baselines.search import (
+    check_epsilon,
+    check_local,
+    check_target,
+    check_users,
+)
+from segshuffle.errors import ParameterError
+
+_NUDGE = 1e-15
+"""Relative error allowed for a probability computed from the local epsilon."""
+
+
+def standard_clone_delta(*, local_epsilon: float, n_users: int, epsilon: float, rtol: float = 1e-4) -> DeltaInterval:
+    """Delta of the standard clone pair: a proven upper bound for every randomizer with this local epsilon.
+
+    Parameters
+    ----------
+    local_epsilon : float
+        Local guarantee epsilon_0, in [1e-6, 50].
+    n_users : int
+        Number of users, the victim included, in [1, 1e15].
+    epsilon : float
+        In [0, 300].
+    rtol : float
+        Relative width asked of the interval, in (0, 1).
+
+    Returns
+    -------
+    DeltaInterval
+        Encloses the divergence of the pair, rounding of its parameters included; `upper` is the guarantee. 0 from the
+        local epsilon on. Values below 1e-290 come back as [0, 1e-290].
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is outside its range.
+    """
+    check_local(local_epsilon)
+    return _delta(local_epsilon, math.exp(-local_epsilon), n_users, epsilon, rtol)
+
+
+def standard_clone_epsilon(*, local_epsilon: float, n_users: int, delta: float, rtol: float = 1e-4) -> float:
+    """Least epsilon that the standard clone pair proves at `delta`, rounded up; at most the local epsilon.
+
+    Parameters
+    ----------
+    local_epsilon, n_users, rtol
+        As for `standard_clone_delta`.
+    delta : float
+        In [1e-280, 1).
+    """
+    check_local(local_epsilon)
+    return _epsilon(local_epsilon, math.exp(-local_epsilon), n_users, delta, rtol)
+
+
+def standard_clone_closed_form(*, local_epsilon: float, n_users: int, delta: float) -> float:
+    """Closed form of the standard clone bound (Feldman et al. 2021, Theorem III.1): a proven epsilon at `delta`.
+
+    log(1 + tanh(epsilon_0/2) (8 sqrt(e^{epsilon_0} log(4/delta)/n) + 8 e^{epsilon_0}/n)).
+
+    Raises
+    ------
+    ParameterError
+        Unless local_epsilon <= log(n/(16 log(2/delta))), the condition of the theorem.
+    """
+    _check_closed_form(local_epsilon, n_users, delta, "log(n/(16 log(2/delta)))", 16.0, 0.0)
+    growth = math.exp(local_epsilon) / n_users
+    gain = math.tanh(0.5 * local_epsilon) * (8 * math.sqrt(growth * math.log(4 / delta)) + 8 * growth)
+    return min(math.log1p(gain) * (1 + 16 * _NUDGE), local_epsilon)
+
+
+def stronger_clone_delta(*, local_epsilon: float, n_users: int, epsilon: float, rtol: float = 1e-4) -> DeltaInterval:
+    """Delta of the stronger clone pair as published (kind: published; proven for binary randomized response only).
+
+    Parameters
+    ----------
+    local_epsilon, n_users, epsilon, rtol
+        As for `standard_clone_delta`.
+
+    Returns
+    -------
+    DeltaInterval
+        Encloses the divergence of the published pair.
+    """
+    check_local(local_epsilon)
+    return _delta(local_epsilon, 2 / (math.exp(local_epsilon) + 1), n_users, epsilon, rtol)
+
+
+def stronger_clone_epsilon(*, local_epsilon: float, n_users: int, delta: float, rtol: float = 1e-4) -> float:
+    """Least epsilon that the stronger clone pair claims at `delta` (kind: published), rounded up."""
+    check_local(local_epsilon)
+    return _epsilon(local_epsilon, 2 / (math.exp(local_epsilon) + 1), n_users, delta, rtol)
+
+
+def stronger_clone_closed_form(*, local_epsilon: float, n_users: int, delta: float) -> float:
+    """Closed form of the stronger clone bound (kind: published), Feldman et al. 2023.
+
+    log(1 + (e^{epsilon_0} - 1) (4 sqrt(2 log(4/delta)/((e^{epsilon_0} + 1) n)) + 4/n)).
+
+    Raises
+    ------
+    ParameterError
+        Unless local_epsilon <= log(n/(8 log(2/delta)) - 1), the condition of the theorem.
+    """
+    _check_closed_form(local_epsilon, n_users, delta, "log(n/(8 log(2/delta)) - 1)", 8.0, 1.0)
+    spread = math.sqrt(2 * math.log(4 / delta) / ((math.exp(local_epsilon) + 1) * n_users))
+    gain = math.expm1(local_epsilon) * (4 * spread + 4 / n_users)
+    return min(math.log1p(gain) * (1 + 16 * _NUDGE), local_epsilon)
+
+
+def _check_closed_form(local_epsilon: float, n_users: int, delta: float, text: str, scale: float, less: float) -> None:
+    check_local(local_epsilon)
+    check_users(n_users)
+    check_target(delta)
+    room = n_users / (scale * math.log(2 / delta)) - less
+    if room <= 1 or local_epsilon > math.log(room):
+        limit = f"{math.log(room):.4g}" if room > 0 else "not positive"
+        allowed = f"at most {text} = {limit} for the closed form; the numerical bound has no such condition"
+        raise ParameterError("local_epsilon", local_epsilon, allowed)
+
+
+def _delta(local_epsilon: float, clone: float, n_users: int, epsilon: float, rtol: float) -> DeltaInterval:
+    check_users(n_users)
+    check_epsilon(epsilon)
+    if epsilon >= local_epsilon:
+        return DeltaInterval(0.0, 0.0)
+    upper = hockey_stick(pair=_pair(local_epsilon, clone, n_users, 1), epsilon=epsilon, rtol=rtol).upper
+    lower = hockey_stick(pair=_pair(local_epsilon, clone, n_users, -1), epsilon=epsilon, rtol=rtol).lower
+    return DeltaInterval(min(lower, upper), upper)
+
+
+def _pair(local_epsilon: float, clone: float, n_users: int, side: int) -> CountPair:
+    """The pair with its parameters rounded against privacy (side = 1) or for it (-1).
+
+    The divergence falls in the clone probability (data processing) and grows in the victim's contrast (joint
+    convexity).
+    """
+    tails = min(1 / (math.exp(local_epsilon) + 1) * (1 - side * _NUDGE), 0.5)
+    return CountPair(1.0 - tails, tails, BinomialLaw(n_users - 1, min(clone * (1 - side * _NUDGE), 1.0)))
+
+
+def _epsilon(local_epsilon: float, clone: float, n_users: int, delta: float, rtol: float) -> float:
+    check_users(n_users)
+    check_target(delta)
+
+    def bound(epsilon: float, width: float) -> float:
+        if epsilon >= local_epsilon:
+            return 0.0
+        return hockey_stick(pair=_pair(local_epsilon, clone, n_users, 1), epsilon=epsilon, rtol=width).upper
+
+    return least_epsilon(bound=bound, ceiling=local_epsilon, delta=delta, rtol=rtol)

@@ -1,0 +1,84 @@
+"""The first amplification theorem, in closed form.
+
+Source: Erlingsson, Feldman, Mironov, Raghunathan, Talwar, Thakurta, "Amplification by shuffling: from local to central
+differential privacy via anonymity" (SODA 2019). Kind: proven upper bound, within its conditions: n >= 1000,
+0 < epsilon_0 < 1/2, 0 < delta < 1/100; then epsilon = 12 epsilon_0 sqrt(log(1/delta)/n).
+"""
+
+from __future__ import annotations
+
+import math
+
+from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, DeltaInterval
+from segshuffle.accounting.single_message.baselines.search import (
+    SMALLEST_LOCAL_EPSILON,
+    check_epsilon,
+    check_target,
+    check_users,
+)
+from segshuffle.errors import ParameterError
+
+FEWEST_USERS = 1000
+LARGEST_LOCAL_EPSILON = 0.5
+LARGEST_DELTA = 0.01
+_ROUND = 1e-15
+
+
+def erlingsson_delta(*, local_epsilon: float, n_users: int, epsilon: float) -> DeltaInterval:
+    """Delta of the closed form, exp(-n (epsilon/(12 epsilon_0))^2): a proven upper bound.
+
+    Parameters
+    ----------
+    local_epsilon : float
+        In [1e-6, 0.5).
+    n_users : int
+        In [1000, 1e15].
+    epsilon : float
+        In [0, 300].
+
+    Returns
+    -------
+    DeltaInterval
+        `upper` is the guarantee: 1 where the theorem would need a delta >= 0.01 and so says nothing; 0 from the local
+        epsilon on.
+
+    Raises
+    ------
+    ParameterError
+        Outside the conditions of the theorem.
+    """
+    _check(local_epsilon, n_users)
+    check_epsilon(epsilon)
+    if epsilon >= local_epsilon:
+        return DeltaInterval(0.0, 0.0)
+    log = -n_users * (epsilon / (12 * local_epsilon)) ** 2
+    margin = 16 * _ROUND * abs(log)
+    if log + margin >= math.log(LARGEST_DELTA):
+        return DeltaInterval(1.0, 1.0)
+    if log + margin < math.log(SMALLEST_DELTA):
+        return DeltaInterval(0.0, SMALLEST_DELTA)
+    return DeltaInterval(math.exp(log - margin) * (1 - _ROUND), math.exp(log + margin) * (1 + _ROUND))
+
+
+def erlingsson_epsilon(*, local_epsilon: float, n_users: int, delta: float) -> float:
+    """Epsilon of the closed form at `delta` in [1e-280, 0.01), rounded up; at most the local epsilon.
+
+    Raises
+    ------
+    ParameterError
+        Outside the conditions of the theorem.
+    """
+    _check(local_epsilon, n_users)
+    check_target(delta)
+    if delta >= LARGEST_DELTA:
+        raise ParameterError("delta", delta, f"below {LARGEST_DELTA} (a condition of the theorem)")
+    return min(12 * local_epsilon * math.sqrt(-math.log(delta) / n_users) * (1 + 8 * _ROUND), local_epsilon)
+
+
+def _check(local_epsilon: float, n_users: int) -> None:
+    if not SMALLEST_LOCAL_EPSILON <= local_epsilon < LARGEST_LOCAL_EPSILON:
+        allowed = f"in [{SMALLEST_LOCAL_EPSILON:g}, {LARGEST_LOCAL_EPSILON}) (a condition of the theorem)"
+        raise ParameterError("local_epsilon", local_epsilon, allowed)
+    check_users(n_users)
+    if n_users < FEWEST_USERS:
+        raise ParameterError("n_users", n_users, f"at least {FEWEST_USERS} (a condition of the theorem)")

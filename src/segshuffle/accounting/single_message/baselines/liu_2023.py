@@ -1,0 +1,81 @@
+r"""Liu, Zhao, Xiong, Liu, Chen 2023: clones from users with budgets of their own ("echoes of neighbours").
+
+Source: "Echo of neighbors" (AAAI 2023), in the form evaluated by the code published with "Enhanced Privacy Bound for
+Shuffle Model with Personalized Privacy" (whose text does not restate it): user i != 1 makes a clone with probability
+
+    p_i = (1/n) sum_j (epsilon_i/(1 - e^{-epsilon_i})) ((1 - e^{-epsilon_j})/epsilon_j) e^{-max(epsilon_i, epsilon_j)},
+
+and the victim, of the largest budget, tells the truth with odds e^{epsilon_1}. That code replaces the number of clones
+by a normal variable; here it is the Poisson-binomial one. Kind: published.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, CountPair, DeltaInterval, hockey_stick
+from segshuffle.accounting.numerics.laws import FloatArray
+from segshuffle.accounting.numerics.poisson_binomial import PoissonBinomialLaw
+from segshuffle.accounting.numerics.search import least_epsilon
+from segshuffle.accounting.single_message.baselines.search import check_epsilon, check_target
+from segshuffle.errors import ParameterError
+
+
+def echo_probabilities(*, local_epsilons: ArrayLike) -> FloatArray:
+    """p_i of all users in descending order of budget, the victim's first (unused), shape (n_users,)."""
+    budgets = np.sort(np.asarray(local_epsilons, dtype=float))[::-1]
+    if budgets.ndim != 1 or budgets.size == 0 or not (budgets[-1] > 0 and budgets[0] <= 50):
+        raise ParameterError("local_epsilons", budgets.shape, "a list of budgets in (0, 50]")
+    share = -np.expm1(-budgets) / budgets
+    # users with a larger budget contribute e^{-their own}, the others (and i itself) e^{-budget of i}
+    larger = np.concatenate([[0.0], np.cumsum(share * np.exp(-budgets))[:-1]])
+    smaller = np.cumsum(share[::-1])[::-1]
+    return np.asarray(np.minimum((larger + np.exp(-budgets) * smaller) / (share * budgets.size), 1.0))
+
+
+class EchoPair:
+    """The pair of counts of a group of users: made once, asked for many epsilons.
+
+    Parameters
+    ----------
+    local_epsilons : array_like, shape (n_users,)
+        Budgets in (0, 50]; at most 200,000.
+    """
+
+    def __init__(self, local_epsilons: ArrayLike) -> None:
+        self.largest_budget = float(np.max(np.asarray(local_epsilons, dtype=float)))
+        self.clones = PoissonBinomialLaw(echo_probabilities(local_epsilons=local_epsilons)[1:])
+
+    def delta(self, *, epsilon: float, rtol: float = 1e-4) -> DeltaInterval:
+        """Delta at epsilon in [0, 300] (kind: published), certified for the formula; 0 from the largest budget on."""
+        check_epsilon(epsilon)
+        if epsilon >= self.largest_budget:
+            return DeltaInterval(0.0, 0.0)
+        tails = 1 / (math.exp(self.largest_budget) + 1)
+        found = hockey_stick(pair=CountPair(1 - tails, tails, self.clones), epsilon=epsilon, rtol=rtol)
+        error, lost = self.clones.relative_error, self.clones.dropped
+        upper = max(found.upper * (1 + error) + lost, SMALLEST_DELTA)
+        return DeltaInterval(max(found.lower * (1 - error) - lost, 0.0), min(upper, 1.0))
+
+    def epsilon(self, *, delta: float, rtol: float = 1e-4) -> float:
+        """Least epsilon at `delta` in [1e-280, 1) (kind: published), rounded up; at most the largest budget."""
+        check_target(delta)
+        return least_epsilon(
+            bound=lambda e, width: self.delta(epsilon=e, rtol=width).upper,
+            ceiling=self.largest_budget,
+            delta=delta,
+            rtol=rtol,
+        )
+
+
+def liu_2023_delta(*, local_epsilons: ArrayLike, epsilon: float, rtol: float = 1e-4) -> DeltaInterval:
+    """Delta of the bound of Liu et al. 2023 (kind: published); see `EchoPair`."""
+    return EchoPair(local_epsilons).delta(epsilon=epsilon, rtol=rtol)
+
+
+def liu_2023_epsilon(*, local_epsilons: ArrayLike, delta: float, rtol: float = 1e-4) -> float:
+    """Least epsilon of the bound of Liu et al. 2023 at `delta` (kind: published), rounded up; see `EchoPair`."""
+    return EchoPair(local_epsilons).epsilon(delta=delta, rtol=rtol)

@@ -1,0 +1,248 @@
+r"""Decomposition (blanket) bounds for one shuffled message per user: proven bounds of delta and epsilon.
+
+After "Decomposition-Based Optimal Bounds for Privacy Amplification via Shuffling" (Theorems 12 to 14). Let R be a
+reference law, P_n the histogram of one message drawn from R_x0 and n - 1 drawn from R, and Q_n the same with R_x1. With
+G = (R_x0 - e^eps R_x1)/R at an output drawn from R, and n independent copies (the victim's one included: E[f(Y)
+R_x0(Y)/R(Y)] under R is the victim's message, and which of the n draws is the victim's is averaged over),
+
+    D_{e^eps}(P_n || Q_n) = (1/n) E[max(0, G_1 + ... + G_n)].
+
+* Upper bound: R puts the blanket gamma * omega(y) = inf_x R_x(y) on the outputs, and the mass 1 - gamma on a left-over
+  symbol that the victim never sends (G = 0 there). Proven for every input of the other users.
+* Lower bound: R = R_{x*}, the divergence of two particular neighbouring datasets. x* is an input other than the
+  victim's two, as in the paper, or one of those: far from the centre of the privacy loss that is often the worst.
+
+Every answer is an interval: `upper` and `lower` of `blanket_delta` enclose the *upper bound* of the paper, those of
+`lower_bound_delta` its *lower bound*. What to report is `blanket_delta(...).upper` as a guarantee and
+`lower_bound_delta(...).lower` as the value that no analysis can beat.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from segshuffle.accounting.numerics.hockey_stick import LARGEST_EPSILON, SMALLEST_DELTA, DeltaInterval
+from segshuffle.accounting.numerics.search import largest_excluded_epsilon, least_epsilon
+from segshuffle.accounting.numerics.tilted_inversion import AtomLaw, LogInterval, mean_positive_part
+from segshuffle.accounting.single_message.randomizers.reference import (
+    FloatArray,
+    Randomizer,
+    ReferenceClasses,
+    Side,
+    check_integer,
+)
+from segshuffle.errors import ParameterError
+
+LARGEST_USERS = 10**15
+
+_EPS = float(np.finfo(np.float64).eps)
+
+
+def blanket_delta(*, randomizer: Randomizer, n_users: int, epsilon: float, rtol: float = 1e-4) -> DeltaInterval:
+    """Delta of the blanket decomposition: a proven upper bound for the shuffled messages.
+
+    Parameters
+    ----------
+    randomizer : Randomizer
+        What every user applies.
+    n_users : int
+        Number of users n, the victim included, in [1, 1e15].
+    epsilon : float
+        In [0, 300].
+    rtol : float
+        Relative width asked of the interval, in (0, 1).
+
+    Returns
+    -------
+    DeltaInterval
+        Encloses the blanket bound (Theorem 13); `upper` is the guarantee. Round-off is included. Values below 1e-290
+        come back as [0, 1e-290].
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is outside its range.
+    """
+    _check(n_users, epsilon, rtol)
+    return _delta(randomizer, lambda side: (randomizer.blanket(side),), n_users, epsilon, rtol)
+
+
+def lower_bound_delta(
+    *, randomizer: Randomizer, n_users: int, epsilon: float, rtol: float = 1e-4, own_inputs: bool = True
+) -> DeltaInterval:
+    """Delta of two neighbouring datasets in which all other users hold the same input: a proven lower bound.
+
+    Parameters
+    ----------
+    randomizer, n_users, epsilon, rtol
+        As for `blanket_delta`.
+    own_inputs : bool
+        Whether the other users may hold the victim's two inputs, too; False if they apply another randomizer.
+
+    Returns
+    -------
+    DeltaInterval
+        Encloses the divergence of Theorem 14, the largest one over the common inputs that the randomizer offers and
+        the victim's own two; `lower` is the lower bound to report.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is outside its range.
+    """
+    _check(n_users, epsilon, rtol)
+    return _delta(randomizer, lambda side: _common_inputs(randomizer, side, own_inputs), n_users, epsilon, rtol)
+
+
+def blanket_epsilon(*, randomizer: Randomizer, n_users: int, delta: float, rtol: float = 1e-4) -> float:
+    """Least epsilon for which the blanket bound proves (epsilon, delta)-DP.
+
+    Parameters
+    ----------
+    randomizer, n_users, rtol
+        As for `blanket_delta`.
+    delta : float
+        In [1e-280, 1).
+
+    Returns
+    -------
+    float
+        A proven guarantee: the epsilon is rounded up, by about rtol in terms of delta. At most the local epsilon.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is outside its range.
+    """
+    _check_delta(delta)
+
+    def bound(epsilon: float, width: float) -> float:
+        return blanket_delta(randomizer=randomizer, n_users=n_users, epsilon=epsilon, rtol=width).upper
+
+    return least_epsilon(bound=bound, ceiling=randomizer.local_epsilon, delta=delta, rtol=rtol)
+
+
+def lower_bound_epsilon(
+    *, randomizer: Randomizer, n_users: int, delta: float, rtol: float = 1e-4, own_inputs: bool = True
+) -> float:
+    """Largest epsilon that is proven too small: no analysis can show (epsilon', delta)-DP for any epsilon' below it.
+
+    Parameters
+    ----------
+    randomizer, n_users, delta, rtol
+        As for `blanket_epsilon`.
+    own_inputs : bool
+        As for `lower_bound_delta`.
+
+    Returns
+    -------
+    float
+        Rounded down, by about rtol in terms of delta; 0 if nothing is excluded.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is outside its range.
+    """
+    _check_delta(delta)
+
+    def bound(epsilon: float, width: float) -> float:
+        return lower_bound_delta(
+            randomizer=randomizer, n_users=n_users, epsilon=epsilon, rtol=width, own_inputs=own_inputs
+        ).lower
+
+    return largest_excluded_epsilon(bound=bound, ceiling=randomizer.local_epsilon, delta=delta, rtol=rtol)
+
+
+def _check(n_users: int, epsilon: float, rtol: float) -> None:
+    check_integer("n_users", n_users, 1)
+    if n_users > LARGEST_USERS:
+        raise ParameterError("n_users", n_users, f"at most {LARGEST_USERS:g}")
+    if not 0.0 <= epsilon <= LARGEST_EPSILON:
+        raise ParameterError("epsilon", epsilon, f"in [0, {LARGEST_EPSILON:g}]")
+    if not 0.0 < rtol < 1.0:
+        raise ParameterError("rtol", rtol, "in (0, 1)")
+
+
+def _check_delta(delta: float) -> None:
+    if not 1e10 * SMALLEST_DELTA <= delta < 1.0:
+        raise ParameterError("delta", delta, f"in [{1e10 * SMALLEST_DELTA:g}, 1)")
+
+
+def _common_inputs(randomizer: Randomizer, side: Side, own_inputs: bool) -> tuple[ReferenceClasses, ...]:
+    """One table for every input x* that the other users may hold."""
+    if not own_inputs:
+        return randomizer.common_input(side)
+    pair = randomizer.blanket(side)
+    return (*randomizer.common_input(side), pair.relative_to_first(), pair.relative_to_second())
+
+
+def _delta(
+    randomizer: Randomizer,
+    tables: Callable[[Side], tuple[ReferenceClasses, ...]],
+    n_users: int,
+    epsilon: float,
+    rtol: float,
+) -> DeltaInterval:
+    """Largest divergence over the tables of classes; the two sides list the same references in the same order."""
+    if epsilon >= randomizer.local_epsilon:
+        return DeltaInterval(0.0, 0.0)
+    pairs = zip(tables("lower"), tables("upper"), strict=True)
+    logs = [_log_delta(inner, outer, n_users, epsilon, rtol) for inner, outer in pairs]
+    return _interval(LogInterval(max(one.lower for one in logs), max(one.upper for one in logs)))
+
+
+def _interval(logs: LogInterval) -> DeltaInterval:
+    """Back from logarithms, outwards, and never above 1; ends that are no numbers say nothing."""
+    if not (logs.lower < math.inf and logs.upper < math.inf):
+        return DeltaInterval(0.0, 1.0)
+    if logs.upper < math.log(SMALLEST_DELTA):
+        return DeltaInterval(0.0, SMALLEST_DELTA)
+    lower, upper = (math.exp(min(end, 0.0)) for end in logs)
+    return DeltaInterval(max(lower * (1 - 4 * _EPS), 0.0), min(upper * (1 + 4 * _EPS), 1.0))
+
+
+def _log_delta(
+    inner: ReferenceClasses, outer: ReferenceClasses, n_users: int, epsilon: float, rtol: float
+) -> LogInterval:
+    """Interval for (1/n) E[max(0, G_1 + ... + G_n)]: the lower end from `inner`, the upper one from `outer`."""
+    upper, lower = _excess_law(outer, epsilon, 1), _excess_law(inner, epsilon, -1)
+    logs = mean_positive_part(upper, lower, count=int(n_users), rtol=rtol)
+    # max(0, .) is subadditive: never above E[max(0, G)], the local delta, which holds where the numerics give up.
+    local = float(upper.mass @ np.maximum(upper.value, 0.0)) * (1 + 2 * upper.mass.size * _EPS)
+    return (
+        LogInterval(logs.lower, min(logs.upper, math.log(local) + _EPS * abs(math.log(local)))) if local > 0 else logs
+    )
+
+
+def _excess_law(classes: ReferenceClasses, epsilon: float, sign: int) -> AtomLaw:
+    """Law of G, with all rounding errors of atoms and masses turned upwards (sign = 1) or downwards (-1).
+
+    Atoms move by the bound on their error. Of the masses all but the best atom's are lowered by more than their error
+    and the rest goes to the best atom: a law that dominates every law within the errors (sign = -1: is dominated).
+    """
+    value, error = _excess(classes, epsilon)
+    gamma = math.fsum(classes.mass)
+    left_over = max(1.0 - gamma - classes.mass_error * gamma - _EPS, 0.0)
+    mass = np.append(classes.mass * (1 - classes.mass_error), left_over)
+    value = np.append(value + sign * error, 0.0)
+    best = int(np.argmax(sign * value))
+    mass[best] = 0.0
+    mass[best] = math.fsum([1.0, *(-mass).tolist()])
+    keep = mass > 0
+    return AtomLaw(value[keep], mass[keep])
+
+
+def _excess(classes: ReferenceClasses, epsilon: float) -> tuple[FloatArray, FloatArray]:
+    """G = (R_x0 - e^eps R_x1)/reference on every class, and a bound on its error.
+
+    A difference of expm1, so that nothing is lost where all ratios are close to 1.
+    """
+    first, second = classes.log_first, classes.log_second + epsilon
+    one, other = np.expm1(first), np.expm1(second)
+    in_logs = classes.log_error
+    error = (one + 1) * in_logs + (other + 1) * (in_logs + _EPS * np.abs(second))
+    return one - other, error + 4 * _EPS * (np.abs(one) + np.abs(other))

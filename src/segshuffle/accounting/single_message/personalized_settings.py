@@ -1,0 +1,270 @@
+"""Settings of the personalised experiments, and the numbers of its Figure 4 and Table 2.
+
+Source: "Enhanced Privacy Bound for Shuffle Model with Personalized Privacy", Table 1, Figure 4, Table 2. The numbers
+of Table 1 are not in our copy of the paper; they are read from the code published with it: budgets uniform on [low,
+high], or normal with mean 3/4 high and deviation 1/2, clipped to [low, high]; [0.05, 1] and [0.5, 2]; local delta
+1e-10; n from 1e3 to 1e5, 20 points, evenly in log n; delta = 1e-5 in Figure 4; n = 1e4, Uniform2 and epsilon = 0.01,
+0.03, 0.05, 0.08, 0.1 in Table 2. That code draws the budgets at random; here user i of n has the quantile at (i -
+1/2)/n, so that nothing is random.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy import special
+
+from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
+from segshuffle.accounting.numerics.laws import FloatArray
+from segshuffle.accounting.single_message.baselines.approximate import (
+    approximate_clone_delta,
+    approximate_clone_epsilon,
+)
+from segshuffle.accounting.single_message.baselines.blanket_tails import (
+    bennett_delta,
+    bennett_epsilon,
+    hoeffding_delta,
+    hoeffding_epsilon,
+)
+from segshuffle.accounting.single_message.baselines.chen_cao_ge import gdp_delta, gdp_epsilon, personalized_mu
+from segshuffle.accounting.single_message.baselines.clones import (
+    standard_clone_delta,
+    standard_clone_epsilon,
+    stronger_clone_delta,
+    stronger_clone_epsilon,
+)
+from segshuffle.accounting.single_message.baselines.liu_2023 import EchoPair
+from segshuffle.accounting.single_message.personalized import ReductionPair
+from segshuffle.accounting.single_message.personalized_confusion import Mechanism, PersonalizedUsers
+from segshuffle.accounting.single_message.randomizers import Laplace
+from segshuffle.accounting.single_message.randomizers.reference import check_integer
+from segshuffle.errors import ParameterError
+
+Kind = Literal["upper", "published", "asymptotic"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BudgetSetting:
+    """A distribution of privacy budgets.
+
+    Parameters
+    ----------
+    name : str
+        Name in the paper's Table 1.
+    low, high : float
+        Range of the budgets, 0 < low < high.
+    centre, spread : float or None
+        Mean and deviation of the normal law that is clipped to the range; None for the uniform law.
+    local_delta : float
+        Failure probability of the approximate mechanisms.
+    """
+
+    name: str
+    low: float
+    high: float
+    centre: float | None = None
+    spread: float | None = None
+    local_delta: float = 1e-10
+
+    def __post_init__(self) -> None:
+        if not 0 < self.low < self.high:
+            raise ParameterError("low", self.low, f"positive and below high = {self.high}")
+        if (self.centre is None) != (self.spread is None):
+            raise ParameterError("spread", self.spread, "given together with centre")
+
+    def budgets(self, n_users: int) -> FloatArray:
+        """Quantiles at (i - 1/2)/n, ascending, shape (n_users,)."""
+        check_integer("n_users", n_users, 1)
+        level = (np.arange(n_users) + 0.5) / n_users
+        if self.centre is None or self.spread is None:
+            return self.low + (self.high - self.low) * level
+        return np.clip(self.centre + self.spread * special.ndtri(level), self.low, self.high)
+
+    def users(self, *, mechanism: Mechanism, n_users: int) -> PersonalizedUsers:
+        """Users of this setting with the given mechanism."""
+        fail = 0.0 if mechanism == "laplace" else self.local_delta
+        return PersonalizedUsers(local_epsilons=self.budgets(n_users), mechanism=mechanism, local_delta=fail)
+
+
+SETTINGS: dict[str, BudgetSetting] = {
+    setting.name: setting
+    for setting in (
+        BudgetSetting(name="Uniform1", low=0.05, high=1.0),
+        BudgetSetting(name="Gauss1", low=0.05, high=1.0, centre=0.75, spread=0.5),
+        BudgetSetting(name="Uniform2", low=0.5, high=2.0),
+        BudgetSetting(name="Gauss2", low=0.5, high=2.0, centre=1.5, spread=0.5),
+    )
+}
+FIGURE_DELTA = 1e-5
+FIGURE_USERS: tuple[int, ...] = tuple(int(n) for n in np.geomspace(1000, 100_000, num=20))
+TABLE_USERS = 10_000
+TABLE_EPSILONS = (0.01, 0.03, 0.05, 0.08, 0.1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoundPoint:
+    """One number of a figure or table: (epsilon, delta) of a method in a setting.
+
+    Parameters
+    ----------
+    setting, mechanism, method : str
+        Names; `method` is one of those listed by `bounds_of`.
+    kind : {"upper", "published", "asymptotic"}
+        Only "upper" is a guarantee.
+    n_users : int
+        Number of users.
+    epsilon, delta : float
+        The pair; whichever was asked for is rounded up.
+    """
+
+    setting: str
+    mechanism: Mechanism
+    method: str
+    kind: Kind
+    n_users: int
+    epsilon: float
+    delta: float
+
+
+@dataclass(frozen=True)
+class _Method:
+    name: str
+    kind: Kind
+    delta: Callable[[float], DeltaInterval]
+    epsilon: Callable[[float], float]
+
+
+def bounds_of(users: PersonalizedUsers) -> list[_Method]:
+    """All bounds that apply to the users; those without personal budgets use the largest one."""
+    n, top = users.n_users, users.largest_budget
+    pair = ReductionPair(users)
+    mu = personalized_mu(local_epsilons=users.budgets, local_deltas=users.local_delta) if n > 1 else math.inf
+    methods = [
+        _Method(
+            "theorem",
+            "published",
+            lambda e: pair.theorem_delta(epsilon=e),
+            lambda d: pair.theorem_epsilon(delta=d),
+        ),
+        _Method(
+            "reduction",
+            "published",
+            lambda e: pair.reduction_delta(epsilon=e),
+            lambda d: pair.reduction_epsilon(delta=d),
+        ),
+        _Method(
+            "chen-cao-ge",
+            "asymptotic",
+            lambda e: gdp_delta(mu=mu, epsilon=e),
+            lambda d: gdp_epsilon(mu=mu, delta=d, ceiling=top),
+        ),
+    ]
+    return methods + (_pure(users, n, top) if users.local_delta == 0 else _approximate(users, n, top))
+
+
+def _pure(users: PersonalizedUsers, n: int, top: float) -> list[_Method]:
+    laplace, echo = Laplace(local_epsilon=top), EchoPair(users.budgets)
+    # the blanket is that of the largest budget: a guarantee only if all users have it. The clone needs no more than a
+    # local guarantee, and everybody's is at least as good as the largest budget's
+    own_blanket: Kind = "upper" if users.budgets[-1] == top else "published"
+    return [
+        _Method(
+            "blanket-hoeffding",
+            own_blanket,
+            lambda e: hoeffding_delta(randomizer=laplace, n_users=n, epsilon=e),
+            lambda d: hoeffding_epsilon(randomizer=laplace, n_users=n, delta=d),
+        ),
+        _Method(
+            "blanket-bennett",
+            own_blanket,
+            lambda e: bennett_delta(randomizer=laplace, n_users=n, epsilon=e),
+            lambda d: bennett_epsilon(randomizer=laplace, n_users=n, delta=d),
+        ),
+        _Method(
+            "standard-clone",
+            "upper",
+            lambda e: standard_clone_delta(local_epsilon=top, n_users=n, epsilon=e),
+            lambda d: standard_clone_epsilon(local_epsilon=top, n_users=n, delta=d),
+        ),
+        _Method(
+            "stronger-clone",
+            "published",
+            lambda e: stronger_clone_delta(local_epsilon=top, n_users=n, epsilon=e),
+            lambda d: stronger_clone_epsilon(local_epsilon=top, n_users=n, delta=d),
+        ),
+        _Method("liu-2023", "published", lambda e: echo.delta(epsilon=e), lambda d: echo.epsilon(delta=d)),
+    ]
+
+
+def _approximate(users: PersonalizedUsers, n: int, top: float) -> list[_Method]:
+    fail = users.local_delta
+
+    def method(clone: Literal["standard", "stronger"], kind: Kind) -> _Method:
+        return _Method(
+            f"{clone}-clone",
+            kind,
+            lambda e: approximate_clone_delta(clone=clone, local_epsilon=top, local_delta=fail, n_users=n, epsilon=e),
+            lambda d: approximate_clone_epsilon(clone=clone, local_epsilon=top, local_delta=fail, n_users=n, delta=d),
+        )
+
+    # the classic Gaussian mechanism has its (epsilon_i, delta_i) guarantee only for epsilon_i <= 1
+    return [method("standard", "upper" if top <= 1 else "published"), method("stronger", "published")]
+
+
+def figure_points(
+    *, setting: BudgetSetting, mechanism: Mechanism, n_users: int, delta: float = FIGURE_DELTA
+) -> list[BoundPoint]:
+    """Epsilon of every bound at `delta`, for one setting and number of users: one abscissa of Figure 4.
+
+    Parameters
+    ----------
+    setting : BudgetSetting
+        One of `SETTINGS`, or your own.
+    mechanism : {"laplace", "gaussian"}
+        The pure and the approximate panels.
+    n_users : int
+        Number of users, in [2, 200000]; `FIGURE_USERS` lists the figure's.
+    delta : float
+        Target, above the setting's local delta.
+    """
+    users = setting.users(mechanism=mechanism, n_users=n_users)
+    return [
+        BoundPoint(
+            setting=setting.name,
+            mechanism=mechanism,
+            method=method.name,
+            kind=method.kind,
+            n_users=n_users,
+            epsilon=method.epsilon(delta),
+            delta=delta,
+        )
+        for method in bounds_of(users)
+    ]
+
+
+def table_points(
+    *,
+    setting: BudgetSetting,
+    mechanism: Mechanism,
+    n_users: int = TABLE_USERS,
+    epsilons: tuple[float, ...] = TABLE_EPSILONS,
+) -> list[BoundPoint]:
+    """Delta of every bound at each epsilon, for one setting: the numbers of Table 2 (there: Gaussian, Uniform2)."""
+    methods = bounds_of(setting.users(mechanism=mechanism, n_users=n_users))
+    return [
+        BoundPoint(
+            setting=setting.name,
+            mechanism=mechanism,
+            method=method.name,
+            kind=method.kind,
+            n_users=n_users,
+            epsilon=epsilon,
+            delta=method.delta(epsilon).upper,
+        )
+        for method in methods
+        for epsilon in epsilons
+    ]

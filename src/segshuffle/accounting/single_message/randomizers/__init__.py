@@ -1,0 +1,39 @@
+"""Local randomizers as parameter objects: what the single-message accountants need to know of them."""
+
+from segshuffle.accounting.single_message.randomizers.composed import (
+    Constant,
+    JointComposition,
+    ParallelComposition,
+    poisson_subsampled,
+)
+from segshuffle.accounting.single_message.randomizers.encodings import (
+    BinaryLocalHash,
+    HadamardResponse,
+    OptimizedUnaryEncoding,
+    Rappor,
+)
+from segshuffle.accounting.single_message.randomizers.laplace import Laplace
+from segshuffle.accounting.single_message.randomizers.reference import Randomizer, ReferenceClasses, Side
+from segshuffle.accounting.single_message.randomizers.subsets import (
+    KaryRandomizedResponse,
+    SubsetExponential,
+    SubsetSelection,
+)
+
+__all__ = [
+    "BinaryLocalHash",
+    "Constant",
+    "HadamardResponse",
+    "JointComposition",
+    "KaryRandomizedResponse",
+    "Laplace",
+    "OptimizedUnaryEncoding",
+    "ParallelComposition",
+    "Randomizer",
+    "Rappor",
+    "ReferenceClasses",
+    "Side",
+    "SubsetExponential",
+    "SubsetSelection",
+    "poisson_subsampled",
+]

@@ -1,0 +1,179 @@
+r"""Joint and parallel composition of randomizers, and Poisson subsampling.
+
+Which neighbours are the worst under joint composition is left open in section 8 of the paper. For the blanket bound it
+follows from convex order. Fix the ratios A, B of the other coordinates. A coordinate in which the neighbours differ has
+the classes (u, v) and (v, u) with equal mass (symmetric randomizers), one in which they agree has (u, u) and (v, v):
+
+    u A - e^eps v B, v A - e^eps u B:   mean (u + v)(A - e^eps B)/2, half distance |u - v| (A + e^eps B)/2,
+    u A - e^eps u B, v A - e^eps v B:   the same mean,               half distance |u - v| |A - e^eps B|/2.
+
+The first pair of values is wider, so G grows in convex order and E max(0, G_1 + ... + G_n) with it: the neighbours that
+differ in every coordinate are the worst.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import reduce
+from itertools import combinations_with_replacement, product
+
+import numpy as np
+
+from segshuffle.accounting.single_message.randomizers.reference import (
+    Randomizer,
+    ReferenceClasses,
+    Side,
+    check_integer,
+    merged,
+)
+from segshuffle.errors import ParameterError
+
+#: Largest sum of local epsilons of a joint composition: ratios e^sum, times e^epsilon and squared, stay finite.
+LARGEST_SUM = 150.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Constant:
+    """The mechanism that always sends the same message, whatever the input."""
+
+    @property
+    def local_epsilon(self) -> float:
+        """0."""
+        return 0.0
+
+    def blanket(self, side: Side = "upper") -> ReferenceClasses:
+        """One class of mass 1 with both ratios 1."""
+        return ReferenceClasses(np.ones(1), np.zeros(1), np.zeros(1))
+
+    def common_input(self, side: Side = "lower") -> tuple[ReferenceClasses, ...]:
+        """One class of mass 1 with both ratios 1."""
+        return (self.blanket(side),)
+
+
+@dataclass(frozen=True, kw_only=True)
+class JointComposition:
+    """Every user sends the outputs of several independent randomizers, on several values, as one message.
+
+    Parameters
+    ----------
+    components : tuple of Randomizer
+        At least one; their local epsilons sum to at most 150.
+    differing : int or None
+        Number of components, from the first on, in which the neighbours differ (for equal components: their Hamming
+        distance). None for all of them, which is the worst for the blanket bound; fewer serve to draw the comparison.
+    """
+
+    components: tuple[Randomizer, ...]
+    differing: int | None = None
+
+    def __post_init__(self) -> None:
+        if not self.components:
+            raise ParameterError("components", self.components, "a tuple of at least one randomizer")
+        total = math.fsum(part.local_epsilon for part in self.components)
+        if not total <= LARGEST_SUM:
+            allowed = f"randomizers whose local epsilons sum to at most {LARGEST_SUM:g} (they sum to {total:g})"
+            raise ParameterError("components", f"{len(self.components)} randomizers", allowed)
+        if self.differing is not None:
+            allowed = f"an integer in [1, {len(self.components)}], or None for all"
+            check_integer("differing", self.differing, 1, allowed)
+            if self.differing > len(self.components):
+                raise ParameterError("differing", self.differing, allowed)
+
+    @property
+    def local_epsilon(self) -> float:
+        """Sum over the components in which the neighbours differ, rounded up."""
+        parts = [part.local_epsilon for part in self.components[: self.differing]]
+        total = math.fsum(parts)
+        return total if math.fsum([total, *(-part for part in parts)]) >= 0 else math.nextafter(total, math.inf)
+
+    def blanket(self, side: Side = "upper") -> ReferenceClasses:
+        """Cartesian product of the components' classes (Theorem 9)."""
+        return self._product([part.blanket(side) for part in self.components])
+
+    def common_input(self, side: Side = "lower") -> tuple[ReferenceClasses, ...]:
+        """Cartesian product, for every choice of the components' common inputs; equal components share their choices.
+
+        Which of several equal components holds which input makes no difference to the product: one table stands for
+        every multiset of choices, 1 + k of them for k binary components where all choices are 2^k.
+        """
+        options = [
+            list(combinations_with_replacement(part.common_input(side), count)) for part, count in self._repeated()
+        ]
+        return tuple(self._product([table for chosen in choice for table in chosen]) for choice in product(*options))
+
+    def _repeated(self) -> list[tuple[Randomizer, int]]:
+        """Distinct components and how often they occur, those in which the neighbours differ first."""
+        kept = len(self.components) if self.differing is None else self.differing
+        found: list[tuple[Randomizer, int]] = []
+        for parts in (self.components[:kept], self.components[kept:]):
+            found += [(part, parts.count(part)) for i, part in enumerate(parts) if part not in parts[:i]]
+        return found
+
+    def _product(self, tables: list[ReferenceClasses]) -> ReferenceClasses:
+        kept = len(tables) if self.differing is None else self.differing
+        return reduce(ReferenceClasses.product, [*tables[:kept], *(table.unchanged() for table in tables[kept:])])
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParallelComposition:
+    """Every user applies one of several randomizers, chosen at random, and the message tells which.
+
+    Parameters
+    ----------
+    components : tuple of Randomizer
+        At least one.
+    weights : tuple of float
+        Probability of each component; positive, sum 1.
+    """
+
+    components: tuple[Randomizer, ...]
+    weights: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if not self.components:
+            raise ParameterError("components", self.components, "a tuple of at least one randomizer")
+        allowed = f"{len(self.components)} positive numbers with sum 1"
+        if len(self.weights) != len(self.components) or not all(weight > 0 for weight in self.weights):
+            raise ParameterError("weights", self.weights, allowed)
+        if not abs(math.fsum(self.weights) - 1.0) <= 1e-15 * len(self.weights):
+            raise ParameterError("weights", self.weights, allowed)
+
+    @property
+    def local_epsilon(self) -> float:
+        """Largest local epsilon of the components (Theorem 10)."""
+        return max(part.local_epsilon for part in self.components)
+
+    def blanket(self, side: Side = "upper") -> ReferenceClasses:
+        """Weighted union of the components' classes (Theorem 11)."""
+        return self._union([part.blanket(side) for part in self.components])
+
+    def common_input(self, side: Side = "lower") -> tuple[ReferenceClasses, ...]:
+        """Weighted unions, for every choice of the components' common inputs."""
+        choices = product(*(part.common_input(side) for part in self.components))
+        return tuple(self._union(list(choice)) for choice in choices)
+
+    def _union(self, tables: list[ReferenceClasses]) -> ReferenceClasses:
+        return merged(part.scaled(weight) for part, weight in zip(tables, self.weights, strict=True))
+
+
+def poisson_subsampled(randomizer: Randomizer, *, rate: float) -> Randomizer:
+    """Every user takes part with probability `rate`, and sends a constant message otherwise.
+
+    Parameters
+    ----------
+    randomizer : Randomizer
+        What a user who takes part applies.
+    rate : float
+        In (0, 1].
+
+    Returns
+    -------
+    Randomizer
+        The randomizer itself for rate 1, otherwise its parallel composition with the constant mechanism.
+    """
+    if not 0.0 < rate <= 1.0:
+        raise ParameterError("rate", rate, "in (0, 1]")
+    if rate == 1.0:
+        return randomizer
+    return ParallelComposition(components=(randomizer, Constant()), weights=(rate, 1.0 - rate))

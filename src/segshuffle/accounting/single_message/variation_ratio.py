@@ -1,0 +1,334 @@
+r"""Variation-ratio reduction: its three parameters, and delta and epsilon of the pair of counts they lead to.
+
+Source: "Privacy Amplification via Shuffling: Unified, Simplified, and Tightened", Theorems 4.1, 4.7, 4.8 and
+Algorithm 1. For randomizers R_1 (the victim's) and R_i (n - 1 others, or blanket messages)
+
+    p     bounds R_1(x)/R_1(x'),   beta  bounds the total variation of R_1(x) and R_1(x'),   q  bounds R_1(x)/R_i(x_i),
+
+the reduction is a pair of counts with alpha = beta/(p - 1), r = alpha p/q, C ~ Binomial(n - 1, 2 r), heads = p alpha,
+tails = alpha. The tables of randomizers are in `variation_ratio_tables`, the closed forms in
+`variation_ratio_closed_forms`, the lower bound of Theorem 5.1 in `variation_ratio_lower`.
+
+Status: published. The reduction mixes the victim's left-over, of weight 1 - alpha - p alpha, with the left-over of the
+other users; where they differ, the histogram shows it, and for single-message randomizers the number is *refuted* as
+an upper bound: k-ary randomized response with p = 3, k = 4, n = 5, e^eps = 8/5 has delta = 0.0585648 against the
+published 0.0560185. Nothing is mixed where the victim has no left-over (`VariationRatio.left_over` = 0) in its own
+decomposition (not in that of a bound on it, such as "general mechanisms"): there the number is an upper bound.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
+from segshuffle.accounting.numerics.hockey_stick import LARGEST_EPSILON, DeltaInterval, hockey_stick
+from segshuffle.accounting.numerics.ranges import check_guarantee, check_sizes
+from segshuffle.accounting.numerics.root import certified_root
+from segshuffle.accounting.numerics.search import log_excess, safe_edge
+from segshuffle.accounting.single_message.ratio_pair import RatioPair, clone_law, ratio_pair, weights
+from segshuffle.errors import ParameterError
+
+#: Largest local epsilon that a search proposes.
+LARGEST_LOCAL_EPSILON = 50.0
+LARGEST_USERS = 10**15
+SMALLEST_TARGET = 1e-280
+#: Smallest log p: below, log p is lost beside 1 in every probability.
+SMALLEST_LOG_RATIO = 1e-12
+LARGEST_LOG_RATIO = 600.0
+#: Epsilons below this share of the largest possible one are not told apart from 0.
+SMALLEST_SHARE = 1e-12
+_SEARCH_RTOL = 2e-4
+_COARSE = 0.02
+#: Widths at which the bisection compares delta(epsilon) with delta, until the intervals decide.
+_DECISION_WIDTHS = (_COARSE, 1e-4, 1e-6, 1e-9)
+_ROUNDING = 1e-14
+
+
+@dataclass(frozen=True, kw_only=True)
+class VariationRatio:
+    """The parameters (p, beta, q) of the reduction, the two ratios as logarithms.
+
+    Parameters
+    ----------
+    log_p : float
+        log of the largest ratio of the victim's two laws; in [1e-12, 600], or +inf (no local guarantee: alpha = 0).
+    beta : float
+        Total variation of the victim's two laws, in [0, (p - 1)/(p + 1)].
+    log_q : float
+        log of the largest ratio of the victim's law to another user's (or to a blanket message's), in [0, 600].
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is outside its range, or if the two clone probabilities 2 r = 2 p alpha/q exceed 1.
+    """
+
+    log_p: float
+    beta: float
+    log_q: float
+
+    def __post_init__(self) -> None:
+        if not (SMALLEST_LOG_RATIO <= self.log_p <= LARGEST_LOG_RATIO or self.log_p == math.inf):
+            raise ParameterError("log_p", self.log_p, f"in [{SMALLEST_LOG_RATIO:g}, {LARGEST_LOG_RATIO:g}], or +inf")
+        largest = math.tanh(0.5 * self.log_p)
+        if not 0.0 <= self.beta <= largest * (1 + _ROUNDING):
+            raise ParameterError("beta", self.beta, f"in [0, (p - 1)/(p + 1)] = [0, {largest!r}]")
+        if not 0.0 <= self.log_q <= LARGEST_LOG_RATIO:
+            raise ParameterError("log_q", self.log_q, f"in [0, {LARGEST_LOG_RATIO:g}]")
+        if self.heads * math.exp(-self.log_q) > 0.5 * (1 + _ROUNDING):
+            raise ParameterError("log_q", self.log_q, f"at least log(2 p alpha) = {math.log(2 * self.heads):g}")
+
+    @classmethod
+    def from_weights(cls, *, heads: float, tails: float, clone: float) -> VariationRatio:
+        """Parameters with the given mixture weights p alpha in (0, 1], alpha in [0, p alpha) and r in (0, 1/2]."""
+        if not 0.0 < heads <= 1.0:
+            raise ParameterError("heads", heads, "in (0, 1]")
+        if not 0.0 <= tails < heads:
+            raise ParameterError("tails", tails, "in [0, heads)")
+        if not 0.0 < clone <= heads:
+            raise ParameterError("clone", clone, "in (0, min(heads, 1/2)]")
+        log_p = math.log1p((heads - tails) / tails) if tails > 0 else math.inf
+        return cls(log_p=log_p, beta=heads - tails, log_q=math.log(heads / clone))
+
+    @property
+    def heads(self) -> float:
+        """Weight p alpha of the component that tells the victim's true input."""
+        return weights(log_ratio=self.log_p, difference=self.beta)[0]
+
+    @property
+    def tails(self) -> float:
+        """Weight alpha of the component that tells the other input."""
+        return weights(log_ratio=self.log_p, difference=self.beta)[1]
+
+    @property
+    def clone(self) -> float:
+        """Probability r that another user imitates one given component of the two, in [0, 1/2]."""
+        return min(self.heads * math.exp(-self.log_q), 0.5)
+
+    @property
+    def left_over(self) -> float:
+        """Weight 1 - alpha - p alpha of what the victim sends for both inputs alike."""
+        return max(1.0 - self.beta / math.tanh(0.5 * self.log_p), 0.0)
+
+    def pair(self, n_users: int) -> RatioPair:
+        """Pair of counts of Theorem 4.7 for n_users in [1, 1e15]; beta must be positive."""
+        check_users(n_users)
+        blanket = clone_law(trials=n_users - 1, probability=2.0 * self.clone)
+        return ratio_pair(log_ratio=self.log_p, difference=self.beta, blanket=blanket)
+
+
+def check_users(n_users: int) -> None:
+    """Refuse a number of users outside [1, 1e15]."""
+    if not 1 <= n_users <= LARGEST_USERS:
+        raise ParameterError("n_users", n_users, f"an integer >= 1 (and at most {LARGEST_USERS:g})")
+
+
+def published_delta(*, randomizer: VariationRatio, n_users: int, epsilon: float, rtol: float = 1e-4) -> DeltaInterval:
+    """Encloses the delta of Theorem 4.1 (kind: published; refuted as an upper bound, see the module's status).
+
+    Parameters
+    ----------
+    randomizer : VariationRatio
+        Its (p, beta, q).
+    n_users : int
+        The paper's n, the victim included, in [1, 1e15]. Multi-message protocols: 1 + the number of *all* blanket
+        messages, the victim's own included (the paper's n - 1 is what the victim's message hides among).
+    epsilon : float
+        In [0, 300].
+    rtol : float
+        Relative width asked of the interval, in (0, 1).
+
+    Returns
+    -------
+    DeltaInterval
+        lower <= published delta <= upper, round-off included; [0, 0] from epsilon = log p on. Values below 1e-290 come
+        back as [0, 1e-290].
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is outside its range.
+    """
+    check_users(n_users)
+    if randomizer.beta == 0.0 or randomizer.log_p <= epsilon <= LARGEST_EPSILON:
+        return DeltaInterval(0.0, 0.0)
+    return hockey_stick(pair=randomizer.pair(n_users), epsilon=epsilon, rtol=rtol)
+
+
+def published_epsilon(*, randomizer: VariationRatio, n_users: int, delta: float, rtol: float = 1e-6) -> float:
+    """Epsilon of Algorithm 1 without its bisection error (kind: published; refuted as an upper bound).
+
+    The smallest epsilon at which the delta of Theorem 4.1 is at most `delta`.
+
+    Parameters
+    ----------
+    randomizer, n_users
+        As for `published_delta`.
+    delta : float
+        In [1e-280, 1).
+    rtol : float
+        Relative accuracy asked of epsilon, in [1e-9, 0.1]. It is met while round-off leaves delta its digits: not where
+        delta hardly depends on epsilon (delta close to its value at epsilon = 0).
+
+    Returns
+    -------
+    float
+        Rounded up: the certified upper end of `published_delta` there is at most `delta`. 0 if that holds at 0; log p
+        if epsilon is within rtol of it; +inf if p = +inf and no epsilon up to 300 will do.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is outside its range.
+    """
+    check_users(n_users)
+    check_delta(delta)
+    if not 1e-9 <= rtol <= 0.1:
+        raise ParameterError("rtol", rtol, "in [1e-9, 0.1]")
+
+    def measure(epsilon: float, width: float) -> DeltaInterval:
+        return published_delta(randomizer=randomizer, n_users=n_users, epsilon=epsilon, rtol=width)
+
+    if randomizer.beta <= delta or measure(0.0, _COARSE).upper <= delta:
+        return 0.0
+    top = min(randomizer.log_p, LARGEST_EPSILON)
+    last = LARGEST_EPSILON if randomizer.log_p > top else top * (1 - 0.5 * rtol)
+    if measure(last, _COARSE).upper > delta:
+        return randomizer.log_p
+    first = SMALLEST_SHARE * top
+    guess, slope = _gaussian_guess(randomizer, n_users, delta, first, last)
+    return certified_root(measure, target=delta, first=first, last=last, guess=guess, slope=slope, rtol=rtol)
+
+
+def bisected_epsilon(*, randomizer: VariationRatio, n_users: int, delta: float, iterations: int) -> float:
+    """Epsilon of Algorithm 1 exactly as printed: `iterations` halvings of [0, log p], upper end (kind: published).
+
+    Above the epsilon of `published_epsilon` by at most log p/2^iterations. Each comparison of delta(epsilon) with
+    `delta` is decided by certified intervals; one that stays open at a width of 1e-9 counts as "larger", upwards.
+
+    Parameters
+    ----------
+    randomizer, n_users, delta
+        As for `published_epsilon`; p must be finite.
+    iterations : int
+        The paper's T, in [0, 60].
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is outside its range.
+    """
+    check_users(n_users)
+    check_delta(delta)
+    if not 0 <= iterations <= 60:
+        raise ParameterError("iterations", iterations, "an integer in [0, 60]")
+    if randomizer.log_p > LARGEST_EPSILON:
+        raise ParameterError("log_p", randomizer.log_p, f"at most {LARGEST_EPSILON:g} to bisect [0, log p]")
+    low, high = 0.0, randomizer.log_p
+    for _ in range(iterations):
+        middle = 0.5 * (low + high)
+        if _exceeds(randomizer, n_users, middle, delta):
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def check_delta(delta: float) -> None:
+    """Refuse a target delta outside [1e-280, 1)."""
+    if not SMALLEST_TARGET <= delta < 1.0:
+        raise ParameterError("delta", delta, f"in [{SMALLEST_TARGET:g}, 1)")
+
+
+def _exceeds(randomizer: VariationRatio, n_users: int, epsilon: float, delta: float) -> bool:
+    for width in _DECISION_WIDTHS:
+        found = published_delta(randomizer=randomizer, n_users=n_users, epsilon=epsilon, rtol=width)
+        if found.upper <= delta:
+            return False
+        if found.lower > delta:
+            return True
+    return True
+
+
+def _gaussian_guess(
+    randomizer: VariationRatio, n_users: int, delta: float, first: float, last: float
+) -> tuple[float, float]:
+    """Epsilon and d log(delta)/d log(epsilon) if the difference of the counts were normal: where to start."""
+    ratio = 2.0 * randomizer.beta / math.sqrt(2.0 * randomizer.clone * (n_users - 1) + 1.0)
+
+    def excess(epsilon: float) -> float:
+        return gaussian_log_delta(ratio=ratio, epsilon=epsilon) - math.log(delta)
+
+    if excess(first) <= 0 or excess(last) > 0:
+        return math.sqrt(first * last), -1.0
+    guess = safe_edge(excess, safe=last, unsafe=first, tolerance=0.01)
+    near = 0.999 * guess
+    return guess, min((excess(guess) - excess(near)) / math.log(guess / near), -1e-3)
+
+
+# -- the subset exponential randomizer -------------------------------------------------------------------------------
+
+
+def subset_exponential(*, domain_size: int, set_size: int, subset_size: int, local_epsilon: float) -> VariationRatio:
+    """Parameters of the subset exponential randomizer (PrivSet) at p = q = exp(local_epsilon).
+
+    A k-subset z is reported with probability proportional to exp(local_epsilon) if it meets the user's set, else 1.
+    alpha is the probability of one z that meets x' but not x, summed: the total variation beta over p - 1.
+
+    Parameters
+    ----------
+    domain_size, set_size, subset_size : int
+        d, s and k with 1 <= s < d and 1 <= k <= d - s.
+    local_epsilon : float
+        Local privacy parameter, in [1e-12, 50].
+    """
+    check_subset(domain_size=domain_size, set_size=set_size, subset_size=subset_size)
+    check_local_epsilon(local_epsilon)
+    # two sets of s items differ in at most min(s, d - s) of them
+    changed = min(set_size, domain_size - set_size)
+    total = math.comb(domain_size, subset_size)
+    meets_none = math.comb(domain_size - set_size, subset_size)
+    meets_other = meets_none - math.comb(domain_size - set_size - changed, subset_size)
+    gain = math.expm1(local_epsilon)
+    beta = gain * (meets_other / total) / (gain * ((total - meets_none) / total) + 1.0)
+    return VariationRatio(log_p=local_epsilon, beta=beta, log_q=local_epsilon)
+
+
+def check_local_epsilon(local_epsilon: float) -> None:
+    """Refuse a local epsilon outside [1e-12, 50]."""
+    if not SMALLEST_LOG_RATIO <= local_epsilon <= LARGEST_LOCAL_EPSILON:
+        allowed = f"in [{SMALLEST_LOG_RATIO:g}, {LARGEST_LOCAL_EPSILON:g}]"
+        raise ParameterError("local_epsilon", local_epsilon, allowed)
+
+
+def check_subset(*, domain_size: int, set_size: int, subset_size: int) -> None:
+    """Refuse sizes for which the subset exponential randomizer is not defined or always meets the set."""
+    check_sizes(domain_size=domain_size, n_users=1, set_size=set_size)
+    if set_size >= domain_size:
+        raise ParameterError("set_size", set_size, f"less than domain_size = {domain_size}")
+    if not 1 <= subset_size <= domain_size - set_size:
+        raise ParameterError("subset_size", subset_size, f"in [1, {domain_size - set_size}] (domain_size - set_size)")
+
+
+def largest_local_epsilon(
+    *, domain_size: int, set_size: int, subset_size: int, n_users: int, epsilon: float, delta: float
+) -> float:
+    """Largest local epsilon of the subset exponential randomizer that shuffles to (epsilon, delta), rounded down.
+
+    Never below `epsilon`, for local privacy is not lost by shuffling, and never above 50.
+    """
+    check_guarantee(epsilon=epsilon, delta=delta)
+
+    def excess(local_epsilon: float) -> float:
+        randomizer = subset_exponential(
+            domain_size=domain_size, set_size=set_size, subset_size=subset_size, local_epsilon=local_epsilon
+        )
+        interval = published_delta(randomizer=randomizer, n_users=n_users, epsilon=epsilon, rtol=_SEARCH_RTOL)
+        return log_excess(interval.upper, delta)
+
+    # at local_epsilon = epsilon the divergence is 0, which safe_edge has no use for
+    lowest = epsilon * (1 + 1e-6)
+    if lowest >= LARGEST_LOCAL_EPSILON or excess(lowest) > 0:
+        return min(epsilon, LARGEST_LOCAL_EPSILON)
+    return safe_edge(excess, safe=lowest, unsafe=LARGEST_LOCAL_EPSILON)

@@ -1,0 +1,234 @@
+r"""Lower bound of the variation-ratio paper, Theorem 5.1, from the probability tables of the randomizers.
+
+The outputs that x1 favours, S1, and those that x0 favours, S0, are counted; everything else is forgotten, and all
+other users hold one input x*. With sums of probabilities over S0 and S1,
+
+    p0 = R1(x1)(S1)/R1(x0)(S1),   q1 = R1(x1)(S1)/R2(x*)(S1),   q0 = R1(x0)(S0)/R2(x*)(S0),
+    alpha = beta/(p0 - 1),  r_i = alpha p0/q_i,  C ~ Binomial(n - 1, r0 + r1),  A ~ Binomial(C, r0/(r0 + r1)),
+
+x* the input with the largest min(q0, q1) (printed is alpha = beta'/(p - 1), which the theorem leaves undefined). The
+pair of counts is (A + D1, C - A + D2) against (A + D2, C - A + D1).
+
+What it bounds from below: the divergence of two *particular* neighbouring datasets (x0 or x1, all others x*), hence the
+least delta that any analysis can prove for the shuffled messages. What is true of it:
+
+* For randomizers with R1(x0)(S0) = R1(x1)(S1) (`LowerBound.symmetric`) the two counts are a function of the shuffled
+  messages, so by data processing the bound is proven. Every randomizer with an output symmetry that swaps x0 and x1
+  is of this kind, as most of Table 2 are.
+* Otherwise R1(x0) would need its own ratio: the published pair is not that of the counts, and the stated direction
+  fails. Two outputs, R1(x0) = (9/10, 1/10), R1(x1) = (7/10, 3/10), n = 1, e^eps = 5/4: D(R1(x0) || R1(x1)) is 1/40,
+  the published lower bound 7/40 (which is D(R1(x1) || R1(x0))). Nothing is claimed for such randomizers.
+* It is not "exactly tight" where the upper bound of Theorem 4.1 equals it: the histogram shows more than the two
+  counts when left-overs differ, so the true divergence is larger (counterexample in `variation_ratio`). Equality of
+  the two published bounds shows that Theorem 4.1 is no more than this lower bound for such randomizers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from segshuffle.accounting.numerics.hockey_stick import LARGEST_EPSILON, DeltaInterval, hockey_stick
+from segshuffle.accounting.numerics.search import largest_excluded_epsilon
+from segshuffle.accounting.single_message.ratio_pair import RatioPair, clone_law, ratio_pair, weights
+from segshuffle.accounting.single_message.variation_ratio import check_delta, check_users
+from segshuffle.errors import ParameterError
+
+_ROUNDING = 1e-12
+#: Relative error of log p0 = log1p(beta/mass) and of the speaking probability: seven and fifteen roundings.
+_LOG_RATIO_ERROR, _SPEAK_ERROR = 1e-15, 4e-15
+_LARGEST_SHARE = 1.0 + 1e-12
+
+
+@dataclass(frozen=True, kw_only=True)
+class LowerBound:
+    """Parameters (p0, beta, q0, q1) of Theorem 5.1.
+
+    Parameters
+    ----------
+    log_p0 : float
+        log p0 > 0, may be +inf.
+    beta : float
+        Total variation, in (0, (p0 - 1)/(p0 + 1)].
+    q0, q1 : float
+        Positive and finite; may be below 1.
+    symmetric : bool
+        Whether R1(x0)(S0) = R1(x1)(S1), the condition under which the bound is proven.
+    """
+
+    log_p0: float
+    beta: float
+    q0: float
+    q1: float
+    symmetric: bool = True
+
+    def __post_init__(self) -> None:
+        if not self.log_p0 > 0:
+            raise ParameterError("log_p0", self.log_p0, "positive (or +inf)")
+        if not 0.0 < self.beta <= math.tanh(0.5 * self.log_p0) * (1 + _ROUNDING):
+            raise ParameterError("beta", self.beta, "in (0, (p0 - 1)/(p0 + 1)]")
+        for name, value in (("q0", self.q0), ("q1", self.q1)):
+            if not 0.0 < value < math.inf:
+                raise ParameterError(name, value, "positive and finite")
+        if sum(self.shares) > _LARGEST_SHARE:
+            raise ParameterError("q0", self.q0, "large enough for r0 + r1 <= 1")
+
+    @property
+    def shares(self) -> tuple[float, float]:
+        """r0 and r1: probabilities that another user's message is in S0, in S1."""
+        heads, _ = weights(log_ratio=self.log_p0, difference=self.beta)
+        return heads / self.q0, heads / self.q1
+
+
+def lower_bound_parameters(
+    *, first: Sequence[float] | ArrayLike, second: Sequence[float] | ArrayLike, others: ArrayLike
+) -> LowerBound:
+    """Parameters of Theorem 5.1 from probability tables.
+
+    Parameters
+    ----------
+    first, second : array_like, shape (n_outputs,)
+        Laws R1(x0) and R1(x1); different.
+    others : array_like, shape (n_inputs, n_outputs)
+        Laws R2(x) of another user's message, one row for every input x that x* may be.
+
+    Returns
+    -------
+    LowerBound
+        With x* the row of largest min(q0, q1), the first one if several are.
+
+    Raises
+    ------
+    ParameterError
+        If the tables do not fit together, are not laws, x* never sends an output of S0 or of S1, or beta exceeds
+        (p0 - 1)/(p0 + 1): for a victim without symmetry the published weights alpha + p0 alpha may exceed 1.
+    """
+    rows = [np.asarray(first, dtype=float), np.asarray(second, dtype=float)]
+    table = np.atleast_2d(np.asarray(others, dtype=float))
+    if rows[0].ndim != 1 or rows[0].shape != rows[1].shape or table.shape[1:] != rows[0].shape or not table.size:
+        raise ParameterError("others", table.shape, f"a matrix with one column per output of first: {rows[0].shape}")
+    for law in (*rows, *table):
+        if not (law.min() >= 0 and abs(math.fsum(law) - 1) <= 1e-9):
+            raise ParameterError("first, second, others", law.tolist(), "probabilities with sum 1")
+    favours_first, favours_second = rows[0] > rows[1], rows[1] > rows[0]
+    if not favours_first.any():
+        raise ParameterError("second", second, "different from first")
+    top_first, top_second = math.fsum(rows[0][favours_first]), math.fsum(rows[1][favours_second])
+    low_second = math.fsum(rows[0][favours_second])
+    beta = math.fsum((rows[1] - rows[0])[favours_second])
+    with np.errstate(divide="ignore"):
+        q0 = top_first / table[:, favours_first].sum(axis=1)
+        q1 = top_second / table[:, favours_second].sum(axis=1)
+    star = int(np.argmax(np.minimum(q0, q1)))
+    return LowerBound(
+        log_p0=math.log1p(beta / low_second) if low_second > 0 else math.inf,
+        beta=beta,
+        q0=float(q0[star]),
+        q1=float(q1[star]),
+        symmetric=math.isclose(top_first, top_second, rel_tol=_ROUNDING),
+    )
+
+
+def published_lower_delta(*, bound: LowerBound, n_users: int, epsilon: float, rtol: float = 1e-4) -> DeltaInterval:
+    """Encloses the lower bound of Theorem 5.1 (kind: lower; published, proven if `bound.symmetric`).
+
+    A lower bound of the delta of two neighbouring datasets in which all other users hold x*; the larger of the two
+    directions D(P || Q) and D(Q || P), which differ if q0 and q1 do. The cost does not grow with n_users.
+
+    Parameters
+    ----------
+    bound : LowerBound
+        Its (p0, beta, q0, q1).
+    n_users : int
+        The victim included, in [1, 1e15].
+    epsilon : float
+        In [0, 300].
+    rtol : float
+        Relative width asked of the interval, in (0, 1).
+
+    Returns
+    -------
+    DeltaInterval
+        Encloses the published value; report `lower`. [0, 0] from epsilon = log p0 on.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is outside its range.
+    """
+    check_users(n_users)
+    if bound.log_p0 <= epsilon <= LARGEST_EPSILON:
+        return DeltaInterval(0.0, 0.0)
+    upper = max(hockey_stick(pair=pair, epsilon=epsilon, rtol=rtol).upper for pair in _pairs(bound, n_users))
+    return DeltaInterval(min(_lower_end(bound, n_users, epsilon, rtol), upper), upper)
+
+
+def _lower_end(bound: LowerBound, n_users: int, epsilon: float, rtol: float) -> float:
+    """Lower end that holds for every (log p0, beta, q0, q1) that rounds to the parameters of `bound`.
+
+    A victim with less contrast or more silence is the victim with its message swapped or dropped at random, so its pair
+    is a mixture of (P, Q) with (Q, P) or with equal laws: by convexity no larger than the larger of the two directions.
+    Moving both by more than their round-off bounds the lower end; the shares r0, r1 act smoothly (see `clone_law`).
+    """
+    log_p0 = bound.log_p0 * (1.0 - _LOG_RATIO_ERROR)
+    if log_p0 <= epsilon:
+        return 0.0
+    speak = min(bound.beta / math.tanh(0.5 * bound.log_p0), 1.0) * (1.0 - _SPEAK_ERROR)
+    pairs = _pairs(bound, n_users, log_ratio=log_p0, difference=speak * math.tanh(0.5 * log_p0))
+    return max(hockey_stick(pair=pair, epsilon=epsilon, rtol=rtol).lower for pair in pairs)
+
+
+def _pairs(
+    bound: LowerBound, n_users: int, *, log_ratio: float | None = None, difference: float | None = None
+) -> list[RatioPair]:
+    """The published pair in both directions (one if they agree), for a victim of its own where one is given."""
+    one, other = bound.shares
+    blanket = clone_law(trials=n_users - 1, probability=min(one + other, 1.0))
+    # equal up to round-off is equal: the even split is faster, and both directions agree
+    even = math.isclose(one, other, rel_tol=_ROUNDING)
+    return [
+        ratio_pair(
+            log_ratio=bound.log_p0 if log_ratio is None else log_ratio,
+            difference=bound.beta if difference is None else difference,
+            blanket=blanket,
+            split=split,
+        )
+        for split in ((0.5,) if even else (one / (one + other), other / (one + other)))
+    ]
+
+
+def published_lower_epsilon(*, bound: LowerBound, n_users: int, delta: float, rtol: float = 1e-4) -> float:
+    """Largest epsilon that Theorem 5.1 excludes at `delta`, rounded down by about rtol in terms of delta.
+
+    Parameters
+    ----------
+    bound : LowerBound
+        Its parameters, with a finite p0.
+    n_users, rtol
+        As for `published_lower_delta`.
+    delta : float
+        Target, in [1e-280, 1).
+
+    Returns
+    -------
+    float
+        No smaller epsilon is possible at `delta` (kind: lower; proven if ``bound.symmetric``); 0 if none is excluded.
+
+    Raises
+    ------
+    ParameterError
+        If p0 is infinite or another parameter is outside its range.
+    """
+    if not math.isfinite(bound.log_p0):
+        raise ParameterError("bound.log_p0", bound.log_p0, "finite")
+    check_users(n_users)
+    check_delta(delta)
+    # beyond the largest epsilon nothing is computed: what is excluded there is excluded up to it at least
+    ceiling = min(bound.log_p0, LARGEST_EPSILON)
+    return largest_excluded_epsilon(
+        bound=lambda epsilon, width: _lower_end(bound, n_users, epsilon, width), ceiling=ceiling, delta=delta, rtol=rtol
+    )

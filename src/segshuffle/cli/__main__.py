@@ -1,0 +1,5 @@
+"""``python -m segshuffle.cli``."""
+
+from segshuffle.cli import main
+
+raise SystemExit(main())

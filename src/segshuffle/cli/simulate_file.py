@@ -1,0 +1,349 @@
+"""Both rounds of Algorithm 1 on a file of item sets: what `segshuffle simulate` prints.
+
+Either message by message (`protocols.messages`), or at the level of counts: the same law of estimates, counters, and
+numbers of messages, in less time. Who has which level is drawn from its own stream, so both see the same levels.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from segshuffle.accounting.collections.levels import UserGuarantee
+from segshuffle.datasets._files import read_bounded
+from segshuffle.datasets.population import Population
+from segshuffle.datasets.transactions import read_transactions
+from segshuffle.errors import DataError, ParameterError
+from segshuffle.pipeline.seeds import stream
+from segshuffle.protocols import Method, Plan, Problem, Sample, Segmented
+from segshuffle.protocols.base import FloatArray, IntArray, blanket_variance
+from segshuffle.protocols.messages import (
+    LevelEstimates,
+    LevelPrivacy,
+    Server,
+    WireFormat,
+    run_protocol,
+)
+from segshuffle.protocols.messages.server import blanket_kind
+from segshuffle.protocols.poisson import PoissonSegmented
+
+ACCOUNTANTS = ("tight", "published")
+_MAX_LEVELS_BYTES = 2**30
+
+
+def simulate_file(
+    path: Path | str,
+    *,
+    domain_size: int,
+    delta: float,
+    level_counts: Sequence[tuple[float, int]] | None = None,
+    levels_path: Path | str | None = None,
+    levels: Sequence[float] | None = None,
+    accountant: str = "tight",
+    max_messages: float | None = None,
+    copies_max: float = 1.0,
+    messages: bool = False,
+    level_privacy: LevelPrivacy | None = None,
+    seed: int,
+    chunk_users: int | None = None,
+) -> dict[str, Any]:
+    """Run the segmented protocol on the users of a file.
+
+    Parameters
+    ----------
+    path : Path or str
+        One user per line, s distinct items in 0..domain_size - 1 (`datasets.read_transactions`).
+    domain_size : int
+        Number of items d, public.
+    delta : float
+        Failure probability of round 2, for all levels.
+    level_counts : sequence of (float, int), optional
+        Pairs (epsilon E_k, users n_k), E_1 < ... < E_K, the n_k adding up to the file's users: levels at random. Give
+        this, or `levels_path` with `levels`.
+    levels_path : Path or str, optional
+        One epsilon per line, the level of the user on the same line of `path`; comments as there.
+    levels : sequence of float, optional
+        The levels on offer, E_1 < ... < E_K; needed with `levels_path`, because what is on offer is public and must not
+        be read off the users' choices.
+    accountant : {"tight", "published"}
+        "tight": Poisson blanket, proven. "published": Algorithm 2 with the paper's accountant, not proven.
+    max_messages, copies_max : float
+        Budget of messages per user and largest expected copies of an item; "tight" only.
+    messages : bool
+        Message by message, or at the level of counts.
+    level_privacy : LevelPrivacy, optional
+        (epsilon_p, delta_p) of round 1; by default the levels are shuffled, nothing more.
+    seed : int
+        Seed of everything random.
+    chunk_users : int, optional
+        Users per batch, with `messages` only (see `run_protocol`).
+
+    Returns
+    -------
+    dict
+        JSON-ready. ``expected_error`` is the exact expectation of ``squared_error`` over round 2, given who has which
+        level and what round 1 released.
+
+    Raises
+    ------
+    DataError
+        If a file is malformed, or the levels do not fit the users.
+    ParameterError
+        If an option is outside its range, or does not go with the others.
+    """
+    method = _method(accountant, max_messages, copies_max)
+    if chunk_users is not None and not messages:
+        raise ParameterError("chunk_users", chunk_users, "left out, or used with messages: counts are drawn at once")
+    began = time.perf_counter()
+    population = read_transactions(path, domain_size=domain_size)
+    offered, chosen = _levels_of(population.n_users, level_counts, levels_path, levels, seed)
+    true_counts = tuple(np.bincount(chosen, minlength=len(offered)).tolist())
+    # checks every public parameter before anything is sent
+    Problem(population.domain_size, population.set_size, offered, true_counts, delta)
+    read = time.perf_counter() - began
+    run = _by_message if messages else _by_count
+    found = run(
+        _Input(population, chosen, offered, delta, level_privacy),
+        method,
+        stream(seed, "simulate file", "messages" if messages else "counts"),
+        chunk_users,
+    )
+    frequencies = population.item_counts / population.n_users
+    level_items = _level_items(population, chosen, len(offered))
+    divisor = found.levels.weight(_copies(found.plan))
+    return {
+        "users": population.n_users,
+        "set_size": population.set_size,
+        "domain_size": population.domain_size,
+        "simulated": "messages" if messages else "counts",
+        "accountant": accountant,
+        "kind": found.plan.kind,
+        "levels": list(offered),
+        "level_counts": list(true_counts),
+        "level_estimates": found.levels.estimates.tolist(),
+        "level_counts_planned": list(found.levels.planning),
+        "delta": delta,
+        "blanket_per_user": found.plan.blanket_per_user,
+        "blanket_levels": found.blanket_levels,
+        "copies": _copies(found.plan).tolist(),
+        "estimate": found.estimate.tolist(),
+        "frequencies": frequencies.tolist(),
+        "squared_error": float(((found.estimate - frequencies) ** 2).sum()),
+        "expected_error": expected_error(found.plan, level_items, divisor),
+        "level_messages": found.level_messages,
+        "item_messages": found.item_messages,
+        "messages_per_user": (found.level_messages + found.item_messages) / population.n_users,
+        "bytes": found.n_bytes,
+        "refused": found.refused,
+        "guarantees": [
+            {key: None if value == math.inf else value for key, value in asdict(guarantee).items()}
+            for guarantee in found.guarantees
+        ],
+        "seconds": {"read": read, **found.seconds, "total": time.perf_counter() - began},
+    }
+
+
+def expected_error(plan: Plan, level_items: IntArray, divisor: float) -> float:
+    """Exact expected squared error of round 2, given the levels of the users and the estimator's denominator.
+
+    sum_j { Var[S_j]/N_hat^2 + (E[S_j]/N_hat - w_j)^2 }, S_j = C_j - n m/d.
+
+    Parameters
+    ----------
+    plan : Plan
+        Of `PoissonSegmented` or `Segmented`.
+    level_items : ndarray of int64, shape (n_levels, domain_size)
+        Users of each level that hold each item.
+    divisor : float
+        N_hat, or N where the level counts are exact.
+    """
+    problem, copies = plan.problem, _copies(plan)
+    noise = problem.n_users * plan.blanket_per_user
+    if blanket_kind(plan) == "binomial":
+        noise = blanket_variance(problem.n_users, plan.blanket_per_user, problem.domain_size)
+    fraction = copies - np.floor(copies)
+    own = float(level_items.sum(axis=1) @ (fraction * (1.0 - fraction)))
+    misses = copies @ level_items / divisor - level_items.sum(axis=0) / problem.n_users
+    return (noise + own) / divisor**2 + float(misses @ misses)
+
+
+class _Input(NamedTuple):
+    population: Population
+    chosen: IntArray
+    """Level number of each user."""
+    levels: tuple[float, ...]
+    delta: float
+    privacy: LevelPrivacy | None
+
+
+class _Found(NamedTuple):
+    """What either way of simulating gives."""
+
+    estimate: FloatArray
+    levels: LevelEstimates
+    plan: Plan
+    blanket_levels: float
+    level_messages: int
+    item_messages: int
+    n_bytes: int
+    guarantees: tuple[UserGuarantee, ...]
+    refused: dict[str, int]
+    seconds: dict[str, float]
+
+
+def _by_message(given: _Input, method: Method, rng: np.random.Generator, chunk_users: int | None) -> _Found:
+    population = given.population
+    run = run_protocol(
+        population.items,
+        population.domain_size,
+        given.chosen,
+        given.levels,
+        given.delta,
+        planner=method.plan,
+        level_privacy=given.privacy,
+        rng=rng,
+        chunk_users=chunk_users,
+    )
+    return _Found(
+        estimate=run.estimate,
+        levels=run.levels,
+        plan=run.plan,
+        blanket_levels=run.announcements[0].blanket_per_user,
+        level_messages=run.level_messages,
+        item_messages=run.item_messages,
+        n_bytes=run.n_bytes,
+        guarantees=run.guarantees,
+        refused=run.refused._asdict(),
+        seconds=run.seconds._asdict(),
+    )
+
+
+def _by_count(given: _Input, method: Method, rng: np.random.Generator, _chunk_users: int | None) -> _Found:
+    """Round 1, planning by the same server, and round 2, all counters drawn at once; honest users are not refused."""
+    population, began = given.population, time.perf_counter()
+    n_users, d = population.n_users, population.domain_size
+    server = Server(n_users, d, population.set_size, given.levels, given.delta, given.privacy)
+    first = server.announce_levels()
+    exact = np.bincount(given.chosen, minlength=len(given.levels))
+    mean = n_users * first.blanket_per_user / len(given.levels)
+    levels = LevelEstimates(exact + rng.poisson(mean, size=exact.size), n_users, mean, 0)
+    counted = time.perf_counter()
+    plan = server.make_plan(method.plan, levels)
+    server.collections(plan)  # refuses a plan that cannot be run, as with messages
+    planned = time.perf_counter()
+    sample = Sample(population.items, d, _level_items(population, given.chosen, len(given.levels))[None])
+    # `simulate` divides by the planned counts' weight: back to counters, which are whole numbers, then by N_hat
+    blanket = n_users * plan.blanket_per_user / d
+    scale = float(np.dot(plan.problem.level_counts, _copies(plan)))
+    counters = np.rint(method.simulate(plan, sample, rng)[0] * scale + blanket)
+    estimate = (counters - blanket) / levels.weight(_copies(plan))
+    level_messages, item_messages = int(levels.counts.sum()), int(counters.sum())
+    n_bytes = level_messages * first.wire.dtype.itemsize + item_messages * WireFormat(d).dtype.itemsize
+    done = time.perf_counter()
+    return _Found(
+        estimate=estimate,
+        levels=levels,
+        plan=plan,
+        blanket_levels=first.blanket_per_user,
+        level_messages=level_messages,
+        item_messages=item_messages,
+        n_bytes=n_bytes,
+        guarantees=server.guarantees(plan),
+        refused={"levels": 0, "items": 0},
+        seconds={"levels": counted - began, "plan": planned - counted, "items": done - planned},
+    )
+
+
+def _method(accountant: str, max_messages: float | None, copies_max: float) -> Method:
+    if accountant not in ACCOUNTANTS:
+        raise ParameterError("accountant", accountant, f"one of {', '.join(ACCOUNTANTS)}")
+    if accountant == "tight":
+        return PoissonSegmented(copies_max=copies_max, max_messages=max_messages)
+    only = "with accountant 'published' (budgets and copies need 'tight')"
+    if max_messages is not None:
+        raise ParameterError("max_messages", max_messages, f"left out {only}")
+    if copies_max != 1.0:
+        raise ParameterError("copies_max", copies_max, f"1 {only}")
+    return Segmented()
+
+
+def _copies(plan: Plan) -> FloatArray:
+    return np.asarray(plan.parameters.get("copies", plan.parameters.get("sampling_rates")), dtype=float)
+
+
+def _level_items(population: Population, chosen: IntArray, n_levels: int) -> IntArray:
+    """Users of each level that hold each item, shape (n_levels, domain_size)."""
+    d = population.domain_size
+    cells = chosen[:, None] * d + population.items
+    return np.bincount(cells.ravel(), minlength=n_levels * d).reshape(n_levels, d)
+
+
+def _levels_of(
+    n_users: int,
+    level_counts: Sequence[tuple[float, int]] | None,
+    levels_path: Path | str | None,
+    levels: Sequence[float] | None,
+    seed: int,
+) -> tuple[tuple[float, ...], IntArray]:
+    """Levels on offer, and the number of each user's level."""
+    if (level_counts is None) == (levels_path is None):
+        raise ParameterError(
+            "level_counts",
+            level_counts,
+            "given, as (epsilon, users) pairs, unless levels_path is; exactly one of them is needed",
+        )
+    if levels_path is not None:
+        if levels is None:
+            raise ParameterError("levels", levels, "the levels on offer, which are public, when levels_path is given")
+        offered = tuple(float(level) for level in levels)
+        return offered, _read_levels(Path(levels_path), offered, n_users)
+    assert level_counts is not None
+    offered = tuple(float(level) for level, _ in level_counts)
+    if levels is not None and tuple(levels) != offered:
+        raise ParameterError("levels", tuple(levels), f"left out, or the levels of level_counts, {offered}")
+    counts = [count for _, count in level_counts]
+    if any(count < 0 for count in counts):
+        raise ParameterError("level_counts", tuple(level_counts), "pairs with users >= 0")
+    if sum(counts) != n_users:
+        raise DataError(
+            f"level_counts are for {sum(counts)} users, but the file has {n_users}: the counts must add up to that."
+        )
+    numbers = np.repeat(np.arange(len(counts), dtype=np.int64), counts)
+    return offered, stream(seed, "simulate file", "levels").permutation(numbers)
+
+
+def _read_levels(path: Path, offered: tuple[float, ...], n_users: int) -> IntArray:
+    """Level numbers from a file of epsilons, one line per user."""
+    numbers = {level: number for number, level in enumerate(offered)}
+    known = ", ".join(f"{level:g}" for level in offered)
+    try:
+        lines = read_bounded(path, limit=_MAX_LEVELS_BYTES).decode("utf-8-sig").split("\n")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: byte {error.start} is not text; expected is one epsilon per line.") from error
+    while lines and not lines[-1].strip(" \t\r"):
+        lines.pop()
+    found = []
+    for number, line in enumerate(lines, start=1):
+        text = line.strip(" \t\r")
+        if text.startswith("#"):
+            continue
+        try:
+            level = numbers[float(text)]
+        except (ValueError, KeyError):
+            shown = text if len(text) <= 40 else text[:37] + "..."
+            raise DataError(
+                f"{path}, line {number}: {shown!r} is not a level on offer; write the level's epsilon itself, one user "
+                f"per line: {known}."
+            ) from None
+        found.append(level)
+    if len(found) != n_users:
+        raise DataError(
+            f"{path}: {len(found)} levels for {n_users} users; one line per user is needed, in their order."
+        )
+    return np.array(found, dtype=np.int64)

@@ -1,0 +1,1 @@
+"""Plumbing of the runs: configuration, scenarios, random streams, jobs, tables, provenance, style."""

@@ -1,0 +1,107 @@
+"""Scenarios of the paper: which populations, which level splits, which panels of which figure.
+
+Imported by the Snakefile, which every remote job parses again: standard library only.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from segshuffle.pipeline.config import MSNBC_DOMAIN_SIZE, Config
+
+#: Figure -> (dataset, splits), as in the paper; panels run over splits, then set sizes, then numbers of users.
+FIGURES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "fig2": ("msnbc", ("S1",)),
+    "fig3": ("synthetic", ("S1",)),
+    "fig4": ("msnbc", ("S2", "S3")),
+    "fig5": ("synthetic", ("S2",)),
+    "fig6": ("synthetic", ("S3",)),
+}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A population: a dataset with n_users users who hold set_size of domain_size items."""
+
+    dataset: str
+    n_users: int
+    set_size: int
+    domain_size: int
+
+    @property
+    def id(self) -> str:
+        """Stable name for files and streams."""
+        return f"{self.dataset}-n{self.n_users}-s{self.set_size}"
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A panel: a setting and a split of its users over the levels."""
+
+    setting: Setting
+    split: str
+
+    @property
+    def id(self) -> str:
+        """Stable name for files and streams."""
+        return f"{self.setting.id}-{self.split}"
+
+
+def output_folder(config: Config) -> str:
+    """Where a run writes, relative to its directory: a quick run never overwrites a full one."""
+    return "results" if config["edition"] == "full" else f"results/{config['edition']}"
+
+
+def scenario_from(values: dict[str, Any]) -> Scenario:
+    """Inverse of ``dataclasses.asdict``: how a scenario travels through a rule's params."""
+    return Scenario(Setting(**values["setting"]), values["split"])
+
+
+def settings(config: Config) -> list[Setting]:
+    """All populations of a configuration, in the order of the figures."""
+    found = []
+    for dataset in ("msnbc", "synthetic"):
+        section = config[dataset]
+        for set_size in section["set_sizes"]:
+            for n_users in section["n_users"]:
+                found.append(Setting(dataset, n_users, set_size, domain_size(config, dataset, set_size)))
+    return found
+
+
+def domain_size(config: Config, dataset: str, set_size: int) -> int:
+    """Number of items of a dataset; dummy padding adds set_size items to MSNBC's 17."""
+    if dataset == "synthetic":
+        return int(config["synthetic"]["domain_size"])
+    return MSNBC_DOMAIN_SIZE + (set_size if config["msnbc"]["padding"] == "dummy" else 0)
+
+
+def scenarios(config: Config) -> list[Scenario]:
+    """All panels of a configuration."""
+    return [Scenario(setting, split) for setting in settings(config) for split in config["splits"]]
+
+
+def panels(config: Config, figure: str) -> list[Scenario]:
+    """Panels of one figure, in the paper's order."""
+    dataset, splits = FIGURES[figure]
+    inside = [setting for setting in settings(config) if setting.dataset == dataset]
+    return [Scenario(setting, split) for split in splits for setting in inside]
+
+
+def blanket_grid(config: Config) -> list[float]:
+    """Grid of m: log-spaced, with the values to include, rounded to four significant digits."""
+    grid = config["blanket_per_user"]
+    low, high, points = math.log(grid["low"]), math.log(grid["high"]), grid["points"]
+    values = {math.exp(low + (high - low) * i / (points - 1)) for i in range(points)} | set(grid["include"])
+    return sorted({float(f"{value:.4g}") for value in values})
+
+
+def level_counts(n_users: int, shares: list[float]) -> tuple[int, ...]:
+    """Exact number of users per level: shares of n_users, rounded so that they add up (largest remainder)."""
+    exact = [share * n_users for share in shares]
+    counts = [math.floor(value + 1e-9) for value in exact]
+    by_remainder = sorted(range(len(exact)), key=lambda k: counts[k] - exact[k])
+    for k in by_remainder[: n_users - sum(counts)]:
+        counts[k] += 1
+    return tuple(counts)

@@ -1,0 +1,46 @@
+"""What a finished run says at its end: where everything is, the verdicts, what took how long, what was a stand-in."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pandas as pd
+import yaml
+
+from segshuffle.pipeline.design import output_folder
+
+
+def closing_words(root: Path) -> str:
+    """Text about the finished run in `root`."""
+    claims = pd.read_csv(root / "claims.csv")
+    runtimes = pd.read_csv(root / "runtimes.csv").sort_values("seconds_total", ascending=False)
+    data = json.loads((root / "provenance.json").read_text(encoding="utf-8"))["data"]["msnbc"]
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in claims["verdict"].value_counts().items())
+    slowest = ", ".join(f"{row['rule']} {row['seconds_total']:.0f} s" for row in runtimes.head(4).to_dict("records"))
+    lines = [
+        "",
+        f"page      {root}/index.html (everything on one page: open it in a browser)",
+        f"figures   {root}/figures/ (PDF, SVG, PNG)",
+        f"numbers   {root}/mse.csv (columns: {root}/README.md)",
+        f"verdicts  {root}/claims.md: {counts}",
+        f"time      {runtimes['seconds_total'].sum():.0f} s of jobs: {slowest} ({root}/runtimes.csv)",
+        f"record    {root}/provenance.json",
+    ]
+    if data["kind"] == "real":
+        lines.append(f"data      MSNBC: the real log, verified ({data['origin']})")
+    else:
+        lines.append("data      MSNBC is a STAND-IN, not the real log: " + str(data["reason"]).splitlines()[0])
+    return "\n".join(lines)
+
+
+def main(arguments: list[str]) -> int:
+    """Print the words for a configuration file."""
+    config = yaml.safe_load(Path(arguments[0]).read_text(encoding="utf-8"))
+    print(closing_words(Path(output_folder(config))))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

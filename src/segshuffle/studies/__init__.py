@@ -1,0 +1,1 @@
+"""One folder per question: what it computes, its figures, its verdicts."""

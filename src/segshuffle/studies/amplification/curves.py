@@ -1,0 +1,100 @@
+"""Points of curves: what an accountant is asked, and the tidy row that it answers with."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import joblib
+import numpy as np
+import pandas as pd
+
+from segshuffle.pipeline.progress import parallel
+from segshuffle.studies.amplification.accountants import ACCOUNTANTS, Case
+
+#: Columns of results/amplification/*.csv, in order.
+COLUMNS = (
+    "figure",
+    "panel",
+    "curve",
+    "accountant",
+    "kind",
+    "status",
+    "x_name",
+    "x",
+    "y_name",
+    "y",
+    "parameters",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    """One point of a curve.
+
+    Parameters
+    ----------
+    panel, curve : str
+        Panel of the figure; mechanism or variant that the curve is about.
+    accountant : str
+        One of `accountants.ACCOUNTANTS`.
+    x_name : str
+        Name of the abscissa.
+    x : float
+        Abscissa.
+    case : Case
+        What the accountant is asked.
+    reference : float, optional
+        If given, y is log2(reference/epsilon), the papers' amplification ratio; otherwise y is epsilon.
+    parameters : mapping
+        What else the reader of the table may want to know.
+    """
+
+    panel: str
+    curve: str
+    accountant: str
+    x_name: str
+    x: float
+    case: Case
+    reference: float | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    def row(self, figure: str) -> dict[str, Any]:
+        """Compute the point."""
+        accountant = ACCOUNTANTS[self.accountant]
+        epsilon = accountant.epsilon(self.case)
+        y = epsilon if self.reference is None else math.log2(self.reference / epsilon)
+        known = {"n_users": self.case.n_users, "delta": self.case.delta, "epsilon": epsilon, **self.parameters}
+        return tidy(
+            figure=figure,
+            panel=self.panel,
+            curve=self.curve,
+            accountant=self.accountant,
+            kind=accountant.kind,
+            status=self.case.status or accountant.status,
+            x_name=self.x_name,
+            x=self.x,
+            y_name="epsilon" if self.reference is None else "log2_ratio",
+            y=y,
+            parameters=known,
+        )
+
+
+def tidy(*, parameters: Mapping[str, Any], **columns: Any) -> dict[str, Any]:
+    """One row of the table; parameters travel as JSON."""
+    return {**columns, "parameters": json.dumps(dict(parameters))}
+
+
+def evaluate(figure: str, points: Sequence[Point], *, n_jobs: int = 1) -> pd.DataFrame:
+    """Compute all points of a figure; the order of the rows is that of the points."""
+    jobs = [joblib.delayed(point.row)(figure) for point in points]
+    return pd.DataFrame(parallel(jobs, n_jobs, figure), columns=list(COLUMNS))
+
+
+def spaced(low: float, high: float, points: int, *, log: bool) -> list[float]:
+    """`points` numbers from low to high, evenly spaced (in the logarithm), in three digits."""
+    space = np.geomspace if log else np.linspace
+    return [float(f"{value:.3g}") for value in space(low, high, points)]

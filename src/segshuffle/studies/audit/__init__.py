@@ -1,0 +1,1 @@
+"""What the published guarantee is worth in the server's full view."""

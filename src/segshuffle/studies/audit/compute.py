@@ -1,0 +1,218 @@
+"""What the published guarantee is worth in the full view of the server: a table over settings, splits, m and levels.
+
+The item-level numbers are those of `accounting.full_view`; user-level numbers apply the paper's own group privacy to
+them. No data is looked at.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from segshuffle.accounting.collections.full_view import FullView, group_delta, group_epsilon, worst_split_user_lower
+from segshuffle.accounting.collections.published import published_item_delta
+from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
+from segshuffle.pipeline.config import Config
+from segshuffle.pipeline.design import Setting
+from segshuffle.protocols import Problem
+from segshuffle.studies.reproduction.planning import Plans, problem_of
+
+#: View -> kind of its *item-level* delta as a statement on the protocol.
+VIEWS = {
+    "published": "published",
+    "blanket-only": "upper",
+    "others-spread": "lower",
+    "others-concentrated": "lower",
+    "worst-split": "lower",
+}
+#: Columns of results/audit.csv, in order.
+COLUMNS = (
+    "dataset",
+    "n_users",
+    "set_size",
+    "domain_size",
+    "split",
+    "blanket_per_user",
+    "optimum",
+    "level",
+    "sampling_rate",
+    "view",
+    "item_epsilon",
+    "item_delta_lower",
+    "item_delta",
+    "user_delta",
+    "target_delta",
+    "claimed_user_epsilon",
+    "actual_user_epsilon",
+    "proven_user_delta",
+    "reachable",
+    "kind",
+)
+KEY = ["dataset", "n_users", "set_size", "split", "blanket_per_user", "optimum", "level", "view"]
+_SPLIT_FREE = ("published", "blanket-only", "worst-split")
+
+
+class _Cell(NamedTuple):
+    """One victim: a problem, a blanket, the rates of all levels, and the level in question."""
+
+    problem: Problem
+    blanket: float
+    rates: tuple[float, ...]
+    level: int
+
+
+def audit(config: Config, plans: Iterable[tuple[Setting, Plans]]) -> pd.DataFrame:
+    """Stack `audit_setting` over all settings."""
+    return pd.concat([audit_setting(config, setting, found) for setting, found in plans], ignore_index=True)
+
+
+def audit_setting(config: Config, setting: Setting, plans: Plans) -> pd.DataFrame:
+    """Claimed and actual guarantee of every split, m, level and view of one population.
+
+    Parameters
+    ----------
+    config : dict
+        Splits, levels and delta_times_n are used.
+    setting : Setting
+        The population.
+    plans : dict
+        As `planning.plan_setting` returns it: the rates over the grid of m, and the optimum of every split.
+
+    Returns
+    -------
+    DataFrame
+        `COLUMNS`. ``item_delta_lower`` and ``item_delta`` enclose the item-level delta of the view at ``item_epsilon``
+        = level/s; ``user_delta`` = s e^level item_delta and ``actual_user_epsilon`` (the epsilon at ``target_delta``)
+        are what the paper's group privacy makes of it; ``proven_user_delta`` is a proven lower bound of the user-level
+        delta at the level itself (nan where the view gives none), so the guarantee fails where it exceeds
+        ``target_delta``. ``reachable`` is False where the worst split needs a level that the table does not have (none
+        sends every item at this m). ``kind`` is that of the item-level delta, or "skipped" with nan in place of the
+        numbers: too many messages for the grid of the full view (`FullView.computable`).
+    """
+    memory: dict[tuple[Any, ...], dict[str, Any]] = {}
+    rows = []
+    points = [
+        (blanket, tuple(rates), False, None)
+        for blanket, rates in zip(plans["blanket_per_user"], plans["rates"], strict=True)
+    ]
+    for split in config["splits"]:
+        best = plans["optimum"][split]
+        points.append((best["blanket_per_user"], tuple(best["parameters"]["sampling_rates"]), True, split))
+    problems = {split: problem_of(config, setting, split) for split in config["splits"]}
+    # the blanket is the outer loop: all cells of one blanket share a grid of counts
+    for blanket, rates, optimum, only in points:
+        for split, problem in problems.items():
+            if only not in (None, split):
+                continue
+            for level in range(len(problem.levels)):
+                cell = _Cell(problem, blanket, rates, level)
+                head = {**asdict(setting), "split": split, "blanket_per_user": blanket, "optimum": optimum}
+                for view, kind in VIEWS.items():
+                    reachable = view != "worst-split" or max(rates) == 1.0
+                    row = _row(cell, view, memory)
+                    known = "skipped" if math.isnan(row["item_delta"]) else kind
+                    rows.append({**head, **row, "reachable": reachable, "kind": known})
+    table = pd.DataFrame(rows, columns=list(COLUMNS))
+    return table.sort_values(["split", "blanket_per_user", "optimum", "level"], kind="stable", ignore_index=True)
+
+
+def _row(cell: _Cell, view: str, memory: dict[tuple[Any, ...], dict[str, Any]]) -> dict[str, Any]:
+    """Row of one view; what does not depend on the split, or on the view, is computed once."""
+    rate = cell.rates[cell.level]
+    if view not in _SPLIT_FREE and rate < 1.0:
+        return _numbers(cell, view)
+    # a victim that is never silent has nothing that others could hide: one full view
+    name = "never-silent" if rate == 1.0 and view != "published" else view
+    key = (name, cell.blanket, cell.level, rate)
+    if key not in memory:
+        memory[key] = _numbers(cell, view)
+    return {**memory[key], "view": view, "proven_user_delta": _proven(cell, view)}
+
+
+def _numbers(cell: _Cell, view: str) -> dict[str, Any]:
+    """All numbers of one view of one cell."""
+    problem, claimed, s = cell.problem, cell.problem.levels[cell.level], cell.problem.set_size
+    accountant = _accountant(cell, view)
+    item, user_delta, actual = DeltaInterval(math.nan, math.nan), math.nan, math.nan
+    if accountant is not None:
+        interval, upper_end = accountant
+        item = interval(claimed / s)
+        user_delta = group_delta(item.upper, epsilon=claimed, set_size=s)
+        actual = group_epsilon(
+            upper_end,
+            set_size=s,
+            delta=problem.delta,
+            claimed=claimed,
+            excess=math.log(max(user_delta, 1e-290) / problem.delta),
+        )
+    return {
+        "level": claimed,
+        "sampling_rate": cell.rates[cell.level],
+        "view": view,
+        "item_epsilon": claimed / s,
+        "item_delta_lower": item.lower,
+        "item_delta": item.upper,
+        "user_delta": user_delta,
+        "target_delta": problem.delta,
+        "claimed_user_epsilon": claimed,
+        "actual_user_epsilon": actual,
+        "proven_user_delta": _proven(cell, view),
+    }
+
+
+def _accountant(cell: _Cell, view: str) -> tuple[Callable[[float], DeltaInterval], Callable[[float], float]] | None:
+    """Item-level delta of a view at an item-level epsilon: the interval, and its upper end alone; None: too large."""
+    if view == "published":
+        common = _protocol(cell)
+        return (
+            lambda epsilon: published_item_delta(**common, epsilon=epsilon),
+            lambda epsilon: published_item_delta(**common, epsilon=epsilon).upper,
+        )
+    full = FullView(**_protocol(cell), **_others(cell, view))
+    if not full.computable:
+        return None
+    return full.delta, lambda epsilon: full.one_sided(epsilon, upper=True)
+
+
+def _protocol(cell: _Cell) -> dict[str, Any]:
+    """What every accountant needs to know."""
+    return {
+        "domain_size": cell.problem.domain_size,
+        "n_users": cell.problem.n_users,
+        "blanket_per_user": cell.blanket,
+        "sampling_rate": cell.rates[cell.level],
+    }
+
+
+def _others(cell: _Cell, view: str) -> Mapping[str, Any]:
+    """What else is sent, and on how many items it falls; the victim's own s - 1 further items are part of it."""
+    problem = cell.problem
+    own = (problem.set_size - 1, cell.rates[cell.level])
+    if view == "blanket-only":
+        return {}
+    if view == "worst-split":  # the others send every item: a constant, so only the victim's own sampling is left
+        return {"sent": [own], "covered_items": own[0]}
+    sent = [own]
+    for k, (users, rate) in enumerate(zip(problem.level_counts, cell.rates, strict=True)):
+        sent.append(((users - (k == cell.level)) * problem.set_size, rate))
+    spread = view == "others-spread"
+    return {"sent": sent, "covered_items": problem.domain_size - 2 if spread else problem.set_size}
+
+
+def _proven(cell: _Cell, view: str) -> float:
+    """Proven lower bound of the user-level delta at the claimed epsilon, nan if the view is not a lower bound."""
+    if VIEWS[view] != "lower":
+        return math.nan
+    problem, claimed = cell.problem, cell.problem.levels[cell.level]
+    # one changed item of s: neighbouring users, so no group privacy is involved
+    full = FullView(**_protocol(cell), **_others(cell, view))
+    if not full.computable:
+        return math.nan
+    found = full.one_sided(claimed, upper=False)
+    if view == "worst-split" and cell.blanket.is_integer() and problem.domain_size >= 3 * problem.set_size:
+        return max(found, worst_split_user_lower(**_protocol(cell), set_size=problem.set_size, epsilon=claimed))
+    return found

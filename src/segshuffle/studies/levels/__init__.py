@@ -1,0 +1,1 @@
+"""What protecting the levels themselves costs."""

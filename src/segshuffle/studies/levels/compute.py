@@ -1,0 +1,376 @@
+r"""Experiment fig-levels: what it costs to protect the privacy levels too, by epsilon_p of round 1.
+
+The segmented protocol with a Poisson blanket runs as in Algorithm 1, at the level of counts, exact in distribution:
+
+1. round 1: counter k is n_k + Poisson(mu), mu = n m_p/K, with the least m_p for (epsilon_p, delta_p), delta_p = delta;
+2. m and all a_k are planned afresh *in every repetition*, from the noisy counts (`LevelEstimates.planning`);
+3. round 2 is drawn with that plan, and the estimate divides by N_hat (`LevelEstimates.weight`).
+
+A calibration per repetition would be too costly, and is not needed: the limits of the a_k over m depend on public
+quantities only. `PlanGrid` calibrates them once, over a grid of m, with the same accountant as `PoissonSegmented`; a
+repetition chooses from it. The exact histogram is planned in the same way, and a test holds the errors of these plans
+against those of `PoissonSegmented`.
+
+Three errors stand side by side (epsilon_p = inf: the exact histogram of Algorithm 1):
+
+- `mse_mean`: mean squared error of the repetitions, against the sample's own frequencies;
+- `mse_expected`: mean over the repetitions of the exact expected error *given* round 1. With plan and N_hat fixed,
+  sum_j V_j / N_hat^2 + (N/N_hat - 1)^2 sum_j w_j^2, where V_j = Var[S_j]: round 2's own chance is gone;
+- `mse_predicted`: closed form without any repetition, for the plan from exact counts, to first order in
+  v = Var[N_hat]/N^2 (`noisy_level_moments`).
+
+The estimates' relative bias is E[N/N_hat] - 1, the same for every item. To first order it is v for a plan that does
+not depend on the noise (`bias_fixed_plan` measures that, `bias_predicted` is v). Planning with the same noisy counts
+ties the a_k to the noise: a further term of the order of the variance, of either sign, and the larger one where a plan
+reacts to the counts (`bias_mean` has both). Either is measured with the noise of N_hat to first order, which has mean
+0, taken out. `planning_loss` is what planning with noisy counts alone costs: the mean error of the plans, were N
+known, over the error of the plan from exact counts, less 1.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import joblib
+import numpy as np
+import pandas as pd
+
+from segshuffle.accounting.collections.levels import compose_rounds
+from segshuffle.accounting.collections.poisson_calibration import largest_copies, least_blanket_mean
+from segshuffle.accounting.collections.poisson_pair import BLANKET_MEAN_RANGE
+from segshuffle.datasets.population import Population
+from segshuffle.errors import ParameterError
+from segshuffle.pipeline.config import Config
+from segshuffle.pipeline.design import Scenario, Setting
+from segshuffle.pipeline.progress import parallel
+from segshuffle.pipeline.seeds import stream
+from segshuffle.protocols import Plan, Problem, Sample
+from segshuffle.protocols.base import FloatArray, IntArray, assignment_spread, exchanged_items, uniform_item_counts
+from segshuffle.protocols.messages import LevelEstimates, LevelPrivacy, noisy_level_moments, weight_variance
+from segshuffle.protocols.messages.levels import level_announcement
+from segshuffle.protocols.poisson import PoissonSegmented
+from segshuffle.protocols.weights import ErrorTerms, best_copies
+from segshuffle.studies.reproduction.planning import problem_of
+from segshuffle.studies.reproduction.simulate import draw_levels
+
+_STEP = 0.03
+_LEAST_SHARE = 0.01
+
+#: Columns of the table, in order. Epsilons and errors of the exact histogram: epsilon_levels = inf.
+COLUMNS = (
+    "dataset",
+    "n_users",
+    "set_size",
+    "domain_size",
+    "split",
+    "epsilon_levels",
+    "delta_levels",
+    "blanket_levels",
+    "messages_levels",
+    "messages_items",
+    "mse_mean",
+    "mse_stderr",
+    "mse_expected",
+    "mse_predicted",
+    "planning_loss",
+    "bias_mean",
+    "bias_stderr",
+    "bias_fixed_plan",
+    "bias_predicted",
+    "total_epsilon",
+    "total_delta",
+    "repetitions",
+    "kind",
+    "source",
+)
+
+
+class Choice(NamedTuple):
+    """A plan for round 2."""
+
+    blanket_per_user: float
+    copies: tuple[float, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class PlanGrid:
+    """What planning may choose from: the largest copies of every level, at every m of a grid.
+
+    Parameters
+    ----------
+    blankets : ndarray of float, shape (points,)
+        Expected blanket messages per user m, increasing: log-spaced, and the points where a level reaches one copy.
+    limits : ndarray of float, shape (points, n_levels)
+        Largest a_k <= 1, rounded down (kind: exact).
+    """
+
+    blankets: FloatArray
+    limits: FloatArray
+
+    @classmethod
+    def of(cls, problem: Problem) -> PlanGrid:
+        """Calibrate the grid; the problem's level counts are not used."""
+        pairs = exchanged_items(problem.domain_size, problem.set_size)
+        if pairs == 0:
+            raise ParameterError("set_size", problem.set_size, f"below domain_size = {problem.domain_size}")
+        means, limits = _calibrated(pairs, problem.levels, problem.delta)
+        return cls(means * problem.domain_size / problem.n_users, limits)
+
+    def choose(self, problem: Problem) -> Choice:
+        """Least expected error for the problem's level counts: m at the limits, then the copies below them."""
+        counts, n_users = np.asarray(problem.level_counts, dtype=float), problem.n_users
+        spread = assignment_spread(uniform_item_counts(problem), n_users)
+        weight = self.limits @ counts
+        own = problem.set_size * ((self.limits * (1.0 - self.limits)) @ counts)
+        imbalance = spread * ((self.limits**2) @ counts - weight**2 / n_users)
+        best = int(np.argmin((n_users * self.blankets + own + imbalance) / weight**2))
+        blanket = float(self.blankets[best])
+        terms = ErrorTerms(noise=n_users * blanket, own=float(problem.set_size), spread=spread)
+        copies, _ = best_copies(self.limits[best], counts, terms)
+        return Choice(blanket, tuple(copies.tolist()))
+
+
+@functools.lru_cache(maxsize=64)
+def _calibrated(pairs: int, levels: tuple[float, ...], delta: float) -> tuple[FloatArray, FloatArray]:
+    """Blanket messages per item, shape (points,), and the limits there, shape (points, n_levels)."""
+    corners = [least_blanket_mean(copies=1.0, pairs=pairs, epsilon=level, delta=delta) for level in levels]
+    low, high = math.log(_LEAST_SHARE * min(corners)), math.log(max(corners))
+    points = np.exp(np.linspace(low, high, math.ceil((high - low) / _STEP) + 1))
+    means = np.unique(np.clip([*points, *corners], BLANKET_MEAN_RANGE[0], max(corners)))
+    limits = np.array(
+        [
+            [largest_copies(blanket_mean=float(mean), pairs=pairs, epsilon=level, delta=delta) for level in levels]
+            for mean in means
+        ]
+    )
+    means.setflags(write=False)
+    limits.setflags(write=False)
+    return means, limits
+
+
+class _Case(NamedTuple):
+    """One point: a scenario at one epsilon_p, with m_p and the choice from exact counts."""
+
+    scenario: Scenario
+    problem: Problem
+    choice: Choice
+    epsilon: float
+    blanket: float
+
+    @property
+    def counts(self) -> FloatArray:
+        """Users n_k of every level."""
+        return np.asarray(self.problem.level_counts, dtype=float)
+
+    @property
+    def mean(self) -> float:
+        """Blanket messages per level mu = n m_p/K."""
+        return self.problem.n_users * self.blanket / len(self.problem.levels)
+
+
+class _Outcomes(NamedTuple):
+    """What repetitions give, each of shape (repetitions,)."""
+
+    squared_error: FloatArray
+    expected_error: FloatArray
+    """Given round 1."""
+    plan_error: FloatArray
+    """Expected error of the repetition's plan if N were known."""
+    bias: FloatArray
+    """N/N_hat - 1 + (N_hat - N)/N of the plan from exact counts, which has mean 0 before it is kept in range."""
+    bias_fixed: FloatArray
+    """The same with N/N_hat of the plan from exact counts."""
+    messages: FloatArray
+    """Expected messages of round 2 per user."""
+
+
+def levels_table(config: Config, setting: Setting, population: Population, *, n_jobs: int = 1) -> pd.DataFrame:
+    """Error over epsilon_p of one population, for all splits.
+
+    Parameters
+    ----------
+    config : dict
+        Keys seed, repetitions, repetition_block, delta_times_n, levels, splits, and private_levels, whose "epsilons"
+        are the values of epsilon_p (the exact histogram is added to them).
+    setting : Setting
+        Names the population and gives its public sizes.
+    population : Population
+        Who holds what.
+    n_jobs : int
+        Processes; the result does not depend on it.
+
+    Returns
+    -------
+    DataFrame
+        `COLUMNS`; a row per split and epsilon_p, the exact histogram (epsilon_levels = inf) last. total_epsilon is a
+        JSON list by level, null where nothing is guaranteed.
+    """
+    grid = PlanGrid.of(problem_of(config, setting, next(iter(config["splits"]))))
+    blankets = least_blankets(config, setting)
+    repetitions, block = config["repetitions"], config["repetition_block"]
+    cases, jobs = [], []
+    for split in config["splits"]:
+        scenario, problem = Scenario(setting, split), problem_of(config, setting, split)
+        choice = grid.choose(problem)
+        drawn = draw_levels(config, scenario, population, problem.level_counts, repetitions)
+        for epsilon, blanket in blankets.items():
+            case = _Case(scenario, problem, choice, epsilon, blanket)
+            cases.append(case)
+            for first in range(0, repetitions, block):
+                sample = Sample(population.items, population.domain_size, drawn[first : first + block])
+                jobs.append(joblib.delayed(_simulate)(grid, case, sample, config["seed"], first))
+    done = iter(parallel(jobs, n_jobs, f"private levels of {setting.id}"))
+    rows = []
+    for case in cases:
+        parts = [next(done) for _ in range(0, repetitions, block)]
+        rows.append(_row(case, population, _Outcomes(*map(np.concatenate, zip(*parts, strict=True)))))
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def least_blankets(config: Config, setting: Setting) -> dict[float, float]:
+    """m_p by epsilon_p, increasing, the exact histogram (inf: 0) last; delta_p is the delta of round 2."""
+    delta = config["delta_times_n"] / setting.n_users
+    found = {}
+    for epsilon in sorted({float(value) for value in config["private_levels"]["epsilons"]}):
+        announcement = level_announcement(setting.n_users, len(config["levels"]), LevelPrivacy(epsilon, delta))
+        found[epsilon] = announcement.blanket_per_user
+    found[math.inf] = 0.0
+    return found
+
+
+def _simulate(grid: PlanGrid, case: _Case, sample: Sample, seed: int, first: int) -> _Outcomes:
+    """Round 1, planning and round 2 for a block of repetitions that starts at `first`."""
+    role = (case.scenario.id, repr(case.epsilon), first)
+    noise, rng = stream(seed, "private levels", *role), stream(seed, "protocol", "private levels", *role)
+    exact = np.asarray(case.problem.level_counts, dtype=np.int64)
+    received = exact + noise.poisson(case.mean, size=(sample.repetitions, exact.size))
+    levels = [LevelEstimates(counters, case.problem.n_users, case.mean, 0) for counters in received]
+    by_choice: dict[Choice, list[int]] = {}
+    for repetition, found in enumerate(levels):
+        choice = grid.choose(replace(case.problem, level_counts=found.planning))
+        by_choice.setdefault(choice, []).append(repetition)
+    outcomes = np.empty((len(_Outcomes._fields), sample.repetitions))
+    for choice, chosen in by_choice.items():
+        part = Sample(sample.items, sample.domain_size, sample.level_item_counts[chosen])
+        outcomes[:, chosen] = _second_round(case, choice, [levels[i] for i in chosen], part, rng)
+    return _Outcomes(*outcomes)
+
+
+def _second_round(
+    case: _Case, choice: Choice, levels: list[LevelEstimates], sample: Sample, rng: np.random.Generator
+) -> _Outcomes:
+    """Round 2 in the repetitions that made the same choice."""
+    plan = _plan(case.problem, choice)
+    weight, weight_fixed = _weight(case.problem, choice), _weight(case.problem, case.choice)
+    ratio = weight / np.array([found.weight(choice.copies) for found in levels])
+    fixed = weight_fixed / np.array([found.weight(case.choice.copies) for found in levels])
+    noise = np.array([(found.balanced - case.counts) @ case.choice.copies for found in levels]) / weight_fixed
+    # `simulate` divides by N, the server by N_hat
+    estimates = PoissonSegmented().simulate(plan, sample, rng) * ratio[:, None]
+    error = PoissonSegmented().expected_mse(plan, sample.item_counts)
+    squares = float(sample.frequencies @ sample.frequencies)
+    return _Outcomes(
+        squared_error=((estimates - sample.frequencies) ** 2).sum(axis=1),
+        expected_error=error * ratio**2 + (ratio - 1.0) ** 2 * squares,
+        plan_error=np.full(ratio.shape, error),
+        bias=ratio - 1.0 + noise,
+        bias_fixed=fixed - 1.0 + noise,
+        messages=np.full(ratio.shape, plan.messages_per_user),
+    )
+
+
+def _weight(problem: Problem, choice: Choice) -> float:
+    """N of the true level counts."""
+    return float(np.dot(problem.level_counts, choice.copies))
+
+
+def _plan(problem: Problem, choice: Choice) -> Plan:
+    """The choice as a plan whose estimates divide by the true N; its error is not needed."""
+    return Plan(
+        method="tight",
+        problem=problem,
+        kind="exact",
+        blanket_per_user=choice.blanket_per_user,
+        messages_per_user=choice.blanket_per_user + problem.set_size * _weight(problem, choice) / problem.n_users,
+        parameters={"copies": choice.copies},
+        mse_bound=math.nan,
+    )
+
+
+def predicted_error(problem: Problem, choice: Choice, item_counts: IntArray, blanket_mean: float) -> float:
+    """Closed form of the squared error with noisy level counts, for a choice that does not depend on their noise.
+
+    Parameters
+    ----------
+    problem : Problem
+        With the true level counts.
+    choice : Choice
+        m and copies.
+    item_counts : ndarray of int, shape (domain_size,)
+        Users that hold each item.
+    blanket_mean : float
+        Blanket messages per level in round 1, mu = n m_p/K.
+    """
+    weight = _weight(problem, choice)
+    means = weight * np.asarray(item_counts, dtype=float) / problem.n_users
+    # only the sum of the variances enters, so it may be spread evenly over the items
+    variance = PoissonSegmented().expected_mse(_plan(problem, choice), item_counts) * weight**2
+    moments = noisy_level_moments(
+        means,
+        np.full(means.shape, variance / means.size),
+        weight=weight,
+        weight_variance=weight_variance(choice.copies, blanket_mean),
+    )
+    return float(moments.variance.sum() + (moments.bias**2).sum())
+
+
+def _row(case: _Case, population: Population, found: _Outcomes) -> dict[str, Any]:
+    problem, setting = case.problem, case.scenario.setting
+    plan = _plan(problem, case.choice)
+    private = math.isfinite(case.epsilon)
+    delta_levels = problem.delta if private else 0.0
+    guarantees = [
+        compose_rounds(
+            level=level,
+            delta=problem.delta,
+            kind=plan.kind,
+            levels_epsilon=case.epsilon,
+            levels_delta=delta_levels,
+        )
+        for level in problem.levels
+    ]
+    error = PoissonSegmented().expected_mse(plan, population.item_counts)
+    return {
+        "dataset": setting.dataset,
+        "n_users": setting.n_users,
+        "set_size": setting.set_size,
+        "domain_size": setting.domain_size,
+        "split": case.scenario.split,
+        "epsilon_levels": case.epsilon,
+        "delta_levels": delta_levels,
+        "blanket_levels": case.blanket,
+        "messages_levels": 1.0 + case.blanket,
+        "messages_items": float(found.messages.mean()),
+        "mse_mean": float(found.squared_error.mean()),
+        "mse_stderr": _standard_error(found.squared_error),
+        "mse_expected": float(found.expected_error.mean()),
+        "mse_predicted": predicted_error(problem, case.choice, population.item_counts, case.mean),
+        "planning_loss": float((found.plan_error / error - 1.0).mean()),
+        "bias_mean": float(found.bias.mean()),
+        "bias_stderr": _standard_error(found.bias),
+        "bias_fixed_plan": float(found.bias_fixed.mean()),
+        "bias_predicted": weight_variance(case.choice.copies, case.mean) / _weight(problem, case.choice) ** 2,
+        "total_epsilon": json.dumps([each.total_epsilon if private else None for each in guarantees]),
+        "total_delta": guarantees[0].total_delta,
+        "repetitions": found.squared_error.size,
+        "kind": plan.kind,
+        "source": population.source,
+    }
+
+
+def _standard_error(values: FloatArray) -> float:
+    return float(values.std(ddof=1) / math.sqrt(values.size))

@@ -1,0 +1,1 @@
+"""How close one level comes to a trusted curator."""

@@ -1,0 +1,165 @@
+"""Laplace users with unequal budgets: the personalised bounds against two neighbouring datasets.
+
+The victim holds 0 or 1 with the largest budget, every other user holds 0 with the smaller one, and reports are rounded
+to cells. Rounding is post-processing and two datasets are no more than two: a proven lower bound.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from segshuffle.accounting.single_message.baselines import gdp_epsilon, liu_2023_epsilon, personalized_mu
+from segshuffle.accounting.single_message.decomposition import lower_bound_delta, lower_bound_epsilon
+from segshuffle.accounting.single_message.personalized import (
+    personalized_reduction_epsilon,
+    personalized_theorem_epsilon,
+)
+from segshuffle.accounting.single_message.personalized_confusion import PersonalizedUsers
+from segshuffle.accounting.single_message.randomizers import ReferenceClasses, Side
+from segshuffle.studies.referee.trial import COLUMNS, MARGIN
+
+CASE = "laplace-budgets"
+#: Everybody else's budget as a share of the victim's.
+SHARE = 0.1
+#: Largest number of users: the law of the clones has one entry per user.
+LARGEST_USERS = 100_000
+
+_CELLS = 32
+_TAIL = 30.0
+_TRIVIAL = 1e-12
+
+
+class Claim(NamedTuple):
+    """An epsilon for users with budgets of their own, at a delta."""
+
+    accountant: str
+    kind: str
+    epsilon_of: Callable[[PersonalizedUsers, float], float]
+
+
+CLAIMS = (
+    Claim("personalized", "published", lambda u, d: personalized_theorem_epsilon(users=u, delta=d)),
+    Claim("personalized-reduction", "published", lambda u, d: personalized_reduction_epsilon(users=u, delta=d)),
+    Claim("liu-2023", "published", lambda u, d: liu_2023_epsilon(local_epsilons=u.local_epsilons, delta=d)),
+    Claim(
+        "chen-cao-ge",
+        "asymptotic",
+        lambda u, d: gdp_epsilon(
+            mu=personalized_mu(local_epsilons=u.local_epsilons), delta=d, ceiling=u.largest_budget
+        ),
+    ),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwoBudgets:
+    """The victim's reports from 0 and from 1 against the report of every other user, in cells.
+
+    Parameters
+    ----------
+    victim, other : float
+        Budgets of the victim and of all others; victim >= other > 0.
+    """
+
+    victim: float
+    other: float
+
+    @property
+    def local_epsilon(self) -> float:
+        """The victim's own guarantee."""
+        return self.victim
+
+    def blanket(self, side: Side = "upper") -> ReferenceClasses:
+        """Classes against the law of the other users: all of one table, so nothing is left over."""
+        edges = _edges(self.victim - self.other)
+        first, second, own = (
+            _cell_masses(budget, centre, edges)
+            for budget, centre in ((self.victim, 0.0), (self.victim, 1.0), (self.other, 0.0))
+        )
+        return ReferenceClasses(own, np.log(first / own), np.log(second / own))
+
+    def common_input(self, side: Side = "lower") -> tuple[ReferenceClasses, ...]:
+        """All other users hold 0."""
+        return (self.blanket(side),)
+
+
+def proven_delta(*, randomizer: TwoBudgets, n_users: int, epsilon: float) -> float:
+    """Proven lower bound of delta, rounded down."""
+    return lower_bound_delta(randomizer=randomizer, n_users=n_users, epsilon=epsilon, own_inputs=False).lower
+
+
+def proven_epsilon(*, randomizer: TwoBudgets, n_users: int, delta: float) -> float:
+    """Proven lower bound of epsilon, rounded down."""
+    return lower_bound_epsilon(randomizer=randomizer, n_users=n_users, delta=delta, rtol=1e-3, own_inputs=False)
+
+
+def trial(*, victim: float, other: float, n_users: int, delta: float) -> dict[str, float]:
+    """Claimed epsilons, the proven one, and the proven delta at each claim's epsilon.
+
+    Parameters
+    ----------
+    victim, other : float
+        Budgets of the victim and of the n_users - 1 others.
+    n_users : int
+        At least 2.
+    delta : float
+        In (0, 1).
+    """
+    users = PersonalizedUsers(local_epsilons=[victim] + [other] * (n_users - 1), mechanism="laplace")
+    randomizer = TwoBudgets(victim=victim, other=other)
+    found = {"proven": proven_epsilon(randomizer=randomizer, n_users=n_users, delta=delta)}
+    for claim in CLAIMS:
+        claimed = min(claim.epsilon_of(users, delta), victim)
+        found[claim.accountant] = claimed
+        found[f"{claim.accountant}: proven delta"] = proven_delta(
+            randomizer=randomizer, n_users=n_users, epsilon=claimed
+        )
+    return found
+
+
+def try_budgets(config: Mapping[str, Any]) -> pd.DataFrame:
+    """Rows of `trial.COLUMNS`, others' budgets a tenth of the victim's; ``local_epsilon`` is the victim's."""
+    rows = []
+    for victim in config["referee"]["local_epsilons"]:
+        other = SHARE * victim
+        for n_users in (n for n in config["referee"]["many_users"] if n <= LARGEST_USERS):
+            delta = config["delta_times_n"] / n_users
+            found = trial(victim=victim, other=other, n_users=n_users, delta=delta)
+            head = (CASE, victim, n_users, "epsilon", delta)
+            call = f"trial(victim={victim!r}, other={other!r}, n_users={n_users}, delta={delta!r})"
+            command = f'python -c "from segshuffle.studies.referee.budgets import trial; print({call})"'
+            for claim in CLAIMS:
+                claimed = found[claim.accountant]
+                ratio = found["proven"] / claimed if claimed > 0 else math.inf
+                at_claim = found[f"{claim.accountant}: proven delta"] / delta
+                violated = ratio > 1 + MARGIN or at_claim > 1 + MARGIN
+                outcome, vacuous = "violated" if violated else "holds", claimed >= victim * (1 - _TRIVIAL)
+                datasets = f"victim 0 or 1 with budget {victim:g}, others 0 with budget {other:g}"
+                numbers = (claim.accountant, claim.kind, claimed, found["proven"], ratio, at_claim, outcome, vacuous)
+                rows.append((*head, *numbers, violated, datasets, command))
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _edges(gap: float) -> npt.NDArray[np.float64]:
+    """Cells on [0, 1], and outside where the two budgets differ; differences of neighbours are exact or nearly so."""
+    inside = np.linspace(0.0, 1.0, _CELLS + 1)
+    if gap <= 0:
+        return inside
+    outside = 2.0 ** np.arange(-6, math.ceil(math.log2(_TAIL / gap)) + 0.25, 0.25)
+    return np.unique(np.concatenate([-outside, inside, 1 + outside]))
+
+
+def _cell_masses(budget: float, centre: float, edges: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Probabilities of the cells that `edges` cut the line into; `centre` is one of the edges. Nothing cancels."""
+    left, right = edges[:-1], edges[1:]
+    near = np.where(left >= centre, left - centre, centre - right)
+    inner = 0.5 * np.exp(-budget * near) * -np.expm1(-budget * (right - left))
+    ends = 0.5 * np.exp(-budget * np.abs(edges[[0, -1]] - centre))
+    return np.concatenate([ends[:1], inner, ends[1:]])

@@ -1,0 +1,304 @@
+"""The full view against enumeration of the real protocol, message by message, and against independent numbers."""
+
+import math
+from fractions import Fraction
+from itertools import pairwise, product
+
+import numpy as np
+import oracles as o
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binom
+
+from segshuffle.accounting.collections.full_view import (
+    FullView,
+    full_view_item_delta,
+    group_delta,
+    group_epsilon,
+    worst_split_user_lower,
+)
+from segshuffle.accounting.collections.published import (
+    largest_sampling_rate,
+    proven_lower_item_delta,
+    published_item_delta,
+)
+from segshuffle.errors import ParameterError
+
+F = Fraction
+RTOL = 1e-3
+BLANKETS = [F(1), F(2), F(1, 2), F(3, 2), F(19, 10)]  # gamma = 1, 1, 1/2, 3/4, 19/20
+FACTORS = [F(11, 10), F(3, 2), F(4)]  # e^epsilon
+
+
+def enumerated(factor, *, d, blanket, rate, others, neighbours=((0,), (1,)), mixtures=None):
+    """Exact divergence of the server's histogram. `others`: (items, rate) per user; `mixtures`: cases to average."""
+    slots = math.ceil(blanket) * (len((mixtures or [others])[0]) + 1)
+    laws = []
+    for own in neighbours:
+        law = {}
+        for case in mixtures or [others]:
+            sets, rates = [own, *(items for items, _ in case)], [rate, *(r for _, r in case)]
+            view = o.segmented_view(d, sets, rates, slots, blanket / math.ceil(blanket))
+            for histogram, probability in view.items():
+                law[histogram] = law.get(histogram, F(0)) + probability / len(mixtures or [others])
+        laws.append(law)
+    return float(o.hockey_stick(*laws, factor))
+
+
+def view_of(d, n, blanket, rate, sent=(), covered=0):
+    return FullView(
+        domain_size=d,
+        n_users=n,
+        blanket_per_user=float(blanket),
+        sampling_rate=float(rate),
+        sent=[(count, float(r)) for count, r in sent],
+        covered_items=covered,
+    )
+
+
+def assert_encloses(interval, exact, rtol=RTOL):
+    assert interval.lower * (1 - 1e-12) <= exact <= interval.upper * (1 + 1e-12) + 1e-300
+    assert interval.upper - interval.lower <= rtol * exact + 2e-12
+
+
+@pytest.mark.parametrize("blanket", BLANKETS)
+@pytest.mark.parametrize("sent_rate", [F(0), F(1)])
+def test_blanket_alone_is_the_real_protocol_when_all_other_messages_are_certain(blanket, sent_rate):
+    """(ii), d = 4, s = 1: other users' messages are constants, wherever they fall but on the two items."""
+    n, rate = 3, F(2, 5)
+    view = view_of(4, n, blanket, rate)
+    for factor in FACTORS:
+        exact = enumerated(factor, d=4, blanket=blanket, rate=rate, others=[((2,), sent_rate), ((3,), sent_rate)])
+        assert_encloses(view.delta(math.log(factor)), exact)
+
+
+@pytest.mark.parametrize("blanket", BLANKETS)
+def test_concentrated_others_are_the_real_protocol(blanket):
+    """(iii-b), d = 4, s = 1: everybody else holds the same item."""
+    rate, rates = F(2, 5), [F(2, 5), F(3, 4), F(1)]
+    view = view_of(4, 4, blanket, rate, [(1, r) for r in rates], covered=1)
+    for factor in FACTORS:
+        exact = enumerated(factor, d=4, blanket=blanket, rate=rate, others=[((2,), r) for r in rates])
+        assert_encloses(view.delta(math.log(factor)), exact)
+
+
+@pytest.mark.parametrize("blanket", BLANKETS)
+def test_spread_others_are_the_real_protocol_with_uniform_items(blanket):
+    """(iii-a), d = 4, s = 1: the others' items are independent and uniform on the two that are left."""
+    rate, rates = F(2, 5), [F(3, 10), F(3, 4)]
+    view = view_of(4, 3, blanket, rate, [(1, r) for r in rates], covered=2)
+    fixed = [[((i,), rates[0]), ((j,), rates[1])] for i, j in product((2, 3), repeat=2)]
+    for factor in FACTORS:
+        interval = view.delta(math.log(factor))
+        exact = enumerated(factor, d=4, blanket=blanket, rate=rate, others=[], mixtures=fixed)
+        assert_encloses(interval, exact)
+        # the total is a function of the histogram: every fixed dataset leaks at least as much
+        for case in fixed:
+            assert interval.lower <= enumerated(factor, d=4, blanket=blanket, rate=rate, others=case) * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("blanket", [F(1), F(3, 2)])
+def test_spread_is_exact_with_three_items(blanket):
+    others = [((2,), F(1, 2)), ((2,), F(1, 3))]
+    interval = view_of(3, 3, blanket, F(1, 2), [(1, F(1, 2)), (1, F(1, 3))], covered=1).delta(math.log(1.5))
+    assert_encloses(interval, enumerated(F(3, 2), d=3, blanket=blanket, rate=F(1, 2), others=others))
+
+
+@pytest.mark.parametrize("blanket", [F(1), F(3, 4), F(3, 2)])
+def test_own_second_item_hides_too(blanket):
+    """Two items per user, neighbouring sets share one, others send everything: the worst split, exactly."""
+    rate = F(1, 2)
+    others = [((2, 3), F(1))]
+    exact = enumerated(F(5, 4), d=5, blanket=blanket, rate=rate, others=others, neighbours=((0, 4), (1, 4)))
+    worst = view_of(5, 2, blanket, rate, [(1, rate), (2, 1)], covered=1).delta(math.log(1.25))
+    assert_encloses(worst, exact)
+    assert exact <= view_of(5, 2, blanket, rate).delta(math.log(1.25)).upper
+
+
+def test_two_items_and_no_others():
+    """d = 2: there is no rest of the histogram, so the pair of counts is everything."""
+    for blanket in (F(1, 2), F(1)):
+        exact = enumerated(F(6, 5), d=2, blanket=blanket, rate=F(1, 2), others=[((0,), F(0))])
+        assert_encloses(view_of(2, 2, blanket, F(1, 2)).delta(math.log(1.2)), exact)
+
+
+rates = st.fractions(min_value=F(1, 10), max_value=F(1), max_denominator=10)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    blanket=st.fractions(min_value=F(1, 5), max_value=F(2), max_denominator=10),
+    rate=rates,
+    others=st.lists(st.tuples(st.sampled_from([(0,), (1,), (2,), (3,)]), rates), min_size=1, max_size=2),
+    factor=st.fractions(min_value=F(21, 20), max_value=F(3), max_denominator=20),
+)
+def test_blanket_alone_bounds_every_dataset_and_dominates_proposition_1(blanket, rate, others, factor):
+    n = len(others) + 1
+    epsilon = math.log(factor)
+    alone = view_of(4, n, blanket, rate).delta(epsilon)
+    exact = enumerated(factor, d=4, blanket=blanket, rate=rate, others=others)
+    assert exact <= alone.upper * (1 + 1e-12)
+    pair = proven_lower_item_delta(
+        domain_size=4, n_users=n, blanket_per_user=float(blanket), sampling_rate=float(rate), epsilon=epsilon
+    )
+    assert pair.lower <= alone.upper * (1 + 1e-12)
+    if all(items not in ((0,), (1,)) for items, _ in others):
+        assert pair.lower <= exact * (1 + 1e-9)
+
+
+def dense(factor, *, d, slots, gamma, rate, sent, covered):
+    """The same divergence by summing over all (c, a, u, r) in double precision: no threshold, no law of a ratio."""
+    users = np.ones(1)
+    for count, r in sent:
+        users = np.convolve(users, binom.pmf(np.arange(count + 1), count, r))
+    uncovered = d - 2 - covered
+    off = 1 - 2 * gamma / d
+    laws = []
+    total = 0.0
+    for c in range(slots + 2):
+        laws = []
+        for blanket in (c, c - 1):  # silent, spoke
+            if not 0 <= blanket <= slots:
+                laws.append(np.zeros((slots + 1, slots + users.size)))
+                continue
+            left = slots - blanket
+            on_uncovered = binom.pmf(np.arange(slots + 1), left, gamma * uncovered / d / off if off > 0 else 0)
+            table = np.zeros((slots + 1, slots + users.size))
+            for r in range(left + 1):
+                free = 1 - gamma + gamma * covered / d
+                hit = binom.pmf(np.arange(slots + 1), left - r, gamma * covered / d / free if free > 0 else 0)
+                table[r] = on_uncovered[r] * np.convolve(hit, users)
+            laws.append(table * binom.pmf(blanket, slots, 2 * gamma / d))
+        silent, spoke = laws
+        for a in range(c + 1):
+            p = rate * spoke * binom.pmf(a - 1, c - 1, 0.5) if a and c else 0 * spoke
+            q = rate * spoke * binom.pmf(a, c - 1, 0.5) if c > a else 0 * spoke
+            both = (1 - rate) * silent * binom.pmf(a, c, 0.5)
+            total += np.maximum(p + both - factor * (q + both), 0).sum()
+    return total
+
+
+@pytest.mark.parametrize("gamma", [1.0, 0.97, 0.6])
+@pytest.mark.parametrize("covered", [0, 2, 6])
+def test_middle_sizes_against_a_dense_sum(gamma, covered):
+    """Larger than enumeration allows: 40 slots, 30 messages of others, blocks of several points."""
+    n, d, rate, factor = 20, 8, 0.45, 1.3
+    sent = [(20, 0.45), (10, 0.8)]
+    exact = dense(factor, d=d, slots=40, gamma=gamma, rate=rate, sent=sent if covered else [], covered=covered)
+    interval = view_of(d, n, 2 * gamma, rate, sent, covered).delta(math.log(factor), rtol=1e-4)
+    assert_encloses(interval, exact, rtol=1e-4)
+
+
+PAPER = [
+    # d, m, published, spread, concentrated, blanket alone, user epsilon of the blanket alone
+    (17, 2.0, 3.03e-7, 3.10e-7, 3.13e-7, 1.950e-4, 0.953),
+    (128, 4.0, 3.03e-7, 3.09e-7, 3.46e-7, 2.306e-3, 2.003),
+]
+
+
+@pytest.mark.parametrize(("d", "m", "published", "spread", "concentrated", "alone", "epsilon"), PAPER)
+def test_published_settings(d, m, published, spread, concentrated, alone, epsilon):
+    """Golden values, computed with independent code: n = 5000, s = 4, level 0.5 of 0.5/1/2, split S1."""
+    n, s, delta = 5000, 4, 0.01 / 5000
+    rates = [
+        largest_sampling_rate(domain_size=d, set_size=s, n_users=n, blanket_per_user=m, epsilon=level, delta=delta)
+        for level in (0.5, 1.0, 2.0)
+    ]
+    sent = [(1249 * s, rates[0]), (2500 * s, rates[1]), (1250 * s, rates[2])]
+    common = {"domain_size": d, "n_users": n, "blanket_per_user": m, "sampling_rate": rates[0]}
+    assert published_item_delta(**common, epsilon=0.125).upper == pytest.approx(published, rel=2e-3)
+    for covered, expected in ((d - 2, spread), (s, concentrated), (0, alone)):
+        interval = full_view_item_delta(**common, epsilon=0.125, sent=sent, covered_items=covered)
+        assert interval.upper == pytest.approx(expected, rel=2e-3)
+        assert interval.relative_width <= RTOL
+    view = FullView(**common)
+    found = group_epsilon(lambda e: view.one_sided(e, upper=True), set_size=s, delta=delta, claimed=0.5)
+    assert found == pytest.approx(epsilon, abs=1e-3)
+    assert group_delta(view.delta(found / s).upper, epsilon=found, set_size=s) <= delta
+
+
+@pytest.mark.parametrize("covered", [0, 4, 15])
+def test_monotone_in_epsilon(covered):
+    view = view_of(17, 5000, 1.5, 0.4, [(15000, 0.7), (5000, 0.9)], covered)
+    found = [view.delta(epsilon) for epsilon in np.linspace(0.02, 0.2, 10)]
+    for before, after in pairwise(found):
+        assert after.upper < before.lower
+
+
+def test_more_cover_never_leaks_more():
+    """Fewer covered items show more: spread <= concentrated <= blanket alone, and all of them at least the pair."""
+    sent = [(15000, 0.7), (5000, 0.95)]
+    ends = [view_of(17, 5000, 1.9, 0.5, sent, covered).delta(0.125) for covered in (15, 8, 4, 1, 0)]
+    pair = proven_lower_item_delta(domain_size=17, n_users=5000, blanket_per_user=1.9, sampling_rate=0.5, epsilon=0.125)
+    for before, after in pairwise([pair, *ends]):
+        assert before.lower <= after.upper
+
+
+@pytest.mark.parametrize("factor", [F(11, 10), F(3, 2)])
+@pytest.mark.parametrize("rate", [F(3, 10), F(4, 5), F(1)])
+def test_user_level_lower_bound_is_below_the_real_protocol(factor, rate):
+    """Two users with disjoint pairs of items, the other sends everything elsewhere (d = 6, s = 2, m = 1)."""
+    others = [((4, 5), F(1)), ((4, 5), F(1))]
+    exact = enumerated(factor, d=6, blanket=F(1), rate=rate, others=others, neighbours=((0, 1), (2, 3)))
+    bound = worst_split_user_lower(
+        domain_size=6,
+        set_size=2,
+        n_users=3,
+        blanket_per_user=1,
+        sampling_rate=float(rate),
+        epsilon=math.log(factor),
+    )
+    assert 0.3 * exact <= bound <= exact
+
+
+def test_group_epsilon_below_and_beyond_the_claim():
+    def item_delta(epsilon):
+        return 1e-2 * math.exp(-((40 * epsilon) ** 2))
+
+    for claimed in (0.1, 1.0, 8.0):
+        root = group_epsilon(item_delta, set_size=4, delta=1e-6, claimed=claimed)
+        value = group_delta(item_delta(root / 4), epsilon=root, set_size=4)
+        assert value <= 1e-6
+        assert value == pytest.approx(1e-6, rel=5e-3)
+    assert group_epsilon(lambda epsilon: 0.1, set_size=2, delta=1e-6, claimed=1.0) == math.inf
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"covered_items": 16}, {"covered_items": -1}, {"sampling_rate": 0.0}, {"sent": [(3, 1.5)]}, {"epsilon": 0.0}],
+)
+def test_refuses(change):
+    arguments = {"domain_size": 17, "n_users": 50, "blanket_per_user": 1.0, "sampling_rate": 0.5, "epsilon": 0.1}
+    with pytest.raises(ParameterError):
+        full_view_item_delta(**{**arguments, **change})
+
+
+def test_user_level_lower_bound_refuses_what_it_is_not_for():
+    arguments = {"set_size": 4, "n_users": 50, "sampling_rate": 0.5, "epsilon": 0.1}
+    with pytest.raises(ParameterError):
+        worst_split_user_lower(domain_size=11, blanket_per_user=1, **arguments)
+    with pytest.raises(ParameterError):
+        worst_split_user_lower(domain_size=12, blanket_per_user=1.5, **arguments)
+
+
+def test_the_guarantee_provably_fails_with_the_experiments_own_levels():
+    """n = 50,000, d = 128, s = 4, m = 1: a user at level 0.5 among users at level 2, who send every item.
+
+    Theorem 3 promises (0.5, 0.01/n). The bound is checked against a dense sum over (K, c, a), K known from the total.
+    """
+    n, d, s, delta = 50_000, 128, 4, 0.01 / 50_000
+    common = {"domain_size": d, "set_size": s, "n_users": n, "blanket_per_user": 1.0}
+    rate, certain = (largest_sampling_rate(**common, epsilon=level, delta=delta) for level in (0.5, 2.0))
+    assert certain == 1.0
+    bound = worst_split_user_lower(**common, sampling_rate=rate, epsilon=0.5)
+    assert bound > 1.3 * delta
+    dense_sum = 0.0
+    for c in range(2700, 3550):
+        a = np.arange(c + s + 1)
+        coins = binom.pmf(a, c, 0.5)
+        for spoken in range(1, s + 1):
+            shifted = np.append(np.zeros(spoken), coins[: a.size - spoken])
+            gap = np.maximum(shifted - math.exp(0.5) * coins, 0.0).sum()
+            dense_sum += binom.pmf(spoken, s, rate) * binom.pmf(c, n, 2 * s / d) * gap
+    assert 0.9 * dense_sum <= bound <= dense_sum

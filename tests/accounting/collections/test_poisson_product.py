@@ -1,0 +1,383 @@
+"""The accountant of the Poisson blanket against enumeration, high-precision sums and the Gaussian limit."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from bisect import bisect_left
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import special
+
+from segshuffle.accounting.collections import poisson_pair, poisson_product
+from segshuffle.accounting.collections.poisson_calibration import epsilon_upper, largest_copies, least_blanket_mean
+from segshuffle.accounting.collections.poisson_pair import ItemPair
+from segshuffle.accounting.collections.poisson_product import delta_interval
+from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
+from segshuffle.accounting.numerics.loss_distribution import AccuracyError
+from segshuffle.errors import InfeasibleError, ParameterError
+
+mpmath.mp.dps = 50
+
+
+def plain_law(mu: float, size: int) -> list[mpmath.mpf]:
+    law = [mpmath.exp(-mpmath.mpf(mu))]
+    for x in range(1, size):
+        law.append(law[-1] * mu / x)
+    return law
+
+
+def shifted_law(mu: float, copies: float, size: int) -> list[mpmath.mpf]:
+    """Law of Poisson(mu) + M by convolution; does not use the ratio r."""
+    plain, k = plain_law(mu, size), math.floor(copies)
+    f = mpmath.mpf(copies) - k
+    return [(1 - f) * (plain[x - k] if x >= k else 0) + f * (plain[x - k - 1] if x > k else 0) for x in range(size)]
+
+
+def delta_one_pair(mu: float, copies: float, epsilon: float, size: int) -> mpmath.mpf:
+    """Sum over the joint grid of max(0, P - e^epsilon Q), t = 1."""
+    a, b, e = shifted_law(mu, copies, size), plain_law(mu, size), mpmath.exp(epsilon)
+    return mpmath.fsum(max(0, a[x] * b[y] - e * b[x] * a[y]) for x in range(size) for y in range(size))
+
+
+def delta_one_pair_fast(mu: float, copies: float, epsilon: float, size: int) -> mpmath.mpf:
+    """As `delta_one_pair`, in linear time: the event is x large and y below a bound that grows with x."""
+    a, b, e = shifted_law(mu, copies, size), plain_law(mu, size), mpmath.exp(epsilon)
+    total, y, mass_b, mass_a = mpmath.mpf(0), 0, mpmath.mpf(0), mpmath.mpf(0)
+    for x in range(size):
+        while y < size and a[x] * b[y] > e * b[x] * a[y]:
+            mass_b, mass_a, y = mass_b + b[y], mass_a + a[y], y + 1
+        total += a[x] * mass_b - e * b[x] * mass_a
+    return total
+
+
+def delta_two_pairs(mu: float, copies: float, epsilon: float, size: int) -> float:
+    """Full joint grid of four counters, t = 2."""
+    a = np.array([float(value) for value in shifted_law(mu, copies, size)])
+    b = np.array([float(value) for value in plain_law(mu, size)])
+    p, q = np.outer(a, b).ravel(), np.outer(b, a).ravel()
+    return math.fsum(np.maximum(np.outer(p, p) - math.exp(epsilon) * np.outer(q, q), 0.0).sum(axis=1))
+
+
+def delta_by_products(mu: Fraction, rate: Fraction, pairs: int, epsilon: float, size: int) -> mpmath.mpf:
+    """Plain convolution for rates up to 1 on the exact (rational) values of the product of ratios; no lattice."""
+    plain = plain_law(float(mu), size)
+    ratio = [1 - rate + rate * x / mu for x in range(size)]
+    one: dict[Fraction, mpmath.mpf] = dict(zip(ratio, plain, strict=True))
+    law = {Fraction(1): mpmath.mpf(1)}
+    for _ in range(pairs):
+        longer: dict[Fraction, mpmath.mpf] = {}
+        for (value, mass), (factor, weight) in itertools.product(law.items(), one.items()):
+            if mass * weight > 1e-30:
+                longer[value * factor] = longer.get(value * factor, 0) + mass * weight
+        law = longer
+    values = sorted(law)
+    mass_b, mass_a = [mpmath.mpf(0)], [mpmath.mpf(0)]
+    for value in values:
+        mass_b.append(mass_b[-1] + law[value])
+        mass_a.append(mass_a[-1] + law[value] * value.numerator / value.denominator)
+    e, total = mpmath.exp(epsilon), mpmath.mpf(0)
+    floats = [float(value) for value in values]
+    for value in values:
+        end = bisect_left(floats, float(value) * math.exp(-epsilon))
+        total += law[value] * (mass_b[end] * value.numerator / value.denominator - e * mass_a[end])
+    return total
+
+
+def assert_holds(bounds: DeltaInterval, exact: float, rtol: float = 1e-3) -> None:
+    assert bounds.lower <= exact * (1 + 1e-11)
+    assert exact <= bounds.upper * (1 + 1e-11)
+    assert bounds.upper <= bounds.lower * (1 + rtol)
+
+
+@pytest.mark.parametrize("mu", [0.05, 1.0, 6.0])
+@pytest.mark.parametrize("copies", [0.3, 0.999, 1.0, 1.6, 3.0])
+@pytest.mark.parametrize("epsilon", [0.0, 0.5, 2.0])
+def test_one_pair_against_the_full_grid(mu: float, copies: float, epsilon: float) -> None:
+    exact = float(delta_one_pair(mu, copies, epsilon, 45 if mu < 6 else 150))
+    assert_holds(delta_interval(ItemPair(mu, copies), pairs=1, epsilon=epsilon), exact)
+
+
+@pytest.mark.parametrize("mu", [0.05, 1.0, 3.0])
+@pytest.mark.parametrize("copies", [0.5, 1.0, 1.6])
+@pytest.mark.parametrize("epsilon", [0.0, 0.5, 1.0])
+def test_two_pairs_against_the_full_grid(mu: float, copies: float, epsilon: float) -> None:
+    exact = delta_two_pairs(mu, copies, epsilon, 36)
+    assert_holds(delta_interval(ItemPair(mu, copies), pairs=2, epsilon=epsilon), exact)
+
+
+@pytest.mark.parametrize("rate", [Fraction(1, 2), Fraction(1)])
+@pytest.mark.parametrize("epsilon", [1.0, 3.0])
+def test_four_pairs_against_a_plain_convolution(rate: Fraction, epsilon: float) -> None:
+    mu = Fraction(3, 2)
+    exact = float(delta_by_products(mu, rate, 4, epsilon, 26))
+    assert_holds(delta_interval(ItemPair(float(mu), float(rate)), pairs=4, epsilon=epsilon), exact)
+
+
+@pytest.mark.parametrize("rtol", [1e-2, 1e-4, 1e-6])
+def test_the_width_follows_the_request(rtol: float) -> None:
+    exact = float(delta_one_pair_fast(40.0, 0.7, 0.5, 250))
+    assert_holds(delta_interval(ItemPair(40.0, 0.7), pairs=1, epsilon=0.5, rtol=rtol), exact, rtol)
+
+
+@pytest.mark.parametrize(
+    ("mu", "copies", "epsilon", "power"),
+    [
+        (100.0, 0.5, 0.8, -30),
+        (1000.0, 1.0, 1.05, -100),
+        (20.0, 0.2, 0.8, -46),
+        (3.0, 0.5, 2.3, -18),
+        (100.0, 1.0, 3.0, -36),
+    ],
+)
+def test_tiny_deltas_keep_their_relative_accuracy(mu: float, copies: float, epsilon: float, power: int) -> None:
+    exact = float(delta_one_pair_fast(mu, copies, epsilon, round(mu + 40 * math.sqrt(mu) + 120)))
+    assert 0 < exact < 10.0**power
+    assert_holds(delta_interval(ItemPair(mu, copies), pairs=1, epsilon=epsilon), exact)
+
+
+def test_copies_so_few_that_the_loss_vanishes() -> None:
+    with mpmath.workdps(140):
+        exact = float(delta_one_pair(2.0, 1e-60, 0.0, 60))
+    assert_holds(delta_interval(ItemPair(2.0, 1e-60), pairs=1, epsilon=0.0), exact)
+
+
+@pytest.mark.parametrize("scale", [0.05, 0.2, 1.0])
+@pytest.mark.parametrize("mu", [1e8, 1e12])
+def test_large_blanket_is_the_gaussian_mechanism(scale: float, mu: float) -> None:
+    s, epsilon = 4, 4.0 * scale
+    bounds = delta_interval(ItemPair(mu, min(scale * math.sqrt(mu / (2 * s)), 64.0)), pairs=s, epsilon=epsilon)
+    scale = min(scale, 64.0 * math.sqrt(2 * s / mu))
+    gaussian = special.ndtr(scale / 2 - epsilon / scale) - math.exp(epsilon) * special.ndtr(
+        -scale / 2 - epsilon / scale
+    )
+    if gaussian < 1e-200:
+        assert bounds == (0.0, poisson_product.SMALLEST_DELTA)
+    else:
+        assert bounds.lower == pytest.approx(gaussian, rel=2e-3, abs=0)
+
+
+@pytest.mark.parametrize("copies", [0.8, 2.3])
+def test_blocks_and_single_counts_agree(copies: float) -> None:
+    pair, step, tail = ItemPair(1.3e5, copies), 2e-4 * copies, 40.0
+    window = poisson_pair.window_of(pair, tail)
+    blocks = poisson_pair.block_table(pair, step, window, tail)
+    atoms = poisson_pair.atom_table(pair, blocks.step, window, 4 * math.exp(-tail))
+    shift = atoms.first - blocks.first
+    inner = slice(shift + 1, shift + atoms.mass.size - 1)
+    np.testing.assert_allclose(blocks.mass[inner], atoms.mass[1:-1], rtol=1e-10)
+    np.testing.assert_allclose(blocks.excess[inner], atoms.excess[1:-1], rtol=1e-7, atol=1e-7 * step)
+
+
+def test_block_masses_at_a_mean_of_a_million_millions() -> None:
+    pair, mu = ItemPair(1e12, 1.0), 10**12
+    last = np.array([mu - 8_000_000, mu - 7_999_000, mu, mu + 500, mu + 6_000_000, mu + 6_000_700], dtype=float)
+    mass, _ = poisson_pair.block_masses(pair, last)
+    for k in (0, 2, 4):
+        x = int(last[k]) + 1
+        term = mpmath.exp(x * mpmath.log(mu) - mu - mpmath.loggamma(x + 1))
+        exact = mpmath.mpf(0)
+        for y in range(x, int(last[k + 1]) + 1):
+            exact += term
+            term *= mpmath.mpf(mu) / (y + 1)
+        assert float(mass[k]) == pytest.approx(float(exact), rel=1e-10, abs=0)
+
+
+def histogram_law(sets: list[set[int]], copies: list[float], mu: float, size: int) -> np.ndarray:
+    """Law of the histogram, shape (size,) * 4: multinomial blanket given its size, then the users' copies."""
+    grid = np.indices((size,) * 4)
+    total = grid.sum(axis=0)
+    log_law = total * math.log(4 * mu) - 4 * mu - special.gammaln(total + 1)  # number of blanket messages
+    log_law += special.gammaln(total + 1) - special.gammaln(grid + 1).sum(axis=0) - total * math.log(4)
+    law = np.exp(log_law)
+    for held, mean in zip(sets, copies, strict=True):
+        k = math.floor(mean)
+        for item in held:
+            parts = [np.roll(law, k + more, axis=item) for more in (0, 1)]
+            for more, part in enumerate(parts):
+                np.moveaxis(part, item, 0)[: k + more] = 0
+            law = (1 - mean + k) * parts[0] + (mean - k) * parts[1]
+    return law
+
+
+@pytest.mark.parametrize("copies", [0.6, 1.0, 1.4])
+@pytest.mark.parametrize("epsilon", [0.2, 1.0])
+def test_protocol_by_enumeration(copies: float, epsilon: float) -> None:
+    mu, size, e = 0.7, 16, math.exp(epsilon)
+
+    def divergence(one: set[int], other: set[int], rest: list[set[int]], level: float) -> float:
+        levels = [copies] + [level] * len(rest)
+        laws = [histogram_law([own, *rest], levels, mu, size) for own in (one, other)]
+        return float(np.maximum(laws[0] - e * laws[1], 0.0).sum())
+
+    both, single = (delta_interval(ItemPair(mu, copies), pairs=t, epsilon=epsilon, rtol=1e-4) for t in (2, 1))
+    tail = 1e-12
+    alone = divergence({0, 1}, {2, 3}, [], 0.0)
+    assert both.lower - tail <= alone <= both.upper + tail
+    shared = divergence({0, 1}, {1, 2}, [], 0.0)
+    assert single.lower - tail <= shared <= single.upper + tail
+    three_items = divergence({0, 1, 2}, {1, 2, 3}, [], 0.0)  # t = min(3, 4 - 3)
+    assert single.lower - tail <= three_items <= single.upper + tail
+    assert divergence({0, 1}, {2, 3}, [{0, 2}, {1, 3}], 0.4) < both.lower
+    certain = divergence({0, 1}, {2, 3}, [{0, 2}], 1.0)  # a known shift hides nothing
+    assert both.lower - 1e-9 <= certain <= both.upper + 1e-9
+
+
+VALID_MU = st.floats(-1.0, 7.0).map(lambda power: 10**power)
+SCALES = st.floats(0.05, 3.0)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    mu=VALID_MU,
+    scale=SCALES,
+    pairs=st.sampled_from([1, 2, 4, 8]),
+    epsilon=st.floats(0.01, 3.0),
+    grow=st.floats(1.01, 2.0),
+)
+def test_monotone_in_every_parameter(mu: float, scale: float, pairs: int, epsilon: float, grow: float) -> None:
+    copies = min(scale * math.sqrt(mu / (2 * pairs)), 30.0)
+
+    def bounds(mu: float, copies: float, pairs: int, epsilon: float) -> DeltaInterval:
+        return delta_interval(ItemPair(mu, copies), pairs=pairs, epsilon=epsilon, rtol=1e-2)
+
+    here = bounds(mu, copies, pairs, epsilon)
+    assert 0 <= here.lower <= here.upper <= 1
+    assert bounds(mu, copies, pairs, epsilon * grow).lower <= here.upper
+    assert bounds(mu * grow, copies, pairs, epsilon).lower <= here.upper
+    assert bounds(mu, copies * grow, pairs, epsilon).upper >= here.lower
+    assert bounds(mu, copies, pairs + 1, epsilon).upper >= here.lower
+
+
+@pytest.mark.parametrize("mu", [0.5, 5.0])
+def test_delta_does_not_decrease_in_the_copies_across_integers(mu: float) -> None:
+    for epsilon in (0.0, 0.3, 1.5):
+        deltas = [delta_one_pair_fast(mu, copies, epsilon, 60) for copies in np.arange(1, 60) / 16]
+        assert all(earlier <= later for earlier, later in itertools.pairwise(deltas))
+
+
+@pytest.mark.parametrize(("mu", "copies"), [(30.0, 0.5), (588.0, 1.0), (1e5, 3.5)])
+@pytest.mark.parametrize("pairs", [2, 4, 8])
+def test_group_privacy_is_never_better(mu: float, copies: float, pairs: int) -> None:
+    epsilon = 0.3
+    single = delta_interval(ItemPair(mu, copies), pairs=1, epsilon=epsilon)
+    product = delta_interval(ItemPair(mu, copies), pairs=pairs, epsilon=pairs * epsilon)
+    assert product.lower <= single.upper * math.expm1(pairs * epsilon) / math.expm1(epsilon)
+
+
+CASES = [(588.0, 4, 0.5, 2e-6), (10.0, 4, 0.5, 1e-7), (1e5, 8, 0.5, 1e-7), (1e9, 4, 1e-3, 1e-9), (200.0, 4, 1.0, 1e-30)]
+#: Delta hardly moves from one whole copy on, so a secant steps far away.
+CASES += [(11.046368548576215, 1, 3.702, 1.3704270852415102e-10)]
+
+
+@pytest.mark.parametrize(("mu", "pairs", "epsilon", "delta"), CASES)
+def test_calibration_ends_on_the_safe_side(mu: float, pairs: int, epsilon: float, delta: float) -> None:
+    copies = largest_copies(blanket_mean=mu, pairs=pairs, epsilon=epsilon, delta=delta, copies_max=60.0)
+    assert copies < 60.0
+    exact = delta_interval(ItemPair(mu, copies), pairs=pairs, epsilon=epsilon, rtol=1e-5)
+    assert 0.998 * delta <= exact.lower <= delta
+    mean = least_blanket_mean(copies=copies, pairs=pairs, epsilon=epsilon, delta=delta)
+    exact = delta_interval(ItemPair(mean, copies), pairs=pairs, epsilon=epsilon, rtol=1e-5)
+    assert 0.998 * delta <= exact.lower <= delta
+    level = epsilon_upper(ItemPair(mu, copies), pairs=pairs, delta=delta)
+    exact = delta_interval(ItemPair(mu, copies), pairs=pairs, epsilon=level, rtol=1e-5)
+    assert 0.998 * delta <= exact.lower <= delta
+
+
+def test_limits_of_calibration() -> None:
+    assert largest_copies(blanket_mean=1e6, pairs=4, epsilon=1.0, delta=1e-6) == 1.0
+    assert least_blanket_mean(copies=0.0, pairs=4, epsilon=1.0, delta=1e-6) == 1e-3
+    assert epsilon_upper(ItemPair(10.0, 0.0), pairs=4, delta=1e-6) == 0.0
+    assert epsilon_upper(ItemPair(1e6, 1e-3), pairs=1, delta=0.1) == 0.0
+    assert math.isinf(epsilon_upper(ItemPair(2.0, 1.0), pairs=4, delta=1e-6))  # Y = 0 alone has more than delta
+    with pytest.raises(InfeasibleError):
+        least_blanket_mean(copies=64.0, pairs=10, epsilon=0.0, delta=1e-9)
+
+
+def test_certain_copies_have_an_infinite_loss() -> None:
+    bounds = delta_interval(ItemPair(4.0, 2.0), pairs=3, epsilon=20.0)
+    floor = 1 - (1 - math.exp(-4) * 5) ** 3
+    assert floor <= bounds.upper
+    assert bounds.lower >= floor * (1 - 1e-9)
+    assert bounds.upper == pytest.approx(floor, rel=1e-2, abs=0)
+    assert delta_interval(ItemPair(1e-3, 5.0), pairs=4, epsilon=1.0).upper == 1.0
+
+
+def test_no_copies_no_loss() -> None:
+    assert delta_interval(ItemPair(10.0, 0.0), pairs=4, epsilon=0.0) == (0.0, 0.0)
+
+
+def test_refusal_when_the_lattice_would_be_too_long() -> None:
+    with pytest.raises(AccuracyError, match="raise rtol"):
+        delta_interval(ItemPair(1e-3, 1e-6), pairs=100, epsilon=0.0, rtol=1e-6)
+
+
+def test_the_widest_lattice_is_judged_by_its_width() -> None:
+    """Half a million cells are too few for the lattice of this width, but few counts are told apart by far fewer."""
+    interval = delta_interval(ItemPair(0.7766, 1.0), pairs=1, epsilon=4.814, rtol=1e-5)
+    assert_holds(interval, float(delta_one_pair(0.7766, 1.0, 4.814, 40)), rtol=1e-5)
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, 1e13, math.nan, math.inf])
+def test_illegal_blanket_mean(value: float) -> None:
+    with pytest.raises(ParameterError, match="blanket_mean"):
+        ItemPair(value, 0.5)
+
+
+@pytest.mark.parametrize("value", [-0.1, 1e-130, 65.0, math.nan])
+def test_illegal_copies(value: float) -> None:
+    with pytest.raises(ParameterError, match="copies"):
+        ItemPair(10.0, value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("pairs", 0),
+        ("pairs", 1.5),
+        ("pairs", True),
+        ("epsilon", -0.1),
+        ("epsilon", math.nan),
+        ("rtol", 0.0),
+        ("rtol", 2.0),
+    ],
+)
+def test_illegal_request(name: str, value: object) -> None:
+    arguments: dict[str, object] = {"pairs": 4, "epsilon": 0.5, name: value}
+    with pytest.raises(ParameterError, match=name):
+        delta_interval(ItemPair(10.0, 0.5), **arguments)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("delta", [0.0, 1.0, 1e-120, math.nan])
+def test_illegal_delta(delta: float) -> None:
+    with pytest.raises(ParameterError, match="delta"):
+        epsilon_upper(ItemPair(10.0, 0.5), pairs=4, delta=delta)
+    with pytest.raises(ParameterError, match="copies_max"):
+        largest_copies(blanket_mean=10.0, pairs=4, epsilon=0.5, delta=1e-6, copies_max=0.0)
+
+
+@pytest.mark.parametrize(("mu", "copies", "pairs", "epsilon"), [(100.0, 0.6, 4, 0.5), (40.0, 1.0, 8, 2.0)])
+def test_against_dp_accounting(mu: float, copies: float, pairs: int, epsilon: float) -> None:
+    pld = pytest.importorskip("dp_accounting.pld.privacy_loss_distribution")
+    size = round(mu + 15 * math.sqrt(mu) + 20)
+    a = np.array([float(value) for value in shifted_law(mu, copies, size)])
+    b = np.array([float(value) for value in plain_law(mu, size)])
+    with np.errstate(divide="ignore"):
+        first, second = np.log(np.outer(a, b)).ravel(), np.log(np.outer(b, a)).ravel()
+    deltas = []
+    for pessimistic in (False, True):
+        one = pld.from_two_probability_mass_functions(
+            dict(enumerate(second)),
+            dict(enumerate(first)),
+            pessimistic_estimate=pessimistic,
+            value_discretization_interval=1e-4,
+        )
+        deltas.append(one.self_compose(pairs).get_delta_for_epsilon(epsilon))
+    bounds = delta_interval(ItemPair(mu, copies), pairs=pairs, epsilon=epsilon)
+    assert deltas[0] <= bounds.upper
+    assert bounds.lower <= deltas[1] * (1 + 1e-6)

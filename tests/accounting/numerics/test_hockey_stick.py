@@ -1,0 +1,351 @@
+"""The certified interval: it contains the exact divergence, it is as narrow as asked, and a wrong formula is noticed.
+
+Containment is compared in rational arithmetic with no tolerance at all wherever the oracle is exact; the parameters
+are dyadic, so that the float that the accountant sees is the number the oracle uses.
+"""
+
+import dataclasses
+import math
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import oracles as o
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import MP
+from scipy import optimize, stats
+
+from segshuffle.accounting.numerics import hockey_stick as module
+from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
+from segshuffle.accounting.numerics.laws import BinomialLaw, PoissonLaw
+from segshuffle.errors import ParameterError
+
+F = Fraction
+
+
+def exp_fraction(epsilon):
+    """e^epsilon to 70 digits, for the exact float epsilon."""
+    return F(int(MP.floor(MP.exp(MP.mpf(epsilon)) * MP.mpf(10) ** 70)), 10**70)
+
+
+def contains(interval, exact):
+    """The predicate of every containment test: exact comparison, no slack."""
+    return F(interval.lower) <= F(exact) <= F(interval.upper)
+
+
+def exact_divergence(trials, clone, heads, tails, epsilon):
+    return o.hockey_stick(*o.count_pair(trials, F(clone), F(heads), F(tails)), exp_fraction(epsilon))
+
+
+# trials, probability, heads, tails, epsilon: all dyadic
+CASES = [
+    (0, 0.5, 0.75, 0.125, 0.25),
+    (1, 0.25, 1.0, 0.0, 0.5),
+    (5, 0.25, 0.5, 0.0, 0.25),
+    (6, 0.5, 0.75, 0.25, 0.125),
+    (7, 1.0, 1.0, 0.0, 0.5),
+    (7, 1.0, 0.5, 0.125, 0.125),
+    (9, 0.125, 0.625, 0.0625, 0.5),
+    (12, 0.75, 0.9375, 0.0, 0.25),
+    (12, 0.5, 0.5, 0.25, 0.0),
+    (20, 0.25, 0.25, 0.0, 0.0),
+    (25, 0.5, 1.0, 0.0, 1.5),
+    (30, 0.03125, 0.5, 0.0, 0.0625),
+]
+
+
+def contained(case, rtol=1e-4):
+    trials, probability, heads, tails, epsilon = case
+    interval = hockey_stick(pair=CountPair(heads, tails, BinomialLaw(trials, probability)), epsilon=epsilon, rtol=rtol)
+    return contains(interval, exact_divergence(*case))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_contains_the_exact_value(case):
+    assert contained(case)
+    assert contained(case, rtol=1e-9)
+
+
+@settings(max_examples=120, deadline=None, derandomize=True)
+@given(
+    trials=st.integers(0, 10),
+    clone=st.integers(1, 64),
+    heads=st.integers(1, 64),
+    tails=st.integers(0, 64),
+    epsilon=st.sampled_from([0.0, 2.0**-20, 0.125, 0.5, 1.0, 3.0, 20.0, 45.0]),
+)
+def test_contains_the_exact_value_anywhere(trials, clone, heads, tails, epsilon):
+    tails = min(tails % heads if heads > 1 else 0, 64 - heads)
+    assert contained((trials, clone / 64, heads / 64, tails / 64, epsilon))
+
+
+# -- the tests above would notice ------------------------------------------------------------------------------------
+
+
+def test_predicate_refuses_an_interval_that_misses_by_a_millionth():
+    exact = exact_divergence(*CASES[2])
+    assert contains(DeltaInterval(float(exact * (1 - F(1, 10**6))), float(exact * (1 + F(1, 10**6)))), exact)
+    assert not contains(DeltaInterval(0.0, float(exact * (1 - F(1, 10**6)))), exact)
+    assert not contains(DeltaInterval(float(exact * (1 + F(1, 10**6))), 1.0), exact)
+
+
+def scaled(function, factor):
+    return lambda *arguments: function(*arguments) * factor
+
+
+MUTATIONS = {
+    "half tail 1e-6 too small": ("half_binomial_tail", scaled(module.half_binomial_tail, 1 - 1e-6)),
+    "half tail 1e-6 too large": ("half_binomial_tail", scaled(module.half_binomial_tail, 1 + 1e-6)),
+    "half pmf 1e-6 too small": ("half_binomial_pmf", scaled(module.half_binomial_pmf, 1 - 1e-6)),
+    "half pmf 1e-6 too large": ("half_binomial_pmf", scaled(module.half_binomial_pmf, 1 + 1e-6)),
+    "tail without the threshold": ("half_binomial_tail", lambda c, t: module.half_binomial_pmf(c, t) * 0.0),
+    "one trial more in the half tail": (
+        "half_binomial_tail",
+        lambda c, t, original=module.half_binomial_tail: original(c + 1, t),
+    ),
+}
+
+
+@pytest.mark.parametrize("mutation", MUTATIONS)
+def test_a_wrong_formula_is_noticed(monkeypatch, mutation):
+    monkeypatch.setattr(module, *MUTATIONS[mutation])
+    assert not all(contained(case) for case in CASES)
+
+
+@pytest.mark.parametrize(
+    "mutate",
+    [
+        pytest.param(lambda t, p, h, s: (t + 1, p, h, s), id="one trial more"),
+        pytest.param(lambda t, p, h, s: (max(t - 1, 0), p, h, s), id="one trial fewer"),
+        pytest.param(lambda t, p, h, s: (t, p * (1 - 1e-6), h, s), id="probability"),
+        pytest.param(lambda t, p, h, s: (t, p, h * (1 - 1e-6), s), id="heads"),
+        pytest.param(lambda t, p, h, s: (t, p, h, s * (1 - 1e-6)), id="tails"),
+    ],
+)
+def test_a_wrong_parameter_is_noticed(mutate):
+    def survives(case):
+        trials, probability, heads, tails = mutate(*case[:4])
+        pair = CountPair(heads, tails, BinomialLaw(trials, probability))
+        return contains(hockey_stick(pair=pair, epsilon=case[4]), exact_divergence(*case))
+
+    assert not all(survives(case) for case in CASES)
+
+
+# -- realistic sizes -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("trials", "probability", "heads", "tails", "epsilon"),
+    [
+        (9_999, 1 / 64, 0.5, 0.0, 0.25),
+        (9_999, 1 / 64, 1.0, 0.0, 0.5),
+        (9_999, 1 / 128, 0.25, 0.125, 0.125),
+        (4_999, 1 / 32, 0.75, 0.25, 0.0),
+    ],
+)
+def test_contains_the_sum_over_all_cells_at_ten_thousand_trials(trials, probability, heads, tails, epsilon):
+    cells = o.count_pair_divergence_float(trials, probability, heads, math.exp(epsilon), tails)
+    pair = CountPair(heads, tails, BinomialLaw(trials, probability))
+    interval = hockey_stick(pair=pair, epsilon=epsilon, rtol=1e-5)
+    assert cells > 1e-12
+    # 1e-8: the stated accuracy (1e-9) of the oracle, which works in doubles
+    assert interval.lower * (1 - 1e-8) <= cells <= interval.upper * (1 + 1e-8)
+    assert interval.relative_width <= 1e-5
+
+
+def sum_over_totals(trials, probability, heads, epsilon):
+    """Sum over every total c of three binomial tails (math.md, section 2), no blocks; about 1e-7 relative."""
+    mean, std = trials * probability, math.sqrt(trials * probability * (1 - probability))
+    c = np.arange(max(1.0, math.floor(mean - 14 * std)), math.ceil(mean + 14 * std))
+    u, w = (stats.binom.pmf(c - i, trials, probability) for i in (0, 1))
+    gain = math.exp(epsilon)
+    low = (gain * c + (gain - 1) * (1 - heads) / heads * (u / w) * (c / 2)) / (1 + gain)
+    t = np.floor(low) + 1
+    speaks = stats.binom.sf(t - 2, c - 1, 0.5) - gain * stats.binom.sf(t - 1, c - 1, 0.5)
+    silent = (1 - gain) * stats.binom.sf(t - 1, c, 0.5)
+    return math.fsum(heads * w * speaks + (1 - heads) * u * silent)
+
+
+@pytest.mark.parametrize(("heads", "epsilon"), [(0.5, 3.1e-3), (0.5, 1e-3), (1.0, 6.4e-3)])
+def test_agrees_with_the_plain_sum_at_a_hundred_million_trials(heads, epsilon):
+    plain = sum_over_totals(10**8, 2 / 128, heads, epsilon)
+    interval = hockey_stick(pair=CountPair(heads, 0.0, BinomialLaw(10**8, 2 / 128)), epsilon=epsilon, rtol=1e-5)
+    # the plain sum cancels: 1e-11 of its terms, which are 1e3 to 1e4 times larger than their difference
+    assert interval.lower * (1 - 1e-6) <= plain <= interval.upper * (1 + 1e-6)
+
+
+def test_plain_sum_is_what_the_oracle_computes():
+    direct = o.count_pair_divergence_float(3_000, 1 / 32, 0.5, math.exp(0.25))
+    assert sum_over_totals(3_000, 1 / 32, 0.5, 0.25) == pytest.approx(direct, rel=1e-9, abs=0)
+
+
+@pytest.mark.parametrize(
+    ("mean", "heads", "tails", "epsilon"),
+    [(0.5, 1.0, 0.0, 0.25), (4.0, 0.5, 0.0, 0.5), (6.0, 0.5, 0.25, 0.125), (0.125, 0.75, 0.0, 0.0), (8.0, 1.0, 0.0, 3)],
+)
+def test_poisson_blanket(mean, heads, tails, epsilon):
+    p, q, lost = o.count_pair_poisson(F(mean), F(heads), F(tails), cutoff=50)
+    lower, upper = o.hockey_stick_bounds(p, q, exp_fraction(epsilon), lost)
+    interval = hockey_stick(pair=CountPair(heads, tails, PoissonLaw(mean)), epsilon=epsilon, rtol=1e-6)
+    assert MP.mpf(interval.lower) <= upper
+    assert MP.mpf(interval.upper) >= lower
+    assert interval.relative_width <= 1e-6
+    assert upper - lower < 1e-20  # the oracle is sharp enough for the comparison to mean something
+
+
+# -- width -----------------------------------------------------------------------------------------------------------
+
+
+def epsilon_for(pair, delta):
+    """Return epsilon at which the pair's delta is about `delta`, None if it has a floor above or starts below it."""
+
+    def excess(log_epsilon):
+        found = hockey_stick(pair=pair, epsilon=math.exp(log_epsilon), rtol=0.05)
+        return math.log(max(found.upper, 1e-200) / delta)
+
+    low, high = math.log(1e-9), math.log(100.0)
+    if excess(low) < 0 or excess(high) > 0:
+        return None
+    return math.exp(optimize.brentq(excess, low, high, xtol=1e-3))
+
+
+@pytest.mark.parametrize("heads", [0.5, 1.0])
+@pytest.mark.parametrize("n_users", [10, 10**3, 10**5, 10**7, 10**9, 10**11, 10**12])
+def test_width_is_what_was_asked(n_users, heads):
+    pair = CountPair(heads, 0.0, BinomialLaw(n_users - 1, 2 / 128))
+    tested = 0
+    for delta in (1e-3, 1e-8, 1e-18, 1e-30):
+        if (epsilon := epsilon_for(pair, delta)) is None:
+            continue
+        tested += 1
+        assert 0.5 * delta < hockey_stick(pair=pair, epsilon=epsilon).lower < 2 * delta
+        for rtol in (1e-2, 1e-4):
+            assert hockey_stick(pair=pair, epsilon=epsilon, rtol=rtol).relative_width <= rtol
+    # with certainty of speaking and few users, delta does not fall below Pr[nobody covers]; with many, it starts low
+    assert tested >= (0 if heads == 1.0 and n_users <= 1000 else 3)
+
+
+@pytest.mark.parametrize("n_users", [100, 10**4, 10**6, 10**8])
+def test_intervals_of_different_width_overlap(n_users):
+    pair = CountPair(0.5, 0.0, BinomialLaw(n_users, 1 / 64))
+    epsilon = epsilon_for(pair, 1e-7)
+    found = [hockey_stick(pair=pair, epsilon=epsilon, rtol=rtol) for rtol in (0.5, 1e-2, 1e-4, 1e-6)]
+    assert max(interval.lower for interval in found) <= min(interval.upper for interval in found)
+    assert found[-1].relative_width <= 1e-6
+
+
+@pytest.mark.parametrize("law", [BinomialLaw(10**6, 1 / 64), PoissonLaw(15_625.0)])
+def test_poisson_blanket_at_realistic_sizes_has_the_width(law):
+    pair = CountPair(0.5, 0.0, law)
+    assert hockey_stick(pair=pair, epsilon=0.05, rtol=1e-6).relative_width <= 1e-6
+
+
+# -- monotone --------------------------------------------------------------------------------------------------------
+
+
+def strictly_decreasing(intervals):
+    """Each interval lies above the next, and they do not even touch."""
+    return all(a.lower > b.upper for a, b in pairwise(intervals))
+
+
+@pytest.mark.parametrize("heads", [0.5, 1.0])
+@pytest.mark.parametrize("trials", [9, 9_999, 10**7])
+def test_monotone(trials, heads):
+    def at(epsilon=None, factor=1.0, trials=trials, heads=heads):
+        pair = CountPair(heads, 0.0, BinomialLaw(trials, 1 / 8))
+        return hockey_stick(pair=pair, epsilon=base * factor if epsilon is None else epsilon, rtol=1e-5)
+
+    # at most 1.8 is tested: nine trials cannot tell epsilons above log 9 apart
+    base = min(3.0 * math.sqrt(1 / (trials / 8)), 1.5)
+
+    assert strictly_decreasing([at(epsilon=0.0), *(at(factor=f) for f in (0.1, 0.5, 0.51, 1.0, 1.2))])
+    assert strictly_decreasing([at(heads=heads * f) for f in (1.0, 0.99, 0.7, 0.4)])
+    assert strictly_decreasing([at(epsilon=base, trials=t) for t in (trials, trials + trials // 8, 2 * trials)])
+
+
+def test_tails_reduce_the_divergence():
+    law = BinomialLaw(1000, 1 / 16)
+    assert strictly_decreasing(
+        [hockey_stick(pair=CountPair(0.5, tails, law), epsilon=0.1, rtol=1e-5) for tails in (0.0, 0.125, 0.25, 0.375)]
+    )
+
+
+# -- ends of the range -----------------------------------------------------------------------------------------------
+
+
+def test_values_below_the_smallest_delta():
+    pair = CountPair(0.5, 0.0, BinomialLaw(10**9, 0.5))
+    assert hockey_stick(pair=pair, epsilon=1.0) == DeltaInterval(0.0, 1e-290)
+    assert math.isinf(DeltaInterval(0.0, 1e-290).relative_width)
+
+
+def test_no_event_separates_at_large_epsilon():
+    assert exact_divergence(5, 0.25, 0.5, 0.25, 50.0) == 0
+    interval = hockey_stick(pair=CountPair(0.5, 0.25, BinomialLaw(5, 0.25)), epsilon=50.0)
+    assert interval.lower == 0.0
+    assert interval.upper <= 1e-290
+
+
+@pytest.mark.parametrize("epsilon", [10.0, 18.0, 25.0, 36.0, 40.0, 100.0, 300.0])
+@pytest.mark.parametrize(("heads", "tails"), [(1.0, 0.0), (0.5, 0.0), (0.5, 2.0**-40)])
+def test_floor_of_a_victim_whom_nobody_covers(heads, tails, epsilon):
+    """At any epsilon, an uncovered victim is seen: delta does not fall below that probability."""
+    exact = exact_divergence(20, 0.25, heads, tails, epsilon)
+    interval = hockey_stick(pair=CountPair(heads, tails, BinomialLaw(20, 0.25)), epsilon=epsilon, rtol=1e-4)
+    assert contains(interval, exact)
+    assert exact == 0 or interval.relative_width <= 1e-4
+
+
+def test_equal_heads_and_tails_are_indistinguishable():
+    interval = hockey_stick(pair=CountPair(0.5, 0.5, BinomialLaw(9, 0.25)), epsilon=0.0)
+    assert interval == DeltaInterval(0.0, 0.0)
+    assert interval.relative_width == 0.0
+
+
+def test_a_lone_victim_is_told_apart_with_probability_heads():
+    interval = hockey_stick(pair=CountPair(0.625, 0.0, BinomialLaw(0, 0.5)), epsilon=3.0)
+    assert contains(interval, F(5, 8))
+    assert interval.relative_width < 1e-9
+
+
+@pytest.mark.parametrize("heads", [0.5, 1.0])
+def test_two_items_and_a_full_blanket(heads):
+    """Two items and integer m: every slot falls on one of the two, the blanket count is a constant."""
+    pair = CountPair(heads, 0.0, BinomialLaw(9_999, 1.0))
+    interval = hockey_stick(pair=pair, epsilon=0.05)
+    # the total tells whether the victim spoke; given that it did, the pair is the one at heads = 1
+    spoke = hockey_stick(pair=dataclasses.replace(pair, heads=1.0), epsilon=0.05)
+    assert interval.lower <= heads * spoke.upper
+    assert interval.upper >= heads * spoke.lower
+    assert interval.relative_width <= 1e-4
+
+
+PAIR = CountPair(0.5, 0.0, BinomialLaw(5, 0.25))
+
+
+@pytest.mark.parametrize(
+    ("call", "name", "value"),
+    [
+        (lambda: hockey_stick(pair=PAIR, epsilon=-0.1), "epsilon", -0.1),
+        (lambda: hockey_stick(pair=PAIR, epsilon=300.5), "epsilon", 300.5),
+        (lambda: hockey_stick(pair=PAIR, epsilon=1.0, rtol=0.0), "rtol", 0.0),
+        (lambda: hockey_stick(pair=PAIR, epsilon=1.0, rtol=1.0), "rtol", 1.0),
+        (lambda: CountPair(0.0, 0.0, PAIR.blanket), "heads", 0.0),
+        (lambda: CountPair(1.25, 0.0, PAIR.blanket), "heads", 1.25),
+        (lambda: CountPair(0.5, 0.625, PAIR.blanket), "tails", 0.625),
+        (lambda: CountPair(0.75, 0.5, PAIR.blanket), "tails", 0.5),
+        (lambda: CountPair(0.5, -0.25, PAIR.blanket), "tails", -0.25),
+    ],
+)
+def test_bad_parameters(call, name, value):
+    with pytest.raises(ParameterError, match=f"^{name} = ") as info:
+        call()
+    assert (info.value.name, info.value.value) == (name, value)
+
+
+@pytest.mark.parametrize("epsilon", [math.nan, math.inf])
+def test_epsilon_must_be_a_number(epsilon):
+    with pytest.raises(ParameterError):
+        hockey_stick(pair=PAIR, epsilon=epsilon)

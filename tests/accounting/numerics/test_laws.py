@@ -1,0 +1,295 @@
+"""Point and tail probabilities against 50-digit arithmetic, to the accuracy that `round_off` promises.
+
+The accountants pass the *count* to `round_off`, not the number of trials, so that is what the tests hold the functions
+to: binomial laws of up to 1e13 trials with a small mean must be as accurate as that mean allows.
+"""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import oracles as o
+import pytest
+from oracles import MP
+
+from segshuffle.accounting.numerics.laws import (
+    BinomialLaw,
+    PoissonLaw,
+    deviance,
+    half_binomial_pmf,
+    half_binomial_tail,
+    round_off,
+    stirling_error,
+)
+from segshuffle.errors import ParameterError
+
+SMALLEST = 1e-300  # below this doubles lose digits by themselves
+
+
+def at(function, *counts):
+    """Value of an array function at one point."""
+    return float(function(*(np.array([float(count)]) for count in counts))[0])
+
+
+def assert_accurate(found, exact, count):
+    """Relative error of at most `round_off(count)`."""
+    assert exact > SMALLEST, "choose a point that doubles can represent"
+    error = abs(MP.mpf(found) / exact - 1)
+    assert error <= MP.mpf(float(round_off(count))), f"relative error {float(error):.2e} at count {count}"
+
+
+def mp_binomial_lower(n, p, k):
+    """Pr[X <= k] for k below the mean: the sum from k downwards where it is short, the mirrored oracle elsewhere."""
+    if n * p > 1e7:
+        return o.mp_binomial_upper_tail(n, 1 - o.to_mpf(p), n - k)
+    odds = o.to_mpf(p) / (1 - o.to_mpf(p))
+    term = total = MP.mpf(1)
+    for i in range(k, 0, -1):
+        term *= i / ((n - i + 1) * odds)
+        total += term
+        if term < MP.mpf(10) ** -40:
+            break
+    return o.mp_binomial_pmf(n, p, k) * total
+
+
+def mp_poisson_pmf(mean, k):
+    mean = MP.mpf(mean)
+    return MP.exp(k * MP.log(mean) - mean - MP.loggamma(k + 1))
+
+
+def integral_of_decreasing(log_integrand, width, cap):
+    """Integral over [0, cap] of a log-concave function that falls from 1."""
+    while width < cap and log_integrand(width) > -100:
+        width *= 2
+    points = [min(width, cap) * i / 16 for i in range(17)]
+    return MP.quad(lambda v: MP.exp(log_integrand(v)), points, method="gauss-legendre")
+
+
+def mp_poisson_upper(mean, k):
+    """Pr[X >= k] for k > mean, from the incomplete gamma integral."""
+    m = MP.mpf(mean)
+    rest = integral_of_decreasing(lambda v: (k - 1) * MP.log1p(-v / m) + v, MP.sqrt(m) / 100, m)
+    return mp_poisson_pmf(mean, k - 1) * rest
+
+
+def mp_poisson_lower(mean, k):
+    """Pr[X <= k] for k <= mean."""
+    m = MP.mpf(mean)
+    rest = integral_of_decreasing(lambda v: k * MP.log1p(v / m) - v, MP.sqrt(m) / 100, MP.inf)
+    return mp_poisson_pmf(mean, k) * rest
+
+
+def test_binomial_oracles_agree():
+    for n, p, k in [(10**5, 0.3, 29_000), (10**6, 0.8, 798_000), (50, 0.5, 3)]:
+        assert abs(mp_binomial_lower(n, p, k) / o.mp_binomial_upper_tail(n, 1 - o.to_mpf(p), n - k) - 1) < 1e-35
+
+
+def test_poisson_oracle_against_term_by_term_sums():
+    for mean, k in [(3.5, 9), (30.0, 61), (0.01, 2)]:
+        direct = MP.fsum(mp_poisson_pmf(mean, i) for i in range(k, k + 400))
+        assert abs(mp_poisson_upper(mean, k) / direct - 1) < MP.mpf(10) ** -30
+    for mean, k in [(30.0, 9), (80.0, 79), (12.0, 0)]:
+        direct = MP.fsum(mp_poisson_pmf(mean, i) for i in range(k + 1))
+        assert abs(mp_poisson_lower(mean, k) / direct - 1) < MP.mpf(10) ** -30
+
+
+SHIFTS = (-30, -20, -12, -5, -2, 0, 1, 4.8, 8, 12, 20, 30)  # standard deviations from the mean
+BINOMIALS = [
+    (1, 0.25),
+    (7, 0.5),
+    (300, 0.01),
+    (5_000, 2 / 17),
+    (76_475, 0.12132),
+    (999_999, 0.8),
+    (8_454_901, 0.0222132),
+    (10**9 + 7, 0.3),
+    (10**12, 2 / 128),
+    (10**12, 1e-9),
+    (10**13 - 1, 0.5),
+    (10**13, 3e-8),
+]
+
+
+def counts_around(mean, std, largest):
+    counts = {round(mean + shift * std) for shift in SHIFTS} | {0, 1, math.floor(mean), math.floor(mean) + 1}
+    return sorted(k for k in counts if 0 <= k <= largest)
+
+
+@pytest.mark.parametrize(("n", "p"), BINOMIALS)
+def test_binomial_pmf(n, p):
+    law = BinomialLaw(n, p)
+    tested = 0
+    for k in counts_around(law.mean, law.std, n):
+        exact = o.mp_binomial_pmf(n, p, k)
+        if exact > SMALLEST:
+            assert_accurate(at(law.pmf, k), exact, k)
+            tested += 1
+    assert tested >= 2
+
+
+@pytest.mark.parametrize(("n", "p"), BINOMIALS)
+def test_binomial_tails(n, p):
+    law = BinomialLaw(n, p)
+    for shift in (-12, -4, 1, 12):
+        k = round(law.mean + shift * law.std)
+        if not 0 <= k < n:
+            continue
+        if k > law.mean:
+            assert_accurate(at(law.at_least, k), o.mp_binomial_upper_tail(n, p, k), k)
+            assert_accurate(at(law.at_most, k - 1), 1 - o.mp_binomial_upper_tail(n, p, k), k)
+        else:
+            lower = mp_binomial_lower(n, p, k)
+            assert_accurate(at(law.at_most, k), lower, k)
+            assert_accurate(at(law.at_least, k + 1), 1 - lower, k)
+
+
+def test_binomial_far_tail_at_a_trillion_trials():
+    n, p = 10**12, Fraction(1, 64)
+    law = BinomialLaw(n, float(p))
+    for shift in (-30, 30):
+        k = round(law.mean + shift * law.std)
+        if shift > 0:
+            exact, found = o.mp_binomial_upper_tail(n, p, k), at(law.at_least, k)
+        else:
+            exact, found = o.mp_binomial_upper_tail(n, 1 - p, n - k), at(law.at_most, k)
+        assert 1e-200 < exact < 1e-190
+        assert_accurate(found, exact, k)
+
+
+POISSONS = [1e-6, 0.3, 12.0, 1319.0342519, 43947.79478989745, 1e6, 1e7 + 0.5, 2.3e8, 1e10, 1e13]
+
+
+@pytest.mark.parametrize("mean", POISSONS)
+def test_poisson_pmf(mean):
+    law = PoissonLaw(mean)
+    # just outside the series of `deviance` is its worst case
+    tested = 0
+    for k in {*counts_around(mean, law.std, math.inf), math.ceil(mean * 1.0501), math.floor(mean * 0.9499)}:
+        exact = mp_poisson_pmf(mean, k)
+        if exact > SMALLEST:
+            assert_accurate(at(law.pmf, k), exact, k)
+            tested += 1
+    assert tested >= 2
+
+
+@pytest.mark.parametrize("mean", POISSONS)
+def test_poisson_tails(mean):
+    law = PoissonLaw(mean)
+    for shift in (1, 4.8, 12, 30):
+        k = math.floor(mean + shift * max(law.std, 1.0)) + 1
+        exact = mp_poisson_upper(mean, k)
+        if exact > SMALLEST:
+            assert_accurate(at(law.at_least, k), exact, k)
+            assert_accurate(at(law.at_most, k - 1), 1 - exact, k)
+    for shift in (0, 4, 4.8, 12, 30):
+        k = math.floor(mean - shift * law.std)
+        if k >= 0 and (exact := mp_poisson_lower(mean, k)) > SMALLEST:
+            assert_accurate(at(law.at_most, k), exact, k)
+            assert_accurate(at(law.at_least, k + 1), 1 - exact, k)
+
+
+COINS = [1, 2, 3, 17, 396, 59_749, 10**6, 10**9 + 1, 10**12, 10**13]
+
+
+@pytest.mark.parametrize("c", COINS)
+def test_half_binomial(c):
+    for shift in (-3, 0.5, 5, 12, 36):
+        t = round(c / 2 + shift * math.sqrt(c) / 2)
+        if 0 <= t <= c and (exact := o.mp_binomial_pmf(c, Fraction(1, 2), t)) > SMALLEST:
+            assert_accurate(at(half_binomial_pmf, c, t), exact, c)
+            if -2 < shift < 13 or c < 10**9:  # the oracle's quadrature is built for tails above about 1e-100
+                assert_accurate(at(half_binomial_tail, c, t), o.mp_binomial_half_tail(c, t), c)
+
+
+def test_half_binomial_outside_the_support():
+    assert at(half_binomial_pmf, 4, 5) == 0.0
+    assert at(half_binomial_pmf, 4, -1) == 0.0
+    assert at(half_binomial_pmf, 0, 0) == 1.0
+    assert at(half_binomial_pmf, 5, 0) == at(half_binomial_pmf, 5, 5) == 2.0**-5
+    assert at(half_binomial_tail, 4, 5) == 0.0
+    assert at(half_binomial_tail, 4, 0) == at(half_binomial_tail, 4, -3) == 1.0
+    assert at(half_binomial_tail, 4, 4) == pytest.approx(2.0**-4, rel=1e-14)
+
+
+@pytest.mark.parametrize("count", [1, 2, 15, 16, 17, 1000, 10**9, 10**13])
+def test_stirling_error(count):
+    exact = MP.loggamma(count + 1) - (count + 0.5) * MP.log(count) + count - MP.log(2 * MP.pi) / 2
+    # the small-count branch subtracts numbers of size 30
+    assert abs(MP.mpf(float(stirling_error(count))) - exact) <= 2e-14
+
+
+@pytest.mark.parametrize("mean", [1.0, 37.3, 8e4, 1e9, 1e13])
+@pytest.mark.parametrize("v", [0.0, 1e-9, 1e-5, -1e-3, 0.0499, -0.0499, 0.0501, -0.0501, 0.2, -0.5, 3.0])
+def test_deviance_has_no_cancellation(mean, v):
+    x = mean * (1 + v)
+    exact = MP.mpf(x) * MP.log(MP.mpf(x) / MP.mpf(mean)) + MP.mpf(mean) - MP.mpf(x)
+    # x log(1 + v) and mean - x cancel to about v/2 of their size: a few units times 1/v is what the far branch may lose
+    allowed = 1e-15 * (2 + (0 if abs(v) < 0.05 else 8 / min(abs(v), 1.0)))
+    assert abs(MP.mpf(float(deviance(x, mean))) - exact) <= allowed * exact
+
+
+def test_deviance_at_zero_count():
+    assert float(deviance(0.0, 2.5)) == 2.5
+
+
+def test_binomial_edges():
+    law = BinomialLaw(0, 0.3)
+    assert (law.mean, law.std, law.largest) == (0.0, 0.0, 0.0)
+    assert (at(law.pmf, 0), at(law.pmf, 1), at(law.pmf, -1)) == (1.0, 0.0, 0.0)
+    assert (at(law.at_least, 0), at(law.at_least, 1), at(law.at_most, 0), at(law.at_most, -1)) == (1.0, 0.0, 1.0, 0.0)
+
+    sure = BinomialLaw(5, 1.0)
+    assert (sure.mean, sure.std) == (5.0, 0.0)
+    assert [at(sure.pmf, k) for k in range(7)] == [0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0]
+    assert [at(sure.at_least, k) for k in (0, 5, 6)] == [1.0, 1.0, 0.0]
+    assert [at(sure.at_most, k) for k in (-1, 4, 5, 9)] == [0.0, 0.0, 1.0, 1.0]
+
+    law = BinomialLaw(40, 0.3)
+    assert at(law.pmf, 0) == pytest.approx(0.7**40, rel=1e-12)
+    assert at(law.pmf, 40) == pytest.approx(0.3**40, rel=1e-12)
+    assert at(law.pmf, 41) == 0.0
+    assert at(law.at_least, 40) == pytest.approx(0.3**40, rel=1e-12)
+    assert at(law.at_most, 0) == pytest.approx(0.7**40, rel=1e-12)
+
+
+def test_poisson_edges():
+    law = PoissonLaw(2.5)
+    assert (law.mean, law.largest) == (2.5, math.inf)
+    assert law.std == pytest.approx(math.sqrt(2.5))
+    assert at(law.pmf, 0) == pytest.approx(math.exp(-2.5), rel=1e-14)
+    assert (at(law.pmf, -1), at(law.at_least, 0), at(law.at_most, -1)) == (0.0, 1.0, 0.0)
+
+
+@pytest.mark.parametrize("law", [BinomialLaw(40, 0.3), BinomialLaw(3, 0.999), PoissonLaw(2.5)])
+def test_ratio_is_the_ratio_of_point_probabilities_and_decreases(law):
+    counts = np.arange(1.0, min(law.largest, 30.0) + 1)
+    ratio = law.ratio(counts)
+    np.testing.assert_allclose(ratio, law.pmf(counts) / law.pmf(counts - 1), rtol=1e-12, atol=0)
+    assert np.all(np.diff(ratio) < 0)
+
+
+def test_ratio_past_the_support_is_zero():
+    assert at(BinomialLaw(3, 0.4).ratio, 4) == 0.0
+    assert at(BinomialLaw(3, 1.0).ratio, 4) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("make", "name", "value"),
+    [
+        (lambda: BinomialLaw(-1, 0.5), "trials", -1),
+        (lambda: BinomialLaw(3, 0.0), "probability", 0.0),
+        (lambda: BinomialLaw(3, 1.5), "probability", 1.5),
+        (lambda: PoissonLaw(0.0), "mean", 0.0),
+        (lambda: PoissonLaw(math.inf), "mean", math.inf),
+    ],
+)
+def test_bad_parameters(make, name, value):
+    with pytest.raises(ParameterError, match=f"^{name} = ") as info:
+        make()
+    assert (info.value.name, info.value.value) == (name, value)
+
+
+@pytest.mark.parametrize("make", [lambda: BinomialLaw(3, math.nan), lambda: PoissonLaw(math.nan)])
+def test_nan_is_refused(make):
+    with pytest.raises(ParameterError):
+        make()

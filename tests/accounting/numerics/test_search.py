@@ -1,0 +1,137 @@
+"""Monotone searches: they end on a point that was evaluated and found safe, and close to the crossing."""
+
+import math
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from segshuffle.accounting.numerics.search import log_excess, safe_edge
+from segshuffle.errors import InfeasibleError
+
+MAX_CALLS = 210
+positive = st.floats(1e-6, 1e6)
+
+
+class Recorder:
+    """A function that remembers what it was asked and what it answered."""
+
+    def __init__(self, function):
+        self.function = function
+        self.calls = {}
+
+    def __call__(self, x):
+        self.calls[x] = self.function(x)
+        return self.calls[x]
+
+
+def search(function, **keywords):
+    recorder = Recorder(function)
+    return safe_edge(recorder, **keywords), recorder
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(low=positive, high=positive, share=st.floats(0.001, 0.999), slope=st.floats(0.01, 50), rising=st.booleans())
+def test_power_laws_in_both_directions(low, high, share, slope, rising):
+    low, high = min(low, high), max(low, high)
+    assume(high > 1.001 * low)
+    crossing = low * (high / low) ** share
+    sign = 1 if rising else -1
+    safe, unsafe = (low, high) if rising else (high, low)
+    x, recorder = search(lambda x: sign * slope * math.log(x / crossing), safe=safe, unsafe=unsafe)
+    assert recorder.calls[x] <= 0
+    assert recorder.calls[x] >= -5e-4 or recorder.calls[x] == recorder.function(safe) >= -5e-4
+    assert min(low, high) <= x <= max(low, high)
+    assert len(recorder.calls) <= 20
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(
+    knots=st.lists(st.floats(0.0, 1.0), min_size=1, max_size=8),
+    values=st.lists(st.floats(-600, 600) | st.just(-math.inf), min_size=9, max_size=9),
+    rising=st.booleans(),
+)
+def test_steps_and_plateaus(knots, values, rising):
+    """A step function from 1e-3 to 1e3: the search ends at the last safe point before the jump, to a millionth."""
+    knots, values = sorted(knots), sorted(values[: len(knots) + 1])
+
+    def steps(x):
+        position = (math.log10(x) + 3) / 6
+        return values[sum(position > knot for knot in knots)]
+
+    def function(x):
+        return steps(x if rising else 1 / x)
+
+    safe, unsafe = (1e-3, 1e3) if rising else (1e3, 1e-3)
+    if function(safe) > 0:
+        with pytest.raises(InfeasibleError):
+            safe_edge(function, safe=safe, unsafe=unsafe)
+        return
+    x, recorder = search(function, safe=safe, unsafe=unsafe)
+    assert recorder.calls[x] <= 0
+    assert len(recorder.calls) <= MAX_CALLS
+    if x != unsafe and recorder.calls[x] < -5e-4:
+        # lopsided jumps use up the 200 steps before the bracket is down to the resolution of 1e-13
+        just_beyond = x * (1 + 1e-6) if rising else x / (1 + 1e-6)
+        assert function(just_beyond) > 0
+
+
+@pytest.mark.parametrize("jump", [1e-9, 0.3, 0.999999])
+def test_one_jump_is_found_to_the_resolution(jump):
+    x, recorder = search(lambda x: -1.0 if x <= jump else 1.0, safe=1e-12, unsafe=1.0)
+    assert x <= jump
+    assert x >= jump * (1 - 1e-12)
+    assert len(recorder.calls) < 120
+
+
+def test_minus_infinity_on_the_safe_side():
+    x, recorder = search(lambda x: math.log(x - 1) if x > 1 else -math.inf, safe=0.5, unsafe=8.0)
+    assert -5e-4 <= recorder.calls[x] <= 0
+    assert x == pytest.approx(2.0, rel=1e-3)
+
+
+def test_huge_excess_on_the_unsafe_side():
+    x, recorder = search(lambda x: 1e5 * math.log(x / 3.0), safe=1.0, unsafe=100.0)
+    assert -5e-4 <= recorder.calls[x] <= 0
+
+
+def test_unsafe_end_is_returned_when_it_is_safe_after_all():
+    x, recorder = search(lambda x: -1.0, safe=0.25, unsafe=1.0)
+    assert x == 1.0
+    assert list(recorder.calls) == [1.0]
+
+
+def test_safe_end_is_returned_unchanged_when_it_is_the_edge():
+    x, _ = search(lambda x: 0.0 if x <= 0.3 else 1.0, safe=0.3, unsafe=1.0)
+    assert x == 0.3
+
+
+def test_exact_zero_counts_as_safe():
+    x, recorder = search(lambda x: x - 0.5, safe=0.5, unsafe=1.0)
+    assert (x, recorder.calls[x]) == (0.5, 0.0)
+
+
+def test_tolerance_is_used():
+    calls = [
+        search(lambda x: 3 * math.log(x / 7) + math.log(x / 7) ** 3, safe=1e-3, unsafe=1e3, tolerance=tolerance)
+        for tolerance in (1e-1, 1e-9)
+    ]
+    for (x, recorder), tolerance in zip(calls, (1e-1, 1e-9), strict=True):
+        assert -tolerance <= recorder.calls[x] <= 0
+    assert len(calls[0][1].calls) < len(calls[1][1].calls)
+
+
+def test_infeasible_names_the_factor_and_the_point():
+    with pytest.raises(InfeasibleError, match=r"missed by a factor 2 even at 0\.25"):
+        safe_edge(lambda x: math.log(2.0), safe=0.25, unsafe=1.0)
+
+
+def test_infeasible_by_more_than_doubles_hold():
+    with pytest.raises(InfeasibleError):
+        safe_edge(lambda x: 800.0, safe=0.25, unsafe=1.0)
+
+
+def test_log_excess():
+    assert log_excess(0.5, 0.25) == pytest.approx(math.log(2))
+    assert log_excess(0.25, 0.25) == 0.0
+    assert log_excess(0.0, 0.25) == -math.inf

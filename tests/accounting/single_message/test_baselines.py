@@ -1,0 +1,319 @@
+"""The baseline accountants against enumeration, 50-digit sums and the bounds that they must not cross."""
+
+import math
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import oracles as o
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from segshuffle.accounting.single_message import baselines as b
+from segshuffle.accounting.single_message.decomposition import blanket_delta, lower_bound_delta
+from segshuffle.accounting.single_message.randomizers import KaryRandomizedResponse, Laplace, Rappor
+from segshuffle.errors import ParameterError
+
+F = Fraction
+MP = mpmath.mp.clone()
+MP.dps = 60
+
+BY_LOCAL = {
+    "standard": (b.standard_clone_delta, b.standard_clone_epsilon),
+    "stronger": (b.stronger_clone_delta, b.stronger_clone_epsilon),
+    "hoeffding": (b.hoeffding_delta, b.hoeffding_epsilon),
+    "bennett": (b.bennett_delta, b.bennett_epsilon),
+    "chen-cao-ge": (b.chen_cao_ge_delta, b.chen_cao_ge_epsilon),
+}
+
+
+# -- clones ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_users", [1, 2, 9])
+@pytest.mark.parametrize("gain", [F(3, 2), F(4)])
+@pytest.mark.parametrize("exp_epsilon", [F(1), F(6, 5), F(7, 5)])
+def test_clone_deltas_are_the_divergences_of_their_pairs(n_users, gain, exp_epsilon):
+    for clone, delta_of in ((1 / gain, b.standard_clone_delta), (2 / (gain + 1), b.stronger_clone_delta)):
+        p, q = o.count_pair(n_users - 1, clone, gain / (gain + 1), 1 / (gain + 1))
+        exact = float(o.hockey_stick(p, q, exp_epsilon))
+        found = delta_of(local_epsilon=math.log(gain), n_users=n_users, epsilon=math.log(exp_epsilon), rtol=1e-6)
+        # log and exp of e^epsilon round at 1e-16
+        assert found.lower * (1 - 1e-14) <= exact <= found.upper * (1 + 1e-14)
+        assert found.relative_width <= 2e-6
+
+
+def exact_clone_delta(local_epsilon, clone, n_users, epsilon):
+    """Sum over both counts in 60 digits."""
+    gain = MP.exp(MP.mpf(epsilon))
+    tails = 1 / (MP.exp(MP.mpf(local_epsilon)) + 1)
+    heads, total = 1 - tails, MP.mpf(0)
+    for c in range(n_users):
+        mass = MP.binomial(n_users - 1, c) * clone**c * (1 - clone) ** (n_users - 1 - c) / MP.mpf(2) ** c
+        for a in range(c + 2):
+            up = MP.binomial(c, a - 1) if a else MP.mpf(0)
+            stay = MP.binomial(c, a) if a <= c else MP.mpf(0)
+            total += mass * max((heads - gain * tails) * up + (tails - gain * heads) * stay, 0)
+    return total
+
+
+@pytest.mark.parametrize(("local_epsilon", "n_users", "epsilon"), [(0.2, 60, 0.19), (1.0, 60, 0.97), (3.0, 40, 2.5)])
+def test_clone_deltas_far_out(local_epsilon, n_users, epsilon):
+    """Small deltas keep their relative accuracy."""
+    gain = MP.exp(MP.mpf(local_epsilon))
+    for clone, delta_of in ((1 / gain, b.standard_clone_delta), (2 / (gain + 1), b.stronger_clone_delta)):
+        exact = exact_clone_delta(local_epsilon, clone, n_users, epsilon)
+        found = delta_of(local_epsilon=local_epsilon, n_users=n_users, epsilon=epsilon, rtol=1e-5)
+        assert found.lower <= exact <= found.upper
+        assert found.relative_width <= 1e-4
+
+
+@pytest.mark.parametrize(("k", "others"), [(2, [0, 0, 1]), (2, [1, 1]), (3, [2, 2, 2]), (4, [2, 3, 0]), (5, [0, 1, 2])])
+@pytest.mark.parametrize("exp_epsilon", [F(1), F(3, 2), F(5, 2)])
+def test_standard_clone_is_an_upper_bound(k, others, exp_epsilon):
+    exact = float(o.shuffled_divergence(o.krr(k, F(3)), (0, 1), others, exp_epsilon))
+    found = b.standard_clone_delta(
+        local_epsilon=math.log(3), n_users=len(others) + 1, epsilon=math.log(exp_epsilon), rtol=1e-6
+    )
+    assert exact <= found.upper * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("n_users", [1, 3, 50, 2000])
+@pytest.mark.parametrize("local_epsilon", [0.3, 2.0])
+def test_stronger_clone_is_the_blanket_bound_of_binary_randomized_response(n_users, local_epsilon):
+    """So for binary randomized response the published number is a proven upper bound."""
+    randomizer = KaryRandomizedResponse(local_epsilon=local_epsilon, domain_size=2)
+    for share in (0.05, 0.4, 0.9):
+        epsilon = share * local_epsilon / math.sqrt(n_users)
+        one = b.stronger_clone_delta(local_epsilon=local_epsilon, n_users=n_users, epsilon=epsilon, rtol=1e-5)
+        other = blanket_delta(randomizer=randomizer, n_users=n_users, epsilon=epsilon, rtol=1e-5)
+        assert one.lower <= other.upper
+        assert other.lower <= one.upper
+        assert one.relative_width <= 1e-4
+        assert other.relative_width <= 1e-4
+
+
+@pytest.mark.parametrize(
+    ("k", "n_users", "exp_epsilon", "specific"),
+    [(4, 5, F(8, 5), 0.0560185), (10, 10, F(3, 2), 0.0049236), (10, 30, F(13, 10), 0.0022839)],
+)
+def test_general_stronger_clone_survives_the_counterexamples_of_the_specific_one(k, n_users, exp_epsilon, specific):
+    """math.md section 9: k-RR at e^eps0 = 3 refutes the variation-ratio number, not the general stronger clone's."""
+    exact = float(o.shuffled_divergence(o.krr(k, F(3)), (0, 1), [2] * (n_users - 1), exp_epsilon))
+    general = b.stronger_clone_delta(local_epsilon=math.log(3), n_users=n_users, epsilon=math.log(exp_epsilon))
+    assert specific < exact <= general.lower
+
+
+@pytest.mark.parametrize(("local_epsilon", "n_users", "delta"), [(1.0, 10_000, 1e-6), (0.1, 10**6, 1e-12)])
+def test_closed_forms_lie_above_the_numerical_bounds(local_epsilon, n_users, delta):
+    arguments = {"local_epsilon": local_epsilon, "n_users": n_users, "delta": delta}
+    assert b.standard_clone_epsilon(**arguments) <= b.standard_clone_closed_form(**arguments) <= local_epsilon
+    assert b.stronger_clone_epsilon(**arguments) <= b.stronger_clone_closed_form(**arguments) <= local_epsilon
+
+
+def test_closed_forms_in_sixty_digits():
+    e, n, d = MP.mpf(1), MP.mpf(10) ** 6, MP.mpf("1e-8")
+    spread = 8 * MP.sqrt(MP.exp(e) * MP.log(4 / d) / n) + 8 * MP.exp(e) / n
+    standard = MP.log(1 + (MP.exp(e) - 1) / (MP.exp(e) + 1) * spread)
+    spread = 4 * MP.sqrt(2 * MP.log(4 / d) / ((MP.exp(e) + 1) * n)) + 4 / n
+    stronger = MP.log(1 + (MP.exp(e) - 1) * spread)
+    arguments = {"local_epsilon": 1.0, "n_users": 10**6, "delta": 1e-8}
+    for exact, found in (
+        (standard, b.standard_clone_closed_form(**arguments)),
+        (stronger, b.stronger_clone_closed_form(**arguments)),
+    ):
+        assert exact <= found <= exact * (1 + 1e-13)
+
+
+@pytest.mark.parametrize("closed_form", [b.standard_clone_closed_form, b.stronger_clone_closed_form])
+def test_closed_forms_refuse_what_their_theorems_exclude(closed_form):
+    with pytest.raises(ParameterError, match="closed form"):
+        closed_form(local_epsilon=4.0, n_users=1000, delta=1e-6)
+
+
+# -- blanket with tail inequalities ----------------------------------------------------------------------------------
+
+
+def exact_tail(n_users, gamma, term):
+    """1/(gamma n) sum over m >= 1 of Pr[Bin(n, gamma) = m] term(m), in 60 digits."""
+    terms = (MP.binomial(n_users, m) * gamma**m * (1 - gamma) ** (n_users - m) * term(m) for m in range(1, n_users + 1))
+    return sum(terms, MP.mpf(0)) / (gamma * n_users)
+
+
+def krr_quantities(local_epsilon, k, epsilon):
+    """gamma, a, b, b_+, c of k-ary randomized response, from the definition of L."""
+    gain, e = MP.exp(MP.mpf(epsilon)), MP.exp(MP.mpf(local_epsilon))
+    gamma = k / (e + k - 1)
+    values = [(gamma * (e - gain), 1), (gamma * (1 - gain * e), 1), (gamma * (1 - gain), k - 2)]
+    square = sum(weight * value**2 for value, weight in values) / k
+    present = [value for value, weight in values if weight]
+    return gamma, gain - 1, max(present) - min(present), max(present), square
+
+
+def generic_quantities(local_epsilon, _, epsilon):
+    gain, e = MP.exp(MP.mpf(epsilon)), MP.exp(MP.mpf(local_epsilon))
+    square = e * (gain**2 + 1) - 2 / e * gain / e**2
+    return 1 / e, gain - 1, (gain + 1) * (e - 1 / e), e - gain / e, square
+
+
+@pytest.mark.parametrize("quantities", [krr_quantities, generic_quantities])
+@pytest.mark.parametrize(
+    ("local_epsilon", "k", "n_users", "epsilon"),
+    [(1.0, 2, 50, 0.5), (2.0, 10, 300, 0.4), (0.5, 4, 1000, 0.3), (1.0, 3, 700, 0.9), (3.0, 5, 1, 1.0)],
+)
+def test_tail_bounds_are_their_sums_over_the_blanket_users(quantities, local_epsilon, k, n_users, epsilon):
+    gamma, a, width, largest, square = quantities(local_epsilon, k, epsilon)
+    u = a * largest / square
+    rate = square / largest**2 * ((1 + u) * MP.log(1 + u) - u)
+    exact = {
+        b.hoeffding_delta: exact_tail(n_users, gamma, lambda m: width**2 / (4 * a) * MP.exp(-2 * m * a**2 / width**2)),
+        b.bennett_delta: exact_tail(n_users, gamma, lambda m: largest / MP.log(1 + u) * MP.exp(-m * rate)),
+    }
+    who = (
+        {"randomizer": KaryRandomizedResponse(local_epsilon=local_epsilon, domain_size=k)}
+        if quantities is krr_quantities
+        else {"local_epsilon": local_epsilon}
+    )
+    for delta_of, value in exact.items():
+        found = delta_of(**who, n_users=n_users, epsilon=epsilon)
+        assert found.upper >= min(value, 1) * (1 - MP.mpf("1e-30"))
+        # the parameters carry a margin of 1e-13, multiplied by the exponent
+        assert found.upper <= min(value, 1) * (1 + 1e-12 * (5 + abs(MP.log(value))))
+        assert 0 <= found.lower <= found.upper
+
+
+def test_tail_bounds_in_logarithms():
+    """Deltas near 1e-250 come from the exponent, not from a product that underflows."""
+    gamma, a, width, _, _ = krr_quantities(1.0, 2, 0.2)
+    n_users = 10**9
+    rest = 1 - gamma * (1 - MP.exp(-2 * a**2 / width**2))
+    epsilon = b.hoeffding_epsilon(
+        randomizer=KaryRandomizedResponse(local_epsilon=1.0, domain_size=2), n_users=n_users, delta=1e-250
+    )
+    gamma, a, width, _, _ = krr_quantities(1.0, 2, epsilon)
+    rest = 1 - gamma * (1 - MP.exp(-2 * a**2 / width**2))
+    log = MP.log(width**2 / (4 * a)) - MP.log(gamma * n_users) + n_users * MP.log(rest)
+    assert abs(log / MP.log(MP.mpf("1e-250")) - 1) < 1e-6
+    assert log <= MP.log(MP.mpf("1e-250"))
+
+
+@pytest.mark.parametrize(("local_epsilon", "epsilon"), [(0.5, 0.1), (2.0, 0.7)])
+def test_laplace_quantities_are_the_published_ones(local_epsilon, epsilon):
+    """Balle et al. give for [0, 1]: b = (e^eps + 1)(e^{e0/2} - e^{-e0/2}), b_+ = e^{e0/2}(1 - e^{eps - e0}), and c."""
+    e, gain, n_users = MP.mpf(local_epsilon), MP.exp(MP.mpf(epsilon)), 200
+    gamma, a = MP.exp(-e / 2), gain - 1
+    width, largest = (gain + 1) * (MP.exp(e / 2) - MP.exp(-e / 2)), MP.exp(e / 2) * (1 - gain * MP.exp(-e))
+    square = (gain**2 + 1) / 3 * (2 * MP.exp(e / 2) + MP.exp(-e)) - 2 * gain * (2 * MP.exp(-e / 2) - MP.exp(-e))
+    u = a * largest / square
+    rate = square / largest**2 * ((1 + u) * MP.log(1 + u) - u)
+    hoeffding = exact_tail(n_users, gamma, lambda m: width**2 / (4 * a) * MP.exp(-2 * m * a**2 / width**2))
+    bennett = exact_tail(n_users, gamma, lambda m: largest / MP.log(1 + u) * MP.exp(-m * rate))
+    arguments = {"randomizer": Laplace(local_epsilon=local_epsilon), "n_users": n_users, "epsilon": epsilon}
+    # outputs are cut into cells that spread L: a little above the published values, never below
+    assert 1 - 1e-12 <= b.hoeffding_delta(**arguments).upper / min(hoeffding, 1) <= 1 + 1e-9
+    assert 1 - 1e-12 <= b.bennett_delta(**arguments).upper / min(bennett, 1) <= 1 + 1e-4
+
+
+@pytest.mark.parametrize(
+    "randomizer",
+    [
+        KaryRandomizedResponse(local_epsilon=1.0, domain_size=2),
+        KaryRandomizedResponse(local_epsilon=3.0, domain_size=20),
+        Laplace(local_epsilon=1.5),
+        Rappor(local_epsilon=2.0, domain_size=10),
+    ],
+)
+@pytest.mark.parametrize("n_users", [1, 10, 1000, 10**6])
+def test_tail_bounds_never_cross_the_bound_that_they_relax(randomizer, n_users):
+    local = randomizer.local_epsilon
+    for epsilon in (0.02 * local, 0.3 * local, 0.97 * local, 0.9999 * local):
+        exact = blanket_delta(randomizer=randomizer, n_users=n_users, epsilon=epsilon, rtol=1e-3).lower
+        for delta_of in (b.hoeffding_delta, b.bennett_delta):
+            assert delta_of(randomizer=randomizer, n_users=n_users, epsilon=epsilon).upper >= exact
+            assert delta_of(local_epsilon=local, n_users=n_users, epsilon=epsilon).upper >= exact
+
+
+def test_exactly_one_description_of_the_randomizer():
+    with pytest.raises(ParameterError, match="or a randomizer"):
+        b.hoeffding_delta(n_users=10, epsilon=0.1)
+    with pytest.raises(ParameterError, match="absent"):
+        b.bennett_epsilon(n_users=10, delta=0.1, local_epsilon=1.0, randomizer=Laplace(local_epsilon=1.0))
+
+
+# -- what holds for all ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", BY_LOCAL)
+@settings(max_examples=15)
+@given(
+    local_epsilon=st.floats(0.01, 20.0),
+    log_users=st.floats(math.log(2), math.log(1e12)),
+    share=st.floats(0.0, 1.1),
+    step=st.floats(1.0, 3.0),
+)
+def test_deltas_fall_in_epsilon_and_users(name, local_epsilon, log_users, share, step):
+    delta_of, _ = BY_LOCAL[name]
+    n_users, epsilon = int(math.exp(log_users)), share * local_epsilon
+    here = delta_of(local_epsilon=local_epsilon, n_users=n_users, epsilon=epsilon)
+    assert 0.0 <= here.lower <= here.upper <= 1.0
+    # intervals have a width: the certified ends must not contradict the order
+    more = delta_of(local_epsilon=local_epsilon, n_users=n_users, epsilon=min(epsilon * step, 300.0))
+    assert more.lower <= here.upper
+    assert delta_of(local_epsilon=local_epsilon, n_users=int(n_users * step), epsilon=epsilon).lower <= here.upper
+
+
+@pytest.mark.parametrize("name", BY_LOCAL)
+@pytest.mark.parametrize(
+    ("local_epsilon", "n_users", "delta"),
+    [(1.0, 1000, 1e-6), (0.05, 10**12, 1e-280), (20.0, 10**12, 1e-12), (4.0, 10**5, 1e-100), (1e-5, 500, 1e-9)],
+)
+def test_epsilon_meets_its_target_and_not_by_much(name, local_epsilon, n_users, delta):
+    delta_of, epsilon_of = BY_LOCAL[name]
+    epsilon = epsilon_of(local_epsilon=local_epsilon, n_users=n_users, delta=delta)
+    assert 0 < epsilon <= local_epsilon
+    found = delta_of(local_epsilon=local_epsilon, n_users=n_users, epsilon=epsilon)
+    assert found.upper <= delta * (1 + 1e-3)
+    less = delta_of(local_epsilon=local_epsilon, n_users=n_users, epsilon=0.999 * epsilon)
+    assert less.upper > delta * (1 - 1e-3)
+
+
+@pytest.mark.parametrize("name", BY_LOCAL)
+def test_epsilon_falls_in_users_and_delta(name):
+    _, epsilon_of = BY_LOCAL[name]
+    by_users = [epsilon_of(local_epsilon=1.0, n_users=n, delta=1e-6) for n in (100, 1000, 10**4, 10**8)]
+    by_delta = [epsilon_of(local_epsilon=1.0, n_users=10**4, delta=d) for d in (1e-100, 1e-20, 1e-6, 1e-2)]
+    assert by_users == sorted(by_users, reverse=True)
+    assert by_delta == sorted(by_delta, reverse=True)
+
+
+@pytest.mark.parametrize("name", BY_LOCAL)
+@pytest.mark.parametrize(
+    ("changed", "value"),
+    [
+        ("local_epsilon", 0.0),
+        ("local_epsilon", 51.0),
+        ("n_users", 0),
+        ("n_users", 2.5),
+        ("epsilon", -0.1),
+        ("epsilon", math.nan),
+        ("delta", 0.0),
+        ("delta", 1e-300),
+        ("delta", 1.0),
+    ],
+)
+def test_bad_parameters(name, changed, value):
+    function = BY_LOCAL[name][1 if changed == "delta" else 0]
+    last = {"delta": 1e-6} if changed == "delta" else {"epsilon": 0.5}
+    with pytest.raises(ParameterError, match=rf"^{changed} = "):
+        function(**({"local_epsilon": 1.0, "n_users": 100} | last | {changed: value}))
+
+
+def test_proven_baselines_never_cross_a_proven_lower_bound():
+    """All proven upper bounds for one randomizer against the divergence of two particular datasets."""
+    randomizer = KaryRandomizedResponse(local_epsilon=2.0, domain_size=6)
+    for n_users in (10, 1000):
+        for epsilon in np.array([0.1, 1.0, 3.0]) / math.sqrt(n_users):
+            low = lower_bound_delta(randomizer=randomizer, n_users=n_users, epsilon=float(epsilon)).lower
+            for name in ("standard", "hoeffding", "bennett"):
+                assert BY_LOCAL[name][0](local_epsilon=2.0, n_users=n_users, epsilon=float(epsilon)).upper >= low

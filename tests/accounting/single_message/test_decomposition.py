@@ -1,0 +1,405 @@
+"""Blanket bounds against enumeration in rational numbers, multinomial sums in 90 digits, and a grid FFT."""
+
+import importlib.util
+import math
+from fractions import Fraction
+from itertools import combinations_with_replacement, pairwise
+from pathlib import Path
+
+import numpy as np
+import oracles as o
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from segshuffle.accounting.numerics.tilted_inversion import enumeration, inversion
+from segshuffle.accounting.single_message import randomizers as rz
+from segshuffle.accounting.single_message.decomposition import (
+    blanket_delta,
+    blanket_epsilon,
+    lower_bound_delta,
+    lower_bound_epsilon,
+)
+from segshuffle.errors import ParameterError
+
+_spec = importlib.util.spec_from_file_location("randomizer_cases", Path(__file__).with_name("test_randomizers.py"))
+_cases = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(_cases)
+CASES, blanket_row = _cases.CASES, _cases.blanket_row
+
+MP = o.MP
+EPSILONS = (Fraction(1), Fraction(11, 10), Fraction(3, 2), Fraction(3), Fraction(17, 2))
+
+
+def krr(k, local_epsilon):
+    return rz.KaryRandomizedResponse(local_epsilon=local_epsilon, domain_size=k)
+
+
+def encloses(interval, exact, slack=1e-14):
+    """The exact value, for e^epsilon known to one unit in the last place, lies in the interval."""
+    assert interval.lower <= float(exact) * (1 + slack)
+    assert float(exact) <= interval.upper * (1 + slack)
+
+
+@pytest.fixture
+def only_fourier(monkeypatch):
+    monkeypatch.setattr(enumeration, "_EXACT_STATES", 0)
+
+
+# --------------------------------------------------------------------------------------------------------- the identity
+
+
+def blanket_pair_divergence(matrix, pair, n, exp_epsilon):
+    """Divergence of one message of the victim and n - 1 blanket-or-left-over symbols, symbol by symbol."""
+    blanket = blanket_row(matrix)
+    rows = [[*matrix[pair[0]], 0], [*matrix[pair[1]], 0], [*blanket, 1 - sum(blanket)]]
+    rows = [[Fraction(entry) for entry in row] for row in rows]
+    return o.shuffled_divergence(rows, (0, 1), [2] * (n - 1), exp_epsilon)
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("n", [1, 2, 5, 8])
+def test_both_bounds_are_the_divergences_they_claim(name, n):
+    randomizer, matrix, pair, star = CASES[name]
+    for exp_epsilon in EPSILONS:
+        epsilon = math.log(exp_epsilon)
+        exact = blanket_pair_divergence(matrix, pair, n, exp_epsilon)
+        interval = blanket_delta(randomizer=randomizer, n_users=n, epsilon=epsilon)
+        encloses(interval, exact, 1e-13)
+        assert interval.relative_width < 1e-9
+        exact = max(o.shuffled_divergence(matrix, pair, [x] * (n - 1), exp_epsilon) for x in {star, *pair})
+        interval = lower_bound_delta(randomizer=randomizer, n_users=n, epsilon=epsilon)
+        encloses(interval, exact, 1e-13)
+        assert interval.relative_width < 1e-9
+
+
+@pytest.mark.parametrize("name", ["krr2", "krr5", "oue4"])
+def test_fourier_inversion_encloses_enumeration(name, only_fourier):
+    randomizer, matrix, pair, _ = CASES[name]
+    for n in (2, 9):
+        for exp_epsilon in EPSILONS[1:4]:
+            exact = blanket_pair_divergence(matrix, pair, n, exp_epsilon)
+            interval = blanket_delta(randomizer=randomizer, n_users=n, epsilon=math.log(exp_epsilon))
+            encloses(interval, exact, 1e-13)
+
+
+@pytest.mark.parametrize(
+    ("name", "users"),
+    [
+        ("krr3", 6),
+        ("selection4", 5),
+        ("rappor2", 6),
+        ("hadamard4", 5),
+        ("blh2", 6),
+        pytest.param("krr5", 4, marks=pytest.mark.slow),
+        pytest.param("oue4", 3, marks=pytest.mark.slow),
+        pytest.param("rappor4", 3, marks=pytest.mark.slow),
+        pytest.param("privset5", 3, marks=pytest.mark.slow),
+    ],
+)
+def test_upper_bound_dominates_every_dataset(name, users):
+    """All inputs of the other users; the lower bound is attained, so it must not exceed the worst of them either."""
+    randomizer, matrix, pair, _ = CASES[name]
+    for n in range(2, users + 1):
+        for exp_epsilon in EPSILONS[1:4]:
+            epsilon = math.log(exp_epsilon)
+            others = combinations_with_replacement(range(len(matrix)), n - 1)
+            worst = float(max(o.shuffled_divergence(matrix, pair, inputs, exp_epsilon) for inputs in others))
+            assert blanket_delta(randomizer=randomizer, n_users=n, epsilon=epsilon).upper >= worst * (1 - 1e-14)
+            assert lower_bound_delta(randomizer=randomizer, n_users=n, epsilon=epsilon).lower <= worst * (1 + 1e-14)
+
+
+@pytest.mark.parametrize(
+    ("k", "n", "exp_epsilon", "printed"),
+    [
+        (4, 5, Fraction(8, 5), 0.0585648),
+        (10, 10, Fraction(3, 2), 0.0055649),
+        pytest.param(10, 30, Fraction(13, 10), 0.0023488, marks=pytest.mark.slow),
+    ],
+)
+def test_known_counterexamples_to_variation_ratio(k, n, exp_epsilon, printed):
+    """Both bounds hold where the published one does not; the true value is that of the dataset of the lower bound."""
+    exact = float(o.shuffled_divergence(o.krr(k, Fraction(3)), (0, 1), [2] * (n - 1), exp_epsilon))
+    assert exact == pytest.approx(printed, rel=3e-5, abs=0)
+    arguments = {"randomizer": krr(k, math.log(3)), "n_users": n, "epsilon": math.log(exp_epsilon)}
+    low, high = lower_bound_delta(**arguments), blanket_delta(**arguments)
+    encloses(low, exact, 1e-12)
+    assert exact <= high.upper
+    published = o.variation_ratio_pair(n, Fraction(3), Fraction(2, k + 2), Fraction(3))
+    assert float(o.hockey_stick(*published, exp_epsilon)) < low.lower
+
+
+# -------------------------------------------------------------------------------------------- exact sums in 90 digits
+
+
+def mp_mean_positive_part(law, n):
+    """(1/n) E max(0, G_1 + ... + G_n) for two or three atoms, over all counts."""
+    (g0, r0), (g1, r1), *third = law
+    g2, r2 = third[0] if third else (MP.mpf(0), MP.mpf(0))
+    total = MP.mpf(0)
+    for i in range(n + 1):
+        for j in range(n - i + 1) if third else (n - i,):
+            value = i * g0 + j * g1 + (n - i - j) * g2
+            if value > 0:
+                logs = MP.loggamma(n + 1) - MP.loggamma(i + 1) - MP.loggamma(j + 1) - MP.loggamma(n - i - j + 1)
+                weight = MP.exp(logs + i * MP.log(r0) + j * MP.log(r1))
+                total += weight * (r2 ** (n - i - j) if third else 1) * value
+    return total / n
+
+
+def mp_binary_lower(local_epsilon, epsilon):
+    """Law of G for binary randomized response when all other users hold x1."""
+    e, f = MP.exp(MP.mpf(local_epsilon)), MP.exp(MP.mpf(epsilon))
+    return [(e - f, 1 / (1 + e)), (1 / e - f, e / (1 + e))]
+
+
+def mp_binary_blanket(local_epsilon, epsilon):
+    e, f = MP.exp(MP.mpf(local_epsilon)), MP.exp(MP.mpf(epsilon))
+    return [(e - f, 1 / (1 + e)), (1 - f * e, 1 / (1 + e)), (MP.mpf(0), (e - 1) / (1 + e))]
+
+
+@pytest.mark.parametrize(("n", "epsilon"), [(50, 0.3), (50, 0.9), (400, 0.5), (3000, 0.02), (3000, 0.45)])
+@pytest.mark.parametrize("fourier", [False, True])
+def test_lower_bound_against_exact_sums(n, epsilon, fourier, monkeypatch):
+    if fourier:
+        monkeypatch.setattr(enumeration, "_EXACT_STATES", 0)
+    exact = mp_mean_positive_part(mp_binary_lower(1.0, epsilon), n)
+    exact = max(exact, mp_mean_positive_part(list(zip(*_common_first(1.0, epsilon), strict=True)), n))
+    interval = lower_bound_delta(randomizer=krr(2, 1.0), n_users=n, epsilon=epsilon)
+    assert interval.lower <= exact <= interval.upper
+    assert interval.relative_width < 3e-4
+
+
+def _common_first(local_epsilon, epsilon):
+    e, f = MP.exp(MP.mpf(local_epsilon)), MP.exp(MP.mpf(epsilon))
+    return (1 - f / e, 1 - f * e), (e / (1 + e), 1 / (1 + e))
+
+
+@pytest.mark.parametrize(
+    ("n", "local_epsilon", "epsilon"),
+    [(60, 1.0, 0.5), (150, 2.0, 1.7), (150, 0.01, 0.008), pytest.param(300, 1.0, 0.9, marks=pytest.mark.slow)],
+)
+@pytest.mark.parametrize("fourier", [False, True])
+def test_tiny_blanket_delta_against_exact_sums(n, local_epsilon, epsilon, fourier, monkeypatch):
+    if fourier:
+        monkeypatch.setattr(enumeration, "_EXACT_STATES", 0)
+    exact = mp_mean_positive_part(mp_binary_blanket(local_epsilon, epsilon), n)
+    interval = blanket_delta(randomizer=krr(2, local_epsilon), n_users=n, epsilon=epsilon)
+    assert interval.lower <= exact <= interval.upper
+    assert interval.relative_width < (2e-3 if fourier else 1e-8)
+
+
+@pytest.mark.parametrize("delta", [1e-12, 1e-100, 1e-250])
+def test_deltas_far_below_double_precision(delta):
+    """The epsilon that the accountant gives for a tiny delta, put back into the exact binomial sum."""
+    epsilon = lower_bound_epsilon(randomizer=krr(2, 1.0), n_users=2000, delta=delta)
+    exact = max(
+        mp_mean_positive_part(mp_binary_lower(1.0, epsilon), 2000),
+        mp_mean_positive_part(list(zip(*_common_first(1.0, epsilon), strict=True)), 2000),
+    )
+    assert delta <= exact <= delta * (1 + 1e-3)
+
+
+def grid_fft_delta(classes, n, epsilon):
+    """Algorithm 7 of the paper with a mean-preserving grid: every atom onto its two neighbours. No tilt: above 1e-9."""
+    value = np.append(np.exp(classes.log_first) - np.exp(classes.log_second + epsilon), 0.0)
+    mass = np.append(classes.mass, 1 - classes.mass.sum())
+    mean = float(mass @ value)
+    std = math.sqrt(float(mass @ (value - mean) ** 2))
+    step = std / 100
+    below = np.floor(value / step)
+    share = value / step - below
+    size = 2 ** math.ceil(math.log2(2000 * math.sqrt(n)))
+    index = np.concatenate([below, below + 1]).astype(np.int64) % size
+    law = np.bincount(index, weights=np.concatenate([mass * (1 - share), mass * share]), minlength=size)
+    sums = np.fft.irfft(np.fft.rfft(law) ** n, size)
+    start = round(n * mean / step) - size // 2
+    total = (np.arange(size) + start) * step
+    return float(np.maximum(total, 0) @ np.roll(sums, -(start % size))) / n
+
+
+@pytest.mark.parametrize(
+    "randomizer",
+    [
+        krr(10, 4.0),
+        rz.Rappor(local_epsilon=2.0),
+        rz.OptimizedUnaryEncoding(local_epsilon=3.0),
+        rz.BinaryLocalHash(local_epsilon=1.0),
+        rz.SubsetExponential(local_epsilon=2.0, domain_size=64, set_size=4, subset_size=6),
+        rz.JointComposition(components=(krr(10, 1.0), krr(10, 1.0), krr(4, 0.5))),
+        rz.poisson_subsampled(krr(10, 4.0), rate=0.1),
+    ],
+)
+@pytest.mark.parametrize(("n", "epsilon"), [(1000, 0.3), (5000, 0.15)])
+def test_grid_fft_agrees(randomizer, n, epsilon):
+    """The grid's spread raises the sum in convex order, by about 1e-3 at this step."""
+    high = blanket_delta(randomizer=randomizer, n_users=n, epsilon=epsilon)
+    low = lower_bound_delta(randomizer=randomizer, n_users=n, epsilon=epsilon)
+    assert low.lower <= high.upper
+    pair = randomizer.blanket()
+    others = (*randomizer.common_input(), pair.relative_to_first(), pair.relative_to_second())
+    for interval, references in ((high, [pair]), (low, others)):
+        assert interval.relative_width < 1.01e-4
+        if interval.upper > 1e-9:
+            grid = max(grid_fft_delta(classes, n, epsilon) for classes in references)
+            assert interval.lower <= grid <= interval.upper * (1 + 3e-3)
+
+
+def test_finer_widths_are_nested_up_to_their_errors():
+    arguments = {"randomizer": krr(10, 4.0), "n_users": 10_000, "epsilon": 0.4}
+    coarse, fine = (blanket_delta(**arguments, rtol=rtol) for rtol in (1e-2, 1e-6))
+    assert coarse.lower <= fine.lower <= fine.upper <= coarse.upper
+    assert coarse.relative_width <= 1e-2
+    assert fine.relative_width <= 1e-6
+
+
+def test_laplace_interval_shrinks_with_the_cells():
+    widths = [
+        blanket_delta(randomizer=rz.Laplace(local_epsilon=2.0, cells=c), n_users=1000, epsilon=0.2, rtol=1e-5)
+        for c in (25, 100, 400)
+    ]
+    for coarse, fine in pairwise(widths):
+        assert coarse.lower <= fine.upper
+        assert fine.lower <= coarse.upper
+        assert fine.relative_width < 0.2 * coarse.relative_width
+
+
+# ------------------------------------------------------------------------------------------------------------ behaviour
+
+
+RANDOMIZERS = st.builds(
+    lambda make, e: make(e),
+    st.sampled_from(
+        [
+            lambda e: krr(2, e),
+            lambda e: krr(10, e),
+            lambda e: rz.BinaryLocalHash(local_epsilon=e),
+            lambda e: rz.Rappor(local_epsilon=e, domain_size=4),
+            lambda e: rz.OptimizedUnaryEncoding(local_epsilon=e),
+            lambda e: rz.HadamardResponse(local_epsilon=e, order=8),
+            lambda e: rz.SubsetSelection(local_epsilon=e, domain_size=8, subset_size=3),
+            lambda e: rz.Laplace(local_epsilon=e, cells=20),
+            lambda e: rz.poisson_subsampled(krr(5, e), rate=0.3),
+        ]
+    ),
+    st.floats(0.05, 5.0),
+)
+
+
+@settings(max_examples=20, deadline=None)
+@given(RANDOMIZERS, st.integers(1, 10**7), st.floats(0, 1), st.floats(0.01, 1))
+def test_monotone_in_epsilon_and_users_and_ordered(randomizer, n, share, step):
+    epsilon = share * 0.9 * randomizer.local_epsilon
+    high, low = (f(randomizer=randomizer, n_users=n, epsilon=epsilon) for f in (blanket_delta, lower_bound_delta))
+    assert 0 <= high.lower <= high.upper <= 1
+    assert 0 <= low.lower <= low.upper <= 1
+    assert low.lower <= high.upper
+    later = blanket_delta(
+        randomizer=randomizer, n_users=n, epsilon=epsilon + step * (randomizer.local_epsilon - epsilon)
+    )
+    assert later.lower <= high.upper
+    assert blanket_delta(randomizer=randomizer, n_users=2 * n, epsilon=epsilon).lower <= high.upper
+    assert lower_bound_delta(randomizer=randomizer, n_users=2 * n, epsilon=epsilon).lower <= low.upper
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_one_user_gets_the_local_guarantee(name):
+    randomizer, matrix, (x0, x1), _ = CASES[name]
+    for exp_epsilon in EPSILONS:
+        exact = sum(max(Fraction(0), p - exp_epsilon * q) for p, q in zip(matrix[x0], matrix[x1], strict=True))
+        for function in (blanket_delta, lower_bound_delta):
+            interval = function(randomizer=randomizer, n_users=1, epsilon=math.log(exp_epsilon))
+            encloses(interval, exact, 1e-13)
+            assert interval.relative_width < 1e-9
+    for function in (blanket_delta, lower_bound_delta):
+        assert function(randomizer=randomizer, n_users=7, epsilon=randomizer.local_epsilon) == (0.0, 0.0)
+
+
+@settings(max_examples=12, deadline=None)
+@given(RANDOMIZERS, st.integers(1, 10**6), st.floats(-30, -0.5))
+def test_epsilon_and_delta_are_inverse(randomizer, n, log10_delta):
+    delta = 10**log10_delta
+    high = blanket_epsilon(randomizer=randomizer, n_users=n, delta=delta)
+    low = lower_bound_epsilon(randomizer=randomizer, n_users=n, delta=delta)
+    assert 0 <= low <= high <= randomizer.local_epsilon
+    assert blanket_delta(randomizer=randomizer, n_users=n, epsilon=high).upper <= delta
+    if low > 0:
+        assert lower_bound_delta(randomizer=randomizer, n_users=n, epsilon=low).lower >= delta
+    if 1e-6 * randomizer.local_epsilon < high < 0.999 * randomizer.local_epsilon:
+        assert blanket_delta(randomizer=randomizer, n_users=n, epsilon=0.999 * high).upper > delta
+
+
+def test_more_hamming_distance_is_worse():
+    parts = (krr(10, 1.0), krr(10, 1.0), krr(10, 1.0))
+    for n in (3, 1000):
+        deltas = [
+            blanket_delta(randomizer=rz.JointComposition(components=parts, differing=k), n_users=n, epsilon=0.4)
+            for k in (1, 2, 3)
+        ]
+        assert deltas[0].upper < deltas[1].lower
+        assert deltas[1].upper < deltas[2].lower
+
+
+def test_parallel_composition_lies_between_its_parts():
+    one, two = krr(10, 2.0), rz.BinaryLocalHash(local_epsilon=2.0)
+    mixed = rz.ParallelComposition(components=(one, two), weights=(0.5, 0.5))
+    epsilons = [blanket_epsilon(randomizer=r, n_users=10_000, delta=1e-6) for r in (one, mixed, two)]
+    assert sorted(epsilons) in (epsilons, epsilons[::-1])
+
+
+def test_subsampling_amplifies():
+    sampled = [rz.poisson_subsampled(krr(10, 4.0), rate=rate) for rate in (0.01, 0.1, 0.5, 1.0)]
+    epsilons = [blanket_epsilon(randomizer=r, n_users=10_000, delta=1e-6) for r in sampled]
+    assert sorted(epsilons) == epsilons
+
+
+def test_constant_mechanism_is_perfectly_private():
+    assert blanket_delta(randomizer=rz.Constant(), n_users=5, epsilon=0.0) == (0.0, 0.0)
+    for function in (blanket_epsilon, lower_bound_epsilon):
+        assert function(randomizer=rz.Constant(), n_users=5, delta=1e-9) == 0.0
+
+
+@pytest.mark.parametrize("local_epsilon", [1e-6, 0.1, 4.0, 20.0])
+@pytest.mark.parametrize("n", [1, 10**4, 10**8, 10**12])
+@pytest.mark.parametrize("delta", [1e-6, 1e-100])
+def test_extreme_but_legal_inputs(local_epsilon, n, delta):
+    randomizer = krr(10, local_epsilon)
+    high = blanket_epsilon(randomizer=randomizer, n_users=n, delta=delta)
+    low = lower_bound_epsilon(randomizer=randomizer, n_users=n, delta=delta)
+    assert 0 <= low <= high <= local_epsilon
+    if 0 < high < local_epsilon:
+        interval = blanket_delta(randomizer=randomizer, n_users=n, epsilon=high)
+        assert 0.9 * delta < interval.lower <= interval.upper <= delta
+
+
+def test_cost_does_not_grow_with_the_users(monkeypatch):
+    nodes = []
+    original = inversion._integrands
+
+    def spy(law, tilted, count, width, node):
+        nodes.append(node.size)
+        return original(law, tilted, count, width, node)
+
+    monkeypatch.setattr(inversion, "_integrands", spy)
+    counts = []
+    for n in (10**4, 10**6, 10**8, 10**10):
+        nodes.clear()
+        blanket_delta(randomizer=krr(10, 4.0), n_users=n, epsilon=50 / math.sqrt(n))
+        counts.append(sum(nodes))
+    assert max(counts) < 60_000
+    assert counts[3] < 1000
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("n_users", value) for value in (0, 1.5, True, 10**16)]
+    + [("epsilon", value) for value in (-0.1, math.nan, math.inf)]
+    + [("rtol", value) for value in (0.0, 1.0, math.nan)]
+    + [("delta", value) for value in (0.0, 1.0, 1e-300, math.nan)],
+)
+def test_bad_parameters_are_refused(name, value):
+    functions = (blanket_epsilon, lower_bound_epsilon) if name == "delta" else (blanket_delta, lower_bound_delta)
+    good = {"delta": 1e-6} if name == "delta" else {"epsilon": 0.5}
+    for function in functions:
+        with pytest.raises(ParameterError, match=name):
+            function(**({"randomizer": krr(3, 1.0), "n_users": 10} | good | {name: value}))

@@ -1,0 +1,75 @@
+"""Settings of the personalised experiments and the numbers for its figure and table."""
+
+import numpy as np
+import pytest
+from scipy import special
+
+from segshuffle.accounting.single_message.personalized_settings import (
+    FIGURE_USERS,
+    SETTINGS,
+    TABLE_EPSILONS,
+    BudgetSetting,
+    figure_points,
+    table_points,
+)
+from segshuffle.errors import ParameterError
+
+
+def test_settings_are_those_of_table_1():
+    assert {name: (s.low, s.high, s.centre, s.spread) for name, s in SETTINGS.items()} == {
+        "Uniform1": (0.05, 1.0, None, None),
+        "Gauss1": (0.05, 1.0, 0.75, 0.5),
+        "Uniform2": (0.5, 2.0, None, None),
+        "Gauss2": (0.5, 2.0, 1.5, 0.5),
+    }
+    assert (FIGURE_USERS[0], FIGURE_USERS[-1], len(FIGURE_USERS)) == (1000, 100_000, 20)
+
+
+def test_budgets_follow_their_distribution():
+    uniform = SETTINGS["Uniform1"].budgets(4)
+    assert uniform == pytest.approx([0.16875, 0.40625, 0.64375, 0.88125], rel=1e-14)
+    clipped = SETTINGS["Gauss2"].budgets(10_000)
+    assert (clipped.min(), clipped.max()) == (0.5, 2.0)
+    # Pr[N(1.5, 0.5) >= 2] = Phi(-1) and Pr[N(1.5, 0.5) <= 0.5] = Phi(-2)
+    assert np.mean(clipped == 2.0) == pytest.approx(special.ndtr(-1.0), abs=1e-4)
+    assert np.mean(clipped == 0.5) == pytest.approx(special.ndtr(-2.0), abs=1e-4)
+    with pytest.raises(ParameterError, match=r"^low = "):
+        BudgetSetting(name="odd", low=1.0, high=0.5)
+    with pytest.raises(ParameterError, match=r"^spread = "):
+        BudgetSetting(name="odd", low=0.1, high=0.5, centre=0.2)
+
+
+@pytest.mark.parametrize("mechanism", ["laplace", "gaussian"])
+@pytest.mark.parametrize("name", SETTINGS)
+def test_figure_points(name, mechanism):
+    few, many = (figure_points(setting=SETTINGS[name], mechanism=mechanism, n_users=n) for n in (1000, 4000))
+    top = SETTINGS[name].high
+    kinds = {point.method: point.kind for point in few}
+    assert kinds["theorem"] == kinds["reduction"] == kinds["stronger-clone"] == "published"
+    # budgets up to 1 and up to 2: the classic Gaussian mechanism is proven for the first only
+    proven = mechanism == "laplace" or name.endswith("1")
+    assert kinds["standard-clone"] == ("upper" if proven else "published")
+    assert kinds["chen-cao-ge"] == "asymptotic"
+    assert len(few) == (8 if mechanism == "laplace" else 5)
+    for one, other in zip(few, many, strict=True):
+        assert one.method == other.method
+        assert 0 < other.epsilon <= one.epsilon <= top
+    # the paper's ordering: its own bound is the smallest of the claimed epsilons
+    ours = next(point.epsilon for point in few if point.method == "theorem")
+    assert all(ours < point.epsilon for point in few if point.method not in ("theorem", "reduction"))
+
+
+def test_table_points():
+    points = table_points(setting=SETTINGS["Uniform2"], mechanism="gaussian", n_users=2000)
+    assert len(points) == 5 * len(TABLE_EPSILONS)
+    for method in {point.method for point in points}:
+        deltas = [point.delta for point in points if point.method == method]
+        assert deltas == sorted(deltas, reverse=True)
+        assert all(0 <= delta <= 1 for delta in deltas)
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_users():
+    points = figure_points(setting=SETTINGS["Gauss2"], mechanism="laplace", n_users=100_000)
+    assert {point.method for point in points} > {"theorem", "liu-2023", "blanket-bennett"}
+    assert all(point.epsilon < 0.1 for point in points)

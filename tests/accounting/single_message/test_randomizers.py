@@ -1,0 +1,322 @@
+"""Classes of the randomizers against their full laws, written down once more here in rational numbers."""
+
+import math
+from fractions import Fraction
+from itertools import combinations, permutations, product
+
+import numpy as np
+import oracles as o
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import integrate
+
+from segshuffle.accounting.single_message import randomizers as rz
+from segshuffle.errors import ParameterError
+
+EXP = Fraction(9)  # e^eps_0; its root is rational, too (RAPPOR splits the budget over two bits)
+ROOT = Fraction(3)
+E0 = math.log(9)
+
+
+def _odds(rows):
+    return [[Fraction(entry) / sum(row) for entry in row] for row in rows]
+
+
+def blh_matrix(d):
+    outputs = [(h, bit) for h in product((0, 1), repeat=d) for bit in (0, 1)]
+    return _odds([[EXP if h[x] == bit else 1 for h, bit in outputs] for x in range(d)])
+
+
+def rappor_matrix(d):
+    keep = ROOT / (1 + ROOT)
+    unit = [[int(x == j) for j in range(d)] for x in range(d)]
+    bits = list(product((0, 1), repeat=d))
+    return [
+        [math.prod(keep if a == b else 1 - keep for a, b in zip(y, row, strict=True)) for y in bits] for row in unit
+    ]
+
+
+def oue_matrix(d):
+    raised = 1 / (1 + EXP)
+
+    def chance(x, y):
+        return math.prod(Fraction(1, 2) if j == x else (raised if y[j] else 1 - raised) for j in range(d))
+
+    return [[chance(x, y) for y in product((0, 1), repeat=d)] for x in range(d)]
+
+
+def hadamard_matrix(order):
+    rows = [[1]]
+    while len(rows) < order:
+        rows = [r + r for r in rows] + [r + [-a for a in r] for r in rows]
+    return _odds([[EXP if a == 1 else 1 for a in row] for row in rows[1:]])
+
+
+def selection_matrix(d, k):
+    return _odds([[EXP if x in z else 1 for z in combinations(range(d), k)] for x in range(d)])
+
+
+#: name: (randomizer, matrix, a pair of inputs (x0, x1), x*)
+CASES = {
+    "krr2": (rz.KaryRandomizedResponse(local_epsilon=E0, domain_size=2), o.krr(2, EXP), (0, 1), 1),
+    "krr3": (rz.KaryRandomizedResponse(local_epsilon=E0, domain_size=3), o.krr(3, EXP), (0, 1), 2),
+    "krr5": (rz.KaryRandomizedResponse(local_epsilon=E0, domain_size=5), o.krr(5, EXP), (0, 1), 2),
+    "blh2": (rz.BinaryLocalHash(local_epsilon=E0, domain_size=2), blh_matrix(2), (0, 1), 1),
+    "blh4": (rz.BinaryLocalHash(local_epsilon=E0, domain_size=4), blh_matrix(4), (0, 1), 2),
+    "rappor2": (rz.Rappor(local_epsilon=E0, domain_size=2), rappor_matrix(2), (0, 1), 1),
+    "rappor4": (rz.Rappor(local_epsilon=E0, domain_size=4), rappor_matrix(4), (0, 1), 2),
+    "oue2": (rz.OptimizedUnaryEncoding(local_epsilon=E0, domain_size=2), oue_matrix(2), (0, 1), 1),
+    "oue4": (rz.OptimizedUnaryEncoding(local_epsilon=E0, domain_size=4), oue_matrix(4), (0, 1), 2),
+    "hadamard4": (rz.HadamardResponse(local_epsilon=E0, order=4), hadamard_matrix(4), (0, 1), 2),
+    "hadamard8": (rz.HadamardResponse(local_epsilon=E0, order=8), hadamard_matrix(8), (0, 1), 3),
+    "selection4": (
+        rz.SubsetSelection(local_epsilon=E0, domain_size=4, subset_size=2),
+        selection_matrix(4, 2),
+        (0, 1),
+        2,
+    ),
+    "selection5": (
+        rz.SubsetSelection(local_epsilon=E0, domain_size=5, subset_size=3),
+        selection_matrix(5, 3),
+        (0, 1),
+        2,
+    ),
+    "privset6": (
+        rz.SubsetExponential(local_epsilon=E0, domain_size=6, set_size=2, subset_size=2),
+        o.subset_exponential(6, 2, 2, EXP),
+        (0, o.subsets(6, 2).index((2, 3))),
+        o.subsets(6, 2).index((4, 5)),
+    ),
+    "privset5": (
+        rz.SubsetExponential(local_epsilon=E0, domain_size=5, set_size=2, subset_size=2),
+        o.subset_exponential(5, 2, 2, EXP),
+        (0, o.subsets(5, 2).index((2, 3))),
+        o.subsets(5, 2).index((0, 4)),
+    ),
+}
+
+
+def grouped(reference, first, second):
+    """Mass of the reference by the pair of ratios, as a dict keyed by rounded logarithms."""
+    groups = {}
+    for r, a, b in zip(reference, first, second, strict=True):
+        if r:
+            key = (round(math.log(a / r), 9) + 0.0, round(math.log(b / r), 9) + 0.0)
+            groups[key] = groups.get(key, 0) + r
+    return groups
+
+
+def as_groups(classes):
+    keys = zip(classes.log_first.round(9) + 0.0, classes.log_second.round(9) + 0.0, strict=True)
+    return dict(zip(((float(a), float(b)) for a, b in keys), classes.mass, strict=True))
+
+
+def assert_same(classes, expected):
+    got = as_groups(classes)
+    assert got.keys() == expected.keys()
+    for key, mass in expected.items():
+        assert got[key] == pytest.approx(float(mass), rel=1e-13, abs=0)
+
+
+def blanket_row(matrix):
+    return [min(column) for column in zip(*matrix, strict=True)]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_matrix_is_the_definition(name):
+    randomizer, matrix, _, _ = CASES[name]
+    np.testing.assert_allclose(randomizer.matrix(), np.array(matrix, dtype=float), rtol=1e-14)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_local_epsilon_is_attained(name):
+    randomizer, matrix, _, _ = CASES[name]
+    ratio = max(max(column) / min(column) for column in zip(*matrix, strict=True))
+    assert ratio == EXP
+    assert randomizer.local_epsilon == E0
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_blanket_classes_by_enumeration(name):
+    randomizer, matrix, (x0, x1), _ = CASES[name]
+    blanket = blanket_row(matrix)
+    assert_same(randomizer.blanket(), grouped(blanket, matrix[x0], matrix[x1]))
+    assert randomizer.blanket().gamma == pytest.approx(float(sum(blanket)), rel=1e-13)
+    assert float(randomizer.blanket().omega.sum()) == pytest.approx(1.0, rel=1e-14)
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if not name.startswith("privset")])
+def test_every_pair_has_the_same_classes(name):
+    randomizer, matrix, _, _ = CASES[name]
+    for x0, x1 in permutations(range(len(matrix)), 2):
+        assert_same(randomizer.blanket(), grouped(blanket_row(matrix), matrix[x0], matrix[x1]))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_common_input_classes_by_enumeration(name):
+    randomizer, matrix, (x0, x1), star = CASES[name]
+    assert_same(randomizer.common_input()[0], grouped(matrix[star], matrix[x0], matrix[x1]))
+    if len(matrix) == 2:
+        assert_same(randomizer.common_input()[1], grouped(matrix[x0], matrix[x0], matrix[x1]))
+
+
+@pytest.mark.parametrize("name", ["krr5", "oue4", "privset6"])
+def test_joint_and_parallel_composition_by_enumeration(name):
+    one, matrix, (x0, x1), star = CASES[name]
+    two, other, (y0, y1), other_star = CASES["krr3"]
+    joint = rz.JointComposition(components=(one, two))
+    rows = {(x, y): [a * b for a in matrix[x] for b in other[y]] for x in range(len(matrix)) for y in range(len(other))}
+    blanket = blanket_row(list(rows.values()))
+    assert_same(joint.blanket(), grouped(blanket, rows[x0, y0], rows[x1, y1]))
+    near = rz.JointComposition(components=(one, two), differing=1)
+    assert_same(near.blanket(), grouped(blanket, rows[x0, y0], rows[x1, y0]))
+    assert near.local_epsilon == one.local_epsilon
+    assert_same(joint.common_input()[0], grouped(rows[star, other_star], rows[x0, y0], rows[x1, y1]))
+    weights = (Fraction(1, 4), Fraction(3, 4))
+    mixed = [
+        [weights[0] * a for a in matrix[x]] + [weights[1] * b for b in other[y]]
+        for x, y in ((x0, y0), (x1, y1), (star, other_star))
+    ]
+    parallel = rz.ParallelComposition(components=(one, two), weights=(0.25, 0.75))
+    lowest = [weights[0] * a for a in blanket_row(matrix)] + [weights[1] * b for b in blanket_row(other)]
+    assert_same(parallel.blanket(), grouped(lowest, mixed[0], mixed[1]))
+    assert_same(parallel.common_input()[0], grouped(mixed[2], mixed[0], mixed[1]))
+
+
+def test_poisson_subsampling_mixes_a_constant():
+    randomizer, matrix, (x0, x1), _ = CASES["krr3"]
+    sampled = rz.poisson_subsampled(randomizer, rate=0.25)
+    rows = [[entry / 4 for entry in row] + [Fraction(3, 4)] for row in matrix]
+    assert_same(sampled.blanket(), grouped(blanket_row(rows), rows[x0], rows[x1]))
+    assert rz.poisson_subsampled(randomizer, rate=1.0) is randomizer
+
+
+@pytest.mark.parametrize("kind", [rz.BinaryLocalHash, rz.Rappor, rz.OptimizedUnaryEncoding])
+def test_large_domain_limit(kind):
+    limit, finite = kind(local_epsilon=1.5), kind(local_epsilon=1.5, domain_size=200)
+    assert_same(limit.blanket(), as_groups(finite.blanket()))
+    assert_same(limit.common_input()[0], as_groups(kind(local_epsilon=1.5, domain_size=3).common_input()[0]))
+    assert limit.blanket().gamma < kind(local_epsilon=1.5, domain_size=5).blanket().gamma
+
+
+def test_limits_of_gamma_in_closed_form():
+    e = math.exp(1.5)
+    assert rz.BinaryLocalHash(local_epsilon=1.5).blanket().gamma == pytest.approx(2 / (e + 1), rel=1e-14)
+    assert rz.Rappor(local_epsilon=1.5).blanket().gamma == pytest.approx(math.exp(-0.75), rel=1e-14)
+    assert rz.OptimizedUnaryEncoding(local_epsilon=1.5).blanket().gamma == pytest.approx((e + 1) / (2 * e), rel=1e-14)
+    assert rz.Laplace(local_epsilon=1.5).blanket().gamma == pytest.approx(math.exp(-0.75), rel=1e-13)
+
+
+def test_hadamard_blanket_is_not_uniform():
+    """The paper states a uniform blanket and gamma = 2/(e + 1); column 0, +1 in every row, adds to it."""
+    _, matrix, _, _ = CASES["hadamard8"]
+    blanket = blanket_row(matrix)
+    assert blanket[0] == EXP * blanket[1]
+    assert sum(blanket) == (7 + EXP) / (4 * (1 + EXP)) > 2 / (1 + EXP)
+
+
+@pytest.mark.parametrize("overlap", [0, 1])
+def test_disjoint_sets_are_the_worst_pair_of_the_blanket_bound(overlap):
+    matrix = CASES["privset6"][1]
+    sets = o.subsets(6, 2)
+    blanket = blanket_row(matrix)
+    other = sets.index((2, 3) if overlap == 0 else (1, 2))
+    rows = [[*matrix[0], 0], [*matrix[other], 0], [*blanket, 1 - sum(blanket)]]
+    disjoint = [[*matrix[0], 0], [*matrix[sets.index((2, 3))], 0], rows[2]]
+    for exp_epsilon in (Fraction(1), Fraction(3, 2), Fraction(5)):
+        for n in (1, 2, 4):
+            assert o.shuffled_divergence(rows, (0, 1), [2] * (n - 1), exp_epsilon) <= o.shuffled_divergence(
+                disjoint, (0, 1), [2] * (n - 1), exp_epsilon
+            )
+
+
+@pytest.mark.parametrize("side", ["upper", "lower"])
+@pytest.mark.parametrize("which", ["blanket", "common_input"])
+def test_laplace_classes_keep_all_masses(side, which):
+    randomizer = rz.Laplace(local_epsilon=2.0, cells=50)
+    classes = randomizer.blanket(side) if which == "blanket" else randomizer.common_input(side)[0]
+
+    def density(x, y):
+        return math.exp(-2 * abs(y - x))  # epsilon_0/2 = 1
+
+    def reference(y):
+        return min(density(0, y), density(1, y)) if which == "blanket" else density(0.5, y)
+
+    total = sum(integrate.quad(reference, a, b)[0] for a, b in ((-20, 0), (0, 0.5), (0.5, 1), (1, 21)))
+    assert classes.gamma == pytest.approx(total, rel=1e-9)
+    for logs in (classes.log_first, classes.log_second):
+        assert float(classes.mass @ np.exp(logs)) == pytest.approx(1.0, rel=1e-12)
+    # second moment of the ratio: the two sides enclose the exact one
+    exact = sum(
+        integrate.quad(lambda y: density(0, y) ** 2 / reference(y), a, b)[0]
+        for a, b in ((-20, 0), (0, 0.5), (0.5, 1), (1, 21))
+    )
+    moment = float(classes.mass @ np.exp(2 * classes.log_first))
+    assert moment == pytest.approx(exact, rel=1e-3)
+    assert (moment >= exact * (1 - 1e-12)) if side == "upper" else (moment <= exact * (1 + 1e-12))
+
+
+ANY = st.sampled_from(
+    [
+        lambda e: rz.KaryRandomizedResponse(local_epsilon=e, domain_size=7),
+        lambda e: rz.BinaryLocalHash(local_epsilon=e),
+        lambda e: rz.BinaryLocalHash(local_epsilon=e, domain_size=2),
+        lambda e: rz.Rappor(local_epsilon=e, domain_size=6),
+        lambda e: rz.OptimizedUnaryEncoding(local_epsilon=e, domain_size=3),
+        lambda e: rz.HadamardResponse(local_epsilon=e, order=16),
+        lambda e: rz.SubsetExponential(local_epsilon=e, domain_size=30, set_size=4, subset_size=5),
+        lambda e: rz.SubsetExponential(local_epsilon=e, domain_size=7, set_size=4, subset_size=2),
+        lambda e: rz.Laplace(local_epsilon=e, cells=20),
+    ]
+)
+
+
+@settings(max_examples=80, deadline=None)
+@given(ANY, st.floats(1e-6, 40.0))
+def test_classes_are_consistent_laws(make, local_epsilon):
+    randomizer = make(local_epsilon)
+    for side in ("upper", "lower"):
+        blanket = randomizer.blanket(side)
+        for classes in (blanket, *randomizer.common_input(side)):
+            for logs in (classes.log_first, classes.log_second):
+                assert math.fsum(classes.mass * np.exp(logs)) == pytest.approx(1.0, rel=2e-14 * max(1, local_epsilon))
+            assert np.all(np.abs(classes.log_first - classes.log_second) <= local_epsilon * (1 + 1e-12))
+        assert np.all(blanket.log_first >= -1e-12)
+        pairs = as_groups(blanket)
+        assert pairs.keys() == {(second, first) for first, second in pairs}
+        assert all(mass == pytest.approx(pairs[second, first], rel=1e-12) for (first, second), mass in pairs.items())
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: rz.KaryRandomizedResponse(local_epsilon=0.0, domain_size=3),
+        lambda: rz.KaryRandomizedResponse(local_epsilon=math.nan, domain_size=3),
+        lambda: rz.KaryRandomizedResponse(local_epsilon=51.0, domain_size=3),
+        lambda: rz.KaryRandomizedResponse(local_epsilon=1.0, domain_size=1),
+        lambda: rz.KaryRandomizedResponse(local_epsilon=1.0, domain_size=5000).matrix(),
+        lambda: rz.BinaryLocalHash(local_epsilon=1.0, domain_size=1),
+        lambda: rz.BinaryLocalHash(local_epsilon=1.0).matrix(),
+        lambda: rz.Rappor(local_epsilon=1.0, domain_size=2.5),
+        lambda: rz.OptimizedUnaryEncoding(local_epsilon=-1.0),
+        lambda: rz.HadamardResponse(local_epsilon=1.0, order=6),
+        lambda: rz.HadamardResponse(local_epsilon=1.0, order=2),
+        lambda: rz.HadamardResponse(local_epsilon=1.0).matrix(),
+        lambda: rz.SubsetSelection(local_epsilon=1.0, domain_size=4, subset_size=4),
+        lambda: rz.SubsetSelection(local_epsilon=1.0, domain_size=4, subset_size=0),
+        lambda: rz.SubsetExponential(local_epsilon=1.0, domain_size=4, set_size=4, subset_size=1),
+        lambda: rz.SubsetExponential(local_epsilon=1.0, domain_size=40, set_size=4, subset_size=5).matrix(),
+        lambda: rz.Laplace(local_epsilon=1.0, cells=0),
+        lambda: rz.JointComposition(components=()),
+        lambda: rz.JointComposition(components=(rz.Constant(),), differing=2),
+        lambda: rz.ParallelComposition(components=(), weights=()),
+        lambda: rz.ParallelComposition(components=(rz.Constant(),), weights=(0.5,)),
+        lambda: rz.ParallelComposition(components=(rz.Constant(), rz.Constant()), weights=(1.5, -0.5)),
+        lambda: rz.poisson_subsampled(rz.Constant(), rate=0.0),
+        lambda: rz.poisson_subsampled(rz.Constant(), rate=math.nan),
+    ],
+)
+def test_bad_parameters_are_refused(make):
+    with pytest.raises(ParameterError):
+        make()

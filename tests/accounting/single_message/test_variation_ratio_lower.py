@@ -1,0 +1,307 @@
+"""Theorem 5.1: its parameters, its pair at any split of the blanket, and what it is a lower bound of."""
+
+import math
+from collections import defaultdict
+from fractions import Fraction
+from math import comb
+
+import numpy as np
+import oracles as o
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from oracles import tables
+from scipy import stats
+
+from segshuffle.accounting.numerics.hockey_stick import hockey_stick
+from segshuffle.accounting.numerics.laws import BinomialLaw
+from segshuffle.accounting.single_message.ratio_pair import ratio_pair
+from segshuffle.accounting.single_message.variation_ratio import published_delta
+from segshuffle.accounting.single_message.variation_ratio_lower import (
+    LowerBound,
+    lower_bound_parameters,
+    published_lower_delta,
+    published_lower_epsilon,
+)
+from segshuffle.accounting.single_message.variation_ratio_tables import randomized_response
+from segshuffle.errors import ParameterError
+
+F = Fraction
+
+
+def uneven_pair(trials, total, split, heads, tails):
+    """Laws of (A + D1, C - A + D2) and (A + D2, C - A + D1), cell by cell."""
+    laws = (defaultdict(Fraction), defaultdict(Fraction))
+    for c in range(trials + 1):
+        for a in range(c + 1):
+            blanket = comb(trials, c) * total**c * (1 - total) ** (trials - c)
+            blanket *= comb(c, a) * split**a * (1 - split) ** (c - a)
+            for one, other, chance in ((1, 0, heads), (0, 1, tails), (0, 0, 1 - heads - tails)):
+                laws[0][a + one, c - a + other] += blanket * chance
+                laws[1][a + other, c - a + one] += blanket * chance
+    return dict(laws[0]), dict(laws[1])
+
+
+def exact_bound(n, p0, beta, q0, q1, gain):
+    """Larger direction of Theorem 5.1's pair, from its definition."""
+    alpha = beta / (p0 - 1)
+    one, other = alpha * p0 / q0, alpha * p0 / q1
+    p, q = uneven_pair(n - 1, one + other, one / (one + other), p0 * alpha, alpha)
+    return max(o.hockey_stick(p, q, gain), o.hockey_stick(q, p, gain))
+
+
+def bound_of(p0, beta, q0, q1):
+    return LowerBound(log_p0=math.log(p0), beta=float(beta), q0=float(q0), q1=float(q1))
+
+
+def encloses(interval, exact, slack=1e-12):
+    """Slack: the parameters and e^epsilon pass through logarithms, whose error near the local epsilon is absolute."""
+    return interval.lower * (1 - slack) - 1e-15 <= exact <= interval.upper * (1 + slack) + 1e-15
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 9])
+@pytest.mark.parametrize("gain", [F(1), F(9, 8), F(3, 2), F(14, 5)])
+@pytest.mark.parametrize(
+    ("p0", "beta", "q0", "q1"),
+    [
+        (F(3), F(1, 2), F(3), F(3)),
+        (F(3), F(1, 2), F(2), F(3)),
+        (F(3), F(1, 4), F(6), F(3, 2)),
+        (F(3), F(1, 10), F(1, 2), F(1)),
+        (F(100), F(4, 5), F(30), F(2)),
+        (F(3), F(1, 4), F(40), F(41, 100)),
+    ],
+)
+def test_encloses_the_published_pair(n, gain, p0, beta, q0, q1):
+    found = published_lower_delta(bound=bound_of(p0, beta, q0, q1), n_users=n, epsilon=math.log(gain), rtol=1e-7)
+    exact = float(exact_bound(n, p0, beta, q0, q1, gain))
+    assert encloses(found, exact)
+    assert found.relative_width <= 1e-6
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(
+    n=st.integers(1, 8),
+    p0=st.fractions(F(11, 10), 20, max_denominator=16),
+    share=st.fractions(F(1, 16), 1, max_denominator=16),
+    q0=st.fractions(F(1, 4), 20, max_denominator=8),
+    q1=st.fractions(F(1, 4), 20, max_denominator=8),
+    part=st.floats(0.0, 0.98),
+)
+def test_encloses_the_published_pair_anywhere(n, p0, share, q0, q1, part):
+    beta = share * (p0 - 1) / (p0 + 1)
+    heads = beta * p0 / (p0 - 1)
+    assume(heads / q0 + heads / q1 <= 1)
+    gain = F(math.exp(part * math.log(p0)))
+    found = published_lower_delta(bound=bound_of(p0, beta, q0, q1), n_users=n, epsilon=math.log(gain), rtol=1e-6)
+    assert encloses(found, float(exact_bound(n, p0, beta, q0, q1, gain)), slack=1e-11)
+
+
+@pytest.mark.parametrize(("n", "epsilon"), [(2_000, 0.1), (6_000, 0.05)])
+def test_uneven_split_at_larger_sizes(n, epsilon):
+    """Against a sum over both counts in floating point: every cell within 12 deviations, no threshold formula."""
+    bound = LowerBound(log_p0=1.0, beta=0.2, q0=2.0, q1=6.0)
+    heads = 0.2 / (1 - math.exp(-1.0))
+    tails = heads - 0.2
+    one, other = bound.shares
+    mean, gain, total = (n - 1) * (one + other), math.exp(epsilon), [0.0, 0.0]
+    spread = 12 * math.sqrt(mean)
+    for c in range(max(int(mean - spread), 1), int(mean + spread) + 1):
+        a = np.arange(c + 1)
+        wide = [stats.binom.pmf(k, n - 1, one + other) for k in (c - 1, c)]
+        split = one / (one + other)
+        first, second = stats.binom.pmf(a - 1, c - 1, split), stats.binom.pmf(a, c - 1, split)
+        silent = (1 - heads - tails) * wide[1] * stats.binom.pmf(a, c, split)
+        p, q = (x * wide[0] * first + y * wide[0] * second + silent for x, y in ((heads, tails), (tails, heads)))
+        total[0] += np.maximum(p - gain * q, 0).sum()
+        total[1] += np.maximum(q - gain * p, 0).sum()
+    found = published_lower_delta(bound=bound, n_users=n, epsilon=epsilon, rtol=1e-6)
+    assert encloses(found, max(total), slack=1e-9)
+    assert total[0] != pytest.approx(total[1], rel=1e-3)
+
+
+@pytest.mark.parametrize(("split_side", "n"), [((1.0, 5.0), 10**9), ((5.0, 1.0), 10**12), ((3.0, 3.0), 10**12)])
+def test_cost_does_not_grow_with_users(split_side, n):
+    """A narrow interval at any n: the number of blocks is what grows with 1/rtol, not with n."""
+    bound = LowerBound(log_p0=1.0, beta=0.2, q0=split_side[0], q1=split_side[1])
+    found = published_lower_delta(bound=bound, n_users=n, epsilon=3.0 / math.sqrt(n), rtol=1e-3)
+    assert 0 < found.lower <= found.upper < 1
+    assert found.relative_width <= 1e-3
+
+
+def test_swapping_the_inputs_swaps_the_directions():
+    one, other = (LowerBound(log_p0=1.0, beta=0.2, q0=a, q1=b) for a, b in ((2.0, 6.0), (6.0, 2.0)))
+    found = [published_lower_delta(bound=bound, n_users=50, epsilon=0.2, rtol=1e-6) for bound in (one, other)]
+    assert found[0] == pytest.approx(found[1], rel=1e-9, abs=0)
+
+
+# -- parameters from tables --------------------------------------------------------------------------------------------
+
+
+def by_definition(first, second, rows):
+    """p0, beta, (q0, q1) of the x* that the theorem takes, as printed."""
+    s1 = [y for y in range(len(first)) if second[y] > first[y]]
+    s0 = [y for y in range(len(first)) if second[y] < first[y]]
+
+    def mass(row, outputs):
+        return sum((row[y] for y in outputs), F(0))
+
+    q1 = [mass(second, s1) / mass(row, s1) for row in rows]
+    q0 = [mass(first, s0) / mass(row, s0) for row in rows]
+    star = max(range(len(rows)), key=lambda i: min(q0[i], q1[i]))
+    return mass(second, s1) / mass(first, s1), mass(second, s1) - mass(first, s1), q0[star], q1[star]
+
+
+MATRICES = {
+    "4-RR": o.krr(4, F(3)),
+    "5 choose 2": tables.subset_selection(5, 2, F(3)),
+    "6 choose 3": tables.subset_selection(6, 3, F(3)),
+    "Hadamard 8": tables.favoured(tables.hadamard_sets(8), 8, F(3)),
+    "hash into 3": tables.local_hash(3, 3, F(3)),
+    "bits": tables.flipped_bits(tables.one_hot(3), F(1, 3)),
+    "uneven": [[F(5, 10), F(2, 10), F(3, 10)], [F(3, 10), F(4, 10), F(3, 10)], [F(2, 10), F(3, 10), F(5, 10)]],
+}
+
+
+@pytest.mark.parametrize("name", MATRICES)
+def test_parameters_are_those_of_the_theorem(name):
+    matrix = MATRICES[name]
+    p0, beta, q0, q1 = by_definition(matrix[0], matrix[1], matrix)
+    found = lower_bound_parameters(first=matrix[0], second=matrix[1], others=matrix)
+    assert found.log_p0 == pytest.approx(math.log(p0), rel=1e-12)
+    assert (found.beta, found.q0, found.q1) == pytest.approx((float(beta), float(q0), float(q1)), rel=1e-12)
+    assert found.symmetric == (name != "uneven")
+
+
+@pytest.mark.parametrize("name", [name for name in MATRICES if name not in ("uneven", "hash into 3", "6 choose 3")])
+@pytest.mark.parametrize("n", [1, 2, 4])
+@pytest.mark.parametrize("gain", [F(1), F(5, 4), F(2)])
+def test_below_the_true_divergence(name, n, gain):
+    """Symmetric randomizers: the worst divergence over what the others may (jointly) hold is never smaller."""
+    matrix = MATRICES[name]
+    found = lower_bound_parameters(first=matrix[0], second=matrix[1], others=matrix)
+    worst = max(o.shuffled_divergence(matrix, (0, 1), [x] * (n - 1), gain) for x in range(len(matrix)))
+    value = published_lower_delta(bound=found, n_users=n, epsilon=math.log(gain), rtol=1e-6)
+    assert value.lower <= float(worst) * (1 + 1e-12) + 1e-15
+
+
+@pytest.mark.parametrize("k", [3, 4, 10])
+def test_equals_the_published_upper_bound_and_is_exceeded(k):
+    """k-RR: p0 = p and q0 = q1 = q, so Theorem 4.1's number *is* this lower bound; the true delta is larger."""
+    matrix, n, gain = o.krr(k, F(3)), 5, F(8, 5)
+    found = lower_bound_parameters(first=matrix[0], second=matrix[1], others=matrix)
+    lower = published_lower_delta(bound=found, n_users=n, epsilon=math.log(gain), rtol=1e-7)
+    upper = published_delta(
+        randomizer=randomized_response(local_epsilon=math.log(3), domain_size=k),
+        n_users=n,
+        epsilon=math.log(gain),
+        rtol=1e-7,
+    )
+    assert lower.lower == pytest.approx(upper.upper, rel=1e-6, abs=0)
+    true = o.shuffled_divergence(matrix, (0, 1), [2] * (n - 1), gain)
+    assert upper.upper < true if k > 3 else upper.upper <= true * F(10**9 + 1, 10**9)
+
+
+def test_fails_for_a_randomizer_without_symmetry():
+    """n = 1, e^eps = 5/4, laws (9/10, 1/10) and (7/10, 3/10): claimed >= 7/40 in a direction where it is 1/40."""
+    first, second, gain = [F(9, 10), F(1, 10)], [F(7, 10), F(3, 10)], F(5, 4)
+    found = lower_bound_parameters(first=first, second=second, others=[first, second])
+    assert not found.symmetric
+    value = published_lower_delta(bound=found, n_users=1, epsilon=math.log(gain), rtol=1e-7)
+    assert encloses(value, 7 / 40)
+    assert o.hockey_stick(dict(enumerate(first)), dict(enumerate(second)), gain) == F(1, 40)
+
+
+def test_no_local_guarantee():
+    """Victim names its bin, uniform blanket: p0 = +inf, delta = (1 - 1/d)^(n-1) + ... by enumeration."""
+    first, second, blanket = [F(1), F(0), F(0)], [F(0), F(1), F(0)], [F(1, 3)] * 3
+    found = lower_bound_parameters(first=first, second=second, others=[blanket])
+    assert found.log_p0 == math.inf
+    true = o.shuffled_divergence([first, second, blanket], (0, 1), [2] * 4, F(3, 2))
+    assert encloses(published_lower_delta(bound=found, n_users=5, epsilon=math.log(1.5), rtol=1e-7), float(true))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "others", "name"),
+    [
+        ([0.5, 0.5], [0.5, 0.5], [[0.5, 0.5]], "second"),
+        ([0.5, 0.5], [0.4, 0.6], [[0.5, 0.2, 0.3]], "others"),
+        ([0.5, 0.6], [0.4, 0.6], [[0.5, 0.5]], "first, second, others"),
+        ([0.6, 0.4], [0.4, 0.6], [[1.0, 0.0]], "q1"),
+        ([0.5, 0.5], [0.4, 0.6], [[0.5, 0.5]], "beta"),
+    ],
+)
+def test_bad_tables(first, second, others, name):
+    with pytest.raises(ParameterError) as info:
+        lower_bound_parameters(first=first, second=second, others=others)
+    assert info.value.name == name
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [({"log_p0": 0.0}, "log_p0"), ({"beta": 0.9}, "beta"), ({"q0": 0.0}, "q0"), ({"q1": 0.1}, "q0")],
+)
+def test_bad_parameters(change, name):
+    with pytest.raises(ParameterError, match=rf"^{name} = "):
+        LowerBound(**{"log_p0": 1.0, "beta": 0.2, "q0": 3.0, "q1": 3.0, **change})
+
+
+def exp_fraction(exponent):
+    """e^exponent to 70 digits, for the exact float."""
+    return F(int(o.MP.floor(o.MP.exp(o.MP.mpf(exponent)) * o.MP.mpf(10) ** 70)), 10**70)
+
+
+@pytest.mark.parametrize(
+    ("trials", "probability", "split", "log_ratio", "difference", "epsilon"),
+    [
+        (3, 3.427148259768075e-10, 0.25, 2.0, 0.0007437442929255516, 1.9999980926513672),
+        (2, 4.39075368349921e-06, 0.75, 10.0, 0.0009764738322876905, 5.0),
+        (2, 0.9969560034361371, 0.75, 0.5, 0.24491866217561084, 0.4999995231628418),
+    ],
+)
+def test_uneven_pair_contains_the_exact_value_where_its_terms_cancel(
+    trials, probability, split, log_ratio, difference, epsilon
+):
+    """The threshold lies at an integer but for round-off; the parameters are the floats themselves."""
+    heads = F(difference) / (1 - exp_fraction(-log_ratio))
+    p, q = uneven_pair(trials, F(probability), F(split), heads, heads - F(difference))
+    exact = o.hockey_stick(p, q, exp_fraction(epsilon))
+    pair = ratio_pair(log_ratio=log_ratio, difference=difference, blanket=BinomialLaw(trials, probability), split=split)
+    found = hockey_stick(pair=pair, epsilon=epsilon)
+    assert F(found.lower) <= exact <= F(found.upper)
+
+
+@pytest.mark.parametrize("below", [1e-3, 1e-6, 1e-9, 1e-12])
+@pytest.mark.parametrize("silence", [0, -50, -52, -53])
+def test_lower_end_is_below_the_real_messages_whatever_the_parameters_round_to(silence, below):
+    """Three users, two outputs that tell the inputs apart and one of 2^-50 that does not: silence must not round away.
+
+    The tables are dyadic, so the histogram of the messages is exact.
+    """
+    b, c = F(1, 2**30), F(2) ** silence if silence else F(0)
+    first, second, other = [1 - b - c, b, c], [b, 1 - b - c, c], [F(1, 4), F(1, 4), F(1, 2)]
+    assert all(F(float(x)) == x for x in first)
+    bound = lower_bound_parameters(
+        first=[float(x) for x in first], second=[float(x) for x in second], others=[[float(x) for x in other]]
+    )
+    epsilon = bound.log_p0 * (1 - below)
+    views = [o.single_message_view([first, second, other], [own, 2, 2]) for own in (0, 1)]
+    exact = o.hockey_stick(*views, exp_fraction(epsilon))
+    found = published_lower_delta(bound=bound, n_users=3, epsilon=epsilon)
+    assert found.lower <= exact
+    assert found.lower >= exact * (1 - F(3, 10**4)) or below < 1e-3
+
+
+@pytest.mark.parametrize("delta", [0.0, -1.0, 1.0, 2.0, math.nan])
+def test_lower_epsilon_refuses_a_delta_that_is_none(delta):
+    with pytest.raises(ParameterError, match="delta"):
+        published_lower_epsilon(bound=bound_of(F(3), F(1, 2), F(3), F(3)), n_users=10, delta=delta)
+
+
+def test_lower_epsilon_of_a_ratio_beyond_the_largest_epsilon():
+    """One user, p0 = e^460: delta is 1 up to about 460, and the search ends at the largest epsilon it may ask for."""
+    tiny = 2.0**-664
+    bound = lower_bound_parameters(first=[1 - tiny, tiny], second=[tiny, 1 - tiny], others=[[0.5, 0.5]])
+    assert bound.log_p0 > 460
+    found = published_lower_epsilon(bound=bound, n_users=1, delta=1e-6)
+    assert 299 < found <= 300

@@ -1,0 +1,365 @@
+"""The tables of randomizers, against probability tables written from the definitions (oracles.tables)."""
+
+import math
+from fractions import Fraction
+from itertools import product
+
+import oracles as o
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import MP, tables
+from scipy import integrate
+
+from segshuffle.accounting.single_message import variation_ratio_tables as vr
+from segshuffle.accounting.single_message.variation_ratio import VariationRatio, published_delta, subset_exponential
+from segshuffle.errors import ParameterError
+
+F = Fraction
+GAINS = [F(9, 4), F(4), F(100)]  # squares, so that the root of e^epsilon is rational
+
+
+def agrees(found, beta, p, q=None):
+    """beta, p and q to round-off; p and q come back through logarithms."""
+    assert found.beta == pytest.approx(float(beta), rel=2e-14, abs=0)
+    for log_found, exact in ((found.log_p, p), (found.log_q, p if q is None else q)):
+        assert log_found == pytest.approx(math.log(exact) if exact < math.inf else math.inf, rel=2e-14, abs=0)
+
+
+def check_rows(found, matrix):
+    """Total variation, and p = q, of a local randomizer: both are maxima over the rows of one matrix."""
+    agrees(found, tables.largest_total_variation(matrix), tables.largest_ratio(matrix, matrix))
+
+
+def root(gain):
+    """The exact square root of a rational square."""
+    found = F(math.isqrt(gain.numerator), math.isqrt(gain.denominator))
+    assert found**2 == gain
+    return found
+
+
+# -- Table 2 -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("gain", GAINS)
+class TestLocal:
+    def test_general_is_binary_randomized_response(self, gain):
+        check_rows(vr.general(local_epsilon=math.log(gain)), o.krr(2, gain))
+
+    @pytest.mark.parametrize("d", [2, 3, 7])
+    def test_randomized_response(self, gain, d):
+        check_rows(vr.randomized_response(local_epsilon=math.log(gain), domain_size=d), o.krr(d, gain))
+
+    @pytest.mark.parametrize(("points", "width"), [(12, 1), (12, 5), (10, 5)])
+    def test_privunit(self, gain, points, width):
+        found = vr.privunit(local_epsilon=math.log(gain), cap_area=width / points)
+        check_rows(found, tables.caps_on_a_circle(points, width, gain))
+
+    @pytest.mark.parametrize("d", [2, 3, 5])
+    def test_binary_randomized_response_of_every_bit(self, gain, d):
+        matrix = tables.flipped_bits(tables.one_hot(d), 1 / (root(gain) + 1))
+        check_rows(vr.binary_randomized_response(local_epsilon=math.log(gain)), matrix)
+
+    @pytest.mark.parametrize(("d", "k"), [(2, 1), (5, 1), (5, 2), (5, 4), (6, 3)])
+    def test_subset_selection(self, gain, d, k):
+        found = vr.subset_selection(local_epsilon=math.log(gain), domain_size=d, subset_size=k)
+        check_rows(found, tables.subset_selection(d, k, gain))
+        ways = math.comb(d - 1, k - 1) - math.comb(d - 2, k - 2) if k > 1 else 1
+        published = (gain - 1) * ways / (gain * math.comb(d - 1, k - 1) + math.comb(d - 1, k))
+        assert found.beta == pytest.approx(float(published), rel=1e-14, abs=0)
+
+    @pytest.mark.parametrize("order", [4, 8, 16])
+    def test_hadamard_response_with_one_block(self, gain, order):
+        found = vr.hadamard_response(local_epsilon=math.log(gain), order=order, set_size=order // 2)
+        check_rows(found, tables.favoured(tables.hadamard_sets(order), order, gain))
+
+    @pytest.mark.parametrize(("blocks", "size"), [(2, 4), (3, 4), (2, 8)])
+    def test_hadamard_response_with_more_blocks(self, gain, blocks, size):
+        sets = [frozenset(y + b * size for y in part) for b in range(blocks) for part in tables.hadamard_sets(size)]
+        order = blocks * size
+        found = vr.hadamard_response(local_epsilon=math.log(gain), order=order, set_size=size // 2, blocks=blocks)
+        check_rows(found, tables.favoured(sets, order, gain))
+
+    @pytest.mark.parametrize(("d", "size"), [(2, 2), (3, 2), (3, 3), (2, 5)])
+    def test_local_hash_is_larger_than_its_total_variation(self, gain, d, size):
+        """Attained by one function that separates the inputs; 1/(1 - 1/l) times too large for uniform functions."""
+        found = vr.local_hash(local_epsilon=math.log(gain), hash_size=size)
+        agrees(found, tables.largest_total_variation(o.krr(size, gain)), gain)
+        matrix = tables.local_hash(d, size, gain)
+        assert tables.largest_ratio(matrix, matrix) == gain
+        beta = tables.largest_total_variation(matrix)
+        assert float(beta) == pytest.approx((1 - 1 / size) * found.beta, rel=1e-13, abs=0)
+
+    @pytest.mark.parametrize(("d", "s"), [(4, 1), (4, 2), (6, 2), (6, 3)])
+    def test_sampling_rappor_in_two_readings(self, gain, d, s):
+        """Drawn from all d options: the published value is a bound. Drawn from the s held items: it is too small."""
+        found = vr.sampling_rappor(local_epsilon=math.log(gain), domain_size=d, set_size=s)
+        flip = 1 / (root(gain) + 1)
+        rows = tables.flipped_bits([*tables.one_hot(d), (0,) * d], flip)
+        zero = rows[-1]
+        sets = [range(s), range(d - s, d)]  # disjoint
+        from_all = tables.total_variation(
+            *(tables.mixture([rows[i] if i in x else zero for i in range(d)]) for x in sets)
+        )
+        from_held = tables.total_variation(*(tables.mixture([rows[i] for i in x]) for x in sets))
+        published = F(s, d) * (root(gain) - 1) / (root(gain) + 1)
+        assert found.beta == pytest.approx(float(published), rel=1e-14, abs=0)
+        assert from_all == published if s == 1 else from_all < published
+        assert from_held > published
+        if s == 1:
+            assert from_held == d * published
+
+    def test_wheel(self, gain):
+        """Two arcs of width 2 or 3 on 12 points, wherever they start: the worst is no overlap, and attains beta."""
+        for width in (1, 2, 3):
+            starts = [(0, b) for b in range(12)] + [(a, b) for a in (3, 5, 6) for b in range(12)]
+            found = vr.wheel(local_epsilon=math.log(gain), set_size=2, arc_length=width / 12)
+            check_rows(found, tables.wheel(12, starts, width, gain))
+
+    def test_subset_exponential_is_in_the_same_family(self, gain):
+        one = subset_exponential(domain_size=9, set_size=1, subset_size=4, local_epsilon=math.log(gain))
+        other = vr.subset_selection(local_epsilon=math.log(gain), domain_size=9, subset_size=4)
+        assert one.beta == pytest.approx(other.beta, rel=1e-14, abs=0)
+
+
+@pytest.mark.parametrize("local_epsilon", [1e-6, 0.3, 2.0, 20.0])
+def test_laplace(local_epsilon):
+    """Total variation by integration, 50 digits: 0 < x < 1/2 and x < 0 are where the first density is larger."""
+    scale = MP.mpf(local_epsilon)
+
+    def gap(x):
+        return scale / 2 * (MP.exp(-scale * abs(x)) - MP.exp(-scale * abs(x - 1)))
+
+    beta = MP.quad(gap, [-60 / scale, 0]) + MP.quad(gap, [0, MP.mpf(1) / 2])
+    found = vr.laplace(local_epsilon=local_epsilon)
+    assert found.beta == pytest.approx(float(beta), rel=2e-14, abs=0)
+    assert found.log_p == found.log_q == local_epsilon
+
+
+def test_beyond_half_of_the_outputs_the_published_beta_is_none():
+    """c > 1/2: c (p - 1)/(c p + 1 - c) > (p - 1)/(p + 1), the most that any two laws with ratio p can differ."""
+    c, p = 0.6, math.e
+    assert c * (p - 1) / (c * p + 1 - c) > (p - 1) / (p + 1)
+    with pytest.raises(ParameterError, match="1/2"):
+        vr.privunit(local_epsilon=1.0, cap_area=c)
+    with pytest.raises(ParameterError, match="1/2"):
+        vr.wheel(local_epsilon=1.0, set_size=2, arc_length=c / 2)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(local_epsilon=st.floats(1e-9, 300.0), d=st.integers(2, 10**6))
+def test_beta_keeps_its_digits(local_epsilon, d):
+    """(p - 1)/(p + d - 1) to 14 digits, from local epsilon 1e-9 to 300."""
+    p = MP.exp(MP.mpf(local_epsilon))
+    found = vr.randomized_response(local_epsilon=local_epsilon, domain_size=d)
+    assert found.beta == pytest.approx(float((p - 1) / (p + d - 1)), rel=2e-15, abs=0)
+    assert found.tails == pytest.approx(float(1 / (p + d - 1)), rel=1e-14, abs=0)
+    assert found.heads == pytest.approx(float(p / (p + d - 1)), rel=1e-14, abs=0)
+    assert found.clone == pytest.approx(float(1 / (p + d - 1)), rel=1e-13, abs=0)
+
+
+# -- Table 3 -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("distance", [1e-6, 0.01, 1.0, 5.0, 40.0, 250.0])
+def test_planar_laplace(distance):
+    """Against (2/pi)(int_0^a K_0 - a K_0(a)), a = distance/2, the integral through modified Struve functions."""
+    a = MP.mpf(distance) / 2
+    integral = MP.pi * a / 2 * (MP.besselk(0, a) * MP.struvel(-1, a) + MP.besselk(1, a) * MP.struvel(0, a))
+    found = vr.planar_laplace(distance=distance, largest_distance=distance + 1)
+    assert found.beta == pytest.approx(float(2 / MP.pi * (integral - a * MP.besselk(0, a))), rel=3e-13, abs=0)
+    assert (found.log_p, found.log_q) == (distance, distance + 1)
+
+
+def test_planar_laplace_is_the_published_double_integral():
+    """At distance 2, as printed: x from 0 to 1, y over the line; scipy's quadrature to 1e-9."""
+
+    def density(y, x):
+        return math.exp(-math.hypot(x - 1, y)) / (2 * math.pi)
+
+    value, _ = integrate.dblquad(density, 0, 1, 0, 45, epsabs=1e-10, epsrel=1e-10)
+    found = vr.planar_laplace(distance=2.0, largest_distance=2.0)
+    assert found.beta == pytest.approx(4 * value, rel=1e-8, abs=0)
+
+
+@pytest.mark.parametrize("distance", [1e-6, 1.0, 30.0])
+def test_metric_randomizers_at_one_distance_are_the_local_ones(distance):
+    assert vr.metric_general(distance=distance, largest_distance=distance) == vr.general(local_epsilon=distance)
+    assert vr.metric_laplace(distance=distance, largest_distance=distance) == vr.laplace(local_epsilon=distance)
+    further = vr.metric_laplace(distance=distance, largest_distance=2 * distance + 1)
+    assert further.clone == pytest.approx(further.heads * math.exp(-2 * distance - 1), rel=1e-14, abs=0)
+
+
+# -- Table 4: parameters, and the divergence of the messages themselves -----------------------------------------------
+
+
+def check_blanket(found, rows, blanket):
+    agrees(
+        found,
+        tables.largest_total_variation(rows),
+        tables.largest_ratio(rows, rows),
+        tables.largest_ratio(rows, [blanket]),
+    )
+
+
+def divergence(rows, blanket, messages, gain):
+    """True divergence of one message of row 0 (or row 1) among `messages` of the blanket's law."""
+    return o.shuffled_divergence([*rows, blanket], (0, 1), [len(rows)] * messages, gain)
+
+
+def uniform(d):
+    return [F(1, d)] * d
+
+
+def published(found, messages, gain):
+    return published_delta(randomizer=found, n_users=messages + 1, epsilon=math.log(gain), rtol=1e-7)
+
+
+def encloses(interval, exact, slack=1e-12):
+    """Slack: parameters and e^epsilon pass through logarithms."""
+    return interval.lower * (1 - slack) <= exact <= interval.upper * (1 + slack)
+
+
+@pytest.mark.parametrize("coin", [F(1, 2), F(1, 4), F(7, 8)])
+@pytest.mark.parametrize("messages", [1, 4, 9])
+def test_binary_summation(coin, messages):
+    rows, blanket = [[F(1), F(0)], [F(0), F(1)]], [1 - coin, coin]
+    found = vr.biased_coin_sum(coin=float(coin))
+    check_blanket(found, rows, blanket)
+    exact = max(divergence(x, blanket, messages, F(3, 2)) for x in (rows, rows[::-1]))
+    assert exact <= published(found, messages, F(3, 2)).upper
+    if coin == F(1, 2):
+        assert found == vr.uniform_coin_sum()
+        assert encloses(published(found, messages, F(3, 2)), exact)
+
+
+@pytest.mark.parametrize(("d", "s"), [(2, 1), (5, 1), (5, 2), (6, 3)])
+@pytest.mark.parametrize("messages", [1, 5])
+def test_balls_into_bins_is_exact(d, s, messages):
+    rows = [[F(1, s) if i * s <= y < (i + 1) * s else F(0) for y in range(d)] for i in (0, 1)]
+    found = vr.balls_into_bins(domain_size=d, special_bins=s)
+    check_blanket(found, rows, uniform(d))
+    assert encloses(published(found, messages, F(3, 2)), divergence(rows, uniform(d), messages, F(3, 2)))
+
+
+@pytest.mark.parametrize(("d", "flip"), [(2, F(1, 4)), (3, F(1, 2)), (5, F(1, 8)), (5, F(0))])
+@pytest.mark.parametrize("messages", [1, 5])
+def test_mix_dump_is_exact(d, flip, messages):
+    rows = [[1 - flip if x == y else flip / (d - 1) for y in range(d)] for x in range(d)]
+    found = vr.mix_dump(domain_size=d, flip=float(flip))
+    check_blanket(found, rows, uniform(d))
+    assert found.clone == pytest.approx(1 / d, rel=1e-14, abs=0)
+    assert encloses(published(found, messages, F(9, 8)), divergence(rows, uniform(d), messages, F(9, 8)))
+    if flip == 0:
+        assert found == vr.pure_dump(domain_size=d)
+
+
+@pytest.mark.parametrize(
+    ("messages", "gain", "true", "claimed"),
+    [(1, F(2), 0.29296875, 0.28515625), (12, F(3, 2), 0.0587963, 0.0566946), (12, F(9, 8), 0.1373178, 0.1373163)],
+)
+@pytest.mark.parametrize("d", [2, 3])
+def test_flipped_one_hot_is_not_an_upper_bound(messages, gain, true, claimed, d):
+    """Cheu et al., f = 1/4: the published number is below the true divergence; the other bits do not matter."""
+    flip = F(1, 4)
+    rows = tables.flipped_bits(tables.one_hot(d), flip)
+    blanket = tables.flipped_bits([(0,) * d], flip)[0]
+    exact = divergence(rows[:2], blanket, messages, gain)
+    found = published(vr.flipped_one_hot(flip=float(flip)), messages, gain)
+    assert float(exact) == pytest.approx(true, abs=5e-8)
+    assert found.upper == pytest.approx(claimed, abs=5e-8)
+    assert found.upper < exact
+
+
+@pytest.mark.parametrize("d", [2, 3, 4])
+@pytest.mark.parametrize("flip", [F(1, 10), F(2, 5)])
+def test_flipped_one_hot_parameters_for_more_options(d, flip):
+    rows, blanket = tables.flipped_bits(tables.one_hot(d), flip), tables.flipped_bits([(0,) * d], flip)[0]
+    found = vr.flipped_one_hot(flip=float(flip))
+    check_blanket(found, rows, blanket)
+    assert found.clone == pytest.approx(float(flip * (1 - flip)), rel=1e-13, abs=0)
+
+
+# -- Section 6 ---------------------------------------------------------------------------------------------------------
+
+
+def test_advanced_parallel_is_the_total_variation_of_the_mixture():
+    """Outputs that tell the query: the total variation is the mean, exactly; the ratio stays the largest one."""
+    gain, weights = F(4), [F(1, 4), F(3, 4)]
+    parts = [o.krr(3, gain), o.krr(5, gain)]
+    rows = [
+        [weight * value for weight, part, x in zip(weights, parts, choice, strict=True) for value in part[x]]
+        for choice in product(range(3), range(5))
+    ]
+    each = [vr.randomized_response(local_epsilon=math.log(gain), domain_size=d) for d in (3, 5)]
+    check_rows(vr.advanced_parallel(randomizers=each, weights=[float(weight) for weight in weights]), rows)
+    assert vr.basic_parallel(randomizers=each) == vr.general(local_epsilon=math.log(gain))
+
+
+@pytest.mark.parametrize("levels", [1, 3, 11])
+def test_range_query(levels):
+    """Section 7.3's formula, term by term: levels h = 0..H-1 with d/2^h nodes, d = 2^H."""
+    p = MP.exp(1)
+    terms = [(p - 1) / (p + MP.mpf(2) ** levels / 2**h - 1) / levels for h in range(levels)]
+    found = vr.range_query(local_epsilon=1.0, levels=levels)
+    agrees(found, MP.fsum(terms), math.e)
+    basic = vr.basic_parallel(randomizers=[found])
+    assert found.beta < basic.beta if levels > 1 else found.beta == pytest.approx(basic.beta, rel=1e-15)
+
+
+def test_parallel_composition_of_different_ratios_takes_the_largest():
+    each = [
+        vr.general(local_epsilon=0.5),
+        vr.laplace(local_epsilon=2.0),
+        vr.metric_general(distance=1, largest_distance=3),
+    ]
+    found = vr.advanced_parallel(randomizers=each, weights=(0.5, 0.25, 0.25))
+    assert (found.log_p, found.log_q) == (2.0, 3.0)
+    assert found.beta == pytest.approx(0.5 * each[0].beta + 0.25 * (each[1].beta + each[2].beta), rel=1e-15)
+
+
+@pytest.mark.parametrize("weights", [(0.5,), (0.5, 0.6), (1.5, -0.5), (0.5, math.nan)])
+def test_weights_that_are_no_distribution(weights):
+    each = [vr.general(local_epsilon=1.0)] * 2
+    with pytest.raises(ParameterError, match=r"^weights"):
+        vr.advanced_parallel(randomizers=each, weights=weights)
+
+
+@pytest.mark.parametrize(
+    "call", [vr.basic_parallel, lambda randomizers: vr.advanced_parallel(randomizers=randomizers, weights=[])]
+)
+def test_nothing_to_compose(call):
+    with pytest.raises(ParameterError, match=r"^randomizers"):
+        call(randomizers=[])
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "name"),
+    [
+        (vr.general, {"local_epsilon": 0.0}, "local_epsilon"),
+        (vr.general, {"local_epsilon": math.nan}, "local_epsilon"),
+        (vr.laplace, {"local_epsilon": 301.0}, "local_epsilon"),
+        (vr.randomized_response, {"local_epsilon": 1.0, "domain_size": 1}, "domain_size"),
+        (vr.randomized_response, {"local_epsilon": 1.0, "domain_size": 2.5}, "domain_size"),
+        (vr.subset_selection, {"local_epsilon": 1.0, "domain_size": 3, "subset_size": 3}, "subset_size"),
+        (vr.local_hash, {"local_epsilon": 1.0, "hash_size": 1}, "hash_size"),
+        (vr.hadamard_response, {"local_epsilon": 1.0, "order": 8, "set_size": 5}, "set_size"),
+        (vr.sampling_rappor, {"local_epsilon": 1.0, "domain_size": 4, "set_size": 5}, "set_size"),
+        (vr.privunit, {"local_epsilon": 1.0, "cap_area": 0.0}, "cap_area"),
+        (vr.wheel, {"local_epsilon": 1.0, "set_size": 0, "arc_length": 0.1}, "set_size"),
+        (vr.metric_general, {"distance": 1.0, "largest_distance": 0.5}, "largest_distance"),
+        (vr.planar_laplace, {"distance": 0.0, "largest_distance": 0.5}, "distance"),
+        (vr.biased_coin_sum, {"coin": 1.0}, "coin"),
+        (vr.flipped_one_hot, {"flip": 0.5}, "flip"),
+        (vr.balls_into_bins, {"domain_size": 5, "special_bins": 3}, "special_bins"),
+        (vr.mix_dump, {"domain_size": 4, "flip": 0.75}, "flip"),
+        (vr.range_query, {"local_epsilon": 1.0, "levels": 0}, "levels"),
+    ],
+)
+def test_bad_parameters(function, arguments, name):
+    with pytest.raises(ParameterError, match=f"^{name} = "):
+        function(**arguments)
+
+
+def test_every_function_gives_parameters():
+    assert isinstance(vr.pure_dump(domain_size=3), VariationRatio)

@@ -1,0 +1,322 @@
+"""The command line: the library's numbers, JSON that reads back, and errors of one sentence with exit status 2."""
+
+import json
+import math
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from segshuffle.accounting.collections.published import proven_lower_item_delta, published_item_delta
+from segshuffle.cli import main
+from segshuffle.protocols import Problem, Segmented
+from segshuffle.protocols.base import uniform_item_counts
+from segshuffle.protocols.segmented import expected_mse, least_blankets
+
+# 400 users of 8 items, 2 each
+PLAN = {
+    "--domain-size": "8",
+    "--set-size": "2",
+    "--levels": "0.5:100,1.0:200,2.0:100",
+    "--delta": "2.5e-5",
+    "--accountant": "published",
+}
+AT_5 = {**PLAN, "--blanket-per-user": "5.0"}
+PROBLEM = Problem(domain_size=8, set_size=2, levels=(0.5, 1.0, 2.0), level_counts=(100, 200, 100), delta=2.5e-5)
+ACCOUNT = {
+    "--domain-size": "17",
+    "--users": "5000",
+    "--blanket-per-user": "2.0",
+    "--sampling-rate": "0.5",
+    "--epsilon": "0.125",
+}
+
+
+def words(command, options, *more):
+    return [command, *(word for pair in options.items() for word in pair), *more]
+
+
+def run(capsys, arguments):
+    """Exit status, standard output and standard error of one command."""
+    try:
+        status = main(arguments)
+    except SystemExit as stop:
+        status = stop.code
+    shown = capsys.readouterr()
+    return status, shown.out, shown.err
+
+
+def answer(capsys, arguments):
+    status, out, err = run(capsys, arguments)
+    assert (status, err) == (0, "")
+    return json.loads(out)
+
+
+# --- numbers -----------------------------------------------------------------------------------------------------
+
+
+def test_a_plan_at_a_given_blanket_has_the_librarys_numbers(capsys):
+    found = answer(capsys, words("plan", AT_5, "--json"))
+    plan = Segmented(5.0).plan(PROBLEM)
+    rates = plan.parameters["sampling_rates"]
+    assert found == {
+        "blanket_per_user": 5.0,
+        "sampling_rates": list(rates),
+        "messages_per_user": plan.messages_per_user,
+        "mse_bound": plan.mse_bound,
+        "mse_sample": expected_mse(PROBLEM, 5.0, rates, uniform_item_counts(PROBLEM)),
+        "m_min": list(least_blankets(PROBLEM)),
+        "levels": [0.5, 1.0, 2.0],
+        "level_counts": [100, 200, 100],
+        "delta": 2.5e-5,
+        "accountant": "published",
+        "kind": "published",
+    }
+
+
+def test_without_a_blanket_the_best_one_is_searched(capsys):
+    found = answer(capsys, words("plan", PLAN, "--json"))
+    plan = Segmented().plan(PROBLEM)
+    assert found["blanket_per_user"] == plan.blanket_per_user
+    assert found["mse_bound"] == plan.mse_bound
+    assert found["mse_bound"] < answer(capsys, words("plan", AT_5, "--json"))["mse_bound"]
+    assert min(found["m_min"]) <= found["blanket_per_user"] <= max(found["m_min"]) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("how", ["commas", "file"])
+def test_item_frequencies_change_the_sample_error_alone(capsys, tmp_path, how):
+    frequencies = [1.0, 0.5, 0.25, 0.25, 0.0, 0.0, 0.0, 0.0]
+    given_as = ",".join(map(str, frequencies))
+    if how == "file":
+        (tmp_path / "frequencies.txt").write_text("\n".join(map(str, frequencies)) + "\n")
+        given_as = str(tmp_path / "frequencies.txt")
+    uniform = answer(capsys, words("plan", AT_5, "--json"))
+    found = answer(capsys, words("plan", AT_5, "--json", "--item-frequencies", given_as))
+    rates = tuple(found["sampling_rates"])
+    assert found["mse_sample"] == expected_mse(PROBLEM, 5.0, rates, 400 * np.array(frequencies))
+    assert found["mse_sample"] != uniform["mse_sample"]
+    assert {**found, "mse_sample": 0} == {**uniform, "mse_sample": 0}
+
+
+def test_an_account_has_the_librarys_numbers(capsys):
+    found = answer(capsys, words("account", ACCOUNT, "--json"))
+    parameters = {"domain_size": 17, "n_users": 5000, "blanket_per_user": 2.0, "sampling_rate": 0.5, "epsilon": 0.125}
+    published, proven = published_item_delta(**parameters), proven_lower_item_delta(**parameters)
+    delta = found.pop("item_delta")
+    assert (delta["lower"], delta["upper"]) == (published.lower, published.upper)
+    assert delta["kind"] == "published"
+    assert found.pop("proposition_1") == {"lower": proven.lower, "kind": "lower"}
+    assert found == parameters
+    assert proven.lower <= delta["upper"]
+
+
+@pytest.mark.parametrize("command", [words("plan", AT_5), words("account", ACCOUNT)], ids=["plan", "account"])
+def test_the_readable_form_shows_the_same_names_and_numbers(capsys, command):
+    values = answer(capsys, [*command, "--json"])
+    status, out, err = run(capsys, command)
+    assert (status, err) == (0, "")
+    lines = dict(line.split(maxsplit=1) for line in out.splitlines())
+    assert list(lines) == list(values)
+    for name, value in values.items():
+        if isinstance(value, float):
+            assert math.isclose(float(lines[name]), value, rel_tol=1e-5)
+
+
+def test_the_installed_program_runs():
+    command = [sys.executable, "-m", "segshuffle.cli", *words("account", ACCOUNT, "--json")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["item_delta"]["kind"] == "published"
+
+
+@pytest.mark.parametrize("command", [[], ["plan"], ["account"], ["fetch-msnbc"]], ids=str)
+def test_help_is_given(capsys, command):
+    status, out, _ = run(capsys, [*command, "--help"])
+    assert status == 0
+    assert "usage: segshuffle" in out
+
+
+# --- errors ------------------------------------------------------------------------------------------------------
+
+# (command, options changed, what the sentence names: parameter, value, what is allowed)
+WRONG = [
+    ("plan", {"--domain-size": "1"}, ("domain", "1", ">= 2")),
+    ("plan", {"--domain-size": "-8"}, ("domain", "-8", ">= 2")),
+    ("plan", {"--domain-size": "8.0"}, ("--domain-size", "'8.0'", "integer")),
+    ("plan", {"--domain-size": "many"}, ("--domain-size", "'many'", "integer")),
+    ("plan", {"--set-size": "0"}, ("set_size", "0", "between 1 and domain_size = 8")),
+    ("plan", {"--set-size": "9"}, ("set_size", "9", "between 1 and domain_size = 8")),
+    ("plan", {"--levels": "0.5"}, ("--levels", "'0.5'", "epsilon:users")),
+    ("plan", {"--levels": "0.5:1.5"}, ("--levels", "'0.5:1.5'", "epsilon:users")),
+    ("plan", {"--levels": ""}, ("--levels", "''", "epsilon:users")),
+    ("plan", {"--levels": "0.5:100,"}, ("--levels", "''", "epsilon:users")),
+    ("plan", {"--levels": "0.5:100;1.0:100"}, ("--levels", "'0.5:100;1.0:100'", "epsilon:users")),
+    ("plan", {"--levels": "1.0:100,0.5:100"}, ("levels", "(1.0, 0.5)", "strictly increasing")),
+    ("plan", {"--levels": "0.5:100,0.5:100"}, ("levels", "(0.5, 0.5)", "strictly increasing")),
+    ("plan", {"--levels": "0:100"}, ("epsilon", "0.0", "(0, 100]")),
+    ("plan", {"--levels": "nan:100"}, ("epsilon", "nan", "(0, 100]")),
+    ("plan", {"--levels": "inf:100"}, ("epsilon", "inf", "(0, 100]")),
+    ("plan", {"--levels": "0.5:-1,1.0:10"}, ("level_counts", "(-1, 10)", ">= 0")),
+    ("plan", {"--levels": "0.5:0"}, ("users", "0", ">= 1")),
+    ("plan", {"--delta": "0"}, ("delta", "0.0", "(0, 1)")),
+    ("plan", {"--delta": "1"}, ("delta", "1.0", "(0, 1)")),
+    ("plan", {"--delta": "nan"}, ("delta", "nan", "(0, 1)")),
+    ("plan", {"--delta": "1e-6x"}, ("--delta", "'1e-6x'", "number")),
+    ("plan", {"--blanket-per-user": "0"}, ("blanket_per_user", "0.0", "(0, 1e+09]")),
+    ("plan", {"--blanket-per-user": "-1"}, ("blanket_per_user", "-1.0", "(0, 1e+09]")),
+    ("plan", {"--blanket-per-user": "inf"}, ("blanket_per_user", "inf", "(0, 1e+09]")),
+    ("plan", {"--accountant": "guess"}, ("--accountant", "'guess'", "published")),
+    ("plan", {"--item-frequencies": "0.5,0.5"}, ("item-frequencies", "2 numbers", "domain-size = 8")),
+    ("plan", {"--item-frequencies": "1,1,1,1,0,0,0,0"}, ("item-frequencies", "1,1,1,1", "sum set-size = 2")),
+    ("plan", {"--item-frequencies": "2,0,0,0,0,0,0,0"}, ("item-frequencies", "2,0,0", "in [0, 1]")),
+    ("plan", {"--item-frequencies": "nan,1,1,0,0,0,0,0"}, ("item-frequencies", "nan", "in [0, 1]")),
+    ("plan", {"--item-frequencies": "nowhere.txt"}, ("item-frequencies", "'nowhere.txt'", "numbers")),
+    ("plan", {"--delta": None}, ("--delta", "required", "")),
+    ("plan", {"--blankets": "3"}, ("--blankets", "unrecognized", "")),
+    ("account", {"--users": "0"}, ("users", "0", ">= 1")),
+    ("account", {"--users": "5e3"}, ("--users", "'5e3'", "integer")),
+    ("account", {"--domain-size": "0"}, ("domain", "0", ">= 2")),
+    ("account", {"--blanket-per-user": "nan"}, ("blanket_per_user", "nan", "(0, 1e+09]")),
+    ("account", {"--sampling-rate": "0"}, ("sampling_rate", "0.0", "(0, 1]")),
+    ("account", {"--sampling-rate": "1.01"}, ("sampling_rate", "1.01", "(0, 1]")),
+    ("account", {"--epsilon": "-0.1"}, ("epsilon", "-0.1", "300")),
+    ("account", {"--epsilon": "301"}, ("epsilon", "301.0", "300")),
+    ("account", {"--epsilon": "nan"}, ("epsilon", "nan", "300")),
+    ("account", {"--epsilon": None}, ("--epsilon", "required", "")),
+]
+
+
+@pytest.mark.parametrize(("command", "changed", "named"), WRONG, ids=lambda part: str(part)[:40])
+def test_an_error_is_one_sentence_with_name_value_and_range(capsys, command, changed, named):
+    options = {**(AT_5 if command == "plan" else ACCOUNT), **changed}
+    # "--name=value": a value may begin with a minus sign
+    arguments = [command, *(f"{name}={value}" for name, value in options.items() if value is not None)]
+    status, out, err = run(capsys, arguments)
+    assert (status, out) == (2, "")
+    assert err.count("\n") == 1, "one line"
+    assert err.startswith(f"segshuffle {command}: ") or err.startswith("segshuffle: ")
+    assert "Traceback" not in err
+    for part in named:
+        assert part in err
+
+
+def test_the_first_and_the_unknown_command(capsys):
+    for arguments in ([], ["plans"]):
+        status, out, err = run(capsys, arguments)
+        assert (status, out, err.count("\n")) == (2, "", 1)
+
+
+def test_frequencies_in_a_file_of_bytes_are_refused(capsys, tmp_path):
+    (tmp_path / "bytes").write_bytes(b"\xff\xfe\x00")
+    status, out, err = run(capsys, words("plan", AT_5, "--item-frequencies", str(tmp_path / "bytes")))
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert "item-frequencies" in err
+
+
+@pytest.mark.parametrize("deadline", ["0", "-1", "nan", "3601", "inf", "soon"])
+def test_a_senseless_deadline_is_refused_before_anything_is_fetched(capsys, tmp_path, deadline):
+    status, out, err = run(capsys, ["fetch-msnbc", str(tmp_path / "x.gz"), f"--deadline={deadline}"])
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert "deadline" in err
+    assert deadline in err
+    assert list(tmp_path.iterdir()) == []
+
+
+# --- fuzz --------------------------------------------------------------------------------------------------------
+
+NUMBERS = st.one_of(
+    st.integers(-3, 40).map(str),
+    st.floats(1e-6, 50).map(str),
+    st.sampled_from(["nan", "inf", "-inf", "1e400", "1e-400", "-0.0", "1e9", "10" * 40, "٣", "1_000", "0x10", "", " "]),
+    st.text(max_size=6),
+)
+LEVELS = st.one_of(
+    NUMBERS,
+    st.lists(st.tuples(NUMBERS, NUMBERS), max_size=3).map(lambda pairs: ",".join(f"{a}:{b}" for a, b in pairs)),
+)
+SANE = {
+    "--domain-size": st.integers(2, 40).map(str),
+    "--set-size": st.integers(1, 4).map(str),
+    "--levels": st.sampled_from(["1.0:50", "0.5:100,1.0:200", "0.001:3", "99:2"]),
+    "--delta": st.floats(1e-12, 0.5).map(str),
+    "--blanket-per-user": st.floats(1e-3, 1e3).map(str),
+    "--users": st.sampled_from(["1", "10", "1000", "1000000000000"]),
+    "--sampling-rate": st.floats(1e-6, 1.0).map(str),
+    "--epsilon": st.floats(0, 5).map(str),
+    "--item-frequencies": st.sampled_from(["0.5,0.5", "1", "."]),
+}
+NAMES = {"plan": sorted(set(SANE) - {"--users", "--sampling-rate", "--epsilon"}), "account": sorted(ACCOUNT)}
+
+
+# ends of the ranges that an earlier search has found troublesome
+EDGES = [
+    ("plan", {"--domain-size": "1" + 15 * "0"}),
+    ("plan", {"--domain-size": 30 * "10"}),
+    ("plan", {"--delta": "1e-300"}),
+    ("plan", {"--delta": "5e-324"}),
+    ("plan", {"--domain-size": "2", "--levels": "0.558:8", "--delta": "0.6", "--blanket-per-user": "1"}),
+    ("account", {"--domain-size": "2", "--users": "4", "--blanket-per-user": "100", "--epsilon": "0.3"}),
+    ("account", {"--domain-size": "2", "--users": "1000", "--blanket-per-user": "3", "--epsilon": "17"}),
+    ("account", {"--sampling-rate": "5e-324"}),
+    ("account", {"--sampling-rate": "1e-300", "--users": "84738502024331713"}),
+    ("account", {"--epsilon": "5e-324"}),
+    ("account", {"--blanket-per-user": "5e-324"}),
+    ("account", {"--users": 30 * "10", "--epsilon": "5e-324"}),
+    (
+        "account",
+        {
+            "--domain-size": "3",
+            "--users": "1000000000000",
+            "--blanket-per-user": "86616",
+            "--sampling-rate": "1e-6",
+            "--epsilon": "17",
+        },
+    ),
+]
+
+
+@pytest.mark.parametrize(("command", "changed"), EDGES, ids=lambda part: str(part)[:60])
+def test_the_ends_of_the_ranges_give_numbers_or_one_sentence(capsys, command, changed):
+    options = {**(AT_5 if command == "plan" else ACCOUNT), **changed}
+    status, out, err = run(capsys, [*words(command, options), "--json"])
+    if status == 0:
+        assert err == ""
+        assert not re.search("NaN|Infinity", out)
+        delta = json.loads(out).get("item_delta")
+        assert delta is None or 0 <= delta["lower"] <= delta["upper"] <= 1
+    else:
+        assert (status, out, err.count("\n")) == (2, "", 1)
+
+
+@settings(max_examples=150)
+@given(data=st.data(), command=st.sampled_from(["plan", "account"]))
+def test_no_arguments_give_a_traceback(data, command):
+    arguments = [command]
+    # without a blanket a plan is a search, of seconds: it has its own tests
+    for name in NAMES[command]:
+        strange = LEVELS if name == "--levels" else NUMBERS
+        if name == "--item-frequencies" and data.draw(st.booleans()):
+            continue
+        value = data.draw(st.one_of(SANE[name], SANE[name], SANE[name], strange), label=name)
+        arguments.append(f"{name}={value}")
+    if command == "plan":
+        arguments.append("--accountant=" + data.draw(st.sampled_from(["published", "tight"])))
+    dropped = data.draw(st.integers(0, 30))
+    if dropped < len(arguments):
+        del arguments[dropped]
+    assert status_of(arguments) in (0, 2)
+
+
+@given(arguments=st.lists(st.text(max_size=8) | st.sampled_from(["plan", "account", "--json", "--levels"]), max_size=5))
+def test_no_words_give_a_traceback(arguments):
+    assert status_of(arguments) in (0, 2)
+
+
+def status_of(arguments):
+    try:
+        return main(arguments)
+    except SystemExit as stop:
+        return stop.code

@@ -1,0 +1,187 @@
+"""Both rounds on a file: the same answer from messages and from counts, and refusals that say what to do."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from segshuffle.cli.simulate_file import simulate_file
+from segshuffle.errors import DataError, ParameterError
+from segshuffle.protocols.messages import LevelPrivacy
+
+N, D, S = 300, 10, 2
+LEVELS = (0.5, 2.0)
+COUNTS = ((0.5, 100), (2.0, 200))
+FAST = {"domain_size": D, "delta": 1e-3, "level_counts": COUNTS, "seed": 1}
+
+
+@pytest.fixture(scope="module")
+def users(tmp_path_factory):
+    """A file of users who prefer small items."""
+    rng = np.random.default_rng(8)
+    shares = np.arange(D, 0, -1) / np.arange(D, 0, -1).sum()
+    rows = [rng.choice(D, size=S, replace=False, p=shares) for _ in range(N)]
+    path = tmp_path_factory.mktemp("users") / "users.txt"
+    path.write_text("# users\n" + "".join(" ".join(map(str, row)) + "\n" for row in rows))
+    return path
+
+
+@pytest.fixture(scope="module")
+def chosen(users):
+    """A file of levels that go with the items: holders of item 0 are conservative."""
+    rows = [line.split() for line in users.read_text().splitlines()[1:]]
+    path = users.with_name("levels.txt")
+    path.write_text("# levels\n" + "".join("0.50\n" if "0" in row else "2\r\n" for row in rows) + "\n")
+    return path
+
+
+PRIVATE = LevelPrivacy(1.0, 1e-3)
+
+
+@pytest.mark.parametrize(
+    ("accountant", "privacy", "seeds"),
+    [("tight", None, 16), ("tight", PRIVATE, 16), ("published", None, 2), ("published", PRIVATE, 2)],
+    ids=["tight", "tight-private", "published", "published-private"],
+)
+def test_messages_and_counts_have_the_expected_error(users, accountant, privacy, seeds):
+    """Squared over expected error: mean 1 both ways. At exact levels and equal seeds, everything planned is equal."""
+    ratios, sent, planned = {}, {}, {}
+    for messages in (False, True):
+        runs = [
+            simulate_file(
+                users, **FAST | {"seed": seed}, accountant=accountant, messages=messages, level_privacy=privacy
+            )
+            for seed in range(seeds)
+        ]
+        ratios[messages] = np.array([run["squared_error"] / run["expected_error"] for run in runs])
+        sent[messages] = np.array([run["item_messages"] for run in runs])
+        same = ("frequencies", "blanket_per_user", "copies", "expected_error", "guarantees", "level_messages", "kind")
+        planned[messages] = {key: runs[0][key] for key in same}
+    if privacy is None:
+        assert planned[False] == planned[True]
+    for values in ratios.values():
+        # an error is a sum of 10 squares: its relative standard deviation is about sqrt(2/9)
+        assert abs(values.mean() - 1) < 5 * math.sqrt(2 / 9 / values.size)
+    both = [sent[False], sent[True]]
+    spread = math.sqrt(sum(max(values.var(ddof=1), values.mean()) / values.size for values in both))
+    assert abs(both[0].mean() - both[1].mean()) < 6 * spread
+
+
+@pytest.mark.parametrize("messages", [False, True])
+def test_the_result_is_json_and_adds_up(users, messages):
+    privacy = LevelPrivacy(0.5, 1e-3)
+    run = simulate_file(users, **FAST, messages=messages, level_privacy=privacy, copies_max=4.0, max_messages=30.0)
+    assert json.loads(json.dumps(run, allow_nan=False)) == run
+    assert run["simulated"] == ("messages" if messages else "counts")
+    assert run["level_counts"] == [100, 200]
+    assert (run["users"], run["domain_size"], run["set_size"]) == (N, D, S)
+    assert run["blanket_levels"] > 0
+    assert sum(run["level_counts_planned"]) == N
+    assert run["messages_per_user"] == (run["level_messages"] + run["item_messages"]) / N
+    assert run["bytes"] == run["level_messages"] + run["item_messages"], "one byte per message at d = 10"
+    assert run["refused"] == {"levels": 0, "items": 0}
+    assert run["squared_error"] == pytest.approx(
+        sum((a - b) ** 2 for a, b in zip(run["estimate"], run["frequencies"], strict=True)), rel=1e-12
+    )
+    assert sum(run["frequencies"]) == pytest.approx(S)
+    assert [each["total_epsilon"] for each in run["guarantees"]] == pytest.approx([1.0, 2.5])
+    assert run["seconds"]["total"] >= run["seconds"]["items"] > 0
+    assert run == simulate_file(
+        users, **FAST, messages=messages, level_privacy=privacy, copies_max=4.0, max_messages=30.0
+    ) | {"seconds": run["seconds"]}
+
+
+def test_levels_may_go_with_the_items(users, chosen):
+    """The expected error knows who chose what: here it is mostly the imbalance, and the estimate of item 0 is low."""
+    arguments = {key: value for key, value in FAST.items() if key != "level_counts"}
+    runs = [
+        simulate_file(users, **arguments | {"seed": seed}, levels_path=chosen, levels=LEVELS, messages=messages)
+        for seed in range(4)
+        for messages in (False, True)
+    ]
+    holders = sum(line.split().count("0") for line in users.read_text().splitlines()[1:])
+    for run in runs:
+        assert run["level_counts"] == [holders, N - holders]
+        assert run["expected_error"] == runs[0]["expected_error"]
+        assert run["copies"][0] < run["copies"][1]
+    assert np.mean([run["estimate"][0] - run["frequencies"][0] for run in runs]) < 0
+    ratio = np.mean([run["squared_error"] for run in runs]) / runs[0]["expected_error"]
+    assert 0.4 < ratio < 1.8
+
+
+def test_levels_not_protected_have_no_total(users):
+    run = simulate_file(users, **FAST)
+    assert [each["total_epsilon"] for each in run["guarantees"]] == [None, None]
+    assert run["level_estimates"] == [100.0, 200.0]
+    assert run["level_messages"] == N
+
+
+def test_chunks_change_nothing_but_the_random_numbers(users):
+    run = simulate_file(users, **FAST, messages=True, chunk_users=7)
+    whole = simulate_file(users, **FAST, messages=True)
+    assert run["expected_error"] == whole["expected_error"]
+    assert run["squared_error"] < 6 * run["expected_error"]
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "says"),
+    [
+        ({"accountant": "loose"}, ParameterError, "one of tight, published"),
+        ({"accountant": "published", "copies_max": 2.0}, ParameterError, "need 'tight'"),
+        ({"accountant": "published", "max_messages": 9.0}, ParameterError, "need 'tight'"),
+        ({"copies_max": 0.0}, ParameterError, "copies_max"),
+        ({"max_messages": -1.0}, ParameterError, "max_messages"),
+        ({"chunk_users": 5}, ParameterError, "with messages"),
+        ({"messages": True, "chunk_users": 0}, ParameterError, "chunk_users"),
+        ({"delta": 0.0}, ParameterError, "delta"),
+        ({"domain_size": 5}, DataError, r"line \d+: '\d+' is not an item; allowed are the integers 0..4"),
+        ({"level_counts": None}, ParameterError, "exactly one of them is needed"),
+        ({"levels_path": "levels.txt"}, ParameterError, "exactly one of them is needed"),
+        ({"level_counts": ((0.5, 100), (2.0, 199))}, DataError, "299 users, but the file has 300"),
+        ({"level_counts": ((0.5, -1), (2.0, 301))}, ParameterError, "users >= 0"),
+        ({"level_counts": ((2.0, 100), (0.5, 200))}, ParameterError, "strictly increasing"),
+        ({"level_counts": ((-0.5, 100), (2.0, 200))}, ParameterError, "-0.5"),
+        ({"level_counts": ()}, DataError, "0 users"),
+        ({"levels": (0.5, 1.0)}, ParameterError, "the levels of level_counts"),
+    ],
+    ids=str,
+)
+def test_options_that_are_refused(users, change, error, says):
+    with pytest.raises(error, match=says):
+        simulate_file(users, **{**FAST, **change})
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("0.5\n" * 299, "299 levels for 300 users"),
+        ("0.5\n" * 301, "301 levels for 300 users"),
+        ("0.5\n" * 7 + "0\n" + "0.5\n" * 292, "line 8: '0' is not a level on offer; write the level's epsilon itself"),
+        ("0.5\nmuch\n", "line 2: 'much' is not a level"),
+        ("0.5\n\n0.5\n", "line 2: '' is not a level"),
+        ("0.5\nnan\n", "line 2: 'nan' is not a level"),
+        ("0.5\n" + "9" * 500 + "\n", r"line 2: '9+\.\.\.' is not a level"),
+        ("", "0 levels for 300 users"),
+        (b"0.5\n\xff\n", "byte 4 is not text"),
+        (None, "cannot be read"),
+    ],
+    ids=range(10),
+)
+def test_level_files_that_are_refused(users, tmp_path, text, says):
+    path = tmp_path / "levels.txt"
+    if text is not None:
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(DataError, match=says):
+        simulate_file(users, domain_size=D, delta=1e-3, levels_path=path, levels=LEVELS, seed=1)
+    with pytest.raises(ParameterError, match="the levels on offer, which are public"):
+        simulate_file(users, domain_size=D, delta=1e-3, levels_path=path, seed=1)
+
+
+def test_a_file_of_users_that_is_refused(tmp_path):
+    path = tmp_path / "users.txt"
+    path.write_text("1 2\n3\n")
+    with pytest.raises(DataError, match="line 2: 1 items, but line 1 has 2"):
+        simulate_file(path, **FAST)
+    with pytest.raises(DataError, match="cannot be read"):
+        simulate_file(tmp_path / "nobody.txt", **FAST)

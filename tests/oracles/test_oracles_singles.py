@@ -1,0 +1,255 @@
+"""The oracles held against one another and against hand derivations: single messages, errors, binomials."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise, permutations
+from math import comb
+
+import mpmath
+import pytest
+
+import oracles as o
+from oracles import MP, integrated_upper_tail
+
+F = Fraction
+HALF = F(1, 2)
+EXP_EPSILONS = [F(1), F(11, 10), F(8, 5), F(3)]
+
+
+def two_counters(view):
+    return o.push_forward(view, lambda c: c[:2])
+
+
+def distance(x, y):
+    """Relative distance of two numbers, at the precision of the oracles."""
+    return abs(o.to_mpf(x) - o.to_mpf(y)) / abs(o.to_mpf(y))
+
+
+# -- single messages: the counterexamples to Theorem 4.1 of variation-ratio -------------------------------------------
+
+
+COUNTEREXAMPLES = [
+    (4, 5, F(8, 5), 0.0585648, 0.0560185),
+    (10, 10, F(3, 2), 0.0055649, 0.0049236),
+    (10, 30, F(13, 10), 0.0023488, 0.0022839),
+]
+
+
+@pytest.mark.parametrize(("k", "n", "exp_epsilon", "true", "variation_ratio"), COUNTEREXAMPLES)
+def test_variation_ratio_is_not_an_upper_bound_for_randomized_response(k, n, exp_epsilon, true, variation_ratio):
+    matrix, ratio = o.krr(k, F(3)), F(3)
+    value = o.shuffled_divergence(matrix, (0, 1), [2] * (n - 1), exp_epsilon)
+    beta = o.hockey_stick(dict(enumerate(matrix[0])), dict(enumerate(matrix[1])), F(1))
+    claimed = o.hockey_stick(*o.variation_ratio_pair(n, ratio, beta, ratio), exp_epsilon)
+    assert float(value) == pytest.approx(true, abs=6e-8)
+    assert float(claimed) == pytest.approx(variation_ratio, abs=6e-8)
+    assert value > claimed
+    # The standard clone (Feldman et al. 2021) does hold: clones with probability e^-eps0, victim e^eps0 : 1.
+    clone = o.count_pair(n - 1, 1 / ratio, ratio / (ratio + 1), 1 / (ratio + 1))
+    assert value <= o.hockey_stick(*clone, exp_epsilon)
+
+
+def test_others_with_a_third_value_are_worse_than_others_with_a_victim_value():
+    matrix = o.krr(4, F(3))
+    values = {x: o.shuffled_divergence(matrix, (0, 1), [x] * 4, F(8, 5)) for x in range(4)}
+    assert values[2] == values[3]
+    assert values[2] > values[0]
+
+
+@pytest.mark.parametrize(
+    ("k", "n", "exp_epsilon"), [(4, 5, F(8, 5)), pytest.param(10, 10, F(3, 2), marks=pytest.mark.slow)]
+)
+def test_grouping_of_outputs_keeps_the_divergence(k, n, exp_epsilon):
+    matrix, others = o.krr(k, F(3)), [2] * (n - 1)
+    plain = o.hockey_stick(
+        o.single_message_view(matrix, [*others, 0]), o.single_message_view(matrix, [*others, 1]), exp_epsilon
+    )
+    assert plain == o.shuffled_divergence(matrix, (0, 1), others, exp_epsilon)
+
+
+def test_classes_of_the_subset_mechanism():
+    # Section 5: an output meets both sets, only the first, only the second or none; here the others hold {4, 5}.
+    matrix = o.subset_exponential(6, 2, 2, F(3))
+    rows = {x: i for i, x in enumerate(o.subsets(6, 2))}
+    victim, other = (rows[0, 1], rows[2, 3]), rows[4, 5]
+    assert len(o.merge_proportional_outputs(matrix, victim)[0]) == 3  # "both" and "none" are proportional
+    merged = o.merge_proportional_outputs(matrix, [*victim, other])
+    assert len(merged[0]) == 6
+    assert all(sum(row) == 1 for row in merged)
+    plain = o.hockey_stick(
+        o.single_message_view(matrix, [other, other, victim[0]]),
+        o.single_message_view(matrix, [other, other, victim[1]]),
+        F(3, 2),
+    )
+    assert plain == o.shuffled_divergence(matrix, victim, [other, other], F(3, 2))
+
+
+# -- expected squared errors -----------------------------------------------------------------------------------------
+
+
+SETS = [(0, 1), (1, 2), (1, 3)]
+
+
+@pytest.mark.parametrize("rates", [[HALF, F(1), F(1, 3)], [F(1), F(1), F(1)], [F(5, 3), F(1, 2), F(2)]])
+@pytest.mark.parametrize(("slots", "gamma"), [(3, F(1)), (3, F(2, 5)), (0, F(1))])
+def test_error_of_a_fixed_assignment(rates, slots, gamma):
+    # Section 2: [V_blanket + sum of sampling variances + sum_j (sum lambda_i x_ij - w_j N)^2] / N^2.
+    d = 4
+    frequencies, scale = o.item_frequencies(d, SETS), sum(rates)
+    blanket = slots * gamma * (1 - gamma / d)
+    fractional = [rate % 1 for rate in rates]
+    sampling = sum(f * (1 - f) * len(x) for f, x in zip(fractional, SETS, strict=True))
+    bias = sum(
+        (sum(rate for rate, x in zip(rates, SETS, strict=True) if j in x) - frequencies[j] * scale) ** 2
+        for j in range(d)
+    )
+    assert o.segmented_protocol_error(d, SETS, rates, slots, gamma) == (blanket + sampling + bias) / scale**2
+
+
+@pytest.mark.parametrize("rates", [[F(0), F(1)], [F(1, 4), F(3, 2)]])
+@pytest.mark.parametrize("counts", [[1, 2], [2, 1]])
+def test_error_averaged_over_assignments_has_a_finite_population_factor(rates, counts):
+    # Section 4b writes (s - sum w_j^2)(sum n_k a_k^2 - (sum n_k a_k)^2 / n) for levels at random. With exact counts
+    # per level the enumeration gives n/(n-1) times that.
+    d, s, n, slots, gamma = 4, 2, 3, 3, F(2, 3)
+    frequencies = o.item_frequencies(d, SETS)
+    scale = sum(a * c for a, c in zip(rates, counts, strict=True))
+    squares = sum(a * a * c for a, c in zip(rates, counts, strict=True))
+    blanket = slots * gamma * (1 - gamma / d)
+    sampling = s * sum((a % 1) * (1 - a % 1) * c for a, c in zip(rates, counts, strict=True))
+    spread = (s - sum(w * w for w in frequencies)) * (squares - scale**2 / n)
+    value = o.segmented_protocol_error_averaged(d, SETS, rates, counts, slots, gamma)
+    assert value == (blanket + sampling + spread * F(n, n - 1)) / scale**2
+    assert value > (blanket + sampling + spread) / scale**2
+
+
+def test_smallest_case_of_the_factor_by_hand():
+    # Two users, one item each, no blanket, one user silent: what is (1, 0) or (0, 1), w is (1/2, 1/2), error 1/2.
+    assert o.segmented_protocol_error_averaged(2, [(0,), (1,)], [F(0), F(1)], [1, 1], 0, F(1)) == HALF
+
+
+def test_averaging_is_over_distinct_assignments():
+    rates = [F(1, 3), F(1, 3), F(1)]
+    errors = [o.segmented_protocol_error(4, SETS, order, 2, HALF) for order in permutations(rates)]
+    assert o.segmented_protocol_error_averaged(4, SETS, [F(1, 3), F(1)], [2, 1], 2, HALF) == sum(errors) / len(errors)
+
+
+def test_error_with_poisson_blanket():
+    # V_blanket is n m = d mu there; two users with one item each, rates 1/2 and 1.
+    d, mu, cutoff, rates = 2, F(1), 40, [HALF, F(1)]
+    view, lost = o.poisson_blanket_view(d, [(0,), (1,)], rates, mu, cutoff)
+    value = o.expected_squared_error(view, o.to_mpf(mu), o.to_mpf(sum(rates)), [o.to_mpf(HALF)] * 2)
+    expected = (d * mu + F(1, 4) + 2 * F(1, 4) ** 2) / F(3, 2) ** 2
+    assert lost < MP.mpf("1e-40")
+    assert distance(value, expected) < MP.mpf("1e-35")
+
+
+@pytest.mark.parametrize(("d", "s", "k"), [(4, 2, 1), (4, 2, 2), (5, 1, 2), (5, 2, 3)])
+def test_subset_exponential_rates_and_error(d, s, k):
+    exp_eps = F(7, 2)
+    a, b = o.subset_exponential_rates(d, s, k, exp_eps)
+    # Section 5.
+    omega = exp_eps * (comb(d, k) - comb(d - s, k)) + comb(d - s, k)
+    missing = comb(d - 1 - s, k - 1)
+    assert a == exp_eps * comb(d - 1, k - 1) / omega
+    assert b == (exp_eps * (comb(d - 1, k - 1) - missing) + missing) / omega
+    sets = [tuple(range(s)), tuple(range(1, s + 1))]
+    variance = (s * a * (1 - a) + (d - s) * b * (1 - b)) / (a - b) ** 2
+    assert o.subset_exponential_error(d, sets, k, exp_eps) == variance / len(sets)
+    if d >= 2 * s:
+        rows = dict(zip(o.subsets(d, s), o.subset_exponential(d, s, k, exp_eps), strict=True))
+        first, second = rows[tuple(range(s))], rows[tuple(range(s, 2 * s))]
+        beta = o.hockey_stick(dict(enumerate(first)), dict(enumerate(second)), F(1))
+        assert beta == (exp_eps - 1) * (comb(d - s, k) - comb(d - 2 * s, k)) / omega
+
+
+# -- binomial probabilities ------------------------------------------------------------------------------------------
+
+
+TINY = MP.mpf(10) ** -50
+
+
+@pytest.mark.parametrize(("n", "p"), [(1, HALF), (7, F(1, 3)), (300, HALF), (300, F(1, 50))])
+def test_binomial_against_exact_sums(n, p):
+    pmf = [comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(n + 1)]
+    for k in range(0, n + 1, max(1, n // 25)):
+        assert distance(o.mp_binomial_pmf(n, p, k), pmf[k]) < TINY
+        assert distance(o.mp_binomial_upper_tail(n, p, k), sum(pmf[k:])) < TINY
+        for hi in (k, min(n, k + 3), n):
+            assert distance(o.mp_binomial_cdf_interval(n, p, k, hi), sum(pmf[k : hi + 1])) < TINY
+        if k > 0:
+            assert distance(o.mp_binomial_cdf_interval(n, p, 0, k - 1), sum(pmf[:k])) < TINY
+
+
+def test_binomial_ends():
+    assert o.mp_binomial_half_tail(5, 0) == o.mp_binomial_half_tail(5, -3) == 1
+    assert o.mp_binomial_half_tail(5, 6) == 0
+    assert o.mp_binomial_half_tail(0, 0) == 1
+    assert o.mp_binomial_pmf(5, HALF, 6) == o.mp_binomial_pmf(5, HALF, -1) == 0
+    assert o.mp_binomial_pmf(5, 1, 5) == o.mp_binomial_pmf(5, 0, 0) == o.mp_binomial_upper_tail(5, 1, 5) == 1
+    assert o.mp_binomial_cdf_interval(5, HALF, 4, 3) == 0
+    assert o.mp_binomial_cdf_interval(5, HALF, -2, 9) == 1
+
+
+@pytest.mark.parametrize(("c", "t"), [(5000, 2510), (5000, 2700), (20000, 10001), (20000, 10600)])
+def test_quadrature_and_direct_sum_agree(c, t):
+    exact = MP.mpf(sum(comb_row(c, t))) / MP.mpf(2) ** c
+    assert distance(integrated_upper_tail(c, MP.mpf("0.5"), t), exact) < TINY
+    assert distance(o.mp_binomial_half_tail(c, t), exact) < TINY
+
+
+def comb_row(c, start):
+    """Binomial coefficients (c, start), ..., (c, c), as integers."""
+    value = comb(c, start)
+    for i in range(start, c + 1):
+        yield value
+        value = value * (c - i) // (i + 1)
+
+
+def test_binomial_against_regularized_beta():
+    with mpmath.workdps(60):
+        reference = mpmath.betainc(520, 4481, 0, mpmath.mpf(1) / 10, regularized=True)
+        value = o.mp_binomial_upper_tail(5000, F(1, 10), 520)
+        assert abs(mpmath.mpf(value) / reference - 1) < mpmath.mpf(10) ** -50
+
+
+@pytest.mark.parametrize(
+    ("n", "p", "k"),
+    [
+        (10**12, HALF, 5 * 10**11 + 1),
+        (10**12, HALF, 5 * 10**11 - 4 * 10**6),
+        (10**12, HALF, 5 * 10**11 + 15 * 10**6),
+        (10**12, F(1, 10**6), 10**6 + 7000),
+        (10**12, F(1, 10**11), 40),
+        (10**8, F(2, 17), 11764706 + 20000),
+    ],
+)
+def test_consecutive_tails_differ_by_the_pmf(n, p, k):
+    # Both tails come from separate quadratures and the difference is O(1/sqrt(n)) of them: a sharp test of each.
+    upper, following = o.mp_binomial_upper_tail(n, p, k), o.mp_binomial_upper_tail(n, p, k + 1)
+    assert distance(upper - following, o.mp_binomial_pmf(n, p, k)) < TINY
+    # Pmf ratio at k, by the definition.
+    ratio = o.mp_binomial_pmf(n, p, k + 1) / o.mp_binomial_pmf(n, p, k)
+    assert distance(ratio, F(n - k, k + 1) * p / (1 - p)) < TINY
+
+
+def test_absolute_size_of_the_quadrature_at_large_n():
+    # A constant factor would survive the difference test: check one full sum at n = 10^6, 24 standard deviations.
+    n, p, k = 10**6, HALF, 500300
+    total = term = o.mp_binomial_pmf(n, p, k)
+    for i in range(k, k + 12000):
+        term = term * (n - i) / (i + 1)
+        total += term
+    assert distance(integrated_upper_tail(n, MP.mpf("0.5"), k), total) < TINY
+    upper, lower = o.mp_binomial_half_tail(10**12, 5 * 10**11), o.mp_binomial_half_tail(10**12, 5 * 10**11 + 1)
+    assert distance(upper + lower, 1) < TINY  # symmetry of the median
+
+
+def test_interval_on_all_sides_of_the_mean():
+    n, p, mean, sd = 10**9, HALF, 5 * 10**8, 15811
+    ends = [mean - 9 * sd, mean - 3 * sd, mean + sd, mean + 8 * sd]
+    pieces = [o.mp_binomial_cdf_interval(n, p, lo, hi - 1) for lo, hi in pairwise(ends)]
+    assert distance(sum(pieces), o.mp_binomial_cdf_interval(n, p, ends[0], ends[-1] - 1)) < TINY
+    mirrored = o.mp_binomial_cdf_interval(n, p, n - ends[1] + 1, n - ends[0])
+    assert distance(mirrored, pieces[0]) < TINY

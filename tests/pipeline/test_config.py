@@ -1,0 +1,313 @@
+"""The configuration: what is shipped is valid, and every mistake is named with key, value and what is allowed."""
+
+import copy
+import math
+
+import pytest
+import yaml
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from segshuffle.errors import ConfigError
+from segshuffle.pipeline.config import PATH_VARIABLE, check_config, given_msnbc_path, load_config
+
+MISSING = object()
+
+
+def mutated(config, path, value):
+    """Set (or, for MISSING, delete) the value at a dotted path; numbers index lists."""
+    config = copy.deepcopy(config)
+    *parents, last = [int(part) if part.isdigit() else part for part in path.split(".")]
+    target = config
+    for part in parents:
+        target = target[part]
+    if value is MISSING:
+        del target[last]
+    else:
+        target[last] = value
+    return config
+
+
+def message(config, schema):
+    """Text of the refusal."""
+    with pytest.raises(ConfigError) as caught:
+        check_config(config, schema=schema)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["config", "quick"])
+def test_shipped_configurations_are_valid(root, schema, name):
+    path = root / f"config/{name}.yaml"
+    assert load_config(path, schema=schema) == yaml.safe_load(path.read_text())
+
+
+def every_key(config, prefix=""):
+    for key, value in config.items():
+        yield prefix + key
+        if isinstance(value, dict):
+            yield from every_key(value, f"{prefix}{key}.")
+
+
+# (key, value, what the message must say is allowed)
+REFUSED = [
+    # wrong type
+    ("edition", 1, "full, quick"),
+    ("seed", "20241120", "integer"),
+    ("seed", 1.5, "integer"),
+    ("seed", True, "integer"),
+    ("seed", None, "integer"),
+    ("repetitions", [100], "integer"),
+    ("repetitions", 100.0, "integer"),
+    ("repetition_block", "10", "integer"),
+    ("delta_times_n", "0.01", "number"),
+    ("delta_times_n", True, "number"),
+    ("delta_times_n", None, "number"),
+    ("levels", 1.0, "array"),
+    ("levels", {"low": 0.5}, "array"),
+    ("levels.1", "1.0", "number"),
+    ("levels.1", False, "number"),
+    ("splits", [0.25, 0.5, 0.25], "object"),
+    ("splits.S2", 0.5, "array"),
+    ("splits.S1.0", None, "number"),
+    ("blanket_per_user", [0.1, 10.0], "object"),
+    ("blanket_per_user.points", 31.0, "integer"),
+    ("blanket_per_user.include", 2.0, "array"),
+    ("blanket_per_user.include.0", "0.3", "number"),
+    ("msnbc", None, "object"),
+    ("msnbc.path", 7, "string or null"),
+    ("msnbc.path", "", "string or null"),
+    ("msnbc.download", "yes", "boolean"),
+    ("msnbc.download", 1, "boolean"),
+    ("msnbc.n_users", 5000, "array"),
+    ("msnbc.n_users.0", 5000.0, "integer"),
+    ("msnbc.n_users.0", "5000", "integer"),
+    ("synthetic.domain_size", 128.0, "integer"),
+    ("synthetic.set_sizes.0", True, "integer"),
+    ("competitors.methods", "mm", "array"),
+    # YAML's tricks
+    ("delta_times_n", "1e-6", "write 1.0e-6"),
+    ("blanket_per_user.low", "1e-1", "write 1.0e-6"),
+    ("msnbc.padding", True, "use quotes"),
+    ("competitors.balls_into_bins_analysis", False, "use quotes"),
+    # out of range
+    ("edition", "fast", "full, quick"),
+    ("seed", -1, ">= 0"),
+    ("repetitions", 1, ">= 2"),
+    ("repetitions", 100_001, "<= 100000"),
+    ("repetition_block", 0, ">= 1"),
+    ("delta_times_n", 0, ">= 1e-50"),
+    ("delta_times_n", -0.01, ">= 1e-50"),
+    ("delta_times_n", 1.0e-51, ">= 1e-50"),
+    ("delta_times_n", math.nan, "number >= 1e-50"),
+    ("delta_times_n", math.inf, "number >= 1e-50"),
+    ("levels", [], "length >= 1"),
+    ("levels.0", 0.0, "> 0"),
+    ("levels.0", -0.5, "> 0"),
+    ("levels.2", 101.0, "<= 100"),
+    ("levels.2", math.inf, "<= 100"),
+    ("splits.S1.0", -0.25, ">= 0"),
+    ("splits.S1.0", 1.25, "<= 1"),
+    ("splits.S1.0", math.nan, ">= 0"),
+    ("blanket_per_user.low", 0.0, "> 0"),
+    ("blanket_per_user.high", math.inf, "<= 1000000"),
+    ("blanket_per_user.points", 1, ">= 2"),
+    ("blanket_per_user.points", 1001, "<= 1000"),
+    ("blanket_per_user.include.1", 0.0, "> 0"),
+    ("msnbc.padding", "random", "in-domain, dummy"),
+    ("msnbc.n_users", [], "length >= 1"),
+    ("msnbc.n_users", [5000, 5000], "without repetition"),
+    ("msnbc.n_users.0", 1, ">= 2"),
+    ("msnbc.n_users.0", 989_819, "989818"),
+    ("msnbc.set_sizes.0", 0, ">= 1"),
+    ("synthetic.domain_size", 1, ">= 2"),
+    ("synthetic.domain_size", 32_768, "<= 32767"),
+    ("synthetic.n_users.1", -50_000, ">= 2"),
+    ("synthetic.set_sizes", [4, 4], "without repetition"),
+    ("competitors.methods", ["mm", "mm"], "without repetition"),
+    ("competitors.methods.0", "MM", "subexp-local"),
+    ("competitors.balls_into_bins_analysis", "exact", "numerical, closed-form"),
+    ("competitors.subexp_local_epsilon", 0, ">= 1e-12"),
+    ("competitors.subexp_local_epsilon", 1.0e-13, ">= 1e-12"),
+    ("competitors.subexp_local_epsilon", 51, "<= 50"),
+    ("private_levels.epsilons.0", 0, ">= 0.001"),
+    ("private_levels.epsilons.0", 0.0009, ">= 0.001"),
+    ("private_levels.epsilons.0", 21, "<= 20"),
+    # inconsistent
+    ("levels", [1.0, 0.5, 2.0], "strictly increasing"),
+    ("levels", [0.5, 0.5, 2.0], "strictly increasing"),
+    ("levels", [0.5, 1.0], "one share per level (2)"),
+    ("splits.S3", [0.5, 0.5], "one share per level (3)"),
+    ("splits.S3", [0.25, 0.25, 0.25, 0.25], "one share per level (3)"),
+    ("splits.S2", [0.5, 0.25, 0.26], "sum to 1 (they sum to 1.01)"),
+    ("splits.S2", [0.0, 0.0, 0.0], "sum to 1 (they sum to 0)"),
+    ("blanket_per_user.low", 10.0, "below high = 10.0"),
+    ("blanket_per_user.low", 11.0, "below high = 10.0"),
+    ("msnbc.set_sizes", [4, 17], "below the domain size 17"),
+    ("synthetic.set_sizes", [128], "below the domain size 128"),
+    ("synthetic.set_sizes", [4, 200], "below the domain size 128"),
+    ("delta_times_n", 5000, "must be below 1"),
+    ("delta_times_n", 1.0e9, "must be below 1"),
+]
+
+
+@pytest.mark.parametrize(("path", "value", "allowed"), REFUSED, ids=lambda part: str(part)[:30])
+def test_a_wrong_value_is_refused_with_key_value_and_what_is_allowed(full_config, schema, path, value, allowed):
+    text = message(mutated(full_config, path, value), schema)
+    # a problem between two keys may be reported at either: levels and splits
+    key = "splits" if "share per level" in allowed else path.rstrip(".0123456789")
+    assert key in text
+    assert allowed in text
+    shown = max(value) if "domain size" in allowed else value
+    if "share per level" not in allowed:
+        assert repr(shown) in text
+
+
+@pytest.mark.parametrize("name", ["config", "quick"])
+def test_every_key_is_required(request, schema, name):
+    config = request.getfixturevalue({"config": "full_config", "quick": "quick_config"}[name])
+    for path in every_key(config):
+        text = message(mutated(config, path, MISSING), schema)
+        assert f"missing key {path.split('.')[-1]}" in text, path
+        parent = ".".join(path.split(".")[:-1]) or "top level"
+        assert f"- {parent}:" in text, path
+
+
+def test_no_key_may_be_misspelt(full_config, schema):
+    for path in every_key(full_config):
+        wrong = mutated(full_config, path + "x", 1)
+        text = message(wrong, schema)
+        assert f"unknown key '{path.split('.')[-1]}x'; known keys are" in text, path
+
+
+def test_every_problem_is_in_one_message(full_config, schema):
+    full_config["seed"] = -1
+    full_config["levels"] = "1.0"
+    full_config["msnbc"]["padding"] = "none"
+    del full_config["synthetic"]["domain_size"]
+    full_config["repetition"] = 100
+    text = message(full_config, schema)
+    assert "(5 problems)" in text
+    assert len(text.splitlines()) == 1 + 5
+    for key in ("seed", "levels", "msnbc.padding", "domain_size", "'repetition'"):
+        assert key in text
+
+
+def test_every_inconsistency_is_in_one_message(full_config, schema):
+    full_config["levels"] = [2.0, 1.0, 0.5]
+    full_config["splits"]["S1"] = [0.5, 0.4]
+    full_config["blanket_per_user"]["low"] = 20.0
+    full_config["msnbc"]["set_sizes"] = [17]
+    text = message(full_config, schema)
+    # S1 has the wrong number of shares, and the wrong sum
+    assert "(5 problems)" in text
+    assert len(text.splitlines()) == 1 + 5
+
+
+@pytest.mark.parametrize("value", [None, [], "quick", 3, {}])
+def test_something_else_than_a_mapping_is_refused(schema, value):
+    assert "top level" in message(value, schema)
+
+
+def test_dummy_padding_makes_room_for_more_items(full_config, schema):
+    full_config["msnbc"]["set_sizes"] = [17]
+    full_config["msnbc"]["padding"] = "dummy"
+    check_config(full_config, schema=schema)
+
+
+def test_whole_numbers_are_numbers(full_config, schema):
+    full_config["levels"] = [1, 2, 3]
+    full_config["splits"]["S1"] = [0, 0, 1]
+    full_config["delta_times_n"] = 1
+    check_config(full_config, schema=schema)
+
+
+def test_shares_may_miss_one_by_rounding(full_config, schema):
+    full_config["splits"]["S1"] = [1 / 3, 1 / 3, 0.3333333333]
+    check_config(full_config, schema=schema)
+
+
+@pytest.mark.parametrize("content", [b"levels: [", b"\xff\xfe\x00", b"a: b: c", b"\tx: 1"])
+def test_a_file_that_is_no_yaml_is_refused_with_its_name(tmp_path, schema, content):
+    path = tmp_path / "wrong.yaml"
+    path.write_bytes(content)
+    with pytest.raises(ConfigError, match=r"wrong\.yaml"):
+        load_config(path, schema=schema)
+
+
+def test_a_missing_file_is_refused_with_its_name(tmp_path, schema):
+    with pytest.raises(ConfigError, match=r"nowhere\.yaml"):
+        load_config(tmp_path / "nowhere.yaml", schema=schema)
+
+
+# --- the user's own copy of the data -----------------------------------------------------------------------------
+
+
+def test_no_path_means_no_file(full_config):
+    assert given_msnbc_path(full_config, {}) is None
+    assert given_msnbc_path(full_config, {PATH_VARIABLE: ""}) is None
+
+
+def test_the_environment_wins_over_the_configuration(full_config, tmp_path):
+    ours, theirs = tmp_path / "ours.seq", tmp_path / "theirs.seq"
+    ours.touch()
+    theirs.touch()
+    full_config["msnbc"]["path"] = str(theirs)
+    assert given_msnbc_path(full_config, {PATH_VARIABLE: str(ours)}) == ours
+    assert given_msnbc_path(full_config, {PATH_VARIABLE: ""}) == theirs
+
+
+def test_a_path_may_start_at_home(full_config, tmp_path, monkeypatch):
+    (tmp_path / "log.seq").touch()
+    monkeypatch.setenv("HOME", str(tmp_path))
+    full_config["msnbc"]["path"] = "~/log.seq"
+    assert given_msnbc_path(full_config, {}) == tmp_path / "log.seq"
+
+
+@pytest.mark.parametrize(("origin", "environ"), [(PATH_VARIABLE, True), ("msnbc.path", False)])
+@pytest.mark.parametrize("kind", ["missing", "folder"])
+def test_a_given_path_is_never_passed_over(full_config, tmp_path, origin, environ, kind):
+    wrong = tmp_path if kind == "folder" else tmp_path / "nowhere.seq"
+    full_config["msnbc"]["path"] = None if environ else str(wrong)
+    with pytest.raises(ConfigError) as caught:
+        given_msnbc_path(full_config, {PATH_VARIABLE: str(wrong)} if environ else {})
+    text = str(caught.value)
+    assert origin in text
+    assert str(wrong) in text
+    assert ".seq.gz" in text, "what is allowed"
+    assert "leave it empty" in text, "what to do instead"
+
+
+# --- fuzz --------------------------------------------------------------------------------------------------------
+
+SCALARS = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=8), st.just(10**400))
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8) | st.integers(), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(data=st.data())
+def test_whatever_stands_at_a_key_only_a_config_error_comes_out(data, root, schema):
+    config = yaml.safe_load((root / "config/quick.yaml").read_text())
+    for path in data.draw(st.lists(st.sampled_from(sorted(every_key(config))), min_size=1, max_size=3, unique=True)):
+        try:
+            config = mutated(config, path, data.draw(VALUES))
+        except (KeyError, TypeError):
+            continue  # an earlier mutation has removed the parent
+    refused_or_valid(config, schema)
+
+
+@given(config=VALUES)
+@example(config={"levels": [10**400]})
+def test_whatever_is_given_only_a_config_error_comes_out(config, schema):
+    refused_or_valid(config, schema)
+
+
+def refused_or_valid(config, schema):
+    try:
+        check_config(config, schema=schema)
+    except ConfigError as error:
+        lines = str(error).splitlines()
+        assert "problem" in lines[0]
+        assert len(lines) > 1

@@ -1,0 +1,130 @@
+"""Scenarios: the panels of the paper, stable names, a grid of m that holds the stated values, exact level counts."""
+
+import itertools
+import math
+import re
+import subprocess
+import sys
+from dataclasses import asdict
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from segshuffle.pipeline.design import (
+    FIGURES,
+    blanket_grid,
+    level_counts,
+    output_folder,
+    panels,
+    scenario_from,
+    scenarios,
+    settings,
+)
+
+
+def test_the_paper_has_eighteen_panels_each_in_one_figure(full_config):
+    drawn = [panel for figure in FIGURES for panel in panels(full_config, figure)]
+    assert len(drawn) == 18
+    assert len(set(drawn)) == 18
+    assert set(drawn) == set(scenarios(full_config))
+
+
+# sections 6.1-6.3 of the paper, in the order of the letters (a), (b), ...
+PANELS = {
+    "fig2": [("msnbc", 5_000, 4, "S1"), ("msnbc", 50_000, 4, "S1")],
+    "fig3": [("synthetic", n, s, "S1") for s in (4, 8) for n in (5_000, 50_000)],
+    "fig4": [("msnbc", n, 4, split) for split in ("S2", "S3") for n in (5_000, 50_000)],
+    "fig5": [("synthetic", n, s, "S2") for s in (4, 8) for n in (5_000, 50_000)],
+    "fig6": [("synthetic", n, s, "S3") for s in (4, 8) for n in (5_000, 50_000)],
+}
+
+
+@pytest.mark.parametrize("figure", FIGURES)
+def test_panels_are_those_of_the_paper_in_its_order(full_config, figure):
+    found = [(p.setting.dataset, p.setting.n_users, p.setting.set_size, p.split) for p in panels(full_config, figure)]
+    assert found == PANELS[figure]
+
+
+def test_domains_are_those_of_the_paper(full_config):
+    assert {(s.dataset, s.domain_size) for s in settings(full_config)} == {("msnbc", 17), ("synthetic", 128)}
+
+
+def test_dummy_padding_adds_as_many_items_as_a_user_may_lack(full_config):
+    full_config["msnbc"]["padding"] = "dummy"
+    full_config["msnbc"]["set_sizes"] = [4, 6]
+    assert {(s.set_size, s.domain_size) for s in settings(full_config) if s.dataset == "msnbc"} == {(4, 21), (6, 23)}
+
+
+def test_names_are_unique_and_fit_for_files_and_patterns(full_config):
+    names = [scenario.id for scenario in scenarios(full_config)]
+    assert len(set(names)) == len(names)
+    for name in names:
+        # no dot, slash or space; and no name begins another, for wildcards
+        assert re.fullmatch(r"[a-z0-9]+-n\d+-s\d+-S\d", name)
+    assert len({setting.id for setting in settings(full_config)}) == 6
+
+
+def test_a_scenario_survives_the_travel_through_params(full_config):
+    for scenario in scenarios(full_config):
+        assert scenario_from(asdict(scenario)) == scenario
+
+
+def test_a_quick_run_never_writes_where_a_full_one_does(full_config, quick_config):
+    assert output_folder(full_config) == "results"
+    assert output_folder(quick_config) == "results/quick"
+
+
+def test_the_grid_holds_what_the_paper_names(full_config):
+    grid = blanket_grid(full_config)
+    assert {0.1, 0.3, 1.0, 2.0, 4.0, 10.0} <= set(grid)
+    assert len(grid) >= 21
+    assert (grid[0], grid[-1]) == (0.1, 10.0)
+
+
+@given(
+    low=st.floats(1e-3, 10.0),
+    factor=st.floats(1.01, 1e4),
+    points=st.integers(2, 60),
+    include=st.lists(st.sampled_from([0.3, 2.0, 4.0, 0.1, 700.0]), max_size=4),
+)
+def test_the_grid_is_log_spaced_rising_and_complete(low, factor, points, include):
+    high = low * factor
+    grid = blanket_grid({"blanket_per_user": {"low": low, "high": high, "points": points, "include": include}})
+    assert all(a < b for a, b in itertools.pairwise(grid))
+    assert set(include) <= set(grid)
+    # four digits: a relative error of at most 5e-4; the exact points are a geometric sequence
+    for i in range(points):
+        exact = low * factor ** (i / (points - 1))
+        assert min(abs(m / exact - 1) for m in grid) <= 6e-4
+    assert len(grid) <= points + len(set(include))
+
+
+@given(data=st.data(), n_users=st.integers(1, 10**8))
+def test_level_counts_add_up_and_are_the_shares_rounded(data, n_users):
+    weights = data.draw(st.lists(st.floats(0, 1), min_size=1, max_size=50).filter(lambda w: sum(w) > 0.1))
+    shares = [weight / math.fsum(weights) for weight in weights]
+    counts = level_counts(n_users, shares)
+    assert sum(counts) == n_users
+    for count, share in zip(counts, shares, strict=True):
+        assert count >= 0
+        assert abs(count - share * n_users) < 1 + 1e-6
+
+
+@given(parts=st.lists(st.integers(0, 1000), min_size=1, max_size=20).filter(any))
+def test_level_counts_are_exact_where_the_shares_allow_it(parts):
+    n_users = sum(parts)
+    assert level_counts(n_users, [part / n_users for part in parts]) == tuple(parts)
+
+
+@pytest.mark.parametrize(
+    "module", ["pipeline.design", "pipeline.config", "pipeline.dependencies", "errors"], ids=lambda m: m
+)
+def test_what_the_snakefile_imports_stays_light(module):
+    """The Snakefile is parsed again for every remote job."""
+    code = (
+        f"import sys, segshuffle.{module}\n"
+        "print([name for name in ('numpy', 'scipy', 'pandas', 'matplotlib', 'joblib') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,125 @@
+"""What every job relies on: its output and traceback in the log, and files that are whole or not there."""
+
+import errno
+import sys
+from pathlib import Path
+
+import pytest
+
+from segshuffle.errors import ConfigError, DataError
+from segshuffle.pipeline.jobs import logged, write_atomically, writing
+
+
+def _job(log, error):
+    with logged(log):
+        print("before")
+        raise error
+
+
+def failing(log, error):
+    with pytest.raises(SystemExit) as caught:
+        _job(log, error)
+    assert caught.value.code == 1
+    return log.read_text(encoding="utf-8")
+
+
+def test_output_goes_to_the_log_and_nowhere_else(tmp_path, capsys):
+    log = tmp_path / "job.log"
+    with logged(log):
+        print("to standard output: ε")
+        print("to standard error", file=sys.stderr)
+    assert log.read_text(encoding="utf-8") == "to standard output: ε\nto standard error\n"
+    assert capsys.readouterr() == ("", "")
+    print("afterwards")
+    assert capsys.readouterr().out == "afterwards\n"
+
+
+def test_an_unexpected_error_leaves_its_traceback_in_the_log(tmp_path, capsys):
+    text = failing(tmp_path / "job.log", ZeroDivisionError("by nothing"))
+    assert text.startswith("before\nTraceback")
+    assert text.rstrip().endswith("ZeroDivisionError: by nothing")
+    shown = capsys.readouterr().err
+    assert shown == f"ZeroDivisionError: by nothing\n(log: {tmp_path / 'job.log'})\n"
+
+
+@pytest.mark.parametrize("kind", [ConfigError, DataError])
+def test_an_expected_error_is_shown_by_its_message_alone(tmp_path, capsys, kind):
+    text = failing(tmp_path / "job.log", kind("the file is empty; get it again."))
+    assert "Traceback" in text
+    shown = capsys.readouterr().err
+    assert shown == f"the file is empty; get it again.\n(log: {tmp_path / 'job.log'})\n"
+
+
+def test_the_log_is_written_while_the_job_runs(tmp_path):
+    """A job that is killed leaves what it had said."""
+    with logged(tmp_path / "job.log"):
+        print("half way")
+        seen = (tmp_path / "job.log").read_text()
+    assert seen == "half way\n"
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, SystemExit(3)])
+def test_an_interrupt_passes_through(tmp_path, stop):
+    with pytest.raises((KeyboardInterrupt, SystemExit)) as caught, logged(tmp_path / "job.log"):
+        raise stop
+    if caught.type is SystemExit:
+        assert caught.value.code == 3
+
+
+def test_a_file_is_written_as_it_is(tmp_path):
+    path = tmp_path / "a.csv"
+    write_atomically(path, "ε\nx,y\r\n")
+    assert path.read_bytes() == "ε\nx,y\r\n".encode()
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("before", [None, "the old content"])
+def test_a_full_disk_leaves_nothing_half_written(tmp_path, monkeypatch, before):
+    path = tmp_path / "a.csv"
+    if before is not None:
+        path.write_text(before)
+    write = Path.write_bytes
+
+    def half(self, content):
+        write(self, content[: len(content) // 2])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", half)
+    with pytest.raises(DataError, match=r"a\.csv: cannot be written \(No space left on device\)\. Make room"):
+        write_atomically(path, "the new content")
+    monkeypatch.undo()
+    assert [file.name for file in tmp_path.iterdir()] == ([] if before is None else ["a.csv"])
+    if before is not None:
+        assert path.read_text() == before
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full stands for a full disk")
+def test_a_log_without_room_does_not_hide_the_error(tmp_path, capsys):
+    (tmp_path / "job.log").symlink_to("/dev/full")
+    with pytest.raises(SystemExit), logged(tmp_path / "job.log"):
+        raise DataError("a.csv: cannot be written.")
+    assert capsys.readouterr().err.startswith("a.csv: cannot be written.\n(log: ")
+
+
+def test_a_writer_that_fails_leaves_nothing_half_written(tmp_path):
+    path = tmp_path / "a.npy"
+
+    def write():
+        with writing(path) as temporary:
+            temporary.write_bytes(b"half")
+            assert temporary.parent == path.parent, "a rename is atomic only inside a file system"
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        write()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_reader_sees_the_file_before_it_is_whole(tmp_path):
+    path = tmp_path / "a.npy"
+    with writing(path) as temporary:
+        temporary.write_bytes(b"half")
+        assert not path.exists()
+        temporary.write_bytes(b"whole")
+    assert path.read_bytes() == b"whole"
+    assert list(tmp_path.iterdir()) == [path]

@@ -1,0 +1,85 @@
+"""What lies beside the results: provenance, the guide, and the closing words."""
+
+import hashlib
+import json
+
+import pandas as pd
+import pytest
+
+from segshuffle.pipeline.provenance import PACKAGES, provenance, sha256_of
+from segshuffle.pipeline.results_readme import guide
+from segshuffle.pipeline.run_summary import closing_words
+from segshuffle.pipeline.run_summary import main as close
+from segshuffle.studies.reproduction.aggregate import COLUMNS
+
+REAL = {"kind": "real", "sha256": "ab" * 32, "origin": "msnbc990928.seq.gz", "reason": "", "label": "MSNBC"}
+STAND_IN = {
+    "kind": "stand-in",
+    "sha256": None,
+    "origin": "drawn from the published marginals of MSNBC",
+    "reason": "the network is down:\n  address one",
+    "label": "MSNBC (stand-in)",
+}
+
+
+@pytest.mark.parametrize("size", [0, 1, 1 << 20, (1 << 20) + 1, (5 << 20) + 7])
+def test_hashes_are_those_of_the_whole_file(tmp_path, size):
+    content = bytes(range(256)) * (size // 256 + 1)
+    (tmp_path / "file").write_bytes(content[:size])
+    assert sha256_of(tmp_path / "file") == hashlib.sha256(content[:size]).hexdigest()
+
+
+def test_provenance_names_what_the_run_was_made_of(tmp_path, full_config):
+    (tmp_path / "figures").mkdir()
+    files = [tmp_path / "mse.csv", tmp_path / "figures/fig2.svg"]
+    for path in files:
+        path.write_text(path.name)
+    arguments = {"root": tmp_path, "config": full_config, "data": STAND_IN, "commit": "0123-dirty"}
+    text = provenance(outputs=files, **arguments)
+    record = json.loads(text)
+    assert record["outputs"] == {
+        "figures/fig2.svg": hashlib.sha256(b"fig2.svg").hexdigest(),
+        "mse.csv": hashlib.sha256(b"mse.csv").hexdigest(),
+    }
+    assert record["seed"] == full_config["seed"]
+    assert record["edition"] == "full"
+    assert record["commit"] == "0123-dirty"
+    assert record["data"] == {"msnbc": STAND_IN}
+    assert set(record["versions"]) == {"python", *PACKAGES}
+    assert "not installed" not in record["versions"].values()
+    assert provenance(outputs=reversed(files), **arguments) == text, "no time, no order"
+    assert str(tmp_path) not in text
+
+
+def test_the_guide_explains_every_column_and_names_a_stand_in(full_config, quick_config):
+    full, quick = guide(config=full_config, data=REAL), guide(config=quick_config, data=STAND_IN)
+    for column in COLUMNS:
+        assert any(column in line.split("`")[1] for line in full.splitlines() if line.startswith("- `")), column
+    assert REAL["sha256"] in full
+    assert "stand-in**" not in full
+    assert "**quick**" not in full
+    assert "**stand-in**, not the real log, because the network is down:" in quick
+    assert "**quick** run" in quick
+    for name in ("mse.csv", "claims.csv", "claims.md", "config.yaml", "provenance.json", "runtimes.csv"):
+        assert name in full
+
+
+@pytest.mark.parametrize("data", [REAL, STAND_IN], ids=["real", "stand-in"])
+def test_closing_words_say_where_everything_is(tmp_path, monkeypatch, capsys, root, data):
+    results = tmp_path / "results/quick"
+    results.mkdir(parents=True)
+    verdicts = ["reproduced", "reproduced", "not reproduced"]
+    pd.DataFrame({"id": ["a", "b", "c"], "verdict": verdicts}).to_csv(results / "claims.csv", index=False)
+    rules = {"rule": ["plan", "simulate"], "seconds_total": [3.0, 40.4]}
+    pd.DataFrame(rules).to_csv(results / "runtimes.csv", index=False)
+    (results / "provenance.json").write_text(json.dumps({"data": {"msnbc": data}}))
+    monkeypatch.chdir(tmp_path)
+    assert close([str(root / "config/quick.yaml")]) == 0
+    shown = capsys.readouterr().out
+    assert "page      results/quick/index.html" in shown
+    assert "results/quick/mse.csv" in shown
+    assert "2 reproduced, 1 not reproduced" in shown
+    assert "43 s of jobs: simulate 40 s, plan 3 s" in shown
+    assert ("STAND-IN" in shown) == (data is STAND_IN)
+    assert ("the network is down" in shown) == (data is STAND_IN)
+    assert closing_words(results).count("\n") == shown.count("\n") - 1

@@ -1,0 +1,288 @@
+"""Round 1: its accountant against brute force, its estimates, and the error of round 2 with noisy level counts."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import oracles as o
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from segshuffle.accounting.collections.levels import compose_rounds, histogram_delta, least_blanket
+from segshuffle.errors import InfeasibleError, ParameterError
+from segshuffle.protocols.messages import (
+    ClientBatch,
+    LevelEstimates,
+    LevelPrivacy,
+    Server,
+    Shuffler,
+    noisy_level_moments,
+    planning_counts,
+    weight_variance,
+)
+from segshuffle.protocols.messages.levels import level_announcement
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Accountant
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mean", [Fraction(1, 4), Fraction(2), Fraction(9)])
+@pytest.mark.parametrize("exp_epsilon", [Fraction(1), Fraction(8, 5), Fraction(3), Fraction(20)])
+def test_delta_encloses_brute_force(mean, exp_epsilon):
+    p, q, lost = o.count_pair_poisson(2 * mean, Fraction(1), Fraction(0), 90)
+    low, high = o.hockey_stick_bounds(p, q, exp_epsilon, lost)
+    found = histogram_delta(
+        n_users=12, categories=3, blanket_per_user=float(mean) / 4, epsilon=math.log(exp_epsilon), rtol=1e-6
+    )
+    assert found.lower * (1 - 1e-9) <= high
+    assert found.upper * (1 + 1e-9) >= low
+    assert float(high) - 1e-12 <= found.upper * (1 + 1e-5)
+
+
+def test_delta_is_that_of_the_whole_histogram():
+    """Four categories, brute force over the full view: the pair of counters loses nothing."""
+    mu = Fraction(3, 4)
+    views = []
+    for own in (0, 1):
+        view, lost = o.poisson_blanket_view(4, [[own], [2]], [Fraction(1), Fraction(1)], mu, 7)
+        views.append(view)
+    low, high = o.hockey_stick_bounds(*views, Fraction(2), lost)
+    found = histogram_delta(n_users=2, categories=4, blanket_per_user=1.5, epsilon=math.log(2))
+    assert float(low) <= found.upper
+    assert found.lower <= float(high)
+    assert float(high - low) < 1e-4
+
+
+@pytest.mark.parametrize(
+    ("n", "k", "epsilon", "delta"),
+    [(1000, 3, 0.5, 1e-6), (10**6, 2, 0.1, 1e-8), (50, 5, 1.0, 1e-3), (10, 3, 60.0, 1e-9), (10**7, 3, 2.0, 1e-12)],
+)
+def test_least_blanket_is_safe_and_least(n, k, epsilon, delta):
+    blanket = least_blanket(n_users=n, categories=k, epsilon=epsilon, delta=delta)
+    assert histogram_delta(n_users=n, categories=k, blanket_per_user=blanket, epsilon=epsilon).upper <= delta * 1.0001
+    smaller = histogram_delta(n_users=n, categories=k, blanket_per_user=blanket * 0.99, epsilon=epsilon)
+    if epsilon <= 20:
+        assert smaller.lower > delta
+
+
+@pytest.mark.parametrize("epsilon", [21.0, 37.0, 40.0, 99.0])
+def test_a_large_epsilon_still_sees_an_empty_counter(epsilon):
+    """The event that the victim's counter is empty has probability exp(-mu) and 0."""
+    found = histogram_delta(n_users=10, categories=2, blanket_per_user=2.0, epsilon=epsilon)
+    assert found.lower <= math.exp(-10.0) <= found.upper
+
+
+def test_one_category_has_nothing_to_hide():
+    assert least_blanket(n_users=5, categories=1, epsilon=0.1, delta=1e-9) == 0.0
+    assert histogram_delta(n_users=5, categories=1, blanket_per_user=0.0, epsilon=0.0) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        ({"n_users": 0}, "n_users"),
+        ({"categories": 0}, "categories"),
+        ({"epsilon": 0.0}, "epsilon"),
+        ({"delta": 1.0}, "delta"),
+    ],
+)
+def test_parameters_out_of_range(arguments, name):
+    with pytest.raises(ParameterError, match=name):
+        least_blanket(**{"n_users": 10, "categories": 3, "epsilon": 1.0, "delta": 0.1, **arguments})
+    with pytest.raises(ParameterError, match="blanket_per_user"):
+        histogram_delta(n_users=10, categories=3, blanket_per_user=0.0, epsilon=1.0)
+
+
+def test_both_rounds_compose():
+    total = compose_rounds(level=0.5, delta=1e-6, kind="published", levels_epsilon=0.3, levels_delta=1e-7)
+    assert (total.items_epsilon, total.items_delta) == (0.5, 1e-6)
+    assert total.total_epsilon >= 0.8
+    assert total.total_delta >= 1.1e-6
+    np.testing.assert_allclose([total.total_epsilon, total.total_delta], [0.8, 1.1e-6], rtol=1e-12)
+    assert total.kind == "published"
+    anonymous = compose_rounds(level=0.5, delta=1e-6, kind="upper", levels_epsilon=math.inf, levels_delta=0.0)
+    assert anonymous.items_epsilon == 0.5
+    assert anonymous.total_epsilon == math.inf
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Estimates of the level counts
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def run_round(server, announcement, levels, rng):
+    users = ClientBatch(np.zeros((len(levels), 1), dtype=np.int64), np.asarray(levels))
+    with Shuffler(announcement.wire, rng) as shuffler:
+        shuffler.collect(users.send_levels(announcement, rng))
+        with shuffler.release() as messages:
+            return server.estimate_levels(announcement, messages)
+
+
+def server_of(levels, n_users, privacy):
+    return Server(n_users, 5, 2, levels, 1e-3, privacy)
+
+
+@pytest.mark.parametrize("truth", [(7,), (3, 9), (0, 5, 2)])
+def test_the_exact_histogram_is_exact(truth):
+    levels = np.repeat(np.arange(len(truth)), truth)
+    server = server_of((0.5, 1.0, 2.0)[: len(truth)], sum(truth), None)
+    found = run_round(server, server.announce_levels(), levels, np.random.default_rng(0))
+    assert found.counts.tolist() == list(truth)
+    assert found.planning == truth
+    assert found.balanced.tolist() == list(truth)
+    assert found.refused == 0
+    assert found.weight([0.5, 0.25, 1.0][: len(truth)]) == np.dot(truth, [0.5, 0.25, 1.0][: len(truth)])
+
+
+@pytest.mark.parametrize("truth", [(40,), (30, 10), (0, 25, 15)])
+def test_private_counters_are_levels_plus_poisson(truth):
+    runs, n, k = 4000, 40, len(truth)
+    levels = np.repeat(np.arange(k), truth)
+    server = server_of((0.5, 1.0, 2.0)[:k], n, LevelPrivacy(1.0, 1e-2))
+    announcement = server.announce_levels()
+    rng = np.random.default_rng(31)
+    found = [run_round(server, announcement, levels, rng) for _ in range(runs)]
+    noise = np.array([one.counts for one in found]) - np.array(truth)
+    mu = found[0].blanket_mean
+    assert mu == n * announcement.blanket_per_user / k
+    if k == 1:
+        assert mu == 0.0
+        assert not noise.any()
+        return
+    grid = np.arange(stats.poisson.ppf(0.01, mu), stats.poisson.ppf(0.99, mu))
+    cells = np.concatenate([[-1], grid, [np.inf]])
+    expected = np.diff(np.concatenate([[0.0], stats.poisson.cdf(grid, mu), [1.0]])) * runs
+    for counter in noise.T:  # fewer than ten p-values
+        observed = np.histogram(counter, bins=cells + 0.5)[0]
+        assert stats.chisquare(observed, expected).pvalue > 1e-9
+    assert np.all(np.abs(np.corrcoef(noise.T) - np.eye(k)) < 6.5 / math.sqrt(runs))
+    estimates = np.array([one.estimates for one in found])
+    balanced = np.array([one.balanced for one in found])
+    np.testing.assert_allclose(estimates.mean(axis=0), truth, atol=6.5 * math.sqrt(mu / runs))
+    np.testing.assert_allclose(balanced.mean(axis=0), truth, atol=6.5 * math.sqrt(mu / runs))
+    np.testing.assert_allclose(balanced.sum(axis=1), n)
+    np.testing.assert_allclose(balanced.var(axis=0), mu * (1 - 1 / k), rtol=6.5 * math.sqrt(2.5 / runs))
+
+
+def test_levels_that_do_not_exist_are_counted_apart():
+    server = server_of((0.5, 1.0), 5, None)
+    announcement = server.announce_levels()
+    with Shuffler(announcement.wire, np.random.default_rng(0)) as shuffler:
+        shuffler.collect(
+            ClientBatch(np.zeros((5, 1), dtype=int), np.array([0, 1, 1, 2, 9])).send_levels(
+                announcement, np.random.default_rng(0)
+            )
+        )
+        with shuffler.release() as messages:
+            found = server.estimate_levels(announcement, messages)
+    assert found.counts.tolist() == [1, 2]
+    assert found.refused == 2
+    assert sum(found.planning) == 5
+
+
+@settings(deadline=None, max_examples=200)
+@given(
+    st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=6),
+    st.integers(1, 10**7),
+)
+def test_planning_counts_are_a_population(values, n):
+    counts = planning_counts(values, n)
+    assert len(counts) == len(values)
+    assert sum(counts) == n
+    assert min(counts) >= 0
+    assert all(isinstance(count, int) for count in counts)
+    # the order of the estimates survives, up to the rounding
+    order = np.argsort(values)
+    assert np.all(np.diff(np.array(counts)[order]) >= -1)
+
+
+@given(
+    st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=6),
+    st.integers(1, 10**15),
+)
+@example([1e18, -5.0], 3)
+@example([1e308, -1e308], 3)
+@example([2.0**53, 2.0**53, -(2.0**53)], 7)
+def test_any_finite_estimates_become_a_population(values, n):
+    counts = planning_counts(values, n)
+    assert sum(counts) == n
+    assert min(counts) >= 0
+
+
+@given(st.lists(st.integers(0, 1000), min_size=1, max_size=6).filter(lambda x: sum(x) > 0))
+def test_possible_counts_are_left_alone(counts):
+    assert planning_counts(counts, sum(counts)) == tuple(counts)
+
+
+def test_projection_is_the_nearest_point():
+    assert planning_counts([12.0, -4.0, 2.0], 10) == (10, 0, 0)
+    assert planning_counts([8.0, 4.0, -1.0], 10) == (7, 3, 0)
+    assert planning_counts([3.4, 3.3, 3.3], 10) == (4, 3, 3)
+    assert planning_counts([1e18, -5.0], 3) == (3, 0)
+
+
+def test_a_level_privacy_that_no_client_could_afford_is_refused_by_its_own_numbers():
+    with pytest.raises(InfeasibleError, match=r"level privacy \(1e-09, 1e-06\) needs .* of 3 users"):
+        level_announcement(3, 2, LevelPrivacy(1e-9, 1e-6))
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The estimator with noisy n_k
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("rates", "mu"), [((0.2, 0.6, 1.0), 100.0), ((0.3, 1.0), 250.0), ((1.0, 1.0, 1.0), 400.0)])
+def test_bias_and_variance_are_as_predicted(rates, mu):
+    """Measured with the estimator's own code, over 40000 runs of both rounds' counters."""
+    runs, n, d, m = 40_000, 200, 10, 1.0
+    rng = np.random.default_rng(41)
+    truth = np.full(len(rates), n // len(rates))
+    truth[0] += n - truth.sum()
+    holders = truth // 2  # of one item, by level
+    weight = float(truth @ np.array(rates))
+    blanket = n * m / d
+    counter = rng.binomial(holders, rates, size=(runs, len(rates))).sum(axis=1) + rng.poisson(blanket, size=runs)
+    noisy = truth + rng.poisson(mu, size=(runs, len(rates)))
+    weights = np.array([LevelEstimates(row, n, mu, 0).weight(rates) for row in noisy])
+    estimate = (counter - blanket) / weights
+
+    mean = float(holders @ np.array(rates))
+    variance = blanket + sum(h * a * (1 - a) for h, a in zip(holders, rates, strict=True))
+    spread = weight_variance(rates, mu)
+    predicted = noisy_level_moments([mean], [variance], weight=weight, weight_variance=spread)
+    relative = spread / weight**2
+
+    assert relative < 0.01
+    np.testing.assert_allclose(weights.mean(), weight, atol=6.5 * math.sqrt((spread + 1e-9) / runs))
+    np.testing.assert_allclose(weights.var(), spread, rtol=6.5 * math.sqrt(2 / runs) + 0.01, atol=1e-9)
+    error = 6.5 * float(np.std(estimate)) / math.sqrt(runs)
+    bias = float(estimate.mean()) - mean / weight
+    assert abs(bias - predicted.bias[0]) < error + 4 * relative * predicted.bias[0]
+    tolerance = 6.5 * math.sqrt(2 / runs) + 10 * relative
+    np.testing.assert_allclose(np.var(estimate), predicted.variance[0], rtol=tolerance)
+    # without the term of the noisy denominator the variance would be wrong by much more than that
+    if relative > 1e-3:
+        assert abs(np.var(estimate) / (variance / weight**2) - 1) > tolerance
+
+
+def test_equal_rates_cost_nothing():
+    assert weight_variance((0.7, 0.7, 0.7), 1e6) == pytest.approx(0.0, abs=1e-9)
+    noisy = LevelEstimates(np.array([900, -3, 77]), 100, 50.0, 0)
+    assert noisy.weight((1.0, 1.0, 1.0)) == 100.0
+
+
+def test_the_denominator_stays_where_it_can_be():
+    wild = LevelEstimates(np.array([100_000, 0]), 10, 20.0, 0)
+    assert wild.weight((0.25, 1.0)) == 2.5
+    wild = LevelEstimates(np.array([0, 100_000]), 10, 20.0, 0)
+    assert wild.weight((0.25, 1.0)) == 10.0
+
+
+def test_the_prediction_needs_a_weight():
+    with pytest.raises(ParameterError, match="weight"):
+        noisy_level_moments([1.0], [1.0], weight=0.0, weight_variance=1.0)

@@ -1,0 +1,181 @@
+"""Plans and simulations of a scenario: counts exact, and results that depend on roles alone."""
+
+import copy
+import functools
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from segshuffle.datasets.populations import uniform_population
+from segshuffle.pipeline.design import Scenario, blanket_grid, level_counts, settings
+from segshuffle.pipeline.seeds import stream
+from segshuffle.protocols import COMPETITORS, Segmented
+from segshuffle.studies.reproduction.planning import plan_setting, problem_of
+from segshuffle.studies.reproduction.simulate import draw_levels, simulate_scenario, tasks_of
+
+
+@pytest.fixture
+def case(tiny_config):
+    """A configuration with every method, a synthetic scenario of 40 users, and its population."""
+    tiny_config["competitors"]["methods"] = list(COMPETITORS)
+    tiny_config["splits"] = {"S1": tiny_config["splits"]["S1"]}
+    setting = next(s for s in settings(tiny_config) if s.dataset == "synthetic")
+    return tiny_config, Scenario(setting, "S1"), population_of(setting)
+
+
+def population_of(setting):
+    return uniform_population(
+        domain_size=setting.domain_size,
+        set_size=setting.set_size,
+        n_users=setting.n_users,
+        rng=stream(0, "population"),
+    )
+
+
+@functools.cache
+def planned(keys, setting, n_jobs=1):
+    """JSON text of the plans; planning takes a second, and most tests here plan the same."""
+    return json.dumps(plan_setting(json.loads(keys), setting, n_jobs=n_jobs))
+
+
+def plans_of(config, setting, n_jobs=1):
+    keys = {key: config[key] for key in ("delta_times_n", "levels", "splits", "blanket_per_user", "competitors")}
+    return json.loads(planned(json.dumps(keys), setting, n_jobs))
+
+
+def simulated(config, scenario, population, n_jobs=1):
+    return simulate_scenario(config, scenario, population, plans_of(config, scenario.setting), n_jobs=n_jobs)
+
+
+def test_the_problem_is_what_the_configuration_says(full_config):
+    setting = settings(full_config)[0]
+    problem = problem_of(full_config, setting, "S2")
+    assert problem.level_counts == (2500, 1250, 1250)
+    assert problem.levels == (0.5, 1.0, 2.0)
+    assert math.isclose(problem.delta, 0.01 / 5000, rel_tol=1e-15)
+    assert (problem.domain_size, problem.set_size, problem.n_users) == (17, 4, 5000)
+
+
+def test_plans_hold_every_curve_point_and_the_libraries_own_numbers(case):
+    config, scenario, _ = case
+    plans = plans_of(config, scenario.setting)
+    assert plans["blanket_per_user"] == blanket_grid(config)
+    tasks = tasks_of(config, scenario, plans)
+    assert len(tasks) == len(blanket_grid(config)) + 1 + len(COMPETITORS)
+    problem = problem_of(config, scenario.setting, "S1")
+    for task in tasks[: len(blanket_grid(config))]:
+        own = Segmented(task.plan.blanket_per_user).plan(problem)
+        assert tuple(task.plan.parameters["sampling_rates"]) == own.parameters["sampling_rates"]
+        assert task.plan.mse_bound == own.mse_bound
+    assert [task.optimum for task in tasks].count(True) == 1
+    assert [task.method.name for task in tasks[-len(COMPETITORS) :]] == list(COMPETITORS)
+
+
+def test_plans_do_not_depend_on_the_number_of_jobs(case):
+    config, scenario, _ = case
+    assert plans_of(config, scenario.setting) == plans_of(config, scenario.setting, n_jobs=2)
+
+
+def test_every_method_m_and_repetition_has_its_row(case):
+    config, scenario, population = case
+    table = simulated(config, scenario, population)
+    sizes = table.groupby(["method", "blanket_per_user", "optimum"]).size()
+    assert set(sizes) == {config["repetitions"]}
+    assert len(sizes) == len(blanket_grid(config)) + 1 + len(COMPETITORS)
+    assert np.isfinite(table["squared_error"]).all()
+    assert (table["squared_error"] > 0).all()
+    assert list(table["repetition"][: config["repetitions"]]) == list(range(config["repetitions"]))
+
+
+def test_results_do_not_depend_on_the_number_of_jobs(case):
+    config, scenario, population = case
+    one = simulated(config, scenario, population, n_jobs=1)
+    two = simulated(config, scenario, population, n_jobs=2)
+    pd.testing.assert_frame_equal(one, two, check_exact=True)
+
+
+@pytest.mark.parametrize("methods", [[], ["sepmm"], ["weighted-sepmm", "mm"]], ids=lambda m: "+".join(m) or "none")
+def test_results_do_not_depend_on_which_other_methods_run(case, methods):
+    config, scenario, population = case
+    everything = simulated(config, scenario, population)
+    config["competitors"]["methods"] = methods
+    some = simulated(config, scenario, population)
+    kept = everything[everything["method"].isin(["segmented", *methods])]
+    key = ["method", "blanket_per_user", "optimum", "repetition"]
+    pd.testing.assert_frame_equal(
+        some.sort_values(key, ignore_index=True), kept.sort_values(key, ignore_index=True), check_exact=True
+    )
+
+
+def test_results_do_not_depend_on_the_other_points_of_the_grid(case):
+    config, scenario, population = case
+    few = simulated(config, scenario, population)
+    config["blanket_per_user"]["include"] = [2.5]
+    more = simulated(config, scenario, population)
+    assert set(more["blanket_per_user"]) - set(few["blanket_per_user"]) == {2.5}
+    kept = more[more["blanket_per_user"] != 2.5].reset_index(drop=True)
+    pd.testing.assert_frame_equal(few, kept, check_exact=True)
+
+
+def test_more_repetitions_in_whole_blocks_keep_the_first_ones(case):
+    config, scenario, population = case
+    config["repetitions"], config["repetition_block"] = 4, 2
+    four = simulated(config, scenario, population)
+    config["repetitions"] = 6
+    six = simulated(config, scenario, population)
+    kept = six[six["repetition"] < 4].reset_index(drop=True)
+    pd.testing.assert_frame_equal(four, kept, check_exact=True)
+
+
+def test_the_seed_changes_every_curve_point(case):
+    config, scenario, population = case
+    one = simulated(config, scenario, population)
+    config["seed"] += 1
+    two = simulated(config, scenario, population)
+    means = [t.groupby(["method", "blanket_per_user", "optimum"])["squared_error"].mean() for t in (one, two)]
+    assert (means[0] != means[1]).all()
+
+
+def test_simulating_changes_neither_plans_nor_configuration(case):
+    config, scenario, population = case
+    plans = plans_of(config, scenario.setting)
+    before = copy.deepcopy((config, plans))
+    simulate_scenario(config, scenario, population, plans)
+    assert (config, plans) == before
+
+
+@pytest.mark.parametrize("shares", [[0.25, 0.5, 0.25], [0.5, 0.25, 0.25], [0.33, 0.33, 0.34], [0.0, 1.0, 0.0]], ids=str)
+def test_drawn_levels_have_exact_counts_and_all_users(case, shares):
+    config, scenario, population = case
+    counts = level_counts(population.n_users, shares)
+    drawn = draw_levels(config, scenario, population, counts, 20)
+    assert drawn.shape == (20, 3, population.domain_size)
+    assert (drawn.sum(axis=1) == population.item_counts).all(), "every user is in one level"
+    assert (drawn.sum(axis=2) == np.array(counts) * population.set_size).all(), "levels have their exact size"
+    assert (len({draw.tobytes() for draw in drawn}) == 20) == (1.0 not in shares), "every repetition is a new draw"
+
+
+def test_levels_are_given_to_users_at_random(case):
+    """Holders of an item in a level: n_j n_k/n on average, with the hypergeometric variance."""
+    config, scenario, population = case
+    n, repetitions = population.n_users, 2000
+    counts = level_counts(n, config["splits"]["S1"])
+    drawn = draw_levels(config, scenario, population, counts, repetitions)
+    for k, n_k in enumerate(counts):
+        holders = population.item_counts
+        expected = holders * n_k / n
+        variance = holders * (n_k / n) * (1 - n_k / n) * (n - holders) / (n - 1)
+        z = (drawn[:, k].mean(axis=0) - expected) / np.sqrt(variance / repetitions)
+        # 8 items x 3 levels: exceeding 5 standard errors has probability below 2e-5; the seed is fixed
+        assert np.abs(z).max() < 5
+
+
+def test_a_level_that_nobody_chose_is_no_failure(case):
+    config, scenario, population = case
+    config["splits"]["S1"] = [0.5, 0.0, 0.5]
+    table = simulated(config, scenario, population)
+    assert np.isfinite(table["squared_error"]).all()
+    assert set(table["method"]) == {"segmented", *COMPETITORS}

@@ -1,0 +1,150 @@
+"""The audit's table and figure, on the smallest settings that show the finding."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+import yaml
+
+from segshuffle.accounting.collections import full_view
+from segshuffle.accounting.collections.published import published_item_delta
+from segshuffle.pipeline.design import Setting
+from segshuffle.protocols.segmented import optimize_parameters, sampling_rates
+from segshuffle.studies.audit.compute import COLUMNS, KEY, VIEWS, audit, audit_setting
+from segshuffle.studies.audit.figure import draw
+from segshuffle.studies.reproduction.planning import problem_of
+
+CONFIG = yaml.safe_load("""
+delta_times_n: 0.01
+levels: [0.5, 2.0]
+splits: {S1: [0.5, 0.5], S2: [0.1, 0.9]}
+""")
+SETTING = Setting("synthetic", 1000, 2, 16)
+GRID = [1.0, 1.5, 4.0]
+
+
+@pytest.fixture(scope="module")
+def plans():
+    problems = {split: problem_of(CONFIG, SETTING, split) for split in CONFIG["splits"]}
+    found = {
+        "blanket_per_user": GRID,
+        "rates": [sampling_rates(problems["S1"], blanket) for blanket in GRID],
+        "optimum": {split: optimize_parameters(problem).as_dict() for split, problem in problems.items()},
+    }
+    return json.loads(json.dumps(found))  # as the pipeline hands it on
+
+
+@pytest.fixture(scope="module")
+def table(plans):
+    return audit_setting(CONFIG, SETTING, plans)
+
+
+def rows_of(table, **values):
+    chosen = table
+    for name, value in values.items():
+        chosen = chosen[chosen[name] == value]
+    return chosen
+
+
+def test_one_row_per_split_blanket_level_and_view(table):
+    assert tuple(table.columns) == COLUMNS
+    assert len(table) == (len(GRID) + 1) * 2 * 2 * len(VIEWS)
+    assert not table.duplicated(KEY).any()
+    needed = table.drop(columns=["proven_user_delta"])
+    assert needed.notna().all().all()
+    assert (rows_of(table, view="blanket-only")["kind"] == "upper").all()
+
+
+def test_the_claim_is_what_the_published_accountant_says(table):
+    """A calibrated level's published epsilon is its own; a level that sends everything has room to spare."""
+    published = rows_of(table, view="published")
+    short = published[published["sampling_rate"] < 1]
+    assert len(short) > 0
+    np.testing.assert_allclose(short["actual_user_epsilon"], short["claimed_user_epsilon"], rtol=2e-4)
+    assert (published["actual_user_epsilon"] <= published["claimed_user_epsilon"] * (1 + 1e-4)).all()
+    row = short.iloc[0]
+    again = published_item_delta(
+        domain_size=16,
+        n_users=1000,
+        blanket_per_user=row["blanket_per_user"],
+        sampling_rate=row["sampling_rate"],
+        epsilon=row["item_epsilon"],
+    )
+    assert row["item_delta"] == again.upper
+    assert row["user_delta"] == pytest.approx(2 * math.exp(row["level"]) * again.upper)
+
+
+def test_views_are_ordered(table):
+    """What hides less leaks more, row by row; lower bounds stay below the blanket alone."""
+    wide = table.pivot_table(index=[k for k in KEY if k != "view"], columns="view", values="item_delta")
+    for view in ("others-spread", "others-concentrated", "worst-split"):
+        assert (wide[view] <= wide["blanket-only"] * (1 + 2e-3)).all()
+    assert (wide["others-spread"] <= wide["others-concentrated"] * (1 + 2e-3)).all()
+
+
+def test_integer_blanket_alone_breaks_the_claim_and_fractional_hardly(table):
+    sampled = rows_of(table, view="blanket-only", split="S1", level=0.5, optimum=False)
+    by_m = sampled.set_index("blanket_per_user")["actual_user_epsilon"]
+    assert by_m[1.0] > 1.0
+    assert by_m[1.5] < 0.52
+
+
+def test_views_without_others_do_not_depend_on_the_split(table):
+    grid = rows_of(table, optimum=False)
+    for view in ("published", "blanket-only", "worst-split"):
+        one, other = (rows_of(grid, view=view, split=split)["item_delta"].to_numpy() for split in ("S1", "S2"))
+        np.testing.assert_array_equal(one, other)
+    spread = [rows_of(grid, view="others-spread", split=split)["item_delta"].to_numpy() for split in ("S1", "S2")]
+    assert (spread[0] != spread[1]).any()
+
+
+def test_proven_lower_bounds_are_only_given_for_lower_views(table):
+    assert table[table["kind"] != "lower"]["proven_user_delta"].isna().all()
+    assert table[table["kind"] == "lower"]["proven_user_delta"].notna().all()
+    # a proven lower bound of the user-level delta cannot pass what group privacy proves with the blanket alone
+    alone = rows_of(table, view="blanket-only").set_index([k for k in KEY if k != "view"])["user_delta"]
+    worst = rows_of(table, view="worst-split").set_index([k for k in KEY if k != "view"])["proven_user_delta"]
+    assert (worst <= alone).all()
+
+
+def test_the_worst_split_is_reachable_only_with_a_level_that_sends_everything(table):
+    sends_all = table.groupby(["split", "blanket_per_user", "optimum"])["sampling_rate"].transform("max") == 1.0
+    worst = table["view"] == "worst-split"
+    assert (table["reachable"] == (~worst | sends_all)).all()
+
+
+def test_several_settings_are_stacked(plans):
+    one_split = {**CONFIG, "splits": {"S1": [0.5, 0.5]}}
+    short = {**plans, "blanket_per_user": [4.0], "rates": plans["rates"][-1:]}
+    alone = audit_setting(one_split, SETTING, short)
+    assert len(audit(one_split, [(SETTING, short), (SETTING, short)])) == 2 * len(alone)
+
+
+@pytest.mark.parametrize("edition", ["full", "quick"])
+def test_figure_has_a_panel_and_every_claim(table, edition):
+    figure = draw(table, edition=edition)
+    axes = [axis for axis in figure.axes if axis.get_visible()]
+    assert len(axes) == 1
+    heights = {tuple(line.get_ydata()) for line in axes[0].lines}
+    assert {(0.5, 0.5), (2.0, 2.0)} <= heights
+    assert (edition in {text.get_text() for text in figure.texts}) == (edition != "full")
+
+
+def test_rows_that_need_too_large_a_grid_say_so(plans, table, monkeypatch):
+    """m = 4: 2 n m/d = 500 messages on the two items; nothing but the published pair is left where one is sampled."""
+    monkeypatch.setattr(full_view, "LARGEST_MEAN", 499.0)
+    short = {**plans, "blanket_per_user": [4.0], "rates": plans["rates"][-1:]}
+    found = audit_setting(CONFIG, SETTING, short)
+    kept = found["kind"] != "skipped"
+    assert kept.any()
+    assert not kept.all()
+    skipped = found[~kept]
+    assert (skipped["blanket_per_user"] >= 3.9).all()
+    assert (skipped["sampling_rate"] < 1).all()
+    assert (skipped["view"] != "published").all()
+    assert skipped[["item_delta", "user_delta", "actual_user_epsilon"]].isna().all().all()
+    before = table.set_index(KEY).loc[found[kept].set_index(KEY).index].reset_index()
+    columns = [name for name in COLUMNS if name != "proven_user_delta"]
+    assert (before[columns] == found[kept][columns].reset_index(drop=True)).all().all()
+    draw(found, edition="full")

@@ -1,0 +1,246 @@
+"""Figures: the same bytes every time, honest labels, one look per method that survives a grey print."""
+
+import errno
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib import colors
+from matplotlib import pyplot as plt
+
+from segshuffle.errors import DataError
+from segshuffle.pipeline.design import FIGURES, Scenario, Setting
+from segshuffle.pipeline.style import LOOKS, dataset_label, save
+from segshuffle.protocols import COMPETITORS
+from segshuffle.studies.reproduction import figure as mse
+from segshuffle.studies.reproduction import figure_summary as summary
+
+GRID = (0.1, 1.0, 10.0)
+#: Looks of the methods in Figures 2-6; the proven ones have figures of their own.
+PAPER = {name: LOOKS[name] for name in ("segmented", *COMPETITORS)}
+
+
+@pytest.fixture(autouse=True)
+def every_figure_is_closed():
+    before = plt.get_fignums()
+    yield
+    assert plt.get_fignums() == before
+
+
+def rows_of(scenario, source, scale=1.0):
+    """Made-up rows of one panel: our least error is 2, the competitors' are 3, 4, 5, ..."""
+    setting = scenario.setting
+    common = {
+        "dataset": setting.dataset,
+        "n_users": setting.n_users,
+        "set_size": setting.set_size,
+        "domain_size": setting.domain_size,
+        "split": scenario.split,
+        "source": source,
+        "mse_stderr": 0.1,
+    }
+    rows = [("segmented", m, error, False) for m, error in zip(GRID, (6.0, 2.0, 4.0), strict=True)]
+    rows.append(("segmented", 2.0, 1.5, True))
+    rows += [(name, 0.0, 3.0 + i, False) for i, name in enumerate(COMPETITORS)]
+    return [
+        {**common, "method": name, "blanket_per_user": m, "mse_mean": scale * error, "optimum": optimum}
+        for name, m, error, optimum in rows
+    ]
+
+
+def panels_of(n, dataset="msnbc"):
+    domain = {"msnbc": 17, "synthetic": 128}[dataset]
+    return [Scenario(Setting(dataset, 5000 + i, 4, domain), "S1") for i in range(n)]
+
+
+def table_of(scenarios, source="real"):
+    return pd.DataFrame([row for scenario in scenarios for row in rows_of(scenario, source)])
+
+
+def draw_figure(edition="full", source="real", n=2):
+    scenarios = panels_of(n)
+    return mse.draw(table_of(scenarios, source), scenarios, edition=edition)
+
+
+def draw_summary(edition="full", source="real", n=2):
+    return summary.draw(table_of(panels_of(n), source), edition=edition)
+
+
+DRAWINGS = {"figure": draw_figure, "summary": draw_summary}
+
+
+def svg_of(figure, folder):
+    save(figure, [folder / "x.svg"])
+    return (folder / "x.svg").read_text(encoding="utf-8")
+
+
+def texts(svg):
+    """Texts of an SVG without spaces: a title with mathematics is stored letter by letter."""
+    return ["".join(re.sub(r"<[^>]*>", "", text).split()) for text in re.findall(r"<text.*?</text>", svg, re.DOTALL)]
+
+
+@pytest.mark.parametrize("kind", DRAWINGS)
+def test_the_same_numbers_give_the_same_bytes(tmp_path, kind):
+    found = []
+    for attempt in ("one", "two"):
+        folder = tmp_path / attempt
+        folder.mkdir()
+        save(DRAWINGS[kind](), [folder / f"{kind}.{suffix}" for suffix in ("pdf", "svg", "png")])
+        found.append({path.name: path.read_bytes() for path in folder.iterdir()})
+        # a global setting that somebody left behind must not matter
+        plt.rcParams["lines.linewidth"] = 7.0
+    assert set(found[0]) == {f"{kind}.pdf", f"{kind}.svg", f"{kind}.png"}, "no temporary file is left"
+    assert found[0] == found[1]
+    assert found[0][f"{kind}.pdf"].startswith(b"%PDF")
+    assert found[0][f"{kind}.png"].startswith(b"\x89PNG")
+    assert not re.search(rb"CreationDate|ModDate|<dc:date>", b"".join(found[0].values()))
+
+
+@pytest.mark.parametrize("kind", DRAWINGS)
+def test_another_number_gives_another_figure(tmp_path, kind):
+    assert svg_of(DRAWINGS[kind](), tmp_path) != svg_of(DRAWINGS[kind](n=3), tmp_path)
+
+
+@pytest.mark.parametrize("kind", DRAWINGS)
+def test_a_stand_in_is_named_on_the_figure(tmp_path, kind):
+    real = " ".join(texts(svg_of(DRAWINGS[kind](source="real"), tmp_path)))
+    stand_in = " ".join(texts(svg_of(DRAWINGS[kind](source="stand-in"), tmp_path)))
+    assert stand_in.count("MSNBC(stand-in)") == 2, "once per panel"
+    assert "stand-in" not in real
+    assert real.count("MSNBC") == 2
+
+
+def test_only_a_stand_in_is_labelled_as_one():
+    assert dataset_label("msnbc", "real") == "MSNBC"
+    assert dataset_label("msnbc", "stand-in") == "MSNBC (stand-in)"
+    assert dataset_label("synthetic", "synthetic") == "Synthetic"
+
+
+@pytest.mark.parametrize("kind", DRAWINGS)
+def test_quick_is_written_on_quick_figures_only(tmp_path, kind):
+    assert "quick" in texts(svg_of(DRAWINGS[kind](edition="quick"), tmp_path))
+    assert "quick" not in svg_of(DRAWINGS[kind](edition="full"), tmp_path)
+
+
+@pytest.mark.parametrize("suffix", ["pdf", "svg", "png"])
+def test_a_figure_that_cannot_be_saved_leaves_nothing(tmp_path, monkeypatch, suffix):
+    figure = draw_figure(n=1)
+
+    def half(path, **_options):
+        path.write_bytes(b"half")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(figure, "savefig", half)
+    try:
+        with pytest.raises(DataError, match=r"cannot be written \(No space left"):
+            save(figure, [tmp_path / f"x.{suffix}"])
+        assert list(tmp_path.iterdir()) == []
+    finally:
+        plt.close(figure)
+
+
+# --- looks -------------------------------------------------------------------------------------------------------
+
+
+def grey(color):
+    """Luminance (Rec. 709) between 0 and 1: what a grey print leaves of a colour."""
+    return float(np.dot(colors.to_rgb(color), (0.2126, 0.7152, 0.0722)))
+
+
+def test_methods_are_told_apart_without_colour():
+    assert len({look.label for look in LOOKS.values()}) == len(LOOKS)
+    for field in ("color", "marker", "dashes"):
+        assert len({getattr(look, field) for look in PAPER.values()}) == len(PAPER), field
+
+
+def test_ours_stands_out_in_grey():
+    """No competitor is nearer to black than a quarter of the way to white."""
+    assert grey(LOOKS["segmented"].color) == 0.0
+    assert min(grey(PAPER[name].color) for name in COMPETITORS) > 0.25
+
+
+def test_every_method_looks_the_same_in_every_panel_and_figure():
+    seen = {}
+    for figure in (draw_figure(n=4), draw_summary(n=4)):
+        for axis in (axis for axis in figure.axes if axis.get_visible()):
+            lines = {line.get_label(): line for line in axis.get_lines()}
+            for look in PAPER.values():
+                if look.label in lines:
+                    line = lines[look.label]
+                    seen.setdefault(look.label, set()).add((line.get_color(), line.get_marker()))
+        plt.close(figure)
+    assert seen == {look.label: {(look.color, look.marker)} for look in PAPER.values()}
+
+
+# --- what is drawn -----------------------------------------------------------------------------------------------
+
+
+def test_a_panel_shows_the_curve_its_band_and_every_competitor():
+    figure = draw_figure(n=1)
+    axis = figure.axes[0]
+    lines = {line.get_label(): line for line in axis.get_lines()}
+    ours = lines[LOOKS["segmented"].label]
+    assert list(ours.get_xdata()) == list(GRID)
+    assert list(ours.get_ydata()) == [6.0, 2.0, 4.0]
+    for i, name in enumerate(COMPETITORS):
+        assert set(lines[LOOKS[name].label].get_ydata()) == {3.0 + i}
+    star = lines["$m$ from optimizeParameter"]
+    assert (list(star.get_xdata()), list(star.get_ydata())) == ([2.0], [1.5])
+    assert (axis.get_xscale(), axis.get_yscale()) == ("log", "log")
+    # a band of two standard errors around our curve and every competitor
+    bands = [collection.get_paths()[0].vertices for collection in axis.collections]
+    assert len(bands) == 1 + len(COMPETITORS)
+    assert np.isclose(bands[0][:, 1].max(), 6.0 + 2 * 0.1)
+    assert np.isclose(bands[0][:, 1].min(), 2.0 - 2 * 0.1)
+    plt.close(figure)
+
+
+def test_an_optimum_outside_the_grid_is_not_drawn():
+    scenarios = panels_of(1)
+    table = table_of(scenarios)
+    table.loc[table["optimum"], "blanket_per_user"] = 11.0
+    figure = mse.draw(table, scenarios, edition="full")
+    assert "$m$ from optimizeParameter" not in {line.get_label() for line in figure.axes[0].get_lines()}
+    plt.close(figure)
+
+
+@pytest.mark.parametrize(("n", "shape"), [(1, (1, 1)), (2, (1, 2)), (3, (2, 2)), (4, (2, 2))])
+def test_panels_are_lettered_in_order(n, shape):
+    figure = draw_figure(n=n)
+    titles = [axis.get_title() for axis in figure.axes if axis.get_visible()]
+    assert [title[:3] for title in titles] == ["(a)", "(b)", "(c)", "(d)"][:n]
+    for i, title in enumerate(titles):
+        assert f"{5000 + i:,}" in title
+        assert "$d$ = 17, $s$ = 4" in title
+        assert "S1" in title
+    assert figure.axes[0].get_gridspec().get_geometry() == shape
+    plt.close(figure)
+
+
+def test_there_is_a_figure_for_every_dataset_and_split():
+    assert list(FIGURES) == ["fig2", "fig3", "fig4", "fig5", "fig6"]
+
+
+def test_ratios_are_over_our_least_error_on_the_grid():
+    one, two = panels_of(2)
+    table = pd.DataFrame([*rows_of(one, "real"), *rows_of(two, "real", scale=10.0)])
+    table.loc[(table["n_users"] == 5001) & (table["method"] == "mm"), "mse_mean"] = 1.0
+    found = summary.ratios(table).set_index(["n_users", "method"])["ratio"]
+    # the optimum between the grid points (1.5) is passed over: the least error on the grid is 2
+    for i, name in enumerate(COMPETITORS):
+        assert found[5000, name] == (3.0 + i) / 2.0
+    assert found[5001, "mm"] == 1.0 / 20.0
+    assert len(found) == 2 * len(COMPETITORS)
+
+
+def test_the_summary_has_a_row_per_panel_in_order():
+    figure = draw_summary(n=3)
+    axis = figure.axes[0]
+    labels = [label.get_text() for label in axis.get_yticklabels()]
+    assert labels == [f"MSNBC S1, n = {n:,}, s = 4" for n in (5002, 5001, 5000)]
+    marks = {line.get_label(): line for line in axis.get_lines()}
+    for i, name in enumerate(COMPETITORS):
+        assert list(marks[LOOKS[name].label].get_xdata()) == [(3.0 + i) / 2.0] * 3
+        assert list(marks[LOOKS[name].label].get_ydata()) == [2, 1, 0]
+    plt.close(figure)

@@ -1,0 +1,265 @@
+"""Private levels: what is planned, measured and predicted, and the figure of it.
+
+Thresholds are five standard errors; fewer than 200 comparisons, so a correct simulation fails with probability below
+2e-4 over the choice of the seed, and the seed is fixed.
+"""
+
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib import pyplot as plt
+
+from segshuffle.accounting.collections.levels import histogram_delta
+from segshuffle.accounting.collections.poisson_calibration import epsilon_upper
+from segshuffle.accounting.collections.poisson_pair import ItemPair
+from segshuffle.datasets.populations import uniform_population
+from segshuffle.errors import ParameterError
+from segshuffle.pipeline.design import Setting
+from segshuffle.pipeline.seeds import stream
+from segshuffle.pipeline.style import save
+from segshuffle.protocols import Problem
+from segshuffle.protocols.poisson import PoissonSegmented
+from segshuffle.studies.levels.compute import COLUMNS, PlanGrid, least_blankets, levels_table
+from segshuffle.studies.levels.figure import draw
+from segshuffle.studies.reproduction.planning import problem_of
+
+SETTING = Setting("synthetic", 1000, 3, 16)
+EPSILONS = [4.0, 0.25, 1.0]
+
+
+def population_of(setting):
+    return uniform_population(
+        domain_size=setting.domain_size, set_size=setting.set_size, n_users=setting.n_users, rng=stream(0, "levels")
+    )
+
+
+@pytest.fixture
+def config(tiny_config):
+    tiny_config["repetitions"], tiny_config["repetition_block"] = 12, 5
+    tiny_config["private_levels"] = {"epsilons": list(EPSILONS)}
+    return tiny_config
+
+
+@pytest.fixture(scope="module")
+def measured():
+    """A table with enough repetitions to be compared with its predictions."""
+    config = {
+        "seed": 5,
+        "repetitions": 600,
+        "repetition_block": 200,
+        "delta_times_n": 0.01,
+        "levels": [0.5, 1.0, 2.0],
+        "splits": {"S1": [0.25, 0.5, 0.25], "S2": [0.5, 0.25, 0.25], "S3": [0.25, 0.25, 0.5]},
+        "private_levels": {"epsilons": EPSILONS},
+    }
+    return levels_table(config, SETTING, population_of(SETTING))
+
+
+def problem(counts, *, domain_size=16, set_size=3, levels=(0.5, 1.0, 2.0), delta=1e-5):
+    return Problem(domain_size, set_size, levels, counts, delta)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Planning
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(
+    ("domain_size", "set_size", "counts"),
+    [
+        (16, 3, [(250, 500, 250), (500, 250, 250), (0, 0, 1000), (333, 0, 667), (1000, 0, 0)]),
+        (17, 4, [(1250, 2500, 1250), (2500, 1250, 1250), (1100, 1200, 2700)]),
+        (128, 8, [(1250, 1250, 2500), (4000, 500, 500)]),
+    ],
+)
+def test_plans_are_as_good_as_the_planner_s(domain_size, set_size, counts):
+    delta = 0.01 / sum(counts[0])
+    problems = [problem(each, domain_size=domain_size, set_size=set_size, delta=delta) for each in counts]
+    grid = PlanGrid.of(problems[0])
+    for each in problems:
+        found, theirs = grid.choose(each), PoissonSegmented().plan(each)
+        spread = each.set_size * (1 - each.set_size / each.domain_size) * each.n_users / (each.n_users - 1)
+        n_k, copies = np.array(each.level_counts), np.array(found.copies)
+        weight = n_k @ copies
+        own = each.set_size * (n_k @ (copies * (1 - copies))) + spread * (n_k @ copies**2 - weight**2 / each.n_users)
+        assert (each.n_users * found.blanket_per_user + own) / weight**2 <= theirs.mse_bound * 1.001
+
+
+def test_every_choice_is_within_the_accountant_s_limits():
+    case = problem((250, 500, 250))
+    grid = PlanGrid.of(case)
+    for index in (0, 40, len(grid.blankets) - 1):
+        mean = case.n_users * grid.blankets[index] / case.domain_size
+        for level, limit in zip(case.levels, grid.limits[index], strict=True):
+            assert epsilon_upper(ItemPair(mean, limit), pairs=3, delta=case.delta) <= level * (1 + 1e-3)
+    found = grid.choose(case)
+    at = np.flatnonzero(grid.blankets == found.blanket_per_user)
+    assert at.size == 1
+    assert (np.array(found.copies) <= grid.limits[at[0]]).all()
+
+
+def test_nothing_to_hide_is_refused():
+    with pytest.raises(ParameterError, match="set_size"):
+        PlanGrid.of(problem((5, 5, 5), domain_size=3, set_size=3))
+
+
+def test_one_level_is_planned_too():
+    case = problem((1000,), levels=(1.0,))
+    found, theirs = PlanGrid.of(case).choose(case), PoissonSegmented().plan(case)
+    assert found.copies[0] / math.sqrt(found.blanket_per_user) == pytest.approx(
+        theirs.parameters["copies"][0] / math.sqrt(theirs.blanket_per_user), rel=0.2
+    )
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Measured and predicted
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def test_a_row_for_every_split_and_epsilon(measured):
+    assert list(measured.columns) == list(COLUMNS)
+    assert measured["split"].tolist() == ["S1"] * 4 + ["S2"] * 4 + ["S3"] * 4
+    assert measured["epsilon_levels"].tolist() == [0.25, 1.0, 4.0, math.inf] * 3
+    assert set(measured["kind"]) == {"exact"}
+    assert set(measured["source"]) == {"synthetic"}
+    assert set(measured["repetitions"]) == {600}
+
+
+def test_errors_are_as_expected_given_round_1(measured):
+    z = (measured["mse_mean"] - measured["mse_expected"]) / measured["mse_stderr"]
+    assert (z.abs() < 5).all()
+    assert (z**2).mean() < 3
+
+
+def test_errors_are_as_predicted_without_repetitions(measured):
+    """The expected error given round 1 is so precise that the prediction shows to a percent."""
+    private = measured[measured["epsilon_levels"] >= 1.0]
+    assert ((private["mse_mean"] - private["mse_predicted"]).abs() < 5 * private["mse_stderr"]).all()
+    np.testing.assert_allclose(private["mse_expected"], private["mse_predicted"], rtol=0.01)
+    exact = measured[np.isinf(measured["epsilon_levels"])]
+    np.testing.assert_allclose(exact["mse_expected"], exact["mse_predicted"], rtol=1e-12)
+
+
+def test_the_error_falls_to_that_of_the_exact_histogram(measured):
+    for _, rows in measured.groupby("split"):
+        predicted = rows["mse_predicted"].to_numpy()
+        assert (np.diff(predicted) <= 0).all()
+        assert predicted[-2] <= predicted[-1] * 1.01
+        assert rows["blanket_levels"].is_monotonic_decreasing
+        assert rows["blanket_levels"].iloc[-1] == 0.0
+    # the smallest epsilon_p costs something somewhere, or the test above is empty
+    low = measured[measured["epsilon_levels"] == 0.25]["mse_predicted"].to_numpy()
+    exact = measured[np.isinf(measured["epsilon_levels"])]["mse_predicted"].to_numpy()
+    assert (low / exact).max() > 1.01
+
+
+def test_noisy_counts_make_estimates_too_large_by_their_relative_variance(measured):
+    private = measured[np.isfinite(measured["epsilon_levels"]) & (measured["bias_predicted"] > 1e-12)]
+    assert len(private) >= 3
+    assert (private["bias_fixed_plan"] > 0).all()
+    ratio = private["bias_fixed_plan"] / private["bias_predicted"]
+    # a mean of 600 squares of nearly Gaussian variables has a relative standard error of sqrt(2/600)
+    assert ((ratio - 1).abs() < 5 * math.sqrt(2 / 600) + 4 * private["bias_predicted"]).all()
+    exact = measured[np.isinf(measured["epsilon_levels"])]
+    assert (exact[["bias_mean", "bias_fixed_plan", "bias_predicted", "planning_loss"]].abs() < 1e-12).all(axis=None)
+
+
+def test_planning_with_noisy_counts_costs_next_to_nothing(measured):
+    assert (measured["planning_loss"].abs() < 0.02).all()
+
+
+def test_guarantees_are_sums_rounded_up(measured):
+    for row in measured.to_dict("records"):
+        totals = json.loads(row["total_epsilon"])
+        if math.isinf(row["epsilon_levels"]):
+            assert totals == [None] * 3
+            assert row["total_delta"] == 1e-5
+            continue
+        for total, level in zip(totals, (0.5, 1.0, 2.0), strict=True):
+            assert row["epsilon_levels"] + level <= total <= (row["epsilon_levels"] + level) * (1 + 1e-12)
+        assert 2e-5 <= row["total_delta"] <= 2e-5 * (1 + 1e-12)
+        assert row["messages_levels"] == 1 + row["blanket_levels"]
+        spent = histogram_delta(
+            n_users=1000, categories=3, blanket_per_user=row["blanket_levels"], epsilon=row["epsilon_levels"]
+        )
+        assert spent.upper <= row["delta_levels"] * 1.001
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Streams
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def table_of(config, n_jobs=1):
+    setting = Setting("synthetic", 80, 2, 8)
+    return levels_table(config, setting, population_of(setting), n_jobs=n_jobs)
+
+
+def test_results_do_not_depend_on_the_number_of_jobs(config):
+    pd.testing.assert_frame_equal(table_of(config), table_of(config, n_jobs=2), check_exact=True)
+
+
+def test_results_do_not_depend_on_the_other_epsilons_and_splits(config):
+    everything = table_of(config)
+    config["private_levels"]["epsilons"] = [1.0]
+    del config["splits"]["S2"]
+    some = table_of(config)
+    kept = everything[(everything["split"] != "S2") & everything["epsilon_levels"].isin([1.0, math.inf])]
+    pd.testing.assert_frame_equal(some, kept.reset_index(drop=True), check_exact=True)
+
+
+def test_the_seed_changes_every_number(config):
+    one = table_of(config)
+    config["seed"] += 1
+    assert (one["mse_mean"] != table_of(config)["mse_mean"]).all()
+
+
+def test_few_users_and_strict_levels_are_no_failure(config):
+    """Noise far above n: counts are projected, the denominator stays in range, and everything is finite."""
+    config["private_levels"]["epsilons"] = [0.02]
+    table = table_of(config)
+    assert np.isfinite(table.drop(columns="epsilon_levels").select_dtypes("number")).all(axis=None)
+    assert (table["mse_mean"] > 0).all()
+
+
+def test_blankets_are_those_of_round_1(config):
+    setting = Setting("synthetic", 80, 2, 8)
+    found = least_blankets(config, setting)
+    assert list(found) == [0.25, 1.0, 4.0, math.inf]
+    delta = problem_of(config, setting, "S1").delta
+    for epsilon, blanket in list(found.items())[:-1]:
+        enough = histogram_delta(n_users=80, categories=3, blanket_per_user=blanket, epsilon=epsilon)
+        assert enough.upper <= delta * 1.001
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Figure
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def test_the_figure_has_a_panel_per_setting_and_names_a_stand_in(measured, tmp_path):
+    plt.close("all")  # what other tests drew and never saved is not counted here
+    other = measured.assign(n_users=2000, dataset="msnbc", source="stand-in", domain_size=17)
+    for edition in ("full", "quick"):
+        figure = draw(pd.concat([measured, other]), edition=edition)
+        titles = [axis.get_title() for axis in figure.axes if axis.get_visible()]
+        assert len(titles) == 2
+        assert "Synthetic" in titles[0]
+        assert "1,000" in titles[0]
+        assert "(stand-in)" in titles[1]
+        assert ("quick" in {text.get_text() for text in figure.texts}) == (edition == "quick")
+        labels = [text.get_text() for text in figure.legends[0].get_texts()]
+        assert labels == ["S1, measured", "S2, measured", "S3, measured", "predicted", "exact histogram of levels"]
+        save(figure, [tmp_path / f"{edition}.png", tmp_path / f"{edition}.svg"])
+    assert plt.get_fignums() == []
+
+
+def test_the_figure_reads_its_table_from_csv(measured, tmp_path):
+    measured.to_csv(tmp_path / "one.csv", index=False)
+    save(draw(pd.read_csv(tmp_path / "one.csv"), edition="full"), [tmp_path / "one.svg"])
+    save(draw(measured, edition="full"), [tmp_path / "two.svg"])
+    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()

@@ -1,0 +1,390 @@
+"""The referee: it must be able to fail a bound, and to acquit one; its lower bounds against independent enumeration."""
+
+import json
+import math
+import shlex
+from fractions import Fraction
+from itertools import combinations_with_replacement, permutations
+from pathlib import Path
+
+import numpy as np
+import oracles as o
+import pandas as pd
+import pytest
+import yaml
+
+from segshuffle import cli
+from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
+from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Accountant, Mechanism
+from segshuffle.accounting.single_message.decomposition import blanket_delta, blanket_epsilon, lower_bound_delta
+from segshuffle.accounting.single_message.randomizers import KaryRandomizedResponse
+from segshuffle.errors import ParameterError
+from segshuffle.studies.referee import budgets, report, trial, verdict
+from segshuffle.studies.referee.cases import CASES, Point, most_that_local_privacy_leaves
+from segshuffle.studies.referee.enumeration import ROUNDING, merged_outputs, worst_datasets
+from segshuffle.studies.referee.figure import draw
+
+CONFIG = yaml.safe_load("""
+delta_times_n: 0.01
+referee:
+  cases: [krr-4, krr-10, oue]
+  local_epsilons: [2.0]
+  few_users: [1, 2, 5]
+  shares: [0.3, 0.8]
+  many_users: [1000]
+""")
+LOG3 = math.log(3)
+
+
+@pytest.fixture(scope="module")
+def generic():
+    return trial.generic_claims(CONFIG, ["krr-4", "krr-10", "oue"])
+
+
+def blanket_times(factor):
+    """The proven blanket bound, scaled: below 1 it is no bound any more where the two datasets attain it."""
+
+    def delta_of(mechanism, n_users, epsilon):
+        found = blanket_delta(randomizer=mechanism.randomizer, n_users=n_users, epsilon=epsilon)
+        return DeltaInterval(factor * found.lower, factor * found.upper)
+
+    def epsilon_of(mechanism, n_users, delta):
+        return factor * blanket_epsilon(randomizer=mechanism.randomizer, n_users=n_users, delta=delta)
+
+    return Accountant(f"blanket x {factor}", "upper", "for this test", "none", lambda m: True, epsilon_of, delta_of)
+
+
+@pytest.fixture(scope="module")
+def table(generic):
+    extra = [blanket_times(0.5), blanket_times(1.0)]
+    cases = [trial.try_case(CONFIG, name, generic, extra) for name in ("krr-4", "krr-10", "oue")]
+    return pd.concat(cases, ignore_index=True)
+
+
+@pytest.fixture(scope="module")
+def found(table):
+    return verdict.verdicts(table)
+
+
+def one(found, accountant, case):
+    (row,) = found[(found["accountant"] == accountant) & (found["case"] == case)].to_dict("records")
+    return row
+
+
+def accountants_by_command(command, capsys):
+    """Numbers that the command prints, by accountant."""
+    words = shlex.split(command)
+    assert words[0] == "segshuffle"
+    capsys.readouterr()
+    assert cli.main(words[1:]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    asked = "delta" if "epsilon" in shown else "epsilon"
+    return {row["accountant"]: row[asked] for row in shown["accountants"]}
+
+
+# -- it can fail, and it can acquit ------------------------------------------------------------------------------------
+
+
+def test_half_of_a_proven_bound_is_caught_with_a_counterexample(found, capsys):
+    for case in ("krr-4", "krr-10", "oue"):
+        row = one(found, "blanket x 0.5", case)
+        assert row["verdict"] == "violated"
+        assert row["kind"] == "upper"
+        # n = 1: the blanket bound is the local delta of the pair, so half of it is wrong by a factor of 2
+        assert row["smallest_n_users"] == 1
+        assert row["smallest_proven"] == pytest.approx(2 * row["smallest_claimed"], rel=1e-3)
+        assert row["many_epsilon_ratio"] > 1.8
+        shown = accountants_by_command(row["command"], capsys)
+        assert shown["blanket-lower"] == row["smallest_proven"]
+        assert shown["blanket"] == pytest.approx(2 * row["smallest_claimed"], rel=1e-12)
+
+
+def test_the_bound_itself_is_acquitted(found):
+    for case in ("krr-4", "krr-10", "oue"):
+        for accountant in ("blanket x 1.0", "blanket", "standard-clone", "hoeffding", "bennett"):
+            row = one(found, accountant, case)
+            assert row["verdict"] in ("sound so far", "vacuous")
+            assert row["cells"] == 3 * 2 + 1 + len(CASES[case].known)
+            assert row["violated"] == 0
+            assert not row["few_delta_ratio"] > 1
+    assert one(found, "blanket", "krr-10")["verdict"] == "sound so far"
+
+
+def test_every_proven_bound_of_the_package_is_acquitted(found):
+    ours = found[found["accountant"].isin(ACCOUNTANTS)]
+    assert not ((ours["kind"] == "upper") & (ours["verdict"] == "violated")).any()
+
+
+def test_the_published_bound_for_randomized_response_is_violated(found, capsys):
+    for case in ("krr-4", "krr-10"):
+        row = one(found, "variation-ratio", case)
+        assert row["verdict"] == "violated"
+        shown = accountants_by_command(row["command"], capsys)
+        assert shown["variation-ratio"] == row["smallest_claimed"] < row["smallest_proven"] <= shown["blanket-lower"]
+
+
+@pytest.mark.parametrize(
+    ("case", "n_users", "exp_epsilon", "true", "claimed"),
+    [
+        ("krr-4", 5, 8 / 5, 0.0585648, 0.0560185),
+        ("krr-10", 10, 3 / 2, 0.0055649, 0.0049236),
+        ("krr-10", 30, 13 / 10, 0.0023488, 0.0022839),
+    ],
+)
+def test_counterexamples_found_by_hand_come_out(table, case, n_users, exp_epsilon, true, claimed):
+    """True values by exact rational enumeration: victim 0 or 1, all others hold a third value, e^eps0 = 3."""
+    chosen = table[
+        (table["case"] == case)
+        & (table["local_epsilon"] == LOG3)
+        & (table["n_users"] == n_users)
+        & (table["target"] == math.log(exp_epsilon))
+        & (table["accountant"] == "variation-ratio")
+    ]
+    (row,) = chosen.to_dict("records")
+    assert row["outcome"] == "violated"
+    assert row["by_equal_others"]
+    assert row["proven"] == pytest.approx(true, rel=3e-5, abs=0)
+    assert row["claimed"] == pytest.approx(claimed, rel=2e-5, abs=0)
+    assert row["ratio"] == row["proven"] / row["claimed"]
+
+
+def test_two_users_by_hand(table):
+    """4-ary randomized response, e^eps0 = 3, e^eps = 5/2, two users, both with value 0 against one changed to 1.
+
+    Only the messages {0, 0} have a ratio above 5/2: probability 1/2 * 1/2 = 1/4 against 1/2 * 1/6 = 1/12
+    ({0, 2}: 1/6 against 1/9). So delta = 1/4 - 5/2 * 1/12 = 1/24. The published pair claims a third of it.
+    """
+    rows = table[(table["case"] == "krr-4") & (table["local_epsilon"] == LOG3) & (table["n_users"] == 2)].set_index(
+        "accountant"
+    )
+    exact = o.shuffled_divergence(o.krr(4, Fraction(3)), (0, 1), [0], Fraction(5, 2))
+    assert exact == Fraction(1, 24)
+    assert rows.loc["variation-ratio", "proven"] == pytest.approx(1 / 24, rel=1e-6)
+    assert rows.loc["variation-ratio", "outcome"] == "violated"
+    assert rows.loc["variation-ratio", "ratio"] == pytest.approx(3.0, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    "name", ["krr-100", "rappor", "hadamard-16", "subset-selection-16-4", "subset-exponential-16-2-3"]
+)
+def test_two_equal_users_in_exact_rationals(name):
+    """Both users alike, e^eps near e^eps0: the published delta is the true one divided by e^eps0."""
+    case = CASES[name]
+    matrix = [[Fraction(float(entry)) for entry in row] for row in case.rows(2.0).matrix]
+    exact = float(o.shuffled_divergence(matrix, (0, 1), [0], Fraction(math.exp(1.9))))
+    mechanism, point = case.mechanism(2.0), Point(2, "delta", 1.9)
+    claimed = trial.claim(ACCOUNTANTS["variation-ratio"], mechanism, point)
+    assert exact / claimed == pytest.approx(math.exp(2.0), rel=1e-3)
+    assert trial.claim(ACCOUNTANTS["stronger-clone"], mechanism, point) > exact
+    assert trial.claim(ACCOUNTANTS["blanket"], mechanism, point) >= exact
+
+
+# -- the comparison ----------------------------------------------------------------------------------------------------
+
+
+def test_a_claim_at_the_proven_number_holds_and_one_below_the_margin_does_not():
+    mechanism = Mechanism(name="any", local_epsilon=1.0)
+    point = Point(10, "delta", 0.5)
+    assert trial.judge(mechanism, point, 0.01, 0.01, None).outcome == "holds"
+    assert trial.judge(mechanism, point, 0.01, 0.01 * (1 - 0.5 * trial.MARGIN), None).outcome == "holds"
+    assert trial.judge(mechanism, point, 0.01, 0.01 * (1 - 2 * trial.MARGIN), None).outcome == "violated"
+    assert trial.judge(mechanism, point, 0.01, 0.0, None).outcome == "violated"
+    assert trial.judge(mechanism, point, 0.0, 0.0, None).outcome == "holds"
+    assert trial.judge(mechanism, point, 0.01, math.nan, None).outcome == "not applicable"
+
+
+def test_an_epsilon_is_refuted_by_the_delta_at_it():
+    mechanism, point = Mechanism(name="any", local_epsilon=1.0), Point(10, "epsilon", 1e-6)
+    assert trial.judge(mechanism, point, 0.1, 0.1001, 1e-6).outcome == "holds"
+    judged = trial.judge(mechanism, point, 0.1, 0.1001, 1.1e-6)
+    assert judged.outcome == "violated"
+    assert judged.delta_ratio == pytest.approx(1.1, rel=1e-12)
+
+
+def test_vacuous_is_the_local_guarantee():
+    mechanism = Mechanism(name="any", local_epsilon=1.0)
+    local = most_that_local_privacy_leaves(1.0, 0.5)
+    # binary randomized response: (e - e^0.5)/(1 + e)
+    assert local == pytest.approx((math.e - math.exp(0.5)) / (1 + math.e), rel=1e-14)
+    assert trial.judge(mechanism, Point(9, "delta", 0.5), 0.0, local, None).vacuous
+    assert not trial.judge(mechanism, Point(9, "delta", 0.5), 0.0, 0.99 * local, None).vacuous
+    assert trial.judge(mechanism, Point(9, "epsilon", 1e-6), 0.0, 1.0, None).vacuous
+    assert not trial.judge(mechanism, Point(9, "epsilon", 1e-6), 0.0, 0.99, None).vacuous
+
+
+def test_conditions_are_respected(table):
+    """Erlingsson et al. need local epsilon < 1/2: at 2 nothing is held against them."""
+    rows = table[table["accountant"] == "erlingsson"]
+    assert (rows["outcome"] == "not applicable").all()
+    assert (verdict.verdicts(rows)["verdict"] == "not applicable").all()
+
+
+def test_tables_have_their_columns(table, found):
+    assert tuple(table.columns) == trial.COLUMNS
+    assert tuple(found.columns) == verdict.COLUMNS
+    assert not table.duplicated(["case", "local_epsilon", "n_users", "asked", "target", "accountant"]).any()
+    tried = table[table["outcome"] != "not applicable"]
+    assert tried[["claimed", "proven", "ratio"]].notna().all().all()
+
+
+# -- the lower bounds --------------------------------------------------------------------------------------------------
+
+UNEVEN = [[Fraction(5, 10), Fraction(3, 10), Fraction(2, 10)], [Fraction(1, 10), Fraction(4, 10), Fraction(5, 10)]]
+UNEVEN.append([Fraction(3, 10), Fraction(3, 10), Fraction(4, 10)])
+
+
+@pytest.mark.parametrize("n_users", [1, 2, 3])
+@pytest.mark.parametrize("matrix", [o.krr(3, Fraction(3)), UNEVEN], ids=["krr", "uneven"])
+def test_enumeration_against_exact_rationals(matrix, n_users):
+    gains = [Fraction(1), Fraction(3, 2), Fraction(5, 2)]
+    law = np.array(matrix, dtype=float)
+    pairs = list(permutations(range(3), 2))
+    found = worst_datasets(
+        matrix=law, victims=[(0, 1), (0, 2), (1, 2)], n_users=n_users, epsilons=[math.log(g) for g in gains]
+    )
+    for gain, witness in zip(gains, found, strict=True):
+        everything = [
+            o.shuffled_divergence(matrix, pair, others, gain)
+            for pair in pairs
+            for others in combinations_with_replacement(range(3), n_users - 1)
+        ]
+        worst = float(max(everything))
+        assert worst - 2 * ROUNDING * (1 + float(gain)) <= witness.delta <= worst
+        attained = float(o.shuffled_divergence(matrix, witness.victim, witness.others, gain))
+        assert attained == pytest.approx(worst, rel=1e-12)
+
+
+def test_proportional_outputs_are_merged_without_loss():
+    law = KaryRandomizedResponse(local_epsilon=1.0, domain_size=50).matrix()[:4]
+    assert merged_outputs(law).shape == (4, 5)
+    np.testing.assert_allclose(merged_outputs(law).sum(axis=1), 1.0, rtol=1e-13)
+    small = KaryRandomizedResponse(local_epsilon=1.0, domain_size=6).matrix()
+    arguments = {"victims": [(0, 1)], "n_users": 3, "epsilons": [0.4]}
+    full = worst_datasets(matrix=small, **arguments)[0].delta
+    assert worst_datasets(matrix=small[:4], **arguments)[0].delta == pytest.approx(full, rel=1e-11)
+
+
+def test_only_up_to_three_users_are_enumerated():
+    with pytest.raises(ParameterError, match="n_users"):
+        worst_datasets(matrix=np.eye(2), victims=[(0, 1)], n_users=4, epsilons=[0.1])
+
+
+@pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.rows is not None])
+def test_enumerated_rows_are_those_of_the_mechanism(name):
+    """With one user, enumeration and the accountant's classes give the same number, by two ways."""
+    case = CASES[name]
+    rows, mechanism = case.rows(1.5), case.mechanism(1.5)
+    assert rows.matrix.sum(axis=1) == pytest.approx(1.0, rel=1e-12)
+    for epsilon in (0.2, 1.0):
+        (found,) = worst_datasets(matrix=rows.matrix, victims=rows.victims, n_users=1, epsilons=[epsilon])
+        classes = lower_bound_delta(randomizer=mechanism.randomizer, n_users=1, epsilon=epsilon)
+        assert found.delta == pytest.approx(classes.lower, rel=1e-10)
+
+
+def test_cells_of_unequal_budgets_are_exact():
+    edges = budgets._edges(1.8)
+    for budget, centre in ((2.0, 0.0), (2.0, 1.0), (0.2, 0.0)):
+        mass = budgets._cell_masses(budget, centre, edges)
+        below = np.where(
+            edges < centre, 0.5 * np.exp(budget * (edges - centre)), 1 - 0.5 * np.exp(-budget * (edges - centre))
+        )
+        np.testing.assert_allclose(np.cumsum(mass)[:-1], below, rtol=1e-12)
+        assert mass.sum() == pytest.approx(1.0, rel=1e-13)
+
+
+def test_two_users_of_unequal_budgets_by_ordered_pairs():
+    """The victim's cell and the other's in both orders: an independent way to the accountant's number."""
+    randomizer = budgets.TwoBudgets(victim=2.0, other=0.2)
+    classes = randomizer.blanket()
+    own = classes.mass
+    gap = own * (np.exp(classes.log_first) - math.exp(0.9) * np.exp(classes.log_second))
+    exact = float(np.maximum(np.multiply.outer(gap, own) + np.multiply.outer(own, gap), 0).sum() / 2)
+    found = budgets.proven_delta(randomizer=randomizer, n_users=2, epsilon=0.9)
+    assert found <= exact * (1 + 1e-12)
+    assert found == pytest.approx(exact, rel=1e-4)
+
+
+def test_unequal_budgets_break_the_personalised_theorem():
+    """1000 users, budgets 2 and 0.2, delta = 1e-5: Theorem 2 claims 0.27203; the truth is above 0.2801."""
+    found = budgets.trial(victim=2.0, other=0.2, n_users=1000, delta=1e-5)
+    assert found["personalized"] == pytest.approx(0.27203, rel=1e-3)
+    assert found["personalized-reduction"] < found["personalized"] < 0.2801 < found["proven"]
+    assert found["personalized: proven delta"] > 1e-5
+
+
+def test_the_command_for_budgets_runs(capsys):
+    table = budgets.try_budgets({**CONFIG, "referee": {**CONFIG["referee"], "many_users": [1000]}})
+    row = table[table["accountant"] == "personalized"].iloc[0]
+    assert row["outcome"] == "violated"
+    program, flag, code = shlex.split(row["command"])
+    assert (program, flag) == ("python", "-c")
+    exec(compile(code, "command", "exec"), {})
+    assert repr(float(row["claimed"])) in capsys.readouterr().out
+
+
+# -- the documentation -------------------------------------------------------------------------------------------------
+
+
+def documented():
+    text = (Path(__file__).resolve().parents[2] / "docs/referee.md").read_text(encoding="utf-8")
+    commands = [line for line in text.splitlines() if line.startswith("segshuffle account ")]
+    assert len(commands) >= 8
+    # epsilons of Laplace take seconds
+    marks = [[pytest.mark.slow] if "laplace" in line and "--delta" in line else [] for line in commands]
+    return [pytest.param(line, marks=mark) for line, mark in zip(commands, marks, strict=True)]
+
+
+@pytest.mark.parametrize("command", documented())
+def test_documented_commands_show_a_violation(command, capsys):
+    shown = accountants_by_command(command, capsys)
+    proven = shown.pop("blanket-lower")
+    broken = {name for name, value in shown.items() if value < proven * (1 - trial.MARGIN)}
+    published = {"variation-ratio", "variation-ratio-closed-form", "chen-cao-ge", "personalized"}
+    assert broken
+    assert broken <= published
+
+
+# -- what is written and drawn -----------------------------------------------------------------------------------------
+
+
+def test_the_report_names_what_fails(found):
+    ours = found[found["accountant"].isin(ACCOUNTANTS)]
+    text = report.report(ours, edition="full")
+    assert "No proven upper bound fails on the grid." in text
+    assert one(found, "variation-ratio", "krr-4")["command"] in text
+    wrong = report.report(found, edition="quick")
+    assert "blanket x 0.5 for krr-4" in wrong.split("## Accountants")[0]
+    assert "**quick**" in wrong
+
+
+def test_counts_per_accountant(found):
+    counts = verdict.overall(found).set_index("accountant")
+    assert counts.sum(axis=1).eq(3).all()
+    assert counts.loc["variation-ratio", "violated"] >= 2
+    assert counts.loc["blanket", "violated"] == 0
+
+
+def test_a_violation_without_a_command_is_said_to_be_one(found):
+    row = found[found["verdict"] == "violated"].head(1).assign(command=None)
+    assert "see referee.csv" in report.report(row, edition="full")
+
+
+@pytest.mark.parametrize("edition", ["full", "quick"])
+def test_figure_fills_the_markers_of_violations(table, edition):
+    figure = draw(table, edition=edition)
+    asked = table[(table["asked"] == "epsilon") & (table["accountant"] == "variation-ratio")]
+    assert (asked[asked["case"].isin(["krr-4", "krr-10"])]["outcome"] == "violated").all()
+    faces = {
+        (line.get_markerfacecolor(), line.get_ydata()[0] < 0)
+        for axis in figure.axes
+        for line in axis.lines
+        if line.get_marker() == "o" and len(line.get_ydata())
+    }
+    assert ("#D55E00", True) in faces
+    assert ("white", True) not in faces
+    assert (edition in {text.get_text() for text in figure.texts}) == (edition != "full")
+
+
+def test_the_schema_knows_every_case(schema):
+    allowed = yaml.safe_load(schema.read_text())["properties"]["referee"]["properties"]["cases"]["items"]["enum"]
+    assert allowed == [*CASES, budgets.CASE]
