@@ -12,10 +12,6 @@ from packaging.markers import Marker
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-#: Files that may be longer than LONGEST lines: none.
-LONG_FILES: set[str] = set()
-LONGEST = 400
-
 
 @pytest.fixture(scope="module")
 def files(root):
@@ -152,15 +148,6 @@ def test_no_file_names_a_package_index(files):
 
 def test_no_record_of_an_index_is_committed(files):
     assert {path.name for path in files} & {"uv.lock", "pylock.toml", "pip.conf", ".pypirc", ".netrc"} == set()
-
-
-def test_no_source_file_is_longer_than_can_be_read(files, root):
-    lengths = {
-        str(path.relative_to(root)): len(path.read_text(encoding="utf-8").splitlines())
-        for path in files
-        if path.suffix in {".py", ".smk"} or path.name == "Snakefile"
-    }
-    assert {name: n for name, n in lengths.items() if n > LONGEST} == dict.fromkeys(LONG_FILES)
 
 
 # --- the menu ----------------------------------------------------------------------------------------------------
