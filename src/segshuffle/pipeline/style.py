@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import matplotlib as mpl
 
@@ -13,18 +12,10 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
+from segshuffle.looks import Look
 from segshuffle.pipeline.jobs import writing
 
 STYLE = Path(__file__).with_name("segshuffle.mplstyle")
-
-
-class Look(NamedTuple):
-    """How a method is drawn: the same everywhere, distinguishable without colour by marker and dashes."""
-
-    label: str
-    color: str
-    marker: str
-    dashes: str | tuple[int, tuple[float, ...]]
 
 
 #: Okabe-Ito colours, ordered so that their grey values differ too.
