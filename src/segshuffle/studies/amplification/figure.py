@@ -14,7 +14,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from segshuffle.pipeline.style import Look, mark_edition, use_style
+from segshuffle.looks import Look
+from segshuffle.pipeline.style import mark_edition, use_style
 
 _DOTS = (0, (1.0, 1.2))
 #: Okabe-Ito and Tol colours; proven numbers have solid lines, lower bounds dots.

@@ -12,7 +12,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from segshuffle.pipeline.style import Look, dataset_label, mark_edition, use_style
+from segshuffle.looks import Look
+from segshuffle.pipeline.style import dataset_label, mark_edition, use_style
 
 _LETTERS = "abcdefghijklmnop"
 #: Least ratio of the ends of an axis of errors: a panel without an effect should not look like one.

@@ -10,8 +10,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from segshuffle.looks import Look
 from segshuffle.pipeline.design import Scenario
-from segshuffle.pipeline.style import LOOKS, Look, mark_edition, use_style
+from segshuffle.pipeline.style import LOOKS, mark_edition, use_style
 from segshuffle.studies.reproduction.figure import rows_of, set_log_axes, title_of
 
 _LETTERS = "abcdefghijklmnopqr"
