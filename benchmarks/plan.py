@@ -16,7 +16,7 @@ import time
 import numpy as np
 
 from segshuffle.pipeline.design import level_counts
-from segshuffle.protocols import Problem
+from segshuffle.protocols.base import Problem
 from segshuffle.protocols.poisson import PoissonSegmented
 
 CASES = [(3, 5_000), (3, 50_000), (3, 10**6), (3, 10**9), (50, 5_000), (50, 10**6), (50, 10**9)]

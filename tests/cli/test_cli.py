@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from segshuffle.accounting.collections.published import proven_lower_item_delta, published_item_delta
 from segshuffle.cli import main
-from segshuffle.protocols import Problem, Segmented
-from segshuffle.protocols.base import uniform_item_counts
-from segshuffle.protocols.segmented import expected_mse, least_blankets
+from segshuffle.protocols.base import Problem, uniform_item_counts
+from segshuffle.protocols.segmented import Segmented, expected_mse, least_blankets
 
 # 400 users of 8 items, 2 each
 PLAN = {

@@ -25,7 +25,7 @@ from segshuffle.page.pictures import GROUPS, data_uri, groups_of
 from segshuffle.page.results import read_results
 from segshuffle.page.tables import audit_table, copies_table, curve_table, point_table, referee_table, tight_table
 from segshuffle.pipeline.design import FIGURES
-from segshuffle.pipeline.style import LOOKS
+from segshuffle.protocols.registry import look_of
 
 VOID = {"meta", "link", "img", "br", "path", "line", "input", "hr"}
 
@@ -263,8 +263,8 @@ def test_charts_show_what_the_table_has_in_the_printed_colours(run):
     assert [trace["name"] for trace in figure["data"]] == [key.label for key in made.keys]
     assert len(traces) == 1 + 1 + len(COMPETITORS) + 3 + len(PROVEN)
     for name in ("segmented", "tight", "tight-copies", *COMPETITORS, *PROVEN):
-        assert traces[LOOKS[name].label]["line"]["color"] == LOOKS[name].color
-    ours = traces[LOOKS["segmented"].label]
+        assert traces[look_of(name).label]["line"]["color"] == look_of(name).color
+    ours = traces[look_of("segmented").label]
     assert ours["x"] == list(GRID)
     assert ours["y"] == pytest.approx(panel.curve["mse_mean"].tolist(), rel=1e-4, abs=0)
     assert figure["layout"]["xaxis"]["type"] == figure["layout"]["yaxis"]["type"] == "log"

@@ -88,7 +88,7 @@ REFUSED = [
     ("delta_times_n", "1e-6", "write 1.0e-6"),
     ("blanket_per_user.low", "1e-1", "write 1.0e-6"),
     ("msnbc.padding", True, "use quotes"),
-    ("competitors.balls_into_bins_analysis", False, "use quotes"),
+    ("competitors.balls_into_bins.analysis", False, "use quotes"),
     # out of range
     ("edition", "fast", "full, quick"),
     ("seed", -1, ">= 0"),
@@ -125,10 +125,10 @@ REFUSED = [
     ("synthetic.set_sizes", [4, 4], "without repetition"),
     ("competitors.methods", ["mm", "mm"], "without repetition"),
     ("competitors.methods.0", "MM", "subexp-local"),
-    ("competitors.balls_into_bins_analysis", "exact", "numerical, closed-form"),
-    ("competitors.subexp_local_epsilon", 0, ">= 1e-12"),
-    ("competitors.subexp_local_epsilon", 1.0e-13, ">= 1e-12"),
-    ("competitors.subexp_local_epsilon", 51, "<= 50"),
+    ("competitors.balls_into_bins.analysis", "exact", "numerical, closed-form"),
+    ("competitors.subset_exponential.local_epsilon", 0, ">= 1e-12"),
+    ("competitors.subset_exponential.local_epsilon", 1.0e-13, ">= 1e-12"),
+    ("competitors.subset_exponential.local_epsilon", 51, "<= 50"),
     ("private_levels.epsilons.0", 0, ">= 0.001"),
     ("private_levels.epsilons.0", 0.0009, ">= 0.001"),
     ("private_levels.epsilons.0", 21, "<= 20"),
@@ -162,10 +162,19 @@ def test_a_wrong_value_is_refused_with_key_value_and_what_is_allowed(full_config
         assert repr(shown) in text
 
 
+OPTIONS_OF_PROTOCOLS = ("competitors.balls_into_bins", "competitors.subset_exponential")
+
+
+def test_options_of_protocols_may_be_left_out(full_config, schema):
+    for path in OPTIONS_OF_PROTOCOLS:
+        check_config(mutated(full_config, path, MISSING), schema=schema)
+
+
 @pytest.mark.parametrize("name", ["config", "quick"])
 def test_every_key_is_required(request, schema, name):
     config = request.getfixturevalue({"config": "full_config", "quick": "quick_config"}[name])
-    for path in every_key(config):
+    # the options of a protocol have defaults, stated in its file
+    for path in (path for path in every_key(config) if not path.startswith(OPTIONS_OF_PROTOCOLS)):
         text = message(mutated(config, path, MISSING), schema)
         assert f"missing key {path.split('.')[-1]}" in text, path
         parent = ".".join(path.split(".")[:-1]) or "top level"

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from protocols.test_conformance import make_sample
 
 from segshuffle.accounting.numerics.gaussian import gaussian_ratio
-from segshuffle.protocols import Plan, Problem
-from segshuffle.protocols.base import uniform_item_counts
+from segshuffle.protocols.base import Plan, Problem, uniform_item_counts
 from segshuffle.protocols.central import GaussianCurator
 from segshuffle.protocols.poisson import PoissonSegmented
+from segshuffle.protocols.registry import look_of
 
 #: A correct curator exceeds five standard errors with probability 6e-7.
 STANDARD_ERRORS, REPETITIONS = 5.0, 6000
@@ -73,7 +73,7 @@ def test_plans_say_what_they_are():
         plan = curator.plan(PROBLEM)
         assert (plan.method, plan.kind, plan.blanket_per_user) == (curator.name, "exact", 0.0)
         assert Plan.from_dict(PROBLEM, plan.as_dict()) == plan
-        assert "rusted curator" in curator.label
+        assert "rusted curator" in look_of(curator.name).label
 
 
 def test_nothing_to_hide():

@@ -11,18 +11,15 @@ import pytest
 from segshuffle.accounting.collections.published import item_target, published_item_delta
 from segshuffle.accounting.single_message.variation_ratio import published_delta, subset_exponential
 from segshuffle.errors import InfeasibleError, ParameterError
-from segshuffle.protocols import (
-    COMPETITORS,
-    BallsIntoBins,
-    Plan,
-    Problem,
-    Sample,
-    Segmented,
-    SeparateBallsIntoBins,
-    SubsetExponential,
-    competitor,
-)
+from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
+from segshuffle.protocols.base import Plan, Problem, Sample
+from segshuffle.protocols.listed import competitor_names
+from segshuffle.protocols.registry import competitor, look_of
+from segshuffle.protocols.segmented import Segmented
+from segshuffle.protocols.subset_exponential import SubsetExponential
 
+COMPETITORS = competitor_names()
+CLOSED_FORM = {"methods": [], "balls_into_bins": {"analysis": "closed-form"}}
 PROBLEM = Problem(domain_size=9, set_size=2, levels=(0.5, 1.0, 2.0), level_counts=(60, 90, 50), delta=1e-4)
 METHODS = {
     "segmented at 0.4": Segmented(0.4),
@@ -30,7 +27,7 @@ METHODS = {
     "segmented at 2.5": Segmented(2.5),
     "segmented, searched": Segmented(),
     **{name: competitor(name) for name in COMPETITORS},
-    **{f"{name}, closed form": competitor(name, analysis="closed-form") for name in COMPETITORS if "mm" in name},
+    **{f"{name}, closed form": competitor(name, CLOSED_FORM) for name in COMPETITORS if "mm" in name},
     "subexp-local, k = 3": SubsetExponential(local_epsilon=1.0, subset_size=3),
 }
 KINDS = {"subexp-local": "exact"}
@@ -84,7 +81,7 @@ def test_plan_says_what_it_is(method):
     assert plan.kind == KINDS.get(method.name, "published")
     assert plan.messages_per_user > plan.blanket_per_user >= 0
     assert plan.mse_bound > 0
-    assert method.label
+    assert look_of(method.name, plan.parameters).label
 
 
 def test_plan_survives_json(method):
@@ -129,10 +126,10 @@ def test_competitor_has_its_name(name):
 
 
 def test_labels_tell_the_methods_apart():
-    labels = [competitor(name).label for name in COMPETITORS] + [Segmented().label]
+    labels = [look_of(name).label for name in (*COMPETITORS, "segmented")]
     assert len(set(labels)) == len(labels)
     # an extra of ours never goes under the paper's name
-    assert "not in the paper" in competitor("inverse-variance-sepmm").label
+    assert "not in the paper" in look_of("inverse-variance-sepmm").label
 
 
 def test_unknown_names():

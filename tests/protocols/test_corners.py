@@ -7,8 +7,11 @@ import pytest
 from segshuffle.accounting.collections.published import _least_integer
 from segshuffle.accounting.single_message.variation_ratio import largest_local_epsilon
 from segshuffle.errors import InfeasibleError, ParameterError
-from segshuffle.protocols import BallsIntoBins, Problem, Segmented, SubsetExponential
+from segshuffle.protocols.balls_into_bins import BallsIntoBins
+from segshuffle.protocols.base import Problem
 from segshuffle.protocols.poisson import PoissonSegmented
+from segshuffle.protocols.segmented import Segmented
+from segshuffle.protocols.subset_exponential import SubsetExponential
 
 # --- the subset exponential randomizer -------------------------------------------------------------------------------
 

@@ -16,20 +16,12 @@ import numpy as np
 import oracles as o
 import pytest
 
-from segshuffle.protocols import (
-    COMPETITORS,
-    BallsIntoBins,
-    Plan,
-    Problem,
-    Sample,
-    Segmented,
-    SeparateBallsIntoBins,
-    SubsetExponential,
-    competitor,
-)
-from segshuffle.protocols.base import assignment_variance, blanket_variance
-from segshuffle.protocols.segmented import plan_at
-from segshuffle.protocols.subset_exponential import subset_error
+from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
+from segshuffle.protocols.base import Plan, Problem, Sample, assignment_variance, blanket_variance
+from segshuffle.protocols.listed import competitor_names
+from segshuffle.protocols.registry import competitor
+from segshuffle.protocols.segmented import Segmented, plan_at
+from segshuffle.protocols.subset_exponential import SubsetExponential, subset_error
 
 F = Fraction
 STANDARD_ERRORS = 5.0
@@ -158,6 +150,8 @@ def test_blanket_variance(m, expected):
 
 # -- simulated -------------------------------------------------------------------------------------------------------
 
+COMPETITORS = competitor_names()
+CLOSED_FORM = {"methods": [], "balls_into_bins": {"analysis": "closed-form"}}
 REPETITIONS = 3000
 PROBLEM = Problem(domain_size=8, set_size=2, levels=(0.5, 1.0, 2.0), level_counts=(30, 50, 40), delta=1e-3)
 METHODS = {
@@ -166,7 +160,7 @@ METHODS = {
     "segmented at 2.5": Segmented(2.5),
     "segmented, searched": Segmented(),
     **{name: competitor(name) for name in COMPETITORS},
-    **{f"{name}, closed form": competitor(name, analysis="closed-form") for name in COMPETITORS if "mm" in name},
+    **{f"{name}, closed form": competitor(name, CLOSED_FORM) for name in COMPETITORS if "mm" in name},
 }
 
 

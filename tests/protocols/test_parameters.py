@@ -5,9 +5,17 @@ import math
 import numpy as np
 import pytest
 
-from segshuffle.protocols import BallsIntoBins, Problem, Segmented, SeparateBallsIntoBins, SubsetExponential
-from segshuffle.protocols.segmented import least_blankets, mse_bound, optimize_parameters, plan_at, sampling_rates
-from segshuffle.protocols.subset_exponential import report_probabilities, subset_error
+from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
+from segshuffle.protocols.base import Problem
+from segshuffle.protocols.segmented import (
+    Segmented,
+    least_blankets,
+    mse_bound,
+    optimize_parameters,
+    plan_at,
+    sampling_rates,
+)
+from segshuffle.protocols.subset_exponential import SubsetExponential, report_probabilities, subset_error
 
 MSNBC_S1 = Problem(17, 4, (0.5, 1.0, 2.0), (1250, 2500, 1250), 0.01 / 5000)
 MSNBC_S3_LARGE = Problem(17, 4, (0.5, 1.0, 2.0), (12_500, 12_500, 25_000), 0.01 / 50_000)

@@ -26,7 +26,7 @@ from segshuffle.accounting.collections.poisson_pair import ItemPair
 from segshuffle.accounting.collections.poisson_product import delta_interval
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.pipeline.design import level_counts
-from segshuffle.protocols import Plan, Problem, Sample
+from segshuffle.protocols.base import Plan, Problem, Sample
 from segshuffle.protocols.poisson import PoissonSegmented
 from segshuffle.protocols.weights import ErrorTerms
 

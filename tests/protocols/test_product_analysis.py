@@ -10,7 +10,8 @@ from scipy import stats
 
 from segshuffle.accounting.collections.poisson_pair import ItemPair
 from segshuffle.accounting.collections.poisson_product import delta_interval
-from segshuffle.protocols import BallsIntoBins, Problem, Sample, SeparateBallsIntoBins
+from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
+from segshuffle.protocols.base import Problem, Sample
 
 REPETITIONS = 6000
 PROBLEM = Problem(domain_size=8, set_size=2, levels=(0.5, 1.0, 2.0), level_counts=(30, 50, 40), delta=1e-3)

@@ -11,13 +11,16 @@ from matplotlib import pyplot as plt
 
 from segshuffle.errors import DataError
 from segshuffle.pipeline.design import FIGURES, Scenario, Setting
-from segshuffle.pipeline.style import LOOKS, dataset_label, save
-from segshuffle.protocols import COMPETITORS
+from segshuffle.pipeline.style import dataset_label, save
+from segshuffle.protocols.listed import competitor_names
+from segshuffle.protocols.registry import every, look_of
 from segshuffle.studies.reproduction import figure as mse
 from segshuffle.studies.reproduction import figure_summary as summary
 
 GRID = (0.1, 1.0, 10.0)
 #: Looks of the methods in Figures 2-6; the proven ones have figures of their own.
+COMPETITORS = competitor_names()
+LOOKS = {name: look_of(name) for name in every()}
 PAPER = {name: LOOKS[name] for name in ("segmented", *COMPETITORS)}
 
 

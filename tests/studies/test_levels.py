@@ -20,7 +20,7 @@ from segshuffle.errors import ParameterError
 from segshuffle.pipeline.design import Setting
 from segshuffle.pipeline.seeds import stream
 from segshuffle.pipeline.style import save
-from segshuffle.protocols import Problem
+from segshuffle.protocols.base import Problem
 from segshuffle.protocols.poisson import PoissonSegmented
 from segshuffle.studies.levels.compute import COLUMNS, PlanGrid, least_blankets, levels_table
 from segshuffle.studies.levels.figure import draw

@@ -24,8 +24,6 @@ TINY = {
     "synthetic": {"domain_size": 8, "n_users": [200], "set_sizes": [2]},
     "competitors": {
         "methods": ["subexp-local", "subexp-shuffle", "mm", "sepmm", "weighted-sepmm", "inverse-variance-sepmm"],
-        "balls_into_bins_analysis": "numerical",
-        "subexp_local_epsilon": 2.0,
     },
     "tight": {"copies_max": 4, "max_messages": [12]},
     "private_levels": {"epsilons": [1.0]},

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from segshuffle.errors import DataError, InfeasibleError, ParameterError, SegshuffleError
 
 if TYPE_CHECKING:
-    from segshuffle.protocols import Problem
+    from segshuffle.protocols.base import Problem
 
 _DESCRIPTION = "Segmented private data aggregation in the multi-message shuffle model."
 
@@ -180,8 +180,7 @@ def _complain(message: str) -> None:
 
 
 def _plan(options: argparse.Namespace) -> str:
-    from segshuffle.protocols import Problem
-    from segshuffle.protocols.base import uniform_item_counts
+    from segshuffle.protocols.base import Problem, uniform_item_counts
 
     problem = Problem(
         domain_size=options.domain_size,
@@ -204,8 +203,7 @@ def _plan(options: argparse.Namespace) -> str:
 
 
 def _plan_published(options: argparse.Namespace, problem: Problem, counts: Any) -> dict[str, Any]:
-    from segshuffle.protocols import Segmented
-    from segshuffle.protocols.segmented import expected_mse, least_blankets
+    from segshuffle.protocols.segmented import Segmented, expected_mse, least_blankets
 
     for name, value in (("copies-max", options.copies_max), ("max-messages", options.max_messages)):
         if value not in (None, 1.0):

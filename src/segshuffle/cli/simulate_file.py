@@ -21,8 +21,7 @@ from segshuffle.datasets.population import Population
 from segshuffle.datasets.transactions import read_transactions
 from segshuffle.errors import DataError, ParameterError
 from segshuffle.pipeline.seeds import stream
-from segshuffle.protocols import Method, Plan, Problem, Sample, Segmented
-from segshuffle.protocols.base import FloatArray, IntArray, blanket_variance
+from segshuffle.protocols.base import FloatArray, IntArray, Method, Plan, Problem, Sample, blanket_variance
 from segshuffle.protocols.messages import (
     LevelEstimates,
     LevelPrivacy,
@@ -32,6 +31,7 @@ from segshuffle.protocols.messages import (
 )
 from segshuffle.protocols.messages.server import blanket_kind
 from segshuffle.protocols.poisson import PoissonSegmented
+from segshuffle.protocols.segmented import Segmented
 
 ACCOUNTANTS = ("tight", "published")
 _MAX_LEVELS_BYTES = 2**30

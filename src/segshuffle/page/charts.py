@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 import pandas as pd
 import plotly.graph_objects as go
 
+from segshuffle.looks import Look
 from segshuffle.page.numbers import measured, nearest
 from segshuffle.page.results import Panel
-from segshuffle.pipeline.style import LOOKS
+from segshuffle.protocols.registry import look_of, looks_in
 
 _WIDTH = 2.0
 #: matplotlib's markers in plotly's words.
@@ -71,34 +72,34 @@ def chart(panel: Panel) -> Chart:
     figure = go.Figure()
     keys: list[Key] = []
     x = [float(value) for value in panel.curve["blanket_per_user"]]
-    for method, group in _order(panel):
+    for method, group, look in _order(panel):
         if method == "segmented":
-            _curve(figure, keys, method, group, panel.curve)
+            _curve(figure, keys, _key(method, look, group), panel.curve)
         elif method == "optimum":
             _star(figure, keys, panel.errors[panel.errors["optimum"]], x)
         elif group == PROVEN and not panel.proven_curve(method).empty:
-            _curve(figure, keys, method, group, panel.proven_curve(method))
+            _curve(figure, keys, _key(method, look, group), panel.proven_curve(method))
         else:
             rows = panel.competitors if group == PAPER else panel.proven_points
-            _level(figure, keys, method, group, rows[rows["method"] == method], x)
+            _level(figure, keys, _key(method, look, group), rows[rows["method"] == method], x)
     figure.update_layout(template="none", showlegend=False, **_layout(x))
     return Chart(str(figure.to_json(pretty=False, engine="json")), tuple(keys))
 
 
-def _order(panel: Panel) -> Iterable[tuple[str, str]]:
+def _order(panel: Panel) -> Iterable[tuple[str, str, Look]]:
     """Methods of a panel in the order of the legend: the paper's, then the proven ones."""
-    paper, proven = set(panel.errors["method"]), set(panel.tight["method"])
-    yield from (("segmented", PAPER), ("optimum", PAPER))
-    yield from ((name, PAPER) for name in LOOKS if name in paper and name != "segmented")
-    yield from ((name, PROVEN) for name in LOOKS if name in proven)
+    ours = look_of("segmented")
+    yield from (("segmented", PAPER, ours), ("optimum", PAPER, ours))
+    yield from ((name, PAPER, look) for name, look in looks_in(panel.errors).items() if name != "segmented")
+    yield from ((name, PROVEN, look) for name, look in looks_in(panel.tight).items())
 
 
-def _curve(figure: go.Figure, keys: list[Key], method: str, group: str, rows: pd.DataFrame) -> None:
+def _curve(figure: go.Figure, keys: list[Key], key: Key, rows: pd.DataFrame) -> None:
     """A protocol over the grid of m, with two standard errors."""
     _add(
         figure,
         keys,
-        _key(method, group),
+        key,
         x=_floats(rows["blanket_per_user"]),
         y=_floats(rows["mse_mean"]),
         mode="lines+markers",
@@ -109,7 +110,7 @@ def _curve(figure: go.Figure, keys: list[Key], method: str, group: str, rows: pd
     )
 
 
-def _level(figure: go.Figure, keys: list[Key], method: str, group: str, rows: pd.DataFrame, x: list[float]) -> None:
+def _level(figure: go.Figure, keys: list[Key], key: Key, rows: pd.DataFrame, x: list[float]) -> None:
     """A method with one number, as a level line that can be pointed at everywhere."""
     if rows.empty:
         return
@@ -118,7 +119,7 @@ def _level(figure: go.Figure, keys: list[Key], method: str, group: str, rows: pd
     _add(
         figure,
         keys,
-        _key(method, group),
+        key,
         x=x,
         y=_floats([row["mse_mean"]] * len(x)),
         mode="lines+markers",
@@ -134,7 +135,7 @@ def _star(figure: go.Figure, keys: list[Key], rows: pd.DataFrame, x: list[float]
     """Where optimizeParameter puts m, if that is inside the panel."""
     rows = rows[(rows["blanket_per_user"] >= x[0]) & (rows["blanket_per_user"] <= x[-1])]
     if not rows.empty:
-        look = LOOKS["segmented"]
+        look = look_of("segmented")
         _add(
             figure,
             keys,
@@ -164,8 +165,7 @@ def _add(figure: go.Figure, keys: list[Key], key: Key, **trace: Any) -> None:
     keys.append(key)
 
 
-def _key(method: str, group: str) -> Key:
-    look = LOOKS[method]
+def _key(method: str, look: Look, group: str) -> Key:
     dashes = "solid" if look.dashes == "-" else ",".join(f"{_WIDTH * float(length):g}px" for length in look.dashes[1])
     return Key(look.label, look.color, dashes, _SYMBOLS[look.marker], group, group == PAPER or method in _AT_FIRST)
 

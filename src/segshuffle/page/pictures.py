@@ -11,7 +11,7 @@ from segshuffle.page.numbers import at_most, nearest
 from segshuffle.page.results import Panel, Results
 from segshuffle.page.tables import audited, budgets_of, worst_over_splits
 from segshuffle.pipeline.design import FIGURES
-from segshuffle.pipeline.style import LOOKS
+from segshuffle.protocols.registry import look_of
 from segshuffle.studies.amplification import design as amplification
 
 Words = Callable[[Results], str]
@@ -58,7 +58,7 @@ def _least(panel: Panel) -> str:
     best = curve.iloc[int(curve["mse_expected"].argmin())]
     ends = curve.iloc[[0, -1]]["mse_mean"].tolist()
     rivals = ", ".join(
-        f"{LOOKS[row['method']].label} {nearest(row['mse_mean'], digits=2)}"
+        f"{look_of(row['method'], row.get('parameters')).label} {nearest(row['mse_mean'], digits=2)}"
         for row in panel.competitors.to_dict("records")
     )
     return (
@@ -74,10 +74,10 @@ def _least_proven(panel: Panel) -> str:
     parts = []
     for name, rows in {"segmented": panel.curve, **curves}.items():
         best = rows.iloc[int(rows["mse_expected"].argmin())]
-        label = LOOKS[name].label
+        label = look_of(name).label
         parts.append(f"{label}: {nearest(best['mse_mean'], digits=2)} at m = {best['blanket_per_user']:g}")
     rivals = ", ".join(
-        f"{LOOKS[row['method']].label} {nearest(row['mse_mean'], digits=2)}"
+        f"{look_of(row['method'], row.get('parameters')).label} {nearest(row['mse_mean'], digits=2)}"
         for row in panel.proven_points.to_dict("records")
     )
     return f"({panel.letter}) {panel.name}. Least errors: {'; '.join(parts)}. Level lines, lowest first: {rivals}."

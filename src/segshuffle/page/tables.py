@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,8 @@ import pandas as pd
 
 from segshuffle.page.numbers import NONE, at_least, at_most, count, measured, nearest
 from segshuffle.page.results import SETTING, Panel, Results
-from segshuffle.pipeline.style import LOOKS, dataset_label
+from segshuffle.pipeline.style import dataset_label
+from segshuffle.protocols.registry import look_of
 
 #: Verdict -> class of its badge; the last is for panels that did not run.
 VERDICTS = {"reproduced": "yes", "partly reproduced": "partly", "not reproduced": "no", "not evaluated": "open"}
@@ -87,14 +88,23 @@ def curve_table(panel: Panel) -> Table:
     return Table(
         f"curves-{panel.id}",
         f"{panel.name}: measured squared error (mean ± 2 standard errors) over m",
-        ("m", *(LOOKS[name].label for name in columns)),
+        ("m", *(look_of(name).label for name in columns)),
         tuple((f"{m:g}", *(column.get(m, NONE) for column in cells.values())) for m in grid),
     )
 
 
+_OPTIMUM = "m from optimizeParameter"
+
+
+def _name_of(row: Mapping[Any, Any]) -> str:
+    if row["method"] == _OPTIMUM:
+        return f"Segmented, {_OPTIMUM}"
+    return look_of(row["method"], row.get("parameters")).label
+
+
 def point_table(panel: Panel) -> Table:
     """The methods of a panel that have one number, lowest closed-form error first."""
-    best = panel.errors[panel.errors["optimum"]].assign(method="m from optimizeParameter")
+    best = panel.errors[panel.errors["optimum"]].assign(method=_OPTIMUM)
     both = pd.concat([best, panel.competitors, panel.proven_points], ignore_index=True)
     rows = both.sort_values("mse_expected", kind="stable").to_dict("records")
     return Table(
@@ -103,7 +113,7 @@ def point_table(panel: Panel) -> Table:
         ("method", "privacy numbers", "own m", "messages per user", "error, measured", "error, closed form"),
         tuple(
             (
-                LOOKS[row["method"]].label if row["method"] in LOOKS else f"Segmented, {row['method']}",
+                _name_of(row),
                 row["kind"],
                 NONE if row["blanket_per_user"] == 0 else nearest(row["blanket_per_user"]),
                 nearest(row["messages_per_user"]),
@@ -135,7 +145,7 @@ def tight_table(results: Results) -> Table:
             nearest(row["tight"]),
             nearest(row["published_over_tight"]),
             nearest(row["messages_tight"]),
-            LOOKS[row["best_competitor"]].label.removesuffix(" (proven)"),
+            look_of(row["best_competitor"]).label.removesuffix(" (proven)"),
             nearest(row["competitor_over_tight"]),
             nearest(row["tight_over_curator"]),
         )

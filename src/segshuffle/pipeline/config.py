@@ -15,8 +15,8 @@ import jsonschema
 import yaml
 
 from segshuffle.errors import ConfigError
-
-Config = dict[str, Any]
+from segshuffle.pipeline.design import MSNBC_DOMAIN_SIZE, Config
+from segshuffle.protocols.listed import schema as competitors_schema
 
 
 def _is_integer(_checker: object, value: object) -> bool:
@@ -37,7 +37,6 @@ _STRICT: Any = jsonschema.validators.extend(  # type: ignore[no-untyped-call]
         "number", _is_number
     ),
 )
-MSNBC_DOMAIN_SIZE = 17
 #: Environment variable with the path of the user's own copy of the MSNBC file.
 PATH_VARIABLE = "SEGSHUFFLE_MSNBC"
 
@@ -67,6 +66,7 @@ def check_config(config: object, *, schema: Path, where: str = "config") -> None
         Lists every problem, one per line.
     """
     rules = yaml.safe_load(schema.read_text(encoding="utf-8"))
+    rules["properties"]["competitors"] |= competitors_schema()
     validator = _STRICT(rules)
     found = sorted(validator.iter_errors(config), key=lambda error: [str(part) for part in error.absolute_path])
     problems = [_describe(error) for error in found]

@@ -52,7 +52,7 @@ def _parsed(path: Path, source: Path, modified: int) -> frozenset[Path]:
         parts = name.split(".")
         if parts[0] == PACKAGE:
             files |= {file for depth in range(1, len(parts) + 1) for file in _file_of(parts[:depth], source)}
-    return frozenset(files | _style_of(path))
+    return frozenset(files | _found_by(path))
 
 
 def _statements(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
@@ -70,6 +70,7 @@ def _file_of(parts: list[str], source: Path) -> list[Path]:
     return [candidate for candidate in (module, package) if candidate.is_file()]
 
 
-def _style_of(path: Path) -> set[Path]:
-    """Style sheets beside the module that loads them count as its code."""
-    return set(path.parent.glob("*.mplstyle")) if path.name == "style.py" else set()
+def _found_by(path: Path) -> set[Path]:
+    """What a module loads by being there: style sheets beside style.py, every module beside registry.py."""
+    patterns = {"style.py": "*.mplstyle", "registry.py": "*.py"}
+    return set(path.parent.glob(patterns[path.name])) if path.name in patterns else set()

@@ -9,7 +9,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from segshuffle.pipeline.config import MSNBC_DOMAIN_SIZE, Config
+Config = dict[str, Any]
+MSNBC_DOMAIN_SIZE = 17
 
 #: Figure -> (dataset, splits), as in the paper; panels run over splits, then set sizes, then numbers of users.
 FIGURES: dict[str, tuple[str, tuple[str, ...]]] = {

@@ -12,32 +12,10 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
-from segshuffle.looks import Look
 from segshuffle.pipeline.jobs import writing
 
 STYLE = Path(__file__).with_name("segshuffle.mplstyle")
 
-
-#: Okabe-Ito colours, ordered so that their grey values differ too.
-LOOKS: dict[str, Look] = {
-    "segmented": Look("Segmented (the paper's)", "#000000", "o", "-"),
-    "subexp-local": Look("Subexp, local (ε = 2)", "#CC79A7", "v", (0, (1.0, 1.2))),
-    "subexp-shuffle": Look("Subexp, shuffle", "#E69F00", "s", (0, (4.0, 1.5))),
-    "mm": Look("MM, shuffle", "#56B4E9", "^", (0, (5.0, 1.2, 1.0, 1.2))),
-    "sepmm": Look("SepMM, shuffle", "#009E73", "D", (0, (2.5, 1.0))),
-    "weighted-sepmm": Look("Weighted SepMM, shuffle", "#D55E00", "P", (0, (7.0, 1.5))),
-    "inverse-variance-sepmm": Look("SepMM, inverse variance (not in the paper)", "#0072B2", "X", (0, (1.0, 2.5))),
-    "sound-group": Look("Poisson blanket, group privacy (proven)", "#7f7f7f", "s", (0, (4.0, 1.0))),
-    "tight": Look("Tight, sampling (ours, proven)", "#0072B2", "o", "-"),
-    "tight-copies": Look("Tight, copies (ours, proven)", "#882255", "D", "-"),
-    "subexp-shuffle-proven": Look("Subexp, shuffle (proven)", "#E69F00", "s", (0, (4.0, 1.5))),
-    "mm-tight": Look("MM (proven)", "#56B4E9", "^", (0, (5.0, 1.2, 1.0, 1.2))),
-    "sepmm-tight": Look("SepMM (proven)", "#009E73", "D", (0, (2.5, 1.0))),
-    "weighted-sepmm-tight": Look("Weighted SepMM (proven)", "#D55E00", "P", (0, (7.0, 1.5))),
-    "inverse-variance-sepmm-tight": Look("SepMM, inverse variance (proven)", "#999933", "X", (0, (1.0, 2.5))),
-    "curator-uniform": Look("Trusted curator, all at the lowest level", "#555555", "_", (0, (1.0, 1.0))),
-    "curator-weighted": Look("Trusted curator, weight per level", "#000000", "|", (0, (8.0, 2.0))),
-}
 
 DATASETS = {"msnbc": "MSNBC", "synthetic": "Synthetic"}
 

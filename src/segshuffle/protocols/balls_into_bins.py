@@ -19,6 +19,7 @@ from segshuffle.accounting.collections.poisson_calibration import least_blanket_
 from segshuffle.accounting.collections.poisson_pair import BLANKET_MEAN_RANGE
 from segshuffle.accounting.collections.published import item_target, least_blanket_per_user
 from segshuffle.errors import ParameterError
+from segshuffle.looks import DASHES, PALETTE, Look
 from segshuffle.protocols.base import (
     FloatArray,
     IntArray,
@@ -30,6 +31,7 @@ from segshuffle.protocols.base import (
     draw_blanket,
     exchanged_items,
 )
+from segshuffle.protocols.declared import Declared
 
 ANALYSES = ("numerical", "closed-form", "product")
 SMALLEST_MEAN = BLANKET_MEAN_RANGE[0]
@@ -70,11 +72,6 @@ class BallsIntoBins:
     def name(self) -> str:
         """Identifier of the variant."""
         return "mm" + _suffix(self.analysis)
-
-    @property
-    def label(self) -> str:
-        """Legend entry."""
-        return "MM, shuffle"
 
     def plan(self, problem: Problem) -> Plan:
         """Fix m for the lowest level and all users."""
@@ -155,18 +152,16 @@ class SeparateBallsIntoBins:
     weights: str = "plain"
     analysis: str = "numerical"
     name: str = field(init=False)
-    label: str = field(init=False)
 
     def __post_init__(self) -> None:
         names = {
-            "plain": ("sepmm", "SepMM, shuffle"),
-            "published": ("weighted-sepmm", "Weighted SepMM, shuffle"),
-            "inverse-variance": ("inverse-variance-sepmm", "Inverse-variance SepMM (not in the paper)"),
+            "plain": "sepmm",
+            "published": "weighted-sepmm",
+            "inverse-variance": "inverse-variance-sepmm",
         }
         if self.weights not in names:
             raise ParameterError("weights", self.weights, f"one of {', '.join(WEIGHTS)}")
-        object.__setattr__(self, "name", names[self.weights][0] + _suffix(self.analysis))
-        object.__setattr__(self, "label", names[self.weights][1])
+        object.__setattr__(self, "name", names[self.weights] + _suffix(self.analysis))
 
     def plan(self, problem: Problem) -> Plan:
         """Fix m_k and the weight of every level; levels nobody chose get weight 0."""
@@ -225,3 +220,61 @@ class SeparateBallsIntoBins:
             if n > 0
         )
         return float(noise + assignment_variance(item_counts, counts, per_message))
+
+
+OPTIONS = {
+    "analysis": {
+        "description": "Analysis that fixes the blanket of the published methods",
+        "enum": ["numerical", "closed-form"],
+        "default": "numerical",
+    }
+}
+METHODS = (
+    Declared(
+        "mm",
+        Look("MM, shuffle", PALETTE["sky"], "^", DASHES[3]),
+        lambda options: BallsIntoBins(options["analysis"]),
+        in_paper=True,
+    ),
+    Declared(
+        "sepmm",
+        Look("SepMM, shuffle", PALETTE["green"], "D", DASHES[4]),
+        lambda options: SeparateBallsIntoBins("plain", options["analysis"]),
+        in_paper=True,
+    ),
+    Declared(
+        "weighted-sepmm",
+        Look("Weighted SepMM, shuffle", PALETTE["vermilion"], "P", DASHES[5]),
+        lambda options: SeparateBallsIntoBins("published", options["analysis"]),
+        in_paper=True,
+    ),
+    Declared(
+        "inverse-variance-sepmm",
+        Look("SepMM, inverse variance (not in the paper)", PALETTE["blue"], "X", DASHES[6]),
+        lambda options: SeparateBallsIntoBins("inverse-variance", options["analysis"]),
+    ),
+    Declared(
+        "mm-tight",
+        Look("MM (proven)", PALETTE["sky"], "^", DASHES[3]),
+        lambda _: BallsIntoBins("product"),
+        accounting="proven",
+    ),
+    Declared(
+        "sepmm-tight",
+        Look("SepMM (proven)", PALETTE["green"], "D", DASHES[4]),
+        lambda _: SeparateBallsIntoBins("plain", "product"),
+        accounting="proven",
+    ),
+    Declared(
+        "weighted-sepmm-tight",
+        Look("Weighted SepMM (proven)", PALETTE["vermilion"], "P", DASHES[5]),
+        lambda _: SeparateBallsIntoBins("published", "product"),
+        accounting="proven",
+    ),
+    Declared(
+        "inverse-variance-sepmm-tight",
+        Look("SepMM, inverse variance (proven)", PALETTE["olive"], "X", DASHES[6]),
+        lambda _: SeparateBallsIntoBins("inverse-variance", "product"),
+        accounting="proven",
+    ),
+)

@@ -159,11 +159,6 @@ class Method(Protocol):
         """Identifier in tables and file names."""
         ...
 
-    @property
-    def label(self) -> str:
-        """Legend entry."""
-        ...
-
     def plan(self, problem: Problem) -> Plan:
         """Fix every parameter."""
         ...

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from segshuffle.accounting.numerics.gaussian import gaussian_ratio
+from segshuffle.looks import PALETTE, Look
 from segshuffle.protocols.base import (
     FloatArray,
     IntArray,
@@ -22,6 +23,7 @@ from segshuffle.protocols.base import (
     exchanged_items,
     uniform_item_counts,
 )
+from segshuffle.protocols.declared import Declared
 from segshuffle.protocols.weights import ErrorTerms, best_copies
 
 
@@ -42,11 +44,6 @@ class GaussianCurator:
     def name(self) -> str:
         """Identifier of the variant."""
         return "curator-weighted" if self.weighted else "curator-uniform"
-
-    @property
-    def label(self) -> str:
-        """Legend entry."""
-        return "Trusted curator, weight per level" if self.weighted else "Trusted curator, everyone at the lowest level"
 
     def plan(self, problem: Problem) -> Plan:
         """Weights per level for noise of deviation 1 per counter (the scale is free)."""
@@ -85,3 +82,21 @@ class GaussianCurator:
         weights = np.asarray(plan.parameters["weights"])
         counts = np.asarray(plan.problem.level_counts, dtype=float)
         return self._terms(plan.problem, item_counts).error(weights, counts)
+
+
+METHODS = (
+    Declared(
+        "curator-uniform",
+        Look("Trusted curator, all at the lowest level", PALETTE["dark-grey"], "_", (0, (1.0, 1.0))),
+        lambda _: GaussianCurator(weighted=False),
+        accounting="proven",
+        role="reference",
+    ),
+    Declared(
+        "curator-weighted",
+        Look("Trusted curator, weight per level", PALETTE["black"], "|", (0, (8.0, 2.0))),
+        lambda _: GaussianCurator(weighted=True),
+        accounting="proven",
+        role="reference",
+    ),
+)

@@ -23,6 +23,7 @@ from segshuffle.accounting.collections.poisson_product import delta_interval, lo
 from segshuffle.accounting.collections.published import item_target
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError
 from segshuffle.errors import InfeasibleError, ParameterError
+from segshuffle.looks import DASHES, PALETTE, Look
 from segshuffle.protocols.base import (
     FloatArray,
     IntArray,
@@ -33,6 +34,7 @@ from segshuffle.protocols.base import (
     exchanged_items,
     uniform_item_counts,
 )
+from segshuffle.protocols.declared import Declared
 from segshuffle.protocols.weights import STARTS, ErrorTerms, best_copies
 
 ACCOUNTINGS = ("product", "group")
@@ -170,15 +172,6 @@ class PoissonSegmented:
         if self.accounting == "group":
             return "sound-group"
         return "tight" if self.copies_max <= 1 else "tight-copies"
-
-    @property
-    def label(self) -> str:
-        """Legend entry."""
-        return {
-            "sound-group": "Poisson blanket, group privacy",
-            "tight": "Tight, sampling",
-            "tight-copies": "Tight, copies",
-        }[self.name]
 
     def plan(self, problem: Problem) -> Plan:
         """Fix m and all a_k jointly, and certify every level."""
@@ -366,3 +359,28 @@ def _local_minima(values: FloatArray) -> list[int]:
 def _messages(problem: Problem, blanket_per_user: float, copies: Sequence[float] | FloatArray) -> float:
     """Expected messages per user, blanket and copies."""
     return blanket_per_user + problem.set_size * float(np.dot(problem.level_counts, copies)) / problem.n_users
+
+
+METHODS = (
+    Declared(
+        "sound-group",
+        Look("Poisson blanket, group privacy (proven)", PALETTE["grey"], "s", DASHES[1]),
+        lambda _: PoissonSegmented(accounting="group"),
+        accounting="proven",
+        role="curve",
+    ),
+    Declared(
+        "tight",
+        Look("Tight, sampling (ours, proven)", PALETTE["blue"], "o", "-"),
+        lambda _: PoissonSegmented(),
+        accounting="proven",
+        role="curve",
+    ),
+    Declared(
+        "tight-copies",
+        Look("Tight, copies (ours, proven)", PALETTE["wine"], "D", "-"),
+        lambda options: PoissonSegmented(copies_max=float(options["copies_max"])),
+        accounting="proven",
+        role="curve",
+    ),
+)

@@ -15,6 +15,7 @@ import numpy as np
 from scipy import optimize
 
 from segshuffle.accounting.collections.published import largest_sampling_rate, least_blanket_per_user
+from segshuffle.looks import PALETTE, Look
 from segshuffle.protocols.base import (
     FloatArray,
     IntArray,
@@ -26,6 +27,7 @@ from segshuffle.protocols.base import (
     blanket_variance,
     draw_blanket,
 )
+from segshuffle.protocols.declared import Declared
 
 _BRACKET_POINTS = 16
 _BLANKET_RTOL = 1e-3
@@ -102,7 +104,6 @@ class Segmented:
 
     blanket_per_user: float | None = None
     name: str = "segmented"
-    label: str = "Ours (segmented)"
 
     def plan(self, problem: Problem) -> Plan:
         """Fix m and every lambda_k."""
@@ -167,3 +168,10 @@ def optimize_parameters(problem: Problem) -> Plan:
     log_blanket = float(found.x) if found.fun <= values[best] else float(grid[best])
     blanket = math.exp(log_blanket)
     return plan_at(problem, blanket, sampling_rates(problem, blanket))
+
+
+METHODS = (
+    Declared(
+        "segmented", Look("Segmented (the paper's)", PALETTE["black"], "o", "-"), lambda _: Segmented(), role="curve"
+    ),
+)

@@ -24,7 +24,9 @@ from segshuffle.accounting.single_message.variation_ratio import (
     largest_local_epsilon,
 )
 from segshuffle.errors import ParameterError
+from segshuffle.looks import DASHES, PALETTE, Look
 from segshuffle.protocols.base import FloatArray, IntArray, Plan, Problem, Sample
+from segshuffle.protocols.declared import Declared
 
 #: Users simulated at once: bounds the memory of a repetition.
 _CHUNK = 65_536
@@ -100,11 +102,6 @@ class SubsetExponential:
         if self.local_epsilon is not None:
             return "subexp-local"
         return "subexp-shuffle" if self.accounting == "published" else "subexp-shuffle-proven"
-
-    @property
-    def label(self) -> str:
-        """Legend entry."""
-        return "Subexp, shuffle" if self.local_epsilon is None else "Subexp, local"
 
     def plan(self, problem: Problem) -> Plan:
         """Fix the subset size and the local epsilon.
@@ -275,3 +272,35 @@ def _not_held(rows: NDArray[np.integer[Any]], ranks: IntArray) -> IntArray:
     # item = rank + number of held items at or below it; held item l passes when rows[l] - l <= rank
     thresholds = rows - np.arange(rows.shape[1])
     return np.asarray(ranks + (thresholds[:, None, :] <= ranks[:, :, None]).sum(axis=2))
+
+
+OPTIONS = {
+    "local_epsilon": {
+        "description": "Privacy level of subexp-local, without shuffling",
+        "type": "number",
+        "minimum": 1.0e-12,
+        "maximum": 50,
+        "default": 2.0,
+    }
+}
+METHODS = (
+    Declared(
+        "subexp-local",
+        Look("Subexp, local", PALETTE["purple"], "v", DASHES[2]),
+        lambda options: SubsetExponential(local_epsilon=options["local_epsilon"]),
+        in_paper=True,
+        detail=" (ε = {local_epsilon:g})",
+    ),
+    Declared(
+        "subexp-shuffle",
+        Look("Subexp, shuffle", PALETTE["orange"], "s", DASHES[1]),
+        lambda _: SubsetExponential(),
+        in_paper=True,
+    ),
+    Declared(
+        "subexp-shuffle-proven",
+        Look("Subexp, shuffle (proven)", PALETTE["orange"], "s", DASHES[1]),
+        lambda _: SubsetExponential(accounting="proven"),
+        accounting="proven",
+    ),
+)

@@ -15,11 +15,11 @@ import oracles as o
 import pytest
 from scipy import stats
 
-from segshuffle.protocols import BallsIntoBins, Problem, Sample, Segmented, SeparateBallsIntoBins
-from segshuffle.protocols.base import draw_blanket
+from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
+from segshuffle.protocols.base import Problem, Sample, draw_blanket
 from segshuffle.protocols.messages import Announcement, ClientBatch, Shuffler, run_protocol, tally
 from segshuffle.protocols.poisson import PoissonSegmented
-from segshuffle.protocols.segmented import plan_at
+from segshuffle.protocols.segmented import Segmented, plan_at
 
 ALARM = 1e-9
 LARGEST_Z = 6.5

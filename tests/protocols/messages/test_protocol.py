@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 
 from segshuffle.errors import DataError, ParameterError
-from segshuffle.protocols import BallsIntoBins, Plan, SeparateBallsIntoBins, SubsetExponential, segmented
+from segshuffle.protocols import segmented
+from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
+from segshuffle.protocols.base import Plan
 from segshuffle.protocols.messages import (
     Announcement,
     ClientBatch,
@@ -26,6 +28,7 @@ from segshuffle.protocols.messages import (
     run_protocol,
 )
 from segshuffle.protocols.segmented import plan_at
+from segshuffle.protocols.subset_exponential import SubsetExponential
 
 LEVELS = (0.5, 1.0, 2.0)
 D, S, N = 12, 3, 600

@@ -11,11 +11,11 @@ import pytest
 from segshuffle.datasets.populations import uniform_population
 from segshuffle.pipeline.design import Scenario, level_counts, scenarios, settings
 from segshuffle.pipeline.seeds import stream
-from segshuffle.protocols import Problem, SubsetExponential
-from segshuffle.protocols.base import uniform_item_counts
+from segshuffle.protocols.base import Problem, uniform_item_counts
 from segshuffle.protocols.central import GaussianCurator
 from segshuffle.protocols.poisson import PoissonSegmented
 from segshuffle.protocols.segmented import expected_mse, sampling_rates
+from segshuffle.protocols.subset_exponential import SubsetExponential
 from segshuffle.studies.reproduction import proven as tight
 from segshuffle.studies.reproduction import proven_planning as tight_planning
 from segshuffle.studies.reproduction.planning import problem_of

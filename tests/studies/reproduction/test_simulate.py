@@ -12,9 +12,12 @@ import pytest
 from segshuffle.datasets.populations import uniform_population
 from segshuffle.pipeline.design import Scenario, blanket_grid, level_counts, settings
 from segshuffle.pipeline.seeds import stream
-from segshuffle.protocols import COMPETITORS, Segmented
+from segshuffle.protocols.listed import competitor_names
+from segshuffle.protocols.segmented import Segmented
 from segshuffle.studies.reproduction.planning import plan_setting, problem_of
 from segshuffle.studies.reproduction.simulate import draw_levels, simulate_scenario, tasks_of
+
+COMPETITORS = competitor_names()
 
 
 @pytest.fixture

@@ -16,9 +16,8 @@ import pandas as pd
 from segshuffle.accounting.collections.full_view import FullView, group_delta, group_epsilon, worst_split_user_lower
 from segshuffle.accounting.collections.published import published_item_delta
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
-from segshuffle.pipeline.config import Config
-from segshuffle.pipeline.design import Setting
-from segshuffle.protocols import Problem
+from segshuffle.pipeline.design import Config, Setting
+from segshuffle.protocols.base import Problem
 from segshuffle.studies.reproduction.planning import Plans, problem_of
 
 #: View -> kind of its *item-level* delta as a statement on the protocol.

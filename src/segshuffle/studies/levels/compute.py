@@ -44,12 +44,19 @@ from segshuffle.accounting.collections.poisson_calibration import largest_copies
 from segshuffle.accounting.collections.poisson_pair import BLANKET_MEAN_RANGE
 from segshuffle.datasets.population import Population
 from segshuffle.errors import ParameterError
-from segshuffle.pipeline.config import Config
-from segshuffle.pipeline.design import Scenario, Setting
+from segshuffle.pipeline.design import Config, Scenario, Setting
 from segshuffle.pipeline.progress import parallel
 from segshuffle.pipeline.seeds import stream
-from segshuffle.protocols import Plan, Problem, Sample
-from segshuffle.protocols.base import FloatArray, IntArray, assignment_spread, exchanged_items, uniform_item_counts
+from segshuffle.protocols.base import (
+    FloatArray,
+    IntArray,
+    Plan,
+    Problem,
+    Sample,
+    assignment_spread,
+    exchanged_items,
+    uniform_item_counts,
+)
 from segshuffle.protocols.messages import LevelEstimates, LevelPrivacy, noisy_level_moments, weight_variance
 from segshuffle.protocols.messages.levels import level_announcement
 from segshuffle.protocols.poisson import PoissonSegmented

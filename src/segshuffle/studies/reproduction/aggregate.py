@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 
 from segshuffle.datasets.population import Population, load_population
-from segshuffle.pipeline.config import Config
-from segshuffle.pipeline.design import Scenario
+from segshuffle.pipeline.design import Config, Scenario
 from segshuffle.studies.reproduction.planning import Plans
 from segshuffle.studies.reproduction.simulate import Task, tasks_of
 

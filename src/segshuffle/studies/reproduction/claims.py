@@ -16,6 +16,7 @@ import pandas as pd
 
 from segshuffle.pipeline import judging as verdicts
 from segshuffle.pipeline.judging import NOT, PARTLY, REPRODUCED, Finding, NotRunError
+from segshuffle.protocols.registry import paper_competitors
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ class Panels:
         if rows.empty:
             raise NotRunError(f"panel {dataset}, n = {n}, s = {set_size}, {split} did not run")
         curve = rows[(rows["method"] == "segmented") & ~rows["optimum"]].sort_values("blanket_per_user")
-        others = rows[(rows["method"] != "segmented") & (rows["method"] != "inverse-variance-sepmm")]
+        others = rows[rows["method"].isin(paper_competitors())]
         return Panel(
             name=f"{dataset} n={n} s={set_size} {split}",
             blanket=curve["blanket_per_user"].to_numpy(),

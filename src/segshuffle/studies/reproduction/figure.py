@@ -14,7 +14,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from segshuffle.pipeline.design import Scenario
-from segshuffle.pipeline.style import LOOKS, dataset_label, mark_edition, use_style
+from segshuffle.pipeline.style import dataset_label, mark_edition, use_style
+from segshuffle.protocols.registry import look_of, looks_in
 
 _LETTERS = "abcdefghijklmnop"
 
@@ -63,8 +64,7 @@ def _panel(axis: Axes, rows: pd.DataFrame, scenario: Scenario, letter: str) -> N
     x = curve["blanket_per_user"].to_numpy()
     # competitors choose their own blanket: they are level lines with a few markers to tell them apart in grey
     marks = [x[0] * (x[-1] / x[0]) ** share for share in (0.06, 0.35, 0.65, 0.94)]
-    for name, look in LOOKS.items():
-        # proven methods have figures of their own
+    for name, look in looks_in(rows).items():
         if name == "segmented":
             _band(axis, x, curve)
             axis.plot(
@@ -107,7 +107,7 @@ def title_of(letter: str, scenario: Scenario, source: str) -> str:
 
 def _band(axis: Axes, x: np.ndarray[Any, Any], curve: pd.DataFrame) -> None:
     """Two standard errors around our curve."""
-    look = LOOKS["segmented"]
+    look = look_of("segmented")
     low, high = curve["mse_mean"] - 2 * curve["mse_stderr"], curve["mse_mean"] + 2 * curve["mse_stderr"]
     axis.fill_between(x, low, high, color=look.color, alpha=0.2, lw=0)
 
@@ -122,7 +122,7 @@ def _mark_optimum(axis: Axes, rows: pd.DataFrame, x: np.ndarray[Any, Any]) -> No
                 row["mse_mean"],
                 "*",
                 ms=9,
-                color=LOOKS["segmented"].color,
+                color=look_of("segmented").color,
                 mfc="white",
                 label="$m$ from optimizeParameter",
                 zorder=5,

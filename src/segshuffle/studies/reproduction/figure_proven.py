@@ -12,7 +12,8 @@ from matplotlib.figure import Figure
 
 from segshuffle.looks import Look
 from segshuffle.pipeline.design import Scenario
-from segshuffle.pipeline.style import LOOKS, mark_edition, use_style
+from segshuffle.pipeline.style import mark_edition, use_style
+from segshuffle.protocols.registry import look_of
 from segshuffle.studies.reproduction.figure import rows_of, set_log_axes, title_of
 
 _LETTERS = "abcdefghijklmnopqr"
@@ -33,9 +34,9 @@ def draw(tight: pd.DataFrame, published: pd.DataFrame, scenarios: Sequence[Scena
     for letter, axis, scenario in zip(_LETTERS, axes, scenarios, strict=False):
         theirs, ours = rows_of(published, scenario), rows_of(tight, scenario)
         curve = theirs[(theirs["method"] == "segmented") & ~theirs["optimum"]]
-        _curve(axis, curve, LOOKS["segmented"], "blanket_per_user")
+        _curve(axis, curve, look_of("segmented"), "blanket_per_user")
         for name in _CURVES:
-            _curve(axis, ours[(ours["method"] == name) & (ours["role"] == "grid")], LOOKS[name], "blanket_per_user")
+            _curve(axis, ours[(ours["method"] == name) & (ours["role"] == "grid")], look_of(name), "blanket_per_user")
         best = ours[(ours["role"] == "best") & ~ours["method"].isin(_CURVES)]
         _levels(axis, best, float(curve["blanket_per_user"].min()), float(curve["blanket_per_user"].max()))
         set_log_axes(axis, curve["blanket_per_user"], "blanket messages per user $m$")
@@ -51,12 +52,12 @@ def draw_messages(tight: pd.DataFrame, scenarios: Sequence[Scenario], *, edition
         best = rows[rows["role"] == "best"].set_index("method")["mse_expected"]
         for name in ("tight", "tight-copies"):
             spent = rows[(rows["role"] == "budget") & (rows["method"] == name)].sort_values("messages_per_user")
-            look = LOOKS[name]
+            look = look_of(name)
             ratio = spent["mse_expected"] / best["curator-weighted"]
             axis.plot(
                 spent["messages_per_user"], ratio, look.marker, ls=look.dashes, color=look.color, label=look.label, ms=3
             )
-        axis.axhline(1.0, color=LOOKS["curator-weighted"].color, lw=1.2, label=LOOKS["curator-weighted"].label)
+        axis.axhline(1.0, color=look_of("curator-weighted").color, lw=1.2, label=look_of("curator-weighted").label)
         set_log_axes(axis, rows.loc[rows["role"] == "budget", "messages_per_user"], "messages per user")
         axis.set(xscale="linear", yscale="linear", xlim=(0, None), ylim=(0.95, 2.0))
         axis.set_ylabel("MSE / curator")
@@ -87,7 +88,7 @@ def _levels(axis: Axes, rows: pd.DataFrame, low: float, high: float) -> None:
     """Methods without an m of ours as level lines, marked a few times so that they differ in grey."""
     marks = [low * (high / low) ** share for share in (0.06, 0.35, 0.65, 0.94)]
     for row in rows.to_dict("records"):
-        look = LOOKS[row["method"]]
+        look = look_of(row["method"], row.get("parameters"))
         axis.plot(
             [low, *marks, high],
             [row["mse_mean"]] * (len(marks) + 2),

@@ -7,7 +7,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
-from segshuffle.pipeline.style import LOOKS, dataset_label, mark_edition, use_style
+from segshuffle.pipeline.style import dataset_label, mark_edition, use_style
+from segshuffle.protocols.registry import look_of, looks_in
 
 _PANEL = ["dataset", "set_size", "n_users", "split"]
 
@@ -26,13 +27,11 @@ def draw(table: pd.DataFrame, *, edition: str) -> Figure:
     rows = data[[*_PANEL, "source"]].drop_duplicates().reset_index(drop=True)
     figure, axis = plt.subplots(figsize=(7.0, 0.24 * len(rows) + 1.2), layout="constrained")
     position = {tuple(row[:4]): len(rows) - 1 - i for i, row in enumerate(rows.itertuples(index=False, name=None))}
-    for method, look in LOOKS.items():
+    for method, look in looks_in(data).items():
         chosen = data[data["method"] == method]
-        if chosen.empty:
-            continue
         y = [position[tuple(row)] for row in chosen[_PANEL].itertuples(index=False, name=None)]
         axis.plot(chosen["ratio"], y, look.marker, color=look.color, label=look.label, ls="none", ms=5)
-    axis.axvline(1.0, color=LOOKS["segmented"].color, lw=1.2)
+    axis.axvline(1.0, color=look_of("segmented").color, lw=1.2)
     axis.set_xscale("log")
     axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_xlabel("MSE over the least MSE of the segmented protocol (line: 1)")

@@ -6,10 +6,10 @@ from typing import Any
 
 import joblib
 
-from segshuffle.pipeline.config import Config
-from segshuffle.pipeline.design import Setting, blanket_grid, level_counts
+from segshuffle.pipeline.design import Config, Setting, blanket_grid, level_counts
 from segshuffle.pipeline.progress import parallel
-from segshuffle.protocols import Method, Problem, competitor
+from segshuffle.protocols.base import Method, Problem
+from segshuffle.protocols.registry import competitor
 from segshuffle.protocols.segmented import least_blankets, optimize_parameters, sampling_rates
 
 Plans = dict[str, Any]
@@ -28,12 +28,7 @@ def problem_of(config: Config, setting: Setting, split: str) -> Problem:
 
 def method_of(config: Config, name: str) -> Method:
     """Return the competitor of that name with the configuration's options."""
-    options = config["competitors"]
-    return competitor(
-        name,
-        analysis=options["balls_into_bins_analysis"],
-        local_epsilon=options["subexp_local_epsilon"],
-    )
+    return competitor(name, config["competitors"])
 
 
 def plan_setting(config: Config, setting: Setting, *, n_jobs: int = 1) -> Plans:

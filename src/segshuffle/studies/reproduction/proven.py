@@ -10,9 +10,8 @@ import numpy as np
 import pandas as pd
 
 from segshuffle.datasets.population import Population
-from segshuffle.pipeline.config import Config
-from segshuffle.pipeline.design import Scenario
-from segshuffle.protocols import Method, Plan
+from segshuffle.pipeline.design import Config, Scenario
+from segshuffle.protocols.base import Method, Plan
 from segshuffle.studies.reproduction.aggregate import row_of
 from segshuffle.studies.reproduction.planning import Plans, problem_of
 from segshuffle.studies.reproduction.proven_planning import curve_methods, point_methods

@@ -2,39 +2,22 @@
 
 from __future__ import annotations
 
-from segshuffle.pipeline.config import Config
-from segshuffle.pipeline.design import Setting, blanket_grid
-from segshuffle.protocols import Method, Problem
-from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
-from segshuffle.protocols.central import GaussianCurator
+from segshuffle.pipeline.design import Config, Setting, blanket_grid
+from segshuffle.protocols.base import Method, Problem
 from segshuffle.protocols.poisson import PoissonSegmented
-from segshuffle.protocols.subset_exponential import SubsetExponential
+from segshuffle.protocols.registry import proven_curves, proven_methods
 from segshuffle.studies.reproduction.planning import Plans, problem_of
 
 
 def curve_methods(config: Config) -> dict[str, PoissonSegmented]:
     """Methods drawn over m."""
-    copies_max = float(config["tight"]["copies_max"])
-    methods = (
-        PoissonSegmented(accounting="group"),
-        PoissonSegmented(),
-        PoissonSegmented(copies_max=copies_max),
-    )
-    return {method.name: method for method in methods}
+    curves = proven_curves(config["tight"])
+    return {name: method for name, method in curves.items() if isinstance(method, PoissonSegmented)}
 
 
 def point_methods() -> dict[str, Method]:
     """Methods with one number per scenario: the competitors with proven accounting, and the curators."""
-    methods: tuple[Method, ...] = (
-        BallsIntoBins(analysis="product"),
-        SeparateBallsIntoBins(analysis="product"),
-        SeparateBallsIntoBins(weights="published", analysis="product"),
-        SeparateBallsIntoBins(weights="inverse-variance", analysis="product"),
-        SubsetExponential(accounting="proven"),
-        GaussianCurator(weighted=False),
-        GaussianCurator(weighted=True),
-    )
-    return {method.name: method for method in methods}
+    return proven_methods()
 
 
 def plan_tight(config: Config, setting: Setting) -> Plans:

@@ -1,0 +1,86 @@
+"""Which methods and options the files of this folder declare, read from their source: nothing is imported for it.
+
+The configuration is checked with it before any job starts, without numpy.
+"""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import Any
+
+from segshuffle.errors import ConfigError
+
+FOLDER = Path(__file__).parent
+_SHAPE = 'METHODS must be a tuple of Declared("name", ...) with the name as a literal, and OPTIONS a literal dictionary'
+
+#: One file's names of methods, and the JSON schema of every option with its default.
+Listed = tuple[tuple[str, ...], dict[str, dict[str, Any]]]
+
+
+def listed(folder: Path = FOLDER) -> dict[str, Listed]:
+    """File (without ending) -> names of its published methods and its options, read without importing anything.
+
+    Raises
+    ------
+    ConfigError
+        If a file is no Python or its declaration is not as described; says which file.
+    """
+    found = {}
+    for path in sorted(folder.glob("*.py")):
+        try:
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+        except (SyntaxError, UnicodeDecodeError) as error:
+            raise ConfigError(f"{path}: not a Python file: {error}") from error
+        values = {
+            ast.unparse(target): node.value
+            for node in tree.body
+            if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None
+            for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        }
+        if "METHODS" in values:
+            found[path.stem] = _read(path, values["METHODS"], values.get("OPTIONS"))
+    return found
+
+
+def _read(path: Path, methods: ast.expr, options: ast.expr | None) -> Listed:
+    try:
+        calls = [node for node in ast.iter_child_nodes(methods) if isinstance(node, ast.Call)]
+        names = tuple(ast.literal_eval(_argument(call, "name", 0)) for call in calls if _is_published(call))
+        return names, {} if options is None else ast.literal_eval(options)
+    except (ValueError, IndexError) as error:
+        raise ConfigError(f"{path}: {_SHAPE}.") from error
+
+
+def _is_published(call: ast.Call) -> bool:
+    stated = {word.arg: word.value for word in call.keywords}
+    role, accounting = stated.get("role"), stated.get("accounting")
+    return (role is None or ast.literal_eval(role) == "competitor") and (
+        accounting is None or ast.literal_eval(accounting) == "published"
+    )
+
+
+def _argument(call: ast.Call, name: str, position: int) -> ast.expr:
+    named = [word.value for word in call.keywords if word.arg == name]
+    return named[0] if named else call.args[position]
+
+
+def competitor_names() -> tuple[str, ...]:
+    """Names that ``competitors.methods`` of the configuration may list."""
+    return tuple(name for names, _ in listed().values() for name in names)
+
+
+def schema() -> dict[str, Any]:
+    """JSON schema of the section ``competitors``: the methods, and the options of every file that has some."""
+    options = {
+        file: {"type": "object", "additionalProperties": False, "properties": properties}
+        for file, (_, properties) in listed().items()
+        if properties
+    }
+    methods = {"type": "array", "uniqueItems": True, "items": {"enum": list(competitor_names())}}
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["methods"],
+        "properties": {"methods": methods, **options},
+    }

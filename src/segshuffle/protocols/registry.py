@@ -1,0 +1,131 @@
+"""All methods that there are: every file of this folder that declares some in ``METHODS``.
+
+A rule of the pipeline whose script imports this module depends on every file of this folder.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import json
+import zlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from segshuffle.errors import ConfigError, ParameterError
+from segshuffle.looks import Look, spare_look
+from segshuffle.protocols.declared import Declared
+from segshuffle.protocols.listed import FOLDER, competitor_names, listed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from segshuffle.protocols.base import Method
+
+PACKAGE = __name__.rpartition(".")[0]
+
+
+@functools.cache
+def every(folder: Path = FOLDER, package: str = PACKAGE) -> dict[str, Declared]:
+    """All declared methods by name.
+
+    Raises
+    ------
+    ConfigError
+        If a file cannot be imported or two declare the same name; says which.
+    """
+    found: dict[str, Declared] = {}
+    origin: dict[str, str] = {}
+    for file in listed(folder):
+        for declared in _imported(folder / f"{file}.py", package).METHODS:
+            if declared.name in found:
+                raise ConfigError(
+                    f"{folder / file}.py: declares the method {declared.name!r}, as {origin[declared.name]} does; "
+                    "give it a name of its own."
+                )
+            found[declared.name], origin[declared.name] = declared, f"{file}.py"
+    return found
+
+
+def _imported(path: Path, package: str) -> Any:
+    try:
+        return importlib.import_module(f"{package}.{path.stem}")
+    except Exception as error:
+        raise ConfigError(f"{path}: cannot be imported: {type(error).__name__}: {error}") from error
+
+
+def competitor(name: str, section: Mapping[str, Any] | None = None) -> Method:
+    """Return the published method of that name, made with the options of the configuration.
+
+    Parameters
+    ----------
+    name : str
+        One of `competitor_names`.
+    section : mapping, optional
+        The section ``competitors`` of the configuration; an option that it does not name has its default.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such method.
+    """
+    for file, (names, schemas) in listed().items():
+        if name in names:
+            given = (section or {}).get(file, {})
+            options = {key: given.get(key, schema["default"]) for key, schema in schemas.items()}
+            return every()[name].make(options)
+    raise ParameterError("method", name, f"one of {', '.join(competitor_names())}")
+
+
+def proven_curves(options: Mapping[str, Any]) -> dict[str, Method]:
+    """Methods with proven accounting that are drawn over m, made with the options of their section."""
+    chosen = {name: each for name, each in every().items() if each.accounting == "proven" and each.role == "curve"}
+    return {name: each.make(options) for name, each in chosen.items()}
+
+
+def proven_methods() -> dict[str, Method]:
+    """Methods with proven accounting and one number per panel: competitors, then references."""
+    chosen = [each for each in every().values() if each.accounting == "proven" and each.role != "curve"]
+    return {each.name: each.make({}) for each in sorted(chosen, key=lambda each: each.role != "competitor")}
+
+
+def paper_competitors() -> frozenset[str]:
+    """Names of the paper's own competitors, the only ones that its verdicts look at."""
+    return frozenset(name for name, each in every().items() if each.in_paper)
+
+
+def look_of(name: str, parameters: Mapping[str, Any] | str | None = None) -> Look:
+    """How a method is drawn, the same everywhere; a method that is not declared goes under its own name.
+
+    Parameters
+    ----------
+    name : str
+        Name of the method.
+    parameters : mapping or str, optional
+        The parameters of its plan, or their JSON as tables hold it: some legends show one of them.
+    """
+    if name not in _looks():
+        return spare_look(name, zlib.crc32(name.encode()), taken=list(_looks().values()))
+    look, detail = _looks()[name], every()[name].detail
+    if not detail or parameters is None:
+        return look
+    values = json.loads(parameters) if isinstance(parameters, str) else parameters
+    return look._replace(label=look.label + detail.format(**values))
+
+
+@functools.cache
+def _looks() -> dict[str, Look]:
+    own = [each.look for each in every().values() if isinstance(each.look, Look)]
+    looks: dict[str, Look] = {}
+    for name, each in every().items():
+        spare = sum(isinstance(every()[other].look, str) for other in looks)
+        looks[name] = each.look if isinstance(each.look, Look) else spare_look(each.look, spare, taken=own)
+    return looks
+
+
+def looks_in(table: pd.DataFrame) -> dict[str, Look]:
+    """Looks of the methods of a table, in the order of their first rows: ours first, then as configured."""
+    columns = [name for name in ("method", "parameters") if name in table]
+    rows: Iterable[Mapping[Any, Any]] = table[columns].drop_duplicates("method").to_dict("records")
+    return {row["method"]: look_of(row["method"], row.get("parameters")) for row in rows}
