@@ -5,14 +5,17 @@ import math
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from segshuffle import cli
 from segshuffle.accounting.collections.published import proven_lower_item_delta, published_item_delta
-from segshuffle.cli import main
+from segshuffle.cli import build_parser, main
+from segshuffle.cli.terminal import whole
 from segshuffle.protocols.base import Problem, uniform_item_counts
 from segshuffle.protocols.segmented import Segmented, expected_mse, least_blankets
 
@@ -113,6 +116,21 @@ def test_an_account_has_the_librarys_numbers(capsys):
     assert proven.lower <= delta["upper"]
 
 
+def test_integers_may_be_written_with_a_power_of_ten(capsys):
+    plain = answer(capsys, words("account", ACCOUNT, "--json"))
+    assert answer(capsys, words("account", {**ACCOUNT, "--users": "5e3"}, "--json")) == plain
+    # exact: the float 1e23 is another integer
+    assert whole("1e23") == 10**23
+    plain = answer(capsys, words("plan", AT_5, "--json"))
+    assert answer(capsys, words("plan", {**AT_5, "--levels": "0.5:1e2,1:2e2,2:100"}, "--json")) == plain
+
+
+def test_a_list_longer_than_any_file_name_is_a_list(capsys):
+    frequencies = ",".join(8 * [f"0.25{100 * '0'}"])
+    found = answer(capsys, words("plan", AT_5, "--json", "--item-frequencies", frequencies))
+    assert found == answer(capsys, words("plan", AT_5, "--json"))
+
+
 @pytest.mark.parametrize("command", [words("plan", AT_5), words("account", ACCOUNT)], ids=["plan", "account"])
 def test_the_readable_form_shows_the_same_names_and_numbers(capsys, command):
     values = answer(capsys, [*command, "--json"])
@@ -131,11 +149,38 @@ def test_the_installed_program_runs():
     assert json.loads(done.stdout)["item_delta"]["kind"] == "published"
 
 
-@pytest.mark.parametrize("command", [[], ["plan"], ["account"], ["fetch-msnbc"]], ids=str)
-def test_help_is_given(capsys, command):
-    status, out, _ = run(capsys, [*command, "--help"])
+@pytest.mark.parametrize("command", [[], ["plan"], ["account"], ["simulate"], ["fetch-msnbc"]], ids=str)
+def test_help_fits_a_terminal_of_80_columns(capsys, monkeypatch, command):
+    monkeypatch.setenv("COLUMNS", "80")
+    status, out, _ = run(capsys, [*command, "-h"])
     assert status == 0
     assert "usage: segshuffle" in out
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_every_command_and_every_option_is_explained():
+    parser = build_parser()
+    (commands,) = (action for action in parser._actions if action.dest == "command")
+    files = {path.stem.replace("_", "-") for path in Path(cli.__file__).parent.glob("*.py")}
+    assert set(commands.choices) == files - {"--init--", "--main--", "terminal", "both-rounds"}
+    for command in commands.choices.values():
+        assert len(command.description) > 40
+        assert all(action.help for action in command._actions)
+
+
+SLOW_TO_IMPORT = {"numpy", "scipy.optimize", "scipy.stats", "pandas", "joblib", "matplotlib", "requests", "jsonschema"}
+
+
+@pytest.mark.parametrize(
+    ("command", "needed"), [(["--help"], set()), (words("account", ACCOUNT), {"numpy"})], ids=["help", "account"]
+)
+def test_a_command_imports_no_more_than_it_needs(command, needed):
+    """Start-up is imports: 0.3 s of help and 1 s of an account are kept by what is not imported."""
+    code = "import sys; from segshuffle.cli import main\ntry: main()\nfinally: print(*sys.modules, file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code, *command], capture_output=True, text=True, check=True)
+    imported = set(done.stderr.split())
+    assert "segshuffle.cli.account" in imported
+    assert imported & SLOW_TO_IMPORT == needed
 
 
 # --- errors ------------------------------------------------------------------------------------------------------
@@ -144,7 +189,8 @@ def test_help_is_given(capsys, command):
 WRONG = [
     ("plan", {"--domain-size": "1"}, ("domain", "1", ">= 2")),
     ("plan", {"--domain-size": "-8"}, ("domain", "-8", ">= 2")),
-    ("plan", {"--domain-size": "8.0"}, ("--domain-size", "'8.0'", "integer")),
+    ("plan", {"--domain-size": "8.5"}, ("--domain-size", "'8.5'", "integer")),
+    ("plan", {"--domain-size": "1e999999999"}, ("--domain-size", "'1e999999999'", "integer")),
     ("plan", {"--domain-size": "many"}, ("--domain-size", "'many'", "integer")),
     ("plan", {"--set-size": "0"}, ("set_size", "0", "between 1 and domain_size = 8")),
     ("plan", {"--set-size": "9"}, ("set_size", "9", "between 1 and domain_size = 8")),
@@ -172,11 +218,12 @@ WRONG = [
     ("plan", {"--item-frequencies": "1,1,1,1,0,0,0,0"}, ("item-frequencies", "1,1,1,1", "sum set-size = 2")),
     ("plan", {"--item-frequencies": "2,0,0,0,0,0,0,0"}, ("item-frequencies", "2,0,0", "in [0, 1]")),
     ("plan", {"--item-frequencies": "nan,1,1,0,0,0,0,0"}, ("item-frequencies", "nan", "in [0, 1]")),
+    ("plan", {"--item-frequencies": 300 * "x"}, ("item-frequencies", 300 * "x", "numbers")),
     ("plan", {"--item-frequencies": "nowhere.txt"}, ("item-frequencies", "'nowhere.txt'", "numbers")),
     ("plan", {"--delta": None}, ("--delta", "required", "")),
     ("plan", {"--blankets": "3"}, ("--blankets", "unrecognized", "")),
     ("account", {"--users": "0"}, ("users", "0", ">= 1")),
-    ("account", {"--users": "5e3"}, ("--users", "'5e3'", "integer")),
+    ("account", {"--users": "5e-3"}, ("--users", "'5e-3'", "integer")),
     ("account", {"--domain-size": "0"}, ("domain", "0", ">= 2")),
     ("account", {"--blanket-per-user": "nan"}, ("blanket_per_user", "nan", "(0, 1e+09]")),
     ("account", {"--sampling-rate": "0"}, ("sampling_rate", "0.0", "(0, 1]")),

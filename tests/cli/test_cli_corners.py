@@ -100,7 +100,7 @@ def test_a_reader_that_has_gone_is_no_error_to_speak_of():
 
 
 def test_a_character_that_the_output_cannot_show_is_one_sentence(monkeypatch, capsys):
-    monkeypatch.setattr("segshuffle.cli._fetch", lambda options: "\udcff: verified")
+    monkeypatch.setattr("segshuffle.cli.fetch_msnbc.run", lambda options: "\udcff: verified")
     monkeypatch.setattr("sys.stdout", io.TextIOWrapper(io.BytesIO(), encoding="utf-8"))
     assert main(["fetch-msnbc", "x"]) == 1
     said = capsys.readouterr().err
@@ -124,6 +124,12 @@ def test_a_folder_as_destination_is_refused_before_anything_is_fetched(capsys, t
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("segshuffle.datasets.fetch.get_body", lambda *_, **__: pytest.fail("asked a server"))
     assert "is a folder" in refusal(capsys, ["fetch-msnbc", "."])
+
+
+def test_a_name_that_no_disk_can_have_is_one_sentence(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("segshuffle.datasets.fetch.get_body", lambda *_, **__: pytest.fail("asked a server"))
+    assert "cannot be written (File name too long)" in refusal(capsys, ["fetch-msnbc", 300 * "x"])
 
 
 @pytest.mark.parametrize("accountant", ["tight", "published"])

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from segshuffle.cli.simulate_file import simulate_file
+from segshuffle.cli.both_rounds import simulate_file
 from segshuffle.errors import DataError, ParameterError
 from segshuffle.protocols.messages import LevelPrivacy
 

@@ -1,0 +1,157 @@
+"""What the commands share: numbers read from words, the options of a collection, answers and complaints shown."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import sys
+from decimal import Decimal, InvalidOperation
+from typing import Any, NoReturn
+
+
+class _Paragraphs(argparse.HelpFormatter):
+    """Texts as wide as the terminal, with their paragraphs."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return "\n\n".join(super(_Paragraphs, self)._fill_text(part, width, indent) for part in text.split("\n\n"))
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are one sentence, and whose texts have paragraphs."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(formatter_class=_Paragraphs, **given)
+
+    def error(self, message: str) -> NoReturn:
+        """Complain about the arguments and stop."""
+        complain(f"{self.prog}: {message} (see {self.prog} --help)")
+        raise SystemExit(2)
+
+    def print_help(self, file: Any = None) -> None:
+        """Print the help; a full disk or a closed output is said in one sentence."""
+        if file is not None:
+            super().print_help(file)
+        elif status := write(self.prog, self.format_help().rstrip("\n")):
+            raise SystemExit(status)
+
+
+def number(text: str) -> float:
+    """Read a number."""
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
+
+
+def integer(text: str) -> int:
+    """Read an integer, which may be written as 1e6."""
+    try:
+        return whole(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not an integer") from None
+
+
+def whole(text: str) -> int:
+    """Read an integer, exactly; a power of ten may stand for its noughts."""
+    with contextlib.suppress(ValueError):
+        return int(text)
+    try:
+        value = Decimal(text)
+    except InvalidOperation:
+        raise ValueError(text) from None
+    # an integer of a million digits would take a while, and is no size of anything
+    if not value.is_finite() or value.adjusted() > 400 or value != value.to_integral_value():
+        raise ValueError(text)
+    return int(value)
+
+
+def levels(text: str) -> tuple[tuple[float, int], ...]:
+    """Read ``epsilon:users`` pairs separated by commas."""
+    pairs = []
+    for part in text.split(","):
+        level, colon, users = part.partition(":")
+        try:
+            if not colon:
+                raise ValueError
+            pairs.append((float(level), whole(users)))
+        except ValueError:
+            raise argparse.ArgumentTypeError(
+                f"{part!r} is not a level: write epsilon:users pairs with commas, e.g. 0.5:1250,1.0:2500"
+            ) from None
+    return tuple(pairs)
+
+
+def add_collection(parser: argparse.ArgumentParser, *, about_levels: str) -> None:
+    """Add the options that plan and simulate share."""
+    parser.add_argument("--domain-size", type=integer, required=True, metavar="D", help="number of items d (>= 2)")
+    parser.add_argument("--levels", type=levels, required=True, metavar="EPSILON:USERS,...", help=about_levels)
+    parser.add_argument(
+        "--delta",
+        type=number,
+        required=True,
+        help="probability, in (0, 1), with which the guarantee of epsilon may fail; take much less than 1/users",
+    )
+    parser.add_argument(
+        "--accountant",
+        choices=["tight", "published"],
+        default="tight",
+        help="whose privacy analysis: tight is proven and has the smaller error (default); published is the paper's, "
+        "not proven",
+    )
+    parser.add_argument(
+        "--copies-max",
+        type=number,
+        default=1.0,
+        metavar="COPIES",
+        help="tight only: most messages that a user sends about one held item, on average (default 1)",
+    )
+    parser.add_argument(
+        "--max-messages",
+        type=number,
+        metavar="MESSAGES",
+        help="tight only: most messages that a user sends altogether, on average",
+    )
+
+
+def shown(values: dict[str, Any], *, as_json: bool) -> str:
+    """Text of an answer: JSON that reads back, or one line per name."""
+    if as_json:
+        return json.dumps(values, indent=2)
+    width = max(map(len, values))
+    return "\n".join(f"{name:<{width}}  {_short(value)}" for name, value in values.items())
+
+
+def _short(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(_short, value))
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_short(item)}" for key, item in value.items())
+    if value is None:
+        return "none"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def write(program: str, text: str) -> int:
+    """Write all of the answer to standard output; returns the exit status."""
+    try:
+        if sys.stdout is None:
+            raise OSError("it is closed")
+        print(text, flush=True)
+    except (OSError, ValueError) as error:  # ValueError: closed by the caller, or a character it cannot show
+        # a reader that has gone (head, less) has seen enough
+        if not isinstance(error, BrokenPipeError):
+            reason = getattr(error, "strerror", None) or error
+            complain(f"{program}: standard output cannot be written ({reason}). Write to a disk with room.")
+        # what is still in the buffer is flushed again at exit: let it go nowhere
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return 0
+
+
+def complain(message: str) -> None:
+    """Write a line to standard error, if anybody listens."""
+    with contextlib.suppress(OSError, ValueError):
+        print(message, file=sys.stderr, flush=True)
