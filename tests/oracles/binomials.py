@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from oracles.laws import DIRECT_SUM_TERMS, MP, RESULT_DIGITS, to_mpf
+from oracles.laws import DIRECT_SUM_TERMS, MP, RESULT_DIGITS, WORKING_DIGITS, to_mpf
 
 
 def mp_binomial_pmf(n: int, p: Any, k: int) -> Any:
@@ -24,26 +24,26 @@ def mp_binomial_pmf(n: int, p: Any, k: int) -> Any:
 
 def _direct_upper_tail(n: int, p: Any, k: int) -> Any | None:
     """Sum of the pmf from ``k`` > mean upwards, or None if :data:`DIRECT_SUM_TERMS` terms are not enough."""
-    odds = p / (1 - p)
-    term = total = MP.mpf(1)  # relative to the pmf at k
-    tolerance = MP.mpf(10) ** (-RESULT_DIGITS - 10)
+    one = 1 << (4 * WORKING_DIGITS)  # fixed point: the same digits, ten times faster
+    odds = int(p / (1 - p) * one)
+    term = total = one  # relative to the pmf at k
     for i in range(k, min(n, k + DIRECT_SUM_TERMS)):
-        ratio = odds * (n - i) / (i + 1)  # decreases with i, and is below 1 past the mean
-        term *= ratio
+        ratio = odds * (n - i) // (i + 1)  # decreases with i, and is below 1 past the mean
+        term = term * ratio // one
         total += term
-        if ratio < 1 and term * ratio / (1 - ratio) < tolerance * total:
+        if ratio < one and term * ratio * 10 ** (RESULT_DIGITS + 10) < total * (one - ratio):
             break
     else:
         if n > k + DIRECT_SUM_TERMS:
             return None
-    return mp_binomial_pmf(n, p, k) * total
+    return mp_binomial_pmf(n, p, k) * MP.mpf(total) / one
 
 
 def integrated_upper_tail(n: int, p: Any, k: int) -> Any:
     """Upper tail from ``k`` > mean by ``Pr[X >= k] = n!/((k-1)!(n-k)!) int_0^p t^(k-1) (1-t)^(n-k) dt``.
 
     The integrand, divided by its value at ``t = p``, falls from 1 there to nothing in O(1/sqrt(n)), and it is
-    log-concave and smooth: Gauss-Legendre on pieces over the part above 1e-75 converges to full precision. (A
+    log-concave and smooth: Gauss-Legendre on two pieces over the part above 1e-75 converges to full precision. (A
     continued fraction needs O(sqrt(n)) steps here, a million of them at n = 1e12.)
     """
 
@@ -60,7 +60,7 @@ def integrated_upper_tail(n: int, p: Any, k: int) -> Any:
         middle = (low + high) / 2
         low, high = (middle, high) if log_ratio(middle) > floor_log else (low, middle)
     # By concavity, the part beyond `high` is below 1e-75 times its own length over a slope that only steepens.
-    points = [high * i / 16 for i in range(17)]
+    points = [0, high / 2, high]
     integral, error = MP.quad(lambda v: MP.exp(log_ratio(v)), points, error=True, method="gauss-legendre")
     if error > integral * MP.mpf(10) ** (-RESULT_DIGITS - 8):
         raise ArithmeticError(f"quadrature did not converge at n={n}, k={k}: {error} of {integral}")
