@@ -155,7 +155,7 @@ class FullView:
         while True:
             lower, upper = self.one_sided(epsilon, upper=False), self.one_sided(epsilon, upper=True)
             if upper - lower <= rtol * lower + _LOST or self._refinement >= _MAX_REFINEMENTS:
-                return DeltaInterval(lower, max(upper, lower))
+                return DeltaInterval(lower, upper)
             self._refinement += 1
             self._laws.clear()
 

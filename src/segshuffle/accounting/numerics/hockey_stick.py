@@ -61,11 +61,30 @@ _LARGEST_ODDS = 1e200
 TERM_ERROR = 2e-15
 
 
-class DeltaInterval(NamedTuple):
-    """A certified interval for a delta: lower <= exact <= upper."""
-
+class _Ends(NamedTuple):
     lower: float
     upper: float
+
+
+class DeltaInterval(_Ends):
+    """A certified interval for a delta: lower <= exact <= upper.
+
+    Raises
+    ------
+    ArithmeticError
+        If the ends are crossed: then one of them is wrong, and nobody knows which.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, lower: float, upper: float) -> DeltaInterval:
+        """Refuse crossed ends."""
+        if lower > upper:
+            raise ArithmeticError(
+                f"the certified interval has crossed ends, lower = {lower!r} and upper = {upper!r}: one of the bounds is "
+                "wrong. This is a defect of the program: please report it with the parameters."
+            )
+        return super().__new__(cls, lower, upper)
 
     @property
     def relative_width(self) -> float:

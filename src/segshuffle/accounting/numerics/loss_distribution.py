@@ -253,16 +253,16 @@ def log_delta_upper(table: LossTable, *, pairs: int, epsilon: float, tilt: float
     norm, relative = float(np.linalg.norm(law)), frame.relative_error
     spread = pairs * float(np.linalg.norm(weights[0]) + np.linalg.norm(weights[1]))
     error = 1.1 * (relative * (spread + norm) + 8 * pairs * _ROUND_OFF * norm)
-    # A ratio error of e per factor moves the loss of the product by at most 2 t e.
+    # With ratios within e^(+-e), p - e^eps q <= e^(t e) (p' - e^(eps - 2 t e) q'), p' and q' by the ratios of the table.
     shifted = epsilon - 2 * pairs * table.ratio_error
     total, noise = _payoff(frame, law, error, table.step, shifted, tilt)
-    noise += min(pairs * (split.size - 1) * table.step, 1.0) * frame.outside
-    logs = (pairs * float(np.log(sums).sum()), pairs * scale, -tilt * epsilon)
+    noise += min(pairs * (split.size - 1) * table.step + epsilon - shifted, 1.0) * frame.outside
+    logs = (pairs * float(np.log(sums).sum()), pairs * scale, -tilt * shifted, pairs * table.ratio_error)
     whole = _whole(split.size, pairs, total, noise, logs)
     if whole is not None:
         total, noise = _payoff(whole, _convolved(weights[0], weights[1], pairs), 0.0, table.step, shifted, tilt)
         noise = _convolution_error(whole.size, pairs) * total + 1e-290
-    total = (total + noise) * (1 + 4 * pairs * table.mass_error)
+    total = (total + noise) * (1 + table.mass_error) ** (4 * pairs)
     infinite = infinite_loss(table.zero_mass * (1 + table.mass_error), pairs) + pairs * table.truncated
     value, round_off = _log_delta(total, logs, infinite)
     return min(value + round_off, 0.0)
@@ -371,9 +371,11 @@ def _test(
     noise = size * laws.error_difference + float(np.linalg.norm(payoff)) * laws.error_q
     noise += laws.relative * float(weight @ np.maximum(2 * under_q + difference, 0.0))
     largest = min(pairs * (table.mass.size - 1) * table.step, 1.0)
-    noise += frame.outside * (growth - 1 + growth * largest) + math.expm1(2 * pairs * table.ratio_error) * max(
-        mass_q, 0.0
-    )
+    noise += frame.outside * (growth - 1 + growth * largest)
+    # With ratios within e^(+-e), P(E) - e^eps Q(E) >= e^(-t e) (P'(E) - e^(eps + 2 t e) Q'(E)).
+    noise += math.expm1(2 * pairs * table.ratio_error) * max(mass_q, 0.0) - math.expm1(
+        -pairs * table.ratio_error
+    ) * abs(total)
     # Misclassified outcomes, with p < e^epsilon q in the event, have a loss within 2 t h of epsilon; the mass error
     # acts on them and on the others apart.
     wrong = math.expm1(min(2 * pairs * table.step, 700.0)) * max(mass_q, 0.0)
