@@ -1,8 +1,11 @@
-"""Colours, markers and files shared by all figures."""
+"""What all figures share: the style, grids of lettered panels, axes, legends that fit, and files."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+import math
+import string
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import matplotlib as mpl
@@ -10,12 +13,23 @@ import matplotlib as mpl
 mpl.use("Agg")
 
 import matplotlib.pyplot as plt
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
+from matplotlib.legend import Legend
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
 
+from segshuffle.looks import PALETTE
 from segshuffle.pipeline.jobs import writing
 
 STYLE = Path(__file__).with_name("segshuffle.mplstyle")
-
+#: Share of the canvas that a legend may take: the rest is its margin.
+_LEGEND_SHARE = 0.98
+#: Mantissas of ticks on a logarithmic axis, from the sparsest to the densest.
+_STEPS = ((1.0,), (1.0, 3.0), (1.0, 2.0, 5.0), (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0))
+#: Fewest and most labelled ticks that a logarithmic axis should have.
+_FEWEST_TICKS, _MOST_TICKS = 2, 8
 
 DATASETS = {"msnbc": "MSNBC", "synthetic": "Synthetic"}
 
@@ -30,6 +44,113 @@ def dataset_label(dataset: str, source: str) -> str:
     return f"{DATASETS[dataset]} (stand-in)" if source == "stand-in" else DATASETS[dataset]
 
 
+def letters() -> Iterator[str]:
+    """Letters of panels without end: a, b, ..., z, aa, ab, ..."""
+    for length in itertools.count(1):
+        yield from map("".join, itertools.product(string.ascii_lowercase, repeat=length))
+
+
+def panel_grid(
+    count: int, columns: int, height: float, *, width: float = 7.0, foot: float = 0.9
+) -> tuple[Figure, list[Axes]]:
+    """Return a figure of exactly `count` panels, row by row.
+
+    Parameters
+    ----------
+    count : int
+        Number of panels, at least 1.
+    columns : int
+        Panels side by side, at most; fewer where there are fewer panels.
+    height : float
+        Height of a panel in inches.
+    width, foot : float
+        Width of the figure, and height of the room below the panels for the legend, in inches.
+    """
+    use_style()
+    columns = min(columns, count)
+    rows = math.ceil(count / columns)
+    size = (width, height * rows + foot)
+    figure, grid = plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained")
+    for surplus in grid.flat[count:]:
+        surplus.remove()
+    return figure, list(grid.flat[:count])
+
+
+def fit_legend(figure: Figure, handles: Iterable[Artist], labels: Iterable[str] | None = None) -> Legend:
+    """Place a legend below the panels in as many columns as the canvas is wide enough for.
+
+    Parameters
+    ----------
+    figure : Figure
+        The figure.
+    handles : iterable of Artist
+        What the legend explains, in order.
+    labels : iterable of str, optional
+        Its texts; by default the labels of the handles. A text that occurs again is entered once.
+    """
+    shown = list(handles)
+    names = [str(each.get_label()) for each in shown] if labels is None else list(labels)
+    entries: dict[str, Artist] = {}
+    for name, handle in zip(names, shown, strict=True):
+        entries.setdefault(name, handle)
+    columns = min(len(entries), 4)
+    while True:
+        legend = figure.legend(
+            list(entries.values()), list(entries), loc="outside lower center", ncols=columns, columnspacing=1.4
+        )
+        width = legend.get_window_extent(figure.canvas.get_renderer()).width  # type: ignore[attr-defined]
+        if columns == 1 or width <= _LEGEND_SHARE * figure.bbox.width:
+            return legend
+        legend.remove()
+        columns -= 1
+
+
+def log_ticks(axis: Axis, values: Iterable[float] | None = None) -> None:
+    """Label a logarithmic axis in plain numbers, at few ticks but at least two.
+
+    Powers of ten where two of them lie inside the limits, else finer steps. Call it when everything is drawn.
+
+    Parameters
+    ----------
+    axis : Axis
+        ``axes.xaxis`` or ``axes.yaxis``, with scale "log".
+    values : iterable of float, optional
+        Ticks to use instead, such as the sizes of populations.
+    """
+    if values is None:
+        low, high = sorted(axis.get_view_interval())
+        ticks = _ticks_between(float(low), float(high))
+    else:
+        ticks = sorted(values)
+    axis.set_major_locator(FixedLocator(ticks))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def plain(value: float) -> str:
+    """A number as a tick shows it: 0.02, 5,000, 2.5e-4."""
+    if 1e-3 <= value < 1e6:
+        return f"{value:,.6g}"
+    power = math.floor(math.log10(value) + 1e-9)
+    return f"{value / 10.0**power:.3g}e{power}"
+
+
+def _ticks_between(low: float, high: float) -> list[float]:
+    """Ticks inside an interval: the sparsest steps of which at least two lie inside, thinned out on a long axis."""
+    exponents = range(math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1)
+    for steps in _STEPS:
+        ticks = [step * 10.0**power for power in exponents for step in steps]
+        inside = [tick for tick in ticks if low * (1 - 1e-9) <= tick <= high * (1 + 1e-9)]
+        if len(inside) > _FEWEST_TICKS:
+            break
+    if len(inside) < _FEWEST_TICKS:
+        # less than a step: the ends, rounded inwards to three digits
+        unit = 10.0 ** (math.floor(math.log10(high)) - 2)
+        inside = [math.ceil(low / unit) * unit, math.floor(high / unit) * unit]
+    return inside[:: math.ceil(len(inside) / _MOST_TICKS)]
+
+
 def mark_edition(figure: Figure, edition: str) -> None:
     """Write "quick" across a figure that is not a result."""
     if edition != "full":
@@ -38,7 +159,7 @@ def mark_edition(figure: Figure, edition: str) -> None:
             0.5,
             edition,
             fontsize=60,
-            color="#000000",
+            color=PALETTE["black"],
             alpha=0.08,
             ha="center",
             va="center",
