@@ -191,7 +191,7 @@ def _common_inputs(randomizer: Randomizer, side: Side, own_inputs: bool) -> tupl
 def _remembered(randomizer: Randomizer, side: Side, own_inputs: bool | None) -> tuple[ReferenceClasses, ...]:
     """Tables of the blanket (None), or of the common inputs; made once if the randomizer is a value."""
     try:
-        return _made_once(randomizer, side, own_inputs)
+        return _made_once(randomizer, side, own_inputs)  # type: ignore[arg-type]
     except TypeError:  # not hashable: somebody's own randomizer
         return _made(randomizer, side, own_inputs)
 

@@ -227,8 +227,8 @@ def _change(law: AtomLaw, tilted: Tilted, step: float, block: _Block) -> tuple[F
     With u = e^{iaG} - 1 of a row and v = e^{ibG} - 1 of a column, e^{i(a + b)G} - 1 = u + v + u v: sines and cosines of
     the rows and of the columns alone, and one product of matrices.
     """
-    row = _phase(np.arange(block.begin, block.begin + block.rows * block.columns, block.columns) * step, law.value)
-    column = _phase(np.arange(block.columns) * step, law.value)
+    starts = np.arange(block.rows, dtype=np.float64) * block.columns + block.begin
+    row, column = _phase(starts * step, law.value), _phase(np.arange(block.columns, dtype=np.float64) * step, law.value)
     weighted = row * tilted.mass
     change = weighted.sum(axis=1)[:, None] + (column * tilted.mass).sum(axis=1)[None, :]
     few = max(_ONE_THREAD // change.size, 1)
@@ -267,7 +267,7 @@ def _partial_sums(
     negligible, its bound is all that is needed.
     """
     real, imaginary = _change(law, tilted, plan.step, block)
-    node = (block.begin + np.arange(real.size)) * plan.step
+    node = (block.begin + np.arange(real.size, dtype=np.float64)) * plan.step
     absolute = change_error(law, tilted, node)
     square = np.maximum(real * (2 + real) + imaginary**2, -1.0)
     damping = 0.5 * plan.width**2 * (tilted.theta**2 - node**2)
