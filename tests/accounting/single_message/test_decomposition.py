@@ -374,13 +374,13 @@ def test_extreme_but_legal_inputs(local_epsilon, n, delta):
 
 def test_cost_does_not_grow_with_the_users(monkeypatch):
     nodes = []
-    original = inversion._integrands
+    original = inversion._change
 
-    def spy(law, tilted, count, width, node):
-        nodes.append(node.size)
-        return original(law, tilted, count, width, node)
+    def spy(law, tilted, step, block):
+        nodes.append(block.rows * block.columns)
+        return original(law, tilted, step, block)
 
-    monkeypatch.setattr(inversion, "_integrands", spy)
+    monkeypatch.setattr(inversion, "_change", spy)
     counts = []
     for n in (10**4, 10**6, 10**8, 10**10):
         nodes.clear()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import NamedTuple
 
 from segshuffle.errors import InfeasibleError
 
@@ -14,6 +15,10 @@ _COARSE = 0.02
 _SMALLEST_SHARE = 1e-9
 #: Epsilons closer than this to the ceiling, relative to it, are not told apart from it.
 _SMALLEST_GAP = 1e-12
+#: Brackets narrower than this are not halved further (the function may jump), relative to the argument or the ceiling.
+_RESOLUTION = 1e-13
+#: Factor by which epsilon falls while nothing but "safe" is known.
+_DESCENT = 8.0
 
 
 def log_excess(value: float, target: float) -> float:
@@ -49,7 +54,7 @@ def safe_edge(
     safe: float,
     unsafe: float,
     tolerance: float = 5e-4,
-    resolution: float = 1e-13,
+    resolution: float = _RESOLUTION,
 ) -> float:
     """Find where a monotone function crosses zero and return a point on the side where it is <= 0.
 
@@ -83,27 +88,65 @@ def safe_edge(
     at_safe = excess(safe)
     if at_safe > 0:
         raise InfeasibleError(f"the target is missed by a factor {math.exp(min(at_safe, 700.0)):.3g} even at {safe:g}")
-    z_safe, z_unsafe = math.log(safe), math.log(unsafe)
-    f_safe, f_unsafe = at_safe, at_unsafe
+    return _edge(excess, _End(safe, at_safe), _End(unsafe, at_unsafe), _LOGARITHMIC, tolerance, resolution)
+
+
+class _End(NamedTuple):
+    """An argument, and the excess found there."""
+
+    argument: float
+    excess: float
+
+
+class _Scale(NamedTuple):
+    """Coordinates in which a function is nearly straight: of its argument, back to it, and of its value."""
+
+    place: Callable[[float], float]
+    argument: Callable[[float], float]
+    height: Callable[[float], float]
+
+
+_LOGARITHMIC = _Scale(math.log, math.exp, lambda excess: excess)
+
+
+def _gaussian_scale(delta: float, sign: int) -> _Scale:
+    """For sign log(bound/delta) as a function of epsilon: the root of log(1/bound) of a Gaussian is nearly a line."""
+    target = -math.log(delta)
+
+    def height(excess: float) -> float:
+        return sign * (math.sqrt(target) - math.sqrt(max(target - sign * excess, 0.0)))
+
+    return _Scale(lambda epsilon: epsilon, lambda place: place, height)
+
+
+def _edge(
+    excess: Callable[[float], float], safe: _End, unsafe: _End, scale: _Scale, tolerance: float, resolution: float
+) -> float:
+    """The search of `safe_edge` from two evaluated ends, in the coordinates of `scale`."""
+    aim = scale.height(-0.5 * tolerance)
+    best = safe
+    z_safe, z_unsafe = scale.place(safe.argument), scale.place(unsafe.argument)
+    f_safe, f_unsafe = scale.height(safe.excess), scale.height(unsafe.excess)
+    # what the Illinois rule makes of the ends' heights
     previous_safe: bool | None = None
     widths = [abs(z_unsafe - z_safe)]
     for _ in range(_MAX_STEPS):
-        if at_safe >= -tolerance or widths[-1] < resolution:
+        if best.excess >= -tolerance or widths[-1] < resolution:
             break
-        z = _next_point(z_safe, z_unsafe, f_safe + 0.5 * tolerance, f_unsafe + 0.5 * tolerance)
+        z = _next_point(z_safe, z_unsafe, f_safe - aim, f_unsafe - aim)
         # at a jump the secant crawls: bisect when three steps did not halve the bracket
         if len(widths) > 3 and widths[-1] > 0.5 * widths[-4]:
             z = 0.5 * (z_safe + z_unsafe)
-        value = excess(math.exp(z))
-        if value <= 0:
-            z_safe, f_safe, at_safe = z, value, value
+        found = _End(scale.argument(z), excess(scale.argument(z)))
+        if found.excess <= 0:
+            best, z_safe, f_safe = found, z, scale.height(found.excess)
             f_unsafe = 0.5 * f_unsafe if previous_safe is True else f_unsafe
         else:
-            z_unsafe, f_unsafe = z, value
+            z_unsafe, f_unsafe = z, scale.height(found.excess)
             f_safe = 0.5 * f_safe if previous_safe is False else f_safe
-        previous_safe = value <= 0
+        previous_safe = found.excess <= 0
         widths.append(abs(z_unsafe - z_safe))
-    return safe if z_safe == math.log(safe) else math.exp(z_safe)
+    return best.argument
 
 
 def _next_point(z_safe: float, z_unsafe: float, f_safe: float, f_unsafe: float) -> float:
@@ -126,21 +169,25 @@ def least_epsilon(*, bound: Callable[[float, float], float], ceiling: float, del
     delta, rtol : float
         Target and its relative tolerance.
     """
-
-    def excess(epsilon: float) -> float:
-        return staged_log_excess(lambda width: bound(epsilon, width), delta, rtol=rtol)
-
-    least, half, gap = _SMALLEST_SHARE * ceiling, 0.5 * ceiling, _SMALLEST_GAP * ceiling
-    if ceiling == 0.0 or excess(0.0) <= 0:
+    excess = _staged(bound, delta, rtol, 1)
+    if ceiling == 0.0 or (at_zero := excess(0.0)) <= 0:
         return 0.0
-    if excess(least) <= 0:
-        return least
-    if excess(half) <= 0:
-        return safe_edge(excess, safe=half, unsafe=least, tolerance=2 * rtol)
+    half, gap, tolerance = 0.5 * ceiling, _SMALLEST_GAP * ceiling, 2 * rtol
+    if (at_half := excess(half)) <= 0:
+        safe, unsafe = _End(half, at_half), _End(0.0, at_zero)
+        # nothing is known yet of how far down to look where delta has underflown
+        while safe.excess == -math.inf and safe.argument > _SMALLEST_SHARE * ceiling:
+            lower = max(safe.argument / _DESCENT, _SMALLEST_SHARE * ceiling)
+            found = _End(lower, excess(lower))
+            if found.excess > 0:
+                unsafe = found
+                break
+            safe = found
+        return _edge(excess, safe, unsafe, _gaussian_scale(delta, 1), tolerance, _RESOLUTION * ceiling)
     if excess(ceiling - gap) > 0:
         return ceiling
     # near the ceiling delta is often proportional to the distance from it
-    return ceiling - safe_edge(lambda distance: excess(ceiling - distance), safe=gap, unsafe=half, tolerance=2 * rtol)
+    return ceiling - safe_edge(lambda distance: excess(ceiling - distance), safe=gap, unsafe=half, tolerance=tolerance)
 
 
 def largest_excluded_epsilon(
@@ -157,14 +204,34 @@ def largest_excluded_epsilon(
     delta, rtol : float
         Target and its relative tolerance.
     """
-
-    def missing(epsilon: float) -> float:
-        excess = staged_log_excess(lambda width: bound(epsilon, width), delta, rtol=rtol)
-        return math.inf if excess == math.inf else -excess  # a nan excludes nothing
-
-    least, half, gap = _SMALLEST_SHARE * ceiling, 0.5 * ceiling, _SMALLEST_GAP * ceiling
-    if ceiling == 0.0 or missing(least) > 0:
+    missing = _staged(bound, delta, rtol, -1)
+    half, gap, tolerance = 0.5 * ceiling, _SMALLEST_GAP * ceiling, 2 * rtol
+    if ceiling == 0.0 or (at_zero := missing(0.0)) > 0:
         return 0.0
-    if missing(half) > 0:
-        return safe_edge(missing, safe=least, unsafe=half, tolerance=2 * rtol)
-    return ceiling - safe_edge(lambda distance: missing(ceiling - distance), safe=half, unsafe=gap, tolerance=2 * rtol)
+    if (at_half := missing(half)) > 0:
+        safe, unsafe = _End(0.0, at_zero), _End(half, at_half)
+        while unsafe.excess == math.inf and unsafe.argument > _SMALLEST_SHARE * ceiling:
+            lower = max(unsafe.argument / _DESCENT, _SMALLEST_SHARE * ceiling)
+            found = _End(lower, missing(lower))
+            if found.excess <= 0:
+                safe = found
+                break
+            unsafe = found
+        return _edge(missing, safe, unsafe, _gaussian_scale(delta, -1), tolerance, _RESOLUTION * ceiling)
+    return ceiling - safe_edge(lambda distance: missing(ceiling - distance), safe=half, unsafe=gap, tolerance=tolerance)
+
+
+def _staged(bound: Callable[[float, float], float], delta: float, rtol: float, sign: int) -> Callable[[float], float]:
+    """Excess of a bound of (epsilon, width): wide until the target is near, then narrow; nan is never safe."""
+    near = False
+
+    def excess(epsilon: float) -> float:
+        nonlocal near
+        for width in (rtol,) if near else (_COARSE, rtol):
+            ratio = log_excess(bound(epsilon, width), delta)
+            if abs(ratio) > 10 * _COARSE:
+                break
+            near = True
+        return math.inf if ratio == math.inf else sign * ratio
+
+    return excess

@@ -20,24 +20,25 @@ Every answer is an interval: `upper` and `lower` of `blanket_delta` enclose the 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 
 from segshuffle.accounting.numerics.hockey_stick import LARGEST_EPSILON, SMALLEST_DELTA, DeltaInterval
 from segshuffle.accounting.numerics.search import largest_excluded_epsilon, least_epsilon
-from segshuffle.accounting.numerics.tilted_inversion import AtomLaw, LogInterval, mean_positive_part
+from segshuffle.accounting.numerics.tilted_inversion import AtomLaw, Side, mean_positive_part
 from segshuffle.accounting.single_message.randomizers.reference import (
     FloatArray,
     Randomizer,
     ReferenceClasses,
-    Side,
     check_integer,
 )
 from segshuffle.errors import ParameterError
 
 LARGEST_USERS = 10**15
 
+#: Relative width at which tables of classes are compared with one another.
+_COARSE = 0.02
 _EPS = float(np.finfo(np.float64).eps)
 
 
@@ -67,7 +68,7 @@ def blanket_delta(*, randomizer: Randomizer, n_users: int, epsilon: float, rtol:
         If a parameter is outside its range.
     """
     _check(n_users, epsilon, rtol)
-    return _delta(randomizer, lambda side: (randomizer.blanket(side),), n_users, epsilon, rtol)
+    return _interval(randomizer, None, int(n_users), epsilon, rtol)
 
 
 def lower_bound_delta(
@@ -94,7 +95,7 @@ def lower_bound_delta(
         If a parameter is outside its range.
     """
     _check(n_users, epsilon, rtol)
-    return _delta(randomizer, lambda side: _common_inputs(randomizer, side, own_inputs), n_users, epsilon, rtol)
+    return _interval(randomizer, own_inputs, int(n_users), epsilon, rtol)
 
 
 def blanket_epsilon(*, randomizer: Randomizer, n_users: int, delta: float, rtol: float = 1e-4) -> float:
@@ -117,10 +118,11 @@ def blanket_epsilon(*, randomizer: Randomizer, n_users: int, delta: float, rtol:
     ParameterError
         If a parameter is outside its range.
     """
+    _check(n_users, 0.0, rtol)
     _check_delta(delta)
 
     def bound(epsilon: float, width: float) -> float:
-        return blanket_delta(randomizer=randomizer, n_users=n_users, epsilon=epsilon, rtol=width).upper
+        return _end(randomizer, None, int(n_users), epsilon, width, "upper")
 
     return least_epsilon(bound=bound, ceiling=randomizer.local_epsilon, delta=delta, rtol=rtol)
 
@@ -147,12 +149,11 @@ def lower_bound_epsilon(
     ParameterError
         If a parameter is outside its range.
     """
+    _check(n_users, 0.0, rtol)
     _check_delta(delta)
 
     def bound(epsilon: float, width: float) -> float:
-        return lower_bound_delta(
-            randomizer=randomizer, n_users=n_users, epsilon=epsilon, rtol=width, own_inputs=own_inputs
-        ).lower
+        return _end(randomizer, own_inputs, int(n_users), epsilon, width, "lower")
 
     return largest_excluded_epsilon(bound=bound, ceiling=randomizer.local_epsilon, delta=delta, rtol=rtol)
 
@@ -172,6 +173,13 @@ def _check_delta(delta: float) -> None:
         raise ParameterError("delta", delta, f"in [{1e10 * SMALLEST_DELTA:g}, 1)")
 
 
+def _interval(
+    randomizer: Randomizer, own_inputs: bool | None, n_users: int, epsilon: float, rtol: float
+) -> DeltaInterval:
+    lower = _end(randomizer, own_inputs, n_users, epsilon, rtol, "lower")
+    return DeltaInterval(lower, _end(randomizer, own_inputs, n_users, epsilon, rtol, "upper"))
+
+
 def _common_inputs(randomizer: Randomizer, side: Side, own_inputs: bool) -> tuple[ReferenceClasses, ...]:
     """One table for every input x* that the other users may hold."""
     if not own_inputs:
@@ -180,42 +188,73 @@ def _common_inputs(randomizer: Randomizer, side: Side, own_inputs: bool) -> tupl
     return (*randomizer.common_input(side), pair.relative_to_first(), pair.relative_to_second())
 
 
-def _delta(
-    randomizer: Randomizer,
-    tables: Callable[[Side], tuple[ReferenceClasses, ...]],
-    n_users: int,
-    epsilon: float,
-    rtol: float,
-) -> DeltaInterval:
-    """Largest divergence over the tables of classes; the two sides list the same references in the same order."""
+def _remembered(randomizer: Randomizer, side: Side, own_inputs: bool | None) -> tuple[ReferenceClasses, ...]:
+    """Tables of the blanket (None), or of the common inputs; made once if the randomizer is a value."""
+    try:
+        return _made_once(randomizer, side, own_inputs)  # type: ignore[arg-type]
+    except TypeError:  # not hashable: somebody's own randomizer
+        return _made(randomizer, side, own_inputs)
+
+
+def _made(randomizer: Randomizer, side: Side, own_inputs: bool | None) -> tuple[ReferenceClasses, ...]:
+    if own_inputs is None:
+        return (randomizer.blanket(side),)
+    return _common_inputs(randomizer, side, own_inputs)
+
+
+_made_once = lru_cache(maxsize=16)(_made)
+
+
+def _end(
+    randomizer: Randomizer, own_inputs: bool | None, n_users: int, epsilon: float, rtol: float, side: Side
+) -> float:
+    """One end of the interval around the largest divergence over the tables of classes."""
     if epsilon >= randomizer.local_epsilon:
-        return DeltaInterval(0.0, 0.0)
-    pairs = zip(tables("lower"), tables("upper"), strict=True)
-    logs = [_log_delta(inner, outer, n_users, epsilon, rtol) for inner, outer in pairs]
-    return _interval(LogInterval(max(one.lower for one in logs), max(one.upper for one in logs)))
+        return 0.0
+    tables = _remembered(randomizer, side, own_inputs)
+    return _number(_largest_log_delta(tables, n_users, epsilon, rtol, side), side)
 
 
-def _interval(logs: LogInterval) -> DeltaInterval:
-    """Back from logarithms, outwards, and never above 1; ends that are no numbers say nothing."""
-    if not (logs.lower < math.inf and logs.upper < math.inf):
-        return DeltaInterval(0.0, 1.0)
-    if logs.upper < math.log(SMALLEST_DELTA):
-        return DeltaInterval(0.0, SMALLEST_DELTA)
-    lower, upper = (math.exp(min(end, 0.0)) for end in logs)
-    return DeltaInterval(max(lower * (1 - 4 * _EPS), 0.0), min(upper * (1 + 4 * _EPS), 1.0))
+def _largest_log_delta(
+    tables: tuple[ReferenceClasses, ...], n_users: int, epsilon: float, rtol: float, side: Side
+) -> float:
+    """Largest end over the tables; one that is well below another at a coarse width is not looked at again.
+
+    Lower ends: the largest of any of them is one. Upper ends: each is valid at any width, and the largest counts.
+    """
+    if len(tables) == 1 or rtol >= _COARSE:
+        return max(_log_delta(table, n_users, epsilon, rtol, side) for table in tables)
+    coarse = [_log_delta(table, n_users, epsilon, _COARSE, side) for table in tables]
+    order = sorted(range(len(tables)), key=lambda index: -coarse[index])
+    best = -math.inf
+    for index in order:
+        if side == "lower" and coarse[index] + 2 * _COARSE < best:
+            continue
+        if side == "upper" and coarse[index] <= best:
+            continue
+        best = max(best, _log_delta(tables[index], n_users, epsilon, rtol, side))
+    return best
 
 
-def _log_delta(
-    inner: ReferenceClasses, outer: ReferenceClasses, n_users: int, epsilon: float, rtol: float
-) -> LogInterval:
-    """Interval for (1/n) E[max(0, G_1 + ... + G_n)]: the lower end from `inner`, the upper one from `outer`."""
-    upper, lower = _excess_law(outer, epsilon, 1), _excess_law(inner, epsilon, -1)
-    logs = mean_positive_part(upper, lower, count=int(n_users), rtol=rtol)
+def _number(log: float, side: Side) -> float:
+    """Back from the logarithm of an end, outwards, and never above 1; ends that are no numbers say nothing."""
+    if not log < math.inf:
+        return 1.0 if side == "upper" else 0.0
+    if side == "lower":
+        return math.exp(min(log, 0.0)) * (1 - 4 * _EPS) if log >= math.log(SMALLEST_DELTA) else 0.0
+    return min(math.exp(min(log, 0.0)) * (1 + 4 * _EPS), 1.0) if log >= math.log(SMALLEST_DELTA) else SMALLEST_DELTA
+
+
+@lru_cache(maxsize=512)
+def _log_delta(classes: ReferenceClasses, n_users: int, epsilon: float, rtol: float, side: Side) -> float:
+    """One end for (1/n) E[max(0, G_1 + ... + G_n)]; searches come back to the same points."""
+    law = _excess_law(classes, epsilon, 1 if side == "upper" else -1)
+    log = mean_positive_part(law, count=n_users, rtol=rtol, side=side)
+    if side == "lower":
+        return log
     # max(0, .) is subadditive: never above E[max(0, G)], the local delta, which holds where the numerics give up.
-    local = float(upper.mass @ np.maximum(upper.value, 0.0)) * (1 + 2 * upper.mass.size * _EPS)
-    return (
-        LogInterval(logs.lower, min(logs.upper, math.log(local) + _EPS * abs(math.log(local)))) if local > 0 else logs
-    )
+    local = float(law.mass @ np.maximum(law.value, 0.0)) * (1 + 2 * law.mass.size * _EPS)
+    return min(log, math.log(local) + _EPS * abs(math.log(local))) if local > 0 else log
 
 
 def _excess_law(classes: ReferenceClasses, epsilon: float, sign: int) -> AtomLaw:

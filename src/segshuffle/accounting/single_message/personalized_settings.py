@@ -102,6 +102,8 @@ SETTINGS: dict[str, BudgetSetting] = {
 FIGURE_DELTA = 1e-5
 FIGURE_USERS: tuple[int, ...] = tuple(int(n) for n in np.geomspace(1000, 100_000, num=20))
 TABLE_USERS = 10_000
+#: Bounds that use the users' own budgets; the others depend on the largest budget alone.
+PERSONAL = ("theorem", "reduction", "chen-cao-ge", "liu-2023")
 TABLE_EPSILONS = (0.01, 0.03, 0.05, 0.08, 0.1)
 
 
@@ -216,7 +218,12 @@ def _approximate(users: PersonalizedUsers, n: int, top: float) -> list[_Method]:
 
 
 def figure_points(
-    *, setting: BudgetSetting, mechanism: Mechanism, n_users: int, delta: float = FIGURE_DELTA
+    *,
+    setting: BudgetSetting,
+    mechanism: Mechanism,
+    n_users: int,
+    delta: float = FIGURE_DELTA,
+    personal_only: bool = False,
 ) -> list[BoundPoint]:
     """Epsilon of every bound at `delta`, for one setting and number of users: one abscissa of Figure 4.
 
@@ -230,6 +237,8 @@ def figure_points(
         Number of users, in [2, 200000]; `FIGURE_USERS` lists the figure's.
     delta : float
         Target, above the setting's local delta.
+    personal_only : bool
+        Leave out what depends on the largest budget alone.
     """
     users = setting.users(mechanism=mechanism, n_users=n_users)
     return [
@@ -243,6 +252,7 @@ def figure_points(
             delta=delta,
         )
         for method in bounds_of(users)
+        if method.name in PERSONAL or not personal_only
     ]
 
 

@@ -15,8 +15,8 @@ import pandas as pd
 
 from segshuffle.accounting.single_message.personalized_confusion import Mechanism
 from segshuffle.accounting.single_message.personalized_settings import (
-    FIGURE_DELTA,
     FIGURE_USERS,
+    PERSONAL,
     SETTINGS,
     TABLE_USERS,
     BoundPoint,
@@ -34,8 +34,6 @@ PANELS: tuple[tuple[Mechanism, tuple[str, str]], ...] = (
     ("gaussian", ("Uniform2", "Gauss2")),
 )
 TABLE_SETTING = "Uniform2"
-#: Bounds that use the users' own budgets; the others depend on the largest budget alone.
-PERSONAL = ("theorem", "reduction", "chen-cao-ge", "liu-2023")
 _STATUS = {
     "theorem": "refuted as an upper bound: averages take the place of pointwise ratios",
     "reduction": "refuted as an upper bound: averages take the place of pointwise ratios",
@@ -86,16 +84,21 @@ def figure4(points: int, *, n_jobs: int = 1) -> pd.DataFrame:
         for n_users in chosen
     ]
     tasks = [
-        joblib.delayed(figure_points)(setting=SETTINGS[name], mechanism=mechanism, n_users=n_users, delta=FIGURE_DELTA)
+        joblib.delayed(figure_points)(
+            setting=SETTINGS[name],
+            mechanism=mechanism,
+            n_users=n_users,
+            # what depends on the largest budget alone is the same for both settings of a panel
+            personal_only=not name.startswith("Uniform"),
+        )
         for _, name, mechanism, n_users in jobs
     ]
     names = ["largest budget", *SETTINGS]
-    rows = []
-    for (panel, name, _, _), found in zip(jobs, parallel(tasks, n_jobs, "personalized4"), strict=True):
-        for point in found:
-            # what depends on the largest budget alone is the same for both settings of a panel
-            if point.method in PERSONAL or name.startswith("Uniform"):
-                rows.append(_row("personalized4", panel, point, over_users=True))
+    rows = [
+        _row("personalized4", panel, point, over_users=True)
+        for (panel, *_), found in zip(jobs, parallel(tasks, n_jobs, "personalized4"), strict=True)
+        for point in found
+    ]
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     # curves in one piece, panels and settings in the paper's order
     order = {panel_name(mechanism, settings): i for i, (mechanism, settings) in enumerate(PANELS)}

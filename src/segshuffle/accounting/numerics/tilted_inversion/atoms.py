@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy import optimize
 
 FloatArray = npt.NDArray[np.float64]
 
 EPS = float(np.finfo(np.float64).eps)
+#: Exponents up to which e^x - 1 is of use beside e^x.
+_LARGEST_CHANGE = 50.0
+#: How near to the saddle is near enough, in log theta, and how many steps to get there.
+_SADDLE_ACCURACY, _SADDLE_STEPS = 0.02, 60
 
 
-class LogInterval(NamedTuple):
-    """A certified interval, as natural logarithms (-inf for 0): lower <= log(value) <= upper."""
-
-    lower: float
-    upper: float
+Side = Literal["upper", "lower"]
+"""Which end of a certified interval: upper ends are rounded up, lower ends down."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,43 +74,58 @@ class Tilted:
 
 def tilt(law: AtomLaw, theta: float) -> Tilted:
     """Tilt a law by theta > 0."""
+    mass, mean, std = _moments(law, theta)
+    log_mgf, error = log_mgfs(law, np.array([theta]))
+    return Tilted(theta, float(log_mgf[0]), float(error[0]), mass, mean, std, float(mass @ np.abs(law.value)))
+
+
+def _moments(law: AtomLaw, theta: float) -> tuple[FloatArray, float, float]:
+    """Masses, mean and standard deviation of the tilted law."""
     exponent = theta * law.value
-    top = float(np.max(exponent))
-    weight = law.mass * np.exp(exponent - top)
-    scaled = float(np.sum(weight))
-    mass = weight / scaled
+    weight = law.mass * np.exp(exponent - exponent.max())
+    mass = weight / weight.sum()
     mean = float(mass @ law.value)
-    std = math.sqrt(float(mass @ (law.value - mean) ** 2))
-    log_mgf, error = _log_mgf(law, exponent, math.log(scaled) + top, float(mass @ np.abs(exponent)))
-    return Tilted(theta, log_mgf, error, mass, mean, std, float(mass @ np.abs(law.value)))
+    return mass, mean, math.sqrt(float(mass @ (law.value - mean) ** 2))
 
 
-def _log_mgf(law: AtomLaw, exponent: FloatArray, direct: float, mean_exponent: float) -> tuple[float, float]:
-    """K(theta) by the more accurate of two formulas, and its error: log1p(E[e^{theta G} - 1]) where that is small."""
+def log_mgfs(law: AtomLaw, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """K(theta) and a bound on its error, for every entry of `theta`, by the more accurate of two formulas.
+
+    The second one is log1p(E[e^{theta G} - 1]), where that is small.
+    """
+    exponent = np.multiply.outer(theta, law.value)
+    top = exponent.max(axis=1)
+    weight = law.mass * np.exp(exponent - top[:, None])
+    scaled = weight.sum(axis=1)
+    direct = np.log(scaled) + top
     rounding = EPS * (law.value.size + 8)
-    direct_error = rounding * (1 + abs(direct)) + 2 * EPS * (mean_exponent + abs(float(np.max(exponent))))
-    if np.max(exponent) > 50:
-        return direct, direct_error
+    mean_exponent = (weight * np.abs(exponent)).sum(axis=1) / scaled
+    direct_error = rounding * (1 + np.abs(direct)) + 2 * EPS * (mean_exponent + np.abs(top))
+    small = top <= _LARGEST_CHANGE
+    exponent = np.where(small[:, None], exponent, 0.0)
     change = np.expm1(exponent)
-    mean_change = float(law.mass @ change)
-    if mean_change < -0.5:
-        return direct, direct_error
-    spread = float(law.mass @ (np.abs(change) + np.abs(exponent) * (1 + change)))
+    mean_change = np.maximum((change * law.mass).sum(axis=1), -0.5)
+    spread = ((np.abs(change) + np.abs(exponent) * (1 + change)) * law.mass).sum(axis=1)
     error = rounding * spread / (1 + mean_change)
-    return (math.log1p(mean_change), error) if error < direct_error else (direct, direct_error)
+    better = small & (mean_change > -0.5) & (error < direct_error)
+    return np.where(better, np.log1p(mean_change), direct), np.where(better, error, direct_error)
 
 
 def saddle(law: AtomLaw, count: int) -> Tilted:
-    """Tilt near the least value of n K(theta) - 2 log theta, where the integrand oscillates least."""
+    """Tilt near the least value of n K(theta) - 2 log theta, where the integrand oscillates least.
 
-    def slope(log_theta: float) -> float:
-        return count * math.exp(log_theta) * tilt(law, math.exp(log_theta)).mean - 2.0
-
-    centre = math.log(1.4 / (tilt(law, 0.0).std * math.sqrt(count)))
-    low = high = centre
-    while slope(high) < 0:
-        high += 1.0
-    while slope(low) > 0:
-        low -= 1.0
-    root = optimize.brentq(slope, low, high, xtol=1e-3) if low < high else centre
-    return tilt(law, math.exp(float(root)))
+    Newton's steps for the zero of its slope in log theta, kept within the bracket seen so far. Every tilt is as valid.
+    """
+    log_theta = math.log(1.4 / (_moments(law, 0.0)[2] * math.sqrt(count)))
+    low, high = -math.inf, math.inf
+    for _ in range(_SADDLE_STEPS):
+        theta = math.exp(log_theta)
+        _, mean, std = _moments(law, theta)
+        slope, curvature = count * theta * mean - 2.0, count * theta * (mean + theta * std**2)
+        low, high = (log_theta, high) if slope < 0 else (low, log_theta)
+        step = -slope / curvature if curvature > 0 else 1.0
+        fresh = log_theta + min(max(step, -1.0), 1.0)
+        log_theta, before = (fresh if low < fresh < high else 0.5 * (low + high)), log_theta
+        if abs(log_theta - before) < _SADDLE_ACCURACY:
+            break
+    return tilt(law, math.exp(log_theta))

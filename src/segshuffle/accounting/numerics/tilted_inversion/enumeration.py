@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain, combinations_with_replacement, pairwise
 
 import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from segshuffle.accounting.numerics.tilted_inversion.atoms import EPS, AtomLaw, FloatArray, LogInterval, Tilted
+from segshuffle.accounting.numerics.tilted_inversion.atoms import EPS, AtomLaw, FloatArray, Side, Tilted
 
 _EXACT_STATES = 100_000
 """Up to this many outcomes of the multinomial counts, the sum is enumerated."""
@@ -26,56 +28,80 @@ def enumerable(law: AtomLaw, tilted: Tilted, count: int) -> int:
     return limit if limit == count or limit > rare + 9 * math.sqrt(rare) + 20 else -1
 
 
-def enumerated(law: AtomLaw, tilted: Tilted, count: int, limit: int) -> LogInterval:
+def enumerated(law: AtomLaw, tilted: Tilted, count: int, limit: int, side: Side) -> float:
     """Sum over the multinomial counts with at most `limit` samples away from the tilted law's most likely atom.
 
     The others have e^{lambda (J - limit - 1)} >= 1, J their number: Chernoff in J and in the sum at once.
     """
     common = int(np.argmax(tilted.mass))
-    rest = float(np.sum(np.delete(law.mass, common)))
+    mass, value = np.delete(law.mass, common), np.delete(law.value, common)
+    rest = float(np.sum(mass))
     log_mass = math.log1p(-rest) if rest < 0.5 else math.log(law.mass[common])
-    states = _states(np.delete(law.value, common), np.delete(law.mass, common), limit)
+    states = _states(mass.size, limit)
+    # no term of a weight's logarithm is positive: nothing cancels
+    log_weight = states.total(np.log(mass)) - states.log_factorials
     falling = np.concatenate([[0.0], np.cumsum(np.log(count - np.arange(float(limit))))])[states.number]
     log_common = (count - states.number) * log_mass
-    total = states.total + (count - states.number) * law.value[common]
-    slack = EPS * (law.value.size + 8) * (states.absolute + count * abs(law.value[common]))
-    log_all = states.log_weight + falling + log_common
-    low, high = (_log_sum(log_all, total + sign * slack) for sign in (-1, 1))
-    largest = float(np.max(np.abs(states.log_weight) + falling + np.abs(log_common)))
+    total = states.total(value) + (count - states.number) * law.value[common]
+    slack = EPS * (law.value.size + 8) * (states.total(np.abs(value)) + count * abs(law.value[common]))
+    found = _log_sum(log_weight + falling + log_common, total + (slack if side == "upper" else -slack))
+    largest = float(np.max(np.abs(log_weight) + falling + np.abs(log_common)))
     error = EPS * (law.value.size + limit + 16) * (largest + 16)
+    if side == "lower":
+        return found - math.log(count) - error
     if limit < count:
-        high = float(np.logaddexp(high, _rest(law, tilted, count, limit)))
-    return LogInterval(low - math.log(count) - error, high - math.log(count) + error)
+        found = float(np.logaddexp(found, _rest(law, tilted, count, limit)))
+    return found - math.log(count) + error
 
 
-class _States(NamedTuple):
-    """Vectors of counts c, one per entry; all of shape (states,)."""
+@dataclass(frozen=True, eq=False)
+class _States:
+    """Vectors of counts c_1, ..., c_kinds, in the shorter of two forms: the counts, or which kinds they are of."""
 
+    table: npt.NDArray[np.int64] | FloatArray
+    """Counts, shape (kinds, states); or kinds in ascending order, `kinds` standing for none, shape (limit, states)."""
+    listed: bool
+    """Whether the table lists kinds."""
     number: npt.NDArray[np.int64]
-    """Sum of the counts."""
-    total: FloatArray
-    """sum_i c_i value_i."""
-    absolute: FloatArray
-    """sum_i c_i |value_i|."""
-    log_weight: FloatArray
-    """log prod_i mass_i^c_i / c_i!."""
+    """Sum of the counts, shape (states,)."""
+    log_factorials: FloatArray
+    """log prod_i c_i!, shape (states,)."""
+
+    def total(self, value: FloatArray) -> FloatArray:
+        """sum_i c_i value_i, shape (states,)."""
+        if self.listed:
+            return np.asarray(np.append(value, 0.0)[self.table].sum(axis=0))
+        return np.asarray(np.einsum("ks,k->s", self.table, value))
 
 
-def _states(value: FloatArray, mass: FloatArray, limit: int) -> _States:
-    """All vectors of counts with sum <= limit."""
-    states = _States(np.zeros(1, dtype=np.int64), np.zeros(1), np.zeros(1), np.zeros(1))
-    for atom, chance in zip(value, mass, strict=True):
-        choices = limit - states.number + 1
+@lru_cache(maxsize=8)
+def _states(kinds: int, limit: int) -> _States:
+    """All vectors of `kinds` counts with sum <= limit; the same for every law and epsilon."""
+    if 0 < limit < kinds:
+        return _listed_states(kinds, limit)
+    log_factorial = special.gammaln(np.arange(limit + 1.0) + 1.0)
+    columns: list[FloatArray] = []
+    number, log_factorials = np.zeros(1, dtype=np.int64), np.zeros(1)
+    for _ in range(kinds):
+        choices = limit - number + 1
         owner = np.repeat(np.arange(choices.size), choices)
         taken = np.arange(owner.size) - np.repeat(np.cumsum(choices) - choices, choices)
-        log_chance = taken * math.log(chance) - special.gammaln(taken + 1.0)
-        states = _States(
-            states.number[owner] + taken,
-            states.total[owner] + taken * atom,
-            states.absolute[owner] + taken * abs(atom),
-            states.log_weight[owner] + log_chance,
-        )
-    return states
+        columns = [*(column[owner] for column in columns), taken.astype(np.float64)]
+        number, log_factorials = number[owner] + taken, log_factorials[owner] + log_factorial[taken]
+    counts = np.stack(columns) if columns else np.zeros((0, 1))
+    return _States(counts, False, number, log_factorials)
+
+
+def _listed_states(kinds: int, limit: int) -> _States:
+    """The same where few samples fall on many kinds."""
+    size = math.comb(kinds + limit, limit)
+    chosen = chain.from_iterable(combinations_with_replacement(range(kinds + 1), limit))
+    table = np.fromiter(chosen, dtype=np.int64, count=size * limit).reshape(size, limit).T.copy()
+    log_factorials, run = np.zeros(size), np.ones(size)
+    for before, here in pairwise(table):
+        run = np.where((here == before) & (here < kinds), run + 1, 1.0)
+        log_factorials += np.log(run)
+    return _States(table, True, np.count_nonzero(table < kinds, axis=0), log_factorials)
 
 
 def _rest(law: AtomLaw, tilted: Tilted, count: int, limit: int) -> float:
@@ -92,4 +118,6 @@ def _log_sum(log_weight: FloatArray, value: FloatArray) -> float:
     positive = (value > 0) & np.isfinite(log_weight)
     if not np.any(positive):
         return -math.inf
-    return float(special.logsumexp(log_weight[positive] + np.log(value[positive])))
+    terms = log_weight[positive] + np.log(value[positive])
+    top = float(np.max(terms))
+    return top + math.log(float(np.sum(np.exp(terms - top))))

@@ -35,15 +35,25 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from segshuffle.accounting.numerics.tilted_inversion.atoms import EPS, AtomLaw, FloatArray, LogInterval, Tilted, tilt
+from segshuffle.accounting.numerics.tilted_inversion.atoms import EPS, AtomLaw, FloatArray, Side, Tilted, log_mgfs
 
 _LARGEST_WORK = 1.0e7
 """Nodes times atoms of one Fourier sum: about a quarter of a second and 20 MB."""
-_CHUNK = 2**18
+_LARGEST_BLOCK = 2**13
+"""Nodes that are evaluated at once."""
+_ONE_THREAD = 2**16
+"""Size of a product of matrices that BLAS does not share out: threads cost more than they save, and change the sum."""
 _ATTEMPTS = 6
 _ALIAS_SHARE = 0.02
 _SHRINK_AT_LEAST = 0.7
+#: Tilts of the Chernoff bounds on the aliases: shares of theta, and steps above it.
+_ALIAS_SHARES = np.array([0.01, 0.03, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9])
+_ALIAS_STEPS = np.array([0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 10.0, 12.0, 16.0])
+_PERIODS = 1.15 ** np.arange(34.0)
+#: Logarithm of |f|^n (with the damping) below which a node is not evaluated.
+_NEGLIGIBLE_NODE = -75.0
 
 
 @dataclass(frozen=True)
@@ -73,27 +83,24 @@ class _Sums(NamedTuple):
     error: float
 
 
-def inverted(laws: tuple[AtomLaw, AtomLaw], tilts: tuple[Tilted, Tilted], count: int, rtol: float) -> LogInterval:
-    """Fourier inversion, with the width refined until the interval is narrow enough."""
-    (upper, lower), (above, below) = laws, tilts
-    best = LogInterval(-math.inf, math.inf)
-    aliases = _Aliases(lower, below, count)
-    plan = _first_plan(upper, above, count, rtol, aliases)
-    work = 0.0
+def inverted(law: AtomLaw, tilted: Tilted, count: int, rtol: float, side: Side) -> float:
+    """One certified end by Fourier inversion, with the width refined until it is near enough to the value."""
+    sign = 1 if side == "upper" else -1
+    aliases = _Aliases(law, tilted, count)
+    plan = _first_plan(law, tilted, count, rtol, aliases)
+    best, work = sign * math.inf, 0.0
     for _ in range(_ATTEMPTS):
-        work += plan.last * upper.value.size
-        high, low = _fourier_sums(upper, above, count, plan), _fourier_sums(lower, below, count, plan)
-        alias = aliases.bound(plan)
-        ends = (low.value - low.smoothing - low.error - alias, high.value + high.error)
-        logs = (_log_end(ends[0], below, count, -1), _log_end(ends[1], above, count, 1))
-        best = LogInterval(max(best.lower, logs[0]), min(best.upper, logs[1]))
-        gap = low.smoothing + alias
-        # A gap that is not the smoothing's or the aliases' (round-off, different laws) is not narrowed by a finer plan.
-        if best.upper - best.lower <= rtol or gap <= 0.1 * (ends[1] - ends[0]) or work > 0.5 * _LARGEST_WORK:
+        work += plan.last * law.value.size
+        sums, alias = _fourier_sums(law, tilted, count, plan), aliases.bound(plan.width, plan.period)
+        gap = sums.smoothing + alias
+        end = sums.value + sums.error if sign > 0 else sums.value - gap - sums.error
+        best = sign * min(sign * best, sign * _log_end(end, tilted, count, sign))
+        # A gap that is not the smoothing's or the aliases' (round-off) is not narrowed by a finer plan.
+        if gap + 2 * sums.error <= rtol * sums.value or gap <= 0.2 * sums.error or work > 0.5 * _LARGEST_WORK:
             break
-        wanted = 0.9 * rtol * ends[1]
-        shrink = math.sqrt(max(wanted, 0.0) / low.smoothing) if low.smoothing > 0.5 * wanted else 1.0
-        finer = _finer(upper, above, count, rtol, plan, min(shrink, 1.0), alias > 0.1 * wanted)
+        wanted = 0.9 * rtol * (sums.value + sums.error)
+        shrink = math.sqrt(max(wanted, 0.0) / sums.smoothing) if sums.smoothing > 0.5 * wanted else 1.0
+        finer = _finer(law, tilted, count, rtol, plan, min(shrink, 1.0), alias > 0.1 * wanted)
         if finer is None:
             break
         plan = finer
@@ -110,26 +117,26 @@ def _log_end(scaled: float, tilted: Tilted, count: int, sign: int) -> float:
 
 
 class _Aliases:
-    """Chernoff bounds on the aliases of the lower law's sum, for any period and width."""
+    """Chernoff bounds on the aliases of a law's sum, for any period and width."""
 
     def __init__(self, law: AtomLaw, tilted: Tilted, count: int) -> None:
         unit = 1 / (tilted.std * math.sqrt(count))
-        below = tilted.theta * np.array([0.01, 0.03, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9])
-        above = tilted.theta + unit * np.array([0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 10.0, 12.0, 16.0])
-        self._below = below.size
-        self._eta = np.concatenate([below, above])
+        self._eta = np.concatenate([tilted.theta * _ALIAS_SHARES, tilted.theta + unit * _ALIAS_STEPS])
         self._theta = tilted.theta
-        others = [tilt(law, float(eta)) for eta in self._eta]
-        growth = [count * (o.log_mgf - tilted.log_mgf + o.log_mgf_error + tilted.log_mgf_error) for o in others]
-        self._growth = np.array(growth)
+        log_mgf, error = log_mgfs(law, self._eta)
+        self._growth = count * (log_mgf - tilted.log_mgf + error + tilted.log_mgf_error)
 
-    def bound(self, plan: Plan) -> float:
+    def bound(self, width: float, period: float) -> float:
         """Bound on all aliases together, in units of e^{n K(theta)} / theta^2."""
-        gap = np.abs(self._eta - self._theta) * plan.period
-        exponent = self._growth + 0.5 * (plan.width * self._eta) ** 2 - gap - np.log(-np.expm1(-gap))
-        logs = exponent - 1 - np.log(self._eta) + 2 * math.log(self._theta)
-        best = min(float(np.min(logs[: self._below])), 600.0), min(float(np.min(logs[self._below :])), 600.0)
-        return math.exp(best[0]) + math.exp(best[1])
+        return float(self.bounds(width, np.array([period]))[0])
+
+    def bounds(self, width: float, period: FloatArray) -> FloatArray:
+        """The same for many periods."""
+        gap = np.multiply.outer(period, np.abs(self._eta - self._theta))
+        exponent = self._growth + 0.5 * (width * self._eta) ** 2 - gap - np.log(-np.expm1(-gap))
+        logs = np.minimum(exponent - 1 - np.log(self._eta) + 2 * math.log(self._theta), 600.0)
+        below = _ALIAS_SHARES.size
+        return np.asarray(np.exp(logs[:, :below].min(axis=1)) + np.exp(logs[:, below:].min(axis=1)))
 
 
 def _cutoff(rtol: float) -> float:
@@ -142,10 +149,10 @@ def _first_plan(law: AtomLaw, tilted: Tilted, count: int, rtol: float, aliases: 
     deviation = tilted.std * math.sqrt(count)
     width = 0.9 * math.sqrt(rtol) / tilted.theta
     plan = Plan(width, 8 * deviation + 8 / tilted.theta, 1.0)
-    longest = 100 * plan.period
-    while plan.period < longest and aliases.bound(plan) > _ALIAS_SHARE * rtol * 0.2 / deviation:
-        plan = replace(plan, period=1.15 * plan.period)
-    return _within_work(law, tilted, count, rtol, plan)
+    periods = plan.period * _PERIODS
+    enough = np.flatnonzero(aliases.bounds(width, periods) <= _ALIAS_SHARE * rtol * 0.2 / deviation)
+    period = float(periods[enough[0] if enough.size else -1])
+    return _within_work(law, tilted, count, rtol, replace(plan, period=period))
 
 
 def _within_work(law: AtomLaw, tilted: Tilted, count: int, rtol: float, plan: Plan) -> Plan:
@@ -174,17 +181,12 @@ def _finer(
 
 def _fourier_sums(law: AtomLaw, tilted: Tilted, count: int, plan: Plan) -> _Sums:
     """Both discrete Fourier sums and a bound on what they lack: their tails and round-off."""
-    value, smoothing, rounding, size = [], [], [], []
-    for node, twice in _nodes(plan, law.value.size):
-        v, s, r, z = _integrands(law, tilted, count, plan.width, node)
-        value.append(float(twice @ v))
-        smoothing.append(float(twice @ s))
-        rounding.append(float(twice @ r))
-        size.append(float(twice @ z))
+    parts = [_partial_sums(law, tilted, count, plan, block) for block in _blocks(plan)]
+    value, smoothing, rounding, size = (math.fsum(column) for column in zip(*parts, strict=True))
     unit = plan.step / (2 * math.pi)
-    error = unit * (math.fsum(rounding) + 64 * EPS * math.fsum(size)) + _tail(law, tilted, count, plan)
+    error = unit * (rounding + 64 * EPS * size) + _tail(law, tilted, count, plan)
     atom, atom_error = _all_zero(law, tilted, count, plan.width)
-    return _Sums(unit * math.fsum(value) - atom, max(unit * math.fsum(smoothing) - atom, 0.0), error + 2 * atom_error)
+    return _Sums(unit * value - atom, max(unit * smoothing - atom, 0.0), error + 2 * atom_error)
 
 
 def _all_zero(law: AtomLaw, tilted: Tilted, count: int, width: float) -> tuple[float, float]:
@@ -201,49 +203,117 @@ def _all_zero(law: AtomLaw, tilted: Tilted, count: int, width: float) -> tuple[f
     return part, part * math.expm1(min(2 * relative, 600.0))
 
 
-def _nodes(plan: Plan, atoms: int) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """Nodes t >= 0 in chunks, with weight 2 for those that stand for -t too."""
-    size = max(_CHUNK // atoms, 64)
-    for begin in range(0, plan.last + 1, size):
-        index = np.arange(begin, min(begin + size, plan.last + 1), dtype=np.float64)
-        yield index * plan.step, np.where(index == 0, 1.0, 2.0).astype(np.float64)
+class _Block(NamedTuple):
+    """The nodes (begin + i columns + j) step, i < rows, j < columns."""
+
+    begin: int
+    rows: int
+    columns: int
 
 
-def _integrands(
-    law: AtomLaw, tilted: Tilted, count: int, width: float, node: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Real parts of both integrands at the nodes, a bound on their round-off together, and their size.
+def _blocks(plan: Plan) -> Iterator[_Block]:
+    """Rectangles of nodes that cover 0, ..., last, about as many rows as columns; nodes beyond the last do no harm."""
+    nodes = plan.last + 1
+    columns = math.ceil(math.sqrt(min(nodes, _LARGEST_BLOCK)))
+    rows = math.ceil(nodes / columns)
+    at_once = min(rows, columns)
+    for first in range(0, rows, at_once):
+        yield _Block(first * columns, min(at_once, rows - first), columns)
 
-    The characteristic function f of the tilted law has an error of at most e(t) = c eps |t| E|G| (sines of rounded
-    angles, the rounded tilted masses and the dot products), and |a^n - b^n| <= n |a - b| max(|a|, |b|)^(n-1).
+
+def _change(law: AtomLaw, tilted: Tilted, step: float, block: _Block) -> tuple[FloatArray, FloatArray]:
+    """Real and imaginary part of E[e^{itG} - 1] under the tilted law at all nodes of a block, shape (nodes,).
+
+    With u = e^{iaG} - 1 of a row and v = e^{ibG} - 1 of a column, e^{i(a + b)G} - 1 = u + v + u v: sines and cosines of
+    the rows and of the columns alone, and one product of matrices.
     """
-    half = 0.5 * np.multiply.outer(node, law.value)
+    starts = np.arange(block.rows, dtype=np.float64) * block.columns + block.begin
+    row, column = _phase(starts * step, law.value), _phase(np.arange(block.columns, dtype=np.float64) * step, law.value)
+    weighted = row * tilted.mass
+    change = weighted.sum(axis=1)[:, None] + (column * tilted.mass).sum(axis=1)[None, :]
+    few = max(_ONE_THREAD // change.size, 1)
+    for first in range(0, law.value.size, few):
+        change += weighted[:, first : first + few] @ column[:, first : first + few].T
+    flat = change.ravel()
+    return flat.real, flat.imag
+
+
+def _phase(node: FloatArray, value: FloatArray) -> npt.NDArray[np.complex128]:
+    """e^{i node value} - 1, shape (nodes, atoms), with an error of at most 5 eps |node value|."""
+    half = 0.5 * np.multiply.outer(node, value)
     sine = np.sin(half)
-    real = -2 * (sine**2 @ tilted.mass)
-    imaginary = 2 * ((sine * np.cos(half)) @ tilted.mass)
+    phase = np.empty(half.shape, dtype=np.complex128)
+    phase.real = -2 * sine**2
+    phase.imag = 2 * sine * np.cos(half)
+    return phase
+
+
+def change_error(law: AtomLaw, tilted: Tilted, node: FloatArray) -> FloatArray:
+    """Bound on the error of `_change`: c eps t E|G|.
+
+    Phases: 2 * 5 + 5 for u v + u + v at |u|, |v| <= 2, and 3 for the rounding of the nodes and of the sum; the tilted
+    masses: 8 + 2 theta max|G|; inner products of m complex terms: 3 (m + 2).
+    """
+    constant = 3 * law.value.size + 40 + 2 * tilted.theta * float(np.max(np.abs(law.value)))
+    return constant * EPS * node * tilted.mean_abs
+
+
+def _partial_sums(
+    law: AtomLaw, tilted: Tilted, count: int, plan: Plan, block: _Block
+) -> tuple[float, float, float, float]:
+    """Sums over a block: real parts of both integrands, a bound on their round-off together, and their size.
+
+    With an error e(t) of the characteristic function f, |a^n - b^n| <= n |a - b| max(|a|, |b|)^(n-1). Where |f|^n is
+    negligible, its bound is all that is needed.
+    """
+    real, imaginary = _change(law, tilted, plan.step, block)
+    node = (block.begin + np.arange(real.size, dtype=np.float64)) * plan.step
+    absolute = change_error(law, tilted, node)
+    square = np.maximum(real * (2 + real) + imaginary**2, -1.0)
+    damping = 0.5 * plan.width**2 * (tilted.theta**2 - node**2)
+    twice = np.where(node == 0, 1.0, 2.0)
+    level = (plan.width * tilted.theta) ** 2
+    # nan is kept; |f| rounds by less than 4 eps and there are at most 1e15 copies: less than 1 in the exponent
     with np.errstate(divide="ignore"):
-        log_abs = 0.5 * np.log1p(np.maximum(real * (2 + real) + imaginary**2, -1.0))
-    angle = np.arctan2(imaginary, 1 + real)
-    ratio = node / tilted.theta
-    damping = 0.5 * width**2 * (tilted.theta**2 - node**2)
-    amplitude = np.exp(count * log_abs + damping)
-    turn = count * angle + width**2 * tilted.theta * node
-    decay, level = 1 / (1 + ratio**2), (width * tilted.theta) ** 2
+        kept = ~(count * np.log(np.sqrt(1 + square) + absolute) + damping <= _NEGLIGIBLE_NODE - 1)
+    skipped = 2 * float(np.count_nonzero(~kept)) * math.exp(_NEGLIGIBLE_NODE) * (1 + level)
+    near = _Nodes(*(column[kept] for column in (node, twice, real, imaginary, square, damping, absolute)))
+    value, smoothing, rounding, size = _integrands(near, tilted.theta, count, plan.width)
+    return value, smoothing, rounding + skipped, size
+
+
+class _Nodes(NamedTuple):
+    """Nodes t >= 0, their weight (2 for those that stand for -t too), and what is known of f there."""
+
+    node: FloatArray
+    twice: FloatArray
+    real: FloatArray
+    imaginary: FloatArray
+    square: FloatArray
+    """|f|^2 - 1."""
+    damping: FloatArray
+    absolute: FloatArray
+    """Bound on the error of f."""
+
+
+def _integrands(at: _Nodes, theta: float, count: int, width: float) -> tuple[float, float, float, float]:
+    """Sums of both integrands over the nodes, of a bound on their round-off together, and of their size."""
+    with np.errstate(divide="ignore"):
+        log_abs = 0.5 * np.log1p(at.square)
+    angle = np.arctan2(at.imaginary, 1 + at.real)
+    ratio = at.node / theta
+    amplitude = np.exp(count * log_abs + at.damping)
+    turn = count * angle + width**2 * theta * at.node
+    decay, level = 1 / (1 + ratio**2), (width * theta) ** 2
     value = amplitude * decay * np.cos(turn - 2 * np.arctan(ratio))
     smoothing = level * amplitude * np.cos(turn)
-    constant = law.value.size + 24 + 2 * tilted.theta * float(np.max(np.abs(law.value)))
-    absolute = constant * EPS * node * tilted.mean_abs
     size = amplitude * (decay + level)
     with np.errstate(divide="ignore", invalid="ignore"):
-        amplified = np.exp(np.minimum((count - 1) * np.log(np.exp(log_abs) + absolute) + damping, 600.0))
-        relative = count * (np.abs(np.where(amplitude > 0, log_abs, 0.0)) + np.abs(angle)) + width**2 * node**2
-    error = (
-        count
-        * absolute
-        * np.where(np.isnan(amplified), np.exp(np.minimum(damping, 600.0)), amplified)
-        * (decay + level)
-    )
-    return value, smoothing, error + EPS * (32 + 4 * relative) * size, size
+        amplified = np.exp(np.minimum((count - 1) * np.log(np.exp(log_abs) + at.absolute) + at.damping, 600.0))
+        relative = count * (np.abs(np.where(amplitude > 0, log_abs, 0.0)) + np.abs(angle)) + (width * at.node) ** 2
+    amplified = np.where(np.isnan(amplified), np.exp(np.minimum(at.damping, 600.0)), amplified)
+    error = count * at.absolute * amplified * (decay + level) + EPS * (32 + 4 * relative) * size
+    return float(at.twice @ value), float(at.twice @ smoothing), float(at.twice @ error), float(at.twice @ size)
 
 
 def _tail(law: AtomLaw, tilted: Tilted, count: int, plan: Plan) -> float:

@@ -12,12 +12,18 @@ from typing import Literal
 
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
 from segshuffle.accounting.numerics.search import least_epsilon
-from segshuffle.accounting.single_message.baselines.clones import standard_clone_delta, stronger_clone_delta
-from segshuffle.accounting.single_message.baselines.search import check_target
+from segshuffle.accounting.single_message.baselines.clones import (
+    standard_clone,
+    standard_clone_delta,
+    stronger_clone,
+    stronger_clone_delta,
+    upper_delta,
+)
+from segshuffle.accounting.single_message.baselines.search import check_local, check_target, check_users
 from segshuffle.errors import ParameterError
 
 Clone = Literal["standard", "stronger"]
-_PURE = {"standard": standard_clone_delta, "stronger": stronger_clone_delta}
+_PURE = {"standard": (standard_clone_delta, standard_clone), "stronger": (stronger_clone_delta, stronger_clone)}
 _ROUND = 1e-14
 
 
@@ -37,10 +43,15 @@ def approximate_clone_delta(
     """
     if not 0.0 <= local_delta < 1.0:
         raise ParameterError("local_delta", local_delta, "in [0, 1)")
-    pure = _PURE[clone](local_epsilon=local_epsilon, n_users=n_users, epsilon=epsilon, rtol=rtol)
-    failure = (math.exp(epsilon) + 1) * (1 + 0.5 * math.exp(-local_epsilon)) * n_users * local_delta
+    pure = _PURE[clone][0](local_epsilon=local_epsilon, n_users=n_users, epsilon=epsilon, rtol=rtol)
+    failure = _failure(local_epsilon, local_delta, n_users, epsilon)
     lower, upper = pure.lower + failure * (1 - _ROUND), (pure.upper + failure) * (1 + _ROUND)
     return DeltaInterval(min(lower, 1.0), min(upper, 1.0))
+
+
+def _failure(local_epsilon: float, local_delta: float, n_users: int, epsilon: float) -> float:
+    """What the failures of all users add to delta."""
+    return (math.exp(epsilon) + 1) * (1 + 0.5 * math.exp(-local_epsilon)) * n_users * local_delta
 
 
 def approximate_clone_epsilon(
@@ -57,15 +68,13 @@ def approximate_clone_epsilon(
     if delta < local_delta:
         raise ParameterError("delta", delta, f"at least local_delta = {local_delta:g}")
 
+    check_local(local_epsilon)
+    check_users(n_users)
+    probability = _PURE[clone][1](local_epsilon)
+
     def bound(epsilon: float, width: float) -> float:
-        return approximate_clone_delta(
-            clone=clone,
-            local_epsilon=local_epsilon,
-            local_delta=local_delta,
-            n_users=n_users,
-            epsilon=epsilon,
-            rtol=width,
-        ).upper
+        pure = upper_delta(local_epsilon, probability, n_users, epsilon, width)
+        return (pure + _failure(local_epsilon, local_delta, n_users, epsilon)) * (1 + _ROUND)
 
     # the failure term grows with epsilon: where it alone misses the target, nothing is gained
     if bound(0.5 * local_epsilon, rtol) > delta and bound(local_epsilon * (1 - 1e-12), rtol) > delta:

@@ -35,6 +35,16 @@ _NUDGE = 1e-15
 """Relative error allowed for a probability computed from the local epsilon."""
 
 
+def standard_clone(local_epsilon: float) -> float:
+    """Probability that another user's message is a standard clone."""
+    return math.exp(-local_epsilon)
+
+
+def stronger_clone(local_epsilon: float) -> float:
+    """Probability that another user's message is a stronger clone."""
+    return 2 / (math.exp(local_epsilon) + 1)
+
+
 def standard_clone_delta(*, local_epsilon: float, n_users: int, epsilon: float, rtol: float = 1e-4) -> DeltaInterval:
     """Delta of the standard clone pair: a proven upper bound for every randomizer with this local epsilon.
 
@@ -61,7 +71,7 @@ def standard_clone_delta(*, local_epsilon: float, n_users: int, epsilon: float, 
         If a parameter is outside its range.
     """
     check_local(local_epsilon)
-    return _delta(local_epsilon, math.exp(-local_epsilon), n_users, epsilon, rtol)
+    return _delta(local_epsilon, standard_clone(local_epsilon), n_users, epsilon, rtol)
 
 
 def standard_clone_epsilon(*, local_epsilon: float, n_users: int, delta: float, rtol: float = 1e-4) -> float:
@@ -75,7 +85,7 @@ def standard_clone_epsilon(*, local_epsilon: float, n_users: int, delta: float, 
         In [1e-280, 1).
     """
     check_local(local_epsilon)
-    return _epsilon(local_epsilon, math.exp(-local_epsilon), n_users, delta, rtol)
+    return _epsilon(local_epsilon, standard_clone(local_epsilon), n_users, delta, rtol)
 
 
 def standard_clone_closed_form(*, local_epsilon: float, n_users: int, delta: float) -> float:
@@ -108,13 +118,13 @@ def stronger_clone_delta(*, local_epsilon: float, n_users: int, epsilon: float, 
         Encloses the divergence of the published pair.
     """
     check_local(local_epsilon)
-    return _delta(local_epsilon, 2 / (math.exp(local_epsilon) + 1), n_users, epsilon, rtol)
+    return _delta(local_epsilon, stronger_clone(local_epsilon), n_users, epsilon, rtol)
 
 
 def stronger_clone_epsilon(*, local_epsilon: float, n_users: int, delta: float, rtol: float = 1e-4) -> float:
     """Least epsilon that the stronger clone pair claims at `delta` (kind: published), rounded up."""
     check_local(local_epsilon)
-    return _epsilon(local_epsilon, 2 / (math.exp(local_epsilon) + 1), n_users, delta, rtol)
+    return _epsilon(local_epsilon, stronger_clone(local_epsilon), n_users, delta, rtol)
 
 
 def stronger_clone_closed_form(*, local_epsilon: float, n_users: int, delta: float) -> float:
@@ -149,9 +159,16 @@ def _delta(local_epsilon: float, clone: float, n_users: int, epsilon: float, rto
     check_epsilon(epsilon)
     if epsilon >= local_epsilon:
         return DeltaInterval(0.0, 0.0)
-    upper = hockey_stick(pair=_pair(local_epsilon, clone, n_users, 1), epsilon=epsilon, rtol=rtol).upper
+    upper = upper_delta(local_epsilon, clone, n_users, epsilon, rtol)
     lower = hockey_stick(pair=_pair(local_epsilon, clone, n_users, -1), epsilon=epsilon, rtol=rtol).lower
     return DeltaInterval(min(lower, upper), upper)
+
+
+def upper_delta(local_epsilon: float, clone: float, n_users: int, epsilon: float, rtol: float) -> float:
+    """Upper end of the delta of a clone pair with that clone probability: all that a search for epsilon asks for."""
+    if epsilon >= local_epsilon:
+        return 0.0
+    return hockey_stick(pair=_pair(local_epsilon, clone, n_users, 1), epsilon=epsilon, rtol=rtol).upper
 
 
 def _pair(local_epsilon: float, clone: float, n_users: int, side: int) -> CountPair:
@@ -168,9 +185,9 @@ def _epsilon(local_epsilon: float, clone: float, n_users: int, delta: float, rto
     check_users(n_users)
     check_target(delta)
 
-    def bound(epsilon: float, width: float) -> float:
-        if epsilon >= local_epsilon:
-            return 0.0
-        return hockey_stick(pair=_pair(local_epsilon, clone, n_users, 1), epsilon=epsilon, rtol=width).upper
-
-    return least_epsilon(bound=bound, ceiling=local_epsilon, delta=delta, rtol=rtol)
+    return least_epsilon(
+        bound=lambda epsilon, width: upper_delta(local_epsilon, clone, n_users, epsilon, width),
+        ceiling=local_epsilon,
+        delta=delta,
+        rtol=rtol,
+    )
