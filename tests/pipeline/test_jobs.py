@@ -1,13 +1,15 @@
 """What every job relies on: its output and traceback in the log, and files that are whole or not there."""
 
 import errno
+import io
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from segshuffle.errors import ConfigError, DataError
-from segshuffle.pipeline.jobs import logged, write_atomically, writing
+from segshuffle.pipeline.jobs import logged, to_csv, to_json, write_atomically, writing
 
 
 def _job(log, error):
@@ -123,3 +125,18 @@ def test_no_reader_sees_the_file_before_it_is_whole(tmp_path):
         temporary.write_bytes(b"whole")
     assert path.read_bytes() == b"whole"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_tables_have_ten_digits_on_the_safe_side():
+    third = 1.0 / 3.0
+    table = pd.DataFrame({"low": [third], "high": [third], "near": [2 * third], "n": [123456789012], "what": ["x"]})
+    text = to_csv(table, lower=["low"], upper=["high"])
+    assert text == "low,high,near,n,what\n0.3333333333,0.3333333334,0.6666666667,123456789012,x\n"
+    assert to_csv(pd.read_csv(io.StringIO(text)), lower=["low"], upper=["high"]) == text
+
+
+def test_json_has_ten_digits_at_any_depth():
+    assert (
+        to_json({"a": [1.0 / 3.0, (0.1 + 0.2, 7)], "b": {"c": None}})
+        == '{"a": [0.3333333333, [0.3, 7]], "b": {"c": null}}'
+    )

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from segshuffle.accounting.collections.published import item_target, published_item_delta
+from segshuffle.accounting.numerics.ranges import rounded
 from segshuffle.accounting.single_message.variation_ratio import published_delta, subset_exponential
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
@@ -72,6 +73,14 @@ def test_plan_depends_on_the_problem_only(method):
     first = plan_of(method)
     np.random.seed(2)  # noqa: NPY002
     assert method.plan(same_problem()) == first
+
+
+def test_what_is_drawn_with_has_ten_digits(method):
+    """The last bits of a search differ between processors; weights are rounded where plans are written."""
+    plan = plan_of(method)
+    drawn = {**plan.parameters, "m": plan.blanket_per_user, "weights": 0.0, "analysis": 0.0}
+    for value in np.hstack([np.ravel(each) for name, each in drawn.items() if name != "m" or "blankets" not in drawn]):
+        assert rounded(value) == value
 
 
 def test_plan_says_what_it_is(method):
@@ -200,7 +209,9 @@ def test_separate_balls_into_bins_meet_every_level_with_its_users(weights):
 def test_closed_form_blanket():
     """n m = 32 ln(2/delta') d/eps'^2 with eps' = 1/4, delta' = 1e-4/(2 e^0.5), d = 9, n = 200."""
     expected = 32 * math.log(2 * 2 * math.exp(0.5) / 1e-4) * 9 * 16 / 200
-    assert BallsIntoBins(analysis="closed-form").plan(PROBLEM).blanket_per_user == pytest.approx(expected, rel=1e-14)
+    found = BallsIntoBins(analysis="closed-form").plan(PROBLEM).blanket_per_user
+    # ten digits, rounded up
+    assert expected * (1 - 1e-14) <= found <= expected * (1 + 1e-9)
 
 
 def test_shuffled_subset_exponential_meets_the_lowest_level():

@@ -18,12 +18,14 @@ try:
         scenarios,
         settings,
     )
+    from segshuffle.pipeline.processor import same_instructions
 except ImportError as error:
     raise WorkflowError(
         f"{error}: install the package into this environment first (make install, or pip install -e .)"
     )
 
 ROOT = Path(workflow.basedir)
+os.environ |= same_instructions()
 CONDA = str(ROOT / "environment.yml")
 
 try:

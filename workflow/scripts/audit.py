@@ -5,9 +5,9 @@ from pathlib import Path
 
 from segshuffle.pipeline.design import Setting
 from segshuffle.pipeline.jobs import logged, to_csv, write_atomically
-from segshuffle.studies.audit.compute import audit_setting
+from segshuffle.studies.audit.compute import LOWER, UPPER, audit_setting
 
 with logged(snakemake.log[0]):
     plans = json.loads(Path(snakemake.input.plans).read_text())
     table = audit_setting(snakemake.params.config, Setting(**snakemake.params.setting), plans)
-    write_atomically(Path(snakemake.output[0]), to_csv(table))
+    write_atomically(Path(snakemake.output[0]), to_csv(table, lower=LOWER, upper=UPPER))

@@ -1,12 +1,11 @@
 """Fix every parameter of one setting from public quantities; see segshuffle.studies.reproduction.planning."""
 
-import json
 from pathlib import Path
 
 from segshuffle.pipeline.design import Setting
-from segshuffle.pipeline.jobs import logged, write_atomically
+from segshuffle.pipeline.jobs import logged, to_json, write_atomically
 from segshuffle.studies.reproduction.planning import plan_setting
 
 with logged(snakemake.log[0]):
     plans = plan_setting(snakemake.params.config, Setting(**snakemake.params.setting), n_jobs=snakemake.threads)
-    write_atomically(Path(snakemake.output[0]), json.dumps(plans, indent=1) + "\n")
+    write_atomically(Path(snakemake.output[0]), to_json(plans, indent=1) + "\n")

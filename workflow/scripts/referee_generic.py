@@ -7,4 +7,5 @@ from segshuffle.studies.referee.trial import generic_claims
 
 with logged(snakemake.log[0]):
     config = snakemake.params.config
-    write_atomically(Path(snakemake.output[0]), to_csv(generic_claims(config, config["referee"]["cases"])))
+    table = generic_claims(config, config["referee"]["cases"])
+    write_atomically(Path(snakemake.output[0]), to_csv(table, upper=["claimed"]))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from segshuffle.accounting.numerics.ranges import rounded, rounded_down, rounded_up
 from segshuffle.errors import DataError, SegshuffleError
 
 if TYPE_CHECKING:
@@ -71,6 +73,38 @@ def write_atomically(path: Path, content: str | bytes) -> None:
         temporary.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
-def to_csv(table: pd.DataFrame) -> str:
-    """CSV text with the shortest digits that read back to the same numbers, newline at the end."""
+def to_csv(table: pd.DataFrame, *, lower: Collection[str] = (), upper: Collection[str] = ()) -> str:
+    """CSV text, newline at the end; numbers have ten significant digits, and read back they give the same text.
+
+    Parameters
+    ----------
+    lower, upper : collection of str
+        Columns of certified lower and upper ends, rounded down and up; all others go to the nearest number.
+    """
+    sides = {**dict.fromkeys(lower, rounded_down), **dict.fromkeys(upper, rounded_up)}
+    table = table.copy()
+    for name, column in table.items():
+        if column.dtype.kind == "f":
+            table[name] = column.map(sides.get(str(name), rounded))
     return str(table.to_csv(index=False, lineterminator="\n"))
+
+
+def to_json(values: Any, **options: Any) -> str:
+    """JSON text; numbers go to the nearest of ten significant digits, which is where a plan's parameters are already.
+
+    Parameters
+    ----------
+    values : object
+        Dicts, lists and tuples of JSON values.
+    **options : object
+        What `json.dumps` takes.
+    """
+    return json.dumps(_with_digits(values), **options)
+
+
+def _with_digits(values: Any) -> Any:
+    if isinstance(values, dict):
+        return {key: _with_digits(value) for key, value in values.items()}
+    if isinstance(values, list | tuple):
+        return [_with_digits(value) for value in values]
+    return rounded(values) if isinstance(values, float) else values

@@ -18,6 +18,7 @@ import numpy as np
 from segshuffle.accounting.collections.poisson_calibration import least_blanket_mean
 from segshuffle.accounting.collections.poisson_pair import BLANKET_MEAN_RANGE
 from segshuffle.accounting.collections.published import item_target, least_blanket_per_user
+from segshuffle.accounting.numerics.ranges import rounded_up
 from segshuffle.errors import ParameterError
 from segshuffle.looks import DASHES, PALETTE, Look
 from segshuffle.protocols.base import (
@@ -43,16 +44,17 @@ def least_blanket(
 ) -> float:
     """Least expected blanket per user that gives (epsilon, delta) with every item sent, by the named analysis."""
     if analysis == "numerical":
-        return least_blanket_per_user(
+        blanket = least_blanket_per_user(
             domain_size=domain_size, set_size=set_size, n_users=n_users, epsilon=epsilon, delta=delta
         )
+        return rounded_up(blanket)
     if analysis == "closed-form":
         item_epsilon, item_delta = item_target(epsilon=epsilon, delta=delta, set_size=set_size)
-        return 32.0 * math.log(2.0 / item_delta) * domain_size / (item_epsilon**2 * n_users)
+        return rounded_up(32.0 * math.log(2.0 / item_delta) * domain_size / (item_epsilon**2 * n_users))
     if analysis == "product":
         pairs = exchanged_items(domain_size, set_size)
         mean = least_blanket_mean(copies=1.0, pairs=pairs, epsilon=epsilon, delta=delta) if pairs else SMALLEST_MEAN
-        return mean * domain_size / n_users
+        return rounded_up(mean * domain_size / n_users)
     raise ParameterError("analysis", analysis, f"one of {', '.join(ANALYSES)}")
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from segshuffle.accounting.numerics.gaussian import gaussian_ratio
+from segshuffle.accounting.numerics.ranges import rounded_down
 from segshuffle.looks import PALETTE, Look
 from segshuffle.protocols.base import (
     FloatArray,
@@ -53,9 +54,9 @@ class GaussianCurator:
         if not self.weighted:
             limits = np.full_like(limits, limits[0])
         counts = np.asarray(problem.level_counts, dtype=float)
-        weights, bound = limits, self._terms(problem, uniform_item_counts(problem)).error(limits, counts)
-        if self.weighted:
-            weights, bound = best_copies(limits, counts, self._terms(problem, uniform_item_counts(problem)))
+        terms = self._terms(problem, uniform_item_counts(problem))
+        chosen = best_copies(limits, counts, terms)[0] if self.weighted else limits
+        weights = np.array([rounded_down(weight) for weight in chosen])
         return Plan(
             method=self.name,
             problem=problem,
@@ -63,7 +64,7 @@ class GaussianCurator:
             blanket_per_user=0.0,
             messages_per_user=float(problem.set_size),
             parameters={"weights": tuple(weights.tolist())},
-            mse_bound=bound,
+            mse_bound=terms.error(weights, counts),
         )
 
     def _terms(self, problem: Problem, item_counts: FloatArray | IntArray) -> ErrorTerms:

@@ -22,6 +22,7 @@ from segshuffle.accounting.collections.poisson_pair import COPIES_RANGE, ItemPai
 from segshuffle.accounting.collections.poisson_product import delta_interval, log_delta_bound
 from segshuffle.accounting.collections.published import item_target
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError
+from segshuffle.accounting.numerics.ranges import rounded, rounded_down, rounded_up
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.looks import DASHES, PALETTE, Look
 from segshuffle.protocols.base import (
@@ -86,8 +87,8 @@ def _largest(target: _Target, blanket_mean: float, copies_max: float) -> float:
     whole = float(math.ceil(copies))
     if 0.998 * whole < copies < whole <= copies_max:
         bound = log_delta_bound(ItemPair(blanket_mean, whole), target.pairs, target.epsilon, 1e-3)
-        return whole if bound <= math.log(target.delta) else copies
-    return copies
+        return whole if bound <= math.log(target.delta) else rounded_down(copies)
+    return rounded_down(copies)
 
 
 @functools.lru_cache(maxsize=65536)
@@ -112,7 +113,7 @@ def least_blankets(problem: Problem) -> tuple[float, ...]:
     """Least m of every level that lets it send every item once, rounded up (kind: exact)."""
     targets = [_Target.of(problem, level, "product") for level in problem.levels]
     means = [_least_mean(target, 1.0) if target.pairs else _LEAST_MEAN for target in targets]
-    return tuple(mean * problem.domain_size / problem.n_users for mean in means)
+    return tuple(rounded_up(mean * problem.domain_size / problem.n_users) for mean in means)
 
 
 @functools.lru_cache(maxsize=256)
@@ -134,6 +135,15 @@ def _curve(target: _Target, low: float, high: float) -> interpolate.PchipInterpo
         for mean in means
     ]
     return interpolate.PchipInterpolator(np.log(means), np.log(copies))
+
+
+def _error_terms(problem: Problem, blanket_per_user: float) -> ErrorTerms:
+    """What the error depends on beside the copies, for uniform item frequencies."""
+    return ErrorTerms(
+        noise=problem.n_users * blanket_per_user,
+        own=float(problem.set_size),
+        spread=assignment_spread(uniform_item_counts(problem), problem.n_users),
+    )
 
 
 @dataclass(frozen=True)
@@ -177,7 +187,7 @@ class PoissonSegmented:
         """Fix m and all a_k jointly, and certify every level."""
         if self.blanket_per_user is not None:
             return self.plan_at(problem, self.blanket_per_user)
-        return self.plan_at(problem, self._search(problem))
+        return self.plan_at(problem, rounded(self._search(problem)))
 
     def plan_at(self, problem: Problem, blanket_per_user: float) -> Plan:
         """Calibrate every level at a given m, choose the copies, and return the plan with its certificate.
@@ -193,11 +203,12 @@ class PoissonSegmented:
             raise ParameterError("blanket_per_user", blanket_per_user, allowed)
         targets = [_Target.of(problem, level, self.accounting) for level in problem.levels]
         limits = np.array([_largest(target, mean, self.copies_max) for target in targets])
-        copies, bound = self._choose(problem, blanket_per_user, limits)
+        chosen, bound = self._choose(problem, blanket_per_user, limits)
         if not math.isfinite(bound):
             raise InfeasibleError(
                 f"max_messages = {self.max_messages} leaves nothing for data beside a blanket of {blanket_per_user:g}."
             )
+        copies = np.array([rounded_down(each) for each in chosen])
         return Plan(
             method=self.name,
             problem=problem,
@@ -205,7 +216,7 @@ class PoissonSegmented:
             blanket_per_user=blanket_per_user,
             messages_per_user=_messages(problem, blanket_per_user, copies),
             parameters={"copies": tuple(copies.tolist()), "certificate": self._certify(problem, mean, copies)},
-            mse_bound=bound,
+            mse_bound=_error_terms(problem, blanket_per_user).error(copies, np.asarray(problem.level_counts, float)),
         )
 
     def _choose(
@@ -217,12 +228,8 @@ class PoissonSegmented:
             room = (self.max_messages - blanket_per_user) * problem.n_users / problem.set_size
             if room <= 0:
                 return limits, math.inf
-        terms = ErrorTerms(
-            noise=problem.n_users * blanket_per_user,
-            own=float(problem.set_size),
-            spread=assignment_spread(uniform_item_counts(problem), problem.n_users),
-        )
         counts = np.asarray(problem.level_counts, dtype=float)
+        terms = _error_terms(problem, blanket_per_user)
         return best_copies(limits, counts, terms, largest_weight=room, starts=starts)
 
     def _certify(self, problem: Problem, mean: float, copies: FloatArray) -> list[dict[str, float]]:
@@ -230,7 +237,7 @@ class PoissonSegmented:
         certificate = []
         for level, value in zip(problem.levels, copies, strict=True):
             lower, upper = _delta(_Target.of(problem, level, "product"), mean, float(value))
-            certificate.append({"epsilon": level, "delta_lower": lower, "delta_upper": upper})
+            certificate.append({"epsilon": level, "delta_lower": rounded_down(lower), "delta_upper": rounded_up(upper)})
         return certificate
 
     def _search(self, problem: Problem) -> float:

@@ -15,6 +15,7 @@ import numpy as np
 from scipy import optimize
 
 from segshuffle.accounting.collections.published import largest_sampling_rate, least_blanket_per_user
+from segshuffle.accounting.numerics.ranges import rounded, rounded_down, rounded_up
 from segshuffle.looks import PALETTE, Look
 from segshuffle.protocols.base import (
     FloatArray,
@@ -74,7 +75,7 @@ def _sizes(problem: Problem) -> tuple[int, int, int]:
 @functools.lru_cache(maxsize=4096)
 def _rate(sizes: tuple[int, int, int], blanket_per_user: float, epsilon: float, delta: float) -> float:
     domain_size, set_size, n_users = sizes
-    return largest_sampling_rate(
+    rate = largest_sampling_rate(
         domain_size=domain_size,
         set_size=set_size,
         n_users=n_users,
@@ -82,14 +83,16 @@ def _rate(sizes: tuple[int, int, int], blanket_per_user: float, epsilon: float, 
         epsilon=epsilon,
         delta=delta,
     )
+    return rounded_down(rate)
 
 
 @functools.lru_cache(maxsize=4096)
 def _least_blanket(sizes: tuple[int, int, int], epsilon: float, delta: float) -> float:
     domain_size, set_size, n_users = sizes
-    return least_blanket_per_user(
+    blanket = least_blanket_per_user(
         domain_size=domain_size, set_size=set_size, n_users=n_users, epsilon=epsilon, delta=delta
     )
+    return rounded_up(blanket)
 
 
 @dataclass(frozen=True)
@@ -166,7 +169,8 @@ def optimize_parameters(problem: Problem) -> Plan:
     found = optimize.minimize_scalar(bound, bounds=bracket, method="bounded", options={"xatol": _BLANKET_RTOL})
     # the published bound jumps where ceil(m) grows, so the grid's best may still win
     log_blanket = float(found.x) if found.fun <= values[best] else float(grid[best])
-    blanket = math.exp(log_blanket)
+    # the rates are calibrated at the rounded m
+    blanket = rounded(math.exp(log_blanket))
     return plan_at(problem, blanket, sampling_rates(problem, blanket))
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from segshuffle.accounting.numerics.ranges import rounded_down
 from segshuffle.accounting.numerics.search import log_excess, safe_edge
 from segshuffle.accounting.single_message import randomizers
 from segshuffle.accounting.single_message.decomposition import blanket_delta
@@ -150,8 +151,8 @@ class SubsetExponential:
         if self.local_epsilon is not None:
             return self.local_epsilon
         if self.accounting == "proven":
-            return _proven_local_epsilon(problem, subset_size)
-        return largest_local_epsilon(
+            return rounded_down(_proven_local_epsilon(problem, subset_size))
+        largest = largest_local_epsilon(
             domain_size=problem.domain_size,
             set_size=problem.set_size,
             subset_size=subset_size,
@@ -159,6 +160,7 @@ class SubsetExponential:
             epsilon=problem.levels[0],
             delta=problem.delta,
         )
+        return rounded_down(largest)
 
     def _error(self, problem: Problem, subset_size: int, local_epsilon: float) -> float:
         held, not_held = report_probabilities(

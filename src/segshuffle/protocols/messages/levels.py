@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from segshuffle.accounting.collections.levels import least_blanket
-from segshuffle.accounting.numerics.ranges import LARGEST_BLANKET, check_guarantee
+from segshuffle.accounting.numerics.ranges import LARGEST_BLANKET, check_guarantee, rounded_up
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.protocols.base import FloatArray, IntArray
 from segshuffle.protocols.messages.clients import Announcement
@@ -68,7 +68,8 @@ def level_announcement(n_users: int, n_levels: int, privacy: LevelPrivacy | None
     """
     blanket = 0.0
     if privacy is not None:
-        blanket = least_blanket(n_users=n_users, categories=n_levels, epsilon=privacy.epsilon, delta=privacy.delta)
+        least = least_blanket(n_users=n_users, categories=n_levels, epsilon=privacy.epsilon, delta=privacy.delta)
+        blanket = rounded_up(least)
         if blanket > LARGEST_BLANKET:
             raise InfeasibleError(
                 f"level privacy ({privacy.epsilon:g}, {privacy.delta:g}) needs {blanket:.3g} blanket messages from "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,9 +11,12 @@ import joblib
 import numpy as np
 import pandas as pd
 
+from segshuffle.accounting.numerics.ranges import rounded_down, rounded_up
+from segshuffle.pipeline.jobs import to_json
 from segshuffle.pipeline.progress import parallel
 from segshuffle.studies.amplification.accountants import ACCOUNTANTS, Case
 
+_PRIVACY = ("epsilon", "delta")
 #: Columns of results/amplification/*.csv, in order.
 COLUMNS = (
     "figure",
@@ -84,8 +86,12 @@ class Point:
 
 
 def tidy(*, parameters: Mapping[str, Any], **columns: Any) -> dict[str, Any]:
-    """One row of the table; parameters travel as JSON."""
-    return {**columns, "parameters": json.dumps(dict(parameters))}
+    """One row of the table; parameters travel as JSON. A lower bound is rounded down, every other privacy number up."""
+    safe = rounded_down if columns["kind"] == "lower" else rounded_up
+    if columns["y_name"] in _PRIVACY:
+        columns["y"] = safe(columns["y"])
+    known = {key: safe(value) if key in _PRIVACY else value for key, value in parameters.items()}
+    return {**columns, "parameters": to_json(known)}
 
 
 def evaluate(figure: str, points: Sequence[Point], *, n_jobs: int = 1) -> pd.DataFrame:

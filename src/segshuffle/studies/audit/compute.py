@@ -51,6 +51,8 @@ COLUMNS = (
     "reachable",
     "kind",
 )
+#: Columns of certified lower and upper ends: they are rounded to their safe sides.
+LOWER, UPPER = ("item_delta_lower", "proven_user_delta"), ("item_delta", "user_delta", "actual_user_epsilon")
 KEY = ["dataset", "n_users", "set_size", "split", "blanket_per_user", "optimum", "level", "view"]
 _SPLIT_FREE = ("published", "blanket-only", "worst-split")
 

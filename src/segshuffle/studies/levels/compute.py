@@ -30,7 +30,6 @@ known, over the error of the plan from exact counts, less 1.
 from __future__ import annotations
 
 import functools
-import json
 import math
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -42,9 +41,11 @@ import pandas as pd
 from segshuffle.accounting.collections.levels import compose_rounds
 from segshuffle.accounting.collections.poisson_calibration import largest_copies, least_blanket_mean
 from segshuffle.accounting.collections.poisson_pair import BLANKET_MEAN_RANGE
+from segshuffle.accounting.numerics.ranges import rounded_down, rounded_up
 from segshuffle.datasets.population import Population
 from segshuffle.errors import ParameterError
 from segshuffle.pipeline.design import Config, Scenario, Setting
+from segshuffle.pipeline.jobs import to_json
 from segshuffle.pipeline.progress import parallel
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.base import (
@@ -125,7 +126,8 @@ class PlanGrid:
         if pairs == 0:
             raise ParameterError("set_size", problem.set_size, f"below domain_size = {problem.domain_size}")
         means, limits = _calibrated(pairs, problem.levels, problem.delta)
-        return cls(means * problem.domain_size / problem.n_users, limits)
+        blankets = [rounded_up(mean) for mean in means * problem.domain_size / problem.n_users]
+        return cls(np.array(blankets), limits)
 
     def choose(self, problem: Problem) -> Choice:
         """Least expected error for the problem's level counts: m at the limits, then the copies below them."""
@@ -138,7 +140,7 @@ class PlanGrid:
         blanket = float(self.blankets[best])
         terms = ErrorTerms(noise=n_users * blanket, own=float(problem.set_size), spread=spread)
         copies, _ = best_copies(self.limits[best], counts, terms)
-        return Choice(blanket, tuple(copies.tolist()))
+        return Choice(blanket, tuple(map(rounded_down, copies)))
 
 
 @functools.lru_cache(maxsize=64)
@@ -371,7 +373,7 @@ def _row(case: _Case, population: Population, found: _Outcomes) -> dict[str, Any
         "bias_stderr": _standard_error(found.bias),
         "bias_fixed_plan": float(found.bias_fixed.mean()),
         "bias_predicted": weight_variance(case.choice.copies, case.mean) / _weight(problem, case.choice) ** 2,
-        "total_epsilon": json.dumps([each.total_epsilon if private else None for each in guarantees]),
+        "total_epsilon": to_json([each.total_epsilon if private else None for each in guarantees]),
         "total_delta": guarantees[0].total_delta,
         "repetitions": found.squared_error.size,
         "kind": plan.kind,

@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from segshuffle.accounting.numerics.ranges import rounded
 from segshuffle.accounting.single_message import randomizers
 from segshuffle.accounting.single_message.accountants import Mechanism
 from segshuffle.accounting.single_message.mechanisms import mechanism
@@ -154,15 +155,15 @@ def points(grid: Mapping[str, Any], local_epsilon: float, delta_times_n: float) 
     delta_times_n : float
         delta times the number of users.
     """
-    small = [Point(n, "delta", share * local_epsilon) for n in grid["few_users"] for share in grid["shares"]]
-    return small + [Point(n, "epsilon", delta_times_n / n) for n in grid["many_users"]]
+    small = [Point(n, "delta", rounded(share * local_epsilon)) for n in grid["few_users"] for share in grid["shares"]]
+    return small + [Point(n, "epsilon", rounded(delta_times_n / n)) for n in grid["many_users"]]
 
 
 def questions(case: Case, grid: Mapping[str, Any], delta_times_n: float) -> dict[float, list[Point]]:
     """All points of a case by local epsilon: the grid's, and its own."""
     found = {local: points(grid, local, delta_times_n) for local in grid["local_epsilons"]}
     for local, n_users, target in case.known:
-        found.setdefault(local, []).append(Point(n_users, "delta", target))
+        found.setdefault(local, []).append(Point(n_users, "delta", rounded(target)))
     return found
 
 

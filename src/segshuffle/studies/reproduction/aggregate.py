@@ -11,6 +11,7 @@ import pandas as pd
 
 from segshuffle.datasets.population import Population, load_population
 from segshuffle.pipeline.design import Config, Scenario
+from segshuffle.pipeline.jobs import to_json
 from segshuffle.studies.reproduction.planning import Plans
 from segshuffle.studies.reproduction.simulate import Task, tasks_of
 
@@ -97,7 +98,7 @@ def row_of(scenario: Scenario, population: Population, task: Task, values: np.nd
         "repetitions": values.size,
         "kind": task.plan.kind,
         "source": population.source,
-        "parameters": json.dumps(task.plan.parameters, sort_keys=True),
+        "parameters": to_json(task.plan.parameters, sort_keys=True),
     }
 
 

@@ -1,0 +1,22 @@
+"""One instruction set for all jobs, so that every x86-64 processor computes the same last bits.
+
+numpy and OpenBLAS choose their loops by what the processor offers. Newer loops of exp, log and of dot products end in
+other last bits, and a last bit that changes a rate changes every draw. The oldest loops exist everywhere, and the
+pipeline is no slower with them. Both libraries read the environment when they are loaded.
+
+Imported by the Snakefile, which every remote job parses again: standard library only.
+"""
+
+from __future__ import annotations
+
+import platform
+
+#: What the pinned numpy may choose on newer x86-64 processors: its `__cpu_dispatch__`.
+NEWER_INSTRUCTIONS = ("X86_V3", "X86_V4", "AVX512_ICL", "AVX512_SPR")
+
+
+def same_instructions() -> dict[str, str]:
+    """Environment variables for every job; none on processors of another kind, whose numbers may differ."""
+    if platform.machine() not in ("x86_64", "AMD64"):
+        return {}
+    return {"NPY_DISABLE_CPU_FEATURES": " ".join(NEWER_INSTRUCTIONS), "OPENBLAS_CORETYPE": "Nehalem"}

@@ -1,0 +1,49 @@
+"""Numbers of ten significant digits, on the side that the caller asked for."""
+
+import math
+from decimal import Decimal
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from segshuffle.accounting.numerics.ranges import rounded, rounded_down, rounded_up
+
+numbers = st.floats(min_value=1e-300, max_value=1e300) | st.floats(min_value=-1e300, max_value=-1e-300)
+
+
+def digits_of(value):
+    """Significant digits of the shortest decimal that reads back as the value."""
+    return len(Decimal(repr(value)).normalize().as_tuple().digits)
+
+
+@given(numbers)
+@example(0.3)
+@example(0.9999999999999999)
+@example(9.9999999999e-5)
+@example(123456789.05)
+def test_ten_digits_on_the_side_asked_for(value):
+    down, near, up = rounded_down(value), rounded(value), rounded_up(value)
+    assert down <= value <= up
+    assert near in (down, up)
+    assert up - down <= 1.000001e-9 * abs(value)
+    for found in (down, near, up):
+        assert digits_of(found) <= 10
+        assert rounded_down(found) == rounded(found) == rounded_up(found) == found
+
+
+@given(numbers)
+def test_the_sides_are_neighbours(value):
+    """Nothing of ten digits lies between them: no more is given away than the digits ask for."""
+    down, up = (Decimal(repr(side(value))) for side in (rounded_down, rounded_up))
+    unit = Decimal(1).scaleb(max(down.adjusted(), up.adjusted()) - 9)
+    assert up - down in (0, unit, unit / 10)
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0, -2.5, 0.1, 0.3, 1e-6, math.inf, -math.inf])
+def test_what_has_ten_digits_stays(value):
+    assert rounded_down(value) == rounded(value) == rounded_up(value) == value
+
+
+def test_nan_stays_nan():
+    assert all(math.isnan(side(math.nan)) for side in (rounded, rounded_down, rounded_up))
