@@ -1,6 +1,7 @@
 """The configuration: what is shipped is valid, and every mistake is named with key, value and what is allowed."""
 
 import copy
+import functools
 import math
 
 import pytest
@@ -296,9 +297,14 @@ VALUES = st.recursive(
 )
 
 
+@functools.cache
+def quick_text(path):
+    return yaml.safe_load(path.read_text())
+
+
 @given(data=st.data())
 def test_whatever_stands_at_a_key_only_a_config_error_comes_out(data, root, schema):
-    config = yaml.safe_load((root / "config/quick.yaml").read_text())
+    config = quick_text(root / "config/quick.yaml")
     for path in data.draw(st.lists(st.sampled_from(sorted(every_key(config))), min_size=1, max_size=3, unique=True)):
         try:
             config = mutated(config, path, data.draw(VALUES))

@@ -86,14 +86,18 @@ def test_nothing_to_hide():
 
 # -- the shuffled protocol against the curator, one level ------------------------------------------------------------
 
-SETTINGS = [(17, 4, 5000, 100), (128, 8, 50_000, 100), (128, 1, 1_000_000, 100)]
+SETTINGS = [
+    (17, 4, 5000, 100),
+    (128, 8, 50_000, 100),
+    pytest.param(128, 1, 1_000_000, 100, marks=pytest.mark.exhaustive),
+]
 LEVELS = (4.0, 2.0, 1.0, 0.5, 0.25, 0.1)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("d", "s", "n", "large_from"), SETTINGS)
 def test_one_level_reaches_the_curator_where_counters_are_large(d, s, n, large_from):
-    """Within 5 % where n m/d >= 100, .
+    """Within 5 % where n m/d >= 100.
 
     Sampling or copies, the curve over n m/d falls to 1 and never below it by more than the calibrations' 0.1 %.
     """

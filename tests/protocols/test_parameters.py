@@ -42,12 +42,12 @@ def test_optimum_is_not_beaten_on_a_dense_grid(name):
     blankets = least_blankets(problem)
     low, high = min(blankets), max(blankets)
     assert low * (1 - 1e-9) <= plan.blanket_per_user <= high * (1 + 1e-9)
-    grid = np.geomspace(low, high, 40)
+    grid = np.geomspace(low, high, 20)
     # the bound may jump at integers: both sides of each
     integers = np.arange(math.ceil(low), min(math.floor(high), 10) + 1)
     grid = np.concatenate([grid, integers, integers * (1 + 1e-6)])
     bounds = [mse_bound(problem, m, sampling_rates(problem, m)) for m in grid[(grid >= low) & (grid <= high)]]
-    assert len(bounds) >= 38
+    assert len(bounds) >= 18
     assert plan.mse_bound <= 1.005 * min(bounds)
     # and the search is worth something
     assert plan.mse_bound < 0.9 * max(bounds)

@@ -56,7 +56,7 @@ def plan_with(problem, copies, blanket):
 # -- errors ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("copies", [(0.5, 1.0), (0.75, 0.25), (1.5, 0.5), (2.0, 1.0), (1.25, 2.5)])
+@pytest.mark.parametrize("copies", [(0.5, 1.0), (1.5, 0.5), (1.25, 2.5)])
 def test_closed_form_is_the_enumerated_error(copies):
     """Both assignments of levels, all counters up to 15; what is cut off adds less than 1e-8 of the error."""
     d, sets, blanket = 3, [(0, 1), (1, 2)], Fraction(1, 4)
@@ -220,7 +220,7 @@ def test_a_budget_is_never_exceeded(budget, copies_max, problem):
 @pytest.mark.parametrize("problem", [SMALL, panel(17, 4, 50_000, "S2"), panel(128, 8, 5000, "S3")], ids=str)
 def test_more_messages_never_cost(problem):
     """The error falls with the budget, and with copies it is never above sampling within the same budget."""
-    budgets = (0.5, 1.0, 2.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 40.0)
+    budgets = (0.5, 1.0, 4.0, 8.0, 16.0, 40.0)
     sampled, copied = (
         [planned(PoissonSegmented(copies_max=c, max_messages=b), problem).mse_bound for b in budgets]
         for c in (1.0, COPIES_MAX)

@@ -45,7 +45,8 @@ def problems(draw, largest=3):
     counts = np.array([draw(st.integers(0, 2000)) for _ in range(levels - 1)] + [draw(st.integers(1, 2000))], float)
     held = float(draw(st.sampled_from([1, 4, 8])))
     per_user = math.exp(draw(st.floats(math.log(0.01), math.log(100.0))))
-    terms = ErrorTerms(per_user * counts.sum(), held * draw(st.sampled_from([0.0, 1.0])), held * draw(st.floats(0, 1)))
+    spread = draw(st.one_of(st.just(0.0), st.floats(1e-9, 1)))  # 1 - s/d, where s < d: never next to nothing
+    terms = ErrorTerms(per_user * counts.sum(), held * draw(st.sampled_from([0.0, 1.0])), held * spread)
     room = draw(st.one_of(st.just(math.inf), st.floats(0.05, 1.2))) * float(counts @ limits)
     return np.array(limits), counts, terms, room
 
@@ -89,7 +90,7 @@ def test_a_level_may_be_left_out():
     assert error <= 1.0001 * brute_force(limits, counts, terms, 541.0)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("share", [0.4, math.inf])
 def test_five_levels_against_a_global_optimiser(seed, share):
     rng = np.random.default_rng(seed)

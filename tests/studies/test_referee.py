@@ -330,7 +330,7 @@ def documented():
     commands = [line for line in text.splitlines() if line.startswith("segshuffle account ")]
     assert len(commands) >= 8
     # epsilons of Laplace take seconds
-    marks = [[pytest.mark.slow] if "laplace" in line and "--delta" in line else [] for line in commands]
+    marks = [[pytest.mark.exhaustive] if "laplace" in line and "--delta" in line else [] for line in commands]
     return [pytest.param(line, marks=mark) for line, mark in zip(commands, marks, strict=True)]
 
 

@@ -31,10 +31,18 @@ def made(name, local_epsilon):
 COMMON = ("general", "krr", "oue", "laplace")
 
 
+#: They know the local epsilon alone: to them all mechanisms are one.
+BLIND = {each.name for each in am.applicable(am.Mechanism(name="anything", local_epsilon=1.0))}
+
+
 def pairs(wanted):
     """Every accountant with every mechanism it applies to; the generic ones need no second Laplace."""
+
+    def quick(name, accountant):
+        return name == "general" or (name in COMMON and accountant not in BLIND)
+
     return [
-        pytest.param(name, each.name, marks=() if name in COMMON else pytest.mark.exhaustive)
+        pytest.param(name, each.name, marks=() if quick(name, each.name) else pytest.mark.exhaustive)
         for name in MECHANISMS
         for each in am.applicable(made(name, 1.0))
         if wanted(each) and (name != "laplace" or each.name in ("blanket", "blanket-lower", "bennett", "personalized"))
@@ -82,8 +90,15 @@ def test_delta_falls_with_epsilon_and_with_users(name, accountant, first, second
     assert more.lower <= at_low.upper * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("name", [name for name in MECHANISMS if name != "general"])
-@pytest.mark.parametrize(("local_epsilon", "n_users", "delta"), [(0.3, 5000, 1e-6), (4.0, 1000, 1e-6), (2.0, 7, 1e-3)])
+@pytest.mark.parametrize(
+    ("name", "local_epsilon", "n_users", "delta"),
+    [
+        pytest.param(name, *setting, marks=() if name in COMMON or setting[1] == 7 else pytest.mark.exhaustive)
+        for name in MECHANISMS
+        for setting in [(0.3, 5000, 1e-6), (4.0, 1000, 1e-6), (2.0, 7, 1e-3)]
+        if name != "general"
+    ],
+)
 def test_no_guarantee_is_below_the_lower_bound(name, local_epsilon, n_users, delta):
     entries, _ = am.compare(mechanism=made(name, local_epsilon), n_users=n_users, delta=delta)
     (least,) = [entry.value for entry in entries if entry.kind == "lower"]
@@ -106,9 +121,9 @@ def test_one_user_has_the_local_guarantee(name, accountant):
 
 @pytest.mark.parametrize("accountant", KRR)
 def test_arrays_are_scalars_side_by_side(accountant):
-    users, deltas = np.array([[50_000], [200_000]]), np.array([1e-9, 1e-7, 1e-6])
+    users, deltas = np.array([[50_000], [200_000]]), np.array([1e-9, 1e-6])
     found = epsilon(accountant, "krr", local_epsilon=0.4, n_users=users, delta=deltas)
-    assert found.shape == (2, 3)
+    assert found.shape == (2, 2)
     for row, n_users in enumerate(users[:, 0]):
         for column, delta in enumerate(deltas):
             one = epsilon(accountant, "krr", local_epsilon=0.4, n_users=int(n_users), delta=float(delta))

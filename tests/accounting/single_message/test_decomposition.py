@@ -286,7 +286,7 @@ RANDOMIZERS = st.builds(
 )
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(RANDOMIZERS, st.integers(1, 10**7), st.floats(0, 1), st.floats(0.01, 1))
 def test_monotone_in_epsilon_and_users_and_ordered(randomizer, n, share, step):
     epsilon = share * 0.9 * randomizer.local_epsilon
@@ -315,7 +315,7 @@ def test_one_user_gets_the_local_guarantee(name):
         assert function(randomizer=randomizer, n_users=7, epsilon=randomizer.local_epsilon) == (0.0, 0.0)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(RANDOMIZERS, st.integers(1, 10**6), st.floats(-30, -0.5))
 def test_epsilon_and_delta_are_inverse(randomizer, n, log10_delta):
     delta = 10**log10_delta
@@ -359,8 +359,10 @@ def test_constant_mechanism_is_perfectly_private():
         assert function(randomizer=rz.Constant(), n_users=5, delta=1e-9) == 0.0
 
 
-@pytest.mark.parametrize("local_epsilon", [1e-6, 0.1, 4.0, 20.0])
-@pytest.mark.parametrize("n", [1, 10**4, 10**8, 10**12])
+@pytest.mark.parametrize(
+    ("local_epsilon", "n"),
+    [(1e-6, 1), (1e-6, 10**4), (1e-6, 10**12), (0.1, 10**8), (4.0, 10**4), (20.0, 1), (20.0, 10**12)],
+)
 @pytest.mark.parametrize("delta", [1e-6, 1e-100])
 def test_extreme_but_legal_inputs(local_epsilon, n, delta):
     randomizer = krr(10, local_epsilon)

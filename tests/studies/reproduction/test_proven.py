@@ -279,11 +279,12 @@ def figures(keys):
     return found
 
 
-@pytest.fixture
-def headline(full_config):
+@pytest.fixture(params=["S1", pytest.param("S1 S2 S3", marks=pytest.mark.exhaustive)])
+def headline(request, full_config):
     keys = {name: full_config[name] for name in ("levels", "splits", "delta_times_n", "msnbc", "synthetic", "tight")}
+    keys["splits"] = {name: keys["splits"][name] for name in request.param.split()}
     rows = figures(json.dumps(keys))
-    assert len(rows) == 18
+    assert len(rows) == 6 * len(keys["splits"])
     return rows
 
 
