@@ -10,6 +10,7 @@ configfile: "config/config.yaml"
 report: "workflow/report/workflow.rst"
 
 
+include: "workflow/rules/console.smk"
 include: "workflow/rules/takeover.smk"
 include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"

@@ -1,0 +1,78 @@
+"""What a run says on the console: a line per job, a failed job's own message and log, the rest in Snakemake's log."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.pipeline, pytest.mark.xdist_group("pipeline")]
+
+SNAKEFILE = """
+include: {console!r}
+
+rule all:
+    input: expand("{{x}}.txt", x=["good", "bad", "killed"])
+
+rule one:
+    '''One of several. Sees no data.'''
+    output: "{{x}}.txt"
+    log: "logs/{{x}}.log"
+    script: "one.py"
+"""
+SCRIPT = """
+import os, sys
+from pathlib import Path
+from segshuffle.errors import DataError
+from segshuffle.pipeline.jobs import logged
+with logged(snakemake.log[0]):
+    if snakemake.wildcards.x == "bad":
+        raise DataError("this is bad: take another")
+    if snakemake.wildcards.x == "killed":
+        os.kill(os.getpid(), 9)
+    Path(snakemake.output[0]).touch()
+"""
+
+
+@pytest.fixture
+def snakemake(tmp_path, root):
+    """Run snakemake on a workflow of three jobs, of which one fails and one is killed."""
+    (tmp_path / "Snakefile").write_text(SNAKEFILE.format(console=str(root / "workflow/rules/console.smk")))
+    (tmp_path / "one.py").write_text(SCRIPT)
+
+    def run(*arguments):
+        command = [sys.executable, "-m", "snakemake", "--cores", "1", *arguments]
+        done = subprocess.run(
+            command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+        )
+        return done.returncode, done.stdout
+
+    return run
+
+
+def test_a_run_says_what_it_makes_and_a_failed_job_why(snakemake):
+    status, said = snakemake("--keep-going")
+    assert status != 0
+    jobs = re.findall(r"^([1-4]) of 4  0:00:\d\d  One of several: (\w+)$", said, re.MULTILINE)
+    assert [number for number, _ in jobs] == ["1", "2", "3"]
+    assert {name for _, name in jobs} == {"good", "bad", "killed"}
+    failed = re.findall(
+        r"^FAILED after 0:00:\d\d: One of several: (\w+)\n    log: logs/(\w+)\.log$", said, re.MULTILINE
+    )
+    assert sorted(failed) == [("bad", "bad"), ("killed", "killed")]
+    assert "this is bad: take another\n(log: logs/bad.log)\n" in said
+    assert "SIGKILL" in said, "a job that was killed says nothing itself"
+    assert "returned non-zero exit status" not in said
+    assert not re.search("reason|wildcards|Select jobs|jobid", said)
+    (log,) = {Path(path) for path in re.findall(r"\S+/\.snakemake/log/[^\s)]+", said)}
+    everything = log.read_text()
+    assert everything.count("reason: Missing output files") == 3
+    assert "SNAKEMAKE" in everything
+
+
+@pytest.mark.parametrize("how", ["--dry-run", "--verbose"])
+def test_who_asks_for_more_gets_snakemakes_own_words(snakemake, how):
+    status, said = snakemake(how, "good.txt")
+    assert status == 0
+    assert "reason: Missing output files: good.txt" in said

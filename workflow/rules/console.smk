@@ -1,0 +1,107 @@
+# Inputs: what Snakemake says. Outputs: one line per job on the console; all that it says is in its log file as ever.
+#
+# A line has what the job makes (its rule's docstring, its wildcards), which of how many jobs it is, and the time so far.
+# A dry run, --verbose, --quiet, another logger and the jobs of a cluster keep Snakemake's own words.
+import logging
+import time
+from datetime import timedelta
+from pathlib import Path
+
+from snakemake.logging import logger
+
+# what Snakemake says of itself in every run; its words that are not listed are shown
+USUAL = (
+    "Assuming unrestricted shared filesystem",
+    "Building DAG of jobs",
+    "Conda environments: ignored",
+    "Elapsed time",
+    "Select jobs to execute",
+    "Using shell",
+)
+# for its own log file, or told here in fewer words
+EVENTS = (
+    "workflow_started",
+    "resources_info",
+    "job_started",
+    "shellcmd",
+    "job_finished",
+)
+
+
+class Console(logging.Formatter):
+    """Snakemake's records as lines for people."""
+
+    def __init__(self):
+        super().__init__()
+        self.began = time.monotonic()
+        self.makes = {}
+        self.jobs = 0
+
+    def filter(self, record):
+        """Leave out what is said in every run."""
+        event, said = getattr(record, "event", None), str(record.msg)
+        if event == "error":
+            # the job has said more itself, unless it was killed
+            return not said.endswith("returned non-zero exit status 1.")
+        if event == "progress":
+            return record.done == record.total
+        return event not in EVENTS and not said.startswith(USUAL)
+
+    def format(self, record):
+        """Snakemake's records by their events; any other as it is."""
+        tell = getattr(self, str(getattr(record, "event", None)), None)
+        return tell(record) if tell else record.getMessage()
+
+    def elapsed(self):
+        """The time so far, in whole seconds."""
+        return timedelta(seconds=int(time.monotonic() - self.began))
+
+    def run_info(self, record):
+        """How many jobs there are, and where more is said of them."""
+        self.jobs = record.stats["total"]
+        logs = [
+            each.baseFilename
+            for each in logger.handlers
+            if hasattr(each, "baseFilename")
+        ]
+        return f"{self.jobs} jobs (Snakemake's own words: {', '.join(logs)})"
+
+    def job_info(self, record):
+        """What a job makes, as it begins."""
+        explained = workflow.get_rule(record.rule_name).docstring
+        what = record.rule_msg or explained or record.rule_name
+        what = what.partition(". ")[0].rstrip(".")
+        values = ", ".join(map(str, record.wildcards.values()))
+        self.makes[record.jobid] = f"{what}: {values}" if values else what
+        number = f"{len(self.makes):>{len(str(self.jobs))}} of {self.jobs}"
+        return f"{number}  {self.elapsed()}  {self.makes[record.jobid]}"
+
+    def progress(self, _record):
+        """The end."""
+        return f"all {self.jobs} done in {self.elapsed()}"
+
+    def job_error(self, record):
+        """Which job failed, and where to look; a job on this machine has said why."""
+        what = self.makes.get(record.jobid, record.rule_name)
+        lines = [f"FAILED after {self.elapsed()}: {what}"]
+        logs = [Path(log) for log in record.log if Path(log).exists()]
+        if not workflow.local_exec:
+            lines += [
+                log.read_text(errors="replace").strip().rpartition("\n")[2]
+                for log in logs
+            ]
+        lines += [f"    log: {log}" for log in logs]
+        lines += [f"    {name}: {value}" for name, value in record.aux.items()]
+        return "\n".join(lines)
+
+
+if workflow.is_main_process and not (
+    workflow.output_settings.dryrun
+    or workflow.output_settings.verbose
+    or workflow.output_settings.quiet
+):
+    for handler in logger.handlers:
+        if handler.name == "DefaultStreamHandler":
+            CONSOLE = Console()
+            handler.filters = [CONSOLE]
+            handler.setFormatter(CONSOLE)
