@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from segshuffle.accounting.numerics.ranges import rounded
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Accountant, Mechanism
 from segshuffle.errors import ParameterError
 from segshuffle.studies.referee.cases import (
@@ -127,6 +128,8 @@ def try_case(config: Config, name: str, generic: pd.DataFrame, extra: Sequence[A
         ``command``. Claims outside their own conditions have the outcome "not applicable".
     """
     case = CASES[name]
+    # a table keeps ten digits
+    generic = generic.assign(local_epsilon=generic["local_epsilon"].map(rounded))
     known = generic.set_index(list(GENERIC_COLUMNS[:-1]))["claimed"].to_dict()
     rows = []
     for local, asked in questions(case, config["referee"], config["delta_times_n"]).items():
@@ -134,7 +137,7 @@ def try_case(config: Config, name: str, generic: pd.DataFrame, extra: Sequence[A
         for point, proof in proofs(case, mechanism, asked).items():
             head = (name, local, *point)
             for each in generic_accountants():
-                stated = known[(local, *point, each.name)]
+                stated = known[(rounded(local), *point, each.name)]
                 rows.append((*head, *_row(each, mechanism, point, proof, stated), case.command(local, point)))
             for each in [*specific_accountants(mechanism), *extra]:
                 stated = claim(each, mechanism, point)
