@@ -163,7 +163,7 @@ def questions(case: Case, grid: Mapping[str, Any], delta_times_n: float) -> dict
     """All points of a case by local epsilon: the grid's, and its own."""
     found = {local: points(grid, local, delta_times_n) for local in grid["local_epsilons"]}
     for local, n_users, target in case.known:
-        found.setdefault(local, []).append(Point(n_users, "delta", rounded(target)))
+        found.setdefault(local, []).append(Point(n_users, "delta", target))
     return found
 
 

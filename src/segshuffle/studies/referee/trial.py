@@ -129,7 +129,7 @@ def try_case(config: Config, name: str, generic: pd.DataFrame, extra: Sequence[A
     """
     case = CASES[name]
     # a table keeps ten digits
-    generic = generic.assign(local_epsilon=generic["local_epsilon"].map(rounded))
+    generic = generic.assign(**{name: generic[name].map(rounded) for name in ("local_epsilon", "target")})
     known = generic.set_index(list(GENERIC_COLUMNS[:-1]))["claimed"].to_dict()
     rows = []
     for local, asked in questions(case, config["referee"], config["delta_times_n"]).items():
@@ -137,7 +137,7 @@ def try_case(config: Config, name: str, generic: pd.DataFrame, extra: Sequence[A
         for point, proof in proofs(case, mechanism, asked).items():
             head = (name, local, *point)
             for each in generic_accountants():
-                stated = known[(rounded(local), *point, each.name)]
+                stated = known[(rounded(local), *point[:2], rounded(point.target), each.name)]
                 rows.append((*head, *_row(each, mechanism, point, proof, stated), case.command(local, point)))
             for each in [*specific_accountants(mechanism), *extra]:
                 stated = claim(each, mechanism, point)
