@@ -197,7 +197,7 @@ def test_what_did_not_run_is_not_evaluated(reference):
     assert set(claims["verdict"]) == {OPEN}
     assert "did not run" in claims["found"].iloc[0]
     text = to_markdown(claims, edition="quick")
-    assert "**quick** run" in text
+    assert "**quick** configuration" in text
     assert f"{len(reference)} not evaluated" in text
     assert text.count("\n## ") == 3
 
@@ -224,3 +224,35 @@ def test_a_note_is_printed_only_if_the_statement_fails():
     claims = evaluate(table, [entry(0.4), entry(0.6)]).set_index("id")
     assert list(claims["verdict"]) == [REPRODUCED, NOT]
     assert list(claims["note"]) == ["", "because"]
+
+
+def test_curves_of_few_points_are_not_judged_and_printed_tables_are():
+    reference = [
+        {
+            "id": name,
+            "paper": "variation",
+            "section": "6",
+            "statement": "It is smaller.",
+            "rule": "saving_at_least",
+            "arguments": {"figures": [name], "ours": "a", "against": ["b"], "stated": 0.0},
+        }
+        for name in ("variation1", "variation-table5")
+    ]
+    table = pd.DataFrame(
+        [
+            {
+                **dict.fromkeys(("panel", "curve"), "one"),
+                "figure": each["id"],
+                "accountant": accountant,
+                "x": 1.0,
+                "y": epsilon,
+                "parameters": json.dumps({"epsilon": epsilon}),
+            }
+            for each in reference
+            for accountant, epsilon in (("a", 0.5), ("b", 1.0))
+        ]
+    )
+    assert evaluate(table, reference, points=12)["verdict"].tolist() == [REPRODUCED] * 2
+    few = evaluate(table, reference, points=11)
+    assert few["verdict"].tolist() == [OPEN, REPRODUCED]
+    assert few["found"][0] == "the curves of variation1 have 11 points, fewer than 12"

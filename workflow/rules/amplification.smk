@@ -110,6 +110,7 @@ rule claims_amplification:
         mem_mb=memory(150),
         runtime=minutes(3),
     params:
+        points=config["amplification"]["points"],
         edition=config["edition"],
     script:
         "../scripts/claims_amplification.py"

@@ -26,6 +26,7 @@ rule verdicts:
         mem_mb=memory(130),
         runtime=minutes(3),
     params:
+        config=part("delta_times_n", "levels", "splits", "competitors"),
         edition=config["edition"],
     script:
         "../scripts/claims.py"

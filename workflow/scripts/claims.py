@@ -10,7 +10,8 @@ from segshuffle.studies.reproduction.claims import evaluate, to_markdown
 
 with logged(snakemake.log[0]):
     table = pd.read_csv(snakemake.input.table[0])
-    claims = evaluate(table, yaml.safe_load(Path(snakemake.input.reference).read_text(encoding="utf-8")))
+    reference = yaml.safe_load(Path(snakemake.input.reference).read_text(encoding="utf-8"))
+    claims = evaluate(table, reference, snakemake.params.config)
     sources = dict(zip(table["dataset"], table["source"], strict=True))
     text = to_markdown(claims, edition=snakemake.params.edition, sources=sources)
     write_atomically(Path(snakemake.output.table), to_csv(claims))

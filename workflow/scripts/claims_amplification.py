@@ -10,7 +10,8 @@ from segshuffle.studies.amplification.claims import evaluate, to_markdown
 
 with logged(snakemake.log[0]):
     table = pd.concat([pd.read_csv(path) for path in snakemake.input.tables], ignore_index=True)
-    claims = evaluate(table, yaml.safe_load(Path(snakemake.input.reference).read_text(encoding="utf-8")))
+    reference = yaml.safe_load(Path(snakemake.input.reference).read_text(encoding="utf-8"))
+    claims = evaluate(table, reference, points=snakemake.params.points)
     text = to_markdown(claims, edition=snakemake.params.edition)
     write_atomically(Path(snakemake.output.table), to_csv(claims))
     write_atomically(Path(snakemake.output.readable), text)

@@ -252,7 +252,7 @@ def test_the_readable_table_counts_verdicts_names_data_and_edition():
     quick = to_markdown(claims, edition="quick", sources={"msnbc": "real"})
     assert "2 statements: 1 reproduced, 0 partly reproduced, 1 not reproduced." in full
     assert "Data: msnbc (stand-in), synthetic (synthetic)." in full
-    assert "**quick** run" in quick
+    assert "**quick** configuration" in quick
     assert "**quick**" not in full
 
 

@@ -17,15 +17,22 @@ import pandas as pd
 
 from segshuffle.pipeline import judging as verdicts
 from segshuffle.pipeline.judging import NOT, PARTLY, REPRODUCED, Finding, NotRunError
-from segshuffle.studies.amplification.design import PAPERS
+from segshuffle.studies.amplification.design import FIGURES, PAPERS
+
+#: Points of a curve from which on it is judged: what is said of it may hold between fewer only by chance.
+LEAST_POINTS = 12
 
 Values = np.ndarray[Any, np.dtype[np.float64]]
 
 
 class Curves:
-    """All tidy tables; epsilons of accountants side by side, point by point."""
+    """All tidy tables; epsilons of accountants side by side, point by point.
 
-    def __init__(self, table: pd.DataFrame) -> None:
+    `points` is the number of points of every curve: too few do not tell what is said of a whole curve.
+    """
+
+    def __init__(self, table: pd.DataFrame, points: int = LEAST_POINTS) -> None:
+        self._points = points
         known = [json.loads(text) for text in table["parameters"]]
         self._table = table.assign(epsilon=[each.get("epsilon", np.nan) for each in known], known=known)
 
@@ -34,6 +41,8 @@ class Curves:
         rows = self._table[self._table["figure"] == figure]
         if rows.empty:
             raise NotRunError(f"{figure} did not run")
+        if figure in FIGURES and self._points < LEAST_POINTS:
+            raise NotRunError(f"the curves of {figure} have {self._points} points, fewer than {LEAST_POINTS}")
         return rows
 
     def side_by_side(self, figures: Sequence[str], accountants: Sequence[str]) -> pd.DataFrame:
@@ -301,16 +310,16 @@ RULES: dict[str, Callable[..., Finding]] = {
 }
 
 
-def evaluate(table: pd.DataFrame, reference: list[dict[str, Any]]) -> pd.DataFrame:
+def evaluate(table: pd.DataFrame, reference: list[dict[str, Any]], *, points: int = LEAST_POINTS) -> pd.DataFrame:
     """Evaluate every statement on the stacked tidy tables of all figures; see `verdicts.judge`."""
-    return verdicts.judge(Curves(table), RULES, reference, keys=("id", "paper", "section", "statement"))
+    return verdicts.judge(Curves(table, points), RULES, reference, keys=("id", "paper", "section", "statement"))
 
 
 def to_markdown(claims: pd.DataFrame, *, edition: str) -> str:
     """Readable table of the verdicts, a section per paper."""
     lines = ["# Statements of the amplification papers, and what came out", "", verdicts.count_of(claims), ""]
     if edition != "full":
-        lines += [f"This is a **{edition}** run: few points per curve, and its verdicts mean little.", ""]
+        lines += [f"This is the **{edition}** configuration: curves of too few points are not evaluated.", ""]
     for paper, rows in claims.groupby("paper", sort=False):
         lines += [f"## {PAPERS[str(paper)]}", "", *verdicts.table_of(rows), ""]
     return "\n".join([*lines, *verdicts.rules_of(claims)]) + "\n"

@@ -15,19 +15,27 @@ import numpy as np
 import pandas as pd
 
 from segshuffle.pipeline import judging as verdicts
+from segshuffle.pipeline.design import Config
 from segshuffle.pipeline.judging import NOT, PARTLY, REPRODUCED, Finding, NotRunError
 from segshuffle.protocols.registry import paper_competitors
+from segshuffle.studies.reproduction.paper import POPULATIONS, departure, other_options
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One panel: our curve over the grid of m, and one number per competitor."""
+    """One panel: our curve over the grid of m, and one number per competitor.
+
+    `altered` says which options of the competitors are not the reproduction's, if any, and `missing` which of the
+    paper's competitors did not run: what is said of all of them can then not be judged.
+    """
 
     name: str
     blanket: np.ndarray[Any, Any]
     error: np.ndarray[Any, Any]
     messages: np.ndarray[Any, Any]
     competitors: Mapping[str, float]
+    altered: str = ""
+    missing: tuple[str, ...] = ()
 
     @property
     def best_blanket(self) -> float:
@@ -49,6 +57,8 @@ class Panel:
 
     def error_of(self, competitor: str) -> float:
         """Error of a competitor."""
+        if self.altered:
+            raise NotRunError(self.altered)
         if competitor not in self.competitors:
             ran = ", ".join(self.competitors) or "none"
             raise NotRunError(f"method {competitor} did not run on {self.name}; competitors that ran: {ran}")
@@ -57,24 +67,30 @@ class Panel:
     @property
     def strongest(self) -> str:
         """Competitor of least error."""
+        if self.missing:
+            raise NotRunError(f"{', '.join(self.missing)} did not run on {self.name}: the strongest may be among them")
         if not self.competitors:
             raise NotRunError(f"no competitor ran on {self.name}; see competitors.methods in the configuration")
         return min(self.competitors, key=lambda name: self.competitors[name])
 
 
 class Panels:
-    """All panels of a table, looked up by dataset, number of users, set size and split."""
+    """All panels of a table, looked up by dataset, number of users, set size and split.
 
-    def __init__(self, table: pd.DataFrame) -> None:
-        self._table = table
+    With a configuration only the paper's panels are found: a statement about any other one stays unevaluated. Without
+    one, the panels are whatever the table has.
+    """
+
+    def __init__(self, table: pd.DataFrame, config: Config | None = None) -> None:
+        self._table, self._config = table, config
 
     def users(self, dataset: str) -> list[int]:
         """Numbers of users of a dataset, ascending."""
-        return self._values(dataset, "n_users")
+        return list(POPULATIONS[dataset].n_users) if self._config else self._values(dataset, "n_users")
 
     def set_sizes(self, dataset: str) -> list[int]:
         """Set sizes of a dataset, ascending."""
-        return self._values(dataset, "set_size")
+        return list(POPULATIONS[dataset].set_sizes) if self._config else self._values(dataset, "set_size")
 
     def _values(self, dataset: str, column: str) -> list[int]:
         found = sorted(int(value) for value in self._table.loc[self._table["dataset"] == dataset, column].unique())
@@ -90,6 +106,9 @@ class Panels:
         rows = t[(t["dataset"] == dataset) & (t["n_users"] == n) & (t["set_size"] == set_size) & (t["split"] == split)]
         if rows.empty:
             raise NotRunError(f"panel {dataset}, n = {n}, s = {set_size}, {split} did not run")
+        place = {"dataset": dataset, "n_users": n, "set_size": set_size, "split": split}
+        if self._config and (reason := departure(self._config, place, rows)):
+            raise NotRunError(f"{dataset}, n = {n}, s = {set_size}, {split}: {reason}")
         curve = rows[(rows["method"] == "segmented") & ~rows["optimum"]].sort_values("blanket_per_user")
         others = rows[rows["method"].isin(paper_competitors())]
         return Panel(
@@ -98,6 +117,8 @@ class Panels:
             error=curve["mse_expected"].to_numpy(),
             messages=curve["messages_per_user"].to_numpy(),
             competitors=dict(zip(others["method"], others["mse_expected"], strict=True)),
+            altered=other_options(self._config) if self._config else "",
+            missing=tuple(sorted(set(paper_competitors()) - set(others["method"]))) if self._config else (),
         )
 
     def every(self, *, datasets: list[str], splits: list[str]) -> Iterator[Panel]:
@@ -267,9 +288,9 @@ RULES: dict[str, Callable[..., Finding]] = {
 }
 
 
-def evaluate(table: pd.DataFrame, reference: list[dict[str, Any]]) -> pd.DataFrame:
-    """Evaluate every statement on rows of results/mse.csv; see `verdicts.judge`."""
-    return verdicts.judge(Panels(table), RULES, reference, keys=("id", "section", "statement"))
+def evaluate(table: pd.DataFrame, reference: list[dict[str, Any]], config: Config | None = None) -> pd.DataFrame:
+    """Evaluate every statement on rows of results/mse.csv; see `Panels` for the configuration, and `verdicts.judge`."""
+    return verdicts.judge(Panels(table, config), RULES, reference, keys=("id", "section", "statement"))
 
 
 def to_markdown(claims: pd.DataFrame, *, edition: str, sources: Mapping[str, str]) -> str:
@@ -277,7 +298,7 @@ def to_markdown(claims: pd.DataFrame, *, edition: str, sources: Mapping[str, str
     lines = ["# Statements of section 6, and what came out", "", verdicts.count_of(claims), ""]
     if edition != "full":
         lines += [
-            f"This is a **{edition}** run: its populations are not the paper's, and its verdicts mean nothing.",
+            f"This is the **{edition}** configuration: what it sets otherwise than the paper is not evaluated.",
             "",
         ]
     lines += ["Data: " + ", ".join(f"{name} ({source})" for name, source in sources.items()) + ".", ""]
