@@ -18,7 +18,7 @@ from segshuffle.errors import ParameterError
 from segshuffle.protocols.base import FloatArray, IntArray, Plan
 from segshuffle.protocols.messages.checks import Integers, checked_items, checked_levels
 from segshuffle.protocols.messages.clients import Announcement, ClientBatch
-from segshuffle.protocols.messages.levels import LevelEstimates, LevelPrivacy
+from segshuffle.protocols.messages.level_counts import LevelEstimates, LevelPrivacy
 from segshuffle.protocols.messages.server import Collection, Planner, Server
 from segshuffle.protocols.messages.shuffler import MOST_BUCKETS, Outbox, ShuffledMessages, Shuffler
 
