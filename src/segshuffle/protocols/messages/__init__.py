@@ -1,8 +1,8 @@
 """Algorithm 1 message by message.
 
-`shuffler` (messages, uniform permutation, streaming), `clients` (what is sent), `level_counts` (round 1), `server` (counts
-and estimates), `engine` (`run_protocol`). The count-level simulations of the protocols have the same law; tests compare
-them.
+`shuffler` (messages, uniform permutation, streaming), `clients` (what is sent), `level_counts` (round 1), `server`
+(counts and estimates), `engine` (`run_protocol`). The count-level simulations of the protocols have the same law; tests
+compare them.
 """
 
 from __future__ import annotations
