@@ -50,7 +50,7 @@ FILES = [
     ("src/segshuffle/accounting/single_message/personalized.py", comment, AMPLIFICATION | REFEREE),
     ("src/segshuffle/protocols/segmented.py", comment, PROTOCOLS),
     ("src/segshuffle/protocols/poisson.py", comment, TIGHT | LEVELS),
-    ("src/segshuffle/protocols/messages/levels.py", comment, LEVELS),
+    ("src/segshuffle/protocols/messages/level_counts.py", comment, LEVELS),
     ("src/segshuffle/datasets/fetch.py", comment, AFTER_POPULATIONS | {"msnbc"}),
     ("src/segshuffle/datasets/populations.py", comment, AFTER_POPULATIONS),
     ("src/segshuffle/studies/reproduction/proven_summary.py", comment, {*BESIDE, *RECORDS}),

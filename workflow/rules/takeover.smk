@@ -9,6 +9,7 @@ import shutil
 import socket
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -17,84 +18,57 @@ from snakemake.logging import logger
 # absolute: Snakemake may have left the folder when the record is removed
 RUNS = Path(".snakemake/runs").absolute()
 LOCKS = Path(".snakemake/locks").absolute()
+HOST = socket.gethostname()
 # in the environment of every job: which run started it
 MARK = "SEGSHUFFLE_RUN"
 
 
-def record_of(process):
-    """Where a process of this machine records itself."""
-    return (
-        RUNS / f"{socket.gethostname()}+{process.pid}+{process.create_time():.0f}.run"
-    )
-
-
-def alive(record):
-    """Whether the process of a record of this machine still runs; its number may have been given to another."""
-    _, pid, created = record.stem.split("+")
-    try:
-        # the clock may have been set meanwhile
-        return abs(psutil.Process(int(pid)).create_time() - float(created)) < 10
-    except psutil.Error:
-        return False
-
-
-def jobs_of(record):
-    """Processes that a run started: they outlive it if it alone was killed."""
-    found = []
-    for process in psutil.process_iter():
-        try:
-            if process.environ().get(MARK) == record.name:
-                found.append(process)
-        except (psutil.Error, OSError):
-            continue
-    return found
-
-
 def doubt(record):
-    """Why the run of a record may still be at work; None if it is not."""
-    host = record.name.split("+")[0]
-    if host != socket.gethostname():
+    """Why the run of a record may still be at work; None if it is dead, which --unlock says of what cannot be seen."""
+    host, pid, created = record.stem.split("+")
+    # the clock may have been set meanwhile; the number may have been given to another process
+    with suppress(psutil.Error):
+        born = psutil.Process(int(pid)).create_time()
+        if host == HOST and abs(born - float(created)) < 10:
+            return "another run is at work"
+    if "--unlock" in sys.argv:
+        return None
+    if host != HOST:
         return f"a run on {host} has not ended, as far as can be seen from here"
-    if alive(record):
-        return "another run is at work"
-    try:
-        submitted = record.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return None  # it has just ended, in order
-    if submitted and "--unlock" not in sys.argv:
-        return "a run was killed that had jobs on a cluster: see that none is left, then give --unlock once"
-    return None
+    # a record that is gone is of a run that has just ended, in order
+    with suppress(FileNotFoundError):
+        if record.stat().st_size:
+            return "a run was killed that had jobs on a cluster: see that none is left, then give --unlock once"
+
+
+def jobs_of(runs):
+    """How many processes these runs started that outlive them."""
+    marks = {record.name for record in runs}
+    environs = (process.info["environ"] for process in psutil.process_iter(["environ"]))
+    return sum((environ or {}).get(MARK) in marks for environ in environs)
 
 
 def take_over(others):
     """Lift the lock that dead runs left, once their last jobs have ended."""
     doubts = {record: doubt(record) for record in others}
     dead = [record for record, reason in doubts.items() if reason is None]
-    if "--unlock" in sys.argv:
-        # the user knows about other machines what cannot be seen from here
-        dead += [
-            record for record in others if record not in dead and not alive(record)
-        ]
-    for record in dead:
-        if jobs := jobs_of(record):
-            logger.info(f"Waiting for {len(jobs)} processes of a run that was killed.")
-        while jobs:
+    if dead and (jobs := jobs_of(dead)):
+        logger.info(f"Waiting for {jobs} processes of a run that was killed.")
+        while jobs_of(dead):
             time.sleep(0.2)
-            jobs = jobs_of(record)
     if any(LOCKS.glob("*.lock")):
-        if dead and not any(doubts.values()):
+        if reason := next(filter(None, doubts.values()), None):
+            logger.warning(f"Not lifting a lock: {reason}.")
+        elif dead:
             logger.info("Lifting the lock of a run that was killed.")
             shutil.rmtree(LOCKS)
-        elif any(doubts.values()):
-            logger.warning(
-                f"Not lifting a lock: {next(filter(None, doubts.values()))}."
-            )
     for record in dead:
         record.unlink(missing_ok=True)
 
 
 if workflow.is_main_process:
-    RUN = record_of(psutil.Process())
+    SELF = psutil.Process()
+    RUN = RUNS / f"{HOST}+{SELF.pid}+{SELF.create_time():.0f}.run"
     RUNS.mkdir(parents=True, exist_ok=True)
     RUN.touch()
     atexit.register(RUN.unlink, missing_ok=True)

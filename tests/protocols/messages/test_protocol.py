@@ -211,9 +211,10 @@ def test_one_level_and_two(k, level_privacy):
 
 
 @pytest.mark.parametrize("chunk_users", [1, N - 1, N, 10 * N])
-def test_any_batch_size(chunk_users, tmp_path):
+def test_any_batch_size(chunk_users, monkeypatch, tmp_path):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     items, levels = users()
-    result = run(items, levels, chunk_users=chunk_users, directory=tmp_path)
+    result = run(items, levels, chunk_users=chunk_users)
     assert result.item_messages == result.counters[0].sum()
     assert not list(tmp_path.iterdir())
 

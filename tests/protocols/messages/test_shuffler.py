@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from itertools import permutations
 from pathlib import Path
 
@@ -16,8 +17,8 @@ from segshuffle.protocols.messages import Outbox, ShuffledMessages, Shuffler, Wi
 ALARM = 1e-9
 
 
-def shuffled(batches, rng, *, buckets=1, domain_size=200, directory=None):
-    with Shuffler(WireFormat(domain_size), rng, buckets=buckets, directory=directory) as shuffler:
+def shuffled(batches, rng, *, buckets=1, domain_size=200):
+    with Shuffler(WireFormat(domain_size), rng, buckets=buckets) as shuffler:
         for batch in batches:
             shuffler.collect(Outbox(batch))
         return shuffler.release()
@@ -39,12 +40,13 @@ def words(messages, size=2**16):
         ([[0], [], [1], [2]], 300),  # more buckets than one byte can number
     ],
 )
-def test_every_permutation_is_equally_likely(batches, buckets, tmp_path):
+def test_every_permutation_is_equally_likely(batches, buckets, monkeypatch, tmp_path):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     rng = np.random.default_rng(buckets)
     runs = 500 if buckets > 100 else 2000
     seen = dict.fromkeys(permutations(range(sum(map(len, batches)))), 0)
     for _ in range(runs):
-        seen[tuple(words(shuffled(batches, rng, buckets=buckets, directory=tmp_path)))] += 1
+        seen[tuple(words(shuffled(batches, rng, buckets=buckets)))] += 1
     assert stats.chisquare(list(seen.values())).pvalue > ALARM
     assert not list(tmp_path.iterdir())
 
@@ -83,6 +85,18 @@ def test_nothing_is_lost_or_made_up(buckets):
             assert messages.nbytes == 2 * 105_018
             if block > 1:
                 assert sorted(words(messages, block)) == sorted(np.concatenate(batches).tolist())
+
+
+def test_buckets_bound_the_memory():
+    """A batch, the numbers that sort it, and a bucket: far less than all messages."""
+    batch, peaks = np.zeros(20_000, dtype=np.uint8), {}
+    for buckets in (1, 50):
+        tracemalloc.start()
+        with shuffled(50 * [batch], np.random.default_rng(0), buckets=buckets) as messages:
+            assert len(messages) == 10**6
+            peaks[buckets] = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert peaks[50] < 0.4 * 10**6 < 10**6 < peaks[1]
 
 
 @pytest.mark.parametrize("buckets", [1, 3])
@@ -144,17 +158,18 @@ def test_any_payload_is_counted_never_a_crash(payload):
     assert counted.refused == len(payload)
 
 
-def test_a_folder_that_does_not_exist_is_an_error_with_advice(tmp_path):
-    with pytest.raises(DataError, match=r"nowhere: messages cannot be spilled there .*raise chunk_users"):
-        Shuffler(WireFormat(3), np.random.default_rng(0), buckets=2, directory=tmp_path / "nowhere")
+def test_a_folder_that_does_not_exist_is_an_error_with_advice(monkeypatch, tmp_path):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
+    with pytest.raises(DataError, match=r"cannot be spilled .*\(No such file or directory\).*raise chunk_users"):
+        Shuffler(WireFormat(3), np.random.default_rng(0), buckets=2)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
 @pytest.mark.parametrize("batch", [[1], [1] * 2**16], ids=["buffered", "written at once"])
 def test_a_full_disk_is_an_error_with_advice(monkeypatch, batch):
     opened = Path("/dev/full").open
-    monkeypatch.setattr("tempfile.TemporaryFile", lambda dir: opened("w+b"))
-    with pytest.raises(DataError, match=r"cannot be spilled there \(No space left on device\)"):
+    monkeypatch.setattr("tempfile.TemporaryFile", lambda: opened("w+b"))
+    with pytest.raises(DataError, match=r"cannot be spilled .*\(No space left on device\)"):
         shuffled([batch], np.random.default_rng(0), buckets=2, domain_size=3)
 
 

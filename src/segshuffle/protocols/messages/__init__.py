@@ -1,15 +1,15 @@
 """Algorithm 1 message by message.
 
-`shuffler` (messages, uniform permutation, streaming), `clients` (what is sent), `levels` (round 1), `server` (counts
-and estimates), `engine` (`run_protocol`). The count-level simulations of the protocols have the same law; tests compare
-them.
+`shuffler` (messages, uniform permutation, streaming), `clients` (what is sent), `level_counts` (round 1), `server`
+(counts and estimates), `engine` (`run_protocol`). The count-level simulations of the protocols have the same law; tests
+compare them.
 """
 
 from __future__ import annotations
 
 from segshuffle.protocols.messages.clients import Announcement, ClientBatch
 from segshuffle.protocols.messages.engine import ProtocolRun, Refused, Seconds, run_protocol
-from segshuffle.protocols.messages.levels import (
+from segshuffle.protocols.messages.level_counts import (
     LevelEstimates,
     LevelPrivacy,
     noisy_level_moments,

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +18,7 @@ from segshuffle.errors import ParameterError
 from segshuffle.protocols.base import FloatArray, IntArray, Plan
 from segshuffle.protocols.messages.checks import Integers, checked_items, checked_levels
 from segshuffle.protocols.messages.clients import Announcement, ClientBatch
-from segshuffle.protocols.messages.levels import LevelEstimates, LevelPrivacy
+from segshuffle.protocols.messages.level_counts import LevelEstimates, LevelPrivacy
 from segshuffle.protocols.messages.server import Collection, Planner, Server
 from segshuffle.protocols.messages.shuffler import MOST_BUCKETS, Outbox, ShuffledMessages, Shuffler
 
@@ -131,7 +130,6 @@ def run_protocol(
     set_size: int | None = None,
     chunk_users: int | None = None,
     stray_messages: ArrayLike | None = None,
-    directory: Path | None = None,
 ) -> ProtocolRun:
     """Run both rounds of Algorithm 1, message by message.
 
@@ -157,14 +155,12 @@ def run_protocol(
     set_size : int or None
         Items that every user must hold; None takes the first user's number.
     chunk_users : int or None
-        Users per batch; memory is bounded by a batch's messages, and everything else is spilled to a temporary file.
+        Users per batch; memory is bounded by a batch's messages, and everything else is spilled to temporary files.
         At least n_users: one batch, all in memory. None: about a million draws per batch, and no spill below
         16 million messages. The law of the result does not depend on it, the random numbers do.
     stray_messages : array_like or None
         Further messages that reach the shuffler in round 2 from outside the clients (fault injection). Whatever names
         no item is counted in `refused`; what names an item cannot be told from an honest message.
-    directory : Path or None
-        Where to spill.
 
     Raises
     ------
@@ -182,7 +178,7 @@ def run_protocol(
     check_sizes(domain_size=domain_size, n_users=len(users), set_size=items.shape[1])
     server = Server(len(users), domain_size, items.shape[1], tuple(levels), delta, level_privacy)
     client_rng, shuffler_rng = rng.spawn(2)
-    rounds = _Rounds(users, client_rng, shuffler_rng, chunk_users, directory)
+    rounds = _Rounds(users, client_rng, shuffler_rng, chunk_users)
 
     checked = time.perf_counter()
     first = server.announce_levels()
@@ -226,7 +222,6 @@ class _Rounds:
     client_rng: np.random.Generator
     shuffler_rng: np.random.Generator
     chunk_users: int | None
-    directory: Path | None
 
     def collect_levels(self, announcement: Announcement) -> ShuffledMessages:
         """Round 1."""
@@ -257,7 +252,7 @@ class _Rounds:
         buckets = min(math.ceil(senders / chunk), MOST_BUCKETS)
         if self.chunk_users is None and senders * announcement.most_draws <= IN_MEMORY_MESSAGES:
             buckets = 1
-        with Shuffler(announcement.wire, self.shuffler_rng, buckets=buckets, directory=self.directory) as shuffler:
+        with Shuffler(announcement.wire, self.shuffler_rng, buckets=buckets) as shuffler:
             for batch in _batches(self.users, chunk):
                 shuffler.collect(send(batch))
             if strays is not None:

@@ -16,7 +16,7 @@ from segshuffle.accounting.collections.levels import UserGuarantee, compose_roun
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.base import FloatArray, IntArray, Plan, Problem
 from segshuffle.protocols.messages.clients import Announcement, BlanketKind
-from segshuffle.protocols.messages.levels import LevelEstimates, LevelPrivacy, level_announcement
+from segshuffle.protocols.messages.level_counts import LevelEstimates, LevelPrivacy, level_announcement
 from segshuffle.protocols.messages.shuffler import ShuffledMessages
 
 Planner = Callable[[Problem], Plan]

@@ -6,7 +6,8 @@ permuted words and nothing else: no generator, no batch sizes, no bucket sizes.
 
 Shuffling more messages than fit in memory (Rao 1961, Sandelius 1962). Pass 1: as the batches come, every message goes
 to one of B buckets, independently and uniformly. Pass 2: every bucket is permuted uniformly, and the buckets are
-written out one after another. Only one batch or one bucket is in memory at a time.
+written out one after another. Only one batch or one bucket is in memory at a time, the rest in temporary files; with
+one bucket the same two passes use files in memory.
 
 Why this is a uniform permutation of the whole: let every message i have a U_i, uniform on [0, 1), all independent. As
 they are exchangeable, and ties have probability 0, the order of increasing U_i is a uniform permutation. Now split U_i
@@ -24,11 +25,10 @@ The generators of numpy are not cryptographic: this engine simulates, it does no
 from __future__ import annotations
 
 import contextlib
+import io
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from types import TracebackType
 from typing import IO, Any, Self
 
 import numpy as np
@@ -85,6 +85,22 @@ class WireFormat:
         return np.where(fits, given, self.malformed).astype(self.dtype)
 
 
+class _Closing:
+    """Something that a with statement closes."""
+
+    __slots__ = ()
+
+    def close(self) -> None:
+        """Delete what it holds."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
 class Outbox:
     """Messages on their way from a batch of clients to the shuffler; only the shuffler opens it.
 
@@ -103,13 +119,13 @@ class Outbox:
         return int(self._words.size)
 
 
-class ShuffledMessages:
+class ShuffledMessages(_Closing):
     """Messages in uniformly random order: all that the server receives. Made by `Shuffler.release` alone.
 
     Parameters
     ----------
-    store : ndarray or file
-        The permuted words.
+    store : binary file
+        The permuted words, on disk or in memory.
     dtype : dtype
         Type of a word.
     length : int
@@ -125,7 +141,7 @@ class ShuffledMessages:
 
     __slots__ = ("_dtype", "_length", "_store")
 
-    def __init__(self, store: Words | IO[bytes], dtype: DTypeLike, length: int, *, seal: object) -> None:
+    def __init__(self, store: IO[bytes], dtype: DTypeLike, length: int, *, seal: object) -> None:
         if seal is not _SEAL:
             raise TypeError("ShuffledMessages are made by Shuffler.release() only: the server sees nothing else.")
         self._store = store
@@ -142,32 +158,16 @@ class ShuffledMessages:
 
     def blocks(self, size: int = _BLOCK_WORDS) -> Iterator[Words]:
         """All messages in their order, in read-only arrays of at most `size`."""
-        if not isinstance(self._store, np.ndarray):
-            self._store.seek(0)
-        for start in range(0, self._length, size):
-            count = min(size, self._length - start)
-            if isinstance(self._store, np.ndarray):
-                yield self._store[start : start + count]
-            else:
-                yield np.frombuffer(self._store.read(count * self._dtype.itemsize), dtype=self._dtype)
+        self._store.seek(0)
+        while block := self._store.read(size * self._dtype.itemsize):
+            yield np.frombuffer(block, dtype=self._dtype)
 
     def close(self) -> None:
         """Delete the messages."""
-        if not isinstance(self._store, np.ndarray):
-            self._store.close()
-        self._store = np.empty(0, dtype=self._dtype)
-        self._length = 0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+        self._store.close()
 
 
-class Shuffler:
+class Shuffler(_Closing):
     """Collects batches of messages and releases one uniform permutation of them all.
 
     Parameters
@@ -177,9 +177,8 @@ class Shuffler:
     rng : numpy.random.Generator
         The shuffler's own coins; nobody else may know them.
     buckets : int
-        1 keeps everything in memory; more spill to a temporary file and bound the memory by one bucket.
-    directory : Path or None
-        Where the temporary files live; None takes the system's place (on some systems that is memory).
+        1 keeps everything in memory; more spill to temporary files, where the system keeps them (TMPDIR), and bound the
+        memory by one bucket.
 
     Raises
     ------
@@ -187,101 +186,70 @@ class Shuffler:
         If a temporary file cannot be made or written, now or later.
     """
 
-    def __init__(
-        self, wire: WireFormat, rng: np.random.Generator, *, buckets: int = 1, directory: Path | None = None
-    ) -> None:
+    def __init__(self, wire: WireFormat, rng: np.random.Generator, *, buckets: int = 1) -> None:
         if not 1 <= buckets <= MOST_BUCKETS:
             raise ParameterError("buckets", buckets, f"an integer in [1, {MOST_BUCKETS}]")
         self._wire = wire
         self._rng = rng
         self._buckets = buckets
-        self._directory = directory
-        self._pile: list[Words] = []
-        self._spill: IO[bytes] | None = None
-        if buckets > 1:
-            with self._spilling():
-                self._spill = tempfile.TemporaryFile(dir=directory)  # noqa: SIM115
         self._sizes: list[NDArray[np.int64]] = []
         self._released = False
+        with _spilling():
+            self._spill = self._file()
+
+    def _file(self) -> IO[bytes]:
+        return io.BytesIO() if self._buckets == 1 else tempfile.TemporaryFile()
 
     def collect(self, outbox: Outbox) -> None:
-        """Take a batch of messages."""
+        """Pass 1: append a batch to the spill, grouped by independent uniform buckets, and note the groups' sizes."""
         if self._released:
             raise RuntimeError("this shuffler has already released its messages")
         words = self._wire.encode(outbox._words)
-        if self._spill is None:
-            self._pile.append(words)
-        else:
-            with self._spilling():
-                self._scatter(words, self._spill)
+        code = np.uint8 if self._buckets <= 256 else np.uint16
+        bucket = self._rng.integers(self._buckets, size=words.size, dtype=code)
+        with _spilling():
+            self._spill.write(words[np.argsort(bucket, kind="stable")].data)
+        self._sizes.append(np.bincount(bucket, minlength=self._buckets))
 
     def release(self) -> ShuffledMessages:
-        """Return all messages in uniformly random order, once, and forget everything else."""
+        """Pass 2: gather, permute and write out one bucket after another, once, and forget everything else."""
         if self._released:
             raise RuntimeError("this shuffler has already released its messages")
         self._released = True
-        if self._spill is not None:
-            with self._spilling():
-                return self._release_buckets(self._spill)
-        words: Words = np.concatenate([np.empty(0, dtype=self._wire.dtype), *self._pile])
-        self._pile.clear()
-        self._rng.shuffle(words)
-        words.setflags(write=False)
-        return ShuffledMessages(words, words.dtype, words.size, seal=_SEAL)
-
-    def close(self) -> None:
-        """Delete what was collected and not released."""
-        self._released = True
-        self._pile.clear()
-        if self._spill is not None:
-            # what could not be written is deleted, not written once more
-            with contextlib.suppress(OSError):
-                self._spill.close()
-
-    @contextlib.contextmanager
-    def _spilling(self) -> Iterator[None]:
-        """Say what to do if the temporary files have no place."""
-        try:
-            yield
-        except OSError as error:
-            raise DataError(
-                f"{self._directory or 'the temporary folder'}: messages cannot be spilled there "
-                f"({error.strerror or error}). Choose a folder that exists and has room (by the directory, or by the "
-                "variable TMPDIR), or raise chunk_users until they fit into memory."
-            ) from error
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def _scatter(self, words: Words, spill: IO[bytes]) -> None:
-        """Pass 1: append the batch to the spill, grouped by independent uniform buckets, and note the groups' sizes."""
-        code = np.uint8 if self._buckets <= 256 else np.uint16
-        bucket = self._rng.integers(self._buckets, size=words.size, dtype=code)
-        spill.write(words[np.argsort(bucket, kind="stable")].data)
-        self._sizes.append(np.bincount(bucket, minlength=self._buckets))
-
-    def _release_buckets(self, spill: IO[bytes]) -> ShuffledMessages:
-        """Pass 2: gather, permute and write out one bucket after another."""
+        dtype, itemsize = self._wire.dtype, self._wire.dtype.itemsize
         sizes = np.array(self._sizes, dtype=np.int64).reshape(-1, self._buckets)
-        ends = np.cumsum(sizes.ravel()).reshape(sizes.shape)
-        itemsize = self._wire.dtype.itemsize
-        with contextlib.ExitStack() as unless_released:
-            out: IO[bytes] = unless_released.enter_context(tempfile.TemporaryFile(dir=self._directory))
+        starts = np.cumsum(sizes).reshape(sizes.shape) - sizes
+        with contextlib.ExitStack() as unless_released, _spilling():
+            out = unless_released.enter_context(self._file())
             for bucket in range(self._buckets):
-                words: Words = np.empty(int(sizes[:, bucket].sum()), dtype=self._wire.dtype)
+                words: Words = np.empty(int(sizes[:, bucket].sum()), dtype=dtype)
                 filled = 0
-                for size, end in zip(sizes[:, bucket].tolist(), ends[:, bucket].tolist(), strict=True):
-                    spill.seek((end - size) * itemsize)
-                    words[filled : filled + size] = np.frombuffer(spill.read(size * itemsize), dtype=words.dtype)
+                for start, size in zip(starts[:, bucket].tolist(), sizes[:, bucket].tolist(), strict=True):
+                    self._spill.seek(start * itemsize)
+                    words[filled : filled + size] = np.frombuffer(self._spill.read(size * itemsize), dtype=dtype)
                     filled += size
                 self._rng.shuffle(words)
                 out.write(words.data)
             out.flush()
-            spill.close()
+            self._spill.close()
             unless_released.pop_all()
-        return ShuffledMessages(out, self._wire.dtype, int(sizes.sum()), seal=_SEAL)
+        return ShuffledMessages(out, dtype, int(sizes.sum()), seal=_SEAL)
+
+    def close(self) -> None:
+        """Delete what was collected and not released."""
+        self._released = True
+        # what could not be written is deleted, not written once more
+        with contextlib.suppress(OSError):
+            self._spill.close()
+
+
+@contextlib.contextmanager
+def _spilling() -> Iterator[None]:
+    """Say what to do if the temporary files have no place."""
+    try:
+        yield
+    except OSError as error:
+        raise DataError(
+            f"messages cannot be spilled to a temporary file ({error.strerror or error}). Name a folder that exists "
+            "and has room by the variable TMPDIR, or raise chunk_users until they fit into memory."
+        ) from error

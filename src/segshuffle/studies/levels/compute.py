@@ -59,7 +59,7 @@ from segshuffle.protocols.base import (
     uniform_item_counts,
 )
 from segshuffle.protocols.messages import LevelEstimates, LevelPrivacy, noisy_level_moments, weight_variance
-from segshuffle.protocols.messages.levels import level_announcement
+from segshuffle.protocols.messages.level_counts import level_announcement
 from segshuffle.protocols.poisson import PoissonSegmented
 from segshuffle.protocols.weights import ErrorTerms, best_copies
 from segshuffle.studies.reproduction.planning import problem_of

@@ -24,7 +24,7 @@ from segshuffle.protocols.messages import (
     planning_counts,
     weight_variance,
 )
-from segshuffle.protocols.messages.levels import level_announcement
+from segshuffle.protocols.messages.level_counts import level_announcement
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Accountant
