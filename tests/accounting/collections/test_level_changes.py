@@ -14,7 +14,7 @@ from segshuffle.accounting.collections.levels import compose_rounds, histogram_d
 from segshuffle.accounting.collections.poisson_calibration import largest_copies
 from segshuffle.accounting.collections.poisson_pair import ItemPair
 from segshuffle.accounting.collections.poisson_product import delta_interval
-from segshuffle.protocols import Problem
+from segshuffle.protocols.base import Problem
 from segshuffle.protocols.poisson import PoissonSegmented
 
 #: Round-off of the sums over a grid.

@@ -45,7 +45,6 @@ from segshuffle.accounting.numerics.ranges import rounded_down, rounded_up
 from segshuffle.datasets.population import Population
 from segshuffle.errors import ParameterError
 from segshuffle.pipeline.design import Config, Scenario, Setting
-from segshuffle.pipeline.jobs import to_json
 from segshuffle.pipeline.progress import parallel
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.assumptions import Assumptions
