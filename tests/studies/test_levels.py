@@ -4,7 +4,6 @@ Thresholds are five standard errors; fewer than 200 comparisons, so a correct si
 2e-4 over the choice of the seed, and the seed is fixed.
 """
 
-import json
 import math
 
 import numpy as np
@@ -174,13 +173,13 @@ def test_planning_with_noisy_counts_costs_next_to_nothing(measured):
 
 def test_guarantees_are_sums_rounded_up(measured):
     for row in measured.to_dict("records"):
-        totals = json.loads(row["total_epsilon"])
         if math.isinf(row["epsilon_levels"]):
-            assert totals == [None] * 3
+            assert math.isinf(row["total_epsilon"])
             assert row["total_delta"] == 1e-5
             continue
-        for total, level in zip(totals, (0.5, 1.0, 2.0), strict=True):
-            assert row["epsilon_levels"] + level <= total <= (row["epsilon_levels"] + level) * (1 + 1e-12)
+        # the most liberal level's number for everybody: anybody may be taken for one of them
+        liberal = row["epsilon_levels"] + 2.0
+        assert liberal <= row["total_epsilon"] <= liberal * (1 + 1e-12)
         assert 2e-5 <= row["total_delta"] <= 2e-5 * (1 + 1e-12)
         assert row["messages_levels"] == 1 + row["blanket_levels"]
         spent = histogram_delta(
@@ -222,7 +221,7 @@ def test_few_users_and_strict_levels_are_no_failure(config):
     """Noise far above n: counts are projected, the denominator stays in range, and everything is finite."""
     config["private_levels"]["epsilons"] = [0.02]
     table = table_of(config)
-    assert np.isfinite(table.drop(columns="epsilon_levels").select_dtypes("number")).all(axis=None)
+    assert np.isfinite(table.drop(columns=["epsilon_levels", "total_epsilon"]).select_dtypes("number")).all(axis=None)
     assert (table["mse_mean"] > 0).all()
 
 

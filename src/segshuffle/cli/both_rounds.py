@@ -6,10 +6,8 @@ numbers of messages, in less time. Who has which level is drawn from its own str
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -141,10 +139,7 @@ def simulate_file(
         "messages_per_user": (found.level_messages + found.item_messages) / population.n_users,
         "bytes": found.n_bytes,
         "refused": found.refused,
-        "guarantees": [
-            {key: None if value == math.inf else value for key, value in asdict(guarantee).items()}
-            for guarantee in found.guarantees
-        ],
+        "guarantees": [guarantee.as_dict() for guarantee in found.guarantees],
         "seconds": {"read": read, **found.seconds, "total": time.perf_counter() - began},
     }
 

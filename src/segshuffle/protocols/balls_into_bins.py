@@ -77,6 +77,7 @@ class BallsIntoBins:
 
     def plan(self, problem: Problem) -> Plan:
         """Fix m for the lowest level and all users."""
+        problem.assumptions.refuse_beyond_plain(self.name)
         blanket = least_blanket(
             domain_size=problem.domain_size,
             set_size=problem.set_size,

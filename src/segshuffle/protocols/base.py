@@ -6,7 +6,9 @@ computes no privacy number. That separation is the privacy argument: no paramete
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,9 +16,12 @@ from numpy.typing import NDArray
 
 from segshuffle.accounting.numerics.ranges import blanket_slots, check_guarantee, check_sizes
 from segshuffle.errors import ParameterError
+from segshuffle.protocols.assumptions import PLAIN, Assumptions
 
 #: A server keeps a counter per item.
 LARGEST_DOMAIN = 10_000_000
+#: Fills the rows of users who hold fewer items than set_size.
+NO_ITEM = -1
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -29,13 +34,15 @@ class Problem:
     Parameters
     ----------
     domain_size, set_size : int
-        Number of items d >= 2, and of items that each user holds, 1 <= s <= d.
+        Number of items d >= 2, and of items that each user holds (or holds at most), 1 <= s <= d.
     levels : tuple of float
         Privacy levels E_1 < ... < E_K, each in (0, 100].
     level_counts : tuple of int
         Users n_k >= 0 that chose each level; their sum n_users is at least 1.
     delta : float
         Failure probability in (0, 1), the same for all levels.
+    assumptions : Assumptions
+        What the guarantee is given against and relies on.
     """
 
     domain_size: int
@@ -43,6 +50,7 @@ class Problem:
     levels: tuple[float, ...]
     level_counts: tuple[int, ...]
     delta: float
+    assumptions: Assumptions = PLAIN
 
     def __post_init__(self) -> None:
         if not self.levels or len(self.levels) != len(self.level_counts):
@@ -64,6 +72,27 @@ class Problem:
         """Number of users n."""
         return sum(self.level_counts)
 
+    @property
+    def pairs(self) -> int:
+        """Pairs of counters that bound what tells two neighbouring users apart, in all rounds (docs/proof.md)."""
+        same_size = self.assumptions.sets == "exactly" and not self.assumptions.private_levels
+        one = exchanged_items(self.domain_size, self.set_size) if same_size else self.set_size
+        return one * self.assumptions.rounds
+
+    @property
+    def honest_users(self) -> int:
+        """Users whose blanket the guarantee relies on: h n, rounded down, and at least the user in question."""
+        exact = Fraction(repr(float(self.assumptions.honest_fraction))) * self.n_users
+        return max(int(exact + Fraction(1, 10**6)), 1)  # a fraction made of two whole numbers finds them again
+
+    def honest_mean(self, blanket_per_user: float) -> float:
+        """Blanket messages per item that the guarantee relies on, n' m/d, rounded down."""
+        if not math.isfinite(blanket_per_user):
+            raise ParameterError("blanket_per_user", blanket_per_user, "finite")
+        exact = Fraction(blanket_per_user) * self.honest_users / self.domain_size
+        mean = float(exact)
+        return mean if Fraction(mean) <= exact else math.nextafter(mean, 0.0)
+
 
 @dataclass(frozen=True)
 class Sample:
@@ -72,7 +101,7 @@ class Sample:
     Parameters
     ----------
     items : ndarray of int, shape (n_users, set_size)
-        Each user's distinct items in [0, domain_size).
+        Each user's distinct items in [0, domain_size), and `NO_ITEM` where a user holds fewer.
     domain_size : int
         Number of items d.
     level_item_counts : ndarray of int64, shape (repetitions, n_levels, domain_size)
@@ -85,7 +114,8 @@ class Sample:
     item_counts: IntArray = field(init=False)
 
     def __post_init__(self) -> None:
-        counts = np.bincount(self.items.ravel(), minlength=self.domain_size).astype(np.int64)
+        held = self.items[self.items != NO_ITEM]
+        counts = np.bincount(held, minlength=self.domain_size).astype(np.int64)
         object.__setattr__(self, "item_counts", counts)
 
     @property
@@ -144,6 +174,27 @@ class Plan:
             "parameters": self.parameters,
             "mse_bound": self.mse_bound,
         }
+
+    def of_participants(self, level_counts: tuple[int, ...]) -> Plan:
+        """The plan as it serves those who took part: to simulate them, or to divide by their number.
+
+        Blanket, copies and guarantee stay: the guarantee relies on `Problem.honest_users` of those who were expected.
+
+        Parameters
+        ----------
+        level_counts : tuple of int
+            Users of every level who took part.
+
+        Raises
+        ------
+        ParameterError
+            If fewer took part than the guarantee relies on.
+        """
+        needed, present = self.problem.honest_users, sum(level_counts)
+        if present < needed:
+            raise ParameterError("level_counts", level_counts, f"at least {needed} users, whom the guarantee relies on")
+        assumptions = replace(self.problem.assumptions, honest_fraction=needed / present)
+        return replace(self, problem=replace(self.problem, level_counts=level_counts, assumptions=assumptions))
 
     @classmethod
     def from_dict(cls, problem: Problem, values: dict[str, Any]) -> Plan:

@@ -21,7 +21,6 @@ from segshuffle.protocols.base import (
     Problem,
     Sample,
     assignment_spread,
-    exchanged_items,
     uniform_item_counts,
 )
 from segshuffle.protocols.declared import Declared
@@ -48,7 +47,7 @@ class GaussianCurator:
 
     def plan(self, problem: Problem) -> Plan:
         """Weights per level for noise of deviation 1 per counter (the scale is free)."""
-        pairs = exchanged_items(problem.domain_size, problem.set_size)
+        pairs = problem.pairs
         ratios = [gaussian_ratio(epsilon=level, delta=problem.delta) for level in problem.levels]
         limits = np.array(ratios) / math.sqrt(2 * max(pairs, 1))
         if not self.weighted:

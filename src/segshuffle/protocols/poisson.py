@@ -32,7 +32,6 @@ from segshuffle.protocols.base import (
     Problem,
     Sample,
     assignment_spread,
-    exchanged_items,
     uniform_item_counts,
 )
 from segshuffle.protocols.declared import Declared
@@ -64,7 +63,7 @@ class _Target:
     @classmethod
     def of(cls, problem: Problem, level: float, accounting: str) -> _Target:
         """The product's own target, or the single item's after group privacy."""
-        pairs = exchanged_items(problem.domain_size, problem.set_size)
+        pairs = problem.pairs
         if accounting == "product" or pairs == 0:
             return cls(pairs, level, problem.delta)
         epsilon, delta = item_target(epsilon=level, delta=problem.delta, set_size=pairs)
@@ -113,7 +112,7 @@ def least_blankets(problem: Problem) -> tuple[float, ...]:
     """Least m of every level that lets it send every item once, rounded up (kind: exact)."""
     targets = [_Target.of(problem, level, "product") for level in problem.levels]
     means = [_least_mean(target, 1.0) if target.pairs else _LEAST_MEAN for target in targets]
-    return tuple(rounded_up(mean * problem.domain_size / problem.n_users) for mean in means)
+    return tuple(rounded_up(mean * problem.domain_size / problem.honest_users) for mean in means)
 
 
 @functools.lru_cache(maxsize=256)
@@ -197,9 +196,9 @@ class PoissonSegmented:
         InfeasibleError
             If the budget of messages is exceeded by the blanket alone.
         """
-        mean = problem.n_users * blanket_per_user / problem.domain_size
+        mean = problem.honest_mean(blanket_per_user)
         if not _LEAST_MEAN <= mean <= _LARGEST_MEAN:
-            allowed = f"such that n m/d is in [{_LEAST_MEAN:g}, {_LARGEST_MEAN:g}] (it is {mean:g})"
+            allowed = f"such that n m/d of the honest users is in [{_LEAST_MEAN:g}, {_LARGEST_MEAN:g}] (it is {mean:g})"
             raise ParameterError("blanket_per_user", blanket_per_user, allowed)
         targets = [_Target.of(problem, level, self.accounting) for level in problem.levels]
         limits = np.array([_largest(target, mean, self.copies_max) for target in targets])
@@ -212,7 +211,7 @@ class PoissonSegmented:
         return Plan(
             method=self.name,
             problem=problem,
-            kind="exact" if self.accounting == "product" else "upper",
+            kind="exact" if self.accounting == "product" and attained(problem, copies) else "upper",
             blanket_per_user=blanket_per_user,
             messages_per_user=_messages(problem, blanket_per_user, copies),
             parameters={"copies": tuple(copies.tolist()), "certificate": self._certify(problem, mean, copies)},
@@ -235,8 +234,10 @@ class PoissonSegmented:
     def _certify(self, problem: Problem, mean: float, copies: FloatArray) -> list[dict[str, float]]:
         """Certified delta interval of every level at its own epsilon (user level)."""
         certificate = []
+        exact = attained(problem, copies)
         for level, value in zip(problem.levels, copies, strict=True):
             lower, upper = _delta(_Target.of(problem, level, "product"), mean, float(value))
+            lower = lower if exact else 0.0  # the lower end is about the product, which nobody may reach
             certificate.append({"epsilon": level, "delta_lower": rounded_down(lower), "delta_upper": rounded_up(upper)})
         return certificate
 
@@ -248,7 +249,7 @@ class PoissonSegmented:
         """
         low, high = self._means(problem)
         if self.max_messages is not None:
-            affordable = self.max_messages * problem.n_users / problem.domain_size
+            affordable = self.max_messages * problem.honest_users / problem.domain_size
             if affordable <= _LEAST_MEAN:
                 raise InfeasibleError(
                     f"max_messages = {self.max_messages} is too small: raise it, or lower the domain size."
@@ -257,7 +258,7 @@ class PoissonSegmented:
             low = max(min(low, 0.1 * affordable), _LEAST_MEAN)
         targets = [_Target.of(problem, level, self.accounting) for level in problem.levels]
         curves = [_curve(target, low, high) if target.pairs else None for target in targets]
-        per_mean = problem.domain_size / problem.n_users
+        per_mean = problem.domain_size / problem.honest_users
 
         def error(log_mean: float, starts: int = 1) -> float:
             guided = [math.inf if curve is None else math.exp(float(curve(log_mean))) for curve in curves]
@@ -283,7 +284,7 @@ class PoissonSegmented:
     def _error_at(self, problem: Problem, targets: list[_Target], mean: float) -> float:
         """Error at a blanket mean, with the limits calibrated there."""
         limits = np.array([_largest(target, mean, self.copies_max) for target in targets])
-        return self._choose(problem, mean * problem.domain_size / problem.n_users, limits)[1]
+        return self._choose(problem, mean * problem.domain_size / problem.honest_users, limits)[1]
 
     def _refine(
         self, error: Callable[[float], float], grid: FloatArray, values: FloatArray, index: int
@@ -322,12 +323,28 @@ class PoissonSegmented:
 
     def expected_mse(self, plan: Plan, item_counts: IntArray) -> float:
         """Closed form of `simulate`'s mean squared error."""
+        problem, exactly = plan.problem, plan.problem.assumptions.sets == "exactly"
         terms = ErrorTerms(
-            noise=plan.problem.n_users * plan.blanket_per_user,
-            own=float(plan.problem.set_size),
-            spread=assignment_spread(item_counts, plan.problem.n_users),
+            noise=problem.n_users * plan.blanket_per_user,
+            own=float(problem.set_size) if exactly else float(item_counts.sum()) / problem.n_users,
+            spread=assignment_spread(item_counts, problem.n_users),
         )
-        return terms.error(np.asarray(plan.parameters["copies"]), np.asarray(plan.problem.level_counts, dtype=float))
+        return terms.error(np.asarray(plan.parameters["copies"]), np.asarray(problem.level_counts, dtype=float))
+
+
+def attained(problem: Problem, copies: Sequence[float] | FloatArray) -> bool:
+    """Whether some neighbouring users reach the bound by `Problem.pairs`, so that no smaller delta is valid.
+
+    That takes sets that differ in all these pairs, and others who leave those counters alone or shift them by a known
+    number (docs/proof.md, step 6).
+    """
+    d, s = problem.domain_size, problem.set_size
+    if problem.assumptions.sets == "at-most":
+        return d >= 2 * s  # the others may hold nothing
+    if problem.assumptions.private_levels and d < 2 * s:
+        return False
+    others_are_known = all(a == math.floor(a) for a, n in zip(copies, problem.level_counts, strict=True) if n)
+    return d >= 3 * s or d == s or problem.n_users == 1 or others_are_known
 
 
 def _least_mean(target: _Target, copies: float) -> float:

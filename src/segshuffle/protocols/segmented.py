@@ -110,6 +110,7 @@ class Segmented:
 
     def plan(self, problem: Problem) -> Plan:
         """Fix m and every lambda_k."""
+        problem.assumptions.refuse_beyond_plain(self.name)
         if self.blanket_per_user is None:
             return optimize_parameters(problem)
         return plan_at(problem, self.blanket_per_user, sampling_rates(problem, self.blanket_per_user))

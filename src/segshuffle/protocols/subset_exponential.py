@@ -112,6 +112,7 @@ class SubsetExponential:
         ParameterError
             If every user holds all items, or the lowest level is below 1e-12.
         """
+        problem.assumptions.refuse_beyond_plain(self.name)
         check_subset(domain_size=problem.domain_size, set_size=problem.set_size, subset_size=self.subset_size or 1)
         if self.local_epsilon is None and problem.levels[0] < SMALLEST_LOG_RATIO:
             raise ParameterError("levels", problem.levels, f"all at least {SMALLEST_LOG_RATIO:g} for this randomizer")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from fractions import Fraction
 
@@ -99,15 +100,29 @@ def test_parameters_out_of_range(arguments, name):
 
 
 def test_both_rounds_compose():
-    total = compose_rounds(level=0.5, delta=1e-6, kind="published", levels_epsilon=0.3, levels_delta=1e-7)
-    assert (total.items_epsilon, total.items_delta) == (0.5, 1e-6)
-    assert total.total_epsilon >= 0.8
-    assert total.total_delta >= 1.1e-6
-    np.testing.assert_allclose([total.total_epsilon, total.total_delta], [0.8, 1.1e-6], rtol=1e-12)
-    assert total.kind == "published"
-    anonymous = compose_rounds(level=0.5, delta=1e-6, kind="upper", levels_epsilon=math.inf, levels_delta=0.0)
-    assert anonymous.items_epsilon == 0.5
-    assert anonymous.total_epsilon == math.inf
+    levels = (0.5, 2.0)
+    totals = compose_rounds(levels=levels, delta=1e-6, kind="published", levels_epsilon=0.3, levels_delta=1e-7)
+    for own, total in zip(levels, totals, strict=True):
+        assert (total.items_epsilon, total.items_delta, total.kind) == (own, 1e-6, "published")
+        for other, against in zip(levels, total.against, strict=True):
+            assert against.level == other
+            if own == other:  # round 1 does not see the items
+                assert (against.epsilon, against.delta) == (own, 1e-6)
+            else:  # the liberal level's number, whoever is asked
+                assert 2.3 <= against.epsilon <= 2.3 * (1 + 1e-12)
+                assert 1.1e-6 <= against.delta <= 1.1e-6 * (1 + 1e-12)
+        assert total.total_epsilon == max(each.epsilon for each in total.against)
+        assert total.total_delta == max(each.delta for each in total.against)
+    assert json.loads(json.dumps(totals[0].as_dict()))["against"][1]["level"] == 2.0
+
+
+@pytest.mark.parametrize("unknown", [{"levels_epsilon": math.inf}, {"levels_epsilon": 0.3, "change_covered": False}])
+def test_nothing_is_claimed_where_nothing_is_proven(unknown):
+    total = compose_rounds(levels=(0.5, 2.0), delta=1e-6, kind="upper", levels_delta=0.0, **unknown)[0]
+    assert total.items_epsilon == total.against[0].epsilon == 0.5
+    assert total.against[1].epsilon == total.total_epsilon == math.inf
+    assert total.as_dict()["total_epsilon"] is None
+    assert [each["epsilon"] for each in total.as_dict()["against"]] == [0.5, None]
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -16,7 +16,9 @@ In Algorithm 1 this protects the privacy levels: round 1, (epsilon_p, delta_p). 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -111,6 +113,16 @@ def least_blanket(*, n_users: int, categories: int, epsilon: float, delta: float
     return blanket
 
 
+class Against(NamedTuple):
+    """Guarantee of a user against being taken for one of another (or its own) level, whatever either of them holds."""
+
+    level: float
+    """The alternative's level E_k'."""
+    epsilon: float
+    """+inf where nothing is proven."""
+    delta: float
+
+
 @dataclass(frozen=True)
 class UserGuarantee:
     """What a user of one privacy level is guaranteed against the server, after both rounds of Algorithm 1.
@@ -124,9 +136,10 @@ class UserGuarantee:
     items_epsilon, items_delta : float
         Exchanging the items, the level being the same: round 1 does not see the items, so this is round 2 alone.
     levels_epsilon, levels_delta : float
-        Round 1 alone: exchanging the level. +inf if the levels were shuffled only.
-    total_epsilon, total_delta : float
-        Basic composition of both rounds, sums rounded up. See `compose_rounds` for what it covers.
+        What round 1 alone shows of the level. +inf if the levels were shuffled only. Round 2 shows more of it: the
+        copies are the level's own.
+    against : tuple of Against
+        Both rounds together, by alternative level; see `compose_rounds`.
     """
 
     level: float
@@ -135,36 +148,88 @@ class UserGuarantee:
     items_delta: float
     levels_epsilon: float
     levels_delta: float
-    total_epsilon: float
-    total_delta: float
+    against: tuple[Against, ...]
+
+    @property
+    def total_epsilon(self) -> float:
+        """Epsilon against any change of items and level: the largest of all alternatives."""
+        return max(each.epsilon for each in self.against)
+
+    @property
+    def total_delta(self) -> float:
+        """Delta of the same."""
+        return max(each.delta for each in self.against)
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready form, null for an epsilon that nothing is proven about."""
+        values = {**asdict(self), "total_epsilon": self.total_epsilon, "total_delta": self.total_delta}
+        values["against"] = [{key: _known(value) for key, value in each._asdict().items()} for each in self.against]
+        return {key: value if key == "against" else _known(value) for key, value in values.items()}
+
+
+def _known(value: Any) -> Any:
+    return None if value == math.inf else value
 
 
 def compose_rounds(
-    *, level: float, delta: float, kind: str, levels_epsilon: float, levels_delta: float
-) -> UserGuarantee:
-    """Guarantee of a user of `level` after both rounds: (epsilon_p + E_k, delta_p + delta), by basic composition.
+    *,
+    levels: Sequence[float],
+    delta: float,
+    kind: str,
+    levels_epsilon: float,
+    levels_delta: float,
+    change_covered: bool = True,
+) -> tuple[UserGuarantee, ...]:
+    """Guarantees of the users of every level after both rounds, by basic composition.
 
-    Round 2's parameters depend on round 1's output; basic composition allows it, because round 2 is (E_k, delta)
+    Round 2's parameters depend on round 1's output; basic composition allows it, because what round 2 guarantees holds
     for every outcome of round 1.
 
-    Scope: round 2's accountants compare two sets of items at the *same* level. A user whose level changes too is
-    sampled at another rate in round 2. With the Poisson blanket, rates in [0, 1] and domain_size >= 2 set_size this
-    costs no more than the larger of the two levels' numbers: a counter with the lower rate is a mixture of one with the
-    higher rate and one that nobody adds to, the divergence is jointly convex, and replacing a counter by a fresh
-    blanket counter is data processing. So the total holds for any change to a level whose rate is not higher, and with
-    the other level's E otherwise. For the binomial blanket no such proof is known: the total number of messages may
-    show the change.
+    A user who stays at its level is told apart by round 2 alone, (E_k, delta). A change from level k to k', with any
+    change of the items, costs (epsilon_p, delta_p) in round 1 and in round 2 what s pairs at the larger of the two
+    numbers of copies cost (docs/proof.md), which is at most (max(E_k, E_k'), delta) where the copies were calibrated at
+    s pairs: the larger number belongs to one of the two levels, and it is within that level's own target. So a
+    conservative user is *not* protected at its own E_k against being taken for a liberal one.
+
+    Parameters
+    ----------
+    levels : sequence of float
+        E_1 < ... < E_K.
+    delta : float
+        Of round 2, for every level.
+    kind : str
+        Kind of round 2's numbers.
+    levels_epsilon, levels_delta : float
+        Guarantee of round 1; +inf if the levels were shuffled only.
+    change_covered : bool
+        Whether round 2's copies were calibrated at s pairs of Poisson counters (or do not depend on the level). If
+        not, nothing is claimed against a change of level: the number of messages may show it.
+
+    Returns
+    -------
+    tuple of UserGuarantee
+        By level; sums are rounded up.
     """
-    check_guarantee(epsilon=level, delta=delta)
-    return UserGuarantee(
-        level=level,
-        kind=kind,
-        items_epsilon=level,
-        items_delta=delta,
-        levels_epsilon=levels_epsilon,
-        levels_delta=levels_delta,
-        total_epsilon=_sum_up(level, levels_epsilon),
-        total_delta=min(_sum_up(delta, levels_delta), 1.0),
+    for level in levels:
+        check_guarantee(epsilon=level, delta=delta)
+
+    def against(own: float, other: float) -> Against:
+        if own == other:
+            return Against(other, own, delta)
+        epsilon = _sum_up(max(own, other), levels_epsilon) if change_covered else math.inf
+        return Against(other, epsilon, min(_sum_up(delta, levels_delta), 1.0))
+
+    return tuple(
+        UserGuarantee(
+            level=level,
+            kind=kind,
+            items_epsilon=level,
+            items_delta=delta,
+            levels_epsilon=levels_epsilon,
+            levels_delta=levels_delta,
+            against=tuple(against(level, other) for other in levels),
+        )
+        for level in levels
     )
 
 

@@ -67,7 +67,7 @@ class _Ends(NamedTuple):
 
 
 class DeltaInterval(_Ends):
-    """A certified interval for a delta: lower <= exact <= upper.
+    """A certified interval for a delta (or intervals, the ends being arrays): lower <= exact <= upper.
 
     Raises
     ------
@@ -79,10 +79,10 @@ class DeltaInterval(_Ends):
 
     def __new__(cls, lower: float, upper: float) -> DeltaInterval:
         """Refuse crossed ends."""
-        if lower > upper:
+        if np.any(np.greater(lower, upper)):
             raise ArithmeticError(
-                f"the certified interval has crossed ends, lower = {lower!r} and upper = {upper!r}: one of the bounds is "
-                "wrong. This is a defect of the program: please report it with the parameters."
+                f"the certified interval has crossed ends, lower = {lower!r} and upper = {upper!r}: one of the bounds "
+                "is wrong. This is a defect of the program: please report it with the parameters."
             )
         return super().__new__(cls, lower, upper)
 

@@ -253,7 +253,7 @@ def log_delta_upper(table: LossTable, *, pairs: int, epsilon: float, tilt: float
     norm, relative = float(np.linalg.norm(law)), frame.relative_error
     spread = pairs * float(np.linalg.norm(weights[0]) + np.linalg.norm(weights[1]))
     error = 1.1 * (relative * (spread + norm) + 8 * pairs * _ROUND_OFF * norm)
-    # With ratios within e^(+-e), p - e^eps q <= e^(t e) (p' - e^(eps - 2 t e) q'), p' and q' by the ratios of the table.
+    # With ratios within e^(+-e), p - e^eps q <= e^(t e) (p' - e^(eps - 2 t e) q'), p' and q' from the table.
     shifted = epsilon - 2 * pairs * table.ratio_error
     total, noise = _payoff(frame, law, error, table.step, shifted, tilt)
     noise += min(pairs * (split.size - 1) * table.step + epsilon - shifted, 1.0) * frame.outside

@@ -9,12 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from segshuffle.errors import DataError
+from segshuffle.protocols.assumptions import SetKind
+from segshuffle.protocols.base import NO_ITEM
 
 Integers = NDArray[np.integer[Any]]
 _ROWS = 2**18
 
 
-def checked_items(items: ArrayLike | Sequence[Sequence[int]], domain_size: int, set_size: int | None) -> Integers:
+def checked_items(
+    items: ArrayLike | Sequence[Sequence[int]], domain_size: int, set_size: int | None, *, sets: SetKind = "exactly"
+) -> Integers:
     """Return the items as an array (n_users, set_size), every row distinct items in [0, domain_size).
 
     Parameters
@@ -25,6 +29,8 @@ def checked_items(items: ArrayLike | Sequence[Sequence[int]], domain_size: int, 
         Number of items d.
     set_size : int or None
         Items that every user must hold; None takes the first user's number.
+    sets : {"exactly", "at-most"}
+        With "at-most" users may hold fewer: their rows are filled up with `NO_ITEM`, and None takes the longest row.
 
     Raises
     ------
@@ -32,25 +38,44 @@ def checked_items(items: ArrayLike | Sequence[Sequence[int]], domain_size: int, 
         Names the first user in question (from 0), the value and what is allowed.
     """
     if not isinstance(items, np.ndarray):
-        items = _stacked(items, set_size)
+        items = _stacked(items, set_size) if sets == "exactly" else _filled(items, set_size)
     if items.ndim != 2 or items.shape[0] < 1 or items.shape[1] < 1:
         raise DataError(f"items have shape {items.shape}; one row of items per user is needed, (n_users, set_size).")
     if set_size is not None and items.shape[1] != set_size:
         raise DataError(f"user 0 holds {items.shape[1]} items; every user must hold set_size = {set_size}.")
     _check_integers("items", items)
     for start in range(0, items.shape[0], _ROWS):
-        _check_rows(items[start : start + _ROWS], start, domain_size)
+        _check_rows(items[start : start + _ROWS], start, domain_size, may_be_empty=sets == "at-most")
     return items
+
+
+def _lengths(rows: list[Any]) -> list[int]:
+    for user, row in enumerate(rows):
+        if not hasattr(row, "__len__"):
+            raise DataError(f"user {user} is {row!r}; every user must be a row of items.")
+    return [len(row) for row in rows]
+
+
+def _filled(rows: Any, set_size: int | None) -> NDArray[Any]:
+    """Rows of any length as an array, filled up."""
+    rows = list(rows)
+    lengths = _lengths(rows)
+    width = set_size if set_size is not None else max([*lengths, 1])
+    filled = np.full((len(rows), width), NO_ITEM, dtype=np.int64)
+    for user, (row, length) in enumerate(zip(rows, lengths, strict=True)):
+        if length > width:
+            raise DataError(f"user {user} holds {length} items; no user may hold more than set_size = {width}.")
+        if length:
+            held = np.asarray(row)
+            _check_integers(f"items of user {user}", held)
+            filled[user, :length] = held
+    return filled
 
 
 def _stacked(rows: Any, set_size: int | None) -> NDArray[Any]:
     """Rows of equal length as an array."""
     rows = list(rows)
-    lengths = []
-    for user, row in enumerate(rows):
-        if not hasattr(row, "__len__"):
-            raise DataError(f"user {user} is {row!r}; every user must be a row of items.")
-        lengths.append(len(row))
+    lengths = _lengths(rows)
     expected = set_size if set_size is not None else next(iter(lengths), 0)
     for user, length in enumerate(lengths):
         if length != expected:
@@ -64,15 +89,16 @@ def _check_integers(name: str, values: NDArray[Any]) -> None:
         raise DataError(f"{name} are of type {values.dtype} (the first: {first}); integers are needed.")
 
 
-def _check_rows(rows: Integers, first_user: int, domain_size: int) -> None:
-    outside = (rows < 0) | (rows >= domain_size)
+def _check_rows(rows: Integers, first_user: int, domain_size: int, *, may_be_empty: bool) -> None:
+    empty = (rows == NO_ITEM) & may_be_empty
+    outside = ((rows < 0) | (rows >= domain_size)) & ~empty
     if outside.any():
         user, place = np.argwhere(outside)[0]
         raise DataError(
             f"user {first_user + user} holds item {rows[user, place]}; items must be in 0..{domain_size - 1}."
         )
     ordered = np.sort(rows, axis=1)
-    repeated = ordered[:, 1:] == ordered[:, :-1]
+    repeated = (ordered[:, 1:] == ordered[:, :-1]) & ~((ordered[:, 1:] == NO_ITEM) & may_be_empty)
     if repeated.any():
         user, place = np.argwhere(repeated)[0]
         raise DataError(

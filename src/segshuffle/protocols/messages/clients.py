@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from segshuffle.accounting.numerics.ranges import LARGEST_BLANKET, blanket_slots
 from segshuffle.errors import ParameterError
+from segshuffle.protocols.base import NO_ITEM
 from segshuffle.protocols.messages.shuffler import Outbox, WireFormat, Words
 
 BlanketKind = Literal["binomial", "poisson"]
@@ -30,7 +31,7 @@ class Announcement:
     domain_size : int
         Items are 0..domain_size - 1.
     set_size : int
-        Items that each client holds.
+        Items that each client holds, or holds at most.
     copies : tuple of float
         Expected copies of a held item, by level: floor(a) copies always and one more with probability a - floor(a).
         In [0, 1] this is the sampling rate lambda_k.
@@ -72,7 +73,7 @@ class ClientBatch:
     Parameters
     ----------
     items : ndarray of int, shape (n_clients, set_size)
-        Each client's items.
+        Each client's items, and `NO_ITEM` where it holds fewer.
     levels : ndarray of int, shape (n_clients,)
         Number of each client's privacy level, from 0.
     """
@@ -104,25 +105,30 @@ def _send(
     announcement: Announcement,
     rng: np.random.Generator,
 ) -> Outbox:
-    own = _sampled_items(items.astype(announcement.wire.dtype), levels, announcement.copies, rng)
+    own = _sampled_items(items, levels, announcement, rng)
     filled = _blanket_size(len(levels), announcement, rng)
     blanket = rng.integers(announcement.domain_size, size=filled, dtype=announcement.wire.dtype.type)
     return Outbox(np.concatenate([*own, blanket]))
 
 
 def _sampled_items(
-    items: Words, levels: NDArray[np.integer[Any]], copies: tuple[float, ...], rng: np.random.Generator
+    items: NDArray[np.integer[Any]],
+    levels: NDArray[np.integer[Any]],
+    announcement: Announcement,
+    rng: np.random.Generator,
 ) -> list[Words]:
     """Messages about the held items: floor(a) copies, and one more with probability a - floor(a)."""
+    copies, held = np.asarray(announcement.copies), items != NO_ITEM
+    words = items.astype(announcement.wire.dtype)
     whole = np.floor(copies).astype(np.int64)
-    rest = np.asarray(copies) - whole
+    rest = copies - whole
     parts: list[Words] = []
     if whole.any():
-        same = np.all(whole == whole[0])
-        parts.append(np.repeat(items, whole[0] if same else whole[levels], axis=0).ravel())
+        number = np.broadcast_to(whole[levels][:, None], items.shape)
+        parts.append(np.repeat(words[held], number[held]))
     if rest.any():
         # random() is in [0, 1) on a grid of 2^-53: true with probability `rest` up to that grid
-        parts.append(items[rng.random(items.shape) < rest[levels][:, None]])
+        parts.append(words[(rng.random(items.shape) < rest[levels][:, None]) & held])
     return parts
 
 

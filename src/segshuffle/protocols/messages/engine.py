@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from segshuffle.accounting.collections.levels import UserGuarantee
 from segshuffle.accounting.numerics.ranges import check_sizes
 from segshuffle.errors import ParameterError
+from segshuffle.protocols.assumptions import PLAIN, Assumptions
 from segshuffle.protocols.base import FloatArray, IntArray, Plan
 from segshuffle.protocols.messages.checks import Integers, checked_items, checked_levels
 from segshuffle.protocols.messages.clients import Announcement, ClientBatch
@@ -108,10 +109,7 @@ class ProtocolRun:
             "item_messages": self.item_messages,
             "messages_per_user": self.messages_per_user,
             "bytes": self.n_bytes,
-            "guarantees": [
-                {key: None if value == math.inf else value for key, value in asdict(guarantee).items()}
-                for guarantee in self.guarantees
-            ],
+            "guarantees": [guarantee.as_dict() for guarantee in self.guarantees],
             "refused": self.refused._asdict(),
             "seconds": self.seconds._asdict(),
         }
@@ -128,6 +126,7 @@ def run_protocol(
     level_privacy: LevelPrivacy | None = None,
     rng: np.random.Generator,
     set_size: int | None = None,
+    assumptions: Assumptions = PLAIN,
     chunk_users: int | None = None,
     stray_messages: ArrayLike | None = None,
 ) -> ProtocolRun:
@@ -153,7 +152,11 @@ def run_protocol(
     rng : numpy.random.Generator
         Source of the clients' and the shuffler's streams, which are independent.
     set_size : int or None
-        Items that every user must hold; None takes the first user's number.
+        Items that every user must hold; None takes the first user's number (the largest number, if sets are at most of
+        that size: better a number that does not depend on the data).
+    assumptions : Assumptions
+        What round 2's guarantee relies on. With sets of at most s items, rows may be shorter, or filled up with
+        `NO_ITEM`.
     chunk_users : int or None
         Users per batch; memory is bounded by a batch's messages, and everything else is spilled to temporary files.
         At least n_users: one batch, all in memory. None: about a million draws per batch, and no spill below
@@ -173,10 +176,10 @@ def run_protocol(
     began = time.perf_counter()
     if chunk_users is not None and chunk_users < 1:
         raise ParameterError("chunk_users", chunk_users, "an integer >= 1 or None")
-    items = checked_items(population_items, domain_size, set_size)
+    items = checked_items(population_items, domain_size, set_size, sets=assumptions.sets)
     users = ClientBatch(items, checked_levels(user_levels, items.shape[0], levels))
     check_sizes(domain_size=domain_size, n_users=len(users), set_size=items.shape[1])
-    server = Server(len(users), domain_size, items.shape[1], tuple(levels), delta, level_privacy)
+    server = Server(len(users), domain_size, items.shape[1], tuple(levels), delta, level_privacy, assumptions)
     client_rng, shuffler_rng = rng.spawn(2)
     rounds = _Rounds(users, client_rng, shuffler_rng, chunk_users)
 

@@ -7,13 +7,14 @@ about users, and its announcements depend on public quantities and on what round
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from segshuffle.accounting.collections.levels import UserGuarantee, compose_rounds
 from segshuffle.errors import ParameterError
+from segshuffle.protocols.assumptions import PLAIN, Assumptions
 from segshuffle.protocols.base import FloatArray, IntArray, Plan, Problem
 from segshuffle.protocols.messages.clients import Announcement, BlanketKind
 from segshuffle.protocols.messages.level_counts import LevelEstimates, LevelPrivacy, level_announcement
@@ -111,6 +112,8 @@ class Server:
         Failure probability of round 2.
     level_privacy : LevelPrivacy or None
         Guarantee for round 1; None shuffles the levels only.
+    assumptions : Assumptions
+        What round 2's guarantee relies on.
     """
 
     n_users: int
@@ -119,6 +122,7 @@ class Server:
     levels: tuple[float, ...]
     delta: float
     level_privacy: LevelPrivacy | None = None
+    assumptions: Assumptions = PLAIN
 
     def announce_levels(self) -> Announcement:
         """Announcement of round 1."""
@@ -132,7 +136,11 @@ class Server:
 
     def make_plan(self, planner: Planner, level_estimates: LevelEstimates) -> Plan:
         """Step 2: optimise the parameters for the estimated counts (line 6 of Algorithm 1)."""
-        problem = Problem(self.domain_size, self.set_size, self.levels, level_estimates.planning, self.delta)
+        private = self.level_privacy is not None and len(self.levels) > 1
+        assumptions = replace(self.assumptions, private_levels=private)
+        problem = Problem(
+            self.domain_size, self.set_size, self.levels, level_estimates.planning, self.delta, assumptions
+        )
         plan = planner(problem)
         if plan.problem != problem:
             raise ParameterError("planner", plan.problem, f"a function that plans the problem it is given, {problem}")
@@ -208,9 +216,13 @@ class Server:
             spent = (0.0, 0.0)
         elif self.level_privacy is not None:
             spent = (self.level_privacy.epsilon, self.level_privacy.delta)
-        return tuple(
-            compose_rounds(
-                level=level, delta=self.delta, kind=plan.kind, levels_epsilon=spent[0], levels_delta=spent[1]
-            )
-            for level in self.levels
+        announced = [collection.announcement.copies for collection in self.collections(plan)]
+        alike = len(announced) == 1 and len(set(announced[0])) == 1
+        return compose_rounds(
+            levels=self.levels,
+            delta=self.delta,
+            kind=plan.kind,
+            levels_epsilon=spent[0],
+            levels_delta=spent[1],
+            change_covered=alike or (plan.kind != "published" and plan.problem.pairs >= self.set_size),
         )

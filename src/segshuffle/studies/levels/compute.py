@@ -45,9 +45,9 @@ from segshuffle.accounting.numerics.ranges import rounded_down, rounded_up
 from segshuffle.datasets.population import Population
 from segshuffle.errors import ParameterError
 from segshuffle.pipeline.design import Config, Scenario, Setting
-from segshuffle.pipeline.jobs import to_json
 from segshuffle.pipeline.progress import parallel
 from segshuffle.pipeline.seeds import stream
+from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.base import (
     FloatArray,
     IntArray,
@@ -55,12 +55,11 @@ from segshuffle.protocols.base import (
     Problem,
     Sample,
     assignment_spread,
-    exchanged_items,
     uniform_item_counts,
 )
 from segshuffle.protocols.messages import LevelEstimates, LevelPrivacy, noisy_level_moments, weight_variance
 from segshuffle.protocols.messages.level_counts import level_announcement
-from segshuffle.protocols.poisson import PoissonSegmented
+from segshuffle.protocols.poisson import PoissonSegmented, attained
 from segshuffle.protocols.weights import ErrorTerms, best_copies
 from segshuffle.studies.reproduction.planning import problem_of
 from segshuffle.studies.reproduction.simulate import draw_levels
@@ -122,10 +121,9 @@ class PlanGrid:
     @classmethod
     def of(cls, problem: Problem) -> PlanGrid:
         """Calibrate the grid; the problem's level counts are not used."""
-        pairs = exchanged_items(problem.domain_size, problem.set_size)
-        if pairs == 0:
+        if problem.pairs == 0:
             raise ParameterError("set_size", problem.set_size, f"below domain_size = {problem.domain_size}")
-        means, limits = _calibrated(pairs, problem.levels, problem.delta)
+        means, limits = _calibrated(problem.pairs, problem.levels, problem.delta)
         blankets = [rounded_up(mean) for mean in means * problem.domain_size / problem.n_users]
         return cls(np.array(blankets), limits)
 
@@ -215,15 +213,15 @@ def levels_table(config: Config, setting: Setting, population: Population, *, n_
     Returns
     -------
     DataFrame
-        `COLUMNS`; a row per split and epsilon_p, the exact histogram (epsilon_levels = inf) last. total_epsilon is a
-        JSON list by level, null where nothing is guaranteed.
+        `COLUMNS`; a row per split and epsilon_p, the exact histogram (epsilon_levels = inf) last. (total_epsilon,
+        total_delta) hold against any change of items and level, for users of every level.
     """
-    grid = PlanGrid.of(problem_of(config, setting, next(iter(config["splits"]))))
+    grid = PlanGrid.of(_problem(config, setting, next(iter(config["splits"]))))
     blankets = least_blankets(config, setting)
     repetitions, block = config["repetitions"], config["repetition_block"]
     cases, jobs = [], []
     for split in config["splits"]:
-        scenario, problem = Scenario(setting, split), problem_of(config, setting, split)
+        scenario, problem = Scenario(setting, split), _problem(config, setting, split)
         choice = grid.choose(problem)
         drawn = draw_levels(config, scenario, population, problem.level_counts, repetitions)
         for epsilon, blanket in blankets.items():
@@ -238,6 +236,11 @@ def levels_table(config: Config, setting: Setting, population: Population, *, n_
         parts = [next(done) for _ in range(0, repetitions, block)]
         rows.append(_row(case, population, _Outcomes(*map(np.concatenate, zip(*parts, strict=True)))))
     return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _problem(config: Config, setting: Setting, split: str) -> Problem:
+    """Public quantities of a scenario in which a neighbour may have another level as well."""
+    return replace(problem_of(config, setting, split), assumptions=Assumptions(private_levels=True))
 
 
 def least_blankets(config: Config, setting: Setting) -> dict[float, float]:
@@ -302,7 +305,7 @@ def _plan(problem: Problem, choice: Choice) -> Plan:
     return Plan(
         method="tight",
         problem=problem,
-        kind="exact",
+        kind="exact" if attained(problem, choice.copies) else "upper",
         blanket_per_user=choice.blanket_per_user,
         messages_per_user=choice.blanket_per_user + problem.set_size * _weight(problem, choice) / problem.n_users,
         parameters={"copies": choice.copies},
@@ -342,16 +345,13 @@ def _row(case: _Case, population: Population, found: _Outcomes) -> dict[str, Any
     plan = _plan(problem, case.choice)
     private = math.isfinite(case.epsilon)
     delta_levels = problem.delta if private else 0.0
-    guarantees = [
-        compose_rounds(
-            level=level,
-            delta=problem.delta,
-            kind=plan.kind,
-            levels_epsilon=case.epsilon,
-            levels_delta=delta_levels,
-        )
-        for level in problem.levels
-    ]
+    guarantees = compose_rounds(
+        levels=problem.levels,
+        delta=problem.delta,
+        kind=plan.kind,
+        levels_epsilon=case.epsilon,
+        levels_delta=delta_levels,
+    )
     error = PoissonSegmented().expected_mse(plan, population.item_counts)
     return {
         "dataset": setting.dataset,
@@ -373,8 +373,8 @@ def _row(case: _Case, population: Population, found: _Outcomes) -> dict[str, Any
         "bias_stderr": _standard_error(found.bias),
         "bias_fixed_plan": float(found.bias_fixed.mean()),
         "bias_predicted": weight_variance(case.choice.copies, case.mean) / _weight(problem, case.choice) ** 2,
-        "total_epsilon": to_json([each.total_epsilon if private else None for each in guarantees]),
-        "total_delta": guarantees[0].total_delta,
+        "total_epsilon": max(each.total_epsilon for each in guarantees),
+        "total_delta": max(each.total_delta for each in guarantees),
         "repetitions": found.squared_error.size,
         "kind": plan.kind,
         "source": population.source,

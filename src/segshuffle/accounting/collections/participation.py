@@ -1,0 +1,53 @@
+"""What a collection guarantees if fewer users are honest than its plan relies on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from segshuffle.accounting.collections.poisson_calibration import epsilon_upper
+from segshuffle.accounting.collections.poisson_pair import BLANKET_MEAN_RANGE, ItemPair
+from segshuffle.errors import ParameterError
+
+
+def epsilon_over_honesty(
+    *, blanket_mean: float, copies: float, pairs: int, delta: float, fractions: Sequence[float]
+) -> tuple[float, ...]:
+    """Epsilon that a user really has at `delta`, by the fraction of users who really are honest, rounded up.
+
+    With n' honest users of n the blanket's mean is n' m/d, all else as before (docs/proof.md). So a user who drops out
+    and one who tells the server of its blanket cost the same.
+
+    Parameters
+    ----------
+    blanket_mean : float
+        Expected blanket messages per item if everybody is honest, n m/d, in [1e-3, 1e12].
+    copies : float
+        Expected copies of a held item, 0 or in [1e-120, 64].
+    pairs : int
+        Pairs t >= 1, `Problem.pairs`.
+    delta : float
+        In [1e-110, 1).
+    fractions : sequence of float
+        Honest shares of the n users, each in (0, 1].
+
+    Returns
+    -------
+    tuple of float
+        By fraction; +inf where no epsilon up to 100 is certified (kind: upper).
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is outside its range.
+    """
+    for fraction in fractions:
+        if not 0.0 < fraction <= 1.0:
+            raise ParameterError("fractions", fraction, "in (0, 1]")
+    found = []
+    for fraction in fractions:
+        mean = math.nextafter(fraction * blanket_mean, 0.0)
+        enough = mean >= BLANKET_MEAN_RANGE[0] or copies == 0
+        pair = ItemPair(max(mean, BLANKET_MEAN_RANGE[0]), copies)
+        found.append(epsilon_upper(pair, pairs=pairs, delta=delta) if enough else math.inf)
+    return tuple(found)

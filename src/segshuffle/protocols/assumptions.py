@@ -1,0 +1,60 @@
+"""What a guarantee is given against and what it relies on, beyond sizes and levels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from segshuffle.errors import ParameterError
+
+SetKind = Literal["exactly", "at-most"]
+
+#: More collections of one guarantee are refused: their product needs too long a transform.
+MOST_ROUNDS = 10_000
+
+
+@dataclass(frozen=True)
+class Assumptions:
+    """Who may differ from whom, who can be relied on, and how often data is collected.
+
+    Parameters
+    ----------
+    sets : {"exactly", "at-most"}
+        Whether every user holds exactly s items, or at most s (none is allowed): then nobody pads.
+    honest_fraction : float
+        Share h in (0, 1] of the n users who certainly send their blanket, and do not tell the server of it.
+    private_levels : bool
+        Whether neighbours may differ in their level as well as in their items.
+    rounds : int
+        Collections T >= 1 with this plan, of the same users, within one (epsilon, delta).
+    """
+
+    sets: SetKind = "exactly"
+    honest_fraction: float = 1.0
+    private_levels: bool = False
+    rounds: int = 1
+
+    def __post_init__(self) -> None:
+        if self.sets not in get_args(SetKind):
+            raise ParameterError("sets", self.sets, f"one of {', '.join(get_args(SetKind))}")
+        if not 0.0 < self.honest_fraction <= 1.0:
+            raise ParameterError("honest_fraction", self.honest_fraction, "in (0, 1]")
+        if isinstance(self.rounds, bool) or not isinstance(self.rounds, int) or not 1 <= self.rounds <= MOST_ROUNDS:
+            raise ParameterError("rounds", self.rounds, f"an integer in [1, {MOST_ROUNDS}]")
+
+    def refuse_beyond_plain(self, method: str) -> None:
+        """Refuse what an analysis of users with exactly s items, all of them honest, in one collection cannot cover.
+
+        Raises
+        ------
+        ParameterError
+            Naming the first assumption that the method has no analysis for.
+        """
+        for name in ("sets", "honest_fraction", "rounds"):
+            if getattr(self, name) != getattr(PLAIN, name):
+                allowed = f"{getattr(PLAIN, name)!r} for {method}; only the Poisson blanket is analysed beyond that"
+                raise ParameterError(name, getattr(self, name), allowed)
+
+
+#: Users with exactly s items, all of them honest, their levels known, in one collection.
+PLAIN = Assumptions()

@@ -1,0 +1,132 @@
+"""Where users hold different numbers of items: the error of padding to s items against that of at most s.
+
+Both truncate whoever holds more than s (a random subset of s items), which biases the estimates; padding adds random
+items that the user does not hold, which biases them again. All of it is in closed form, counted against the true
+frequencies of all items held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from segshuffle.errors import ParameterError
+from segshuffle.protocols.assumptions import SetKind
+from segshuffle.protocols.base import FloatArray, IntArray, Plan, Problem
+from segshuffle.protocols.poisson import PoissonSegmented
+
+
+@dataclass(frozen=True)
+class SetSizeError:
+    """Error of one way to treat users who hold different numbers of items.
+
+    Parameters
+    ----------
+    sets : {"exactly", "at-most"}
+        "exactly": users pad with random items that they do not hold.
+    plan : Plan
+        The plan, whose problem has the size s.
+    squared_bias : float
+        Sum over items of the squared difference between what is estimated and the true frequency: no number of users
+        removes it.
+    mse : float
+        Expected squared error against the true frequencies, bias included.
+    """
+
+    sets: SetKind
+    plan: Plan
+    squared_bias: float
+    mse: float
+
+
+def holders_by_size(matrix: np.ndarray) -> tuple[IntArray, IntArray]:
+    """Users by the number of items they hold, shape (d + 1,), and how many of them hold each item, shape (d + 1, d).
+
+    Parameters
+    ----------
+    matrix : ndarray of bool, shape (n_users, domain_size)
+        Who holds what.
+    """
+    sizes = matrix.sum(axis=1)
+    users = np.bincount(sizes, minlength=matrix.shape[1] + 1)
+    holders = np.stack([matrix[sizes == size].sum(axis=0) for size in range(matrix.shape[1] + 1)])
+    return users.astype(np.int64), holders.astype(np.int64)
+
+
+def sent_frequencies(
+    users: IntArray, holders: IntArray, set_size: int, sets: SetKind
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """True frequencies, expected frequencies after truncation (and padding), and n times the variance of the latter.
+
+    Parameters
+    ----------
+    users, holders : ndarray of int, shapes (d + 1,) and (d + 1, d)
+        As from `holders_by_size`.
+    set_size : int
+        Largest number of items s that anybody sends.
+    sets : {"exactly", "at-most"}
+        With "exactly", whoever holds fewer pads.
+
+    Returns
+    -------
+    tuple of ndarray, each of shape (d,)
+    """
+    d = holders.shape[1]
+    n_users, size = float(users.sum()), np.arange(d + 1)
+    kept = np.minimum(1.0, set_size / np.maximum(size, 1))
+    added = np.maximum(set_size - size, 0) / np.maximum(d - size, 1) * (sets == "exactly")
+    others = users[:, None] - holders
+    expected = (kept @ holders + added @ others) / n_users
+    variance = ((kept * (1 - kept)) @ holders + (added * (1 - added)) @ others) / n_users
+    return holders.sum(axis=0) / n_users, expected, variance
+
+
+def error_of_sets(method: PoissonSegmented, problem: Problem, users: IntArray, holders: IntArray) -> SetSizeError:
+    """Plan for the problem's kind of sets, and its error on a sample of n users like those counted.
+
+    Parameters
+    ----------
+    method : PoissonSegmented
+        Plans, and knows its error.
+    problem : Problem
+        With the number of users n of the sample, and the size and kind of sets.
+    users, holders : ndarray of int
+        As from `holders_by_size`; they may be of another number of users, of whom the sample has the same shares.
+
+    Raises
+    ------
+    ParameterError
+        If the items are not those of the problem.
+    """
+    if holders.shape != (problem.domain_size + 1, problem.domain_size):
+        raise ParameterError("holders", holders.shape, f"of shape {(problem.domain_size + 1, problem.domain_size)}")
+    plan, n_users = method.plan(problem), problem.n_users
+    sets = problem.assumptions.sets
+    true, expected, variance = sent_frequencies(users, holders, problem.set_size, sets)
+    squared_bias = float((expected - true) @ (expected - true))
+    counts, copies = np.asarray(problem.level_counts, dtype=float), np.asarray(plan.parameters["copies"])
+    weight = float(counts @ copies)
+    imbalance = max(float(counts @ copies**2) - weight**2 / n_users, 0.0) / weight**2
+    chance = float(variance.sum()) / n_users
+    # the frequencies that are sent vary by chance: they miss their expectation, and w (1 - w) loses their variance
+    mse = method.expected_mse(plan, n_users * expected) + chance * (1 - imbalance * n_users / max(n_users - 1, 1))
+    return SetSizeError(sets, plan, squared_bias, mse + squared_bias)
+
+
+def compare_set_sizes(
+    method: PoissonSegmented, problem: Problem, users: IntArray, holders: IntArray, sizes: Sequence[int], padded: int
+) -> list[SetSizeError]:
+    """Error of padding to `padded` items, then of at most s for each s of `sizes`; the problem's own size is not used."""
+    assumptions = problem.assumptions
+    asked: list[tuple[SetKind, int]] = [("exactly", padded), *(("at-most", size) for size in sizes)]
+    return [
+        error_of_sets(
+            method,
+            replace(problem, set_size=size, assumptions=replace(assumptions, sets=sets)),
+            users,
+            holders,
+        )
+        for sets, size in asked
+    ]

@@ -1,0 +1,171 @@
+"""What a change of items, of the number of items, of the level, or of all of them costs: every counter enumerated."""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import numpy as np
+import pytest
+from oracles.changes import counters_of_user, grid_divergence
+from scipy import stats
+
+from segshuffle.accounting.collections.levels import compose_rounds, histogram_delta, least_blanket
+from segshuffle.accounting.collections.poisson_calibration import largest_copies
+from segshuffle.accounting.collections.poisson_pair import ItemPair
+from segshuffle.accounting.collections.poisson_product import delta_interval
+from segshuffle.protocols.base import Problem
+from segshuffle.protocols.poisson import PoissonSegmented
+
+#: Round-off of the sums over a grid.
+ROUND_OFF = 1e-13
+# items d, largest sets s, blanket mean, counts up to this one
+SIZES = [
+    (2, 1, 1.5, 24),
+    (2, 2, 1.5, 24),
+    (3, 1, 3.0, 26),
+    (3, 2, 1.0, 18),
+    (3, 3, 0.6, 17),
+    (4, 2, 0.5, 13),
+    (4, 3, 0.7, 13),
+]
+
+
+@functools.lru_cache(maxsize=64)
+def law(d: int, items: tuple[int, ...], copies: float, mu: float, cutoff: int) -> np.ndarray:
+    return counters_of_user(d, items, copies, mu, cutoff)
+
+
+def drawn_set(rng: np.random.Generator, d: int, most: int) -> tuple[int, ...]:
+    return tuple(sorted(rng.choice(d, size=rng.integers(most + 1), replace=False).tolist()))
+
+
+def check_changes(seed: int, cases: int) -> None:
+    """Any two sets of at most s items, any two numbers of copies: s pairs at the larger one bound both directions."""
+    rng = np.random.default_rng(seed)
+    for case in range(cases):
+        if case % 8 == 0:  # many changes at the same numbers
+            d, s, mu, cutoff = SIZES[rng.integers(len(SIZES))]
+            copies = rng.choice([0.0, 1.0, 2.0, *rng.uniform(0.02, 2.7, size=4)], size=2)
+            epsilon = float(rng.choice([0.0, rng.uniform(0.0, 2.5)]))
+            bound = delta_interval(ItemPair(mu, float(copies.max())), pairs=s, epsilon=epsilon, rtol=1e-2).upper
+        one, other = drawn_set(rng, d, s), drawn_set(rng, d, s)
+        p, q = (law(d, items, float(a), mu, cutoff) for items, a in zip((one, other), copies, strict=True))
+        for first, second in ((p, q), (q, p)):
+            inside, _ = grid_divergence(first, second, epsilon)
+            assert inside <= bound + ROUND_OFF, (d, s, mu, one, other, copies, epsilon)
+
+
+def test_any_change_costs_at_most_s_pairs_at_the_larger_copies():
+    check_changes(seed=1, cases=400)
+
+
+@pytest.mark.exhaustive
+def test_many_changes_cost_at_most_s_pairs_at_the_larger_copies():
+    check_changes(seed=2, cases=5000)
+
+
+@pytest.mark.parametrize("copies", [0.15, 0.8, 1.0, 2.6])
+@pytest.mark.parametrize("epsilon", [0.0, 1.0])
+@pytest.mark.parametrize(("d", "s", "mu", "cutoff"), [size for size in SIZES if size[0] >= 2 * size[1]])
+def test_disjoint_sets_at_one_level_cost_all_of_it(d, s, mu, cutoff, copies, epsilon):
+    p, q = (law(d, items, copies, mu, cutoff) for items in (tuple(range(s)), tuple(range(d - s, d))))
+    inside, outside = grid_divergence(p, q, epsilon)
+    found = delta_interval(ItemPair(mu, copies), pairs=s, epsilon=epsilon)
+    assert inside <= found.upper + ROUND_OFF
+    assert outside >= found.lower - ROUND_OFF
+    assert found.upper <= found.lower * 1.001
+
+
+def test_an_item_against_none_costs_less_than_an_exchange():
+    """Joining with items, the blanket being sent before: a part of the counters of an exchange."""
+    epsilon = 0.5
+    nothing, some = (law(3, items, 0.8, 3.0, 26) for items in ((), (0,)))
+    exchange = delta_interval(ItemPair(3.0, 0.8), pairs=1, epsilon=epsilon)
+    for p, q in ((nothing, some), (some, nothing)):
+        assert grid_divergence(p, q, epsilon)[1] < exchange.lower
+
+
+def test_few_items_not_held_do_not_make_a_change_of_level_cheap():
+    """Four items, sets of three: exchanges of one item calibrate (2, 2e-6), but a new level costs a lot more.
+
+    With round 1 at epsilon 0.02 the sum would be (2.02, 2e-6) or so; the sets may even stay as they are.
+    """
+    mu, delta, epsilon = 12.0, 2e-6, 2.02
+    own, other = (largest_copies(blanket_mean=mu, pairs=1, epsilon=level, delta=delta) for level in (0.1, 2.0))
+    p = counters_of_user(4, (0, 1, 2), own, mu, 30)
+    true = grid_divergence(p, counters_of_user(4, (1, 2, 3), other, mu, 30), epsilon)[0]
+    assert 3e-5 < true < 3.2e-5
+    assert delta_interval(ItemPair(mu, other), pairs=3, epsilon=epsilon).upper > true
+    safe = largest_copies(blanket_mean=mu, pairs=3, epsilon=2.0, delta=delta)
+    assert safe < other
+    q = counters_of_user(4, (1, 2, 3), safe, mu, 30)
+    assert grid_divergence(counters_of_user(4, (0, 1, 2), min(own, safe), mu, 30), q, 2.0)[0] <= delta
+
+
+def test_a_conservative_user_is_not_protected_at_its_own_level():
+    """MSNBC's sizes: one function of the histogram alone has ten times delta + delta_p at E_1 + epsilon_p.
+
+    Counts of the liberal set minus counts of the conservative one: blankets, what the one sends, less what the other
+    sends.
+    """
+    levels, delta, s, level_epsilon = (0.5, 1.0, 2.0), 2e-6, 4, 0.1
+    plan = PoissonSegmented().plan(Problem(17, s, levels, (1250, 2500, 1250), delta))
+    mu, copies = 5000 * plan.blanket_per_user / 17, plan.parameters["copies"]
+    assert (mu, *copies) == pytest.approx((135.2, 0.53, 1.0, 1.0), rel=1e-3)
+    blankets = stats.skellam.pmf(np.arange(-500, 501), s * mu, s * mu)
+    liberal, conservative = np.zeros((2, 1001 + 2 * s))
+    liberal[2 * s :] = blankets  # all s items, each once
+    conservative[: 1001 + s] = np.convolve(blankets, stats.binom.pmf(np.arange(s + 1), s, copies[0])[::-1])
+    # columns are differences from -500 - s on: a shift by s for the liberal one, by less than none for the other
+    assert liberal @ np.arange(liberal.size) - conservative @ np.arange(liberal.size) == pytest.approx(
+        s * 1.53, rel=1e-3
+    )
+    reached = grid_divergence(conservative, liberal, levels[0] + level_epsilon)[0]
+    assert reached > 10 * 2 * delta
+    covered = compose_rounds(
+        levels=levels, delta=delta, kind=plan.kind, levels_epsilon=level_epsilon, levels_delta=delta
+    )[0]
+    assert covered.against[0] == (0.5, 0.5, delta)
+    assert covered.against[1].epsilon >= 1.1
+    assert covered.total_epsilon >= 2.1
+    for other in (1, 2):
+        pair = ItemPair(mu, copies[other])
+        assert delta_interval(pair, pairs=s, epsilon=levels[other]).upper <= delta
+        assert delta_interval(pair, pairs=s, epsilon=levels[0] + level_epsilon).upper > reached
+
+
+@pytest.mark.parametrize("d", [2, 3])
+def test_both_rounds_together_are_within_the_total(d):
+    """Round 1's counters and all of round 2's, whose plan depends on what round 1 showed; sets of at most two."""
+    levels, delta, s, level_epsilon, level_delta = (0.5, 1.5), 0.02, 2, 0.7, 0.03
+    blanket = least_blanket(n_users=1, categories=2, epsilon=level_epsilon, delta=level_delta)
+    assert (
+        histogram_delta(n_users=1, categories=2, blanket_per_user=blanket, epsilon=level_epsilon).upper <= level_delta
+    )
+    guarantees = compose_rounds(
+        levels=levels, delta=delta, kind="upper", levels_epsilon=level_epsilon, levels_delta=level_delta
+    )
+    first, mean = 8 if d == 3 else 14, blanket / 2
+    plain = np.array([math.exp(-mean) * mean**x / math.factorial(x) for x in range(first + 1)])
+    one_more = np.append(0.0, plain[:-1])
+    seen = [np.outer(one_more, plain), np.outer(plain, one_more)]
+    cutoff = 15 if d == 3 else 22
+    plans = [
+        (mu, tuple(largest_copies(blanket_mean=mu, pairs=s, epsilon=e, delta=delta, copies_max=2.5) for e in levels))
+        for mu in (0.9, 2.2)
+    ]
+    rng = np.random.default_rng(3)
+    chosen = rng.integers(len(plans), size=seen[0].shape)
+    sets = [(), (0,), (0, 1), (1,), (d - 2, d - 1)]
+    for own, other in ((0, 1), (1, 0)):
+        total = next(each for each in guarantees[own].against if each.level == levels[other])
+        for x in sets:
+            for y in sets:
+                reached = 0.0
+                for number, (mu, copies) in enumerate(plans):
+                    p, q = law(d, x, copies[own], mu, cutoff), law(d, y, copies[other], mu, cutoff)
+                    for at_p, at_q in zip(seen[own][chosen == number], seen[other][chosen == number], strict=True):
+                        joint = np.maximum(at_p * p - math.exp(total.epsilon) * at_q * q, 0.0)
+                        reached += float(joint.sum())
+                assert reached <= total.delta + ROUND_OFF

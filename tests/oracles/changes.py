@@ -1,0 +1,44 @@
+"""A user of the Poisson blanket's protocol who changes items, level, or both: all counters, by enumeration."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Grid = NDArray[np.float64]
+
+
+def counters_of_user(domain_size: int, items: Iterable[int], copies: float, mu: float, cutoff: int) -> Grid:
+    """Joint law of all counters of the blanket and one user, on counts up to `cutoff`, shape (cutoff + 1,) * d.
+
+    The blanket is built from its total, Poisson(d mu), thrown on uniform items; then the user's messages are added one
+    by one: floor(copies) of every held item, and one more with the probability that is left.
+    """
+    grid = np.indices((cutoff + 1,) * domain_size)
+    total = grid.sum(axis=0)
+    factorials = np.array([math.lgamma(x + 1) for x in range(domain_size * cutoff + 1)])
+    log_law = total * math.log(domain_size * mu) - domain_size * mu - factorials[total]  # how many there are
+    log_law += factorials[total] - factorials[grid].sum(axis=0) - total * math.log(domain_size)  # where they fall
+    law: Grid = np.exp(log_law)
+    for item in items:
+        certain = math.floor(copies)
+        for _ in range(certain):
+            law = _one_more(law, item)
+        law = (1 - (copies - certain)) * law + (copies - certain) * _one_more(law, item)
+    return law
+
+
+def _one_more(law: Grid, item: int) -> Grid:
+    """The law after one message on `item`; what leaves the grid is lost."""
+    moved = np.zeros_like(law)
+    np.moveaxis(moved, item, 0)[1:] = np.moveaxis(law, item, 0)[:-1]
+    return moved
+
+
+def grid_divergence(p: Grid, q: Grid, epsilon: float) -> tuple[float, float]:
+    """Hockey-stick divergence of two laws on one grid: without what is off the grid, and with all of it counted."""
+    inside = float(np.maximum(p - math.exp(epsilon) * q, 0.0).sum())
+    return inside, inside + max(1.0 - float(p.sum()), 0.0)
