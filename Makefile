@@ -1,18 +1,20 @@
 # make reproduce      everything of the paper, into results/         (CONFIG=config/quick.yaml: small, into results/quick/)
 # make test           the test suite
 # make exhaustive     what takes minutes: whole runs, what an edit reruns, twenty kills, cores, a real cluster
+# make mutants        how many small faults in the code the tests notice: a sample of MUTANTS=200
 # make check          lint, format and types
 # make lock           pin the dependencies of pyproject.toml again (needs uv)
 SHELL := /bin/bash
 PYTHON ?= python3
 CORES ?= all
 CONFIG ?= config/config.yaml
+MUTANTS ?= 200
 VENV := .venv
 BIN := $(VENV)/bin
 # compiled imports are four times faster, and every job of the pipeline imports
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: reproduce test exhaustive check install lock clean
+.PHONY: reproduce test exhaustive mutants check install lock clean
 
 reproduce: install
 	$(BIN)/snakemake --cores $(CORES) --configfile $(CONFIG)
@@ -23,6 +25,9 @@ test: install
 
 exhaustive: install
 	$(BIN)/pytest -m exhaustive
+
+mutants: install
+	$(BIN)/python tests/mutants.py --mutants $(MUTANTS)
 
 check: install
 	$(BIN)/ruff check .

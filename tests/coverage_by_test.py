@@ -1,0 +1,47 @@
+"""Plugin of pytest that stores which tests run which lines of the package, and how long each takes; see mutants.py."""
+
+import json
+import os
+import time
+from collections import defaultdict
+from pathlib import Path
+
+import coverage
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+_measure = coverage.Coverage(data_file=None, source=[str(ROOT / "src/segshuffle")], config_file=False)
+_measure.start()
+_seconds: dict[str, float] = {}
+_failed: set[str] = set()
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_protocol(item):
+    _measure.switch_context(item.nodeid)
+    began = time.process_time()
+    yield
+    _seconds[item.nodeid] = time.process_time() - began
+    _measure.switch_context("")
+
+
+def pytest_runtest_logreport(report):
+    if report.failed or report.skipped:
+        _failed.add(report.nodeid)
+
+
+def pytest_sessionfinish():
+    _measure.stop()
+    data = _measure.get_data()
+    answer = defaultdict(lambda: {"lines": defaultdict(lambda: defaultdict(list)), "seconds": {}})
+    for test, seconds in _seconds.items():
+        if test not in _failed:
+            answer[test.split("::")[0]]["seconds"][test] = seconds
+    for path in data.measured_files():
+        name = str(Path(path).relative_to(ROOT))
+        for line, tests in data.contexts_by_lineno(path).items():
+            for test in set(tests) - _failed:
+                # what runs at import is of every file of tests
+                for file in [test.split("::")[0]] if test else list(answer):
+                    answer[file]["lines"][name][line].append(test)
+    Path(os.environ["MUTANTS_COVERAGE"]).write_text(json.dumps(answer))
