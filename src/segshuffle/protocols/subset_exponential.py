@@ -17,10 +17,9 @@ from segshuffle.accounting.numerics.ranges import rounded_down
 from segshuffle.accounting.numerics.search import log_excess, safe_edge
 from segshuffle.accounting.single_message import randomizers
 from segshuffle.accounting.single_message.decomposition import blanket_delta
+from segshuffle.accounting.single_message.ranges import LARGEST_LOCAL_EPSILON, check_local
 from segshuffle.accounting.single_message.variation_ratio import (
-    LARGEST_LOCAL_EPSILON,
     SMALLEST_LOG_RATIO,
-    check_local_epsilon,
     check_subset,
     largest_local_epsilon,
 )
@@ -41,7 +40,7 @@ def report_probabilities(
 ) -> tuple[float, float]:
     """Probabilities a, b that a held and a not-held item is in the reported subset."""
     check_subset(domain_size=domain_size, set_size=set_size, subset_size=subset_size)
-    check_local_epsilon(local_epsilon)
+    check_local(local_epsilon, least=SMALLEST_LOG_RATIO)
     d, s, k = domain_size, set_size, subset_size
     gain = math.exp(local_epsilon)
     total = math.comb(d, k)
@@ -95,7 +94,7 @@ class SubsetExponential:
         if self.accounting not in ("published", "proven"):
             raise ParameterError("accounting", self.accounting, "published or proven")
         if self.local_epsilon is not None:
-            check_local_epsilon(self.local_epsilon)
+            check_local(self.local_epsilon, least=SMALLEST_LOG_RATIO)
 
     @property
     def name(self) -> str:

@@ -8,8 +8,8 @@ import oracles as o
 import pytest
 from oracles import MP
 
+from segshuffle.accounting.single_message.ranges import LARGEST_LOCAL_EPSILON
 from segshuffle.accounting.single_message.variation_ratio import (
-    LARGEST_LOCAL_EPSILON,
     VariationRatio,
     largest_local_epsilon,
     published_delta,

@@ -13,7 +13,7 @@ from oracles import MP
 
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
 from segshuffle.accounting.numerics.laws import BinomialLaw, round_off
-from segshuffle.accounting.numerics.root import certified_root
+from segshuffle.accounting.numerics.search import certified_root
 from segshuffle.accounting.single_message import variation_ratio_tables as vr
 from segshuffle.accounting.single_message.ratio_pair import clone_law
 from segshuffle.accounting.single_message.variation_ratio import (

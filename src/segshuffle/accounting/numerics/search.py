@@ -1,4 +1,8 @@
-"""Monotone searches that end on the safe side."""
+"""Monotone searches that end on the safe side: at an argument where the condition was seen to hold.
+
+`safe_edge` crosses zero; `least_epsilon` and `largest_excluded_epsilon` do so for a bound of delta, to an accuracy in
+delta; `certified_root` to an accuracy in epsilon, by intervals as narrow as that takes.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,12 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
+from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
 from segshuffle.errors import InfeasibleError
 
 _MAX_STEPS = 200
+#: Narrowest interval asked for, and the distance from the target, in log(delta), at which a narrow one pays.
+_FINEST, _NEAR = 1e-9, 0.03
 #: Relative width of the intervals asked for far away from a target.
 _COARSE = 0.02
 #: Epsilons below this share of the ceiling are not told apart from 0.
@@ -235,3 +242,67 @@ def _staged(bound: Callable[[float, float], float], delta: float, rtol: float, s
         return math.inf if ratio == math.inf else sign * ratio
 
     return excess
+
+
+def certified_root(
+    measure: Callable[[float, float], DeltaInterval],
+    *,
+    target: float,
+    first: float,
+    last: float,
+    guess: float,
+    slope: float,
+    rtol: float,
+) -> float:
+    """Smallest epsilon with delta(epsilon) <= target, to relative accuracy rtol, rounded up.
+
+    Secant steps in log(delta) against log(epsilon) through the middles of wide, cheap intervals, which are far more
+    accurate than the intervals are narrow; then one narrow interval, aimed so that its upper end lies below the target
+    and its lower end above the value that delta has rtol further on. Bisection wherever the secant does not help.
+
+    Parameters
+    ----------
+    measure : callable
+        measure(epsilon, width) encloses delta(epsilon), falling in epsilon, with relative width `width` if it can.
+    target : float
+        Positive.
+    first, last : float
+        Bracket, 0 < first < last, with measure(last).upper <= target.
+    guess, slope : float
+        A starting point, and d log(delta)/d log(epsilon) < 0 near it.
+    rtol : float
+        Accuracy asked of epsilon.
+
+    Returns
+    -------
+    float
+        An epsilon at which the certified upper end was found to be at most `target`.
+    """
+    low, high, best = math.log(first), math.log(last), last
+    z, width = math.log(guess), _COARSE
+    before: tuple[float, float, float] | None = None
+    for step in range(_MAX_STEPS):
+        epsilon = math.exp(z)
+        found = measure(epsilon, width)
+        upper, lower = log_excess(found.upper, target), log_excess(found.lower, target)
+        if upper <= 0 and epsilon <= best:
+            best, high = epsilon, min(high, z)
+        elif lower > 0:
+            low = max(low, z)
+        middle = log_excess(0.5 * (found.lower + found.upper), target)
+        if before is not None and abs(middle - before[1]) > 2 * (upper - lower + before[2]):
+            trial = (middle - before[1]) / (z - before[0])
+            slope = trial if trial < 0 else slope
+        allowed = -slope * rtol
+        narrow = min(max(0.6 * allowed, _FINEST), _COARSE)
+        if upper <= 0 and (lower >= -allowed or (width <= narrow and upper >= -allowed)):
+            return epsilon
+        if high - low <= 0.5 * rtol and high == math.log(best):
+            break
+        before = (z, middle, upper - lower)
+        fresh = z - (middle + 0.5 * allowed) / slope
+        if not low < fresh < high or step % 5 == 4:
+            fresh = 0.5 * (low + high)
+        width = narrow if abs(middle) < _NEAR or high - low <= 2 * rtol else _COARSE
+        z = fresh
+    return best

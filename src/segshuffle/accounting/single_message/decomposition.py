@@ -24,18 +24,16 @@ from functools import lru_cache
 
 import numpy as np
 
-from segshuffle.accounting.numerics.hockey_stick import LARGEST_EPSILON, SMALLEST_DELTA, DeltaInterval
+from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, DeltaInterval
 from segshuffle.accounting.numerics.search import largest_excluded_epsilon, least_epsilon
 from segshuffle.accounting.numerics.tilted_inversion import AtomLaw, Side, mean_positive_part
 from segshuffle.accounting.single_message.randomizers.reference import (
     FloatArray,
     Randomizer,
     ReferenceClasses,
-    check_integer,
 )
+from segshuffle.accounting.single_message.ranges import check_epsilon, check_target, check_users
 from segshuffle.errors import ParameterError
-
-LARGEST_USERS = 10**15
 
 #: Relative width at which tables of classes are compared with one another.
 _COARSE = 0.02
@@ -119,7 +117,7 @@ def blanket_epsilon(*, randomizer: Randomizer, n_users: int, delta: float, rtol:
         If a parameter is outside its range.
     """
     _check(n_users, 0.0, rtol)
-    _check_delta(delta)
+    check_target(delta)
 
     def bound(epsilon: float, width: float) -> float:
         return _end(randomizer, None, int(n_users), epsilon, width, "upper")
@@ -150,7 +148,7 @@ def lower_bound_epsilon(
         If a parameter is outside its range.
     """
     _check(n_users, 0.0, rtol)
-    _check_delta(delta)
+    check_target(delta)
 
     def bound(epsilon: float, width: float) -> float:
         return _end(randomizer, own_inputs, int(n_users), epsilon, width, "lower")
@@ -159,18 +157,10 @@ def lower_bound_epsilon(
 
 
 def _check(n_users: int, epsilon: float, rtol: float) -> None:
-    check_integer("n_users", n_users, 1)
-    if n_users > LARGEST_USERS:
-        raise ParameterError("n_users", n_users, f"at most {LARGEST_USERS:g}")
-    if not 0.0 <= epsilon <= LARGEST_EPSILON:
-        raise ParameterError("epsilon", epsilon, f"in [0, {LARGEST_EPSILON:g}]")
+    check_users(n_users)
+    check_epsilon(epsilon)
     if not 0.0 < rtol < 1.0:
         raise ParameterError("rtol", rtol, "in (0, 1)")
-
-
-def _check_delta(delta: float) -> None:
-    if not 1e10 * SMALLEST_DELTA <= delta < 1.0:
-        raise ParameterError("delta", delta, f"in [{1e10 * SMALLEST_DELTA:g}, 1)")
 
 
 def _interval(

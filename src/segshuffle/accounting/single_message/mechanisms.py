@@ -9,6 +9,7 @@ from segshuffle.accounting.single_message import randomizers
 from segshuffle.accounting.single_message import variation_ratio as vr
 from segshuffle.accounting.single_message import variation_ratio_tables as tables
 from segshuffle.accounting.single_message.accountants import Mechanism
+from segshuffle.accounting.single_message.ranges import check_local
 from segshuffle.errors import ParameterError
 
 #: Largest size of a mechanism whose classes are written down.
@@ -46,7 +47,7 @@ def mechanism(name: str, *, local_epsilon: float, **parameters: int) -> Mechanis
     """
     if name not in MECHANISMS:
         raise ParameterError("randomizer", name, f"one of {', '.join(MECHANISMS)}")
-    vr.check_local_epsilon(local_epsilon)
+    check_local(local_epsilon, least=vr.SMALLEST_LOG_RATIO)
     maker = MECHANISMS[name]
     needed = ", ".join(maker.parameters) or "nothing"
     for missing in set(maker.parameters) - set(parameters):

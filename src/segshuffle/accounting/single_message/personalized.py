@@ -46,8 +46,8 @@ from segshuffle.accounting.numerics.hockey_stick import (
 )
 from segshuffle.accounting.numerics.poisson_binomial import PoissonBinomialLaw
 from segshuffle.accounting.numerics.search import least_epsilon
-from segshuffle.accounting.single_message.baselines.search import check_epsilon, check_target
 from segshuffle.accounting.single_message.personalized_confusion import Parts, PersonalizedUsers
+from segshuffle.accounting.single_message.ranges import check_epsilon, check_target
 from segshuffle.accounting.single_message.ratio_pair import ratio_pair
 from segshuffle.errors import ParameterError
 

@@ -41,7 +41,7 @@ from segshuffle.accounting.single_message.baselines.liu_2023 import EchoPair
 from segshuffle.accounting.single_message.personalized import ReductionPair
 from segshuffle.accounting.single_message.personalized_confusion import Mechanism, PersonalizedUsers
 from segshuffle.accounting.single_message.randomizers import Laplace
-from segshuffle.accounting.single_message.randomizers.reference import check_integer
+from segshuffle.accounting.single_message.ranges import check_integer
 from segshuffle.errors import ParameterError
 
 Kind = Literal["upper", "published", "asymptotic"]

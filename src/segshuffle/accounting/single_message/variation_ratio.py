@@ -24,15 +24,11 @@ from dataclasses import dataclass
 from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
 from segshuffle.accounting.numerics.hockey_stick import LARGEST_EPSILON, DeltaInterval, hockey_stick
 from segshuffle.accounting.numerics.ranges import check_guarantee, check_sizes
-from segshuffle.accounting.numerics.root import certified_root
-from segshuffle.accounting.numerics.search import log_excess, safe_edge
+from segshuffle.accounting.numerics.search import certified_root, log_excess, safe_edge
+from segshuffle.accounting.single_message.ranges import LARGEST_LOCAL_EPSILON, check_local, check_target, check_users
 from segshuffle.accounting.single_message.ratio_pair import RatioPair, clone_law, ratio_pair, weights
 from segshuffle.errors import ParameterError
 
-#: Largest local epsilon that a search proposes.
-LARGEST_LOCAL_EPSILON = 50.0
-LARGEST_USERS = 10**15
-SMALLEST_TARGET = 1e-280
 #: Smallest log p: below, log p is lost beside 1 in every probability.
 SMALLEST_LOG_RATIO = 1e-12
 LARGEST_LOG_RATIO = 600.0
@@ -118,12 +114,6 @@ class VariationRatio:
         return ratio_pair(log_ratio=self.log_p, difference=self.beta, blanket=blanket)
 
 
-def check_users(n_users: int) -> None:
-    """Refuse a number of users outside [1, 1e15]."""
-    if not 1 <= n_users <= LARGEST_USERS:
-        raise ParameterError("n_users", n_users, f"an integer >= 1 (and at most {LARGEST_USERS:g})")
-
-
 def published_delta(*, randomizer: VariationRatio, n_users: int, epsilon: float, rtol: float = 1e-4) -> DeltaInterval:
     """Encloses the delta of Theorem 4.1 (kind: published; refuted as an upper bound, see the module's status).
 
@@ -183,7 +173,7 @@ def published_epsilon(*, randomizer: VariationRatio, n_users: int, delta: float,
         If a parameter is outside its range.
     """
     check_users(n_users)
-    check_delta(delta)
+    check_target(delta)
     if not 1e-9 <= rtol <= 0.1:
         raise ParameterError("rtol", rtol, "in [1e-9, 0.1]")
 
@@ -220,7 +210,7 @@ def bisected_epsilon(*, randomizer: VariationRatio, n_users: int, delta: float, 
         If a parameter is outside its range.
     """
     check_users(n_users)
-    check_delta(delta)
+    check_target(delta)
     if not 0 <= iterations <= 60:
         raise ParameterError("iterations", iterations, "an integer in [0, 60]")
     if randomizer.log_p > LARGEST_EPSILON:
@@ -233,12 +223,6 @@ def bisected_epsilon(*, randomizer: VariationRatio, n_users: int, delta: float, 
         else:
             high = middle
     return high
-
-
-def check_delta(delta: float) -> None:
-    """Refuse a target delta outside [1e-280, 1)."""
-    if not SMALLEST_TARGET <= delta < 1.0:
-        raise ParameterError("delta", delta, f"in [{SMALLEST_TARGET:g}, 1)")
 
 
 def _exceeds(randomizer: VariationRatio, n_users: int, epsilon: float, delta: float) -> bool:
@@ -284,7 +268,7 @@ def subset_exponential(*, domain_size: int, set_size: int, subset_size: int, loc
         Local privacy parameter, in [1e-12, 50].
     """
     check_subset(domain_size=domain_size, set_size=set_size, subset_size=subset_size)
-    check_local_epsilon(local_epsilon)
+    check_local(local_epsilon, least=SMALLEST_LOG_RATIO)
     # two sets of s items differ in at most min(s, d - s) of them
     changed = min(set_size, domain_size - set_size)
     total = math.comb(domain_size, subset_size)
@@ -293,13 +277,6 @@ def subset_exponential(*, domain_size: int, set_size: int, subset_size: int, loc
     gain = math.expm1(local_epsilon)
     beta = gain * (meets_other / total) / (gain * ((total - meets_none) / total) + 1.0)
     return VariationRatio(log_p=local_epsilon, beta=beta, log_q=local_epsilon)
-
-
-def check_local_epsilon(local_epsilon: float) -> None:
-    """Refuse a local epsilon outside [1e-12, 50]."""
-    if not SMALLEST_LOG_RATIO <= local_epsilon <= LARGEST_LOCAL_EPSILON:
-        allowed = f"in [{SMALLEST_LOG_RATIO:g}, {LARGEST_LOCAL_EPSILON:g}]"
-        raise ParameterError("local_epsilon", local_epsilon, allowed)
 
 
 def check_subset(*, domain_size: int, set_size: int, subset_size: int) -> None:

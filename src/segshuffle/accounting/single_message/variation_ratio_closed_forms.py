@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import math
 
-from segshuffle.accounting.single_message.variation_ratio import VariationRatio, check_delta, check_users
+from segshuffle.accounting.single_message.ranges import check_target, check_users
+from segshuffle.accounting.single_message.variation_ratio import VariationRatio
 
 
 def analytic_epsilon(*, randomizer: VariationRatio, n_users: int, delta: float) -> float:
@@ -38,7 +39,7 @@ def analytic_epsilon(*, randomizer: VariationRatio, n_users: int, delta: float) 
         log p if Omega <= 0, if one of the two published conditions fails, or if the denominator is not positive.
     """
     check_users(n_users)
-    check_delta(delta)
+    check_target(delta)
     clone, alpha, beta, others = randomizer.clone, randomizer.tails, randomizer.beta, n_users - 1
     log_term = math.log(4.0 / delta)
     expected = 2.0 * clone * others - math.sqrt(min(6.0 * clone, 0.5) * others * log_term)
@@ -80,7 +81,7 @@ def asymptotic_epsilon(*, randomizer: VariationRatio, n_users: int, delta: float
         log p if n < 8 log(2/delta)/r (or n = 1).
     """
     check_users(n_users)
-    check_delta(delta)
+    check_target(delta)
     clone, beta = randomizer.clone, randomizer.beta
     if beta == 0.0:
         return 0.0

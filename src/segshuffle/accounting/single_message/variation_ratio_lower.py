@@ -34,8 +34,8 @@ from numpy.typing import ArrayLike
 
 from segshuffle.accounting.numerics.hockey_stick import LARGEST_EPSILON, DeltaInterval, hockey_stick
 from segshuffle.accounting.numerics.search import largest_excluded_epsilon
+from segshuffle.accounting.single_message.ranges import check_target, check_users
 from segshuffle.accounting.single_message.ratio_pair import RatioPair, clone_law, ratio_pair, weights
-from segshuffle.accounting.single_message.variation_ratio import check_delta, check_users
 from segshuffle.errors import ParameterError
 
 _ROUNDING = 1e-12
@@ -226,7 +226,7 @@ def published_lower_epsilon(*, bound: LowerBound, n_users: int, delta: float, rt
     if not math.isfinite(bound.log_p0):
         raise ParameterError("bound.log_p0", bound.log_p0, "finite")
     check_users(n_users)
-    check_delta(delta)
+    check_target(delta)
     # beyond the largest epsilon nothing is computed: what is excluded there is excluded up to it at least
     ceiling = min(bound.log_p0, LARGEST_EPSILON)
     return largest_excluded_epsilon(

@@ -19,7 +19,7 @@ from segshuffle.accounting.single_message.baselines.clones import (
     stronger_clone_delta,
     upper_delta,
 )
-from segshuffle.accounting.single_message.baselines.search import check_local, check_target, check_users
+from segshuffle.accounting.single_message.ranges import check_local, check_target, check_users
 from segshuffle.errors import ParameterError
 
 Clone = Literal["standard", "stronger"]

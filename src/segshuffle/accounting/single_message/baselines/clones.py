@@ -23,7 +23,7 @@ import math
 from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
 from segshuffle.accounting.numerics.laws import BinomialLaw
 from segshuffle.accounting.numerics.search import least_epsilon
-from segshuffle.accounting.single_message.baselines.search import (
+from segshuffle.accounting.single_message.ranges import (
     check_epsilon,
     check_local,
     check_target,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, DeltaInterval
-from segshuffle.accounting.single_message.baselines.search import (
+from segshuffle.accounting.single_message.ranges import (
     SMALLEST_LOCAL_EPSILON,
     check_epsilon,
     check_target,

@@ -20,7 +20,7 @@ from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, CountPai
 from segshuffle.accounting.numerics.laws import FloatArray
 from segshuffle.accounting.numerics.poisson_binomial import PoissonBinomialLaw
 from segshuffle.accounting.numerics.search import least_epsilon
-from segshuffle.accounting.single_message.baselines.search import check_epsilon, check_target
+from segshuffle.accounting.single_message.ranges import check_epsilon, check_target
 from segshuffle.errors import ParameterError
 
 

@@ -24,9 +24,9 @@ from segshuffle.accounting.single_message.randomizers.reference import (
     Randomizer,
     ReferenceClasses,
     Side,
-    check_integer,
     merged,
 )
+from segshuffle.accounting.single_message.ranges import check_integer
 from segshuffle.errors import ParameterError
 
 #: Largest sum of local epsilons of a joint composition: ratios e^sum, times e^epsilon and squared, stay finite.

@@ -22,10 +22,10 @@ from segshuffle.accounting.single_message.randomizers.reference import (
     FloatArray,
     ReferenceClasses,
     Side,
-    check_integer,
     check_local_epsilon,
     table,
 )
+from segshuffle.accounting.single_message.ranges import check_integer
 from segshuffle.errors import ParameterError
 
 _Bit = tuple[float, float]

@@ -21,10 +21,10 @@ import numpy as np
 from segshuffle.accounting.single_message.randomizers.reference import (
     ReferenceClasses,
     Side,
-    check_integer,
     check_local_epsilon,
     merged,
 )
+from segshuffle.accounting.single_message.ranges import check_integer
 
 
 @dataclass(frozen=True, kw_only=True)

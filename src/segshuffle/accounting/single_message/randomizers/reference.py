@@ -20,6 +20,7 @@ from typing import Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from segshuffle.accounting.single_message.ranges import LARGEST_LOCAL_EPSILON
 from segshuffle.errors import ParameterError
 
 FloatArray = npt.NDArray[np.float64]
@@ -27,7 +28,6 @@ FloatArray = npt.NDArray[np.float64]
 Side = Literal["upper", "lower"]
 """Which way a continuous output is cut into classes: divergences may only grow ("upper") or only shrink ("lower")."""
 
-LARGEST_LOCAL_EPSILON = 50.0
 MASS_ERROR = 2e-14
 """Bound on the relative error of the mass of a class: a few exponentials of numbers up to 50, a few sums."""
 LOG_RATIO_ERROR = 2e-15
@@ -152,9 +152,3 @@ def check_local_epsilon(local_epsilon: float) -> None:
     """Refuse a local epsilon outside (0, 50]."""
     if not 0.0 < local_epsilon <= LARGEST_LOCAL_EPSILON:
         raise ParameterError("local_epsilon", local_epsilon, f"in (0, {LARGEST_LOCAL_EPSILON:g}]")
-
-
-def check_integer(name: str, value: object, least: int, allowed: str = "") -> None:
-    """Refuse anything but an integer that is at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ParameterError(name, value, allowed or f"an integer >= {least}")
