@@ -3,6 +3,7 @@
 import functools
 import io
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -28,3 +29,7 @@ with logged(snakemake.log[0]):
     np.save(packed := io.BytesIO(), data)
     write_atomically(Path(snakemake.output.data), packed.getvalue())
     write_atomically(Path(snakemake.output.source), json.dumps(source.to_json(), indent=2) + "\n")
+
+if source.kind != "real":
+    # beyond the log: whoever watches the run must not miss it
+    print(f"{dataset.name}: using a STAND-IN, not the real data (why: {snakemake.log[0]})", file=sys.stderr)
