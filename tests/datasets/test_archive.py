@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from segshuffle.datasets import msnbc
+from segshuffle.datasets import msnbc, msnbc_log
 from segshuffle.datasets.archive import read_sessions_file, unpack, verify_sessions
 from segshuffle.errors import DataError
 
 RAW = (
     b"% Different categories found in input file:\r\n\r\n"
-    + " ".join(msnbc.CATEGORIES).encode()
+    + " ".join(msnbc_log.CATEGORIES).encode()
     + b"\r\n\r\n\r\n% Sequences:\r\n\r\n1 1 \r\n2 \r\n3 17 "
 )
 SHA = hashlib.sha256(RAW).hexdigest()

@@ -14,13 +14,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import numpy as np
 import pytest
 
-from segshuffle.datasets import msnbc
-from segshuffle.datasets.fetch import SessionsSource, download_sessions, obtain_sessions
+from segshuffle.datasets import msnbc_log
+from segshuffle.datasets.fetch import download_sessions, obtain_sessions
+from segshuffle.datasets.source import DataSource
 from segshuffle.errors import DataError, FetchError, ParameterError
 
 RAW = (
     b"% Different categories found in input file:\r\n\r\n"
-    + " ".join(msnbc.CATEGORIES).encode()
+    + " ".join(msnbc_log.CATEGORIES).encode()
     + b"\r\n\r\n\r\n% Sequences:\r\n\r\n1 1 \r\n2 \r\n3 17 "
 )
 MASKS = [1, 2, 4 + (1 << 16)]
@@ -151,7 +152,7 @@ def refused_url():
 
 def download(tmp_path, urls, **options):
     pauses = []
-    target = tmp_path / "cache" / "msnbc.seq.gz"
+    target = tmp_path / "cache" / "msnbc_log.seq.gz"
     options = {"expected": SHA, "sleep": pauses.append, "deadline_seconds": 5.0} | options
     try:
         return download_sessions(target, urls=urls, **options), target, pauses
@@ -165,7 +166,7 @@ def failed(tmp_path, urls, **options):
     with pytest.raises(FetchError) as caught:
         download(tmp_path, urls, **options)
     message = str(caught.value)
-    assert "msnbc.path" in message
+    assert "datasets.msnbc.path" in message
     assert "SEGSHUFFLE_MSNBC" in message
     return message, caught.value.pauses
 
@@ -321,8 +322,7 @@ def test_given_path_comes_first(server, tmp_path):
     (tmp_path / "mine.zip").write_bytes(zipped())
     masks, source = obtain(tmp_path, path=tmp_path / "mine.zip", urls=[server.url("good", ok())])
     assert masks.tolist() == MASKS
-    assert source == SessionsSource("real", SHA, "mine.zip", "")
-    assert source.label == "MSNBC"
+    assert source == DataSource("real", SHA, "mine.zip", "")
     assert server.asked == []
     assert (tmp_path / "cache.seq.gz").read_bytes() == b"would be removed"
 
@@ -339,7 +339,7 @@ def test_download_is_kept_and_used_again(server, tmp_path):
     url = server.url("good", ok())
     masks, source = obtain(tmp_path, urls=[url])
     assert masks.tolist() == MASKS
-    assert source == SessionsSource("real", SHA, url, "")
+    assert source == DataSource("real", SHA, url, "")
     masks, source = obtain(tmp_path, urls=[url])
     assert masks.tolist() == MASKS
     assert source.origin == "cache.seq.gz"
@@ -371,7 +371,7 @@ def test_stand_in_when_nothing_else_is_left(server, tmp_path):
     urls = [server.url("missing", status(404))]
     masks, source = obtain(tmp_path, urls=urls, log=lines.append)
     assert masks.shape == (50,)
-    assert (source.kind, source.label, source.sha256) == ("stand-in", "MSNBC (stand-in)", None)
+    assert (source.kind, source.sha256) == ("stand-in", None)
     assert "HTTP status 404" in source.reason
     assert str(tmp_path) not in json.dumps(source.to_json())
     assert "stand-in" in lines[-1]
@@ -385,15 +385,15 @@ def test_stand_in_when_downloading_is_switched_off(server, tmp_path):
 
 
 def test_source_survives_json():
-    for source in (SessionsSource("real", SHA, "x"), SessionsSource("stand-in", None, "drawn", "no network")):
-        assert SessionsSource.from_json(json.loads(json.dumps(source.to_json()))) == source
+    for source in (DataSource("real", SHA, "x"), DataSource("stand-in", None, "drawn", "no network")):
+        assert DataSource.from_json(json.loads(json.dumps(source.to_json()))) == source
 
 
 @pytest.mark.parametrize(
     "change",
-    [{"kind": "fake"}, {"label": "MSNBC (stand-in)"}, {"origin": 3}, {"extra": "x"}],
-    ids=["kind", "label", "type", "key"],
+    [{"kind": "fake"}, {"origin": 3}, {"extra": "x"}],
+    ids=["kind", "type", "key"],
 )
 def test_source_refuses_other_records(change):
     with pytest.raises(DataError):
-        SessionsSource.from_json(SessionsSource("real", SHA, "x").to_json() | change)
+        DataSource.from_json(DataSource("real", SHA, "x").to_json() | change)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from segshuffle.datasets import msnbc
+from segshuffle.datasets import msnbc_log
 from segshuffle.datasets.population import Population, load_population, save_population
 from segshuffle.datasets.populations import msnbc_population, uniform_population
 from segshuffle.errors import DataError, ParameterError
@@ -197,7 +197,7 @@ def test_matrix_and_population_count_the_same_categories():
     rng = np.random.default_rng(2)
     masks = rng.integers(1, 1 << 17, size=500, dtype=np.uint32)
     population = msnbc_population(masks, n_users=500, set_size=17, padding="dummy", rng=rng)
-    assert population.item_counts[:17].tolist() == msnbc.users_per_category(masks).tolist()
+    assert population.item_counts[:17].tolist() == msnbc_log.users_per_category(masks).tolist()
 
 
 def test_saved_population_is_restored(tmp_path):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from segshuffle.datasets import msnbc, stand_in
+from segshuffle.datasets import msnbc, msnbc_log, stand_in
 from segshuffle.errors import ParameterError
 
 
@@ -17,24 +17,24 @@ def full():
 
 def test_full_size_has_exactly_the_published_set_sizes(full):
     assert full.dtype == np.uint32
-    assert tuple(msnbc.users_per_set_size(full)) == msnbc.USERS_PER_SET_SIZE
+    assert tuple(msnbc_log.users_per_set_size(full)) == msnbc_log.USERS_PER_SET_SIZE
 
 
 def test_full_size_has_the_published_users_per_category(full):
-    published = np.array(msnbc.USERS_PER_CATEGORY)
+    published = np.array(msnbc_log.USERS_PER_CATEGORY)
     # Each of at most 17 states per item rounds by less than one user, and earlier roundings pass on: 1 % is generous.
-    assert np.abs(msnbc.users_per_category(full) / published - 1).max() < 0.01
+    assert np.abs(msnbc_log.users_per_category(full) / published - 1).max() < 0.01
 
 
 def test_fitted_weights_reproduce_the_published_counts_in_expectation():
     expected = stand_in.expected_users_per_category(stand_in.fitted_weights())
-    np.testing.assert_allclose(expected, msnbc.USERS_PER_CATEGORY, rtol=1e-11)
+    np.testing.assert_allclose(expected, msnbc_log.USERS_PER_CATEGORY, rtol=1e-11)
 
 
 def test_expected_counts_agree_with_enumeration_of_all_subsets():
     weights = stand_in.fitted_weights()
     expected = np.zeros(17)
-    for size, users in enumerate(msnbc.USERS_PER_SET_SIZE, start=1):
+    for size, users in enumerate(msnbc_log.USERS_PER_SET_SIZE, start=1):
         subsets = np.array(list(itertools.combinations(range(17), size)))
         products = weights[subsets].prod(axis=1)
         chance = np.bincount(subsets.ravel(), np.repeat(products / products.sum(), size), minlength=17)
@@ -48,7 +48,7 @@ def test_pairs_follow_the_law_of_conditional_poisson_sampling(full):
     One of the 136 cells expects 2.5 users, all others more than 6; the roundings of the draw are negligible here.
     """
     weights = stand_in.fitted_weights()
-    of_two = full[msnbc.set_sizes(full) == 2]
+    of_two = full[msnbc_log.set_sizes(full) == 2]
     pairs = list(itertools.combinations(range(17), 2))
     observed = np.array([np.count_nonzero(of_two == (1 << i) + (1 << j)) for i, j in pairs])
     products = np.array([weights[i] * weights[j] for i, j in pairs])
@@ -59,8 +59,8 @@ def test_pairs_follow_the_law_of_conditional_poisson_sampling(full):
 
 def test_users_come_in_random_order(full):
     """The first half holds half of the users of size 1, within 5 standard deviations (false alarm 6e-7)."""
-    sizes = msnbc.set_sizes(full)
-    half, ones = sizes.size // 2, msnbc.USERS_PER_SET_SIZE[0]
+    sizes = msnbc_log.set_sizes(full)
+    half, ones = sizes.size // 2, msnbc_log.USERS_PER_SET_SIZE[0]
     law = stats.hypergeom(sizes.size, ones, half)
     assert abs(np.count_nonzero(sizes[:half] == 1) - law.mean()) < 5 * law.std()
 
@@ -71,8 +71,8 @@ def test_other_sizes_are_scaled(n_sessions):
     assert masks.shape == (n_sessions,)
     assert masks.min() >= 1
     assert masks.max() < 1 << 17
-    share = np.array(msnbc.USERS_PER_SET_SIZE) * (n_sessions / msnbc.N_SESSIONS)
-    assert np.abs(msnbc.users_per_set_size(masks) - share).max() < 1
+    share = np.array(msnbc_log.USERS_PER_SET_SIZE) * (n_sessions / msnbc.N_SESSIONS)
+    assert np.abs(msnbc_log.users_per_set_size(masks) - share).max() < 1
 
 
 def test_same_seed_same_sessions():

@@ -9,10 +9,12 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from segshuffle.datasets.registry import given_path
 from segshuffle.errors import ConfigError
-from segshuffle.pipeline.config import PATH_VARIABLE, check_config, given_msnbc_path, load_config
+from segshuffle.pipeline.config import check_config, load_config
 
 MISSING = object()
+PATH_VARIABLE = "SEGSHUFFLE_MSNBC"
 
 
 def mutated(config, path, value):
@@ -74,21 +76,21 @@ REFUSED = [
     ("blanket_per_user.points", 31.0, "integer"),
     ("blanket_per_user.include", 2.0, "array"),
     ("blanket_per_user.include.0", "0.3", "number"),
-    ("msnbc", None, "object"),
-    ("msnbc.path", 7, "string or null"),
-    ("msnbc.path", "", "string or null"),
-    ("msnbc.download", "yes", "boolean"),
-    ("msnbc.download", 1, "boolean"),
-    ("msnbc.n_users", 5000, "array"),
-    ("msnbc.n_users.0", 5000.0, "integer"),
-    ("msnbc.n_users.0", "5000", "integer"),
-    ("synthetic.domain_size", 128.0, "integer"),
-    ("synthetic.set_sizes.0", True, "integer"),
+    ("datasets.msnbc", None, "object"),
+    ("datasets.msnbc.path", 7, "string or null"),
+    ("datasets.msnbc.path", "", "string or null"),
+    ("datasets.msnbc.download", "yes", "boolean"),
+    ("datasets.msnbc.download", 1, "boolean"),
+    ("datasets.msnbc.n_users", 5000, "array"),
+    ("datasets.msnbc.n_users.0", 5000.0, "integer"),
+    ("datasets.msnbc.n_users.0", "5000", "integer"),
+    ("datasets.synthetic.domain_size", 128.0, "integer"),
+    ("datasets.synthetic.set_sizes.0", True, "integer"),
     ("competitors.methods", "mm", "array"),
     # YAML's tricks
     ("delta_times_n", "1e-6", "write 1.0e-6"),
     ("blanket_per_user.low", "1e-1", "write 1.0e-6"),
-    ("msnbc.padding", True, "use quotes"),
+    ("datasets.msnbc.padding", True, "use quotes"),
     ("competitors.balls_into_bins.analysis", False, "use quotes"),
     # out of range
     ("edition", "fast", "full, quick"),
@@ -114,16 +116,16 @@ REFUSED = [
     ("blanket_per_user.points", 1, ">= 2"),
     ("blanket_per_user.points", 1001, "<= 1000"),
     ("blanket_per_user.include.1", 0.0, "> 0"),
-    ("msnbc.padding", "random", "in-domain, dummy"),
-    ("msnbc.n_users", [], "length >= 1"),
-    ("msnbc.n_users", [5000, 5000], "without repetition"),
-    ("msnbc.n_users.0", 1, ">= 2"),
-    ("msnbc.n_users.0", 989_819, "989818"),
-    ("msnbc.set_sizes.0", 0, ">= 1"),
-    ("synthetic.domain_size", 1, ">= 2"),
-    ("synthetic.domain_size", 32_768, "<= 32767"),
-    ("synthetic.n_users.1", -50_000, ">= 2"),
-    ("synthetic.set_sizes", [4, 4], "without repetition"),
+    ("datasets.msnbc.padding", "random", "in-domain, dummy"),
+    ("datasets.msnbc.n_users", [], "length >= 1"),
+    ("datasets.msnbc.n_users", [5000, 5000], "without repetition"),
+    ("datasets.msnbc.n_users.0", 1, ">= 2"),
+    ("datasets.msnbc.n_users.0", 989_819, "989818"),
+    ("datasets.msnbc.set_sizes.0", 0, ">= 1"),
+    ("datasets.synthetic.domain_size", 1, ">= 2"),
+    ("datasets.synthetic.domain_size", 32_768, "<= 32767"),
+    ("datasets.synthetic.n_users.1", -50_000, ">= 2"),
+    ("datasets.synthetic.set_sizes", [4, 4], "without repetition"),
     ("competitors.methods", ["mm", "mm"], "without repetition"),
     ("competitors.methods.0", "MM", "subexp-local"),
     ("competitors.balls_into_bins.analysis", "exact", "numerical, closed-form"),
@@ -143,9 +145,9 @@ REFUSED = [
     ("splits.S2", [0.0, 0.0, 0.0], "sum to 1 (they sum to 0)"),
     ("blanket_per_user.low", 10.0, "below high = 10.0"),
     ("blanket_per_user.low", 11.0, "below high = 10.0"),
-    ("msnbc.set_sizes", [4, 17], "below the domain size 17"),
-    ("synthetic.set_sizes", [128], "below the domain size 128"),
-    ("synthetic.set_sizes", [4, 200], "below the domain size 128"),
+    ("datasets.msnbc.set_sizes", [4, 17], "below the domain size 17"),
+    ("datasets.synthetic.set_sizes", [128], "below the domain size 128"),
+    ("datasets.synthetic.set_sizes", [4, 200], "below the domain size 128"),
     ("delta_times_n", 5000, "must be below 1"),
     ("delta_times_n", 1.0e9, "must be below 1"),
 ]
@@ -163,19 +165,25 @@ def test_a_wrong_value_is_refused_with_key_value_and_what_is_allowed(full_config
         assert repr(shown) in text
 
 
-OPTIONS_OF_PROTOCOLS = ("competitors.balls_into_bins", "competitors.subset_exponential")
+#: Keys that a file of a protocol or dataset declares with a default.
+OPTIONAL = (
+    "competitors.balls_into_bins",
+    "competitors.subset_exponential",
+    "datasets.msnbc.path",
+    "datasets.msnbc.download",
+    "datasets.msnbc.padding",
+)
 
 
-def test_options_of_protocols_may_be_left_out(full_config, schema):
-    for path in OPTIONS_OF_PROTOCOLS:
+def test_keys_with_a_default_may_be_left_out(full_config, schema):
+    for path in OPTIONAL:
         check_config(mutated(full_config, path, MISSING), schema=schema)
 
 
 @pytest.mark.parametrize("name", ["config", "quick"])
 def test_every_key_is_required(request, schema, name):
     config = request.getfixturevalue({"config": "full_config", "quick": "quick_config"}[name])
-    # the options of a protocol have defaults, stated in its file
-    for path in (path for path in every_key(config) if not path.startswith(OPTIONS_OF_PROTOCOLS)):
+    for path in (path for path in every_key(config) if not path.startswith(OPTIONAL)):
         text = message(mutated(config, path, MISSING), schema)
         assert f"missing key {path.split('.')[-1]}" in text, path
         parent = ".".join(path.split(".")[:-1]) or "top level"
@@ -183,7 +191,8 @@ def test_every_key_is_required(request, schema, name):
 
 
 def test_no_key_may_be_misspelt(full_config, schema):
-    for path in every_key(full_config):
+    # another name of a split is another split
+    for path in (path for path in every_key(full_config) if not path.startswith("splits.")):
         wrong = mutated(full_config, path + "x", 1)
         text = message(wrong, schema)
         assert f"unknown key '{path.split('.')[-1]}x'; known keys are" in text, path
@@ -192,13 +201,13 @@ def test_no_key_may_be_misspelt(full_config, schema):
 def test_every_problem_is_in_one_message(full_config, schema):
     full_config["seed"] = -1
     full_config["levels"] = "1.0"
-    full_config["msnbc"]["padding"] = "none"
-    del full_config["synthetic"]["domain_size"]
+    full_config["datasets"]["msnbc"]["padding"] = "none"
+    del full_config["datasets"]["synthetic"]["domain_size"]
     full_config["repetition"] = 100
     text = message(full_config, schema)
     assert "(5 problems)" in text
     assert len(text.splitlines()) == 1 + 5
-    for key in ("seed", "levels", "msnbc.padding", "domain_size", "'repetition'"):
+    for key in ("seed", "levels", "datasets.msnbc.padding", "domain_size", "'repetition'"):
         assert key in text
 
 
@@ -206,7 +215,7 @@ def test_every_inconsistency_is_in_one_message(full_config, schema):
     full_config["levels"] = [2.0, 1.0, 0.5]
     full_config["splits"]["S1"] = [0.5, 0.4]
     full_config["blanket_per_user"]["low"] = 20.0
-    full_config["msnbc"]["set_sizes"] = [17]
+    full_config["datasets"]["msnbc"]["set_sizes"] = [17]
     text = message(full_config, schema)
     # S1 has the wrong number of shares, and the wrong sum
     assert "(5 problems)" in text
@@ -219,8 +228,8 @@ def test_something_else_than_a_mapping_is_refused(schema, value):
 
 
 def test_dummy_padding_makes_room_for_more_items(full_config, schema):
-    full_config["msnbc"]["set_sizes"] = [17]
-    full_config["msnbc"]["padding"] = "dummy"
+    full_config["datasets"]["msnbc"]["set_sizes"] = [17]
+    full_config["datasets"]["msnbc"]["padding"] = "dummy"
     check_config(full_config, schema=schema)
 
 
@@ -253,33 +262,33 @@ def test_a_missing_file_is_refused_with_its_name(tmp_path, schema):
 
 
 def test_no_path_means_no_file(full_config):
-    assert given_msnbc_path(full_config, {}) is None
-    assert given_msnbc_path(full_config, {PATH_VARIABLE: ""}) is None
+    assert given_path("msnbc", full_config["datasets"]["msnbc"], {}) is None
+    assert given_path("msnbc", full_config["datasets"]["msnbc"], {PATH_VARIABLE: ""}) is None
 
 
 def test_the_environment_wins_over_the_configuration(full_config, tmp_path):
     ours, theirs = tmp_path / "ours.seq", tmp_path / "theirs.seq"
     ours.touch()
     theirs.touch()
-    full_config["msnbc"]["path"] = str(theirs)
-    assert given_msnbc_path(full_config, {PATH_VARIABLE: str(ours)}) == ours
-    assert given_msnbc_path(full_config, {PATH_VARIABLE: ""}) == theirs
+    full_config["datasets"]["msnbc"]["path"] = str(theirs)
+    assert given_path("msnbc", full_config["datasets"]["msnbc"], {PATH_VARIABLE: str(ours)}) == ours
+    assert given_path("msnbc", full_config["datasets"]["msnbc"], {PATH_VARIABLE: ""}) == theirs
 
 
 def test_a_path_may_start_at_home(full_config, tmp_path, monkeypatch):
     (tmp_path / "log.seq").touch()
     monkeypatch.setenv("HOME", str(tmp_path))
-    full_config["msnbc"]["path"] = "~/log.seq"
-    assert given_msnbc_path(full_config, {}) == tmp_path / "log.seq"
+    full_config["datasets"]["msnbc"]["path"] = "~/log.seq"
+    assert given_path("msnbc", full_config["datasets"]["msnbc"], {}) == tmp_path / "log.seq"
 
 
-@pytest.mark.parametrize(("origin", "environ"), [(PATH_VARIABLE, True), ("msnbc.path", False)])
+@pytest.mark.parametrize(("origin", "environ"), [(PATH_VARIABLE, True), ("datasets.msnbc.path", False)])
 @pytest.mark.parametrize("kind", ["missing", "folder"])
 def test_a_given_path_is_never_passed_over(full_config, tmp_path, origin, environ, kind):
     wrong = tmp_path if kind == "folder" else tmp_path / "nowhere.seq"
-    full_config["msnbc"]["path"] = None if environ else str(wrong)
+    full_config["datasets"]["msnbc"]["path"] = None if environ else str(wrong)
     with pytest.raises(ConfigError) as caught:
-        given_msnbc_path(full_config, {PATH_VARIABLE: str(wrong)} if environ else {})
+        given_path("msnbc", full_config["datasets"]["msnbc"], {PATH_VARIABLE: str(wrong)} if environ else {})
     text = str(caught.value)
     assert origin in text
     assert str(wrong) in text
@@ -326,3 +335,28 @@ def refused_or_valid(config, schema):
         lines = str(error).splitlines()
         assert "problem" in lines[0]
         assert len(lines) > 1
+
+
+# --- splits and levels of one's own ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["S4", "few-liberals", "s_1"])
+def test_other_splits_may_be_added(full_config, schema, name):
+    full_config["splits"][name] = [0.0, 0.5, 0.5]
+    check_config(full_config, schema=schema)
+
+
+@pytest.mark.parametrize("name", ["4", "a b", "S/1", "", "é"])
+def test_a_name_that_no_file_should_have_is_refused(full_config, schema, name):
+    full_config["splits"][name] = [0.25, 0.5, 0.25]
+    text = message(full_config, schema)
+    assert f"splits = {name!r}" in text
+    assert "matching ^[A-Za-z]" in text
+
+
+@pytest.mark.parametrize("number", [1, 7, 50])
+def test_any_number_of_levels_up_to_fifty(full_config, schema, number):
+    full_config["levels"] = [0.1 * (k + 1) for k in range(number)]
+    for split in full_config["splits"]:
+        full_config["splits"][split] = [1.0] + [0.0] * (number - 1)
+    check_config(full_config, schema=schema)

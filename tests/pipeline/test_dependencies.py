@@ -101,7 +101,7 @@ def test_nothing_else_depends_on_how_figures_look(root, script):
     assert not [name for name in files_of(root, script) if name.rpartition("/")[2].startswith(drawing)]
 
 
-@pytest.mark.parametrize("script", ["msnbc", "population", "provenance"])
+@pytest.mark.parametrize("script", ["dataset", "population", "provenance"])
 def test_data_do_not_depend_on_accountants_or_protocols(root, script):
     assert not [name for name in files_of(root, script) if name.startswith(("accounting/", "protocols/"))]
 

@@ -11,16 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from segshuffle.pipeline.design import (
-    FIGURES,
-    blanket_grid,
-    level_counts,
-    output_folder,
-    panels,
-    scenario_from,
-    scenarios,
-    settings,
-)
+from segshuffle.pipeline.design import FIGURES, blanket_grid, level_counts, output_folder, scenario_from
+from segshuffle.pipeline.scenarios import panels, scenarios, settings
 
 
 def test_the_paper_has_eighteen_panels_each_in_one_figure(full_config):
@@ -51,8 +43,8 @@ def test_domains_are_those_of_the_paper(full_config):
 
 
 def test_dummy_padding_adds_as_many_items_as_a_user_may_lack(full_config):
-    full_config["msnbc"]["padding"] = "dummy"
-    full_config["msnbc"]["set_sizes"] = [4, 6]
+    full_config["datasets"]["msnbc"]["padding"] = "dummy"
+    full_config["datasets"]["msnbc"]["set_sizes"] = [4, 6]
     assert {(s.set_size, s.domain_size) for s in settings(full_config) if s.dataset == "msnbc"} == {(4, 21), (6, 23)}
 
 

@@ -12,13 +12,12 @@ from segshuffle.pipeline.run_summary import closing_words
 from segshuffle.pipeline.run_summary import main as close
 from segshuffle.studies.reproduction.aggregate import COLUMNS
 
-REAL = {"kind": "real", "sha256": "ab" * 32, "origin": "msnbc990928.seq.gz", "reason": "", "label": "MSNBC"}
+REAL = {"kind": "real", "sha256": "ab" * 32, "origin": "msnbc990928.seq.gz", "reason": ""}
 STAND_IN = {
     "kind": "stand-in",
     "sha256": None,
     "origin": "drawn from the published marginals of MSNBC",
     "reason": "the network is down:\n  address one",
-    "label": "MSNBC (stand-in)",
 }
 
 
@@ -34,7 +33,7 @@ def test_provenance_names_what_the_run_was_made_of(tmp_path, full_config):
     files = [tmp_path / "mse.csv", tmp_path / "figures/fig2.svg"]
     for path in files:
         path.write_text(path.name)
-    arguments = {"root": tmp_path, "config": full_config, "data": STAND_IN, "commit": "0123-dirty"}
+    arguments = {"root": tmp_path, "config": full_config, "data": {"msnbc": STAND_IN}, "commit": "0123-dirty"}
     text = provenance(outputs=files, **arguments)
     record = json.loads(text)
     assert record["outputs"] == {
@@ -52,13 +51,16 @@ def test_provenance_names_what_the_run_was_made_of(tmp_path, full_config):
 
 
 def test_the_guide_explains_every_column_and_names_a_stand_in(full_config, quick_config):
-    full, quick = guide(config=full_config, data=REAL), guide(config=quick_config, data=STAND_IN)
+    full, quick = (
+        guide(config=config, data={"msnbc": source})
+        for config, source in ((full_config, REAL), (quick_config, STAND_IN))
+    )
     for column in COLUMNS:
         assert any(column in line.split("`")[1] for line in full.splitlines() if line.startswith("- `")), column
     assert REAL["sha256"] in full
     assert "stand-in**" not in full
     assert "**quick**" not in full
-    assert "**stand-in**, not the real log, because the network is down:" in quick
+    assert "**stand-in**, not the real data, because the network is down:" in quick
     assert "**quick** run" in quick
     for name in ("mse.csv", "claims.csv", "claims.md", "config.yaml", "provenance.json", "runtimes.csv"):
         assert name in full

@@ -90,7 +90,7 @@ def test_plan_says_what_it_is(method):
     assert plan.kind == KINDS.get(method.name, "published")
     assert plan.messages_per_user > plan.blanket_per_user >= 0
     assert plan.mse_bound > 0
-    assert look_of(method.name, plan.parameters).label
+    assert look_of(method.name, parameters=plan.parameters).label
 
 
 def test_plan_survives_json(method):

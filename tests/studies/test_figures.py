@@ -9,9 +9,10 @@ import pytest
 from matplotlib import colors
 from matplotlib import pyplot as plt
 
+from segshuffle.datasets.registry import dataset_label
 from segshuffle.errors import DataError
 from segshuffle.pipeline.design import FIGURES, Scenario, Setting
-from segshuffle.pipeline.style import dataset_label, save
+from segshuffle.pipeline.style import save
 from segshuffle.protocols.listed import competitor_names
 from segshuffle.protocols.registry import every, look_of
 from segshuffle.studies.reproduction import figure as mse
@@ -20,7 +21,7 @@ from segshuffle.studies.reproduction import figure_summary as summary
 GRID = (0.1, 1.0, 10.0)
 #: Looks of the methods in Figures 2-6; the proven ones have figures of their own.
 COMPETITORS = competitor_names()
-LOOKS = {name: look_of(name) for name in every()}
+LOOKS = {name: look_of(name, accounting) for accounting, name in every()}
 PAPER = {name: LOOKS[name] for name in ("segmented", *COMPETITORS)}
 
 

@@ -20,8 +20,10 @@ TINY = {
     "repetitions": 4,
     "repetition_block": 2,
     "blanket_per_user": {"low": 0.3, "high": 10.0, "points": 2, "include": [2.0]},
-    "msnbc": {"path": None, "download": False, "padding": "in-domain", "n_users": [200], "set_sizes": [2]},
-    "synthetic": {"domain_size": 8, "n_users": [200], "set_sizes": [2]},
+    "datasets": {
+        "msnbc": {"path": None, "download": False, "padding": "in-domain", "n_users": [200], "set_sizes": [2]},
+        "synthetic": {"domain_size": 8, "n_users": [200], "set_sizes": [2]},
+    },
     "competitors": {
         "methods": ["subexp-local", "subexp-shuffle", "mm", "sepmm", "weighted-sepmm", "inverse-variance-sepmm"],
     },

@@ -43,7 +43,7 @@ def test_every_job_leaves_a_log_and_a_benchmark(checkout):
     benchmarks = {str(path.relative_to(checkout.out / "benchmarks").with_suffix("")) for path in timed}
     assert logs == benchmarks
     jobs = collections.Counter(name.split("/")[0] for name in logs)
-    expected = {"msnbc": 1, "population": 2, "plan": 2, "simulate": 6, "figure": 6, "aggregate": 1, "claims": 1}
+    expected = {"dataset": 1, "population": 2, "plan": 2, "simulate": 6, "figure": 6, "aggregate": 1, "claims": 1}
     assert {rule: jobs[rule] for rule in expected} == expected
 
 
@@ -74,7 +74,7 @@ def test_a_stand_in_is_named_everywhere(checkout):
         assert "MSNBC(stand-in)" in letters(drawn), figure
     for figure in ("fig3", "fig5", "fig6"):
         assert "stand-in" not in (checkout.out / f"figures/{figure}.svg").read_text()
-    assert "STAND-IN" in (checkout.out / "logs/msnbc.log").read_text()
+    assert "STAND-IN" in (checkout.out / "logs/dataset/msnbc.log").read_text()
 
 
 def letters(svg):
@@ -103,7 +103,7 @@ def test_provenance_has_the_hash_of_every_output_and_no_place_on_this_machine(ch
 
 def test_runtimes_count_every_job(checkout):
     table = pd.read_csv(checkout.out / "runtimes.csv").set_index("rule")
-    expected = {"aggregate": 1, "claims": 1, "figure": 6, "msnbc": 1, "plan": 2, "population": 2, "simulate": 6}
+    expected = {"aggregate": 1, "claims": 1, "figure": 6, "dataset": 1, "plan": 2, "population": 2, "simulate": 6}
     assert {rule: table["jobs"].get(rule) for rule in expected} == expected
     assert (table["seconds_longest"] <= table["seconds_total"]).all()
 
@@ -145,8 +145,8 @@ def test_a_run_killed_twenty_times_ends_with_the_same_bytes(checkout, new_checko
 @pytest.mark.parametrize(
     ("target", "jobs"),
     [
-        ("fig2", {"msnbc": 1, "population": 1, "plan": 1, "simulate": 1, "figure": 1, "fig2": 1}),
-        ("fig4", {"msnbc": 1, "population": 1, "plan": 1, "simulate": 2, "figure": 1, "fig4": 1}),
+        ("fig2", {"dataset": 1, "population": 1, "plan": 1, "simulate": 1, "figure": 1, "fig2": 1}),
+        ("fig4", {"dataset": 1, "population": 1, "plan": 1, "simulate": 2, "figure": 1, "fig4": 1}),
         ("fig6", {"population": 1, "plan": 1, "simulate": 1, "figure": 1, "fig6": 1}),
     ],
 )
@@ -202,7 +202,7 @@ def test_a_wrong_msnbc_file_fails_with_both_hashes_and_leaves_nothing(new_checko
     assert not list((made.out / "data").glob("*"))
     assert not list(made.out.rglob("*.npz"))
     assert made.leftovers() == []
-    assert "Traceback" in (made.out / "logs/msnbc.log").read_text(), "the log has the details"
+    assert "Traceback" in (made.out / "logs/dataset/msnbc.log").read_text(), "the log has the details"
 
 
 def test_the_real_log_is_used_where_it_is_given(new_checkout, msnbc_file):
@@ -210,13 +210,13 @@ def test_the_real_log_is_used_where_it_is_given(new_checkout, msnbc_file):
     wanted = "results/quick/populations/msnbc-n200-s2.npz"
     status, said = made.run("--cores", "2", wanted, msnbc=msnbc_file)
     assert status == 0, said
-    record = json.loads((made.out / "data/msnbc-source.json").read_text())
-    assert (record["kind"], record["label"], record["origin"]) == ("real", "MSNBC", msnbc_file.name)
+    record = json.loads((made.out / "data/msnbc/source.json").read_text())
+    assert (record["kind"], record["origin"]) == ("real", msnbc_file.name)
     population = load_population(made.folder / wanted)
     assert (population.source, population.label) == ("real", "MSNBC")
     assert (population.n_users, population.set_size, population.domain_size) == (200, 2, 17)
     # the stand-in is another input: going back to it is noticed
-    assert "msnbc" in made.would_run(wanted)
+    assert "dataset" in made.would_run(wanted)
 
 
 def test_a_killed_run_can_be_taken_up_again(checkout, tmp_path):

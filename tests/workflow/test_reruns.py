@@ -51,7 +51,7 @@ FILES = [
     ("src/segshuffle/protocols/segmented.py", comment, PROTOCOLS),
     ("src/segshuffle/protocols/poisson.py", comment, TIGHT | LEVELS),
     ("src/segshuffle/protocols/messages/level_counts.py", comment, LEVELS),
-    ("src/segshuffle/datasets/fetch.py", comment, AFTER_POPULATIONS | {"msnbc"}),
+    ("src/segshuffle/datasets/fetch.py", comment, AFTER_POPULATIONS | {"dataset"}),
     ("src/segshuffle/datasets/populations.py", comment, AFTER_POPULATIONS),
     ("src/segshuffle/studies/reproduction/proven_summary.py", comment, {*BESIDE, *RECORDS}),
     ("src/segshuffle/studies/audit/compute.py", comment, AUDIT),
@@ -82,7 +82,7 @@ CONFIGURATION = [
     ("delta_times_n", 0.02, PROTOCOLS | REFEREE | {"limit"}),
     ("blanket_per_user.include", [2.0, 4.0], AFTER_PLANS | TIGHT),
     ("competitors.methods", ["mm"], AFTER_PLANS),
-    ("msnbc.download", True, AFTER_POPULATIONS | {"msnbc"}),
+    ("datasets.msnbc.download", True, AFTER_POPULATIONS | {"dataset"}),
     ("tight.max_messages", [12, 40], TIGHT),
     ("private_levels.epsilons", [0.5, 1.0], LEVELS),
     ("amplification.points", 4, AMPLIFICATION),
@@ -96,20 +96,20 @@ def test_changing_the_configuration(checkout, path, value, expected):
 
 
 def test_another_size_of_the_synthetic_domain_leaves_msnbc_alone(checkout):
-    with checkout.configured("synthetic.domain_size", 20):
+    with checkout.configured("datasets.synthetic.domain_size", 20):
         jobs = checkout.would_run()
     # 1 of the 2 populations, 3 of the 6 panels, 3 of the 5 figures
     expected = {"population": 1, "plan": 1, "simulate": 3, "figure": 3, "audit_setting": 1, "levels": 1}
     assert {rule: jobs.get(rule) for rule in expected} == expected
-    assert "msnbc" not in jobs
+    assert "dataset" not in jobs
 
 
 def test_one_more_population_leaves_the_others_alone(checkout):
-    with checkout.configured("msnbc.n_users", [200, 800]):
+    with checkout.configured("datasets.msnbc.n_users", [200, 800]):
         jobs = checkout.would_run()
     expected = {"population": 1, "plan": 1, "simulate": 3, "figure": 2}
     assert {rule: jobs.get(rule) for rule in expected} == expected
-    assert "msnbc" not in jobs
+    assert "dataset" not in jobs
 
 
 @contextlib.contextmanager

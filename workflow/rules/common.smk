@@ -1,4 +1,5 @@
 # Inputs: the configuration. Outputs: the names that all other rule files use.
+import json
 import os
 import subprocess
 from dataclasses import asdict
@@ -9,16 +10,12 @@ from snakemake.exceptions import WorkflowError
 try:
     from segshuffle.errors import SegshuffleError
     from segshuffle.studies.amplification import design
-    from segshuffle.pipeline.config import check_config, given_msnbc_path
+    from segshuffle.datasets import registry as datasets
+    from segshuffle.pipeline.config import check_config
     from segshuffle.pipeline.dependencies import package_files
-    from segshuffle.pipeline.design import (
-        FIGURES,
-        output_folder,
-        panels,
-        scenarios,
-        settings,
-    )
+    from segshuffle.pipeline.design import FIGURES, output_folder
     from segshuffle.pipeline.processor import same_instructions
+    from segshuffle.pipeline.scenarios import panels, scenarios, settings
 except ImportError as error:
     raise WorkflowError(
         f"{error}: install the package into this environment first (make install, or pip install -e .)"
@@ -34,13 +31,17 @@ try:
         schema=ROOT / "workflow/schemas/config.schema.yaml",
         where="the configuration",
     )
-    MSNBC_PATH = given_msnbc_path(config, os.environ)
+    GIVEN = {
+        name: datasets.given_path(name, section, os.environ)
+        for name, section in config["datasets"].items()
+    }
 except SegshuffleError as error:
     raise WorkflowError(str(error))
 
 OUT = output_folder(config)
 SETTINGS = {setting.id: setting for setting in settings(config)}
 SCENARIOS = {scenario.id: scenario for scenario in scenarios(config)}
+FETCHED = [name for name in config["datasets"] if datasets.every()[name].obtain]
 FORMATS = ["pdf", "svg", "png"]
 
 
@@ -106,14 +107,44 @@ def panel_settings(figure):
     ]
 
 
-def sessions_of(wildcards):
-    """MSNBC populations are drawn from the sessions; synthetic ones need no input."""
-    if SETTINGS[wildcards.setting].dataset != "msnbc":
+def data_of(wildcards):
+    """What a population is drawn from; synthetic ones need no input."""
+    name = SETTINGS[wildcards.setting].dataset
+    if name not in FETCHED:
         return {}
     return {
-        "sessions": rules.msnbc.output.sessions,
-        "source": rules.msnbc.output.source,
+        "data": f"{OUT}/data/{name}/data.npy",
+        "source": f"{OUT}/data/{name}/source.json",
     }
+
+
+def section_of(name):
+    """A dataset's section of the configuration but for its sizes and places: what its data and populations hang on."""
+    apart = {"n_users", "set_sizes", "path"}
+    section = config["datasets"][name]
+    return {key: value for key, value in section.items() if key not in apart}
+
+
+def refreshed(name):
+    """The marker that real data have come in the place of a stand-in, if they have: it makes the data anew.
+
+    Only the run itself looks for them, before it starts, and only while a stand-in is in use.
+    """
+    folder = Path(f"{OUT}/data/{name}")
+    marker, dataset = folder / "refreshed", datasets.every()[name]
+    if workflow.is_main_process and not workflow.dryrun and dataset.refresh:
+        if is_stand_in(folder / "source.json") and not GIVEN[name]:
+            if dataset.refresh(config["datasets"][name], Path("data")):
+                marker.touch()
+    return [str(marker)] if marker.exists() else []
+
+
+def is_stand_in(record):
+    """Whether the record of a data source is that of a stand-in."""
+    return (
+        record.is_file()
+        and json.loads(record.read_text(encoding="utf-8"))["kind"] == "stand-in"
+    )
 
 
 def amplification_files(items):
@@ -130,3 +161,6 @@ def amplification_files(items):
             item=[item for item in items if item in design.TABLES],
         ),
     ]
+
+
+REFRESHED = {name: refreshed(name) for name in FETCHED}

@@ -1,18 +1,23 @@
-# Inputs: the MSNBC log (given, downloaded, or a labelled stand-in). Outputs: populations of users who hold s items.
+# Inputs: the data of every dataset (given, downloaded, or a labelled stand-in). Outputs: users who hold s items.
 
 
-rule msnbc:
-    """The MSNBC sessions as one bitmask per user: a given file, the download, or the labelled stand-in."""
+rule dataset:
+    """The data of one dataset: a given file, the download, or the labelled stand-in."""
     input:
-        given=[str(MSNBC_PATH)] if MSNBC_PATH else [],
-        code=code("msnbc.py"),
+        given=lambda wildcards: (
+            [str(GIVEN[wildcards.dataset])] if GIVEN[wildcards.dataset] else []
+        ),
+        refreshed=lambda wildcards: REFRESHED[wildcards.dataset],
+        code=code("dataset.py"),
     output:
-        sessions=f"{OUT}/data/msnbc.npy",
-        source=f"{OUT}/data/msnbc-source.json",
+        data=f"{OUT}/data/{{dataset}}/data.npy",
+        source=f"{OUT}/data/{{dataset}}/source.json",
     log:
-        f"{OUT}/logs/msnbc.log",
+        f"{OUT}/logs/dataset/{{dataset}}.log",
     benchmark:
-        f"{OUT}/benchmarks/msnbc.tsv"
+        f"{OUT}/benchmarks/dataset/{{dataset}}.tsv"
+    wildcard_constraints:
+        dataset="|".join(FETCHED),
     conda:
         CONDA
     threads: 1
@@ -20,17 +25,17 @@ rule msnbc:
         mem_mb=memory(160),
         runtime=minutes(2),
     params:
-        download=config["msnbc"]["download"],
+        section=lambda wildcards: section_of(wildcards.dataset),
         seed=config["seed"],
-        cache="data/msnbc990928.seq.gz",
+        cache="data",
     script:
-        "../scripts/msnbc.py"
+        "../scripts/dataset.py"
 
 
 rule population:
     """Users of one setting: n users with exactly s items each."""
     input:
-        unpack(sessions_of),
+        unpack(data_of),
         code=code("population.py"),
     output:
         f"{OUT}/populations/{{setting}}.npz",
@@ -46,7 +51,7 @@ rule population:
         runtime=minutes(1),
     params:
         setting=lambda wildcards: asdict(SETTINGS[wildcards.setting]),
-        padding=config["msnbc"]["padding"],
+        section=lambda wildcards: section_of(SETTINGS[wildcards.setting].dataset),
         seed=config["seed"],
     script:
         "../scripts/population.py"

@@ -59,7 +59,7 @@ rule provenance:
     """Versions, commit, seed, data source, hashes of figures, tables and verdicts; the effective configuration; a guide."""
     input:
         outputs=RESULTS,
-        source=rules.msnbc.output.source,
+        sources=expand(f"{OUT}/data/{{dataset}}/source.json", dataset=FETCHED),
         code=code("provenance.py"),
     output:
         provenance=report(

@@ -12,9 +12,12 @@ from segshuffle.pipeline.results_readme import guide
 with logged(snakemake.log[0]):
     root = Path(snakemake.output.provenance).parent
     config = dict(snakemake.params.config)
-    data = json.loads(Path(snakemake.input.source).read_text())
+    data = {Path(path).parent.name: json.loads(Path(path).read_text()) for path in snakemake.input.sources}
     # the file's place on this machine is nobody's business
-    config["msnbc"] = {**config["msnbc"], "path": None}
+    config["datasets"] = {
+        name: {**section, "path": None} if "path" in section else section
+        for name, section in config["datasets"].items()
+    }
     text = provenance(
         outputs=[Path(path) for path in snakemake.input.outputs],
         root=root,

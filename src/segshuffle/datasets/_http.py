@@ -106,7 +106,7 @@ def _request(url: str, timeout: tuple[float, float], end: float, max_bytes: int)
     except ImportError as error:
         raise FetchError(
             "Downloading needs the package requests, which is not installed: pip install requests, or give the path of "
-            "the file (config msnbc.path or environment variable SEGSHUFFLE_MSNBC)."
+            "the file (config datasets.msnbc.path or environment variable SEGSHUFFLE_MSNBC)."
         ) from error
     try:
         # "identity": a gzip file must not be wrapped into a second gzip layer.

@@ -5,10 +5,9 @@ from __future__ import annotations
 import contextlib
 import gzip
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +15,14 @@ from numpy.typing import NDArray
 from segshuffle.datasets._files import write_atomically
 from segshuffle.datasets._http import AttemptError, get_body
 from segshuffle.datasets.archive import MAX_BYTES, read_sessions_file, unpack, verify_sessions
-from segshuffle.datasets.msnbc import N_SESSIONS, SHA256, URLS, parse_sessions
+from segshuffle.datasets.msnbc import N_SESSIONS, SHA256, URLS
+from segshuffle.datasets.msnbc_log import parse_sessions
+from segshuffle.datasets.source import DataSource
 from segshuffle.datasets.stand_in import draw_stand_in
 from segshuffle.errors import DataError, FetchError, ParameterError
 
 __all__ = [
     "MAX_RETRY_AFTER",
-    "SessionsSource",
     "download_sessions",
     "obtain_sessions",
     "read_sessions_file",
@@ -34,73 +34,8 @@ MAX_RETRY_AFTER = 10.0
 
 _ADVICE = (
     "Check the network, or get the file in some other way and give its path: "
-    "config msnbc.path or environment variable SEGSHUFFLE_MSNBC."
+    "config datasets.msnbc.path or environment variable SEGSHUFFLE_MSNBC."
 )
-
-
-@dataclass(frozen=True)
-class SessionsSource:
-    """Where sessions came from, for labels and provenance; the same on every machine.
-
-    Parameters
-    ----------
-    kind : {"real", "stand-in"}
-        Whether these are the real sessions.
-    sha256 : str or None
-        SHA-256 of the uncompressed file; None for the stand-in.
-    origin : str
-        The address, or the name of the file without its folder; for the stand-in how it was made.
-    reason : str
-        Why the stand-in was used; "" for real sessions.
-    """
-
-    kind: Literal["real", "stand-in"]
-    sha256: str | None
-    origin: str
-    reason: str = ""
-
-    def __post_init__(self) -> None:
-        if self.kind not in ("real", "stand-in"):
-            raise DataError(f"kind of the MSNBC source is {self.kind!r}; allowed are 'real' and 'stand-in'.")
-
-    @property
-    def label(self) -> str:
-        """Name for figures and tables: "MSNBC" or "MSNBC (stand-in)"."""
-        return "MSNBC" if self.kind == "real" else "MSNBC (stand-in)"
-
-    def to_json(self) -> dict[str, str | None]:
-        """Return the fields and the label as a dictionary that JSON can hold."""
-        return {**asdict(self), "label": self.label}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, object]) -> SessionsSource:
-        """Restore what `to_json` returned.
-
-        Parameters
-        ----------
-        data : mapping
-            With exactly the keys kind, sha256, origin, reason and label.
-
-        Returns
-        -------
-        SessionsSource
-            The source.
-
-        Raises
-        ------
-        DataError
-            If a key is missing or unknown, a value is not text, or the label contradicts the kind.
-        """
-        names = {field.name for field in fields(cls)} | {"label"}
-        if not isinstance(data, Mapping) or set(data) != names:
-            raise DataError(f"an MSNBC source record needs exactly the keys {sorted(names)}; found: {data!r}.")
-        for name, value in data.items():
-            if not (isinstance(value, str) or (name == "sha256" and value is None)):
-                raise DataError(f"{name} = {value!r} in an MSNBC source record must be text.")
-        source = cls(**{name: value for name, value in data.items() if name != "label"})  # type: ignore[arg-type]
-        if data["label"] != source.label:
-            raise DataError(f"label {data['label']!r} contradicts kind {source.kind!r}: it must be {source.label!r}.")
-        return source
 
 
 def obtain_sessions(
@@ -114,7 +49,7 @@ def obtain_sessions(
     deadline_seconds: float = 30.0,
     n_stand_in: int = N_SESSIONS,
     log: Callable[[str], object] = lambda message: None,
-) -> tuple[NDArray[np.uint32], SessionsSource]:
+) -> tuple[NDArray[np.uint32], DataSource]:
     """Get the MSNBC sessions from the best source there is, and say which it was.
 
     In this order: the file at `path`; an earlier download in `cache`; a new download; the stand-in.
@@ -139,7 +74,7 @@ def obtain_sessions(
     -------
     masks : numpy.ndarray of uint32, shape (n_sessions,)
         One bitmask per user, as `parse_sessions` returns.
-    source : SessionsSource
+    source : DataSource
         Where they came from.
 
     Raises
@@ -165,7 +100,7 @@ def obtain_sessions(
         except FetchError as error:
             reason = str(error)
     log(f"Using the stand-in for MSNBC: {reason}")
-    source = SessionsSource("stand-in", None, "drawn from the published marginals of MSNBC", reason)
+    source = DataSource("stand-in", None, "drawn from the published marginals of MSNBC", reason)
     return draw_stand_in(rng, n_stand_in), source
 
 
@@ -176,8 +111,8 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def _real(raw: bytes, origin: str, sha256: str) -> tuple[NDArray[np.uint32], SessionsSource]:
-    return parse_sessions(raw, source=origin), SessionsSource("real", sha256, origin)
+def _real(raw: bytes, origin: str, sha256: str) -> tuple[NDArray[np.uint32], DataSource]:
+    return parse_sessions(raw, source=origin), DataSource("real", sha256, origin)
 
 
 def download_sessions(
@@ -237,34 +172,54 @@ def download_sessions(
         raise ParameterError("deadline_seconds", deadline_seconds, "positive")
     if Path(destination).is_dir():  # found out before the download, not after it
         raise DataError(f"{destination}: is a folder. Give the name of the file to write, such as msnbc990928.seq.gz.")
-    end = time.monotonic() + deadline_seconds
-    history: list[str] = []
-    waits = dict.fromkeys(urls, 0.0)  # address -> seconds its server asked to wait; ruled-out addresses leave
+    tries = _Tries(dict.fromkeys(urls, 0.0), time.monotonic() + deadline_seconds, expected, timeout, log)
     for number in range(1, attempts + 1):
-        pause = 0.0 if number == 1 else max([first_pause * 2.0 ** (number - 2), *waits.values()])
-        if not waits or time.monotonic() + pause >= end:
+        pause = 0.0 if number == 1 else max([first_pause * 2.0 ** (number - 2), *tries.waits.values()])
+        if not tries.waits or tries.seconds_left <= pause:
             break
         if pause > 0:
             sleep(pause)
-        for url in list(waits):
-            seconds = end - time.monotonic()
-            if seconds <= 0:
-                break
-            try:
-                content = _verified_body(url, expected, timeout, seconds)
-            except AttemptError as failure:
-                too_long = failure.retry_after > MAX_RETRY_AFTER
-                asked = f", asks to wait longer than {MAX_RETRY_AFTER:g} s" if too_long else ""
-                history.append(f"{url}, attempt {number}: {failure.reason}{asked}")
-                log(history[-1])
-                waits[url] = failure.retry_after
-                if too_long or not failure.again:
-                    del waits[url]
-                continue
-            write_atomically(destination, gzip.compress(content, mtime=0))
-            log(f"{url}, attempt {number}: complete and verified")
-            return url
-    raise FetchError(_report(history, len(urls), deadline_seconds))
+        for url in list(tries.waits):
+            content = tries.get(url, number)
+            if content is not None:
+                write_atomically(destination, gzip.compress(content, mtime=0))
+                log(f"{url}, attempt {number}: complete and verified")
+                return url
+    raise FetchError(_report(tries.history, len(urls), deadline_seconds))
+
+
+@dataclass
+class _Tries:
+    """What was tried, and which addresses are still worth it."""
+
+    #: Address -> seconds its server asked to wait; ruled-out addresses leave.
+    waits: dict[str, float]
+    end: float
+    expected: str
+    timeout: tuple[float, float]
+    log: Callable[[str], object]
+    history: list[str] = field(default_factory=list)
+
+    @property
+    def seconds_left(self) -> float:
+        return self.end - time.monotonic()
+
+    def get(self, url: str, number: int) -> bytes | None:
+        """One attempt: the content, or None after a line in the history; nothing is tried after the end."""
+        seconds = self.seconds_left
+        if seconds <= 0:
+            return None
+        try:
+            return _verified_body(url, self.expected, self.timeout, seconds)
+        except AttemptError as failure:
+            too_long = failure.retry_after > MAX_RETRY_AFTER
+            asked = f", asks to wait longer than {MAX_RETRY_AFTER:g} s" if too_long else ""
+            self.history.append(f"{url}, attempt {number}: {failure.reason}{asked}")
+            self.log(self.history[-1])
+            self.waits[url] = failure.retry_after
+            if too_long or not failure.again:
+                del self.waits[url]
+            return None
 
 
 def _verified_body(url: str, expected: str, timeout: tuple[float, float], seconds: float) -> bytes:

@@ -7,7 +7,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from segshuffle.datasets.msnbc import DOMAIN_SIZE, masks_to_matrix
+from segshuffle.datasets.msnbc import DOMAIN_SIZE
+from segshuffle.datasets.msnbc_log import masks_to_matrix
 from segshuffle.datasets.population import MAX_DOMAIN_SIZE, Population, Source, checked_integer
 from segshuffle.errors import DataError, ParameterError
 

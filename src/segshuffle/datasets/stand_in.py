@@ -15,7 +15,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from segshuffle.datasets.msnbc import DOMAIN_SIZE, N_SESSIONS, USERS_PER_CATEGORY, USERS_PER_SET_SIZE
+from segshuffle.datasets.msnbc import DOMAIN_SIZE, N_SESSIONS
+from segshuffle.datasets.msnbc_log import USERS_PER_CATEGORY, USERS_PER_SET_SIZE
 from segshuffle.errors import ParameterError
 
 _Floats = NDArray[np.float64]
@@ -39,7 +40,7 @@ def draw_stand_in(rng: np.random.Generator, n_sessions: int = N_SESSIONS) -> NDA
     Returns
     -------
     numpy.ndarray of uint32, shape (n_sessions,)
-        Bitmasks as returned by `segshuffle.datasets.msnbc.parse_sessions`, in random order.
+        Bitmasks as returned by `segshuffle.datasets.msnbc_log.parse_sessions`, in random order.
 
     Raises
     ------

@@ -167,7 +167,14 @@ def _add(figure: go.Figure, keys: list[Key], key: Key, **trace: Any) -> None:
 
 def _key(method: str, look: Look, group: str) -> Key:
     dashes = "solid" if look.dashes == "-" else ",".join(f"{_WIDTH * float(length):g}px" for length in look.dashes[1])
-    return Key(look.label, look.color, dashes, _SYMBOLS[look.marker], group, group == PAPER or method in _AT_FIRST)
+    return Key(
+        look.label,
+        look.color,
+        dashes,
+        _SYMBOLS.get(look.marker, "circle"),
+        group,
+        group == PAPER or method in _AT_FIRST,
+    )
 
 
 def _layout(x: list[float]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from urllib.parse import quote
 
+from segshuffle.datasets.registry import dataset_label
 from segshuffle.page.numbers import at_most, nearest
 from segshuffle.page.results import Panel, Results
 from segshuffle.page.tables import audited, budgets_of, worst_over_splits
@@ -58,7 +59,7 @@ def _least(panel: Panel) -> str:
     best = curve.iloc[int(curve["mse_expected"].argmin())]
     ends = curve.iloc[[0, -1]]["mse_mean"].tolist()
     rivals = ", ".join(
-        f"{look_of(row['method'], row.get('parameters')).label} {nearest(row['mse_mean'], digits=2)}"
+        f"{look_of(row['method'], parameters=row.get('parameters')).label} {nearest(row['mse_mean'], digits=2)}"
         for row in panel.competitors.to_dict("records")
     )
     return (
@@ -77,7 +78,7 @@ def _least_proven(panel: Panel) -> str:
         label = look_of(name).label
         parts.append(f"{label}: {nearest(best['mse_mean'], digits=2)} at m = {best['blanket_per_user']:g}")
     rivals = ", ".join(
-        f"{look_of(row['method'], row.get('parameters')).label} {nearest(row['mse_mean'], digits=2)}"
+        f"{look_of(row['method'], parameters=row.get('parameters')).label} {nearest(row['mse_mean'], digits=2)}"
         for row in panel.proven_points.to_dict("records")
     )
     return f"({panel.letter}) {panel.name}. Least errors: {'; '.join(parts)}. Level lines, lowest first: {rivals}."
@@ -174,12 +175,11 @@ def _referee(results: Results) -> str:
 
 _KIND = "The segmented protocol's privacy numbers are as published; its competitors' are as the table of a panel says."
 _TIGHT = "All privacy numbers are proven but the paper's own curve (black), which is drawn for comparison."
-_NAMES = {"msnbc": "MSNBC", "synthetic": "synthetic data"}
 
 
 def _paper_figure(name: str) -> Picture:
     dataset, splits = FIGURES[name]
-    title = f"Figure {name.removeprefix('fig')}: {_NAMES[dataset]}, split {' and '.join(splits)}"
+    title = f"Figure {name.removeprefix('fig')}: {dataset_label(dataset, 'real')}, split {' and '.join(splits)}"
     return Picture(name, title, f"Error over blanket messages per user m. {_KIND}", _of_panels(name, _least), name)
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pandas as pd
 
+from segshuffle.datasets.registry import dataset_label, every
 from segshuffle.pipeline.design import FIGURES, Scenario, Setting
-from segshuffle.pipeline.style import dataset_label
 
 SETTING = ["dataset", "n_users", "set_size", "domain_size"]
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -101,9 +101,19 @@ class Results:
 
     @property
     def stand_in(self) -> str | None:
-        """Why the MSNBC data are a stand-in; None if they are real."""
-        data = self.provenance["data"]["msnbc"]
-        return None if data["kind"] == "real" else str(data["reason"]).splitlines()[0]
+        """Which data are a stand-in and why; None if all are real."""
+        said = [
+            f"{dataset_label(name, 'real')}: {str(data['reason']).splitlines()[0]}"
+            for name, data in self.provenance["data"].items()
+            if data["kind"] != "real"
+        ]
+        return "; ".join(said) or None
+
+    @property
+    def licences(self) -> tuple[str, ...]:
+        """Licences and citations of the datasets that ran."""
+        known = every()
+        return tuple(known[name].licence for name in self.sources if name in known and known[name].licence)
 
     @property
     def sources(self) -> dict[str, str]:

@@ -9,9 +9,9 @@ from typing import Any
 
 import pandas as pd
 
+from segshuffle.datasets.registry import dataset_label
 from segshuffle.page.numbers import NONE, at_least, at_most, count, measured, nearest
 from segshuffle.page.results import SETTING, Panel, Results
-from segshuffle.pipeline.style import dataset_label
 from segshuffle.protocols.registry import look_of
 
 #: Verdict -> class of its badge; the last is for panels that did not run.
@@ -99,7 +99,7 @@ _OPTIMUM = "m from optimizeParameter"
 def _name_of(row: Mapping[Any, Any]) -> str:
     if row["method"] == _OPTIMUM:
         return f"Segmented, {_OPTIMUM}"
-    return look_of(row["method"], row.get("parameters")).label
+    return look_of(row["method"], parameters=row.get("parameters")).label
 
 
 def point_table(panel: Panel) -> Table:
@@ -283,14 +283,11 @@ def runtime_table(results: Results) -> Table:
 def provenance_tables(results: Results) -> tuple[Table, Table]:
     """What the run was made of, and the hash of every figure, table and verdict."""
     record = results.provenance
-    data = record["data"]["msnbc"]
     facts = [
         ("edition", record["edition"]),
         ("commit", record["commit"]),
         ("seed", str(record["seed"])),
-        ("MSNBC data", data["kind"] if results.stand_in is None else f"STAND-IN: {results.stand_in}"),
-        ("origin of the data", data["origin"]),
-        ("SHA-256 of the uncompressed log", data["sha256"] or NONE),
+        *(fact for name, data in record["data"].items() for fact in _data_facts(dataset_label(name, "real"), data)),
         *((f"version of {name}", version) for name, version in record["versions"].items()),
     ]
     made_of = Table("made-of", "What the run was made of", ("what", "value"), _text(facts))
@@ -298,6 +295,15 @@ def provenance_tables(results: Results) -> tuple[Table, Table]:
         "hashes", "SHA-256 of every figure, table and verdict", ("file", "SHA-256"), _text(record["outputs"].items())
     )
     return made_of, hashes
+
+
+def _data_facts(label: str, data: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    kind = "real" if data["kind"] == "real" else f"STAND-IN: {str(data['reason']).splitlines()[0]}"
+    return (
+        (f"{label} data", kind),
+        (f"origin of the {label} data", data["origin"]),
+        (f"SHA-256 of the uncompressed {label} file", data["sha256"] or NONE),
+    )
 
 
 def _text(pairs: Iterable[tuple[Any, Any]]) -> tuple[tuple[str, ...], ...]:

@@ -6,7 +6,7 @@ Imported by the Snakefile, which every remote job parses again: no numpy, scipy 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,9 @@ from typing import Any
 import jsonschema
 import yaml
 
+from segshuffle.datasets import registry
 from segshuffle.errors import ConfigError
-from segshuffle.pipeline.design import MSNBC_DOMAIN_SIZE, Config
+from segshuffle.pipeline.design import FIGURES, Config
 from segshuffle.protocols.listed import schema as competitors_schema
 
 
@@ -37,8 +38,6 @@ _STRICT: Any = jsonschema.validators.extend(  # type: ignore[no-untyped-call]
         "number", _is_number
     ),
 )
-#: Environment variable with the path of the user's own copy of the MSNBC file.
-PATH_VARIABLE = "SEGSHUFFLE_MSNBC"
 
 
 def load_config(path: Path, *, schema: Path) -> Config:
@@ -63,42 +62,23 @@ def check_config(config: object, *, schema: Path, where: str = "config") -> None
     Raises
     ------
     ConfigError
-        Lists every problem, one per line.
+        Lists every problem, one per line. Keys of datasets that were left out are filled in with their defaults.
     """
     rules = yaml.safe_load(schema.read_text(encoding="utf-8"))
     rules["properties"]["competitors"] |= competitors_schema()
+    rules["properties"]["datasets"] |= registry.schema("#/$defs/user_counts", "#/$defs/set_sizes")
+    # the paper's figures are made of these
+    rules["properties"]["datasets"]["required"] = sorted({dataset for dataset, _ in FIGURES.values()})
     validator = _STRICT(rules)
     found = sorted(validator.iter_errors(config), key=lambda error: [str(part) for part in error.absolute_path])
     problems = [_describe(error) for error in found]
     if not problems:
         assert isinstance(config, dict)
+        registry.complete(config["datasets"])
         problems = list(_cross_check(config))
     if problems:
         listed = "\n".join(f"  - {problem}" for problem in problems)
         raise ConfigError(f"{where} is not valid ({len(problems)} problem{'s' * (len(problems) > 1)}):\n{listed}")
-
-
-def given_msnbc_path(config: Config, environ: Mapping[str, str]) -> Path | None:
-    """Path of the user's own MSNBC file: environment variable, else configuration, else None.
-
-    Raises
-    ------
-    ConfigError
-        If there is no such file: a path that was given is never passed over.
-    """
-    for origin, value in (
-        (f"environment variable {PATH_VARIABLE}", environ.get(PATH_VARIABLE)),
-        ("msnbc.path", config["msnbc"]["path"]),
-    ):
-        if value:
-            path = Path(value).expanduser()
-            if not path.is_file():
-                raise ConfigError(
-                    f"{origin} = {value!r} is not allowed: there is no such file. Give the path of "
-                    "msnbc990928.seq (.seq, .seq.gz or the UCI zip), or leave it empty to download it."
-                )
-            return path
-    return None
 
 
 def _describe(error: jsonschema.ValidationError) -> str:
@@ -133,6 +113,7 @@ def _allowed(schema: Any, error: jsonschema.ValidationError) -> str:
         "maximum": "<=",
         "minItems": "of length >=",
         "maxItems": "of length <=",
+        "pattern": "matching",
     }
     bounds = [f"{sign} {schema[name]}" for name, sign in limits.items() if name in schema]
     return " ".join([f"of type {words}", *bounds])
@@ -164,29 +145,24 @@ def _cross_check(config: Config) -> Iterator[str]:
     grid = config["blanket_per_user"]
     if grid["low"] >= grid["high"]:
         yield f"blanket_per_user.low = {grid['low']} is not allowed: it must be below high = {grid['high']}"
-    yield from _check_sizes("msnbc", config["msnbc"], _msnbc_domains(config["msnbc"]))
-    yield from _check_sizes("synthetic", config["synthetic"], [config["synthetic"]["domain_size"]] * 1000)
-    for dataset in ("msnbc", "synthetic"):
-        for n_users in config[dataset]["n_users"]:
-            if config["delta_times_n"] >= n_users:
-                yield (
-                    f"delta_times_n = {config['delta_times_n']} is not allowed: delta = delta_times_n / n_users "
-                    f"must be below 1, also for {dataset}.n_users = {n_users}"
-                )
-    if max(config["msnbc"]["n_users"]) > 989_818:
-        yield f"msnbc.n_users = {config['msnbc']['n_users']} is not allowed: the data have 989818 users"
+    for name, section in config["datasets"].items():
+        yield from _check_dataset(name, section, config["delta_times_n"])
 
 
-def _msnbc_domains(msnbc: Config) -> list[int]:
-    """Domain size per set size: dummy padding adds s items."""
-    dummy = msnbc["padding"] == "dummy"
-    return [MSNBC_DOMAIN_SIZE + (size if dummy else 0) for size in msnbc["set_sizes"]]
-
-
-def _check_sizes(dataset: str, section: Config, domains: list[int]) -> Iterator[str]:
-    for size, domain in zip(section["set_sizes"], domains, strict=False):
+def _check_dataset(name: str, section: Config, delta_times_n: float) -> Iterator[str]:
+    """Problems of one dataset: sets that do not fit the domain, users that are not there, delta of 1 and more."""
+    dataset = registry.every()[name]
+    for size in section["set_sizes"]:
+        domain = dataset.domain_size(section, size)
         if size >= domain:
-            yield f"{dataset}.set_sizes: {size} is not allowed: it must be below the domain size {domain}"
+            yield f"datasets.{name}.set_sizes: {size} is not allowed: it must be below the domain size {domain}"
     for n_users in section["n_users"]:
-        if n_users < 2:
-            yield f"{dataset}.n_users: {n_users} is not allowed: it must be at least 2"
+        if delta_times_n >= n_users:
+            yield (
+                f"delta_times_n = {delta_times_n} is not allowed: delta = delta_times_n / n_users must be below 1, "
+                f"also for datasets.{name}.n_users = {n_users}"
+            )
+    if dataset.most_users is not None and max(section["n_users"]) > dataset.most_users:
+        yield (
+            f"datasets.{name}.n_users = {section['n_users']} is not allowed: the data have {dataset.most_users} users"
+        )

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 Config = dict[str, Any]
-MSNBC_DOMAIN_SIZE = 17
 
 #: Figure -> (dataset, splits), as in the paper; panels run over splits, then set sizes, then numbers of users.
 FIGURES: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -58,36 +57,6 @@ def output_folder(config: Config) -> str:
 def scenario_from(values: dict[str, Any]) -> Scenario:
     """Inverse of ``dataclasses.asdict``: how a scenario travels through a rule's params."""
     return Scenario(Setting(**values["setting"]), values["split"])
-
-
-def settings(config: Config) -> list[Setting]:
-    """All populations of a configuration, in the order of the figures."""
-    found = []
-    for dataset in ("msnbc", "synthetic"):
-        section = config[dataset]
-        for set_size in section["set_sizes"]:
-            for n_users in section["n_users"]:
-                found.append(Setting(dataset, n_users, set_size, domain_size(config, dataset, set_size)))
-    return found
-
-
-def domain_size(config: Config, dataset: str, set_size: int) -> int:
-    """Number of items of a dataset; dummy padding adds set_size items to MSNBC's 17."""
-    if dataset == "synthetic":
-        return int(config["synthetic"]["domain_size"])
-    return MSNBC_DOMAIN_SIZE + (set_size if config["msnbc"]["padding"] == "dummy" else 0)
-
-
-def scenarios(config: Config) -> list[Scenario]:
-    """All panels of a configuration."""
-    return [Scenario(setting, split) for setting in settings(config) for split in config["splits"]]
-
-
-def panels(config: Config, figure: str) -> list[Scenario]:
-    """Panels of one figure, in the paper's order."""
-    dataset, splits = FIGURES[figure]
-    inside = [setting for setting in settings(config) if setting.dataset == dataset]
-    return [Scenario(setting, split) for split in splits for setting in inside]
 
 
 def blanket_grid(config: Config) -> list[float]:

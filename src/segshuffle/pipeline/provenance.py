@@ -35,7 +35,7 @@ def provenance(
     outputs : iterable of Path
         Files to hash; listed relative to `root`.
     data : mapping
-        Source of the real data, as its JSON file holds it.
+        Dataset -> source of its data, as its JSON file holds it.
     commit : str
         Commit of the code; "-dirty" behind it if tracked files differ.
     """
@@ -50,7 +50,7 @@ def provenance(
         "edition": config["edition"],
         "seed": config["seed"],
         "versions": versions,
-        "data": {"msnbc": dict(data)},
+        "data": dict(data),
         "outputs": {path.relative_to(root).as_posix(): sha256_of(path) for path in sorted(outputs)},
     }
     return json.dumps(record, indent=2, ensure_ascii=False) + "\n"

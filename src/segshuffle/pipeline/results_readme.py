@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from segshuffle.datasets.registry import dataset_label
+
 _FILES = {
     "index.html": "everything on one page: story, verdicts, figures, interactive charts; opens without a network",
     "mse.csv": "one row per (dataset, n_users, set_size, split, method, blanket_per_user): the numbers of Figures 2-6 "
@@ -25,7 +27,7 @@ _FILES = {
     "errors/": "squared error of every repetition, a file per panel",
     "tight/, audit/": "the parts of tight.csv, a file per panel, and of audit.csv, a file per population",
     "plans/, plans-tight/": "every parameter of every method, a file per population; made before any data is looked at",
-    "populations/": "the simulated users' items (npz); data/: the MSNBC sessions and where they came from",
+    "populations/": "the simulated users' items (npz); data/: the data of every dataset and where they came from",
     "config.yaml": "the configuration in effect",
     "provenance.json": "versions, commit, seed, data source, and the SHA-256 of the figures, tables and verdicts (not "
     "of plans, populations, errors, tight/, audit/ and referee/)",
@@ -55,11 +57,13 @@ def guide(*, config: Mapping[str, Any], data: Mapping[str, Any]) -> str:
     lines = ["# Results", ""]
     if config["edition"] != "full":
         lines += [f"This is a **{config['edition']}** run: it shows that everything works, and is not a result.", ""]
-    if data["kind"] == "real":
-        lines += [f"MSNBC: the real log (SHA-256 of the uncompressed file {data['sha256']}).", ""]
-    else:
-        reason = str(data["reason"]).splitlines()[0]
-        lines += [f"MSNBC: a **stand-in**, not the real log, because {reason}", ""]
+    for name, source in data.items():
+        label = dataset_label(name, "real")
+        if source["kind"] == "real":
+            lines += [f"{label}: the real data (SHA-256 of the uncompressed file {source['sha256']}).", ""]
+        else:
+            reason = str(source["reason"]).splitlines()[0]
+            lines += [f"{label}: a **stand-in**, not the real data, because {reason}", ""]
     lines += [f"{config['repetitions']} repetitions, seed {config['seed']}.", "", "## Files", ""]
     lines += [f"- `{name}`: {text}" for name, text in _FILES.items()]
     lines += ["", "## Columns of mse.csv", ""]

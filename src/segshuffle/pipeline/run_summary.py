@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
+from segshuffle.datasets.registry import dataset_label
 from segshuffle.pipeline.design import output_folder
 
 
@@ -16,7 +17,7 @@ def closing_words(root: Path) -> str:
     """Text about the finished run in `root`."""
     claims = pd.read_csv(root / "claims.csv")
     runtimes = pd.read_csv(root / "runtimes.csv").sort_values("seconds_total", ascending=False)
-    data = json.loads((root / "provenance.json").read_text(encoding="utf-8"))["data"]["msnbc"]
+    data = json.loads((root / "provenance.json").read_text(encoding="utf-8"))["data"]
     counts = ", ".join(f"{count} {verdict}" for verdict, count in claims["verdict"].value_counts().items())
     slowest = ", ".join(f"{row['rule']} {row['seconds_total']:.0f} s" for row in runtimes.head(4).to_dict("records"))
     lines = [
@@ -28,10 +29,13 @@ def closing_words(root: Path) -> str:
         f"time      {runtimes['seconds_total'].sum():.0f} s of jobs: {slowest} ({root}/runtimes.csv)",
         f"record    {root}/provenance.json",
     ]
-    if data["kind"] == "real":
-        lines.append(f"data      MSNBC: the real log, verified ({data['origin']})")
-    else:
-        lines.append("data      MSNBC is a STAND-IN, not the real log: " + str(data["reason"]).splitlines()[0])
+    for name, source in data.items():
+        label = dataset_label(name, "real")
+        if source["kind"] == "real":
+            lines.append(f"data      {label}: the real data, verified ({source['origin']})")
+        else:
+            reason = str(source["reason"]).splitlines()[0]
+            lines.append(f"data      {label} is a STAND-IN, not the real data: {reason}")
     return "\n".join(lines)
 
 

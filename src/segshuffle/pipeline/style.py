@@ -31,17 +31,10 @@ _STEPS = ((1.0,), (1.0, 3.0), (1.0, 2.0, 5.0), (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.
 #: Fewest and most labelled ticks that a logarithmic axis should have.
 _FEWEST_TICKS, _MOST_TICKS = 2, 8
 
-DATASETS = {"msnbc": "MSNBC", "synthetic": "Synthetic"}
-
 
 def use_style() -> None:
     """Load the project's style sheet on top of matplotlib's defaults."""
     plt.style.use(["default", str(STYLE)])
-
-
-def dataset_label(dataset: str, source: str) -> str:
-    """Name of a dataset as it must appear on every figure: a stand-in is named as one."""
-    return f"{DATASETS[dataset]} (stand-in)" if source == "stand-in" else DATASETS[dataset]
 
 
 def letters() -> Iterator[str]:

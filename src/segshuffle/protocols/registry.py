@@ -27,24 +27,25 @@ PACKAGE = __name__.rpartition(".")[0]
 
 
 @functools.cache
-def every(folder: Path = FOLDER, package: str = PACKAGE) -> dict[str, Declared]:
-    """All declared methods by name.
+def every(folder: Path = FOLDER, package: str = PACKAGE) -> dict[tuple[str, str], Declared]:
+    """All declared methods by accounting and name.
 
     Raises
     ------
     ConfigError
-        If a file cannot be imported or two declare the same name; says which.
+        If a file cannot be imported or two declare the same; says which.
     """
-    found: dict[str, Declared] = {}
-    origin: dict[str, str] = {}
+    found: dict[tuple[str, str], Declared] = {}
+    origin: dict[tuple[str, str], Path] = {}
     for file in listed(folder):
-        for declared in _imported(folder / f"{file}.py", package).METHODS:
-            if declared.name in found:
+        path = folder / f"{file}.py"
+        for declared in _imported(path, package).METHODS:
+            key = (declared.accounting, declared.name)
+            if key in found:
                 raise ConfigError(
-                    f"{folder / file}.py: declares the method {declared.name!r}, as {origin[declared.name]} does; "
-                    "give it a name of its own."
+                    f"{path}: declares the {key[0]} method {key[1]!r}, as {origin[key]} does; rename one of them."
                 )
-            found[declared.name], origin[declared.name] = declared, f"{file}.py"
+            found[key], origin[key] = declared, path
     return found
 
 
@@ -74,40 +75,47 @@ def competitor(name: str, section: Mapping[str, Any] | None = None) -> Method:
         if name in names:
             given = (section or {}).get(file, {})
             options = {key: given.get(key, schema["default"]) for key, schema in schemas.items()}
-            return every()[name].make(options)
+            return every()["published", name].make(options)
     raise ParameterError("method", name, f"one of {', '.join(competitor_names())}")
 
 
 def proven_curves(options: Mapping[str, Any]) -> dict[str, Method]:
     """Methods with proven accounting that are drawn over m, made with the options of their section."""
-    chosen = {name: each for name, each in every().items() if each.accounting == "proven" and each.role == "curve"}
-    return {name: each.make(options) for name, each in chosen.items()}
+    return {name: each.make(options) for name, each in _proven().items() if each.role == "curve"}
 
 
 def proven_methods() -> dict[str, Method]:
     """Methods with proven accounting and one number per panel: competitors, then references."""
-    chosen = [each for each in every().values() if each.accounting == "proven" and each.role != "curve"]
+    chosen = [each for each in _proven().values() if each.role != "curve"]
     return {each.name: each.make({}) for each in sorted(chosen, key=lambda each: each.role != "competitor")}
+
+
+def _proven() -> dict[str, Declared]:
+    return {name: each for (accounting, name), each in every().items() if accounting == "proven"}
 
 
 def paper_competitors() -> frozenset[str]:
     """Names of the paper's own competitors, the only ones that its verdicts look at."""
-    return frozenset(name for name, each in every().items() if each.in_paper)
+    return frozenset(each.name for each in every().values() if each.in_paper)
 
 
-def look_of(name: str, parameters: Mapping[str, Any] | str | None = None) -> Look:
+def look_of(name: str, accounting: str | None = None, parameters: Mapping[str, Any] | str | None = None) -> Look:
     """How a method is drawn, the same everywhere; a method that is not declared goes under its own name.
 
     Parameters
     ----------
     name : str
         Name of the method.
+    accounting : str, optional
+        "published" or "proven"; by default the first of them that declares the method.
     parameters : mapping or str, optional
         The parameters of its plan, or their JSON as tables hold it: some legends show one of them.
     """
-    if name not in _looks():
+    wanted = ("published", "proven") if accounting is None else (accounting,)
+    key = next(((each, name) for each in wanted if (each, name) in every()), None)
+    if key is None:
         return spare_look(name, zlib.crc32(name.encode()), taken=list(_looks().values()))
-    look, detail = _looks()[name], every()[name].detail
+    look, detail = _looks()[key], every()[key].detail
     if not detail or parameters is None:
         return look
     values = json.loads(parameters) if isinstance(parameters, str) else parameters
@@ -115,17 +123,17 @@ def look_of(name: str, parameters: Mapping[str, Any] | str | None = None) -> Loo
 
 
 @functools.cache
-def _looks() -> dict[str, Look]:
+def _looks() -> dict[tuple[str, str], Look]:
+    """Declared looks, and for those who declare a label alone one that nobody has."""
     own = [each.look for each in every().values() if isinstance(each.look, Look)]
-    looks: dict[str, Look] = {}
-    for name, each in every().items():
-        spare = sum(isinstance(every()[other].look, str) for other in looks)
-        looks[name] = each.look if isinstance(each.look, Look) else spare_look(each.look, spare, taken=own)
+    looks: dict[tuple[str, str], Look] = {}
+    for index, (key, each) in enumerate(every().items()):
+        looks[key] = each.look if isinstance(each.look, Look) else spare_look(each.look, index, taken=own)
     return looks
 
 
-def looks_in(table: pd.DataFrame) -> dict[str, Look]:
+def looks_in(table: pd.DataFrame, accounting: str | None = None) -> dict[str, Look]:
     """Looks of the methods of a table, in the order of their first rows: ours first, then as configured."""
     columns = [name for name in ("method", "parameters") if name in table]
     rows: Iterable[Mapping[Any, Any]] = table[columns].drop_duplicates("method").to_dict("records")
-    return {row["method"]: look_of(row["method"], row.get("parameters")) for row in rows}
+    return {row["method"]: look_of(row["method"], accounting, row.get("parameters")) for row in rows}

@@ -12,8 +12,9 @@ import pytest
 
 from segshuffle.datasets.population import save_population
 from segshuffle.datasets.populations import uniform_population
-from segshuffle.pipeline.design import Scenario, settings
+from segshuffle.pipeline.design import Scenario
 from segshuffle.pipeline.jobs import to_csv
+from segshuffle.pipeline.scenarios import settings
 from segshuffle.pipeline.seeds import stream
 from segshuffle.studies.reproduction.aggregate import COLUMNS, Folder, collect, summarise_folder, summarise_scenario
 from segshuffle.studies.reproduction.planning import plan_setting

@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 from segshuffle.datasets.populations import uniform_population
-from segshuffle.pipeline.design import Scenario, level_counts, scenarios, settings
+from segshuffle.pipeline.design import Scenario, level_counts
+from segshuffle.pipeline.scenarios import scenarios, settings
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.base import Problem, uniform_item_counts
 from segshuffle.protocols.central import GaussianCurator
@@ -34,7 +35,7 @@ def case(tiny_config, monkeypatch):
     for module in (tight, tight_planning):
         monkeypatch.setattr(module, "point_methods", lambda: methods)
     tiny_config["splits"] = {"S1": tiny_config["splits"]["S1"]}
-    tiny_config["synthetic"] = {"domain_size": 8, "n_users": [200], "set_sizes": [2]}
+    tiny_config["datasets"]["synthetic"] = {"domain_size": 8, "n_users": [200], "set_sizes": [2]}
     tiny_config["tight"] = {"copies_max": 4, "max_messages": [12, 40]}
     setting = next(s for s in settings(tiny_config) if s.dataset == "synthetic")
     population = uniform_population(domain_size=8, set_size=2, n_users=200, rng=stream(0, "population"))
@@ -281,7 +282,7 @@ def figures(keys):
 
 @pytest.fixture(params=["S1", pytest.param("S1 S2 S3", marks=pytest.mark.exhaustive)])
 def headline(request, full_config):
-    keys = {name: full_config[name] for name in ("levels", "splits", "delta_times_n", "msnbc", "synthetic", "tight")}
+    keys = {name: full_config[name] for name in ("levels", "splits", "delta_times_n", "datasets", "tight")}
     keys["splits"] = {name: keys["splits"][name] for name in request.param.split()}
     rows = figures(json.dumps(keys))
     assert len(rows) == 6 * len(keys["splits"])

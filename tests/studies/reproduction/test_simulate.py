@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 from segshuffle.datasets.populations import uniform_population
-from segshuffle.pipeline.design import Scenario, blanket_grid, level_counts, settings
+from segshuffle.pipeline.design import Scenario, blanket_grid, level_counts
+from segshuffle.pipeline.scenarios import settings
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.listed import competitor_names
 from segshuffle.protocols.segmented import Segmented

@@ -13,7 +13,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from segshuffle.pipeline.style import DATASETS, mark_edition, use_style
+from segshuffle.datasets.registry import dataset_label
+from segshuffle.pipeline.style import mark_edition, use_style
 
 _LETTERS = "abcdefghijklmnop"
 _SETTING = ["dataset", "n_users", "set_size", "domain_size"]
@@ -56,7 +57,8 @@ def draw(table: pd.DataFrame, *, edition: str) -> Figure:
     for letter, axis, (setting, rows) in zip(_LETTERS, axes.flat, groups, strict=False):
         _panel(axis, rows, levels)
         dataset, n_users, set_size, domain_size = setting
-        axis.set_title(f"({letter}) {DATASETS[str(dataset)]}: $n$ = {n_users:,}, $d$ = {domain_size}, $s$ = {set_size}")
+        name = dataset_label(str(dataset), "real")
+        axis.set_title(f"({letter}) {name}: $n$ = {n_users:,}, $d$ = {domain_size}, $s$ = {set_size}")
     for axis in axes.flat[len(groups) :]:
         axis.set_visible(False)
     figure.legend(handles=_handles(levels), loc="outside lower center", ncols=2)

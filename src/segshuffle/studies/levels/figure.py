@@ -12,8 +12,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
+from segshuffle.datasets.registry import dataset_label
 from segshuffle.looks import Look
-from segshuffle.pipeline.style import dataset_label, mark_edition, use_style
+from segshuffle.pipeline.style import mark_edition, use_style
 
 _LETTERS = "abcdefghijklmnop"
 #: Least ratio of the ends of an axis of errors: a panel without an effect should not look like one.

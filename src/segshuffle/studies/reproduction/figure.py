@@ -13,8 +13,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
+from segshuffle.datasets.registry import dataset_label
 from segshuffle.pipeline.design import Scenario
-from segshuffle.pipeline.style import dataset_label, mark_edition, use_style
+from segshuffle.pipeline.style import mark_edition, use_style
 from segshuffle.protocols.registry import look_of, looks_in
 
 _LETTERS = "abcdefghijklmnop"

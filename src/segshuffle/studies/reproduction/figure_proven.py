@@ -88,7 +88,7 @@ def _levels(axis: Axes, rows: pd.DataFrame, low: float, high: float) -> None:
     """Methods without an m of ours as level lines, marked a few times so that they differ in grey."""
     marks = [low * (high / low) ** share for share in (0.06, 0.35, 0.65, 0.94)]
     for row in rows.to_dict("records"):
-        look = look_of(row["method"], row.get("parameters"))
+        look = look_of(row["method"], parameters=row.get("parameters"))
         axis.plot(
             [low, *marks, high],
             [row["mse_mean"]] * (len(marks) + 2),

@@ -7,7 +7,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
-from segshuffle.pipeline.style import dataset_label, mark_edition, use_style
+from segshuffle.datasets.registry import dataset_label
+from segshuffle.pipeline.style import mark_edition, use_style
 from segshuffle.protocols.registry import look_of, looks_in
 
 _PANEL = ["dataset", "set_size", "n_users", "split"]

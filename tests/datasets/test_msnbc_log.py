@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from segshuffle.datasets import msnbc
+from segshuffle.datasets import msnbc, msnbc_log
 from segshuffle.datasets.archive import read_sessions_file
 from segshuffle.errors import DataError
 
 HEADER = (
     b"% Different categories found in input file:\r\n\r\n"
-    + " ".join(msnbc.CATEGORIES).encode()
+    + " ".join(msnbc_log.CATEGORIES).encode()
     + b"\r\n\r\n\r\n% Sequences:\r\n\r\n"
 )
 
@@ -30,23 +30,28 @@ def real_masks():
     path = real_file()
     if not path.is_file():
         pytest.skip("the real MSNBC file is not here; set SEGSHUFFLE_MSNBC to its path")
-    return msnbc.parse_sessions(read_sessions_file(path))
+    return msnbc_log.parse_sessions(read_sessions_file(path))
 
 
 def test_constants_agree_with_each_other():
-    assert sum(msnbc.USERS_PER_SET_SIZE) == msnbc.N_SESSIONS
-    assert len(msnbc.CATEGORIES) == len(msnbc.USERS_PER_CATEGORY) == len(msnbc.USERS_PER_SET_SIZE) == msnbc.DOMAIN_SIZE
+    assert sum(msnbc_log.USERS_PER_SET_SIZE) == msnbc.N_SESSIONS
+    assert (
+        len(msnbc_log.CATEGORIES)
+        == len(msnbc_log.USERS_PER_CATEGORY)
+        == len(msnbc_log.USERS_PER_SET_SIZE)
+        == msnbc.DOMAIN_SIZE
+    )
     # Both marginals count the pairs (user, distinct category).
-    pairs = sum(size * users for size, users in enumerate(msnbc.USERS_PER_SET_SIZE, start=1))
-    assert pairs == sum(msnbc.USERS_PER_CATEGORY)
+    pairs = sum(size * users for size, users in enumerate(msnbc_log.USERS_PER_SET_SIZE, start=1))
+    assert pairs == sum(msnbc_log.USERS_PER_CATEGORY)
 
 
 def test_real_file_has_the_published_counts(real_masks):
     assert real_masks.dtype == np.uint32
     assert real_masks.shape == (msnbc.N_SESSIONS,)
-    assert tuple(msnbc.users_per_set_size(real_masks)) == msnbc.USERS_PER_SET_SIZE
-    assert tuple(np.bincount(msnbc.set_sizes(real_masks))[1:]) == msnbc.USERS_PER_SET_SIZE
-    assert tuple(msnbc.users_per_category(real_masks)) == msnbc.USERS_PER_CATEGORY
+    assert tuple(msnbc_log.users_per_set_size(real_masks)) == msnbc_log.USERS_PER_SET_SIZE
+    assert tuple(np.bincount(msnbc_log.set_sizes(real_masks))[1:]) == msnbc_log.USERS_PER_SET_SIZE
+    assert tuple(msnbc_log.users_per_category(real_masks)) == msnbc_log.USERS_PER_CATEGORY
 
 
 def test_real_file_begins_as_read_by_eye(real_masks):
@@ -61,14 +66,14 @@ def test_real_file_begins_as_read_by_eye(real_masks):
 def test_line_ends_trailing_spaces_and_final_newline_do_not_matter(newline, space, end):
     lines = [b"1 1", b"17", b"3 2 2 10 3"]
     raw = HEADER.replace(b"\r\n", newline) + newline.join(line + space for line in lines) + end
-    assert msnbc.parse_sessions(raw).tolist() == [1, 1 << 16, 4 + 2 + (1 << 9)]
+    assert msnbc_log.parse_sessions(raw).tolist() == [1, 1 << 16, 4 + 2 + (1 << 9)]
 
 
 def test_helpers_on_a_small_example():
     masks = np.array([0b1, 0b101, (1 << 17) - 1], dtype=np.uint32)
-    assert msnbc.set_sizes(masks).tolist() == [1, 2, 17]
-    assert msnbc.users_per_category(masks).tolist() == [3, 1, 2, *[1] * 14]
-    matrix = msnbc.masks_to_matrix(masks)
+    assert msnbc_log.set_sizes(masks).tolist() == [1, 2, 17]
+    assert msnbc_log.users_per_category(masks).tolist() == [3, 1, 2, *[1] * 14]
+    matrix = msnbc_log.masks_to_matrix(masks)
     assert matrix.shape == (3, 17)
     assert matrix.sum(axis=0).tolist() == [3, 1, 2, *[1] * 14]
 
@@ -94,7 +99,7 @@ def test_helpers_on_a_small_example():
 )
 def test_malformed_session_is_refused_with_line_and_value(body, line, shown):
     with pytest.raises(DataError) as caught:
-        msnbc.parse_sessions(HEADER + body, source="mine.seq")
+        msnbc_log.parse_sessions(HEADER + body, source="mine.seq")
     assert f"mine.seq, line {line}:" in str(caught.value)
     assert shown.replace("\\\\", "\\") in str(caught.value).replace("\\\\", "\\")
 
@@ -116,14 +121,14 @@ def test_malformed_session_is_refused_with_line_and_value(body, line, shown):
 )
 def test_malformed_header_is_refused(raw, message):
     with pytest.raises(DataError, match=r"^msnbc990928\.seq") as caught:
-        msnbc.parse_sessions(raw)
+        msnbc_log.parse_sessions(raw)
     assert message in str(caught.value)
 
 
 @given(st.binary(max_size=300))
 def test_arbitrary_bytes_raise_nothing_but_data_error(raw):
     with pytest.raises(DataError):
-        msnbc.parse_sessions(raw)
+        msnbc_log.parse_sessions(raw)
 
 
 def slow_parse(body):
@@ -149,6 +154,6 @@ def test_vectorised_parser_agrees_with_a_slow_one(body):
     raw = HEADER + body
     if expected is None:
         with pytest.raises(DataError):
-            msnbc.parse_sessions(raw)
+            msnbc_log.parse_sessions(raw)
     else:
-        assert msnbc.parse_sessions(raw).tolist() == expected
+        assert msnbc_log.parse_sessions(raw).tolist() == expected

@@ -1,0 +1,91 @@
+"""What the file of a dataset says of it, for everybody who configures, fetches, samples, plans or draws it.
+
+The Snakefile imports every dataset: a file's own imports of numpy belong inside its functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from segshuffle.datasets.population import Population
+    from segshuffle.datasets.source import DataSource
+
+#: A dataset's section of the configuration, complete.
+Section = Mapping[str, Any]
+
+
+class Place(NamedTuple):
+    """Where a dataset may look for its data.
+
+    Parameters
+    ----------
+    given : Path or None
+        The user's own copy; if there is one nothing else may be tried.
+    cache : Path
+        Folder in which downloads are kept.
+    stream : callable
+        Random generator for a role, such as ``stream("stand-in")``.
+    log : callable
+        Takes a line of text.
+    """
+
+    given: Path | None
+    cache: Path
+    stream: Callable[..., np.random.Generator]
+    log: Callable[[str], object]
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """One dataset; its file says ``DATASET = Dataset(...)``.
+
+    Parameters
+    ----------
+    name : str
+        Section of ``datasets`` in the configuration, and identifier in tables and file names.
+    label : str
+        Name in figures.
+    kind : str
+        "real" (a stand-in is then possible) or "synthetic".
+    domain_size : callable
+        Number of items of a section at a set size.
+    population : callable
+        Users who hold exactly set_size items: called with section, n_users, set_size, rng, data and source; the last
+        two are what `obtain` returned, or None.
+    licence : str
+        Licence and citation.
+    keys : mapping
+        JSON schema of every key of the section beside n_users and set_sizes, with a description; a key with a default
+        may be left out.
+    obtain : callable, optional
+        Returns the data as an array and where they came from; called with section and a `Place`.
+    refresh : callable, optional
+        Tries, in a second or two, to get into the cache what `obtain` had to replace by a stand-in; returns whether it
+        is there now. Called with section and the cache.
+    given : str
+        Environment variable with the path of the user's own copy, before the key ``path`` of the section.
+    given_is : str
+        What that file is, for messages.
+    most_users : int, optional
+        Users that the data have.
+    """
+
+    name: str
+    label: str
+    kind: str
+    domain_size: Callable[[Section, int], int]
+    population: Callable[..., Population]
+    licence: str = ""
+    keys: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    obtain: Callable[[Section, Place], tuple[NDArray[Any], DataSource]] | None = None
+    refresh: Callable[[Section, Path], bool] | None = None
+    given: str = ""
+    given_is: str = "the data file"
+    most_users: int | None = None

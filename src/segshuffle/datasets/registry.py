@@ -1,0 +1,95 @@
+"""All datasets that there are: every file of this folder that says ``DATASET = Dataset(...)``.
+
+Imported by the Snakefile: no numpy. A rule whose script imports this module depends on every file of this folder.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from segshuffle.datasets.declared import Dataset
+from segshuffle.datasets.source import shown_label
+from segshuffle.errors import ConfigError
+
+FOLDER, PACKAGE = Path(__file__).parent, __name__.rpartition(".")[0]
+_DECLARES = re.compile(r"^DATASET\b", re.MULTILINE)
+
+
+@functools.cache
+def every(folder: Path = FOLDER, package: str = PACKAGE) -> dict[str, Dataset]:
+    """All datasets by name.
+
+    Raises
+    ------
+    ConfigError
+        If a file cannot be imported or two declare the same name; says which.
+    """
+    found: dict[str, Dataset] = {}
+    for path in sorted(folder.glob("*.py")):
+        if not _DECLARES.search(path.read_text(encoding="utf-8", errors="replace")):
+            continue
+        try:
+            dataset: Dataset = importlib.import_module(f"{package}.{path.stem}").DATASET
+        except Exception as error:
+            raise ConfigError(f"{path}: cannot be imported: {type(error).__name__}: {error}") from error
+        if dataset.name in found:
+            raise ConfigError(f"{path}: declares the dataset {dataset.name!r}, as another file does; rename it.")
+        found[dataset.name] = dataset
+    return found
+
+
+def schema(user_counts: str, set_sizes: str) -> dict[str, Any]:
+    """JSON schema of the section ``datasets``, given the references of the keys that all datasets have."""
+    common = {"n_users": {"$ref": user_counts}, "set_sizes": {"$ref": set_sizes}}
+    sections = {
+        dataset.name: {
+            "type": "object",
+            "additionalProperties": False,
+            "required": [*common, *(key for key, rules in dataset.keys.items() if "default" not in rules)],
+            "properties": {**common, **dataset.keys},
+        }
+        for dataset in every().values()
+    }
+    return {"type": "object", "additionalProperties": False, "minProperties": 1, "properties": sections}
+
+
+def complete(sections: dict[str, dict[str, Any]]) -> None:
+    """Fill in the defaults of keys that were left out."""
+    for name, section in sections.items():
+        for key, rules in every()[name].keys.items():
+            if "default" in rules:
+                section.setdefault(key, rules["default"])
+
+
+def given_path(name: str, section: Mapping[str, Any], environ: Mapping[str, str]) -> Path | None:
+    """Path of the user's own copy: environment variable, else the key ``path``, else None.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such file: a path that was given is never passed over.
+    """
+    dataset = every()[name]
+    asked = [(f"datasets.{name}.path", section.get("path"))]
+    if dataset.given:
+        asked.insert(0, (f"environment variable {dataset.given}", environ.get(dataset.given)))
+    for origin, value in asked:
+        if value:
+            path = Path(value).expanduser()
+            if not path.is_file():
+                raise ConfigError(
+                    f"{origin} = {value!r} is not allowed: there is no such file. Give the path of "
+                    f"{dataset.given_is}, or leave it empty."
+                )
+            return path
+    return None
+
+
+def dataset_label(name: str, kind: str) -> str:
+    """Name of a dataset in figures and tables: a stand-in is named as one, and nothing is left without a name."""
+    return shown_label(every()[name].label if name in every() else name, kind)

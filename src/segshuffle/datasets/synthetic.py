@@ -1,0 +1,30 @@
+"""Synthetic users: uniformly random sets of items."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from segshuffle.datasets.declared import Dataset, Section
+
+if TYPE_CHECKING:
+    from segshuffle.datasets.population import Population
+
+
+def _domain_size(section: Section, _set_size: int) -> int:
+    return int(section["domain_size"])
+
+
+def _population(*, section: Section, n_users: int, set_size: int, rng: Any, **_unused: Any) -> Population:
+    from segshuffle.datasets.populations import uniform_population
+
+    return uniform_population(domain_size=section["domain_size"], set_size=set_size, n_users=n_users, rng=rng)
+
+
+DATASET = Dataset(
+    name="synthetic",
+    label="Synthetic",
+    kind="synthetic",
+    keys={"domain_size": {"description": "Number of items", "type": "integer", "minimum": 2, "maximum": 32767}},
+    domain_size=_domain_size,
+    population=_population,
+)

@@ -1,0 +1,32 @@
+"""What a configuration runs: every population, every panel, and the panels of every figure.
+
+Imported by the Snakefile, which every remote job parses again: no numpy. Apart from `design`, so that a script that
+only handles a scenario does not depend on the files of all datasets.
+"""
+
+from __future__ import annotations
+
+from segshuffle.datasets.registry import every
+from segshuffle.pipeline.design import FIGURES, Config, Scenario, Setting
+
+
+def settings(config: Config) -> list[Setting]:
+    """All populations of a configuration, in the order of the figures."""
+    return [
+        Setting(name, n_users, set_size, every()[name].domain_size(section, set_size))
+        for name, section in config["datasets"].items()
+        for set_size in section["set_sizes"]
+        for n_users in section["n_users"]
+    ]
+
+
+def scenarios(config: Config) -> list[Scenario]:
+    """All panels of a configuration."""
+    return [Scenario(setting, split) for setting in settings(config) for split in config["splits"]]
+
+
+def panels(config: Config, figure: str) -> list[Scenario]:
+    """Panels of one figure, in the paper's order."""
+    dataset, splits = FIGURES[figure]
+    inside = [setting for setting in settings(config) if setting.dataset == dataset]
+    return [Scenario(setting, split) for split in splits for setting in inside]

@@ -1,0 +1,152 @@
+"""A competitor is one file in protocols/ and one entry of the configuration."""
+
+import importlib
+import json
+import sys
+
+import pandas as pd
+import pytest
+import yaml
+from extension_files import COMPETITOR, add_competitor
+
+from segshuffle.errors import ConfigError, ParameterError
+from segshuffle.looks import Look
+from segshuffle.protocols import listed as source
+from segshuffle.protocols import registry
+from segshuffle.studies.reproduction.claims import Panels
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """Write files of a package of protocols; returns its folder and name."""
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def build(**files):
+        folder = tmp_path / f"rivals_{len(list(tmp_path.iterdir()))}"
+        folder.mkdir()
+        (folder / "__init__.py").touch()
+        for name, text in files.items():
+            (folder / f"{name}.py").write_text(text, encoding="utf-8")
+        importlib.invalidate_caches()
+        return folder, folder.name
+
+    yield build
+    for name in [name for name in sys.modules if name.startswith("rivals_")]:
+        del sys.modules[name]
+
+
+def test_a_file_is_found_by_being_there(package):
+    folder, name = package(guess=COMPETITOR, helper="x = 1")
+    assert source.listed(folder) == {"guess": (("guess",), {"share": source.listed(folder)["guess"][1]["share"]})}
+    declared = registry.every(folder, name)["published", "guess"]
+    assert declared.make({"share": 0.5}).share == 0.5
+    assert not declared.in_paper
+
+
+def test_names_in_the_source_are_the_names_that_run():
+    """What the configuration is checked with, against what the files declare when they are imported."""
+    competitors = [
+        name
+        for (accounting, name), each in registry.every().items()
+        if accounting == "published" and each.role == "competitor"
+    ]
+    assert list(source.competitor_names()) == competitors
+    for file, (names, options) in source.listed().items():
+        module = importlib.import_module(f"segshuffle.protocols.{file}")
+        assert getattr(module, "OPTIONS", {}) == options
+        for name in names:
+            assert registry.competitor(name).name == name
+
+
+@pytest.mark.parametrize("text", ["METHODS = (", "\x00"])
+def test_a_file_that_is_no_python_is_named(package, text):
+    folder, _ = package(broken=text)
+    with pytest.raises(ConfigError, match=r"broken\.py: not a Python file"):
+        source.listed(folder)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["METHODS = (Declared(NAME),)", "METHODS = (Declared(),)", "OPTIONS = dict(x=1)\nMETHODS = (Declared('a'),)"],
+)
+def test_a_declaration_that_cannot_be_read_is_named(package, text):
+    folder, _ = package(odd=text)
+    with pytest.raises(ConfigError, match=r"odd\.py: METHODS must be a tuple of Declared"):
+        source.listed(folder)
+
+
+def test_a_file_that_fails_to_import_is_named(package):
+    folder, name = package(guess=COMPETITOR.replace("import numpy", "import nowhere"))
+    with pytest.raises(ConfigError, match=r"guess\.py: cannot be imported: ModuleNotFoundError: .*nowhere"):
+        registry.every(folder, name)
+
+
+def test_a_name_that_is_taken_is_refused_with_both_files(package):
+    folder, name = package(guess=COMPETITOR, other=COMPETITOR)
+    with pytest.raises(ConfigError, match=r"other\.py: declares the published method 'guess', as .*guess\.py does"):
+        registry.every(folder, name)
+
+
+def test_options_come_from_the_configuration_or_have_their_default():
+    assert registry.competitor("subexp-local").local_epsilon == 2.0
+    section = {"methods": [], "subset_exponential": {"local_epsilon": 1.0}}
+    assert registry.competitor("subexp-local", section).local_epsilon == 1.0
+    with pytest.raises(ParameterError, match="method = 'guess'"):
+        registry.competitor("guess")
+
+
+def test_the_legend_says_which_local_epsilon_was_configured():
+    look = registry.look_of("subexp-local", parameters={"local_epsilon": 1.0, "subset_size": 3})
+    assert look.label == "Subexp, local (ε = 1)"
+    table = pd.DataFrame({"method": ["subexp-local"], "parameters": [json.dumps({"local_epsilon": 0.25})]})
+    assert registry.looks_in(table)["subexp-local"].label == "Subexp, local (ε = 0.25)"
+
+
+def test_a_method_that_nobody_declares_is_drawn_under_its_own_name():
+    look = registry.look_of("unheard-of")
+    assert look.label == "unheard-of"
+    pairs = {(each.look.color, each.look.marker) for each in registry.every().values() if isinstance(each.look, Look)}
+    assert (look.color, look.marker) not in pairs
+
+
+def test_a_rival_of_ones_own_does_not_enter_the_papers_verdicts():
+    common = {"dataset": "msnbc", "n_users": 9, "set_size": 4, "split": "S1", "messages_per_user": 1.0}
+    rows = [("segmented", 1.0, 2.0), ("mm", 0.0, 3.0), ("guess", 0.0, 0.1), ("inverse-variance-sepmm", 0.0, 0.2)]
+    table = pd.DataFrame(
+        [
+            {**common, "method": method, "blanket_per_user": m, "mse_expected": error, "optimum": False}
+            for method, m, error in rows
+        ]
+    )
+    panel = Panels(table).get(dataset="msnbc", n_users=9, set_size=4, split="S1")
+    assert panel.competitors == {"mm": 3.0}
+    assert panel.strongest == "mm"
+
+
+def test_its_options_are_checked_before_any_job(new_checkout):
+    made = add_competitor(new_checkout())
+    with made.configured("competitors.guess", {"share": 3}):
+        status, said = made.run("-n", "fig2")
+    assert status != 0
+    assert "competitors.guess.share = 3 is not allowed: it must be of type number >= 0 <= 2" in said
+    with made.configured("competitors.methods", ["gess"]):
+        status, said = made.run("-n", "fig2")
+    assert status != 0
+    assert "competitors.methods.0 = 'gess' is not allowed: it must be one of" in said
+    assert "guess" in said
+
+
+@pytest.mark.exhaustive
+def test_it_appears_in_tables_figures_and_page_and_not_in_verdicts(extended):
+    table = pd.read_csv(extended.out / "mse.csv")
+    rows = table[table["method"] == "guess"]
+    assert len(rows) == len(table[["dataset", "split"]].drop_duplicates()) == 12
+    assert (rows["mse_stderr"] == 0).all()
+    # a constant answer has the error that its closed form says
+    assert rows["mse_mean"].to_numpy() == pytest.approx(rows["mse_expected"].to_numpy(), rel=1e-12, abs=0)
+    for figure in ("fig2", "fig5", "summary"):
+        assert "Guess (share 1)" in (extended.out / f"figures/{figure}.svg").read_text(encoding="utf-8"), figure
+    assert "Guess (share 1)" in (extended.out / "index.html").read_text(encoding="utf-8")
+    assert "guess" not in (extended.out / "claims.csv").read_text(encoding="utf-8")
+    config = yaml.safe_load((extended.out / "config.yaml").read_text(encoding="utf-8"))
+    assert config["competitors"]["methods"][-1] == "guess"

@@ -1,0 +1,109 @@
+"""A dataset is one file in datasets/ and one section of the configuration."""
+
+import importlib
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from extension_files import DATASET, add_dataset
+
+from segshuffle.datasets import registry
+from segshuffle.errors import ConfigError
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """Write files of a package of datasets; returns its folder and name."""
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def build(**files):
+        folder = tmp_path / f"data_{len(list(tmp_path.iterdir()))}"
+        folder.mkdir()
+        (folder / "__init__.py").touch()
+        for name, text in files.items():
+            (folder / f"{name}.py").write_text(text, encoding="utf-8")
+        importlib.invalidate_caches()
+        return folder, folder.name
+
+    yield build
+    for name in [name for name in sys.modules if name.startswith("data_")]:
+        del sys.modules[name]
+
+
+def test_a_file_is_found_by_being_there(package):
+    dataset = registry.every(*package(baskets=DATASET, helper="DATASETS = 1"))["baskets"]
+    assert dataset.domain_size({"goods": 5}, 2) == 5
+
+
+def test_a_file_that_fails_to_import_is_named(package):
+    with pytest.raises(ConfigError, match=r"baskets\.py: cannot be imported: NameError"):
+        registry.every(*package(baskets=DATASET.replace("keys={", "keys={nothing: 1, ")))
+
+
+def test_a_name_that_is_taken_is_refused(package):
+    with pytest.raises(ConfigError, match=r"other\.py: declares the dataset 'baskets'"):
+        registry.every(*package(baskets=DATASET, other=DATASET))
+
+
+def test_every_dataset_says_what_a_user_needs_to_know():
+    for name, dataset in registry.every().items():
+        assert dataset.name == name
+        assert dataset.label
+        assert dataset.kind in ("real", "synthetic")
+        assert dataset.licence or dataset.kind == "synthetic"
+        assert all(rules["description"] for rules in dataset.keys.values())
+
+
+def test_datasets_are_found_without_numpy():
+    code = "import sys; from segshuffle.pipeline import config, scenarios; from segshuffle.datasets import registry; "
+    code += "registry.every(); assert 'numpy' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_defaults_are_filled_in():
+    sections = {"msnbc": {"n_users": [5], "set_sizes": [2]}}
+    registry.complete(sections)
+    assert sections["msnbc"] == {
+        "n_users": [5],
+        "set_sizes": [2],
+        "path": None,
+        "download": True,
+        "padding": "in-domain",
+    }
+
+
+def test_what_is_wrong_is_said_before_any_job(new_checkout):
+    made = add_dataset(new_checkout())
+    for key, value, said in (
+        ("goods", 1, "datasets.baskets.goods = 1 is not allowed"),
+        ("n_users", [400], "the data have 300 users"),
+        ("set_sizes", [9], "datasets.baskets.set_sizes: 9 is not allowed: it must be below the domain size 9"),
+        ("path", "nowhere.txt", "datasets.baskets.path = 'nowhere.txt' is not allowed: there is no such file"),
+        ("good", 3, "unknown key 'good'; known keys are"),
+    ):
+        with made.configured(f"datasets.baskets.{key}", value):
+            status, text = made.run("-n", "fig2")
+        assert status != 0
+        assert said in text, text
+
+
+@pytest.mark.exhaustive
+def test_it_runs_through_all_panels_tables_figures_and_page(extended):
+    table = pd.read_csv(extended.out / "mse.csv")
+    rows = table[table["dataset"] == "baskets"]
+    assert set(rows["split"]) == {"S1", "S2", "S3", "half-and-half"}
+    assert set(rows["source"]) == {"real"}
+    assert np.isfinite(rows["mse_mean"]).all()
+    assert set(rows["method"]) == set(table["method"])
+    for name in ("audit.csv", "tight-summary.csv"):
+        assert "baskets" in set(pd.read_csv(extended.out / name)["dataset"]), name
+    assert (extended.out / "levels/baskets-n200-s2.csv").is_file()
+    assert "Baskets" in (extended.out / "figures/summary.svg").read_text(encoding="utf-8")
+    record = json.loads((extended.out / "provenance.json").read_text(encoding="utf-8"))["data"]
+    assert record["baskets"] == {"kind": "real", "sha256": None, "origin": "baskets.txt", "reason": ""}
+    page = (extended.out / "index.html").read_text(encoding="utf-8")
+    assert "Baskets, half-and-half: n = 200" in page
+    assert "made up for a test, CC0" in page

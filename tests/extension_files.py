@@ -1,0 +1,109 @@
+"""What a user adds: a competitor, a dataset, a split and levels of their own; each a file and a line or section."""
+
+import yaml
+
+#: A protocol that sends one message without content; its look is a label alone.
+COMPETITOR = '''
+"""Nobody says anything of use, and the server answers that all items are equally frequent."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from segshuffle.protocols.base import Plan
+from segshuffle.protocols.declared import Declared
+
+
+@dataclass(frozen=True)
+class Guess:
+    share: float
+    name: str = "guess"
+
+    def plan(self, problem):
+        return Plan("guess", problem, "exact", 0.0, 1.0, {"share": self.share}, 1.0)
+
+    def simulate(self, plan, sample, rng):
+        estimate = self.share * plan.problem.set_size / sample.domain_size
+        return np.full((sample.repetitions, sample.domain_size), estimate)
+
+    def expected_mse(self, plan, item_counts):
+        estimate = self.share * plan.problem.set_size / item_counts.size
+        return float(((item_counts / plan.problem.n_users - estimate) ** 2).sum())
+
+
+OPTIONS = {"share": {"description": "Factor", "type": "number", "minimum": 0, "maximum": 2, "default": 1.0}}
+METHODS = (Declared("guess", "Guess", lambda options: Guess(options["share"]), detail=" (share {share:g})"),)
+'''
+
+#: A dataset that is read from a file of the user's.
+DATASET = '''
+"""Baskets: who buys what, a line per customer."""
+
+from segshuffle.datasets.declared import Dataset
+
+
+def _obtain(section, place):
+    import numpy as np
+
+    from segshuffle.datasets.source import DataSource
+
+    rows = [[int(item) for item in line.split()] for line in place.given.read_text().splitlines()]
+    return np.array(rows), DataSource("real", None, place.given.name)
+
+
+def _population(*, section, n_users, set_size, rng, data, source):
+    from segshuffle.datasets.population import Population
+
+    items = rng.choice(data, size=n_users, replace=False)[:, :set_size]
+    return Population(items=items, domain_size=section["goods"], label="Baskets", source=source.kind)
+
+
+DATASET = Dataset(
+    name="baskets",
+    label="Baskets",
+    kind="real",
+    licence="Baskets, made up for a test, CC0",
+    keys={
+        "path": {"description": "The file", "type": "string", "minLength": 1},
+        "goods": {"description": "Number of goods", "type": "integer", "minimum": 2, "default": 9},
+    },
+    domain_size=lambda section, set_size: section["goods"],
+    population=_population,
+    obtain=_obtain,
+    most_users=300,
+)
+'''
+
+
+def add_competitor(made):
+    """One file, and one entry of one line."""
+    (made.folder / "src/segshuffle/protocols/guess.py").write_text(COMPETITOR, encoding="utf-8")
+    return _change(made, lambda config: config["competitors"]["methods"].append("guess"))
+
+
+def add_dataset(made):
+    """One file, and one section; the data are the user's own."""
+    (made.folder / "src/segshuffle/datasets/baskets.py").write_text(DATASET, encoding="utf-8")
+    lines = (f"{i % 4} {4 + i % 3} 7" for i in range(300))
+    (made.folder / "baskets.txt").write_text("\n".join(lines), encoding="utf-8")
+    section = {"path": "baskets.txt", "n_users": [200], "set_sizes": [2]}
+    return _change(made, lambda config: config["datasets"].update(baskets=section))
+
+
+def add_split_and_levels(made):
+    """A fourth split, and seven levels of which nobody chose the last under one split."""
+
+    def change(config):
+        config["levels"] = [0.4, 0.6, 0.8, 1.0, 1.4, 1.8, 2.2]
+        even = [0.15] * 6 + [0.1]
+        config["splits"] = {**dict.fromkeys(config["splits"], even), "half-and-half": [0.5, 0.5, 0, 0, 0, 0, 0]}
+
+    return _change(made, change)
+
+
+def _change(made, change):
+    path = made.folder / "tiny.yaml"
+    config = yaml.safe_load(path.read_text(encoding="utf-8"))
+    change(config)
+    path.write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
+    return made
