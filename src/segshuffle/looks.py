@@ -6,12 +6,12 @@ library only: protocols and accountants import this, figures and the page read i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 Dashes = str | tuple[int, tuple[float, ...]]
 
-#: The one palette: Okabe and Ito's colours, three of Tol's muted ones, and greys. Names are what code refers to.
+#: The one palette: Okabe and Ito's colours, four of Tol's muted ones, and greys. Names are what code refers to.
 PALETTE: dict[str, str] = {
     "black": "#000000",
     "blue": "#0072B2",
@@ -23,8 +23,17 @@ PALETTE: dict[str, str] = {
     "wine": "#882255",
     "olive": "#999933",
     "indigo": "#332288",
+    "teal": "#44AA99",
     "grey": "#7f7f7f",
     "dark-grey": "#555555",
+}
+#: Colours of the ground that things are drawn on; nothing is told apart by them.
+TINTS: dict[str, str] = {
+    "white": "#ffffff",
+    "ink": "#1a1a1a",
+    "frame": "#333333",
+    "grid": "#d9d9d9",
+    "refuted": "#e8c9c0",
 }
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "h", "d")
 DASHES: tuple[Dashes, ...] = (
@@ -57,6 +66,41 @@ class Look(NamedTuple):
     color: str
     marker: str
     dashes: Dashes
+
+
+#: Colours of things that have an order instead of a look of their own: levels, splits, curves of a family.
+_SERIES = ("black", "vermilion", "sky", "green", "purple", "blue")
+
+
+def series_looks(labels: Iterable[str]) -> list[Look]:
+    """Looks of any number of things that are told apart by their order, such as levels and splits.
+
+    Parameters
+    ----------
+    labels : iterable of str
+        Legend entries, in order.
+    """
+    names = list(labels)
+    fixed = [Look(name, PALETTE[_SERIES[i]], MARKERS[i], DASHES[i]) for i, name in enumerate(names[: len(_SERIES)])]
+    spare = [spare_look(name, i, taken=fixed) for i, name in enumerate(names[len(fixed) :])]
+    return [*fixed, *spare]
+
+
+def looks_of(names: Iterable[str], declared: Mapping[str, Look]) -> dict[str, Look]:
+    """Looks of what a figure draws: those declared, in their order, then a spare one under its name for each other.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Names that occur in the data.
+    declared : mapping of str to Look
+        Declared looks, in the order of the legend.
+    """
+    given = list(dict.fromkeys(names))
+    found = {name: look for name, look in declared.items() if name in given}
+    others = [name for name in given if name not in found]
+    taken = list(declared.values())
+    return found | {name: spare_look(name, i, taken=taken) for i, name in enumerate(others)}
 
 
 def spare_look(label: str, index: int, *, taken: Sequence[Look] = ()) -> Look:

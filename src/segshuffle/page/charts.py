@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 import plotly.graph_objects as go
 
-from segshuffle.looks import Look
+from segshuffle.looks import TINTS, Look
 from segshuffle.page.numbers import measured, nearest
 from segshuffle.page.results import Panel
 from segshuffle.protocols.registry import look_of, looks_in
@@ -17,7 +17,6 @@ from segshuffle.protocols.registry import look_of, looks_in
 _WIDTH = 2.0
 #: matplotlib's markers in plotly's words.
 _SYMBOLS = {
-    "": "circle",
     "o": "circle",
     "v": "triangle-down",
     "s": "square",
@@ -27,7 +26,15 @@ _SYMBOLS = {
     "X": "x",
     "_": "line-ew-open",
     "|": "line-ns-open",
+    "<": "triangle-left",
+    ">": "triangle-right",
+    "p": "pentagon",
+    "h": "hexagon",
+    "d": "diamond-tall",
+    "*": "hexagram",
 }
+#: Symbol of markers that the page has no word for; label and dashes still tell such curves apart.
+_OTHER_SYMBOL = "circle"
 PAPER, PROVEN = "paper", "proven"
 #: Proven methods that are drawn at first, beside all of the paper's.
 _AT_FIRST = ("tight", "tight-copies", "curator-weighted")
@@ -155,7 +162,7 @@ def _add(figure: go.Figure, keys: list[Key], key: Key, **trace: Any) -> None:
         go.Scatter(
             name=key.label,
             visible=True if key.shown else "legendonly",
-            marker_color="#ffffff" if key.symbol == "star" else key.color,
+            marker_color=TINTS["white"] if key.symbol == "star" else key.color,
             marker_symbol=key.symbol,
             marker_line={"color": key.color, "width": 1.5 if key.symbol.startswith(("line", "star")) else 0},
             **line,
@@ -171,22 +178,22 @@ def _key(method: str, look: Look, group: str) -> Key:
         look.label,
         look.color,
         dashes,
-        _SYMBOLS.get(look.marker, "circle"),
+        _SYMBOLS.get(look.marker, _OTHER_SYMBOL),
         group,
         group == PAPER or method in _AT_FIRST,
     )
 
 
 def _layout(x: list[float]) -> dict[str, Any]:
-    grid = {"gridcolor": "#d9d9d9", "linecolor": "#333333", "mirror": True, "showline": True, "type": "log"}
+    grid = {"gridcolor": TINTS["grid"], "linecolor": TINTS["frame"], "mirror": True, "showline": True, "type": "log"}
     return {
         "height": 430,
         "margin": {"l": 62, "r": 12, "t": 12, "b": 48},
-        "font": {"family": "DejaVu Sans, Verdana, system-ui, sans-serif", "size": 12, "color": "#1a1a1a"},
-        "paper_bgcolor": "#ffffff",
-        "plot_bgcolor": "#ffffff",
+        "font": {"family": "DejaVu Sans, Verdana, system-ui, sans-serif", "size": 12, "color": TINTS["ink"]},
+        "paper_bgcolor": TINTS["white"],
+        "plot_bgcolor": TINTS["white"],
         "hovermode": "closest",
-        "hoverlabel": {"align": "left", "bgcolor": "#ffffff", "font": {"color": "#1a1a1a"}},
+        "hoverlabel": {"align": "left", "bgcolor": TINTS["white"], "font": {"color": TINTS["ink"]}},
         "dragmode": False,
         "xaxis": {
             **grid,

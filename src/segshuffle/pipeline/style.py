@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
 
-from segshuffle.looks import PALETTE
+from segshuffle.looks import PALETTE, TINTS
 from segshuffle.pipeline.jobs import writing
 
 STYLE = Path(__file__).with_name("segshuffle.mplstyle")
@@ -34,7 +34,7 @@ _FEWEST_TICKS, _MOST_TICKS = 2, 8
 
 def use_style() -> None:
     """Load the project's style sheet on top of matplotlib's defaults."""
-    plt.style.use(["default", str(STYLE)])
+    plt.style.use(["default", str(STYLE), {"grid.color": TINTS["grid"]}])
 
 
 def letters() -> Iterator[str]:

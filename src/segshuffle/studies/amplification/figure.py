@@ -2,63 +2,32 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from segshuffle.looks import Look
-from segshuffle.pipeline.style import mark_edition, use_style
+from segshuffle.accounting.single_message.looks import ACCOUNTANT_LOOKS
+from segshuffle.looks import DASHES, PALETTE, Look, looks_of, series_looks
+from segshuffle.pipeline.style import fit_legend, letters, log_ticks, mark_edition, panel_grid
 
-_DOTS = (0, (1.0, 1.2))
-#: Okabe-Ito and Tol colours; proven numbers have solid lines, lower bounds dots.
-ACCOUNTANT_LOOKS: dict[str, Look] = {
-    "blanket": Look("Blanket, numerical (proven)", "#0072B2", "o", "-"),
-    "blanket-lower": Look("Lower bound, two datasets (proven)", "#000000", "", _DOTS),
-    "standard-clone": Look("Standard clone (proven)", "#E69F00", "s", (0, (4.0, 1.5))),
-    "stronger-clone": Look("Stronger clone (published)", "#CC79A7", "v", (0, (2.5, 1.0))),
-    "hoeffding": Look("Blanket, Hoeffding (proven)", "#56B4E9", "^", (0, (5.0, 1.2, 1.0, 1.2))),
-    "bennett": Look("Blanket, Bennett (proven)", "#009E73", "D", (0, (7.0, 1.5))),
-    "tails-general": Look("Privacy blanket, general (proven)", "#888888", "x", (0, (4.0, 1.0))),
-    "tails-specific": Look("Privacy blanket, specific (proven)", "#117733", "<", (0, (7.0, 1.5))),
-    "erlingsson": Look("Erlingsson et al. (proven)", "#882255", "*", (0, (3.0, 1.0))),
-    "variation-ratio": Look("Variation ratio (published)", "#D55E00", "P", "-"),
-    "variation-lower": Look("Variation ratio, lower bound", "#661100", "", (0, (2.5, 2.5))),
-    "variation-analytic": Look("Variation ratio, analytic (published)", "#999933", "X", (0, (5.0, 1.5))),
-    "variation-asymptotic": Look("Variation ratio, asymptotic (published)", "#44AA99", ">", (0, (2.0, 1.5))),
-    "separate-best": Look("Separate, best (published)", "#888888", "s", (0, (4.0, 1.5))),
-    "separate-worst": Look("Separate, worst (published)", "#444444", "D", (0, (2.0, 1.5))),
-    "parallel-basic": Look("Parallel, basic (published)", "#CC79A7", "v", (0, (2.5, 1.0))),
-    "parallel-advanced": Look("Parallel, advanced (published)", "#D55E00", "P", "-"),
-    "theorem": Look("Personalised bound (published)", "#332288", "o", "-"),
-    "reduction": Look("Its reduction, exact (published)", "#88CCEE", "d", _DOTS),
-    "chen-cao-ge": Look("Chen, Cao, Ge (asymptotic)", "#AA4499", "p", (0, (5.0, 1.5, 1.0, 1.5))),
-    "liu-2023": Look("Liu et al. 2023 (published)", "#117733", "h", (0, (3.0, 1.0, 1.0, 1.0))),
-    "gparv": Look("Distribution function (exact)", "#0072B2", "", "-"),
+_DOTS = DASHES[2]
+#: Names of accountants in the figures' tables that stand for one of the registry.
+_SAME = {
+    "blanket-hoeffding": "hoeffding",
+    "blanket-bennett": "bennett",
+    "variation-analytic": "variation-ratio-closed-form",
+    "theorem": "personalized",
+    "reduction": "personalized-reduction",
 }
-#: The personalised figure's names of bounds that have a look already.
-_SAME = {"blanket-hoeffding": "hoeffding", "blanket-bennett": "bennett"}
 #: Drawn as outlines, so that what lies beneath stays visible: these almost coincide with proven bounds.
 _OUTLINED = ("variation-ratio", "parallel-advanced")
-#: Order of the legend where the table is in another one.
-_ORDER = tuple(ACCOUNTANT_LOOKS)
-#: Curves of figures that compare mechanisms under one accountant: colour and marker per mechanism.
-_MECHANISMS = (
-    ("#000000", "o"),
-    ("#D55E00", "s"),
-    ("#56B4E9", "^"),
-    ("#009E73", "D"),
-    ("#CC79A7", "v"),
-    ("#0072B2", "P"),
-)
-_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+#: Size of a mark, and of the marks of nested curves: from the largest down to the least.
+_MARK, _NESTED, _NESTED_STEP = 3.4, 9.5, 1.5
 _NAMES = {
     "local_epsilon": "local $\\varepsilon_0$",
     "claimed_epsilon": "global $\\varepsilon'$ of the original analysis",
@@ -129,25 +98,26 @@ def draw(name: str, table: pd.DataFrame, *, edition: str) -> Figure:
     edition : str
         "full" or "quick"; anything but "full" is written across the figure.
     """
-    use_style()
     layout = LAYOUTS[name]
     panels = list(table["panel"].drop_duplicates())
-    lines = math.ceil(len(panels) / layout.columns)
-    size = (7.0, layout.height * lines + 0.9)
-    figure, axes = plt.subplots(lines, layout.columns, figsize=size, squeeze=False, layout="constrained")
-    for letter, axis, panel in zip(_LETTERS, axes.flat, panels, strict=False):
-        rows = table[table["panel"] == panel]
-        _panel(axis, rows, layout)
+    figure, axes = panel_grid(len(panels), layout.columns, layout.height)
+    looks = _looks(table["accountant"])
+    for letter, axis, panel in zip(letters(), axes, panels):  # noqa: B905 - letters have no end
+        _panel(axis, table[table["panel"] == panel], layout, looks)
         axis.set_title(f"({letter}) {panel}")
-    for axis in axes.flat[len(panels) :]:
-        axis.set_visible(False)
-    _label(axes, table, layout, len(panels))
-    handles = _mechanism_handles(table, layout) if layout.mechanisms else _accountant_handles(table)
+    _label(axes, table, layout)
+    handles = _mechanism_handles(table, layout, looks) if layout.mechanisms else _accountant_handles(table, looks)
     if len(handles) > 1:
-        longest = max(len(str(handle.get_label())) for handle in handles)
-        figure.legend(handles=handles, loc="outside lower center", ncols=min(3 if longest <= 38 else 2, len(handles)))
+        fit_legend(figure, handles)
     mark_edition(figure, edition)
     return figure
+
+
+def _looks(accountants: Iterable[str]) -> dict[str, Look]:
+    """Look of every accountant of a table, under its name there, in the order of the legend."""
+    known = {name: _SAME.get(name, name) for name in accountants}
+    looks = looks_of(known.values(), ACCOUNTANT_LOOKS)
+    return {name: look for other, look in looks.items() for name in known if known[name] == other}
 
 
 def _curves(rows: pd.DataFrame) -> list[tuple[str, str]]:
@@ -155,58 +125,39 @@ def _curves(rows: pd.DataFrame) -> list[tuple[str, str]]:
     return list(rows[["accountant", "curve"]].drop_duplicates().itertuples(index=False, name=None))
 
 
-def _panel(axis: Axes, rows: pd.DataFrame, layout: Layout) -> None:
+def _panel(axis: Axes, rows: pd.DataFrame, layout: Layout, looks: Mapping[str, Look]) -> None:
     """All curves of a panel, lower bounds last, on top of the upper ones they touch."""
     curves = _curves(rows)
-    mechanisms = list(dict.fromkeys(curve for _, curve in curves))
+    mechanisms = series_looks(dict.fromkeys(curve for _, curve in curves))
+    place = {look.label: index for index, look in enumerate(mechanisms)}
     for accountant, curve in sorted(curves, key=lambda pair: pair[0].endswith("lower")):
         chosen = rows[(rows["accountant"] == accountant) & (rows["curve"] == curve)]
         if layout.mechanisms:
-            color, marker = _MECHANISMS[mechanisms.index(curve)]
-            style = _mechanism_style(accountant, color, marker, size=_size(layout, mechanisms.index(curve)))
+            index = place[curve]
+            style = _mechanism_style(accountant, mechanisms[index], size=_size(layout, index, len(mechanisms)))
         else:
-            style = _style(accountant, first=_is_first(accountant, curve, curves))
+            style = _style(accountant, looks[accountant], first=_is_first(accountant, curve, curves))
         axis.plot(chosen["x"], chosen["y"], **style)
     axis.set_xscale("log" if layout.log_x else "linear")
     axis.set_yscale("log" if layout.log_y else "linear")
     if layout.log_x:
-        _plain_ticks(axis.xaxis, rows["x"], steps=(1, 2, 5))
+        log_ticks(axis.xaxis)
     if layout.log_y:
-        _plain_ticks(axis.yaxis, rows["y"], steps=(1, 3))
-
-
-def _plain_ticks(axis: Axis, values: pd.Series[float], *, steps: tuple[int, ...]) -> None:
-    """Plain numbers at `steps` times powers of ten on a short axis, at powers of ten on a long one; no minor ticks.
-
-    Few ticks also make the layout several times faster.
-    """
-    low, high = float(values.min()), float(values.max())
-    if high / low > 200 or high > 1000:
-        steps = (1,)
-    exponents = range(math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1)
-    ticks = [step * 10.0**k for k in exponents for step in steps]
-    axis.set_major_locator(FixedLocator([tick for tick in ticks if low * 0.99 <= tick <= high * 1.01]))
-    axis.set_minor_locator(NullLocator())
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}" if value < 1e6 else f"{value:g}"))
-
-
-def _look(accountant: str) -> Look:
-    return ACCOUNTANT_LOOKS[_SAME.get(accountant, accountant)]
+        log_ticks(axis.yaxis)
 
 
 def _is_first(accountant: str, curve: str, curves: list[tuple[str, str]]) -> bool:
     return curve == next(other for name, other in curves if name == accountant)
 
 
-def _style(accountant: str, *, first: bool) -> dict[str, Any]:
+def _style(accountant: str, look: Look, *, first: bool) -> dict[str, Any]:
     """Line of an accountant; its second curve in a panel has open marks."""
-    look = _look(accountant)
     outlined = accountant in _OUTLINED
     return {
         "color": look.color,
         "marker": look.marker or None,
         "ls": look.dashes,
-        "ms": 7.0 if outlined else 3.4,
+        "ms": 7.0 if outlined else _MARK,
         "mfc": "none" if outlined else (look.color if first else "white"),
         "lw": 1.0 if look.marker else 1.4,
         "mew": 0.9,
@@ -214,35 +165,37 @@ def _style(accountant: str, *, first: bool) -> dict[str, Any]:
     }
 
 
-def _size(layout: Layout, index: int) -> float:
-    return 9.5 - 1.5 * index if layout.nested else 3.4
+def _size(layout: Layout, index: int, count: int) -> float:
+    step = min(_NESTED_STEP, (_NESTED - 1.0) / count)
+    return _NESTED - step * index if layout.nested else _MARK
 
 
-def _mechanism_style(accountant: str, color: str, marker: str, *, size: float = 3.4) -> dict[str, Any]:
+def _mechanism_style(accountant: str, look: Look, *, size: float) -> dict[str, Any]:
     """Line of a mechanism: solid with marks for the upper bound, dots for the lower one."""
     if accountant.endswith("lower"):
-        return {"color": color, "ls": _DOTS, "lw": 1.6}
-    return {"color": color, "marker": marker, "ls": "-", "ms": size, "lw": 1.0, "mfc": "none", "mew": 0.9}
+        return {"color": look.color, "ls": _DOTS, "lw": 1.6}
+    return {"color": look.color, "marker": look.marker, "ls": "-", "ms": size, "lw": 1.0, "mfc": "none", "mew": 0.9}
 
 
-def _accountant_handles(table: pd.DataFrame) -> list[Line2D]:
+def _accountant_handles(table: pd.DataFrame, looks: Mapping[str, Look]) -> list[Line2D]:
     """One entry per accountant, or per accountant and kind of curve where a panel has several."""
     handles: dict[str, Line2D] = {}
     order: dict[str, int] = {}
+    places = list(looks)
     for _, rows in table.groupby("panel", sort=False):
         curves = _curves(rows)
         for accountant, curve in curves:
             several = sum(name == accountant for name, _ in curves) > 1
-            label = _entry(accountant, curve, several=several)
+            label = _entry(looks[accountant].label, curve, several=several)
             first = _is_first(accountant, curve, curves)
-            handles.setdefault(label, Line2D([], [], label=label, **_style(accountant, first=first)))
-            order.setdefault(label, 2 * _ORDER.index(_SAME.get(accountant, accountant)) + (not first))
+            style = _style(accountant, looks[accountant], first=first)
+            handles.setdefault(label, Line2D([], [], label=label, **style))
+            order.setdefault(label, 2 * places.index(accountant) + (not first))
     return [handles[label] for label in sorted(handles, key=lambda label: order[label])]
 
 
-def _entry(accountant: str, curve: str, *, several: bool) -> str:
+def _entry(label: str, curve: str, *, several: bool) -> str:
     """Legend text of a curve; a bound that is used outside its conditions is not called proven."""
-    label = _look(accountant).label
     if curve == "largest budget":
         return label.split(" (")[0] + ", largest budget"
     return f"{label}: {_role(curve)}" if several else label
@@ -255,27 +208,24 @@ def _role(curve: str) -> str:
     return "one randomizer alone" if curve == "single" else "composed"
 
 
-def _mechanism_handles(table: pd.DataFrame, layout: Layout) -> list[Line2D]:
+def _mechanism_handles(table: pd.DataFrame, layout: Layout, looks: Mapping[str, Look]) -> list[Line2D]:
     """Colours and marks are mechanisms, strokes are accountants."""
-    mechanisms = list(table["curve"].drop_duplicates())
+    mechanisms = series_looks(table["curve"].drop_duplicates())
     handles = []
-    for i, (name, (color, marker)) in enumerate(zip(mechanisms, _MECHANISMS, strict=False)):
-        style = _mechanism_style("", color, marker, size=_size(layout, i))
-        handles.append(Line2D([], [], label=name, **style))
-    for accountant in table["accountant"].drop_duplicates():
+    for i, look in enumerate(mechanisms):
+        style = _mechanism_style("", look, size=_size(layout, i, len(mechanisms)))
+        handles.append(Line2D([], [], label=look.label, **style))
+    for accountant, look in looks.items():
         dashes = _DOTS if accountant.endswith("lower") else "-"
-        handles.append(Line2D([], [], color="#000000", ls=dashes, label=_look(accountant).label))
+        handles.append(Line2D([], [], color=PALETTE["black"], ls=dashes, label=look.label))
     return handles
 
 
-def _label(axes: object, table: pd.DataFrame, layout: Layout, count: int) -> None:
+def _label(axes: Sequence[Axes], table: pd.DataFrame, layout: Layout) -> None:
     """Name the outer axes only."""
     x, y = str(table["x_name"].iloc[0]), str(table["y_name"].iloc[0])
-    grid = axes.tolist()  # type: ignore[attr-defined]
-    for i, line in enumerate(grid):
-        for j, axis in enumerate(line):
-            below = (i + 1) * layout.columns + j
-            if below >= count:
-                axis.set_xlabel(_NAMES[x])
-            if j == 0:
-                axis.set_ylabel(layout.ratio or _NAMES[y])
+    for i, axis in enumerate(axes):
+        if i + layout.columns >= len(axes):
+            axis.set_xlabel(_NAMES[x])
+        if i % layout.columns == 0:
+            axis.set_ylabel(layout.ratio or _NAMES[y])

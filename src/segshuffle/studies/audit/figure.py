@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Mapping
 from typing import NamedTuple
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from segshuffle.datasets.registry import dataset_label
-from segshuffle.pipeline.style import mark_edition, use_style
+from segshuffle.looks import PALETTE, Dashes, Look, series_looks
+from segshuffle.pipeline.style import fit_legend, letters, log_ticks, mark_edition, panel_grid
 
-_LETTERS = "abcdefghijklmnop"
 _SETTING = ["dataset", "n_users", "set_size", "domain_size"]
-#: One colour and marker per level, in order: Okabe-Ito, from dark to light in grey.
-_LEVELS = (("#000000", "o"), ("#D55E00", "s"), ("#56B4E9", "^"), ("#009E73", "D"), ("#CC79A7", "v"))
 
 
 class _Stroke(NamedTuple):
     label: str
-    dashes: str | tuple[int, tuple[float, ...]]
+    dashes: Dashes
     filled: bool
     size: float
 
@@ -36,6 +32,8 @@ _VIEWS = {
 }
 #: Epsilons above this are drawn at the top edge: group privacy gives nothing there.
 _TOP = 10.0
+#: Least ratio of neighbouring ticks.
+_TICKS_APART = 1.25
 
 
 def draw(table: pd.DataFrame, *, edition: str) -> Figure:
@@ -48,29 +46,27 @@ def draw(table: pd.DataFrame, *, edition: str) -> Figure:
     edition : str
         "full" or "quick"; anything but "full" is written across the figure.
     """
-    use_style()
     groups = list(table.groupby(_SETTING, sort=False))
     levels = sorted(table["level"].unique())
-    columns = min(len(groups), 2)
-    lines = math.ceil(len(groups) / columns)
-    figure, axes = plt.subplots(lines, columns, figsize=(7.0, 2.4 * lines + 0.9), squeeze=False, layout="constrained")
-    for letter, axis, (setting, rows) in zip(_LETTERS, axes.flat, groups, strict=False):
-        _panel(axis, rows, levels)
+    looks = dict(zip(levels, series_looks(f"ε = {level:g} (thin line: as claimed)" for level in levels), strict=True))
+    figure, axes = panel_grid(len(groups), 2, 2.4)
+    for letter, axis, (setting, rows) in zip(letters(), axes, groups):  # noqa: B905 - letters have no end
+        _panel(axis, rows, looks)
         dataset, n_users, set_size, domain_size = setting
+        # the numbers are of a population's sizes, not of its data: a stand-in has the same
         name = dataset_label(str(dataset), "real")
         axis.set_title(f"({letter}) {name}: $n$ = {n_users:,}, $d$ = {domain_size}, $s$ = {set_size}")
-    for axis in axes.flat[len(groups) :]:
-        axis.set_visible(False)
-    figure.legend(handles=_handles(levels), loc="outside lower center", ncols=2)
+    fit_legend(figure, _handles(looks))
     mark_edition(figure, edition)
     return figure
 
 
-def _panel(axis: Axes, rows: pd.DataFrame, levels: list[float]) -> None:
+def _panel(axis: Axes, rows: pd.DataFrame, looks: Mapping[float, Look]) -> None:
     """All levels and views of one population; a view that depends on the split shows its worst one."""
     grid = rows[~rows["optimum"]]
     x = np.sort(grid["blanket_per_user"].unique())
-    for level, (color, marker) in zip(levels, _LEVELS, strict=False):
+    for level, look in looks.items():
+        color = look.color
         axis.axhline(level, color=color, lw=0.8, ls="-", alpha=0.45, zorder=1)
         for view, stroke in _VIEWS.items():
             chosen = grid[(grid["level"] == level) & (grid["view"] == view) & (grid["sampling_rate"] < 1.0)]
@@ -84,7 +80,7 @@ def _panel(axis: Axes, rows: pd.DataFrame, levels: list[float]) -> None:
             axis.plot(
                 m[whole & (value <= _TOP)],
                 value[whole & (value <= _TOP)],
-                marker=marker,
+                marker=look.marker,
                 ms=stroke.size,
                 ls="none",
                 color=color,
@@ -94,27 +90,33 @@ def _panel(axis: Axes, rows: pd.DataFrame, levels: list[float]) -> None:
             )
             beyond = m[value > _TOP]
             axis.plot(beyond, np.full(beyond.size, _TOP), "*", ms=7, color=color, mfc="white", mew=0.7, zorder=5)
-    axis.set(xscale="log", yscale="log", xlim=(x[0] * 0.93, x[-1] * 1.07), ylim=(0.8 * min(levels), _TOP * 1.12))
-    axis.set_yticks(sorted({*levels, 5.0, _TOP}))
-    for scale in (axis.xaxis, axis.yaxis):
-        scale.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-        scale.set_minor_formatter(NullFormatter())
+    axis.set(xscale="log", yscale="log", xlim=(x[0] * 0.93, x[-1] * 1.07), ylim=(0.8 * min(looks), _TOP * 1.12))
+    log_ticks(axis.xaxis)
+    log_ticks(axis.yaxis, _apart(sorted({*looks, 5.0, _TOP})))
     axis.set_xlabel("blanket messages per user $m$")
     axis.set_ylabel("user-level $\\varepsilon$ at $\\delta$")
 
 
-def _handles(levels: list[float]) -> list[Line2D]:
+def _apart(values: list[float]) -> list[float]:
+    """Ticks whose labels do not touch: each well above the one before."""
+    chosen: list[float] = []
+    for value in values:
+        if not chosen or value >= chosen[-1] * _TICKS_APART:
+            chosen.append(value)
+    return chosen
+
+
+def _handles(looks: Mapping[float, Look]) -> list[Line2D]:
     """Legend: colours and markers are levels, strokes are views."""
     handles = [
-        Line2D(
-            [], [], color=color, marker=marker, ms=3, lw=0.8, alpha=0.9, label=f"ε = {level:g} (thin line: as claimed)"
-        )
-        for level, (color, marker) in zip(levels, _LEVELS, strict=False)
+        Line2D([], [], color=look.color, marker=look.marker, ms=3, lw=0.8, alpha=0.9, label=look.label)
+        for look in looks.values()
     ]
+    black = PALETTE["black"]
     for stroke in _VIEWS.values():
-        face = "#000000" if stroke.filled else "white"
+        face = black if stroke.filled else "white"
         handles.append(
-            Line2D([], [], color="#000000", ls=stroke.dashes, marker="o", ms=stroke.size, mfc=face, label=stroke.label)
+            Line2D([], [], color=black, ls=stroke.dashes, marker="o", ms=stroke.size, mfc=face, label=stroke.label)
         )
-    handles.append(Line2D([], [], color="#000000", marker="*", ms=7, mfc="white", ls="none", label=f"above {_TOP:g}"))
+    handles.append(Line2D([], [], color=black, marker="*", ms=7, mfc="white", ls="none", label=f"above {_TOP:g}"))
     return handles

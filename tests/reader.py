@@ -1,0 +1,108 @@
+"""What a reader of a figure would complain about: texts that are cut or lie on each other, axes without numbers."""
+
+import itertools
+
+from matplotlib.offsetbox import AnchoredOffsetbox
+from matplotlib.text import Text
+
+#: Overlaps in pixels below which nobody sees anything.
+SLACK = 1.0
+
+
+def complaints(figure):
+    """Everything that is wrong with the layout of a figure, in words; an empty list is a figure that can be read.
+
+    Parameters
+    ----------
+    figure : Figure
+        A drawn figure. It is laid out here, as for saving; the watermark of an edition, transparent and behind, is
+        exempt.
+    """
+    figure.draw_without_rendering()
+    ghosts = _ghosts(figure)
+    shown = {
+        text: text.get_window_extent()
+        for text in figure.findobj(lambda artist: isinstance(artist, Text) and artist not in ghosts)
+        if text.get_visible() and text.get_text().strip() and not _watermark(text)
+    }
+    return [*_cut(figure, shown), *_overlapping(shown), *_beneath_legends(figure, shown), *_axes(figure)]
+
+
+def _watermark(text):
+    return (text.get_alpha() or 1.0) < 0.2
+
+
+def _ghosts(figure):
+    """Texts that exist and are not printed: those of hidden panels, and labels of ticks outside the limits."""
+    ghosts = set()
+    for axes in figure.axes:
+        if not axes.get_visible():
+            ghosts |= set(axes.findobj(Text))
+        for axis in (axes.xaxis, axes.yaxis):
+            inside = _ticks(axis)
+            outside = [tick for tick in (*axis.majorTicks, *axis.minorTicks) if tick not in inside]
+            ghosts |= {label for tick in outside for label in (tick.label1, tick.label2)}
+    return ghosts
+
+
+def _ticks(axis):
+    """Ticks that are drawn: those inside the limits."""
+    low, high = sorted(axis.get_view_interval())
+    margin = 1e-9 * max(abs(low), abs(high))
+    every = [*axis.get_major_ticks(), *axis.get_minor_ticks()]
+    return {tick for tick in every if low - margin <= tick.get_loc() <= high + margin}
+
+
+def _cut(figure, texts):
+    """Texts outside the canvas."""
+    canvas = figure.bbox
+    for text, box in texts.items():
+        if box.x0 < -SLACK or box.y0 < -SLACK or box.x1 > canvas.x1 + SLACK or box.y1 > canvas.y1 + SLACK:
+            yield f"outside the canvas: {text.get_text()!r}"
+
+
+def _overlapping(texts):
+    """Texts on other texts."""
+    for (one, first), (two, second) in itertools.combinations(texts.items(), 2):
+        if _overlap(first, second):
+            yield f"on each other: {one.get_text()!r} and {two.get_text()!r}"
+
+
+def _overlap(one, two):
+    return min(one.x1, two.x1) - max(one.x0, two.x0) > SLACK and min(one.y1, two.y1) - max(one.y0, two.y0) > SLACK
+
+
+def _beneath_legends(figure, texts):
+    """Texts under a legend that they are no part of, and panels under the legend of the figure."""
+    for legend in figure.legends:
+        box = legend.get_window_extent()
+        own = set(legend.findobj(Text))
+        for text, other in texts.items():
+            if text not in own and _overlap(box, other):
+                yield f"under the legend: {text.get_text()!r}"
+        if any(_overlap(box, axes.get_window_extent()) for axes in figure.axes if axes.get_visible()):
+            yield "the legend lies on a panel"
+        if box.x0 < -SLACK or box.x1 > figure.bbox.x1 + SLACK:
+            yield "the legend is wider than the canvas"
+    for box in figure.findobj(AnchoredOffsetbox):
+        if box.get_visible() and not figure.bbox.containsx(box.get_window_extent().x1):
+            yield "a box is wider than the canvas"
+
+
+def _axes(figure):
+    """Logarithmic axes with fewer than two numbers, and panels in which nothing is drawn."""
+    for axes in figure.axes:
+        if not axes.get_visible():
+            continue
+        if not axes.has_data():
+            yield f"nothing is drawn in {axes.get_title()!r}"
+        for name, axis in (("x", axes.xaxis), ("y", axes.yaxis)):
+            numbers = [tick for tick in _ticks(axis) if tick.label1.get_text() and tick.label1.get_visible()]
+            if axis.get_scale() == "log" and len(numbers) < 2 and _numbered(figure, axes, name):
+                yield f"{len(numbers)} numbers on the {name} axis of {axes.get_title()!r}"
+
+
+def _numbered(figure, axes, name):
+    """Whether an axis shows numbers itself: in a grid with common axes only the outer ones do."""
+    which = {"x": "labelbottom", "y": "labelleft"}[name]
+    return bool((axes.xaxis if name == "x" else axes.yaxis).get_tick_params()[which])
