@@ -106,3 +106,23 @@ def _numbered(figure, axes, name):
     """Whether an axis shows numbers itself: in a grid with common axes only the outer ones do."""
     which = {"x": "labelbottom", "y": "labelleft"}[name]
     return bool((axes.xaxis if name == "x" else axes.yaxis).get_tick_params()[which])
+
+
+def visible(figure):
+    """Panels that are shown, in order."""
+    return [axes for axes in figure.axes if axes.get_visible()]
+
+
+def legend_texts(figure):
+    """Texts of the legend of a figure, in order."""
+    return [text.get_text() for text in figure.legends[0].get_texts()]
+
+
+def points(line):
+    """What a line connects: pairs of abscissa and ordinate."""
+    return [(float(x), float(y)) for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True)]
+
+
+def strokes(axes, **wanted):
+    """Lines of a panel that look as asked for: keywords are properties, such as color and marker."""
+    return [line for line in axes.lines if all(getattr(line, f"get_{name}")() == is_ for name, is_ in wanted.items())]

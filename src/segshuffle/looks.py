@@ -116,11 +116,19 @@ def spare_look(label: str, index: int, *, taken: Sequence[Look] = ()) -> Look:
         Looks in use in the same figure; their pairs of colour and marker are not given again while others are left.
     """
     colors = list(PALETTE.values())
-    every = [
-        (colors[(i + turn) % len(colors)], MARKERS[i % len(MARKERS)], DASHES[i % len(DASHES)])
-        for turn in range(len(colors))
-        for i in range(len(MARKERS))
-    ]
+    # colours and markers that nobody has first, then pairs that nobody has
+    fresh = _pairs(
+        [color for color in colors if all(color != look.color for look in taken)],
+        [marker for marker in MARKERS if all(marker != look.marker for look in taken)],
+    )
     used = {(look.color, look.marker) for look in taken}
-    free = [each for each in every if each[:2] not in used] or every
-    return Look(label, *free[index % len(free)])
+    every = dict.fromkeys([*fresh, *_pairs(colors, MARKERS)])
+    free = [pair for pair in every if pair not in used] or list(every)
+    color, marker = free[index % len(free)]
+    return Look(label, color, marker, DASHES[MARKERS.index(marker) % len(DASHES)])
+
+
+def _pairs(colors: Sequence[str], markers: Sequence[str]) -> list[tuple[str, str]]:
+    """All pairs; neighbours in the list differ in both."""
+    turns = range(len(colors))
+    return [(colors[(i + turn) % len(colors)], marker) for turn in turns for i, marker in enumerate(markers)]

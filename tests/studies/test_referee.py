@@ -17,6 +17,7 @@ from segshuffle import cli
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Accountant, Mechanism
 from segshuffle.accounting.single_message.decomposition import blanket_delta, blanket_epsilon, lower_bound_delta
+from segshuffle.accounting.single_message.looks import ACCOUNTANT_LOOKS
 from segshuffle.accounting.single_message.randomizers import KaryRandomizedResponse
 from segshuffle.errors import ParameterError
 from segshuffle.studies.referee import budgets, report, trial, verdict
@@ -374,13 +375,14 @@ def test_figure_fills_the_markers_of_violations(table, edition):
     figure = draw(table, edition=edition)
     asked = table[(table["asked"] == "epsilon") & (table["accountant"] == "variation-ratio")]
     assert (asked[asked["case"].isin(["krr-4", "krr-10"])]["outcome"] == "violated").all()
+    look = ACCOUNTANT_LOOKS["variation-ratio"]
     faces = {
         (line.get_markerfacecolor(), line.get_ydata()[0] < 0)
         for axis in figure.axes
         for line in axis.lines
-        if line.get_marker() == "o" and len(line.get_ydata())
+        if line.get_marker() == look.marker and len(line.get_ydata())
     }
-    assert ("#D55E00", True) in faces
+    assert (look.color, True) in faces
     assert ("white", True) not in faces
     assert (edition in {text.get_text() for text in figure.texts}) == (edition != "full")
 

@@ -1,0 +1,392 @@
+"""Every figure says what its table says, all of it, and can be read: one drawing, many looks at it."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib import pyplot as plt
+from reader import complaints, legend_texts, points, strokes, visible
+
+from segshuffle.accounting.single_message.looks import ACCOUNTANT_LOOKS
+from segshuffle.looks import series_looks
+from segshuffle.pipeline.style import mark_edition
+from segshuffle.studies.amplification import figure as amplification
+from segshuffle.studies.audit import figure as audit
+from segshuffle.studies.levels import figure as levels
+from segshuffle.studies.limit import figure as limit
+from segshuffle.studies.referee import figure as referee
+
+#: Populations of the paper's evaluation, and one more: (dataset, n_users, set_size, domain_size).
+SETTINGS = [("msnbc", 5000, 4, 17), ("synthetic", 50000, 8, 128), ("synthetic", 50000, 16, 128)]
+SIZES = ["dataset", "n_users", "set_size", "domain_size"]
+
+
+@pytest.fixture(autouse=True)
+def every_figure_is_closed():
+    yield
+    plt.close("all")
+
+
+def approx(pairs):
+    return [pytest.approx(pair, rel=1e-12, abs=0) for pair in pairs]
+
+
+def assert_readable(figure):
+    """In both editions: the watermark moves nothing."""
+    assert complaints(figure) == []
+    mark_edition(figure, "quick")
+    assert complaints(figure) == []
+
+
+def titles(figure):
+    return [axes.get_title() for axes in visible(figure)]
+
+
+# --- one level against the curator -------------------------------------------------------------------------------
+
+
+def test_limit_draws_every_curve():
+    # out of order, with points that have no finite epsilon, and more curves than the paper has
+    groups = [(s, delta) for s in (8, 4, 16) for delta in (2e-6, 2e-7)]
+    table = pd.DataFrame(
+        {"set_size": s, "delta": delta, "blanket_mean": mean, "error_ratio": 1 + s * (delta * 1e6) ** 0.1 / mean}
+        for s, delta in groups
+        for mean in (1e5, 1e3, 100.0, 30.0)
+    )
+    table.loc[len(table)] = {"set_size": 4, "delta": 2e-7, "blanket_mean": 10.0, "error_ratio": np.nan}
+    figure = limit.draw(table, edition="full")
+    (axes,) = visible(figure)
+    lines = {line.get_label(): line for line in axes.lines}
+    looks = set()
+    for s, delta in groups:
+        rows = table[(table["set_size"] == s) & (table["delta"] == delta)].dropna().sort_values("blanket_mean")
+        line = lines[f"$s$ = {s}, $\\delta$ = {delta:g}"]
+        assert points(line) == approx(zip(rows["blanket_mean"], rows["error_ratio"], strict=True))
+        looks.add((line.get_marker(), line.get_linestyle(), line.get_color()))
+    assert len(looks) == len({look[0] for look in looks}) == 6, "told apart without colour"
+    assert points(lines["5 % from 100 on"]) == [(100.0, 1.05), (1e5, 1.05)]
+    drawn = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert drawn == [f"$s$ = {s}, $\\delta$ = {delta:g}" for s, delta in sorted(groups)] + ["5 % from 100 on"]
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "linear")
+    assert_readable(figure)
+
+
+# --- private levels ----------------------------------------------------------------------------------------------
+
+
+def test_levels_draws_every_split_with_its_errors():
+    splits = ("S1", "S2", "S3", "S4")
+    rows = [
+        {
+            **dict(zip(SIZES, setting, strict=True)),
+            "split": split,
+            "epsilon_levels": epsilon,
+            "mse_mean": (1.3e-4 + 1e-5 * i) / (j + 1) * (1.1 if epsilon < 1 else 1.0),
+            "mse_stderr": 1e-6 * (1 + i),
+            "mse_predicted": (1.2e-4 + 1e-5 * i) / (j + 1),
+            "source": "stand-in" if setting[0] == "msnbc" else "synthetic",
+        }
+        for j, setting in enumerate(SETTINGS)
+        for i, split in enumerate(splits)
+        for epsilon in (4.0, 0.02, 0.2, np.inf)
+    ]
+    table = pd.DataFrame(rows)
+    figure = levels.draw(table, edition="full")
+    looks = series_looks(splits)
+    panels = visible(figure)
+    assert titles(figure) == [
+        "(a) MSNBC (stand-in): $n$ = 5,000, $d$ = 17, $s$ = 4",
+        "(b) Synthetic: $n$ = 50,000, $d$ = 128, $s$ = 8",
+        "(c) Synthetic: $n$ = 50,000, $d$ = 128, $s$ = 16",
+    ]
+    for axes, setting in zip(panels, SETTINGS, strict=True):
+        assert len(axes.containers) == len(splits)
+        for i, (split, look, bars) in enumerate(zip(splits, looks, axes.containers, strict=True)):
+            mine = table[(table[SIZES] == list(setting)).all(axis=1) & (table["split"] == split)]
+            exact, curve = mine[mine["epsilon_levels"] == np.inf], mine[mine["epsilon_levels"] < np.inf]
+            curve = curve.sort_values("epsilon_levels")
+            x, mean = curve["epsilon_levels"] * 1.04 ** (i - 1.5), curve["mse_mean"]
+            marks, _, (sticks,) = bars.lines
+            assert points(marks) == approx(zip(x, mean, strict=True))
+            assert (marks.get_color(), marks.get_marker()) == (look.color, look.marker)
+            ends = [(segment[0][1], segment[1][1]) for segment in sticks.get_segments()]
+            assert ends == approx(zip(mean - 2 * curve["mse_stderr"], mean + 2 * curve["mse_stderr"], strict=True))
+            solid = strokes(axes, color=look.color, marker="None", linestyle="-")
+            predicted = approx(zip(curve["epsilon_levels"], curve["mse_predicted"], strict=True))
+            assert predicted in [points(line) for line in solid]
+            dashed = strokes(axes, color=look.color, marker="None", linestyle="--")
+            assert [set(line.get_ydata()) for line in dashed] == [set(exact["mse_predicted"])]
+    assert legend_texts(figure) == [
+        *(f"{split}, measured" for split in splits),
+        "predicted",
+        "exact histogram of levels",
+    ]
+    assert_readable(figure)
+
+
+# --- the audit ---------------------------------------------------------------------------------------------------
+
+VIEWS = {
+    "blanket-only": "blanket alone (upper bound)",
+    "worst-split": "all others send everything",
+    "others-concentrated": "the experiment's others, same items, worst split",
+}
+
+
+def audit_rows():
+    """Seven levels, three populations, two splits of which the second is worse, one point above the top."""
+    chosen = (0.5, 0.6, 0.8, 1.0, 1.4, 2.0, 4.0)
+    for (j, setting), (i, level), (k, view) in itertools.product(
+        enumerate(SETTINGS), enumerate(chosen), enumerate(["published", *VIEWS])
+    ):
+        for m, split in itertools.product((10.0, 0.1, 0.5, 1.0, 2.0), ("S1", "S2")):
+            value = level * (1 + 0.01 * j + 0.1 * k) * (1.02 if split == "S2" else 1.0) + 0.01 * m
+            yield {
+                **dict(zip(SIZES, setting, strict=True)),
+                "split": split,
+                "blanket_per_user": m,
+                "optimum": False,
+                "level": level,
+                "view": view,
+                # at m = 10 the first level sends everything: not drawn
+                "sampling_rate": 1.0 if m == 10.0 and i == 0 else 0.5,
+                "actual_user_epsilon": 30.0 if m == 2.0 and level == 4.0 else value,
+            }
+    for setting in SETTINGS:
+        yield {
+            **dict(zip(SIZES, setting, strict=True)),
+            "split": "S1",
+            "blanket_per_user": 0.7,
+            "optimum": True,
+            "level": 0.5,
+            "view": "blanket-only",
+            "sampling_rate": 0.5,
+            "actual_user_epsilon": 9.0,
+        }
+
+
+def test_audit_draws_the_worst_split_of_every_level_and_view():
+    table = pd.DataFrame(audit_rows())
+    figure = audit.draw(table, edition="full")
+    chosen = sorted(table["level"].unique())
+    looks = series_looks(f"ε = {level:g} (thin line: as claimed)" for level in chosen)
+    grid = table[~table["optimum"] & (table["sampling_rate"] < 1) & table["view"].isin(list(VIEWS))]
+    for axes, setting in zip(visible(figure), SETTINGS, strict=True):
+        panel = grid[(grid[SIZES] == list(setting)).all(axis=1)]
+        for level, look in zip(chosen, looks, strict=True):
+            worst = panel[panel["level"] == level].groupby(["view", "blanket_per_user"])["actual_user_epsilon"].max()
+            claims = [line for line in strokes(axes, color=look.color, marker="None") if line.get_alpha()]
+            assert [set(line.get_ydata()) for line in claims] == [{level}]
+            curves = [points(line) for line in strokes(axes, color=look.color, marker="None") if not line.get_alpha()]
+            marks = [points(line) for line in strokes(axes, color=look.color, marker=look.marker)]
+            stars = [points(line) for line in strokes(axes, color=look.color, marker="*") if len(line.get_xdata())]
+            for view in VIEWS:
+                values = worst[view]
+                inside = values[values <= 10.0]
+                # between whole numbers m a curve, at whole numbers marks, far above a star at the top
+                assert [(m, values[m]) for m in values.index if m % 1] in curves, (level, view)
+                assert [(m, inside[m]) for m in inside.index if not m % 1] in marks, (level, view)
+            assert len(curves) == len(marks) == len(VIEWS)
+            assert stars == ([[(2.0, 10.0)]] * 3 if level == 4.0 else [])
+    assert legend_texts(figure) == [*(look.label for look in looks), *VIEWS.values(), "above 10"]
+    assert titles(figure)[0] == "(a) MSNBC: $n$ = 5,000, $d$ = 17, $s$ = 4"
+    assert_readable(figure)
+
+
+# --- the referee -------------------------------------------------------------------------------------------------
+
+REFEREED = {
+    "blanket": "upper",
+    "standard-clone": "upper",
+    "hoeffding": "upper",
+    "stronger-clone": "published",
+    "variation-ratio": "published",
+    "variation-ratio-closed-form": "published",
+    "personalized": "published",
+    "personalized-reduction": "published",
+    "chen-cao-ge": "asymptotic",
+    "liu-2023": "published",
+    "a-newcomer": "published",
+}
+
+
+def referee_rows():
+    cases = {"krr-2": "2-ary RR", "laplace-budgets": "Laplace, others'\nbudgets a tenth", "quiet": "quiet"}
+    grid = itertools.product(cases, (0.4, 2.0, 8.0), enumerate(REFEREED.items()), (1000, 10**6, 10**4))
+    for case, local, (i, (name, kind)), n_users in grid:
+        violated = kind != "upper" and case != "quiet" and n_users == 1000 and i % 2 == 0
+        yield {
+            "case": case,
+            "local_epsilon": local,
+            "n_users": n_users,
+            "asked": "epsilon",
+            "target": 0.01 / n_users,
+            "accountant": name,
+            "kind": kind,
+            # proven over claimed
+            "ratio": 1.02 + 0.001 * i if violated else 1 / (1.01 + 0.07 * i * i + 0.01 * local),
+            "outcome": "violated" if violated else "holds",
+            "vacuous": name == "stronger-clone" and local == 8.0,
+        }
+        yield {"case": case, "asked": "delta", "accountant": name, "outcome": "violated", "vacuous": False}
+
+
+def test_referee_draws_every_claim_that_says_something():
+    table = pd.DataFrame(referee_rows())
+    figure = referee.draw(table, edition="full")
+    asked = table[(table["asked"] == "epsilon") & (table["case"] != "quiet")]
+    panels = iter(visible(figure))
+    for case in ("krr-2", "laplace-budgets"):
+        for local in (0.4, 2.0, 8.0):
+            axes = next(panels)
+            rows = asked[(asked["case"] == case) & (asked["local_epsilon"] == local)]
+            found = [points(line) for line in axes.lines]
+            for name, kind in REFEREED.items():
+                mine = rows[(rows["accountant"] == name) & ~rows["vacuous"]].sort_values("n_users")
+                # claimed over proven, in percent above 1
+                above = list(zip(mine["n_users"], 100 * (1 / mine["ratio"] - 1), strict=True))
+                if above:
+                    assert (approx(above) in found) == (name != "hoeffding"), name
+                if not above or kind == "upper":
+                    continue
+                look = ACCOUNTANT_LOOKS.get(name)
+                broken = (mine["outcome"] == "violated").to_numpy()
+                for which, filled in ((broken, True), (~broken, False)):
+                    marks = [
+                        line
+                        for line in axes.lines
+                        if points(line) == approx(itertools.compress(above, which)) and line.get_linestyle() == "None"
+                    ]
+                    assert all((line.get_markerfacecolor() != "white") == filled for line in marks if which.any())
+                    assert marks, name
+                    if look:
+                        assert (look.marker, look.color) in {(m.get_marker(), m.get_markeredgecolor()) for m in marks}
+            low, high = axes.get_ylim()
+            assert all(low <= y <= high for line in found for _, y in line if np.isfinite(y)), "nothing is cut off"
+    assert next(panels, None) is None
+    shown = [name for name in ACCOUNTANT_LOOKS if name in REFEREED and name != "hoeffding"]
+    assert legend_texts(figure) == [
+        *(ACCOUNTANT_LOOKS[name].label for name in shown),
+        "a-newcomer",
+        "filled: violated",
+        "below what is proven",
+    ]
+    assert [axes.get_title() for axes in figure.axes[:3]] == [f"$\\varepsilon_0$ = {e}" for e in ("0.4", "2", "8")]
+    assert [axes.get_ylabel() for axes in figure.axes[::3]] == ["2-ary RR", "Laplace, others'\nbudgets a tenth"]
+    assert_readable(figure)
+
+
+# --- the amplification papers ------------------------------------------------------------------------------------
+
+_BLANKETS = ("blanket", "blanket-lower")
+_BOUNDS = (*_BLANKETS, "standard-clone", "hoeffding", "bennett")
+_RATIOS = ("erlingsson", "standard-clone", "stronger-clone", "tails-general", "tails-specific", "variation-lower")
+_PERSONAL = ("theorem", "reduction", "chen-cao-ge", "liu-2023")
+#: Name -> (panels, what the abscissa is, accountant -> curves), as long as in the papers.
+FIGURES = {
+    "decomposition2": (10, "local_epsilon", dict.fromkeys(_BOUNDS, ("RAPPOR",))),
+    "decomposition3": (
+        8,
+        "local_epsilon",
+        {"blanket": ("2-joint", "single"), **dict.fromkeys(_BOUNDS[1:], ("2-joint",))},
+    ),
+    "decomposition4": (2, "local_epsilon", dict.fromkeys(_BLANKETS, ("10-RR", "parallel", "BLH"))),
+    "decomposition5": (2, "local_epsilon", {"blanket": tuple(f"$d = {d}$" for d in (2, 3, 5, 10, 100, 1000, 10000))}),
+    "decomposition6": (2, "local_epsilon", dict.fromkeys(_BLANKETS, ("rate 1", "rate 0.5", "rate 0.1"))),
+    "decomposition7": (2, "local_epsilon", {"blanket": ("distance 1", "distance 2", "distance 3")}),
+    "decomposition8": (2, "value", {"gparv": ("Laplace",)}),
+    "variation1": (4, "local_epsilon", dict.fromkeys((*_BLANKETS, "variation-ratio", *_RATIOS), ("subset",))),
+    "variation2": (2, "local_epsilon", dict.fromkeys(("variation-ratio", *_RATIOS), ("local hash",))),
+    "variation3": (2, "claimed_epsilon", {f"variation-{x}": ("fake",) for x in ("ratio", "analytic", "asymptotic")}),
+    "variation4": (2, "claimed_epsilon", {f"variation-{x}": ("balls",) for x in ("ratio", "analytic", "asymptotic")}),
+    "variation5": (
+        4,
+        "local_epsilon",
+        dict.fromkeys(
+            (*_BLANKETS, "separate-best", "separate-worst", "parallel-basic", "parallel-advanced"), ("range query",)
+        ),
+    ),
+    "personalized4": (
+        4,
+        "n_users",
+        {
+            **dict.fromkeys(
+                ("standard-clone", "stronger-clone", "blanket-hoeffding", "blanket-bennett"), ("largest budget",)
+            ),
+            **dict.fromkeys(_PERSONAL, ("Uniform1", "Gauss1")),
+        },
+    ),
+}
+
+
+def amplification_table(name):
+    count, x_name, curves = FIGURES[name]
+    grid = {"n_users": (1e3, 1e4, 1e5), "value": (-80.0, 0.0, 1.2)}.get(x_name, (0.1, 1.0, 5.0))
+    return pd.DataFrame(
+        {
+            "panel": f"approximate, $n = 10^{p}$",
+            "curve": curve,
+            "accountant": accountant,
+            "x_name": x_name,
+            "x": x,
+            "y_name": "probability" if x_name == "value" else "epsilon",
+            "y": (2 + j) * 1e-3 * 3.0**k / (1 + 0.1 * i + 0.01 * p),
+        }
+        for p in range(count)
+        for i, (accountant, names) in enumerate(curves.items())
+        for j, curve in enumerate(names)
+        for k, x in enumerate(grid)
+    )
+
+
+def label_of(accountant):
+    """Label of an accountant of a table."""
+    other = {
+        "variation-analytic": "variation-ratio-closed-form",
+        "theorem": "personalized",
+        "reduction": "personalized-reduction",
+    }
+    return ACCOUNTANT_LOOKS[other.get(accountant, accountant.replace("blanket-h", "h").replace("blanket-be", "be"))]
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_amplification_draws_every_curve(name):
+    table = amplification_table(name)
+    figure = amplification.draw(name, table, edition="full")
+    count, _, curves = FIGURES[name]
+    layout = amplification.LAYOUTS[name]
+    assert titles(figure) == [f"({'abcdefghij'[p]}) approximate, $n = 10^{p}$" for p in range(count)]
+    assert set(amplification.LAYOUTS) == set(FIGURES)
+    mechanisms = series_looks(dict.fromkeys(curve for names in curves.values() for curve in names))
+    for p, axes in enumerate(visible(figure)):
+        rows = table[table["panel"] == f"approximate, $n = 10^{p}$"]
+        assert len(axes.lines) == sum(map(len, curves.values()))
+        for (accountant, curve), mine in rows.groupby(["accountant", "curve"]):
+            (line,) = [line for line in axes.lines if points(line) == list(zip(mine["x"], mine["y"], strict=True))]
+            if layout.mechanisms:
+                look = next(each for each in mechanisms if each.label == curve)
+                assert (line.get_linestyle() == "-") == (not accountant.endswith("lower"))
+                assert line.get_marker() == ("None" if accountant.endswith("lower") else look.marker)
+            else:
+                look = label_of(accountant)
+                assert line.get_marker() == (look.marker or "None")
+                second = len(curves[accountant]) > 1 and curve == curves[accountant][1]
+                assert second == (line.get_markerfacecolor() == "white")
+            assert line.get_color() == look.color
+        assert axes.get_xscale() == ("log" if layout.log_x else "linear")
+        assert axes.get_yscale() == ("log" if layout.log_y else "linear")
+    if figure.legends:
+        entries = dict(zip(legend_texts(figure), figure.legends[0].get_lines(), strict=True))
+        for accountant, names in curves.items():
+            look = label_of(accountant)
+            (mine, *_) = [text for text in entries if text.startswith(look.label.split(" (")[0])]
+            if not layout.mechanisms:
+                assert entries[mine].get_color() == look.color
+                assert len([text for text in entries if text.startswith(f"{look.label}:")]) == len(names) * (
+                    len(names) > 1
+                )
+        if layout.mechanisms:
+            assert list(entries)[: len(mechanisms)] == [look.label for look in mechanisms]
+            assert [entries[look.label].get_color() for look in mechanisms] == [look.color for look in mechanisms]
+    assert_readable(figure)
