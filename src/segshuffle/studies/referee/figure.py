@@ -19,7 +19,6 @@ from segshuffle.accounting.single_message.looks import ACCOUNTANT_LOOKS
 from segshuffle.looks import PALETTE, TINTS, Look, looks_of
 from segshuffle.pipeline.style import fit_legend, mark_edition, use_style
 
-
 #: Proven bounds that are drawn for comparison; of the others only what is violated, which would be a defect.
 _REFERENCES = ("blanket", "standard-clone")
 _NAMES = {
