@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 Dashes = str | tuple[int, tuple[float, ...]]
 
-#: The one palette: Okabe and Ito's colours, three of Tol's muted ones, and greys. Names are what code refers to.
+#: The one palette: Okabe and Ito's colours, four of Tol's muted ones, and greys. Names are what code refers to.
 PALETTE: dict[str, str] = {
     "black": "#000000",
     "blue": "#0072B2",
@@ -23,6 +23,7 @@ PALETTE: dict[str, str] = {
     "wine": "#882255",
     "olive": "#999933",
     "indigo": "#332288",
+    "teal": "#44AA99",
     "grey": "#7f7f7f",
     "dark-grey": "#555555",
 }

@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 from matplotlib import pyplot as plt
 
+from segshuffle.accounting.single_message.accountants import ACCOUNTANTS
 from segshuffle.pipeline.style import save
-from segshuffle.studies.amplification.accountants import ACCOUNTANTS
 from segshuffle.studies.amplification.figure import ACCOUNTANT_LOOKS, LAYOUTS, draw
 
 
@@ -49,7 +49,7 @@ def texts(drawn):
 def test_every_accountant_has_a_look_of_its_own():
     assert set(ACCOUNTANTS) <= set(ACCOUNTANT_LOOKS)
     # without colour, marks and dashes tell the curves apart, but for those that are never in one figure
-    apart = [name for name in ACCOUNTANT_LOOKS if not name.startswith(("separate", "parallel", "theorem", "gparv"))]
+    apart = [name for name in ACCOUNTANT_LOOKS if not name.startswith(("separate", "parallel", "gparv"))]
     strokes = [(ACCOUNTANT_LOOKS[name].marker, ACCOUNTANT_LOOKS[name].dashes) for name in apart]
     assert len(set(strokes)) == len(strokes)
     for name in ("blanket", "standard-clone"):
@@ -114,7 +114,7 @@ def test_the_legend_is_no_wider_than_the_figure(name):
     accountants = {
         "decomposition3": ("blanket", "blanket-lower", "standard-clone", "hoeffding", "bennett"),
         "personalized4": ("theorem", "reduction", "chen-cao-ge", "liu-2023", "stronger-clone"),
-        "variation4": ("variation-ratio", "variation-analytic", "variation-asymptotic"),
+        "variation4": ("variation-ratio", "variation-ratio-closed-form", "variation-asymptotic"),
     }[name]
     curves = {"decomposition3": ("2-joint", "single"), "personalized4": ("Uniform1", "Gauss1"), "variation4": ("b",)}
     figure = draw(name, table(accountants=accountants, curves=curves[name]), edition="full")

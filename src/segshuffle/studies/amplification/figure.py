@@ -14,37 +14,18 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
+from segshuffle.accounting.single_message.looks import ACCOUNTANT_LOOKS
 from segshuffle.looks import Look
 from segshuffle.pipeline.style import mark_edition, use_style
 
 _DOTS = (0, (1.0, 1.2))
-#: Okabe-Ito and Tol colours; proven numbers have solid lines, lower bounds dots.
-ACCOUNTANT_LOOKS: dict[str, Look] = {
-    "blanket": Look("Blanket, numerical (proven)", "#0072B2", "o", "-"),
-    "blanket-lower": Look("Lower bound, two datasets (proven)", "#000000", "", _DOTS),
-    "standard-clone": Look("Standard clone (proven)", "#E69F00", "s", (0, (4.0, 1.5))),
-    "stronger-clone": Look("Stronger clone (published)", "#CC79A7", "v", (0, (2.5, 1.0))),
-    "hoeffding": Look("Blanket, Hoeffding (proven)", "#56B4E9", "^", (0, (5.0, 1.2, 1.0, 1.2))),
-    "bennett": Look("Blanket, Bennett (proven)", "#009E73", "D", (0, (7.0, 1.5))),
-    "tails-general": Look("Privacy blanket, general (proven)", "#888888", "x", (0, (4.0, 1.0))),
-    "tails-specific": Look("Privacy blanket, specific (proven)", "#117733", "<", (0, (7.0, 1.5))),
-    "erlingsson": Look("Erlingsson et al. (proven)", "#882255", "*", (0, (3.0, 1.0))),
-    "variation-ratio": Look("Variation ratio (published)", "#D55E00", "P", "-"),
-    "variation-lower": Look("Variation ratio, lower bound", "#661100", "", (0, (2.5, 2.5))),
-    "variation-analytic": Look("Variation ratio, analytic (published)", "#999933", "X", (0, (5.0, 1.5))),
-    "variation-asymptotic": Look("Variation ratio, asymptotic (published)", "#44AA99", ">", (0, (2.0, 1.5))),
-    "separate-best": Look("Separate, best (published)", "#888888", "s", (0, (4.0, 1.5))),
-    "separate-worst": Look("Separate, worst (published)", "#444444", "D", (0, (2.0, 1.5))),
-    "parallel-basic": Look("Parallel, basic (published)", "#CC79A7", "v", (0, (2.5, 1.0))),
-    "parallel-advanced": Look("Parallel, advanced (published)", "#D55E00", "P", "-"),
-    "theorem": Look("Personalised bound (published)", "#332288", "o", "-"),
-    "reduction": Look("Its reduction, exact (published)", "#88CCEE", "d", _DOTS),
-    "chen-cao-ge": Look("Chen, Cao, Ge (asymptotic)", "#AA4499", "p", (0, (5.0, 1.5, 1.0, 1.5))),
-    "liu-2023": Look("Liu et al. 2023 (published)", "#117733", "h", (0, (3.0, 1.0, 1.0, 1.0))),
-    "gparv": Look("Distribution function (exact)", "#0072B2", "", "-"),
-}
 #: The personalised figure's names of bounds that have a look already.
-_SAME = {"blanket-hoeffding": "hoeffding", "blanket-bennett": "bennett"}
+_SAME = {
+    "blanket-hoeffding": "hoeffding",
+    "blanket-bennett": "bennett",
+    "theorem": "personalized",
+    "reduction": "personalized-reduction",
+}
 #: Drawn as outlines, so that what lies beneath stays visible: these almost coincide with proven bounds.
 _OUTLINED = ("variation-ratio", "parallel-advanced")
 #: Order of the legend where the table is in another one.
