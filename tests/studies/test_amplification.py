@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from segshuffle.accounting.single_message import variation_ratio_tables as tables
+from segshuffle.accounting.single_message.accountants import ACCOUNTANTS
 from segshuffle.accounting.single_message.decomposition import lower_bound_delta
 from segshuffle.accounting.single_message.randomizers import KaryRandomizedResponse, SubsetSelection
 from segshuffle.accounting.single_message.variation_ratio import published_epsilon
@@ -19,9 +20,8 @@ from segshuffle.accounting.single_message.variation_ratio_lower import (
 )
 from segshuffle.errors import ConfigError, ParameterError
 from segshuffle.studies.amplification import decomposition, personalized, variation
-from segshuffle.studies.amplification.accountants import ACCOUNTANTS, Case
 from segshuffle.studies.amplification.compute import compute
-from segshuffle.studies.amplification.curves import COLUMNS, Point, evaluate, spaced
+from segshuffle.studies.amplification.curves import COLUMNS, Case, Point, evaluate, spaced
 from segshuffle.studies.amplification.design import FIGURES, ITEMS, TABLES
 from segshuffle.studies.amplification.figure import LAYOUTS
 from segshuffle.studies.amplification.readable import to_markdown
@@ -75,7 +75,7 @@ def test_an_unknown_item_is_refused():
 
 def test_a_missing_part_of_a_case_is_named():
     with pytest.raises(ParameterError, match="randomizer"):
-        ACCOUNTANTS["blanket"].epsilon(Case(n_users=100, delta=1e-6))
+        ACCOUNTANTS["blanket"].epsilon_of(Case(n_users=100, delta=1e-6).mechanism, 100, 1e-6)
 
 
 def test_grids_are_rounded_but_reach_their_ends():

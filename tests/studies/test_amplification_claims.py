@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 import yaml
 
+from segshuffle.accounting.single_message.accountants import ACCOUNTANTS
 from segshuffle.errors import ConfigError
 from segshuffle.pipeline.judging import NOT, OPEN, PARTLY, REPRODUCED
-from segshuffle.studies.amplification.accountants import ACCOUNTANTS
 from segshuffle.studies.amplification.claims import RULES, Curves, evaluate, to_markdown
 from segshuffle.studies.amplification.design import ITEMS, PAPERS
 

@@ -20,6 +20,7 @@ from segshuffle.accounting.single_message.decomposition import blanket_delta, bl
 from segshuffle.accounting.single_message.looks import ACCOUNTANT_LOOKS
 from segshuffle.accounting.single_message.randomizers import KaryRandomizedResponse
 from segshuffle.errors import ParameterError
+from segshuffle.looks import spare_look
 from segshuffle.studies.referee import budgets, report, trial, verdict
 from segshuffle.studies.referee.cases import CASES, Point, most_that_local_privacy_leaves
 from segshuffle.studies.referee.enumeration import ROUNDING, merged_outputs, worst_datasets
@@ -52,7 +53,17 @@ def blanket_times(factor):
     def epsilon_of(mechanism, n_users, delta):
         return factor * blanket_epsilon(randomizer=mechanism.randomizer, n_users=n_users, delta=delta)
 
-    return Accountant(f"blanket x {factor}", "upper", "for this test", "none", lambda m: True, epsilon_of, delta_of)
+    return Accountant(
+        name=f"blanket x {factor}",
+        kind="upper",
+        status="for this test",
+        source="none",
+        look=spare_look("for this test", 0),
+        order=99,
+        applies=lambda mechanism: True,
+        epsilon_of=epsilon_of,
+        delta_of=delta_of,
+    )
 
 
 @pytest.fixture(scope="module")

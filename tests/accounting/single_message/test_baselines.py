@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from segshuffle.accounting.single_message import baselines as b
+from segshuffle.accounting.single_message import accountants as b
 from segshuffle.accounting.single_message.decomposition import blanket_delta, lower_bound_delta
 from segshuffle.accounting.single_message.randomizers import KaryRandomizedResponse, Laplace, Rappor
 from segshuffle.errors import ParameterError

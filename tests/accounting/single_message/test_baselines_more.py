@@ -6,8 +6,8 @@ from fractions import Fraction
 import mpmath
 import pytest
 
-from segshuffle.accounting.single_message import baselines as b
-from segshuffle.accounting.single_message.baselines.liu_2023 import echo_probabilities
+from segshuffle.accounting.single_message import accountants as b
+from segshuffle.accounting.single_message.accountants.liu_2023 import echo_probabilities
 from segshuffle.accounting.single_message.decomposition import lower_bound_epsilon
 from segshuffle.accounting.single_message.randomizers import KaryRandomizedResponse
 from segshuffle.errors import ParameterError

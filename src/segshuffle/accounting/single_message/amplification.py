@@ -12,17 +12,23 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from segshuffle.accounting.numerics.hockey_stick import LARGEST_EPSILON, DeltaInterval
+from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Accountant, Kind, Mechanism
+from segshuffle.accounting.single_message.ranges import LARGEST_USERS, SMALLEST_TARGET, check_epsilon
 from segshuffle.errors import ParameterError
 
 __all__ = ["ACCOUNTANTS", "Accountant", "Entry", "Mechanism", "accountant", "applicable", "compare", "delta", "epsilon"]
 
 FloatArray = npt.NDArray[np.float64]
 
-LARGEST_USERS = 10**15
-#: Smallest delta that the searches take.
-SMALLEST_TARGET = 2e-280
+_TRIVIAL = f"the local guarantee: below delta = {SMALLEST_TARGET:g}, where doubles end, no bound is computed"
+
+
+class Ends(NamedTuple):
+    """Lower and upper ends of many certified intervals."""
+
+    lower: FloatArray
+    upper: FloatArray
 
 
 class Entry(NamedTuple):
@@ -61,7 +67,7 @@ def epsilon(
     n_users : int or array_like of int
         Number of users n, the victim included, in [1, 1e15].
     delta : float or array_like
-        Targets in (0, 1), broadcast against `n_users`. Below 2e-280 guarantees are the local epsilon.
+        Targets in (0, 1), broadcast against `n_users`. Below 1e-280 guarantees are the local epsilon.
 
     Returns
     -------
@@ -79,13 +85,15 @@ def epsilon(
     return values[0] if sizes.ndim == 0 else np.reshape(np.array(values, dtype=float), sizes.shape)
 
 
-def delta(*, accountant: str, mechanism: Mechanism, n_users: npt.ArrayLike, epsilon: npt.ArrayLike) -> DeltaInterval:
+def delta(
+    *, accountant: str, mechanism: Mechanism, n_users: npt.ArrayLike, epsilon: npt.ArrayLike
+) -> DeltaInterval | Ends:
     """Delta of an accountant at `epsilon`, as a certified interval; parameters as for `epsilon`.
 
     Returns
     -------
-    DeltaInterval
-        Of two floats, or of two arrays of the broadcast shape. Guarantees use `upper`, lower bounds `lower`.
+    DeltaInterval or Ends
+        Two floats, or two arrays of the broadcast shape. Guarantees use `upper`, lower bounds `lower`.
 
     Raises
     ------
@@ -98,7 +106,7 @@ def delta(*, accountant: str, mechanism: Mechanism, n_users: npt.ArrayLike, epsi
     if sizes.ndim == 0:
         return found[0]
     lower, upper = (np.reshape(np.array(ends, dtype=float), sizes.shape) for ends in zip(*found, strict=True))
-    return DeltaInterval(lower, upper)  # type: ignore[arg-type]
+    return Ends(lower, upper)
 
 
 def compare(
@@ -119,7 +127,7 @@ def compare(
     if delta is not None:
         _check_delta(delta)
     if epsilon is not None:
-        _check_epsilon(epsilon)
+        check_epsilon(epsilon)
     entries, left_out = [], {}
     for each in applicable(mechanism):
         try:
@@ -128,7 +136,9 @@ def compare(
             left_out[each.name] = str(error)
             continue
         if value is not None:
-            entries.append(Entry(each.name, value, each.kind_for(mechanism), each.status_for(mechanism), each.source))
+            trivial = delta is not None and delta < SMALLEST_TARGET and each.kind != "lower"
+            status = _TRIVIAL if trivial else each.status_for(mechanism)
+            entries.append(Entry(each.name, value, each.kind_for(mechanism), status, each.source))
     return entries, left_out
 
 
@@ -148,14 +158,14 @@ def _epsilon(chosen: Accountant, mechanism: Mechanism, n_users: Any, delta: floa
     """Below SMALLEST_TARGET, where doubles end, the local guarantee; a lower bound holds for smaller deltas, too."""
     n = _users(n_users)
     _check_delta(delta)
-    if delta < SMALLEST_TARGET and chosen.kind != "lower":
-        return mechanism.local_epsilon
-    return chosen.epsilon_of(mechanism, n, max(delta, SMALLEST_TARGET))
+    # asked there as well, so that its own conditions are checked
+    found = chosen.epsilon_of(mechanism, n, max(delta, SMALLEST_TARGET))
+    return mechanism.local_epsilon if delta < SMALLEST_TARGET and chosen.kind != "lower" else found
 
 
 def _delta(chosen: Accountant, mechanism: Mechanism, n_users: Any, epsilon: float) -> DeltaInterval:
     n = _users(n_users)
-    _check_epsilon(epsilon)
+    check_epsilon(epsilon)
     if chosen.delta_of is None:
         raise ParameterError("accountant", chosen.name, "one that gives a delta; this is a formula for epsilon")
     return chosen.delta_of(mechanism, n, epsilon)
@@ -180,8 +190,3 @@ def _users(value: Any) -> int:
 def _check_delta(delta: float) -> None:
     if not 0.0 < delta < 1.0:
         raise ParameterError("delta", delta, "in (0, 1)")
-
-
-def _check_epsilon(epsilon: float) -> None:
-    if not 0.0 <= epsilon <= LARGEST_EPSILON:
-        raise ParameterError("epsilon", epsilon, f"in [0, {LARGEST_EPSILON:g}]")

@@ -20,24 +20,24 @@ from scipy import special
 
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
 from segshuffle.accounting.numerics.laws import FloatArray
-from segshuffle.accounting.single_message.baselines.approximate import (
+from segshuffle.accounting.single_message.accountants.approximate import (
     approximate_clone_delta,
     approximate_clone_epsilon,
 )
-from segshuffle.accounting.single_message.baselines.blanket_tails import (
+from segshuffle.accounting.single_message.accountants.blanket_tails import (
     bennett_delta,
     bennett_epsilon,
     hoeffding_delta,
     hoeffding_epsilon,
 )
-from segshuffle.accounting.single_message.baselines.chen_cao_ge import gdp_delta, gdp_epsilon, personalized_mu
-from segshuffle.accounting.single_message.baselines.clones import (
+from segshuffle.accounting.single_message.accountants.chen_cao_ge import gdp_delta, gdp_epsilon, personalized_mu
+from segshuffle.accounting.single_message.accountants.clones import (
     standard_clone_delta,
     standard_clone_epsilon,
     stronger_clone_delta,
     stronger_clone_epsilon,
 )
-from segshuffle.accounting.single_message.baselines.liu_2023 import EchoPair
+from segshuffle.accounting.single_message.accountants.liu_2023 import EchoPair
 from segshuffle.accounting.single_message.personalized import ReductionPair
 from segshuffle.accounting.single_message.personalized_confusion import Mechanism, PersonalizedUsers
 from segshuffle.accounting.single_message.randomizers import Laplace

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from segshuffle.accounting.numerics.hockey_stick import LARGEST_EPSILON, SMALLEST_DELTA
+from segshuffle.accounting.numerics.hockey_stick import LARGEST_EPSILON
 from segshuffle.errors import ParameterError
 
 LARGEST_USERS = 10**15
-#: Smallest delta that a search for epsilon takes: doubles end near it.
-SMALLEST_TARGET = 1e10 * SMALLEST_DELTA
+#: Smallest delta that a search for epsilon takes: ten digits above the smallest one that is told from 0.
+SMALLEST_TARGET = 1e-280
 #: Below it the contrast of the clone pairs, of the size of the local epsilon, would lose its digits.
 SMALLEST_LOCAL_EPSILON = 1e-6
 LARGEST_LOCAL_EPSILON = 50.0

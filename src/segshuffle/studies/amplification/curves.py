@@ -12,9 +12,12 @@ import numpy as np
 import pandas as pd
 
 from segshuffle.accounting.numerics.ranges import rounded_down, rounded_up
+from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Mechanism
+from segshuffle.accounting.single_message.randomizers import Randomizer
+from segshuffle.accounting.single_message.variation_ratio import VariationRatio
+from segshuffle.accounting.single_message.variation_ratio_lower import LowerBound
 from segshuffle.pipeline.jobs import to_json
 from segshuffle.pipeline.progress import parallel
-from segshuffle.studies.amplification.accountants import ACCOUNTANTS, Case
 
 _PRIVACY = ("epsilon", "delta")
 #: Columns of results/amplification/*.csv, in order.
@@ -34,6 +37,51 @@ COLUMNS = (
 
 
 @dataclass(frozen=True, kw_only=True)
+class Case:
+    """What an accountant is asked: the least epsilon of a mechanism at delta.
+
+    Parameters
+    ----------
+    n_users : int
+        Number of users; multi-message protocols: 1 + the number of blanket messages.
+    delta : float
+        Target.
+    local_epsilon : float, optional
+        Guarantee of one message; that of `variation` if it is not given.
+    randomizer : Randomizer, optional
+        For the accountants of specific randomizers.
+    variation : VariationRatio, optional
+        For the variation-ratio accountants.
+    lower : LowerBound, optional
+        For the lower bound of the variation-ratio paper.
+    status : str
+        If not empty, replaces the accountant's own status.
+    """
+
+    n_users: int
+    delta: float
+    local_epsilon: float | None = None
+    randomizer: Randomizer | None = None
+    variation: VariationRatio | None = None
+    lower: LowerBound | None = None
+    status: str = ""
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """What the accountants see of it."""
+        local = self.local_epsilon
+        if local is None:
+            local = self.variation.log_p if self.variation is not None else math.nan
+        return Mechanism(
+            name="this curve",
+            local_epsilon=local,
+            randomizer=self.randomizer,
+            variation=self.variation,
+            lower=self.lower,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class Point:
     """One point of a curve.
 
@@ -42,7 +90,7 @@ class Point:
     panel, curve : str
         Panel of the figure; mechanism or variant that the curve is about.
     accountant : str
-        One of `accountants.ACCOUNTANTS`.
+        One of the accountants of one message.
     x_name : str
         Name of the abscissa.
     x : float
@@ -67,7 +115,8 @@ class Point:
     def row(self, figure: str) -> dict[str, Any]:
         """Compute the point."""
         accountant = ACCOUNTANTS[self.accountant]
-        epsilon = accountant.epsilon(self.case)
+        safe = rounded_down if accountant.kind == "lower" else rounded_up
+        epsilon = safe(accountant.epsilon_of(self.case.mechanism, self.case.n_users, self.case.delta))
         y = epsilon if self.reference is None else math.log2(self.reference / epsilon)
         known = {"n_users": self.case.n_users, "delta": self.case.delta, "epsilon": epsilon, **self.parameters}
         return tidy(

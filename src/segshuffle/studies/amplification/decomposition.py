@@ -23,8 +23,7 @@ from segshuffle.accounting.single_message.randomizers import (
     Rappor,
     poisson_subsampled,
 )
-from segshuffle.studies.amplification.accountants import Case
-from segshuffle.studies.amplification.curves import COLUMNS, Point, evaluate, spaced, tidy
+from segshuffle.studies.amplification.curves import COLUMNS, Case, Point, evaluate, spaced, tidy
 
 #: Numbers of users; delta = DELTA_TIMES_N/n.
 USERS = (10_000, 1_000_000)

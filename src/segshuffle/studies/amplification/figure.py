@@ -20,7 +20,6 @@ _DOTS = DASHES[2]
 _SAME = {
     "blanket-hoeffding": "hoeffding",
     "blanket-bennett": "bennett",
-    "variation-analytic": "variation-ratio-closed-form",
     "theorem": "personalized",
     "reduction": "personalized-reduction",
 }

@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 
 from segshuffle.accounting.single_message import variation_ratio_tables as tables
+from segshuffle.accounting.single_message.accountants import ACCOUNTANTS
 from segshuffle.accounting.single_message.randomizers import (
     KaryRandomizedResponse,
     ParallelComposition,
@@ -21,8 +22,7 @@ from segshuffle.accounting.single_message.randomizers import (
 )
 from segshuffle.accounting.single_message.variation_ratio import VariationRatio, bisected_epsilon, published_epsilon
 from segshuffle.accounting.single_message.variation_ratio_lower import LowerBound, lower_bound_parameters
-from segshuffle.studies.amplification.accountants import ACCOUNTANTS, Case
-from segshuffle.studies.amplification.curves import COLUMNS, Point, evaluate, spaced, tidy
+from segshuffle.studies.amplification.curves import COLUMNS, Case, Point, evaluate, spaced, tidy
 
 DELTA_TIMES_N = 0.01
 USERS = (10_000, 100_000)
@@ -37,7 +37,7 @@ BINS_DELTA = 1e-6
 RANGE_LEVELS = (6, 11)
 
 EARLIER = ("tails-general", "tails-specific", "standard-clone", "stronger-clone")
-CLOSED = ("variation-ratio", "variation-analytic", "variation-asymptotic")
+CLOSED = ("variation-ratio", "variation-ratio-closed-form", "variation-asymptotic")
 
 Numbers = tuple[float, ...]
 TABLE_USERS = (10_000, 1_000_000, 100_000_000)

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from segshuffle.accounting.single_message.baselines import gdp_epsilon, liu_2023_epsilon, personalized_mu
+from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, gdp_epsilon, liu_2023_epsilon, personalized_mu
 from segshuffle.accounting.single_message.decomposition import lower_bound_delta, lower_bound_epsilon
 from segshuffle.accounting.single_message.personalized import (
     personalized_reduction_epsilon,
@@ -40,17 +40,20 @@ class Claim(NamedTuple):
     """An epsilon for users with budgets of their own, at a delta."""
 
     accountant: str
-    kind: str
     epsilon_of: Callable[[PersonalizedUsers, float], float]
+
+    @property
+    def kind(self) -> str:
+        """As the accountant declares it."""
+        return ACCOUNTANTS[self.accountant].kind
 
 
 CLAIMS = (
-    Claim("personalized", "published", lambda u, d: personalized_theorem_epsilon(users=u, delta=d)),
-    Claim("personalized-reduction", "published", lambda u, d: personalized_reduction_epsilon(users=u, delta=d)),
-    Claim("liu-2023", "published", lambda u, d: liu_2023_epsilon(local_epsilons=u.local_epsilons, delta=d)),
+    Claim("personalized", lambda u, d: personalized_theorem_epsilon(users=u, delta=d)),
+    Claim("personalized-reduction", lambda u, d: personalized_reduction_epsilon(users=u, delta=d)),
+    Claim("liu-2023", lambda u, d: liu_2023_epsilon(local_epsilons=u.local_epsilons, delta=d)),
     Claim(
         "chen-cao-ge",
-        "asymptotic",
         lambda u, d: gdp_epsilon(
             mu=personalized_mu(local_epsilons=u.local_epsilons), delta=d, ceiling=u.largest_budget
         ),

@@ -31,6 +31,22 @@ from scipy import optimize
 
 from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, DeltaInterval
 from segshuffle.accounting.numerics.search import least_epsilon
+from segshuffle.accounting.single_message.accountants.declared import (
+    DASH_DOTTED,
+    DASHED,
+    DOTTED,
+    LONG,
+    SPARSE,
+    Accountant,
+    always,
+    by_classes,
+    by_classes_delta,
+    by_epsilon,
+    by_epsilon_delta,
+    has_classes,
+    look,
+    never,
+)
 from segshuffle.accounting.single_message.randomizers.reference import Randomizer, ReferenceClasses
 from segshuffle.accounting.single_message.ranges import (
     check_epsilon,
@@ -291,3 +307,85 @@ def _epsilon(
         delta=delta,
         rtol=1e-6,
     )
+
+
+def _generic_epsilon(*, local_epsilon: float, n_users: int, delta: float) -> float:
+    """The better of the two generic bounds."""
+    rules = (hoeffding_epsilon, bennett_epsilon)
+    return min(rule(local_epsilon=local_epsilon, n_users=n_users, delta=delta) for rule in rules)
+
+
+def _specific_epsilon(*, randomizer: Randomizer, n_users: int, delta: float) -> float:
+    """The better of the two specific bounds."""
+    return min(
+        rule(randomizer=randomizer, n_users=n_users, delta=delta) for rule in (hoeffding_epsilon, bennett_epsilon)
+    )
+
+
+_BLANKET = "Balle, Bell, Gascon, Nissim 2019"
+ACCOUNTANTS = (
+    Accountant(
+        name="hoeffding",
+        kind="upper",
+        status="proven",
+        source=f"{_BLANKET}, specific",
+        look=look("Blanket, Hoeffding (proven)", "sky", "^", DASH_DOTTED),
+        order=20,
+        applies=has_classes,
+        epsilon_of=by_classes(hoeffding_epsilon),
+        delta_of=by_classes_delta(hoeffding_delta),
+    ),
+    Accountant(
+        name="bennett",
+        kind="upper",
+        status="proven",
+        source=f"{_BLANKET}, specific",
+        look=look("Blanket, Bennett (proven)", "green", "D", LONG),
+        order=21,
+        applies=has_classes,
+        epsilon_of=by_classes(bennett_epsilon),
+        delta_of=by_classes_delta(bennett_delta),
+    ),
+    Accountant(
+        name="hoeffding-generic",
+        kind="upper",
+        status="proven",
+        source=f"{_BLANKET}, generic",
+        look=look("Blanket, Hoeffding, generic (proven)", "sky", "1", DOTTED),
+        order=22,
+        applies=always,
+        epsilon_of=by_epsilon(hoeffding_epsilon),
+        delta_of=by_epsilon_delta(hoeffding_delta),
+    ),
+    Accountant(
+        name="bennett-generic",
+        kind="upper",
+        status="proven",
+        source=f"{_BLANKET}, generic",
+        look=look("Blanket, Bennett, generic (proven)", "green", "2", SPARSE),
+        order=23,
+        applies=always,
+        epsilon_of=by_epsilon(bennett_epsilon),
+        delta_of=by_epsilon_delta(bennett_delta),
+    ),
+    Accountant(
+        name="tails-general",
+        kind="upper",
+        status="proven",
+        source=f"{_BLANKET}, generic",
+        look=look("Privacy blanket, general (proven)", "grey", "x", DASHED),
+        order=24,
+        applies=never,
+        epsilon_of=by_epsilon(_generic_epsilon),
+    ),
+    Accountant(
+        name="tails-specific",
+        kind="upper",
+        status="proven",
+        source=f"{_BLANKET}, specific",
+        look=look("Privacy blanket, specific (proven)", "green", "<", LONG),
+        order=25,
+        applies=never,
+        epsilon_of=by_classes(_specific_epsilon),
+    ),
+)

@@ -10,6 +10,13 @@ from __future__ import annotations
 import math
 
 from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, DeltaInterval
+from segshuffle.accounting.single_message.accountants.declared import (
+    SHORT,
+    Accountant,
+    always,
+    by_epsilon,
+    look,
+)
 from segshuffle.accounting.single_message.ranges import (
     SMALLEST_LOCAL_EPSILON,
     check_epsilon,
@@ -82,3 +89,17 @@ def _check(local_epsilon: float, n_users: int) -> None:
     check_users(n_users)
     if n_users < FEWEST_USERS:
         raise ParameterError("n_users", n_users, f"at least {FEWEST_USERS} (a condition of the theorem)")
+
+
+ACCOUNTANTS = (
+    Accountant(
+        name="erlingsson",
+        kind="upper",
+        status="proven for local epsilon < 1/2, n >= 1000, delta < 1/100",
+        source="Erlingsson et al. 2019",
+        look=look("Erlingsson et al. (proven)", "wine", "*", SHORT),
+        order=50,
+        applies=always,
+        epsilon_of=by_epsilon(erlingsson_epsilon),
+    ),
+)

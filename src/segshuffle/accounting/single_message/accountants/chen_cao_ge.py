@@ -25,6 +25,14 @@ from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
 from segshuffle.accounting.numerics.hockey_stick import LARGEST_EPSILON, SMALLEST_DELTA, DeltaInterval
 from segshuffle.accounting.numerics.laws import FloatArray
 from segshuffle.accounting.numerics.search import least_epsilon
+from segshuffle.accounting.single_message.accountants.declared import (
+    DASHED,
+    Accountant,
+    always,
+    by_epsilon,
+    by_epsilon_delta,
+    look,
+)
 from segshuffle.accounting.single_message.ranges import check_epsilon, check_local, check_target, check_users
 from segshuffle.errors import ParameterError
 
@@ -111,3 +119,18 @@ def chen_cao_ge_epsilon(*, local_epsilon: float, n_users: int, delta: float, loc
 def _check_mu(mu: float) -> None:
     if not 0 < mu < math.inf:
         raise ParameterError("mu", mu, "positive and finite")
+
+
+ACCOUNTANTS = (
+    Accountant(
+        name="chen-cao-ge",
+        kind="asymptotic",
+        status="a central limit without an error term, of the stronger clone's reduction",
+        source="Chen, Cao, Ge 2024",
+        look=look("Chen, Cao, Ge (asymptotic)", "teal", "p", DASHED),
+        order=60,
+        applies=always,
+        epsilon_of=by_epsilon(chen_cao_ge_epsilon),
+        delta_of=by_epsilon_delta(chen_cao_ge_delta),
+    ),
+)

@@ -23,6 +23,17 @@ import math
 from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
 from segshuffle.accounting.numerics.laws import BinomialLaw
 from segshuffle.accounting.numerics.search import least_epsilon
+from segshuffle.accounting.single_message.accountants.declared import (
+    DASHED,
+    LONG,
+    MIXED,
+    SHORT,
+    Accountant,
+    always,
+    by_epsilon,
+    by_epsilon_delta,
+    look,
+)
 from segshuffle.accounting.single_message.ranges import (
     check_epsilon,
     check_local,
@@ -191,3 +202,41 @@ def _epsilon(local_epsilon: float, clone: float, n_users: int, delta: float, rto
         delta=delta,
         rtol=rtol,
     )
+
+
+_FIRST = "Feldman, McMillan, Talwar 2021"
+ACCOUNTANTS = (
+    Accountant(
+        name="standard-clone",
+        kind="upper",
+        status="proven",
+        source=_FIRST,
+        look=look("Standard clone (proven)", "orange", "s", DASHED),
+        order=30,
+        applies=always,
+        epsilon_of=by_epsilon(standard_clone_epsilon),
+        delta_of=by_epsilon_delta(standard_clone_delta),
+    ),
+    Accountant(
+        name="standard-clone-closed-form",
+        kind="upper",
+        status="proven",
+        source=_FIRST,
+        look=look("Standard clone, closed form (proven)", "orange", "8", LONG),
+        order=31,
+        applies=always,
+        epsilon_of=by_epsilon(standard_clone_closed_form),
+    ),
+    Accountant(
+        name="stronger-clone",
+        kind="published",
+        status=MIXED,
+        source="Feldman, McMillan, Talwar 2023",
+        look=look("Stronger clone (published)", "purple", "v", SHORT),
+        order=32,
+        applies=always,
+        epsilon_of=by_epsilon(stronger_clone_epsilon),
+        delta_of=by_epsilon_delta(stronger_clone_delta),
+        proven_for_binary=True,
+    ),
+)

@@ -12,7 +12,7 @@ from typing import Literal
 
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
 from segshuffle.accounting.numerics.search import least_epsilon
-from segshuffle.accounting.single_message.baselines.clones import (
+from segshuffle.accounting.single_message.accountants.clones import (
     standard_clone,
     standard_clone_delta,
     stronger_clone,

@@ -1,0 +1,45 @@
+"""The blanket decomposition's upper and lower bound (`decomposition`), as accountants."""
+
+from __future__ import annotations
+
+from segshuffle.accounting.single_message.accountants.declared import (
+    DOTTED,
+    SOLID,
+    Accountant,
+    by_classes,
+    by_classes_delta,
+    has_classes,
+    look,
+)
+from segshuffle.accounting.single_message.decomposition import (
+    blanket_delta,
+    blanket_epsilon,
+    lower_bound_delta,
+    lower_bound_epsilon,
+)
+
+_DECOMPOSITION = "Decomposition-Based Optimal Bounds for Privacy Amplification via Shuffling"
+ACCOUNTANTS = (
+    Accountant(
+        name="blanket",
+        kind="upper",
+        status="proven",
+        source=f"{_DECOMPOSITION}, Theorem 13",
+        look=look("Blanket, numerical (proven)", "blue", "o", SOLID),
+        order=10,
+        applies=has_classes,
+        epsilon_of=by_classes(blanket_epsilon),
+        delta_of=by_classes_delta(blanket_delta),
+    ),
+    Accountant(
+        name="blanket-lower",
+        kind="lower",
+        status="proven: two neighbouring datasets that attain it",
+        source=f"{_DECOMPOSITION}, Theorem 14",
+        look=look("Lower bound, two datasets (proven)", "black", "", DOTTED),
+        order=11,
+        applies=has_classes,
+        epsilon_of=by_classes(lower_bound_epsilon),
+        delta_of=by_classes_delta(lower_bound_delta),
+    ),
+)

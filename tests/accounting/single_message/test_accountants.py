@@ -1,0 +1,99 @@
+"""The accountants of one message: a file of its own is all that a new one needs."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import segshuffle
+from segshuffle.accounting.single_message.accountants import ACCOUNTANTS
+from segshuffle.accounting.single_message.accountants.registry import FOLDER, every
+from segshuffle.accounting.single_message.looks import ACCOUNTANT_LOOKS
+from segshuffle.errors import ConfigError
+
+MINE = """
+from segshuffle.accounting.single_message.accountants.declared import DASHED, Accountant, always, look
+
+ACCOUNTANTS = (
+    Accountant(
+        name="half-of-it",
+        kind="published",
+        status="made up",
+        source="nobody",
+        look=look("Half of the local guarantee", "olive", "d", DASHED),
+        order=99,
+        applies=always,
+        epsilon_of=lambda mechanism, n_users, delta: mechanism.local_epsilon / 2,
+    ),
+)
+"""
+ASKED = """
+import json, sys
+import pandas as pd
+from segshuffle.accounting.single_message.amplification import compare
+from segshuffle.accounting.single_message.looks import ACCOUNTANT_LOOKS
+from segshuffle.accounting.single_message.mechanisms import mechanism
+from segshuffle.studies.amplification.figure import draw
+from segshuffle.studies.referee.trial import generic_claims, try_case
+
+krr = mechanism("krr", local_epsilon=1.0, domain_size=3)
+entries, _ = compare(mechanism=krr, n_users=100, delta=1e-4)
+grid = {"local_epsilons": [1.0], "few_users": [], "shares": [], "many_users": [1000]}
+config = {"referee": grid, "delta_times_n": 0.01}
+rows = try_case(config, "krr-3", generic_claims(config, ["krr-3"]))
+row = {"panel": "p", "curve": "c", "x_name": "local_epsilon", "y_name": "epsilon"}
+names = ("blanket", "half-of-it")
+table = pd.DataFrame([{**row, "accountant": name, "x": x, "y": x / 2} for name in names for x in (1.0, 2.0)])
+legend = draw("decomposition2", table, edition="full").legends[0]
+print(json.dumps({
+    "account": {e.accountant: e.value for e in entries},
+    "referee": dict(zip(rows["accountant"], rows["outcome"])),
+    "look": ACCOUNTANT_LOOKS["half-of-it"].label,
+    "legend": [text.get_text() for text in legend.get_texts()],
+}))
+"""
+
+
+def test_a_new_accountant_is_one_file(tmp_path):
+    """In a copy of the package: the command line's answers, the referee's rows, the looks and a figure's legend."""
+    shutil.copytree(Path(segshuffle.__file__).parent, tmp_path / "segshuffle")
+    added = tmp_path / "segshuffle" / FOLDER.relative_to(Path(segshuffle.__file__).parent) / "half_of_it.py"
+    added.write_text(MINE, encoding="utf-8")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "MPLBACKEND": "agg"}
+    run = subprocess.run(
+        [sys.executable, "-c", ASKED], env=environment, cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr
+    found = json.loads(run.stdout)
+    assert found["account"]["half-of-it"] == 0.5
+    assert set(found["account"]) == {"half-of-it"} | set(found["account"]) & set(ACCOUNTANTS)
+    assert found["referee"]["half-of-it"] == "holds"
+    assert found["look"] == "Half of the local guarantee"
+    assert "Half of the local guarantee" in found["legend"]
+
+
+def test_every_accountant_says_what_it_is():
+    for name, each in ACCOUNTANTS.items():
+        assert ACCOUNTANT_LOOKS[name] is each.look
+        assert each.status
+        assert each.source
+        assert ("proven" in each.look.label) == (each.kind == "upper") or each.kind == "lower", name
+    order = [each.order for each in ACCOUNTANTS.values()]
+    assert order == sorted(order)
+
+
+def test_a_name_is_declared_once(tmp_path):
+    shutil.copytree(FOLDER, tmp_path / "twice", ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "twice" / "copy_of_blanket.py").write_text((FOLDER / "blanket.py").read_text(encoding="utf-8"))
+    sys.path.insert(0, str(tmp_path))
+    try:
+        with pytest.raises(ConfigError, match=r"(?s)declares the accountant 'blanket.*rename"):
+            every(tmp_path / "twice", "twice")
+    finally:
+        sys.path.remove(str(tmp_path))
+        for name in [name for name in sys.modules if name.split(".")[0] == "twice"]:
+            del sys.modules[name]
