@@ -7,7 +7,7 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 
 try:
-    from segshuffle.errors import SegshuffleError
+    from segshuffle.errors import ConfigError, SegshuffleError
     from segshuffle.studies.amplification import design
     from segshuffle.pipeline.config import check_config, given_msnbc_path
     from segshuffle.pipeline.dependencies import package_files
@@ -19,6 +19,7 @@ try:
         settings,
     )
     from segshuffle.pipeline.processor import same_instructions
+    from segshuffle.pipeline.stamp import SHIPPED, check_stamp, stamp_text
 except ImportError as error:
     raise WorkflowError(
         f"{error}: install the package into this environment first (make install, or pip install -e .)"
