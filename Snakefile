@@ -4,7 +4,10 @@ from snakemake.utils import min_version
 min_version("9.0")
 
 
-configfile: "config/config.yaml"
+# a configuration file is taken as it stands: nothing of another one is mixed in
+if not workflow.config_settings.configfiles:
+
+    configfile: "config/config.yaml"
 
 
 report: "workflow/report/workflow.rst"
@@ -25,6 +28,7 @@ include: "workflow/rules/referee.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/page.smk"
 include: "workflow/rules/targets.smk"
+include: "workflow/rules/stamp.smk"
 
 
 wildcard_constraints:

@@ -54,7 +54,7 @@ def every_key(config, prefix=""):
 # (key, value, what the message must say is allowed)
 REFUSED = [
     # wrong type
-    ("edition", 1, "full, quick"),
+    ("edition", 1, "string"),
     ("seed", "20241120", "integer"),
     ("seed", 1.5, "integer"),
     ("seed", True, "integer"),
@@ -93,7 +93,7 @@ REFUSED = [
     ("datasets.msnbc.padding", True, "use quotes"),
     ("competitors.balls_into_bins.analysis", False, "use quotes"),
     # out of range
-    ("edition", "fast", "full, quick"),
+    ("edition", "../fast", "lower-case letters, digits and hyphens"),
     ("seed", -1, ">= 0"),
     ("repetitions", 1, ">= 2"),
     ("repetitions", 100_001, "<= 100000"),

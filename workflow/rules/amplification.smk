@@ -9,7 +9,7 @@ AMPLIFICATION = amplification_files(design.ITEMS) + AMPLIFICATION_CLAIMS
 # in the quick edition `all` makes one figure and one table of these papers; `amplification` makes everything
 SAMPLE = ["decomposition8", "variation-table5"]
 AMPLIFICATION_IN_ALL = (
-    AMPLIFICATION if config["edition"] == "full" else amplification_files(SAMPLE)
+    AMPLIFICATION if config["edition"] != "quick" else amplification_files(SAMPLE)
 )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 
 try:
-    from segshuffle.errors import SegshuffleError
+    from segshuffle.errors import ConfigError, SegshuffleError
     from segshuffle.studies.amplification import design
     from segshuffle.datasets import registry as datasets
     from segshuffle.pipeline.config import check_config
@@ -16,6 +16,7 @@ try:
     from segshuffle.pipeline.design import FIGURES, output_folder
     from segshuffle.pipeline.processor import same_instructions
     from segshuffle.pipeline.scenarios import panels, scenarios, settings
+    from segshuffle.pipeline.stamp import SHIPPED, check_stamp, stamp_text
 except ImportError as error:
     raise WorkflowError(
         f"{error}: install the package into this environment first (make install, or pip install -e .)"

@@ -9,7 +9,7 @@ PAGE_FIGURES = [
     *[
         figure
         for figure in design.FIGURES
-        if config["edition"] == "full" or figure in SAMPLE
+        if config["edition"] != "quick" or figure in SAMPLE
     ],
     "referee",
 ]

@@ -105,6 +105,8 @@ def _allowed(schema: Any, error: jsonschema.ValidationError) -> str:
         return "a list without repetition"
     if "enum" in schema:
         return "one of " + ", ".join(map(str, schema["enum"]))
+    if error.validator == "pattern":
+        return "a name of lower-case letters, digits and hyphens"
     kinds = schema.get("type", "a value")
     words = " or ".join(kinds) if isinstance(kinds, list) else str(kinds)
     limits = {

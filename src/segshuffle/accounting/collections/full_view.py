@@ -29,6 +29,7 @@ from scipy import optimize
 from segshuffle.accounting.collections.full_view_numerics import (
     LARGEST_MEAN,
     CountGrid,
+    IndexArray,
     Rest,
     RestLaws,
     count_grid,
@@ -102,10 +103,10 @@ class FullView:
         self._rest = Rest(
             free=free / off if uncovered else 1.0,
             covered=gamma * covered_items / domain_size / free if covered_items else 0.0,
-            sent=sum_of_binomials(sent if covered_items else ()),
+            sent=sum_of_binomials(tuple(map(tuple, sent)) if covered_items else ()),
         )
         self._refinement = 0
-        self._laws: dict[tuple[int, bool], _Pieces] = {}
+        self._pieces: dict[bool, _Pieces] = {}
 
     @property
     def silence_shows(self) -> bool:
@@ -157,18 +158,17 @@ class FullView:
             if upper - lower <= rtol * lower + _LOST or self._refinement >= _MAX_REFINEMENTS:
                 return DeltaInterval(lower, upper)
             self._refinement += 1
-            self._laws.clear()
+            self._pieces.clear()
 
     def one_sided(self, epsilon: float, *, upper: bool) -> float:
         """One end of the interval, at the refinement that the last call of `delta` needed: half the work."""
         if self._is_pair or not self.computable:
             return self.delta(epsilon)[int(upper)]
         grid = count_grid(self._slots, self._chance)
-        key = (self._refinement, upper)
-        if key not in self._laws:
-            self._laws[key] = _Pieces(grid, self._slots, self._rest, self._refinement, upper)
+        if not self._pieces:
+            self._pieces = _Pieces.pair(grid, self._slots, self._rest, self._refinement)
         odds = (1.0 - self.sampling_rate) / self.sampling_rate * grid.ratio
-        value = self.sampling_rate * self._laws[key].value(epsilon, odds)
+        value = self.sampling_rate * self._pieces[upper].value(epsilon, odds)
         if not upper:
             return max(value * (1.0 - _ROUND_OFF), 0.0)
         # past the last cell: rho Psi(x/rho) <= x <= 2/((1 + e^eps) tanh), which (e^eps - 1) turns into 2
@@ -180,8 +180,15 @@ class FullView:
 class _Pieces:
     """Blocks of totals, each with the knots of a bounding Psi."""
 
-    def __init__(self, grid: CountGrid, slots: int, rest: Rest, refinement: int, upper: bool) -> None:
+    def __init__(self, grid: CountGrid, slots: int, bounds: IndexArray, laws: RestLaws, upper: bool) -> None:
         self._grid = grid
+        self._rows = list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
+        self._laws, self._slots, self._upper = laws, slots, upper
+        self._known: dict[int, tuple[FloatArray, FloatArray]] = {}
+
+    @classmethod
+    def pair(cls, grid: CountGrid, slots: int, rest: Rest, refinement: int) -> dict[bool, _Pieces]:
+        """The bounds from below (False) and from above (True); they share the laws that they start from."""
         count = min(_FIRST_PIECES * 2**refinement, grid.total.size)
         bounds = np.unique(np.linspace(0, grid.total.size, count + 1).round().astype(np.int64))
         most = slots - float(grid.total[0]) + 1.0
@@ -192,9 +199,7 @@ class _Pieces:
         inner = np.linspace(max(least * rest.free - reach, 1.0), most * rest.free + reach, inner_count)
         anchors = np.unique(np.append(inner.astype(np.int64), [1, slots + 1]))
         laws = RestLaws(rest, anchors, _FIRST_STEP / 2**refinement)
-        self._rows = list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
-        self._laws, self._slots, self._upper = laws, slots, upper
-        self._known: dict[int, tuple[FloatArray, FloatArray]] = {}
+        return {upper: cls(grid, slots, bounds, laws, upper) for upper in (False, True)}
 
     def _knots(self, block: int) -> tuple[FloatArray, FloatArray]:
         """Psi of a block, computed when a cell needs it: at a large epsilon none does."""

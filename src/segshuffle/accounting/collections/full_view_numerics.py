@@ -19,7 +19,6 @@ Two facts turn every approximation of the law of L into a bound:
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -127,17 +126,27 @@ class SumLaw(NamedTuple):
     pmf: FloatArray
 
 
-def sum_of_binomials(parts: Sequence[tuple[int, float]]) -> SumLaw:
+@lru_cache(maxsize=256)
+def _windowed(trials: int, probability: float) -> SumLaw:
+    """Binomial(trials, probability) around its mean; splits, levels and both ends of an interval share them."""
+    law = BinomialLaw(trials, probability)
+    low, high = _window(law.mean, law.std, _REST_WIDTH, trials)
+    pmf = law.pmf(np.arange(low, high + 1.0))
+    pmf.setflags(write=False)
+    return SumLaw(low, pmf)
+
+
+@lru_cache(maxsize=4)
+def sum_of_binomials(parts: tuple[tuple[int, float], ...]) -> SumLaw:
     """Law of the sum of independent Binomial(trials, rate); rates of 0 and 1 are constants."""
     start, pmf = 0, np.ones(1)
     for trials, rate in parts:
         if rate >= 1.0:
             start += trials
         elif rate > 0.0 and trials > 0:
-            law = BinomialLaw(trials, rate)
-            low, high = _window(law.mean, law.std, _REST_WIDTH, trials)
-            pmf = _convolve(pmf, law.pmf(np.arange(low, high + 1.0)))
-            start += low
+            part = _windowed(trials, rate)
+            pmf = _convolve(pmf, part.pmf)
+            start += part.start
     return SumLaw(start, pmf)
 
 
@@ -182,9 +191,7 @@ class Rest:
         """Law of Pr[slots - 1 free slots, u]/Pr[slots free slots, u], u the count on covered items, `slots` >= 1."""
         base = self.sent.pmf
         if self.covered < 1.0 and slots > 1:
-            law = BinomialLaw(slots - 1, self.covered)
-            low, high = _window(law.mean, law.std, _REST_WIDTH, slots - 1)
-            base = _convolve(base, law.pmf(np.arange(low, high + 1.0)))
+            base = _convolve(base, _windowed(slots - 1, self.covered).pmf)
         fewer, shifted = np.append(base, 0.0), np.append(0.0, base)
         spoke = (1.0 - self.covered) * fewer + self.covered * shifted
         kept = np.flatnonzero(spoke > _FLOOR * spoke.max())
@@ -253,7 +260,8 @@ class RestLaws:
     step: float
 
     def __post_init__(self) -> None:
-        self._hidden: dict[tuple[int, bool], RatioLaw] = {}
+        self._hidden: dict[int, RatioLaw] = {}
+        self._few: dict[tuple[int, bool], RatioLaw] = {}
 
     def bound(self, slots: int, *, upper: bool) -> RatioLaw:
         """Law of L with `slots` blanket slots off the two items (spoke), bounding Psi from one side."""
@@ -271,37 +279,43 @@ class RestLaws:
 
     def _mixed(self, slots: int, upper: bool) -> RatioLaw:
         """Law of (K/E K) * (ratio of the covered items given K), K ~ Binomial(slots, free) the free slots."""
-        law = BinomialLaw(slots, self.rest.free)
-        low, high = _window(law.mean, law.std, _REST_WIDTH, slots)
-        count = np.arange(low, high + 1.0)
-        seen = RatioLaw(count / law.mean, law.pmf(count))
+        law = _windowed(slots, self.rest.free)
+        count = law.start + np.arange(float(law.pmf.size))
+        seen = RatioLaw(count / (slots * self.rest.free), law.pmf)
         if self.rest.clear:
             return seen
         edges = _edges(seen, self.step)
         mass, mean = _blocks(seen, edges)
         first, last = edges[:-1], edges[1:] - 1
+        at = self._anchors_of(count[first] if upper else count[last], upper)
+        if upper:  # every block on its two ends, with the same mean
+            low, high = seen.value[first], seen.value[last]
+            with np.errstate(invalid="ignore", divide="ignore"):
+                share = np.where(high > low, (mean - low) / (high - low), 0.0)
+            at, mean, mass = np.tile(at, 2), np.append(low, high), np.append(mass * (1 - share), mass * share)
         values, masses = [], []
-        for i in range(mass.size):
-            hidden = self._anchored(count[first[i]] if upper else count[last[i]], upper)
-            ends, shares = [mean[i]], [1.0]
-            if upper and last[i] > first[i]:
-                x0, x1 = seen.value[first[i]], seen.value[last[i]]
-                ends, shares = [x0, x1], [(x1 - mean[i]) / (x1 - x0), (mean[i] - x0) / (x1 - x0)]
-            for end, share in zip(ends, shares, strict=True):
-                values.append(end * hidden.value)
-                masses.append(mass[i] * share * hidden.mass)
+        for anchor in np.unique(at):
+            hidden, here = self._few_points(int(anchor), upper), at == anchor
+            values.append(np.multiply.outer(mean[here], hidden.value).ravel())
+            masses.append(np.multiply.outer(mass[here], hidden.mass).ravel())
         return _ascending(np.concatenate(values), np.concatenate(masses))
 
-    def _anchored(self, free_slots: float, upper: bool) -> RatioLaw:
-        """Few-point law of the covered items at the nearest anchor on the safe side (any anchor: `covered` = 1)."""
+    def _anchors_of(self, free_slots: FloatArray, upper: bool) -> IndexArray:
+        """The nearest anchors on the safe side (any anchor: `covered` = 1)."""
         if self.rest.covered == 1.0:
-            anchor = 1
-        elif upper:
-            anchor = int(self.anchors[max(int(np.searchsorted(self.anchors, free_slots, side="right")) - 1, 0)])
+            return np.ones(free_slots.size, dtype=np.int64)
+        if upper:
+            place = np.searchsorted(self.anchors, free_slots, side="right") - 1
         else:
-            anchor = int(self.anchors[min(int(np.searchsorted(self.anchors, free_slots)), self.anchors.size - 1)])
+            place = np.searchsorted(self.anchors, free_slots)
+        return self.anchors[np.clip(place, 0, self.anchors.size - 1)]
+
+    def _few_points(self, anchor: int, upper: bool) -> RatioLaw:
+        """Law of the covered items at an anchor, on few points that bound it from one side."""
+        if anchor not in self._hidden:
+            self._hidden[anchor] = self.rest.hidden(anchor)
         key = (anchor, upper)
-        if key not in self._hidden:
-            law = self.rest.hidden(anchor)
-            self._hidden[key] = spread(law, self.step) if upper else merged(law, self.step)
-        return self._hidden[key]
+        if key not in self._few:
+            law = self._hidden[anchor]
+            self._few[key] = spread(law, self.step) if upper else merged(law, self.step)
+        return self._few[key]

@@ -7,7 +7,7 @@ them. No data is looked at.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
@@ -54,7 +54,6 @@ COLUMNS = (
 #: Columns of certified lower and upper ends: they are rounded to their safe sides.
 LOWER, UPPER = ("item_delta_lower", "proven_user_delta"), ("item_delta", "user_delta", "actual_user_epsilon")
 KEY = ["dataset", "n_users", "set_size", "split", "blanket_per_user", "optimum", "level", "view"]
-_SPLIT_FREE = ("published", "blanket-only", "worst-split")
 
 
 class _Cell(NamedTuple):
@@ -94,7 +93,7 @@ def audit_setting(config: Config, setting: Setting, plans: Plans) -> pd.DataFram
         sends every item at this m). ``kind`` is that of the item-level delta, or "skipped" with nan in place of the
         numbers: too many messages for the grid of the full view (`FullView.computable`).
     """
-    memory: dict[tuple[Any, ...], dict[str, Any]] = {}
+    memory: dict[Hashable, dict[str, Any]] = {}
     rows = []
     points = [
         (blanket, tuple(rates), False, None)
@@ -121,26 +120,32 @@ def audit_setting(config: Config, setting: Setting, plans: Plans) -> pd.DataFram
     return table.sort_values(["split", "blanket_per_user", "optimum", "level"], kind="stable", ignore_index=True)
 
 
-def _row(cell: _Cell, view: str, memory: dict[tuple[Any, ...], dict[str, Any]]) -> dict[str, Any]:
+def _row(cell: _Cell, view: str, memory: dict[Hashable, dict[str, Any]]) -> dict[str, Any]:
     """Row of one view; what does not depend on the split, or on the view, is computed once."""
     rate = cell.rates[cell.level]
-    if view not in _SPLIT_FREE and rate < 1.0:
-        return _numbers(cell, view)
     # a victim that is never silent has nothing that others could hide: one full view
-    name = "never-silent" if rate == 1.0 and view != "published" else view
-    key = (name, cell.blanket, cell.level, rate)
+    others = _others(cell, view) if view != "published" and rate < 1.0 else {}
+    key = (view == "published", cell.blanket, cell.level, rate, repr(others))
     if key not in memory:
-        memory[key] = _numbers(cell, view)
-    return {**memory[key], "view": view, "proven_user_delta": _proven(cell, view)}
+        full = None if view == "published" else FullView(**_protocol(cell), **others)
+        memory[key] = _numbers(cell, full, proven=VIEWS[view] == "lower" or rate == 1.0)
+    row = {**memory[key], "view": view}
+    if VIEWS[view] != "lower":
+        return {**row, "proven_user_delta": math.nan}
+    s, d = cell.problem.set_size, cell.problem.domain_size
+    if view == "worst-split" and cell.blanket.is_integer() and d >= 3 * s and not math.isnan(row["proven_user_delta"]):
+        split = worst_split_user_lower(**_protocol(cell), set_size=s, epsilon=row["claimed_user_epsilon"])
+        row["proven_user_delta"] = max(row["proven_user_delta"], split)
+    return row
 
 
-def _numbers(cell: _Cell, view: str) -> dict[str, Any]:
+def _numbers(cell: _Cell, full: FullView | None, *, proven: bool) -> dict[str, Any]:
     """All numbers of one view of one cell."""
     problem, claimed, s = cell.problem, cell.problem.levels[cell.level], cell.problem.set_size
-    accountant = _accountant(cell, view)
-    item, user_delta, actual = DeltaInterval(math.nan, math.nan), math.nan, math.nan
-    if accountant is not None:
-        interval, upper_end = accountant
+    item = DeltaInterval(math.nan, math.nan)
+    user_delta = actual = user_lower = math.nan
+    if full is None or full.computable:
+        interval, upper_end = _accountant(cell, full)
         item = interval(claimed / s)
         user_delta = group_delta(item.upper, epsilon=claimed, set_size=s)
         actual = group_epsilon(
@@ -150,10 +155,12 @@ def _numbers(cell: _Cell, view: str) -> dict[str, Any]:
             claimed=claimed,
             excess=math.log(max(user_delta, 1e-290) / problem.delta),
         )
+    if proven and full is not None and full.computable:
+        # one changed item of s: neighbouring users, so no group privacy is involved
+        user_lower = full.one_sided(claimed, upper=False)
     return {
         "level": claimed,
         "sampling_rate": cell.rates[cell.level],
-        "view": view,
         "item_epsilon": claimed / s,
         "item_delta_lower": item.lower,
         "item_delta": item.upper,
@@ -161,22 +168,21 @@ def _numbers(cell: _Cell, view: str) -> dict[str, Any]:
         "target_delta": problem.delta,
         "claimed_user_epsilon": claimed,
         "actual_user_epsilon": actual,
-        "proven_user_delta": _proven(cell, view),
+        "proven_user_delta": user_lower,
     }
 
 
-def _accountant(cell: _Cell, view: str) -> tuple[Callable[[float], DeltaInterval], Callable[[float], float]] | None:
-    """Item-level delta of a view at an item-level epsilon: the interval, and its upper end alone; None: too large."""
-    if view == "published":
-        common = _protocol(cell)
-        return (
-            lambda epsilon: published_item_delta(**common, epsilon=epsilon),
-            lambda epsilon: published_item_delta(**common, epsilon=epsilon).upper,
-        )
-    full = FullView(**_protocol(cell), **_others(cell, view))
-    if not full.computable:
-        return None
-    return full.delta, lambda epsilon: full.one_sided(epsilon, upper=True)
+def _accountant(
+    cell: _Cell, full: FullView | None
+) -> tuple[Callable[[float], DeltaInterval], Callable[[float], float]]:
+    """Item-level delta of a view at an item-level epsilon: the interval, and its upper end alone."""
+    if full is not None:
+        return full.delta, lambda epsilon: full.one_sided(epsilon, upper=True)
+    common = _protocol(cell)
+    return (
+        lambda epsilon: published_item_delta(**common, epsilon=epsilon),
+        lambda epsilon: published_item_delta(**common, epsilon=epsilon).upper,
+    )
 
 
 def _protocol(cell: _Cell) -> dict[str, Any]:
@@ -202,18 +208,3 @@ def _others(cell: _Cell, view: str) -> Mapping[str, Any]:
         sent.append(((users - (k == cell.level)) * problem.set_size, rate))
     spread = view == "others-spread"
     return {"sent": sent, "covered_items": problem.domain_size - 2 if spread else problem.set_size}
-
-
-def _proven(cell: _Cell, view: str) -> float:
-    """Proven lower bound of the user-level delta at the claimed epsilon, nan if the view is not a lower bound."""
-    if VIEWS[view] != "lower":
-        return math.nan
-    problem, claimed = cell.problem, cell.problem.levels[cell.level]
-    # one changed item of s: neighbouring users, so no group privacy is involved
-    full = FullView(**_protocol(cell), **_others(cell, view))
-    if not full.computable:
-        return math.nan
-    found = full.one_sided(claimed, upper=False)
-    if view == "worst-split" and cell.blanket.is_integer() and problem.domain_size >= 3 * problem.set_size:
-        return max(found, worst_split_user_lower(**_protocol(cell), set_size=problem.set_size, epsilon=claimed))
-    return found

@@ -1,0 +1,81 @@
+"""Which configuration a folder of results belongs to: two of them never write into one folder.
+
+Imported by the Snakefile: no numpy, scipy or pandas here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from segshuffle.errors import ConfigError
+from segshuffle.pipeline.design import Config
+
+#: The configuration whose edition is "full", relative to the project.
+SHIPPED = "config/config.yaml"
+
+
+def check_stamp(stamp: Path, *, file: str, config: Config) -> list[str]:
+    """Refuse a folder that another configuration file has filled.
+
+    Parameters
+    ----------
+    stamp : Path
+        The folder's stamp, which need not exist.
+    file : str
+        Configuration file, relative to the project where it is inside.
+    config : dict
+        Effective configuration.
+
+    Returns
+    -------
+    list of str
+        Keys that were edited since the last run of the same file: what depends on them is made again when asked for.
+
+    Raises
+    ------
+    ConfigError
+        If another file with other values filled the folder, or a file other than `SHIPPED` has its edition.
+    """
+    name = Path(file).stem
+    if config["edition"] == "full" and file != SHIPPED:
+        raise ConfigError(
+            f"{file}: edition = 'full' is not allowed: it is {SHIPPED}'s, which writes into results/. Give this "
+            f"configuration a name of its own, such as {name!r}: it is written on every figure, and the run goes to "
+            f"results/{name}/."
+        )
+    if not stamp.exists():
+        return []
+    earlier = yaml.safe_load(stamp.read_text(encoding="utf-8"))
+    changed = sorted(_changed(earlier["config"], _public(config)))
+    if changed and earlier["file"] != file:
+        raise ConfigError(
+            f"{file}: edition = {config['edition']!r} is not allowed: its folder has results of {earlier['file']}, "
+            f"which has other values of {', '.join(changed)} ({stamp}). Give this configuration another edition, or "
+            "remove that folder."
+        )
+    return changed
+
+
+def stamp_text(*, file: str, config: Config) -> str:
+    """What the stamp says: the file, and the effective configuration without the place of data on this machine."""
+    return yaml.safe_dump({"file": file, "config": _public(config)}, sort_keys=False)
+
+
+def _public(config: Config) -> Config:
+    return {**config, "msnbc": {**config["msnbc"], "path": None}}
+
+
+def _changed(one: Mapping[str, Any], other: Mapping[str, Any], prefix: str = "") -> list[str]:
+    """Keys with different values, with a dot between levels."""
+    found = []
+    for key in {**one, **other}:
+        before, after = one.get(key), other.get(key)
+        if isinstance(before, Mapping) and isinstance(after, Mapping):
+            found += _changed(before, after, f"{prefix}{key}.")
+        elif before != after:
+            found.append(f"{prefix}{key}")
+    return found

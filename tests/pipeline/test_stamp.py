@@ -1,0 +1,49 @@
+"""Two configurations never write into one folder, and one that was edited says what was."""
+
+import copy
+
+import pytest
+import yaml
+
+from segshuffle.errors import ConfigError
+from segshuffle.pipeline.stamp import SHIPPED, check_stamp, stamp_text
+
+
+@pytest.fixture
+def config(root):
+    return yaml.safe_load((root / SHIPPED).read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def mine(config):
+    return {**copy.deepcopy(config), "edition": "mine"}
+
+
+def test_a_new_folder_is_free(tmp_path, config):
+    assert check_stamp(tmp_path / "stamp", file=SHIPPED, config=config) == []
+
+
+def test_the_full_edition_is_the_shipped_files(tmp_path, config):
+    with pytest.raises(ConfigError, match=r"my-try\.yaml: edition = 'full' is not allowed.*'my-try'.*results/my-try/"):
+        check_stamp(tmp_path / "stamp", file="../my-try.yaml", config=config)
+
+
+def test_another_file_is_refused_by_what_differs(tmp_path, mine):
+    stamp = tmp_path / "stamp"
+    stamp.write_text(stamp_text(file="a.yaml", config=mine))
+    other = {**mine, "levels": [0.7, 1.4, 2.0], "synthetic": {**mine["synthetic"], "n_users": [300]}}
+    with pytest.raises(ConfigError, match=r"b\.yaml: .*results of a\.yaml.*values of levels, synthetic\.n_users"):
+        check_stamp(stamp, file="b.yaml", config=other)
+    # a copy of the same configuration may go on
+    assert check_stamp(stamp, file="b.yaml", config=mine) == []
+
+
+def test_an_edited_file_says_what_changed(tmp_path, mine):
+    stamp = tmp_path / "stamp"
+    stamp.write_text(stamp_text(file="a.yaml", config=mine))
+    edited = {**mine, "seed": 1, "msnbc": {**mine["msnbc"], "path": "/home/me/log", "padding": "dummy"}}
+    assert check_stamp(stamp, file="a.yaml", config=edited) == ["msnbc.padding", "seed"]
+
+
+def test_the_stamp_names_no_place_of_this_machine(mine):
+    assert "/home/me" not in stamp_text(file="a.yaml", config={**mine, "msnbc": {**mine["msnbc"], "path": "/home/me"}})

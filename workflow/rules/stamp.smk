@@ -1,0 +1,42 @@
+# Inputs: the configuration and every rule. Outputs: a stamp that says which configuration the folder belongs to.
+
+
+def configuration():
+    """The configuration's files, relative to the project where they are inside."""
+    given = workflow.config_settings.configfiles or [ROOT / SHIPPED]
+    return " + ".join(
+        os.path.relpath(Path(file).resolve(), ROOT.resolve()) for file in given
+    )
+
+
+def stamped(stamp):
+    """Check the folder's stamp, and renew it if jobs may run."""
+    folders = {
+        Path(file).relative_to(OUT).parts[0]
+        for rule in workflow.rules
+        for file in [*rule.output, *rule.log, *filter(None, [rule.benchmark])]
+        if Path(file).is_relative_to(OUT)
+    }
+    if config["edition"] in folders:
+        raise ConfigError(
+            f"edition = {config['edition']!r} is not allowed: results/{config['edition']} holds a part of the "
+            f"full run. Any other name is, but {', '.join(sorted(name for name in folders if '.' not in name))}."
+        )
+    changed = check_stamp(stamp, file=configuration(), config=config)
+    if changed and not workflow.dryrun:
+        logger.warning(
+            f"{configuration()} has changed since its last run: {', '.join(changed)}. What is not asked for now "
+            f"stays in {OUT} as it was; without a target everything is brought up to date."
+        )
+    if not workflow.dryrun:
+        stamp.parent.mkdir(parents=True, exist_ok=True)
+        stamp.write_text(
+            stamp_text(file=configuration(), config=config), encoding="utf-8"
+        )
+
+
+if workflow.is_main_process:
+    try:
+        stamped(Path(OUT) / "logs/configuration.yaml")
+    except SegshuffleError as error:
+        raise WorkflowError(str(error))
