@@ -64,12 +64,7 @@ def check_config(config: object, *, schema: Path, where: str = "config") -> None
     ConfigError
         Lists every problem, one per line. Keys of datasets that were left out are filled in with their defaults.
     """
-    rules = yaml.safe_load(schema.read_text(encoding="utf-8"))
-    rules["properties"]["competitors"] |= competitors_schema()
-    rules["properties"]["datasets"] |= registry.schema("#/$defs/user_counts", "#/$defs/set_sizes")
-    # the paper's figures are made of these
-    rules["properties"]["datasets"]["required"] = sorted({dataset for dataset, _ in FIGURES.values()})
-    validator = _STRICT(rules)
+    validator = _STRICT(whole_schema(schema))
     found = sorted(validator.iter_errors(config), key=lambda error: [str(part) for part in error.absolute_path])
     problems = [_describe(error) for error in found]
     if not problems:
@@ -79,6 +74,16 @@ def check_config(config: object, *, schema: Path, where: str = "config") -> None
     if problems:
         listed = "\n".join(f"  - {problem}" for problem in problems)
         raise ConfigError(f"{where} is not valid ({len(problems)} problem{'s' * (len(problems) > 1)}):\n{listed}")
+
+
+def whole_schema(schema: Path) -> dict[str, Any]:
+    """Rules of every key: the schema file's, and those that the files of protocols and datasets declare."""
+    rules: dict[str, Any] = yaml.safe_load(schema.read_text(encoding="utf-8"))
+    rules["properties"]["competitors"] |= competitors_schema()
+    rules["properties"]["datasets"] |= registry.schema("#/$defs/user_counts", "#/$defs/set_sizes")
+    # the paper's figures are made of these
+    rules["properties"]["datasets"]["required"] = sorted({dataset for dataset, _ in FIGURES.values()})
+    return rules
 
 
 def _describe(error: jsonschema.ValidationError) -> str:

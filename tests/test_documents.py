@@ -1,0 +1,166 @@
+"""Documents for the next person: short sentences, every key described, numbers a run has given, files that exist."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from segshuffle.pipeline.config import whole_schema
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCUMENTS = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "config/README.md", "docs/architecture.md"]
+
+
+def read(name):
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+# --- prose -----------------------------------------------------------------------------------------------------------
+
+
+def sentences(text):
+    """Sentences of running text and of list entries; code, tables, headings and pictures are none."""
+    text = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+    text = re.sub(r"^(?:    |\||#|!\[).*$", "", text, flags=re.MULTILINE)
+    text = re.sub(r"\]\([^)]*\)", "]", text)
+    for paragraph in re.split(r"\n\s*\n|\n(?=- |\d\. )", text):
+        for sentence in re.split(r"(?<=[.!?])[\")*]*\s+", " ".join(paragraph.split())):
+            if re.search(r"\w", sentence):
+                yield sentence
+
+
+def test_sentences_are_found():
+    text = "# No\n\nOne two. Three (four)!\n\n- Five `six`.\n    code\n| a | b |\n```\nx. y\n```\n"
+    assert list(sentences(text)) == ["One two.", "Three (four)!", "- Five `six`."]
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_sentences_are_short(name):
+    lengths = [len(sentence.split()) for sentence in sentences(read(name))]
+    assert len(lengths) > 5
+    assert sum(lengths) / len(lengths) <= 17
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_what_is_named_exists(name):
+    """Links, and paths in code marks; capitals stand for a name of the reader's own."""
+    text = read(name)
+    for link in re.findall(r"\]\((?!http)([^)#]+)\)", text):
+        assert (ROOT / name).parent.joinpath(link).exists(), link
+    folders = "src|tests|workflow|config|docs|profiles|benchmarks"
+    for path in re.findall(rf"`((?:{folders})/[\w./-]+)`", text):
+        assert re.search(r"/[A-Z]{4,}", path) or (ROOT / path).exists(), path
+
+
+# --- the layout ------------------------------------------------------------------------------------------------------
+
+#: As docs/architecture.md has it: a room imports rooms of a lower number, or itself.
+HEIGHT = {"errors": 0, "looks": 0, "accounting": 1, "protocols": 2, "datasets": 2, "pipeline": 3, "studies": 4}
+HEIGHT |= {"page": 5, "cli": 5}
+
+
+def test_imports_point_one_way():
+    source, seen = ROOT / "src/segshuffle", set()
+    for path in source.rglob("*.py"):
+        room = path.relative_to(source).parts[0].removesuffix(".py")
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"^\s*(?:import|from) snakemake", text, re.MULTILINE), path
+        for other in re.findall(r"^\s*from segshuffle\.(\w+)", text, re.MULTILINE):
+            assert other == room or HEIGHT[other] < HEIGHT[room], f"{path} imports {other}"
+            seen.add((room, other))
+    assert {("studies", "pipeline"), ("cli", "protocols"), ("protocols", "accounting")} <= seen
+    architecture = read("docs/architecture.md")
+    assert all(f"`{room}" in architecture for room in HEIGHT)
+
+
+# --- numbers ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_readmes_numbers_are_those_of_the_documented_run():
+    """The summary over all panels, as `docs_figures` copies it from a full run."""
+    (summary,) = (ROOT / "docs").glob("*-summary.md")
+    rows = [line.strip("| ").split(" | ") for line in summary.read_text().splitlines() if line.startswith("|")]
+    columns = {name: [row[at] for row in rows[2:]] for at, name in enumerate(rows[0])}
+
+    def numbers(name):
+        return [float(value.removesuffix("x")) for value in columns[name]]
+
+    ratio, rival, copies = numbers("ratio"), numbers("its ratio"), numbers("copies, 16 messages / curator")
+    text = " ".join(read("README.md").split())
+    assert f"Over all {len(ratio)} panels" in text
+    assert f"{min(ratio):.1f} to {max(ratio):.1f} times less error" in text
+    assert f"gains at most {max(rival):.2f} times. In {rival.count(1.0)} of the {len(rival)} panels" in text
+    assert f"within {max(copies):.2f} times the error of a trusted curator" in text
+
+
+# --- the configuration -----------------------------------------------------------------------------------------------
+
+
+def keys_of(rules, name=""):
+    """Every key that a schema names, with dots."""
+    for key, below in rules.get("properties", {}).items():
+        yield f"{name}{key}"
+        yield from keys_of(below, f"{name}{key}.")
+
+
+def test_every_key_is_described_and_every_described_key_exists(schema):
+    described = re.findall(r"^\| `([\w.-]+)` \| (.*?) \|", read("config/README.md"), re.MULTILINE)
+    assert [name for name, _ in described] == list(dict(described)), "each once"
+    assert {name for name, _ in described} == set(keys_of(whole_schema(schema)))
+    assert all(len(words) > 5 for _, words in described)
+
+
+# --- for other programs ----------------------------------------------------------------------------------------------
+
+# keys of the Citation File Format 1.2.0 that are used here, and what they may hold
+PERSON, ENTITY = {"family-names", "given-names", "orcid", "affiliation"}, {"name", "website"}
+TOP = {
+    "cff-version",
+    "message",
+    "type",
+    "title",
+    "abstract",
+    "version",
+    "license",
+    "authors",
+    "keywords",
+    "references",
+    "date-released",
+    "doi",
+    "url",
+    "repository-code",
+    "preferred-citation",
+}
+REFERENCE = {"type", "title", "authors", "notes", "publisher", "doi", "license", "year", "journal", "url"}
+
+
+def test_the_citation_has_the_keys_of_its_format():
+    citation = yaml.safe_load(read("CITATION.cff"))
+    assert {"cff-version", "message", "title", "authors"} <= set(citation) <= TOP
+    assert citation["cff-version"] == "1.2.0"
+    assert citation["type"] in ("software", "dataset")
+    assert citation["license"] in read("LICENSE").split()
+    for reference in citation["references"]:
+        assert {"type", "title", "authors"} <= set(reference) <= REFERENCE
+        assert reference["type"] in ("article", "data", "book", "software")
+        assert set(reference.get("publisher", {})) <= ENTITY
+    for author in [*citation["authors"], *(each for item in citation["references"] for each in item["authors"])]:
+        assert set(author) <= PERSON or set(author) <= ENTITY
+
+
+def test_the_changelog_has_the_current_version_and_the_usual_headings():
+    text = read("CHANGELOG.md")
+    versions = re.findall(r"^## (\S+)", text, re.MULTILINE)
+    assert versions[0] == "Unreleased"
+    assert yaml.safe_load(read("CITATION.cff"))["version"] in versions
+    usual = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+    assert set(re.findall(r"^### (.+)$", text, re.MULTILINE)) <= usual
+
+
+def test_the_catalog_of_workflows_finds_what_it_asks_for():
+    entry = yaml.safe_load(read(".snakemake-workflow-catalog.yml"))["usage"]
+    assert set(entry) == {"mandatory-flags", "software-stack-deployment", "report"}
+    assert (ROOT / "Snakefile").exists()
+    assert (ROOT / "config/README.md").exists()
+    assert {"snakemake", "workflow"} <= set(re.findall(r"\w+", read("README.md").lower()))
