@@ -77,9 +77,6 @@ def run(options: argparse.Namespace) -> str:
         "level_counts": list(problem.level_counts),
         "delta": problem.delta,
         "accountant": options.accountant,
-        "sets": options.sets,
-        "rounds": options.rounds,
-        "honest_users": problem.honest_users,
     }
     return shown({**values, **public}, as_json=options.json)
 
@@ -121,6 +118,9 @@ def _tight(options: argparse.Namespace, problem: Problem, counts: Any) -> dict[s
         "mse_sample": method.expected_mse(plan, counts),
         "m_min": _each_level(least_blankets, problem),
         "certificate": plan.parameters["certificate"],
+        "sets": problem.assumptions.sets,
+        "rounds": problem.assumptions.rounds,
+        "honest_users": problem.honest_users,
         "epsilon_if_honest": _honesty(plan),
         "kind": plan.kind,
         **({"warnings": list(plan.warnings)} if plan.warnings else {}),

@@ -1,8 +1,8 @@
 """Compare padding to s items with sending at most s, on the MSNBC log as it is.
 
 Users of the log visited 1 to 17 categories. Whoever has more than s sends a random s of them, which biases the
-estimates; whoever has fewer pads with categories not visited, which biases them too, or sends fewer, which does not. The
-error counts all of it, against the true frequencies.
+estimates; whoever has fewer pads with categories not visited, which biases them too, or sends fewer, which does not.
+The error counts all of it, against the true frequencies.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=levels,
         required=True,
         metavar="EPSILON:USERS,...",
-        help="privacy levels with the number of users at each, e.g. 0.5:1250,1.0:2500,2.0:1250: as many users like those "
-        "of the log",
+        help="privacy levels with the number of users at each, e.g. 0.5:1250,1.0:2500: a sample of that many users of "
+        "the log",
     )
     parser.add_argument("--delta", type=number, required=True, help="failure probability, in (0, 1)")
     parser.add_argument("--padded", type=integer, default=4, metavar="S", help="size to pad to (default 4)")
