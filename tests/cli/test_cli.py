@@ -149,7 +149,7 @@ def test_the_installed_program_runs():
     assert json.loads(done.stdout)["item_delta"]["kind"] == "published"
 
 
-@pytest.mark.parametrize("command", [[], ["plan"], ["account"], ["simulate"], ["fetch-msnbc"]], ids=str)
+@pytest.mark.parametrize("command", [[], ["plan"], ["account"], ["simulate"], ["set-sizes"], ["fetch-msnbc"]], ids=str)
 def test_help_fits_a_terminal_of_80_columns(capsys, monkeypatch, command):
     monkeypatch.setenv("COLUMNS", "80")
     status, out, _ = run(capsys, [*command, "-h"])

@@ -1,4 +1,4 @@
-"""The command line: plan a collection, account for one, simulate one, fetch the MSNBC log.
+"""The command line: plan a collection, account for one, simulate one, choose s, fetch the MSNBC log.
 
 One file per command, named like it: its docstring is the help, `add_options` says what it reads, and `run` gives the
 text to print. They import what computes only when they run, so that help is immediate. Errors are one sentence on
@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from segshuffle.cli import account, fetch_msnbc, plan, simulate
+from segshuffle.cli import account, fetch_msnbc, plan, set_sizes, simulate
 from segshuffle.cli.terminal import Parser, complain, write
 from segshuffle.errors import SegshuffleError
 
-_COMMANDS = (plan, account, simulate, fetch_msnbc)
+_COMMANDS = (plan, account, simulate, set_sizes, fetch_msnbc)
 
 _DESCRIPTION = (
     "Privacy numbers and plans for collecting sets of items through a shuffler, which removes the senders from all "

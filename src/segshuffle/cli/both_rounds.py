@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,8 +18,9 @@ from segshuffle.accounting.collections.levels import UserGuarantee
 from segshuffle.datasets._files import read_bounded
 from segshuffle.datasets.population import Population
 from segshuffle.datasets.transactions import read_transactions
-from segshuffle.errors import DataError, ParameterError
+from segshuffle.errors import DataError, InfeasibleError, ParameterError
 from segshuffle.pipeline.seeds import stream
+from segshuffle.protocols.assumptions import PLAIN, Assumptions
 from segshuffle.protocols.base import FloatArray, IntArray, Method, Plan, Problem, Sample, blanket_variance
 from segshuffle.protocols.messages import (
     LevelEstimates,
@@ -27,6 +29,7 @@ from segshuffle.protocols.messages import (
     WireFormat,
     run_protocol,
 )
+from segshuffle.protocols.messages.levels import level_announcement
 from segshuffle.protocols.messages.server import blanket_kind
 from segshuffle.protocols.poisson import PoissonSegmented
 from segshuffle.protocols.segmented import Segmented
@@ -48,6 +51,7 @@ def simulate_file(
     copies_max: float = 1.0,
     messages: bool = False,
     level_privacy: LevelPrivacy | None = None,
+    assumptions: Assumptions = PLAIN,
     seed: int,
     chunk_users: int | None = None,
 ) -> dict[str, Any]:
@@ -72,11 +76,13 @@ def simulate_file(
     accountant : {"tight", "published"}
         "tight": Poisson blanket, proven. "published": Algorithm 2 with the paper's accountant, not proven.
     max_messages, copies_max : float
-        Budget of messages per user and largest expected copies of an item; "tight" only.
+        Budget of messages per user, both rounds together, and largest expected copies of an item; "tight" only.
     messages : bool
         Message by message, or at the level of counts.
     level_privacy : LevelPrivacy, optional
         (epsilon_p, delta_p) of round 1; by default the levels are shuffled, nothing more.
+    assumptions : Assumptions
+        What round 2's guarantee relies on; users hold exactly s items.
     seed : int
         Seed of everything random.
     chunk_users : int, optional
@@ -96,6 +102,8 @@ def simulate_file(
         If an option is outside its range, or does not go with the others.
     """
     method = _method(accountant, max_messages, copies_max)
+    if assumptions.sets != "exactly":
+        raise ParameterError("sets", assumptions.sets, "'exactly': a file has the same number of items on every line")
     if chunk_users is not None and not messages:
         raise ParameterError("chunk_users", chunk_users, "left out, or used with messages: counts are drawn at once")
     began = time.perf_counter()
@@ -103,11 +111,12 @@ def simulate_file(
     offered, chosen = _levels_of(population.n_users, level_counts, levels_path, levels, seed)
     true_counts = tuple(np.bincount(chosen, minlength=len(offered)).tolist())
     # checks every public parameter before anything is sent
-    Problem(population.domain_size, population.set_size, offered, true_counts, delta)
+    Problem(population.domain_size, population.set_size, offered, true_counts, delta, assumptions)
+    method = _within_budget(method, population.n_users, len(offered), level_privacy)
     read = time.perf_counter() - began
     run = _by_message if messages else _by_count
     found = run(
-        _Input(population, chosen, offered, delta, level_privacy),
+        _Input(population, chosen, offered, delta, level_privacy, assumptions),
         method,
         stream(seed, "simulate file", "messages" if messages else "counts"),
         chunk_users,
@@ -139,6 +148,7 @@ def simulate_file(
         "messages_per_user": (found.level_messages + found.item_messages) / population.n_users,
         "bytes": found.n_bytes,
         "refused": found.refused,
+        "warnings": list(found.plan.warnings),
         "guarantees": [guarantee.as_dict() for guarantee in found.guarantees],
         "seconds": {"read": read, **found.seconds, "total": time.perf_counter() - began},
     }
@@ -175,6 +185,7 @@ class _Input(NamedTuple):
     levels: tuple[float, ...]
     delta: float
     privacy: LevelPrivacy | None
+    assumptions: Assumptions
 
 
 class _Found(NamedTuple):
@@ -202,6 +213,7 @@ def _by_message(given: _Input, method: Method, rng: np.random.Generator, chunk_u
         given.delta,
         planner=method.plan,
         level_privacy=given.privacy,
+        assumptions=given.assumptions,
         rng=rng,
         chunk_users=chunk_users,
     )
@@ -223,7 +235,7 @@ def _by_count(given: _Input, method: Method, rng: np.random.Generator, _chunk_us
     """Round 1, planning by the same server, and round 2, all counters drawn at once; honest users are not refused."""
     population, began = given.population, time.perf_counter()
     n_users, d = population.n_users, population.domain_size
-    server = Server(n_users, d, population.set_size, given.levels, given.delta, given.privacy)
+    server = Server(n_users, d, population.set_size, given.levels, given.delta, given.privacy, given.assumptions)
     first = server.announce_levels()
     exact = np.bincount(given.chosen, minlength=len(given.levels))
     mean = n_users * first.blanket_per_user / len(given.levels)
@@ -266,6 +278,19 @@ def _method(accountant: str, max_messages: float | None, copies_max: float) -> M
     if copies_max != 1.0:
         raise ParameterError("copies_max", copies_max, f"1 {only}")
     return Segmented()
+
+
+def _within_budget(method: Method, n_users: int, n_levels: int, privacy: LevelPrivacy | None) -> Method:
+    """The method with what round 1 leaves of its budget: a level's message, and the blanket of the levels."""
+    if not isinstance(method, PoissonSegmented) or method.max_messages is None:
+        return method
+    spent = 1.0 + level_announcement(n_users, n_levels, privacy).blanket_per_user
+    if method.max_messages <= spent:
+        raise InfeasibleError(
+            f"max_messages = {method.max_messages:g} is used up by round 1, which takes {spent:.6g} messages per user: "
+            "raise it, or the epsilon of the levels."
+        )
+    return replace(method, max_messages=method.max_messages - spent)
 
 
 def _copies(plan: Plan) -> FloatArray:

@@ -8,22 +8,26 @@ number here that was read off the users' items, or the guarantee breaks.
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from segshuffle.cli.terminal import add_collection, integer, number, shown
+from segshuffle.cli.terminal import add_assumptions, add_collection, integer, number, shown
 from segshuffle.errors import DataError, InfeasibleError, ParameterError
 
 if TYPE_CHECKING:
-    from segshuffle.protocols.base import Problem
+    from segshuffle.protocols.base import Plan, Problem
+
+#: Shares of honest users for which a plan's epsilons are shown.
+_HONEST = (1.0, 0.95, 0.9, 0.8, 0.5)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     parser.add_argument(
-        "--set-size", type=integer, required=True, metavar="S", help="items per user s (1 <= s <= d), the same for all"
+        "--set-size", type=integer, required=True, metavar="S", help="items per user s (1 <= s <= d), see --sets"
     )
     add_collection(
         parser, about_levels="privacy levels with the number of users at each, e.g. 0.5:1250,1.0:2500,2.0:1e4"
@@ -40,12 +44,20 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="share of the users that hold each item, d numbers with commas or a file of them: the error is given for "
         "them; default: uniform",
     )
+    add_assumptions(parser)
+    parser.add_argument(
+        "--sets",
+        choices=["exactly", "at-most"],
+        default="exactly",
+        help="whether every user holds exactly S items, or at most S (then nobody pads; default: exactly)",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> str:
     """Plan with the chosen accountant."""
+    from segshuffle.protocols.assumptions import Assumptions
     from segshuffle.protocols.base import Problem, uniform_item_counts
 
     problem = Problem(
@@ -54,10 +66,11 @@ def run(options: argparse.Namespace) -> str:
         levels=tuple(level for level, _ in options.levels),
         level_counts=tuple(users for _, users in options.levels),
         delta=options.delta,
+        assumptions=Assumptions(sets=options.sets, honest_fraction=options.honest_fraction, rounds=options.rounds),
     )
     counts = uniform_item_counts(problem)
     if options.item_frequencies is not None:
-        counts = problem.n_users * _frequencies(options.item_frequencies, problem.domain_size, problem.set_size)
+        counts = problem.n_users * _frequencies(options.item_frequencies, problem)
     values = (_tight if options.accountant == "tight" else _published)(options, problem, counts)
     public = {
         "levels": list(problem.levels),
@@ -84,6 +97,7 @@ def _published(options: argparse.Namespace, problem: Problem, counts: Any) -> di
         "mse_sample": expected_mse(problem, plan.blanket_per_user, rates, counts),
         "m_min": _each_level(least_blankets, problem),
         "kind": plan.kind,
+        **({"warnings": list(plan.warnings)} if plan.warnings else {}),
     }
 
 
@@ -104,8 +118,33 @@ def _tight(options: argparse.Namespace, problem: Problem, counts: Any) -> dict[s
         "mse_sample": method.expected_mse(plan, counts),
         "m_min": _each_level(least_blankets, problem),
         "certificate": plan.parameters["certificate"],
+        "sets": problem.assumptions.sets,
+        "rounds": problem.assumptions.rounds,
+        "honest_users": problem.honest_users,
+        "epsilon_if_honest": _honesty(plan),
         "kind": plan.kind,
+        **({"warnings": list(plan.warnings)} if plan.warnings else {}),
     }
+
+
+def _honesty(plan: Plan) -> list[dict[str, Any]]:
+    """Epsilon of every level at delta, by the share of users who really are honest."""
+    from segshuffle.accounting.collections.participation import epsilon_over_honesty
+
+    problem = plan.problem
+    if problem.pairs == 0:
+        return []
+    mean = problem.n_users * plan.blanket_per_user / problem.domain_size
+    curves = [
+        epsilon_over_honesty(
+            blanket_mean=mean, copies=copies, pairs=problem.pairs, delta=problem.delta, fractions=_HONEST
+        )
+        for copies in plan.parameters["copies"]
+    ]
+    return [
+        {"share": share, "epsilons": [value if math.isfinite(value) else None for value in values]}
+        for share, *values in zip(_HONEST, *curves, strict=True)
+    ]
 
 
 def _each_level(least_blankets: Callable[[Problem], tuple[float, ...]], problem: Problem) -> list[float | None]:
@@ -119,7 +158,7 @@ def _each_level(least_blankets: Callable[[Problem], tuple[float, ...]], problem:
     return found
 
 
-def _frequencies(text: str, domain_size: int, set_size: int) -> Any:
+def _frequencies(text: str, problem: Problem) -> Any:
     """Item frequencies from a comma-separated list or a file with one per line or comma."""
     import numpy as np
 
@@ -130,10 +169,15 @@ def _frequencies(text: str, domain_size: int, set_size: int) -> Any:
             values = np.array(_numbers(Path(text).read_text(encoding="utf-8")))
         except (ValueError, OSError) as error:
             raise DataError(f"item-frequencies = {text!r} is neither a list of numbers nor a file: {error}.") from error
-    if values.size != domain_size:
-        raise ParameterError("item-frequencies", f"{values.size} numbers", f"domain-size = {domain_size} numbers")
-    if not ((values >= 0) & (values <= 1)).all() or abs(values.sum() - set_size) > 1e-6 * set_size:
-        raise ParameterError("item-frequencies", text, f"in [0, 1] with sum set-size = {set_size}")
+    d, s = problem.domain_size, problem.set_size
+    if values.size != d:
+        raise ParameterError("item-frequencies", f"{values.size} numbers", f"domain-size = {d} numbers")
+    exactly = problem.assumptions.sets == "exactly"
+    excess = values.sum() - s
+    if not ((values >= 0) & (values <= 1)).all() or (abs(excess) if exactly else excess) > 1e-6 * s:
+        raise ParameterError(
+            "item-frequencies", text, f"in [0, 1] with sum {'' if exactly else 'at most '}set-size = {s}"
+        )
     return values
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from segshuffle.cli.terminal import add_collection, integer, number, shown
+from segshuffle.cli.terminal import add_assumptions, add_collection, integer, number, shown
 from segshuffle.errors import ParameterError
 
 
@@ -33,6 +33,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--level-delta", type=number, metavar="DELTA", help="probability with which that may fail; default: --delta"
     )
+    add_assumptions(parser)
     parser.add_argument("--seed", type=integer, default=0, help="seed of everything random (default 0)")
     parser.add_argument(
         "--chunk-users",
@@ -47,6 +48,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> str:
     """Run both rounds on the file."""
     from segshuffle.cli.both_rounds import simulate_file
+    from segshuffle.protocols.assumptions import Assumptions
     from segshuffle.protocols.messages import LevelPrivacy
 
     privacy = None
@@ -65,6 +67,7 @@ def run(options: argparse.Namespace) -> str:
         copies_max=options.copies_max,
         messages=options.messages,
         level_privacy=privacy,
+        assumptions=Assumptions(honest_fraction=options.honest_fraction, rounds=options.rounds),
         seed=options.seed,
         chunk_users=options.chunk_users,
     )

@@ -115,6 +115,24 @@ def add_collection(parser: argparse.ArgumentParser, *, about_levels: str) -> Non
     )
 
 
+def add_assumptions(parser: argparse.ArgumentParser) -> None:
+    """Add what a guarantee relies on: the same for every command that plans."""
+    parser.add_argument(
+        "--honest-fraction",
+        type=number,
+        default=1.0,
+        metavar="SHARE",
+        help="share, in (0, 1], of the users who certainly send their dummy messages and do not tell the server which "
+        "they are; less than 1 allows for drop-outs and colluders (default 1)",
+    )
+    parser.add_argument(
+        "--rounds",
+        type=integer,
+        default=1,
+        help="collections of the same users with this plan that epsilon and delta are to cover together (default 1)",
+    )
+
+
 def shown(values: dict[str, Any], *, as_json: bool) -> str:
     """Text of an answer: JSON that reads back, or one line per name."""
     if as_json:

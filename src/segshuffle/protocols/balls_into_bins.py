@@ -168,6 +168,7 @@ class SeparateBallsIntoBins:
 
     def plan(self, problem: Problem) -> Plan:
         """Fix m_k and the weight of every level; levels nobody chose get weight 0."""
+        problem.assumptions.refuse_beyond_plain(self.name)
         active = [k for k, count in enumerate(problem.level_counts) if count > 0]
         blankets = [0.0] * len(problem.levels)
         for k in active:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from segshuffle.accounting.numerics.ranges import blanket_slots, check_guarantee, check_sizes
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.assumptions import PLAIN, Assumptions
+from segshuffle.protocols.cautions import cautions
 
 #: A server keeps a counter per item.
 LARGEST_DOMAIN = 10_000_000
@@ -174,6 +175,11 @@ class Plan:
             "parameters": self.parameters,
             "mse_bound": self.mse_bound,
         }
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Sentences on what makes the guarantee, the error or the cost meaningless; usually none."""
+        return cautions(self)
 
     def of_participants(self, level_counts: tuple[int, ...]) -> Plan:
         """The plan as it serves those who took part: to simulate them, or to divide by their number.

@@ -321,7 +321,7 @@ class PoissonSegmented:
         blanket = rng.poisson(mean, size=(sample.repetitions, sample.domain_size))
         return np.asarray((sent + blanket - mean) / weight)
 
-    def expected_mse(self, plan: Plan, item_counts: IntArray) -> float:
+    def expected_mse(self, plan: Plan, item_counts: IntArray | FloatArray) -> float:
         """Closed form of `simulate`'s mean squared error."""
         problem, exactly = plan.problem, plan.problem.assumptions.sets == "exactly"
         terms = ErrorTerms(

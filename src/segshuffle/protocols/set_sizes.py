@@ -118,7 +118,7 @@ def error_of_sets(method: PoissonSegmented, problem: Problem, users: IntArray, h
 def compare_set_sizes(
     method: PoissonSegmented, problem: Problem, users: IntArray, holders: IntArray, sizes: Sequence[int], padded: int
 ) -> list[SetSizeError]:
-    """Error of padding to `padded` items, then of at most s for each s of `sizes`; the problem's own size is not used."""
+    """Error of padding to `padded` items, then of at most s for each s of `sizes`; the problem's size is not used."""
     assumptions = problem.assumptions
     asked: list[tuple[SetKind, int]] = [("exactly", padded), *(("at-most", size) for size in sizes)]
     return [

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from segshuffle.accounting.collections.poisson_calibration import epsilon_upper
 from segshuffle.accounting.collections.poisson_pair import BLANKET_MEAN_RANGE, ItemPair
+from segshuffle.accounting.numerics.ranges import rounded_up
 from segshuffle.errors import ParameterError
 
 
@@ -49,5 +50,6 @@ def epsilon_over_honesty(
         mean = math.nextafter(fraction * blanket_mean, 0.0)
         enough = mean >= BLANKET_MEAN_RANGE[0] or copies == 0
         pair = ItemPair(max(mean, BLANKET_MEAN_RANGE[0]), copies)
-        found.append(epsilon_upper(pair, pairs=pairs, delta=delta) if enough else math.inf)
+        epsilon = epsilon_upper(pair, pairs=pairs, delta=delta) if enough else math.inf
+        found.append(rounded_up(epsilon) if math.isfinite(epsilon) else epsilon)
     return tuple(found)

@@ -1,0 +1,36 @@
+"""Fewer honest users than a plan relies on."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from segshuffle.accounting.collections.participation import epsilon_over_honesty
+from segshuffle.accounting.collections.poisson_pair import ItemPair
+from segshuffle.accounting.collections.poisson_product import delta_interval
+from segshuffle.errors import ParameterError
+from segshuffle.protocols.base import Problem
+from segshuffle.protocols.poisson import PoissonSegmented
+
+FRACTIONS = (1.0, 0.95, 0.9, 0.8, 0.5)
+
+
+def test_the_smallest_level_of_msnbc():
+    """Values of the plan for 5000 users, three levels, delta = 2e-6, at level 0.5: found apart from the package."""
+    plan = PoissonSegmented().plan(Problem(17, 4, (0.5, 1.0, 2.0), (1250, 2500, 1250), 2e-6))
+    mean, copies = 5000 * plan.blanket_per_user / 17, plan.parameters["copies"][0]
+    found = epsilon_over_honesty(blanket_mean=mean, copies=copies, pairs=4, delta=2e-6, fractions=FRACTIONS)
+    assert [round(epsilon, 3) for epsilon in found] == [0.5, 0.514, 0.529, 0.564, 0.726]
+    for fraction, epsilon in zip(FRACTIONS, found, strict=True):
+        at_it = delta_interval(ItemPair(fraction * mean, copies), pairs=4, epsilon=epsilon, rtol=1e-5)
+        assert 0.998 * 2e-6 <= at_it.lower <= at_it.upper <= 2e-6 * (1 + 1e-9)
+
+
+def test_too_few_honest_users_have_no_epsilon():
+    found = epsilon_over_honesty(blanket_mean=20.0, copies=1.0, pairs=1, delta=1e-6, fractions=(0.3, 1e-6, 1.0))
+    assert found[:2] == (math.inf, math.inf)
+    assert found[2] < 100
+    assert epsilon_over_honesty(blanket_mean=1.0, copies=0.0, pairs=1, delta=1e-6, fractions=(1e-9,)) == (0.0,)
+    with pytest.raises(ParameterError, match="fractions"):
+        epsilon_over_honesty(blanket_mean=20.0, copies=1.0, pairs=1, delta=1e-6, fractions=(0.0,))

@@ -1,0 +1,67 @@
+"""What the commands are told about who takes part, how often, and with how many items."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from segshuffle.cli import main
+from segshuffle.datasets import archive, msnbc
+from segshuffle.protocols.assumptions import Assumptions
+from segshuffle.protocols.base import Problem
+from segshuffle.protocols.poisson import PoissonSegmented
+
+COLLECTION = "--levels 0.5:100,1:200,2:100 --delta 2.5e-5"
+
+
+def answer(capsys, text: str) -> dict:
+    assert main([*text.split(), "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_a_plan_is_made_for_what_is_assumed(capsys):
+    options = "--honest-fraction 0.8 --rounds 3 --sets at-most"
+    found = answer(capsys, f"plan --domain-size 10 --set-size 2 {COLLECTION} {options}")
+    problem = Problem(10, 2, (0.5, 1.0, 2.0), (100, 200, 100), 2.5e-5, Assumptions("at-most", 0.8, rounds=3))
+    plan = PoissonSegmented().plan(problem)
+    assert found["blanket_per_user"] == plan.blanket_per_user
+    assert found["certificate"] == plan.parameters["certificate"]
+    assert (found["sets"], found["rounds"], found["honest_users"]) == ("at-most", 3, 320)
+    shares = {entry["share"]: entry["epsilons"] for entry in found["epsilon_if_honest"]}
+    assert shares[0.8][0] == pytest.approx(0.5, rel=1e-3)
+    assert shares[1.0][0] < 0.5 < shares[0.5][0]
+
+
+@pytest.mark.parametrize("option", ["--honest-fraction 0.8", "--rounds 2", "--sets at-most"])
+def test_the_published_analysis_covers_none_of_it(capsys, option):
+    assert main(f"plan --domain-size 10 --set-size 2 {COLLECTION} --accountant published {option}".split()) == 2
+    assert "only the Poisson blanket is analysed beyond that" in capsys.readouterr().err
+
+
+def test_the_first_round_counts_in_the_budget(capsys, tmp_path):
+    path = tmp_path / "items.txt"
+    rng = np.random.default_rng(3)
+    path.write_text("".join(f"{a} {a + 1 + b}\n" for a, b in rng.integers(0, 4, size=(400, 2))))
+    command = f"simulate {path} --domain-size 10 {COLLECTION}"
+    assert main(f"{command} --max-messages 0.5".split()) == 2
+    assert "used up by round 1, which takes 1 messages per user" in capsys.readouterr().err
+    for privacy in ("", "--level-epsilon 1"):
+        found = answer(capsys, f"{command} --max-messages 4 {privacy} --honest-fraction 0.9")
+        expected = 1 + found["blanket_levels"] + found["blanket_per_user"]
+        expected += 2 * float(np.dot(found["copies"], found["level_counts_planned"])) / 400
+        assert 3.9 < expected <= 4 + 1e-9
+        assert found["warnings"] == []
+
+
+def test_set_sizes_of_the_log(capsys, monkeypatch):
+    rng = np.random.default_rng(2)
+    masks = np.array([sum(1 << int(i) for i in rng.choice(17, size=1 + i % 3, replace=False)) for i in range(300)])
+    monkeypatch.setattr(archive, "read_sessions_file", lambda path: b"")
+    monkeypatch.setattr(msnbc, "parse_sessions", lambda raw: masks.astype(np.uint32))
+    rows = answer(capsys, f"set-sizes log.seq {COLLECTION}")["rows"]
+    assert [(row["sets"], row["set_size"]) for row in rows] == [("exactly", 4), *(("at-most", s) for s in range(1, 18))]
+    assert rows[1]["squared_bias"] > rows[2]["squared_bias"] > rows[3]["squared_bias"] == 0.0
+    assert main(f"set-sizes log.seq {COLLECTION}".split()) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 19

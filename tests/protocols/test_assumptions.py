@@ -1,0 +1,303 @@
+"""Sets of at most s items, honest users, private levels, rounds: what they ask of a plan, and what a plan then does."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles.changes import counters_of_user, grid_divergence
+
+from segshuffle.errors import DataError, InfeasibleError, ParameterError
+from segshuffle.pipeline.design import level_counts
+from segshuffle.protocols.assumptions import Assumptions
+from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
+from segshuffle.protocols.base import NO_ITEM, Plan, Problem, Sample
+from segshuffle.protocols.messages import run_protocol
+from segshuffle.protocols.poisson import PoissonSegmented, attained
+from segshuffle.protocols.segmented import Segmented
+from segshuffle.protocols.set_sizes import compare_set_sizes, error_of_sets, holders_by_size, sent_frequencies
+from segshuffle.protocols.subset_exponential import SubsetExponential
+
+LEVELS = (0.5, 1.0, 2.0)
+MSNBC = Problem(17, 4, LEVELS, (1250, 2500, 1250), 2e-6)
+AT_MOST = Assumptions(sets="at-most")
+
+
+def under(problem: Problem = MSNBC, **assumptions) -> Problem:
+    return replace(problem, assumptions=Assumptions(**assumptions))
+
+
+# -- pairs, means, kinds -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("d", "s", "assumptions", "pairs"),
+    [
+        (17, 4, {}, 4),
+        (5, 4, {}, 1),
+        (4, 4, {}, 0),
+        (5, 4, {"sets": "at-most"}, 4),
+        (5, 4, {"private_levels": True}, 4),
+        (17, 4, {"rounds": 3}, 12),
+        (5, 4, {"sets": "at-most", "rounds": 2}, 8),
+    ],
+)
+def test_pairs_of_counters(d, s, assumptions, pairs):
+    assert under(Problem(d, s, (1.0,), (10,), 0.1), **assumptions).pairs == pairs
+
+
+@pytest.mark.parametrize(
+    ("d", "s", "n", "copies", "assumptions", "expected"),
+    [
+        (12, 4, 9, 0.5, {}, True),
+        (11, 4, 9, 0.5, {}, False),  # the others must hold some of the eight items, and their sampling may help
+        (11, 4, 9, 2.0, {}, True),
+        (11, 4, 1, 0.5, {}, True),
+        (4, 4, 9, 0.5, {}, True),
+        (8, 4, 9, 0.5, {"sets": "at-most"}, True),  # the others may hold nothing
+        (7, 4, 9, 1.0, {"sets": "at-most"}, False),
+        (7, 4, 9, 1.0, {"private_levels": True}, False),
+        (12, 4, 9, 0.5, {"private_levels": True}, True),
+    ],
+)
+def test_exact_where_somebody_reaches_it(d, s, n, copies, assumptions, expected):
+    problem = under(Problem(d, s, (1.0,), (n,), 0.05), **assumptions)
+    assert attained(problem, (copies,)) == expected
+    plan = PoissonSegmented(blanket_per_user=30.0, copies_max=copies).plan(problem)
+    if plan.parameters["copies"] == (copies,):
+        assert plan.kind == ("exact" if expected else "upper")
+        assert (plan.parameters["certificate"][0]["delta_lower"] > 0) == (expected and problem.pairs > 0)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    n=st.integers(1, 10**7),
+    h=st.floats(1e-6, 1.0),
+    m=st.floats(1e-6, 1e6),
+    d=st.integers(2, 10**6),
+)
+def test_the_honest_mean_is_never_above_the_exact_one(n, h, m, d):
+    problem = Problem(d, 1, (1.0,), (n,), 0.1, Assumptions(honest_fraction=h))
+    users = problem.honest_users
+    assert users == 1 or Fraction(h) * n - 1 < users <= Fraction(h) * n + Fraction(1, 10**5)
+    exact = Fraction(m) * users / d
+    assert exact * (1 - Fraction(1, 2**51)) <= Fraction(problem.honest_mean(m)) <= exact
+
+
+def test_decimal_shares_are_whole_numbers_of_users():
+    for share, n, users in [(0.29, 100, 29), (0.7, 10, 7), (1.0, 5000, 5000), (0.9, 5000, 4500), (1e-9, 3, 1)]:
+        assert under(Problem(5, 1, (1.0,), (n,), 0.1), honest_fraction=share).honest_users == users
+    for n in range(1, 200):
+        for k in range(1, n + 1):
+            assert under(Problem(5, 1, (1.0,), (n,), 0.1), honest_fraction=k / n).honest_users == k
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("sets", "some"),
+        *(("honest_fraction", value) for value in (0.0, 1.1, math.nan)),
+        *(("rounds", value) for value in (0, 1.5, True, 10**6)),
+    ],
+)
+def test_refused_assumptions(name, value):
+    with pytest.raises(ParameterError, match=name):
+        Assumptions(**{name: value})
+
+
+@pytest.mark.parametrize("method", [Segmented(), BallsIntoBins(), SeparateBallsIntoBins(), SubsetExponential()])
+@pytest.mark.parametrize("assumptions", [{"sets": "at-most"}, {"honest_fraction": 0.9}, {"rounds": 2}], ids=str)
+def test_other_protocols_refuse_what_they_have_no_analysis_for(method, assumptions):
+    with pytest.raises(ParameterError, match=next(iter(assumptions))):
+        method.plan(under(**assumptions))
+
+
+# -- plans -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("d", [17, 8])
+def test_at_most_costs_nothing_beside_exactly(d):
+    problem = replace(MSNBC, domain_size=d)
+    one, other = (PoissonSegmented().plan(each) for each in (problem, under(problem, sets="at-most")))
+    assert (one.blanket_per_user, one.parameters["copies"]) == (other.blanket_per_user, other.parameters["copies"])
+
+
+@pytest.mark.parametrize("copies_max", [1.0, 4.0])
+@pytest.mark.parametrize("share", [0.9, 0.5])
+@pytest.mark.parametrize("split", [[0.25, 0.5, 0.25], [0.5, 0.25, 0.25], [0.25, 0.25, 0.5]], ids=str)
+def test_honest_users_cost_no_more_than_their_share(copies_max, share, split):
+    problem = replace(MSNBC, level_counts=level_counts(5000, split))
+    method = PoissonSegmented(copies_max=copies_max)
+    everybody, some = method.plan(problem), method.plan(under(problem, honest_fraction=share))
+    assert everybody.mse_bound < some.mse_bound <= 1.001 * everybody.mse_bound / share
+    assert all(entry["delta_upper"] <= problem.delta for entry in some.parameters["certificate"])
+
+
+def test_honest_users_by_enumeration():
+    """Two honest users of four: their blankets alone are behind the counters."""
+    problem = Problem(3, 1, (0.8,), (4,), 0.05, Assumptions(honest_fraction=0.5))
+    plan = PoissonSegmented(blanket_per_user=6.0).plan(problem)
+    mu, copies = 2 * 6.0 / 3, plan.parameters["copies"][0]
+    p, q = (counters_of_user(3, (item,), copies, mu, 30) for item in (0, 1))
+    inside, outside = grid_divergence(p, q, 0.8)
+    entry = plan.parameters["certificate"][0]
+    assert 0.99 * 0.05 < entry["delta_lower"] <= outside
+    assert inside <= entry["delta_upper"] <= 0.05
+
+
+@pytest.mark.parametrize("rounds", [2, 3])
+def test_rounds_by_enumeration(rounds):
+    """The same item exchanged in every collection, one pair of counters each: all collections side by side."""
+    problem = Problem(3, 1, (1.0,), (3,), 0.1, Assumptions(rounds=rounds))
+    plan = PoissonSegmented(blanket_per_user=2.5).plan(problem)
+    cutoff = 24 if rounds == 2 else 9
+    p, q = (counters_of_user(2, (item,), plan.parameters["copies"][0], 2.5, cutoff).ravel() for item in (0, 1))
+    one, other = p, q
+    for _ in range(rounds - 1):
+        one, other = np.outer(one, p).ravel(), np.outer(other, q).ravel()
+    inside, outside = grid_divergence(one, other, 1.0)
+    entry = plan.parameters["certificate"][0]
+    assert inside <= entry["delta_upper"] + 1e-12
+    assert entry["delta_lower"] <= outside + 1e-12
+    assert entry["delta_upper"] <= 0.1
+
+
+def test_more_rounds_cost_more_error():
+    errors = [PoissonSegmented().plan(under(rounds=rounds)).mse_bound for rounds in (1, 2, 4, 8)]
+    assert errors == sorted(errors)
+    assert errors[-1] < 16 * errors[0]
+
+
+# -- who took part -----------------------------------------------------------------------------------------------------
+
+
+def test_estimates_divide_by_those_who_took_part():
+    """Half of the users stay away: with the plan of all the estimates would be half as large."""
+    plan = PoissonSegmented().plan(Problem(5, 2, (0.5, 1.0), (40, 60), 0.01, Assumptions(honest_fraction=0.5)))
+    present = plan.of_participants((20, 31))
+    assert present.problem.honest_users == plan.problem.honest_users == 50
+    runs, rng = 4000, np.random.default_rng(5)
+    items = np.tile([[0, 1], [0, 2], [3, 4]], (17, 1))
+    held = np.zeros((runs, 2, 5), dtype=np.int64)
+    for run in range(runs):
+        levels = rng.permutation(np.repeat([0, 1], (20, 31)))
+        np.add.at(held[run], (levels[:, None], items), 1)
+    sample = Sample(items, 5, held)
+    errors = PoissonSegmented().simulate(present, sample, rng) - sample.frequencies
+    assert np.all(np.abs(errors.mean(axis=0)) <= 5 * errors.std(axis=0, ddof=1) / math.sqrt(runs))
+    squares = (errors**2).sum(axis=1)
+    expected = PoissonSegmented().expected_mse(present, sample.item_counts)
+    assert abs(squares.mean() - expected) <= 5 * squares.std(ddof=1) / math.sqrt(runs)
+    with pytest.raises(ParameterError, match="at least 50 users"):
+        plan.of_participants((20, 29))
+
+
+# -- sets of at most s items -------------------------------------------------------------------------------------------
+
+
+def ragged(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
+    """Who holds what: anything from nothing to all."""
+    matrix = rng.random((n, d)) < rng.uniform(0.05, 0.9, size=n)[:, None]
+    matrix[0] = False
+    matrix[1] = True
+    return matrix
+
+
+def treated(rng: np.random.Generator, matrix: np.ndarray, s: int, sets: str) -> np.ndarray:
+    """Rows of s items after truncation, filled up with `NO_ITEM` or padding."""
+    d, rows = matrix.shape[1], np.full((matrix.shape[0], s), NO_ITEM)
+    for user, held in enumerate(matrix):
+        own = rng.permutation(np.flatnonzero(held))
+        if sets == "exactly":
+            own = np.concatenate([own, rng.permutation(np.flatnonzero(~held))])
+        rows[user, : min(own.size, s)] = own[:s]
+    assert rows.max() < d
+    return rows
+
+
+@pytest.mark.parametrize("sets", ["exactly", "at-most"])
+@pytest.mark.parametrize("s", [1, 3])
+def test_error_of_ragged_sets_is_the_simulated_one(sets, s):
+    n, d, runs, rng = 24, 5, 1500, np.random.default_rng(7)
+    matrix = ragged(rng, n, d)
+    problem = Problem(d, s, (0.5, 1.5), (10, 14), 0.05, Assumptions(sets=sets))
+    found = error_of_sets(PoissonSegmented(), problem, *holders_by_size(matrix))
+    truth, squares, estimates = matrix.mean(axis=0), [], []
+    for _ in range(runs):
+        rows = treated(rng, matrix, s, sets)
+        levels = rng.permutation(np.repeat([0, 1], (10, 14)))
+        held = np.zeros((1, 2, d), dtype=np.int64)
+        user, place = np.nonzero(rows != NO_ITEM)
+        np.add.at(held[0], (levels[user], rows[user, place]), 1)
+        sample = Sample(rows, d, held)
+        assert (sample.item_counts == held[0].sum(axis=0)).all()
+        estimates.append(PoissonSegmented().simulate(found.plan, sample, rng)[0])
+        squares.append(((estimates[-1] - truth) ** 2).sum())
+    assert abs(np.mean(squares) - found.mse) <= 5 * np.std(squares, ddof=1) / math.sqrt(runs)
+    _, expected, _ = sent_frequencies(*holders_by_size(matrix), s, sets)
+    deviation = np.mean(estimates, axis=0) - expected
+    assert np.all(np.abs(deviation) <= 5 * np.std(estimates, axis=0, ddof=1) / math.sqrt(runs))
+    assert found.squared_bias == pytest.approx(((expected - truth) ** 2).sum(), rel=1e-12)
+
+
+def test_nobody_needs_to_pad():
+    """Mostly one item of seventeen, as in the log: padding to four tells little about what was held."""
+    rng = np.random.default_rng(1)
+    matrix = np.zeros((400, 17), dtype=bool)
+    for row in matrix:
+        row[rng.choice(17, size=1 + rng.geometric(0.6), replace=False)[:17]] = True
+    padded, *at_most = compare_set_sizes(PoissonSegmented(), MSNBC, *holders_by_size(matrix), (1, 2, 4), 4)
+    assert [each.plan.problem.set_size for each in at_most] == [1, 2, 4]
+    assert padded.mse > 10 * at_most[-1].mse
+    biases = [each.squared_bias for each in at_most]
+    assert biases == sorted(biases, reverse=True)
+
+
+@pytest.mark.parametrize("copies", [(1.0, 2.0), (0.5, 1.5)])
+def test_messages_of_ragged_sets(copies):
+    """Message by message: nobody sends an item that is not held, and the counters have the right means."""
+    sets = [[0, 1], [2], [], [1, 3], [0]] * 60
+    levels, d, blanket = np.repeat([0, 1], 150), 4, 0.3
+
+    def planner(problem: Problem) -> Plan:
+        assert problem.assumptions.sets == "at-most"
+        return Plan("poisson", problem, "exact", blanket, 0.0, {"copies": copies}, 0.0)
+
+    run = run_protocol(
+        sets, d, levels, LEVELS[:2], 1e-3, planner=planner, rng=np.random.default_rng(4), assumptions=AT_MOST
+    )
+    means = 300 * blanket / d + 60 * sum(copies) / 2 * np.array([2, 2, 1, 1])
+    assert run.announcements[1].set_size == 2
+    assert np.all(np.abs(run.counters[0] - means) < 6 * np.sqrt(means))
+    truth = np.array([2, 2, 1, 1]) / 5
+    assert np.sum((run.estimate - truth) ** 2) < 0.1
+    with pytest.raises(DataError, match="holds 2 items; no user may hold more than set_size = 1"):
+        run_protocol(sets, d, levels, LEVELS[:2], 1e-3, planner=planner, rng=None, assumptions=AT_MOST, set_size=1)
+    with pytest.raises(DataError, match="user 1 holds"):
+        run_protocol(sets, d, levels, LEVELS[:2], 1e-3, planner=planner, rng=None)
+    filled = np.array([[0, NO_ITEM], [2, 2]])
+    with pytest.raises(DataError, match="user 1 holds item 2 twice"):
+        run_protocol(filled, d, levels[:2], LEVELS[:2], 1e-3, planner=planner, rng=None, assumptions=AT_MOST)
+
+
+# -- warnings ----------------------------------------------------------------------------------------------------------
+
+
+def test_an_ordinary_plan_has_no_warnings():
+    assert PoissonSegmented().plan(MSNBC).warnings == ()
+
+
+def test_what_means_little_is_said():
+    plan = PoissonSegmented().plan(Problem(17, 4, (0.01,), (10,), 0.1))
+    delta, error = plan.warnings
+    assert "delta = 0.1 is not below 1/n = 0.1" in delta
+    assert "is not below 3.06" in error  # 4 (1 - 4/17), nobody is farther from 4/17 everywhere
+    many = PoissonSegmented().plan(Problem(17, 4, (0.01,), (1000,), 1e-9))
+    assert "messages on average" in many.warnings[-1]
+    with pytest.raises(InfeasibleError):
+        PoissonSegmented(max_messages=1e-9).plan(MSNBC)
