@@ -5,19 +5,15 @@ from pathlib import Path
 
 import yaml
 
+from segshuffle.pipeline.design import without_paths
 from segshuffle.pipeline.jobs import logged, write_atomically
 from segshuffle.pipeline.provenance import provenance
 from segshuffle.pipeline.results_readme import guide
 
 with logged(snakemake.log[0]):
     root = Path(snakemake.output.provenance).parent
-    config = dict(snakemake.params.config)
+    config = without_paths(snakemake.params.config)
     data = {Path(path).parent.name: json.loads(Path(path).read_text()) for path in snakemake.input.sources}
-    # the file's place on this machine is nobody's business
-    config["datasets"] = {
-        name: {**section, "path": None} if "path" in section else section
-        for name, section in config["datasets"].items()
-    }
     text = provenance(
         outputs=[Path(path) for path in snakemake.input.outputs],
         root=root,

@@ -75,3 +75,9 @@ def level_counts(n_users: int, shares: list[float]) -> tuple[int, ...]:
     for k in by_remainder[: n_users - sum(counts)]:
         counts[k] += 1
     return tuple(counts)
+
+
+def without_paths(config: Config) -> Config:
+    """Copy of the configuration for records: where data lie on this machine is nobody's business."""
+    hidden = {name: {**section, "path": None} for name, section in config["datasets"].items() if "path" in section}
+    return {**config, "datasets": {**config["datasets"], **hidden}}

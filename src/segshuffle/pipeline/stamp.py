@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from segshuffle.errors import ConfigError
-from segshuffle.pipeline.design import Config
+from segshuffle.pipeline.design import Config, without_paths
 
 #: The configuration whose edition is "full", relative to the project.
 SHIPPED = "config/config.yaml"
@@ -50,7 +50,7 @@ def check_stamp(stamp: Path, *, file: str, config: Config) -> list[str]:
     if not stamp.exists():
         return []
     earlier = yaml.safe_load(stamp.read_text(encoding="utf-8"))
-    changed = sorted(_changed(earlier["config"], _public(config)))
+    changed = sorted(_changed(earlier["config"], without_paths(config)))
     if changed and earlier["file"] != file:
         raise ConfigError(
             f"{file}: edition = {config['edition']!r} is not allowed: its folder has results of {earlier['file']}, "
@@ -62,11 +62,7 @@ def check_stamp(stamp: Path, *, file: str, config: Config) -> list[str]:
 
 def stamp_text(*, file: str, config: Config) -> str:
     """What the stamp says: the file, and the effective configuration without the place of data on this machine."""
-    return yaml.safe_dump({"file": file, "config": _public(config)}, sort_keys=False)
-
-
-def _public(config: Config) -> Config:
-    return {**config, "msnbc": {**config["msnbc"], "path": None}}
+    return yaml.safe_dump({"file": file, "config": without_paths(config)}, sort_keys=False)
 
 
 def _changed(one: Mapping[str, Any], other: Mapping[str, Any], prefix: str = "") -> list[str]:
