@@ -110,8 +110,8 @@ def _allowed(schema: Any, error: jsonschema.ValidationError) -> str:
         return "a list without repetition"
     if "enum" in schema:
         return "one of " + ", ".join(map(str, schema["enum"]))
-    if error.validator == "pattern":
-        return "a name of lower-case letters, digits and hyphens"
+    if "pattern" in schema:
+        return f"a name matching {schema['pattern']} (letters, digits and hyphens: it becomes part of file names)"
     kinds = schema.get("type", "a value")
     words = " or ".join(kinds) if isinstance(kinds, list) else str(kinds)
     limits = {
@@ -120,7 +120,6 @@ def _allowed(schema: Any, error: jsonschema.ValidationError) -> str:
         "maximum": "<=",
         "minItems": "of length >=",
         "maxItems": "of length <=",
-        "pattern": "matching",
     }
     bounds = [f"{sign} {schema[name]}" for name, sign in limits.items() if name in schema]
     return " ".join([f"of type {words}", *bounds])
