@@ -6,13 +6,20 @@ from types import SimpleNamespace
 
 import pandas as pd
 
-from segshuffle.page.pictures import GROUPS
+from segshuffle.page.pictures import groups
 from segshuffle.page.results import read_results
+from segshuffle.pipeline.design import Scenario, Setting
 from segshuffle.studies.reproduction.summary import proven_summary
 
 GRID = (0.1, 0.3, 1.0, 3.0, 10.0)
 SPLITS = ("S1", "S2", "S3")
 SETTINGS = (("msnbc", 500, 4, 17), ("synthetic", 500, 4, 32))
+#: Every panel.
+SCENARIOS = [
+    Scenario(Setting(dataset, n_users, set_size, domain_size), split)
+    for dataset, n_users, set_size, domain_size in SETTINGS
+    for split in SPLITS
+]
 COMPETITORS = ("subexp-shuffle", "mm", "weighted-sepmm")
 PROVEN = ("mm", "inverse-variance-sepmm", "curator-uniform", "curator-weighted")
 #: Closed-form errors of the paper's protocol over GRID; its least is at m = 1.
@@ -64,7 +71,7 @@ def make_results(folder: Path, *, edition: str = "full", source: str = "real") -
     (folder / "figures").mkdir(parents=True)
     for name, table in tables.items():
         table.to_csv(folder / f"{name}.csv", index=False)
-    for picture in (picture for group in GROUPS for picture in group.pictures):
+    for picture in (picture for group in groups(SCENARIOS) for picture in group.pictures):
         (folder / f"figures/{picture.name}.svg").write_text(SVG.format(name=picture.name), encoding="utf-8")
     real = {"kind": "real", "sha256": "ab" * 32, "origin": "msnbc990928.seq.gz", "reason": ""}
     stand_in = {"kind": "stand-in", "sha256": None, "origin": "two marginals", "reason": "no <network>\naddress"}

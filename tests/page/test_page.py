@@ -15,15 +15,16 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from results_folder import COMPETITORS, GRID, PROVEN, SVG, make_results, read
+from results_folder import COMPETITORS, GRID, PROVEN, SCENARIOS, SVG, make_results, read
 
 from segshuffle.page.build import ASSETS, build
 from segshuffle.page.charts import chart
 from segshuffle.page.findings import story
 from segshuffle.page.numbers import at_least, at_most, measured, nearest, percent
-from segshuffle.page.pictures import GROUPS, data_uri, groups_of
+from segshuffle.page.pictures import data_uri, groups, groups_of
 from segshuffle.page.results import read_results
 from segshuffle.page.tables import audit_table, copies_table, curve_table, point_table, proven_table, referee_table
+from segshuffle.pipeline.design import Scenario
 from segshuffle.protocols.registry import look_of
 
 VOID = {"meta", "link", "img", "br", "path", "line", "input", "hr"}
@@ -115,7 +116,7 @@ def test_nothing_is_loaded_from_anywhere(page):
 
 
 def test_every_figure_is_there_with_words_for_it(outline, run):
-    names = [picture.name for group in GROUPS for picture in group.pictures]
+    names = [picture.name for group in groups(SCENARIOS) for picture in group.pictures]
     assert len(outline.images) == len(names) == len(set(names))
     for name, image in zip(names, outline.images, strict=True):
         assert len(image["alt"]) > 60, name
@@ -281,10 +282,18 @@ def test_panels_are_lettered_as_in_the_printed_figures(run):
 
 
 def test_only_figures_at_hand_are_shown_and_unknown_ones_refused():
-    shown = groups_of(["fig2", "limit"])
+    shown = groups_of(["fig2", "limit"], SCENARIOS)
     assert [[p.name for p in group.pictures] for group in shown] == [["fig2"], ["limit"]]
     with pytest.raises(KeyError, match="nobody"):
-        groups_of(["fig2", "nobody"])
+        groups_of(["fig2", "nobody"], SCENARIOS)
+
+
+def test_panels_that_the_paper_does_not_show_have_figures_of_their_own():
+    added = [Scenario(panel.setting, "S4") for panel in SCENARIOS[:1]]
+    titles = {p.name: p.title for g in groups([*SCENARIOS, *added]) for p in g.pictures}
+    assert titles["panels-msnbc-S4"] == "MSNBC, split S4"
+    assert titles["panels-msnbc-S4-proven"] == "MSNBC, split S4, with proven accounting for everybody"
+    assert titles["fig4"] == "Figure 4: MSNBC, split S2 and S3"
 
 
 @given(st.text(alphabet=st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"])))

@@ -48,11 +48,11 @@ def build(results: Results, figures: Mapping[str, str]) -> str:
     results : Results
         The run's tables.
     figures : mapping of str to str
-        Name (as in `pictures.GROUPS`) -> SVG text of every figure to show.
+        Name (as in `pictures.groups`) -> SVG text of every figure to show.
     """
     groups = [
         (group, [_shown(picture, figures[picture.name], results) for picture in group.pictures])
-        for group in groups_of(figures)
+        for group in groups_of(figures, results.scenarios)
     ]
     papers = results.amplification_claims
     environment = jinja2.Environment(

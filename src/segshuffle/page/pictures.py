@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
@@ -11,7 +11,7 @@ from segshuffle.datasets.registry import dataset_label
 from segshuffle.page.numbers import at_most, nearest
 from segshuffle.page.results import Panel, Results
 from segshuffle.page.tables import audited, budgets_of, worst_over_splits
-from segshuffle.pipeline.design import ACCOUNTINGS, FIGURES
+from segshuffle.pipeline.design import ACCOUNTINGS, FIGURES, Scenario, figures_of
 from segshuffle.studies.amplification import design as amplification
 
 Words = Callable[[Results], str]
@@ -177,14 +177,25 @@ _KIND = "The segmented protocol's privacy numbers are as published; its competit
 _PROVEN = "All privacy numbers are proven but the paper's own curve (black), which is drawn for comparison."
 
 
-def _paper_figure(name: str) -> Picture:
-    dataset, splits = FIGURES[name]
-    title = f"Figure {name.removeprefix('fig')}: {dataset_label(dataset, 'real')}, split {' and '.join(splits)}"
+def _shows(panels: Sequence[Scenario]) -> str:
+    """Datasets and splits of a figure, in words."""
+    datasets = dict.fromkeys(dataset_label(panel.setting.dataset, "real") for panel in panels)
+    splits = dict.fromkeys(panel.split for panel in panels)
+    return f"{' and '.join(datasets)}, split {' and '.join(splits)}"
+
+
+def _number(name: str) -> str:
+    """Number of a figure of the paper; nothing for what the paper does not show."""
+    return f"Figure {name.removeprefix('fig')}: " if name in FIGURES else ""
+
+
+def _paper_figure(name: str, panels: Sequence[Scenario]) -> Picture:
+    title = f"{_number(name)}{_shows(panels)}"
     return Picture(name, title, f"Error over blanket messages per user m. {_KIND}", _of_panels(name, _least), name)
 
 
-def _proven_figure(name: str) -> Picture:
-    title = f"Figure {name.removeprefix('fig')} with proven accounting for everybody"
+def _proven_figure(name: str, panels: Sequence[Scenario]) -> Picture:
+    title = f"{_number(name)}{_shows(panels)}, with proven accounting for everybody"
     return Picture(f"{name}-proven", title, _PROVEN, _of_panels(name, _least_proven))
 
 
@@ -211,18 +222,31 @@ def _amplification_group(paper: str) -> Group:
     )
 
 
-#: All groups, in the order of the page. The page shows those whose files it is given.
-GROUPS: tuple[Group, ...] = (
-    Group(
+def groups(every: Sequence[Scenario]) -> tuple[Group, ...]:
+    """All groups of a run with these panels, in the order of the page."""
+    figures = figures_of(every)
+    return (
+        _paper_group(figures),
+        *_AUDIT,
+        _proven_group(figures),
+        *_OTHERS,
+    )
+
+
+def _paper_group(figures: Mapping[str, Sequence[Scenario]]) -> Group:
+    return Group(
         "figures",
         "The paper's figures",
         "Figures 2–6 of the paper",
         "Shaded bands are two standard errors. Open a panel below a figure for its interactive chart and its numbers.",
         (
-            *map(_paper_figure, FIGURES),
+            *(_paper_figure(name, panels) for name, panels in figures.items()),
             Picture("summary", "All panels at a glance", "Ratios of closed-form errors, each at its best m.", _summary),
         ),
-    ),
+    )
+
+
+_AUDIT = (
     Group(
         "audit",
         "Audit",
@@ -237,13 +261,17 @@ GROUPS: tuple[Group, ...] = (
             ),
         ),
     ),
-    Group(
+)
+
+
+def _proven_group(figures: Mapping[str, Sequence[Scenario]]) -> Group:
+    return Group(
         "proven",
         "Proven protocol",
         "The proven protocol",
         "The same panels, the same (ε, δ), proven accounting for everybody.",
         (
-            *map(_proven_figure, FIGURES),
+            *(_proven_figure(name, panels) for name, panels in figures.items()),
             Picture(
                 "messages-proven",
                 "What each message buys",
@@ -257,7 +285,10 @@ GROUPS: tuple[Group, ...] = (
                 _limit,
             ),
         ),
-    ),
+    )
+
+
+_OTHERS = (
     Group(
         "levels",
         "Private levels",
@@ -290,7 +321,7 @@ GROUPS: tuple[Group, ...] = (
 )
 
 
-def groups_of(names: Iterable[str]) -> list[Group]:
+def groups_of(names: Iterable[str], every: Sequence[Scenario]) -> list[Group]:
     """The groups with the pictures that are at hand; a file that no group knows is an error.
 
     Raises
@@ -299,14 +330,15 @@ def groups_of(names: Iterable[str]) -> list[Group]:
         Names the unknown files.
     """
     given = set(names)
-    known = {picture.name for group in GROUPS for picture in group.pictures}
+    listed = groups(every)
+    known = {picture.name for group in listed for picture in group.pictures}
     if given - known:
         raise KeyError(f"no group of segshuffle.page.pictures has the figures {sorted(given - known)}")
     kept = (
         Group(
             group.id, group.short, group.title, group.introduction, tuple(p for p in group.pictures if p.name in given)
         )
-        for group in GROUPS
+        for group in listed
     )
     return [group for group in kept if group.pictures]
 

@@ -127,13 +127,18 @@ class Results:
         """Dataset -> real, stand-in or synthetic."""
         return dict(zip(self.errors["dataset"], self.errors["source"], strict=True))
 
+    @property
+    def scenarios(self) -> list[Scenario]:
+        """Every panel of the run, in the order of its table."""
+        return _scenarios(self.errors)
+
     def figures(self) -> dict[str, list[Panel]]:
         """Figure -> its panels, lettered as in the printed figure."""
-        return {name: self._lettered(panels) for name, panels in figures_of(_scenarios(self.errors)).items()}
+        return {name: self._lettered(panels) for name, panels in figures_of(self.scenarios).items()}
 
     def panels(self) -> list[Panel]:
         """All panels, in the order of the table."""
-        return self._lettered(_scenarios(self.errors))
+        return self._lettered(self.scenarios)
 
     def _lettered(self, scenarios: Sequence[Scenario]) -> list[Panel]:
         return [self._panel(letter, scenario) for letter, scenario in zip(letters(), scenarios, strict=False)]
