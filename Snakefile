@@ -17,10 +17,8 @@ include: "workflow/rules/console.smk"
 include: "workflow/rules/takeover.smk"
 include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
-include: "workflow/rules/calibrate.smk"
-include: "workflow/rules/simulate.smk"
-include: "workflow/rules/figures.smk"
-include: "workflow/rules/tight.smk"
+include: "workflow/rules/reproduction.smk"
+include: "workflow/rules/limit.smk"
 include: "workflow/rules/audit.smk"
 include: "workflow/rules/levels.smk"
 include: "workflow/rules/amplification.smk"
@@ -34,6 +32,7 @@ include: "workflow/rules/stamp.smk"
 wildcard_constraints:
     setting="|".join(SETTINGS),
     scenario="|".join(SCENARIOS),
+    accounting="|".join(ACCOUNTINGS),
 
 
 # an included file cannot set the default target

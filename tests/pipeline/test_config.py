@@ -93,7 +93,7 @@ REFUSED = [
     ("datasets.msnbc.padding", True, "use quotes"),
     ("competitors.balls_into_bins.analysis", False, "use quotes"),
     # out of range
-    ("edition", "../fast", "lower-case letters, digits and hyphens"),
+    ("edition", "../fast", "a name matching ^[a-z0-9][a-z0-9-]*$"),
     ("seed", -1, ">= 0"),
     ("repetitions", 1, ">= 2"),
     ("repetitions", 100_001, "<= 100000"),

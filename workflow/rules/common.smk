@@ -13,10 +13,11 @@ try:
     from segshuffle.datasets import registry as datasets
     from segshuffle.pipeline.config import check_config
     from segshuffle.pipeline.dependencies import package_files
-    from segshuffle.pipeline.design import FIGURES, output_folder
+    from segshuffle.pipeline.design import ACCOUNTINGS, output_folder
     from segshuffle.pipeline.processor import same_instructions
-    from segshuffle.pipeline.scenarios import panels, scenarios, settings
+    from segshuffle.pipeline.scenarios import scenarios, settings
     from segshuffle.pipeline.stamp import SHIPPED, check_stamp, stamp_text
+    from segshuffle.studies.reproduction.outputs import panel_figures
 except ImportError as error:
     raise WorkflowError(
         f"{error}: install the package into this environment first (make install, or pip install -e .)"
@@ -43,6 +44,7 @@ OUT = output_folder(config)
 SETTINGS = {setting.id: setting for setting in settings(config)}
 SCENARIOS = {scenario.id: scenario for scenario in scenarios(config)}
 FETCHED = [name for name in config["datasets"] if datasets.every()[name].obtain]
+PANEL_FIGURES = panel_figures(list(SCENARIOS.values()))
 FORMATS = ["pdf", "svg", "png"]
 
 
@@ -100,12 +102,20 @@ def commit():
         return "unknown"
 
 
-def panel_settings(figure):
-    """Panels of a figure as plain values for params; any name but fig2 ... fig6 means all panels."""
-    chosen = panels(config, figure) if figure in FIGURES else SCENARIOS.values()
+def panel_tables(panels, accountings):
+    """Tables of some panels under some accountings."""
     return [
-        {"setting": asdict(panel.setting), "split": panel.split} for panel in chosen
+        f"{OUT}/panels/{accounting}/{panel.id}.csv"
+        for accounting in accountings
+        for panel in panels
     ]
+
+
+def drawn_tables(figure):
+    """What a figure of the panels is drawn from; on the proven side the paper's curve is drawn beside."""
+    shown = PANEL_FIGURES[figure]
+    beside = ACCOUNTINGS[: ACCOUNTINGS.index(shown.accounting) + 1]
+    return panel_tables(shown.panels, beside)
 
 
 def data_of(wildcards):

@@ -1,9 +1,7 @@
 # Inputs: what a run has made. Outputs: one self-contained page about it.
 PAGE_FIGURES = [
-    *FIGURES,
-    "summary",
+    *PANEL_FIGURES,
     "audit",
-    *[f"{figure}-tight" for figure in [*FIGURES, "messages"]],
     "limit",
     "levels",
     *[
@@ -19,8 +17,7 @@ rule page:
     """One page with all figures, interactive charts, tables and verdicts; opens in a browser without a network."""
     input:
         errors=rules.aggregate.output[0],
-        tight=rules.collect_tight.output.table,
-        summary=rules.collect_tight.output.summary,
+        summary=rules.proven_summary.output.table,
         claims=rules.verdicts.output.table,
         audit=rules.figure_audit.output.table,
         limit=rules.limit.output.table,

@@ -1,9 +1,9 @@
 # Targets: what a user asks for by name.
 DOCS = [
-    *FIGURES,
+    *["fig2", "fig3", "fig4", "fig5", "fig6"],
     "summary",
-    "fig2-tight",
-    "messages-tight",
+    "fig2-proven",
+    "messages-proven",
     "audit",
     "limit",
     "levels",
@@ -23,14 +23,14 @@ localrules:
     fig4,
     fig5,
     fig6,
-    tight,
+    proven,
     audit,
     fig_levels,
-    fig2_tight,
-    fig3_tight,
-    fig4_tight,
-    fig5_tight,
-    fig6_tight,
+    fig2_proven,
+    fig3_proven,
+    fig4_proven,
+    fig5_proven,
+    fig6_proven,
     docs_figures,
 
 
@@ -39,7 +39,11 @@ rule figures:
     input:
         expand(
             f"{OUT}/figures/{{figure}}.{{format}}",
-            figure=[*FIGURES, "summary"],
+            figure=[
+                name
+                for name, shown in PANEL_FIGURES.items()
+                if shown.accounting == "published"
+            ],
             format=FORMATS,
         ),
 
@@ -80,14 +84,18 @@ rule fig6:
         expand(f"{OUT}/figures/fig6.{{format}}", format=FORMATS),
 
 
-rule tight:
+rule proven:
     """Figures 2-6 with proven accounting, error against messages per user, and the summary over all panels."""
     input:
-        rules.collect_tight.output,
+        rules.proven_summary.output,
         rules.limit.output,
         expand(
-            f"{OUT}/figures/{{figure}}-tight.{{format}}",
-            figure=[*FIGURES, "messages"],
+            f"{OUT}/figures/{{figure}}.{{format}}",
+            figure=[
+                name
+                for name, shown in PANEL_FIGURES.items()
+                if shown.accounting == "proven"
+            ],
             format=FORMATS,
         ),
 
@@ -104,34 +112,34 @@ rule fig_levels:
         rules.figure_levels.output,
 
 
-rule fig2_tight:
+rule fig2_proven:
     """Figure 2 with proven accounting for everybody."""
     input:
-        expand(f"{OUT}/figures/fig2-tight.{{format}}", format=FORMATS),
+        expand(f"{OUT}/figures/fig2-proven.{{format}}", format=FORMATS),
 
 
-rule fig3_tight:
+rule fig3_proven:
     """Figure 3 with proven accounting for everybody."""
     input:
-        expand(f"{OUT}/figures/fig3-tight.{{format}}", format=FORMATS),
+        expand(f"{OUT}/figures/fig3-proven.{{format}}", format=FORMATS),
 
 
-rule fig4_tight:
+rule fig4_proven:
     """Figure 4 with proven accounting for everybody."""
     input:
-        expand(f"{OUT}/figures/fig4-tight.{{format}}", format=FORMATS),
+        expand(f"{OUT}/figures/fig4-proven.{{format}}", format=FORMATS),
 
 
-rule fig5_tight:
+rule fig5_proven:
     """Figure 5 with proven accounting for everybody."""
     input:
-        expand(f"{OUT}/figures/fig5-tight.{{format}}", format=FORMATS),
+        expand(f"{OUT}/figures/fig5-proven.{{format}}", format=FORMATS),
 
 
-rule fig6_tight:
+rule fig6_proven:
     """Figure 6 with proven accounting for everybody."""
     input:
-        expand(f"{OUT}/figures/fig6-tight.{{format}}", format=FORMATS),
+        expand(f"{OUT}/figures/fig6-proven.{{format}}", format=FORMATS),
 
 
 rule docs_figures:
@@ -139,13 +147,13 @@ rule docs_figures:
     input:
         figures=expand("results/figures/{figure}.png", figure=DOCS),
         claims="results/claims.md",
-        tight="results/tight-summary.md",
+        proven="results/proven-summary.md",
         amplification="results/amplification/claims.md",
         referee="results/referee.md",
     output:
         figures=expand("docs/figures/{figure}.png", figure=DOCS),
         claims="docs/claims.md",
-        tight="docs/tight-summary.md",
+        proven="docs/proven-summary.md",
         amplification="docs/amplification-claims.md",
         referee="docs/referee-table.md",
     log:
@@ -154,5 +162,5 @@ rule docs_figures:
         CONDA
     shell:
         "(cp {input.figures:q} docs/figures/ && cp {input.claims:q} {output.claims:q} "
-        "&& cp {input.tight:q} {output.tight:q} && cp {input.amplification:q} {output.amplification:q} "
+        "&& cp {input.proven:q} {output.proven:q} && cp {input.amplification:q} {output.amplification:q} "
         "&& cp {input.referee:q} {output.referee:q}) > {log:q} 2>&1"
