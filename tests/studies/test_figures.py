@@ -21,7 +21,7 @@ from segshuffle.studies.reproduction import figure_summary as summary
 GRID = (0.1, 1.0, 10.0)
 #: Looks of the methods in Figures 2-6; the proven ones have figures of their own.
 COMPETITORS = competitor_names()
-LOOKS = {name: look_of(name, accounting) for accounting, name in every()}
+LOOKS = {name: look_of(name, accounting=accounting) for accounting, name in every()}
 PAPER = {name: LOOKS[name] for name in ("segmented", *COMPETITORS)}
 
 
