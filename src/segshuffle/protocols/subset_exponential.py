@@ -23,9 +23,10 @@ from segshuffle.accounting.single_message.variation_ratio import (
     check_subset,
     largest_local_epsilon,
 )
+from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.errors import ParameterError
 from segshuffle.looks import DASHES, PALETTE, Look
-from segshuffle.protocols.base import FloatArray, IntArray, Plan, Problem, Sample
+from segshuffle.protocols.base import Plan, Problem, Sample
 from segshuffle.protocols.declared import Declared
 
 #: Users simulated at once: bounds the memory of a repetition.

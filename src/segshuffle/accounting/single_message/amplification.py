@@ -14,13 +14,13 @@ import numpy.typing as npt
 
 from segshuffle.accounting.numerics.hockey_stick import LARGEST_EPSILON, DeltaInterval
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Accountant, Kind, Mechanism
+from segshuffle.accounting.single_message.ranges import LARGEST_USERS
+from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 
 __all__ = ["ACCOUNTANTS", "Accountant", "Entry", "Mechanism", "accountant", "applicable", "compare", "delta", "epsilon"]
 
-FloatArray = npt.NDArray[np.float64]
 
-LARGEST_USERS = 10**15
 #: Smallest delta that the searches take.
 SMALLEST_TARGET = 2e-280
 

@@ -14,7 +14,7 @@ from segshuffle.accounting.numerics.ranges import rounded
 from segshuffle.accounting.single_message import randomizers
 from segshuffle.accounting.single_message.accountants import Mechanism
 from segshuffle.accounting.single_message.mechanisms import mechanism
-from segshuffle.studies.referee.enumeration import FloatArray
+from segshuffle.arrays import FloatArray
 
 Asked = Literal["delta", "epsilon"]
 

@@ -23,9 +23,9 @@ from numpy.typing import ArrayLike
 
 from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
 from segshuffle.accounting.numerics.hockey_stick import LARGEST_EPSILON, SMALLEST_DELTA, DeltaInterval
-from segshuffle.accounting.numerics.laws import FloatArray
 from segshuffle.accounting.numerics.search import least_epsilon
 from segshuffle.accounting.single_message.ranges import check_epsilon, check_local, check_target, check_users
+from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 
 _MARGIN = 1e-9
