@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from segshuffle.accounting.numerics.ranges import rounded, rounded_down, rounded_up
+from segshuffle.digits import rounded, rounded_down, rounded_up
 from segshuffle.errors import SegshuffleError
 from segshuffle.files import write_atomically
 

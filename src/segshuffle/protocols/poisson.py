@@ -22,8 +22,8 @@ from segshuffle.accounting.collections.poisson_pair import COPIES_RANGE, ItemPai
 from segshuffle.accounting.collections.poisson_product import delta_interval, log_delta_bound
 from segshuffle.accounting.collections.published import item_target
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError
-from segshuffle.accounting.numerics.ranges import rounded, rounded_down, rounded_up
 from segshuffle.arrays import FloatArray, IntArray
+from segshuffle.digits import rounded, rounded_down, rounded_up
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.looks import DASHES, PALETTE, Look
 from segshuffle.protocols.base import Plan, Problem, Sample, assignment_spread, uniform_item_counts

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segshuffle.accounting.numerics.ranges import rounded_down
 from segshuffle.accounting.numerics.search import log_excess, safe_edge
 from segshuffle.accounting.single_message import randomizers
 from segshuffle.accounting.single_message.decomposition import blanket_delta
@@ -24,6 +23,7 @@ from segshuffle.accounting.single_message.variation_ratio import (
     largest_local_epsilon,
 )
 from segshuffle.arrays import FloatArray, IntArray
+from segshuffle.digits import rounded_down
 from segshuffle.errors import ParameterError
 from segshuffle.looks import DASHES, PALETTE, Look
 from segshuffle.protocols.base import Plan, Problem, Sample

@@ -11,7 +11,7 @@ import joblib
 import numpy as np
 import pandas as pd
 
-from segshuffle.accounting.numerics.ranges import rounded_down, rounded_up
+from segshuffle.digits import rounded_down, rounded_up
 from segshuffle.pipeline.jobs import to_json
 from segshuffle.pipeline.progress import parallel
 from segshuffle.studies.amplification.accountants import ACCOUNTANTS, Case
