@@ -64,7 +64,7 @@ DATASET = Dataset(
     kind="real",
     licence="Baskets, made up for a test, CC0",
     keys={
-        "path": {"description": "The file", "type": "string", "minLength": 1},
+        "path": {"description": "The file", "type": ["string", "null"], "minLength": 1, "default": None},
         "goods": {"description": "Number of goods", "type": "integer", "minimum": 2, "default": 9},
     },
     domain_size=lambda section, set_size: section["goods"],
@@ -81,9 +81,9 @@ def add_competitor(made):
     return _change(made, lambda config: config["competitors"]["methods"].append("guess"))
 
 
-def add_dataset(made):
+def add_dataset(made, text=None):
     """One file, and one section; the data are the user's own."""
-    (made.folder / "src/segshuffle/datasets/baskets.py").write_text(DATASET, encoding="utf-8")
+    (made.folder / "src/segshuffle/datasets/baskets.py").write_text(text or DATASET, encoding="utf-8")
     lines = (f"{i % 4} {4 + i % 3} 7" for i in range(300))
     (made.folder / "baskets.txt").write_text("\n".join(lines), encoding="utf-8")
     section = {"path": "baskets.txt", "n_users": [200], "set_sizes": [2]}
@@ -107,3 +107,30 @@ def _change(made, change):
     change(config)
     path.write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
     return made
+
+
+#: The same dataset, to be fetched from a network that is there when the folder "network" is.
+FETCHED = DATASET.replace(
+    "def _population(",
+    """def _fetched(section, place):
+    import numpy as np
+
+    from segshuffle.datasets.source import DataSource
+
+    if (place.cache / "baskets.txt").exists():
+        return np.tile([1, 2, 3], (300, 1)), DataSource("real", None, "baskets.txt")
+    return np.tile([4, 5, 6], (300, 1)), DataSource("stand-in", None, "made up", "no network")
+
+
+def _refresh(section, cache):
+    from pathlib import Path
+
+    if not Path("network").exists():
+        return False
+    cache.mkdir(exist_ok=True)
+    (cache / "baskets.txt").touch()
+    return True
+
+
+def _population(""",
+).replace("obtain=_obtain,", "obtain=_fetched,\n    refresh=_refresh,")

@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 from segshuffle.errors import ConfigError, DataError
-from segshuffle.pipeline.jobs import logged, to_csv, to_json, write_atomically, writing
+from segshuffle.files import writing
+from segshuffle.pipeline.jobs import logged, to_csv, to_json, write_atomically
 
 
 def _job(log, error):

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from segshuffle.accounting.collections.published import item_target, published_item_delta
-from segshuffle.accounting.numerics.ranges import rounded
 from segshuffle.accounting.single_message.variation_ratio import published_delta, subset_exponential
+from segshuffle.digits import rounded
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
 from segshuffle.protocols.base import Plan, Problem, Sample

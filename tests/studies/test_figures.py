@@ -21,7 +21,7 @@ from segshuffle.studies.reproduction.figure import draw_summary as draw_summary_
 GRID = (0.1, 1.0, 10.0)
 #: Looks of the methods in Figures 2-6; the proven ones have figures of their own.
 COMPETITORS = competitor_names()
-LOOKS = {(accounting, name): look_of(name, accounting) for accounting, name in every()}
+LOOKS = {(accounting, name): look_of(name, accounting=accounting) for accounting, name in every()}
 PAPER = {name: look_of(name) for name in ("segmented", *COMPETITORS)}
 
 

@@ -139,11 +139,11 @@ def section_of(name):
 def refreshed(name):
     """The marker that real data have come in the place of a stand-in, if they have: it makes the data anew.
 
-    Only the run itself looks for them, before it starts, and only while a stand-in is in use.
+    Looked for once per run (a dry run as well, to say what would run), and only while a stand-in is in use.
     """
     folder = Path(f"{OUT}/data/{name}")
     marker, dataset = folder / "refreshed", datasets.every()[name]
-    if workflow.is_main_process and not workflow.dryrun and dataset.refresh:
+    if workflow.is_main_process and dataset.refresh:
         if is_stand_in(folder / "source.json") and not GIVEN[name]:
             if dataset.refresh(config["datasets"][name], Path("data")):
                 marker.touch()

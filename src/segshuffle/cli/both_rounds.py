@@ -15,13 +15,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from segshuffle.accounting.collections.levels import UserGuarantee
-from segshuffle.datasets._files import read_bounded
+from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.datasets.population import Population
 from segshuffle.datasets.transactions import read_transactions
 from segshuffle.errors import DataError, InfeasibleError, ParameterError
+from segshuffle.files import read_bounded
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.assumptions import PLAIN, Assumptions
-from segshuffle.protocols.base import FloatArray, IntArray, Method, Plan, Problem, Sample, blanket_variance
+from segshuffle.protocols.base import Method, Plan, Problem, Sample, blanket_variance
 from segshuffle.protocols.messages import (
     LevelEstimates,
     LevelPrivacy,

@@ -11,9 +11,9 @@ import zipfile
 import zlib
 from pathlib import Path, PurePosixPath
 
-from segshuffle.datasets._files import read_bounded
 from segshuffle.datasets.msnbc import SHA256, URLS
 from segshuffle.errors import DataError
+from segshuffle.files import read_bounded
 
 #: Nothing larger than this is read or unpacked (bytes); the real file has 12.6 MB.
 MAX_BYTES = 64 * 2**20

@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from segshuffle.datasets._files import write_atomically
 from segshuffle.datasets._http import AttemptError, get_body
 from segshuffle.datasets.archive import MAX_BYTES, read_sessions_file, unpack, verify_sessions
 from segshuffle.datasets.msnbc import N_SESSIONS, SHA256, URLS
@@ -20,6 +19,7 @@ from segshuffle.datasets.msnbc_log import parse_sessions
 from segshuffle.datasets.source import DataSource
 from segshuffle.datasets.stand_in import draw_stand_in
 from segshuffle.errors import DataError, FetchError, ParameterError
+from segshuffle.files import write_atomically
 
 __all__ = [
     "MAX_RETRY_AFTER",

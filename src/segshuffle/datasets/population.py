@@ -13,8 +13,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from segshuffle.datasets._files import read_bounded, write_atomically
 from segshuffle.errors import DataError, ParameterError
+from segshuffle.files import read_bounded, write_atomically
 
 #: Items are stored as int16.
 MAX_DOMAIN_SIZE = int(np.iinfo(np.int16).max)

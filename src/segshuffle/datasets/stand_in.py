@@ -15,11 +15,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from segshuffle.arrays import FloatArray
 from segshuffle.datasets.msnbc import DOMAIN_SIZE, N_SESSIONS
 from segshuffle.datasets.msnbc_log import USERS_PER_CATEGORY, USERS_PER_SET_SIZE
 from segshuffle.errors import ParameterError
-
-_Floats = NDArray[np.float64]
 
 
 def draw_stand_in(rng: np.random.Generator, n_sessions: int = N_SESSIONS) -> NDArray[np.uint32]:
@@ -61,7 +60,7 @@ def draw_stand_in(rng: np.random.Generator, n_sessions: int = N_SESSIONS) -> NDA
 
 def _visit_item(
     remaining: list[NDArray[np.int64]],
-    take: _Floats,
+    take: FloatArray,
     bit: np.uint32,
     masks: NDArray[np.uint32],
     rng: np.random.Generator,
@@ -135,7 +134,7 @@ def expected_users_per_category(weights: NDArray[np.float64]) -> NDArray[np.floa
     return weights * (np.array(without) @ (n_by_size / whole))
 
 
-def _symmetric_polynomials(weights: _Floats) -> _Floats:
+def _symmetric_polynomials(weights: FloatArray) -> FloatArray:
     """Return the elementary symmetric polynomials of degree 0..17."""
     polynomials = np.zeros(DOMAIN_SIZE + 1)
     polynomials[0] = 1.0
@@ -144,7 +143,7 @@ def _symmetric_polynomials(weights: _Floats) -> _Floats:
     return polynomials
 
 
-def _take_probabilities(weights: _Floats) -> _Floats:
+def _take_probabilities(weights: FloatArray) -> FloatArray:
     """Return Pr[item j is taken | r items are still needed from j..17], shape (17, 18)."""
     take = np.zeros((DOMAIN_SIZE, DOMAIN_SIZE + 1))
     for j in range(DOMAIN_SIZE):

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from segshuffle.datasets._files import read_bounded
 from segshuffle.datasets.population import MAX_DOMAIN_SIZE, Population, checked_integer
 from segshuffle.errors import DataError
+from segshuffle.files import read_bounded
 
 _MAX_FILE_BYTES = 2**31
 _SEPARATORS = re.compile(r"[ \t]*,[ \t]*|[ \t]+")

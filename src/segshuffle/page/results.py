@@ -57,7 +57,7 @@ class Panel:
 
     def looks(self, accounting: str) -> dict[str, Look]:
         """Look of every method under one accounting, in the order of the legend."""
-        return looks_in(self._of(accounting), accounting)
+        return looks_in(self._of(accounting))
 
     def curves(self, accounting: str) -> dict[str, pd.DataFrame]:
         """Method -> its rows over the grid of m, in the order of the legend."""

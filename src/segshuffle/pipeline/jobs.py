@@ -10,11 +10,15 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from segshuffle.accounting.numerics.ranges import rounded, rounded_down, rounded_up
-from segshuffle.errors import DataError, SegshuffleError
+from segshuffle.digits import rounded, rounded_down, rounded_up
+from segshuffle.errors import SegshuffleError
+from segshuffle.files import write_atomically
 
 if TYPE_CHECKING:
     import pandas as pd
+
+#: What scripts import, `write_atomically` included.
+__all__ = ["logged", "to_csv", "to_json", "write_atomically"]
 
 
 @contextlib.contextmanager
@@ -43,34 +47,6 @@ def logged(path: str | Path) -> Iterator[None]:
             log.close()
     print(f"{message}\n(log: {path})", file=terminal)
     raise SystemExit(1)
-
-
-@contextlib.contextmanager
-def writing(path: Path) -> Iterator[Path]:
-    """Give a temporary name beside `path` and rename it when all went well: a reader never sees half a file.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be written, as on a full disk; nothing is left behind then.
-    """
-    temporary = path.with_name(f".{path.name}.part")
-    try:
-        yield temporary
-        temporary.replace(path)
-    except OSError as error:
-        raise DataError(
-            f"{path}: cannot be written ({error.strerror or error}). "
-            "Make room or give write access, then run the same command again: what was finished before is kept."
-        ) from error
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write a file (text as UTF-8, newlines as given) under a temporary name, then rename it."""
-    with writing(path) as temporary:
-        temporary.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
 def to_csv(table: pd.DataFrame, *, lower: Collection[str] = (), upper: Collection[str] = ()) -> str:

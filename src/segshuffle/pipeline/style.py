@@ -20,8 +20,8 @@ from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
 
+from segshuffle.files import writing
 from segshuffle.looks import PALETTE, TINTS
-from segshuffle.pipeline.jobs import writing
 
 STYLE = Path(__file__).with_name("segshuffle.mplstyle")
 #: Share of the canvas that a legend may take: the rest is its margin.

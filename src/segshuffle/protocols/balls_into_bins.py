@@ -18,12 +18,11 @@ import numpy as np
 from segshuffle.accounting.collections.poisson_calibration import least_blanket_mean
 from segshuffle.accounting.collections.poisson_pair import BLANKET_MEAN_RANGE
 from segshuffle.accounting.collections.published import item_target, least_blanket_per_user
-from segshuffle.accounting.numerics.ranges import rounded_up
+from segshuffle.arrays import FloatArray, IntArray
+from segshuffle.digits import rounded_up
 from segshuffle.errors import ParameterError
 from segshuffle.looks import DASHES, PALETTE, Look
 from segshuffle.protocols.base import (
-    FloatArray,
-    IntArray,
     Plan,
     Problem,
     Sample,

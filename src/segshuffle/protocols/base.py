@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segshuffle.accounting.numerics.ranges import blanket_slots, check_guarantee, check_sizes
+from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.assumptions import PLAIN, Assumptions
 from segshuffle.protocols.cautions import cautions
@@ -23,9 +24,6 @@ from segshuffle.protocols.cautions import cautions
 LARGEST_DOMAIN = 10_000_000
 #: Fills the rows of users who hold fewer items than set_size.
 NO_ITEM = -1
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -12,17 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from segshuffle.accounting.numerics.gaussian import gaussian_ratio
-from segshuffle.accounting.numerics.ranges import rounded_down
+from segshuffle.arrays import FloatArray, IntArray
+from segshuffle.digits import rounded_down
 from segshuffle.looks import PALETTE, Look
-from segshuffle.protocols.base import (
-    FloatArray,
-    IntArray,
-    Plan,
-    Problem,
-    Sample,
-    assignment_spread,
-    uniform_item_counts,
-)
+from segshuffle.protocols.base import Plan, Problem, Sample, assignment_spread, uniform_item_counts
 from segshuffle.protocols.declared import Declared
 from segshuffle.protocols.weights import ErrorTerms, best_copies
 

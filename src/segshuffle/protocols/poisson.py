@@ -22,18 +22,11 @@ from segshuffle.accounting.collections.poisson_pair import COPIES_RANGE, ItemPai
 from segshuffle.accounting.collections.poisson_product import delta_interval, log_delta_bound
 from segshuffle.accounting.collections.published import item_target
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError
-from segshuffle.accounting.numerics.ranges import rounded, rounded_down, rounded_up
+from segshuffle.arrays import FloatArray, IntArray
+from segshuffle.digits import rounded, rounded_down, rounded_up
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.looks import DASHES, PALETTE, Look
-from segshuffle.protocols.base import (
-    FloatArray,
-    IntArray,
-    Plan,
-    Problem,
-    Sample,
-    assignment_spread,
-    uniform_item_counts,
-)
+from segshuffle.protocols.base import Plan, Problem, Sample, assignment_spread, uniform_item_counts
 from segshuffle.protocols.declared import Declared
 from segshuffle.protocols.weights import STARTS, ErrorTerms, best_copies
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
-from segshuffle.protocols.base import FloatArray
 
 _STEPS = 60
 

@@ -15,11 +15,10 @@ import numpy as np
 from scipy import optimize
 
 from segshuffle.accounting.collections.published import largest_sampling_rate, least_blanket_per_user
-from segshuffle.accounting.numerics.ranges import rounded, rounded_down, rounded_up
+from segshuffle.arrays import FloatArray, IntArray
+from segshuffle.digits import rounded, rounded_down, rounded_up
 from segshuffle.looks import PALETTE, Look
 from segshuffle.protocols.base import (
-    FloatArray,
-    IntArray,
     Plan,
     Problem,
     Sample,

@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.assumptions import SetKind
-from segshuffle.protocols.base import FloatArray, IntArray, Plan, Problem
+from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.poisson import PoissonSegmented
 
 

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segshuffle.accounting.numerics.ranges import rounded_down
 from segshuffle.accounting.numerics.search import log_excess, safe_edge
 from segshuffle.accounting.single_message import randomizers
 from segshuffle.accounting.single_message.decomposition import blanket_delta
@@ -23,9 +22,11 @@ from segshuffle.accounting.single_message.variation_ratio import (
     check_subset,
     largest_local_epsilon,
 )
+from segshuffle.arrays import FloatArray, IntArray
+from segshuffle.digits import rounded_down
 from segshuffle.errors import ParameterError
 from segshuffle.looks import DASHES, PALETTE, Look
-from segshuffle.protocols.base import FloatArray, IntArray, Plan, Problem, Sample
+from segshuffle.protocols.base import Plan, Problem, Sample
 from segshuffle.protocols.declared import Declared
 
 #: Users simulated at once: bounds the memory of a repetition.

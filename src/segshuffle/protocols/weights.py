@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from segshuffle.protocols.base import FloatArray
+from segshuffle.arrays import FloatArray
 
 _SWEEPS = 50
 STARTS = 4

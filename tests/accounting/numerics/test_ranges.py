@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from segshuffle.accounting.numerics.ranges import rounded, rounded_down, rounded_up
+from segshuffle.digits import rounded, rounded_down, rounded_up
 
 numbers = st.floats(min_value=1e-300, max_value=1e300) | st.floats(min_value=-1e300, max_value=-1e-300)
 

@@ -36,8 +36,9 @@ from segshuffle.accounting.collections.full_view_numerics import (
     sum_of_binomials,
 )
 from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
-from segshuffle.accounting.numerics.laws import BinomialLaw, FloatArray, half_binomial_tail, round_off
+from segshuffle.accounting.numerics.laws import BinomialLaw, half_binomial_tail, round_off
 from segshuffle.accounting.numerics.ranges import LARGEST_COUNT, blanket_slots, check_guarantee, check_sizes
+from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 
 #: Relative room for the round-off of point probabilities and sums.

@@ -27,7 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import signal
 
-from segshuffle.accounting.numerics.laws import BinomialLaw, FloatArray, half_binomial_pmf, half_binomial_tail
+from segshuffle.accounting.numerics.laws import BinomialLaw, half_binomial_pmf, half_binomial_tail
+from segshuffle.arrays import FloatArray
 
 IndexArray = NDArray[np.int64]
 

@@ -23,9 +23,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
-from segshuffle.accounting.numerics.laws import FloatArray, PoissonLaw
+from segshuffle.accounting.numerics.laws import PoissonLaw
 from segshuffle.accounting.numerics.ranges import LARGEST_COUNT, check_guarantee
 from segshuffle.accounting.numerics.search import log_excess, safe_edge
+from segshuffle.arrays import FloatArray
 from segshuffle.errors import InfeasibleError, ParameterError
 
 _SEARCH_RTOL = 2e-4

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from segshuffle.accounting.collections.poisson_calibration import epsilon_upper
 from segshuffle.accounting.collections.poisson_pair import BLANKET_MEAN_RANGE, ItemPair
-from segshuffle.accounting.numerics.ranges import rounded_up
+from segshuffle.digits import rounded_up
 from segshuffle.errors import ParameterError
 
 

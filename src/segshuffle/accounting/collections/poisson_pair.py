@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from segshuffle.accounting.numerics.loss_distribution import FloatArray, LossTable
+from segshuffle.accounting.numerics.loss_distribution import LossTable
+from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 
 BLANKET_MEAN_RANGE = (1e-3, 1e12)

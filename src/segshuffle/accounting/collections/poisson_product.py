@@ -35,11 +35,11 @@ from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
 from segshuffle.accounting.numerics.loss_distribution import (
     AccuracyError,
-    FloatArray,
     infinite_loss,
     log_delta_lower,
     log_delta_upper,
 )
+from segshuffle.arrays import FloatArray
 
 SMALLEST_DELTA = 1e-250
 """Deltas below are reported as the interval [0, 1e-250]."""

@@ -37,13 +37,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segshuffle.accounting.numerics.laws import (
-    CountLaw,
-    FloatArray,
-    half_binomial_pmf,
-    half_binomial_tail,
-    round_off,
-)
+from segshuffle.accounting.numerics.laws import CountLaw, half_binomial_pmf, half_binomial_tail, round_off
+from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 
 #: Deltas below this are reported as the interval [0, SMALLEST_DELTA]: doubles end near it.

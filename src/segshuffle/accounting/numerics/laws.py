@@ -18,9 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
-
-FloatArray = NDArray[np.float64]
 
 #: Relative error of every probability at small counts; `round_off` adds the growth with the count.
 ROUND_OFF = 1e-12

@@ -31,9 +31,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import fft
 
+from segshuffle.arrays import FloatArray
 from segshuffle.errors import SegshuffleError
 
-FloatArray = npt.NDArray[np.float64]
 ComplexArray = npt.NDArray[np.complex128]
 
 LARGEST_TRANSFORM = 2**21

@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from segshuffle.accounting.numerics.laws import FloatArray
+from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 
 LARGEST_TRIALS = 200_000

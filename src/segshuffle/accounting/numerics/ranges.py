@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import math
-from decimal import Decimal
 
 from segshuffle.errors import ParameterError
 
-#: Significant digits of every parameter of a plan: the last bits of a search's result differ between processors.
-DIGITS = 10
 #: Largest number of blanket messages per user that a search will propose.
 LARGEST_BLANKET = 1e9
 #: Largest number of users and of blanket slots: from 2^52 on the tails of a binomial law come back as nan.
@@ -37,30 +34,6 @@ def check_guarantee(*, epsilon: float, delta: float) -> None:
         raise ParameterError("epsilon", epsilon, "in (0, 100]")
     if not 0.0 < delta < 1.0:
         raise ParameterError("delta", delta, "in (0, 1)")
-
-
-def rounded(value: float) -> float:
-    """`value` to ten significant digits, the nearest: for what no guarantee rests on."""
-    return float(f"{value:.{DIGITS - 1}e}")
-
-
-def rounded_down(value: float) -> float:
-    """Largest number of ten significant digits that is at most `value`: rates, copies and lower ends."""
-    return _rounded_to_side(value, -1)
-
-
-def rounded_up(value: float) -> float:
-    """Smallest number of ten significant digits that is at least `value`: blankets, epsilons and upper ends."""
-    return _rounded_to_side(value, 1)
-
-
-def _rounded_to_side(value: float, side: int) -> float:
-    near = rounded(value)
-    # a number that has ten digits stays, although its binary form is beside the decimal one; so do inf and nan
-    if not math.isfinite(near) or (near - value) * side >= 0:
-        return near
-    number = Decimal(f"{value:.{DIGITS - 1}e}")
-    return float(number + side * Decimal(1).scaleb(number.adjusted() + 1 - DIGITS))
 
 
 def blanket_slots(blanket_per_user: float) -> tuple[int, float]:

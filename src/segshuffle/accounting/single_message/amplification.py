@@ -15,11 +15,11 @@ import numpy.typing as npt
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Accountant, Kind, Mechanism
 from segshuffle.accounting.single_message.ranges import LARGEST_USERS, SMALLEST_TARGET, check_epsilon
+from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 
 __all__ = ["ACCOUNTANTS", "Accountant", "Entry", "Mechanism", "accountant", "applicable", "compare", "delta", "epsilon"]
 
-FloatArray = npt.NDArray[np.float64]
 
 _TRIVIAL = f"the local guarantee: below delta = {SMALLEST_TARGET:g}, where doubles end, no bound is computed"
 

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from segshuffle.accounting.numerics.laws import FloatArray
+from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 
 Mechanism = Literal["laplace", "gaussian"]

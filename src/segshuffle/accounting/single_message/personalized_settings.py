@@ -19,7 +19,6 @@ import numpy as np
 from scipy import special
 
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
-from segshuffle.accounting.numerics.laws import FloatArray
 from segshuffle.accounting.single_message.accountants.approximate import (
     approximate_clone_delta,
     approximate_clone_epsilon,
@@ -42,6 +41,7 @@ from segshuffle.accounting.single_message.personalized import ReductionPair
 from segshuffle.accounting.single_message.personalized_confusion import Mechanism, PersonalizedUsers
 from segshuffle.accounting.single_message.randomizers import Laplace
 from segshuffle.accounting.single_message.ranges import check_integer
+from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 
 Kind = Literal["upper", "published", "asymptotic"]

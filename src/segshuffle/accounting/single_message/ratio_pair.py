@@ -26,7 +26,8 @@ import numpy as np
 from scipy import special
 
 from segshuffle.accounting.numerics.hockey_stick import TERM_ERROR, CountPair, tail_within
-from segshuffle.accounting.numerics.laws import BinomialLaw, CountLaw, FloatArray, deviance, round_off, stirling_error
+from segshuffle.accounting.numerics.laws import BinomialLaw, CountLaw, deviance, round_off, stirling_error
+from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 
 #: Speaking probabilities this close to 1 are 1: 1 - speak would be round-off alone. Larger is the safe side.

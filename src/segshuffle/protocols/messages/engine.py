@@ -14,9 +14,10 @@ from numpy.typing import ArrayLike
 
 from segshuffle.accounting.collections.levels import UserGuarantee
 from segshuffle.accounting.numerics.ranges import check_sizes
+from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.assumptions import PLAIN, Assumptions
-from segshuffle.protocols.base import FloatArray, IntArray, Plan
+from segshuffle.protocols.base import Plan
 from segshuffle.protocols.messages.checks import Integers, checked_items, checked_levels
 from segshuffle.protocols.messages.clients import Announcement, ClientBatch
 from segshuffle.protocols.messages.level_counts import LevelEstimates, LevelPrivacy

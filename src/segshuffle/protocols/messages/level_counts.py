@@ -32,9 +32,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from segshuffle.accounting.collections.levels import least_blanket
-from segshuffle.accounting.numerics.ranges import LARGEST_BLANKET, check_guarantee, rounded_up
+from segshuffle.accounting.numerics.ranges import LARGEST_BLANKET, check_guarantee
+from segshuffle.arrays import FloatArray, IntArray
+from segshuffle.digits import rounded_up
 from segshuffle.errors import InfeasibleError, ParameterError
-from segshuffle.protocols.base import FloatArray, IntArray
 from segshuffle.protocols.messages.clients import Announcement
 
 #: Largest estimate beside which a number of users keeps its digits.

@@ -13,9 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from segshuffle.accounting.collections.levels import UserGuarantee, compose_rounds
+from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.assumptions import PLAIN, Assumptions
-from segshuffle.protocols.base import FloatArray, IntArray, Plan, Problem
+from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.messages.clients import Announcement, BlanketKind
 from segshuffle.protocols.messages.level_counts import LevelEstimates, LevelPrivacy, level_announcement
 from segshuffle.protocols.messages.shuffler import ShuffledMessages

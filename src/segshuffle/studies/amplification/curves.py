@@ -11,11 +11,11 @@ import joblib
 import numpy as np
 import pandas as pd
 
-from segshuffle.accounting.numerics.ranges import rounded_down, rounded_up
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Mechanism
 from segshuffle.accounting.single_message.randomizers import Randomizer
 from segshuffle.accounting.single_message.variation_ratio import VariationRatio
 from segshuffle.accounting.single_message.variation_ratio_lower import LowerBound
+from segshuffle.digits import rounded_down, rounded_up
 from segshuffle.pipeline.jobs import to_json
 from segshuffle.pipeline.progress import parallel
 

@@ -41,22 +41,15 @@ import pandas as pd
 from segshuffle.accounting.collections.levels import compose_rounds
 from segshuffle.accounting.collections.poisson_calibration import largest_copies, least_blanket_mean
 from segshuffle.accounting.collections.poisson_pair import BLANKET_MEAN_RANGE
-from segshuffle.accounting.numerics.ranges import rounded_down, rounded_up
+from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.datasets.population import Population
+from segshuffle.digits import rounded_down, rounded_up
 from segshuffle.errors import ParameterError
 from segshuffle.pipeline.design import Config, Scenario, Setting
 from segshuffle.pipeline.progress import parallel
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.assumptions import Assumptions
-from segshuffle.protocols.base import (
-    FloatArray,
-    IntArray,
-    Plan,
-    Problem,
-    Sample,
-    assignment_spread,
-    uniform_item_counts,
-)
+from segshuffle.protocols.base import Plan, Problem, Sample, assignment_spread, uniform_item_counts
 from segshuffle.protocols.messages import LevelEstimates, LevelPrivacy, noisy_level_moments, weight_variance
 from segshuffle.protocols.messages.level_counts import level_announcement
 from segshuffle.protocols.poisson import PoissonSegmented, attained

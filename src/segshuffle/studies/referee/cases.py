@@ -10,11 +10,11 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from segshuffle.accounting.numerics.ranges import rounded
 from segshuffle.accounting.single_message import randomizers
 from segshuffle.accounting.single_message.accountants import Mechanism
 from segshuffle.accounting.single_message.mechanisms import mechanism
-from segshuffle.studies.referee.enumeration import FloatArray
+from segshuffle.arrays import FloatArray
+from segshuffle.digits import rounded
 
 Asked = Literal["delta", "epsilon"]
 

@@ -7,11 +7,9 @@ from itertools import combinations_with_replacement
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
-
-FloatArray = npt.NDArray[np.float64]
 
 LARGEST_USERS = 3
 #: Bound on the rounding error of an enumerated delta, in units of the mass that is summed, 1 + e^epsilon.

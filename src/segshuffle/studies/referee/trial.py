@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from segshuffle.accounting.numerics.ranges import rounded
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Accountant, Mechanism
+from segshuffle.digits import rounded
 from segshuffle.errors import ParameterError
 from segshuffle.studies.referee.cases import (
     CASES,

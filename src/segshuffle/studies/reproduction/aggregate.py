@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from segshuffle.arrays import FloatArray
 from segshuffle.datasets.population import Population
 from segshuffle.pipeline.design import Scenario
 from segshuffle.pipeline.jobs import to_json
-from segshuffle.protocols.base import FloatArray
 from segshuffle.studies.reproduction.outputs import COLUMNS
 from segshuffle.studies.reproduction.simulate import Task
 

@@ -62,7 +62,7 @@ def draw_messages(table: pd.DataFrame, panels: Sequence[Scenario], accounting: s
         rows = rows[rows["accounting"] == accounting]
         best = rows[rows["role"] == "best"].set_index("method")["mse_expected"]
         spent = rows[rows["role"] == "budget"]
-        for name, look in looks_in(spent, accounting).items():
+        for name, look in looks_in(spent).items():
             curve = spent[spent["method"] == name].sort_values("messages_per_user")
             ratio = curve["mse_expected"] / best["curator-weighted"]
             axis.plot(curve["messages_per_user"], ratio, **_line(look), ms=3)
@@ -82,7 +82,7 @@ def draw_summary(table: pd.DataFrame, panels: Sequence[Scenario], accounting: st
     figure, axis = plt.subplots(figsize=(7.0, 0.24 * len(panels) + 1.2), layout="constrained")
     keys = [(p.setting.dataset, p.setting.n_users, p.setting.set_size, p.split) for p in panels]
     position = {key: len(panels) - 1 - index for index, key in enumerate(keys)}
-    for name, look in looks_in(data, accounting).items():
+    for name, look in looks_in(data).items():
         chosen = data[data["method"] == name]
         y = [position[key] for key in chosen[PANEL].itertuples(index=False, name=None)]
         axis.plot(chosen["ratio"], y, look.marker, color=look.color, label=look.label, ls="none", ms=5)
@@ -118,7 +118,7 @@ def _line(look: Look) -> dict[str, Any]:
 def _curves(axis: Axes, rows: pd.DataFrame, accounting: str) -> None:
     """Methods over the grid of m, with two standard errors around them."""
     grid = rows[rows["role"] == "grid"]
-    for name, look in looks_in(grid, accounting).items():
+    for name, look in looks_in(grid).items():
         curve = grid[grid["method"] == name].sort_values("blanket_per_user")
         x, mean, error = curve["blanket_per_user"], curve["mse_mean"], 2 * curve["mse_stderr"]
         axis.fill_between(x, mean - error, mean + error, color=look.color, alpha=0.2, lw=0)
@@ -129,7 +129,7 @@ def _levels(axis: Axes, rows: pd.DataFrame, accounting: str, low: float, high: f
     """Methods that choose their own m as level lines with two standard errors, marked so that they differ in grey."""
     chosen = points_of(rows)
     x = [low * (high / low) ** share for share in (0, 0.06, 0.35, 0.65, 0.94, 1)]
-    for name, look in looks_in(chosen, accounting).items():
+    for name, look in looks_in(chosen).items():
         for row in chosen[chosen["method"] == name].to_dict("records"):
             mean, error = row["mse_mean"], 2 * row["mse_stderr"]
             axis.fill_between([low, high], mean - error, mean + error, color=look.color, alpha=0.2, lw=0)

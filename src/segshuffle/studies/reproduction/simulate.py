@@ -9,11 +9,12 @@ import joblib
 import numpy as np
 import pandas as pd
 
+from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.datasets.population import Population
 from segshuffle.pipeline.design import Config, Scenario, level_counts
 from segshuffle.pipeline.progress import parallel
 from segshuffle.pipeline.seeds import stream
-from segshuffle.protocols.base import FloatArray, IntArray, Method, Plan, Sample
+from segshuffle.protocols.base import Method, Plan, Sample
 from segshuffle.protocols.projection import project
 from segshuffle.studies.reproduction.methods import lineup
 from segshuffle.studies.reproduction.planning import Plans, problem_of

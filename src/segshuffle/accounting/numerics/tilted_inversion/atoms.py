@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
+from segshuffle.arrays import FloatArray
 
 EPS = float(np.finfo(np.float64).eps)
 #: Exponents up to which e^x - 1 is of use beside e^x.

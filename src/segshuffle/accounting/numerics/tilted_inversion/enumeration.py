@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from segshuffle.accounting.numerics.tilted_inversion.atoms import EPS, AtomLaw, FloatArray, Side, Tilted
+from segshuffle.accounting.numerics.tilted_inversion.atoms import EPS, AtomLaw, Side, Tilted
+from segshuffle.arrays import FloatArray
 
 _EXACT_STATES = 100_000
 """Up to this many outcomes of the multinomial counts, the sum is enumerated."""

@@ -37,7 +37,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from segshuffle.accounting.numerics.tilted_inversion.atoms import EPS, AtomLaw, FloatArray, Side, Tilted, log_mgfs
+from segshuffle.accounting.numerics.tilted_inversion.atoms import EPS, AtomLaw, Side, Tilted, log_mgfs
+from segshuffle.arrays import FloatArray
 
 _LARGEST_WORK = 1.0e7
 """Nodes times atoms of one Fourier sum: about a quarter of a second and 20 MB."""

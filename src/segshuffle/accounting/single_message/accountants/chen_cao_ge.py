@@ -23,7 +23,6 @@ from numpy.typing import ArrayLike
 
 from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
 from segshuffle.accounting.numerics.hockey_stick import LARGEST_EPSILON, SMALLEST_DELTA, DeltaInterval
-from segshuffle.accounting.numerics.laws import FloatArray
 from segshuffle.accounting.numerics.search import least_epsilon
 from segshuffle.accounting.single_message.accountants.declared import (
     DASHED,
@@ -34,6 +33,7 @@ from segshuffle.accounting.single_message.accountants.declared import (
     look,
 )
 from segshuffle.accounting.single_message.ranges import check_epsilon, check_local, check_target, check_users
+from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 
 _MARGIN = 1e-9

@@ -19,13 +19,13 @@ from itertools import product
 import numpy as np
 
 from segshuffle.accounting.single_message.randomizers.reference import (
-    FloatArray,
     ReferenceClasses,
     Side,
     check_local_epsilon,
     table,
 )
 from segshuffle.accounting.single_message.ranges import check_integer
+from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 
 _Bit = tuple[float, float]

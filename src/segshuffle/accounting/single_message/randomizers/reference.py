@@ -18,12 +18,10 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from segshuffle.accounting.single_message.ranges import LARGEST_LOCAL_EPSILON
+from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
-
-FloatArray = npt.NDArray[np.float64]
 
 Side = Literal["upper", "lower"]
 """Which way a continuous output is cut into classes: divergences may only grow ("upper") or only shrink ("lower")."""

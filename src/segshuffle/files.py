@@ -1,0 +1,93 @@
+"""Whole files or none: written under a temporary name in the same folder, then renamed."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+
+from segshuffle.errors import DataError
+
+
+@contextlib.contextmanager
+def writing(path: Path) -> Iterator[Path]:
+    """Give a temporary name beside `path` and rename it when all went well: a reader never sees half a file.
+
+    Missing folders are made. Two writers do not disturb each other.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be written, as on a full disk; nothing is left behind then.
+    """
+    try:
+        # not tempfile: its files are readable by the owner only, and the rename would keep that
+        temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:  # ValueError: a name that is empty or has a NUL character
+        raise _refusal(path, error) from error
+    try:
+        yield temporary
+        temporary.replace(path)
+    except OSError as error:
+        raise _refusal(path, error) from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """Write a file (text as UTF-8, newlines as given) so that no reader ever sees a part of it.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be written; nothing is left behind then.
+    """
+    if "\0" in str(path):
+        raise _refusal(path, ValueError("a name with a NUL character"))
+    with writing(path) as temporary:
+        temporary.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def _refusal(path: Path, error: OSError | ValueError) -> DataError:
+    reason = (error.strerror if isinstance(error, OSError) else str(error)) or type(error).__name__
+    return DataError(
+        f"{path}: cannot be written ({reason}). Make room, or choose a file name in a folder that you may write to; "
+        "then run the same command again: what was finished before is kept."
+    )
+
+
+def read_bounded(path: Path, *, limit: int) -> bytes:
+    """Read a file of at most `limit` bytes.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file.
+    limit : int
+        Largest size that is read, in bytes.
+
+    Returns
+    -------
+    bytes
+        The whole content.
+
+    Raises
+    ------
+    DataError
+        If the file is missing, unreadable, not a file or larger than `limit`.
+    """
+    try:
+        with path.open("rb") as stream:
+            content = stream.read(limit + 1)
+    except (OSError, ValueError) as error:  # ValueError: a NUL character in the name
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise DataError(
+            f"{path}: cannot be read ({reason or type(error).__name__}). Check the path; "
+            "a relative path is taken from the folder in which the command runs."
+        ) from error
+    if len(content) > limit:
+        raise DataError(f"{path}: larger than {limit} bytes, the most that is read. Is this the right file?")
+    return content
