@@ -138,9 +138,9 @@ def _ticks_between(low: float, high: float) -> list[float]:
         if len(inside) > _FEWEST_TICKS:
             break
     if len(inside) < _FEWEST_TICKS:
-        # less than a step: the ends, rounded inwards to three digits
-        unit = 10.0 ** (math.floor(math.log10(high)) - 2)
-        inside = [math.ceil(low / unit) * unit, math.floor(high / unit) * unit]
+        # shorter than a step: equal distances, half a power of ten of its length or more
+        unit = 10.0 ** math.floor(math.log10(high - low)) / 2
+        inside = [unit * i for i in range(math.ceil(low / unit), math.floor(high / unit) + 1)]
     return inside[:: math.ceil(len(inside) / _MOST_TICKS)]
 
 
