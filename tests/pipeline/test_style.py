@@ -9,7 +9,16 @@ from matplotlib import pyplot as plt
 from matplotlib.ticker import NullFormatter
 from reader import complaints
 
-from segshuffle.pipeline.style import _ticks_between, fit_legend, letters, log_ticks, panel_grid, plain
+from segshuffle.pipeline.style import (
+    _ticks_between,
+    fit_legend,
+    letters,
+    log_ticks,
+    panel_grid,
+    panel_title,
+    plain,
+    use_style,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -92,3 +101,19 @@ def test_a_reader_complains():
     assert complaints(figure) == ["on each other: 'one' and 'two'"]
     figure, _ = panel_grid(2, 2, 2.0)
     assert complaints(figure) == ["nothing is drawn in ''"] * 2
+
+
+@pytest.mark.parametrize(("columns", "broken"), [(2, False), (3, True)])
+def test_a_title_that_is_too_wide_has_two_lines(columns, broken):
+    _, (axes, *_) = panel_grid(3, columns, 2.0)
+    panel_title(axes, "(a) Synthetic, S2", "$n$ = 50,000, $d$ = 128, $s$ = 8")
+    assert ("\n" in axes.get_title()) == broken
+
+
+def test_letters_are_as_wide_in_every_resolution():
+    use_style()
+    widths = []
+    for dpi in (72, 100, plt.rcParams["savefig.dpi"]):
+        text = plt.figure(dpi=dpi).text(0.0, 0.5, "Synthetic S1, n = 50,000, s = 4", fontsize=7.5)
+        widths.append(text.get_window_extent().width / dpi)
+    assert max(widths) / min(widths) < 1.01, "what the layout measures is what every file shows"
