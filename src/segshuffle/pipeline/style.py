@@ -26,6 +26,8 @@ from segshuffle.looks import PALETTE, TINTS
 STYLE = Path(__file__).with_name("segshuffle.mplstyle")
 #: Share of the canvas that a legend may take: the rest is its margin.
 _LEGEND_SHARE = 0.98
+#: Inches of a panel's share of the canvas that ticks and labels take: titles have the rest.
+_LABELS_WIDTH = 0.6
 #: Mantissas of ticks on a logarithmic axis, from the sparsest to the densest.
 _STEPS = ((1.0,), (1.0, 3.0), (1.0, 2.0, 5.0), (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0))
 #: Fewest and most labelled ticks that a logarithmic axis should have.
@@ -67,6 +69,26 @@ def panel_grid(
     for surplus in grid.flat[count:]:
         surplus.remove()
     return figure, list(grid.flat[:count])
+
+
+def panel_title(axes: Axes, what: str, sizes: str) -> None:
+    """Title of a panel of `panel_grid`: in one line where it is wide enough, else the sizes in a second.
+
+    Parameters
+    ----------
+    axes : Axes
+        The panel.
+    what : str
+        Letter and name, such as "(a) MSNBC, S1".
+    sizes : str
+        Sizes of the population.
+    """
+    figure, grid = axes.get_figure(root=True), axes.get_gridspec()
+    assert figure is not None and grid is not None  # noqa: PT018 - for the type checker: a panel has both
+    title = axes.set_title(f"{what}: {sizes}")
+    room = figure.bbox.width / grid.ncols - _LABELS_WIDTH * figure.dpi
+    if title.get_window_extent(figure.canvas.get_renderer()).width > room:  # type: ignore[attr-defined]
+        axes.set_title(f"{what}\n{sizes}")
 
 
 def fit_legend(figure: Figure, handles: Iterable[Artist], labels: Iterable[str] | None = None) -> Legend:
@@ -138,9 +160,9 @@ def _ticks_between(low: float, high: float) -> list[float]:
         if len(inside) > _FEWEST_TICKS:
             break
     if len(inside) < _FEWEST_TICKS:
-        # less than a step: the ends, rounded inwards to three digits
-        unit = 10.0 ** (math.floor(math.log10(high)) - 2)
-        inside = [math.ceil(low / unit) * unit, math.floor(high / unit) * unit]
+        # shorter than a step: equal distances, half a power of ten of its length or more
+        unit = 10.0 ** math.floor(math.log10(high - low)) / 2
+        inside = [unit * i for i in range(math.ceil(low / unit), math.floor(high / unit) + 1)]
     return inside[:: math.ceil(len(inside) / _MOST_TICKS)]
 
 

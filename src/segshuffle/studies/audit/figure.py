@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 
 from segshuffle.datasets.registry import dataset_label
 from segshuffle.looks import PALETTE, Dashes, Look, series_looks
-from segshuffle.pipeline.style import fit_legend, letters, log_ticks, mark_edition, panel_grid
+from segshuffle.pipeline.style import fit_legend, letters, log_ticks, mark_edition, panel_grid, panel_title
 
 _SETTING = ["dataset", "n_users", "set_size", "domain_size"]
 
@@ -55,7 +55,7 @@ def draw(table: pd.DataFrame, *, edition: str) -> Figure:
         dataset, n_users, set_size, domain_size = setting
         # the numbers are of a population's sizes, not of its data: a stand-in has the same
         name = dataset_label(str(dataset), "real")
-        axis.set_title(f"({letter}) {name}: $n$ = {n_users:,}, $d$ = {domain_size}, $s$ = {set_size}")
+        panel_title(axis, f"({letter}) {name}", f"$n$ = {n_users:,}, $d$ = {domain_size}, $s$ = {set_size}")
     fit_legend(figure, _handles(looks))
     mark_edition(figure, edition)
     return figure

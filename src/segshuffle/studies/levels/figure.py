@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 
 from segshuffle.datasets.registry import dataset_label
 from segshuffle.looks import PALETTE, Look, series_looks
-from segshuffle.pipeline.style import fit_legend, letters, log_ticks, mark_edition, panel_grid
+from segshuffle.pipeline.style import fit_legend, letters, log_ticks, mark_edition, panel_grid, panel_title
 
 #: Least ratio of the ends of an axis of errors: a panel without an effect should not look like one.
 _LEAST_SPAN = 2.0
@@ -69,9 +69,8 @@ def _panel(axis: Axes, rows: pd.DataFrame, looks: Mapping[str, Look], letter: st
     axis.set_ylabel("MSE")
     first = rows.iloc[0]
     label = dataset_label(str(first["dataset"]), str(first["source"]))
-    axis.set_title(
-        f"({letter}) {label}: $n$ = {first['n_users']:,}, $d$ = {first['domain_size']}, $s$ = {first['set_size']}"
-    )
+    sizes = f"$n$ = {first['n_users']:,}, $d$ = {first['domain_size']}, $s$ = {first['set_size']}"
+    panel_title(axis, f"({letter}) {label}", sizes)
 
 
 def _handles(looks: Mapping[str, Look]) -> list[Line2D]:

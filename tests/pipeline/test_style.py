@@ -1,0 +1,119 @@
+"""Grids of panels, legends that fit, axes with numbers; and a reader who notices when they are not."""
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib import pyplot as plt
+from matplotlib.ticker import NullFormatter
+from reader import complaints
+
+from segshuffle.pipeline.style import (
+    _ticks_between,
+    fit_legend,
+    letters,
+    log_ticks,
+    panel_grid,
+    panel_title,
+    plain,
+    use_style,
+)
+
+
+@pytest.fixture(autouse=True)
+def every_figure_is_closed():
+    yield
+    plt.close("all")
+
+
+def test_letters_go_on_after_z():
+    first = list(itertools.islice(letters(), 26 + 27))
+    assert "".join(first[:26]) == "abcdefghijklmnopqrstuvwxyz"
+    assert first[26:28] == ["aa", "ab"]
+    assert first[-1] == "ba"
+
+
+@pytest.mark.parametrize(("count", "columns", "rows"), [(1, 1, 1), (3, 2, 2), (4, 2, 2)])
+def test_a_grid_has_as_many_panels_as_asked_for(count, columns, rows):
+    figure, axes = panel_grid(count, 2, 2.0)
+    assert axes == figure.axes
+    assert len(axes) == count
+    assert axes[0].get_gridspec().get_geometry() == (rows, columns)
+
+
+@given(st.floats(1e-8, 1e6), st.floats(1.001, 1e8))
+def test_a_logarithmic_axis_has_two_numbers_or_more(low, ratio):
+    ticks = _ticks_between(low, low * ratio)
+    assert 2 <= len(ticks) <= 8
+    assert ticks == sorted(set(ticks))
+    assert low * (1 - 1e-2) <= ticks[0]
+    assert ticks[-1] <= low * ratio * (1 + 1e-2)
+    if ratio > 1.01:
+        assert len({plain(tick) for tick in ticks}) == len(ticks)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(0.02, "0.02"), (1.0, "1"), (5000.0, "5,000"), (1e6, "1e6"), (2.5e-4, "2.5e-4"), (1e-3, "0.001")],
+)
+def test_ticks_are_plain_numbers(value, expected):
+    assert plain(value) == expected
+
+
+def drawn(labels, *, fit=True, limits=(0.1, 10.0)):
+    figure, (axes,) = panel_grid(1, 1, 2.0, width=5.0)
+    for i, label in enumerate(labels):
+        axes.plot([0.1, 1.0, 10.0], [1.0 + i, 2.0, 3.0], label=label)
+    axes.set(xscale="log", xlim=limits)
+    handles, texts = axes.get_legend_handles_labels()
+    if fit:
+        log_ticks(axes.xaxis)
+        fit_legend(figure, handles, texts)
+    else:
+        figure.legend(handles, texts, loc="outside lower center", ncols=4)
+    return figure
+
+
+@pytest.mark.parametrize("length", [2, 20, 45])
+def test_a_legend_is_as_wide_as_the_canvas_allows(length):
+    labels = [f"{i}{'x' * length}" for i in range(5)]
+    figure = drawn([*labels, labels[0]])
+    assert complaints(figure) == []
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == labels, "once each"
+    columns = {round(text.get_window_extent().x0) for text in legend.get_texts()}
+    assert len(columns) == {2: 4, 20: 2, 45: 1}[length]
+
+
+def test_a_reader_complains():
+    assert complaints(drawn("ab")) == []
+    wide = complaints(drawn([f"{i}{'x' * 30}" for i in range(4)], fit=False))
+    assert any(text.startswith("outside the canvas: '0xxx") for text in wide)
+    assert "the legend is wider than the canvas" in wide
+    figure = drawn("ab", fit=False, limits=(2.0, 9.0))
+    figure.axes[0].xaxis.set_minor_formatter(NullFormatter())
+    few = complaints(figure)
+    assert any(text.startswith("0 numbers on the x axis") for text in few)
+    figure = drawn("ab")
+    figure.axes[0].text(0.5, 0.5, "one", transform=figure.axes[0].transAxes)
+    figure.axes[0].text(0.51, 0.5, "two", transform=figure.axes[0].transAxes)
+    assert complaints(figure) == ["on each other: 'one' and 'two'"]
+    figure, _ = panel_grid(2, 2, 2.0)
+    assert complaints(figure) == ["nothing is drawn in ''"] * 2
+
+
+@pytest.mark.parametrize(("columns", "broken"), [(2, False), (3, True)])
+def test_a_title_that_is_too_wide_has_two_lines(columns, broken):
+    _, (axes, *_) = panel_grid(3, columns, 2.0)
+    panel_title(axes, "(a) Synthetic, S2", "$n$ = 50,000, $d$ = 128, $s$ = 8")
+    assert ("\n" in axes.get_title()) == broken
+
+
+def test_letters_are_as_wide_in_every_resolution():
+    use_style()
+    widths = []
+    for dpi in (72, 100, plt.rcParams["savefig.dpi"]):
+        text = plt.figure(dpi=dpi).text(0.0, 0.5, "Synthetic S1, n = 50,000, s = 4", fontsize=7.5)
+        widths.append(text.get_window_extent().width / dpi)
+    assert max(widths) / min(widths) < 1.01, "what the layout measures is what every file shows"
