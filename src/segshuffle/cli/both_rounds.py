@@ -29,7 +29,7 @@ from segshuffle.protocols.messages import (
     WireFormat,
     run_protocol,
 )
-from segshuffle.protocols.messages.levels import level_announcement
+from segshuffle.protocols.messages.level_counts import level_announcement
 from segshuffle.protocols.messages.server import blanket_kind
 from segshuffle.protocols.poisson import PoissonSegmented
 from segshuffle.protocols.segmented import Segmented

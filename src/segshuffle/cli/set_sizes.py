@@ -41,7 +41,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> str:
     """Plan for padding and for every largest size, and compare the errors."""
     from segshuffle.datasets.archive import read_sessions_file
-    from segshuffle.datasets.msnbc import DOMAIN_SIZE, masks_to_matrix, parse_sessions
+    from segshuffle.datasets.msnbc import DOMAIN_SIZE
+    from segshuffle.datasets.msnbc_log import masks_to_matrix, parse_sessions
     from segshuffle.protocols.base import Problem
     from segshuffle.protocols.poisson import PoissonSegmented
     from segshuffle.protocols.set_sizes import compare_set_sizes, holders_by_size
