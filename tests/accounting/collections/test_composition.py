@@ -15,10 +15,10 @@ from segshuffle.accounting.collections.poisson_product import delta_interval
 from segshuffle.errors import ParameterError
 
 
-def test_two_collections_by_enumeration():
+def check_two_collections(seed: int, cases: int) -> None:
     """One item of two exchanged in two collections with random plans: all four counters."""
-    rng = np.random.default_rng(6)
-    for _ in range(40):
+    rng = np.random.default_rng(seed)
+    for _ in range(cases):
         plans = [(float(rng.uniform(0.3, 3.0)), float(rng.choice([1.0, rng.uniform(0.05, 2.2)]))) for _ in range(2)]
         epsilon = float(rng.uniform(0.0, 2.0))
         laws = [[counters_of_user(2, (item,), a, mu, 21).ravel() for mu, a in plans] for item in (0, 1)]
@@ -27,6 +27,15 @@ def test_two_collections_by_enumeration():
         found = composed_delta([(ItemPair(mu, a), 1) for mu, a in plans], epsilon=epsilon)
         assert inside <= found * (1 + 1e-12)
         assert found <= outside * (1 + 2e-3) + 1e-12, (plans, epsilon)
+
+
+def test_two_collections_by_enumeration():
+    check_two_collections(seed=6, cases=40)
+
+
+@pytest.mark.exhaustive
+def test_many_pairs_of_collections_by_enumeration():
+    check_two_collections(seed=7, cases=600)
 
 
 @pytest.mark.parametrize(("mu", "copies"), [(12.0, 0.6), (588.0, 1.0), (3e5, 2.5)])
