@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from segshuffle.cli import main
-from segshuffle.datasets import archive, msnbc
+from segshuffle.datasets import archive, msnbc_log
 from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.base import Problem
 from segshuffle.protocols.poisson import PoissonSegmented
@@ -59,9 +59,9 @@ def test_set_sizes_of_the_log(capsys, monkeypatch):
     rng = np.random.default_rng(2)
     masks = np.array([sum(1 << int(i) for i in rng.choice(17, size=1 + i % 3, replace=False)) for i in range(300)])
     monkeypatch.setattr(archive, "read_sessions_file", lambda path: b"")
-    monkeypatch.setattr(msnbc, "parse_sessions", lambda raw: masks.astype(np.uint32))
-    rows = answer(capsys, f"set-sizes log.seq {COLLECTION}")["rows"]
+    monkeypatch.setattr(msnbc_log, "parse_sessions", lambda raw: masks.astype(np.uint32))
+    rows = answer(capsys, "set-sizes log.seq --levels 1:400 --delta 1e-4")["rows"]
     assert [(row["sets"], row["set_size"]) for row in rows] == [("exactly", 4), *(("at-most", s) for s in range(1, 18))]
     assert rows[1]["squared_bias"] > rows[2]["squared_bias"] > rows[3]["squared_bias"] == 0.0
-    assert main(f"set-sizes log.seq {COLLECTION}".split()) == 0
+    assert main(["set-sizes", "log.seq", "--levels", "1:400", "--delta", "1e-4"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 19

@@ -150,6 +150,42 @@ def test_honest_users_by_enumeration():
     assert inside <= entry["delta_upper"] <= 0.05
 
 
+def check_plans(seed: int, cases: int) -> None:
+    """Random plans and neighbours: sets, levels, honest users and rounds; every counter of every round enumerated."""
+    rng = np.random.default_rng(seed)
+    for _ in range(cases):
+        rounds, sets = int(rng.integers(1, 3)), str(rng.choice(["exactly", "at-most"]))
+        d, cutoff = (2, 21) if rounds == 2 else (int(rng.integers(2, 4)), 21)
+        s, n = int(rng.integers(1, d + 1)), int(rng.integers(1, 9))
+        private = bool(rng.integers(2))
+        assumptions = Assumptions(sets, float(rng.uniform(0.1, 1.0)), private, rounds)
+        levels, delta = tuple(sorted(rng.uniform(0.2, 2.0, size=2).tolist())), float(rng.uniform(0.005, 0.1))
+        problem = Problem(d, s, levels, (n, n), delta, assumptions)
+        mu = float(rng.uniform(0.3, 2.5))
+        method = PoissonSegmented(mu * d / problem.honest_users, copies_max=float(rng.choice([1.0, 2.5])))
+        plan = method.plan(problem)
+        own, other = rng.integers(2, size=2) if private else (int(rng.integers(2)),) * 2
+        sizes = rng.integers(s + 1, size=2) if sets == "at-most" else (s, s)
+        laws = []
+        for level, size in zip((own, other), sizes, strict=True):
+            items = rng.choice(d, size=size, replace=False).tolist()
+            laws.append(counters_of_user(d, items, plan.parameters["copies"][level], mu, cutoff).ravel())
+        p, q = laws
+        if rounds == 2:
+            p, q = np.outer(p, p).ravel(), np.outer(q, q).ravel()
+        inside, _ = grid_divergence(p, q, max(levels[own], levels[other]))
+        assert inside <= delta + 1e-12, (problem, plan.parameters, own, other)
+
+
+def test_plans_by_enumeration():
+    check_plans(seed=1, cases=60)
+
+
+@pytest.mark.exhaustive
+def test_many_plans_by_enumeration():
+    check_plans(seed=2, cases=1500)
+
+
 @pytest.mark.parametrize("rounds", [2, 3])
 def test_rounds_by_enumeration(rounds):
     """The same item exchanged in every collection, one pair of counters each: all collections side by side."""

@@ -298,7 +298,7 @@ _OTHERS = (
             Picture(
                 "levels",
                 "Error over the privacy of the levels",
-                "Bars are two standard errors; the levels' guarantee is exact.",
+                "Bars are two standard errors; ε is what round 1 shows of a level, exactly. Round 2 shows more of it.",
                 _levels,
             ),
         ),

@@ -56,7 +56,7 @@ class _Plan:
     log_delta: float
 
 
-def _tilted_pair(ratio: FloatArray, log_mass: FloatArray, tilt: float) -> tuple[float, float, float]:
+def tilted_pair(ratio: FloatArray, log_mass: FloatArray, tilt: float) -> tuple[float, float, float]:
     """Log of E_P[e^(tilt L)], mean and variance of the tilted loss, for one pair."""
     value = mean = variance = 0.0
     for exponent, sign in ((1 + tilt, 1), (-tilt, -1)):
@@ -76,7 +76,7 @@ def _saddle_point(pair: ItemPair, pairs: int, epsilon: float, log_tail: float) -
     ratio, log_mass = coarse_law(pair, log_tail)
     tilt, low, high = 0.0, 0.0, math.inf
     for _ in range(80):
-        value, mean, variance = _tilted_pair(ratio, log_mass, tilt)
+        value, mean, variance = tilted_pair(ratio, log_mass, tilt)
         error, chernoff = mean - epsilon / pairs, pairs * value - tilt * epsilon
         # Deltas that small are not told from 0, and their saddle point may be at infinity: any tilt that shows it
         # will do.

@@ -25,6 +25,7 @@ subtracted from the lower one.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -108,39 +109,54 @@ class _Frame:
         return _FFT_CONSTANT * _ROUND_OFF * math.log2(self.size)
 
 
-def _outside(u: FloatArray, v: FloatArray, pairs: int, window: tuple[int, int], rate: float) -> float:
+#: Tilted factors of one pair, shape (2, K), each row of sum 1, and the number of pairs that have them.
+_Part = tuple[FloatArray, int]
+
+
+def _reach(parts: Sequence[_Part]) -> int:
+    """Largest index of the sum: those of the first counters minus those of the second."""
+    return sum(pairs * (weights.shape[1] - 1) for weights, pairs in parts)
+
+
+def _outside(parts: Sequence[_Part], window: tuple[int, int], rate: float) -> float:
     """Chernoff bound on the mass outside the closed index window ``window``; 0 if the window holds every sum."""
-    reach = pairs * (u.size - 1)
+    reach, bound = _reach(parts), 0.0
     low, high = window
-    # Centring the exponent on the middle of the table keeps exp() in range; the shifts of u and v cancel.
-    grow = np.exp(rate * (np.arange(u.size) - 0.5 * (u.size - 1)))
-    bound = 0.0
+    up, down = -rate * (high + 1), rate * (low - 1)
+    for (u, v), pairs in parts:
+        # Centring the exponent on the middle of the table keeps exp() in range; the shifts of u and v cancel.
+        grow = np.exp(rate * (np.arange(u.size) - 0.5 * (u.size - 1)))
+        up += pairs * math.log(float(u @ grow) * float(v @ (1 / grow)))
+        down += pairs * math.log(float(u @ (1 / grow)) * float(v @ grow))
     if high < reach:
-        bound += math.exp(min(pairs * math.log(float(u @ grow) * float(v @ (1 / grow))) - rate * (high + 1), 0.0))
+        bound += math.exp(min(up, 0.0))
     if low > -reach:
-        bound += math.exp(min(pairs * math.log(float(u @ (1 / grow)) * float(v @ grow)) + rate * (low - 1), 0.0))
+        bound += math.exp(min(down, 0.0))
     return bound
 
 
-def _frame(u: FloatArray, v: FloatArray, pairs: int) -> _Frame:
-    """Window for the sum of `pairs` indices drawn from u minus `pairs` drawn from v; both of shape (K,) and sum 1."""
-    index = np.arange(u.size)
-    mean_u, mean_v = float(u @ index), float(v @ index)
-    variance = float(u @ (index - mean_u) ** 2) + float(v @ (index - mean_v) ** 2)
-    reach = pairs * (u.size - 1)
-    deviation = math.sqrt(pairs * variance)
+def _frame(parts: Sequence[_Part]) -> _Frame:
+    """Window for the sum over all pairs of the index drawn from their first factor minus that from the second."""
+    shift = variance = 0.0
+    for (u, v), pairs in parts:
+        index = np.arange(u.size)
+        mean_u, mean_v = float(u @ index), float(v @ index)
+        shift += pairs * (mean_u - mean_v)
+        variance += pairs * (float(u @ (index - mean_u) ** 2) + float(v @ (index - mean_v) ** 2))
+    reach, longest = _reach(parts), max(weights.shape[1] for weights, _ in parts)
+    deviation = math.sqrt(variance)
     half = _WINDOW_WIDTHS * deviation + 2
     while True:
         wanted = min(math.ceil(2 * half) + 1, 2 * reach + 1)
-        size = fft.next_fast_len(max(wanted, u.size), real=True)
+        size = fft.next_fast_len(max(wanted, longest), real=True)
         if size > LARGEST_TRANSFORM:
             raise AccuracyError(
                 f"This accuracy needs a transform of {size} points, more than {LARGEST_TRANSFORM}: raise rtol."
             )
-        start = -reach if size > 2 * reach else round(pairs * (mean_u - mean_v)) - size // 2
+        start = -reach if size > 2 * reach else round(shift) - size // 2
         # A rate above 300 / K would overflow exp(); any rate gives a valid bound.
-        rate = min(half / max(deviation, 1.0) ** 2, 300.0 / u.size)
-        outside = _outside(u, v, pairs, (start, start + size - 1), rate)
+        rate = min(half / max(deviation, 1.0) ** 2, 300.0 / longest)
+        outside = _outside(parts, (start, start + size - 1), rate)
         if outside <= 1e-11:
             return _Frame(start, size, outside)
         half *= 1.5
@@ -174,9 +190,8 @@ def _convolution_error(size: int, pairs: int) -> float:
     return 4 * _ROUND_OFF * size * (1 + math.log2(pairs))
 
 
-def _whole(size: int, pairs: int, total: float, noise: float, logs: tuple[float, ...]) -> _Frame | None:
-    """Frame of `_convolved` for tables of `size` cells; None if it is not needed, no use or too long."""
-    reach = pairs * (size - 1)
+def _whole(reach: int, total: float, noise: float, logs: tuple[float, ...]) -> _Frame | None:
+    """Frame of a direct convolution up to index `reach`; None if it is not needed, no use or too long."""
     if noise <= _NOISE * total or reach > _LONGEST_CONVOLUTION:
         return None
     if math.log(max(abs(total) + noise, 1e-300)) + sum(logs) < _LOG_NEGLIGIBLE:
@@ -211,7 +226,12 @@ def _log_delta(finite: float, logs: tuple[float, ...], infinite: float) -> tuple
 
 def infinite_loss(table_mass: float, pairs: int) -> float:
     """Probability that one of `pairs` counters falls where r = 0, which has mass `table_mass` in [0, 1] under B."""
-    return -math.expm1(pairs * math.log1p(-min(table_mass, 1 - _ROUND_OFF)))
+    return _infinite_loss([(table_mass, pairs)])
+
+
+def _infinite_loss(masses: Sequence[tuple[float, int]]) -> float:
+    """The same of pairs that differ."""
+    return -math.expm1(sum(pairs * math.log1p(-min(mass, 1 - _ROUND_OFF)) for mass, pairs in masses))
 
 
 def log_delta_upper(table: LossTable, *, pairs: int, epsilon: float, tilt: float) -> float:
@@ -238,34 +258,80 @@ def log_delta_upper(table: LossTable, *, pairs: int, epsilon: float, tilt: float
     AccuracyError
         If the lattice is finer than the largest transform allows.
     """
+    return log_delta_upper_of([(table, pairs)], epsilon=epsilon, tilt=tilt)
+
+
+def _split(table: LossTable, tilt: float) -> tuple[FloatArray, float]:
+    """Tilted factors of one pair, its cells split onto the lattice, shape (2, K + 1), and the log of their scale."""
     up, down, scale = _tilted(table, tilt)
     right = np.minimum(table.excess / math.expm1(table.step), 1.0) * table.mass
     split = np.append(table.mass - right, 0.0)
     split[1:] += right
     weights = np.stack((split * up, split * down))
     sums = weights.sum(axis=1)
-    weights /= sums[:, np.newaxis]
-    frame = _frame(weights[0], weights[1], pairs)
-    transforms = fft.rfft(weights, frame.size, axis=1)
-    law = frame.window(_power_and_sum(transforms[0], transforms[0] * transforms[1].conj(), pairs)[0])
+    return weights / sums[:, np.newaxis], scale + float(np.log(sums).sum())
+
+
+def log_delta_upper_of(composed: Sequence[tuple[LossTable, int]], *, epsilon: float, tilt: float) -> float:
+    """Logarithm of a certified upper bound of the divergence of a product of different pairs.
+
+    Parameters
+    ----------
+    composed : sequence of (LossTable, int)
+        Tables of one step, and the number of pairs >= 1 that each stands for.
+    epsilon, tilt : float
+        As for `log_delta_upper`.
+
+    Returns
+    -------
+    float
+        log(upper bound), at most 0; -inf only if no mass has a loss above epsilon.
+
+    Raises
+    ------
+    AccuracyError
+        If the lattice is finer than the largest transform allows.
+    """
+    step, all_pairs = composed[0][0].step, sum(pairs for _, pairs in composed)
+    if any(table.step != step for table, _ in composed):
+        raise ValueError("tables of different steps cannot be composed")
+    split = [_split(table, tilt) for table, _ in composed]
+    parts = [(weights, pairs) for (weights, _), (_, pairs) in zip(split, composed, strict=True)]
+    frame = _frame(parts)
+    product: ComplexArray | float = 1.0
+    for weights, pairs in parts:
+        transforms = fft.rfft(weights, frame.size, axis=1)
+        product = product * _power_and_sum(transforms[0], transforms[0] * transforms[1].conj(), pairs)[0]
+    law = frame.window(np.asarray(product))
     # |transform| <= 1, so errors e_u and e_v of the factors give at most t (e_u + e_v) in the product to first order
     # (1.1 covers the rest), and the multiplications add at most 8 t eps of the product itself.
     norm, relative = float(np.linalg.norm(law)), frame.relative_error
-    spread = pairs * float(np.linalg.norm(weights[0]) + np.linalg.norm(weights[1]))
-    error = 1.1 * (relative * (spread + norm) + 8 * pairs * _ROUND_OFF * norm)
+    spread = sum(pairs * float(np.linalg.norm(weights, axis=1).sum()) for weights, pairs in parts)
+    error = 1.1 * (relative * (spread + norm) + 8 * (all_pairs + len(parts) - 1) * _ROUND_OFF * norm)
     # With ratios within e^(+-e), p - e^eps q <= e^(t e) (p' - e^(eps - 2 t e) q'), p' and q' from the table.
-    shifted = epsilon - 2 * pairs * table.ratio_error
-    total, noise = _payoff(frame, law, error, table.step, shifted, tilt)
-    noise += min(pairs * (split.size - 1) * table.step + epsilon - shifted, 1.0) * frame.outside
-    logs = (pairs * float(np.log(sums).sum()), pairs * scale, -tilt * shifted, pairs * table.ratio_error)
-    whole = _whole(split.size, pairs, total, noise, logs)
+    wrong = sum(pairs * table.ratio_error for table, pairs in composed)
+    shifted = epsilon - 2 * wrong
+    total, noise = _payoff(frame, law, error, step, shifted, tilt)
+    noise += min(_reach(parts) * step + epsilon - shifted, 1.0) * frame.outside
+    scale = sum(pairs * log for (_, log), (_, pairs) in zip(split, composed, strict=True))
+    logs = (scale, -tilt * shifted, wrong)
+    whole = _whole(_reach(parts), total, noise, logs)
     if whole is not None:
-        total, noise = _payoff(whole, _convolved(weights[0], weights[1], pairs), 0.0, table.step, shifted, tilt)
-        noise = _convolution_error(whole.size, pairs) * total + 1e-290
-    total = (total + noise) * (1 + table.mass_error) ** (4 * pairs)
-    infinite = infinite_loss(table.zero_mass * (1 + table.mass_error), pairs) + pairs * table.truncated
-    value, round_off = _log_delta(total, logs, infinite)
+        total, noise = _payoff(whole, _convolved_all(parts), 0.0, step, shifted, tilt)
+        noise = len(parts) * _convolution_error(whole.size, all_pairs) * total + 1e-290
+    grown = math.exp(sum(4 * pairs * math.log1p(table.mass_error) for table, pairs in composed))
+    infinite = _infinite_loss([(table.zero_mass * (1 + table.mass_error), pairs) for table, pairs in composed])
+    infinite += sum(pairs * table.truncated for table, pairs in composed)
+    value, round_off = _log_delta((total + noise) * grown, logs, infinite)
     return min(value + round_off, 0.0)
+
+
+def _convolved_all(parts: Sequence[_Part]) -> FloatArray:
+    """Law of the sum over all parts without FFT."""
+    law = np.ones(1)
+    for weights, pairs in parts:
+        law = np.convolve(law, _convolved(weights[0], weights[1], pairs))
+    return law
 
 
 def _payoff(
@@ -303,11 +369,11 @@ def log_delta_lower(table: LossTable, *, pairs: int, epsilon: float, tilt: float
     weights = np.stack((table.mass * up[:-1], table.mass * down[:-1]))
     sums = weights.sum(axis=1)
     weights /= sums[:, np.newaxis]
-    frame = _frame(weights[0], weights[1], pairs)
+    frame = _frame([(weights, pairs)])
     laws = _lower_laws(weights, weights * table.excess, pairs, frame)
     total, noise = _test(table, pairs, epsilon, tilt, frame, laws)
     logs = (pairs * float(np.log(sums).sum()), pairs * scale, -tilt * epsilon)
-    whole = _whole(table.mass.size, pairs, total, noise, logs)
+    whole = _whole(_reach([(weights, pairs)]), total, noise, logs)
     if whole is not None:
         total, noise = _test(table, pairs, epsilon, tilt, whole, _lower_laws_direct(weights, table.excess, pairs))
     total -= noise

@@ -1,0 +1,72 @@
+"""Different collections of the same users: their pairs side by side, against enumeration and equal collections."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from oracles.changes import counters_of_user, grid_divergence
+
+from segshuffle.accounting.collections.composition import composed_delta, composed_epsilon
+from segshuffle.accounting.collections.poisson_calibration import epsilon_upper
+from segshuffle.accounting.collections.poisson_pair import ItemPair
+from segshuffle.accounting.collections.poisson_product import delta_interval
+from segshuffle.errors import ParameterError
+
+
+def check_two_collections(seed: int, cases: int) -> None:
+    """One item of two exchanged in two collections with random plans: all four counters."""
+    rng = np.random.default_rng(seed)
+    for _ in range(cases):
+        plans = [(float(rng.uniform(0.3, 3.0)), float(rng.choice([1.0, rng.uniform(0.05, 2.2)]))) for _ in range(2)]
+        epsilon = float(rng.uniform(0.0, 2.0))
+        laws = [[counters_of_user(2, (item,), a, mu, 21).ravel() for mu, a in plans] for item in (0, 1)]
+        p, q = (np.outer(*law) for law in laws)
+        inside, outside = grid_divergence(p, q, epsilon)
+        found = composed_delta([(ItemPair(mu, a), 1) for mu, a in plans], epsilon=epsilon)
+        assert inside <= found * (1 + 1e-12)
+        assert found <= outside * (1 + 2e-3) + 1e-12, (plans, epsilon)
+
+
+def test_two_collections_by_enumeration():
+    check_two_collections(seed=6, cases=40)
+
+
+@pytest.mark.exhaustive
+def test_many_pairs_of_collections_by_enumeration():
+    check_two_collections(seed=7, cases=600)
+
+
+@pytest.mark.parametrize(("mu", "copies"), [(12.0, 0.6), (588.0, 1.0), (3e5, 2.5)])
+@pytest.mark.parametrize("scale", [0.5, 4.0])
+def test_equal_collections_are_more_pairs(mu, copies, scale):
+    pair = ItemPair(mu, copies)
+    epsilon = scale * copies * math.sqrt(12 / mu)
+    exact = delta_interval(pair, pairs=6, epsilon=epsilon, rtol=1e-4)
+    found = composed_delta([(pair, 1), (pair, 2), (pair, 3)], epsilon=epsilon)
+    assert exact.lower <= found <= exact.upper * (1 + 2e-3)
+
+
+def test_many_different_collections_are_nearly_gaussian():
+    """Between the collections with the least and the largest ratio of copies to blanket, each six times."""
+    plans = [(ItemPair(mu, 1.0), 4) for mu in (900.0, 1000.0, 1200.0, 1e5, 2e5, 4e5)]
+    found = composed_epsilon(plans, delta=1e-6)
+    assert composed_delta(plans, epsilon=found) <= 1e-6
+    assert composed_delta(plans, epsilon=0.999 * found) > 1e-6
+    assert epsilon_upper(plans[-1][0], pairs=24, delta=1e-6) < found < epsilon_upper(plans[0][0], pairs=24, delta=1e-6)
+    assert found > epsilon_upper(plans[0][0], pairs=4, delta=1e-6)
+    assert found < sum(epsilon_upper(pair, pairs=4, delta=1e-6 / 6) for pair, _ in plans)
+
+
+def test_corners():
+    silent, loud = ItemPair(10.0, 0.0), ItemPair(1.0, 3.0)
+    assert composed_delta([(silent, 3)], epsilon=0.0) == 0.0
+    assert composed_epsilon([(silent, 3)], delta=1e-6) == 0.0
+    assert composed_epsilon([(silent, 3), (loud, 2)], delta=1e-6) == math.inf
+    assert composed_delta([(silent, 3), (ItemPair(50.0, 0.5), 2)], epsilon=0.5) == pytest.approx(
+        delta_interval(ItemPair(50.0, 0.5), pairs=2, epsilon=0.5).upper, rel=2e-3
+    )
+    for bad in ([], [(loud, 0)]):
+        with pytest.raises(ParameterError):
+            composed_delta(bad, epsilon=1.0)
