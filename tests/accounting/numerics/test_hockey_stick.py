@@ -18,6 +18,7 @@ from oracles import MP
 from scipy import optimize, stats
 
 from segshuffle.accounting.numerics import hockey_stick as module
+from segshuffle.accounting.numerics import laws
 from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
 from segshuffle.accounting.numerics.laws import BinomialLaw, PoissonLaw
 from segshuffle.errors import ParameterError
@@ -131,6 +132,89 @@ def test_a_wrong_parameter_is_noticed(mutate):
         return contains(hockey_stick(pair=pair, epsilon=case[4]), exact_divergence(*case))
 
     assert not all(survives(case) for case in CASES)
+
+
+# -- errors of the parts, as large as they are declared ---------------------------------------------------------------
+
+DECLARED = 1e-6
+PUT_IN = 0.999 * DECLARED  # of second order is what remains of the declared error
+
+
+class ErringPair(CountPair):
+    """A pair whose headroom is wrong by what is declared."""
+
+    sign = 0
+
+    def headroom(self, epsilon):
+        return super().headroom(epsilon) + self.sign * PUT_IN * self.headroom_terms(epsilon)
+
+
+class ErringLaw:
+    """A law whose probabilities and ratios are wrong by what is declared."""
+
+    def __init__(self, law, points, tails, ratios):
+        self.law, self.points, self.tails, self.ratios = law, points, tails, ratios
+
+    def __getattr__(self, name):
+        return getattr(self.law, name)
+
+    def pmf(self, count):
+        return self.law.pmf(count) * (1 + self.points * PUT_IN)
+
+    def at_most(self, count):
+        return self.law.at_most(count) * (1 + self.tails * PUT_IN)
+
+    def at_least(self, count):
+        return self.law.at_least(count) * (1 + self.tails * PUT_IN)
+
+    def ratio(self, total):
+        return self.law.ratio(total) * (1 + self.ratios * PUT_IN)
+
+
+def with_errors(monkeypatch, case, *, points=0, tails=0, ratios=0, half_point=0, half_tail=0, headroom=0, rtol=1e-9):
+    """The interval of a case whose parts are wrong, each by all that it may be, upwards (1) or downwards (-1)."""
+    trials, probability, heads, tails_of_victim, epsilon = case
+    with monkeypatch.context() as patch:
+        patch.setattr(laws, "ROUND_OFF", DECLARED)
+        patch.setattr(module, "TERM_ERROR", DECLARED)
+        for name, sign in (("half_binomial_pmf", half_point), ("half_binomial_tail", half_tail)):
+            patch.setattr(module, name, scaled(getattr(module, name), 1 + sign * PUT_IN))
+        patch.setattr(ErringPair, "sign", headroom)
+        law = ErringLaw(BinomialLaw(trials, probability), points, tails, ratios)
+        return hockey_stick(pair=ErringPair(heads, tails_of_victim, law), epsilon=epsilon, rtol=rtol)
+
+
+#: All that raises delta at once, each alone, and blocks whose mass moves to a neighbour.
+ERRORS = [
+    {"points": 1, "tails": 1, "ratios": -1, "half_point": 1, "half_tail": -1, "headroom": 1},
+    {"points": 1, "tails": 1, "half_point": 1, "half_tail": 1, "headroom": 1},
+    {"points": 1, "tails": -1, "half_point": 1, "half_tail": -1},
+    *({name: 1} for name in ("points", "tails", "ratios", "half_point", "half_tail", "headroom")),
+]
+LARGER = [(9_999, 1 / 64, 0.5, 0.0, 0.25), (9_999, 1 / 64, 1.0, 0.0, 0.5), (9_999, 1 / 128, 0.25, 0.125, 0.125)]
+FAR = [(20, 0.25, 0.5, 0.0, 6.0), (20, 0.25, 0.5, 2.0**-10, 5.0)]  # the sum is counted from its upper end
+
+
+@pytest.mark.parametrize("errors", ERRORS, ids=str)
+@pytest.mark.parametrize("case", [*CASES[2:], *FAR])
+def test_parts_that_are_wrong_by_what_is_declared_move_no_bound_past_the_exact_value(monkeypatch, case, errors):
+    exact = exact_divergence(*case)
+    for sign in (1, -1):
+        interval = with_errors(monkeypatch, case, **{name: sign * error for name, error in errors.items()})
+        assert contains(interval, exact)
+
+
+@pytest.mark.parametrize("errors", ERRORS, ids=str)
+@pytest.mark.parametrize("case", LARGER)
+@pytest.mark.parametrize("rtol", [1e-4, 1e-9])
+def test_nor_with_blocks_of_many_totals(monkeypatch, case, errors, rtol):
+    trials, probability, heads, tails, epsilon = case
+    pair = CountPair(heads, tails, BinomialLaw(trials, probability))
+    exact = hockey_stick(pair=pair, epsilon=epsilon, rtol=1e-9)
+    for sign in (1, -1):
+        found = with_errors(monkeypatch, case, **{k: sign * error for k, error in errors.items()}, rtol=rtol)
+        assert found.lower <= exact.upper
+        assert found.upper >= exact.lower
 
 
 # -- realistic sizes -------------------------------------------------------------------------------------------------
