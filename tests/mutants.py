@@ -26,14 +26,14 @@ import sys
 import tempfile
 import time
 import tomllib
+import traceback
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import NamedTuple
 
-import hypothesis.strategies  # noqa: F401 - for the forks, as all here but pytest
-import matplotlib.pyplot  # noqa: F401
+import matplotlib.pyplot  # noqa: F401 - for the forks, as all here but pytest
 import mpmath  # noqa: F401
 import pandas  # noqa: F401
 import pytest
@@ -112,7 +112,14 @@ def run_pytest(copy: Path, options: list[str], tests: list[str], limit: float = 
         output = os.open("output.txt", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         os.dup2(output, 1)
         os.dup2(output, 2)
-        os._exit(int(pytest.main([*PYTEST, *options, *tests])))
+        status = 3
+        try:
+            status = int(pytest.main([*PYTEST, *options, *tests]))
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            sys.stdout.flush()
+            os._exit(status)  # whatever was raised: the copy is the parent's to clear away
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child, signal.SIGKILL)  # what the tests have started
@@ -274,7 +281,10 @@ def main() -> int:
         copy_project(copy)
         coverage = measured_coverage(copy, options.tests)
         for package in packages:
-            for fault in sample(package, round(options.mutants / len(packages)), options.seed):
+            for number, fault in enumerate(sample(package, round(options.mutants / len(packages)), options.seed)):
+                source = (ROOT / fault.path).read_text(encoding="utf-8")
+                if number == 0 and outcome(copy, fault, source, coverage) == "killed":
+                    raise SystemExit(f"these tests fail without any fault:\n{(copy / 'output.txt').read_text()}")
                 if (code := mutated(fault)) is None:
                     continue
                 began = time.monotonic()
