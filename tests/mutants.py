@@ -26,14 +26,14 @@ import sys
 import tempfile
 import time
 import tomllib
+import traceback
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import NamedTuple
 
-import hypothesis.strategies  # noqa: F401 - for the forks, as all here but pytest
-import matplotlib.pyplot  # noqa: F401
+import matplotlib.pyplot  # noqa: F401 - for the forks, as all here but pytest
 import mpmath  # noqa: F401
 import pandas  # noqa: F401
 import pytest
@@ -112,7 +112,14 @@ def run_pytest(copy: Path, options: list[str], tests: list[str], limit: float = 
         output = os.open("output.txt", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         os.dup2(output, 1)
         os.dup2(output, 2)
-        os._exit(int(pytest.main([*PYTEST, *options, *tests])))
+        status = 3
+        try:
+            status = int(pytest.main([*PYTEST, *options, *tests]))
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            sys.stdout.flush()
+            os._exit(status)  # whatever was raised: the copy is the parent's to clear away
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child, signal.SIGKILL)  # what the tests have started
@@ -206,19 +213,23 @@ def sample(package: str, number: int, seed: int) -> Iterator[Fault]:
         yield draw.choice(places[place])
 
 
-def mutated(fault: Fault) -> str | None:
+class Ready(NamedTuple):
+    """A fault with the file that has it, and the lines that go and come, without their indentation."""
+
+    fault: Fault
+    code: str
+    change: list[str]
+
+
+def ready(fault: Fault) -> Ready:
     from cosmic_ray.mutating import mutate_code
     from cosmic_ray.plugins import get_operator
 
     source = (ROOT / fault.path).read_text(encoding="utf-8")
-    return mutate_code(source, get_operator(fault.operator)(), fault.occurrence)
-
-
-def difference(fault: Fault, code: str) -> list[str]:
-    """Lines that go and come, without their indentation."""
-    source = (ROOT / fault.path).read_text(encoding="utf-8")
+    code = mutate_code(source, get_operator(fault.operator)(), fault.occurrence)
     lines = difflib.unified_diff(source.splitlines(), code.splitlines(), lineterm="", n=0)
-    return [f"{line[0]} {line[1:].strip()}" for line in lines if line[:3] not in ("---", "+++") and line[0] != "@"]
+    change = [f"{line[0]} {line[1:].strip()}" for line in lines if line[:3] not in ("---", "+++") and line[0] != "@"]
+    return Ready(fault, code, change)
 
 
 # --- one fault after the other ----------------------------------------------------------------------------------------
@@ -269,16 +280,19 @@ def main() -> int:
     packages = options.package or list(PACKAGES)
     reasons = explained()
     counts: dict[str, Counter[str]] = {package: Counter() for package in packages}
+    number = round(options.mutants / len(packages))
+    # all before the first run: the project may be edited while it goes on
+    drawn = {package: [ready(fault) for fault in sample(package, number, options.seed)] for package in packages}
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder)
         copy_project(copy)
         coverage = measured_coverage(copy, options.tests)
-        for package in packages:
-            for fault in sample(package, round(options.mutants / len(packages)), options.seed):
-                if (code := mutated(fault)) is None:
-                    continue
+        for package, faults in drawn.items():
+            fault = faults[0].fault if faults else None
+            if fault and outcome(copy, fault, (copy / fault.path).read_text(encoding="utf-8"), coverage) == "killed":
+                raise SystemExit(f"these tests fail without any fault:\n{(copy / 'output.txt').read_text()}")
+            for fault, code, change in faults:
                 began = time.monotonic()
-                change = difference(fault, code)
                 result = outcome(copy, fault, code, coverage)
                 if result in ("survived", "not run") and (fault.path, tuple(change)) in reasons:
                     result = "explained"

@@ -25,7 +25,7 @@ from segshuffle.accounting.collections.poisson_pair import (
 from segshuffle.accounting.collections.poisson_product import tilted_pair
 from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError, infinite_loss, log_delta_upper_of
-from segshuffle.accounting.numerics.ranges import rounded_up
+from segshuffle.digits import rounded_up
 from segshuffle.errors import ParameterError
 
 #: Pairs of one collection, and how many of them: `Problem.pairs`, one round.
