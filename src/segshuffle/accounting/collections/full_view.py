@@ -24,7 +24,6 @@ import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from scipy import optimize
 
 from segshuffle.accounting.collections.full_view_numerics import (
     LARGEST_MEAN,
@@ -38,6 +37,7 @@ from segshuffle.accounting.collections.full_view_numerics import (
 from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
 from segshuffle.accounting.numerics.laws import BinomialLaw, half_binomial_tail, round_off
 from segshuffle.accounting.numerics.ranges import LARGEST_COUNT, blanket_slots, check_guarantee, check_sizes
+from segshuffle.accounting.numerics.search import safe_edge
 from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 
@@ -287,34 +287,34 @@ def group_epsilon(
     Returns
     -------
     float
-        At most 2e-5 (relative) above the first root found from `claimed`; +inf if there is none up to 100.
+        A point at which delta was found to be met, about 2e-5 (relative) above the first root found from `claimed` at
+        most; +inf if there is none up to 100.
     """
     check_guarantee(epsilon=claimed, delta=delta)
 
-    def miss(epsilon: float) -> float:
-        value = group_delta(item_delta(epsilon / set_size), epsilon=epsilon, set_size=set_size)
-        return math.log(max(value, 1e-290) / delta)
+    known: dict[float, float] = {} if excess is None else {claimed: excess}
 
-    start = miss(claimed) if excess is None else excess
+    def miss(epsilon: float) -> float:
+        if epsilon not in known:
+            value = group_delta(item_delta(epsilon / set_size), epsilon=epsilon, set_size=set_size)
+            known[epsilon] = math.log(max(value, 1e-290) / delta)
+        return known[epsilon]
+
+    start = miss(claimed)
     if start == 0.0:
         return claimed
-    # the log of delta falls ever faster in epsilon: a short secant step, then longer ones, until the sign changes
+    # the log of delta falls ever faster in epsilon: a short step, then longer ones, until the sign changes
     factor = 1.0 + math.copysign(min(0.001 + 0.06 * abs(start), 0.4), start)
-    near, at_near, far = claimed, start, claimed * factor
-    at_far = miss(far)
-    while at_far * start > 0:
-        near, at_near, far = far, at_far, far * factor
+    near, far = claimed, claimed * factor
+    while miss(far) * start > 0:
+        near, far = far, far * factor
         if far > _LARGEST_USER_EPSILON:
             return math.inf
         if far < 1e-3 * claimed:
-            return far
-        at_far = miss(far)
-    known = {near: at_near, far: at_far}
+            return near
     low, high = sorted((near, far))
-    root = optimize.brentq(
-        lambda e: known[e] if e in known else miss(e), low, high, rtol=0.25 * _EPSILON_RTOL, xtol=1e-12
-    )
-    return float(root) * (1.0 + _EPSILON_RTOL)
+    slope = (known[low] - known[high]) / math.log(high / low)
+    return safe_edge(miss, safe=high, unsafe=low, tolerance=_EPSILON_RTOL * slope)
 
 
 def worst_split_user_lower(

@@ -205,16 +205,22 @@ def _ascending(value: FloatArray, mass: FloatArray) -> RatioLaw:
     return RatioLaw(value[order], mass[order])
 
 
+@lru_cache(maxsize=8)
+def _marks(step: float) -> FloatArray:
+    """Where to cut, in standard deviations from the mean: ascending, further apart in the tails."""
+    inner = np.arange(-4.0, 4.0 + step, step)
+    outer = 4.0 + np.cumsum(np.arange(2.0, 12.0) * step)
+    return np.concatenate([-outer[::-1], inner, outer])
+
+
 def _edges(law: RatioLaw, step: float) -> IndexArray:
     """Indices that cut the points into intervals: `step` standard deviations wide inside, wider in the tails."""
     mass = law.mass.sum()
     mean = float(law.mass @ law.value) / mass
     std = math.sqrt(max(float(law.mass @ (law.value - mean) ** 2) / mass, 1e-300))
-    inner = np.arange(-4.0, 4.0 + step, step)
-    outer = 4.0 + np.cumsum(np.arange(2.0, 12.0) * step)
-    marks = mean + std * np.concatenate([-outer[::-1], inner, outer])
-    inside = np.searchsorted(law.value, marks).astype(np.int64)
-    return np.unique(np.append(inside, [0, law.value.size]))
+    inside = np.searchsorted(law.value, mean + std * _marks(step))
+    edges = np.concatenate([[0], inside, [law.value.size]])
+    return np.asarray(edges[np.append(True, edges[1:] > edges[:-1])], dtype=np.int64)
 
 
 def _blocks(law: RatioLaw, edges: IndexArray) -> tuple[FloatArray, FloatArray]:

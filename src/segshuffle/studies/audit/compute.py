@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from segshuffle.accounting.collections.full_view import FullView, group_delta, group_epsilon, worst_split_user_lower
@@ -106,7 +107,8 @@ def audit_setting(config: Config, setting: Setting, plans: Plans) -> pd.DataFram
         for split, problem in problems.items():
             if only not in (None, split):
                 continue
-            for level in range(len(problem.levels)):
+            # a level that nobody chose has no victim
+            for level in np.flatnonzero(problem.level_counts).tolist():
                 cell = _Cell(problem, blanket, rates, level)
                 head = {**asdict(setting), "split": split, "blanket_per_user": blanket, "optimum": optimum}
                 for view, kind in VIEWS.items():

@@ -1,0 +1,42 @@
+"""The same bytes on every x86-64 processor: with its newest instructions on offer, and with none of them."""
+
+import platform
+
+import numpy as np
+import pytest
+from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
+
+from segshuffle.pipeline.processor import NEWER_INSTRUCTIONS, same_instructions
+
+pytestmark = [
+    pytest.mark.pipeline,
+    pytest.mark.xdist_group("pipeline"),
+    pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="about x86-64 processors"),
+]
+
+
+def test_all_that_numpy_may_choose_is_named():
+    assert set(NEWER_INSTRUCTIONS) == set(__cpu_dispatch__), np.__version__
+
+
+def test_the_shipped_numpy_reads_these_variables():
+    assert set(same_instructions()) == {"NPY_DISABLE_CPU_FEATURES", "OPENBLAS_CORETYPE"}
+
+
+@pytest.mark.exhaustive
+def test_every_table_plan_and_figure_has_the_same_bytes(new_checkout, monkeypatch):
+    """Figures 2-6, the proven ones, audit, levels, amplification and referee."""
+    newer = [name for name in __cpu_dispatch__ if __cpu_features__[name]]
+    if not newer:
+        pytest.skip("this processor has nothing newer to offer")
+    found = []
+    for disabled in ("", " ".join(newer)):
+        monkeypatch.setenv("NPY_DISABLE_CPU_FEATURES", disabled)
+        monkeypatch.setenv("OPENBLAS_CORETYPE", "Nehalem" if disabled else "")
+        made = new_checkout()
+        made.finish("--cores", "2", "--", "all", "amplification")
+        found.append(made.results())
+    offered, bare = found
+    assert len(offered) > 100
+    assert offered.keys() == bare.keys()
+    assert [name for name in offered if offered[name] != bare[name]] == []
