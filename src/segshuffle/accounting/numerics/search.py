@@ -22,8 +22,9 @@ _COARSE = 0.02
 _SMALLEST_SHARE = 1e-9
 #: Epsilons closer than this to the ceiling, relative to it, are not told apart from it.
 _SMALLEST_GAP = 1e-12
-#: Brackets narrower than this are not halved further (the function may jump), relative to the argument or the ceiling.
-_RESOLUTION = 1e-13
+#: Brackets narrower than this are not halved further (the function may jump), relative to the argument; in epsilon, to
+#: the upper end of the bracket, which is no more than a hundred times the result.
+_RESOLUTION, _SMALLEST_STEP = 1e-13, 1e-10
 #: Factor by which epsilon falls while nothing but "safe" is known.
 _DESCENT = 8.0
 
@@ -190,7 +191,7 @@ def least_epsilon(*, bound: Callable[[float, float], float], ceiling: float, del
                 unsafe = found
                 break
             safe = found
-        return _edge(excess, safe, unsafe, _gaussian_scale(delta, 1), tolerance, _RESOLUTION * ceiling)
+        return _edge(excess, safe, unsafe, _gaussian_scale(delta, 1), tolerance, _SMALLEST_STEP * safe.argument)
     if excess(ceiling - gap) > 0:
         return ceiling
     # near the ceiling delta is often proportional to the distance from it
@@ -224,7 +225,7 @@ def largest_excluded_epsilon(
                 safe = found
                 break
             unsafe = found
-        return _edge(missing, safe, unsafe, _gaussian_scale(delta, -1), tolerance, _RESOLUTION * ceiling)
+        return _edge(missing, safe, unsafe, _gaussian_scale(delta, -1), tolerance, _SMALLEST_STEP * unsafe.argument)
     return ceiling - safe_edge(lambda distance: missing(ceiling - distance), safe=half, unsafe=gap, tolerance=tolerance)
 
 
