@@ -17,12 +17,13 @@ include: "workflow/rules/console.smk"
 include: "workflow/rules/takeover.smk"
 include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
-include: "workflow/rules/reproduction.smk"
-include: "workflow/rules/limit.smk"
-include: "workflow/rules/audit.smk"
-include: "workflow/rules/levels.smk"
-include: "workflow/rules/amplification.smk"
-include: "workflow/rules/referee.smk"
+
+
+for study in manifest.names():
+
+    include: f"workflow/rules/{study}.smk"
+
+
 include: "workflow/rules/report.smk"
 include: "workflow/rules/page.smk"
 include: "workflow/rules/targets.smk"

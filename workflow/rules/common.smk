@@ -17,6 +17,7 @@ try:
     from segshuffle.pipeline.processor import same_instructions
     from segshuffle.pipeline.scenarios import scenarios, settings
     from segshuffle.pipeline.stamp import SHIPPED, check_stamp, stamp_text
+    from segshuffle.pipeline import manifest
     from segshuffle.studies.reproduction.outputs import panel_figures
 except ImportError as error:
     raise WorkflowError(
@@ -45,7 +46,9 @@ SETTINGS = {setting.id: setting for setting in settings(config)}
 SCENARIOS = {scenario.id: scenario for scenario in scenarios(config)}
 FETCHED = [name for name in config["datasets"] if datasets.every()[name].obtain]
 PANEL_FIGURES = panel_figures(list(SCENARIOS.values()))
-FORMATS = ["pdf", "svg", "png"]
+FORMATS = manifest.FORMATS
+TARGETS = manifest.targets(config, list(SCENARIOS.values()))
+RESULTS = [f"{OUT}/{path}" for path in manifest.results(TARGETS)]
 
 
 def part(*keys):
@@ -156,22 +159,6 @@ def is_stand_in(record):
         record.is_file()
         and json.loads(record.read_text(encoding="utf-8"))["kind"] == "stand-in"
     )
-
-
-def amplification_files(items):
-    """Figures and tables of some items, by name."""
-    return [
-        *expand(
-            f"{OUT}/figures/{{item}}.{{format}}",
-            item=[item for item in items if item in design.FIGURES],
-            format=FORMATS,
-        ),
-        *expand(f"{OUT}/amplification/{{item}}.csv", item=items),
-        *expand(
-            f"{OUT}/amplification/{{item}}.md",
-            item=[item for item in items if item in design.TABLES],
-        ),
-    ]
 
 
 REFRESHED = {name: refreshed(name) for name in FETCHED}

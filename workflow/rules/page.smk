@@ -1,16 +1,4 @@
 # Inputs: what a run has made. Outputs: one self-contained page about it.
-PAGE_FIGURES = [
-    *PANEL_FIGURES,
-    "audit",
-    "limit",
-    "levels",
-    *[
-        figure
-        for figure in design.FIGURES
-        if config["edition"] != "quick" or figure in SAMPLE
-    ],
-    "referee",
-]
 
 
 rule page:
@@ -26,10 +14,10 @@ rule page:
         provenance=rules.provenance.output.provenance,
         config=rules.provenance.output.config,
         amplification=[
-            path for path in AMPLIFICATION_IN_ALL if path.endswith("claims.csv")
+            path for path in RESULTS if path.endswith("amplification/claims.csv")
         ],
         referee=rules.referee_verdicts.output.verdicts,
-        figures=expand(f"{OUT}/figures/{{figure}}.svg", figure=PAGE_FIGURES),
+        figures=[path for path in RESULTS if path.endswith(".svg")],
         assets=[
             os.path.relpath(path)
             for path in sorted((ROOT / "src/segshuffle/page/assets").iterdir())

@@ -1,24 +1,6 @@
 # Inputs: everything a run has made. Outputs: verdicts, runtimes, provenance, and what each file is.
 
 
-RESULTS = [
-    *rules.aggregate.output,
-    *rules.verdicts.output,
-    *expand(
-        f"{OUT}/figures/{{figure}}.{{format}}",
-        figure=PANEL_FIGURES,
-        format=FORMATS,
-    ),
-    *rules.proven_summary.output,
-    *rules.limit.output,
-    *rules.figure_audit.output,
-    *rules.referee_verdicts.output,
-    *AMPLIFICATION_IN_ALL,
-    *rules.figure_levels.output,
-    *expand(f"{OUT}/levels/{{setting}}.csv", setting=SETTINGS),
-]
-
-
 rule provenance:
     """Versions, commit, seed, data source, hashes of figures, tables and verdicts; the effective configuration; a guide."""
     input:

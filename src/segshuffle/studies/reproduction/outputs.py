@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from segshuffle.pipeline.design import Scenario, figures_of
+from segshuffle.pipeline.design import Config, Scenario, figures_of
+from segshuffle.pipeline.manifest import Target
 
 #: Columns of results/mse.csv, in order, and what each means; results/README.md is made of them.
 COLUMNS = {
@@ -49,3 +50,49 @@ def panel_figures(every: Sequence[Scenario]) -> dict[str, PanelFigure]:
         **{f"{name}-proven": PanelFigure("errors", "proven", panels) for name, panels in figures_of(every).items()},
         "messages-proven": PanelFigure("messages", "proven", list(every)),
     }
+
+
+def targets(_config: Config, panels: Sequence[Scenario]) -> list[Target]:
+    """Figures under both accountings, together and one by one, and the verdicts."""
+    drawn = panel_figures(panels)
+    sides = {
+        side: tuple(f"figures/{name}" for name, each in drawn.items() if each.accounting == side)
+        for side in ("published", "proven")
+    }
+    single = [
+        Target(name.replace("-", "_"), _what(name, each), (f"figures/{name}",), in_all=False)
+        for name, each in drawn.items()
+    ]
+    return [
+        Target("figures", "Figures 2-6 and the summary.", sides["published"]),
+        Target("claims", "Verdicts on the statements of the paper.", ("mse.csv", "claims.csv", "claims.md")),
+        Target(
+            "proven",
+            "The same panels with proven accounting, error against messages per user, and a summary of all panels.",
+            ("proven-summary.csv", "proven-summary.md", *sides["proven"]),
+        ),
+        *single,
+    ]
+
+
+def _what(name: str, figure: PanelFigure) -> str:
+    """What one figure shows, in a sentence."""
+    if figure.drawing == "messages":
+        return "Error against messages per user, all panels, proven accounting."
+    if figure.drawing == "summary":
+        return "Every competitor's error over the paper's protocol's, all panels."
+    number = name.removesuffix("-proven")
+    head = f"Figure {number.removeprefix('fig')}: " if number.startswith("fig") else ""
+    datasets = " and ".join(dict.fromkeys(panel.setting.dataset for panel in figure.panels))
+    splits = " and ".join(dict.fromkeys(panel.split for panel in figure.panels))
+    return f"{head}{datasets}, level split {splits}, {figure.accounting} accounting."
+
+
+#: Copied to docs/ from a full run.
+DOCS = {
+    **{f"figures/{name}.png": f"figures/{name}.png" for name in ("fig2", "fig3", "fig4", "fig5", "fig6", "summary")},
+    "figures/fig2-proven.png": "figures/fig2-proven.png",
+    "figures/messages-proven.png": "figures/messages-proven.png",
+    "claims.md": "claims.md",
+    "proven-summary.md": "proven-summary.md",
+}
