@@ -24,28 +24,30 @@ if TYPE_CHECKING:
     from segshuffle.protocols.base import Method
 
 PACKAGE = __name__.rpartition(".")[0]
+#: Accounting and name: a method may be declared under both accountings.
+Key = tuple[str, str]
 
 
 @functools.cache
-def every(folder: Path = FOLDER, package: str = PACKAGE) -> dict[tuple[str, str], Declared]:
+def every(folder: Path = FOLDER, package: str = PACKAGE) -> dict[Key, Declared]:
     """All declared methods by accounting and name.
 
     Raises
     ------
     ConfigError
-        If a file cannot be imported or two declare the same; says which.
+        If a file cannot be imported or two declare the same name under one accounting; says which.
     """
-    found: dict[tuple[str, str], Declared] = {}
-    origin: dict[tuple[str, str], Path] = {}
+    found: dict[Key, Declared] = {}
+    origin: dict[Key, str] = {}
     for file in listed(folder):
-        path = folder / f"{file}.py"
-        for declared in _imported(path, package).METHODS:
+        for declared in _imported(folder / f"{file}.py", package).METHODS:
             key = (declared.accounting, declared.name)
             if key in found:
                 raise ConfigError(
-                    f"{path}: declares the {key[0]} method {key[1]!r}, as {origin[key]} does; rename one of them."
+                    f"{folder / file}.py: declares the {declared.accounting} method {declared.name!r}, as "
+                    f"{origin[key]} does; give it a name of its own."
                 )
-            found[key], origin[key] = declared, path
+            found[key], origin[key] = declared, f"{file}.py"
     return found
 
 
@@ -81,17 +83,14 @@ def competitor(name: str, section: Mapping[str, Any] | None = None) -> Method:
 
 def proven_curves(options: Mapping[str, Any]) -> dict[str, Method]:
     """Methods with proven accounting that are drawn over m, made with the options of their section."""
-    return {name: each.make(options) for name, each in _proven().items() if each.role == "curve"}
+    chosen = [each for each in every().values() if each.accounting == "proven" and each.role == "curve"]
+    return {each.name: each.make(options) for each in chosen}
 
 
 def proven_methods() -> dict[str, Method]:
     """Methods with proven accounting and one number per panel: competitors, then references."""
-    chosen = [each for each in _proven().values() if each.role != "curve"]
+    chosen = [each for each in every().values() if each.accounting == "proven" and each.role != "curve"]
     return {each.name: each.make({}) for each in sorted(chosen, key=lambda each: each.role != "competitor")}
-
-
-def _proven() -> dict[str, Declared]:
-    return {name: each for (accounting, name), each in every().items() if accounting == "proven"}
 
 
 def paper_competitors() -> frozenset[str]:
@@ -99,20 +98,19 @@ def paper_competitors() -> frozenset[str]:
     return frozenset(each.name for each in every().values() if each.in_paper)
 
 
-def look_of(name: str, accounting: str | None = None, parameters: Mapping[str, Any] | str | None = None) -> Look:
+def look_of(name: str, parameters: Mapping[str, Any] | str | None = None, *, accounting: str = "published") -> Look:
     """How a method is drawn, the same everywhere; a method that is not declared goes under its own name.
 
     Parameters
     ----------
     name : str
         Name of the method.
-    accounting : str, optional
-        "published" or "proven"; by default the first of them that declares the method.
     parameters : mapping or str, optional
         The parameters of its plan, or their JSON as tables hold it: some legends show one of them.
+    accounting : {"published", "proven"}
+        Which accounting is meant where the method is declared under both.
     """
-    wanted = ("published", "proven") if accounting is None else (accounting,)
-    key = next(((each, name) for each in wanted if (each, name) in every()), None)
+    key = min((key for key in every() if key[1] == name), key=lambda key: key[0] != accounting, default=None)
     if key is None:
         return spare_look(name, zlib.crc32(name.encode()), taken=list(_looks().values()))
     look, detail = _looks()[key], every()[key].detail
@@ -123,17 +121,23 @@ def look_of(name: str, accounting: str | None = None, parameters: Mapping[str, A
 
 
 @functools.cache
-def _looks() -> dict[tuple[str, str], Look]:
-    """Declared looks, and for those who declare a label alone one that nobody has."""
+def _looks() -> dict[Key, Look]:
     own = [each.look for each in every().values() if isinstance(each.look, Look)]
-    looks: dict[tuple[str, str], Look] = {}
-    for index, (key, each) in enumerate(every().items()):
-        looks[key] = each.look if isinstance(each.look, Look) else spare_look(each.look, index, taken=own)
+    looks: dict[Key, Look] = {}
+    for key, each in every().items():
+        spare = sum(isinstance(every()[other].look, str) for other in looks)
+        looks[key] = each.look if isinstance(each.look, Look) else spare_look(each.look, spare, taken=own)
     return looks
 
 
-def looks_in(table: pd.DataFrame, accounting: str | None = None) -> dict[str, Look]:
-    """Looks of the methods of a table, in the order of their first rows: ours first, then as configured."""
-    columns = [name for name in ("method", "parameters") if name in table]
+def looks_in(table: pd.DataFrame) -> dict[str, Look]:
+    """Looks of the methods of a table, in the order of their first rows: ours first, then as configured.
+
+    The rows are of one accounting, which the column of that name says.
+    """
+    columns = [name for name in ("method", "parameters", "accounting") if name in table]
     rows: Iterable[Mapping[Any, Any]] = table[columns].drop_duplicates("method").to_dict("records")
-    return {row["method"]: look_of(row["method"], accounting, row.get("parameters")) for row in rows}
+    return {
+        row["method"]: look_of(row["method"], row.get("parameters"), accounting=row.get("accounting", "published"))
+        for row in rows
+    }
