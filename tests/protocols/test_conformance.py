@@ -15,7 +15,8 @@ from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
 from segshuffle.protocols.base import Plan, Problem, Sample
 from segshuffle.protocols.listed import competitor_names
-from segshuffle.protocols.registry import competitor, look_of
+from segshuffle.protocols.poisson import PoissonSegmented
+from segshuffle.protocols.registry import competitor, look_of, proven_methods
 from segshuffle.protocols.segmented import Segmented
 from segshuffle.protocols.subset_exponential import SubsetExponential
 
@@ -261,3 +262,19 @@ def test_sample_counts_its_items():
     np.testing.assert_array_equal(sample.level_item_counts.sum(axis=1), np.tile(sample.item_counts, (4, 1)))
     np.testing.assert_array_equal(sample.level_item_counts.sum(axis=2), np.tile(2 * np.array([60, 90, 50]), (4, 1)))
     assert sample.frequencies.sum() == pytest.approx(2.0, rel=1e-14)
+
+
+SEVEN = (0.3, 0.5, 0.8, 1.0, 1.4, 1.8, 2.2)
+
+
+@pytest.mark.parametrize("accounting", ["published", "proven"])
+def test_seven_levels_of_which_nobody_chose_most(accounting):
+    problem = Problem(domain_size=9, set_size=2, levels=SEVEN, level_counts=(0, 60, 0, 0, 70, 80, 0), delta=1e-4)
+    methods = [competitor(name) for name in COMPETITORS] + [Segmented(1.0)]
+    if accounting == "proven":
+        methods = [*proven_methods().values(), PoissonSegmented(blanket_per_user=3.0)]
+    sample = make_sample(problem, 2)
+    for method in methods:
+        plan = method.plan(problem)
+        assert np.isfinite(method.simulate(plan, sample, np.random.default_rng(1))).all(), method.name
+        assert 0 < method.expected_mse(plan, sample.item_counts) < math.inf, method.name
