@@ -56,7 +56,16 @@ def test_what_is_named_exists(name):
 # --- the layout ------------------------------------------------------------------------------------------------------
 
 #: As docs/architecture.md has it: a room imports rooms of a lower number, or itself.
-HEIGHT = {"errors": 0, "looks": 0, "accounting": 1, "protocols": 2, "datasets": 2, "pipeline": 3, "studies": 4}
+HEIGHT = {
+    "errors": 0,
+    "looks": 0,
+    "files": 1,
+    "accounting": 1,
+    "protocols": 2,
+    "datasets": 2,
+    "pipeline": 3,
+    "studies": 4,
+}
 HEIGHT |= {"page": 5, "cli": 5}
 
 
