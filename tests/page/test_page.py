@@ -282,10 +282,15 @@ def test_panels_are_lettered_as_in_the_printed_figures(run):
 
 
 def test_only_figures_at_hand_are_shown_and_unknown_ones_refused():
-    shown = groups_of(["fig2", "limit"], SCENARIOS)
+    shown = groups_of(["fig2", "limit"], SCENARIOS, {})
     assert [[p.name for p in group.pictures] for group in shown] == [["fig2"], ["limit"]]
     with pytest.raises(KeyError, match="nobody"):
-        groups_of(["fig2", "nobody"], SCENARIOS)
+        groups_of(["fig2", "nobody"], SCENARIOS, {})
+
+
+def test_a_figure_of_a_further_study_comes_last_in_the_words_of_its_target():
+    *_, last = groups_of(["fig2", "hello"], SCENARIOS, {"hello": "A greeting."})
+    assert [(p.name, p.title) for p in last.pictures] == [("hello", "A greeting.")]
 
 
 def test_panels_that_the_paper_does_not_show_have_figures_of_their_own():

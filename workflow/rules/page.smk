@@ -22,6 +22,10 @@ rule page:
             os.path.relpath(path)
             for path in sorted((ROOT / "src/segshuffle/page/assets").iterdir())
         ],
+        declared=[
+            os.path.relpath(path)
+            for path in sorted((ROOT / "src/segshuffle/studies").glob("*/outputs.py"))
+        ],
         code=code("page.py"),
     output:
         report(

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import jinja2
+import yaml
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
@@ -18,6 +19,7 @@ from segshuffle.page.charts import PAPER, PROVEN, Chart, chart
 from segshuffle.page.findings import story
 from segshuffle.page.pictures import Picture, data_uri, groups_of
 from segshuffle.page.results import Panel, Results
+from segshuffle.pipeline import manifest
 
 ASSETS = Path(__file__).with_name("assets")
 
@@ -52,7 +54,7 @@ def build(results: Results, figures: Mapping[str, str]) -> str:
     """
     groups = [
         (group, [_shown(picture, figures[picture.name], results) for picture in group.pictures])
-        for group in groups_of(figures, results.scenarios)
+        for group in groups_of(figures, results.scenarios, _words(results))
     ]
     papers = results.amplification_claims
     environment = jinja2.Environment(
@@ -82,6 +84,11 @@ def build(results: Results, figures: Mapping[str, str]) -> str:
         script=Markup(_asset("page.js")),
         plotly=plotly_text(),
     )
+
+
+def _words(results: Results) -> dict[str, str]:
+    """What every figure shows, as its study declares it."""
+    return manifest.words(manifest.targets(yaml.safe_load(results.config), results.scenarios))
 
 
 @functools.cache

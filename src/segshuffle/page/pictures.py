@@ -321,8 +321,8 @@ _OTHERS = (
 )
 
 
-def groups_of(names: Iterable[str], every: Sequence[Scenario]) -> list[Group]:
-    """The groups with the pictures that are at hand; a file that no group knows is an error.
+def groups_of(names: Iterable[str], every: Sequence[Scenario], told: Mapping[str, str]) -> list[Group]:
+    """The groups with the pictures that are at hand, those of further studies in the words of their targets, last.
 
     Raises
     ------
@@ -330,10 +330,12 @@ def groups_of(names: Iterable[str], every: Sequence[Scenario]) -> list[Group]:
         Names the unknown files.
     """
     given = set(names)
-    listed = groups(every)
+    listed = [*groups(every)]
     known = {picture.name for group in listed for picture in group.pictures}
-    if given - known:
-        raise KeyError(f"no group of segshuffle.page.pictures has the figures {sorted(given - known)}")
+    if unknown := given - known - set(told):
+        raise KeyError(f"no study declares the figures {sorted(unknown)}")
+    further = tuple(Picture(name, told[name], told[name], _told(told[name])) for name in sorted(given - known))
+    listed.append(Group("further", "Further", "Further studies", "Studies that were added to this project.", further))
     kept = (
         Group(
             group.id, group.short, group.title, group.introduction, tuple(p for p in group.pictures if p.name in given)
@@ -341,6 +343,11 @@ def groups_of(names: Iterable[str], every: Sequence[Scenario]) -> list[Group]:
         for group in listed
     )
     return [group for group in kept if group.pictures]
+
+
+def _told(words: str) -> Words:
+    """The words of a target, where nobody has written better ones."""
+    return lambda _: f"{words} The numbers are in the tables of its study."
 
 
 def data_uri(svg: str) -> str:

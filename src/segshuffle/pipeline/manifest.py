@@ -83,6 +83,13 @@ def results(found: Sequence[Target]) -> list[str]:
     return list(dict.fromkeys(file for target in found if target.in_all for file in target.files))
 
 
+def words(found: Sequence[Target]) -> dict[str, str]:
+    """Name of every figure -> what it shows: the words of the target that makes the least beside it."""
+    by_size = sorted(found, key=lambda target: -len(target.outputs))
+    outputs = ((output, target.what) for target in by_size for output in target.outputs)
+    return {output.removeprefix("figures/"): what for output, what in outputs if output.startswith("figures/")}
+
+
 def copies(declared: Sequence[ModuleType] | None = None) -> dict[str, str]:
     """File of a full run, below the results folder -> its copy below docs/."""
     found: dict[str, str] = {}
