@@ -14,14 +14,13 @@ include: "workflow/rules/console.smk"
 include: "workflow/rules/takeover.smk"
 include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
-include: "workflow/rules/calibrate.smk"
-include: "workflow/rules/simulate.smk"
-include: "workflow/rules/figures.smk"
-include: "workflow/rules/tight.smk"
-include: "workflow/rules/audit.smk"
-include: "workflow/rules/levels.smk"
-include: "workflow/rules/amplification.smk"
-include: "workflow/rules/referee.smk"
+
+
+for study in manifest.names():
+
+    include: f"workflow/rules/{study}.smk"
+
+
 include: "workflow/rules/report.smk"
 include: "workflow/rules/page.smk"
 include: "workflow/rules/targets.smk"
@@ -30,6 +29,7 @@ include: "workflow/rules/targets.smk"
 wildcard_constraints:
     setting="|".join(SETTINGS),
     scenario="|".join(SCENARIOS),
+    accounting="|".join(ACCOUNTINGS),
 
 
 # an included file cannot set the default target

@@ -6,15 +6,22 @@ from types import SimpleNamespace
 
 import pandas as pd
 
-from segshuffle.page.pictures import GROUPS
+from segshuffle.page.pictures import groups
 from segshuffle.page.results import read_results
-from segshuffle.studies.reproduction.proven_summary import summarise_tight
+from segshuffle.pipeline.design import Scenario, Setting
+from segshuffle.studies.reproduction.summary import proven_summary
 
 GRID = (0.1, 0.3, 1.0, 3.0, 10.0)
 SPLITS = ("S1", "S2", "S3")
 SETTINGS = (("msnbc", 500, 4, 17), ("synthetic", 500, 4, 32))
+#: Every panel.
+SCENARIOS = [
+    Scenario(Setting(dataset, n_users, set_size, domain_size), split)
+    for dataset, n_users, set_size, domain_size in SETTINGS
+    for split in SPLITS
+]
 COMPETITORS = ("subexp-shuffle", "mm", "weighted-sepmm")
-PROVEN = ("mm-tight", "inverse-variance-sepmm-tight", "curator-uniform", "curator-weighted")
+PROVEN = ("mm", "inverse-variance-sepmm", "curator-uniform", "curator-weighted")
 #: Closed-form errors of the paper's protocol over GRID; its least is at m = 1.
 ERRORS = (8e-3, 4e-3, 1e-3, 2e-3, 6e-3)
 SVG = (
@@ -28,11 +35,10 @@ SVG = (
 
 def make_results(folder: Path, *, edition: str = "full", source: str = "real") -> Path:
     """Write every file that the page shows."""
-    errors, tight = pd.DataFrame(_errors(source)), pd.DataFrame(_tight(source))
+    errors = pd.DataFrame([*_published(source), *_proven(source)])
     tables = {
         "mse": errors,
-        "tight": tight,
-        "tight-summary": summarise_tight(tight, errors, [8.0, 16.0]),
+        "proven-summary": proven_summary(errors, [8.0, 16.0]),
         "claims": _claims(),
         "audit": _audit(),
         "limit": pd.DataFrame(
@@ -65,7 +71,7 @@ def make_results(folder: Path, *, edition: str = "full", source: str = "real") -
     (folder / "figures").mkdir(parents=True)
     for name, table in tables.items():
         table.to_csv(folder / f"{name}.csv", index=False)
-    for picture in (picture for group in GROUPS for picture in group.pictures):
+    for picture in (picture for group in groups(SCENARIOS) for picture in group.pictures):
         (folder / f"figures/{picture.name}.svg").write_text(SVG.format(name=picture.name), encoding="utf-8")
     real = {"kind": "real", "sha256": "ab" * 32, "origin": "msnbc990928.seq.gz", "reason": ""}
     stand_in = {"kind": "stand-in", "sha256": None, "origin": "two marginals", "reason": "no <network>\naddress"}
@@ -84,8 +90,8 @@ def make_results(folder: Path, *, edition: str = "full", source: str = "real") -
 
 def read(folder: Path):
     """The results and figures of a folder, as the rule reads them."""
-    names = {"errors": "mse", "summary": "tight-summary", "amplification_claims": "amplification-claims"}
-    parts = ("errors", "tight", "summary", "claims", "audit", "limit", "runtimes", "amplification_claims", "referee")
+    names = {"errors": "mse", "summary": "proven-summary", "amplification_claims": "amplification-claims"}
+    parts = ("errors", "summary", "claims", "audit", "limit", "runtimes", "amplification_claims", "referee")
     results = read_results(
         **{part: folder / f"{names.get(part, part)}.csv" for part in parts},
         levels=[folder / "levels.csv"],
@@ -110,40 +116,45 @@ def _heads(source):
             }
 
 
-def _row(head, method, m, error, **more):
+def _row(head, accounting, method, role, m, error, kind, budget=None):
     return {
+        "accounting": accounting,
         **head,
         "method": method,
+        "role": role,
+        "max_messages": budget,
         "blanket_per_user": m,
         "messages_per_user": m + 2.0,
         "mse_mean": 1.01 * error,
         "mse_stderr": 0.02 * error,
         "mse_expected": error,
-        **more,
+        "kind": kind,
     }
 
 
-def _errors(source):
+def _published(source):
+    side = "published"
     for head in _heads(source):
         for m, error in zip(GRID, ERRORS, strict=True):
-            yield _row(head, "segmented", m, error, optimum=False, kind="published")
-        yield _row(head, "segmented", 1.2, 1.1e-3, optimum=True, kind="published")
+            yield _row(head, side, "segmented", "grid", m, error, side)
+        yield _row(head, side, "segmented", "best", 1.2, 1.1e-3, side)
         for i, method in enumerate(COMPETITORS):
-            yield _row(head, method, 5.0 * i, (4 - i) * 1e-3, optimum=False, kind="published")
+            yield _row(head, side, method, "best", 5.0 * i, (4 - i) * 1e-3, side)
 
 
-def _tight(source):
+def _proven(source):
+    side = "proven"
     for head in _heads(source):
-        for share, method in ((1.0, "sound-group"), (0.4, "tight"), (0.3, "tight-copies")):
+        for share, method in ((1.0, "poisson-group"), (0.4, "poisson"), (0.3, "poisson-copies")):
             for m, error in zip(GRID, ERRORS, strict=True):
-                yield _row(head, method, m, share * error, role="grid", max_messages=None, kind="exact")
-        for share, method in ((1.0, "sound-group"), (0.4, "tight")):
-            yield _row(head, method, 1.0, share * 1e-3, role="best", max_messages=None, kind="exact")
-        yield _row(head, "tight", 1.0, 3.9e-4, role="projected", max_messages=None, kind="exact")
+                yield _row(head, side, method, "grid", m, share * error, "exact")
+        for share, method in ((1.0, "poisson-group"), (0.4, "poisson")):
+            yield _row(head, side, method, "best", 1.0, share * 1e-3, "exact")
+        yield _row(head, side, "poisson", "projected", 1.0, 3.9e-4, "exact")
         for i, method in enumerate(PROVEN):
-            yield _row(head, method, 0.0, (5 - i) * 1e-4, role="best", max_messages=None, kind="exact")
+            yield _row(head, side, method, "best", 0.0, (5 - i) * 1e-4, "exact")
         for budget, error in ((8.0, 3e-4), (16.0, 2.2e-4)):
-            yield _row(head, "tight-copies", 2.0, error, role="budget", max_messages=budget, kind="exact")
+            yield _row(head, side, "poisson-copies", "budget", 2.0, error, "exact", budget)
 
 
 def _claims():

@@ -41,8 +41,8 @@ PRIVATE = LevelPrivacy(1.0, 1e-3)
 
 @pytest.mark.parametrize(
     ("accountant", "privacy", "seeds"),
-    [("tight", None, 16), ("tight", PRIVATE, 16), ("published", None, 2), ("published", PRIVATE, 2)],
-    ids=["tight", "tight-private", "published", "published-private"],
+    [("proven", None, 16), ("proven", PRIVATE, 16), ("published", None, 2), ("published", PRIVATE, 2)],
+    ids=["proven", "proven-private", "published", "published-private"],
 )
 def test_messages_and_counts_have_the_expected_error(users, accountant, privacy, seeds):
     """Squared over expected error: mean 1 both ways. At exact levels and equal seeds, everything planned is equal."""
@@ -127,9 +127,9 @@ def test_chunks_change_nothing_but_the_random_numbers(users):
 @pytest.mark.parametrize(
     ("change", "error", "says"),
     [
-        ({"accountant": "loose"}, ParameterError, "one of tight, published"),
-        ({"accountant": "published", "copies_max": 2.0}, ParameterError, "need 'tight'"),
-        ({"accountant": "published", "max_messages": 9.0}, ParameterError, "need 'tight'"),
+        ({"accountant": "loose"}, ParameterError, "one of proven, published"),
+        ({"accountant": "published", "copies_max": 2.0}, ParameterError, "need 'proven'"),
+        ({"accountant": "published", "max_messages": 9.0}, ParameterError, "need 'proven'"),
         ({"copies_max": 0.0}, ParameterError, "copies_max"),
         ({"max_messages": -1.0}, ParameterError, "max_messages"),
         ({"chunk_users": 5}, ParameterError, "with messages"),

@@ -349,7 +349,7 @@ def test_no_arguments_give_a_traceback(data, command):
         value = data.draw(st.one_of(SANE[name], SANE[name], SANE[name], strange), label=name)
         arguments.append(f"{name}={value}")
     if command == "plan":
-        arguments.append("--accountant=" + data.draw(st.sampled_from(["published", "tight"])))
+        arguments.append("--accountant=" + data.draw(st.sampled_from(["published", "proven"])))
     dropped = data.draw(st.integers(0, 30))
     if dropped < len(arguments):
         del arguments[dropped]

@@ -132,7 +132,7 @@ def test_a_name_that_no_disk_can_have_is_one_sentence(capsys, tmp_path, monkeypa
     assert "cannot be written (File name too long)" in refusal(capsys, ["fetch-msnbc", 300 * "x"])
 
 
-@pytest.mark.parametrize("accountant", ["tight", "published"])
+@pytest.mark.parametrize("accountant", ["proven", "published"])
 def test_a_least_blanket_that_does_not_exist_is_no_number(capsys, accountant):
     """The plan at a given blanket is feasible; what the strict level would need to send everything only informs."""
     levels = ["--domain-size", "17", "--set-size", "4", "--levels", "1e-7:10,1.0:10", "--delta", "1e-6"]

@@ -98,7 +98,7 @@ def test_it_runs_through_all_panels_tables_figures_and_page(extended):
     assert set(rows["source"]) == {"real"}
     assert np.isfinite(rows["mse_mean"]).all()
     assert set(rows["method"]) == set(table["method"])
-    for name in ("audit.csv", "tight-summary.csv"):
+    for name in ("audit.csv", "proven-summary.csv"):
         assert "baskets" in set(pd.read_csv(extended.out / name)["dataset"]), name
     assert (extended.out / "levels/baskets-n200-s2.csv").is_file()
     assert "Baskets" in (extended.out / "figures/summary.svg").read_text(encoding="utf-8")

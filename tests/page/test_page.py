@@ -15,16 +15,16 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from results_folder import COMPETITORS, GRID, PROVEN, SVG, make_results, read
+from results_folder import COMPETITORS, GRID, PROVEN, SCENARIOS, SVG, make_results, read
 
 from segshuffle.page.build import ASSETS, build
 from segshuffle.page.charts import chart
 from segshuffle.page.findings import story
 from segshuffle.page.numbers import at_least, at_most, measured, nearest, percent
-from segshuffle.page.pictures import GROUPS, data_uri, groups_of
+from segshuffle.page.pictures import data_uri, groups, groups_of
 from segshuffle.page.results import read_results
-from segshuffle.page.tables import audit_table, copies_table, curve_table, point_table, referee_table, tight_table
-from segshuffle.pipeline.design import FIGURES
+from segshuffle.page.tables import audit_table, copies_table, curve_table, point_table, proven_table, referee_table
+from segshuffle.pipeline.design import Scenario
 from segshuffle.protocols.registry import look_of
 
 VOID = {"meta", "link", "img", "br", "path", "line", "input", "hr"}
@@ -116,7 +116,7 @@ def test_nothing_is_loaded_from_anywhere(page):
 
 
 def test_every_figure_is_there_with_words_for_it(outline, run):
-    names = [picture.name for group in GROUPS for picture in group.pictures]
+    names = [picture.name for group in groups(SCENARIOS) for picture in group.pictures]
     assert len(outline.images) == len(names) == len(set(names))
     for name, image in zip(names, outline.images, strict=True):
         assert len(image["alt"]) > 60, name
@@ -129,7 +129,7 @@ def test_every_figure_is_there_with_words_for_it(outline, run):
 
 def test_every_panel_has_a_chart_and_its_numbers(page, run):
     charts = re.findall(r'class="chart" id="chart-([^"]*)"', page)
-    expected = [panel.id for figure in FIGURES for panel in run.results.panels(figure)]
+    expected = [panel.id for panels in run.results.figures().values() for panel in panels]
     assert charts == expected
     assert len(set(expected)) == 6
     for panel in expected:
@@ -183,14 +183,14 @@ def test_the_template_holds_no_number_of_its_own():
     source = (ASSETS / "page.html.j2").read_text(encoding="utf-8")
     words = re.sub(r"\{%.*?%\}|\{\{.*?\}\}|<[^>]*>", " ", source, flags=re.DOTALL)
     # names of figures, splits and a licence, no results
-    assert set(re.findall(r"\S*\d\S*", words)) == {"2–6", "S1,", "S2,", "S3", "4.0."}
+    assert set(re.findall(r"\S*\d\S*", words)) == {"2–6", "S1,", "S2,", "S3"}
 
 
 # --- the story ---------------------------------------------------------------------------------------------------
 
 
 def test_the_story_has_the_numbers_of_the_tables(run):
-    came_out, did_not, audit, tight, referee = story(run.results)
+    came_out, did_not, audit, proven, referee = story(run.results)
     assert "2 of 4 statements" in came_out.sentences[0]
     # least error 1e-3, strongest competitor 2e-3, in every panel
     assert "saves 50\u202f%" in came_out.sentences[1]
@@ -202,12 +202,12 @@ def test_the_story_has_the_numbers_of_the_tables(run):
     # 5e-5 over 2e-5
     assert "At 2 points" in audit.sentences[3]
     assert "2.50; 1 of them with levels of the experiment" in audit.sentences[3]
-    assert "2.50 to 2.50 times the error of the tight one (6 panels)" in tight.sentences[1]
-    # the best proven competitor has 4e-4, as the tight protocol
-    assert "less error in 0 panels" in tight.sentences[2]
-    assert "the same in 6" in tight.sentences[2]
-    assert "2.00 to 2.00 times the curator's" in tight.sentences[3]
-    assert "16 messages per user that factor falls to 1.10 to 1.10" in tight.sentences[4]
+    assert "2.50 to 2.50 times the error of ours (6 panels)" in proven.sentences[1]
+    # the best proven competitor has 4e-4, as ours
+    assert "less error in 0 panels" in proven.sentences[2]
+    assert "the same in 6" in proven.sentences[2]
+    assert "2.00 to 2.00 times the curator's" in proven.sentences[3]
+    assert "16 messages per user that factor falls to 1.10 to 1.10" in proven.sentences[4]
     assert "0 violations in 10 comparisons; 4 of them cannot fail" in referee.sentences[1]
     assert referee.sentences[2].endswith("variation-ratio (1 of 2).")
     # the ratio is of a lower bound: 1.0599 is rounded down
@@ -244,27 +244,29 @@ def test_points_without_a_bound_are_counted_and_not_averaged(run):
 
 
 def test_tables_have_every_point(run):
-    panel = run.results.panels("fig2")[0]
+    panel = run.results.figures()["fig2"][0]
     curves = curve_table(panel)
     assert [row[0] for row in curves.rows] == [f"{m:g}" for m in GRID]
     assert curves.rows[2][1] == "0.00101 ± 4e-5"
     assert len(point_table(panel).rows) == 1 + len(COMPETITORS) + len(PROVEN)
-    assert len(tight_table(run.results).rows) == 6
+    assert len(proven_table(run.results).rows) == 6
     assert copies_table(run.results).header == ("panel", "≤ 8", "≤ 16")
     # 3e-4 and 2.2e-4 over the curator's 2e-4
     assert {row[1:] for row in copies_table(run.results).rows} == {("1.50", "1.10")}
 
 
 def test_charts_show_what_the_table_has_in_the_printed_colours(run):
-    panel = run.results.panels("fig3")[0]
+    panel = run.results.figures()["fig3"][0]
     made = chart(panel)
     figure = json.loads(made.figure)
     traces = {trace["name"]: trace for trace in figure["data"]}
     assert [trace["name"] for trace in figure["data"]] == [key.label for key in made.keys]
     assert len(traces) == 1 + 1 + len(COMPETITORS) + 3 + len(PROVEN)
-    for name in ("segmented", "tight", "tight-copies", *COMPETITORS, *PROVEN):
-        assert traces[look_of(name).label]["line"]["color"] == look_of(name).color
-    ours = traces[look_of("segmented").label]
+    looks = [look_of(name) for name in ("segmented", *COMPETITORS)]
+    looks += [look_of(name, accounting="proven") for name in ("poisson", "poisson-copies", *PROVEN)]
+    for look in looks:
+        assert traces[look.label]["line"]["color"] == look.color
+    ours = traces[looks[0].label]
     assert ours["x"] == list(GRID)
     assert ours["y"] == pytest.approx(panel.curve["mse_mean"].tolist(), rel=1e-4, abs=0)
     assert figure["layout"]["xaxis"]["type"] == figure["layout"]["yaxis"]["type"] == "log"
@@ -272,7 +274,7 @@ def test_charts_show_what_the_table_has_in_the_printed_colours(run):
 
 
 def test_panels_are_lettered_as_in_the_printed_figures(run):
-    found = [(panel.letter, panel.scenario.split) for panel in run.results.panels("fig4")]
+    found = [(panel.letter, panel.scenario.split) for panel in run.results.figures()["fig4"]]
     assert found == [("a", "S2"), ("b", "S3")]
 
 
@@ -280,10 +282,18 @@ def test_panels_are_lettered_as_in_the_printed_figures(run):
 
 
 def test_only_figures_at_hand_are_shown_and_unknown_ones_refused():
-    shown = groups_of(["fig2", "limit"])
+    shown = groups_of(["fig2", "limit"], SCENARIOS)
     assert [[p.name for p in group.pictures] for group in shown] == [["fig2"], ["limit"]]
     with pytest.raises(KeyError, match="nobody"):
-        groups_of(["fig2", "nobody"])
+        groups_of(["fig2", "nobody"], SCENARIOS)
+
+
+def test_panels_that_the_paper_does_not_show_have_figures_of_their_own():
+    added = [Scenario(panel.setting, "S4") for panel in SCENARIOS[:1]]
+    titles = {p.name: p.title for g in groups([*SCENARIOS, *added]) for p in g.pictures}
+    assert titles["panels-msnbc-S4"] == "MSNBC, split S4"
+    assert titles["panels-msnbc-S4-proven"] == "MSNBC, split S4, with proven accounting for everybody"
+    assert titles["fig4"] == "Figure 4: MSNBC, split S2 and S3"
 
 
 @given(st.text(alphabet=st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"])))
@@ -333,8 +343,8 @@ def test_a_sign_is_not_rounded_away():
 
 def test_a_run_without_amplification_and_referee_has_a_page(folder, run):
     results = read_results(
-        **{name: folder / f"{file}.csv" for name, file in (("errors", "mse"), ("tight", "tight"))},
-        summary=folder / "tight-summary.csv",
+        errors=folder / "mse.csv",
+        summary=folder / "proven-summary.csv",
         claims=folder / "claims.csv",
         audit=folder / "audit.csv",
         limit=folder / "limit.csv",

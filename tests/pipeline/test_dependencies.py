@@ -88,11 +88,10 @@ def test_no_module_imports_relatively(root):
 
 
 def test_drawing_depends_on_the_style_sheet(root):
-    for script in ("figure", "summary"):
+    for script in ("figure", "figure_audit"):
         assert {"pipeline/style.py", "pipeline/segshuffle.mplstyle"} <= files_of(root, script)
     assert "studies/reproduction/figure.py" in files_of(root, "figure")
-    assert "studies/reproduction/figure_summary.py" not in files_of(root, "figure")
-    assert "studies/reproduction/figure.py" not in files_of(root, "summary")
+    assert "studies/reproduction/figure.py" not in files_of(root, "figure_audit")
 
 
 @pytest.mark.parametrize("script", sorted(set(SCRIPTS) - DRAWING))

@@ -11,12 +11,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from segshuffle.pipeline.design import FIGURES, blanket_grid, level_counts, output_folder, scenario_from
-from segshuffle.pipeline.scenarios import panels, scenarios, settings
+from segshuffle.pipeline.design import (
+    FIGURES,
+    Scenario,
+    Setting,
+    blanket_grid,
+    figures_of,
+    level_counts,
+    output_folder,
+    scenario_from,
+)
+from segshuffle.pipeline.scenarios import scenarios, settings
 
 
 def test_the_paper_has_eighteen_panels_each_in_one_figure(full_config):
-    drawn = [panel for figure in FIGURES for panel in panels(full_config, figure)]
+    figures = figures_of(scenarios(full_config))
+    assert list(figures) == list(FIGURES)
+    drawn = [panel for panels in figures.values() for panel in panels]
     assert len(drawn) == 18
     assert len(set(drawn)) == 18
     assert set(drawn) == set(scenarios(full_config))
@@ -34,8 +45,21 @@ PANELS = {
 
 @pytest.mark.parametrize("figure", FIGURES)
 def test_panels_are_those_of_the_paper_in_its_order(full_config, figure):
-    found = [(p.setting.dataset, p.setting.n_users, p.setting.set_size, p.split) for p in panels(full_config, figure)]
+    panels = figures_of(scenarios(full_config))[figure]
+    found = [(p.setting.dataset, p.setting.n_users, p.setting.set_size, p.split) for p in panels]
     assert found == PANELS[figure]
+
+
+def test_what_no_figure_of_the_paper_shows_has_one_of_its_own(full_config):
+    full_config["splits"]["S4"] = [0.2, 0.4, 0.4]
+    every = scenarios(full_config)
+    mine = [Scenario(Setting("mine", n, 3, 9), split) for n in (10, 20) for split in ("S1", "S4")]
+    figures = figures_of([*every, *mine])
+    added = {name: panels for name, panels in figures.items() if name not in FIGURES}
+    assert list(added) == ["panels-msnbc-S4", "panels-synthetic-S4", "panels-mine-S1", "panels-mine-S4"]
+    assert sorted(map(str, [*every, *mine])) == sorted(str(p) for panels in figures.values() for p in panels)
+    assert [panel.setting.n_users for panel in added["panels-mine-S4"]] == [10, 20]
+    assert "fig4" not in figures_of([panel for panel in every if panel.split == "S1"])
 
 
 def test_domains_are_those_of_the_paper(full_config):

@@ -10,7 +10,7 @@ from segshuffle.pipeline.provenance import PACKAGES, provenance, sha256_of
 from segshuffle.pipeline.results_readme import guide
 from segshuffle.pipeline.run_summary import closing_words
 from segshuffle.pipeline.run_summary import main as close
-from segshuffle.studies.reproduction.aggregate import COLUMNS
+from segshuffle.studies.reproduction.outputs import COLUMNS
 
 REAL = {"kind": "real", "sha256": "ab" * 32, "origin": "msnbc990928.seq.gz", "reason": ""}
 STAND_IN = {

@@ -50,7 +50,7 @@ def planned(method, problem):
 
 def plan_with(problem, copies, blanket):
     """A plan with given copies: simulations and errors need no guarantee."""
-    return Plan("tight-copies", problem, "exact", blanket, 0.0, {"copies": tuple(copies)}, 0.0)
+    return Plan("poisson-copies", problem, "exact", blanket, 0.0, {"copies": tuple(copies)}, 0.0)
 
 
 # -- errors ----------------------------------------------------------------------------------------------------------
@@ -340,7 +340,7 @@ def test_levels_that_nobody_chose(counts, copies_max):
 def test_plan_survives_json_and_says_what_it_is(name):
     method, sample = CERTIFIED[name], make_sample(SMALL, 3)
     plan = planned(method, SMALL)
-    assert plan.method == method.name == ("tight" if method.copies_max == 1 else "tight-copies")
+    assert plan.method == method.name == ("poisson" if method.copies_max == 1 else "poisson-copies")
     restored = Plan.from_dict(SMALL, json.loads(json.dumps(plan.as_dict())))
     assert json.dumps(restored.as_dict()) == json.dumps(plan.as_dict())
     one, other = (method.simulate(p, sample, np.random.default_rng(3)) for p in (plan, restored))

@@ -10,7 +10,7 @@ import yaml
 from segshuffle.accounting.collections import full_view
 from segshuffle.accounting.collections.published import published_item_delta
 from segshuffle.pipeline.design import Setting
-from segshuffle.protocols.segmented import optimize_parameters, sampling_rates
+from segshuffle.protocols.segmented import Segmented
 from segshuffle.studies.audit.compute import COLUMNS, KEY, VIEWS, audit, audit_setting
 from segshuffle.studies.audit.figure import draw
 from segshuffle.studies.reproduction.planning import problem_of
@@ -26,13 +26,17 @@ GRID = [1.0, 1.5, 4.0]
 
 @pytest.fixture(scope="module")
 def plans():
-    problems = {split: problem_of(CONFIG, SETTING, split) for split in CONFIG["splits"]}
-    found = {
-        "blanket_per_user": GRID,
-        "rates": [sampling_rates(problems["S1"], blanket) for blanket in GRID],
-        "optimum": {split: optimize_parameters(problem).as_dict() for split, problem in problems.items()},
-    }
+    found = {}
+    for split in CONFIG["splits"]:
+        problem = problem_of(CONFIG, SETTING, split)
+        grid = [{"role": "grid", "plan": Segmented(m).plan(problem).as_dict()} for m in GRID]
+        found[split] = [*grid, {"role": "best", "plan": Segmented().plan(problem).as_dict()}]
     return json.loads(json.dumps(found))  # as the pipeline hands it on
+
+
+def last_blanket_of(plans):
+    """The plans with the largest m of the grid alone."""
+    return {split: points[len(GRID) - 1 :] for split, points in plans.items()}
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +120,7 @@ def test_the_worst_split_is_reachable_only_with_a_level_that_sends_everything(ta
 
 def test_several_settings_are_stacked(plans):
     one_split = {**CONFIG, "splits": {"S1": [0.5, 0.5]}}
-    short = {**plans, "blanket_per_user": [4.0], "rates": plans["rates"][-1:]}
+    short = last_blanket_of(plans)
     alone = audit_setting(one_split, SETTING, short)
     assert len(audit(one_split, [(SETTING, short), (SETTING, short)])) == 2 * len(alone)
 
@@ -134,7 +138,7 @@ def test_figure_has_a_panel_and_every_claim(table, edition):
 def test_rows_that_need_too_large_a_grid_say_so(plans, table, monkeypatch):
     """m = 4: 2 n m/d = 500 messages on the two items; nothing but the published pair is left where one is sampled."""
     monkeypatch.setattr(full_view, "LARGEST_MEAN", 499.0)
-    short = {**plans, "blanket_per_user": [4.0], "rates": plans["rates"][-1:]}
+    short = last_blanket_of(plans)
     found = audit_setting(CONFIG, SETTING, short)
     kept = found["kind"] != "skipped"
     assert kept.any()

@@ -15,14 +15,14 @@ from segshuffle.pipeline.design import FIGURES, Scenario, Setting
 from segshuffle.pipeline.style import save
 from segshuffle.protocols.listed import competitor_names
 from segshuffle.protocols.registry import every, look_of
-from segshuffle.studies.reproduction import figure as mse
-from segshuffle.studies.reproduction import figure_summary as summary
+from segshuffle.studies.reproduction.figure import draw_errors, ratios
+from segshuffle.studies.reproduction.figure import draw_summary as draw_summary_of
 
 GRID = (0.1, 1.0, 10.0)
 #: Looks of the methods in Figures 2-6; the proven ones have figures of their own.
 COMPETITORS = competitor_names()
-LOOKS = {name: look_of(name, accounting) for accounting, name in every()}
-PAPER = {name: LOOKS[name] for name in ("segmented", *COMPETITORS)}
+LOOKS = {(accounting, name): look_of(name, accounting) for accounting, name in every()}
+PAPER = {name: look_of(name) for name in ("segmented", *COMPETITORS)}
 
 
 @pytest.fixture(autouse=True)
@@ -36,6 +36,7 @@ def rows_of(scenario, source, scale=1.0):
     """Made-up rows of one panel: our least error is 2, the competitors' are 3, 4, 5, ..."""
     setting = scenario.setting
     common = {
+        "accounting": "published",
         "dataset": setting.dataset,
         "n_users": setting.n_users,
         "set_size": setting.set_size,
@@ -44,12 +45,12 @@ def rows_of(scenario, source, scale=1.0):
         "source": source,
         "mse_stderr": 0.1,
     }
-    rows = [("segmented", m, error, False) for m, error in zip(GRID, (6.0, 2.0, 4.0), strict=True)]
-    rows.append(("segmented", 2.0, 1.5, True))
-    rows += [(name, 0.0, 3.0 + i, False) for i, name in enumerate(COMPETITORS)]
+    rows = [("segmented", m, error, "grid") for m, error in zip(GRID, (6.0, 2.0, 4.0), strict=True)]
+    rows.append(("segmented", 2.0, 1.5, "best"))
+    rows += [(name, 0.0, 3.0 + i, "best") for i, name in enumerate(COMPETITORS)]
     return [
-        {**common, "method": name, "blanket_per_user": m, "mse_mean": scale * error, "optimum": optimum}
-        for name, m, error, optimum in rows
+        {**common, "method": name, "blanket_per_user": m, "mse_mean": scale * error, "role": role}
+        for name, m, error, role in rows
     ]
 
 
@@ -64,11 +65,11 @@ def table_of(scenarios, source="real"):
 
 def draw_figure(edition="full", source="real", n=2):
     scenarios = panels_of(n)
-    return mse.draw(table_of(scenarios, source), scenarios, edition=edition)
+    return draw_errors(table_of(scenarios, source), scenarios, "published", edition=edition)
 
 
 def draw_summary(edition="full", source="real", n=2):
-    return summary.draw(table_of(panels_of(n), source), edition=edition)
+    return draw_summary_of(table_of(panels_of(n), source), panels_of(n), "published", edition=edition)
 
 
 DRAWINGS = {"figure": draw_figure, "summary": draw_summary}
@@ -160,7 +161,7 @@ def test_methods_are_told_apart_without_colour():
 
 def test_ours_stands_out_in_grey():
     """No competitor is nearer to black than a quarter of the way to white."""
-    assert grey(LOOKS["segmented"].color) == 0.0
+    assert grey(PAPER["segmented"].color) == 0.0
     assert min(grey(PAPER[name].color) for name in COMPETITORS) > 0.25
 
 
@@ -184,11 +185,11 @@ def test_a_panel_shows_the_curve_its_band_and_every_competitor():
     figure = draw_figure(n=1)
     axis = figure.axes[0]
     lines = {line.get_label(): line for line in axis.get_lines()}
-    ours = lines[LOOKS["segmented"].label]
+    ours = lines[PAPER["segmented"].label]
     assert list(ours.get_xdata()) == list(GRID)
     assert list(ours.get_ydata()) == [6.0, 2.0, 4.0]
     for i, name in enumerate(COMPETITORS):
-        assert set(lines[LOOKS[name].label].get_ydata()) == {3.0 + i}
+        assert set(lines[PAPER[name].label].get_ydata()) == {3.0 + i}
     star = lines["$m$ from optimizeParameter"]
     assert (list(star.get_xdata()), list(star.get_ydata())) == ([2.0], [1.5])
     assert (axis.get_xscale(), axis.get_yscale()) == ("log", "log")
@@ -203,8 +204,8 @@ def test_a_panel_shows_the_curve_its_band_and_every_competitor():
 def test_an_optimum_outside_the_grid_is_not_drawn():
     scenarios = panels_of(1)
     table = table_of(scenarios)
-    table.loc[table["optimum"], "blanket_per_user"] = 11.0
-    figure = mse.draw(table, scenarios, edition="full")
+    table.loc[(table["method"] == "segmented") & (table["role"] == "best"), "blanket_per_user"] = 11.0
+    figure = draw_errors(table, scenarios, "published", edition="full")
     assert "$m$ from optimizeParameter" not in {line.get_label() for line in figure.axes[0].get_lines()}
     plt.close(figure)
 
@@ -230,7 +231,7 @@ def test_ratios_are_over_our_least_error_on_the_grid():
     one, two = panels_of(2)
     table = pd.DataFrame([*rows_of(one, "real"), *rows_of(two, "real", scale=10.0)])
     table.loc[(table["n_users"] == 5001) & (table["method"] == "mm"), "mse_mean"] = 1.0
-    found = summary.ratios(table).set_index(["n_users", "method"])["ratio"]
+    found = ratios(table).set_index(["n_users", "method"])["ratio"]
     # the optimum between the grid points (1.5) is passed over: the least error on the grid is 2
     for i, name in enumerate(COMPETITORS):
         assert found[5000, name] == (3.0 + i) / 2.0
@@ -245,6 +246,6 @@ def test_the_summary_has_a_row_per_panel_in_order():
     assert labels == [f"MSNBC S1, n = {n:,}, s = 4" for n in (5002, 5001, 5000)]
     marks = {line.get_label(): line for line in axis.get_lines()}
     for i, name in enumerate(COMPETITORS):
-        assert list(marks[LOOKS[name].label].get_xdata()) == [(3.0 + i) / 2.0] * 3
-        assert list(marks[LOOKS[name].label].get_ydata()) == [2, 1, 0]
+        assert list(marks[PAPER[name].label].get_xdata()) == [(3.0 + i) / 2.0] * 3
+        assert list(marks[PAPER[name].label].get_ydata()) == [2, 1, 0]
     plt.close(figure)

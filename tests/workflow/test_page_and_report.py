@@ -8,7 +8,7 @@ from headless import png_size, visit
 
 pytestmark = [pytest.mark.slow, pytest.mark.pipeline, pytest.mark.xdist_group("pipeline")]
 
-CATEGORIES = ("Overview", "The paper's figures", "Verdicts", "Audit", "Proven protocol", "Private levels", "The run")
+CATEGORIES = ("Overview", "The panels", "Verdicts", "Audit", "Proven protocol", "Private levels", "The run")
 
 
 def test_a_run_ends_in_a_page_with_every_figure(checkout):
@@ -52,7 +52,7 @@ def report(checkout, tmp_path_factory):
 def test_the_report_holds_every_figure_and_table(checkout, report):
     held = {path.name for path in report.parent.glob("data/raw/*/*")}
     figures = {path.name for path in (checkout.out / "figures").glob("*.svg")}
-    tables = {"claims.csv", "audit.csv", "tight-summary.csv", "runtimes.csv", "provenance.json", "index.html"}
+    tables = {"claims.csv", "audit.csv", "proven-summary.csv", "runtimes.csv", "provenance.json", "index.html"}
     assert figures | tables <= held
 
 
@@ -68,7 +68,7 @@ def test_the_report_is_read_in_a_browser(browser, report, tmp_path):
         assert "This is the quick edition" in text
         assert "4 repetitions" in text
 
-        page.get_by_text("The paper's figures", exact=True).click()
+        page.get_by_text("The panels", exact=True).click()
         row = page.locator("tr", has=page.get_by_role("cell", name="fig2", exact=True))
         row.locator("a").first.click()
         figure = page.locator('img[src$="fig2.svg"]')

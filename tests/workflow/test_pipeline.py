@@ -33,7 +33,7 @@ def test_a_run_makes_everything(checkout):
         assert (checkout.out / name).stat().st_size > 0, name
     figures = {f"{figure}.{suffix}" for figure in FIGURES for suffix in FORMATS}
     assert figures <= {path.name for path in (checkout.out / "figures").iterdir()}
-    assert len(list((checkout.out / "errors").iterdir())) == 6
+    assert len(list((checkout.out / "errors").rglob("*.csv"))) == 12, "6 panels, published and proven"
     assert checkout.leftovers() == []
 
 
@@ -229,7 +229,7 @@ def test_a_killed_run_can_be_taken_up_again(checkout, tmp_path):
     for name in ("mse.csv", "claims.csv", "claims.md"):
         (made.out / name).unlink()
     with made.started("--cores", "2", "claims") as run:
-        wait_for(lambda: len(list((made.out / "errors").glob("*.csv"))) >= 2, run)
+        wait_for(lambda: len(list((made.out / "errors").rglob("*.csv"))) >= 2, run)
         os.killpg(run.pid, signal.SIGKILL)
     assert not (made.out / "claims.csv").exists(), "it was killed in the middle"
     made.finish("--cores", "2", "claims")

@@ -9,19 +9,19 @@ import pytest
 pytestmark = [pytest.mark.slow, pytest.mark.pipeline, pytest.mark.xdist_group("pipeline")]
 
 RECORDS = {"provenance", "runtimes", "page"}
-# what shows the published protocol beside its own subject
-BESIDE = {"collect_tight", "figure_tight"}
-AFTER_ERRORS = {"aggregate", "verdicts", "figure", "summary", *BESIDE, *RECORDS}
-AFTER_PLANS = {"plan", "simulate", "audit_setting", "figure_audit", *AFTER_ERRORS}
-AFTER_POPULATIONS = {"population", "simulate", "simulate_tight", "levels", "figure_levels", *AFTER_ERRORS}
-TIGHT = {"plan_tight", "simulate_tight", *BESIDE, *RECORDS}
-LEVELS = {"levels", "figure_levels", *RECORDS}
-PROTOCOLS = AFTER_PLANS | TIGHT | LEVELS
+DRAWN = {"figure", *RECORDS}
+AFTER_ERRORS = {"aggregate", "verdicts", "proven_summary", *DRAWN}
 AUDIT = {"audit_setting", "figure_audit", *RECORDS}
+# the audit looks at the published plans
+PROVEN = {"plan", "simulate", *AFTER_ERRORS}
+AFTER_PLANS = PROVEN | AUDIT
+AFTER_POPULATIONS = {"population", "simulate", "levels", "figure_levels", *AFTER_ERRORS}
+LEVELS = {"levels", "figure_levels", *RECORDS}
+PROTOCOLS = AFTER_PLANS | LEVELS
 AMPLIFICATION = {"amplification_curves", "figure_amplification", "table_amplification", *RECORDS}
 REFEREE = {"referee_generic", "referee_case", "referee_verdicts", *RECORDS}
 DRAWINGS = {
-    *("figure", "summary", "figure_tight", "limit", "figure_audit", "figure_levels"),
+    *("figure", "limit", "figure_audit", "figure_levels"),
     *("figure_amplification", "referee_verdicts", *RECORDS),
 }
 
@@ -41,19 +41,18 @@ FILES = [
     ("src/segshuffle/cli/__init__.py", comment, set()),
     ("src/segshuffle/pipeline/run_summary.py", comment, set()),
     ("src/segshuffle/pipeline/style.py", recoloured, DRAWINGS),
-    ("src/segshuffle/figures/segshuffle.mplstyle", comment, DRAWINGS),
-    ("src/segshuffle/studies/reproduction/figure_summary.py", comment, {"summary", *RECORDS}),
-    ("src/segshuffle/studies/reproduction/figure_proven.py", comment, {"figure_tight", *RECORDS}),
+    ("src/segshuffle/pipeline/segshuffle.mplstyle", comment, DRAWINGS),
+    ("src/segshuffle/studies/reproduction/figure.py", comment, DRAWN),
     ("src/segshuffle/studies/audit/figure.py", comment, {"figure_audit", *RECORDS}),
     ("src/segshuffle/accounting/collections/published.py", comment, PROTOCOLS),
     ("src/segshuffle/accounting/collections/full_view.py", comment, AUDIT),
     ("src/segshuffle/accounting/single_message/personalized.py", comment, AMPLIFICATION | REFEREE),
     ("src/segshuffle/protocols/segmented.py", comment, PROTOCOLS),
-    ("src/segshuffle/protocols/poisson.py", comment, TIGHT | LEVELS),
+    ("src/segshuffle/protocols/poisson.py", comment, PROTOCOLS),
     ("src/segshuffle/protocols/messages/level_counts.py", comment, LEVELS),
     ("src/segshuffle/datasets/fetch.py", comment, AFTER_POPULATIONS | {"dataset"}),
     ("src/segshuffle/datasets/populations.py", comment, AFTER_POPULATIONS),
-    ("src/segshuffle/studies/reproduction/proven_summary.py", comment, {*BESIDE, *RECORDS}),
+    ("src/segshuffle/studies/reproduction/summary.py", comment, {"proven_summary", *RECORDS}),
     ("src/segshuffle/studies/audit/compute.py", comment, AUDIT),
     ("src/segshuffle/studies/levels/compute.py", comment, LEVELS),
     ("src/segshuffle/studies/referee/trial.py", comment, REFEREE),
@@ -76,14 +75,14 @@ def test_editing_a_file(checkout, name, change, expected):
 
 
 CONFIGURATION = [
-    ("repetitions", 6, {"simulate", "simulate_tight", *AFTER_ERRORS, *LEVELS}),
+    ("repetitions", 6, {"simulate", *AFTER_ERRORS, *LEVELS}),
     ("levels", [0.5, 1.0, 2.5], PROTOCOLS),
     ("splits.S2", [0.25, 0.25, 0.5], PROTOCOLS),
     ("delta_times_n", 0.02, PROTOCOLS | REFEREE | {"limit"}),
-    ("blanket_per_user.include", [2.0, 4.0], AFTER_PLANS | TIGHT),
+    ("blanket_per_user.include", [2.0, 4.0], AFTER_PLANS),
     ("competitors.methods", ["mm"], AFTER_PLANS),
     ("datasets.msnbc.download", True, AFTER_POPULATIONS | {"dataset"}),
-    ("tight.max_messages", [12, 40], TIGHT),
+    ("proven.max_messages", [12, 40], PROVEN),
     ("private_levels.epsilons", [0.5, 1.0], LEVELS),
     ("amplification.points", 4, AMPLIFICATION),
 ]
@@ -98,8 +97,8 @@ def test_changing_the_configuration(checkout, path, value, expected):
 def test_another_size_of_the_synthetic_domain_leaves_msnbc_alone(checkout):
     with checkout.configured("datasets.synthetic.domain_size", 20):
         jobs = checkout.would_run()
-    # 1 of the 2 populations, 3 of the 6 panels, 3 of the 5 figures
-    expected = {"population": 1, "plan": 1, "simulate": 3, "figure": 3, "audit_setting": 1, "levels": 1}
+    # 1 of the 2 populations, 3 of the 6 panels, 3 of the 5 figures of the paper and two with all panels; twice each
+    expected = {"population": 1, "plan": 2, "simulate": 6, "figure": 8, "audit_setting": 1, "levels": 1}
     assert {rule: jobs.get(rule) for rule in expected} == expected
     assert "dataset" not in jobs
 
@@ -107,7 +106,7 @@ def test_another_size_of_the_synthetic_domain_leaves_msnbc_alone(checkout):
 def test_one_more_population_leaves_the_others_alone(checkout):
     with checkout.configured("datasets.msnbc.n_users", [200, 800]):
         jobs = checkout.would_run()
-    expected = {"population": 1, "plan": 1, "simulate": 3, "figure": 2}
+    expected = {"population": 1, "plan": 2, "simulate": 6, "figure": 6}
     assert {rule: jobs.get(rule) for rule in expected} == expected
     assert "dataset" not in jobs
 

@@ -108,7 +108,7 @@ def test_nothing_is_left_to_do_on_one_machine(on_slurm):
 
 def test_a_killed_run_is_not_taken_over_while_its_jobs_may_be_queued(cluster, new_checkout):
     made = new_checkout()
-    plan = "results/quick/plans/msnbc-n200-s2.json"
+    plan = "results/quick/plans/published/msnbc-n200-s2.json"
     with made.started(*ON_SLURM, plan) as run:
         said = ""
         while "submitted with SLURM jobid" not in said:

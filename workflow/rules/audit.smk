@@ -4,7 +4,7 @@
 rule audit_setting:
     """Claimed and actual guarantee of every split, m and level of one setting. Sees no data."""
     input:
-        plans=f"{OUT}/plans/{{setting}}.json",
+        plans=f"{OUT}/plans/published/{{setting}}.json",
         code=code("audit.py"),
     output:
         f"{OUT}/audit/{{setting}}.csv",

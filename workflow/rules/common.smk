@@ -13,9 +13,11 @@ try:
     from segshuffle.datasets import registry as datasets
     from segshuffle.pipeline.config import check_config
     from segshuffle.pipeline.dependencies import package_files
-    from segshuffle.pipeline.design import FIGURES, output_folder
+    from segshuffle.pipeline.design import ACCOUNTINGS, output_folder
     from segshuffle.pipeline.processor import same_instructions
-    from segshuffle.pipeline.scenarios import panels, scenarios, settings
+    from segshuffle.pipeline.scenarios import scenarios, settings
+    from segshuffle.pipeline import manifest
+    from segshuffle.studies.reproduction.outputs import panel_figures
 except ImportError as error:
     raise WorkflowError(
         f"{error}: install the package into this environment first (make install, or pip install -e .)"
@@ -42,7 +44,10 @@ OUT = output_folder(config)
 SETTINGS = {setting.id: setting for setting in settings(config)}
 SCENARIOS = {scenario.id: scenario for scenario in scenarios(config)}
 FETCHED = [name for name in config["datasets"] if datasets.every()[name].obtain]
-FORMATS = ["pdf", "svg", "png"]
+PANEL_FIGURES = panel_figures(list(SCENARIOS.values()))
+FORMATS = manifest.FORMATS
+TARGETS = manifest.targets(config, list(SCENARIOS.values()))
+RESULTS = [f"{OUT}/{path}" for path in manifest.results(TARGETS)]
 
 
 def part(*keys):
@@ -99,12 +104,20 @@ def commit():
         return "unknown"
 
 
-def panel_settings(figure):
-    """Panels of a figure as plain values for params; any name but fig2 ... fig6 means all panels."""
-    chosen = panels(config, figure) if figure in FIGURES else SCENARIOS.values()
+def panel_tables(panels, accountings):
+    """Tables of some panels under some accountings."""
     return [
-        {"setting": asdict(panel.setting), "split": panel.split} for panel in chosen
+        f"{OUT}/panels/{accounting}/{panel.id}.csv"
+        for accounting in accountings
+        for panel in panels
     ]
+
+
+def drawn_tables(figure):
+    """What a figure of the panels is drawn from; on the proven side the paper's curve is drawn beside."""
+    shown = PANEL_FIGURES[figure]
+    beside = ACCOUNTINGS[: ACCOUNTINGS.index(shown.accounting) + 1]
+    return panel_tables(shown.panels, beside)
 
 
 def data_of(wildcards):
@@ -145,22 +158,6 @@ def is_stand_in(record):
         record.is_file()
         and json.loads(record.read_text(encoding="utf-8"))["kind"] == "stand-in"
     )
-
-
-def amplification_files(items):
-    """Figures and tables of some items, by name."""
-    return [
-        *expand(
-            f"{OUT}/figures/{{item}}.{{format}}",
-            item=[item for item in items if item in design.FIGURES],
-            format=FORMATS,
-        ),
-        *expand(f"{OUT}/amplification/{{item}}.csv", item=items),
-        *expand(
-            f"{OUT}/amplification/{{item}}.md",
-            item=[item for item in items if item in design.TABLES],
-        ),
-    ]
 
 
 REFRESHED = {name: refreshed(name) for name in FETCHED}

@@ -1,26 +1,11 @@
 # Inputs: what a run has made. Outputs: one self-contained page about it.
-PAGE_FIGURES = [
-    *FIGURES,
-    "summary",
-    "audit",
-    *[f"{figure}-tight" for figure in [*FIGURES, "messages"]],
-    "limit",
-    "levels",
-    *[
-        figure
-        for figure in design.FIGURES
-        if config["edition"] == "full" or figure in SAMPLE
-    ],
-    "referee",
-]
 
 
 rule page:
     """One page with all figures, interactive charts, tables and verdicts; opens in a browser without a network."""
     input:
         errors=rules.aggregate.output[0],
-        tight=rules.collect_tight.output.table,
-        summary=rules.collect_tight.output.summary,
+        summary=rules.proven_summary.output.table,
         claims=rules.verdicts.output.table,
         audit=rules.figure_audit.output.table,
         limit=rules.limit.output.table,
@@ -29,10 +14,10 @@ rule page:
         provenance=rules.provenance.output.provenance,
         config=rules.provenance.output.config,
         amplification=[
-            path for path in AMPLIFICATION_IN_ALL if path.endswith("claims.csv")
+            path for path in RESULTS if path.endswith("amplification/claims.csv")
         ],
         referee=rules.referee_verdicts.output.verdicts,
-        figures=expand(f"{OUT}/figures/{{figure}}.svg", figure=PAGE_FIGURES),
+        figures=[path for path in RESULTS if path.endswith(".svg")],
         assets=[
             os.path.relpath(path)
             for path in sorted((ROOT / "src/segshuffle/page/assets").iterdir())

@@ -79,13 +79,3 @@ rule referee_verdicts:
         edition=config["edition"],
     script:
         "../scripts/referee_verdicts.py"
-
-
-localrules:
-    referee,
-
-
-rule referee:
-    """The referee: upper bounds of one message, published and proven, against proven lower bounds."""
-    input:
-        rules.referee_verdicts.output,

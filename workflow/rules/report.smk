@@ -1,60 +1,6 @@
 # Inputs: everything a run has made. Outputs: verdicts, runtimes, provenance, and what each file is.
 
 
-rule verdicts:
-    """Verdict on every statement of the paper's section 6."""
-    input:
-        table=rules.aggregate.output,
-        reference="config/reference/claims.yaml",
-        code=code("claims.py"),
-    output:
-        table=report(
-            f"{OUT}/claims.csv",
-            caption="../report/claims.rst",
-            category="Verdicts",
-            labels={"what": "statements of the paper's section 6"},
-        ),
-        readable=f"{OUT}/claims.md",
-    log:
-        f"{OUT}/logs/claims.log",
-    benchmark:
-        f"{OUT}/benchmarks/claims.tsv"
-    conda:
-        CONDA
-    threads: 1
-    resources:
-        mem_mb=memory(130),
-        runtime=minutes(3),
-    params:
-        config=part("delta_times_n", "levels", "splits", "competitors"),
-        edition=config["edition"],
-    script:
-        "../scripts/claims.py"
-
-
-RESULTS = [
-    *rules.aggregate.output,
-    *rules.verdicts.output,
-    *expand(
-        f"{OUT}/figures/{{figure}}.{{format}}",
-        figure=[*FIGURES, "summary"],
-        format=FORMATS,
-    ),
-    *rules.collect_tight.output,
-    *rules.limit.output,
-    *rules.figure_audit.output,
-    *rules.referee_verdicts.output,
-    *AMPLIFICATION_IN_ALL,
-    *rules.figure_levels.output,
-    *expand(f"{OUT}/levels/{{setting}}.csv", setting=SETTINGS),
-    *expand(
-        f"{OUT}/figures/{{figure}}-tight.{{format}}",
-        figure=[*FIGURES, "messages"],
-        format=FORMATS,
-    ),
-]
-
-
 rule provenance:
     """Versions, commit, seed, data source, hashes of figures, tables and verdicts; the effective configuration; a guide."""
     input:
@@ -112,7 +58,7 @@ rule runtimes:
     params:
         folder=f"{OUT}/benchmarks",
         jobs=sorted(
-            {*SETTINGS, *SCENARIOS, *FIGURES, "summary", "messages"}
+            {*SETTINGS, *SCENARIOS, *PANEL_FIGURES}
             | {*config["referee"]["cases"], *design.ITEMS}
         ),
     script:

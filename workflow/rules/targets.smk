@@ -1,158 +1,38 @@
-# Targets: what a user asks for by name.
-DOCS = [
-    *FIGURES,
-    "summary",
-    "fig2-tight",
-    "messages-tight",
-    "audit",
-    "limit",
-    "levels",
-    "referee",
-    "decomposition2",
-    "variation1",
-    "personalized4",
-]
+# Inputs: what the studies declare in their outputs.py. Outputs: targets, by name; copies in docs/.
+COPIES = manifest.copies()
 
 
 localrules:
     all,
-    figures,
-    claims,
-    fig2,
-    fig3,
-    fig4,
-    fig5,
-    fig6,
-    tight,
-    audit,
-    fig_levels,
-    fig2_tight,
-    fig3_tight,
-    fig4_tight,
-    fig5_tight,
-    fig6_tight,
     docs_figures,
 
 
-rule figures:
-    """Figures 2-6 and the summary."""
-    input:
-        expand(
-            f"{OUT}/figures/{{figure}}.{{format}}",
-            figure=[*FIGURES, "summary"],
-            format=FORMATS,
-        ),
+for target in TARGETS:
 
+    rule:
+        name:
+            target.name
+        input:
+            [f"{OUT}/{path}" for path in target.files],
+        localrule: True
 
-rule claims:
-    """Verdicts on the statements of the paper."""
-    input:
-        rules.verdicts.output,
-
-
-rule fig2:
-    """Figure 2: MSNBC, level split S1."""
-    input:
-        expand(f"{OUT}/figures/fig2.{{format}}", format=FORMATS),
-
-
-rule fig3:
-    """Figure 3: synthetic data, level split S1."""
-    input:
-        expand(f"{OUT}/figures/fig3.{{format}}", format=FORMATS),
-
-
-rule fig4:
-    """Figure 4: MSNBC, level splits S2 and S3."""
-    input:
-        expand(f"{OUT}/figures/fig4.{{format}}", format=FORMATS),
-
-
-rule fig5:
-    """Figure 5: synthetic data, level split S2."""
-    input:
-        expand(f"{OUT}/figures/fig5.{{format}}", format=FORMATS),
-
-
-rule fig6:
-    """Figure 6: synthetic data, level split S3."""
-    input:
-        expand(f"{OUT}/figures/fig6.{{format}}", format=FORMATS),
-
-
-rule tight:
-    """Figures 2-6 with proven accounting, error against messages per user, and the summary over all panels."""
-    input:
-        rules.collect_tight.output,
-        rules.limit.output,
-        expand(
-            f"{OUT}/figures/{{figure}}-tight.{{format}}",
-            figure=[*FIGURES, "messages"],
-            format=FORMATS,
-        ),
-
-
-rule audit:
-    """What the published guarantee is worth in the full view of the server: table and figure."""
-    input:
-        rules.figure_audit.output,
-
-
-rule fig_levels:
-    """Error over the privacy of the levels themselves."""
-    input:
-        rules.figure_levels.output,
-
-
-rule fig2_tight:
-    """Figure 2 with proven accounting for everybody."""
-    input:
-        expand(f"{OUT}/figures/fig2-tight.{{format}}", format=FORMATS),
-
-
-rule fig3_tight:
-    """Figure 3 with proven accounting for everybody."""
-    input:
-        expand(f"{OUT}/figures/fig3-tight.{{format}}", format=FORMATS),
-
-
-rule fig4_tight:
-    """Figure 4 with proven accounting for everybody."""
-    input:
-        expand(f"{OUT}/figures/fig4-tight.{{format}}", format=FORMATS),
-
-
-rule fig5_tight:
-    """Figure 5 with proven accounting for everybody."""
-    input:
-        expand(f"{OUT}/figures/fig5-tight.{{format}}", format=FORMATS),
-
-
-rule fig6_tight:
-    """Figure 6 with proven accounting for everybody."""
-    input:
-        expand(f"{OUT}/figures/fig6-tight.{{format}}", format=FORMATS),
+    # what `snakemake --list` says
+    workflow.get_rule(target.name).docstring = target.what
 
 
 rule docs_figures:
     """Copy the figures and verdicts of a full run to docs/, for the README and the documents there."""
     input:
-        figures=expand("results/figures/{figure}.png", figure=DOCS),
-        claims="results/claims.md",
-        tight="results/tight-summary.md",
-        amplification="results/amplification/claims.md",
-        referee="results/referee.md",
+        [f"results/{path}" for path in COPIES],
     output:
-        figures=expand("docs/figures/{figure}.png", figure=DOCS),
-        claims="docs/claims.md",
-        tight="docs/tight-summary.md",
-        amplification="docs/amplification-claims.md",
-        referee="docs/referee-table.md",
+        [f"docs/{name}" for name in COPIES.values()],
     log:
         "results/logs/docs_figures.log",
     conda:
         CONDA
+    params:
+        commands=" && ".join(
+            f"cp 'results/{path}' 'docs/{name}'" for path, name in COPIES.items()
+        ),
     shell:
-        "(cp {input.figures:q} docs/figures/ && cp {input.claims:q} {output.claims:q} "
-        "&& cp {input.tight:q} {output.tight:q} && cp {input.amplification:q} {output.amplification:q} "
-        "&& cp {input.referee:q} {output.referee:q}) > {log:q} 2>&1"
+        "({params.commands}) > {log:q} 2>&1"

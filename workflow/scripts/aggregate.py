@@ -1,14 +1,13 @@
-"""Collect the errors of all panels into one tidy table; see segshuffle.studies.reproduction.aggregate."""
+"""Put the tables of all panels into one; see segshuffle.studies.reproduction.aggregate."""
 
 from pathlib import Path
 
-from segshuffle.pipeline.design import scenario_from
+import pandas as pd
+
 from segshuffle.pipeline.jobs import logged, to_csv, write_atomically
-from segshuffle.studies.reproduction.aggregate import Folder, collect, summarise_folder
+from segshuffle.studies.reproduction.aggregate import collect
 
 with logged(snakemake.log[0]):
-    folder = Folder.of(Path(snakemake.output[0]).parent)
-    scenarios = [scenario_from(values) for values in snakemake.params.scenarios.values()]
-    table = collect([summarise_folder(snakemake.params.config, scenario, folder) for scenario in scenarios])
+    table = collect([pd.read_csv(path) for path in snakemake.input.tables])
     write_atomically(Path(snakemake.output[0]), to_csv(table))
-    print(f"{len(table)} rows from {len(scenarios)} panels")
+    print(f"{len(table)} rows from {len(snakemake.input.tables)} tables")

@@ -1,17 +1,14 @@
-"""Draw one of Figures 2-6; see segshuffle.studies.reproduction.figure."""
-
-from pathlib import Path
+"""Draw one figure of the panels; see segshuffle.studies.reproduction.figure."""
 
 import pandas as pd
 
 from segshuffle.pipeline.design import scenario_from
 from segshuffle.pipeline.jobs import logged
 from segshuffle.pipeline.style import save
-from segshuffle.studies.reproduction.aggregate import Folder, summarise_folder
-from segshuffle.studies.reproduction.figure import draw
+from segshuffle.studies.reproduction.figure import DRAWINGS
 
 with logged(snakemake.log[0]):
-    folder = Folder.of(Path(snakemake.input.errors[0]).parent.parent)
-    scenarios = [scenario_from(values) for values in snakemake.params.panels]
-    table = pd.concat([summarise_folder(snakemake.params.config, scenario, folder) for scenario in scenarios])
-    save(draw(table, scenarios, edition=snakemake.params.edition), snakemake.output)
+    given = snakemake.params
+    panels = [scenario_from(values) for values in given.panels]
+    table = pd.concat([pd.read_csv(path) for path in snakemake.input.tables], ignore_index=True)
+    save(DRAWINGS[given.drawing](table, panels, given.accounting, edition=given.edition), snakemake.output)

@@ -10,7 +10,6 @@ with logged(snakemake.log[0]):
     given = snakemake.input
     results = read_results(
         errors=Path(given.errors),
-        tight=Path(given.tight),
         summary=Path(given.summary),
         claims=Path(given.claims),
         audit=Path(given.audit),

@@ -31,7 +31,7 @@ from segshuffle.protocols.messages.server import blanket_kind
 from segshuffle.protocols.poisson import PoissonSegmented
 from segshuffle.protocols.segmented import Segmented
 
-ACCOUNTANTS = ("tight", "published")
+ACCOUNTANTS = ("proven", "published")
 _MAX_LEVELS_BYTES = 2**30
 
 
@@ -43,7 +43,7 @@ def simulate_file(
     level_counts: Sequence[tuple[float, int]] | None = None,
     levels_path: Path | str | None = None,
     levels: Sequence[float] | None = None,
-    accountant: str = "tight",
+    accountant: str = "proven",
     max_messages: float | None = None,
     copies_max: float = 1.0,
     messages: bool = False,
@@ -69,10 +69,10 @@ def simulate_file(
     levels : sequence of float, optional
         The levels on offer, E_1 < ... < E_K; needed with `levels_path`, because what is on offer is public and must not
         be read off the users' choices.
-    accountant : {"tight", "published"}
-        "tight": Poisson blanket, proven. "published": Algorithm 2 with the paper's accountant, not proven.
+    accountant : {"proven", "published"}
+        "proven": Poisson blanket. "published": Algorithm 2 with the paper's accountant, not proven.
     max_messages, copies_max : float
-        Budget of messages per user and largest expected copies of an item; "tight" only.
+        Budget of messages per user and largest expected copies of an item; "proven" only.
     messages : bool
         Message by message, or at the level of counts.
     level_privacy : LevelPrivacy, optional
@@ -258,9 +258,9 @@ def _by_count(given: _Input, method: Method, rng: np.random.Generator, _chunk_us
 def _method(accountant: str, max_messages: float | None, copies_max: float) -> Method:
     if accountant not in ACCOUNTANTS:
         raise ParameterError("accountant", accountant, f"one of {', '.join(ACCOUNTANTS)}")
-    if accountant == "tight":
+    if accountant == "proven":
         return PoissonSegmented(copies_max=copies_max, max_messages=max_messages)
-    only = "with accountant 'published' (budgets and copies need 'tight')"
+    only = "with accountant 'published' (budgets and copies need 'proven')"
     if max_messages is not None:
         raise ParameterError("max_messages", max_messages, f"left out {only}")
     if copies_max != 1.0:

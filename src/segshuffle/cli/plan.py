@@ -58,7 +58,7 @@ def run(options: argparse.Namespace) -> str:
     counts = uniform_item_counts(problem)
     if options.item_frequencies is not None:
         counts = problem.n_users * _frequencies(options.item_frequencies, problem.domain_size, problem.set_size)
-    values = (_tight if options.accountant == "tight" else _published)(options, problem, counts)
+    values = (_proven if options.accountant == "proven" else _published)(options, problem, counts)
     public = {
         "levels": list(problem.levels),
         "level_counts": list(problem.level_counts),
@@ -87,7 +87,7 @@ def _published(options: argparse.Namespace, problem: Problem, counts: Any) -> di
     }
 
 
-def _tight(options: argparse.Namespace, problem: Problem, counts: Any) -> dict[str, Any]:
+def _proven(options: argparse.Namespace, problem: Problem, counts: Any) -> dict[str, Any]:
     from segshuffle.protocols.poisson import PoissonSegmented, least_blankets
     from segshuffle.protocols.segmented import mse_bound
 

@@ -95,9 +95,9 @@ def add_collection(parser: argparse.ArgumentParser, *, about_levels: str) -> Non
     )
     parser.add_argument(
         "--accountant",
-        choices=["tight", "published"],
-        default="tight",
-        help="whose privacy analysis: tight is proven and has the smaller error (default); published is the paper's, "
+        choices=["proven", "published"],
+        default="proven",
+        help="whose privacy analysis: proven has a proof and the smaller error (default); published is the paper's, "
         "not proven",
     )
     parser.add_argument(
@@ -105,13 +105,13 @@ def add_collection(parser: argparse.ArgumentParser, *, about_levels: str) -> Non
         type=number,
         default=1.0,
         metavar="COPIES",
-        help="tight only: most messages that a user sends about one held item, on average (default 1)",
+        help="proven only: most messages that a user sends about one held item, on average (default 1)",
     )
     parser.add_argument(
         "--max-messages",
         type=number,
         metavar="MESSAGES",
-        help="tight only: most messages that a user sends altogether, on average",
+        help="proven only: most messages that a user sends altogether, on average",
     )
 
 

@@ -48,11 +48,11 @@ def build(results: Results, figures: Mapping[str, str]) -> str:
     results : Results
         The run's tables.
     figures : mapping of str to str
-        Name (as in `pictures.GROUPS`) -> SVG text of every figure to show.
+        Name (as in `pictures.groups`) -> SVG text of every figure to show.
     """
     groups = [
         (group, [_shown(picture, figures[picture.name], results) for picture in group.pictures])
-        for group in groups_of(figures)
+        for group in groups_of(figures, results.scenarios)
     ]
     papers = results.amplification_claims
     environment = jinja2.Environment(
@@ -73,7 +73,7 @@ def build(results: Results, figures: Mapping[str, str]) -> str:
         amplification=[] if papers is None else tables.verdicts(papers),
         amplification_tally={} if papers is None else tables.tally(papers),
         audit_table=tables.audit_table(results),
-        tight_tables=(tables.tight_table(results), tables.copies_table(results)),
+        proven_tables=(tables.proven_table(results), tables.copies_table(results)),
         referee_table=None if results.referee is None else tables.referee_table(results.referee),
         runtime_table=tables.runtime_table(results),
         provenance_tables=tables.provenance_tables(results),
@@ -91,7 +91,7 @@ def plotly_text() -> str:
 
 
 def _shown(picture: Picture, svg: str, results: Results) -> Shown:
-    panels = [_shown_panel(panel) for panel in results.panels(picture.panels)] if picture.panels else []
+    panels = [_shown_panel(panel) for panel in results.figures().get(picture.panels, [])]
     # a data address is quoted by `data_uri` but for these two
     uri = data_uri(svg).replace("&", "&amp;").replace('"', "&quot;")
     return Shown(picture, Markup(uri), picture.alternative(results), panels)

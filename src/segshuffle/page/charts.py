@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -12,7 +11,7 @@ import plotly.graph_objects as go
 from segshuffle.looks import TINTS, Look
 from segshuffle.page.numbers import measured, nearest
 from segshuffle.page.results import Panel
-from segshuffle.protocols.registry import look_of, looks_in
+from segshuffle.pipeline.design import ACCOUNTINGS
 
 _WIDTH = 2.0
 #: matplotlib's markers in plotly's words.
@@ -35,9 +34,9 @@ _SYMBOLS = {
 }
 #: Symbol of markers that the page has no word for; label and dashes still tell such curves apart.
 _OTHER_SYMBOL = "circle"
-PAPER, PROVEN = "paper", "proven"
+PAPER, PROVEN = ACCOUNTINGS
 #: Proven methods that are drawn at first, beside all of the paper's.
-_AT_FIRST = ("tight", "tight-copies", "curator-weighted")
+_AT_FIRST = ("poisson", "poisson-copies", "curator-weighted")
 _POINT = (
     "<b>%{fullData.name}</b><br>m = %{x:.4~g}<br>MSE %{y:.3g} ± %{customdata[0]:.1g} (2 standard errors)"
     "<br>closed form %{customdata[1]:.3g}<br>%{customdata[2]:.3g} messages per user<extra></extra>"
@@ -68,7 +67,7 @@ def chart(panel: Panel) -> Chart:
     Parameters
     ----------
     panel : Panel
-        Rows of results/mse.csv and results/tight.csv. Measured means are drawn, with two standard errors on curves;
+        Rows of results/mse.csv. Measured means are drawn, with two standard errors on curves;
         methods that choose their own m are level lines.
 
     Returns
@@ -79,26 +78,16 @@ def chart(panel: Panel) -> Chart:
     figure = go.Figure()
     keys: list[Key] = []
     x = [float(value) for value in panel.curve["blanket_per_user"]]
-    for method, group, look in _order(panel):
-        if method == "segmented":
-            _curve(figure, keys, _key(method, look, group), panel.curve)
-        elif method == "optimum":
-            _star(figure, keys, panel.errors[panel.errors["optimum"]], x)
-        elif group == PROVEN and not panel.proven_curve(method).empty:
-            _curve(figure, keys, _key(method, look, group), panel.proven_curve(method))
-        else:
-            rows = panel.competitors if group == PAPER else panel.proven_points
-            _level(figure, keys, _key(method, look, group), rows[rows["method"] == method], x)
+    for group in ACCOUNTINGS:
+        looks, points = panel.looks(group), panel.points(group)
+        for method, rows in panel.curves(group).items():
+            _curve(figure, keys, _key(looks[method], method, group), rows)
+        if group == PAPER:
+            _star(figure, keys, looks["segmented"], panel.optimum, x)
+        for method in [method for method in looks if method in set(points["method"])]:
+            _level(figure, keys, _key(looks[method], method, group), points[points["method"] == method], x)
     figure.update_layout(template="none", showlegend=False, **_layout(x))
     return Chart(str(figure.to_json(pretty=False, engine="json")), tuple(keys))
-
-
-def _order(panel: Panel) -> Iterable[tuple[str, str, Look]]:
-    """Methods of a panel in the order of the legend: the paper's, then the proven ones."""
-    ours = look_of("segmented")
-    yield from (("segmented", PAPER, ours), ("optimum", PAPER, ours))
-    yield from ((name, PAPER, look) for name, look in looks_in(panel.errors).items() if name != "segmented")
-    yield from ((name, PROVEN, look) for name, look in looks_in(panel.tight).items())
 
 
 def _curve(figure: go.Figure, keys: list[Key], key: Key, rows: pd.DataFrame) -> None:
@@ -119,8 +108,6 @@ def _curve(figure: go.Figure, keys: list[Key], key: Key, rows: pd.DataFrame) -> 
 
 def _level(figure: go.Figure, keys: list[Key], key: Key, rows: pd.DataFrame, x: list[float]) -> None:
     """A method with one number, as a level line that can be pointed at everywhere."""
-    if rows.empty:
-        return
     row = rows.iloc[0]
     own = "" if row["blanket_per_user"] == 0 else f"<br>its own m = {nearest(row['blanket_per_user'])}"
     _add(
@@ -138,11 +125,10 @@ def _level(figure: go.Figure, keys: list[Key], key: Key, rows: pd.DataFrame, x: 
     )
 
 
-def _star(figure: go.Figure, keys: list[Key], rows: pd.DataFrame, x: list[float]) -> None:
+def _star(figure: go.Figure, keys: list[Key], look: Look, rows: pd.DataFrame, x: list[float]) -> None:
     """Where optimizeParameter puts m, if that is inside the panel."""
     rows = rows[(rows["blanket_per_user"] >= x[0]) & (rows["blanket_per_user"] <= x[-1])]
     if not rows.empty:
-        look = look_of("segmented")
         _add(
             figure,
             keys,
@@ -172,7 +158,7 @@ def _add(figure: go.Figure, keys: list[Key], key: Key, **trace: Any) -> None:
     keys.append(key)
 
 
-def _key(method: str, look: Look, group: str) -> Key:
+def _key(look: Look, method: str, group: str) -> Key:
     dashes = "solid" if look.dashes == "-" else ",".join(f"{_WIDTH * float(length):g}px" for length in look.dashes[1])
     return Key(
         look.label,

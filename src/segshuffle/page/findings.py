@@ -22,8 +22,8 @@ class Chapter(NamedTuple):
 
 
 def story(results: Results) -> list[Chapter]:
-    """What came out, what did not, what the audit found, what the tight protocol gains."""
-    chapters = [_came_out(results), _did_not(results), _audit(results), _tight(results)]
+    """What came out, what did not, what the audit found, what the proven protocol gains."""
+    chapters = [_came_out(results), _did_not(results), _audit(results), _proven(results)]
     return chapters if results.referee is None else [*chapters, _referee(results.referee)]
 
 
@@ -35,10 +35,10 @@ def _came_out(results: Results) -> Chapter:
     )
     if "not evaluated" in counts:
         sizes += f" {counts['not evaluated']} could not be judged, because this run lacks their panels."
-    least = [float(panel.curve["mse_expected"].min()) for panel in results.panels("all")]
+    least = [float(panel.curve["mse_expected"].min()) for panel in results.panels()]
     rivals = [
-        float(panel.competitors.loc[panel.competitors["method"] != "inverse-variance-sepmm", "mse_expected"].min())
-        for panel in results.panels("all")
+        float(rivals.loc[rivals["method"] != "inverse-variance-sepmm", "mse_expected"].min())
+        for rivals in (panel.points("published") for panel in results.panels())
     ]
     saved = pd.Series([1.0 - ours / theirs for ours, theirs in zip(least, rivals, strict=True)])
     repetitions = count(results.errors["repetitions"].min())
@@ -93,10 +93,10 @@ def _audit(results: Results) -> Chapter:
     return Chapter("What the audit found", "#audit", "the audit", tuple(sentences))
 
 
-def _tight(results: Results) -> Chapter:
+def _proven(results: Results) -> Chapter:
     summary = results.summary
     gain, rival, curator = (
-        summary[name] for name in ("published_over_tight", "competitor_over_tight", "tight_over_curator")
+        summary[name] for name in ("published_over_poisson", "competitor_over_poisson", "poisson_over_curator")
     )
     # a competitor with the same plan differs by rounding only
     better = int((rival > 1.0 + 1e-6).sum())
@@ -105,10 +105,10 @@ def _tight(results: Results) -> Chapter:
     sentences = [
         "A Poisson blanket makes the counters independent. Its accounting is exact and needs no group privacy.",
         f"At the same (ε, δ) the published protocol has {nearest(gain.min())} to {nearest(gain.max())} times the "
-        f"error of the tight one ({len(summary)} panels).",
+        f"error of ours ({len(summary)} panels).",
         f"Against the best proven competitor it has less error in {better} panels (up to {nearest(rival.max())} "
         f"times less) and the same in {same}{f'; in {worse} it has more' if worse else ''}.",
-        f"A trusted curator would still be better: the tight error is {nearest(curator.min())} to "
+        f"A trusted curator would still be better: our error is {nearest(curator.min())} to "
         f"{nearest(curator.max())} times the curator's.",
     ]
     if budgets := budgets_of(summary):
@@ -117,7 +117,7 @@ def _tight(results: Results) -> Chapter:
             f"With whole copies and up to {budgets[-1]:g} messages per user that factor falls to "
             f"{nearest(most.min())} to {nearest(most.max())}."
         )
-    return Chapter("What the tight protocol gains", "#tight", "the proven protocols", tuple(sentences))
+    return Chapter("What the proven protocol gains", "#proven", "the proven protocols", tuple(sentences))
 
 
 def _referee(found: pd.DataFrame) -> Chapter:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
@@ -11,8 +11,7 @@ from segshuffle.datasets.registry import dataset_label
 from segshuffle.page.numbers import at_most, nearest
 from segshuffle.page.results import Panel, Results
 from segshuffle.page.tables import audited, budgets_of, worst_over_splits
-from segshuffle.pipeline.design import FIGURES
-from segshuffle.protocols.registry import look_of
+from segshuffle.pipeline.design import ACCOUNTINGS, FIGURES, Scenario, figures_of
 from segshuffle.studies.amplification import design as amplification
 
 Words = Callable[[Results], str]
@@ -58,44 +57,45 @@ def _least(panel: Panel) -> str:
     curve = panel.curve
     best = curve.iloc[int(curve["mse_expected"].argmin())]
     ends = curve.iloc[[0, -1]]["mse_mean"].tolist()
-    rivals = ", ".join(
-        f"{look_of(row['method'], parameters=row.get('parameters')).label} {nearest(row['mse_mean'], digits=2)}"
-        for row in panel.competitors.to_dict("records")
-    )
     return (
         f"({panel.letter}) {panel.name}. The segmented protocol's error goes from {nearest(ends[0], digits=2)} at "
         f"m = {curve['blanket_per_user'].min():g} to its least, {nearest(best['mse_mean'], digits=2)} at "
         f"m = {best['blanket_per_user']:g}, and to {nearest(ends[1], digits=2)} at "
-        f"m = {curve['blanket_per_user'].max():g}. Level lines, lowest first: {rivals}."
+        f"m = {curve['blanket_per_user'].max():g}. Level lines, lowest first: {_rivals(panel, 'published')}."
+    )
+
+
+def _rivals(panel: Panel, accounting: str) -> str:
+    looks = panel.looks(accounting)
+    return ", ".join(
+        f"{looks[row['method']].label} {nearest(row['mse_mean'], digits=2)}"
+        for row in panel.points(accounting).to_dict("records")
     )
 
 
 def _least_proven(panel: Panel) -> str:
-    curves = {name: panel.proven_curve(name) for name in ("sound-group", "tight", "tight-copies")}
     parts = []
-    for name, rows in {"segmented": panel.curve, **curves}.items():
-        best = rows.iloc[int(rows["mse_expected"].argmin())]
-        label = look_of(name).label
-        parts.append(f"{label}: {nearest(best['mse_mean'], digits=2)} at m = {best['blanket_per_user']:g}")
-    rivals = ", ".join(
-        f"{look_of(row['method'], parameters=row.get('parameters')).label} {nearest(row['mse_mean'], digits=2)}"
-        for row in panel.proven_points.to_dict("records")
-    )
-    return f"({panel.letter}) {panel.name}. Least errors: {'; '.join(parts)}. Level lines, lowest first: {rivals}."
+    for accounting in ACCOUNTINGS:
+        for name, rows in panel.curves(accounting).items():
+            best = rows.iloc[int(rows["mse_expected"].argmin())]
+            label = panel.looks(accounting)[name].label
+            parts.append(f"{label}: {nearest(best['mse_mean'], digits=2)} at m = {best['blanket_per_user']:g}")
+    said, rivals = "; ".join(parts), _rivals(panel, "proven")
+    return f"({panel.letter}) {panel.name}. Least errors: {said}. Level lines, lowest first: {rivals}."
 
 
 def _of_panels(figure: str, describe: Callable[[Panel], str]) -> Words:
     """Alternative text made of one description per panel."""
     return lambda results: (
         "Line charts of squared error over blanket messages per user m, both axes logarithmic. "
-        + " ".join(describe(panel) for panel in results.panels(figure))
+        + " ".join(describe(panel) for panel in results.figures()[figure])
     )
 
 
 def _summary(results: Results) -> str:
-    panels = results.panels("all")
+    panels = results.panels()
     ratios = {
-        panel.name: float(panel.competitors["mse_expected"].iloc[0] / panel.curve["mse_expected"].min())
+        panel.name: float(panel.points("published")["mse_expected"].iloc[0] / panel.curve["mse_expected"].min())
         for panel in panels
     }
     low, high = min(ratios, key=lambda name: ratios[name]), max(ratios, key=lambda name: ratios[name])
@@ -174,18 +174,29 @@ def _referee(results: Results) -> str:
 
 
 _KIND = "The segmented protocol's privacy numbers are as published; its competitors' are as the table of a panel says."
-_TIGHT = "All privacy numbers are proven but the paper's own curve (black), which is drawn for comparison."
+_PROVEN = "All privacy numbers are proven but the paper's own curve (black), which is drawn for comparison."
 
 
-def _paper_figure(name: str) -> Picture:
-    dataset, splits = FIGURES[name]
-    title = f"Figure {name.removeprefix('fig')}: {dataset_label(dataset, 'real')}, split {' and '.join(splits)}"
+def _shows(panels: Sequence[Scenario]) -> str:
+    """Datasets and splits of a figure, in words."""
+    datasets = dict.fromkeys(dataset_label(panel.setting.dataset, "real") for panel in panels)
+    splits = dict.fromkeys(panel.split for panel in panels)
+    return f"{' and '.join(datasets)}, split {' and '.join(splits)}"
+
+
+def _number(name: str) -> str:
+    """Number of a figure of the paper; nothing for what the paper does not show."""
+    return f"Figure {name.removeprefix('fig')}: " if name in FIGURES else ""
+
+
+def _paper_figure(name: str, panels: Sequence[Scenario]) -> Picture:
+    title = f"{_number(name)}{_shows(panels)}"
     return Picture(name, title, f"Error over blanket messages per user m. {_KIND}", _of_panels(name, _least), name)
 
 
-def _tight_figure(name: str) -> Picture:
-    title = f"Figure {name.removeprefix('fig')} with proven accounting for everybody"
-    return Picture(f"{name}-tight", title, _TIGHT, _of_panels(name, _least_proven))
+def _proven_figure(name: str, panels: Sequence[Scenario]) -> Picture:
+    title = f"{_number(name)}{_shows(panels)}, with proven accounting for everybody"
+    return Picture(f"{name}-proven", title, _PROVEN, _of_panels(name, _least_proven))
 
 
 def _amplification_group(paper: str) -> Group:
@@ -211,18 +222,31 @@ def _amplification_group(paper: str) -> Group:
     )
 
 
-#: All groups, in the order of the page. The page shows those whose files it is given.
-GROUPS: tuple[Group, ...] = (
-    Group(
+def groups(every: Sequence[Scenario]) -> tuple[Group, ...]:
+    """All groups of a run with these panels, in the order of the page."""
+    figures = figures_of(every)
+    return (
+        _paper_group(figures),
+        *_AUDIT,
+        _proven_group(figures),
+        *_OTHERS,
+    )
+
+
+def _paper_group(figures: Mapping[str, Sequence[Scenario]]) -> Group:
+    return Group(
         "figures",
         "The paper's figures",
         "Figures 2–6 of the paper",
         "Shaded bands are two standard errors. Open a panel below a figure for its interactive chart and its numbers.",
         (
-            *map(_paper_figure, FIGURES),
+            *(_paper_figure(name, panels) for name, panels in figures.items()),
             Picture("summary", "All panels at a glance", "Ratios of closed-form errors, each at its best m.", _summary),
         ),
-    ),
+    )
+
+
+_AUDIT = (
     Group(
         "audit",
         "Audit",
@@ -237,15 +261,19 @@ GROUPS: tuple[Group, ...] = (
             ),
         ),
     ),
-    Group(
-        "tight",
-        "Tight protocol",
-        "The proven and tight protocol",
+)
+
+
+def _proven_group(figures: Mapping[str, Sequence[Scenario]]) -> Group:
+    return Group(
+        "proven",
+        "Proven protocol",
+        "The proven protocol",
         "The same panels, the same (ε, δ), proven accounting for everybody.",
         (
-            *map(_tight_figure, FIGURES),
+            *(_proven_figure(name, panels) for name, panels in figures.items()),
             Picture(
-                "messages-tight",
+                "messages-proven",
                 "What each message buys",
                 "Error over that of the trusted curator with one weight per level; closed forms, proven accounting.",
                 _messages,
@@ -257,7 +285,10 @@ GROUPS: tuple[Group, ...] = (
                 _limit,
             ),
         ),
-    ),
+    )
+
+
+_OTHERS = (
     Group(
         "levels",
         "Private levels",
@@ -290,7 +321,7 @@ GROUPS: tuple[Group, ...] = (
 )
 
 
-def groups_of(names: Iterable[str]) -> list[Group]:
+def groups_of(names: Iterable[str], every: Sequence[Scenario]) -> list[Group]:
     """The groups with the pictures that are at hand; a file that no group knows is an error.
 
     Raises
@@ -299,14 +330,15 @@ def groups_of(names: Iterable[str]) -> list[Group]:
         Names the unknown files.
     """
     given = set(names)
-    known = {picture.name for group in GROUPS for picture in group.pictures}
+    listed = groups(every)
+    known = {picture.name for group in listed for picture in group.pictures}
     if given - known:
         raise KeyError(f"no group of segshuffle.page.pictures has the figures {sorted(given - known)}")
     kept = (
         Group(
             group.id, group.short, group.title, group.introduction, tuple(p for p in group.pictures if p.name in given)
         )
-        for group in GROUPS
+        for group in listed
     )
     return [group for group in kept if group.pictures]
 

@@ -11,10 +11,13 @@ from typing import Any
 import pandas as pd
 
 from segshuffle.datasets.registry import dataset_label, every
-from segshuffle.pipeline.design import FIGURES, Scenario, Setting
+from segshuffle.looks import Look
+from segshuffle.pipeline.design import Scenario, Setting, figures_of
+from segshuffle.pipeline.style import letters
+from segshuffle.protocols.registry import looks_in
+from segshuffle.studies.reproduction.aggregate import points_of, rows_of
 
 SETTING = ["dataset", "n_users", "set_size", "domain_size"]
-_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 @dataclass(frozen=True)
@@ -29,15 +32,14 @@ class Panel:
         Letter in its figure.
     source : str
         "real", "stand-in" or "synthetic".
-    errors, tight : DataFrame
-        Its rows of results/mse.csv and results/tight.csv.
+    errors : DataFrame
+        Its rows of results/mse.csv, both accountings.
     """
 
     scenario: Scenario
     letter: str
     source: str
     errors: pd.DataFrame
-    tight: pd.DataFrame
 
     @property
     def id(self) -> str:
@@ -53,28 +55,34 @@ class Panel:
             f"d = {setting.domain_size}, s = {setting.set_size}"
         )
 
+    def looks(self, accounting: str) -> dict[str, Look]:
+        """Look of every method under one accounting, in the order of the legend."""
+        return looks_in(self._of(accounting), accounting)
+
+    def curves(self, accounting: str) -> dict[str, pd.DataFrame]:
+        """Method -> its rows over the grid of m, in the order of the legend."""
+        rows = self._of(accounting)
+        grid = rows[rows["role"] == "grid"].sort_values("blanket_per_user")
+        curves = {method: grid[grid["method"] == method] for method in self.looks(accounting)}
+        return {method: curve for method, curve in curves.items() if len(curve)}
+
+    def points(self, accounting: str) -> pd.DataFrame:
+        """Methods that have one number, lowest expected error first."""
+        return points_of(self._of(accounting)).sort_values("mse_expected", kind="stable")
+
     @property
     def curve(self) -> pd.DataFrame:
         """The paper's protocol over the grid of m."""
-        rows = self.errors[(self.errors["method"] == "segmented") & ~self.errors["optimum"]]
-        return rows.sort_values("blanket_per_user")
+        return self.curves("published")["segmented"]
 
     @property
-    def competitors(self) -> pd.DataFrame:
-        """The paper's competitors, lowest expected error first."""
-        return self.errors[self.errors["method"] != "segmented"].sort_values("mse_expected", kind="stable")
+    def optimum(self) -> pd.DataFrame:
+        """The paper's protocol at the m of optimizeParameter."""
+        rows = self._of("published")
+        return rows[(rows["method"] == "segmented") & (rows["role"] == "best")]
 
-    def proven_curve(self, method: str) -> pd.DataFrame:
-        """A proven protocol over the grid of m."""
-        rows = self.tight[(self.tight["method"] == method) & (self.tight["role"] == "grid")]
-        return rows.sort_values("blanket_per_user")
-
-    @property
-    def proven_points(self) -> pd.DataFrame:
-        """Proven methods without an m of ours, lowest expected error first."""
-        curves = set(self.tight.loc[self.tight["role"] == "grid", "method"])
-        rows = self.tight[(self.tight["role"] == "best") & ~self.tight["method"].isin(curves)]
-        return rows.sort_values("mse_expected", kind="stable")
+    def _of(self, accounting: str) -> pd.DataFrame:
+        return self.errors[self.errors["accounting"] == accounting]
 
 
 @dataclass(frozen=True)
@@ -82,7 +90,6 @@ class Results:
     """All that the page is made of: a function of the run's files and nothing else."""
 
     errors: pd.DataFrame
-    tight: pd.DataFrame
     summary: pd.DataFrame
     claims: pd.DataFrame
     audit: pd.DataFrame
@@ -120,23 +127,30 @@ class Results:
         """Dataset -> real, stand-in or synthetic."""
         return dict(zip(self.errors["dataset"], self.errors["source"], strict=True))
 
-    def panels(self, figure: str) -> list[Panel]:
-        """Panels of one of Figures 2-6 (any other name: all panels), lettered as in the printed figure."""
-        dataset, splits = FIGURES.get(figure, (None, ()))
-        chosen = [s for s in _scenarios(self.errors) if dataset is None or s.setting.dataset == dataset]
-        if dataset is not None:
-            chosen = [s for split in splits for s in chosen if s.split == split]
-        return [self._panel(letter, scenario) for letter, scenario in zip(_LETTERS, chosen, strict=False)]
+    @property
+    def scenarios(self) -> list[Scenario]:
+        """Every panel of the run, in the order of its table."""
+        return _scenarios(self.errors)
+
+    def figures(self) -> dict[str, list[Panel]]:
+        """Figure -> its panels, lettered as in the printed figure."""
+        return {name: self._lettered(panels) for name, panels in figures_of(self.scenarios).items()}
+
+    def panels(self) -> list[Panel]:
+        """All panels, in the order of the table."""
+        return self._lettered(self.scenarios)
+
+    def _lettered(self, scenarios: Sequence[Scenario]) -> list[Panel]:
+        return [self._panel(letter, scenario) for letter, scenario in zip(letters(), scenarios, strict=False)]
 
     def _panel(self, letter: str, scenario: Scenario) -> Panel:
-        errors, tight = (_of(table, scenario) for table in (self.errors, self.tight))
-        return Panel(scenario, letter, str(errors["source"].iloc[0]), errors, tight)
+        rows = rows_of(self.errors, scenario)
+        return Panel(scenario, letter, str(rows["source"].iloc[0]), rows)
 
 
 def read_results(
     *,
     errors: Path,
-    tight: Path,
     summary: Path,
     claims: Path,
     audit: Path,
@@ -152,8 +166,8 @@ def read_results(
 
     Parameters
     ----------
-    errors, tight, summary, claims, audit, limit, runtimes : Path
-        mse.csv, tight.csv, tight-summary.csv, claims.csv, audit.csv, limit.csv, runtimes.csv.
+    errors, summary, claims, audit, limit, runtimes : Path
+        mse.csv, proven-summary.csv, claims.csv, audit.csv, limit.csv, runtimes.csv.
     levels : sequence of Path
         One table of private levels per population.
     provenance, config : Path
@@ -165,7 +179,6 @@ def read_results(
     """
     return Results(
         errors=pd.read_csv(errors),
-        tight=pd.read_csv(tight),
         summary=pd.read_csv(summary),
         claims=pd.read_csv(claims, dtype={"section": str}, keep_default_na=False),
         audit=pd.read_csv(audit),
@@ -190,14 +203,4 @@ def _scenarios(errors: pd.DataFrame) -> list[Scenario]:
             str(row["split"]),
         )
         for row in unique.to_dict("records")
-    ]
-
-
-def _of(table: pd.DataFrame, scenario: Scenario) -> pd.DataFrame:
-    setting = scenario.setting
-    return table[
-        (table["dataset"] == setting.dataset)
-        & (table["n_users"] == setting.n_users)
-        & (table["set_size"] == setting.set_size)
-        & (table["split"] == scenario.split)
     ]

@@ -12,11 +12,11 @@ import pandas as pd
 from segshuffle.datasets.registry import dataset_label
 from segshuffle.page.numbers import NONE, at_least, at_most, count, measured, nearest
 from segshuffle.page.results import SETTING, Panel, Results
+from segshuffle.pipeline.design import ACCOUNTINGS
 from segshuffle.protocols.registry import look_of
 
 #: Verdict -> class of its badge; the last is for panels that did not run.
 VERDICTS = {"reproduced": "yes", "partly reproduced": "partly", "not reproduced": "no", "not evaluated": "open"}
-_PROVEN_CURVES = ("sound-group", "tight", "tight-copies")
 
 
 @dataclass(frozen=True)
@@ -79,33 +79,33 @@ def tally(claims: pd.DataFrame) -> dict[str, int]:
 
 def curve_table(panel: Panel) -> Table:
     """The curves of a panel over m: what the chart shows, in numbers."""
-    columns = {"segmented": panel.curve, **{name: panel.proven_curve(name) for name in _PROVEN_CURVES}}
+    columns = {
+        panel.looks(accounting)[method].label: rows
+        for accounting in ACCOUNTINGS
+        for method, rows in panel.curves(accounting).items()
+    }
     cells = {
-        name: {row["blanket_per_user"]: measured(row["mse_mean"], row["mse_stderr"]) for row in rows.to_dict("records")}
-        for name, rows in columns.items()
+        label: {
+            row["blanket_per_user"]: measured(row["mse_mean"], row["mse_stderr"]) for row in rows.to_dict("records")
+        }
+        for label, rows in columns.items()
     }
     grid = sorted(set().union(*cells.values()))
     return Table(
         f"curves-{panel.id}",
         f"{panel.name}: measured squared error (mean ± 2 standard errors) over m",
-        ("m", *(look_of(name).label for name in columns)),
+        ("m", *columns),
         tuple((f"{m:g}", *(column.get(m, NONE) for column in cells.values())) for m in grid),
     )
 
 
-_OPTIMUM = "m from optimizeParameter"
-
-
-def _name_of(row: Mapping[Any, Any]) -> str:
-    if row["method"] == _OPTIMUM:
-        return f"Segmented, {_OPTIMUM}"
-    return look_of(row["method"], parameters=row.get("parameters")).label
-
-
 def point_table(panel: Panel) -> Table:
     """The methods of a panel that have one number, lowest closed-form error first."""
-    best = panel.errors[panel.errors["optimum"]].assign(method=_OPTIMUM)
-    both = pd.concat([best, panel.competitors, panel.proven_points], ignore_index=True)
+    shown = [panel.optimum.assign(label="Segmented, m from optimizeParameter")]
+    for accounting in ACCOUNTINGS:
+        points, looks = panel.points(accounting), panel.looks(accounting)
+        shown.append(points.assign(label=[looks[method].label for method in points["method"]]))
+    both = pd.concat(shown, ignore_index=True)
     rows = both.sort_values("mse_expected", kind="stable").to_dict("records")
     return Table(
         f"points-{panel.id}",
@@ -113,7 +113,7 @@ def point_table(panel: Panel) -> Table:
         ("method", "privacy numbers", "own m", "messages per user", "error, measured", "error, closed form"),
         tuple(
             (
-                _name_of(row),
+                row["label"],
                 row["kind"],
                 NONE if row["blanket_per_user"] == 0 else nearest(row["blanket_per_user"]),
                 nearest(row["messages_per_user"]),
@@ -125,29 +125,29 @@ def point_table(panel: Panel) -> Table:
     )
 
 
-def tight_table(results: Results) -> Table:
+def proven_table(results: Results) -> Table:
     """What the proven protocol gains, a row per panel."""
     summary = results.summary
     head = (
         "panel",
         "published error",
-        "tight error",
-        "published / tight",
+        "our error",
+        "published / ours",
         "messages",
         "best proven competitor",
-        "its error / tight",
-        "tight / curator",
+        "its error / ours",
+        "ours / curator",
     )
     rows = (
         (
             _panel_name(row, results),
             nearest(row["published"]),
-            nearest(row["tight"]),
-            nearest(row["published_over_tight"]),
-            nearest(row["messages_tight"]),
-            look_of(row["best_competitor"]).label.removesuffix(" (proven)"),
-            nearest(row["competitor_over_tight"]),
-            nearest(row["tight_over_curator"]),
+            nearest(row["poisson"]),
+            nearest(row["published_over_poisson"]),
+            nearest(row["messages_poisson"]),
+            look_of(row["best_competitor"], accounting="proven").label.removesuffix(" (proven)"),
+            nearest(row["competitor_over_poisson"]),
+            nearest(row["poisson_over_curator"]),
         )
         for row in summary.to_dict("records")
     )
@@ -155,7 +155,7 @@ def tight_table(results: Results) -> Table:
         "Closed-form expected squared errors, each method at its best m and the same (ε, δ). The published protocol's "
         "guarantee is not proven; all others are. Curator: the trusted curator with one weight per level."
     )
-    return Table("tight-summary", caption, head, tuple(rows))
+    return Table("proven-summary", caption, head, tuple(rows))
 
 
 def copies_table(results: Results) -> Table:
@@ -173,7 +173,7 @@ def copies_table(results: Results) -> Table:
 
 
 def budgets_of(summary: pd.DataFrame) -> list[float]:
-    """Budgets of messages per user in the columns of tight-summary.csv, ascending."""
+    """Budgets of messages per user in the columns of proven-summary.csv, ascending."""
     found = (re.fullmatch(r"copies_(.+)_over_curator", str(name)) for name in summary.columns)
     return sorted(float(match.group(1)) for match in found if match)
 

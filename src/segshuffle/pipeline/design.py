@@ -6,11 +6,14 @@ Imported by the Snakefile, which every remote job parses again: standard library
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 Config = dict[str, Any]
 
+#: The one axis of everything private: numbers as the papers state them, or as they are proven.
+ACCOUNTINGS = ("published", "proven")
 #: Figure -> (dataset, splits), as in the paper; panels run over splits, then set sizes, then numbers of users.
 FIGURES: dict[str, tuple[str, tuple[str, ...]]] = {
     "fig2": ("msnbc", ("S1",)),
@@ -57,6 +60,19 @@ def output_folder(config: Config) -> str:
 def scenario_from(values: dict[str, Any]) -> Scenario:
     """Inverse of ``dataclasses.asdict``: how a scenario travels through a rule's params."""
     return Scenario(Setting(**values["setting"]), values["split"])
+
+
+def figures_of(every: Sequence[Scenario]) -> dict[str, list[Scenario]]:
+    """Figure -> its panels in the paper's order; what no figure of the paper shows gets one per dataset and split."""
+    found = {
+        name: [panel for split in splits for panel in every if (panel.setting.dataset, panel.split) == (dataset, split)]
+        for name, (dataset, splits) in FIGURES.items()
+    }
+    shown = {panel for panels in found.values() for panel in panels}
+    for panel in every:
+        if panel not in shown:
+            found.setdefault(f"panels-{panel.setting.dataset}-{panel.split}", []).append(panel)
+    return {name: panels for name, panels in found.items() if panels}
 
 
 def blanket_grid(config: Config) -> list[float]:

@@ -1,4 +1,4 @@
-"""What a configuration runs: every population, every panel, and the panels of every figure.
+"""What a configuration runs: every population and every panel.
 
 Imported by the Snakefile, which every remote job parses again: no numpy. Apart from `design`, so that a script that
 only handles a scenario does not depend on the files of all datasets.
@@ -7,7 +7,7 @@ only handles a scenario does not depend on the files of all datasets.
 from __future__ import annotations
 
 from segshuffle.datasets.registry import every
-from segshuffle.pipeline.design import FIGURES, Config, Scenario, Setting
+from segshuffle.pipeline.design import Config, Scenario, Setting
 
 
 def settings(config: Config) -> list[Setting]:
@@ -23,10 +23,3 @@ def settings(config: Config) -> list[Setting]:
 def scenarios(config: Config) -> list[Scenario]:
     """All panels of a configuration."""
     return [Scenario(setting, split) for setting in settings(config) for split in config["splits"]]
-
-
-def panels(config: Config, figure: str) -> list[Scenario]:
-    """Panels of one figure, in the paper's order."""
-    dataset, splits = FIGURES[figure]
-    inside = [setting for setting in settings(config) if setting.dataset == dataset]
-    return [Scenario(setting, split) for split in splits for setting in inside]

@@ -5,7 +5,7 @@ Every user sends each held item and m uniform blanket messages in expectation. T
 - "numerical": the variation-ratio pair at sampling rate 1 with group privacy over the s items (kind: published);
 - "closed-form": the original balls-into-bins bound per item, n m = 32 ln(2/delta') d/eps'^2, with the same group
   privacy (eps' = eps/s, delta' = delta/(s exp(eps)));
-- "product": the exact product of docs/proof.md, for a Poisson blanket (kind: exact); methods are then named "-tight".
+- "proven": the exact product of docs/proof.md, for a Poisson blanket (kind: exact).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from segshuffle.protocols.base import (
 )
 from segshuffle.protocols.declared import Declared
 
-ANALYSES = ("numerical", "closed-form", "product")
+ANALYSES = ("numerical", "closed-form", "proven")
 SMALLEST_MEAN = BLANKET_MEAN_RANGE[0]
 WEIGHTS = ("plain", "published", "inverse-variance")
 
@@ -51,7 +51,7 @@ def least_blanket(
     if analysis == "closed-form":
         item_epsilon, item_delta = item_target(epsilon=epsilon, delta=delta, set_size=set_size)
         return rounded_up(32.0 * math.log(2.0 / item_delta) * domain_size / (item_epsilon**2 * n_users))
-    if analysis == "product":
+    if analysis == "proven":
         pairs = exchanged_items(domain_size, set_size)
         mean = least_blanket_mean(copies=1.0, pairs=pairs, epsilon=epsilon, delta=delta) if pairs else SMALLEST_MEAN
         return rounded_up(mean * domain_size / n_users)
@@ -65,7 +65,7 @@ class BallsIntoBins:
     Parameters
     ----------
     analysis : str
-        "numerical" or "closed-form".
+        "numerical" or "closed-form" (published), or "proven".
     """
 
     analysis: str = "numerical"
@@ -73,7 +73,7 @@ class BallsIntoBins:
     @property
     def name(self) -> str:
         """Identifier of the variant."""
-        return "mm" + _suffix(self.analysis)
+        return "mm"
 
     def plan(self, problem: Problem) -> Plan:
         """Fix m for the lowest level and all users."""
@@ -107,17 +107,13 @@ class BallsIntoBins:
         return _variance(n_users, plan.blanket_per_user, item_counts.size, self.analysis) / n_users**2
 
 
-def _suffix(analysis: str) -> str:
-    return "-tight" if analysis == "product" else ""
-
-
 def _kind(analysis: str) -> str:
-    return "exact" if analysis == "product" else "published"
+    return "exact" if analysis == "proven" else "published"
 
 
 def _variance(n_users: int, blanket_per_user: float, domain_size: int, analysis: str) -> float:
     """Sum over items of the variance of the blanket's counters, binomial or Poisson."""
-    if analysis == "product":
+    if analysis == "proven":
         return n_users * blanket_per_user
     return blanket_variance(n_users, blanket_per_user, domain_size)
 
@@ -127,7 +123,7 @@ def _blanket_noise(
 ) -> FloatArray:
     """Blanket counters of n_users users minus their mean, shape (repetitions, domain_size)."""
     mean = n_users * blanket_per_user / sample.domain_size
-    if analysis == "product":
+    if analysis == "proven":
         return np.asarray(rng.poisson(mean, size=(sample.repetitions, sample.domain_size)) - mean)
     blanket = draw_blanket(
         rng,
@@ -149,7 +145,7 @@ class SeparateBallsIntoBins:
         "plain" (SepMM), "published" (Weighted SepMM: 1/sqrt(d s^2 ln(1/delta)/(n_k E_k)^2 + s/n_k), normalised), or
         "inverse-variance" (not in the paper: the variance includes the sampling of the level's users).
     analysis : str
-        "numerical" or "closed-form".
+        "numerical" or "closed-form" (published), or "proven".
     """
 
     weights: str = "plain"
@@ -164,7 +160,7 @@ class SeparateBallsIntoBins:
         }
         if self.weights not in names:
             raise ParameterError("weights", self.weights, f"one of {', '.join(WEIGHTS)}")
-        object.__setattr__(self, "name", names[self.weights] + _suffix(self.analysis))
+        object.__setattr__(self, "name", names[self.weights])
 
     def plan(self, problem: Problem) -> Plan:
         """Fix m_k and the weight of every level; levels nobody chose get weight 0."""
@@ -257,27 +253,27 @@ METHODS = (
         lambda options: SeparateBallsIntoBins("inverse-variance", options["analysis"]),
     ),
     Declared(
-        "mm-tight",
+        "mm",
         Look("MM (proven)", PALETTE["sky"], "^", DASHES[3]),
-        lambda _: BallsIntoBins("product"),
+        lambda _: BallsIntoBins("proven"),
         accounting="proven",
     ),
     Declared(
-        "sepmm-tight",
+        "sepmm",
         Look("SepMM (proven)", PALETTE["green"], "D", DASHES[4]),
-        lambda _: SeparateBallsIntoBins("plain", "product"),
+        lambda _: SeparateBallsIntoBins("plain", "proven"),
         accounting="proven",
     ),
     Declared(
-        "weighted-sepmm-tight",
+        "weighted-sepmm",
         Look("Weighted SepMM (proven)", PALETTE["vermilion"], "P", DASHES[5]),
-        lambda _: SeparateBallsIntoBins("published", "product"),
+        lambda _: SeparateBallsIntoBins("published", "proven"),
         accounting="proven",
     ),
     Declared(
-        "inverse-variance-sepmm-tight",
+        "inverse-variance-sepmm",
         Look("SepMM, inverse variance (proven)", PALETTE["olive"], "X", DASHES[6]),
-        lambda _: SeparateBallsIntoBins("inverse-variance", "product"),
+        lambda _: SeparateBallsIntoBins("inverse-variance", "proven"),
         accounting="proven",
     ),
 )

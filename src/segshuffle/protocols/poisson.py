@@ -179,8 +179,8 @@ class PoissonSegmented:
     def name(self) -> str:
         """Identifier of the variant."""
         if self.accounting == "group":
-            return "sound-group"
-        return "tight" if self.copies_max <= 1 else "tight-copies"
+            return "poisson-group"
+        return "poisson" if self.copies_max <= 1 else "poisson-copies"
 
     def plan(self, problem: Problem) -> Plan:
         """Fix m and all a_k jointly, and certify every level."""
@@ -387,22 +387,22 @@ def _messages(problem: Problem, blanket_per_user: float, copies: Sequence[float]
 
 METHODS = (
     Declared(
-        "sound-group",
+        "poisson-group",
         Look("Poisson blanket, group privacy (proven)", PALETTE["grey"], "s", DASHES[1]),
         lambda _: PoissonSegmented(accounting="group"),
         accounting="proven",
         role="curve",
     ),
     Declared(
-        "tight",
-        Look("Tight, sampling (ours, proven)", PALETTE["blue"], "o", "-"),
+        "poisson",
+        Look("Poisson blanket, sampling (ours, proven)", PALETTE["blue"], "o", "-"),
         lambda _: PoissonSegmented(),
         accounting="proven",
         role="curve",
     ),
     Declared(
-        "tight-copies",
-        Look("Tight, copies (ours, proven)", PALETTE["wine"], "D", "-"),
+        "poisson-copies",
+        Look("Poisson blanket, copies (ours, proven)", PALETTE["wine"], "D", "-"),
         lambda options: PoissonSegmented(copies_max=float(options["copies_max"])),
         accounting="proven",
         role="curve",

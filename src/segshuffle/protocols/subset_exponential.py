@@ -101,7 +101,7 @@ class SubsetExponential:
         """Identifier of the variant."""
         if self.local_epsilon is not None:
             return "subexp-local"
-        return "subexp-shuffle" if self.accounting == "published" else "subexp-shuffle-proven"
+        return "subexp-shuffle"
 
     def plan(self, problem: Problem) -> Plan:
         """Fix the subset size and the local epsilon.
@@ -300,7 +300,7 @@ METHODS = (
         in_paper=True,
     ),
     Declared(
-        "subexp-shuffle-proven",
+        "subexp-shuffle",
         Look("Subexp, shuffle (proven)", PALETTE["orange"], "s", DASHES[1]),
         lambda _: SubsetExponential(accounting="proven"),
         accounting="proven",

@@ -223,8 +223,8 @@ def test_separate_balls_into_bins(weights):
     [
         PoissonSegmented(blanket_per_user=2.0),
         PoissonSegmented(blanket_per_user=4.0, copies_max=2.0),
-        BallsIntoBins(analysis="product"),
-        SeparateBallsIntoBins(analysis="product"),
+        BallsIntoBins(analysis="proven"),
+        SeparateBallsIntoBins(analysis="proven"),
     ],
     ids=lambda method: method.name,
 )

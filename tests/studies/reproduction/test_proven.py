@@ -10,6 +10,7 @@ import pytest
 
 from segshuffle.datasets.populations import uniform_population
 from segshuffle.pipeline.design import Scenario, level_counts
+from segshuffle.pipeline.jobs import to_json
 from segshuffle.pipeline.scenarios import scenarios, settings
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.base import Problem, uniform_item_counts
@@ -17,26 +18,32 @@ from segshuffle.protocols.central import GaussianCurator
 from segshuffle.protocols.poisson import PoissonSegmented
 from segshuffle.protocols.segmented import expected_mse, sampling_rates
 from segshuffle.protocols.subset_exponential import SubsetExponential
-from segshuffle.studies.reproduction import proven as tight
-from segshuffle.studies.reproduction import proven_planning as tight_planning
-from segshuffle.studies.reproduction.planning import problem_of
-from segshuffle.studies.reproduction.proven_summary import OURS, PANEL, summarise_tight, summary_markdown
+from segshuffle.studies.reproduction import planning, simulate
+from segshuffle.studies.reproduction.aggregate import PANEL, summarise
+from segshuffle.studies.reproduction.methods import lineup
+from segshuffle.studies.reproduction.outputs import COLUMNS
+from segshuffle.studies.reproduction.planning import plan_setting, problem_of
+from segshuffle.studies.reproduction.simulate import simulate_scenario, tasks_of
+from segshuffle.studies.reproduction.summary import proven_summary, summary_markdown
 
-RIVALS = ("mm-tight", "sepmm-tight", "weighted-sepmm-tight", "inverse-variance-sepmm-tight")
+OURS = ("poisson-group", "poisson", "poisson-copies")
+RIVALS = ("mm", "sepmm", "weighted-sepmm", "inverse-variance-sepmm")
 CURATORS = ("curator-uniform", "curator-weighted")
-PROVEN = "subexp-shuffle-proven"
+SLOW = "subexp-shuffle"
 
 
 @pytest.fixture
 def case(tiny_config, monkeypatch):
     """A synthetic scenario of 200 users with two points of m, without the one slow competitor."""
-    methods = tight_planning.point_methods()
-    methods.pop(PROVEN)
-    for module in (tight, tight_planning):
-        monkeypatch.setattr(module, "point_methods", lambda: methods)
+
+    def without(config, accounting):
+        return {name: entry for name, entry in lineup(config, accounting).items() if name != SLOW}
+
+    for module in (planning, simulate):
+        monkeypatch.setattr(module, "lineup", without)
     tiny_config["splits"] = {"S1": tiny_config["splits"]["S1"]}
     tiny_config["datasets"]["synthetic"] = {"domain_size": 8, "n_users": [200], "set_sizes": [2]}
-    tiny_config["tight"] = {"copies_max": 4, "max_messages": [12, 40]}
+    tiny_config["proven"] = {"copies_max": 4, "max_messages": [12, 40]}
     setting = next(s for s in settings(tiny_config) if s.dataset == "synthetic")
     population = uniform_population(domain_size=8, set_size=2, n_users=200, rng=stream(0, "population"))
     return tiny_config, Scenario(setting, "S1"), population
@@ -44,7 +51,7 @@ def case(tiny_config, monkeypatch):
 
 @functools.cache
 def planned(keys, setting):
-    return json.dumps(tight_planning.plan_tight(json.loads(keys), setting))
+    return json.dumps(plan_setting(json.loads(keys), setting, "proven"))
 
 
 def plans_of(config, scenario):
@@ -52,58 +59,66 @@ def plans_of(config, scenario):
     return json.loads(planned(json.dumps(config), scenario.setting))
 
 
-def run(case):
+def run(case, n_jobs=1):
     config, scenario, population = case
-    return tight.run_tight(config, scenario, population, plans_of(config, scenario))
+    plans = plans_of(config, scenario)
+    found = simulate_scenario(config, scenario, "proven", population, plans, n_jobs=n_jobs)
+    return summarise(scenario, "proven", population, found)
+
+
+def tasks(case):
+    config, scenario, _ = case
+    return tasks_of(config, scenario, "proven", plans_of(config, scenario))
 
 
 # -- plans, tasks, table ---------------------------------------------------------------------------------------------
 
 
-def test_methods_are_those_that_the_figures_name(full_config):
-    assert tuple(tight_planning.curve_methods(full_config)) == OURS
-    assert tuple(tight_planning.point_methods()) == (*RIVALS, PROVEN, *CURATORS)
+def test_the_line_up_is_ours_the_competitors_and_the_curators(full_config):
+    assert tuple(lineup(full_config, "proven")) == (*OURS, *RIVALS, SLOW, *CURATORS)
+    assert tuple(lineup(full_config, "published")) == ("segmented", *full_config["competitors"]["methods"])
 
 
 def test_tasks_are_curves_optima_and_budgets(case):
-    config, scenario, _ = case
-    tasks = tight.tasks_tight(config, scenario, plans_of(config, scenario))
-    found = [(t.method.name, t.optimum, t.max_messages) for t in tasks]
-    grid = [(name, False, None) for name in OURS for _ in range(2)]
-    best = [(name, True, None) for name in ("sound-group", "tight", *RIVALS, *CURATORS)]
-    budget = [(name, True, b) for name in ("tight", "tight-copies") for b in (12.0, 40.0)]
-    assert found == [*grid, *best, ("tight", True, None), *budget]
-    assert [t.projected for t in tasks].count(True) == 1
-    for task in tasks:
+    found = {(t.method.name, t.role, t.max_messages) for t in tasks(case)}
+    expected = {(name, "grid", None) for name in OURS}
+    expected |= {(name, "best", None) for name in ("poisson-group", "poisson", *RIVALS, *CURATORS)}
+    expected |= {(name, "budget", b) for name in ("poisson", "poisson-copies") for b in (12.0, 40.0)}
+    expected |= {("poisson", "projected", None)}
+    assert found == expected
+    assert len(tasks(case)) == len(expected) + len(OURS), "two points of the grid"
+    for task in tasks(case):
         assert task.plan.method == task.method.name
         assert task.max_messages is None or task.plan.messages_per_user <= task.max_messages * (1 + 1e-12)
-    assert [t.plan.blanket_per_user for t in tasks[:2]] == [1.0, 10.0]
+    assert [t.plan.blanket_per_user for t in tasks(case)[:2]] == [1.0, 10.0]
 
 
 def test_plans_are_the_libraries_own(case):
     config, scenario, _ = case
-    plans = plans_of(config, scenario)["S1"]
     problem = problem_of(config, scenario.setting, "S1")
-    copies = PoissonSegmented(copies_max=4.0, max_messages=12.0).plan(problem)
-    assert plans["budget"]["tight-copies"]["12.0"] == json.loads(json.dumps(copies.as_dict()))
-    at = PoissonSegmented(accounting="group").plan_at(problem, 10.0)
-    assert plans["grid"]["sound-group"][1] == json.loads(json.dumps(at.as_dict()))
+    own = {
+        ("poisson-copies", "budget", 12.0): PoissonSegmented(copies_max=4.0, max_messages=12.0).plan(problem),
+        ("poisson-group", "grid", None): PoissonSegmented(accounting="group").plan_at(problem, 10.0),
+    }
+    # of two points of the grid the last one stays: m = 10
+    found = {(t.method.name, t.role, t.max_messages): t.plan for t in tasks(case)}
+    for key, plan in own.items():
+        assert found[key].as_dict() == json.loads(json.dumps(plan.as_dict()))
 
 
 def test_table_has_the_columns_roles_and_closed_forms(case):
-    config, scenario, population = case
+    config, _, population = case
     table = run(case)
-    assert tuple(table) == tight.COLUMNS
+    assert list(table) == list(COLUMNS)
     assert table["role"].value_counts().to_dict() == {"best": 8, "grid": 6, "budget": 4, "projected": 1}
     assert (table["max_messages"].notna() == (table["role"] == "budget")).all()
-    tasks = tight.tasks_tight(config, scenario, plans_of(config, scenario))
-    for task, row in zip(tasks, table.to_dict("records"), strict=True):
-        closed = math.nan if task.projected else task.method.expected_mse(task.plan, population.item_counts)
+    for task, row in zip(tasks(case), table.to_dict("records"), strict=True):
+        closed = math.nan if task.role == "projected" else task.method.expected_mse(task.plan, population.item_counts)
         np.testing.assert_equal(row["mse_expected"], closed)
         assert row["messages_per_user"] == task.plan.messages_per_user
-        assert json.loads(row["parameters"]) == json.loads(json.dumps(task.plan.parameters))
+        assert json.loads(row["parameters"]) == json.loads(to_json(task.plan.parameters))
     assert set(table["kind"]) == {"exact", "upper"}
-    assert set(table.loc[table["kind"] == "upper", "method"]) == {"sound-group"}
+    assert set(table.loc[table["kind"] == "upper", "method"]) == {"poisson-group"}
     assert (table["repetitions"] == config["repetitions"]).all()
 
 
@@ -118,21 +133,19 @@ def test_simulated_errors_are_those_of_the_closed_form(case):
 
 
 def test_rows_have_streams_of_their_own_and_do_not_depend_on_jobs(case):
-    config, scenario, population = case
-    one = run(case)
-    two = tight.run_tight(config, scenario, population, plans_of(config, scenario), n_jobs=2)
+    one, two = run(case), run(case, n_jobs=2)
     pd.testing.assert_frame_equal(one, two, check_exact=True)
     # the same plan under two budgets would be drawn twice, not copied
     assert one["mse_mean"].is_unique
-    config["seed"] += 1
-    other = tight.run_tight(config, scenario, population, plans_of(config, scenario))
+    case[0]["seed"] += 1
+    other = run(case)
     assert (other["mse_mean"] != one["mse_mean"]).all()
 
 
 def test_projection_has_the_same_draws_and_helps_here(case):
     """With n = 200 the noise leaves [0, 1] and the sum of s often: projecting every estimate onto them cannot hurt."""
     table = run(case).set_index(["method", "role"])
-    projected, best = table.loc[("tight", "projected")], table.loc[("tight", "best")]
+    projected, best = table.loc[("poisson", "projected")], table.loc[("poisson", "best")]
     assert projected["parameters"] == best["parameters"]
     assert 0 < projected["mse_mean"] < best["mse_mean"]
 
@@ -140,7 +153,7 @@ def test_projection_has_the_same_draws_and_helps_here(case):
 def test_proven_subset_exponential_is_a_bound():
     problem = Problem(6, 2, (0.5, 1.0), (300, 100), 1e-3)
     plan = SubsetExponential(accounting="proven", subset_size=1).plan(problem)
-    assert (plan.method, plan.kind) == (PROVEN, "upper")
+    assert (plan.method, plan.kind) == (SLOW, "upper")
     # shuffling amplifies, so everybody may say more than at the lowest level without it
     assert plan.parameters["local_epsilon"] > 0.5
     assert plan.mse_bound < SubsetExponential(local_epsilon=0.5, subset_size=1).plan(problem).mse_bound
@@ -156,6 +169,7 @@ def hand_made():
         key = {"dataset": "synthetic", "n_users": 100, "set_size": 2, "split": "S1"}
         return {
             **key,
+            "accounting": "proven",
             "method": method,
             "role": role,
             "max_messages": budget,
@@ -166,50 +180,49 @@ def hand_made():
 
     return pd.DataFrame(
         [
-            row("tight", "grid", 0.1, 1.0),
-            row("tight-copies", "grid", 0.1, 1.0),
-            row("sound-group", "best", 8.0, 9.0),
-            row("tight", "best", 2.0, 5.5),
-            row("mm-tight", "best", 7.0, 6.0),
-            row("sepmm-tight", "best", 5.0, 6.0),
-            row(PROVEN, "best", 6.0, 1.0),
+            row("poisson", "grid", 0.1, 1.0),
+            row("poisson-copies", "grid", 0.1, 1.0),
+            row("poisson-group", "best", 8.0, 9.0),
+            row("poisson", "best", 2.0, 5.5),
+            row("mm", "best", 7.0, 6.0),
+            row("sepmm", "best", 5.0, 6.0),
+            row(SLOW, "best", 6.0, 1.0),
             row("curator-weighted", "best", 1.0, 2.0),
             row("curator-uniform", "best", 1.5, 2.0),
-            row("tight", "projected", 1.5, 5.5) | {"mse_expected": math.nan},
-            row("tight", "budget", 2.2, 7.9, 8.0),
-            row("tight-copies", "budget", 1.6, 7.5, 8.0),
-            row("tight-copies", "budget", 1.1, 39.0, 40.0),
+            row("poisson", "projected", 1.5, 5.5) | {"mse_expected": math.nan},
+            row("poisson", "budget", 2.2, 7.9, 8.0),
+            row("poisson-copies", "budget", 1.6, 7.5, 8.0),
+            row("poisson-copies", "budget", 1.1, 39.0, 40.0),
         ]
     )
 
 
 def published_table():
-    key = {"dataset": "synthetic", "n_users": 100, "set_size": 2, "split": "S1"}
+    key = {"accounting": "published", "dataset": "synthetic", "n_users": 100, "set_size": 2, "split": "S1"}
     rows = [
-        {**key, "method": "segmented", "mse_expected": 12.0},
-        {**key, "method": "segmented", "mse_expected": 10.0},
-        {**key, "method": "mm", "mse_expected": 1.0},
-        {**key, "split": "S2", "method": "segmented", "mse_expected": 3.0},
+        {**key, "method": "segmented", "role": "grid", "mse_expected": 12.0},
+        {**key, "method": "segmented", "role": "best", "mse_expected": 10.0},
+        {**key, "method": "mm", "role": "best", "mse_expected": 1.0},
     ]
     return pd.DataFrame(rows)
 
 
 def test_summary_by_hand():
-    summary = summarise_tight(hand_made(), published_table(), [8, 40])
+    summary = proven_summary(pd.concat([hand_made(), published_table()]), [8, 40])
     assert len(summary) == 1
     row = summary.iloc[0].to_dict()
     expected = {
         "published": 10.0,
-        "sound_group": 8.0,
-        "tight": 2.0,
-        "published_over_tight": 5.0,
-        "messages_tight": 5.5,
-        "best_competitor": "sepmm-tight",
-        "competitor_over_tight": 2.5,
+        "poisson_group": 8.0,
+        "poisson": 2.0,
+        "published_over_poisson": 5.0,
+        "messages_poisson": 5.5,
+        "best_competitor": "sepmm",
+        "competitor_over_poisson": 2.5,
         "curator_weighted": 1.0,
         "curator_uniform": 1.5,
-        "tight_over_curator": 2.0,
-        "projected_over_tight": 0.75,
+        "poisson_over_curator": 2.0,
+        "projected_over_poisson": 0.75,
         "copies_8_over_curator": 1.6,
         "messages_copies_8": 7.5,
         "copies_40_over_curator": 1.1,
@@ -222,17 +235,17 @@ def test_summary_by_hand():
 def test_summary_of_a_run_has_every_panel_and_its_own_numbers(case):
     table = run(case)
     panels = pd.concat([table, table.assign(split="S2", mse_expected=2 * table["mse_expected"])])
-    published = table.loc[table["method"] == "tight"].assign(method="segmented")
+    published = table.loc[table["method"] == "poisson"].assign(method="segmented", accounting="published")
     published = pd.concat([published, published.assign(split="S2")])
-    summary = summarise_tight(panels, published, [12, 40])
+    summary = proven_summary(pd.concat([panels, published]), [12, 40])
     assert list(summary["split"]) == ["S1", "S2"]
     first, second = summary.to_dict("records")
-    assert second["tight"] == pytest.approx(2 * first["tight"], rel=1e-14)
-    assert second["published_over_tight"] == pytest.approx(first["published_over_tight"] / 2, rel=1e-14)
+    assert second["poisson"] == pytest.approx(2 * first["poisson"], rel=1e-14)
+    assert second["published_over_poisson"] == pytest.approx(first["published_over_poisson"] / 2, rel=1e-14)
     text = summary_markdown(summary, [12, 40], edition="quick", sources={"synthetic": "generated"})
     rows = [line for line in text.splitlines() if line.startswith("| synthetic")]
     assert [line.split("|")[1].strip() for line in rows] == ["synthetic n=200 s=2 S1", "synthetic n=200 s=2 S2"]
-    assert f"{first['tight']:.3g}" in rows[0]
+    assert f"{first['poisson']:.3g}" in rows[0]
     assert "**quick** run, not a result" in text
     assert "synthetic (generated)" in text
     columns = {line.count("|") for line in text.splitlines() if line.startswith("|")}
@@ -240,7 +253,7 @@ def test_summary_of_a_run_has_every_panel_and_its_own_numbers(case):
 
 
 def test_only_quick_runs_are_marked():
-    summary = summarise_tight(hand_made(), published_table(), [8])
+    summary = proven_summary(pd.concat([hand_made(), published_table()]), [8])
     assert "not a result" not in summary_markdown(summary, [8], edition="full", sources={})
 
 
@@ -266,8 +279,8 @@ def figures(keys):
         curve = published_rates(problem.domain_size, problem.set_size, problem.n_users, problem.levels, problem.delta)
         reference = GaussianCurator().plan(problem).mse_bound
         row = {"published": min(expected_mse(problem, m, rates, items) for m, rates in curve) / reference}
-        ours = {"tight": PoissonSegmented()} | {
-            budget: PoissonSegmented(copies_max=float(config["tight"]["copies_max"]), max_messages=budget)
+        ours = {"poisson": PoissonSegmented()} | {
+            budget: PoissonSegmented(copies_max=float(config["proven"]["copies_max"]), max_messages=budget)
             for budget in (8.0, 16.0, 40.0)
         }
         for name, method in ours.items():
@@ -282,7 +295,7 @@ def figures(keys):
 
 @pytest.fixture(params=["S1", pytest.param("S1 S2 S3", marks=pytest.mark.exhaustive)])
 def headline(request, full_config):
-    keys = {name: full_config[name] for name in ("levels", "splits", "delta_times_n", "datasets", "tight")}
+    keys = {name: full_config[name] for name in ("levels", "splits", "delta_times_n", "datasets", "proven")}
     keys["splits"] = {name: keys["splits"][name] for name in request.param.split()}
     rows = figures(json.dumps(keys))
     assert len(rows) == 6 * len(keys["splits"])
@@ -292,7 +305,7 @@ def headline(request, full_config):
 @pytest.mark.slow
 def test_ours_against_the_published_protocol(headline):
     """2.2x on every panel with s = 4, 3x with s = 8, at the same (epsilon, delta), each at its best m."""
-    ratios = {name: row["published"] / row["tight"] for name, row in headline.items()}
+    ratios = {name: row["published"] / row["poisson"] for name, row in headline.items()}
     missed = {name: ratio for name, ratio in ratios.items() if ratio < (3.0 if "-s8-" in name else 2.2)}
     assert not missed
     # a ratio far beyond the independent estimate (2.3-3.9 and 3.2-6.8) would point at a wrong published error

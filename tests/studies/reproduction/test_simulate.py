@@ -16,7 +16,7 @@ from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.listed import competitor_names
 from segshuffle.protocols.segmented import Segmented
 from segshuffle.studies.reproduction.planning import plan_setting, problem_of
-from segshuffle.studies.reproduction.simulate import draw_levels, simulate_scenario, tasks_of
+from segshuffle.studies.reproduction.simulate import draw_levels, errors_table, simulate_scenario, tasks_of
 
 COMPETITORS = competitor_names()
 
@@ -42,7 +42,7 @@ def population_of(setting):
 @functools.cache
 def planned(keys, setting, n_jobs=1):
     """JSON text of the plans; planning takes a second, and most tests here plan the same."""
-    return json.dumps(plan_setting(json.loads(keys), setting, n_jobs=n_jobs))
+    return json.dumps(plan_setting(json.loads(keys), setting, "published", n_jobs=n_jobs))
 
 
 def plans_of(config, setting, n_jobs=1):
@@ -51,7 +51,8 @@ def plans_of(config, setting, n_jobs=1):
 
 
 def simulated(config, scenario, population, n_jobs=1):
-    return simulate_scenario(config, scenario, population, plans_of(config, scenario.setting), n_jobs=n_jobs)
+    plans = plans_of(config, scenario.setting)
+    return errors_table(simulate_scenario(config, scenario, "published", population, plans, n_jobs=n_jobs))
 
 
 def test_the_problem_is_what_the_configuration_says(full_config):
@@ -66,15 +67,15 @@ def test_the_problem_is_what_the_configuration_says(full_config):
 def test_plans_hold_every_curve_point_and_the_libraries_own_numbers(case):
     config, scenario, _ = case
     plans = plans_of(config, scenario.setting)
-    assert plans["blanket_per_user"] == blanket_grid(config)
-    tasks = tasks_of(config, scenario, plans)
+    tasks = tasks_of(config, scenario, "published", plans)
+    assert [task.plan.blanket_per_user for task in tasks if task.role == "grid"] == blanket_grid(config)
     assert len(tasks) == len(blanket_grid(config)) + 1 + len(COMPETITORS)
     problem = problem_of(config, scenario.setting, "S1")
     for task in tasks[: len(blanket_grid(config))]:
         own = Segmented(task.plan.blanket_per_user).plan(problem)
         assert tuple(task.plan.parameters["sampling_rates"]) == own.parameters["sampling_rates"]
         assert task.plan.mse_bound == own.mse_bound
-    assert [task.optimum for task in tasks].count(True) == 1
+    assert {task.role for task in tasks[len(blanket_grid(config)) :]} == {"best"}
     assert [task.method.name for task in tasks[-len(COMPETITORS) :]] == list(COMPETITORS)
 
 
@@ -86,7 +87,7 @@ def test_plans_do_not_depend_on_the_number_of_jobs(case):
 def test_every_method_m_and_repetition_has_its_row(case):
     config, scenario, population = case
     table = simulated(config, scenario, population)
-    sizes = table.groupby(["method", "blanket_per_user", "optimum"]).size()
+    sizes = table.groupby(["method", "blanket_per_user", "role"]).size()
     assert set(sizes) == {config["repetitions"]}
     assert len(sizes) == len(blanket_grid(config)) + 1 + len(COMPETITORS)
     assert np.isfinite(table["squared_error"]).all()
@@ -108,7 +109,7 @@ def test_results_do_not_depend_on_which_other_methods_run(case, methods):
     config["competitors"]["methods"] = methods
     some = simulated(config, scenario, population)
     kept = everything[everything["method"].isin(["segmented", *methods])]
-    key = ["method", "blanket_per_user", "optimum", "repetition"]
+    key = ["method", "blanket_per_user", "role", "repetition"]
     pd.testing.assert_frame_equal(
         some.sort_values(key, ignore_index=True), kept.sort_values(key, ignore_index=True), check_exact=True
     )
@@ -139,7 +140,7 @@ def test_the_seed_changes_every_curve_point(case):
     one = simulated(config, scenario, population)
     config["seed"] += 1
     two = simulated(config, scenario, population)
-    means = [t.groupby(["method", "blanket_per_user", "optimum"])["squared_error"].mean() for t in (one, two)]
+    means = [t.groupby(["method", "blanket_per_user", "role"])["squared_error"].mean() for t in (one, two)]
     assert (means[0] != means[1]).all()
 
 
@@ -147,7 +148,7 @@ def test_simulating_changes_neither_plans_nor_configuration(case):
     config, scenario, population = case
     plans = plans_of(config, scenario.setting)
     before = copy.deepcopy((config, plans))
-    simulate_scenario(config, scenario, population, plans)
+    simulate_scenario(config, scenario, "published", population, plans)
     assert (config, plans) == before
 
 

@@ -81,7 +81,7 @@ def audit_setting(config: Config, setting: Setting, plans: Plans) -> pd.DataFram
     setting : Setting
         The population.
     plans : dict
-        As `planning.plan_setting` returns it: the rates over the grid of m, and the optimum of every split.
+        As `planning.plan_setting` returns it for the published accounting.
 
     Returns
     -------
@@ -96,13 +96,11 @@ def audit_setting(config: Config, setting: Setting, plans: Plans) -> pd.DataFram
     """
     memory: dict[tuple[Any, ...], dict[str, Any]] = {}
     rows = []
-    points = [
-        (blanket, tuple(rates), False, None)
-        for blanket, rates in zip(plans["blanket_per_user"], plans["rates"], strict=True)
-    ]
+    # rates do not depend on the split: the grid of one is that of all
+    first = next(iter(config["splits"]))
+    points = [(*point, False, None) for point in _published(plans[first], "grid")]
     for split in config["splits"]:
-        best = plans["optimum"][split]
-        points.append((best["blanket_per_user"], tuple(best["parameters"]["sampling_rates"]), True, split))
+        points += [(*point, True, split) for point in _published(plans[split], "best")]
     problems = {split: problem_of(config, setting, split) for split in config["splits"]}
     # the blanket is the outer loop: all cells of one blanket share a grid of counts
     for blanket, rates, optimum, only in points:
@@ -119,6 +117,16 @@ def audit_setting(config: Config, setting: Setting, plans: Plans) -> pd.DataFram
                     rows.append({**head, **row, "reachable": reachable, "kind": known})
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     return table.sort_values(["split", "blanket_per_user", "optimum", "level"], kind="stable", ignore_index=True)
+
+
+def _published(points: list[dict[str, Any]], role: str) -> list[tuple[float, tuple[float, ...]]]:
+    """The blanket and the rates of the paper's protocol at every point of one role."""
+    chosen = [point["plan"] for point in points if point["role"] == role]
+    return [
+        (plan["blanket_per_user"], tuple(plan["parameters"]["sampling_rates"]))
+        for plan in chosen
+        if plan["method"] == "segmented"
+    ]
 
 
 def _row(cell: _Cell, view: str, memory: dict[tuple[Any, ...], dict[str, Any]]) -> dict[str, Any]:

@@ -303,7 +303,7 @@ def _weight(problem: Problem, choice: Choice) -> float:
 def _plan(problem: Problem, choice: Choice) -> Plan:
     """The choice as a plan whose estimates divide by the true N; its error is not needed."""
     return Plan(
-        method="tight",
+        method="poisson",
         problem=problem,
         kind="exact" if attained(problem, choice.copies) else "upper",
         blanket_per_user=choice.blanket_per_user,

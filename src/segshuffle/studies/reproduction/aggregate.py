@@ -1,99 +1,58 @@
-"""Squared errors to tidy tables: one row per (scenario, method, m)."""
+"""Squared errors to tidy tables: one row per (scenario, accounting, method, role, m)."""
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-from typing import Any, NamedTuple
+import math
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from segshuffle.datasets.population import Population, load_population
-from segshuffle.pipeline.design import Config, Scenario
+from segshuffle.datasets.population import Population
+from segshuffle.pipeline.design import Scenario
 from segshuffle.pipeline.jobs import to_json
-from segshuffle.studies.reproduction.planning import Plans
-from segshuffle.studies.reproduction.simulate import Task, tasks_of
+from segshuffle.protocols.base import FloatArray
+from segshuffle.studies.reproduction.outputs import COLUMNS
+from segshuffle.studies.reproduction.simulate import Task
 
-#: Columns of results/mse.csv, in order; results/README.md explains each.
-COLUMNS = (
-    "dataset",
-    "n_users",
-    "set_size",
-    "domain_size",
-    "split",
-    "method",
-    "blanket_per_user",
-    "optimum",
-    "messages_per_user",
-    "mse_mean",
-    "mse_stderr",
-    "mse_expected",
-    "mse_bound",
-    "repetitions",
-    "kind",
-    "source",
-    "parameters",
-)
-KEY = ["dataset", "n_users", "set_size", "split", "method", "blanket_per_user"]
+PANEL = ["dataset", "n_users", "set_size", "split"]
+KEY = ["accounting", *PANEL, "method", "role", "max_messages", "blanket_per_user"]
 
 
-class Folder(NamedTuple):
-    """Where a run keeps the errors, populations and plans of its scenarios."""
-
-    errors: Path
-    populations: Path
-    plans: Path
-
-    @classmethod
-    def of(cls, root: Path) -> Folder:
-        """The pipeline's layout below its output folder."""
-        return cls(root / "errors", root / "populations", root / "plans")
-
-
-def summarise_folder(config: Config, scenario: Scenario, folder: Folder) -> pd.DataFrame:
-    """Read one scenario's files and summarise them."""
-    return summarise_scenario(
-        config,
-        scenario,
-        load_population(folder.populations / f"{scenario.setting.id}.npz"),
-        json.loads((folder.plans / f"{scenario.setting.id}.json").read_text(encoding="utf-8")),
-        pd.read_csv(folder.errors / f"{scenario.id}.csv"),
-    )
-
-
-def summarise_scenario(
-    config: Config, scenario: Scenario, population: Population, plans: Plans, errors: pd.DataFrame
+def summarise(
+    scenario: Scenario, accounting: str, population: Population, found: Sequence[tuple[Task, FloatArray]]
 ) -> pd.DataFrame:
-    """Mean, standard error and closed form of every curve point of one scenario.
+    """Mean, standard error and closed form of every curve point of one scenario: rows of results/mse.csv.
 
     Parameters
     ----------
-    errors : DataFrame
-        As `run.simulate_scenario` returns it.
+    found : sequence of (Task, ndarray)
+        As `simulate.simulate_scenario` returns it.
     """
-    groups = errors.groupby(["method", "blanket_per_user", "optimum"])["squared_error"]
-    rows: list[dict[str, Any]] = []
-    for task in tasks_of(config, scenario, plans):
-        values = groups.get_group((task.method.name, task.plan.blanket_per_user, task.optimum)).to_numpy()
-        rows.append({**row_of(scenario, population, task, values), "optimum": task.optimum})
+    rows = [_row(scenario, accounting, population, task, values) for task, values in found]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def row_of(scenario: Scenario, population: Population, task: Task, values: np.ndarray[Any, Any]) -> dict[str, Any]:
-    """What a table says of one curve point, from its squared errors, shape (repetitions,)."""
+def _row(scenario: Scenario, accounting: str, population: Population, task: Task, values: FloatArray) -> dict[str, Any]:
+    """What the table says of one curve point, from its squared errors, shape (repetitions,)."""
+    # no closed form is known for the error after projection
+    known = task.role != "projected"
     return {
+        "accounting": accounting,
         "dataset": scenario.setting.dataset,
         "n_users": scenario.setting.n_users,
         "set_size": scenario.setting.set_size,
         "domain_size": scenario.setting.domain_size,
         "split": scenario.split,
         "method": task.method.name,
+        "role": task.role,
+        "max_messages": math.nan if task.max_messages is None else task.max_messages,
         "blanket_per_user": task.plan.blanket_per_user,
         "messages_per_user": task.plan.messages_per_user,
         "mse_mean": float(values.mean()),
         "mse_stderr": float(values.std(ddof=1) / np.sqrt(values.size)),
-        "mse_expected": task.method.expected_mse(task.plan, population.item_counts),
+        "mse_expected": task.method.expected_mse(task.plan, population.item_counts) if known else math.nan,
         "mse_bound": task.plan.mse_bound,
         "repetitions": values.size,
         "kind": task.plan.kind,
@@ -102,7 +61,7 @@ def row_of(scenario: Scenario, population: Population, task: Task, values: np.nd
     }
 
 
-def collect(tables: list[pd.DataFrame]) -> pd.DataFrame:
+def collect(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Stack the tables of all scenarios and check that they are complete.
 
     Raises
@@ -111,11 +70,23 @@ def collect(tables: list[pd.DataFrame]) -> pd.DataFrame:
         If a key occurs twice or a number is missing or not finite.
     """
     table = pd.concat(tables, ignore_index=True)
-    if table.duplicated([*KEY, "optimum"]).any():
-        raise ValueError(
-            f"rows with the same key: {table[table.duplicated([*KEY, 'optimum'])][KEY].to_dict('records')}"
-        )
-    numbers = table[["mse_mean", "mse_stderr", "mse_expected", "mse_bound"]].to_numpy()
-    if not np.isfinite(numbers).all():
+    if table.duplicated(KEY).any():
+        raise ValueError(f"rows with the same key: {table[table.duplicated(KEY)][KEY].to_dict('records')}")
+    closed = table.loc[table["role"] != "projected", "mse_expected"]
+    numbers = table[["mse_mean", "mse_stderr", "mse_bound"]].to_numpy()
+    if not (np.isfinite(numbers).all() and np.isfinite(closed).all()):
         raise ValueError("an error in the table is not finite")
     return table
+
+
+def rows_of(table: pd.DataFrame, panel: Scenario) -> pd.DataFrame:
+    """Rows of one panel."""
+    setting = panel.setting
+    key = [setting.dataset, setting.n_users, setting.set_size, panel.split]
+    return table[(table[PANEL] == key).all(axis=1)]
+
+
+def points_of(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows of the methods that have one number: those at their own m that are not drawn over the grid."""
+    over_grid = set(rows.loc[rows["role"] == "grid", "method"])
+    return rows[(rows["role"] == "best") & ~rows["method"].isin(over_grid)]

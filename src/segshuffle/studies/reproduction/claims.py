@@ -82,7 +82,7 @@ class Panels:
     """
 
     def __init__(self, table: pd.DataFrame, config: Config | None = None) -> None:
-        self._table, self._config = table, config
+        self._table, self._config = table[table["accounting"] == "published"], config
 
     def users(self, dataset: str) -> list[int]:
         """Numbers of users of a dataset, ascending."""
@@ -109,7 +109,7 @@ class Panels:
         place = {"dataset": dataset, "n_users": n, "set_size": set_size, "split": split}
         if self._config and (reason := departure(self._config, place, rows)):
             raise NotRunError(f"{dataset}, n = {n}, s = {set_size}, {split}: {reason}")
-        curve = rows[(rows["method"] == "segmented") & ~rows["optimum"]].sort_values("blanket_per_user")
+        curve = rows[(rows["method"] == "segmented") & (rows["role"] == "grid")].sort_values("blanket_per_user")
         others = rows[rows["method"].isin(paper_competitors())]
         return Panel(
             name=f"{dataset} n={n} s={set_size} {split}",

@@ -58,7 +58,7 @@ def departure(config: Mapping[str, Any], panel: Mapping[str, Any], rows: pd.Data
             return f"{key} is {found[key]}, the paper's is {value}"
     if panel["n_users"] not in ours.n_users or panel["set_size"] not in ours.set_sizes:
         return f"the paper has no panel with n = {panel['n_users']} and s = {panel['set_size']}"
-    return _coarse(sorted(rows.loc[(rows["method"] == "segmented") & ~rows["optimum"], "blanket_per_user"]))
+    return _coarse(sorted(rows.loc[(rows["method"] == "segmented") & (rows["role"] == "grid"), "blanket_per_user"]))
 
 
 def _coarse(blankets: list[float]) -> str | None:

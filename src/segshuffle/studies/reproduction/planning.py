@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Iterator
 from typing import Any
 
 import joblib
@@ -9,10 +11,12 @@ import joblib
 from segshuffle.pipeline.design import Config, Setting, blanket_grid, level_counts
 from segshuffle.pipeline.progress import parallel
 from segshuffle.protocols.base import Method, Problem
-from segshuffle.protocols.registry import competitor
-from segshuffle.protocols.segmented import least_blankets, optimize_parameters, sampling_rates
+from segshuffle.studies.reproduction.methods import lineup
 
-Plans = dict[str, Any]
+#: Split -> points; a point has its role, its budget of messages (None without one) and its plan.
+Plans = dict[str, list[dict[str, Any]]]
+#: Blanket messages per item below which the exact accountant has no numbers.
+_LEAST_MEAN = 1e-3
 
 
 def problem_of(config: Config, setting: Setting, split: str) -> Problem:
@@ -26,37 +30,52 @@ def problem_of(config: Config, setting: Setting, split: str) -> Problem:
     )
 
 
-def method_of(config: Config, name: str) -> Method:
-    """Return the competitor of that name with the configuration's options."""
-    return competitor(name, config["competitors"])
-
-
-def plan_setting(config: Config, setting: Setting, *, n_jobs: int = 1) -> Plans:
-    """All plans of a population: no data is looked at.
+def plan_setting(config: Config, setting: Setting, accounting: str, *, n_jobs: int = 1) -> Plans:
+    """All plans of a population under one accounting: no data is looked at.
 
     Returns
     -------
     dict
-        ``rates``: sampling rates over the grid of m (they depend on the levels, not on the split);
-        ``least_blankets``: m_k of every level; ``optimum`` and ``competitors`` per split.
+        Per split the points of `methods.lineup`, in its order: role, max_messages and plan, JSON values only.
     """
+    heads, jobs = [], []
+    for split in config["splits"]:
+        problem = problem_of(config, setting, split)
+        for role, budget, method in _points(config, accounting, problem):
+            heads.append((split, {"role": role, "max_messages": budget}))
+            jobs.append(joblib.delayed(method.plan)(problem))
+    plans: Plans = {split: [] for split in config["splits"]}
+    done = parallel(jobs, n_jobs, f"{accounting} plans of {setting.id}")
+    for (split, head), plan in zip(heads, done, strict=True):
+        plans[split].append({**head, "plan": plan.as_dict()})
+    return plans
+
+
+def _points(config: Config, accounting: str, problem: Problem) -> Iterator[tuple[str, float | None, Method]]:
+    """Role, budget and method of every plan; "projected" shares the plan of "best"."""
+    for method, roles in lineup(config, accounting).values():
+        if "grid" in roles:
+            for blanket in _grid(config, accounting, problem):
+                yield "grid", None, _with(method, blanket_per_user=blanket)
+        if "best" in roles:
+            yield "best", None, method
+        if "budget" in roles:
+            for budget in map(float, config["proven"]["max_messages"]):
+                yield "budget", budget, _with(method, max_messages=budget)
+
+
+def _grid(config: Config, accounting: str, problem: Problem) -> list[float]:
+    """The configured grid of m; on the proven side where the blanket is large enough for the accountant."""
     grid = blanket_grid(config)
-    splits = list(config["splits"])
-    problems = {split: problem_of(config, setting, split) for split in splits}
-    any_problem = problems[splits[0]]
-    jobs: list[Any] = [joblib.delayed(sampling_rates)(any_problem, blanket) for blanket in grid]
-    jobs += [joblib.delayed(optimize_parameters)(problems[split]) for split in splits]
-    names = list(config["competitors"]["methods"])
-    jobs += [joblib.delayed(method_of(config, name).plan)(problems[split]) for split in splits for name in names]
-    done = iter(parallel(jobs, n_jobs, f"plans of {setting.id}"))
-    rates = [next(done) for _ in grid]
-    optima = {split: next(done).as_dict() for split in splits}
-    others = {split: {name: next(done).as_dict() for name in names} for split in splits}
-    return {
-        "setting": setting.id,
-        "blanket_per_user": grid,
-        "rates": rates,
-        "least_blankets": least_blankets(any_problem),
-        "optimum": optima,
-        "competitors": others,
-    }
+    if accounting == "published":
+        return grid
+    kept = [blanket for blanket in grid if problem.n_users * blanket / problem.domain_size >= _LEAST_MEAN]
+    if len(kept) < len(grid):
+        left = ", ".join(f"{blanket:g}" for blanket in grid if blanket not in kept)
+        print(f"no proven plan at m = {left}: fewer than {_LEAST_MEAN:g} blanket messages per item")
+    return kept
+
+
+def _with(method: Any, **options: float) -> Method:
+    changed: Method = dataclasses.replace(method, **options)
+    return changed

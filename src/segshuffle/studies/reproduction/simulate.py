@@ -15,34 +15,34 @@ from segshuffle.pipeline.progress import parallel
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.base import FloatArray, IntArray, Method, Plan, Sample
 from segshuffle.protocols.projection import project
-from segshuffle.protocols.segmented import Segmented, plan_at
-from segshuffle.studies.reproduction.planning import Plans, method_of, problem_of
+from segshuffle.studies.reproduction.methods import lineup
+from segshuffle.studies.reproduction.planning import Plans, problem_of
 
 
 class Task(NamedTuple):
     """One curve point: a method with its plan.
 
-    `optimum` marks the m that a search chose, `max_messages` the budget of that search (None: no budget); `projected`
-    projects the estimates onto possible frequencies, which the reproduction never does.
+    `role` is one of `methods.ROLES`, `max_messages` the budget of the search (None: no budget); "projected" projects
+    the estimates onto possible frequencies, which no other number of the reproduction does.
     """
 
     method: Method
     plan: Plan
-    optimum: bool
+    role: str
     max_messages: float | None = None
-    projected: bool = False
 
 
-def tasks_of(config: Config, scenario: Scenario, plans: Plans) -> list[Task]:
-    """Every curve point of a scenario, in a fixed order."""
+def tasks_of(config: Config, scenario: Scenario, accounting: str, plans: Plans) -> list[Task]:
+    """Every curve point of a scenario under one accounting, in a fixed order."""
     problem = problem_of(config, scenario.setting, scenario.split)
-    tasks = [
-        Task(Segmented(blanket), plan_at(problem, blanket, tuple(rates)), False)
-        for blanket, rates in zip(plans["blanket_per_user"], plans["rates"], strict=True)
-    ]
-    tasks.append(Task(Segmented(), Plan.from_dict(problem, plans["optimum"][scenario.split]), True))
-    for name, plan in plans["competitors"][scenario.split].items():
-        tasks.append(Task(method_of(config, name), Plan.from_dict(problem, plan), False))
+    entries = lineup(config, accounting)
+    tasks = []
+    for point in plans[scenario.split]:
+        plan = Plan.from_dict(problem, point["plan"])
+        method, roles = entries[plan.method]
+        tasks.append(Task(method, plan, point["role"], point["max_messages"]))
+        if point["role"] == "best" and "projected" in roles:
+            tasks.append(Task(method, plan, "projected"))
     return tasks
 
 
@@ -64,58 +64,54 @@ def draw_levels(
 
 
 def simulate_scenario(
-    config: Config, scenario: Scenario, population: Population, plans: Plans, *, n_jobs: int = 1
-) -> pd.DataFrame:
-    """Squared errors of every method, m and repetition of one scenario.
-
-    Returns
-    -------
-    DataFrame
-        Columns method, blanket_per_user, optimum, repetition, squared_error; one row per repetition.
-    """
-    tasks = tasks_of(config, scenario, plans)
-    errors = simulate_tasks(config, scenario, population, tasks, n_jobs=n_jobs)
-    frames = [
-        pd.DataFrame(
-            {
-                "method": task.method.name,
-                "blanket_per_user": task.plan.blanket_per_user,
-                "optimum": task.optimum,
-                "repetition": np.arange(values.size),
-                "squared_error": values,
-            }
-        )
-        for task, values in zip(tasks, errors, strict=True)
-    ]
-    return pd.concat(frames, ignore_index=True)
-
-
-def simulate_tasks(
-    config: Config, scenario: Scenario, population: Population, tasks: Sequence[Task], *, n_jobs: int = 1
-) -> list[FloatArray]:
-    """Squared errors of every task, each of shape (repetitions,), on common random levels."""
+    config: Config, scenario: Scenario, accounting: str, population: Population, plans: Plans, *, n_jobs: int = 1
+) -> list[tuple[Task, FloatArray]]:
+    """Every curve point of one scenario with its squared errors, each of shape (repetitions,), on common levels."""
     repetitions, block = config["repetitions"], config["repetition_block"]
     counts = level_counts(scenario.setting.n_users, config["splits"][scenario.split])
     drawn = draw_levels(config, scenario, population, counts, repetitions)
+    tasks = tasks_of(config, scenario, accounting, plans)
     jobs = []
     for task in tasks:
         for first in range(0, repetitions, block):
             sample = Sample(population.items, population.domain_size, drawn[first : first + block])
-            role = (scenario.id, task.method.name, _role_of(task), first)
+            role = (scenario.id, accounting, task.method.name, *_role_of(task), first)
             jobs.append(joblib.delayed(_squared_errors)(task, sample, config["seed"], role))
-    errors = iter(parallel(jobs, n_jobs, f"simulation of {scenario.id}"))
-    return [np.concatenate([next(errors) for _ in range(0, repetitions, block)]) for _ in tasks]
+    errors = iter(parallel(jobs, n_jobs, f"{accounting} simulation of {scenario.id}"))
+    return [(task, np.concatenate([next(errors) for _ in range(0, repetitions, block)])) for task in tasks]
 
 
-def _role_of(task: Task) -> str:
-    if task.max_messages is not None:
-        return f"budget {task.max_messages!r}"
-    return "optimum" if task.optimum else repr(task.plan.blanket_per_user)
+def errors_table(found: Sequence[tuple[Task, FloatArray]]) -> pd.DataFrame:
+    """Squared errors of every curve point, one row per repetition."""
+    frames = [
+        pd.DataFrame(
+            {
+                "method": task.method.name,
+                "role": task.role,
+                "max_messages": np.nan if task.max_messages is None else task.max_messages,
+                "blanket_per_user": task.plan.blanket_per_user,
+                "repetition": np.arange(values.size),
+                "squared_error": values,
+            }
+        )
+        for task, values in found
+    ]
+    return pd.concat(frames, ignore_index=True)
+
+
+def _role_of(task: Task) -> tuple[str, ...]:
+    """What names the point's random stream: never a number that was searched for."""
+    if task.role == "grid":
+        return "grid", repr(task.plan.blanket_per_user)
+    if task.role == "budget":
+        return "budget", repr(task.max_messages)
+    # the same draws before and after: the difference is the projection's alone
+    return ("best",)
 
 
 def _squared_errors(task: Task, sample: Sample, seed: int, role: tuple[str | int, ...]) -> np.ndarray:
     """Squared error of every repetition of a block: sum over items against the sample's own frequencies."""
     estimates = task.method.simulate(task.plan, sample, stream(seed, "protocol", *role))
-    if task.projected:
+    if task.role == "projected":
         estimates = project(estimates, set_size=task.plan.problem.set_size)
     return np.asarray(((estimates - sample.frequencies) ** 2).sum(axis=1))

@@ -1,0 +1,59 @@
+"""Outputs are declared once per study: targets, results and copies are derived, and rules make nothing undeclared."""
+
+import re
+from types import SimpleNamespace
+
+import pytest
+
+from segshuffle.errors import ConfigError
+from segshuffle.pipeline import manifest
+from segshuffle.pipeline.manifest import Target
+from segshuffle.pipeline.scenarios import scenarios
+
+#: What the closing rules write about a run.
+RECORDS = {"provenance.json", "config.yaml", "README.md", "runtimes.csv", "index.html"}
+
+
+def test_every_file_that_a_rule_names_is_declared(root, full_config):
+    found = manifest.targets(full_config, scenarios(full_config))
+    declared = {file for target in found for file in target.files}
+    text = "".join(path.read_text(encoding="utf-8") for path in (root / "workflow/rules").glob("*.smk"))
+    made = set(re.findall(r'f"\{OUT\}/([\w-]+\.(?:csv|md|json|html|yaml))"', text))
+    drawn = {f"figures/{name}.svg" for name in re.findall(r'drawn\(\s*"([\w-]+)"', text)}
+    assert {"mse.csv", "claims.md", "referee.csv"} <= made
+    assert {"figures/audit.svg", "figures/levels.svg"} <= drawn
+    assert (made | drawn) - RECORDS <= declared
+
+
+def test_the_default_target_makes_each_file_once(full_config, quick_config):
+    for config in (full_config, quick_config):
+        found = manifest.results(manifest.targets(config, scenarios(config)))
+        assert len(found) == len(set(found))
+    assert "figures/variation1.svg" not in found
+    assert "figures/decomposition8.svg" in found
+
+
+def test_names_are_unique_and_copies_come_from_results(full_config):
+    found = manifest.targets(full_config, scenarios(full_config))
+    assert len({target.name for target in found}) == len(found)
+    files = {file for target in found for file in target.files}
+    assert set(manifest.copies()) <= files
+
+
+def study(name, **attributes):
+    return SimpleNamespace(__name__=name, **attributes)
+
+
+def test_what_two_studies_declare_is_refused_with_both(full_config):
+    two = [study(name, targets=lambda *_: [Target("x", "X.", ("x.csv",))]) for name in ("one", "two")]
+    with pytest.raises(ConfigError, match="two: declares the target 'x', as one does"):
+        manifest.targets(full_config, [], two)
+    copied = [study(name, DOCS={f"{name}.md": "same.md"}) for name in ("one", "two")]
+    with pytest.raises(ConfigError, match=r"two: docs/same\.md"):
+        manifest.copies(copied)
+
+
+def test_a_split_of_ones_own_has_targets(full_config):
+    full_config["splits"]["S4"] = [0.2, 0.4, 0.4]
+    names = {target.name for target in manifest.targets(full_config, scenarios(full_config))}
+    assert {"panels_msnbc_S4", "panels_synthetic_S4_proven"} <= names
