@@ -376,6 +376,8 @@ def test_amplification_draws_every_curve(name):
             assert line.get_color() == look.color
         assert axes.get_xscale() == ("log" if layout.log_x else "linear")
         assert axes.get_yscale() == ("log" if layout.log_y else "linear")
+    # one curve needs no legend
+    assert len(figure.legends) == (sum(map(len, curves.values())) > 1)
     if figure.legends:
         entries = dict(zip(legend_texts(figure), figure.legends[0].get_lines(), strict=True))
         for accountant, names in curves.items():
@@ -386,6 +388,9 @@ def test_amplification_draws_every_curve(name):
                 assert len([text for text in entries if text.startswith(f"{look.label}:")]) == len(names) * (
                     len(names) > 1
                 )
+        ordered = [text for look in ACCOUNTANT_LOOKS.values() for text in entries if text.startswith(look.label)]
+        if not layout.mechanisms and name != "personalized4":
+            assert ordered == list(entries), "in the order of the accountants"
         if layout.mechanisms:
             assert list(entries)[: len(mechanisms)] == [look.label for look in mechanisms]
             assert [entries[look.label].get_color() for look in mechanisms] == [look.color for look in mechanisms]
