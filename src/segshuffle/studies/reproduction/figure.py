@@ -14,9 +14,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from segshuffle.datasets.registry import dataset_label
-from segshuffle.looks import Look
+from segshuffle.looks import PALETTE, Look
 from segshuffle.pipeline.design import Scenario
-from segshuffle.pipeline.style import fit_legend, letters, log_ticks, mark_edition, panel_grid, use_style
+from segshuffle.pipeline.style import fit_legend, letters, log_ticks, mark_edition, panel_grid, panel_title, use_style
 from segshuffle.protocols.registry import look_of, looks_in
 from segshuffle.studies.reproduction.aggregate import PANEL, points_of, rows_of
 
@@ -50,7 +50,7 @@ def draw_errors(table: pd.DataFrame, panels: Sequence[Scenario], accounting: str
         if accounting == "published":
             _star(axis, paper, float(x.min()), float(x.max()))
         _log_axes(axis, x, "blanket messages per user $m$")
-        axis.set_title(_title(letter, panel, rows))
+        _title(axis, letter, panel, rows)
     return _finish(figure, edition)
 
 
@@ -71,7 +71,7 @@ def draw_messages(table: pd.DataFrame, panels: Sequence[Scenario], accounting: s
         highest = float((spent["mse_expected"] / best["curator-weighted"]).max())
         axis.set(xlim=(0, None), ylim=(0.95, max(1.3, 1.05 * highest)), xlabel="messages per user")
         axis.set_ylabel("MSE / curator")
-        axis.set_title(_title(letter, panel, rows), fontsize=6.5)
+        _title(axis, letter, panel, rows)
     return _finish(figure, edition)
 
 
@@ -86,7 +86,7 @@ def draw_summary(table: pd.DataFrame, panels: Sequence[Scenario], accounting: st
         chosen = data[data["method"] == name]
         y = [position[key] for key in chosen[PANEL].itertuples(index=False, name=None)]
         axis.plot(chosen["ratio"], y, look.marker, color=look.color, label=look.label, ls="none", ms=5)
-    axis.axvline(1.0, color="#000000", lw=1.2)
+    axis.axvline(1.0, color=PALETTE["black"], lw=1.2)
     axis.set_xscale("log")
     log_ticks(axis.xaxis)
     axis.set_xlabel("MSE over the least MSE of the segmented protocol (line: 1)")
@@ -152,13 +152,12 @@ def _log_axes(axis: Axes, x: pd.Series[float], label: str) -> None:
     log_ticks(axis.yaxis)
 
 
-def _title(letter: str, panel: Scenario, rows: pd.DataFrame) -> str:
+def _title(axis: Axes, letter: str, panel: Scenario, rows: pd.DataFrame) -> None:
     """Title of a panel: what data, which split, which sizes."""
     setting = panel.setting
-    return (
-        f"({letter}) {dataset_label(setting.dataset, str(rows['source'].iloc[0]))}, {panel.split}: "
-        f"$n$ = {setting.n_users:,}, $d$ = {setting.domain_size}, $s$ = {setting.set_size}"
-    )
+    name = dataset_label(setting.dataset, str(rows["source"].iloc[0]))
+    sizes = f"$n$ = {setting.n_users:,}, $d$ = {setting.domain_size}, $s$ = {setting.set_size}"
+    panel_title(axis, f"({letter}) {name}, {panel.split}", sizes)
 
 
 def _row_name(table: pd.DataFrame, panel: Scenario) -> str:
