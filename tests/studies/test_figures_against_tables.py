@@ -282,6 +282,7 @@ def test_referee_draws_every_claim_that_says_something():
 _BLANKETS = ("blanket", "blanket-lower")
 _BOUNDS = (*_BLANKETS, "standard-clone", "hoeffding", "bennett")
 _RATIOS = ("erlingsson", "standard-clone", "stronger-clone", "tails-general", "tails-specific", "variation-lower")
+_CLOSED = ("variation-ratio", "variation-ratio-closed-form", "variation-asymptotic")
 _PERSONAL = ("theorem", "reduction", "chen-cao-ge", "liu-2023")
 #: Name -> (panels, what the abscissa is, accountant -> curves), as long as in the papers.
 FIGURES = {
@@ -298,8 +299,8 @@ FIGURES = {
     "decomposition8": (2, "value", {"gparv": ("Laplace",)}),
     "variation1": (4, "local_epsilon", dict.fromkeys((*_BLANKETS, "variation-ratio", *_RATIOS), ("subset",))),
     "variation2": (2, "local_epsilon", dict.fromkeys(("variation-ratio", *_RATIOS), ("local hash",))),
-    "variation3": (2, "claimed_epsilon", {f"variation-{x}": ("fake",) for x in ("ratio", "analytic", "asymptotic")}),
-    "variation4": (2, "claimed_epsilon", {f"variation-{x}": ("balls",) for x in ("ratio", "analytic", "asymptotic")}),
+    "variation3": (2, "claimed_epsilon", dict.fromkeys(_CLOSED, ("fake",))),
+    "variation4": (2, "claimed_epsilon", dict.fromkeys(_CLOSED, ("balls",))),
     "variation5": (
         4,
         "local_epsilon",
@@ -343,7 +344,6 @@ def amplification_table(name):
 def label_of(accountant):
     """Label of an accountant of a table."""
     other = {
-        "variation-analytic": "variation-ratio-closed-form",
         "theorem": "personalized",
         "reduction": "personalized-reduction",
     }
