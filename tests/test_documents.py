@@ -55,7 +55,7 @@ def test_what_is_named_exists(name):
 
 # --- the layout ------------------------------------------------------------------------------------------------------
 
-#: As docs/architecture.md has it: a room imports rooms of a lower number, or itself; single modules are below all rooms.
+#: As docs/architecture.md has it: a room imports rooms of a lower number, or itself; single modules are below all.
 HEIGHT = {"accounting": 1, "protocols": 2, "datasets": 2, "pipeline": 3, "studies": 4, "page": 5, "cli": 5}
 
 
