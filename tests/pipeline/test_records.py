@@ -52,7 +52,7 @@ def test_provenance_names_what_the_run_was_made_of(tmp_path, full_config):
 
 def test_the_guide_explains_every_column_and_names_a_stand_in(full_config, quick_config):
     full, quick = (
-        guide(config=config, data={"msnbc": source})
+        guide(config=config, data={"msnbc": source}, columns=COLUMNS)
         for config, source in ((full_config, REAL), (quick_config, STAND_IN))
     )
     for column in COLUMNS:

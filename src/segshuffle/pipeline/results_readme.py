@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from segshuffle.datasets.registry import dataset_label
-from segshuffle.studies.reproduction.outputs import COLUMNS
 
 _FILES = {
     "index.html": "everything on one page: story, verdicts, figures, interactive charts; opens without a network",
@@ -37,8 +36,8 @@ _FILES = {
 }
 
 
-def guide(*, config: Mapping[str, Any], data: Mapping[str, Any]) -> str:
-    """Markdown text of the guide."""
+def guide(*, config: Mapping[str, Any], data: Mapping[str, Any], columns: Mapping[str, str]) -> str:
+    """Markdown text of the guide; `columns` are those of mse.csv, with their meaning."""
     lines = ["# Results", ""]
     if config["edition"] != "full":
         lines += [f"This is a **{config['edition']}** run: it shows that everything works, and is not a result.", ""]
@@ -52,5 +51,5 @@ def guide(*, config: Mapping[str, Any], data: Mapping[str, Any]) -> str:
     lines += [f"{config['repetitions']} repetitions, seed {config['seed']}.", "", "## Files", ""]
     lines += [f"- `{name}`: {text}" for name, text in _FILES.items()]
     lines += ["", "## Columns of mse.csv", ""]
-    lines += [f"- `{name}`: {text}" for name, text in COLUMNS.items()]
+    lines += [f"- `{name}`: {text}" for name, text in columns.items()]
     return "\n".join(lines) + "\n"
