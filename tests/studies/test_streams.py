@@ -35,15 +35,21 @@ def tasks():
     points = [(m, plan_at(problem, m, (0.4, 0.7, 1.0))) for m in (0.5, 1.0, 2.5)]
     copied = Plan("any", problem, "exact", 1.0, 0.0, {"copies": (0.3, 0.6, 1.2)}, 0.0)
     return [
-        *(simulate.Task(Segmented(m), plan, False) for m, plan in points),
-        simulate.Task(Segmented(), points[1][1], True),
-        simulate.Task(BallsIntoBins(), BallsIntoBins().plan(problem), False),
-        *(simulate.Task(PoissonSegmented(copies_max=4.0), copied, True, budget) for budget in (8.0, 16.0)),
+        *(simulate.Task(Segmented(m), plan, "grid") for m, plan in points),
+        simulate.Task(Segmented(), points[1][1], "best"),
+        simulate.Task(BallsIntoBins(), BallsIntoBins().plan(problem), "best"),
+        *(simulate.Task(PoissonSegmented(copies_max=4.0), copied, "budget", budget) for budget in (8.0, 16.0)),
     ]
 
 
 def errors_of(scenario, seed=5):
-    return simulate.simulate_tasks(CONFIG | {"seed": seed}, scenario, POPULATION, tasks())
+    found = simulate.simulate_scenario(CONFIG | {"seed": seed}, scenario, "published", POPULATION, {})
+    return [errors for _, errors in found]
+
+
+@pytest.fixture(autouse=True)
+def given_tasks(monkeypatch):
+    monkeypatch.setattr(simulate, "tasks_of", lambda *_: tasks())
 
 
 @pytest.fixture
