@@ -30,6 +30,11 @@ include: "workflow/rules/targets.smk"
 include: "workflow/rules/stamp.smk"
 
 
+onstart:
+    submitted()
+    renew_stamp()
+
+
 wildcard_constraints:
     setting="|".join(SETTINGS),
     scenario="|".join(SCENARIOS),

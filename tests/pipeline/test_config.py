@@ -54,7 +54,7 @@ def every_key(config, prefix=""):
 # (key, value, what the message must say is allowed)
 REFUSED = [
     # wrong type
-    ("edition", 1, "string"),
+    ("edition", 1, "a name matching"),
     ("seed", "20241120", "integer"),
     ("seed", 1.5, "integer"),
     ("seed", True, "integer"),

@@ -156,7 +156,7 @@ def test_rows_that_need_too_large_a_grid_say_so(plans, table, monkeypatch):
 
 def test_a_level_that_nobody_chose_has_no_row(plans):
     shares = {**CONFIG, "splits": {"S1": [1.0, 0.0]}}
-    short = {**plans, "blanket_per_user": [1.5], "rates": plans["rates"][1:2]}
+    short = last_blanket_of(plans)
     found = audit_setting(shares, SETTING, short)
     assert set(found["level"]) == {0.5}
     assert set(found["view"]) == set(VIEWS)

@@ -10,7 +10,7 @@ def configuration():
 
 
 def stamped(stamp):
-    """Check the folder's stamp, and renew it if jobs may run."""
+    """Check the folder's stamp; say what has changed since the last run."""
     folders = {
         Path(file).relative_to(OUT).parts[0]
         for rule in workflow.rules
@@ -28,15 +28,17 @@ def stamped(stamp):
             f"{configuration()} has changed since its last run: {', '.join(changed)}. What is not asked for now "
             f"stays in {OUT} as it was; without a target everything is brought up to date."
         )
-    if not workflow.dryrun:
-        stamp.parent.mkdir(parents=True, exist_ok=True)
-        stamp.write_text(
-            stamp_text(file=configuration(), config=config), encoding="utf-8"
-        )
 
 
+def renew_stamp():
+    """Write the folder's stamp, once jobs are about to run."""
+    STAMP.parent.mkdir(parents=True, exist_ok=True)
+    STAMP.write_text(stamp_text(file=configuration(), config=config), encoding="utf-8")
+
+
+STAMP = Path(OUT) / "logs/configuration.yaml"
 if workflow.is_main_process:
     try:
-        stamped(Path(OUT) / "logs/configuration.yaml")
+        stamped(STAMP)
     except SegshuffleError as error:
         raise WorkflowError(str(error))

@@ -76,6 +76,7 @@ if workflow.is_main_process:
     take_over([record for record in RUNS.glob("*.run") if record != RUN])
 
 
-onstart:
+def submitted():
+    """Record that a run has jobs on a cluster: they may outlive it unseen."""
     if not workflow.local_exec:
         RUN.write_text("cluster", encoding="utf-8")

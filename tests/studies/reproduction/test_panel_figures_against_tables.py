@@ -79,11 +79,11 @@ def close(pairs):
 
 def label(key):
     accounting, name = key
-    return look_of(name, accounting, '{"local_epsilon": 2.0}').label
+    return look_of(name, '{"local_epsilon": 2.0}', accounting=accounting).label
 
 
 def assert_looks(line, key):
-    look = look_of(key[1], key[0])
+    look = look_of(key[1], accounting=key[0])
     assert (line.get_color(), line.get_marker()) == (look.color, look.marker), key
 
 
