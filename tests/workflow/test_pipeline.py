@@ -43,21 +43,33 @@ def test_every_job_leaves_a_log_and_a_benchmark(checkout):
     benchmarks = {str(path.relative_to(checkout.out / "benchmarks").with_suffix("")) for path in timed}
     assert logs == benchmarks
     jobs = collections.Counter(name.split("/")[0] for name in logs)
-    expected = {"dataset": 1, "population": 2, "plan": 2, "simulate": 6, "figure": 6, "aggregate": 1, "claims": 1}
+    expected = {"dataset": 1, "population": 2, "plan": 4, "simulate": 12, "figure": 12, "aggregate": 1, "claims": 1}
     assert {rule: jobs[rule] for rule in expected} == expected
 
 
 def test_the_table_has_every_row_once(checkout):
     table = pd.read_csv(checkout.out / "mse.csv")
-    key = ["dataset", "n_users", "set_size", "split", "method", "blanket_per_user"]
-    grid = {0.3, 2.0, 10.0}
-    ours = table[(table["method"] == "segmented") & ~table["optimum"]]
-    assert set(ours["blanket_per_user"]) == grid
-    # 2 datasets x 3 splits; the grid, the optimum, 6 competitors
-    assert len(table) == 6 * (len(grid) + 1 + 6)
-    assert not table[~table["optimum"]].duplicated(key).any()
+    key = [
+        "accounting",
+        "dataset",
+        "n_users",
+        "set_size",
+        "split",
+        "method",
+        "role",
+        "max_messages",
+        "blanket_per_user",
+    ]
+    assert not table.duplicated(key).any()
     assert set(table["repetitions"]) == {4}
     assert set(table["kind"]) <= {"published", "exact", "upper"}
+    grid = {0.3, 2.0, 10.0}
+    curves = table[table["role"] == "grid"]
+    assert set(curves["blanket_per_user"]) == grid
+    # 2 datasets x 3 splits; one curve published and three proven; the best m of ours and 6 competitors
+    assert len(curves) == 6 * len(grid) * 4
+    published = table[table["accounting"] == "published"]
+    assert len(published[published["role"] == "best"]) == 6 * (1 + 6)
 
 
 def test_a_stand_in_is_named_everywhere(checkout):
@@ -85,7 +97,7 @@ def letters(svg):
 def test_quick_is_written_on_every_figure_and_table(checkout):
     for figure in FIGURES:
         assert ">quick<" in (checkout.out / f"figures/{figure}.svg").read_text(), figure
-    assert "**quick** run" in (checkout.out / "claims.md").read_text()
+    assert "**quick** configuration" in (checkout.out / "claims.md").read_text()
     assert "**quick** run" in (checkout.out / "README.md").read_text()
 
 
@@ -103,7 +115,7 @@ def test_provenance_has_the_hash_of_every_output_and_no_place_on_this_machine(ch
 
 def test_runtimes_count_every_job(checkout):
     table = pd.read_csv(checkout.out / "runtimes.csv").set_index("rule")
-    expected = {"aggregate": 1, "claims": 1, "figure": 6, "dataset": 1, "plan": 2, "population": 2, "simulate": 6}
+    expected = {"aggregate": 1, "claims": 1, "figure": 12, "dataset": 1, "plan": 4, "population": 2, "simulate": 12}
     assert {rule: table["jobs"].get(rule) for rule in expected} == expected
     assert (table["seconds_longest"] <= table["seconds_total"]).all()
 
