@@ -16,6 +16,8 @@ AUDIT = {"audit_setting", "figure_audit", *RECORDS}
 PROVEN = {"plan", "simulate", *AFTER_ERRORS}
 AFTER_PLANS = PROVEN | AUDIT
 AFTER_POPULATIONS = {"population", "simulate", "levels", "figure_levels", *AFTER_ERRORS}
+# every figure names its dataset, and a dataset's file says all of it
+DATASETS = AFTER_POPULATIONS | {"dataset", "figure_audit"}
 LEVELS = {"levels", "figure_levels", *RECORDS}
 PROTOCOLS = AFTER_PLANS | LEVELS
 AMPLIFICATION = {"amplification_curves", "figure_amplification", "table_amplification", *RECORDS}
@@ -30,17 +32,13 @@ def comment(text):
     return f"{text}\n# an edit\n"
 
 
-def recoloured(text):
-    return text.replace("#E69F00", "#E69F01")
-
-
 FILES = [
     ("README.md", comment, set()),
     ("Makefile", comment, set()),
     ("requirements.lock", comment, set()),
     ("src/segshuffle/cli/__init__.py", comment, set()),
     ("src/segshuffle/pipeline/run_summary.py", comment, set()),
-    ("src/segshuffle/pipeline/style.py", recoloured, DRAWINGS),
+    ("src/segshuffle/pipeline/style.py", comment, DRAWINGS),
     ("src/segshuffle/pipeline/segshuffle.mplstyle", comment, DRAWINGS),
     ("src/segshuffle/studies/reproduction/figure.py", comment, DRAWN),
     ("src/segshuffle/studies/audit/figure.py", comment, {"figure_audit", *RECORDS}),
@@ -50,8 +48,8 @@ FILES = [
     ("src/segshuffle/protocols/segmented.py", comment, PROTOCOLS),
     ("src/segshuffle/protocols/poisson.py", comment, PROTOCOLS),
     ("src/segshuffle/protocols/messages/level_counts.py", comment, LEVELS),
-    ("src/segshuffle/datasets/fetch.py", comment, AFTER_POPULATIONS | {"dataset"}),
-    ("src/segshuffle/datasets/populations.py", comment, AFTER_POPULATIONS),
+    ("src/segshuffle/datasets/fetch.py", comment, DATASETS),
+    ("src/segshuffle/datasets/populations.py", comment, DATASETS),
     ("src/segshuffle/studies/reproduction/summary.py", comment, {"proven_summary", *RECORDS}),
     ("src/segshuffle/studies/audit/compute.py", comment, AUDIT),
     ("src/segshuffle/studies/levels/compute.py", comment, LEVELS),
