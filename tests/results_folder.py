@@ -5,9 +5,10 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pandas as pd
+import yaml
 
-from segshuffle.page.pictures import groups
 from segshuffle.page.results import read_results
+from segshuffle.pipeline import manifest
 from segshuffle.pipeline.design import Scenario, Setting
 from segshuffle.studies.reproduction.summary import proven_summary
 
@@ -20,6 +21,10 @@ SCENARIOS = [
     for dataset, n_users, set_size, domain_size in SETTINGS
     for split in SPLITS
 ]
+#: As shipped.
+CONFIG = yaml.safe_load((Path(__file__).parents[1] / "config/config.yaml").read_text(encoding="utf-8"))
+#: Everything that a run with these panels makes.
+OUTPUTS = tuple(manifest.outputs(manifest.targets(CONFIG, SCENARIOS)).values())
 COMPETITORS = ("subexp-shuffle", "mm", "weighted-sepmm")
 PROVEN = ("mm", "inverse-variance-sepmm", "curator-uniform", "curator-weighted")
 #: Closed-form errors of the paper's protocol over GRID; its least is at m = 1.
@@ -71,8 +76,8 @@ def make_results(folder: Path, *, edition: str = "full", source: str = "real") -
     (folder / "figures").mkdir(parents=True)
     for name, table in tables.items():
         table.to_csv(folder / f"{name}.csv", index=False)
-    for picture in (picture for group in groups(SCENARIOS) for picture in group.pictures):
-        (folder / f"figures/{picture.name}.svg").write_text(SVG.format(name=picture.name), encoding="utf-8")
+    for figure in (output for output in OUTPUTS if output.is_figure):
+        (folder / figure.shown).write_text(SVG.format(name=figure.name), encoding="utf-8")
     real = {"kind": "real", "sha256": "ab" * 32, "origin": "msnbc990928.seq.gz", "reason": ""}
     stand_in = {"kind": "stand-in", "sha256": None, "origin": "two marginals", "reason": "no <network>\naddress"}
     record = {
@@ -84,7 +89,8 @@ def make_results(folder: Path, *, edition: str = "full", source: str = "real") -
         "outputs": {"mse.csv": "12" * 32},
     }
     (folder / "provenance.json").write_text(json.dumps(record), encoding="utf-8")
-    (folder / "config.yaml").write_text(f"edition: {edition}\nseed: 4711\n", encoding="utf-8")
+    effective = {**CONFIG, "edition": edition, "seed": 4711}
+    (folder / "config.yaml").write_text(yaml.safe_dump(effective), encoding="utf-8")
     return folder
 
 

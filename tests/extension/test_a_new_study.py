@@ -1,22 +1,30 @@
 """A study is one folder in studies/ with its outputs declared, and one rules file of the same name."""
 
+import zipfile
+
+import pytest
+
+from segshuffle.page.pictures import groups_of
+from segshuffle.pipeline.manifest import FURTHER, Output
+
 OUTPUTS = '''
 """What this study writes."""
 
-from segshuffle.pipeline.manifest import Target
+from segshuffle.pipeline.manifest import Output, Target
+
+TABLE = Output("greeting.csv", "greetings by panel", "A row per panel.")
+FIGURE = Output("figures/greeting", "Greetings over panels", "Bars are hands shaken.")
 
 
 def targets(config, panels):
-    return [Target("greeting", "A greeting to every panel.", ("greeting.csv", "figures/greeting"))]
+    return [Target("greeting", "A greeting to every panel.", (TABLE, FIGURE))]
 '''
 RULES = '''
 rule greet:
     """Greet every panel."""
-    input:
-        rules.aggregate.output,
     output:
-        f"{OUT}/greeting.csv",
-        drawn("greeting", "page", "Greetings"),
+        shown(f"{OUT}/greeting.csv"),
+        drawn("greeting"),
     log:
         f"{OUT}/logs/greet.log",
     shell:
@@ -24,9 +32,11 @@ rule greet:
 '''
 
 
-def add_study(checkout):
-    """Write the folder and the rules file."""
-    # after the study whose table it reads
+@pytest.fixture
+def made(new_checkout):
+    """A copy of the project with the folder and the rules file; nothing has run."""
+    checkout = new_checkout()
+    # after the study that declares the panels
     folder = checkout.folder / "src/segshuffle/studies/thanks"
     folder.mkdir()
     (folder / "__init__.py").write_text('"""Thanks."""\n', encoding="utf-8")
@@ -35,15 +45,41 @@ def add_study(checkout):
     return checkout
 
 
-def test_it_appears_in_targets_in_what_is_made_and_on_the_page(new_checkout):
-    made = add_study(new_checkout())
+def test_it_appears_in_targets_in_what_is_made_and_on_the_page(made):
     status, said = made.run("--list")
     assert status == 0, said
     assert "greeting (A greeting to every panel.)" in said
-    assert made.would_run("greeting")["greet"] == 1
+    assert made.would_run("greeting") == {"greet": 1, "greeting": 1}
     everything = made.would_run("all")
     assert everything["greet"] == 1
     status, said = made.run("-n", "--cores", "1", "page", "-p")
     assert status == 0, said
     page = said[said.index("rule page:") :]
     assert "results/quick/figures/greeting.svg" in page.partition("output:")[0]
+
+
+def test_it_is_listed_among_the_results(made):
+    code = (
+        "import yaml; from segshuffle.pipeline.results_readme import guide;"
+        "print(guide(config=yaml.safe_load(open('tiny.yaml')), data={}, columns={}))"
+    )
+    said = made.python(code)
+    assert "- `greeting.csv`: greetings by panel\n" in said
+    assert "- `figures/greeting`: Greetings over panels\n" in said
+
+
+def test_the_page_has_a_heading_for_it():
+    figure = Output("figures/greeting", "Greetings over panels", "Bars are hands shaken.")
+    assert groups_of(["greeting"], [figure]) == {FURTHER: [figure]}
+
+
+@pytest.mark.exhaustive
+def test_it_is_in_the_report_in_its_own_words(made, tmp_path):
+    made.finish("--cores", "1", "greeting")
+    made.finish("--report", str(tmp_path / "report.zip"), "greeting")
+    with zipfile.ZipFile(tmp_path / "report.zip") as archive:
+        held = {name: archive.read(name) for name in archive.namelist()}
+    assert any(name.endswith("/greeting.svg") for name in held)
+    said = b"".join(text for name, text in held.items() if name.endswith((".html", ".js"))).decode()
+    for words in ("Further", "Greetings over panels", "Bars are hands shaken.", "A row per panel.", "not a result"):
+        assert words in said, words

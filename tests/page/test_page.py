@@ -15,16 +15,17 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from results_folder import COMPETITORS, GRID, PROVEN, SCENARIOS, SVG, make_results, read
+from results_folder import COMPETITORS, CONFIG, GRID, OUTPUTS, PROVEN, SCENARIOS, SVG, make_results, read
 
 from segshuffle.page.build import ASSETS, build
 from segshuffle.page.charts import chart
 from segshuffle.page.findings import story
 from segshuffle.page.numbers import at_least, at_most, measured, nearest, percent
-from segshuffle.page.pictures import data_uri, groups, groups_of
+from segshuffle.page.pictures import data_uri, groups, groups_of, words_of
 from segshuffle.page.results import read_results
 from segshuffle.page.tables import audit_table, copies_table, curve_table, point_table, proven_table, referee_table
 from segshuffle.pipeline.design import Scenario
+from segshuffle.pipeline.manifest import Output, outputs, targets
 from segshuffle.protocols.registry import look_of
 
 VOID = {"meta", "link", "img", "br", "path", "line", "input", "hr"}
@@ -116,7 +117,7 @@ def test_nothing_is_loaded_from_anywhere(page):
 
 
 def test_every_figure_is_there_with_words_for_it(outline, run):
-    names = [picture.name for group in groups(SCENARIOS) for picture in group.pictures]
+    names = [figure.name for figures in groups(OUTPUTS).values() for figure in figures]
     assert len(outline.images) == len(names) == len(set(names))
     for name, image in zip(names, outline.images, strict=True):
         assert len(image["alt"]) > 60, name
@@ -282,20 +283,23 @@ def test_panels_are_lettered_as_in_the_printed_figures(run):
 
 
 def test_only_figures_at_hand_are_shown_and_unknown_ones_refused():
-    shown = groups_of(["fig2", "limit"], SCENARIOS, {})
-    assert [[p.name for p in group.pictures] for group in shown] == [["fig2"], ["limit"]]
+    shown = groups_of(["fig2", "limit"], OUTPUTS)
+    assert [[figure.name for figure in figures] for figures in shown.values()] == [["fig2"], ["limit"]]
     with pytest.raises(KeyError, match="nobody"):
-        groups_of(["fig2", "nobody"], SCENARIOS, {})
+        groups_of(["fig2", "nobody"], OUTPUTS)
 
 
-def test_a_figure_of_a_further_study_comes_last_in_the_words_of_its_target():
-    *_, last = groups_of(["fig2", "hello"], SCENARIOS, {"hello": "A greeting."})
-    assert [(p.name, p.title) for p in last.pictures] == [("hello", "A greeting.")]
+def test_a_figure_of_a_further_study_comes_last_in_the_words_of_its_declaration(run):
+    hello = Output("figures/hello", "A greeting", "How to read it.")
+    assert list(groups_of(["fig2", "hello"], [hello, *OUTPUTS]).values())[-1] == [hello]
+    assert words_of(hello, run.results).startswith("A greeting. How to read it.")
 
 
 def test_panels_that_the_paper_does_not_show_have_figures_of_their_own():
     added = [Scenario(panel.setting, "S4") for panel in SCENARIOS[:1]]
-    titles = {p.name: p.title for g in groups([*SCENARIOS, *added]) for p in g.pictures}
+    shares = {**CONFIG["splits"], "S4": [0.2, 0.4, 0.4]}
+    declared = outputs(targets({**CONFIG, "splits": shares}, [*SCENARIOS, *added])).values()
+    titles = {figure.name: figure.title for figures in groups(declared).values() for figure in figures}
     assert titles["panels-msnbc-S4"] == "MSNBC, split S4"
     assert titles["panels-msnbc-S4-proven"] == "MSNBC, split S4, with proven accounting for everybody"
     assert titles["fig4"] == "Figure 4: MSNBC, split S2 and S3"

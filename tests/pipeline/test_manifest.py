@@ -7,11 +7,8 @@ import pytest
 
 from segshuffle.errors import ConfigError
 from segshuffle.pipeline import manifest
-from segshuffle.pipeline.manifest import Target
+from segshuffle.pipeline.manifest import Output, Target
 from segshuffle.pipeline.scenarios import scenarios
-
-#: What the closing rules write about a run.
-RECORDS = {"provenance.json", "config.yaml", "README.md", "runtimes.csv", "index.html"}
 
 
 def test_every_file_that_a_rule_names_is_declared(root, full_config):
@@ -22,7 +19,7 @@ def test_every_file_that_a_rule_names_is_declared(root, full_config):
     drawn = {f"figures/{name}.svg" for name in re.findall(r'drawn\(\s*"([\w-]+)"', text)}
     assert {"mse.csv", "claims.md", "referee.csv"} <= made
     assert {"figures/audit.svg", "figures/levels.svg"} <= drawn
-    assert (made | drawn) - RECORDS <= declared
+    assert (made | drawn) - {"README.md"} <= declared | {output.path for output in manifest.RECORDS}
 
 
 def test_the_default_target_makes_each_file_once(full_config, quick_config):
@@ -45,12 +42,35 @@ def study(name, **attributes):
 
 
 def test_what_two_studies_declare_is_refused_with_both(full_config):
-    two = [study(name, targets=lambda *_: [Target("x", "X.", ("x.csv",))]) for name in ("one", "two")]
+    two = [study(name, targets=lambda *_: [Target("x", "X.", (Output("x.csv", "an x"),))]) for name in ("one", "two")]
     with pytest.raises(ConfigError, match="two: declares the target 'x', as one does"):
         manifest.targets(full_config, [], two)
     copied = [study(name, DOCS={f"{name}.md": "same.md"}) for name in ("one", "two")]
     with pytest.raises(ConfigError, match=r"two: docs/same\.md"):
         manifest.copies(copied)
+
+
+def test_a_file_is_declared_in_one_way():
+    outputs = (Output("x.csv", "an x"), Output("x.csv", "a y"))
+    assert list(manifest.outputs([Target("x", "X.", outputs[:1] * 2)])) == ["x.csv"]
+    with pytest.raises(ConfigError, match=r"x\.csv is declared twice, as 'an x' and 'a y'"):
+        manifest.outputs([Target("x", "X.", outputs)])
+
+
+def test_every_file_has_a_title_and_every_figure_a_caption(full_config):
+    for output in manifest.outputs(manifest.targets(full_config, scenarios(full_config))).values():
+        assert len(output.title) > 10, output.path
+        assert not output.title.endswith("."), output.path
+        assert not output.is_figure or (len(output.caption) > 30 and output.group != manifest.FURTHER), output.path
+
+
+def test_what_rules_show_in_the_report_is_declared_with_a_caption(root, full_config):
+    text = "".join(path.read_text(encoding="utf-8") for path in (root / "workflow/rules").glob("*.smk"))
+    shown = re.findall(r'shown\(\s*f"\{OUT\}/([^"]+)"', text)
+    found = manifest.outputs(manifest.targets(full_config, scenarios(full_config)))
+    said = {**found, **{output.path: output for output in manifest.RECORDS}}
+    assert {"audit.csv", "claims.csv", "index.html"} <= set(shown)
+    assert all(said[path].caption for path in shown)
 
 
 def test_a_split_of_ones_own_has_targets(full_config):

@@ -85,6 +85,12 @@ class Checkout:
         )
         return done.returncode, done.stdout
 
+    def python(self, code):
+        """What a line of Python prints there."""
+        command = [sys.executable, "-c", code]
+        environ = self.environ()
+        return subprocess.run(command, cwd=self.folder, env=environ, capture_output=True, text=True, check=True).stdout
+
     def finish(self, *arguments):
         """Run snakemake and insist that it succeeds."""
         status, said = self.run(*arguments)

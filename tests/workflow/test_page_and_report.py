@@ -8,7 +8,7 @@ from headless import png_size, visit
 
 pytestmark = [pytest.mark.slow, pytest.mark.pipeline, pytest.mark.xdist_group("pipeline")]
 
-CATEGORIES = ("Overview", "The panels", "Verdicts", "Audit", "Proven protocol", "Private levels", "The run")
+CATEGORIES = ("Overview", "The paper's figures", "Verdicts", "Audit", "Proven protocol", "Private levels", "The run")
 
 
 def test_a_run_ends_in_a_page_with_every_figure(checkout):
@@ -18,7 +18,7 @@ def test_a_run_ends_in_a_page_with_every_figure(checkout):
     assert "Stand-in data." in before
     shown = re.findall(r'<figure id="figure-([^"]*)"', page)
     drawn = {path.stem for path in (checkout.out / "figures").glob("*.svg")}
-    assert set(shown) == drawn, "pictures.py knows every figure, and page.smk gives every figure"
+    assert set(shown) == drawn, "every figure is declared, and page.smk gives every figure"
     assert len(shown) == len(set(shown))
     assert str(checkout.folder) not in page
     assert len(page.encode()) < 8e6
@@ -31,7 +31,7 @@ def test_a_run_ends_in_a_page_with_every_figure(checkout):
         ("src/segshuffle/page/assets/page.html.j2", {"page"}),
         ("src/segshuffle/page/findings.py", {"page"}),
         ("workflow/scripts/page.py", {"page"}),
-        ("workflow/report/figure.rst", set()),
+        ("workflow/report/output.rst", set()),
     ],
 )
 def test_an_edit_of_the_page_runs_the_page_alone(checkout, name, expected):
@@ -68,17 +68,17 @@ def test_the_report_is_read_in_a_browser(browser, report, tmp_path):
         assert "This is the quick edition" in text
         assert "4 repetitions" in text
 
-        page.get_by_text("The panels", exact=True).click()
+        page.get_by_text("The paper's figures", exact=True).click()
         row = page.locator("tr", has=page.get_by_role("cell", name="fig2", exact=True))
         row.locator("a").first.click()
         figure = page.locator('img[src$="fig2.svg"]')
         figure.wait_for()
         assert figure.evaluate("image => image.decode().then(() => image.naturalWidth)") > 100
         row.locator("a").nth(1).click()
-        page.get_by_text("Figure 2 of the paper").wait_for()
+        page.get_by_text("its proof has a gap").wait_for()
         caption = page.locator("body").inner_text()
-        assert "msnbc, n = 200, d = 17, s = 2, split S1 (0.25 : 0.5 : 0.25)" in caption
-        assert "published (Theorem 3; its proof has a gap)" in caption
+        assert "MSNBC, n = 200, d = 17, s = 2, split S1 (0.25 : 0.5 : 0.25)" in caption
+        assert "numbers: published (Theorem 3; its proof has a gap)" in caption
         assert "quick edition, not a result" in caption
         page.screenshot(path=tmp_path / "report.png")
     assert png_size(tmp_path / "report.png") == (1400, 900)

@@ -31,7 +31,7 @@ rule figure_amplification:
         table=f"{OUT}/amplification/{{item}}.csv",
         code=code("figure_amplification.py"),
     output:
-        drawn("{item}", "amplification", "Amplification papers", accounting="by curve"),
+        drawn("{item}"),
     log:
         f"{OUT}/logs/figure_amplification/{{item}}.log",
     benchmark:
@@ -80,12 +80,7 @@ rule claims_amplification:
         reference="config/reference/claims-amplification.yaml",
         code=code("claims_amplification.py"),
     output:
-        table=report(
-            f"{OUT}/amplification/claims.csv",
-            caption="../report/claims-amplification.rst",
-            category="Verdicts",
-            labels={"what": "statements of the amplification papers"},
-        ),
+        table=shown(f"{OUT}/amplification/claims.csv"),
         readable=f"{OUT}/amplification/claims.md",
     log:
         f"{OUT}/logs/claims_amplification.log",

@@ -49,6 +49,14 @@ PANEL_FIGURES = panel_figures(list(SCENARIOS.values()))
 FORMATS = manifest.FORMATS
 TARGETS = manifest.targets(config, list(SCENARIOS.values()))
 RESULTS = [f"{OUT}/{path}" for path in manifest.results(TARGETS)]
+# file that the report shows -> what is said of it; workflow/report/output.rst looks here
+SAID = {
+    f"{OUT}/{output.shown}": output
+    for output in [*manifest.outputs(TARGETS).values(), *manifest.RECORDS]
+}
+DECLARED = [
+    os.path.relpath(path) for path in sorted(manifest.FOLDER.glob("*/outputs.py"))
+]
 
 
 def part(*keys):
@@ -65,16 +73,27 @@ def code(script):
     ]
 
 
-def drawn(name, caption, category, **labels):
-    """The files of a figure, PDF, SVG and PNG; the SVG goes into snakemake --report with its caption."""
-    files = [f"{OUT}/figures/{name}.{suffix}" for suffix in FORMATS]
-    shown = report(
-        files[1],
-        caption=f"../report/{caption}.rst",
-        category=category,
-        labels={"figure": name, **labels},
+def shown(path):
+    """A file that goes into snakemake --report, under the heading and with the words that its study declares."""
+
+    def said(wildcards):
+        return SAID[path.format_map(dict(wildcards.items()))]
+
+    return report(
+        path,
+        caption="../report/output.rst",
+        category=lambda wildcards: said(wildcards).group.short,
+        labels=lambda wildcards: {
+            "name": said(wildcards).name,
+            "what": said(wildcards).title,
+        },
     )
-    return [files[0], shown, files[2]]
+
+
+def drawn(name):
+    """The files of a figure, PDF, SVG and PNG; the SVG is in the report."""
+    pdf, svg, png = (f"{OUT}/figures/{name}.{suffix}" for suffix in FORMATS)
+    return [pdf, shown(svg), png]
 
 
 def memory(peak_mb):

@@ -39,7 +39,7 @@ rule figure_levels:
         tables=expand(f"{OUT}/levels/{{setting}}.csv", setting=SETTINGS),
         code=code("figure_levels.py"),
     output:
-        drawn("levels", "levels", "Private levels", accounting="exact"),
+        drawn("levels"),
     log:
         f"{OUT}/logs/figure_levels.log",
     benchmark:

@@ -7,7 +7,7 @@ rule limit:
         code=code("figure_limit.py"),
     output:
         table=f"{OUT}/limit.csv",
-        figures=drawn("limit", "limit", "Proven protocol", accounting="exact"),
+        figures=drawn("limit"),
     log:
         f"{OUT}/logs/limit.log",
     benchmark:

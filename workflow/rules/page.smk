@@ -22,18 +22,10 @@ rule page:
             os.path.relpath(path)
             for path in sorted((ROOT / "src/segshuffle/page/assets").iterdir())
         ],
-        declared=[
-            os.path.relpath(path)
-            for path in sorted((ROOT / "src/segshuffle/studies").glob("*/outputs.py"))
-        ],
+        declared=DECLARED,
         code=code("page.py"),
     output:
-        report(
-            f"{OUT}/index.html",
-            caption="../report/page.rst",
-            category="Overview",
-            labels={"what": "the run on one page"},
-        ),
+        shown(f"{OUT}/index.html"),
     log:
         f"{OUT}/logs/page.log",
     benchmark:

@@ -57,14 +57,9 @@ rule referee_verdicts:
         code=code("referee_verdicts.py"),
     output:
         table=f"{OUT}/referee.csv",
-        verdicts=report(
-            f"{OUT}/referee-verdicts.csv",
-            caption="../report/referee.rst",
-            category="Referee",
-            labels={"figure": "table of all verdicts", "accounting": "by row"},
-        ),
+        verdicts=shown(f"{OUT}/referee-verdicts.csv"),
         readable=f"{OUT}/referee.md",
-        figures=drawn("referee", "referee", "Referee", accounting="by curve"),
+        figures=drawn("referee"),
     log:
         f"{OUT}/logs/referee_verdicts.log",
     benchmark:

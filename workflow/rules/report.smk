@@ -6,14 +6,10 @@ rule provenance:
     input:
         outputs=RESULTS,
         sources=expand(f"{OUT}/data/{{dataset}}/source.json", dataset=FETCHED),
+        declared=DECLARED,
         code=code("provenance.py"),
     output:
-        provenance=report(
-            f"{OUT}/provenance.json",
-            caption="../report/provenance.rst",
-            category="The run",
-            labels={"what": "versions, commit, seed, data, hashes"},
-        ),
+        provenance=shown(f"{OUT}/provenance.json"),
         config=f"{OUT}/config.yaml",
         guide=f"{OUT}/README.md",
     log:
@@ -39,12 +35,7 @@ rule runtimes:
         outputs=RESULTS,
         code=code("runtimes.py"),
     output:
-        report(
-            f"{OUT}/runtimes.csv",
-            caption="../report/runtimes.rst",
-            category="The run",
-            labels={"what": "seconds and memory per rule"},
-        ),
+        shown(f"{OUT}/runtimes.csv"),
     log:
         f"{OUT}/logs/runtimes.log",
     benchmark:

@@ -9,7 +9,7 @@ from segshuffle.pipeline.design import without_paths
 from segshuffle.pipeline.jobs import logged, write_atomically
 from segshuffle.pipeline.provenance import provenance
 from segshuffle.pipeline.results_readme import guide
-from segshuffle.studies.reproduction.outputs import COLUMNS
+from segshuffle.studies.reproduction.columns import COLUMNS
 
 with logged(snakemake.log[0]):
     root = Path(snakemake.output.provenance).parent

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import functools
 import gzip
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,9 +17,10 @@ from plotly.offline import get_plotlyjs
 from segshuffle.page import tables
 from segshuffle.page.charts import PAPER, PROVEN, Chart, chart
 from segshuffle.page.findings import story
-from segshuffle.page.pictures import Picture, data_uri, groups_of
+from segshuffle.page.pictures import data_uri, groups_of, words_of
 from segshuffle.page.results import Panel, Results
 from segshuffle.pipeline import manifest
+from segshuffle.pipeline.manifest import Output
 
 ASSETS = Path(__file__).with_name("assets")
 
@@ -27,7 +28,7 @@ ASSETS = Path(__file__).with_name("assets")
 class Shown(NamedTuple):
     """A picture as the template needs it."""
 
-    picture: Picture
+    picture: Output
     uri: Markup
     alternative: str
     panels: list[ShownPanel]
@@ -50,11 +51,11 @@ def build(results: Results, figures: Mapping[str, str]) -> str:
     results : Results
         The run's tables.
     figures : mapping of str to str
-        Name (as in `pictures.groups`) -> SVG text of every figure to show.
+        Name (as its study declares it) -> SVG text of every figure to show.
     """
     groups = [
-        (group, [_shown(picture, figures[picture.name], results) for picture in group.pictures])
-        for group in groups_of(figures, results.scenarios, _words(results))
+        (group, [_shown(picture, figures[picture.name], results) for picture in pictures])
+        for group, pictures in groups_of(figures, _declared(results)).items()
     ]
     papers = results.amplification_claims
     environment = jinja2.Environment(
@@ -86,9 +87,9 @@ def build(results: Results, figures: Mapping[str, str]) -> str:
     )
 
 
-def _words(results: Results) -> dict[str, str]:
-    """What every figure shows, as its study declares it."""
-    return manifest.words(manifest.targets(yaml.safe_load(results.config), results.scenarios))
+def _declared(results: Results) -> Iterable[Output]:
+    """What the studies declare for this run."""
+    return manifest.outputs(manifest.targets(yaml.safe_load(results.config), results.scenarios)).values()
 
 
 @functools.cache
@@ -97,11 +98,11 @@ def plotly_text() -> str:
     return base64.b64encode(gzip.compress(get_plotlyjs().encode(), compresslevel=9, mtime=0)).decode()
 
 
-def _shown(picture: Picture, svg: str, results: Results) -> Shown:
-    panels = [_shown_panel(panel) for panel in results.figures().get(picture.panels, [])]
+def _shown(picture: Output, svg: str, results: Results) -> Shown:
+    panels = [_shown_panel(panel) for panel in results.figures().get(picture.name, [])]
     # a data address is quoted by `data_uri` but for these two
     uri = data_uri(svg).replace("&", "&amp;").replace('"', "&quot;")
-    return Shown(picture, Markup(uri), picture.alternative(results), panels)
+    return Shown(picture, Markup(uri), words_of(picture, results), panels)
 
 
 def _shown_panel(panel: Panel) -> ShownPanel:

@@ -1,56 +1,18 @@
-"""The figures of a run in groups: which file, which caption, and in words what is shown. A group is one entry here."""
+"""The figures of a run in the groups of their declarations, and in words what each shows, for who does not see it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from urllib.parse import quote
 
-from segshuffle.datasets.registry import dataset_label
 from segshuffle.page.numbers import at_most, nearest
 from segshuffle.page.results import Panel, Results
 from segshuffle.page.tables import audited, budgets_of, worst_over_splits
-from segshuffle.pipeline.design import ACCOUNTINGS, FIGURES, Scenario, figures_of
-from segshuffle.studies.amplification import design as amplification
+from segshuffle.pipeline.design import ACCOUNTINGS
+from segshuffle.pipeline.manifest import Group, Output
 
 Words = Callable[[Results], str]
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A figure of the run.
-
-    Parameters
-    ----------
-    name : str
-        File name below figures/, without suffix.
-    title : str
-        Heading.
-    caption : str
-        How to read it, and the kind of its numbers.
-    alternative : callable
-        Results -> what is shown, in words and numbers, for readers who do not see the figure.
-    panels : str, optional
-        Figure whose panels have interactive charts below this picture.
-    """
-
-    name: str
-    title: str
-    caption: str
-    alternative: Words
-    panels: str = ""
-
-
-@dataclass(frozen=True)
-class Group:
-    """Figures under one heading of the page."""
-
-    id: str
-    short: str
-    title: str
-    introduction: str
-    pictures: tuple[Picture, ...]
 
 
 def _least(panel: Panel) -> str:
@@ -173,181 +135,51 @@ def _referee(results: Results) -> str:
     return f"{head} Violated: {said or 'none'}."
 
 
-_KIND = "The segmented protocol's privacy numbers are as published; its competitors' are as the table of a panel says."
-_PROVEN = "All privacy numbers are proven but the paper's own curve (black), which is drawn for comparison."
+#: What needs more words than its declaration; figures of panels are described by `words_of`.
+_ALTERNATIVES: dict[str, Words] = {
+    "summary": _summary,
+    "messages-proven": _messages,
+    "audit": _audit,
+    "limit": _limit,
+    "levels": _levels,
+    "referee": _referee,
+}
 
 
-def _shows(panels: Sequence[Scenario]) -> str:
-    """Datasets and splits of a figure, in words."""
-    datasets = dict.fromkeys(dataset_label(panel.setting.dataset, "real") for panel in panels)
-    splits = dict.fromkeys(panel.split for panel in panels)
-    return f"{' and '.join(datasets)}, split {' and '.join(splits)}"
+def words_of(output: Output, results: Results) -> str:
+    """What a figure shows; that of a study nobody has written words for is told by its declaration."""
+    if output.name in _ALTERNATIVES:
+        return _ALTERNATIVES[output.name](results)
+    panels = results.figures()
+    if output.name in panels:
+        return _of_panels(output.name, _least)(results)
+    if (figure := output.name.removesuffix("-proven")) in panels:
+        return _of_panels(figure, _least_proven)(results)
+    return f"{output.title}. {output.caption} The numbers are in the tables of its study."
 
 
-def _number(name: str) -> str:
-    """Number of a figure of the paper; nothing for what the paper does not show."""
-    return f"Figure {name.removeprefix('fig')}: " if name in FIGURES else ""
+def groups(declared: Iterable[Output]) -> dict[Group, list[Output]]:
+    """All declared figures, by group in the order of the page."""
+    found: dict[Group, list[Output]] = {}
+    for output in declared:
+        if output.is_figure:
+            found.setdefault(output.group, []).append(output)
+    return dict(sorted(found.items(), key=lambda item: item[0].rank))
 
 
-def _paper_figure(name: str, panels: Sequence[Scenario]) -> Picture:
-    title = f"{_number(name)}{_shows(panels)}"
-    return Picture(name, title, f"Error over blanket messages per user m. {_KIND}", _of_panels(name, _least), name)
-
-
-def _proven_figure(name: str, panels: Sequence[Scenario]) -> Picture:
-    title = f"{_number(name)}{_shows(panels)}, with proven accounting for everybody"
-    return Picture(f"{name}-proven", title, _PROVEN, _of_panels(name, _least_proven))
-
-
-def _amplification_group(paper: str) -> Group:
-    items = [item for item in amplification.ITEMS.values() if item.paper == paper and not item.table]
-    pictures = (
-        Picture(
-            item.id,
-            f"Figure {item.number}: {item.shows}",
-            "The legend says which numbers are proven and which are as published.",
-            lambda _, item=item: (
-                f"Charts of the paper's Figure {item.number}: {item.shows}. The numbers are in "  # type: ignore[misc]
-                f"amplification/{item.id}.csv."
-            ),
-        )
-        for item in items
-    )
-    return Group(
-        f"amplification-{paper}",
-        f"{paper.capitalize()} paper",
-        amplification.PAPERS[paper],
-        "The evaluation of this paper, computed from its settings; no data are used.",
-        tuple(pictures),
-    )
-
-
-def groups(every: Sequence[Scenario]) -> tuple[Group, ...]:
-    """All groups of a run with these panels, in the order of the page."""
-    figures = figures_of(every)
-    return (
-        _paper_group(figures),
-        *_AUDIT,
-        _proven_group(figures),
-        *_OTHERS,
-    )
-
-
-def _paper_group(figures: Mapping[str, Sequence[Scenario]]) -> Group:
-    return Group(
-        "figures",
-        "The paper's figures",
-        "Figures 2–6 of the paper",
-        "Shaded bands are two standard errors. Open a panel below a figure for its interactive chart and its numbers.",
-        (
-            *(_paper_figure(name, panels) for name, panels in figures.items()),
-            Picture("summary", "All panels at a glance", "Ratios of closed-form errors, each at its best m.", _summary),
-        ),
-    )
-
-
-_AUDIT = (
-    Group(
-        "audit",
-        "Audit",
-        "What the published guarantee is worth",
-        "The server sees all counters and their sum; Theorem 3 bounds what two of them tell.",
-        (
-            Picture(
-                "audit",
-                "Claimed and actual ε over m",
-                "Blanket alone: a proven upper bound. The other two views are lower views.",
-                _audit,
-            ),
-        ),
-    ),
-)
-
-
-def _proven_group(figures: Mapping[str, Sequence[Scenario]]) -> Group:
-    return Group(
-        "proven",
-        "Proven protocol",
-        "The proven protocol",
-        "The same panels, the same (ε, δ), proven accounting for everybody.",
-        (
-            *(_proven_figure(name, panels) for name, panels in figures.items()),
-            Picture(
-                "messages-proven",
-                "What each message buys",
-                "Error over that of the trusted curator with one weight per level; closed forms, proven accounting.",
-                _messages,
-            ),
-            Picture(
-                "limit",
-                "How close to a trusted curator",
-                "One level, every item sent once; exact accounting on both sides.",
-                _limit,
-            ),
-        ),
-    )
-
-
-_OTHERS = (
-    Group(
-        "levels",
-        "Private levels",
-        "Private privacy levels",
-        "A privacy level can itself be worth hiding; this is what protecting it in the first round costs.",
-        (
-            Picture(
-                "levels",
-                "Error over the privacy of the levels",
-                "Bars are two standard errors; ε is what round 1 shows of a level, exactly. Round 2 shows more of it.",
-                _levels,
-            ),
-        ),
-    ),
-    *map(_amplification_group, amplification.PAPERS),
-    Group(
-        "referee",
-        "Referee",
-        "The referee: published bounds against proven ones",
-        "A published upper bound that lies below a proven lower bound is wrong.",
-        (
-            Picture(
-                "referee",
-                "Claimed ε above or below the proven lower bound",
-                "Below zero a claim is refuted. Lower bounds are proven; the legend says which claims are.",
-                _referee,
-            ),
-        ),
-    ),
-)
-
-
-def groups_of(names: Iterable[str], every: Sequence[Scenario], told: Mapping[str, str]) -> list[Group]:
-    """The groups with the pictures that are at hand, those of further studies in the words of their targets, last.
+def groups_of(names: Iterable[str], declared: Iterable[Output]) -> dict[Group, list[Output]]:
+    """The groups with the figures that are at hand.
 
     Raises
     ------
     KeyError
         Names the unknown files.
     """
-    given = set(names)
-    listed = [*groups(every)]
-    known = {picture.name for group in listed for picture in group.pictures}
-    if unknown := given - known - set(told):
+    given, listed = set(names), groups(declared)
+    if unknown := given - {output.name for outputs in listed.values() for output in outputs}:
         raise KeyError(f"no study declares the figures {sorted(unknown)}")
-    further = tuple(Picture(name, told[name], told[name], _told(told[name])) for name in sorted(given - known))
-    listed.append(Group("further", "Further", "Further studies", "Studies that were added to this project.", further))
-    kept = (
-        Group(
-            group.id, group.short, group.title, group.introduction, tuple(p for p in group.pictures if p.name in given)
-        )
-        for group in listed
-    )
-    return [group for group in kept if group.pictures]
-
-
-def _told(words: str) -> Words:
-    """The words of a target, where nobody has written better ones."""
-    return lambda _: f"{words} The numbers are in the tables of its study."
+    kept = {group: [output for output in outputs if output.name in given] for group, outputs in listed.items()}
+    return {group: outputs for group, outputs in kept.items() if outputs}
 
 
 def data_uri(svg: str) -> str:

@@ -1,7 +1,9 @@
-"""What a run writes, declared once per study in its ``outputs.py``: targets, results, page figures, copies in docs/.
+"""What a run writes, declared once per study in its ``outputs.py``, and all that is said of it.
 
-A study is found by being there: a folder of studies/ with an ``outputs.py`` that has ``targets``, and optionally
-``DOCS``. Imported by the Snakefile, which every remote job parses again: standard library only.
+The menu, the default target, the page, Snakemake's report, results/README.md and the copies in docs/ are derived from
+it. A study is found by being there: a folder of studies/ with an ``outputs.py`` that has ``targets``, and optionally
+``DOCS`` (copies) and ``PARTS`` (folders of what is made on the way). Imported by the Snakefile, which every remote job
+parses again: standard library only.
 """
 
 from __future__ import annotations
@@ -21,6 +23,104 @@ FORMATS = ("pdf", "svg", "png")
 
 
 @dataclass(frozen=True)
+class Group:
+    """A heading of the page; its short form is the category of Snakemake's report.
+
+    Parameters
+    ----------
+    id : str
+        Its address on the page.
+    short, title, introduction : str
+        In the contents, as heading, and below it.
+    rank : int
+        Lower ranks come first on the page.
+    """
+
+    id: str
+    short: str
+    title: str
+    introduction: str
+    rank: int = 100
+
+
+FURTHER = Group("further", "Further", "Further studies", "Studies that were added to this project.", 1000)
+#: Categories of the report that hold no figure, so that the page has no such heading.
+VERDICTS = Group("verdicts", "Verdicts", "Verdicts", "")
+OVERVIEW = Group("overview", "Overview", "Overview", "")
+RUN = Group("run", "The run", "The run", "")
+
+
+@dataclass(frozen=True)
+class Output:
+    """A file of a run, or a figure in its three formats, and what is said of it wherever it is shown.
+
+    Parameters
+    ----------
+    path : str
+        File below the results folder; "figures/x" stands for its PDF, SVG and PNG.
+    title : str
+        What it is, in a few words without a full stop.
+    caption : str, optional
+        How to read it, and the kind of its numbers.
+    group : Group, optional
+        Where it is shown.
+    details : tuple of str, optional
+        Settings behind it, one a line; for readers of the report, who do not have the page around it.
+    """
+
+    path: str
+    title: str
+    caption: str = ""
+    group: Group = FURTHER
+    details: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Path of a file, or name of a figure."""
+        return self.path.removeprefix("figures/")
+
+    @property
+    def is_figure(self) -> bool:
+        """Whether it stands for a figure in all formats."""
+        return self.path.startswith("figures/")
+
+    @property
+    def shown(self) -> str:
+        """The file that is shown to readers: a figure's SVG."""
+        return f"{self.path}.svg" if self.is_figure else self.path
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Every file that it stands for."""
+        return tuple(f"{self.path}.{suffix}" for suffix in FORMATS) if self.is_figure else (self.path,)
+
+
+#: What the closing rules write about a run.
+RECORDS = (
+    Output(
+        "index.html",
+        "everything on one page: story, verdicts, figures, interactive charts; opens without a network",
+        "Every privacy number on it says of which kind it is.",
+        OVERVIEW,
+    ),
+    Output("config.yaml", "the configuration in effect", group=RUN),
+    Output(
+        "provenance.json",
+        "versions, commit, seed, data source, and the SHA-256 of the figures, tables and verdicts",
+        "Files between (plans, populations, errors, parts of tables) have no hash. No time is recorded: the same "
+        "configuration, code, package versions and data give the same file.",
+        RUN,
+    ),
+    Output(
+        "runtimes.csv",
+        "seconds and memory per rule",
+        "Measured by Snakemake's benchmarks on the machine of the run. The page shows this table to read.",
+        RUN,
+    ),
+)
+
+
+@dataclass(frozen=True)
 class Target:
     """Something that a user asks Snakemake for by name.
 
@@ -30,21 +130,21 @@ class Target:
         Name of the target.
     what : str
         What it makes, as ``snakemake --list`` says it.
-    outputs : tuple of str
-        Files below the results folder; "figures/x" stands for its PDF, SVG and PNG.
+    outputs : tuple of Output
+        What it makes.
     in_all : bool
         Whether the default target makes it too.
     """
 
     name: str
     what: str
-    outputs: tuple[str, ...]
+    outputs: tuple[Output, ...]
     in_all: bool = True
 
     @property
     def files(self) -> tuple[str, ...]:
         """Every file, below the results folder."""
-        return tuple(file for output in self.outputs for file in _files(output))
+        return tuple(file for output in self.outputs for file in output.files)
 
 
 def names(folder: Path = FOLDER) -> list[str]:
@@ -83,11 +183,25 @@ def results(found: Sequence[Target]) -> list[str]:
     return list(dict.fromkeys(file for target in found if target.in_all for file in target.files))
 
 
-def words(found: Sequence[Target]) -> dict[str, str]:
-    """Name of every figure -> what it shows: the words of the target that makes the least beside it."""
-    by_size = sorted(found, key=lambda target: -len(target.outputs))
-    outputs = ((output, target.what) for target in by_size for output in target.outputs)
-    return {output.removeprefix("figures/"): what for output, what in outputs if output.startswith("figures/")}
+def outputs(found: Sequence[Target]) -> dict[str, Output]:
+    """Path -> everything that these targets make, each once.
+
+    Raises
+    ------
+    ConfigError
+        If something is declared twice in different words.
+    """
+    every: dict[str, Output] = {}
+    for output in (output for target in found for output in target.outputs):
+        if every.setdefault(output.path, output) != output:
+            raise ConfigError(f"{output.path} is declared twice, as {every[output.path].title!r} and {output.title!r}")
+    return every
+
+
+def parts(declared: Sequence[ModuleType] | None = None) -> dict[str, str]:
+    """Folder of what is made on the way, below the results folder -> what is in it."""
+    found = studies() if declared is None else declared
+    return {folder: what for study in found for folder, what in getattr(study, "PARTS", {}).items()}
 
 
 def copies(declared: Sequence[ModuleType] | None = None) -> dict[str, str]:
@@ -99,7 +213,3 @@ def copies(declared: Sequence[ModuleType] | None = None) -> dict[str, str]:
                 raise ConfigError(f"{study.__name__}: docs/{name} is the copy of another file already")
             found[output] = name
     return found
-
-
-def _files(output: str) -> list[str]:
-    return [f"{output}.{suffix}" for suffix in FORMATS] if output.startswith("figures/") else [output]

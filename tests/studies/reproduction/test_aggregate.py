@@ -15,7 +15,7 @@ from segshuffle.pipeline.jobs import to_csv, to_json
 from segshuffle.pipeline.scenarios import settings
 from segshuffle.pipeline.seeds import stream
 from segshuffle.studies.reproduction.aggregate import collect, summarise
-from segshuffle.studies.reproduction.outputs import COLUMNS
+from segshuffle.studies.reproduction.columns import COLUMNS
 from segshuffle.studies.reproduction.planning import plan_setting
 from segshuffle.studies.reproduction.simulate import errors_table, simulate_scenario
 

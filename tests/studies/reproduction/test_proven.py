@@ -20,8 +20,8 @@ from segshuffle.protocols.segmented import expected_mse, sampling_rates
 from segshuffle.protocols.subset_exponential import SubsetExponential
 from segshuffle.studies.reproduction import planning, simulate
 from segshuffle.studies.reproduction.aggregate import PANEL, summarise
+from segshuffle.studies.reproduction.columns import COLUMNS
 from segshuffle.studies.reproduction.methods import lineup
-from segshuffle.studies.reproduction.outputs import COLUMNS
 from segshuffle.studies.reproduction.planning import plan_setting, problem_of
 from segshuffle.studies.reproduction.simulate import simulate_scenario, tasks_of
 from segshuffle.studies.reproduction.summary import proven_summary, summary_markdown

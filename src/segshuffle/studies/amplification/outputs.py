@@ -5,11 +5,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from segshuffle.pipeline.design import Config, Scenario
-from segshuffle.pipeline.manifest import Target
+from segshuffle.pipeline.manifest import VERDICTS, Group, Output, Target
 from segshuffle.studies.amplification.design import ITEMS, PAPERS, Item
 
 #: What the default target makes of these papers in the quick edition: one figure and one table.
 _SAMPLE = ("decomposition8", "variation-table5")
+GROUPS = {
+    paper: Group(
+        f"amplification-{paper}",
+        f"{paper.capitalize()} paper",
+        title,
+        "The evaluation of this paper, computed from its settings; no data are used.",
+        rank=6,
+    )
+    for paper, title in PAPERS.items()
+}
+_CLAIMS = tuple(
+    Output(
+        f"amplification/claims.{suffix}",
+        "statements of the amplification papers with a verdict",
+        "What was found, and the rule that judges it; the kind of every number is in the tables. The page shows this "
+        "table to read.",
+        VERDICTS,
+    )
+    for suffix in ("csv", "md")
+)
 DOCS = {
     **{f"figures/{name}.png": f"figures/{name}.png" for name in ("decomposition2", "variation1", "personalized4")},
     "amplification/claims.md": "amplification-claims.md",
@@ -19,18 +39,30 @@ DOCS = {
 def targets(config: Config, _panels: Sequence[Scenario]) -> list[Target]:
     """Everything of the papers, and every figure and table alone."""
     full = config["edition"] != "quick"
-    claims = ("amplification/claims.csv", "amplification/claims.md")
     every = tuple(output for item in ITEMS.values() for output in _outputs(item))
     what = "Figures, tables and verdicts of the amplification papers."
     return [
-        Target("amplification", what, (*every, *claims), in_all=full),
+        Target("amplification", what, (*every, *_CLAIMS), in_all=full),
         *(Target(_name(item), _what(item), _outputs(item), in_all=item.id in _SAMPLE) for item in ITEMS.values()),
     ]
 
 
-def _outputs(item: Item) -> tuple[str, str]:
-    shown = f"amplification/{item.id}.md" if item.table else f"figures/{item.id}"
-    return f"amplification/{item.id}.csv", shown
+def _outputs(item: Item) -> tuple[Output, Output]:
+    group, title = GROUPS[item.paper], f"{_kind(item)} {item.number}: {item.shows}"
+    table = Output(f"amplification/{item.id}.csv", title, group=group)
+    if item.table:
+        return table, Output(f"amplification/{item.id}.md", title, group=group)
+    caption = "The legend says which numbers are proven and which are as published."
+    details = (
+        "upper, lower and exact are proven; published is as a paper states it, not proven, and some are refuted; "
+        "asymptotic is a limit without an error term",
+        f"amplification/{item.id}.csv has the kind of every point",
+    )
+    return table, Output(f"figures/{item.id}", title, caption, group, details)
+
+
+def _kind(item: Item) -> str:
+    return "Table" if item.table else "Figure"
 
 
 def _name(item: Item) -> str:
@@ -38,5 +70,4 @@ def _name(item: Item) -> str:
 
 
 def _what(item: Item) -> str:
-    kind = "Table" if item.table else "Figure"
-    return f'{kind} {item.number} of "{PAPERS[item.paper]}": {item.shows}.'
+    return f'{_kind(item)} {item.number} of "{PAPERS[item.paper]}": {item.shows}.'

@@ -5,12 +5,46 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from segshuffle.pipeline.design import Config, Scenario
-from segshuffle.pipeline.manifest import Target
+from segshuffle.pipeline.manifest import Group, Output, Target
 
+GROUP = Group(
+    "referee",
+    "Referee",
+    "The referee: published bounds against proven ones",
+    "A published upper bound that lies below a proven lower bound is wrong.",
+    rank=9,
+)
+_READING = (
+    "upper bounds for one shuffled message per user, proven and published, against proven lower bounds",
+    "kinds of the claims: upper (proven), published and asymptotic; the table has the kind of every row",
+    '"sound so far" means that nothing on this grid refutes the bound, no more',
+)
+TABLE = Output(
+    "referee.csv",
+    "upper bounds of one shuffled message per user, published and proven, against proven lower bounds "
+    "(docs/referee.md names them)",
+    group=GROUP,
+)
+VERDICTS = Output(
+    "referee-verdicts.csv",
+    "a verdict per accountant and mechanism",
+    "Whether a proven lower bound refutes what the accountant claims.",
+    GROUP,
+    _READING,
+)
+READABLE = Output("referee.md", VERDICTS.title, group=GROUP)
+FIGURE = Output(
+    "figures/referee",
+    "Claimed ε above or below the proven lower bound",
+    "Below zero a claim is refuted. Lower bounds are proven; the legend says which claims are.",
+    GROUP,
+    _READING,
+)
+PARTS = {"referee/": "the parts of referee.csv, a file per mechanism"}
 DOCS = {"figures/referee.png": "figures/referee.png", "referee.md": "referee-table.md"}
 
 
 def targets(_config: Config, _panels: Sequence[Scenario]) -> list[Target]:
     """Tables, verdicts and the figure."""
     what = "The referee: upper bounds of one message, published and proven, against proven lower bounds."
-    return [Target("referee", what, ("referee.csv", "referee-verdicts.csv", "referee.md", "figures/referee"))]
+    return [Target("referee", what, (TABLE, VERDICTS, READABLE, FIGURE))]

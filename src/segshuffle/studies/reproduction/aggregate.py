@@ -13,7 +13,7 @@ from segshuffle.arrays import FloatArray
 from segshuffle.datasets.population import Population
 from segshuffle.pipeline.design import Scenario
 from segshuffle.pipeline.jobs import to_json
-from segshuffle.studies.reproduction.outputs import COLUMNS
+from segshuffle.studies.reproduction.columns import COLUMNS
 from segshuffle.studies.reproduction.simulate import Task
 
 PANEL = ["dataset", "n_users", "set_size", "split"]

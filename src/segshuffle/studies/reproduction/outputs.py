@@ -5,32 +5,75 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from segshuffle.pipeline.design import Config, Scenario, figures_of
-from segshuffle.pipeline.manifest import Target
+from segshuffle.datasets.registry import dataset_label
+from segshuffle.pipeline.design import FIGURES, Config, Scenario, figures_of
+from segshuffle.pipeline.manifest import VERDICTS, Group, Output, Target
 
-#: Columns of results/mse.csv, in order, and what each means; results/README.md is made of them.
-COLUMNS = {
-    "accounting": "published = privacy numbers as the papers state them; proven = what is proven (docs/proof.md)",
-    "dataset": "where the users' items come from",
-    "n_users": "number of users n of the panel",
-    "set_size": "items s that each user holds",
-    "domain_size": "number of items d",
-    "split": "how the users are split over the levels",
-    "method": "segmented is the paper's protocol, poisson* are ours, curator* are trusted; the others are competitors",
-    "role": "grid = at an m of the grid; best = at the m that the method chose (segmented: optimizeParameter, least "
-    "error bound); budget = at the best m within max_messages; projected = best, projected onto possible frequencies",
-    "max_messages": "budget of expected messages per user; empty without one",
-    "blanket_per_user": "m, expected blanket messages per user, 0 without a blanket",
-    "messages_per_user": "expected messages per user, blanket and data together",
-    "mse_mean": "mean over repetitions of sum_j (estimate_j - w_j)^2, w the sample's own frequencies (Monte Carlo)",
-    "mse_stderr": "its standard error",
-    "mse_expected": "closed form of the same expectation, levels assigned at random (exact); none after projection",
-    "mse_bound": "the bound that the method optimises (segmented: the paper's bound of section 5.2)",
-    "repetitions": "number of repetitions behind the mean",
-    "kind": "kind of the privacy numbers behind the row: published = as a paper states it, not proven; upper = proven; "
-    "exact = proven, and no smaller number holds",
-    "source": "real, stand-in or synthetic data",
-    "parameters": "the plan's own parameters, JSON",
+GROUPS = {
+    "published": Group(
+        "figures",
+        "The paper's figures",
+        "Figures 2–6 of the paper",
+        "Shaded bands are two standard errors. Open a panel below a figure for its interactive chart and its numbers.",
+        rank=1,
+    ),
+    "proven": Group(
+        "proven",
+        "Proven protocol",
+        "The proven protocol",
+        "The same panels, the same (ε, δ), proven accounting for everybody.",
+        rank=3,
+    ),
+}
+_ERRORS = {
+    "published": "Error over blanket messages per user m. The segmented protocol's privacy numbers are as published; "
+    "its competitors' are as the table of a panel says.",
+    "proven": "Error over blanket messages per user m. All privacy numbers are proven but the paper's own curve "
+    "(black), which is drawn for comparison.",
+}
+_KINDS = {
+    "published": "kind of the segmented protocol's privacy numbers: published (Theorem 3; its proof has a gap); the "
+    "competitors' kinds are in mse.csv, column kind",
+    "proven": "kind of the privacy numbers: exact for the Poisson blanket, for balls into bins and for the curators; "
+    "upper with group privacy and for the subset mechanism",
+}
+MSE = Output(
+    "mse.csv",
+    "one row per (accounting, panel, method, role, max_messages, blanket_per_user): the numbers of the figures of the "
+    "panels, with published and with proven accounting",
+)
+CLAIMS = tuple(
+    Output(
+        f"claims.{suffix}",
+        "every statement of the paper's section 6 with a verdict",
+        "What was found, and the rule that judges it; closed-form errors of this run, privacy numbers of the segmented "
+        "protocol as published. The page shows this table to read.",
+        VERDICTS,
+    )
+    for suffix in ("csv", "md")
+)
+SUMMARY = tuple(
+    Output(
+        f"proven-summary.{suffix}",
+        "what proven accounting and copies buy, a row per panel",
+        "Closed-form errors of the published protocol, the proven ones, their best competitor and trusted curators, "
+        "each at its best m and the same (ε, δ), and the error with copies within a budget of messages. The published "
+        "protocol's guarantee is published; all others are proven. The page shows this table to read.",
+        GROUPS["proven"],
+    )
+    for suffix in ("csv", "md")
+)
+PARTS = {
+    "errors/, panels/": "squared error of every repetition, and the parts of mse.csv, by accounting and panel",
+    "plans/": "every parameter of every method, by accounting and population; made before any data is looked at",
+}
+#: Copied to docs/ from a full run.
+DOCS = {
+    **{f"figures/{name}.png": f"figures/{name}.png" for name in ("fig2", "fig3", "fig4", "fig5", "fig6", "summary")},
+    "figures/fig2-proven.png": "figures/fig2-proven.png",
+    "figures/messages-proven.png": "figures/messages-proven.png",
+    "claims.md": "claims.md",
+    "proven-summary.md": "proven-summary.md",
 }
 
 
@@ -52,47 +95,61 @@ def panel_figures(every: Sequence[Scenario]) -> dict[str, PanelFigure]:
     }
 
 
-def targets(_config: Config, panels: Sequence[Scenario]) -> list[Target]:
+def targets(config: Config, panels: Sequence[Scenario]) -> list[Target]:
     """Figures under both accountings, together and one by one, and the verdicts."""
     drawn = panel_figures(panels)
+    figures = {name: _output(name, each, config) for name, each in drawn.items()}
     sides = {
-        side: tuple(f"figures/{name}" for name, each in drawn.items() if each.accounting == side)
+        side: tuple(figures[name] for name, each in drawn.items() if each.accounting == side)
         for side in ("published", "proven")
     }
     single = [
-        Target(name.replace("-", "_"), _what(name, each), (f"figures/{name}",), in_all=False)
-        for name, each in drawn.items()
+        Target(name.replace("-", "_"), f"{figure.title}.", (figure,), in_all=False) for name, figure in figures.items()
     ]
     return [
         Target("figures", "Figures 2-6 and the summary.", sides["published"]),
-        Target("claims", "Verdicts on the statements of the paper.", ("mse.csv", "claims.csv", "claims.md")),
+        Target("claims", "Verdicts on the statements of the paper.", (MSE, *CLAIMS)),
         Target(
             "proven",
             "The same panels with proven accounting, error against messages per user, and a summary of all panels.",
-            ("proven-summary.csv", "proven-summary.md", *sides["proven"]),
+            (*SUMMARY, *sides["proven"]),
         ),
         *single,
     ]
 
 
-def _what(name: str, figure: PanelFigure) -> str:
-    """What one figure shows, in a sentence."""
+def _output(name: str, figure: PanelFigure, config: Config) -> Output:
+    """One figure with its words."""
     if figure.drawing == "messages":
-        return "Error against messages per user, all panels, proven accounting."
-    if figure.drawing == "summary":
-        return "Every competitor's error over the paper's protocol's, all panels."
-    number = name.removesuffix("-proven")
-    head = f"Figure {number.removeprefix('fig')}: " if number.startswith("fig") else ""
-    datasets = " and ".join(dict.fromkeys(panel.setting.dataset for panel in figure.panels))
-    splits = " and ".join(dict.fromkeys(panel.split for panel in figure.panels))
-    return f"{head}{datasets}, level split {splits}, {figure.accounting} accounting."
+        title = "What each message buys"
+        caption = "Error over that of the trusted curator with one weight per level; closed forms, proven accounting."
+    elif figure.drawing == "summary":
+        title = "All panels at a glance"
+        caption = (
+            "Every competitor's error over the least error of the segmented protocol; closed forms, each at its best m."
+        )
+    else:
+        title, caption = _panels_title(name, figure), _ERRORS[figure.accounting]
+    shares = config["splits"]
+    measured = f"; means of {config['repetitions']} repetitions, bands of two standard errors"
+    details = (
+        *(
+            f"{dataset_label(panel.setting.dataset, 'real')}, n = {panel.setting.n_users}, "
+            f"d = {panel.setting.domain_size}, s = {panel.setting.set_size}, split {panel.split} "
+            f"({' : '.join(map(str, shares[panel.split]))})"
+            for panel in figure.panels
+        ),
+        f"levels ε = {', '.join(map(str, config['levels']))}; δ = {config['delta_times_n']}/n"
+        f"{measured if figure.drawing == 'errors' else ''}",
+        _KINDS[figure.accounting],
+    )
+    return Output(f"figures/{name}", title, caption, GROUPS[figure.accounting], details)
 
 
-#: Copied to docs/ from a full run.
-DOCS = {
-    **{f"figures/{name}.png": f"figures/{name}.png" for name in ("fig2", "fig3", "fig4", "fig5", "fig6", "summary")},
-    "figures/fig2-proven.png": "figures/fig2-proven.png",
-    "figures/messages-proven.png": "figures/messages-proven.png",
-    "claims.md": "claims.md",
-    "proven-summary.md": "proven-summary.md",
-}
+def _panels_title(name: str, figure: PanelFigure) -> str:
+    paper = name.removesuffix("-proven")
+    number = f"Figure {paper.removeprefix('fig')}: " if paper in FIGURES else ""
+    datasets = dict.fromkeys(dataset_label(panel.setting.dataset, "real") for panel in figure.panels)
+    splits = dict.fromkeys(panel.split for panel in figure.panels)
+    proven = ", with proven accounting for everybody" if figure.accounting == "proven" else ""
+    return f"{number}{' and '.join(datasets)}, split {' and '.join(splits)}{proven}"
