@@ -45,9 +45,9 @@ class Group:
 
 FURTHER = Group("further", "Further", "Further studies", "Studies that were added to this project.", 1000)
 #: Categories of the report that hold no figure, so that the page has no such heading.
-VERDICTS = Group("verdicts", "Verdicts", "Verdicts", "")
-OVERVIEW = Group("overview", "Overview", "Overview", "")
-RUN = Group("run", "The run", "The run", "")
+OVERVIEW = Group("overview", "Overview", "Overview", "", -1)
+VERDICTS = Group("verdicts", "Verdicts", "Verdicts", "", 0)
+RUN = Group("run", "The run", "The run", "", 2000)
 
 
 @dataclass(frozen=True)

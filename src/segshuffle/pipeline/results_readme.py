@@ -10,21 +10,25 @@ from segshuffle.pipeline import manifest
 from segshuffle.pipeline.design import Config, Scenario
 from segshuffle.pipeline.scenarios import scenarios
 
-#: What belongs to no study.
+#: What is made on the way and belongs to no study.
 _AROUND = {
-    "populations/": "the simulated users' items (npz); data/: the data of every dataset and where they came from",
+    "populations/": "the simulated users' items (npz)",
+    "data/": "the data of every dataset and where they came from",
     "benchmarks/, logs/": "time, memory and output of every job",
 }
 
 
-def files(config: Config, panels: Sequence[Scenario]) -> dict[str, str]:
-    """Names of everything that the default target leaves -> what it is; files in the same words share an entry."""
-    by_words: dict[str, list[str]] = {}
+def files(config: Config, panels: Sequence[Scenario]) -> dict[str, dict[str, str]]:
+    """Heading -> names of what the default target leaves -> what it is; files in the same words share an entry."""
+    found: dict[manifest.Group, dict[str, list[str]]] = {}
     kept = [target for target in manifest.targets(config, panels) if target.in_all]
     for output in (*manifest.RECORDS, *manifest.outputs(kept).values()):
-        by_words.setdefault(output.title, []).append(output.path)
-    named = {"`, `".join(paths): words for words, paths in by_words.items()}
-    return {**named, **manifest.parts(), **_AROUND}
+        found.setdefault(output.group, {}).setdefault(output.title, []).append(output.path)
+    sections = {
+        group.title: {"`, `".join(paths): words for words, paths in found[group].items()}
+        for group in sorted(found, key=lambda group: group.rank)
+    }
+    return {**sections, "Made on the way": {**manifest.parts(), **_AROUND}}
 
 
 def guide(*, config: Config, data: Mapping[str, Any], columns: Mapping[str, str]) -> str:
@@ -41,7 +45,8 @@ def guide(*, config: Config, data: Mapping[str, Any], columns: Mapping[str, str]
             lines += [f"{label}: a **stand-in**, not the real data, because {reason}", ""]
     lines += [f"{config['repetitions']} repetitions, seed {config['seed']}.", "", "## Files", ""]
     lines += [f"figures/NAME stands for NAME.{', NAME.'.join(manifest.FORMATS)}.", ""]
-    lines += [f"- `{names}`: {words}" for names, words in files(config, scenarios(config)).items()]
-    lines += ["", "## Columns of mse.csv", ""]
+    for heading, entries in files(config, scenarios(config)).items():
+        lines += [f"### {heading}", "", *(f"- `{names}`: {words}" for names, words in entries.items()), ""]
+    lines += ["## Columns of mse.csv", ""]
     lines += [f"- `{name}`: {text}" for name, text in columns.items()]
     return "\n".join(lines) + "\n"

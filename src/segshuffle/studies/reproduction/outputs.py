@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from segshuffle.datasets.registry import dataset_label
 from segshuffle.pipeline.design import FIGURES, Config, Scenario, figures_of
-from segshuffle.pipeline.manifest import VERDICTS, Group, Output, Target
+from segshuffle.pipeline.manifest import OVERVIEW, VERDICTS, Group, Output, Target
 
 GROUPS = {
     "published": Group(
@@ -41,6 +41,7 @@ MSE = Output(
     "mse.csv",
     "one row per (accounting, panel, method, role, max_messages, blanket_per_user): the numbers of the figures of the "
     "panels, with published and with proven accounting",
+    group=OVERVIEW,
 )
 CLAIMS = tuple(
     Output(
