@@ -58,6 +58,13 @@ def test_it_appears_in_targets_in_what_is_made_and_on_the_page(made):
     assert "results/quick/figures/greeting.svg" in page.partition("output:")[0]
 
 
+def test_what_is_shown_but_not_declared_is_refused(made):
+    with made.edited("workflow/rules/thanks.smk", lambda text: text.replace('drawn("greeting")', 'drawn("farewell")')):
+        status, said = made.run("--list")
+    assert status != 0
+    assert "results/quick/figures/farewell.svg is shown but not declared: add an Output to the outputs.py" in said
+
+
 def test_it_is_listed_among_the_results(made):
     code = (
         "import yaml; from segshuffle.pipeline.results_readme import guide;"

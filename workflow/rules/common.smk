@@ -75,6 +75,10 @@ def code(script):
 
 def shown(path):
     """A file that goes into snakemake --report, under the heading and with the words that its study declares."""
+    if "{" not in path and path not in SAID:
+        raise WorkflowError(
+            f"{path} is shown but not declared: add an Output to the outputs.py of its study."
+        )
 
     def said(wildcards):
         return SAID[path.format_map(dict(wildcards.items()))]

@@ -155,7 +155,8 @@ def words_of(output: Output, results: Results) -> str:
         return _of_panels(output.name, _least)(results)
     if (figure := output.name.removesuffix("-proven")) in panels:
         return _of_panels(figure, _least_proven)(results)
-    return f"{output.title}. {output.caption} The numbers are in the tables of its study."
+    details = f" {'; '.join(output.details)}." if output.details else ""
+    return f"{output.title}. {output.caption}{details} The numbers are in the tables of its study."
 
 
 def groups(declared: Iterable[Output]) -> dict[Group, list[Output]]:
