@@ -8,6 +8,7 @@ import pytest
 from segshuffle.errors import ConfigError
 from segshuffle.pipeline import manifest
 from segshuffle.pipeline.manifest import Output, Target
+from segshuffle.pipeline.results_readme import files
 from segshuffle.pipeline.scenarios import scenarios
 
 
@@ -62,6 +63,17 @@ def test_every_file_has_a_title_and_every_figure_a_caption(full_config):
         assert len(output.title) > 10, output.path
         assert not output.title.endswith("."), output.path
         assert not output.is_figure or (len(output.caption) > 30 and output.group != manifest.FURTHER), output.path
+
+
+def test_every_folder_that_a_rule_names_is_explained_beside_the_results(root, full_config):
+    text = "".join(path.read_text(encoding="utf-8") for path in (root / "workflow/rules").glob("*.smk"))
+    made = set(re.findall(r"\{OUT\}/([\w-]+)/", text))
+    listed = files(full_config, scenarios(full_config)).values()
+    named = {
+        name.partition("/")[0] for entries in listed for names in entries for name in re.findall(r"[\w-]+/", names)
+    }
+    assert {"plans", "audit", "figures", "logs"} <= made
+    assert named == made
 
 
 def test_what_rules_show_in_the_report_is_declared_with_a_caption(root, full_config):

@@ -58,6 +58,7 @@ FILES = [
     ("src/segshuffle/studies/reproduction/claims.py", comment, {"verdicts", *RECORDS}),
     ("src/segshuffle/pipeline/judging.py", comment, {"verdicts", *RECORDS}),
     ("src/segshuffle/pipeline/results_readme.py", comment, {"provenance", "page"}),
+    ("src/segshuffle/studies/reproduction/outputs.py", comment, {"provenance", "page"}),
     ("src/segshuffle/pipeline/runtimes.py", comment, {"runtimes", "page"}),
     ("src/segshuffle/page/findings.py", comment, {"page"}),
     ("config/reference/claims.yaml", comment, {"verdicts", *RECORDS}),
