@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles.changes import counters_of_user, grid_divergence
 
@@ -74,7 +74,6 @@ def test_exact_where_somebody_reaches_it(d, s, n, copies, assumptions, expected)
         assert (plan.parameters["certificate"][0]["delta_lower"] > 0) == (expected and problem.pairs > 0)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     n=st.integers(1, 10**7),
     h=st.floats(1e-6, 1.0),
