@@ -27,6 +27,9 @@ from segshuffle.page.tables import audit_table, copies_table, curve_table, point
 from segshuffle.pipeline.design import Scenario
 from segshuffle.protocols.registry import look_of
 
+# what they share is made once
+pytestmark = pytest.mark.xdist_group("page")
+
 VOID = {"meta", "link", "img", "br", "path", "line", "input", "hr"}
 
 

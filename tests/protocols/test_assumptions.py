@@ -126,6 +126,7 @@ def test_at_most_costs_nothing_beside_exactly(d):
     assert (one.blanket_per_user, one.parameters["copies"]) == (other.blanket_per_user, other.parameters["copies"])
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("copies_max", [1.0, 4.0])
 @pytest.mark.parametrize("share", [0.9, 0.5])
 @pytest.mark.parametrize("split", [[0.25, 0.5, 0.25], [0.5, 0.25, 0.25], [0.25, 0.25, 0.5]], ids=str)
@@ -255,6 +256,7 @@ def treated(rng: np.random.Generator, matrix: np.ndarray, s: int, sets: str) -> 
     return rows
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("sets", ["exactly", "at-most"])
 @pytest.mark.parametrize("s", [1, 3])
 def test_error_of_ragged_sets_is_the_simulated_one(sets, s):

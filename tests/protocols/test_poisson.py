@@ -205,7 +205,7 @@ def test_nothing_to_hide_when_everybody_holds_everything(copies_max):
 
 
 @pytest.mark.slow
-@settings(max_examples=20, derandomize=True)
+@settings(max_examples=settings().max_examples // 3, derandomize=True)
 @given(
     budget=st.floats(0.3, 60.0),
     copies_max=st.sampled_from([0.5, 1.0, 3.0, 16.0]),
@@ -292,6 +292,7 @@ def test_plans_are_not_beaten_by_a_dense_scan(d, s, n):
             assert min(rivals) <= 1.03 * plan.mse_bound, (split, budget)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("n", [10**6, 10**9])
 def test_whole_numbers_are_reached_exactly(n):
     """At a large n everybody sends everything: being short of one copy costs more than the blanket."""
@@ -330,6 +331,7 @@ def test_group_privacy_is_sound_and_never_better(d, s):
 # -- what every plan is ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("counts", [(0, 120, 80), (200, 0, 0), (0, 0, 1)])
 @pytest.mark.parametrize("copies_max", [1.0, 4.0])
 def test_levels_that_nobody_chose(counts, copies_max):
