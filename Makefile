@@ -1,6 +1,6 @@
 # make reproduce      everything of the paper, into results/         (CONFIG=config/quick.yaml: small, into results/quick/)
 # make test           the test suite
-# make exhaustive     what takes minutes: whole runs, what an edit reruns, twenty kills, cores, a real cluster
+# make exhaustive     what takes minutes: all cases, whole runs, what an edit reruns, twenty kills, cores, a real cluster
 # make mutants        how many small faults in the code the tests notice: a sample of MUTANTS=200
 # make check          lint, format and types
 # make lock           pin the dependencies of pyproject.toml again (needs uv)
@@ -24,7 +24,7 @@ test: install
 	$(BIN)/pytest -n auto --dist loadgroup -m "not exhaustive"
 
 exhaustive: install
-	$(BIN)/pytest -m exhaustive
+	$(BIN)/pytest -m "exhaustive or hypothesis" --hypothesis-profile thorough
 
 mutants: install
 	$(BIN)/python tests/mutants.py --mutants $(MUTANTS)

@@ -1,6 +1,8 @@
-"""What all tests share: where the project is, its configurations, and hypothesis without time limits per example."""
+"""What all tests share: where the project is, its configurations, hypothesis profiles, which cases are quick."""
 
 import copy
+import zlib
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -10,8 +12,9 @@ from hypothesis import settings
 from segshuffle.pipeline.config import load_config
 
 # the machine may be busy: a slow example is no failure
-settings.register_profile("segshuffle", deadline=None)
-settings.load_profile("segshuffle")
+settings.register_profile("quick", deadline=None, max_examples=25)
+settings.register_profile("thorough", deadline=None, max_examples=400)
+settings.load_profile("quick")
 
 ROOT = Path(__file__).resolve().parents[1]
 SCHEMA = ROOT / "workflow/schemas/config.schema.yaml"
@@ -20,9 +23,20 @@ _SHIPPED = {name: load_config(ROOT / f"config/{name}.yaml", schema=SCHEMA) for n
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """What needs a whole run of the pipeline is exhaustive; what runs it at all goes first, as one long group."""
+    """What needs a whole run of the pipeline is exhaustive; what runs it at all goes first, as one long group.
+
+    So are all but as many cases of a test as its mark `quick` says. Which ones stay is drawn by a checksum of their
+    names, so that every process draws the same ones, from all corners of a grid.
+    """
+    many = defaultdict(list)
     for item in items:
         if "checkout" in item.fixturenames:
+            item.add_marker(pytest.mark.exhaustive)
+        if item.get_closest_marker("quick") and not item.get_closest_marker("exhaustive"):
+            many[item.nodeid.partition("[")[0]].append(item)
+    for cases in many.values():
+        (number,) = cases[0].get_closest_marker("quick").args
+        for item in sorted(cases, key=lambda item: zlib.crc32(item.name.encode()))[number:]:
             item.add_marker(pytest.mark.exhaustive)
     items.sort(key=lambda item: item.get_closest_marker("pipeline") is None)
 

@@ -53,7 +53,7 @@ PACKAGES = {
 }
 #: Whole runs and browsers are no unit tests; the seed makes a survivor one that survives again.
 PYTEST = ["-q", "-p", "no:cacheprovider", "--hypothesis-seed=0"]
-QUICK = "not exhaustive and not pipeline and not browser and not cluster"
+QUICK = "(quick or not exhaustive) and not pipeline and not browser and not cluster"
 #: They need arguments of their own, or turn floats into errors that any test sees.
 LEFT_OUT = ("VariableReplacer", "VariableInserter", "NoOp", "_LShift", "_RShift", "_BitOr", "_BitAnd", "_BitXor")
 

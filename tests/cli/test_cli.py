@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from segshuffle import cli
@@ -337,7 +337,6 @@ def test_the_ends_of_the_ranges_give_numbers_or_one_sentence(capsys, command, ch
         assert (status, out, err.count("\n")) == (2, "", 1)
 
 
-@settings(max_examples=150)
 @given(data=st.data(), command=st.sampled_from(["plan", "account"]))
 def test_no_arguments_give_a_traceback(data, command):
     arguments = [command]

@@ -4,7 +4,7 @@ import json
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from segshuffle.accounting.single_message import amplification
@@ -114,7 +114,6 @@ OPTIONS = [
     name=st.sampled_from([*(each for each in MECHANISMS if each != "laplace"), "magic"]),
     values=st.dictionaries(st.sampled_from(OPTIONS), NUMBERS),
 )
-@settings(max_examples=60, deadline=None)
 def test_no_arguments_give_a_traceback(name, values):
     arguments = ["account", "--randomizer", name, *(word for pair in values.items() for word in pair)]
     try:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from segshuffle.datasets import msnbc, msnbc_log
@@ -147,7 +147,6 @@ fragments = st.sampled_from(
 )
 
 
-@settings(max_examples=400)
 @given(st.lists(fragments, max_size=12).map(b"".join))
 def test_vectorised_parser_agrees_with_a_slow_one(body):
     expected = slow_parse(body)

@@ -4,7 +4,7 @@ import contextlib
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from segshuffle.datasets.population import Population
@@ -78,7 +78,6 @@ def test_bad_domain_size_is_refused(domain_size):
         read_transactions(["0"], domain_size=domain_size)
 
 
-@settings(max_examples=200)
 @given(
     st.one_of(
         st.binary(max_size=60),

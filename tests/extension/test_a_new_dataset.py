@@ -77,19 +77,23 @@ def test_defaults_are_filled_in():
     }
 
 
-def test_what_is_wrong_is_said_before_any_job(new_checkout):
-    made = add_dataset(new_checkout())
-    for key, value, said in (
+@pytest.mark.quick(1)
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
         ("goods", 1, "datasets.baskets.goods = 1 is not allowed"),
         ("n_users", [400], "the data have 300 users"),
         ("set_sizes", [9], "datasets.baskets.set_sizes: 9 is not allowed: it must be below the domain size 9"),
         ("path", "nowhere.txt", "datasets.baskets.path = 'nowhere.txt' is not allowed: there is no such file"),
         ("good", 3, "unknown key 'good'; known keys are"),
-    ):
-        with made.configured(f"datasets.baskets.{key}", value):
-            status, text = made.run("-n", "fig2")
-        assert status != 0
-        assert said in text, text
+    ],
+)
+def test_what_is_wrong_is_said_before_any_job(new_checkout, key, value, said):
+    made = add_dataset(new_checkout())
+    with made.configured(f"datasets.baskets.{key}", value):
+        status, text = made.run("-n", "fig2")
+    assert status != 0
+    assert said in text, text
 
 
 @pytest.mark.exhaustive

@@ -57,6 +57,7 @@ def test_others_with_a_third_value_are_worse_than_others_with_a_victim_value():
     assert values[2] > values[0]
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("k", "n", "exp_epsilon"), [(4, 5, F(8, 5)), pytest.param(10, 10, F(3, 2), marks=pytest.mark.slow)]
 )
@@ -170,6 +171,7 @@ def test_subset_exponential_rates_and_error(d, s, k):
 TINY = MP.mpf(10) ** -50
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(("n", "p"), [(1, HALF), (7, F(1, 3)), (300, HALF), (300, F(1, 50))])
 def test_binomial_against_exact_sums(n, p):
     pmf = [comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(n + 1)]

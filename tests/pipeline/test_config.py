@@ -11,10 +11,19 @@ from hypothesis import strategies as st
 
 from segshuffle.datasets.registry import given_path
 from segshuffle.errors import ConfigError
+from segshuffle.pipeline import config as module
 from segshuffle.pipeline.config import check_config, load_config
 
 MISSING = object()
 PATH_VARIABLE = "SEGSHUFFLE_MSNBC"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _schema_read_once():
+    """Hundreds of configurations are checked here, and reading the schema takes longer than the check."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "whole_schema", functools.cache(module.whole_schema))
+        yield
 
 
 def mutated(config, path, value):

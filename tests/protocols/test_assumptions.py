@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles.changes import counters_of_user, grid_divergence
 
@@ -74,7 +74,6 @@ def test_exact_where_somebody_reaches_it(d, s, n, copies, assumptions, expected)
         assert (plan.parameters["certificate"][0]["delta_lower"] > 0) == (expected and problem.pairs > 0)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     n=st.integers(1, 10**7),
     h=st.floats(1e-6, 1.0),
@@ -127,6 +126,7 @@ def test_at_most_costs_nothing_beside_exactly(d):
     assert (one.blanket_per_user, one.parameters["copies"]) == (other.blanket_per_user, other.parameters["copies"])
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("copies_max", [1.0, 4.0])
 @pytest.mark.parametrize("share", [0.9, 0.5])
 @pytest.mark.parametrize("split", [[0.25, 0.5, 0.25], [0.5, 0.25, 0.25], [0.25, 0.25, 0.5]], ids=str)
@@ -256,6 +256,7 @@ def treated(rng: np.random.Generator, matrix: np.ndarray, s: int, sets: str) -> 
     return rows
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("sets", ["exactly", "at-most"])
 @pytest.mark.parametrize("s", [1, 3])
 def test_error_of_ragged_sets_is_the_simulated_one(sets, s):

@@ -48,7 +48,7 @@ def test_noise_fits_the_sensitivity(d, s, pairs):
         assert 0 < weight <= gaussian_ratio(epsilon=level, delta=1e-5) / math.sqrt(2 * pairs)
 
 
-@settings(max_examples=60, derandomize=True)
+@settings(derandomize=True)
 @given(
     d=st.integers(3, 60),
     s=st.integers(1, 8),
@@ -94,6 +94,7 @@ SETTINGS = [
 LEVELS = (4.0, 2.0, 1.0, 0.5, 0.25, 0.1)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.slow
 @pytest.mark.parametrize(("d", "s", "n", "large_from"), SETTINGS)
 def test_one_level_reaches_the_curator_where_counters_are_large(d, s, n, large_from):

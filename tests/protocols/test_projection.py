@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize
 
@@ -14,7 +14,6 @@ from segshuffle.protocols.projection import project
 ROWS = st.lists(st.floats(-3, 3, allow_subnormal=False), min_size=2, max_size=7)
 
 
-@settings(max_examples=60, deadline=None)
 @given(ROWS, st.data())
 def test_projection_is_the_nearest_possible_point(row, data):
     size = data.draw(st.integers(1, len(row) - 1))

@@ -85,6 +85,7 @@ def texts(svg):
     return ["".join(re.sub(r"<[^>]*>", "", text).split()) for text in re.findall(r"<text.*?</text>", svg, re.DOTALL)]
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("kind", DRAWINGS)
 def test_the_same_numbers_give_the_same_bytes(tmp_path, kind):
     found = []
@@ -102,11 +103,13 @@ def test_the_same_numbers_give_the_same_bytes(tmp_path, kind):
     assert not re.search(rb"CreationDate|ModDate|<dc:date>", b"".join(found[0].values()))
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("kind", DRAWINGS)
 def test_another_number_gives_another_figure(tmp_path, kind):
     assert svg_of(DRAWINGS[kind](), tmp_path) != svg_of(DRAWINGS[kind](n=3), tmp_path)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("kind", DRAWINGS)
 def test_a_stand_in_is_named_on_the_figure(tmp_path, kind):
     real = " ".join(texts(svg_of(DRAWINGS[kind](source="real"), tmp_path)))
@@ -122,6 +125,7 @@ def test_only_a_stand_in_is_labelled_as_one():
     assert dataset_label("synthetic", "synthetic") == "Synthetic"
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("kind", DRAWINGS)
 def test_quick_is_written_on_quick_figures_only(tmp_path, kind):
     assert "quick" in texts(svg_of(DRAWINGS[kind](edition="quick"), tmp_path))

@@ -350,6 +350,7 @@ def label_of(accountant):
     return ACCOUNTANT_LOOKS[other.get(accountant, accountant.replace("blanket-h", "h").replace("blanket-be", "be"))]
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("name", FIGURES)
 def test_amplification_draws_every_curve(name):
     table = amplification_table(name)

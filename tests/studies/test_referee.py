@@ -26,6 +26,9 @@ from segshuffle.studies.referee.cases import CASES, Point, most_that_local_priva
 from segshuffle.studies.referee.enumeration import ROUNDING, merged_outputs, worst_datasets
 from segshuffle.studies.referee.figure import draw
 
+# what they share is made once
+pytestmark = pytest.mark.xdist_group("referee")
+
 CONFIG = yaml.safe_load("""
 delta_times_n: 0.01
 referee:

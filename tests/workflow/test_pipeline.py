@@ -154,6 +154,7 @@ def test_a_run_killed_twenty_times_ends_with_the_same_bytes(checkout, new_checko
 # --- targets -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("target", "jobs"),
     [
@@ -185,6 +186,7 @@ def test_an_invalid_configuration_is_refused_before_any_job(fresh):
     assert not fresh.out.exists()
 
 
+@pytest.mark.exhaustive
 def test_an_unknown_key_is_refused_before_any_job(fresh):
     with fresh.configured("repetition", 100):
         status, said = fresh.run("--cores", "1")
@@ -202,6 +204,7 @@ def test_a_missing_msnbc_file_is_refused_before_any_job(fresh):
     assert not fresh.out.exists()
 
 
+@pytest.mark.exhaustive
 def test_a_wrong_msnbc_file_fails_with_both_hashes_and_leaves_nothing(new_checkout, tmp_path):
     wrong = tmp_path / "my sessions.seq"
     wrong.write_bytes(b"1 2 3\n")
@@ -217,6 +220,7 @@ def test_a_wrong_msnbc_file_fails_with_both_hashes_and_leaves_nothing(new_checko
     assert "Traceback" in (made.out / "logs/dataset/msnbc.log").read_text(), "the log has the details"
 
 
+@pytest.mark.exhaustive
 def test_the_real_log_is_used_where_it_is_given(new_checkout, msnbc_file):
     made = new_checkout()
     wanted = "results/quick/populations/msnbc-n200-s2.npz"
@@ -261,6 +265,7 @@ def wait_for(condition, run):
 # --- form --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.exhaustive
 def test_lint_finds_nothing(root):
     done = subprocess.run(
         [sys.executable, "-m", "snakemake", "--lint"], cwd=root, capture_output=True, text=True, check=False

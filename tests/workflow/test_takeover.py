@@ -135,6 +135,7 @@ def test_what_another_machine_does_cannot_be_known(folder):
     assert folder.run()[0] == 0
 
 
+@pytest.mark.exhaustive
 def test_jobs_on_a_cluster_may_still_be_there(folder):
     folder.killed().write_text("cluster")
     status, said = folder.run()

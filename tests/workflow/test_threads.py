@@ -42,6 +42,7 @@ Path(snakemake.output[0]).write_text(json.dumps({"threads": threads, "workers": 
 """
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="threads are counted in /proc")
 def test_a_job_has_the_threads_that_its_rule_claims(tmp_path):
     (tmp_path / "Snakefile").write_text(SNAKEFILE)

@@ -73,6 +73,7 @@ def test_blanket_alone_is_the_real_protocol_when_all_other_messages_are_certain(
         assert_encloses(view.delta(math.log(factor)), exact)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("blanket", BLANKETS)
 def test_concentrated_others_are_the_real_protocol(blanket):
     """(iii-b), d = 4, s = 1: everybody else holds the same item."""
@@ -83,6 +84,7 @@ def test_concentrated_others_are_the_real_protocol(blanket):
         assert_encloses(view.delta(math.log(factor)), exact)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("blanket", BLANKETS)
 def test_spread_others_are_the_real_protocol_with_uniform_items(blanket):
     """(iii-a), d = 4, s = 1: the others' items are independent and uniform on the two that are left."""
@@ -126,7 +128,7 @@ def test_two_items_and_no_others():
 rates = st.fractions(min_value=F(1, 10), max_value=F(1), max_denominator=10)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     blanket=st.fractions(min_value=F(1, 5), max_value=F(2), max_denominator=10),
     rate=rates,
@@ -179,6 +181,7 @@ def dense(factor, *, d, slots, gamma, rate, sent, covered):
     return total
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("gamma", [1.0, 0.97, 0.6])
 @pytest.mark.parametrize("covered", [0, 2, 6])
 def test_middle_sizes_against_a_dense_sum(gamma, covered):

@@ -10,7 +10,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special
 
@@ -95,6 +95,7 @@ def assert_holds(bounds: DeltaInterval, exact: float, rtol: float = 1e-3) -> Non
     assert bounds.upper <= bounds.lower * (1 + rtol)
 
 
+@pytest.mark.quick(10)
 @pytest.mark.parametrize("mu", [0.05, 1.0, 6.0])
 @pytest.mark.parametrize("copies", [0.3, 0.999, 1.0, 1.6, 3.0])
 @pytest.mark.parametrize("epsilon", [0.0, 0.5, 2.0])
@@ -103,6 +104,7 @@ def test_one_pair_against_the_full_grid(mu: float, copies: float, epsilon: float
     assert_holds(delta_interval(ItemPair(mu, copies), pairs=1, epsilon=epsilon), exact)
 
 
+@pytest.mark.quick(9)
 @pytest.mark.parametrize("mu", [0.05, 1.0, 3.0])
 @pytest.mark.parametrize("copies", [0.5, 1.0, 1.6])
 @pytest.mark.parametrize("epsilon", [0.0, 0.5, 1.0])
@@ -111,6 +113,7 @@ def test_two_pairs_against_the_full_grid(mu: float, copies: float, epsilon: floa
     assert_holds(delta_interval(ItemPair(mu, copies), pairs=2, epsilon=epsilon), exact)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("rate", [Fraction(1, 2), Fraction(1)])
 @pytest.mark.parametrize("epsilon", [1.0, 3.0])
 def test_four_pairs_against_a_plain_convolution(rate: Fraction, epsilon: float) -> None:
@@ -232,7 +235,6 @@ VALID_MU = st.floats(-1.0, 7.0).map(lambda power: 10**power)
 SCALES = st.floats(0.05, 3.0)
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     mu=VALID_MU,
     scale=SCALES,
@@ -254,6 +256,7 @@ def test_monotone_in_every_parameter(mu: float, scale: float, pairs: int, epsilo
     assert bounds(mu, copies, pairs + 1, epsilon).upper >= here.lower
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("mu", [0.5, 5.0])
 def test_delta_does_not_decrease_in_the_copies_across_integers(mu: float) -> None:
     for epsilon in (0.0, 0.3, 1.5):
@@ -275,6 +278,7 @@ CASES = [(588.0, 4, 0.5, 2e-6), (10.0, 4, 0.5, 1e-7), (1e5, 8, 0.5, 1e-7), (1e9,
 CASES += [(11.046368548576215, 1, 3.702, 1.3704270852415102e-10)]
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize(("mu", "pairs", "epsilon", "delta"), CASES)
 def test_calibration_ends_on_the_safe_side(mu: float, pairs: int, epsilon: float, delta: float) -> None:
     copies = largest_copies(blanket_mean=mu, pairs=pairs, epsilon=epsilon, delta=delta, copies_max=60.0)

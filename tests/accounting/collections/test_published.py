@@ -38,6 +38,7 @@ def overlap(one, other):
 # -- golden values ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("sizes", "blanket", "rate"), [(MSNBC, 2, 0.543), (SYNTHETIC, 4, 0.280)], ids=["msnbc", "synthetic"]
 )
@@ -125,7 +126,7 @@ def test_blanket_slots(m, slots, gamma):
     assert blanket_slots(m) == (slots, gamma)
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(derandomize=True)
 @given(
     domain_size=st.integers(2, 1000),
     n_users=st.integers(1, 10**6),

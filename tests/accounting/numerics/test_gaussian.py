@@ -39,6 +39,7 @@ def test_the_oracle_is_the_integral():
         assert math.isclose(found, exact_delta(ratio, epsilon), rel_tol=1e-14)
 
 
+@pytest.mark.quick(12)
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("delta", DELTAS)
 def test_ratio_is_the_largest_and_on_the_safe_side(epsilon, delta):

@@ -69,7 +69,7 @@ def test_contains_the_exact_value(case):
     assert contained(case, rtol=1e-9)
 
 
-@settings(max_examples=120, deadline=None, derandomize=True)
+@settings(derandomize=True)
 @given(
     trials=st.integers(0, 10),
     clone=st.integers(1, 64),
@@ -204,6 +204,7 @@ ALONE = [{name: 1} for name in OF_TERMS + OF_PROBABILITIES]
 FAR = [(20, 0.25, 0.5, 0.0, 6.0), (20, 0.25, 0.5, 2.0**-10, 5.0)]  # the sum is counted from its upper end
 
 
+@pytest.mark.quick(40)
 @pytest.mark.parametrize("signs", TOGETHER + ALONE, ids=str)
 @pytest.mark.parametrize("case", [*CASES[2:], *FAR])
 def test_parts_that_are_wrong_by_what_is_declared_move_no_bound_past_the_exact_value(monkeypatch, case, signs):
@@ -212,6 +213,7 @@ def test_parts_that_are_wrong_by_what_is_declared_move_no_bound_past_the_exact_v
         assert contains(with_errors(monkeypatch, case, signs_now), exact)
 
 
+@pytest.mark.quick(6)
 @pytest.mark.parametrize("signs", TOGETHER + ALONE, ids=str)
 @pytest.mark.parametrize("case", [(10**8, 1 / 64, 0.5, 0.0, 2e-3), (10**8, 1 / 64, 1.0, 0.0, 2e-3)], ids=str)
 def test_nor_with_blocks_of_many_totals(monkeypatch, case, signs):
@@ -272,6 +274,7 @@ def test_plain_sum_is_what_the_oracle_computes():
     assert sum_over_totals(3_000, 1 / 32, 0.5, 0.25) == pytest.approx(direct, rel=1e-9, abs=0)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     ("mean", "heads", "tails", "epsilon"),
     [(0.5, 1.0, 0.0, 0.25), (4.0, 0.5, 0.0, 0.5), (6.0, 0.5, 0.25, 0.125), (0.125, 0.75, 0.0, 0.0), (8.0, 1.0, 0.0, 3)],
@@ -302,6 +305,7 @@ def epsilon_for(pair, delta):
     return math.exp(optimize.brentq(excess, low, high, xtol=1e-3))
 
 
+@pytest.mark.quick(6)
 @pytest.mark.parametrize("heads", [0.5, 1.0])
 @pytest.mark.parametrize("n_users", [10, 10**3, 10**5, 10**7, 10**9, 10**11, 10**12])
 def test_width_is_what_was_asked(n_users, heads):

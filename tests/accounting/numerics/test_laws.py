@@ -129,6 +129,7 @@ def test_binomial_pmf(n, p):
     assert tested >= 2
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize(("n", "p"), BINOMIALS)
 def test_binomial_tails(n, p):
     law = BinomialLaw(n, p)
@@ -145,6 +146,7 @@ def test_binomial_tails(n, p):
             assert_accurate(at(law.at_least, k + 1), 1 - lower, k)
 
 
+@pytest.mark.exhaustive
 def test_binomial_far_tail_at_a_trillion_trials():
     n, p = 10**12, Fraction(1, 64)
     law = BinomialLaw(n, float(p))
@@ -174,6 +176,7 @@ def test_poisson_pmf(mean):
     assert tested >= 2
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("mean", POISSONS)
 def test_poisson_tails(mean):
     law = PoissonLaw(mean)
@@ -193,6 +196,7 @@ def test_poisson_tails(mean):
 COINS = [1, 2, 3, 17, 396, 59_749, 10**6, 10**9 + 1, 10**12, 10**13]
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("c", COINS)
 def test_half_binomial(c):
     for shift in (-3, 0.5, 5, 12, 36):

@@ -30,7 +30,7 @@ def search(function, **keywords):
     return safe_edge(recorder, **keywords), recorder
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(derandomize=True)
 @given(low=positive, high=positive, share=st.floats(0.001, 0.999), slope=st.floats(0.01, 50), rising=st.booleans())
 def test_power_laws_in_both_directions(low, high, share, slope, rising):
     low, high = min(low, high), max(low, high)
@@ -45,7 +45,7 @@ def test_power_laws_in_both_directions(low, high, share, slope, rising):
     assert len(recorder.calls) <= 20
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(derandomize=True)
 @given(
     knots=st.lists(st.floats(0.0, 1.0), min_size=1, max_size=8),
     values=st.lists(st.floats(-600, 600) | st.just(-math.inf), min_size=9, max_size=9),

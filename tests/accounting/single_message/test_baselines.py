@@ -59,6 +59,7 @@ def exact_clone_delta(local_epsilon, clone, n_users, epsilon):
     return total
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(("local_epsilon", "n_users", "epsilon"), [(0.2, 60, 0.19), (1.0, 60, 0.97), (3.0, 40, 2.5)])
 def test_clone_deltas_far_out(local_epsilon, n_users, epsilon):
     """Small deltas keep their relative accuracy."""
@@ -158,6 +159,7 @@ def generic_quantities(local_epsilon, _, epsilon):
     return 1 / e, gain - 1, (gain + 1) * (e - 1 / e), e - gain / e, square
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("quantities", [krr_quantities, generic_quantities])
 @pytest.mark.parametrize(
     ("local_epsilon", "k", "n_users", "epsilon"),
@@ -216,6 +218,7 @@ def test_laplace_quantities_are_the_published_ones(local_epsilon, epsilon):
     assert 1 - 1e-12 <= b.bennett_delta(**arguments).upper / min(bennett, 1) <= 1 + 1e-4
 
 
+@pytest.mark.quick(6)
 @pytest.mark.parametrize(
     "randomizer",
     [

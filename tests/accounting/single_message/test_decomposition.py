@@ -57,6 +57,7 @@ def blanket_pair_divergence(matrix, pair, n, exp_epsilon):
     return o.shuffled_divergence(rows, (0, 1), [2] * (n - 1), exp_epsilon)
 
 
+@pytest.mark.quick(15)
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("n", [1, 2, 5, 8])
 def test_both_bounds_are_the_divergences_they_claim(name, n):
@@ -83,6 +84,7 @@ def test_fourier_inversion_encloses_enumeration(name, only_fourier):
             encloses(interval, exact, 1e-13)
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize(
     ("name", "users"),
     [
@@ -158,6 +160,7 @@ def mp_binary_blanket(local_epsilon, epsilon):
     return [(e - f, 1 / (1 + e)), (1 - f * e, 1 / (1 + e)), (MP.mpf(0), (e - 1) / (1 + e))]
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize(("n", "epsilon"), [(50, 0.3), (50, 0.9), (400, 0.5), (3000, 0.02), (3000, 0.45)])
 @pytest.mark.parametrize("fourier", [False, True])
 def test_lower_bound_against_exact_sums(n, epsilon, fourier, monkeypatch):
@@ -175,6 +178,7 @@ def _common_first(local_epsilon, epsilon):
     return (1 - f / e, 1 - f * e), (e / (1 + e), 1 / (1 + e))
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize(
     ("n", "local_epsilon", "epsilon"),
     [(60, 1.0, 0.5), (150, 2.0, 1.7), (150, 0.01, 0.008), pytest.param(300, 1.0, 0.9, marks=pytest.mark.slow)],
@@ -218,6 +222,7 @@ def grid_fft_delta(classes, n, epsilon):
     return float(np.maximum(total, 0) @ np.roll(sums, -(start % size))) / n
 
 
+@pytest.mark.quick(5)
 @pytest.mark.parametrize(
     "randomizer",
     [
@@ -286,7 +291,7 @@ RANDOMIZERS = st.builds(
 )
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(RANDOMIZERS, st.integers(1, 10**7), st.floats(0, 1), st.floats(0.01, 1))
 def test_monotone_in_epsilon_and_users_and_ordered(randomizer, n, share, step):
     epsilon = share * 0.9 * randomizer.local_epsilon
@@ -315,7 +320,7 @@ def test_one_user_gets_the_local_guarantee(name):
         assert function(randomizer=randomizer, n_users=7, epsilon=randomizer.local_epsilon) == (0.0, 0.0)
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 @given(RANDOMIZERS, st.integers(1, 10**6), st.floats(-30, -0.5))
 def test_epsilon_and_delta_are_inverse(randomizer, n, log10_delta):
     delta = 10**log10_delta

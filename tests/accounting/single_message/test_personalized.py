@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special
 
@@ -52,6 +52,7 @@ def cells_of(mechanism, local_epsilon, centre, edges):
 # -- probabilities of confusion --------------------------------------------------------------------------------------
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("mechanism", ["laplace", "gaussian"])
 @pytest.mark.parametrize(("victim", "other"), [(1.0, 0.05), (1.0, 0.5), (1.0, 0.99), (2.0, 0.5), (6.0, 5.0)])
 def test_confusions_by_counting_cells(mechanism, victim, other):
@@ -123,6 +124,7 @@ def enumerated(users, epsilon):
     return fail + (1 - fail) * pair, theorem
 
 
+@pytest.mark.quick(8)
 @pytest.mark.parametrize(
     "users",
     [
@@ -143,7 +145,6 @@ def test_published_numbers_are_enclosed(users, epsilon):
     assert found.relative_width < 1e-4
 
 
-@settings(max_examples=30)
 @given(
     budgets=st.lists(st.floats(0.05, 4.0), min_size=1, max_size=30),
     share=st.floats(0.0, 1.2),

@@ -7,7 +7,7 @@ from itertools import combinations, permutations, product
 import numpy as np
 import oracles as o
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate
 
@@ -272,7 +272,6 @@ ANY = st.sampled_from(
 )
 
 
-@settings(max_examples=80, deadline=None)
 @given(ANY, st.floats(1e-6, 40.0))
 def test_classes_are_consistent_laws(make, local_epsilon):
     randomizer = make(local_epsilon)

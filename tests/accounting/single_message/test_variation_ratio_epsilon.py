@@ -31,7 +31,7 @@ F = Fraction
 # -- the parameter object ----------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=80, deadline=None, derandomize=True)
+@settings(derandomize=True)
 @given(log_p=st.floats(1e-6, 60.0), share=st.floats(1e-6, 1.0), more=st.floats(0.0, 5.0))
 def test_weights_to_all_digits(log_p, share, more):
     """Heads - tails = beta, heads/tails = p and r = alpha p/q, against 90 digits."""
@@ -56,6 +56,7 @@ def exp_fraction(value):
     return F(int(MP.floor(MP.exp(MP.mpf(value)) * MP.mpf(10) ** 70)), 10**70)
 
 
+@pytest.mark.quick(24)
 @pytest.mark.parametrize("local", [1e-6, 1e-3, 1.0, 20.0])
 @pytest.mark.parametrize("share", [1.0, 0.3])
 @pytest.mark.parametrize("part", [0.0, 0.2, 0.9, 0.999])
@@ -116,6 +117,7 @@ def test_bad_weights(weights):
         VariationRatio.from_weights(**dict(zip(("heads", "tails", "clone"), weights, strict=True)))
 
 
+@pytest.mark.quick(5)
 @pytest.mark.parametrize("trials", [10, 10**4, 10**8, 10**12])
 @pytest.mark.parametrize("probability", [0.05, 0.0949, 0.5379, 0.99])
 def test_lower_tail_of_the_clones(trials, probability):
@@ -152,6 +154,7 @@ RANDOMIZERS = {
 }
 
 
+@pytest.mark.quick(12)
 @pytest.mark.parametrize("name", RANDOMIZERS)
 @pytest.mark.parametrize(("n", "delta"), [(20, 1e-3), (300, 1e-9), (10_000, 1e-6), (10**8, 1e-10), (10**6, 1e-200)])
 def test_epsilon_is_safe_and_close(name, n, delta):
@@ -211,7 +214,7 @@ def test_extremes_are_numbers_and_monotone(local):
         assert all(larger >= smaller * (1 - 2e-6) for larger, smaller in pairwise(values))
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=25, derandomize=True)
 @given(local=st.floats(0.01, 8.0), n=st.integers(2, 10**9), exponent=st.floats(-60, -2))
 def test_epsilon_grows_with_local_epsilon(local, n, exponent):
     delta = 10**exponent

@@ -59,6 +59,7 @@ def encloses(interval, exact, slack=1e-12):
     return interval.lower * (1 - slack) - 1e-15 <= exact <= interval.upper * (1 + slack) + 1e-15
 
 
+@pytest.mark.quick(24)
 @pytest.mark.parametrize("n", [1, 2, 5, 9])
 @pytest.mark.parametrize("gain", [F(1), F(9, 8), F(3, 2), F(14, 5)])
 @pytest.mark.parametrize(
@@ -79,7 +80,7 @@ def test_encloses_the_published_pair(n, gain, p0, beta, q0, q1):
     assert found.relative_width <= 1e-6
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(derandomize=True)
 @given(
     n=st.integers(1, 8),
     p0=st.fractions(F(11, 10), 20, max_denominator=16),

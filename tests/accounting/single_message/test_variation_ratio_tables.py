@@ -109,6 +109,7 @@ class TestLocal:
         if s == 1:
             assert from_held == d * published
 
+    @pytest.mark.quick(1)
     def test_wheel(self, gain):
         """Two arcs of width 2 or 3 on 12 points, wherever they start: the worst is no overlap, and attains beta."""
         for width in (1, 2, 3):
@@ -146,7 +147,7 @@ def test_beyond_half_of_the_outputs_the_published_beta_is_none():
         vr.wheel(local_epsilon=1.0, set_size=2, arc_length=c / 2)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(derandomize=True)
 @given(local_epsilon=st.floats(1e-9, 300.0), d=st.integers(2, 10**6))
 def test_beta_keeps_its_digits(local_epsilon, d):
     """(p - 1)/(p + d - 1) to 14 digits, from local epsilon 1e-9 to 300."""

@@ -72,6 +72,7 @@ TINY = [
 ]
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("streaming", [{}, {"buckets": 3, "batch": 1}], ids=["memory", "streamed"])
 @pytest.mark.parametrize(("d", "sets", "levels", "rates", "m"), TINY)
 def test_binomial_blanket_is_the_exact_law(d, sets, levels, rates, m, streaming):
@@ -84,6 +85,7 @@ def test_binomial_blanket_is_the_exact_law(d, sets, levels, rates, m, streaming)
     assert goodness_of_fit(observed, exact, runs) > ALARM
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("streaming", [{}, {"buckets": 3, "batch": 1}], ids=["memory", "streamed"])
 @pytest.mark.parametrize(("d", "sets", "levels", "rates", "m"), TINY)
 def test_poisson_blanket_is_the_exact_law(d, sets, levels, rates, m, streaming):
@@ -166,6 +168,7 @@ def assert_same_law(one, other):
     assert joint_p_value(one, other) > ALARM
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(("blanket", "chunk_users"), [(0.6, None), (1.0, 16), (2.5, None), (2.5, 16)])
 def test_segmented_binomial(blanket, chunk_users):
     sample, levels, problem = scenario()
@@ -177,6 +180,7 @@ def test_segmented_binomial(blanket, chunk_users):
     np.testing.assert_allclose(estimates, (counts[:, 0] - N_USERS * blanket / D) / weight, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("chunk_users", [None, 16])
 def test_segmented_poisson(chunk_users):
     sample, levels, problem = scenario()
@@ -218,6 +222,7 @@ def test_separate_balls_into_bins(weights):
     assert_same_law(counts.reshape(RUNS, -1).astype(float), np.concatenate(parts, axis=1).astype(float))
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     "method",
     [

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import oracles as o
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -32,6 +32,7 @@ from segshuffle.protocols.messages.level_counts import level_announcement
 # ----------------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("mean", [Fraction(1, 4), Fraction(2), Fraction(9)])
 @pytest.mark.parametrize("exp_epsilon", [Fraction(1), Fraction(8, 5), Fraction(3), Fraction(20)])
 def test_delta_encloses_brute_force(mean, exp_epsilon):
@@ -200,7 +201,6 @@ def test_levels_that_do_not_exist_are_counted_apart():
     assert sum(found.planning) == 5
 
 
-@settings(deadline=None, max_examples=200)
 @given(
     st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=6),
     st.integers(1, 10**7),

@@ -210,6 +210,7 @@ def test_one_level_and_two(k, level_privacy):
         assert result.as_dict()["guarantees"][0]["total_epsilon"] is None
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("chunk_users", [1, N - 1, N, 10 * N])
 def test_any_batch_size(chunk_users, monkeypatch, tmp_path):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
@@ -391,6 +392,7 @@ print(int(next(line for line in open("/proc/self/status") if line.startswith("Vm
 """
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_ten_million_users_in_half_a_gigabyte():
     """5e7 messages; the 90 MB of the population and the interpreter with its libraries are included."""

@@ -19,6 +19,9 @@ from segshuffle.studies.reproduction.columns import COLUMNS
 from segshuffle.studies.reproduction.planning import plan_setting
 from segshuffle.studies.reproduction.simulate import errors_table, simulate_scenario
 
+# what they share is made once
+pytestmark = pytest.mark.xdist_group("aggregate")
+
 
 @functools.cache
 def planned(keys, setting):
@@ -88,6 +91,7 @@ def test_a_panel_that_comes_twice_is_refused(case):
         collect([table, table])
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("column", ["mse_mean", "mse_stderr", "mse_expected", "mse_bound"])
 @pytest.mark.parametrize("value", [math.nan, math.inf])
 def test_a_number_that_is_not_finite_is_refused(case, column, value):

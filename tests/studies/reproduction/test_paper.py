@@ -12,6 +12,9 @@ from segshuffle.protocols.registry import paper_competitors
 from segshuffle.studies.reproduction.claims import evaluate
 from segshuffle.studies.reproduction.paper import POPULATIONS, SPLITS
 
+# what they share is made once
+pytestmark = pytest.mark.xdist_group("paper")
+
 GRID = [float(f"{m:.4g}") for m in np.geomspace(0.1, 10.0, 31)]
 
 
