@@ -49,7 +49,7 @@ rule runtimes:
     params:
         folder=f"{OUT}/benchmarks",
         jobs=sorted(
-            {*SETTINGS, *SCENARIOS, *PANEL_FIGURES}
+            {*FETCHED, *SETTINGS, *SCENARIOS, *PANEL_FIGURES}
             | {*config["referee"]["cases"], *design.ITEMS}
         ),
     script:
