@@ -13,7 +13,7 @@ from segshuffle.pipeline.config import load_config
 
 # the machine may be busy: a slow example is no failure
 settings.register_profile("quick", deadline=None, max_examples=25)
-settings.register_profile("thorough", deadline=None, max_examples=400)
+settings.register_profile("thorough", deadline=None, max_examples=100)
 settings.load_profile("quick")
 
 ROOT = Path(__file__).resolve().parents[1]

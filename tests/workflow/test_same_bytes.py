@@ -34,7 +34,7 @@ def test_every_table_plan_and_figure_has_the_same_bytes(new_checkout, monkeypatc
         monkeypatch.setenv("NPY_DISABLE_CPU_FEATURES", disabled)
         monkeypatch.setenv("OPENBLAS_CORETYPE", "Nehalem" if disabled else "")
         made = new_checkout()
-        made.finish("--cores", "2", "--", "all", "amplification")
+        made.finish("--cores", "2", "all", "amplification")
         found.append(made.results())
     offered, bare = found
     assert len(offered) > 100
