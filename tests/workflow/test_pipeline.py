@@ -241,11 +241,12 @@ def test_a_killed_run_can_be_taken_up_again(checkout, tmp_path):
     shutil.copytree(checkout.folder, made.folder)
     assert made.would_run() == {}, "results may be moved with their folder"
     # plans, populations and what is built beside the spine take a while, and are as good as new
-    shutil.rmtree(made.out / "errors")
+    for name in ("errors", "panels"):
+        shutil.rmtree(made.out / name)
     for name in ("mse.csv", "claims.csv", "claims.md"):
         (made.out / name).unlink()
     with made.started("--cores", "2", "claims") as run:
-        wait_for(lambda: len(list((made.out / "errors").rglob("*.csv"))) >= 2, run)
+        wait_for(lambda: len(list((made.out / "panels").rglob("*.csv"))) >= 2, run)
         os.killpg(run.pid, signal.SIGKILL)
     assert not (made.out / "claims.csv").exists(), "it was killed in the middle"
     made.finish("--cores", "2", "claims")
