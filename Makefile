@@ -24,7 +24,7 @@ test: install
 	$(BIN)/pytest -n auto --dist loadgroup -m "not exhaustive"
 
 exhaustive: install
-	$(BIN)/pytest -n auto --dist loadgroup -m "exhaustive or hypothesis" --hypothesis-profile thorough
+	$(BIN)/pytest -m "exhaustive or hypothesis" --hypothesis-profile thorough
 
 mutants: install
 	$(BIN)/python tests/mutants.py --mutants $(MUTANTS)
