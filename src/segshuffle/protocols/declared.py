@@ -30,7 +30,8 @@ class Declared:
     accounting : str
         "published" or "proven": which of the two kinds of privacy numbers the method is planned with.
     role : str
-        "curve": drawn over m; "competitor": one number per panel; "reference": not a protocol of the shuffle model.
+        "curve": drawn over m; "competitor": one number per panel; "reference": not a protocol of the shuffle model;
+        "literature": not in the panels, only where protocols of the literature are compared.
     in_paper : bool
         Whether it is one of the competitors of the paper; no other enters the verdicts on the paper's statements.
     detail : str

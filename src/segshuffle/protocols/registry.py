@@ -89,7 +89,8 @@ def proven_curves(options: Mapping[str, Any]) -> dict[str, Method]:
 
 def proven_methods() -> dict[str, Method]:
     """Methods with proven accounting and one number per panel: competitors, then references."""
-    chosen = [each for each in every().values() if each.accounting == "proven" and each.role != "curve"]
+    roles = ("competitor", "reference")
+    chosen = [each for each in every().values() if each.accounting == "proven" and each.role in roles]
     return {each.name: each.make({}) for each in sorted(chosen, key=lambda each: each.role != "competitor")}
 
 

@@ -1,0 +1,259 @@
+"""Almost a single message (Luo, Wang and Yi, CCS 2022): hashed items among uniform dummies, for large domains.
+
+A user sends every item x as (u, v, w), w = ((u x + v) mod q) mod b, with u and v of its own and q a prime above both d
+and b; and rho dummies (u, v, w) that are uniform. An item's counter X_x holds the messages that are consistent with
+it: its own, other items' with probability p_col, and dummies with probability 1/b. The estimate of its holders is
+(X_x - n rho/b - n s p_col)/(1 - p_col). Where d <= b nothing is hashed: messages are items, and p_col = 0.
+
+Privacy. All messages but one known, the likelihood of the multiset given x is that number of the messages consistent
+with x; the dummies consistent with x and not with x' are what hides a message, mu = n rho/b of them in print.
+
+- published: mu is the least mean with Pr[X1 >= e^eps X2 - 1] <= delta, X1 and X2 independent Bin(n, mu/n): as the
+  authors' program searches it. Sets of s items: group privacy over the items.
+- proven: every rank 1..s of an item has dummies of its own, so two sets make a product of s pairs at the Poisson mean
+  n rho (1 - p_col)/(s b); docs/deviations.md. Every level is served as the lowest one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from segshuffle.accounting.collections.poisson_calibration import least_blanket_mean
+from segshuffle.accounting.collections.published import item_target
+from segshuffle.accounting.numerics.search import log_excess, safe_edge
+from segshuffle.arrays import FloatArray, IntArray
+from segshuffle.digits import rounded_up
+from segshuffle.protocols.base import Plan, Problem, Sample, uniform_item_counts
+from segshuffle.protocols.declared import Declared
+
+_MESSAGES_AT_ONCE = 1_000_000
+#: Fewer consistent dummies than this hide nothing that anybody asks for.
+_LEAST_MEAN = 1e-3
+
+
+@dataclass(frozen=True)
+class Hash:
+    """The family of hash functions of a domain: x -> ((u x + v) mod q) mod b.
+
+    Parameters
+    ----------
+    domain_size : int
+        Items d.
+    prime : int
+        q, above the domain and the buckets; 0 if items are sent as they are.
+    buckets : int
+        b >= 2; the domain's size if items are sent as they are.
+    """
+
+    domain_size: int
+    prime: int
+    buckets: int
+
+    @classmethod
+    def of(cls, domain_size: int, n_users: int, log_power: float) -> Hash:
+        """Buckets b = n/ln(n)^c as in print, or no hashing where that is no less than the domain."""
+        buckets = max(int(n_users / math.log(max(n_users, 3)) ** log_power), 2)
+        if buckets >= domain_size:
+            return cls(domain_size, 0, domain_size)
+        return cls(domain_size, _prime_above(domain_size), buckets)
+
+    @property
+    def collision(self) -> float:
+        """Probability that two different items have the same hash, over u in [1, q) and v in [0, q): exact."""
+        if not self.prime:
+            return 0.0
+        whole, rest = divmod(self.prime, self.buckets)
+        return whole * (rest + self.prime - self.buckets) / (self.prime * (self.prime - 1))
+
+    @property
+    def bits(self) -> int:
+        """Bits of a message."""
+        if not self.prime:
+            return math.ceil(math.log2(self.domain_size))
+        return 2 * math.ceil(math.log2(self.prime)) + math.ceil(math.log2(self.buckets))
+
+    def consistent(self, items: IntArray, dummies: int, rng: np.random.Generator) -> IntArray:
+        """Messages consistent with each item, shape (domain_size,), of the given items and so many dummies."""
+        counts = np.zeros(self.domain_size, dtype=np.int64)
+        for start in range(0, items.size + dummies, _MESSAGES_AT_ONCE):
+            own = items[start : start + _MESSAGES_AT_ONCE]
+            size = min(items.size + dummies - start, _MESSAGES_AT_ONCE)
+            u, v = rng.integers(1, self.prime, size=size), rng.integers(0, self.prime, size=size)
+            w = rng.integers(0, self.buckets, size=size)
+            w[: own.size] = (u[: own.size] * own + v[: own.size]) % self.prime % self.buckets
+            counts += self.count(u, v, w)
+        return counts
+
+    def count(self, u: IntArray, v: IntArray, w: IntArray) -> IntArray:
+        """Messages (u, v, w) consistent with each item, found from the few values before the hash's last step."""
+        counts, inverse = np.zeros(self.domain_size, dtype=np.int64), _powers(u, self.prime - 2, self.prime)
+        for first in range(0, self.prime, self.buckets):
+            value = w + first
+            item = (value - v) % self.prime * inverse % self.prime
+            counts += np.bincount(item[(value < self.prime) & (item < self.domain_size)], minlength=counts.size)
+        return counts
+
+
+def _prime_above(number: int) -> int:
+    prime = number + 1
+    while any(prime % divisor == 0 for divisor in range(2, math.isqrt(prime) + 1)):
+        prime += 1
+    return prime
+
+
+def _powers(base: IntArray, exponent: int, modulus: int) -> IntArray:
+    """base^exponent mod modulus by squaring; products stay below 2^63 for a modulus below 2^31."""
+    result = np.ones_like(base)
+    while exponent:
+        if exponent & 1:
+            result = result * base % modulus
+        base, exponent = base * base % modulus, exponent >> 1
+    return result
+
+
+def published_mean(*, n_users: int, epsilon: float, delta: float) -> float:
+    """Least mean mu with Pr[X1 >= e^eps X2 - 1] <= delta for X1, X2 ~ Bin(n, mu/n), rounded up.
+
+    Parameters
+    ----------
+    n_users : int
+        Users n.
+    epsilon, delta : float
+        Guarantee of one item.
+
+    Returns
+    -------
+    float
+        Number of consistent dummies, of kind "published" (it is sufficient, and more than the exact pair needs).
+    """
+    at_least = 1e-30 * delta
+
+    def excess(mean: float) -> float:
+        law = stats.binom(n_users, min(mean / n_users, 1.0))
+        second = np.arange(int(law.ppf(at_least)), int(law.isf(at_least)) + 2)
+        first = np.ceil(np.exp(epsilon) * second - 1)
+        return log_excess(float(law.pmf(second) @ law.sf(first - 1)), delta)
+
+    return safe_edge(excess, safe=float(n_users), unsafe=_LEAST_MEAN)
+
+
+@dataclass(frozen=True)
+class AlmostSingleMessage:
+    """The protocol with everybody at the lowest level.
+
+    Parameters
+    ----------
+    log_power : float
+        c >= 0 of b = n/ln(n)^c: 1 for least error, 3 for fewest messages.
+    accounting : {"published", "proven"}
+        Which mean of consistent dummies is taken.
+    """
+
+    log_power: float = 1.0
+    accounting: str = "published"
+
+    @property
+    def name(self) -> str:
+        """Identifier of the variant."""
+        return "almost-single"
+
+    def plan(self, problem: Problem) -> Plan:
+        """Fix buckets and dummies for the lowest level and all users."""
+        problem.assumptions.refuse_beyond_plain(self.name)
+        hashing = Hash.of(problem.domain_size, problem.n_users, self.log_power)
+        dummies = rounded_up(self._mean(problem, hashing) * hashing.buckets / problem.n_users)
+        plan = Plan(
+            method=self.name,
+            problem=problem,
+            kind="upper" if self.accounting == "proven" else "published",
+            blanket_per_user=dummies,
+            messages_per_user=dummies + problem.set_size,
+            parameters={
+                "epsilon": problem.levels[0],
+                "buckets": hashing.buckets,
+                "prime": hashing.prime,
+                "bits_per_message": hashing.bits,
+            },
+            mse_bound=math.inf,
+        )
+        return replace(plan, mse_bound=self._error(plan, uniform_item_counts(problem)))
+
+    def _mean(self, problem: Problem, hashing: Hash) -> float:
+        """Consistent dummies of all users, n rho/b."""
+        epsilon, delta = problem.levels[0], problem.delta
+        if self.accounting == "proven":
+            ranks = problem.set_size
+            mean = least_blanket_mean(copies=1.0, pairs=ranks, epsilon=epsilon, delta=delta)
+            return ranks * mean / (1 - hashing.collision)
+        epsilon, delta = item_target(epsilon=epsilon, delta=delta, set_size=problem.set_size)
+        return published_mean(n_users=problem.n_users, epsilon=epsilon, delta=delta)
+
+    def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
+        """Message by message: counters of different items are not independent."""
+        hashing, items = _hash_of(plan), sample.items.ravel().astype(np.int64)
+        estimates = np.empty((sample.repetitions, sample.domain_size))
+        for estimate in estimates:
+            dummies = self._draw_dummies(plan, sample.n_users, rng)
+            if hashing.prime:
+                counts = hashing.consistent(items, dummies, rng)
+            else:
+                share = np.full(sample.domain_size, 1 / sample.domain_size)
+                counts = sample.item_counts + rng.multinomial(dummies, share)
+            expected = sample.n_users * plan.blanket_per_user / hashing.buckets + items.size * hashing.collision
+            estimate[:] = (counts - expected) / ((1 - hashing.collision) * sample.n_users)
+        return estimates
+
+    def _draw_dummies(self, plan: Plan, n_users: int, rng: np.random.Generator) -> int:
+        if self.accounting == "proven":
+            return int(rng.poisson(n_users * plan.blanket_per_user))
+        whole, part = divmod(plan.blanket_per_user, 1.0)
+        return n_users * int(whole) + int(rng.binomial(n_users, part))
+
+    def expected_mse(self, plan: Plan, item_counts: IntArray) -> float:
+        """Closed form: dummies and collisions with other items, whatever the levels."""
+        return self._error(plan, item_counts)
+
+    def _error(self, plan: Plan, item_counts: IntArray | FloatArray) -> float:
+        hashing, n_users = _hash_of(plan), plan.problem.n_users
+        held, hit = float(item_counts.sum()), 1 / hashing.buckets
+        if self.accounting == "proven":
+            dummies = n_users * plan.blanket_per_user * hit
+        else:
+            part = plan.blanket_per_user % 1.0
+            dummies = n_users * (plan.blanket_per_user * hit * (1 - hit) + part * (1 - part) * hit**2)
+        collisions = float((held - item_counts).sum()) * hashing.collision * (1 - hashing.collision)
+        return (item_counts.size * dummies + collisions) / ((1 - hashing.collision) * n_users) ** 2
+
+
+def _hash_of(plan: Plan) -> Hash:
+    return Hash(plan.problem.domain_size, plan.parameters["prime"], plan.parameters["buckets"])
+
+
+def _made(accounting: str, options: Mapping[str, Any]) -> AlmostSingleMessage:
+    return AlmostSingleMessage(options.get("log_power", 1.0), accounting)
+
+
+OPTIONS = {
+    "log_power": {
+        "description": "c of the buckets b = n/ln(n)^c: 1 for least error, 3 for fewest messages.",
+        "type": "number",
+        "minimum": 0,
+        "default": 1.0,
+    }
+}
+METHODS = (
+    Declared("almost-single", "Almost a single message", lambda options: _made("published", options)),
+    Declared(
+        "almost-single",
+        "Almost a single message (proven)",
+        lambda options: _made("proven", options),
+        accounting="proven",
+        role="literature",
+    ),
+)

@@ -1,0 +1,75 @@
+"""Augmented shuffling (Murakami, Sei and Eriguchi, 2025), protocol S1Geo: another trust model, shown apart.
+
+Users send their items as they are, encrypted. The *shuffler* keeps each with probability beta and adds to every item's
+counter a geometric number of dummies, Pr[z] = (1 - q) q^z, before the server sees anything: it is trusted to do so,
+not only to shuffle. A counter's law changes by a factor of at most e^eps' in either direction for
+
+    beta = 1 - e^(-eps'),  q = 1/(1 + e^eps'),
+
+and two users' sets differ in at most 2 t counters, t = min(s, d - s), so eps' = eps/(2 t) gives pure epsilon. The
+expected squared error is s (1 - beta)/(beta n) + d q/((1 - q)^2 beta^2 n^2). Everybody is at the lowest level.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from segshuffle.arrays import FloatArray, IntArray
+from segshuffle.digits import rounded_down, rounded_up
+from segshuffle.protocols.base import Plan, Problem, Sample, uniform_item_counts
+from segshuffle.protocols.declared import Declared
+
+
+@dataclass(frozen=True)
+class AugmentedShuffling:
+    """S1Geo: the shuffler samples and adds dummies."""
+
+    @property
+    def name(self) -> str:
+        """Identifier."""
+        return "augmented-shuffling"
+
+    def plan(self, problem: Problem) -> Plan:
+        """Fix what the shuffler keeps and adds, for the lowest level; delta is not used."""
+        problem.assumptions.refuse_beyond_plain(self.name)
+        share = problem.levels[0] / (2 * max(problem.pairs, 1))
+        kept, odds = rounded_down(-math.expm1(-share)), rounded_up(1 / (1 + math.exp(share)))
+        dummies = problem.domain_size * odds / (1 - odds) / problem.n_users
+        return Plan(
+            method=self.name,
+            problem=problem,
+            kind="exact",
+            blanket_per_user=dummies,
+            messages_per_user=float(problem.set_size),
+            parameters={"epsilon": problem.levels[0], "kept": kept, "odds": odds},
+            mse_bound=_error(problem, kept, odds, uniform_item_counts(problem)),
+        )
+
+    def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
+        """What is kept of each item, and its dummies."""
+        kept, odds, shape = plan.parameters["kept"], plan.parameters["odds"], (sample.repetitions, sample.domain_size)
+        counts = rng.binomial(sample.item_counts, kept, size=shape) + rng.geometric(1 - odds, size=shape) - 1
+        return np.asarray((counts - odds / (1 - odds)) / (kept * sample.n_users))
+
+    def expected_mse(self, plan: Plan, item_counts: IntArray) -> float:
+        """Closed form, whatever the levels."""
+        return _error(plan.problem, plan.parameters["kept"], plan.parameters["odds"], item_counts)
+
+
+def _error(problem: Problem, kept: float, odds: float, item_counts: IntArray | FloatArray) -> float:
+    sampling = float(item_counts.sum()) * kept * (1 - kept)
+    return (sampling + problem.domain_size * odds / (1 - odds) ** 2) / (kept * problem.n_users) ** 2
+
+
+METHODS = (
+    Declared(
+        "augmented-shuffling",
+        "Augmented shuffling (the shuffler adds the noise)",
+        lambda _: AugmentedShuffling(),
+        accounting="proven",
+        role="literature",
+    ),
+)

@@ -1,0 +1,99 @@
+"""Private counting by correlated noise (Ghazi, Kumar, Manurangsi and Pagh, 2020; Ghazi et al., ICML 2021).
+
+Every item has a counter of its own. A user sends (item, +) for what it holds; and for every item, holding it or not,
+shares of negative-binomial noise: NB(1/n, p) messages + and as many in expectation -, whose difference over all users
+is the discrete Laplace law exp(-eps* |z|); and NB(r/n, p') pairs of one + and one -, a flood that cancels in the
+estimate and hides the rest. The estimate is (N+ - N-)/n.
+
+Published: with eps_c = eps/(2 t) and delta_c = delta/(2 t) for each of the 2 t counters in which two sets differ,
+p = e^(-(1 - gamma) eps_c), r = 3 (1 + ln(1/delta_c)), p' = e^(-0.2 min(1, gamma eps_c)): the 2021 paper's numbers for
+sums of bits, as a public program states them. Everybody is at the lowest level.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from segshuffle.arrays import FloatArray, IntArray
+from segshuffle.digits import rounded_up
+from segshuffle.errors import ParameterError
+from segshuffle.protocols.base import Plan, Problem, Sample
+from segshuffle.protocols.declared import Declared
+
+
+@dataclass(frozen=True)
+class CorrelatedNoise:
+    """The protocol with everybody at the lowest level.
+
+    Parameters
+    ----------
+    flood_share : float
+        gamma in (0, 1), the share of epsilon that hides the rest: less gives a smaller error and more messages.
+    """
+
+    flood_share: float = 0.1
+
+    def __post_init__(self) -> None:
+        if not 0 < self.flood_share < 1:
+            raise ParameterError("flood_share", self.flood_share, "in (0, 1)")
+
+    @property
+    def name(self) -> str:
+        """Identifier of the variant."""
+        return "correlated-noise"
+
+    def plan(self, problem: Problem) -> Plan:
+        """Fix both noises for the lowest level and all users."""
+        problem.assumptions.refuse_beyond_plain(self.name)
+        changed = 2 * max(problem.pairs, 1)
+        epsilon, delta = problem.levels[0] / changed, problem.delta / changed
+        odds = rounded_up(math.exp(-(1 - self.flood_share) * epsilon))
+        flood_odds = rounded_up(math.exp(-0.2 * min(1.0, self.flood_share * epsilon)))
+        flood_shape = rounded_up(3 * (1 + math.log(1 / delta)))
+        per_item = 2 * _mean(1.0, odds) + 2 * _mean(flood_shape, flood_odds)
+        blanket = rounded_up(problem.domain_size * per_item / problem.n_users)
+        return Plan(
+            method=self.name,
+            problem=problem,
+            kind="published",
+            blanket_per_user=blanket,
+            messages_per_user=blanket + problem.set_size,
+            parameters={
+                "epsilon": problem.levels[0],
+                "odds": odds,
+                "flood_odds": flood_odds,
+                "flood_shape": flood_shape,
+                "bits_per_message": 1 + math.ceil(math.log2(problem.domain_size)),
+            },
+            mse_bound=problem.domain_size * 2 * odds / ((1 - odds) * problem.n_users) ** 2,
+        )
+
+    def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
+        """Counts plus the difference of two geometric counts; the flood cancels."""
+        shape = (2, sample.repetitions, sample.domain_size)
+        plus, minus = rng.geometric(1 - plan.parameters["odds"], size=shape)
+        return np.asarray((sample.item_counts + plus - minus) / sample.n_users)
+
+    def expected_mse(self, plan: Plan, item_counts: IntArray) -> float:
+        """Closed form, which no item and no level changes."""
+        return plan.mse_bound
+
+
+def _mean(shape: float, odds: float) -> float:
+    """Mean of the negative binomial law NB(shape, odds)."""
+    return shape * odds / (1 - odds)
+
+
+OPTIONS = {
+    "flood_share": {
+        "description": "Share of epsilon that the flood uses: less gives a smaller error and more messages.",
+        "type": "number",
+        "exclusiveMinimum": 0,
+        "exclusiveMaximum": 1,
+        "default": 0.1,
+    }
+}
+METHODS = (Declared("correlated-noise", "Correlated noise", lambda options: CorrelatedNoise(options["flood_share"])),)

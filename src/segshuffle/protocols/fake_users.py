@@ -1,0 +1,101 @@
+"""Histograms from fake users (Cheu and Zhilyaev, IEEE S&P 2022): whole vectors of flipped bits, and fakes among them.
+
+A user sends the d bits of its set, each flipped with probability q, and k fake vectors of flipped zeros. A counter
+sums a column; the estimate of a frequency is (N_j - n (k + 1) q)/(n (1 - 2 q)), its variance (k + 1) q (1 - q)/(n (1 -
+2 q)^2). The paper's condition is q (1 - q) >= 33/(5 n k) ((e^eps + 1)/(e^eps - 1))^2 ln(4/delta), as a public program
+states it; sets of s items by group privacy. Every level is served as the lowest one. Two vectors cost 2 d bits.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from segshuffle.accounting.collections.published import item_target
+from segshuffle.arrays import FloatArray, IntArray
+from segshuffle.digits import rounded_up
+from segshuffle.errors import InfeasibleError, ParameterError
+from segshuffle.protocols.base import Plan, Problem, Sample
+from segshuffle.protocols.declared import Declared
+
+#: More fake vectors of one user are refused.
+MOST_FAKES = 1_000_000
+
+
+def published_flips(*, n_users: int, epsilon: float, delta: float) -> float:
+    """Value of k q (1 - q) that the paper asks for: flips of fake bits, per user."""
+    bias = 1 / math.tanh(epsilon / 2)
+    return 33 / (5 * n_users) * bias**2 * math.log(4 / delta)
+
+
+@dataclass(frozen=True)
+class FakeUsers:
+    """The protocol with everybody at the lowest level.
+
+    Parameters
+    ----------
+    fakes_per_user : int
+        k >= 1; more are taken where so few cannot reach the guarantee.
+    """
+
+    fakes_per_user: int = 1
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.fakes_per_user <= MOST_FAKES:
+            raise ParameterError("fakes_per_user", self.fakes_per_user, f"in [1, {MOST_FAKES}]")
+
+    @property
+    def name(self) -> str:
+        """Identifier of the variant."""
+        return "fake-users"
+
+    def plan(self, problem: Problem) -> Plan:
+        """Fix the flips for the lowest level and all users."""
+        problem.assumptions.refuse_beyond_plain(self.name)
+        epsilon, delta = item_target(epsilon=problem.levels[0], delta=problem.delta, set_size=problem.set_size)
+        wanted = published_flips(n_users=problem.n_users, epsilon=epsilon, delta=delta)
+        # q stays below 0.5, where an estimate would need infinitely many users
+        fakes = max(self.fakes_per_user, math.floor(4 * wanted) + 1)
+        if fakes > MOST_FAKES:
+            raise InfeasibleError(
+                f"fake-users needs {fakes} fake vectors of every user: more than {MOST_FAKES}. Raise epsilon or delta."
+            )
+        share = wanted / fakes
+        # the smaller root of q (1 - q) = share, without cancellation
+        flip = rounded_up(2 * share / (1 + math.sqrt(1 - 4 * share)))
+        error = problem.domain_size * (fakes + 1) * flip * (1 - flip) / (problem.n_users * (1 - 2 * flip) ** 2)
+        return Plan(
+            method=self.name,
+            problem=problem,
+            kind="published",
+            blanket_per_user=float(fakes),
+            messages_per_user=float(fakes + 1),
+            parameters={"epsilon": problem.levels[0], "flip": flip, "bits_per_message": problem.domain_size},
+            mse_bound=error,
+        )
+
+    def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
+        """Columns are independent: those who hold the item, those who do not, and the fakes."""
+        flip, n_users, shape = plan.parameters["flip"], sample.n_users, (sample.repetitions, sample.domain_size)
+        vectors = n_users * (1 + int(plan.blanket_per_user))
+        held = rng.binomial(sample.item_counts, 1 - flip, size=shape)
+        ones = held + rng.binomial(vectors - sample.item_counts, flip, size=shape)
+        return np.asarray((ones - vectors * flip) / (n_users * (1 - 2 * flip)))
+
+    def expected_mse(self, plan: Plan, item_counts: IntArray) -> float:
+        """Closed form, which no item and no level changes."""
+        return plan.mse_bound
+
+
+OPTIONS = {
+    "fakes_per_user": {
+        "description": "Fake vectors k of every user; more are taken where so few cannot reach the guarantee.",
+        "type": "integer",
+        "minimum": 1,
+        "maximum": 1000000,
+        "default": 1,
+    }
+}
+METHODS = (Declared("fake-users", "Fake users", lambda options: FakeUsers(options["fakes_per_user"])),)

@@ -1,0 +1,187 @@
+"""Protocols of the literature, against enumeration of what their papers define."""
+
+import itertools
+import math
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from segshuffle.accounting.collections.poisson_calibration import least_blanket_mean
+from segshuffle.errors import InfeasibleError, ParameterError
+from segshuffle.protocols.almost_single_message import AlmostSingleMessage, Hash, published_mean
+from segshuffle.protocols.augmented_shuffling import AugmentedShuffling
+from segshuffle.protocols.base import Problem, Sample
+from segshuffle.protocols.correlated_noise import CorrelatedNoise
+from segshuffle.protocols.fake_users import FakeUsers
+from segshuffle.protocols.registry import proven_methods
+
+ONE = Problem(domain_size=60, set_size=2, levels=(1.0, 2.0), level_counts=(50, 30), delta=1e-4)
+#: Probability that a correct simulation is called wrong, over all comparisons of a test.
+FALSE_ALARM = 1e-6
+
+
+def hashed(u, v, x, family):
+    return (u * x + v) % family.prime % family.buckets
+
+
+@pytest.mark.parametrize(("prime", "buckets"), [(5, 2), (7, 3), (11, 4), (13, 12), (17, 5)])
+def test_collisions_counted(prime, buckets):
+    family = Hash(4, prime, buckets)
+    same = sum(hashed(u, v, 1, family) == hashed(u, v, 3, family) for u in range(1, prime) for v in range(prime))
+    assert family.collision == pytest.approx(same / (prime * (prime - 1)), rel=1e-14)
+
+
+def test_consistent_messages_counted_one_by_one():
+    family, rng = Hash(50, 53, 6), np.random.default_rng(1)
+    u, v, w = rng.integers(1, 53, 200), rng.integers(0, 53, 200), rng.integers(0, 6, 200)
+    expected = [sum(hashed(a, b, x, family) == c for a, b, c in zip(u, v, w, strict=True)) for x in range(50)]
+    np.testing.assert_array_equal(family.count(u, v, w), expected)
+
+
+def test_hash_of_a_domain():
+    family = Hash.of(10_000, 50_000, 1.0)
+    # b = 50000/ln(50000), and the next prime above 10000
+    assert (family.buckets, family.prime) == (int(50_000 / math.log(50_000)), 10_007)
+    assert Hash.of(17, 5000, 1.0) == Hash(17, 0, 17)
+    assert Hash.of(17, 5000, 1.0).collision == 0
+
+
+def hockey_stick(first, second, factor):
+    return sum(max(first[key] - factor * second[key], 0) for key in first.keys() | second.keys())
+
+
+def test_a_hashed_message_among_dummies_is_a_pair_of_counters():
+    """All multisets of one message and two dummies: what tells x = 0 from x = 1 is how many are consistent with each.
+
+    Telling the server which dummies are consistent with both, as the accountant does, can only add.
+    """
+    family, dummies, factor = Hash(2, 3, 2), 2, Fraction(3, 2)
+    cells = list(itertools.product((1, 2), range(3), range(2)))
+    laws = {x: Counter() for x in (0, 1)}
+    pairs = {x: Counter() for x in (0, 1)}
+    for rest in itertools.product(cells, repeat=dummies):
+        for x in (0, 1):
+            for u, v in itertools.product((1, 2), range(3)):
+                own = (u, v, hashed(u, v, x, family))
+                laws[x][tuple(sorted((own, *rest)))] += Fraction(1, 12**dummies * 6)
+        alone = [[hashed(u, v, y, family) == w != hashed(u, v, 1 - y, family) for u, v, w in rest] for y in (0, 1)]
+        for x in (0, 1):
+            pairs[x][sum(alone[0]) + (x == 0), sum(alone[1]) + (x == 1)] += Fraction(1, 12**dummies)
+    exact, bound = hockey_stick(laws[0], laws[1], factor), hockey_stick(pairs[0], pairs[1], factor)
+    assert 0 < exact <= (1 - Fraction(family.collision).limit_denominator(100)) * bound
+
+
+def test_published_mean_is_the_least():
+    """Pr[X1 >= e^eps X2 - 1] by a double sum over both counts."""
+    n, epsilon, delta = 40, 1.0, 0.02
+
+    def probability(mean):
+        law = stats.binom(n, mean / n).pmf(np.arange(n + 1))
+        first, second = np.meshgrid(np.arange(n + 1), np.arange(n + 1), indexing="ij")
+        return float(np.outer(law, law)[first >= math.exp(epsilon) * second - 1].sum())
+
+    mean = published_mean(n_users=n, epsilon=epsilon, delta=delta)
+    assert probability(mean) <= delta
+    assert probability(0.999 * mean) > delta
+
+
+def test_exact_pair_needs_a_sixth_less_than_print():
+    """n = 1e5, epsilon = 1, delta = 1e-10: 97.96 consistent dummies in print, 82.2 for the exact pair."""
+    assert published_mean(n_users=100_000, epsilon=1.0, delta=1e-10) == pytest.approx(97.96, abs=0.05)
+    assert least_blanket_mean(copies=1.0, pairs=1, epsilon=1.0, delta=1e-10) == pytest.approx(82.2, abs=0.1)
+
+
+def make_sample(repetitions):
+    rng = np.random.default_rng(3)
+    items = np.sort([rng.choice(60, 2, replace=False, p=np.arange(1, 61) / 1830) for _ in range(80)], axis=1)
+    return Sample(items=items, domain_size=60, level_item_counts=np.zeros((repetitions, 2, 60), dtype=np.int64))
+
+
+@pytest.mark.parametrize("accounting", ["published", "proven"])
+def test_hashed_estimates_are_unbiased_with_the_stated_error(accounting):
+    """Means of items by a chi-square over all, the squared error by its own spread, at the stated false alarms."""
+    method, sample = AlmostSingleMessage(accounting=accounting), make_sample(1500)
+    plan = method.plan(ONE)
+    assert plan.parameters["prime"] == 61
+    deviation = method.simulate(plan, sample, np.random.default_rng(4)) - sample.frequencies
+    limit = stats.norm.isf(FALSE_ALARM / 2 / 61)
+    assert np.abs(deviation.mean(axis=0) / (deviation.std(axis=0) / math.sqrt(1500))).max() <= limit
+    squared = (deviation**2).sum(axis=1)
+    error = squared.std() / math.sqrt(1500)
+    assert abs(squared.mean() - method.expected_mse(plan, sample.item_counts)) <= limit * error
+    assert limit * error < 0.05 * squared.mean()
+
+
+def test_proven_dummies_hide_every_rank_alone():
+    plan = AlmostSingleMessage(accounting="proven").plan(ONE)
+    family = Hash.of(60, 80, 1.0)
+    mean = plan.blanket_per_user * 80 / plan.parameters["buckets"] / 2 * (1 - family.collision)
+    assert mean == pytest.approx(least_blanket_mean(copies=1.0, pairs=2, epsilon=1.0, delta=1e-4), rel=1e-9)
+    assert "almost-single" not in proven_methods()
+
+
+def test_fake_users_flip_as_the_paper_asks():
+    problem = Problem(domain_size=17, set_size=1, levels=(1.0,), level_counts=(5000,), delta=2e-6)
+    for fakes in (1, 3):
+        plan = FakeUsers(fakes).plan(problem)
+        flip = plan.parameters["flip"]
+        asked = 33 / (5 * 5000 * fakes) * ((math.e + 1) / (math.e - 1)) ** 2 * math.log(4 * math.e / 2e-6)
+        assert asked <= flip * (1 - flip) <= asked * (1 + 1e-8)
+        assert plan.messages_per_user == fakes + 1
+        assert plan.mse_bound == pytest.approx(
+            17 * (fakes + 1) * flip * (1 - flip) / (5000 * (1 - 2 * flip) ** 2), rel=1e-12
+        )
+
+
+def test_fake_users_take_more_fakes_where_they_must():
+    few = Problem(domain_size=17, set_size=1, levels=(0.1,), level_counts=(100,), delta=1e-6)
+    plan = FakeUsers().plan(few)
+    assert plan.blanket_per_user > 1
+    assert plan.parameters["flip"] < 0.5
+    with pytest.raises(InfeasibleError, match=r"^fake-users needs \d+ fake vectors .* Raise epsilon"):
+        FakeUsers().plan(Problem(domain_size=17, set_size=1, levels=(1e-4,), level_counts=(1,), delta=1e-6))
+    with pytest.raises(ParameterError, match=r"^fakes_per_user = 0"):
+        FakeUsers(0)
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0])
+def test_augmented_shuffling_is_pure(epsilon):
+    """One counter with and without one holder: the ratio of its laws reaches e^(eps/2) both ways and no more."""
+    plan = AugmentedShuffling().plan(
+        Problem(domain_size=17, set_size=1, levels=(epsilon,), level_counts=(100,), delta=1e-9)
+    )
+    kept, odds = plan.parameters["kept"], plan.parameters["odds"]
+    law = np.append(0.0, (1 - odds) * odds ** np.arange(60))
+    ratio = ((1 - kept) * law[1:] + kept * law[:-1]) / law[1:]
+    assert np.abs(np.log(ratio)).max() <= epsilon / 2 * (1 + 1e-12)
+    assert np.log(ratio).min() == pytest.approx(-epsilon / 2, rel=1e-8)
+    assert np.log(ratio).max() == pytest.approx(epsilon / 2, rel=1e-8)
+
+
+@pytest.mark.parametrize("method", [AugmentedShuffling(), CorrelatedNoise(), FakeUsers()], ids=lambda m: m.name)
+def test_simulated_error_is_the_closed_form(method):
+    plan, sample = method.plan(ONE), make_sample(3000)
+    deviation = method.simulate(plan, sample, np.random.default_rng(5)) - sample.frequencies
+    limit = stats.norm.isf(FALSE_ALARM / 2 / 61)
+    assert np.abs(deviation.mean(axis=0) / (deviation.std(axis=0) / math.sqrt(3000))).max() <= limit
+    squared = (deviation**2).sum(axis=1)
+    error = squared.std() / math.sqrt(3000)
+    assert abs(squared.mean() - method.expected_mse(plan, sample.item_counts)) <= limit * error
+    assert limit * error < 0.1 * squared.mean()
+
+
+def test_correlated_noise_counts_its_messages():
+    """Means of NB laws by their own sums: shares of all users, for 60 items."""
+    plan = CorrelatedNoise(0.2).plan(ONE)
+    odds, flood = plan.parameters["odds"], plan.parameters["flood_odds"]
+    assert odds == pytest.approx(math.exp(-0.8 / 4), rel=1e-9)
+    assert flood == pytest.approx(math.exp(-0.2 * 0.2 / 4), rel=1e-9)
+    shape = plan.parameters["flood_shape"]
+    assert shape == pytest.approx(3 * (1 + math.log(4 / 1e-4)), rel=1e-9)
+    means = [stats.nbinom(1.0, 1 - odds).mean(), stats.nbinom(shape, 1 - flood).mean()]
+    assert plan.messages_per_user == pytest.approx(2 + 60 * 2 * sum(means) / 80, rel=1e-9)
+    with pytest.raises(ParameterError, match=r"^flood_share = 1"):
+        CorrelatedNoise(1.0)
