@@ -46,7 +46,7 @@ $(VENV)/.installed: requirements.lock pyproject.toml
 	touch $@
 
 lock:
-	uv pip compile --quiet pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes --no-header --output-file requirements.lock
+	uv pip compile --quiet pyproject.toml --all-extras --group dev --universal --python-version 3.11 --generate-hashes --no-header --output-file requirements.lock
 
 clean:
 	rm -rf results/* .snakemake

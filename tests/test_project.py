@@ -77,7 +77,7 @@ def test_everything_in_the_lock_is_one_version_with_hashes(lock):
 def test_the_lock_holds_all_that_the_project_asks_for(root, lock, python):
     project = tomllib.loads((root / "pyproject.toml").read_text())
     asked = [*project["project"]["dependencies"], *project["build-system"]["requires"]]
-    for group in project["dependency-groups"].values():
+    for group in [*project["dependency-groups"].values(), *project["project"]["optional-dependencies"].values()]:
         asked += [entry for entry in group if isinstance(entry, str)]
     locked = versions_for(lock, python)
     for requirement in map(Requirement, asked):
@@ -86,7 +86,7 @@ def test_the_lock_holds_all_that_the_project_asks_for(root, lock, python):
 
 def test_this_environment_is_the_locked_one(lock):
     locked = versions_for(lock, f"{sys.version_info.major}.{sys.version_info.minor}")
-    for name in ("numpy", "scipy", "pandas", "matplotlib", "joblib", "snakemake"):
+    for name in ("numpy", "scipy", "pandas", "matplotlib", "joblib", "pyarrow", "snakemake"):
         assert metadata.version(name) == locked[name]
 
 
@@ -103,7 +103,9 @@ def test_conda_users_get_the_versions_of_the_lock(root, lock):
 
 def test_conda_users_get_all_that_a_run_needs(root):
     project = tomllib.loads((root / "pyproject.toml").read_text())
+    extras = project["project"]["optional-dependencies"]
     asked = [*project["project"]["dependencies"], *project["dependency-groups"]["workflow"]]
+    asked += extras["pipeline"] + extras["data"]
     environment = yaml.safe_load((root / "environment.yml").read_text())
     given = {re.sub(r"-(base|minimal)$", "", entry.split("=")[0]) for entry in environment["dependencies"]}
     assert {Requirement(text).name for text in asked} <= given

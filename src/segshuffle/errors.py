@@ -39,6 +39,10 @@ class DataError(SegshuffleError, ValueError):
     """A data file is not what it should be (wrong bytes, malformed line, item outside the domain)."""
 
 
+class MissingExtraError(SegshuffleError, ImportError):
+    """An optional package is not installed; the message says which extra brings it."""
+
+
 class FetchError(SegshuffleError):
     """A file could be had from none of its addresses."""
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from segshuffle.cli import account, fetch_msnbc, plan, set_sizes, simulate
 from segshuffle.cli.terminal import Parser, complain, write
 from segshuffle.errors import SegshuffleError
+from segshuffle.extras import translated
 
 _COMMANDS = (plan, account, simulate, set_sizes, fetch_msnbc)
 
@@ -40,7 +41,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     program = f"segshuffle {options.command}"
     try:
         answer = options.run(options)
-    except SegshuffleError as error:
-        complain(f"{program}: {error}")
+    except (SegshuffleError, ModuleNotFoundError) as error:
+        told = translated(error) if isinstance(error, ModuleNotFoundError) else error
+        if told is None:
+            raise
+        complain(f"{program}: {told}")
         return 2
     return write(program, answer)

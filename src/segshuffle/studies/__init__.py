@@ -1,1 +1,5 @@
 """One folder per question: what it computes, its figures, its verdicts."""
+
+from segshuffle.extras import require
+
+require("pipeline", "A study")

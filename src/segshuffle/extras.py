@@ -1,0 +1,47 @@
+"""Which extra of the package brings what is not installed: said in one sentence, wherever it is missed."""
+
+from __future__ import annotations
+
+import importlib.util
+
+from segshuffle.errors import MissingExtraError
+
+#: Extra -> modules that it brings and that something of the package imports (pyproject.toml has the distributions).
+EXTRAS = {
+    "data": ("pyarrow",),
+    "pipeline": ("pandas", "matplotlib", "joblib", "jsonschema", "yaml", "jinja2", "plotly", "requests", "tqdm"),
+    "pld": ("dp_accounting",),
+}
+
+
+def require(extra: str, purpose: str) -> None:
+    """Refuse to go on without an extra, before anything is imported half.
+
+    Parameters
+    ----------
+    extra : str
+        Key of `EXTRAS`.
+    purpose : str
+        What it is needed for, as the beginning of a sentence.
+
+    Raises
+    ------
+    MissingExtraError
+        If one of its modules is not installed.
+    """
+    for module in EXTRAS[extra]:
+        if importlib.util.find_spec(module) is None:
+            raise MissingExtraError(_sentence(purpose, module, extra))
+
+
+def translated(error: ModuleNotFoundError) -> MissingExtraError | None:
+    """The same failure as a sentence, if an extra brings the missing module."""
+    missing = (error.name or "").partition(".")[0]
+    for extra, modules in EXTRAS.items():
+        if missing in modules:
+            return MissingExtraError(_sentence("This", missing, extra))
+    return None
+
+
+def _sentence(purpose: str, module: str, extra: str) -> str:
+    return f"{purpose} needs {module}, which is not installed: pip install 'segshuffle[{extra}]'."

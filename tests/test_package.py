@@ -1,0 +1,139 @@
+"""What `pip install .` brings: the built files, and what works where numpy and scipy alone are installed."""
+
+import json
+import re
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import tomllib
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+from segshuffle.errors import MissingExtraError
+from segshuffle.extras import EXTRAS, require, translated
+
+PLAN = ["plan", "--domain-size", "17", "--set-size", "4", "--levels", "1.0:5000", "--delta", "1e-6", "--json"]
+ACCOUNT = ["account", "--domain-size", "17", "--users", "5000", "--blanket-per-user", "2", "--sampling-rate", "0.5"]
+#: Distributions whose module has another name.
+MODULES = {"pyyaml": "yaml", "dp-accounting": "dp_accounting"}
+
+
+@pytest.fixture(scope="module")
+def project(root):
+    return tomllib.loads((root / "pyproject.toml").read_text())["project"]
+
+
+def test_a_missing_module_is_named_with_the_extra_that_brings_it(project):
+    declared = {
+        extra: {MODULES.get(Requirement(text).name, Requirement(text).name) for text in asked}
+        for extra, asked in project["optional-dependencies"].items()
+    }
+    assert {extra: set(modules) for extra, modules in EXTRAS.items()} == declared
+    told = translated(ModuleNotFoundError("No module", name="pyarrow.csv"))
+    assert isinstance(told, MissingExtraError)
+    assert "pyarrow" in str(told)
+    assert "pip install 'segshuffle[data]'" in str(told)
+    assert translated(ModuleNotFoundError("No module", name="numpy")) is None
+    assert translated(ModuleNotFoundError("No module")) is None
+
+
+def test_an_extra_that_is_missing_is_refused_before_anything_is_done(monkeypatch):
+    require("pipeline", "A test")
+    monkeypatch.setitem(EXTRAS, "pipeline", ("no_such_module",))
+    with pytest.raises(MissingExtraError, match=r"^A test needs no_such_module.*pip install 'segshuffle\[pipeline\]'"):
+        require("pipeline", "A test")
+
+
+def test_what_is_imported_is_asked_for(root, project):
+    """Every import of the package, wherever it stands, belongs to the core or to an extra."""
+    asked = {Requirement(text).name for text in project["dependencies"]}
+    asked |= {module for modules in EXTRAS.values() for module in modules}
+    imports = re.compile(r"^ *(?:from (\w+)[\w.]* import|import (\w+)(?:[.\w]*)(?: as \w+)?$)", re.MULTILINE)
+    sources = "\n".join(path.read_text(encoding="utf-8") for path in (root / "src").rglob("*.py"))
+    found = {first or second for first, second in imports.findall(sources)}
+    assert {"numpy", "scipy", "pandas", "yaml"} <= found
+    # urllib3 comes with requests, markupsafe with jinja2
+    assert found - set(sys.stdlib_module_names) - {"segshuffle", "urllib3", "markupsafe"} <= asked
+
+
+def files_of_the_package(root):
+    source = root / "src"
+    files = {path.relative_to(source).as_posix() for path in (source / "segshuffle").rglob("*") if path.is_file()}
+    return {name for name in files if "__pycache__" not in name}
+
+
+@pytest.fixture(scope="module")
+def built(root, tmp_path_factory):
+    """A wheel built from a sdist built from a copy of the project, without a network."""
+    folder = tmp_path_factory.mktemp("built")
+    copy = folder / "copy"
+    for name in ["pyproject.toml", "README.md", "LICENSE", *(f"src/{name}" for name in files_of_the_package(root))]:
+        (copy / name).parent.mkdir(parents=True, exist_ok=True)
+        (copy / name).write_bytes((root / name).read_bytes())
+    build = "from setuptools import build_meta; print(build_meta.build_sdist({!r}))"
+    run([sys.executable, "-c", build.format(str(folder))], cwd=copy)
+    (sdist,) = folder.glob("*.tar.gz")
+    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
+    run([*pip, "--wheel-dir", str(folder), str(sdist)], cwd=folder)
+    (wheel,) = folder.glob("*.whl")
+    return sdist, wheel
+
+
+def run(command, **options):
+    done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+@pytest.mark.exhaustive
+def test_wheel_and_sdist_hold_every_file_of_the_package(root, built):
+    sdist, wheel = built
+    expected = files_of_the_package(root)
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+    assert {name for name in names if name.startswith("segshuffle/")} == expected
+    assert not {name for name in names if not re.match(r"segshuffle(-[^/]*\.dist-info)?/", name)}
+    with tarfile.open(sdist) as archive:
+        packed = {name.partition("/")[2] for name in archive.getnames()}
+    assert {f"src/{name}" for name in expected} | {"README.md", "LICENSE", "pyproject.toml"} <= packed
+
+
+@pytest.fixture(scope="module")
+def clean(built, tmp_path_factory):
+    """Interpreter of an environment with the wheel, numpy and scipy, and nothing else."""
+    home = tmp_path_factory.mktemp("clean")
+    venv.create(home, with_pip=False, symlinks=True)
+    library = home / f"lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages"
+    theirs = Path(sysconfig.get_path("purelib"))
+    for name in ("numpy", "numpy.libs", "scipy", "scipy.libs"):
+        (library / name).symlink_to(theirs / name)
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"]
+    run([*pip, "--target", str(library), str(built[1])])
+    return home / "bin/python"
+
+
+@pytest.mark.exhaustive
+def test_the_core_needs_numpy_and_scipy_alone(clean, tmp_path):
+    printed = run([clean, "-m", "segshuffle.cli", *PLAN], cwd=tmp_path).stdout
+    assert json.loads(printed)["kind"] == "exact"
+    assert "epsilon" in run([clean, "-m", "segshuffle.cli", *ACCOUNT, "--epsilon", "1"], cwd=tmp_path).stdout
+    every = """
+import importlib, pkgutil, segshuffle
+for found in pkgutil.walk_packages(segshuffle.__path__, "segshuffle.", onerror=lambda name: None):
+    if not found.name.startswith(OPTIONAL) and not found.name.endswith("__main__"):
+        importlib.import_module(found.name)
+"""
+    optional = ("segshuffle.studies", "segshuffle.page", "segshuffle.pipeline")
+    run([clean, "-c", every.replace("OPTIONAL", repr(optional))], cwd=tmp_path)
+
+
+@pytest.mark.exhaustive
+def test_what_needs_an_extra_says_which(clean, tmp_path):
+    for module in ("segshuffle.studies.limit.figure", "segshuffle.page.build"):
+        done = subprocess.run([clean, "-c", f"import {module}"], capture_output=True, text=True, check=False)
+        assert re.search(r"MissingExtraError: .* pip install 'segshuffle\[pipeline\]'\.$", done.stderr.strip())
