@@ -17,13 +17,14 @@ PROVEN = {"plan", "simulate", *AFTER_ERRORS}
 AFTER_PLANS = PROVEN | AUDIT
 AFTER_POPULATIONS = {"population", "simulate", "levels", "figure_levels", *AFTER_ERRORS}
 # every figure names its dataset, and a dataset's file says all of it
-DATASETS = AFTER_POPULATIONS | {"dataset", "figure_audit"}
+DATASETS = AFTER_POPULATIONS | {"dataset", "figure_audit", "participation"}
 LEVELS = {"levels", "figure_levels", *RECORDS}
-PROTOCOLS = AFTER_PLANS | LEVELS
+ASSUMPTIONS = {"participation", *RECORDS}
+PROTOCOLS = AFTER_PLANS | LEVELS | ASSUMPTIONS
 AMPLIFICATION = {"amplification_curves", "figure_amplification", "table_amplification", *RECORDS}
 REFEREE = {"referee_generic", "referee_case", "referee_verdicts", *RECORDS}
 DRAWINGS = {
-    *("figure", "limit", "figure_audit", "figure_levels"),
+    *("figure", "limit", "figure_audit", "figure_levels", "participation"),
     *("figure_amplification", "referee_verdicts", *RECORDS),
 }
 
@@ -81,7 +82,7 @@ CONFIGURATION = [
     ("blanket_per_user.include", [2.0, 4.0], AFTER_PLANS),
     ("competitors.methods", ["mm"], AFTER_PLANS),
     ("datasets.msnbc.download", True, AFTER_POPULATIONS | {"dataset"}),
-    ("proven.max_messages", [12, 40], PROVEN),
+    ("proven.max_messages", [12, 40], PROVEN | ASSUMPTIONS),
     ("private_levels.epsilons", [0.5, 1.0], LEVELS),
     ("amplification.points", 4, AMPLIFICATION),
 ]

@@ -1,0 +1,35 @@
+"""What this study writes. Standard library only: the Snakefile imports it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from segshuffle.pipeline.design import Config, Scenario
+from segshuffle.pipeline.manifest import Group, Output, Target
+
+GROUP = Group(
+    "assumptions",
+    "Assumptions",
+    "What a guarantee relies on",
+    "Who takes part, and what it costs to rely on less (docs/assumptions.md). Proven accounting.",
+    rank=6,
+)
+PARTICIPATION = (
+    Output("participation.csv", "epsilon of every level over the users who really are honest", group=GROUP),
+    Output("participation-error.csv", "error over the share of users that a plan assumes to be honest", group=GROUP),
+    Output(
+        "figures/participation",
+        "Fewer honest users",
+        "Left: the ε that users have at δ if fewer are honest than the plan assumed; grey: the levels that were "
+        "promised; levels that send the same share a line. Right: expected error over that of a plan that assumes all "
+        "users honest. An honest user sends the blanket and does not tell the server of it. Kind: upper (ε), closed "
+        "form for uniform frequencies (error).",
+        GROUP,
+    ),
+)
+DOCS = {"figures/participation.png": "figures/participation.png"}
+
+
+def targets(_config: Config, _panels: Sequence[Scenario]) -> list[Target]:
+    """A target for every question."""
+    return [Target("fig_participation", "Epsilon and error over the share of honest users.", PARTICIPATION)]

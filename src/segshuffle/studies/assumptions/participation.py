@@ -1,0 +1,117 @@
+"""What a plan guarantees if fewer users are honest than it assumes, and what assuming fewer costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from segshuffle.accounting.collections.participation import epsilon_over_honesty
+from segshuffle.pipeline.design import Config, Scenario
+from segshuffle.protocols.base import Problem, uniform_item_counts
+from segshuffle.protocols.poisson import PoissonSegmented
+from segshuffle.studies.reproduction.planning import problem_of
+
+#: Shares that plans assume, for the curves of epsilon.
+ASSUMED = (1.0, 0.8, 0.5)
+#: Shares of users who really are honest.
+REALLY = tuple(round(0.3 + 0.05 * step, 2) for step in range(15))
+#: Shares that plans assume, for the curves of the error.
+PAID = tuple(round(0.5 + 0.05 * step, 2) for step in range(11))
+
+
+def assuming(problem: Problem, honest_fraction: float) -> Problem:
+    """The problem with another share of honest users."""
+    return replace(problem, assumptions=replace(problem.assumptions, honest_fraction=honest_fraction))
+
+
+def epsilon_table(config: Config, panels: Sequence[Scenario]) -> pd.DataFrame:
+    """Epsilon at delta of every level, by assumed and by real share of honest users (kind: upper).
+
+    Parameters
+    ----------
+    config : dict
+        Keys delta_times_n, levels, splits.
+    panels : sequence of Scenario
+        Populations and splits to plan for.
+
+    Returns
+    -------
+    DataFrame
+        Columns of the panel, assumed, really, level, epsilon (+inf where none up to 100 is certified).
+    """
+    rows = []
+    for panel in panels:
+        problem = problem_of(config, panel.setting, panel.split)
+        for assumed in ASSUMED:
+            plan = PoissonSegmented().plan(assuming(problem, assumed))
+            mean = problem.n_users * plan.blanket_per_user / problem.domain_size
+            for level, copies in zip(problem.levels, plan.parameters["copies"], strict=True):
+                curve = epsilon_over_honesty(
+                    blanket_mean=mean, copies=copies, pairs=problem.pairs, delta=problem.delta, fractions=REALLY
+                )
+                for really, epsilon in zip(REALLY, curve, strict=True):
+                    rows.append(
+                        {**_head(panel), "assumed": assumed, "really": really, "level": level, "epsilon": epsilon}
+                    )
+    return pd.DataFrame(rows)
+
+
+def error_table(config: Config, panels: Sequence[Scenario]) -> pd.DataFrame:
+    """Expected squared error over the share of users that a plan assumes to be honest, for uniform frequencies.
+
+    Parameters
+    ----------
+    config : dict
+        Keys delta_times_n, levels, splits, and proven, whose smallest and largest budgets of messages are used.
+    panels : sequence of Scenario
+        Populations and splits to plan for.
+
+    Returns
+    -------
+    DataFrame
+        Columns of the panel, method, max_messages (NaN: no budget), assumed, blanket_per_user, mse_expected,
+        error_ratio: over that of the plan that assumes everybody to be honest.
+    """
+    rows = []
+    for panel in panels:
+        problem = problem_of(config, panel.setting, panel.split)
+        counts = uniform_item_counts(problem)
+        for method in _methods(config):
+            plans = [method.plan(assuming(problem, assumed)) for assumed in PAID]
+            errors = np.array([method.expected_mse(plan, counts) for plan in plans])
+            for assumed, plan, error in zip(PAID, plans, errors.tolist(), strict=True):
+                rows.append(
+                    {
+                        **_head(panel),
+                        "method": method.name,
+                        "max_messages": method.max_messages,
+                        "assumed": assumed,
+                        "blanket_per_user": plan.blanket_per_user,
+                        "mse_expected": error,
+                        "error_ratio": error / errors[-1],
+                    }
+                )
+    return pd.DataFrame(rows)
+
+
+def _methods(config: Config) -> Iterator[PoissonSegmented]:
+    """Sampling, and copies within the smallest and the largest budget."""
+    yield PoissonSegmented()
+    budgets = config["proven"]["max_messages"]
+    for budget in dict.fromkeys((min(budgets), max(budgets))):
+        yield PoissonSegmented(copies_max=float(config["proven"]["copies_max"]), max_messages=float(budget))
+
+
+def _head(panel: Scenario) -> dict[str, Any]:
+    setting = panel.setting
+    return {
+        "dataset": setting.dataset,
+        "n_users": setting.n_users,
+        "set_size": setting.set_size,
+        "domain_size": setting.domain_size,
+        "split": panel.split,
+    }

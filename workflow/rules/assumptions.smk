@@ -1,0 +1,34 @@
+# Inputs: public quantities, then populations. Outputs: what guarantees rely on, and what relying on less costs.
+# The first population of every dataset, and the first split.
+
+
+ASSUMPTION_PANELS = [
+    next(panel for panel in SCENARIOS.values() if panel.setting.dataset == dataset)
+    for dataset in config["datasets"]
+]
+
+
+rule participation:
+    """Epsilon over the users who really are honest, and error over those that a plan assumes to be."""
+    input:
+        code=code("figure_participation.py"),
+    output:
+        epsilons=f"{OUT}/participation.csv",
+        errors=f"{OUT}/participation-error.csv",
+        figures=drawn("participation"),
+    log:
+        f"{OUT}/logs/participation.log",
+    benchmark:
+        f"{OUT}/benchmarks/participation.tsv"
+    conda:
+        CONDA
+    threads: 1
+    resources:
+        mem_mb=memory(180),
+        runtime=minutes(8),
+    params:
+        panels=[asdict(panel) for panel in ASSUMPTION_PANELS],
+        config=part("delta_times_n", "levels", "splits", "proven"),
+        edition=config["edition"],
+    script:
+        "../scripts/figure_participation.py"
