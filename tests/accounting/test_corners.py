@@ -10,7 +10,8 @@ import oracles as o
 import pytest
 from oracles import MP
 
-from segshuffle.accounting.collections.full_view import FullView, group_epsilon, worst_split_user_lower
+from segshuffle.accounting.collections.full_view import FullView
+from segshuffle.accounting.collections.full_view_users import group_epsilon, worst_split_user_lower
 from segshuffle.accounting.collections.levels import histogram_delta
 from segshuffle.accounting.collections.published import proven_lower_item_delta
 from segshuffle.accounting.numerics.gaussian import gaussian_ratio

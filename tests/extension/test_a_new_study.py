@@ -66,8 +66,8 @@ def test_what_is_shown_but_not_declared_is_refused(made):
 
 def test_it_is_listed_among_the_results(made):
     code = (
-        "import yaml; from segshuffle.pipeline.results_readme import guide;"
-        "print(guide(config=yaml.safe_load(open('tiny.yaml')), data={}, columns={}))"
+        "import yaml; from segshuffle.pipeline.results_readme import readme;"
+        "print(readme(config=yaml.safe_load(open('tiny.yaml')), data={}, columns={}))"
     )
     said = made.python(code)
     assert "- `greeting.csv`: greetings by panel\n" in said

@@ -19,8 +19,8 @@ from results_folder import COMPETITORS, CONFIG, GRID, OUTPUTS, PROVEN, SCENARIOS
 
 from segshuffle.page.build import ASSETS, build
 from segshuffle.page.charts import chart
-from segshuffle.page.findings import story
-from segshuffle.page.numbers import at_least, at_most, measured, nearest, percent
+from segshuffle.page.findings import chapters
+from segshuffle.page.numbers import at_least, at_most, mean_and_error, nearest, percent
 from segshuffle.page.pictures import data_uri, groups, groups_of, words_of
 from segshuffle.page.results import read_results
 from segshuffle.page.tables import audit_table, copies_table, curve_table, point_table, proven_table, referee_table
@@ -194,7 +194,7 @@ def test_the_template_holds_no_number_of_its_own():
 
 
 def test_the_story_has_the_numbers_of_the_tables(run):
-    came_out, did_not, audit, proven, referee = story(run.results)
+    came_out, did_not, audit, proven, referee = chapters(run.results)
     assert "2 of 4 statements" in came_out.sentences[0]
     # least error 1e-3, strongest competitor 2e-3, in every panel
     assert "saves 50\u202f%" in came_out.sentences[1]
@@ -220,16 +220,16 @@ def test_the_story_has_the_numbers_of_the_tables(run):
 
 def test_statements_that_could_not_be_judged_are_neither_failures_nor_successes(run):
     claims = run.results.claims.assign(verdict=["reproduced", "not evaluated", "reproduced", "not evaluated"])
-    came_out, did_not = story(read_with(run, claims=claims))[:2]
+    came_out, did_not = chapters(read_with(run, claims=claims))[:2]
     assert came_out.sentences[0].startswith("2 of 4 statements")
     assert "0 did not. 2 could not be judged" in came_out.sentences[0]
     assert did_not.statements == ()
-    assert "could not be judged" not in story(run.results)[0].sentences[0]
+    assert "could not be judged" not in chapters(run.results)[0].sentences[0]
 
 
 def test_the_story_says_so_when_no_promise_is_broken(run):
     audit = run.results.audit.assign(proven_user_delta=0.0)
-    sentences = story(read_with(run, audit=audit))[2].sentences
+    sentences = chapters(read_with(run, audit=audit))[2].sentences
     assert sentences[-1] == "No point was found at which δ provably exceeds the promised δ."
     rows = audit_table(read_with(run, audit=audit)).rows
     assert {row[4] for row in rows} == {"0"}
@@ -240,7 +240,7 @@ def test_points_without_a_bound_are_counted_and_not_averaged(run):
     chosen = (audit["view"] == "blanket-only") & (audit["dataset"] == "msnbc")
     audit.loc[chosen, "actual_user_epsilon"] = float("inf")
     results = read_with(run, audit=audit)
-    assert "no bound at all at 1" in story(results)[2].sentences[2]
+    assert "no bound at all at 1" in chapters(results)[2].sentences[2]
     assert [row[3] for row in audit_table(results).rows] == ["–; no bound at 1", "2.01"]
 
 
@@ -350,7 +350,7 @@ def test_a_sign_is_not_rounded_away():
     assert percent(-0.004) == "\u22120.4\u202f%"
     assert percent(0.42) == "42\u202f%"
     assert percent(0.0) == "0\u202f%"
-    assert measured(0.00101, 2e-5) == "0.00101 ± 4e-5"
+    assert mean_and_error(0.00101, 2e-5) == "0.00101 ± 4e-5"
 
 
 def test_a_run_without_amplification_and_referee_has_a_page(folder, run):

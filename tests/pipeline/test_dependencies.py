@@ -190,7 +190,7 @@ def test_an_import_added_to_a_module_is_noticed(root, tmp_path):
     shutil.copytree(root / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(root / "workflow", tmp_path / "workflow")
     before = files_of(tmp_path, "population")
-    module = tmp_path / "src/segshuffle/datasets/populations.py"
+    module = tmp_path / "src/segshuffle/datasets/sampling.py"
     module.write_text(module.read_text() + "\nimport segshuffle.accounting.numerics.laws\n")
     assert files_of(tmp_path, "population") - before == {
         "accounting/__init__.py",

@@ -1,4 +1,4 @@
-"""What lies beside the results: provenance, the guide, and the closing words."""
+"""What lies beside the results: provenance, the README, and the last words."""
 
 import hashlib
 import json
@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from segshuffle.pipeline.provenance import PACKAGES, provenance, sha256_of
-from segshuffle.pipeline.results_readme import guide
-from segshuffle.pipeline.run_summary import closing_words
+from segshuffle.pipeline.results_readme import readme
 from segshuffle.pipeline.run_summary import main as close
+from segshuffle.pipeline.run_summary import summary_of
 from segshuffle.studies.reproduction.columns import COLUMNS
 
 REAL = {"kind": "real", "sha256": "ab" * 32, "origin": "msnbc990928.seq.gz", "reason": ""}
@@ -50,9 +50,9 @@ def test_provenance_names_what_the_run_was_made_of(tmp_path, full_config):
     assert str(tmp_path) not in text
 
 
-def test_the_guide_explains_every_column_and_names_a_stand_in(full_config, quick_config):
+def test_the_readme_explains_every_column_and_names_a_stand_in(full_config, quick_config):
     full, quick = (
-        guide(config=config, data={"msnbc": source}, columns=COLUMNS)
+        readme(config=config, data={"msnbc": source}, columns=COLUMNS)
         for config, source in ((full_config, REAL), (quick_config, STAND_IN))
     )
     for column in COLUMNS:
@@ -78,7 +78,7 @@ def test_the_guide_explains_every_column_and_names_a_stand_in(full_config, quick
 
 
 @pytest.mark.parametrize("data", [REAL, STAND_IN], ids=["real", "stand-in"])
-def test_closing_words_say_where_everything_is(tmp_path, monkeypatch, capsys, root, data):
+def test_the_last_words_say_where_everything_is(tmp_path, monkeypatch, capsys, root, data):
     results = tmp_path / "results/quick"
     results.mkdir(parents=True)
     verdicts = ["reproduced", "reproduced", "not reproduced"]
@@ -95,4 +95,4 @@ def test_closing_words_say_where_everything_is(tmp_path, monkeypatch, capsys, ro
     assert "43 s of jobs: simulate 40 s, plan 3 s" in shown
     assert ("STAND-IN" in shown) == (data is STAND_IN)
     assert ("the network is down" in shown) == (data is STAND_IN)
-    assert closing_words(results).count("\n") == shown.count("\n") - 1
+    assert summary_of(results).count("\n") == shown.count("\n") - 1

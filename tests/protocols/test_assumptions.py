@@ -18,9 +18,9 @@ from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
 from segshuffle.protocols.base import NO_ITEM, Plan, Problem, Sample
 from segshuffle.protocols.messages import run_protocol
+from segshuffle.protocols.padding import compare_set_sizes, error_of_sets, holders_by_size, sent_frequencies
 from segshuffle.protocols.poisson import PoissonSegmented, attained
 from segshuffle.protocols.segmented import Segmented
-from segshuffle.protocols.set_sizes import compare_set_sizes, error_of_sets, holders_by_size, sent_frequencies
 from segshuffle.protocols.subset_exponential import SubsetExponential
 
 LEVELS = (0.5, 1.0, 2.0)

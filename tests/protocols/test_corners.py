@@ -65,7 +65,7 @@ HOPELESS = Problem(domain_size=17, set_size=4, levels=(1e-7, 1.0), level_counts=
 
 @pytest.mark.parametrize(
     "method",
-    [PoissonSegmented(), PoissonSegmented(accounting="group"), PoissonSegmented(copies_max=4.0, max_messages=3.0)],
+    [PoissonSegmented(), PoissonSegmented(group_privacy=True), PoissonSegmented(copies_max=4.0, max_messages=3.0)],
     ids=lambda method: method.name,
 )
 def test_a_level_that_can_send_next_to_nothing_is_no_reason_to_refuse_the_others(method):
@@ -75,7 +75,7 @@ def test_a_level_that_can_send_next_to_nothing_is_no_reason_to_refuse_the_others
     assert 0 < strict < 1e-4 < liberal
     assert all(level["delta_upper"] <= 1e-6 for level in plan.parameters["certificate"])
     # the search is worth something
-    given = PoissonSegmented(1.0, method.copies_max, method.max_messages, method.accounting).plan(HOPELESS)
+    given = PoissonSegmented(1.0, method.copies_max, method.max_messages, method.group_privacy).plan(HOPELESS)
     assert plan.mse_bound < given.mse_bound
 
 

@@ -316,7 +316,8 @@ def test_group_privacy_is_sound_and_never_better(d, s):
     for level, blanket in itertools.product((0.5, 1.0, 2.0), (0.02, 0.1, 0.4)):
         problem = Problem(d, s, (level,), (5000,), 2e-6)
         group, product = (
-            PoissonSegmented(blanket_per_user=blanket, accounting=a).plan(problem) for a in ("group", "product")
+            PoissonSegmented(blanket_per_user=blanket, group_privacy=by_group).plan(problem)
+            for by_group in (True, False)
         )
         assert group.kind == "upper"
         assert group.parameters["copies"][0] <= product.parameters["copies"][0] * (1 + 1e-12)
@@ -324,7 +325,7 @@ def test_group_privacy_is_sound_and_never_better(d, s):
         assert exact.upper <= 2e-6
         assert group.parameters["certificate"][0]["delta_upper"] <= 2e-6
     problem = panel(d, s, 5000, "S1")
-    errors = [planned(PoissonSegmented(accounting=a), problem).mse_bound for a in ("group", "product")]
+    errors = [planned(PoissonSegmented(group_privacy=by_group), problem).mse_bound for by_group in (True, False)]
     assert errors[0] > (2 if s > 1 else 1) * errors[1]
 
 
@@ -391,7 +392,6 @@ def test_planning_is_fast(levels, limit, copies_max):
 @pytest.mark.parametrize(
     ("options", "name"),
     [
-        ({"accounting": "published"}, "accounting"),
         ({"copies_max": 0.0}, "copies_max"),
         ({"copies_max": 65.0}, "copies_max"),
         ({"max_messages": 0.0}, "max_messages"),

@@ -19,15 +19,15 @@ from segshuffle.accounting.single_message.variation_ratio_lower import (
     published_lower_epsilon,
 )
 from segshuffle.errors import ConfigError, ParameterError
-from segshuffle.studies.amplification import decomposition, personalized, variation
+from segshuffle.studies.amplification import decomposition_paper, personalized_paper, variation_paper
 from segshuffle.studies.amplification.compute import compute
 from segshuffle.studies.amplification.curves import COLUMNS, Case, Point, evaluate, spaced
-from segshuffle.studies.amplification.design import FIGURES, ITEMS, TABLES
+from segshuffle.studies.amplification.exhibits import EXHIBITS, FIGURES, TABLES
 from segshuffle.studies.amplification.figure import LAYOUTS
 from segshuffle.studies.amplification.readable import to_markdown
 
-POINTS = {f"decomposition{n}": getattr(decomposition, f"figure{n}") for n in range(2, 8)} | {
-    f"variation{n}": getattr(variation, f"figure{n}") for n in range(1, 6)
+POINTS = {f"decomposition{n}": getattr(decomposition_paper, f"figure{n}") for n in range(2, 8)} | {
+    f"variation{n}": getattr(variation_paper, f"figure{n}") for n in range(1, 6)
 }
 
 
@@ -36,7 +36,7 @@ POINTS = {f"decomposition{n}": getattr(decomposition, f"figure{n}") for n in ran
 
 def test_every_figure_has_a_layout():
     assert set(LAYOUTS) == set(FIGURES)
-    assert set(FIGURES) | set(TABLES) == set(ITEMS)
+    assert set(FIGURES) | set(TABLES) == set(EXHIBITS)
 
 
 @pytest.mark.parametrize("figure", POINTS)
@@ -98,7 +98,9 @@ def test_lower_bounds_lie_below_upper_ones(figure):
 
 
 def test_proven_bounds_of_one_randomizer_contain_its_lower_bound():
-    chosen = [p for p in decomposition.figure2(2) if p.panel.startswith(("RAPPOR, $n = 10^4", "Laplace, $n = 10^4"))]
+    chosen = [
+        p for p in decomposition_paper.figure2(2) if p.panel.startswith(("RAPPOR, $n = 10^4", "Laplace, $n = 10^4"))
+    ]
     found = wide(evaluate("decomposition2", chosen))
     for upper in ("blanket", "standard-clone", "hoeffding", "bennett"):
         assert (found["blanket-lower"] <= found[upper]).all(), upper
@@ -116,7 +118,7 @@ def test_the_rows_are_tidy():
 
 @pytest.mark.slow
 def test_results_do_not_depend_on_the_number_of_processes():
-    chosen = decomposition.figure7(2)[:4]
+    chosen = decomposition_paper.figure7(2)[:4]
     pd.testing.assert_frame_equal(evaluate("x", chosen, n_jobs=1), evaluate("x", chosen, n_jobs=2))
 
 
@@ -130,7 +132,7 @@ def test_the_reference_of_a_point_is_its_numerator():
 # --- the amplification variable ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("local_epsilon", "epsilon"), decomposition.AMPLIFICATION_VARIABLES)
+@pytest.mark.parametrize(("local_epsilon", "epsilon"), decomposition_paper.AMPLIFICATION_VARIABLES)
 def test_the_law_of_the_amplification_variable(local_epsilon, epsilon):
     """Against the definition, on a fine grid of outputs under the blanket min(R_0, R_1)."""
     step = 1e-4
@@ -142,16 +144,19 @@ def test_the_law_of_the_amplification_variable(local_epsilon, epsilon):
     left_over = 1 - math.exp(-local_epsilon / 2)
     for at in (-1.0, -0.3, -1e-9, 0.0, 0.2, 1.0):
         expected = float(np.sum(blanket[value <= at]) * step) + (left_over if at >= 0 else 0.0)
-        found = decomposition.laplace_gparv_cdf(local_epsilon=local_epsilon, epsilon=epsilon, value=at)
+        found = decomposition_paper.laplace_gparv_cdf(local_epsilon=local_epsilon, epsilon=epsilon, value=at)
         assert found == pytest.approx(expected, abs=4e-4)
 
 
-@pytest.mark.parametrize(("local_epsilon", "epsilon"), decomposition.AMPLIFICATION_VARIABLES)
+@pytest.mark.parametrize(("local_epsilon", "epsilon"), decomposition_paper.AMPLIFICATION_VARIABLES)
 def test_its_mean_is_one_minus_e_to_epsilon(local_epsilon, epsilon):
     """Property 2 of the paper; E[G] = largest - integral of the distribution function."""
     least, largest = -math.expm1(epsilon + local_epsilon), math.exp(local_epsilon) - math.exp(epsilon)
     grid = np.linspace(least, largest, 400_001)
-    law = [decomposition.laplace_gparv_cdf(local_epsilon=local_epsilon, epsilon=epsilon, value=float(g)) for g in grid]
+    law = [
+        decomposition_paper.laplace_gparv_cdf(local_epsilon=local_epsilon, epsilon=epsilon, value=float(g))
+        for g in grid
+    ]
     middle = 0.5 * (np.array(law)[1:] + np.array(law)[:-1])
     mean = largest - float(np.sum(middle) * (grid[1] - grid[0]))
     assert mean == pytest.approx(1 - math.exp(epsilon), abs=1e-3 * (largest - least))
@@ -176,7 +181,7 @@ def test_its_figure_shows_both_sides_of_every_jump():
 def test_lower_bound_of_subset_selection_from_all_subsets(subset_size):
     matrix = SubsetSelection(local_epsilon=1.3, domain_size=6, subset_size=subset_size).matrix()
     expected = lower_bound_parameters(first=matrix[0], second=matrix[1], others=matrix[:3])
-    found = variation.subset_lower(local_epsilon=1.3, domain_size=6, subset_size=subset_size)
+    found = variation_paper.subset_lower(local_epsilon=1.3, domain_size=6, subset_size=subset_size)
     for name in ("log_p0", "beta", "q0", "q1"):
         assert getattr(found, name) == pytest.approx(getattr(expected, name), rel=1e-12)
     assert found.symmetric
@@ -185,7 +190,7 @@ def test_lower_bound_of_subset_selection_from_all_subsets(subset_size):
 def test_the_published_bound_is_refuted_at_a_setting_of_its_own_figure():
     """Figure 1, n = 1e4, d = 128, epsilon_0 = 5, so k = 1: the delta of two datasets exceeds the target."""
     sizes = {"local_epsilon": 5.0, "domain_size": 128, "subset_size": 1}
-    assert variation.best_subset_size(local_epsilon=5.0, domain_size=128) == 1
+    assert variation_paper.best_subset_size(local_epsilon=5.0, domain_size=128) == 1
     claimed = published_epsilon(randomizer=tables.subset_selection(**sizes), n_users=10_000, delta=1e-6)
     truth = lower_bound_delta(randomizer=SubsetSelection(**sizes), n_users=10_000, epsilon=claimed, rtol=1e-6)
     # 1.0041e-6: the numerics are certified, so any excess over the target refutes the bound
@@ -196,14 +201,14 @@ def test_the_published_bound_is_refuted_at_a_setting_of_its_own_figure():
 def test_lower_bound_of_randomized_response_from_all_outputs(options):
     matrix = KaryRandomizedResponse(local_epsilon=0.8, domain_size=options).matrix()
     expected = lower_bound_parameters(first=matrix[0], second=matrix[1], others=matrix)
-    found = variation.response_lower(local_epsilon=0.8, options=options)
+    found = variation_paper.response_lower(local_epsilon=0.8, options=options)
     for name in ("log_p0", "beta", "q0", "q1"):
         assert getattr(found, name) == pytest.approx(getattr(expected, name), rel=1e-12)
 
 
 @pytest.mark.parametrize("local_epsilon", [0.2, 2.0, 6.0])
 def test_the_lower_bound_excludes_what_lies_below_it(local_epsilon):
-    bound = variation.response_lower(local_epsilon=local_epsilon, options=4)
+    bound = variation_paper.response_lower(local_epsilon=local_epsilon, options=4)
     epsilon = published_lower_epsilon(bound=bound, n_users=1000, delta=1e-5, rtol=1e-3)
     assert 0 < epsilon < local_epsilon
     assert published_lower_delta(bound=bound, n_users=1000, epsilon=epsilon).lower >= 1e-5
@@ -211,32 +216,32 @@ def test_the_lower_bound_excludes_what_lies_below_it(local_epsilon):
 
 
 def test_the_lower_bound_is_zero_where_nothing_is_excluded():
-    bound = variation.response_lower(local_epsilon=0.01, options=2)
+    bound = variation_paper.response_lower(local_epsilon=0.01, options=2)
     assert published_lower_epsilon(bound=bound, n_users=10**6, delta=0.4) == 0.0
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.3, 1.5])
 @pytest.mark.parametrize("n_users", [10_000, 100_000])
 def test_fake_messages_meet_the_original_condition_with_the_least_number(epsilon, n_users):
-    count, flip = variation.fake_messages(epsilon=epsilon, delta=1e-6, n_users=n_users)
+    count, flip = variation_paper.fake_messages(epsilon=epsilon, delta=1e-6, n_users=n_users)
     half = epsilon / 2
     need = 33 / 5 * ((math.exp(half) + 1) / (math.exp(half) - 1)) ** 2 * math.log(4 / 0.5e-6)
     assert flip * (1 - flip) * n_users * count == pytest.approx(need, rel=1e-9)
-    assert 0 < flip <= variation.LARGEST_FLIP * (1 + 1e-12)
+    assert 0 < flip <= variation_paper.LARGEST_FLIP * (1 + 1e-12)
     if count > 1:
-        largest = variation.LARGEST_FLIP * (1 - variation.LARGEST_FLIP)
+        largest = variation_paper.LARGEST_FLIP * (1 - variation_paper.LARGEST_FLIP)
         assert largest * n_users * (count - 1) < need
 
 
 def test_sizes_that_are_best_for_estimation():
-    assert variation.best_subset_size(local_epsilon=math.log(3), domain_size=16) == 4
-    assert variation.best_subset_size(local_epsilon=5.0, domain_size=16) == 1
-    assert variation.best_hash_size(local_epsilon=math.log(4)) == 5
-    assert variation.best_hash_size(local_epsilon=0.1) == 2
+    assert variation_paper.best_subset_size(local_epsilon=math.log(3), domain_size=16) == 4
+    assert variation_paper.best_subset_size(local_epsilon=5.0, domain_size=16) == 1
+    assert variation_paper.best_hash_size(local_epsilon=math.log(4)) == 5
+    assert variation_paper.best_hash_size(local_epsilon=0.1) == 2
 
 
 def test_range_queries_split_users_only_where_they_are_apart():
-    cases = variation._range_cases(10_000, 6, 1.0)
+    cases = variation_paper._range_cases(10_000, 6, 1.0)
     users = {name: case.n_users for name, case in cases.items()}
     assert users["separate-best"] == users["separate-worst"] == 1666
     assert {users[name] for name in users if not name.startswith("separate")} == {10_000}
@@ -278,7 +283,7 @@ def test_personalised_figure_has_shared_curves_once():
     table = compute("personalized4", points=2)
     assert not table.duplicated(["panel", "accountant", "curve", "x"]).any()
     assert list(table["panel"].drop_duplicates()) == [
-        personalized.panel_name(mechanism, settings) for mechanism, settings in personalized.PANELS
+        personalized_paper.panel_name(mechanism, settings) for mechanism, settings in personalized_paper.PANELS
     ]
     assert set(table["x"]) == {1000, 100_000}
     shared = table[table["accountant"] == "stronger-clone"]

@@ -7,7 +7,7 @@ import pytest
 from matplotlib import pyplot as plt
 
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS
-from segshuffle.accounting.single_message.looks import ACCOUNTANT_LOOKS
+from segshuffle.accounting.single_message.accountants.registry import ACCOUNTANT_LOOKS
 from segshuffle.pipeline.style import save
 from segshuffle.studies.amplification.figure import draw
 

@@ -14,7 +14,7 @@ from matplotlib import pyplot as plt
 from segshuffle.accounting.collections.levels import histogram_delta
 from segshuffle.accounting.collections.poisson_calibration import epsilon_upper
 from segshuffle.accounting.collections.poisson_pair import ItemPair
-from segshuffle.datasets.populations import uniform_population
+from segshuffle.datasets.sampling import uniform_population
 from segshuffle.errors import ParameterError
 from segshuffle.pipeline.design import Setting
 from segshuffle.pipeline.seeds import stream

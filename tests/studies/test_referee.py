@@ -16,15 +16,15 @@ import yaml
 from segshuffle import cli
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Accountant, Mechanism
+from segshuffle.accounting.single_message.accountants.registry import ACCOUNTANT_LOOKS
 from segshuffle.accounting.single_message.decomposition import blanket_delta, blanket_epsilon, lower_bound_delta
-from segshuffle.accounting.single_message.looks import ACCOUNTANT_LOOKS
 from segshuffle.accounting.single_message.randomizers import KaryRandomizedResponse
 from segshuffle.errors import ParameterError
 from segshuffle.looks import spare_look
-from segshuffle.studies.referee import budgets, report, trial, verdict
+from segshuffle.studies.referee import budgets, report, tally, trial
 from segshuffle.studies.referee.cases import CASES, Point, most_that_local_privacy_leaves
-from segshuffle.studies.referee.enumeration import ROUNDING, merged_outputs, worst_datasets
 from segshuffle.studies.referee.figure import draw
+from segshuffle.studies.referee.worst_datasets import ROUNDING, merged_outputs, worst_datasets
 
 # what they share is made once
 pytestmark = pytest.mark.xdist_group("referee")
@@ -78,7 +78,7 @@ def table(generic):
 
 @pytest.fixture(scope="module")
 def found(table):
-    return verdict.verdicts(table)
+    return tally.tally(table)
 
 
 def one(found, accountant, case):
@@ -231,12 +231,12 @@ def test_conditions_are_respected(table):
     """Erlingsson et al. need local epsilon < 1/2: at 2 nothing is held against them."""
     rows = table[table["accountant"] == "erlingsson"]
     assert (rows["outcome"] == "not applicable").all()
-    assert (verdict.verdicts(rows)["verdict"] == "not applicable").all()
+    assert (tally.tally(rows)["verdict"] == "not applicable").all()
 
 
 def test_tables_have_their_columns(table, found):
     assert tuple(table.columns) == trial.COLUMNS
-    assert tuple(found.columns) == verdict.COLUMNS
+    assert tuple(found.columns) == tally.COLUMNS
     assert not table.duplicated(["case", "local_epsilon", "n_users", "asked", "target", "accountant"]).any()
     tried = table[table["outcome"] != "not applicable"]
     assert tried[["claimed", "proven", "ratio"]].notna().all().all()
@@ -373,7 +373,7 @@ def test_the_report_names_what_fails(found):
 
 
 def test_counts_per_accountant(found):
-    counts = verdict.overall(found).set_index("accountant")
+    counts = tally.overall(found).set_index("accountant")
     assert counts.sum(axis=1).eq(3).all()
     assert counts.loc["variation-ratio", "violated"] >= 2
     assert counts.loc["blanket", "violated"] == 0

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from segshuffle.datasets.populations import uniform_population
+from segshuffle.datasets.sampling import uniform_population
 from segshuffle.pipeline.design import Scenario, Setting
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.balls_into_bins import BallsIntoBins
@@ -13,7 +13,7 @@ from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.poisson import PoissonSegmented
 from segshuffle.protocols.segmented import Segmented, plan_at
 from segshuffle.studies.levels import compute as levels
-from segshuffle.studies.reproduction import simulate
+from segshuffle.studies.reproduction import simulation
 
 SETTING = Setting("synthetic", 40, 2, 8)
 COUNTS, REPETITIONS, BLOCK = (10, 20, 10), 10, 3
@@ -35,28 +35,28 @@ def tasks():
     points = [(m, plan_at(problem, m, (0.4, 0.7, 1.0))) for m in (0.5, 1.0, 2.5)]
     copied = Plan("any", problem, "exact", 1.0, 0.0, {"copies": (0.3, 0.6, 1.2)}, 0.0)
     return [
-        *(simulate.Task(Segmented(m), plan, "grid") for m, plan in points),
-        simulate.Task(Segmented(), points[1][1], "best"),
-        simulate.Task(BallsIntoBins(), BallsIntoBins().plan(problem), "best"),
-        *(simulate.Task(PoissonSegmented(copies_max=4.0), copied, "budget", budget) for budget in (8.0, 16.0)),
+        *(simulation.Task(Segmented(m), plan, "grid") for m, plan in points),
+        simulation.Task(Segmented(), points[1][1], "best"),
+        simulation.Task(BallsIntoBins(), BallsIntoBins().plan(problem), "best"),
+        *(simulation.Task(PoissonSegmented(copies_max=4.0), copied, "budget", budget) for budget in (8.0, 16.0)),
     ]
 
 
 def errors_of(scenario, seed=5):
-    found = simulate.simulate_scenario(CONFIG | {"seed": seed}, scenario, "published", POPULATION, {})
+    found = simulation.simulate_scenario(CONFIG | {"seed": seed}, scenario, "published", POPULATION, {})
     return [errors for _, errors in found]
 
 
 @pytest.fixture(autouse=True)
 def given_tasks(monkeypatch):
-    monkeypatch.setattr(simulate, "tasks_of", lambda *_: tasks())
+    monkeypatch.setattr(simulation, "tasks_of", lambda *_: tasks())
 
 
 @pytest.fixture
 def one_assignment(monkeypatch):
     """The same levels in every repetition and scenario: what still differs are the protocols' own draws."""
-    drawn = simulate.draw_levels(CONFIG, Scenario(SETTING, "S1"), POPULATION, COUNTS, 1)
-    monkeypatch.setattr(simulate, "draw_levels", lambda *_: np.repeat(drawn, REPETITIONS, axis=0))
+    drawn = simulation.draw_levels(CONFIG, Scenario(SETTING, "S1"), POPULATION, COUNTS, 1)
+    monkeypatch.setattr(simulation, "draw_levels", lambda *_: np.repeat(drawn, REPETITIONS, axis=0))
 
 
 def test_no_two_repetitions_of_anything_have_the_same_error(one_assignment):
@@ -88,7 +88,7 @@ def spied(monkeypatch, module):
 
 
 def test_every_block_asks_for_a_stream_that_nobody_else_asks_for(monkeypatch):
-    roles = spied(monkeypatch, simulate)
+    roles = spied(monkeypatch, simulation)
     for split in ("S1", "S2"):
         errors_of(Scenario(SETTING, split))
     assert len(roles) == len(set(roles)) == 2 * (REPETITIONS + len(tasks()) * math.ceil(REPETITIONS / BLOCK))

@@ -6,13 +6,13 @@ rule amplification_curves:
     input:
         code=code("amplification.py"),
     output:
-        f"{OUT}/amplification/{{item}}.csv",
+        f"{OUT}/amplification/{{exhibit}}.csv",
     log:
-        f"{OUT}/logs/amplification_curves/{{item}}.log",
+        f"{OUT}/logs/amplification_curves/{{exhibit}}.log",
     benchmark:
-        f"{OUT}/benchmarks/amplification_curves/{{item}}.tsv"
+        f"{OUT}/benchmarks/amplification_curves/{{exhibit}}.tsv"
     wildcard_constraints:
-        item="|".join(design.ITEMS),
+        exhibit="|".join(exhibits.EXHIBITS),
     conda:
         CONDA
     threads: 1
@@ -28,16 +28,16 @@ rule amplification_curves:
 rule figure_amplification:
     """One figure of the amplification papers."""
     input:
-        table=f"{OUT}/amplification/{{item}}.csv",
+        table=f"{OUT}/amplification/{{exhibit}}.csv",
         code=code("figure_amplification.py"),
     output:
-        drawn("{item}"),
+        drawn("{exhibit}"),
     log:
-        f"{OUT}/logs/figure_amplification/{{item}}.log",
+        f"{OUT}/logs/figure_amplification/{{exhibit}}.log",
     benchmark:
-        f"{OUT}/benchmarks/figure_amplification/{{item}}.tsv"
+        f"{OUT}/benchmarks/figure_amplification/{{exhibit}}.tsv"
     wildcard_constraints:
-        item="|".join(design.FIGURES),
+        exhibit="|".join(exhibits.FIGURES),
     conda:
         CONDA
     threads: 1
@@ -53,16 +53,16 @@ rule figure_amplification:
 rule table_amplification:
     """One table of the amplification papers, readable."""
     input:
-        table=f"{OUT}/amplification/{{item}}.csv",
+        table=f"{OUT}/amplification/{{exhibit}}.csv",
         code=code("table_amplification.py"),
     output:
-        f"{OUT}/amplification/{{item}}.md",
+        f"{OUT}/amplification/{{exhibit}}.md",
     log:
-        f"{OUT}/logs/table_amplification/{{item}}.log",
+        f"{OUT}/logs/table_amplification/{{exhibit}}.log",
     benchmark:
-        f"{OUT}/benchmarks/table_amplification/{{item}}.tsv"
+        f"{OUT}/benchmarks/table_amplification/{{exhibit}}.tsv"
     wildcard_constraints:
-        item="|".join(design.TABLES),
+        exhibit="|".join(exhibits.TABLES),
     conda:
         CONDA
     threads: 1
@@ -76,7 +76,7 @@ rule table_amplification:
 rule claims_amplification:
     """Verdict on the statements of the amplification papers' evaluations."""
     input:
-        tables=expand(f"{OUT}/amplification/{{item}}.csv", item=design.ITEMS),
+        tables=expand(f"{OUT}/amplification/{{exhibit}}.csv", exhibit=exhibits.EXHIBITS),
         reference="config/reference/claims-amplification.yaml",
         code=code("claims_amplification.py"),
     output:

@@ -9,7 +9,7 @@ from snakemake.exceptions import WorkflowError
 
 try:
     from segshuffle.errors import ConfigError, SegshuffleError
-    from segshuffle.studies.amplification import design
+    from segshuffle.studies.amplification import exhibits
     from segshuffle.datasets import registry as datasets
     from segshuffle.pipeline.config import check_config
     from segshuffle.pipeline.dependencies import package_files

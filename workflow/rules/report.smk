@@ -2,7 +2,7 @@
 
 
 rule provenance:
-    """Versions, commit, seed, data source, hashes of figures, tables and verdicts; the effective configuration; a guide."""
+    """Versions, commit, seed, data source, hashes of figures, tables and verdicts; the effective configuration; a README."""
     input:
         outputs=RESULTS,
         sources=expand(f"{OUT}/data/{{dataset}}/source.json", dataset=FETCHED),
@@ -11,7 +11,7 @@ rule provenance:
     output:
         provenance=shown(f"{OUT}/provenance.json"),
         config=f"{OUT}/config.yaml",
-        guide=f"{OUT}/README.md",
+        readme=f"{OUT}/README.md",
     log:
         f"{OUT}/logs/provenance.log",
     benchmark:
@@ -50,7 +50,7 @@ rule runtimes:
         folder=f"{OUT}/benchmarks",
         jobs=sorted(
             {*FETCHED, *SETTINGS, *SCENARIOS, *PANEL_FIGURES}
-            | {*config["referee"]["cases"], *design.ITEMS}
+            | {*config["referee"]["cases"], *exhibits.EXHIBITS}
         ),
     script:
         "../scripts/runtimes.py"

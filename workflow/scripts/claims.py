@@ -1,4 +1,4 @@
-"""Judge the statements of the paper; see segshuffle.studies.reproduction.claims."""
+"""Judge the statements of the paper; see segshuffle.studies.reproduction.panel_claims."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import pandas as pd
 import yaml
 
 from segshuffle.pipeline.jobs import logged, to_csv, write_atomically
-from segshuffle.studies.reproduction.claims import evaluate, to_markdown
+from segshuffle.studies.reproduction.panel_claims import evaluate, to_markdown
 
 with logged(snakemake.log[0]):
     table = pd.read_csv(snakemake.input.table[0])

@@ -1,4 +1,4 @@
-"""Judge the statements of the amplification papers; see segshuffle.studies.amplification.claims."""
+"""Judge the statements of the amplification papers; see segshuffle.studies.amplification.curve_claims."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import pandas as pd
 import yaml
 
 from segshuffle.pipeline.jobs import logged, to_csv, write_atomically
-from segshuffle.studies.amplification.claims import evaluate, to_markdown
+from segshuffle.studies.amplification.curve_claims import evaluate, to_markdown
 
 with logged(snakemake.log[0]):
     table = pd.concat([pd.read_csv(path) for path in snakemake.input.tables], ignore_index=True)

@@ -8,5 +8,5 @@ from segshuffle.studies.amplification.figure import draw
 
 with logged(snakemake.log[0]):
     table = pd.read_csv(snakemake.input.table)
-    figure = draw(snakemake.wildcards.item, table, edition=snakemake.params.edition)
+    figure = draw(snakemake.wildcards.exhibit, table, edition=snakemake.params.edition)
     save(figure, snakemake.output)

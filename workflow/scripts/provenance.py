@@ -8,7 +8,7 @@ import yaml
 from segshuffle.pipeline.design import without_paths
 from segshuffle.pipeline.jobs import logged, write_atomically
 from segshuffle.pipeline.provenance import provenance
-from segshuffle.pipeline.results_readme import guide
+from segshuffle.pipeline.results_readme import readme
 from segshuffle.studies.reproduction.columns import COLUMNS
 
 with logged(snakemake.log[0]):
@@ -23,5 +23,5 @@ with logged(snakemake.log[0]):
         commit=snakemake.params.commit,
     )
     write_atomically(Path(snakemake.output.config), yaml.safe_dump(config, sort_keys=False))
-    write_atomically(Path(snakemake.output.guide), guide(config=config, data=data, columns=COLUMNS))
+    write_atomically(Path(snakemake.output.readme), readme(config=config, data=data, columns=COLUMNS))
     write_atomically(Path(snakemake.output.provenance), text)

@@ -8,12 +8,12 @@ from segshuffle.pipeline.jobs import logged, to_csv, write_atomically
 from segshuffle.pipeline.style import save
 from segshuffle.studies.referee.figure import draw
 from segshuffle.studies.referee.report import report
-from segshuffle.studies.referee.verdict import verdicts
+from segshuffle.studies.referee.tally import tally
 
 with logged(snakemake.log[0]):
     edition = snakemake.params.edition
     table = pd.concat([pd.read_csv(path) for path in snakemake.input.tables], ignore_index=True)
-    found = verdicts(table)
+    found = tally(table)
     save(draw(table, edition=edition), snakemake.output.figures)
     write_atomically(Path(snakemake.output.table), to_csv(table))
     write_atomically(Path(snakemake.output.verdicts), to_csv(found))

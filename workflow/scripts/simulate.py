@@ -1,4 +1,4 @@
-"""Simulate every method of one panel; see segshuffle.studies.reproduction.simulate."""
+"""Simulate every method of one panel; see segshuffle.studies.reproduction.simulation."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,7 @@ from segshuffle.datasets.population import load_population
 from segshuffle.pipeline.design import scenario_from
 from segshuffle.pipeline.jobs import logged, to_csv, write_atomically
 from segshuffle.studies.reproduction.aggregate import summarise
-from segshuffle.studies.reproduction.simulate import errors_table, simulate_scenario
+from segshuffle.studies.reproduction.simulation import errors_table, simulate_scenario
 
 with logged(snakemake.log[0]):
     scenario, accounting = scenario_from(snakemake.params.scenario), snakemake.wildcards.accounting

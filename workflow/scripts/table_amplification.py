@@ -8,6 +8,6 @@ from segshuffle.pipeline.jobs import logged, write_atomically
 from segshuffle.studies.amplification.readable import to_markdown
 
 with logged(snakemake.log[0]):
-    text = to_markdown(snakemake.wildcards.item, pd.read_csv(snakemake.input.table))
+    text = to_markdown(snakemake.wildcards.exhibit, pd.read_csv(snakemake.input.table))
     write_atomically(Path(snakemake.output[0]), text)
     print(text)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from segshuffle.cli.terminal import integer, levels, number, shown
 
 if TYPE_CHECKING:
-    from segshuffle.protocols.set_sizes import SetSizeError
+    from segshuffle.protocols.padding import SetSizeError
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -44,8 +44,8 @@ def run(options: argparse.Namespace) -> str:
     from segshuffle.datasets.msnbc import DOMAIN_SIZE
     from segshuffle.datasets.msnbc_log import masks_to_matrix, parse_sessions
     from segshuffle.protocols.base import Problem
+    from segshuffle.protocols.padding import compare_set_sizes, holders_by_size
     from segshuffle.protocols.poisson import PoissonSegmented
-    from segshuffle.protocols.set_sizes import compare_set_sizes, holders_by_size
 
     problem = Problem(
         domain_size=DOMAIN_SIZE,

@@ -62,7 +62,7 @@ def _refresh(section: Section, cache: Path) -> bool:
 def _population(
     *, section: Section, n_users: int, set_size: int, rng: Any, data: NDArray[Any], source: DataSource
 ) -> Population:
-    from segshuffle.datasets.populations import msnbc_population
+    from segshuffle.datasets.sampling import msnbc_population
     from segshuffle.datasets.source import shown_label
 
     return msnbc_population(

@@ -15,7 +15,7 @@ def _domain_size(section: Section, _set_size: int) -> int:
 
 
 def _population(*, section: Section, n_users: int, set_size: int, rng: Any, **_unused: Any) -> Population:
-    from segshuffle.datasets.populations import uniform_population
+    from segshuffle.datasets.sampling import uniform_population
 
     return uniform_population(domain_size=section["domain_size"], set_size=set_size, n_users=n_users, rng=rng)
 

@@ -16,7 +16,7 @@ from plotly.offline import get_plotlyjs
 
 from segshuffle.page import tables
 from segshuffle.page.charts import PAPER, PROVEN, Chart, chart
-from segshuffle.page.findings import story
+from segshuffle.page.findings import chapters
 from segshuffle.page.pictures import data_uri, groups_of, words_of
 from segshuffle.page.results import Panel, Results
 from segshuffle.pipeline import manifest
@@ -68,7 +68,7 @@ def build(results: Results, figures: Mapping[str, str]) -> str:
     )
     return environment.get_template("page.html.j2").render(
         results=results,
-        chapters=story(results),
+        chapters=chapters(results),
         groups=groups,
         verdicts=tables.verdicts(results.claims),
         tally=tables.tally(results.claims),

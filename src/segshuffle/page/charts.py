@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from segshuffle.looks import TINTS, Look
-from segshuffle.page.numbers import measured, nearest
+from segshuffle.page.numbers import mean_and_error, nearest
 from segshuffle.page.results import Panel
 from segshuffle.pipeline.design import ACCOUNTINGS
 
@@ -119,7 +119,7 @@ def _level(figure: go.Figure, keys: list[Key], key: Key, rows: pd.DataFrame, x: 
         mode="lines+markers",
         marker_size=8,
         marker_maxdisplayed=4,
-        hovertemplate=f"<b>%{{fullData.name}}</b>{own}<br>MSE {measured(row['mse_mean'], row['mse_stderr'])} "
+        hovertemplate=f"<b>%{{fullData.name}}</b>{own}<br>MSE {mean_and_error(row['mse_mean'], row['mse_stderr'])} "
         f"(2 standard errors)<br>closed form {nearest(row['mse_expected'])}<br>"
         f"{nearest(row['messages_per_user'])} messages per user<extra></extra>",
     )

@@ -21,7 +21,7 @@ class Chapter(NamedTuple):
     statements: tuple[Verdict, ...] = ()
 
 
-def story(results: Results) -> list[Chapter]:
+def chapters(results: Results) -> list[Chapter]:
     """What came out, what did not, what the audit found, what the proven protocol gains."""
     chapters = [_came_out(results), _did_not(results), _audit(results), _proven(results)]
     return chapters if results.referee is None else [*chapters, _referee(results.referee)]

@@ -25,7 +25,7 @@ def at_least(value: Any, *, digits: int = 3) -> str:
     return _rounded(value, digits, ROUND_FLOOR)
 
 
-def measured(mean: Any, stderr: Any) -> str:
+def mean_and_error(mean: Any, stderr: Any) -> str:
     """A mean and two standard errors."""
     return f"{nearest(mean)} ± {nearest(2.0 * stderr, digits=1)}"
 

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from segshuffle.datasets.registry import dataset_label
-from segshuffle.page.numbers import NONE, at_least, at_most, count, measured, nearest
+from segshuffle.page.numbers import NONE, at_least, at_most, count, mean_and_error, nearest
 from segshuffle.page.results import SETTING, Panel, Results
 from segshuffle.pipeline.design import ACCOUNTINGS
 from segshuffle.protocols.registry import look_of
@@ -86,7 +86,8 @@ def curve_table(panel: Panel) -> Table:
     }
     cells = {
         label: {
-            row["blanket_per_user"]: measured(row["mse_mean"], row["mse_stderr"]) for row in rows.to_dict("records")
+            row["blanket_per_user"]: mean_and_error(row["mse_mean"], row["mse_stderr"])
+            for row in rows.to_dict("records")
         }
         for label, rows in columns.items()
     }
@@ -117,7 +118,7 @@ def point_table(panel: Panel) -> Table:
                 row["kind"],
                 NONE if row["blanket_per_user"] == 0 else nearest(row["blanket_per_user"]),
                 nearest(row["messages_per_user"]),
-                measured(row["mse_mean"], row["mse_stderr"]),
+                mean_and_error(row["mse_mean"], row["mse_stderr"]),
                 nearest(row["mse_expected"]),
             )
             for row in rows

@@ -95,7 +95,7 @@ class Output:
         return tuple(f"{self.path}.{suffix}" for suffix in FORMATS) if self.is_figure else (self.path,)
 
 
-#: What the closing rules write about a run.
+#: What the rules of report.smk write about a run.
 RECORDS = (
     Output(
         "index.html",

@@ -31,8 +31,8 @@ def files(config: Config, panels: Sequence[Scenario]) -> dict[str, dict[str, str
     return {**sections, "Made on the way": {**manifest.parts(), **_AROUND}}
 
 
-def guide(*, config: Config, data: Mapping[str, Any], columns: Mapping[str, str]) -> str:
-    """Markdown text of the guide; `columns` are those of mse.csv, with their meaning."""
+def readme(*, config: Config, data: Mapping[str, Any], columns: Mapping[str, str]) -> str:
+    """Markdown text of `README.md` beside the results; `columns` are those of mse.csv, with their meaning."""
     lines = ["# Results", ""]
     if config["edition"] != "full":
         lines += [f"This is a **{config['edition']}** run: it shows that everything works, and is not a result.", ""]

@@ -13,7 +13,7 @@ from segshuffle.datasets.registry import dataset_label
 from segshuffle.pipeline.design import output_folder
 
 
-def closing_words(root: Path) -> str:
+def summary_of(root: Path) -> str:
     """Text about the finished run in `root`."""
     claims = pd.read_csv(root / "claims.csv")
     runtimes = pd.read_csv(root / "runtimes.csv").sort_values("seconds_total", ascending=False)
@@ -42,7 +42,7 @@ def closing_words(root: Path) -> str:
 def main(arguments: list[str]) -> int:
     """Print the words for a configuration file."""
     config = yaml.safe_load(Path(arguments[0]).read_text(encoding="utf-8"))
-    print(closing_words(Path(output_folder(config))))
+    print(summary_of(Path(output_folder(config))))
     return 0
 
 

@@ -30,7 +30,6 @@ from segshuffle.protocols.base import Plan, Problem, Sample, assignment_spread, 
 from segshuffle.protocols.declared import Declared
 from segshuffle.protocols.weights import STARTS, ErrorTerms, best_copies
 
-ACCOUNTINGS = ("product", "group")
 _NODES = 17
 _GRID = 160
 _REFINED = 4
@@ -54,10 +53,10 @@ class _Target:
     delta: float
 
     @classmethod
-    def of(cls, problem: Problem, level: float, accounting: str) -> _Target:
+    def of(cls, problem: Problem, level: float, group_privacy: bool) -> _Target:
         """The product's own target, or the single item's after group privacy."""
         pairs = problem.pairs
-        if accounting == "product" or pairs == 0:
+        if not group_privacy or pairs == 0:
             return cls(pairs, level, problem.delta)
         epsilon, delta = item_target(epsilon=level, delta=problem.delta, set_size=pairs)
         return cls(1, epsilon, delta)
@@ -103,7 +102,7 @@ def _delta(target: _Target, blanket_mean: float, copies: float) -> tuple[float, 
 
 def least_blankets(problem: Problem) -> tuple[float, ...]:
     """Least m of every level that lets it send every item once, rounded up (kind: exact)."""
-    targets = [_Target.of(problem, level, "product") for level in problem.levels]
+    targets = [_Target.of(problem, level, group_privacy=False) for level in problem.levels]
     means = [_least_mean(target, 1.0) if target.pairs else _LEAST_MEAN for target in targets]
     return tuple(rounded_up(mean * problem.domain_size / problem.honest_users) for mean in means)
 
@@ -150,18 +149,16 @@ class PoissonSegmented:
         Largest expected copies a_k per held item, in [1e-120, 64]; 1 is the sampling of the paper.
     max_messages : float or None
         Budget of expected messages per user, blanket and copies together; None for no budget.
-    accounting : str
-        "product" (exact) or "group" (group privacy over the items: sound, not tight).
+    group_privacy : bool
+        Account for the items by group privacy over one (sound, not tight) instead of by their exact product.
     """
 
     blanket_per_user: float | None = None
     copies_max: float = 1.0
     max_messages: float | None = None
-    accounting: str = "product"
+    group_privacy: bool = False
 
     def __post_init__(self) -> None:
-        if self.accounting not in ACCOUNTINGS:
-            raise ParameterError("accounting", self.accounting, f"one of {', '.join(ACCOUNTINGS)}")
         least, most = COPIES_RANGE
         if not least <= self.copies_max <= most:
             raise ParameterError("copies_max", self.copies_max, f"in [{least:g}, {most:g}]")
@@ -171,7 +168,7 @@ class PoissonSegmented:
     @property
     def name(self) -> str:
         """Identifier of the variant."""
-        if self.accounting == "group":
+        if self.group_privacy:
             return "poisson-group"
         return "poisson" if self.copies_max <= 1 else "poisson-copies"
 
@@ -193,7 +190,7 @@ class PoissonSegmented:
         if not _LEAST_MEAN <= mean <= _LARGEST_MEAN:
             allowed = f"such that n m/d of the honest users is in [{_LEAST_MEAN:g}, {_LARGEST_MEAN:g}] (it is {mean:g})"
             raise ParameterError("blanket_per_user", blanket_per_user, allowed)
-        targets = [_Target.of(problem, level, self.accounting) for level in problem.levels]
+        targets = [_Target.of(problem, level, self.group_privacy) for level in problem.levels]
         limits = np.array([_largest(target, mean, self.copies_max) for target in targets])
         chosen, bound = self._choose(problem, blanket_per_user, limits)
         if not math.isfinite(bound):
@@ -204,7 +201,7 @@ class PoissonSegmented:
         return Plan(
             method=self.name,
             problem=problem,
-            kind="exact" if self.accounting == "product" and attained(problem, copies) else "upper",
+            kind="exact" if not self.group_privacy and attained(problem, copies) else "upper",
             blanket_per_user=blanket_per_user,
             messages_per_user=_messages(problem, blanket_per_user, copies),
             parameters={"copies": tuple(copies.tolist()), "certificate": self._certify(problem, mean, copies)},
@@ -229,7 +226,7 @@ class PoissonSegmented:
         certificate = []
         exact = attained(problem, copies)
         for level, value in zip(problem.levels, copies, strict=True):
-            lower, upper = _delta(_Target.of(problem, level, "product"), mean, float(value))
+            lower, upper = _delta(_Target.of(problem, level, group_privacy=False), mean, float(value))
             lower = lower if exact else 0.0  # the lower end is about the product, which nobody may reach
             certificate.append({"epsilon": level, "delta_lower": rounded_down(lower), "delta_upper": rounded_up(upper)})
         return certificate
@@ -249,7 +246,7 @@ class PoissonSegmented:
                 )
             # a budget below that range still buys something
             low = max(min(low, 0.1 * affordable), _LEAST_MEAN)
-        targets = [_Target.of(problem, level, self.accounting) for level in problem.levels]
+        targets = [_Target.of(problem, level, self.group_privacy) for level in problem.levels]
         curves = [_curve(target, low, high) if target.pairs else None for target in targets]
         per_mean = problem.domain_size / problem.honest_users
 
@@ -295,8 +292,8 @@ class PoissonSegmented:
         From a hundredth of what the most liberal level needs to send everything once, to what the most conservative
         one needs to send copies_max copies, or the largest mean where none is enough for that.
         """
-        liberal = _Target.of(problem, problem.levels[-1], self.accounting)
-        conservative = _Target.of(problem, problem.levels[0], self.accounting)
+        liberal = _Target.of(problem, problem.levels[-1], self.group_privacy)
+        conservative = _Target.of(problem, problem.levels[0], self.group_privacy)
         if liberal.pairs == 0:
             return _LEAST_MEAN, 2 * _LEAST_MEAN
         low = 0.01 * min(_mean_worth(liberal, min(self.copies_max, 1.0)), _LARGEST_MEAN)
@@ -382,7 +379,7 @@ METHODS = (
     Declared(
         "poisson-group",
         Look("Poisson blanket, group privacy (proven)", PALETTE["grey"], "s", DASHES[1]),
-        lambda _: PoissonSegmented(accounting="group"),
+        lambda _: PoissonSegmented(group_privacy=True),
         accounting="proven",
         role="curve",
     ),

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from segshuffle.accounting.numerics.ranges import LARGEST_LOCAL_EPSILON, check_local
 from segshuffle.accounting.numerics.search import log_excess, safe_edge
 from segshuffle.accounting.single_message import randomizers
 from segshuffle.accounting.single_message.decomposition import blanket_delta
-from segshuffle.accounting.single_message.ranges import LARGEST_LOCAL_EPSILON, check_local
 from segshuffle.accounting.single_message.variation_ratio import (
     SMALLEST_LOG_RATIO,
     check_subset,

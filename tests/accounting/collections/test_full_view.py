@@ -11,13 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from segshuffle.accounting.collections.full_view import (
-    FullView,
-    full_view_item_delta,
-    group_delta,
-    group_epsilon,
-    worst_split_user_lower,
-)
+from segshuffle.accounting.collections.full_view import FullView
+from segshuffle.accounting.collections.full_view_users import group_delta, group_epsilon, worst_split_user_lower
 from segshuffle.accounting.collections.published import (
     largest_sampling_rate,
     proven_lower_item_delta,
@@ -212,7 +207,7 @@ def test_published_settings(d, m, published, spread, concentrated, alone, epsilo
     common = {"domain_size": d, "n_users": n, "blanket_per_user": m, "sampling_rate": rates[0]}
     assert published_item_delta(**common, epsilon=0.125).upper == pytest.approx(published, rel=2e-3)
     for covered, expected in ((d - 2, spread), (s, concentrated), (0, alone)):
-        interval = full_view_item_delta(**common, epsilon=0.125, sent=sent, covered_items=covered)
+        interval = FullView(**common, sent=sent, covered_items=covered).delta(0.125)
         assert interval.upper == pytest.approx(expected, rel=2e-3)
         assert interval.relative_width <= RTOL
     view = FullView(**common)
@@ -272,9 +267,16 @@ def test_group_epsilon_below_and_beyond_the_claim():
     [{"covered_items": 16}, {"covered_items": -1}, {"sampling_rate": 0.0}, {"sent": [(3, 1.5)]}, {"epsilon": 0.0}],
 )
 def test_refuses(change):
-    arguments = {"domain_size": 17, "n_users": 50, "blanket_per_user": 1.0, "sampling_rate": 0.5, "epsilon": 0.1}
+    arguments = {
+        "domain_size": 17,
+        "n_users": 50,
+        "blanket_per_user": 1.0,
+        "sampling_rate": 0.5,
+        "epsilon": 0.1,
+    } | change
+    epsilon = arguments.pop("epsilon")
     with pytest.raises(ParameterError):
-        full_view_item_delta(**{**arguments, **change})
+        FullView(**arguments).delta(epsilon)
 
 
 def test_user_level_lower_bound_refuses_what_it_is_not_for():

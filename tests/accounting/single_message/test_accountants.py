@@ -11,8 +11,7 @@ import pytest
 
 import segshuffle
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS
-from segshuffle.accounting.single_message.accountants.registry import FOLDER, every
-from segshuffle.accounting.single_message.looks import ACCOUNTANT_LOOKS
+from segshuffle.accounting.single_message.accountants.registry import ACCOUNTANT_LOOKS, FOLDER, every
 from segshuffle.errors import ConfigError
 
 MINE = """
@@ -35,7 +34,7 @@ ASKED = """
 import json, sys
 import pandas as pd
 from segshuffle.accounting.single_message.amplification import compare
-from segshuffle.accounting.single_message.looks import ACCOUNTANT_LOOKS
+from segshuffle.accounting.single_message.accountants.registry import ACCOUNTANT_LOOKS
 from segshuffle.accounting.single_message.mechanisms import mechanism
 from segshuffle.studies.amplification.figure import draw
 from segshuffle.studies.referee.trial import generic_claims, try_case

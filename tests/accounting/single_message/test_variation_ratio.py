@@ -8,7 +8,7 @@ import oracles as o
 import pytest
 from oracles import MP
 
-from segshuffle.accounting.single_message.ranges import LARGEST_LOCAL_EPSILON
+from segshuffle.accounting.numerics.ranges import LARGEST_LOCAL_EPSILON
 from segshuffle.accounting.single_message.variation_ratio import (
     VariationRatio,
     largest_local_epsilon,

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from segshuffle.datasets.populations import uniform_population
+from segshuffle.datasets.sampling import uniform_population
 from segshuffle.pipeline.design import Scenario
 from segshuffle.pipeline.jobs import to_csv, to_json
 from segshuffle.pipeline.scenarios import settings
@@ -17,7 +17,7 @@ from segshuffle.pipeline.seeds import stream
 from segshuffle.studies.reproduction.aggregate import collect, summarise
 from segshuffle.studies.reproduction.columns import COLUMNS
 from segshuffle.studies.reproduction.planning import plan_setting
-from segshuffle.studies.reproduction.simulate import errors_table, simulate_scenario
+from segshuffle.studies.reproduction.simulation import errors_table, simulate_scenario
 
 # what they share is made once
 pytestmark = pytest.mark.xdist_group("aggregate")

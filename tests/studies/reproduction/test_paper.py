@@ -9,7 +9,7 @@ import yaml
 
 from segshuffle.pipeline.judging import OPEN
 from segshuffle.protocols.registry import paper_competitors
-from segshuffle.studies.reproduction.claims import evaluate
+from segshuffle.studies.reproduction.panel_claims import evaluate
 from segshuffle.studies.reproduction.paper import POPULATIONS, SPLITS
 
 # what they share is made once

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from segshuffle.datasets.populations import uniform_population
+from segshuffle.datasets.sampling import uniform_population
 from segshuffle.pipeline.design import Scenario, level_counts
 from segshuffle.pipeline.jobs import to_json
 from segshuffle.pipeline.scenarios import scenarios, settings
@@ -18,12 +18,12 @@ from segshuffle.protocols.central import GaussianCurator
 from segshuffle.protocols.poisson import PoissonSegmented
 from segshuffle.protocols.segmented import expected_mse, sampling_rates
 from segshuffle.protocols.subset_exponential import SubsetExponential
-from segshuffle.studies.reproduction import planning, simulate
+from segshuffle.studies.reproduction import planning, simulation
 from segshuffle.studies.reproduction.aggregate import PANEL, summarise
 from segshuffle.studies.reproduction.columns import COLUMNS
 from segshuffle.studies.reproduction.methods import lineup
 from segshuffle.studies.reproduction.planning import plan_setting, problem_of
-from segshuffle.studies.reproduction.simulate import simulate_scenario, tasks_of
+from segshuffle.studies.reproduction.simulation import simulate_scenario, tasks_of
 from segshuffle.studies.reproduction.summary import proven_summary, summary_markdown
 
 # what they share is made once
@@ -42,7 +42,7 @@ def case(tiny_config, monkeypatch):
     def without(config, accounting):
         return {name: entry for name, entry in lineup(config, accounting).items() if name != SLOW}
 
-    for module in (planning, simulate):
+    for module in (planning, simulation):
         monkeypatch.setattr(module, "lineup", without)
     tiny_config["splits"] = {"S1": tiny_config["splits"]["S1"]}
     tiny_config["datasets"]["synthetic"] = {"domain_size": 8, "n_users": [200], "set_sizes": [2]}
@@ -101,7 +101,7 @@ def test_plans_are_the_libraries_own(case):
     problem = problem_of(config, scenario.setting, "S1")
     own = {
         ("poisson-copies", "budget", 12.0): PoissonSegmented(copies_max=4.0, max_messages=12.0).plan(problem),
-        ("poisson-group", "grid", None): PoissonSegmented(accounting="group").plan_at(problem, 10.0),
+        ("poisson-group", "grid", None): PoissonSegmented(group_privacy=True).plan_at(problem, 10.0),
     }
     # of two points of the grid the last one stays: m = 10
     found = {(t.method.name, t.role, t.max_messages): t.plan for t in tasks(case)}

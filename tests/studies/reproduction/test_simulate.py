@@ -9,14 +9,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from segshuffle.datasets.populations import uniform_population
+from segshuffle.datasets.sampling import uniform_population
 from segshuffle.pipeline.design import Scenario, blanket_grid, level_counts
 from segshuffle.pipeline.scenarios import settings
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.listed import competitor_names
 from segshuffle.protocols.segmented import Segmented
 from segshuffle.studies.reproduction.planning import plan_setting, problem_of
-from segshuffle.studies.reproduction.simulate import draw_levels, errors_table, simulate_scenario, tasks_of
+from segshuffle.studies.reproduction.simulation import draw_levels, errors_table, simulate_scenario, tasks_of
 
 # what they share is made once
 pytestmark = pytest.mark.xdist_group("simulate")

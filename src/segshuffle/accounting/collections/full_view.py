@@ -21,23 +21,16 @@ divergence of the pair of counts at lambda = 1, the closed form used here.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
-from segshuffle.accounting.collections.full_view_numerics import (
-    LARGEST_MEAN,
-    CountGrid,
-    IndexArray,
-    Rest,
-    RestLaws,
-    count_grid,
-    sum_of_binomials,
-)
+from segshuffle.accounting.collections.silence_ratio import IndexArray, Rest, RestLaws, sum_of_binomials, window
 from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
-from segshuffle.accounting.numerics.laws import BinomialLaw, half_binomial_tail, round_off
-from segshuffle.accounting.numerics.ranges import LARGEST_COUNT, blanket_slots, check_guarantee, check_sizes
-from segshuffle.accounting.numerics.search import safe_edge
+from segshuffle.accounting.numerics.laws import BinomialLaw, half_binomial_pmf, half_binomial_tail
+from segshuffle.accounting.numerics.ranges import LARGEST_COUNT, blanket_slots, check_sizes
 from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 
@@ -48,8 +41,11 @@ _LOST = 1e-12
 _FIRST_PIECES = 6
 _FIRST_STEP = 0.25
 _MAX_REFINEMENTS = 5
-_LARGEST_USER_EPSILON = 100.0
-_EPSILON_RTOL = 2e-5
+#: Half widths of the windows in standard deviations; what lies outside is counted (upper) or dropped (lower).
+_TOTAL_WIDTH, _CELL_WIDTH = 7.5, 8.0
+#: Largest mean count of blanket messages on the two items: a grid takes 1 kB per message of it, its use as much again.
+LARGEST_MEAN = 1.5e6
+_CELLS_AT_ONCE = 2**18
 
 
 class FullView:
@@ -178,6 +174,60 @@ class FullView:
         return min((value + lost) * (1.0 + _ROUND_OFF), self.sampling_rate)
 
 
+@dataclass(frozen=True)
+class CountGrid:
+    """Cells (c, a) of the two counters in question: c their total, a the first of them, a >= c/2.
+
+    Attributes
+    ----------
+    total : array, shape (n_totals,)
+        Every c in the window, ascending.
+    spoke : array, shape (n_totals,)
+        Pr[C = c - 1].
+    ratio : array, shape (n_totals,)
+        Pr[C = c]/Pr[C = c - 1].
+    cell : array, shape (n_totals, n_cells)
+        binom(c, a)/2^c for a = floor(c/2), floor(c/2) + 1, ...
+    short : array, shape (n_totals, n_cells)
+        2(c - a)/c, by how much (2a - c)/c falls short of 1.
+    outside : float
+        Probability that C + 1 is outside the window.
+    beyond : array, shape (n_totals,)
+        Pr[Binomial(c, 1/2) past the last a].
+    """
+
+    total: FloatArray
+    spoke: FloatArray
+    ratio: FloatArray
+    cell: FloatArray
+    short: FloatArray
+    outside: float
+    beyond: FloatArray
+
+
+@lru_cache(maxsize=1)
+def count_grid(slots: int, probability: float) -> CountGrid:
+    """Grid of C ~ Binomial(slots, probability), mean at most 1.5e6, shared by all levels and views of one blanket."""
+    law = BinomialLaw(slots, probability)
+    first, last = window(law.mean, law.std, _TOTAL_WIDTH, slots)
+    total = np.arange(first + 1.0, last + 2.0)
+    spoke = law.pmf(total - 1)
+    ratio = np.where(spoke > 0, law.ratio(total), 0.0) if probability < 1 else np.zeros_like(total)
+    rows = total[:, None]
+    a = np.floor(0.5 * rows) + np.arange(math.ceil(0.5 * _CELL_WIDTH * math.sqrt(last + 1)) + 3.0)
+    cell = np.empty_like(a)
+    step = max(_CELLS_AT_ONCE // a.shape[1], 1)
+    for i in range(0, total.size, step):  # a few rows at once: the formula's own arrays are many
+        cell[i : i + step] = half_binomial_pmf(
+            np.broadcast_to(rows[i : i + step], a[i : i + step].shape), a[i : i + step]
+        )
+    ends = law.at_most(np.array([first - 1.0])) + law.at_least(np.array([last + 1.0]))
+    return CountGrid(
+        total, spoke, ratio, cell, np.maximum(2 * (rows - a) / rows, 0.0), float(ends[0]),
+        half_binomial_tail(total, a[:, -1] + 1),
+    )  # fmt: skip
+
+
 class _Pieces:
     """Blocks of totals, each with the knots of a bounding Psi."""
 
@@ -229,142 +279,3 @@ class _Pieces:
             gain = np.where(rho > 0, gain, np.maximum(excess, 0.0))
             total += float(grid.spoke[rows] @ np.einsum("ij,ij->i", grid.cell[rows, column:], gain))
         return math.expm1(epsilon) * total
-
-
-def full_view_item_delta(
-    *,
-    domain_size: int,
-    n_users: int,
-    blanket_per_user: float,
-    sampling_rate: float,
-    epsilon: float,
-    sent: Sequence[tuple[int, float]] = (),
-    covered_items: int = 0,
-    rtol: float = 1e-3,
-) -> DeltaInterval:
-    """Item-level delta in the full view at one epsilon: `FullView` and its `delta`, in one call.
-
-    Returns
-    -------
-    DeltaInterval
-        Encloses the divergence of the view. As a statement on the protocol it is an upper bound with
-        `covered_items` = 0 and a lower bound otherwise; see the module's text for when it is exact.
-    """
-    view = FullView(
-        domain_size=domain_size,
-        n_users=n_users,
-        blanket_per_user=blanket_per_user,
-        sampling_rate=sampling_rate,
-        sent=sent,
-        covered_items=covered_items,
-    )
-    return view.delta(epsilon, rtol=rtol)
-
-
-def group_delta(item_delta: float, *, epsilon: float, set_size: int) -> float:
-    """User-level delta at `epsilon` by the paper's group privacy, s e^epsilon item_delta(epsilon/s)."""
-    return set_size * math.exp(epsilon) * item_delta
-
-
-def group_epsilon(
-    item_delta: Callable[[float], float], *, set_size: int, delta: float, claimed: float, excess: float | None = None
-) -> float:
-    """User-level epsilon that group privacy gives at `delta`: the root of s e^eps delta'(eps/s) = delta, rounded up.
-
-    Parameters
-    ----------
-    item_delta : callable
-        Item-level delta' (upper end) of an item-level epsilon'.
-    set_size : int
-        Items per user s.
-    delta : float
-        User-level target.
-    claimed : float
-        Where the search starts: the epsilon that is claimed.
-    excess : float, optional
-        log(s e^claimed delta'(claimed/s)/delta), if known.
-
-    Returns
-    -------
-    float
-        A point at which delta was found to be met, about 2e-5 (relative) above the first root found from `claimed` at
-        most; +inf if there is none up to 100.
-    """
-    check_guarantee(epsilon=claimed, delta=delta)
-
-    known: dict[float, float] = {} if excess is None else {claimed: excess}
-
-    def miss(epsilon: float) -> float:
-        if epsilon not in known:
-            value = group_delta(item_delta(epsilon / set_size), epsilon=epsilon, set_size=set_size)
-            known[epsilon] = math.log(max(value, 1e-290) / delta)
-        return known[epsilon]
-
-    start = miss(claimed)
-    if start == 0.0:
-        return claimed
-    # the log of delta falls ever faster in epsilon: a short step, then longer ones, until the sign changes
-    factor = 1.0 + math.copysign(min(0.001 + 0.06 * abs(start), 0.4), start)
-    near, far = claimed, claimed * factor
-    while miss(far) * start > 0:
-        near, far = far, far * factor
-        if far > _LARGEST_USER_EPSILON:
-            return math.inf
-        if far < 1e-3 * claimed:
-            return near
-    low, high = sorted((near, far))
-    slope = (known[low] - known[high]) / math.log(high / low)
-    return safe_edge(miss, safe=high, unsafe=low, tolerance=_EPSILON_RTOL * slope)
-
-
-def worst_split_user_lower(
-    *, domain_size: int, set_size: int, n_users: int, blanket_per_user: float, sampling_rate: float, epsilon: float
-) -> float:
-    """Proven lower bound of the *user-level* delta when everyone else sends every item and m is an integer.
-
-    The neighbouring users hold disjoint sets, nobody else holds any of the 2s items (needs d >= 3s). The total then
-    shows how many items K ~ Binomial(s, lambda) the victim sent, and the test is whether the count on the one set
-    exceeds a threshold that depends on K and on the count on both: any threshold gives a lower bound.
-
-    Parameters
-    ----------
-    blanket_per_user : float
-        Blanket messages per user, an integer: all of them certain.
-    sampling_rate : float
-        Probability lambda in (0, 1] that the victim sends an item.
-    epsilon : float
-        User-level epsilon in (0, 300].
-
-    Returns
-    -------
-    float
-        delta(epsilon) of the protocol is at least this.
-    """
-    check_sizes(domain_size=domain_size, n_users=n_users, set_size=set_size)
-    if domain_size < 3 * set_size:
-        raise ParameterError("domain_size", domain_size, f"at least 3 set_size = {3 * set_size}")
-    if blanket_per_user < 1 or not float(blanket_per_user).is_integer():
-        raise ParameterError("blanket_per_user", blanket_per_user, "an integer >= 1: the total must show silence")
-    if not 0.0 < sampling_rate <= 1.0:
-        raise ParameterError("sampling_rate", sampling_rate, "in (0, 1]")
-    if not 0.0 < epsilon <= 300.0:
-        raise ParameterError("epsilon", epsilon, "in (0, 300]")
-    law = BinomialLaw(n_users * int(blanket_per_user), 2.0 * set_size / domain_size)
-    # the conditional divergence falls in the blanket's count (more fair coins), so a block counts at its largest one
-    marks = np.unique(np.round(law.mean + law.std * np.arange(-7.0, 7.05, 0.1)))
-    marks = marks[(marks >= 0) & (marks <= law.largest)]
-    mass = np.diff(law.at_most(marks)) - 1e-12
-    count = marks[1:]
-    total = 0.0
-    for spoken in range(1, set_size + 1):
-        centre = 0.5 * (count * (1.0 + math.tanh(0.5 * epsilon / spoken)) + spoken)
-        best = np.zeros_like(count)
-        for offset in (-1.0, 0.0, 1.0, 2.0):
-            threshold = np.floor(centre) + offset
-            hit, miss = (half_binomial_tail(count, edge) for edge in (threshold - spoken, threshold))
-            miss = math.exp(epsilon) * miss
-            # each tail has its round-off, which the difference keeps
-            best = np.maximum(best, hit - miss - round_off(count) * (hit + miss))
-        weight = math.comb(set_size, spoken) * sampling_rate**spoken * (1.0 - sampling_rate) ** (set_size - spoken)
-        total += weight * float(np.maximum(mass, 0.0) @ best)
-    return total * (1.0 - _ROUND_OFF)

@@ -38,13 +38,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segshuffle.accounting.numerics.laws import CountLaw, half_binomial_pmf, half_binomial_tail, round_off
+from segshuffle.accounting.numerics.ranges import check_epsilon
 from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 
 #: Deltas below this are reported as the interval [0, SMALLEST_DELTA]: doubles end near it.
 SMALLEST_DELTA = 1e-290
 #: Largest epsilon accepted; e^eps stays finite and far from overflow.
-LARGEST_EPSILON = 300.0
 _MAX_ROUNDS = 24
 _MAX_BLOCKS = 2_000_000
 #: Gap reduction asked of one round of splitting: gaps are only linear in the width once they are small.
@@ -214,8 +214,7 @@ def hockey_stick(*, pair: CountPair, epsilon: float, rtol: float = 1e-4) -> Delt
 
 
 def _check(epsilon: float, rtol: float) -> None:
-    if not 0.0 <= epsilon <= LARGEST_EPSILON:
-        raise ParameterError("epsilon", epsilon, f"in [0, {LARGEST_EPSILON:g}]")
+    check_epsilon(epsilon)
     if not 0.0 < rtol < 1.0:
         raise ParameterError("rtol", rtol, "in (0, 1)")
 

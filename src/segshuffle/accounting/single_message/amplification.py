@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
+from segshuffle.accounting.numerics.ranges import LARGEST_USERS, SMALLEST_TARGET, check_epsilon
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Accountant, Kind, Mechanism
-from segshuffle.accounting.single_message.ranges import LARGEST_USERS, SMALLEST_TARGET, check_epsilon
 from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 

@@ -25,10 +25,10 @@ from functools import lru_cache
 import numpy as np
 
 from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, DeltaInterval
+from segshuffle.accounting.numerics.ranges import check_epsilon, check_target, check_users
 from segshuffle.accounting.numerics.search import largest_excluded_epsilon, least_epsilon
 from segshuffle.accounting.numerics.tilted_inversion import AtomLaw, Side, mean_positive_part
 from segshuffle.accounting.single_message.randomizers.reference import Randomizer, ReferenceClasses
-from segshuffle.accounting.single_message.ranges import check_epsilon, check_target, check_users
 from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 

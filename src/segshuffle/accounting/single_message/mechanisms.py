@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from segshuffle.accounting.numerics.ranges import check_local
 from segshuffle.accounting.single_message import randomizers
 from segshuffle.accounting.single_message import variation_ratio as vr
 from segshuffle.accounting.single_message import variation_ratio_tables as tables
 from segshuffle.accounting.single_message.accountants import Mechanism
-from segshuffle.accounting.single_message.ranges import check_local
 from segshuffle.errors import ParameterError
 
 #: Largest size of a mechanism whose classes are written down.

@@ -38,16 +38,15 @@ import math
 from collections.abc import Callable
 
 from segshuffle.accounting.numerics.hockey_stick import (
-    LARGEST_EPSILON,
     SMALLEST_DELTA,
     CountPair,
     DeltaInterval,
     hockey_stick,
 )
 from segshuffle.accounting.numerics.poisson_binomial import PoissonBinomialLaw
+from segshuffle.accounting.numerics.ranges import LARGEST_EPSILON, check_epsilon, check_target
 from segshuffle.accounting.numerics.search import least_epsilon
 from segshuffle.accounting.single_message.personalized_confusion import Parts, PersonalizedUsers
-from segshuffle.accounting.single_message.ranges import check_epsilon, check_target
 from segshuffle.accounting.single_message.ratio_pair import ratio_pair
 from segshuffle.errors import ParameterError
 

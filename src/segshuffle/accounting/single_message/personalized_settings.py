@@ -19,6 +19,7 @@ import numpy as np
 from scipy import special
 
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
+from segshuffle.accounting.numerics.ranges import check_integer
 from segshuffle.accounting.single_message.accountants.approximate import (
     approximate_clone_delta,
     approximate_clone_epsilon,
@@ -40,7 +41,6 @@ from segshuffle.accounting.single_message.accountants.liu_2023 import EchoPair
 from segshuffle.accounting.single_message.personalized import ReductionPair
 from segshuffle.accounting.single_message.personalized_confusion import Mechanism, PersonalizedUsers
 from segshuffle.accounting.single_message.randomizers import Laplace
-from segshuffle.accounting.single_message.ranges import check_integer
 from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 

@@ -22,10 +22,17 @@ import math
 from dataclasses import dataclass
 
 from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
-from segshuffle.accounting.numerics.hockey_stick import LARGEST_EPSILON, DeltaInterval, hockey_stick
-from segshuffle.accounting.numerics.ranges import check_guarantee, check_sizes
+from segshuffle.accounting.numerics.hockey_stick import DeltaInterval, hockey_stick
+from segshuffle.accounting.numerics.ranges import (
+    LARGEST_EPSILON,
+    LARGEST_LOCAL_EPSILON,
+    check_guarantee,
+    check_local,
+    check_sizes,
+    check_target,
+    check_users,
+)
 from segshuffle.accounting.numerics.search import certified_root, log_excess, safe_edge
-from segshuffle.accounting.single_message.ranges import LARGEST_LOCAL_EPSILON, check_local, check_target, check_users
 from segshuffle.accounting.single_message.ratio_pair import RatioPair, clone_law, ratio_pair, weights
 from segshuffle.errors import ParameterError
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 
-from segshuffle.accounting.single_message.ranges import check_target, check_users
+from segshuffle.accounting.numerics.ranges import check_target, check_users
 from segshuffle.accounting.single_message.variation_ratio import VariationRatio
 
 

@@ -32,9 +32,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from segshuffle.accounting.numerics.hockey_stick import LARGEST_EPSILON, DeltaInterval, hockey_stick
+from segshuffle.accounting.numerics.hockey_stick import DeltaInterval, hockey_stick
+from segshuffle.accounting.numerics.ranges import LARGEST_EPSILON, check_target, check_users
 from segshuffle.accounting.numerics.search import largest_excluded_epsilon
-from segshuffle.accounting.single_message.ranges import check_target, check_users
 from segshuffle.accounting.single_message.ratio_pair import RatioPair, clone_law, ratio_pair, weights
 from segshuffle.errors import ParameterError
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 
 from segshuffle.errors import ConfigError
-from segshuffle.studies.amplification import decomposition, personalized, variation
-from segshuffle.studies.amplification.design import ITEMS
+from segshuffle.studies.amplification import decomposition_paper, personalized_paper, variation_paper
+from segshuffle.studies.amplification.exhibits import EXHIBITS
 
 
 def compute(name: str, *, points: int, n_jobs: int = 1) -> pd.DataFrame:
@@ -15,7 +15,7 @@ def compute(name: str, *, points: int, n_jobs: int = 1) -> pd.DataFrame:
     Parameters
     ----------
     name : str
-        One of `design.ITEMS`.
+        One of `exhibits.EXHIBITS`.
     points : int
         Points of every curve; tables have the paper's own.
     n_jobs : int
@@ -26,13 +26,13 @@ def compute(name: str, *, points: int, n_jobs: int = 1) -> pd.DataFrame:
     DataFrame
         Columns `curves.COLUMNS`.
     """
-    if name not in ITEMS:
-        raise ConfigError(f"amplification: {name!r} is not one of {', '.join(ITEMS)}")
-    item = ITEMS[name]
-    if item.table:
-        return variation.table5() if item.paper == "variation" else personalized.table2()
-    if item.paper == "personalized":
-        return personalized.figure4(points, n_jobs=n_jobs)
-    if item.paper == "decomposition":
-        return decomposition.compute(item.number, points=points, n_jobs=n_jobs)
-    return variation.compute(item.number, points=points, n_jobs=n_jobs)
+    if name not in EXHIBITS:
+        raise ConfigError(f"amplification: {name!r} is not one of {', '.join(EXHIBITS)}")
+    exhibit = EXHIBITS[name]
+    if exhibit.table:
+        return variation_paper.table5() if exhibit.paper == "variation" else personalized_paper.table2()
+    if exhibit.paper == "personalized":
+        return personalized_paper.figure4(points, n_jobs=n_jobs)
+    if exhibit.paper == "decomposition":
+        return decomposition_paper.compute(exhibit.number, points=points, n_jobs=n_jobs)
+    return variation_paper.compute(exhibit.number, points=points, n_jobs=n_jobs)

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from segshuffle.accounting.single_message.looks import ACCOUNTANT_LOOKS
+from segshuffle.accounting.single_message.accountants.registry import ACCOUNTANT_LOOKS
 from segshuffle.looks import DASHES, PALETTE, Look, looks_of, series_looks
 from segshuffle.pipeline.style import fit_legend, letters, log_ticks, mark_edition, panel_grid
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from segshuffle.pipeline.design import Config, Scenario
 from segshuffle.pipeline.manifest import VERDICTS, Group, Output, Target
-from segshuffle.studies.amplification.design import ITEMS, PAPERS, Item
+from segshuffle.studies.amplification.exhibits import EXHIBITS, PAPERS, Exhibit
 
 #: What the default target makes of these papers in the quick edition: one figure and one table.
 _SAMPLE = ("decomposition8", "variation-table5")
@@ -39,35 +39,38 @@ DOCS = {
 def targets(config: Config, _panels: Sequence[Scenario]) -> list[Target]:
     """Everything of the papers, and every figure and table alone."""
     full = config["edition"] != "quick"
-    every = tuple(output for item in ITEMS.values() for output in _outputs(item))
+    every = tuple(output for exhibit in EXHIBITS.values() for output in _outputs(exhibit))
     what = "Figures, tables and verdicts of the amplification papers."
     return [
         Target("amplification", what, (*every, *_CLAIMS), in_all=full),
-        *(Target(_name(item), _what(item), _outputs(item), in_all=item.id in _SAMPLE) for item in ITEMS.values()),
+        *(
+            Target(_name(exhibit), _what(exhibit), _outputs(exhibit), in_all=exhibit.id in _SAMPLE)
+            for exhibit in EXHIBITS.values()
+        ),
     ]
 
 
-def _outputs(item: Item) -> tuple[Output, Output]:
-    group, title = GROUPS[item.paper], f"{_kind(item)} {item.number}: {item.shows}"
-    table = Output(f"amplification/{item.id}.csv", title, group=group)
-    if item.table:
-        return table, Output(f"amplification/{item.id}.md", title, group=group)
+def _outputs(exhibit: Exhibit) -> tuple[Output, Output]:
+    group, title = GROUPS[exhibit.paper], f"{_kind(exhibit)} {exhibit.number}: {exhibit.shows}"
+    table = Output(f"amplification/{exhibit.id}.csv", title, group=group)
+    if exhibit.table:
+        return table, Output(f"amplification/{exhibit.id}.md", title, group=group)
     caption = "The legend says which numbers are proven and which are as published."
     details = (
         "upper, lower and exact are proven; published is as a paper states it, not proven, and some are refuted; "
         "asymptotic is a limit without an error term",
-        f"amplification/{item.id}.csv has the kind of every point",
+        f"amplification/{exhibit.id}.csv has the kind of every point",
     )
-    return table, Output(f"figures/{item.id}", title, caption, group, details)
+    return table, Output(f"figures/{exhibit.id}", title, caption, group, details)
 
 
-def _kind(item: Item) -> str:
-    return "Table" if item.table else "Figure"
+def _kind(exhibit: Exhibit) -> str:
+    return "Table" if exhibit.table else "Figure"
 
 
-def _name(item: Item) -> str:
-    return f"{'table' if item.table else 'fig'}_{item.paper}{item.number}"
+def _name(exhibit: Exhibit) -> str:
+    return f"{'table' if exhibit.table else 'fig'}_{exhibit.paper}{exhibit.number}"
 
 
-def _what(item: Item) -> str:
-    return f'{_kind(item)} {item.number} of "{PAPERS[item.paper]}": {item.shows}.'
+def _what(exhibit: Exhibit) -> str:
+    return f'{_kind(exhibit)} {exhibit.number} of "{PAPERS[exhibit.paper]}": {exhibit.shows}.'

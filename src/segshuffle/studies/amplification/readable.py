@@ -6,14 +6,14 @@ import json
 
 import pandas as pd
 
-from segshuffle.studies.amplification.design import ITEMS, PAPERS
+from segshuffle.studies.amplification.exhibits import EXHIBITS, PAPERS
 
 
 def to_markdown(name: str, table: pd.DataFrame) -> str:
     """Readable form of a table of the papers."""
-    item = ITEMS[name]
-    lines = [f"# Table {item.number}: {item.shows}", "", f"*{PAPERS[item.paper]}*", ""]
-    lines += _table5(table) if item.paper == "variation" else _table2(table)
+    exhibit = EXHIBITS[name]
+    lines = [f"# Table {exhibit.number}: {exhibit.shows}", "", f"*{PAPERS[exhibit.paper]}*", ""]
+    lines += _table5(table) if exhibit.paper == "variation" else _table2(table)
     return "\n".join(lines) + "\n"
 
 

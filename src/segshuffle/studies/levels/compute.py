@@ -55,7 +55,7 @@ from segshuffle.protocols.messages.level_counts import level_announcement
 from segshuffle.protocols.poisson import PoissonSegmented, attained
 from segshuffle.protocols.weights import ErrorTerms, best_copies
 from segshuffle.studies.reproduction.planning import problem_of
-from segshuffle.studies.reproduction.simulate import draw_levels
+from segshuffle.studies.reproduction.simulation import draw_levels
 
 _STEP = 0.03
 _LEAST_SHARE = 0.01

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from segshuffle.accounting.single_message.accountants import Mechanism
 from segshuffle.accounting.single_message.decomposition import lower_bound_delta, lower_bound_epsilon
 from segshuffle.studies.referee.cases import Case, Point
-from segshuffle.studies.referee.enumeration import LARGEST_USERS, worst_datasets
+from segshuffle.studies.referee.worst_datasets import LARGEST_USERS, worst_datasets
 
 COMMON = "all others alike"
 

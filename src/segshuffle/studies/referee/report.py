@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 import pandas as pd
 
+from segshuffle.studies.referee.tally import LEAST_DELTA, overall
 from segshuffle.studies.referee.trial import MARGIN
-from segshuffle.studies.referee.verdict import LEAST_DELTA, overall
 
 _INTRO = f"""Upper bounds, published and proven, each against a proven lower bound of the same mechanism, n, epsilon and
 delta: the divergence of two neighbouring datasets, rounded down. A claim is called violated only if its safe side lies
@@ -27,7 +27,7 @@ def report(found: pd.DataFrame, *, edition: str) -> str:
     Parameters
     ----------
     found : DataFrame
-        As `verdict.verdicts` returns it.
+        As `tally.tally` returns it.
     edition : str
         "full" or "quick".
     """

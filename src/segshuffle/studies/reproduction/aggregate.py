@@ -14,7 +14,7 @@ from segshuffle.datasets.population import Population
 from segshuffle.pipeline.design import Scenario
 from segshuffle.pipeline.jobs import to_json
 from segshuffle.studies.reproduction.columns import COLUMNS
-from segshuffle.studies.reproduction.simulate import Task
+from segshuffle.studies.reproduction.simulation import Task
 
 PANEL = ["dataset", "n_users", "set_size", "split"]
 KEY = ["accounting", *PANEL, "method", "role", "max_messages", "blanket_per_user"]

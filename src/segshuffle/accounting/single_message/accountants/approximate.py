@@ -11,6 +11,7 @@ import math
 from typing import Literal
 
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
+from segshuffle.accounting.numerics.ranges import check_local, check_target, check_users
 from segshuffle.accounting.numerics.search import least_epsilon
 from segshuffle.accounting.single_message.accountants.clones import (
     standard_clone,
@@ -19,7 +20,6 @@ from segshuffle.accounting.single_message.accountants.clones import (
     stronger_clone_delta,
     upper_delta,
 )
-from segshuffle.accounting.single_message.ranges import check_local, check_target, check_users
 from segshuffle.errors import ParameterError
 
 Clone = Literal["standard", "stronger"]

@@ -30,6 +30,12 @@ import numpy as np
 from scipy import optimize
 
 from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, DeltaInterval
+from segshuffle.accounting.numerics.ranges import (
+    check_epsilon,
+    check_local,
+    check_target,
+    check_users,
+)
 from segshuffle.accounting.numerics.search import least_epsilon
 from segshuffle.accounting.single_message.accountants.declared import (
     DASH_DOTTED,
@@ -48,12 +54,6 @@ from segshuffle.accounting.single_message.accountants.declared import (
     never,
 )
 from segshuffle.accounting.single_message.randomizers.reference import Randomizer, ReferenceClasses
-from segshuffle.accounting.single_message.ranges import (
-    check_epsilon,
-    check_local,
-    check_target,
-    check_users,
-)
 from segshuffle.errors import ParameterError
 
 _EPS = float(np.finfo(np.float64).eps)

@@ -22,7 +22,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
-from segshuffle.accounting.numerics.hockey_stick import LARGEST_EPSILON, SMALLEST_DELTA, DeltaInterval
+from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, DeltaInterval
+from segshuffle.accounting.numerics.ranges import LARGEST_EPSILON, check_epsilon, check_local, check_target, check_users
 from segshuffle.accounting.numerics.search import least_epsilon
 from segshuffle.accounting.single_message.accountants.declared import (
     DASHED,
@@ -32,7 +33,6 @@ from segshuffle.accounting.single_message.accountants.declared import (
     by_epsilon_delta,
     look,
 )
-from segshuffle.accounting.single_message.ranges import check_epsilon, check_local, check_target, check_users
 from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 

@@ -22,6 +22,12 @@ import math
 
 from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
 from segshuffle.accounting.numerics.laws import BinomialLaw
+from segshuffle.accounting.numerics.ranges import (
+    check_epsilon,
+    check_local,
+    check_target,
+    check_users,
+)
 from segshuffle.accounting.numerics.search import least_epsilon
 from segshuffle.accounting.single_message.accountants.declared import (
     DASHED,
@@ -33,12 +39,6 @@ from segshuffle.accounting.single_message.accountants.declared import (
     by_epsilon,
     by_epsilon_delta,
     look,
-)
-from segshuffle.accounting.single_message.ranges import (
-    check_epsilon,
-    check_local,
-    check_target,
-    check_users,
 )
 from segshuffle.errors import ParameterError
 

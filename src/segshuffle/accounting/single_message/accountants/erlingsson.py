@@ -10,18 +10,18 @@ from __future__ import annotations
 import math
 
 from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, DeltaInterval
+from segshuffle.accounting.numerics.ranges import (
+    SMALLEST_LOCAL_EPSILON,
+    check_epsilon,
+    check_target,
+    check_users,
+)
 from segshuffle.accounting.single_message.accountants.declared import (
     SHORT,
     Accountant,
     always,
     by_epsilon,
     look,
-)
-from segshuffle.accounting.single_message.ranges import (
-    SMALLEST_LOCAL_EPSILON,
-    check_epsilon,
-    check_target,
-    check_users,
 )
 from segshuffle.errors import ParameterError
 

@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike
 
 from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, CountPair, DeltaInterval, hockey_stick
 from segshuffle.accounting.numerics.poisson_binomial import PoissonBinomialLaw
+from segshuffle.accounting.numerics.ranges import check_epsilon, check_target
 from segshuffle.accounting.numerics.search import least_epsilon
-from segshuffle.accounting.single_message.ranges import check_epsilon, check_target
 from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 import importlib
 from pathlib import Path
 
-from segshuffle.accounting.single_message.accountants.declared import Accountant
+from segshuffle.accounting.single_message.accountants.declared import SOLID, Accountant, look
 from segshuffle.errors import ConfigError
+from segshuffle.looks import Look
 
 FOLDER = Path(__file__).parent
 PACKAGE = __name__.rpartition(".")[0]
@@ -39,3 +40,8 @@ def every(folder: Path = FOLDER, package: str = PACKAGE) -> dict[str, Accountant
 
 
 ACCOUNTANTS: dict[str, Accountant] = every()
+
+#: How each is drawn, the same in every figure, in the order of the legend, and the one curve that is no accountant's.
+ACCOUNTANT_LOOKS: dict[str, Look] = {name: each.look for name, each in ACCOUNTANTS.items()} | {
+    "gparv": look("Distribution function (exact)", "blue", "", SOLID)
+}

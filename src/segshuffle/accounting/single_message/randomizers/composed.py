@@ -20,13 +20,13 @@ from itertools import combinations_with_replacement, product
 
 import numpy as np
 
+from segshuffle.accounting.numerics.ranges import check_integer
 from segshuffle.accounting.single_message.randomizers.reference import (
     Randomizer,
     ReferenceClasses,
     Side,
     merged,
 )
-from segshuffle.accounting.single_message.ranges import check_integer
 from segshuffle.errors import ParameterError
 
 #: Largest sum of local epsilons of a joint composition: ratios e^sum, times e^epsilon and squared, stay finite.

@@ -18,13 +18,13 @@ from itertools import product
 
 import numpy as np
 
+from segshuffle.accounting.numerics.ranges import check_integer
 from segshuffle.accounting.single_message.randomizers.reference import (
     ReferenceClasses,
     Side,
     check_local_epsilon,
     table,
 )
-from segshuffle.accounting.single_message.ranges import check_integer
 from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 

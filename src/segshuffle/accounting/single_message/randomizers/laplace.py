@@ -18,13 +18,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from segshuffle.accounting.numerics.ranges import check_integer
 from segshuffle.accounting.single_message.randomizers.reference import (
     ReferenceClasses,
     Side,
     check_local_epsilon,
     merged,
 )
-from segshuffle.accounting.single_message.ranges import check_integer
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,7 +19,7 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from segshuffle.accounting.single_message.ranges import LARGEST_LOCAL_EPSILON
+from segshuffle.accounting.numerics.ranges import LARGEST_LOCAL_EPSILON
 from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 

@@ -9,8 +9,8 @@ import yaml
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS
 from segshuffle.errors import ConfigError
 from segshuffle.pipeline.judging import NOT, OPEN, PARTLY, REPRODUCED
-from segshuffle.studies.amplification.claims import RULES, Curves, evaluate, to_markdown
-from segshuffle.studies.amplification.design import ITEMS, PAPERS
+from segshuffle.studies.amplification.curve_claims import RULES, Curves, evaluate, to_markdown
+from segshuffle.studies.amplification.exhibits import EXHIBITS, PAPERS
 
 # what they share is made once
 pytestmark = pytest.mark.xdist_group("amplification_claims")
@@ -182,7 +182,7 @@ def test_the_reference_is_complete(reference):
         figures = [*arguments.get("figures", []), *([arguments["figure"]] if "figure" in arguments else [])]
         assert figures
         for figure in figures:
-            assert ITEMS[figure].paper == entry["paper"], entry["id"]
+            assert EXHIBITS[figure].paper == entry["paper"], entry["id"]
     assert {entry["rule"] for entry in reference} == set(RULES), "no rule without a statement"
 
 

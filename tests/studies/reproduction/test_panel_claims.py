@@ -8,7 +8,7 @@ import yaml
 
 from segshuffle.errors import ConfigError
 from segshuffle.pipeline.judging import NOT, OPEN, PARTLY, REPRODUCED
-from segshuffle.studies.reproduction.claims import RULES, Panels, evaluate, to_markdown
+from segshuffle.studies.reproduction.panel_claims import RULES, Panels, evaluate, to_markdown
 
 GRID = (0.1, 1.0, 10.0)
 COMPETITORS = ("subexp-local", "subexp-shuffle", "mm", "sepmm", "weighted-sepmm")

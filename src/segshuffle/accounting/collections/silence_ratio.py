@@ -1,4 +1,4 @@
-r"""Numerics of the full view: the grid of counts, and what the rest of the histogram says of the victim's silence.
+r"""What the rest of the histogram says of the victim's silence: the likelihood ratio of silence, bounded.
 
 Given the total c of the two counters in question, the rest of the histogram enters the divergence through one random
 number, the likelihood ratio L of "silent" against "spoke" (`RatioLaw`, under "spoke"), and L through one convex
@@ -27,77 +27,20 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import signal
 
-from segshuffle.accounting.numerics.laws import BinomialLaw, half_binomial_pmf, half_binomial_tail
+from segshuffle.accounting.numerics.laws import BinomialLaw
 from segshuffle.arrays import FloatArray
 
 IndexArray = NDArray[np.int64]
 
-#: Half widths of the windows in standard deviations; what lies outside is counted (upper) or dropped (lower).
-_TOTAL_WIDTH, _CELL_WIDTH, _REST_WIDTH = 7.5, 8.0, 8.5
+#: Half width of the windows in standard deviations; what lies outside is counted (upper) or dropped (lower).
+_REST_WIDTH = 8.5
 #: Relative height under which a convolved point probability is left out: well above the round-off of the transform.
 _FLOOR = 1e-12
 _DIRECT_CONVOLUTION = 400_000
 _FAR = 1e200
-#: Largest mean count of blanket messages on the two items: a grid takes 1 kB per message of it, its use as much again.
-LARGEST_MEAN = 1.5e6
-_CELLS_AT_ONCE = 2**18
 
 
-@dataclass(frozen=True)
-class CountGrid:
-    """Cells (c, a) of the two counters in question: c their total, a the first of them, a >= c/2.
-
-    Attributes
-    ----------
-    total : array, shape (n_totals,)
-        Every c in the window, ascending.
-    spoke : array, shape (n_totals,)
-        Pr[C = c - 1].
-    ratio : array, shape (n_totals,)
-        Pr[C = c]/Pr[C = c - 1].
-    cell : array, shape (n_totals, n_cells)
-        binom(c, a)/2^c for a = floor(c/2), floor(c/2) + 1, ...
-    short : array, shape (n_totals, n_cells)
-        2(c - a)/c, by how much (2a - c)/c falls short of 1.
-    outside : float
-        Probability that C + 1 is outside the window.
-    beyond : array, shape (n_totals,)
-        Pr[Binomial(c, 1/2) past the last a].
-    """
-
-    total: FloatArray
-    spoke: FloatArray
-    ratio: FloatArray
-    cell: FloatArray
-    short: FloatArray
-    outside: float
-    beyond: FloatArray
-
-
-@lru_cache(maxsize=1)
-def count_grid(slots: int, probability: float) -> CountGrid:
-    """Grid of C ~ Binomial(slots, probability), mean at most 1.5e6, shared by all levels and views of one blanket."""
-    law = BinomialLaw(slots, probability)
-    first, last = _window(law.mean, law.std, _TOTAL_WIDTH, slots)
-    total = np.arange(first + 1.0, last + 2.0)
-    spoke = law.pmf(total - 1)
-    ratio = np.where(spoke > 0, law.ratio(total), 0.0) if probability < 1 else np.zeros_like(total)
-    rows = total[:, None]
-    a = np.floor(0.5 * rows) + np.arange(math.ceil(0.5 * _CELL_WIDTH * math.sqrt(last + 1)) + 3.0)
-    cell = np.empty_like(a)
-    step = max(_CELLS_AT_ONCE // a.shape[1], 1)
-    for i in range(0, total.size, step):  # a few rows at once: the formula's own arrays are many
-        cell[i : i + step] = half_binomial_pmf(
-            np.broadcast_to(rows[i : i + step], a[i : i + step].shape), a[i : i + step]
-        )
-    ends = law.at_most(np.array([first - 1.0])) + law.at_least(np.array([last + 1.0]))
-    return CountGrid(
-        total, spoke, ratio, cell, np.maximum(2 * (rows - a) / rows, 0.0), float(ends[0]),
-        half_binomial_tail(total, a[:, -1] + 1),
-    )  # fmt: skip
-
-
-def _window(mean: float, std: float, width: float, largest: float) -> tuple[int, int]:
+def window(mean: float, std: float, width: float, largest: float) -> tuple[int, int]:
     """Integers within `width` standard deviations of the mean, with room for the skewness of small means."""
     reach = width * std + 12.0
     return max(0, math.floor(mean - reach)), min(math.ceil(mean + reach), int(largest))
@@ -131,7 +74,7 @@ class SumLaw(NamedTuple):
 def _windowed(trials: int, probability: float) -> SumLaw:
     """Binomial(trials, probability) around its mean; splits, levels and both ends of an interval share them."""
     law = BinomialLaw(trials, probability)
-    low, high = _window(law.mean, law.std, _REST_WIDTH, trials)
+    low, high = window(law.mean, law.std, _REST_WIDTH, trials)
     pmf = law.pmf(np.arange(low, high + 1.0))
     pmf.setflags(write=False)
     return SumLaw(low, pmf)

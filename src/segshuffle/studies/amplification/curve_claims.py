@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from segshuffle.pipeline import judging as verdicts
+from segshuffle.pipeline import judging
 from segshuffle.pipeline.judging import NOT, PARTLY, REPRODUCED, Finding, NotRunError
-from segshuffle.studies.amplification.design import FIGURES, PAPERS
+from segshuffle.studies.amplification.exhibits import FIGURES, PAPERS
 
 #: Points of a curve from which on it is judged: what is said of it may hold between fewer only by chance.
 LEAST_POINTS = 12
@@ -311,15 +311,15 @@ RULES: dict[str, Callable[..., Finding]] = {
 
 
 def evaluate(table: pd.DataFrame, reference: list[dict[str, Any]], *, points: int = LEAST_POINTS) -> pd.DataFrame:
-    """Evaluate every statement on the stacked tidy tables of all figures; see `verdicts.judge`."""
-    return verdicts.judge(Curves(table, points), RULES, reference, keys=("id", "paper", "section", "statement"))
+    """Evaluate every statement on the stacked tidy tables of all figures; see `judging.judge`."""
+    return judging.judge(Curves(table, points), RULES, reference, keys=("id", "paper", "section", "statement"))
 
 
 def to_markdown(claims: pd.DataFrame, *, edition: str) -> str:
     """Readable table of the verdicts, a section per paper."""
-    lines = ["# Statements of the amplification papers, and what came out", "", verdicts.count_of(claims), ""]
+    lines = ["# Statements of the amplification papers, and what came out", "", judging.count_of(claims), ""]
     if edition != "full":
         lines += [f"This is the **{edition}** configuration: curves of too few points are not evaluated.", ""]
     for paper, rows in claims.groupby("paper", sort=False):
-        lines += [f"## {PAPERS[str(paper)]}", "", *verdicts.table_of(rows), ""]
-    return "\n".join([*lines, *verdicts.rules_of(claims)]) + "\n"
+        lines += [f"## {PAPERS[str(paper)]}", "", *judging.table_of(rows), ""]
+    return "\n".join([*lines, *judging.rules_of(claims)]) + "\n"

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from segshuffle.pipeline import judging as verdicts
+from segshuffle.pipeline import judging
 from segshuffle.pipeline.design import Config
 from segshuffle.pipeline.judging import NOT, PARTLY, REPRODUCED, Finding, NotRunError
 from segshuffle.protocols.registry import paper_competitors
@@ -289,17 +289,17 @@ RULES: dict[str, Callable[..., Finding]] = {
 
 
 def evaluate(table: pd.DataFrame, reference: list[dict[str, Any]], config: Config | None = None) -> pd.DataFrame:
-    """Evaluate every statement on rows of results/mse.csv; see `Panels` for the configuration, and `verdicts.judge`."""
-    return verdicts.judge(Panels(table, config), RULES, reference, keys=("id", "section", "statement"))
+    """Evaluate every statement on rows of results/mse.csv; see `Panels` for the configuration, and `judging.judge`."""
+    return judging.judge(Panels(table, config), RULES, reference, keys=("id", "section", "statement"))
 
 
 def to_markdown(claims: pd.DataFrame, *, edition: str, sources: Mapping[str, str]) -> str:
     """Readable table of the verdicts, with what the data were and how often each verdict fell."""
-    lines = ["# Statements of section 6, and what came out", "", verdicts.count_of(claims), ""]
+    lines = ["# Statements of section 6, and what came out", "", judging.count_of(claims), ""]
     if edition != "full":
         lines += [
             f"This is the **{edition}** configuration: what it sets otherwise than the paper is not evaluated.",
             "",
         ]
     lines += ["Data: " + ", ".join(f"{name} ({source})" for name, source in sources.items()) + ".", ""]
-    return "\n".join([*lines, *verdicts.table_of(claims), "", *verdicts.rules_of(claims)]) + "\n"
+    return "\n".join([*lines, *judging.table_of(claims), "", *judging.rules_of(claims)]) + "\n"

@@ -33,7 +33,7 @@ COLUMNS = (
 )
 
 
-def verdicts(table: pd.DataFrame) -> pd.DataFrame:
+def tally(table: pd.DataFrame) -> pd.DataFrame:
     """Sum up the trials.
 
     Parameters

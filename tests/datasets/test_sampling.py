@@ -12,7 +12,7 @@ from scipy import stats
 
 from segshuffle.datasets import msnbc_log
 from segshuffle.datasets.population import Population, load_population, save_population
-from segshuffle.datasets.populations import msnbc_population, uniform_population
+from segshuffle.datasets.sampling import msnbc_population, uniform_population
 from segshuffle.errors import DataError, ParameterError
 
 FALSE_ALARM = 1e-6  # of each chi-square test, had the seed not been fixed
