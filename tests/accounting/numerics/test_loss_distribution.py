@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from segshuffle.accounting.collections import poisson_product
-from segshuffle.accounting.collections.poisson_pair import ItemPair, loss_table
+from segshuffle.accounting.collections.poisson_pair import ItemPair
 from segshuffle.accounting.numerics import loss_distribution
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
 from segshuffle.accounting.numerics.loss_distribution import LossTable, log_delta_lower, log_delta_upper
@@ -85,7 +85,7 @@ def test_an_error_of_the_masses_moves_both_bounds_by_at_least_as_much(pairs, til
 def test_an_error_of_the_transforms_is_inside_the_bounds(monkeypatch, tilt, sign):
     """An inverse transform that is wrong by the norm that is declared, where it moves the bounds the most."""
     constant = 1e5
-    table, epsilon, pairs = loss_table(ItemPair(30.0, 0.9), 0.01, 30.0), 0.9, 2
+    table, epsilon, pairs = ItemPair(30.0, 0.9).loss_table(0.01, 30.0), 0.9, 2
     exact = poisson_product.delta_interval(ItemPair(30.0, 0.9), pairs=pairs, epsilon=epsilon, rtol=1e-6)
     monkeypatch.setattr(loss_distribution, "_FFT_CONSTANT", constant)
     monkeypatch.setattr(loss_distribution, "_whole", lambda *_: None)  # no second way that needs no transform

@@ -10,17 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from segshuffle.accounting.collections.blankets.atoms import SMALLEST_MASS
+from segshuffle.accounting.collections.blankets.base import CounterPair
 from segshuffle.accounting.collections.poisson_pair import (
     EPSILON_LIMIT,
-    SMALLEST_MASS,
-    ItemPair,
     check_delta,
     check_epsilon,
     check_pairs,
     check_rtol,
-    coarse_law,
-    loss_table,
-    zero_mass,
 )
 from segshuffle.accounting.collections.poisson_product import tilted_pair
 from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
@@ -29,7 +26,7 @@ from segshuffle.digits import rounded_up
 from segshuffle.errors import ParameterError
 
 #: Pairs of one collection, and how many of them: `Problem.pairs`, one round.
-Collected = tuple[ItemPair, int]
+Collected = tuple[CounterPair, int]
 
 _ROUNDS = 8
 _BISECTIONS = 60
@@ -40,7 +37,7 @@ def composed_delta(collections: Sequence[Collected], *, epsilon: float, rtol: fl
 
     Parameters
     ----------
-    collections : sequence of (ItemPair, int)
+    collections : sequence of (CounterPair, int)
         What one user is exchanged in, and the number of pairs t >= 1, for every collection; at least one.
     epsilon : float
         In [0, 100].
@@ -69,7 +66,7 @@ def composed_epsilon(collections: Sequence[Collected], *, delta: float) -> float
 
     Parameters
     ----------
-    collections : sequence of (ItemPair, int)
+    collections : sequence of (CounterPair, int)
         As for `composed_delta`.
     delta : float
         Target in [1e-110, 1).
@@ -89,7 +86,7 @@ def composed_epsilon(collections: Sequence[Collected], *, delta: float) -> float
     parts, target = _checked(collections), math.log(delta)
     if _log_delta(parts, 0.0, 1e-3) <= target:
         return 0.0
-    if any(infinite_loss(zero_mass(pair), pairs) > delta for pair, pairs in parts):
+    if any(infinite_loss(pair.zero_mass, pairs) > delta for pair, pairs in parts):
         return math.inf
     low, high = 0.0, 1e-3
     while _log_delta(parts, high, 1e-3) > target:
@@ -115,10 +112,10 @@ def _log_delta(parts: list[Collected], epsilon: float, rtol: float) -> float:
     """Certified upper bound of log delta."""
     if not parts:
         return -math.inf
-    if any(infinite_loss(zero_mass(pair), pairs) > 1 - 1e-9 for pair, pairs in parts):
+    if any(infinite_loss(pair.zero_mass, pairs) > 1 - 1e-9 for pair, pairs in parts):
         return 0.0
     all_pairs = sum(pairs for _, pairs in parts)
-    ratio = math.sqrt(sum(2 * pairs * pair.copies**2 / pair.blanket_mean for pair, pairs in parts))
+    ratio = math.sqrt(sum(2 * pairs * pair.copies**2 / pair.variance for pair, pairs in parts))
     estimate = gaussian_log_delta(ratio=min(max(ratio, 1e-130), 100.0), epsilon=epsilon)
     value = 0.0
     for _ in range(_ROUNDS):
@@ -126,10 +123,10 @@ def _log_delta(parts: list[Collected], epsilon: float, rtol: float) -> float:
         tilt, variance = _saddle_point(parts, epsilon, log_tail)
         curvature = max(tilt * (1 + tilt), 1 / variance)
         step = min(math.sqrt(0.8 * rtol / (all_pairs * curvature)), math.sqrt(variance / all_pairs) / 12)
-        tables = [(loss_table(pair, step, log_tail), pairs) for pair, pairs in parts]
+        tables = [(pair.loss_table(step, log_tail), pairs) for pair, pairs in parts]
         common = min(table.step for table, _ in tables)
         if any(table.step != common for table, _ in tables):
-            tables = [(loss_table(pair, common, log_tail), pairs) for pair, pairs in parts]
+            tables = [(pair.loss_table(common, log_tail), pairs) for pair, pairs in parts]
         if any(table.step != common for table, _ in tables):
             raise AccuracyError("These collections differ too much for one lattice: raise rtol, or bound them apart.")
         value = min(log_delta_upper_of(tables, epsilon=epsilon, tilt=tilt), value)
@@ -142,7 +139,7 @@ def _log_delta(parts: list[Collected], epsilon: float, rtol: float) -> float:
 
 def _saddle_point(parts: list[Collected], epsilon: float, log_tail: float) -> tuple[float, float]:
     """Tilt at which the mean loss of all pairs is epsilon, about, and the variance there; a poor one is only slower."""
-    laws = [(*coarse_law(pair, log_tail), pairs) for pair, pairs in parts]
+    laws = [(*pair.coarse_law(log_tail), pairs) for pair, pairs in parts]
 
     def moments(tilt: float) -> tuple[float, float]:
         found = [(tilted_pair(ratio, log_mass, tilt), pairs) for ratio, log_mass, pairs in laws]

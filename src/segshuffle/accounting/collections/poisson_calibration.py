@@ -134,7 +134,7 @@ def epsilon_upper(pair: ItemPair, *, pairs: int, delta: float) -> float:
     """
     check_pairs(pairs)
     check_delta(delta)
-    scale = pair.copies * math.sqrt(2 * pairs / pair.blanket_mean)
+    scale = pair.copies * math.sqrt(2 * pairs / pair.variance)
     if scale == 0:
         return 0.0
     scale = min(scale, 100.0)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
+from segshuffle.accounting.collections.blankets.atoms import MOST_CELLS, Atoms
 from segshuffle.accounting.numerics.loss_distribution import LossTable
 from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
@@ -20,10 +21,7 @@ BLANKET_MEAN_RANGE = (1e-3, 1e12)
 COPIES_RANGE = (1e-120, 64.0)
 EPSILON_LIMIT = 100.0
 SMALLEST_TARGET = 1e-110
-#: Masses below are not tabulated.
-SMALLEST_MASS = 1e-300
 
-_MOST_CELLS = 2**19
 _GAUSS_NODES, _GAUSS_WEIGHTS = np.polynomial.legendre.leggauss(4)
 
 
@@ -61,6 +59,17 @@ class ItemPair:
         """Probability f = a - k of one more copy."""
         return self.copies - self.floor
 
+    @property
+    def variance(self) -> float:
+        """Variance of a counter's blanket."""
+        return self.blanket_mean
+
+    @property
+    def zero_mass(self) -> float:
+        """Pr[Y < floor(a)], where r = 0."""
+        count = np.arange(self.floor, dtype=float)
+        return min(float(np.exp(log_poisson(count, self.blanket_mean)).sum()), 1.0) if self.floor else 0.0
+
     def log_ratio(self, count: FloatArray) -> FloatArray:
         """Log of r at counts >= floor(a) (any shape); nondecreasing in the count."""
         mu = self.blanket_mean
@@ -68,6 +77,26 @@ class ItemPair:
         for i in range(self.floor):
             total += np.log1p(((count - i) - mu) / mu)
         return total
+
+    def coarse_law(self, log_tail: float) -> tuple[FloatArray, FloatArray]:
+        """Log ratio and log mass of Y on at most 257 counts (in between, the sum is a trapezoidal rule)."""
+        low, high = window_of(self, log_tail)
+        spacing = max((high - low) / 256, 1.0)
+        count = np.minimum(low + spacing * np.arange(math.floor((high - low) / spacing) + 1), high)
+        return self.log_ratio(count), log_poisson(count, self.blanket_mean) + math.log(spacing)
+
+    def loss_table(self, step: float, log_tail: float) -> LossTable:
+        """Loss table of one pair, e^-log_tail of each tail given away; its lattice is about `step` wide.
+
+        It is wider where `step` would need more than `MOST_CELLS` cells: the bounds say how good they are.
+        """
+        window = window_of(self, log_tail)
+        low, high = self.log_ratio(np.array(window, dtype=float))
+        step = max(step, float(high - low) / MOST_CELLS)
+        cells = float(high - low) / step
+        if self.blanket_mean >= 1e5 and window[1] - window[0] > 4 * max(cells, 5 * log_tail):
+            return block_table(self, step, window, log_tail)
+        return atom_table(self, step, window, 4 * math.exp(-log_tail))
 
 
 def check_blanket_mean(value: float) -> None:
@@ -158,46 +187,24 @@ def _tail_ends(mu: float, log_tail: float) -> tuple[float, float]:
     return low * (1 - 1e-9), high * (1 + 1e-9)
 
 
+def poisson_window(mean: float, log_tail: float) -> tuple[int, int]:
+    """Counts [low, high] outside which each tail of Poisson(mean) has mass at most e^-log_tail."""
+    low, high = _tail_ends(mean, log_tail)
+    return max(math.floor(low), 0), math.ceil(high)
+
+
 def window_of(pair: ItemPair, log_tail: float) -> tuple[int, int]:
     """Counts [low, high] that hold all but e^-log_tail of each tail of X and of Y."""
-    low, high = _tail_ends(pair.blanket_mean, log_tail)
-    return max(math.floor(low), pair.floor, 0), max(math.ceil(high) + pair.floor + 1, pair.floor + 1)
-
-
-def coarse_law(pair: ItemPair, log_tail: float) -> tuple[FloatArray, FloatArray]:
-    """Log ratio and log mass of Y on at most 257 counts (in between, the sum is a trapezoidal rule)."""
-    low, high = window_of(pair, log_tail)
-    spacing = max((high - low) / 256, 1.0)
-    count = np.minimum(low + spacing * np.arange(math.floor((high - low) / spacing) + 1), high)
-    return pair.log_ratio(count), log_poisson(count, pair.blanket_mean) + math.log(spacing)
+    low, high = poisson_window(pair.blanket_mean, log_tail)
+    return max(low, pair.floor), max(high + pair.floor + 1, pair.floor + 1)
 
 
 def atom_table(pair: ItemPair, step: float, window: tuple[int, int], truncated: float) -> LossTable:
     """Build the table from every count of the window."""
     count = np.arange(window[0], window[1] + 1, dtype=float)
     ratio = pair.log_ratio(count)
-    log_mass = log_poisson(count, pair.blanket_mean)
-    # Counts with hardly any mass under B are given away, so that no weight over- or underflows later.
-    kept = log_mass > math.log(SMALLEST_MASS)
-    truncated += float((np.exp(log_mass[~kept]) + np.exp(np.minimum((log_mass + ratio)[~kept], 0.0))).sum()) * (
-        1 + 1e-11
-    )
-    count, ratio, mass = count[kept], ratio[kept], np.exp(log_mass[kept])
-    cell = np.floor(ratio / step)
-    first = int(cell[0])
-    index = (cell - first).astype(np.intp)
-    rest = np.clip(np.expm1(ratio - cell * step), 0.0, math.expm1(step))
-    cells = np.bincount(index, mass).astype(np.float64)
-    moment = np.bincount(index, mass * rest)
-    excess = np.divide(moment, cells, out=np.zeros_like(cells), where=cells > 0)
     error = 1e-13 * (pair.floor + 1) * float(np.abs(ratio).max())
-    return LossTable(first, step, cells, excess, zero_mass(pair), truncated, 1e-11, error)
-
-
-def zero_mass(pair: ItemPair) -> float:
-    """Pr[Y < floor(a)], where r = 0."""
-    count = np.arange(pair.floor, dtype=float)
-    return min(float(np.exp(log_poisson(count, pair.blanket_mean)).sum()), 1.0) if pair.floor else 0.0
+    return Atoms(ratio, log_poisson(count, pair.blanket_mean), pair.zero_mass, truncated, 1e-11, error).table(step)
 
 
 def _first_counts(pair: ItemPair, levels: FloatArray) -> tuple[FloatArray, float]:
@@ -252,18 +259,4 @@ def block_table(pair: ItemPair, step: float, window: tuple[int, int], log_tail: 
     excess = np.clip(np.expm1(log_mean - np.arange(first, end) * step), 0.0, math.expm1(step))
     largest = float(np.abs(log_mean).max())
     error = 1e-13 * (pair.floor + 1) * (largest + 10 / float(np.diff(edges).min())) + 1e-10 * largest + 2 * violation
-    return LossTable(first, step, mass, excess, zero_mass(pair), 4 * math.exp(-log_tail), 1e-10, error)
-
-
-def loss_table(pair: ItemPair, step: float, log_tail: float) -> LossTable:
-    """Loss table of one pair, e^-log_tail of each tail given away; its lattice is about `step` wide.
-
-    It is wider where `step` would need more than `_MOST_CELLS` cells: the bounds say by themselves how good they are.
-    """
-    window = window_of(pair, log_tail)
-    low, high = pair.log_ratio(np.array(window, dtype=float))
-    step = max(step, float(high - low) / _MOST_CELLS)
-    cells = float(high - low) / step
-    if pair.blanket_mean >= 1e5 and window[1] - window[0] > 4 * max(cells, 5 * log_tail):
-        return block_table(pair, step, window, log_tail)
-    return atom_table(pair, step, window, 4 * math.exp(-log_tail))
+    return LossTable(first, step, mass, excess, pair.zero_mass, 4 * math.exp(-log_tail), 1e-10, error)

@@ -21,16 +21,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from segshuffle.accounting.collections.poisson_pair import (
-    SMALLEST_MASS,
-    ItemPair,
-    check_epsilon,
-    check_pairs,
-    check_rtol,
-    coarse_law,
-    loss_table,
-    zero_mass,
-)
+from segshuffle.accounting.collections.blankets.atoms import SMALLEST_MASS
+from segshuffle.accounting.collections.blankets.base import CounterPair
+from segshuffle.accounting.collections.poisson_pair import check_epsilon, check_pairs, check_rtol
 from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
 from segshuffle.accounting.numerics.loss_distribution import (
@@ -71,9 +64,9 @@ def tilted_pair(ratio: FloatArray, log_mass: FloatArray, tilt: float) -> tuple[f
     return value, mean, variance
 
 
-def _saddle_point(pair: ItemPair, pairs: int, epsilon: float, log_tail: float) -> _Plan:
+def _saddle_point(pair: CounterPair, pairs: int, epsilon: float, log_tail: float) -> _Plan:
     """Plan for counts in the window of `log_tail`; an approximation, and a poor one is only slower, not wrong."""
-    ratio, log_mass = coarse_law(pair, log_tail)
+    ratio, log_mass = pair.coarse_law(log_tail)
     tilt, low, high = 0.0, 0.0, math.inf
     for _ in range(80):
         value, mean, variance = tilted_pair(ratio, log_mass, tilt)
@@ -99,13 +92,13 @@ def _saddle_point(pair: ItemPair, pairs: int, epsilon: float, log_tail: float) -
     return _Plan(tilt, deviation, min(chernoff - math.log(spread), 0.0))
 
 
-def _plan(pair: ItemPair, pairs: int, epsilon: float, rtol: float) -> _Plan:
+def _plan(pair: CounterPair, pairs: int, epsilon: float, rtol: float) -> _Plan:
     """Plan whose window is neither too narrow for its delta nor much too wide.
 
     A window far too wide is no use either: e^(tilt L) can give far tails, which do not matter to delta, most of the
     weight.
     """
-    scale = min(max(pair.copies * math.sqrt(2 * pairs / pair.blanket_mean), 1e-130), 100.0)
+    scale = min(max(pair.copies * math.sqrt(2 * pairs / pair.variance), 1e-130), 100.0)
     log_tail = _log_tail(gaussian_log_delta(ratio=scale, epsilon=epsilon), pairs, rtol)
     low, high = 0.0, math.inf
     for _ in range(12):
@@ -140,19 +133,19 @@ def _log_tail(log_delta: float, pairs: int, rtol: float) -> float:
     return min(math.log(400 * pairs / rtol) - log_delta, -math.log(SMALLEST_MASS) - 10)
 
 
-def _trivial(pair: ItemPair, pairs: int) -> float | None:
+def _trivial(pair: CounterPair, pairs: int) -> float | None:
     """Delta's logarithm where no computation is needed: no copies, or a loss of +inf almost surely (bounded by 1)."""
     if pair.copies == 0:
         return -math.inf
-    return 0.0 if infinite_loss(zero_mass(pair), pairs) > 1 - 1e-9 else None
+    return 0.0 if infinite_loss(pair.zero_mass, pairs) > 1 - 1e-9 else None
 
 
-def delta_interval(pair: ItemPair, *, pairs: int, epsilon: float, rtol: float = 1e-3) -> DeltaInterval:
+def delta_interval(pair: CounterPair, *, pairs: int, epsilon: float, rtol: float = 1e-3) -> DeltaInterval:
     """Certified interval of the delta of a product of item pairs.
 
     Parameters
     ----------
-    pair : ItemPair
+    pair : CounterPair
         One exchanged item.
     pairs : int
         Number t >= 1 of exchanged items; min(s, d - s) for the guarantee of a user with s of d items.
@@ -185,7 +178,7 @@ def delta_interval(pair: ItemPair, *, pairs: int, epsilon: float, rtol: float = 
     step, log_delta = _cell_step(plan, pairs, rtol), plan.log_delta
     width = math.inf
     for _ in range(8):
-        table = loss_table(pair, step, _log_tail(log_delta, pairs, rtol))
+        table = pair.loss_table(step, _log_tail(log_delta, pairs, rtol))
         upper = log_delta_upper(table, pairs=pairs, epsilon=epsilon, tilt=plan.tilt)
         if upper < _LOG_SMALLEST:
             return DeltaInterval(0.0, SMALLEST_DELTA)
@@ -202,7 +195,7 @@ def delta_interval(pair: ItemPair, *, pairs: int, epsilon: float, rtol: float = 
     raise AccuracyError(f"The interval of delta stayed {width:.1e} wide, more than rtol = {rtol:g}: raise rtol.")
 
 
-def log_delta_bound(pair: ItemPair, pairs: int, epsilon: float, rtol: float) -> float:
+def log_delta_bound(pair: CounterPair, pairs: int, epsilon: float, rtol: float) -> float:
     """Certified upper bound of log delta, within about rtol / 2 of it."""
     trivial = _trivial(pair, pairs)
     if trivial is not None:
@@ -211,7 +204,7 @@ def log_delta_bound(pair: ItemPair, pairs: int, epsilon: float, rtol: float) -> 
     step, log_tail = _cell_step(plan, pairs, rtol), _log_tail(plan.log_delta, pairs, rtol)
     for _ in range(30):
         try:
-            table = loss_table(pair, step, log_tail)
+            table = pair.loss_table(step, log_tail)
             value = log_delta_upper(table, pairs=pairs, epsilon=epsilon, tilt=plan.tilt)
         except AccuracyError:
             step *= 4  # a wider bound is still a bound

@@ -79,6 +79,9 @@ class LossTable:
         Bound on the relative error of every mass; common to A and B.
     ratio_error : float
         Bound on the absolute error of every log ratio.
+    missing : float
+        Bound on A's plus B's mass that the cells lack without being smaller cells: it is part of `truncated`, and as
+        it may be anywhere, in the event of the lower bound too.
     """
 
     first: int
@@ -89,6 +92,7 @@ class LossTable:
     truncated: float
     mass_error: float
     ratio_error: float
+    missing: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -378,7 +382,15 @@ def log_delta_lower(table: LossTable, *, pairs: int, epsilon: float, tilt: float
         total, noise = _test(table, pairs, epsilon, tilt, whole, _lower_laws_direct(weights, table.excess, pairs))
     total -= noise
     value, round_off = _log_delta(total, logs, infinite_loss(table.zero_mass * (1 - table.mass_error), pairs))
-    return value - round_off
+    return _log_less(value - round_off, epsilon, pairs * table.missing)
+
+
+def _log_less(value: float, epsilon: float, missing: float) -> float:
+    """Log of e^value less the mass that Q may have in the event beyond the table's, times e^epsilon."""
+    if missing == 0.0 or value == -math.inf:
+        return value
+    share = epsilon + math.log(missing) - value
+    return value + math.log1p(-math.exp(share)) if share < 0 else -math.inf
 
 
 @dataclass(frozen=True)

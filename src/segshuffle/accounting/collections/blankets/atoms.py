@@ -1,0 +1,76 @@
+"""The loss table of a pair whose counters are tabulated value by value."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from segshuffle.accounting.numerics.loss_distribution import LossTable
+from segshuffle.arrays import FloatArray
+
+#: Masses below are not tabulated.
+SMALLEST_MASS = 1e-300
+MOST_CELLS = 2**19
+_COARSE = 257
+
+
+@dataclass(frozen=True)
+class Atoms:
+    """Values of one counter, in any order.
+
+    Parameters
+    ----------
+    ratio, log_mass : ndarray of float, shape (N,)
+        Finite log dA/dB, and log of B's mass.
+    zero_mass : float
+        B's mass where dA/dB = 0.
+    truncated, missing, mass_error, ratio_error : float
+        As for `LossTable`.
+    """
+
+    ratio: FloatArray
+    log_mass: FloatArray
+    zero_mass: float
+    truncated: float
+    mass_error: float
+    ratio_error: float
+    missing: float = 0.0
+
+    def table(self, step: float) -> LossTable:
+        """Sort the values into cells by their ratio."""
+        ratio, log_mass, truncated = self.ratio, self.log_mass, self.truncated
+        # Values with hardly any mass under B are given away, so that no weight over- or underflows later.
+        kept = log_mass > math.log(SMALLEST_MASS)
+        if not kept.all():
+            lost = np.exp(log_mass[~kept]) + np.exp(np.minimum((log_mass + ratio)[~kept], 0.0))
+            truncated += float(lost.sum()) * (1 + self.mass_error)
+            ratio, log_mass = ratio[kept], log_mass[kept]
+        low, high = float(ratio.min()), float(ratio.max())
+        step = max(step, (high - low) / MOST_CELLS)
+        mass = np.exp(log_mass)
+        cell = np.floor(ratio / step)
+        first = int(cell.min())
+        index = (cell - first).astype(np.intp)
+        rest = np.clip(np.expm1(ratio - cell * step), 0.0, math.expm1(step))
+        cells = np.bincount(index, mass).astype(np.float64)
+        moment = np.bincount(index, mass * rest)
+        excess = np.divide(moment, cells, out=np.zeros_like(cells), where=cells > 0)
+        return LossTable(
+            first, step, cells, excess, self.zero_mass, truncated, self.mass_error, self.ratio_error, self.missing
+        )
+
+    def coarse(self) -> tuple[FloatArray, FloatArray]:
+        """Log ratio and log mass of a few hundred groups of neighbouring ratios."""
+        if self.ratio.size <= _COARSE:
+            return self.ratio, self.log_mass
+        low, high = float(self.ratio.min()), float(self.ratio.max())
+        index = ((self.ratio - low) * (_COARSE / max(high - low, 1e-300) * (1 - 1e-12))).astype(np.intp)
+        top = float(self.log_mass.max())
+        # B's mean of the ratio, not of its logarithm, would need no care; deltas live on the logarithm
+        mass = np.exp(self.log_mass - top)
+        groups = np.bincount(index, mass, minlength=_COARSE)
+        moment = np.bincount(index, mass * self.ratio, minlength=_COARSE)
+        kept = groups > 0
+        return moment[kept] / groups[kept], np.log(groups[kept]) + top

@@ -1,0 +1,159 @@
+"""The clustered blanket: dummies come in clusters at one item, which hides more per message.
+
+The counters are NB(r, p), r = mean (1 - p)/p, of variance mean/(1 - p), and with k = floor(a), f = a - k::
+
+    Pr[NB + M = x] / Pr[NB = x] = q(x) q(x - 1) ... q(x - k + 1) (1 - f + f q(x - k)),   q(x) = x/(p (x + r - 1)).
+
+Up to one copy nothing more is needed. The lemmas on copies above one ask that the law be log-concave, which is r >= 1
+(docs/proof.md): less is refused.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from segshuffle.accounting.collections.blankets.atoms import Atoms
+from segshuffle.accounting.collections.blankets.base import (
+    Part,
+    check_mean,
+    check_p,
+    estimate_variance,
+)
+from segshuffle.accounting.collections.poisson_pair import BLANKET_MEAN_RANGE, check_copies
+from segshuffle.accounting.numerics.loss_distribution import LossTable
+from segshuffle.accounting.numerics.negative_binomial import (
+    log_negative_binomial,
+    mass_error,
+    size_of,
+    window_of_mass,
+)
+from segshuffle.arrays import FloatArray
+
+#: Variance of a counter above which its values are too many for a table; means needed grow with copies^2/epsilon^2, not
+#: with the number of users.
+LARGEST_VARIANCE = 1e10
+
+
+@dataclass(frozen=True)
+class Clustered:
+    """Clusters of dummies of logarithmic size, each at a uniform item.
+
+    Parameters
+    ----------
+    p : float
+        Cluster parameter in (0, 0.99]: a cluster has w dummies with probability -p^w/(w ln(1 - p)).
+
+    Raises
+    ------
+    ParameterError
+        If it is outside its range.
+    """
+
+    p: float
+    name = "clustered"
+
+    def __post_init__(self) -> None:
+        check_p("p", self.p)
+
+    @property
+    def means(self) -> tuple[float, float]:
+        """Means at which r >= 1 and a table is not too long."""
+        # the least float whose r does not round to less than 1
+        least = self.p / (1 - self.p) * (1 + 1e-14)
+        return max(least, BLANKET_MEAN_RANGE[0]), LARGEST_VARIANCE * (1 - self.p)
+
+    def parts(self, mean: float) -> tuple[Part, ...]:
+        """Clusters alone."""
+        return (Part(mean, self.p),)
+
+    def pair(self, mean: float, copies: float) -> ClusteredPair:
+        """Counters of an exchanged item."""
+        return ClusteredPair(self, mean, copies)
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready form."""
+        return {"name": self.name, "p": self.p}
+
+
+@dataclass(frozen=True)
+class ClusteredPair:
+    """The two counters that tell one item of a user from another, in a clustered blanket.
+
+    Parameters
+    ----------
+    blanket : Clustered
+        Cluster parameter.
+    blanket_mean : float
+        Expected blanket messages per item, in `blanket.means`.
+    copies : float
+        Expected copies a of a held item, 0 or in [1e-120, 64].
+
+    Raises
+    ------
+    ParameterError
+        If a value is outside its range.
+    """
+
+    blanket: Clustered
+    blanket_mean: float
+    copies: float
+
+    def __post_init__(self) -> None:
+        check_mean(self.blanket_mean, self.blanket.means, f"clusters of p = {self.blanket.p:g}")
+        check_copies("copies", self.copies)
+
+    @property
+    def variance(self) -> float:
+        """Variance of a counter."""
+        return estimate_variance(self.blanket.parts(self.blanket_mean))
+
+    @property
+    def zero_mass(self) -> float:
+        """Pr[Y < floor(a)]."""
+        count = np.arange(math.floor(self.copies), dtype=float)
+        return min(float(np.exp(self._log_mass(count)).sum()), 1.0) if count.size else 0.0
+
+    def _log_mass(self, count: FloatArray) -> FloatArray:
+        return log_negative_binomial(count, self.blanket_mean, self.blanket.p)
+
+    def log_ratio(self, count: FloatArray) -> FloatArray:
+        """Log of r at counts >= floor(a) (any shape); nondecreasing in the count."""
+        p, r = self.blanket.p, size_of(self.blanket_mean, self.blanket.p)
+        excess = (1 - p) * (count - self.blanket_mean)  # x - p (x + r)
+        floor = math.floor(self.copies)
+        fraction = self.copies - floor
+        total = np.zeros_like(count)
+        for i in range(floor):
+            total += np.log1p((excess + p - i * (1 - p)) / (p * (count + (r - 1 - i))))
+        if fraction:
+            last = (excess + p - floor * (1 - p)) / (p * (count + (r - 1 - floor)))
+            total += np.log1p(fraction * last)
+        return total
+
+    def _atoms(self, log_tail: float) -> Atoms:
+        low, high = window_of_mass(self.blanket_mean, self.blanket.p, log_tail)
+        floor = math.floor(self.copies)
+        window = (max(low, floor), max(high, floor) + floor + 1)
+        count = np.arange(window[0], window[1] + 1, dtype=float)
+        ratio = self.log_ratio(count)
+        error = 1e-13 * (floor + 1) * (1 + float(np.abs(ratio).max()))
+        return Atoms(
+            ratio,
+            self._log_mass(count),
+            self.zero_mass,
+            4 * math.exp(-log_tail),
+            mass_error(window, self.blanket_mean),
+            error,
+        )
+
+    def coarse_law(self, log_tail: float) -> tuple[FloatArray, FloatArray]:
+        """Groups of counts."""
+        return self._atoms(log_tail).coarse()
+
+    def loss_table(self, step: float, log_tail: float) -> LossTable:
+        """Every count of the window."""
+        return self._atoms(log_tail).table(step)

@@ -1,0 +1,235 @@
+"""The signed blanket: messages (item, +) and (item, -), and a flood of both that cancels in the estimate.
+
+Per item the server counts N+ = Z1 + Z3 + M and N- = Z2 + Z3, with independent Z1, Z2 of one law, the *noise*, and Z3,
+the *flood*: each of its units sends one + and one -. The estimate is N+ - N-, so only the noise is in its error; the
+flood hides the two numbers that it is the difference of. With noise of geometric law, it is the discrete Laplace
+mechanism that the flood lets everybody see through a shuffler.
+
+The law of (N-, N+ - N-) is tabulated as a matrix. Its entries are sums over the flood, of windows of all three laws:
+what such a window cuts off is missing from the entries, and the bounds give it away (`LossTable.missing`).
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from segshuffle.accounting.collections.blankets.atoms import Atoms
+from segshuffle.accounting.collections.blankets.base import (
+    LARGEST_P,
+    Part,
+    check_mean,
+    estimate_variance,
+)
+from segshuffle.accounting.collections.poisson_pair import BLANKET_MEAN_RANGE, check_copies, log_poisson, poisson_window
+from segshuffle.accounting.numerics.loss_distribution import LossTable
+from segshuffle.accounting.numerics.negative_binomial import log_negative_binomial, mass_error, window_of_mass
+from segshuffle.arrays import FloatArray
+from segshuffle.errors import ParameterError
+
+#: Products of two masses that one matrix may take; a larger one would take seconds and hundreds of megabytes.
+MOST_PRODUCTS = 4e9
+_LARGEST_MEAN = 1e6
+#: Tails are rounded up to a multiple, so that the matrix of a blanket is found again.
+_TAIL_STEP = 6.0
+_GEMM_ERROR = 2.3e-16
+
+
+@dataclass(frozen=True)
+class Signed:
+    """Signed dummies that do not cancel, and a flood that does.
+
+    Parameters
+    ----------
+    p, flood_p : float
+        Cluster parameters of the noise and of the flood, in [0, 0.99]; 0 is Poisson.
+    flood : float
+        Share of the blanket's messages that are the flood's, in [0, 1).
+
+    Raises
+    ------
+    ParameterError
+        If a value is outside its range.
+    """
+
+    p: float
+    flood_p: float
+    flood: float
+    name = "signed"
+
+    def __post_init__(self) -> None:
+        for name in ("p", "flood_p"):
+            if not 0 <= getattr(self, name) <= LARGEST_P:
+                raise ParameterError(name, getattr(self, name), f"in [0, {LARGEST_P:g}]")
+        if not 0 <= self.flood < 1:
+            raise ParameterError("flood", self.flood, "in [0, 1)")
+
+    @property
+    def means(self) -> tuple[float, float]:
+        """Means at which the sizes r of noise and flood are at least 1."""
+        noise = 2 * self.p / (1 - self.p) / (1 - self.flood)
+        flood = 2 * self.flood_p / (1 - self.flood_p) / self.flood if self.flood else 0.0
+        return max(max(noise, flood) * (1 + 1e-14), BLANKET_MEAN_RANGE[0]), _LARGEST_MEAN
+
+    def parts(self, mean: float) -> tuple[Part, ...]:
+        """Noise of either sign, and the flood."""
+        noise, flood = 0.5 * (1 - self.flood) * mean, 0.5 * self.flood * mean
+        return (
+            Part(noise, self.p, (1,)),
+            Part(noise, self.p, (-1,)),
+            *((Part(flood, self.flood_p, (1, -1)),) if flood else ()),
+        )
+
+    def pair(self, mean: float, copies: float) -> SignedPair:
+        """Counters of an exchanged item."""
+        return SignedPair(self, mean, copies)
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready form."""
+        return {"name": self.name, "p": self.p, "flood_p": self.flood_p, "flood": self.flood}
+
+
+class _Joint(NamedTuple):
+    """Law of (N-, N+ - N-) for the blanket alone, on a grid; entries may be 0."""
+
+    mass: FloatArray
+    """Shape (counts of N-, differences)."""
+    missing: float
+    """Bound on the mass that the entries lack."""
+    mass_error: float
+    """Bound on their relative error, apart from that."""
+
+
+def _window(part: Part, log_tail: float) -> tuple[int, int]:
+    if part.p == 0:
+        return poisson_window(part.mean, log_tail)
+    return window_of_mass(part.mean, part.p, log_tail)
+
+
+def _masses(part: Part, window: tuple[int, int]) -> FloatArray:
+    count = np.arange(window[0], window[1] + 1, dtype=float)
+    log = log_poisson(count, part.mean) if part.p == 0 else log_negative_binomial(count, part.mean, part.p)
+    return np.exp(log)
+
+
+@functools.lru_cache(maxsize=8)
+def _joint(blanket: Signed, mean: float, log_tail: float) -> _Joint:
+    """Sum over the flood, as a product of matrices: row n, column k is the sum over z of g(z) f(n - z) f(n - z + k)."""
+    noise, _, *floods = blanket.parts(mean)
+    window = _window(noise, log_tail)
+    f = _masses(noise, window)
+    n = f.size
+    flood_window = _window(floods[0], log_tail) if floods else (0, 0)
+    g = _masses(floods[0], flood_window) if floods else np.ones(1)
+    if float(g.size + n) * n * 2 * n > MOST_PRODUCTS:
+        raise ParameterError(
+            "blanket_mean", mean, "smaller: the two counters of a signed blanket have too many values for a table"
+        )
+    # column k + n - 1 holds f(j) f(j + k), k = 1 - n .. n - 1
+    padded = np.concatenate([np.zeros(n - 1), f, np.zeros(n - 1)])
+    products = f[:, None] * sliding_window_view(padded, 2 * n - 1)[:n]
+    totals = products.sum(axis=0)
+    tail = math.exp(-log_tail)
+    # differences in the far corners of the window
+    cut = int(np.searchsorted(np.cumsum(totals), tail))
+    cut = min(cut, n - 1)
+    lost = float(totals[:cut].sum() + totals[totals.size - cut :].sum())
+    products = products[:, cut : totals.size - cut]
+    # row i of the band matrix holds g(i - j) at column j
+    band = sliding_window_view(np.concatenate([np.zeros(n - 1), g, np.zeros(n - 1)]), n)[:, ::-1]
+    mass = np.ascontiguousarray(band) @ products
+    error = 2 * mass_error(window, noise.mean) + mass_error(flood_window, floods[0].mean if floods else 0.0)
+    return _Joint(mass, (6 * tail + lost) * (1 + 1e-9), error + n * _GEMM_ERROR)
+
+
+@dataclass(frozen=True)
+class SignedPair:
+    """The counters, two for each item, that tell one item of a user from another, in a signed blanket.
+
+    Parameters
+    ----------
+    blanket : Signed
+        Cluster parameters and share of the flood.
+    blanket_mean : float
+        Expected blanket messages per item, of both signs together, in `blanket.means`.
+    copies : float
+        Expected copies a of a held item, 0 or in [1e-120, 64].
+
+    Raises
+    ------
+    ParameterError
+        If a value is outside its range.
+    """
+
+    blanket: Signed
+    blanket_mean: float
+    copies: float
+
+    def __post_init__(self) -> None:
+        check_mean(self.blanket_mean, self.blanket.means, f"{self.blanket}")
+        check_copies("copies", self.copies)
+
+    @property
+    def variance(self) -> float:
+        """Variance of N+ - N-."""
+        return estimate_variance(self.blanket.parts(self.blanket_mean))
+
+    @property
+    def zero_mass(self) -> float:
+        """Pr[N+ < floor(a)]."""
+        floor = math.floor(self.copies)
+        if floor == 0:
+            return 0.0
+        law = np.ones(1)
+        for part in self.blanket.parts(self.blanket_mean):
+            if 1 in part.signs:
+                law = np.convolve(law, _masses(part, (0, floor - 1)))[:floor]
+        return min(float(law.sum()), 1.0)
+
+    def _atoms(self, log_tail: float) -> Atoms:
+        return _atoms(self, _TAIL_STEP * math.ceil(log_tail / _TAIL_STEP))
+
+    def coarse_law(self, log_tail: float) -> tuple[FloatArray, FloatArray]:
+        """Groups of values of similar ratio."""
+        return _coarse(self, _TAIL_STEP * math.ceil(log_tail / _TAIL_STEP))
+
+    def loss_table(self, step: float, log_tail: float) -> LossTable:
+        """Every value of the window."""
+        return self._atoms(log_tail).table(step)
+
+
+@functools.lru_cache(maxsize=2)
+def _atoms(pair: SignedPair, log_tail: float) -> Atoms:
+    """Ratios of the law with copies to the law without: copies shift N+, that is the difference alone."""
+    joint = _joint(pair.blanket, pair.blanket_mean, log_tail)
+    floor = math.floor(pair.copies)
+    fraction = pair.copies - floor
+    b, a = joint.mass, np.zeros_like(joint.mass)
+    if floor < b.shape[1]:
+        a[:, floor:] += (1 - fraction) * b[:, : b.shape[1] - floor]
+    if floor + 1 < b.shape[1]:
+        a[:, floor + 1 :] += fraction * b[:, : b.shape[1] - floor - 1]
+    both = (a > 0) & (b > 0)
+    # both laws lack `missing`; what copies shift beyond the last column, and what has no mass under B, is given away
+    beyond = float(b[:, max(b.shape[1] - floor - 1, 0) :].sum()) + float(a[b == 0].sum())
+    zero = float(b[a == 0].sum())
+    mass = b[both]
+    return Atoms(
+        np.log(a[both]) - np.log(mass),
+        np.log(mass),
+        min(zero, 1.0),
+        2 * joint.missing + beyond,
+        joint.mass_error,
+        4 * joint.mass_error,
+        missing=2 * joint.missing,
+    )
+
+
+@functools.lru_cache(maxsize=4)
+def _coarse(pair: SignedPair, log_tail: float) -> tuple[FloatArray, FloatArray]:
+    return _atoms(pair, log_tail).coarse()

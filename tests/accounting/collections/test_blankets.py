@@ -1,0 +1,269 @@
+"""Clustered and signed blankets against enumeration from their definition."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from dataclasses import replace
+
+import mpmath
+import numpy as np
+import pytest
+from oracles.changes import grid_divergence
+from oracles.clusters import compound_poisson, exchange_divergence, logarithmic_moves, with_copies
+
+from segshuffle.accounting.collections.blankets.base import estimate_variance
+from segshuffle.accounting.collections.blankets.clustered import Clustered
+from segshuffle.accounting.collections.blankets.poisson import POISSON
+from segshuffle.accounting.collections.blankets.signed import Signed
+from segshuffle.accounting.collections.poisson_product import SMALLEST_DELTA, delta_interval
+from segshuffle.accounting.numerics.loss_distribution import log_delta_lower, log_delta_upper
+from segshuffle.accounting.numerics.negative_binomial import log_negative_binomial, mass_error, window_of_mass
+from segshuffle.errors import ParameterError
+
+#: What a unit of a signed blanket adds to (N+, N-).
+DIRECTIONS = {(1,): (1, 0), (-1,): (0, 1), (1, -1): (1, 1)}
+
+
+@functools.cache
+def clustered_law(blanket: Clustered, mean: float, size: int) -> np.ndarray:
+    return compound_poisson((size,), logarithmic_moves(mean, blanket.p, (1,), size))
+
+
+@functools.cache
+def signed_law(blanket: Signed, mean: float, size: int) -> np.ndarray:
+    noise, flood = 0.5 * mean * (1 - blanket.flood), 0.5 * mean * blanket.flood
+    moves = logarithmic_moves(noise, blanket.p, (1, 0), size) + logarithmic_moves(noise, blanket.p, (0, 1), size)
+    return compound_poisson((size, size), moves + logarithmic_moves(flood, blanket.flood_p, (1, 1), size))
+
+
+def assert_encloses(bounds, exact, rtol=1e-3):
+    inside, with_all = exact
+    if inside == 0.0:  # clusters and a fraction of a copy: the loss is bounded
+        assert bounds == (0.0, SMALLEST_DELTA)
+        return
+    assert bounds.lower <= with_all * (1 + 1e-9)
+    assert inside <= bounds.upper * (1 + 1e-9)
+    assert bounds.upper <= bounds.lower * (1 + rtol)
+
+
+@pytest.mark.quick(6)
+@pytest.mark.parametrize("blanket", [(0.3, 0.9), (0.5, 3.0), (0.7, 2.5)])
+@pytest.mark.parametrize("copies", [0.3, 1.0, 1.6, 3.0])
+@pytest.mark.parametrize("epsilon", [0.0, 0.5, 2.0])
+def test_one_clustered_pair(blanket, copies, epsilon):
+    clustered, mean = Clustered(blanket[0]), blanket[1]
+    b = clustered_law(clustered, mean, 110)
+    a = with_copies(b, 0, copies)
+    bounds = delta_interval(clustered.pair(mean, copies), pairs=1, epsilon=epsilon)
+    for exact in (exchange_divergence(a, b, epsilon), exchange_divergence(b, a, epsilon)):
+        assert_encloses(bounds, exact)
+
+
+@pytest.mark.quick(1)
+@pytest.mark.parametrize("copies", [0.5, 1.6])
+@pytest.mark.parametrize("epsilon", [0.0, 1.0])
+def test_two_clustered_pairs(copies, epsilon):
+    clustered = Clustered(0.4)
+    b = clustered_law(clustered, 1.2, 40)
+    exact = exchange_divergence(with_copies(b, 0, copies), b, epsilon, pairs=2)
+    assert_encloses(delta_interval(clustered.pair(1.2, copies), pairs=2, epsilon=epsilon), exact)
+
+
+SIGNED = [
+    (Signed(0.4, 0.5, 0.7), 6.0),
+    (Signed(0.5, 0.3, 0.4), 5.0),
+    (Signed(0.0, 0.4, 0.5), 4.0),  # Skellam noise
+    (Signed(0.3, 0.0, 0.6), 4.0),
+    (Signed(0.4, 0.4, 0.0), 3.0),
+]
+
+
+@pytest.mark.quick(4)
+@pytest.mark.parametrize(("blanket", "mean"), SIGNED)
+@pytest.mark.parametrize("copies", [0.3, 1.0, 1.6, 2.0])
+@pytest.mark.parametrize("epsilon", [0.0, 0.5, 2.0])
+def test_one_signed_pair(blanket, mean, copies, epsilon):
+    b = signed_law(blanket, mean, 28)
+    a = with_copies(b, 0, copies)
+    bounds = delta_interval(blanket.pair(mean, copies), pairs=1, epsilon=epsilon)
+    for exact in (exchange_divergence(a, b, epsilon), exchange_divergence(b, a, epsilon)):
+        assert_encloses(bounds, exact)
+
+
+@pytest.mark.quick(1)
+@pytest.mark.parametrize("copies", [0.6, 1.0])
+def test_two_signed_pairs(copies):
+    blanket = Signed(0.1, 0.2, 0.5)
+    b = signed_law(blanket, 1.2, 6)
+    exact = exchange_divergence(with_copies(b, 0, copies), b, 0.5, pairs=2)
+    assert exact[1] < 1.03 * exact[0]
+    assert_encloses(delta_interval(blanket.pair(1.2, copies), pairs=2, epsilon=0.5), exact)
+
+
+@pytest.mark.parametrize("log_tail", [5.0, 11.0])
+@pytest.mark.parametrize("copies", [0.7, 1.0])
+def test_what_the_windows_cut_off_is_given_away(log_tail, copies):
+    """With windows far too narrow, both bounds stay on their sides; without the account of it one does not."""
+    blanket, mean = SIGNED[1]
+    b = signed_law(blanket, mean, 28)
+    low, high = exchange_divergence(with_copies(b, 0, copies), b, 0.5)
+    table = blanket.pair(mean, copies).loss_table(0.01, log_tail)
+    assert table.missing > 0
+    assert log_delta_upper(table, pairs=1, epsilon=0.5, tilt=1.0) >= math.log(low)
+    assert log_delta_lower(table, pairs=1, epsilon=0.5, tilt=1.0) <= math.log(high)
+    if log_tail > 10:
+        return  # finer than the cells
+    careless = replace(table, truncated=0.0, missing=0.0)
+    assert log_delta_upper(careless, pairs=1, epsilon=0.5, tilt=1.0) < math.log(low)
+
+
+def test_the_lower_bound_pays_for_missing_mass():
+    pair = POISSON.pair(20.0, 1.0)
+    table = pair.loss_table(0.01, 40.0)
+    whole = math.exp(log_delta_lower(table, pairs=3, epsilon=0.5, tilt=1.0))
+    less = math.exp(log_delta_lower(replace(table, missing=1e-3), pairs=3, epsilon=0.5, tilt=1.0))
+    assert less == pytest.approx(whole - 3e-3 * math.exp(0.5), rel=1e-9)
+    assert log_delta_lower(replace(table, missing=0.3), pairs=3, epsilon=0.5, tilt=1.0) == -math.inf
+
+
+def all_counters(domain_size, moves_of, size):
+    """Law of d counters when Poisson-many clusters fall on uniform items, shape (size,) * d."""
+    moves = []
+    for item in range(domain_size):
+        moves += moves_of(item)
+    return compound_poisson((size,) * domain_size, moves)
+
+
+def test_no_neighbours_are_told_apart_better_in_a_clustered_blanket():
+    """Every change of at most two items of three, at one level or two, against the theorem's pairs."""
+    clustered, mean, size, epsilon = Clustered(0.35), 0.9, 26, 0.6
+
+    def moves_of(item):
+        return logarithmic_moves(mean, clustered.p, [int(i == item) for i in range(3)], size)
+
+    blanket = all_counters(3, moves_of, size)
+    bound = {
+        (t, a): delta_interval(clustered.pair(mean, a), pairs=t, epsilon=epsilon).upper
+        for t in (1, 2)
+        for a in (0.6, 1.3)
+    }
+
+    def law(items, copies):
+        histogram = blanket
+        for item in items:
+            histogram = with_copies(histogram, item, copies)
+        return histogram
+
+    sets = [items for k in range(3) for items in itertools.combinations(range(3), k)]
+    laws = {(items, a): law(items, a) for items in sets for a in (0.6, 1.3)}
+    reached = 0.0
+    for ((one, a), p), ((other, a_other), q) in itertools.product(laws.items(), repeat=2):
+        inside, _ = grid_divergence(p, q, epsilon)
+        assert inside <= bound[2, max(a, a_other)] * (1 + 1e-9)
+        if a == a_other and len(one) == len(other) == 2:  # three items: two sets of two differ in one
+            assert inside <= bound[1, a] * (1 + 1e-9)
+            reached = max(reached, inside / bound[1, a])
+    assert reached > 0.998
+
+
+def test_no_neighbours_are_told_apart_better_in_a_signed_blanket():
+    blanket, mean, size, epsilon = Signed(0.2, 0.3, 0.5), 2.4, 13, 0.6
+    one = signed_law(blanket, mean, size)
+
+    def law(items, copies):
+        held, free = with_copies(one, 0, copies).ravel(), one.ravel()
+        return np.multiply.outer(held if 0 in items else free, held if 1 in items else free)
+
+    sets = [(), (0,), (1,), (0, 1)]
+    for a, a_other in [(0.6, 0.6), (0.6, 1.3), (1.0, 1.0), (1.3, 0.6)]:
+        for s, (held, other) in itertools.product((1, 2), itertools.product(sets, repeat=2)):
+            if max(len(held), len(other)) > s:
+                continue
+            pair = blanket.pair(mean, max(a, a_other))
+            bound = delta_interval(pair, pairs=s, epsilon=epsilon).upper
+            inside, _ = grid_divergence(law(held, a), law(other, a_other), epsilon)
+            assert inside <= bound * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(("blanket", "mean"), [*SIGNED, (Clustered(0.6), 4.0)])
+def test_the_order_that_copies_above_one_need(blanket, mean):
+    """Ratios of more to fewer copies do not decrease in N+ nor increase in N-, from sizes r of 1 on."""
+    law = signed_law(blanket, mean, 30) if isinstance(blanket, Signed) else clustered_law(blanket, mean, 30)
+    for fewer, more in itertools.combinations([0.0, 0.4, 1.0, 1.7, 2.2], 2):
+        a, b = with_copies(law, 0, fewer), with_copies(law, 0, more)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.where(b > 0, b / np.where(a > 0, a, 1.0), 0.0)
+        ratio = ratio[math.ceil(more) :]
+        assert (np.diff(ratio, axis=0) >= -1e-9 * ratio[1:]).all()
+        if law.ndim == 2:
+            assert (np.diff(ratio, axis=1) <= 1e-9 * ratio[:, :-1]).all()
+
+
+def test_sizes_below_one_break_the_order_and_are_refused():
+    law = compound_poisson((30,), logarithmic_moves(0.5, 0.5, (1,), 30))  # r = 1/2
+    ratio = law[:-1] / law[1:]
+    assert ratio[1] < ratio[0]
+    for blanket, mean in [(Clustered(0.5), 0.99), (Signed(0.5, 0.1, 0.5), 3.99), (Signed(0.1, 0.5, 0.5), 3.99)]:
+        with pytest.raises(ParameterError, match="blanket_mean"):
+            blanket.pair(mean, 1.0)
+        blanket.pair(blanket.means[0], 1.0)
+
+
+@pytest.mark.parametrize(
+    ("mean", "p"), [(0.5, 0.3), (7.0, 0.5), (40.0, 0.97), (379.0, 0.7), (1e5, 0.9), (3e8, 0.9), (1e10, 0.01)]
+)
+def test_masses_of_the_negative_binomial(mean, p):
+    window = window_of_mass(mean, p, 40.0)
+    counts = np.unique(np.linspace(window[0], window[1], 9).round())
+    values = log_negative_binomial(counts, mean, p)
+    with mpmath.workdps(40):
+        r = mpmath.mpf(mean) * (1 - mpmath.mpf(p)) / mpmath.mpf(p)
+        for x, value in zip(counts, values, strict=True):
+            exact = mpmath.loggamma(x + r) - mpmath.loggamma(r) - mpmath.loggamma(x + 1)
+            exact += x * mpmath.log(mpmath.mpf(p)) + r * mpmath.log(1 - mpmath.mpf(p))
+            assert abs(value - float(exact)) <= mass_error(window, mean)
+        tail = mpmath.exp(-40)
+        for end, step in ((window[1], 1), (window[0], -1)):
+            mass = mpmath.exp(log_negative_binomial(np.array([max(end, 0)]), mean, p)[0])
+            ratio = p * (end + r) / (end + 1) if step > 0 else end / (p * (end + r - 1)) if end > 0 else 0
+            assert mass * ratio / (1 - ratio) <= tail or end == 0
+
+
+@pytest.mark.parametrize("blanket", [POISSON, Clustered(0.6), Signed(0.4, 0.5, 0.7)])
+def test_parts_say_what_a_blanket_costs_and_how_noisy_it_is(blanket):
+    parts = blanket.parts(6.0)
+    assert sum(part.messages for part in parts) == pytest.approx(6.0, rel=1e-14)
+    size = 60
+    moves = []
+    for part in parts:
+        direction = DIRECTIONS[part.signs] if blanket.name == "signed" else (1,)
+        moves += logarithmic_moves(part.mean, part.p, direction, size)
+        assert part.clusters == pytest.approx(sum(rate for rate, _ in moves[-size:]), rel=1e-12) or part.p == 0
+    law = compound_poisson((size,) * len(moves[0][1]), moves)
+    count = np.indices(law.shape)
+    net = count[0] - (count[1] if law.ndim == 2 else 0)
+    mean = float((law * net).sum())
+    assert mean == pytest.approx(sum(part.net * part.mean for part in parts), rel=1e-6, abs=1e-9)
+    assert float((law * (net - mean) ** 2).sum()) == pytest.approx(estimate_variance(parts), rel=1e-5)
+    assert blanket.pair(6.0, 1.0).variance == estimate_variance(parts)
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (lambda: Clustered(0.0), "p"),
+        (lambda: Clustered(0.995), "p"),
+        (lambda: Signed(-0.1, 0.5, 0.5), "p"),
+        (lambda: Signed(0.5, 1.0, 0.5), "flood_p"),
+        (lambda: Signed(0.5, 0.5, 1.0), "flood"),
+        (lambda: Clustered(0.5).pair(5.0, 65.0), "copies"),
+        (lambda: Clustered(0.5).pair(1e11, 1.0), "blanket_mean"),
+        (lambda: Signed(0.5, 0.9, 0.5).pair(5e5, 1.0).loss_table(0.1, 30.0), "blanket_mean"),
+    ],
+)
+def test_refusals(make, name):
+    with pytest.raises(ParameterError) as info:
+        make()
+    assert info.value.name == name
