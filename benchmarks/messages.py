@@ -17,21 +17,21 @@ from collections import Counter
 
 import numpy as np
 
-from segshuffle.protocols.messages import Announcement, ClientBatch, Shuffler, tally
+from segshuffle.protocols.messages import Announcement, Shuffler, SimulatedClients, tally
 
 RATES = (0.6, 0.9, 1.0)
 STEPS = ("generate", "scatter", "permute", "count", "all")
 
 
-def population(rng: np.random.Generator, n_users: int, domain_size: int, set_size: int) -> ClientBatch:
+def population(rng: np.random.Generator, n_users: int, domain_size: int, set_size: int) -> SimulatedClients:
     """Users with one item from each of set_size equal parts of the domain, and levels at random."""
     part = domain_size // set_size
     items = rng.integers(part, size=(n_users, set_size), dtype=np.int16) + part * np.arange(set_size, dtype=np.int16)
-    return ClientBatch(items, rng.integers(len(RATES), size=n_users, dtype=np.uint8))
+    return SimulatedClients(items, rng.integers(len(RATES), size=n_users, dtype=np.uint8))
 
 
 def engine_run(
-    users: ClientBatch, announcement: Announcement, chunk_users: int, spill: bool, rng: np.random.Generator, clock
+    users: SimulatedClients, announcement: Announcement, chunk_users: int, spill: bool, rng: np.random.Generator, clock
 ) -> tuple[int, list[float]]:
     """One round; returns the number of messages and the seconds of every step."""
     spent = dict.fromkeys(STEPS, 0.0)
@@ -41,7 +41,7 @@ def engine_run(
         for start in range(0, len(users), chunk_users):
             stop = start + chunk_users
             mark = clock()
-            outbox = ClientBatch(users.items[start:stop], users.levels[start:stop]).send_items(announcement, rng)
+            outbox = SimulatedClients(users.items[start:stop], users.levels[start:stop]).send_items(announcement, rng)
             spent["generate"] += clock() - mark
             mark = clock()
             shuffler.collect(outbox)
@@ -57,7 +57,7 @@ def engine_run(
     return int(counted.counts.sum()), [spent[step] for step in STEPS]
 
 
-def plain_run(users: ClientBatch, announcement: Announcement, seed: int, clock) -> tuple[int, float]:
+def plain_run(users: SimulatedClients, announcement: Announcement, seed: int, clock) -> tuple[int, float]:
     """The same round as one reads it in the paper: a loop over users and items."""
     coins = random.Random(seed)
     items, levels = users.items.tolist(), users.levels.tolist()
@@ -99,7 +99,7 @@ def main() -> None:
     print(f"n = {args.users}, d = {args.domain_size}, s = {args.set_size}, m = {args.blanket:g}, rates {RATES}")
     clocks = {"CPU": time.process_time, "wall": time.perf_counter}
     for kind in ("binomial", "poisson"):
-        announcement = Announcement(args.domain_size, args.set_size, RATES, args.blanket, kind)
+        announcement = Announcement(args.domain_size, args.set_size, args.users, RATES, args.blanket, kind)
         for spill in (False, True):
             print(f"{kind} blanket, {'spilled to disk in buckets' if spill else 'shuffled in memory'}")
             for clock_name, clock in clocks.items():
@@ -112,8 +112,8 @@ def main() -> None:
                 print("    ns per message: " + ", ".join(f"{s} {v:.1f}" for s, v in zip(STEPS, medians, strict=False)))
 
     print(f"plain loop over {args.plain_users} users (binomial blanket)")
-    few = ClientBatch(users.items[: args.plain_users], users.levels[: args.plain_users])
-    announcement = Announcement(args.domain_size, args.set_size, RATES, args.blanket, "binomial")
+    few = SimulatedClients(users.items[: args.plain_users], users.levels[: args.plain_users])
+    announcement = Announcement(args.domain_size, args.set_size, args.users, RATES, args.blanket, "binomial")
     for clock_name, clock in clocks.items():
         loops = [plain_run(few, announcement, args.seed + i, clock) for i in range(min(args.repeats, 5))]
         report(f"{loops[-1][0]} messages, {clock_name}", loops[-1][0], [seconds for _, seconds in loops])

@@ -35,6 +35,10 @@ class InfeasibleError(SegshuffleError, ValueError):
     """No value of the searched parameter meets the privacy target."""
 
 
+class RefusedError(SegshuffleError):
+    """A client does not take part: what is announced protects it less than it asks for."""
+
+
 class DataError(SegshuffleError, ValueError):
     """A data file is not what it should be (wrong bytes, malformed line, item outside the domain)."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,18 +11,28 @@ from numpy.typing import NDArray
 Grid = NDArray[np.float64]
 
 
-def counters_of_user(domain_size: int, items: Iterable[int], copies: float, mu: float, cutoff: int) -> Grid:
+def counters_of_user(
+    domain_size: int,
+    items: Iterable[int],
+    copies: float,
+    mu: float,
+    cutoff: int,
+    totals: Sequence[float] | None = None,
+) -> Grid:
     """Joint law of all counters of the blanket and one user, on counts up to `cutoff`, shape (cutoff + 1,) * d.
 
-    The blanket is built from its total, Poisson(d mu), thrown on uniform items; then the user's messages are added one
-    by one: floor(copies) of every held item, and one more with the probability that is left.
+    The blanket is built from its total, Poisson(d mu) or of the law `totals` (from 0 on), thrown on uniform items; then
+    the user's messages are added one by one: floor(copies) of every held item, and one more with the probability that
+    is left.
     """
     grid = np.indices((cutoff + 1,) * domain_size)
     total = grid.sum(axis=0)
     factorials = np.array([math.lgamma(x + 1) for x in range(domain_size * cutoff + 1)])
-    log_law = total * math.log(domain_size * mu) - domain_size * mu - factorials[total]  # how many there are
-    log_law += factorials[total] - factorials[grid].sum(axis=0) - total * math.log(domain_size)  # where they fall
-    law: Grid = np.exp(log_law)
+    number = np.exp(total * math.log(domain_size * mu) - domain_size * mu - factorials[total])  # how many there are
+    if totals is not None:
+        number = np.array([*totals, *[0.0] * (domain_size * cutoff + 1)])[total]
+    where = factorials[total] - factorials[grid].sum(axis=0) - total * math.log(domain_size)  # where they fall
+    law: Grid = number * np.exp(where)
     for item in items:
         certain = math.floor(copies)
         for _ in range(certain):

@@ -17,7 +17,7 @@ from scipy import stats
 
 from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
 from segshuffle.protocols.base import Problem, Sample, draw_blanket
-from segshuffle.protocols.messages import Announcement, ClientBatch, Shuffler, run_protocol, tally
+from segshuffle.protocols.messages import Announcement, Shuffler, SimulatedClients, run_protocol, tally
 from segshuffle.protocols.poisson import PoissonSegmented
 from segshuffle.protocols.segmented import Segmented, plan_at
 
@@ -32,7 +32,9 @@ def counters(announcement, items, levels, rng, *, buckets=1, batch=None):
     batch = batch or len(levels)
     with Shuffler(announcement.wire, rng, buckets=buckets) as shuffler:
         for i in range(0, len(levels), batch):
-            shuffler.collect(ClientBatch(items[i : i + batch], levels[i : i + batch]).send_items(announcement, rng))
+            shuffler.collect(
+                SimulatedClients(items[i : i + batch], levels[i : i + batch]).send_items(announcement, rng)
+            )
         with shuffler.release() as messages:
             counted = tally(messages, announcement.domain_size)
     assert counted.refused == 0
@@ -79,7 +81,7 @@ def test_binomial_blanket_is_the_exact_law(d, sets, levels, rates, m, streaming)
     runs = 1500 if streaming else 4000  # the same law through files: only the streaming itself is new
     slots = int(np.ceil(m))
     exact = o.segmented_view(d, sets, [Fraction(rates[k]) for k in levels], len(sets) * slots, Fraction(m) / slots)
-    announcement = Announcement(d, len(sets[0]), rates, m, "binomial")
+    announcement = Announcement(d, len(sets[0]), len(sets), rates, m, "binomial")
     observed = sample_counters(announcement, sets, levels, np.random.default_rng(11), runs, **streaming)
     assert set(observed) <= set(exact)
     assert goodness_of_fit(observed, exact, runs) > ALARM
@@ -93,7 +95,7 @@ def test_poisson_blanket_is_the_exact_law(d, sets, levels, rates, m, streaming):
     mu = Fraction(m) * len(sets) / d
     exact, lost = o.poisson_blanket_view(d, sets, [Fraction(rates[k]) for k in levels], mu, 14)
     assert float(lost) < 1e-6
-    announcement = Announcement(d, len(sets[0]), rates, m, "poisson")
+    announcement = Announcement(d, len(sets[0]), len(sets), rates, m, "poisson")
     observed = sample_counters(announcement, sets, levels, np.random.default_rng(12), runs, **streaming)
     assert goodness_of_fit(observed, exact, runs) > ALARM
 
@@ -101,7 +103,7 @@ def test_poisson_blanket_is_the_exact_law(d, sets, levels, rates, m, streaming):
 def test_the_test_tells_the_two_blankets_apart():
     d, sets, levels, rates, m = TINY[0]
     exact = o.segmented_view(d, sets, [Fraction(rates[k]) for k in levels], 2, Fraction(m))
-    announcement = Announcement(d, 2, rates, m, "poisson")
+    announcement = Announcement(d, 2, 2, rates, m, "poisson")
     observed = sample_counters(announcement, sets, levels, np.random.default_rng(13), 4000)
     assert goodness_of_fit(observed, exact, 4000) < ALARM
 
@@ -245,7 +247,7 @@ def test_a_batch_is_the_union_of_its_clients():
     sample, levels, _ = scenario()
     few = slice(10, 22)
     for kind in ("binomial", "poisson"):
-        announcement = Announcement(D, S, (0.3, 0.7, 1.0), 1.3, kind)
+        announcement = Announcement(D, S, 12, (0.3, 0.7, 1.0), 1.3, kind)
         rng = np.random.default_rng(27)
         one, other = (
             np.array([counters(announcement, sample.items[few], levels[few], rng, batch=b) for _ in range(RUNS)])

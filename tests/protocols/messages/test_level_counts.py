@@ -16,11 +16,11 @@ from scipy import stats
 from segshuffle.accounting.collections.levels import compose_rounds, histogram_delta, least_blanket
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.protocols.messages import (
-    ClientBatch,
     LevelEstimates,
     LevelPrivacy,
     Server,
     Shuffler,
+    SimulatedClients,
     noisy_level_moments,
     planning_counts,
     weight_variance,
@@ -132,7 +132,7 @@ def test_nothing_is_claimed_where_nothing_is_proven(unknown):
 
 
 def run_round(server, announcement, levels, rng):
-    users = ClientBatch(np.zeros((len(levels), 1), dtype=np.int64), np.asarray(levels))
+    users = SimulatedClients(np.zeros((len(levels), 1), dtype=np.int64), np.asarray(levels))
     with Shuffler(announcement.wire, rng) as shuffler:
         shuffler.collect(users.send_levels(announcement, rng))
         with shuffler.release() as messages:
@@ -190,7 +190,7 @@ def test_levels_that_do_not_exist_are_counted_apart():
     announcement = server.announce_levels()
     with Shuffler(announcement.wire, np.random.default_rng(0)) as shuffler:
         shuffler.collect(
-            ClientBatch(np.zeros((5, 1), dtype=int), np.array([0, 1, 1, 2, 9])).send_levels(
+            SimulatedClients(np.zeros((5, 1), dtype=int), np.array([0, 1, 1, 2, 9])).send_levels(
                 announcement, np.random.default_rng(0)
             )
         )

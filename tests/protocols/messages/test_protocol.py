@@ -17,7 +17,6 @@ from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsInt
 from segshuffle.protocols.base import Plan
 from segshuffle.protocols.messages import (
     Announcement,
-    ClientBatch,
     Collection,
     LevelEstimates,
     LevelPrivacy,
@@ -25,6 +24,7 @@ from segshuffle.protocols.messages import (
     Server,
     ShuffledMessages,
     Shuffler,
+    SimulatedClients,
     run_protocol,
 )
 from segshuffle.protocols.segmented import plan_at
@@ -101,7 +101,7 @@ def test_the_server_sees_shuffled_messages_and_public_numbers_only(monkeypatch, 
     from_here = {type(thing) for thing in seen.values() if type(thing).__module__.startswith("segshuffle.protocols.m")}
     allowed = {Server, Announcement, Collection, LevelEstimates, LevelPrivacy, ShuffledMessages}
     assert from_here <= allowed
-    assert not from_here & {ClientBatch, Outbox, Shuffler}
+    assert not from_here & {SimulatedClients, Outbox, Shuffler}
     for thing in seen.values():
         assert not isinstance(thing, (np.random.Generator, np.random.BitGenerator))
         if isinstance(thing, np.ndarray):
@@ -262,7 +262,7 @@ RAGGED = [[0, 1, 2]] * 7 + [[0, 1]] + [[0, 1, 2]]
     ],
 )
 def test_bad_items_are_refused_before_anything_is_sent(items, message, monkeypatch):
-    monkeypatch.setattr(ClientBatch, "send_levels", None)
+    monkeypatch.setattr(SimulatedClients, "send_levels", None)
     with pytest.raises(DataError, match=message):
         run(items, np.zeros(len(items), dtype=int))
 
@@ -285,7 +285,7 @@ def test_a_set_size_that_is_asked_for():
     ],
 )
 def test_bad_levels_are_refused_before_anything_is_sent(levels, message, monkeypatch):
-    monkeypatch.setattr(ClientBatch, "send_levels", None)
+    monkeypatch.setattr(SimulatedClients, "send_levels", None)
     with pytest.raises(DataError, match=message):
         run(users()[0], levels)
 

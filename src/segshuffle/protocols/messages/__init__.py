@@ -1,13 +1,15 @@
 """Algorithm 1 message by message.
 
-`shuffler` (messages, uniform permutation, streaming), `clients` (what is sent), `level_counts` (round 1), `server`
-(counts and estimates), `engine` (`run_protocol`). The count-level simulations of the protocols have the same law; tests
-compare them.
+`client` is one user's side as it would run: it checks the `announcement` (`verification`) and draws exactly (`exact`,
+`blankets`). `simulated_clients` are many at once, for studies. `shuffler` (messages, uniform permutation, streaming),
+`level_counts` (round 1), `server` (counts and estimates), `engine` (`run_protocol`, with simulated clients). Clients,
+simulated clients and the count-level simulations of the protocols have the same law; tests compare them.
 """
 
 from __future__ import annotations
 
-from segshuffle.protocols.messages.clients import Announcement, ClientBatch
+from segshuffle.protocols.messages.announcement import Announcement
+from segshuffle.protocols.messages.client import Client
 from segshuffle.protocols.messages.engine import ProtocolRun, Refused, Seconds, run_protocol
 from segshuffle.protocols.messages.level_counts import (
     LevelEstimates,
@@ -18,11 +20,14 @@ from segshuffle.protocols.messages.level_counts import (
 )
 from segshuffle.protocols.messages.server import Collection, Server, tally
 from segshuffle.protocols.messages.shuffler import Outbox, ShuffledMessages, Shuffler, WireFormat
+from segshuffle.protocols.messages.simulated_clients import SimulatedClients
+from segshuffle.protocols.messages.verification import Demand, check_announcement, guaranteed_delta
 
 __all__ = [
     "Announcement",
-    "ClientBatch",
+    "Client",
     "Collection",
+    "Demand",
     "LevelEstimates",
     "LevelPrivacy",
     "Outbox",
@@ -32,7 +37,10 @@ __all__ = [
     "Server",
     "ShuffledMessages",
     "Shuffler",
+    "SimulatedClients",
     "WireFormat",
+    "check_announcement",
+    "guaranteed_delta",
     "noisy_level_moments",
     "planning_counts",
     "run_protocol",

@@ -18,11 +18,12 @@ from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.assumptions import PLAIN, Assumptions
 from segshuffle.protocols.base import Plan
+from segshuffle.protocols.messages.announcement import Announcement
 from segshuffle.protocols.messages.checks import Integers, checked_items, checked_levels
-from segshuffle.protocols.messages.clients import Announcement, ClientBatch
 from segshuffle.protocols.messages.level_counts import LevelEstimates, LevelPrivacy
 from segshuffle.protocols.messages.server import Collection, Planner, Server
 from segshuffle.protocols.messages.shuffler import MOST_BUCKETS, Outbox, ShuffledMessages, Shuffler
+from segshuffle.protocols.messages.simulated_clients import SimulatedClients
 
 #: Draws and messages of one batch of clients, unless the caller fixes the batch.
 BATCH_DRAWS = 2**20
@@ -178,7 +179,7 @@ def run_protocol(
     if chunk_users is not None and chunk_users < 1:
         raise ParameterError("chunk_users", chunk_users, "an integer >= 1 or None")
     items = checked_items(population_items, domain_size, set_size, sets=assumptions.sets)
-    users = ClientBatch(items, checked_levels(user_levels, items.shape[0], levels))
+    users = SimulatedClients(items, checked_levels(user_levels, items.shape[0], levels))
     check_sizes(domain_size=domain_size, n_users=len(users), set_size=items.shape[1])
     server = Server(len(users), domain_size, items.shape[1], tuple(levels), delta, level_privacy, assumptions)
     client_rng, shuffler_rng = rng.spawn(2)
@@ -222,39 +223,33 @@ def run_protocol(
 class _Rounds:
     """Everything on the users' side of the shuffler, and the shuffler: the world that the server does not see."""
 
-    users: ClientBatch
+    users: SimulatedClients
     client_rng: np.random.Generator
     shuffler_rng: np.random.Generator
     chunk_users: int | None
 
     def collect_levels(self, announcement: Announcement) -> ShuffledMessages:
         """Round 1."""
-        return self._collect(
-            len(self.users), announcement, lambda batch: batch.send_levels(announcement, self.client_rng), None
-        )
+        return self._collect(announcement, lambda batch: batch.send_levels(announcement, self.client_rng), None)
 
     def collect_items(self, collections: Sequence[Collection], strays: Outbox | None) -> Iterator[ShuffledMessages]:
         """Round 2, one collection after another; strays arrive in the first."""
         for collection in collections:
 
-            def send(batch: ClientBatch, collection: Collection = collection) -> Outbox:
+            def send(batch: SimulatedClients, collection: Collection = collection) -> Outbox:
                 members = batch.of_levels(collection.levels)
                 return members.send_items(collection.announcement, self.client_rng)
 
-            yield self._collect(collection.n_users, collection.announcement, send, strays)
+            yield self._collect(collection.announcement, send, strays)
             strays = None
 
     def _collect(
-        self,
-        senders: int,
-        announcement: Announcement,
-        send: Callable[[ClientBatch], Outbox],
-        strays: Outbox | None,
+        self, announcement: Announcement, send: Callable[[SimulatedClients], Outbox], strays: Outbox | None
     ) -> ShuffledMessages:
-        """Let every batch send, then let the shuffler release; `senders` of the users take part."""
+        """Let every batch send, then let the shuffler release."""
         chunk = self.chunk_users or max(1, int(BATCH_DRAWS / announcement.most_draws))
-        buckets = min(math.ceil(senders / chunk), MOST_BUCKETS)
-        if self.chunk_users is None and senders * announcement.most_draws <= IN_MEMORY_MESSAGES:
+        buckets = min(math.ceil(announcement.n_users / chunk), MOST_BUCKETS)
+        if self.chunk_users is None and announcement.n_users * announcement.most_draws <= IN_MEMORY_MESSAGES:
             buckets = 1
         with Shuffler(announcement.wire, self.shuffler_rng, buckets=buckets) as shuffler:
             for batch in _batches(self.users, chunk):
@@ -264,7 +259,7 @@ class _Rounds:
             return shuffler.release()
 
 
-def _batches(users: ClientBatch, size: int) -> Iterator[ClientBatch]:
+def _batches(users: SimulatedClients, size: int) -> Iterator[SimulatedClients]:
     items: Integers = users.items
     for start in range(0, len(users), size):
-        yield ClientBatch(items[start : start + size], users.levels[start : start + size])
+        yield SimulatedClients(items[start : start + size], users.levels[start : start + size])

@@ -36,7 +36,7 @@ from segshuffle.accounting.numerics.ranges import LARGEST_BLANKET, check_guarant
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.digits import rounded_up
 from segshuffle.errors import InfeasibleError, ParameterError
-from segshuffle.protocols.messages.clients import Announcement
+from segshuffle.protocols.messages.announcement import Announcement
 
 #: Largest estimate beside which a number of users keeps its digits.
 _LARGEST_PLAIN = 2.0**40
@@ -76,7 +76,7 @@ def level_announcement(n_users: int, n_levels: int, privacy: LevelPrivacy | None
                 f"level privacy ({privacy.epsilon:g}, {privacy.delta:g}) needs {blanket:.3g} blanket messages from "
                 f"each of {n_users} users in round 1, more than {LARGEST_BLANKET:g}: raise its epsilon or delta."
             )
-    return Announcement(n_levels, 1, (1.0,), blanket, "poisson")
+    return Announcement(n_levels, 1, n_users, (1.0,), blanket, "poisson")
 
 
 @dataclass(frozen=True, eq=False)

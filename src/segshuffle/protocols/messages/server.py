@@ -17,7 +17,8 @@ from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.assumptions import PLAIN, Assumptions
 from segshuffle.protocols.base import Plan, Problem
-from segshuffle.protocols.messages.clients import Announcement, BlanketKind
+from segshuffle.protocols.messages.announcement import Announcement
+from segshuffle.protocols.messages.blankets import BlanketKind
 from segshuffle.protocols.messages.level_counts import LevelEstimates, LevelPrivacy, level_announcement
 from segshuffle.protocols.messages.shuffler import ShuffledMessages
 
@@ -60,15 +61,12 @@ class Collection:
         What its clients are told.
     levels : tuple of int
         Numbers of the levels whose users take part.
-    n_users : int
-        How many they are.
     weight : float
         Share of its estimate in the result.
     """
 
     announcement: Announcement
     levels: tuple[int, ...]
-    n_users: int
     weight: float
 
 
@@ -167,20 +165,28 @@ class Server:
         if "blankets" not in parameters:
             every = tuple(range(len(self.levels)))
             copies = parameters.get("copies", parameters.get("sampling_rates", (1.0,) * len(every)))
-            return (Collection(self._announce(copies, plan.blanket_per_user, kind), every, self.n_users, 1.0),)
+            announced = self._announce(self.n_users, copies, plan.blanket_per_user, kind, parameters.get("blanket_cap"))
+            return (Collection(announced, every, 1.0),)
         if self.level_privacy is not None:
             raise ParameterError(
                 "level_privacy", self.level_privacy, f"None for {plan.method}, whose blankets depend on exact n_k"
             )
         rates = (1.0,) * len(self.levels)
         return tuple(
-            Collection(self._announce(rates, parameters["blankets"][k], kind), (k,), n_k, parameters["weights"][k])
+            Collection(self._announce(n_k, rates, parameters["blankets"][k], kind), (k,), parameters["weights"][k])
             for k, n_k in enumerate(plan.problem.level_counts)
             if n_k > 0
         )
 
-    def _announce(self, copies: Sequence[float], blanket_per_user: float, kind: BlanketKind) -> Announcement:
-        return Announcement(self.domain_size, self.set_size, tuple(copies), blanket_per_user, kind)
+    def _announce(
+        self,
+        n_users: int,
+        copies: Sequence[float],
+        blanket_per_user: float,
+        kind: BlanketKind,
+        cap: int | None = None,
+    ) -> Announcement:
+        return Announcement(self.domain_size, self.set_size, n_users, tuple(copies), blanket_per_user, kind, cap)
 
     def estimate_items(
         self,
@@ -194,7 +200,7 @@ class Server:
         for collection, messages in zip(collections, received, strict=True):
             announced = collection.announcement
             counted = tally(messages, self.domain_size)
-            blanket = collection.n_users * announced.blanket_per_user / self.domain_size
+            blanket = announced.n_users * announced.blanket_per_user / self.domain_size
             estimate += collection.weight * (counted.counts - blanket) / self._weight(collection, level_estimates)
             tallies.append(counted)
         return ItemEstimates(estimate, tuple(tallies))
@@ -205,7 +211,7 @@ class Server:
         if len(collection.levels) == len(self.levels):
             weight = level_estimates.weight(copies)
         else:
-            weight = collection.n_users * copies[collection.levels[0]]
+            weight = collection.announcement.n_users * copies[collection.levels[0]]
         if not weight > 0.0:
             raise ParameterError("copies", copies, "positive for some level that users chose")
         return weight

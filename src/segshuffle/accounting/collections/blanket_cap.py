@@ -1,0 +1,86 @@
+r"""What it costs that no client sends more than c blanket messages: a cap, which bounds what a liar can do.
+
+A client redraws its Poisson(m) number until it is at most c. With n' honest clients and T collections the capped
+protocol has, for every theta > 0 (docs/proof.md),
+
+    delta_c(epsilon) <= [delta(epsilon + log(1 - kappa)) + e^epsilon theta]/(1 - kappa),
+    kappa = n' T e^(k - x) (x/k)^k,   k = c + 1 > x = t/n',   t = n' m + sqrt(2 n' m L) + L/3,   L = log(T/theta).
+
+Here e^epsilon theta is a fixed share of the delta asked for, so that one number, kappa, is all there is to choose.
+"""
+
+from __future__ import annotations
+
+import math
+
+from segshuffle.errors import ParameterError
+
+#: e^epsilon theta over the delta asked for.
+TAIL_SHARE = 1e-3
+#: Room for the round-off of kappa's logarithm, far above it.
+_ROUND_OFF = 1e-9
+
+
+def cap_overflow(
+    *, blanket_per_user: float, cap: int, honest_users: int, epsilon: float, delta: float, rounds: int = 1
+) -> float:
+    """Kappa of a cap: about the probability that some honest client has to redraw, in a large collection.
+
+    Parameters
+    ----------
+    blanket_per_user : float
+        m > 0.
+    cap : int
+        Most blanket messages of one client c >= 0.
+    honest_users : int
+        n' >= 1.
+    epsilon, delta : float
+        What is asked of the capped protocol.
+    rounds : int
+        Collections T >= 1.
+
+    Returns
+    -------
+    float
+        Rounded up; 1 where the cap leaves nothing to prove.
+
+    Raises
+    ------
+    ParameterError
+        If the cap is negative or no integer.
+    """
+    if isinstance(cap, bool) or not isinstance(cap, int) or cap < 0:
+        raise ParameterError("blanket_cap", cap, "an integer >= 0")
+    total = honest_users * blanket_per_user
+    log_tail = epsilon + math.log(rounds / (TAIL_SHARE * delta))
+    per_user = (total + math.sqrt(2 * total * log_tail) + log_tail / 3) / honest_users
+    if cap + 1 <= per_user:
+        return 1.0
+    # x/k in one logarithm: k - x - k log(k/x) loses nothing, as long as it is far below 0
+    log_one = (cap + 1) - per_user - (cap + 1) * math.log((cap + 1) / per_user)
+    return min(math.exp(math.log(honest_users * rounds) + log_one * (1 - _ROUND_OFF)) * (1 + _ROUND_OFF), 1.0)
+
+
+def uncapped_target(*, epsilon: float, delta: float, overflow: float) -> tuple[float, float]:
+    """What the protocol without the cap must meet, (epsilon', delta'), so that the capped one meets (epsilon, delta).
+
+    Both are rounded down; not positive where the cap is too small for any protocol.
+    """
+    if overflow >= 1.0:
+        return -math.inf, 0.0
+    return (epsilon + math.log1p(-overflow)) * (1 - 1e-15), delta * (1 - overflow - TAIL_SHARE) * (1 - 1e-15)
+
+
+def capped_delta(*, uncapped: float, delta: float, overflow: float) -> float:
+    """Delta of the capped protocol at epsilon, rounded up.
+
+    Parameters
+    ----------
+    uncapped : float
+        Upper bound of delta without the cap, at epsilon + log(1 - kappa).
+    delta : float
+        What is asked for.
+    overflow : float
+        kappa < 1.
+    """
+    return min((uncapped + TAIL_SHARE * delta) / (1 - overflow) * (1 + 1e-15), 1.0)

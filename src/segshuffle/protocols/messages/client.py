@@ -1,0 +1,79 @@
+"""One client, as it would run: it checks what is announced, and draws every message exactly from a secure source.
+
+The announcement goes in, messages come out. `simulated_clients` draws the same for many clients at once, faster.
+"""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from segshuffle.protocols.messages import exact
+from segshuffle.protocols.messages.announcement import Announcement
+from segshuffle.protocols.messages.checks import checked_items
+from segshuffle.protocols.messages.verification import Demand, check_announcement
+
+
+@dataclass(frozen=True)
+class Client:
+    """One user's side of both rounds.
+
+    Parameters
+    ----------
+    items : sequence of int
+        Items that the user holds.
+    level : int
+        Number of its privacy level, from 0.
+    demand : Demand
+        What it asks of round 2.
+    level_demand : Demand or None
+        What it asks of round 1 for its level; None sends the level in any case.
+    below : callable
+        Uniform whole numbers below a given one; tests put their own here.
+    """
+
+    items: Sequence[int]
+    level: int
+    demand: Demand
+    level_demand: Demand | None = None
+    below: exact.Below = secrets.randbelow
+
+    def send_level(self, announcement: Announcement) -> list[int]:
+        """Round 1: messages in random order, each the number of a level.
+
+        Raises
+        ------
+        RefusedError
+            If the announcement gives the level less than is asked for.
+        """
+        # one level is no secret
+        if self.level_demand is not None and announcement.domain_size > 1:
+            check_announcement(announcement, self.level_demand, 0)
+        return self._messages(announcement, (self.level,), announcement.copies[0])
+
+    def send_items(self, announcement: Announcement) -> list[int]:
+        """Round 2: messages in random order, each an item.
+
+        Raises
+        ------
+        RefusedError
+            If the announcement gives the user less than is asked for.
+        DataError
+            If the items are not what the announcement is about.
+        ParameterError
+            If the user's level is not announced.
+        """
+        sets = self.demand.assumptions.sets
+        checked_items([list(self.items)], announcement.domain_size, announcement.set_size, sets=sets)
+        check_announcement(announcement, self.demand, self.level)
+        return self._messages(announcement, self.items, announcement.copies[self.level])
+
+    def _messages(self, announcement: Announcement, items: Sequence[int], copies: float) -> list[int]:
+        whole = math.floor(copies)
+        more = Fraction(copies) - whole
+        own = [item for item in items for _ in range(whole + exact.bernoulli(more, self.below))]
+        blanket = [] if announcement.dummies is None else announcement.dummies.sample(self.below)
+        return exact.shuffled(own + blanket, self.below)

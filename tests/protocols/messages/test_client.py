@@ -1,0 +1,261 @@
+"""The client as it would run: exact draws, by enumeration of its integers, and what it sends against the simulator.
+
+False alarms: as in test_equivalence, whose comparison is used; 6 more p-values.
+"""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections import Counter
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from segshuffle.accounting.collections.poisson_pair import ItemPair
+from segshuffle.errors import DataError, ParameterError, RefusedError
+from segshuffle.protocols.base import Problem
+from segshuffle.protocols.messages import (
+    Announcement,
+    Client,
+    Demand,
+    Outbox,
+    Shuffler,
+    SimulatedClients,
+    exact,
+    tally,
+)
+from segshuffle.protocols.messages.blankets import BinomialBlanket, PoissonBlanket
+
+ALARM = 1e-9
+#: Asks for nothing that the tests of the draws would have to meet.
+ANYTHING = Demand(100.0, 0.999999)
+
+
+class DeeperError(Exception):
+    """The path that is followed has another branch here."""
+
+
+def enumerated(draw: Callable[[exact.Below], Any], stop: Callable[[int, int], bool] = lambda n, value: False):
+    """Law of a draw over all integers that it can be given, exactly; paths on which `stop(n, value)` is true are lost.
+
+    Walks the tree of all answers of ``below``: each of its n values has probability 1/n.
+    """
+    law: Counter = Counter()
+    paths: list[tuple[int, ...]] = [()]
+    while paths:
+        path = paths.pop()
+        sizes: list[int] = []
+
+        def below(n, path=path, sizes=sizes):
+            sizes.append(n)
+            if len(sizes) > len(path):
+                raise DeeperError
+            return path[len(sizes) - 1]
+
+        try:
+            result = draw(below)
+        except DeeperError:
+            n = sizes[-1]
+            paths += [(*path, value) for value in range(n) if not stop(n, value)]
+            continue
+        law[result] += Fraction(1, math.prod(sizes))
+    return law
+
+
+# -- exact draws -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("p", [Fraction(0), Fraction(1), Fraction(3, 8), Fraction(5, 7)])
+def test_bernoulli_by_enumeration(p):
+    assert enumerated(lambda below: exact.bernoulli(p, below))[True] == p
+
+
+@given(rate=st.floats(1e-300, 1.0))
+def test_a_rate_is_the_number_that_the_accountant_uses(rate):
+    """A double is a fraction: exactly its numerator of the denominator's integers say yes."""
+    asked: list[int] = []
+    numerator = Fraction(rate).numerator
+    assert exact.bernoulli(Fraction(rate), lambda n: asked.append(n) or numerator - 1)
+    assert not exact.bernoulli(Fraction(rate), lambda n: asked.append(n) or numerator)
+    assert {Fraction(numerator, n) for n in asked} == {Fraction(rate)}
+
+
+@given(copies=st.floats(1e-120, 64.0), mean=st.floats(1e-3, 1e3), n=st.integers(1, 10**6), d=st.integers(2, 10**6))
+def test_what_is_sampled_is_on_the_safe_side_of_what_is_accounted(copies, mean, n, d):
+    """In exact fractions: as many copies as accounted, no smaller blanket than accounted."""
+    pair = ItemPair(1.0, copies)
+    assert Fraction(copies) - math.floor(copies) == Fraction(pair.fraction)
+    sampled = Fraction(mean) * n / d
+    accounted = Fraction(Problem(d, 1, (1.0,), (n,), 0.1).honest_mean(mean))
+    assert sampled * (1 - Fraction(1, 2**52)) <= accounted <= sampled
+
+
+@pytest.mark.parametrize("pieces", [1, 2])
+def test_poisson_by_enumeration(pieces):
+    """The number k, at the first attempt of every piece, has probability 2^-pieces mean^k/k!: Poisson after rejection.
+
+    With 2 mean/pieces = 3/4 the j-th acceptance asks for an integer below 4 j, and coins for one below 2.
+    """
+    mean = Fraction(3, 8) * pieces
+    most = 3 // pieces
+    law = enumerated(lambda below: draw_once(mean, below, most), stop=lambda n, value: n > 2 and value >= 3)
+    for k in range(most + 1):
+        assert law[k] == Fraction(1, 2**pieces) * mean**k / math.factorial(k)
+
+
+def draw_once(mean, below, most):
+    """The number, or a mark if some piece threw more than `most` heads."""
+    heads = 0
+
+    def counting(n):
+        nonlocal heads
+        value = below(n)
+        heads = heads + 1 if n == 2 and value else 0
+        if heads > most:
+            raise OverflowError
+        return value
+
+    try:
+        return exact.poisson(mean, counting)
+    except OverflowError:
+        return "more"
+
+
+def test_a_client_by_enumeration():
+    """Joint law of a client's counters: its own message at rate 1/2, and independent Poisson(3/16) dummies."""
+    announcement = Announcement(2, 1, 1, (0.5,), 0.375, "poisson")
+
+    def counters(below):
+        def at_most_two(n):
+            value = below(n)
+            heads.append(n == 2 and value)
+            if heads[1:4] == [True] * 3:  # after the client's own coin
+                raise OverflowError
+            return value
+
+        heads: list[bool] = []
+        try:
+            sent = Client((1,), 0, ANYTHING, below=at_most_two).send_items(announcement)
+        except OverflowError:
+            return "more"
+        return sent.count(0), sent.count(1)
+
+    # the third acceptance asks below 12 and is not reached; a client shuffles at most three messages: below 2 and 3
+    law = enumerated(counters, stop=lambda n, value: n in (4, 8) and value >= 3)
+
+    def poisson(k):
+        return Fraction(3, 16) ** k / math.factorial(k)
+
+    for first, second in [(0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2)]:
+        silent = poisson(first) * poisson(second)
+        spoke = poisson(first) * poisson(second - 1) if second else 0
+        assert law[first, second] == (silent + spoke) / 4  # its coin, and the first coin of the rejection
+
+
+def test_every_order_is_equally_likely():
+    law = enumerated(lambda below: tuple(exact.shuffled([1, 2, 3], below)))
+    assert set(law.values()) == {Fraction(1, 6)}
+    assert len(law) == 6
+
+
+def test_binomial_blanket_by_enumeration():
+    law = enumerated(lambda below: tuple(BinomialBlanket(1.5, 2).sample(below)))
+    assert law[()] == Fraction(1, 16)
+    assert law[(0,)] == law[(1,)] == Fraction(3, 16)
+    assert law[(0, 1)] == Fraction(9, 64)
+
+
+@pytest.mark.parametrize("mean", [0.3, 6.7])
+def test_poisson_from_the_secure_source(mean):
+    runs = 1000
+    drawn = np.array([exact.poisson(Fraction(mean), secrets.randbelow) for _ in range(runs)])
+    cells = np.arange(stats.poisson.ppf(1e-2, mean), stats.poisson.isf(1e-2, mean) + 1)
+    expected = runs * np.diff(stats.poisson.cdf([-1, *cells[:-1], np.inf], mean))
+    seen = np.histogram(drawn, bins=[-1, *(cells[:-1] + 0.5), np.inf])[0]
+    assert stats.chisquare(seen, expected).pvalue > ALARM
+
+
+def test_a_cap_redraws():
+    """Given at most c, the number has the Poisson weights."""
+    rng = np.random.default_rng(31)
+    blanket = PoissonBlanket(1.5, 3, cap=2)
+    below = rng.integers
+    drawn = np.bincount([len(blanket.sample(lambda n: int(below(n)))) for _ in range(1000)], minlength=3)
+    expected = np.array([1, 1.5, 1.125]) / 3.625
+    assert drawn.size == 3
+    assert stats.chisquare(drawn, 1000 * expected).pvalue > ALARM
+    assert blanket.simulate(1000, rng) <= 2000
+    simulated = np.bincount([blanket.simulate(1, rng) for _ in range(1000)], minlength=3)
+    assert stats.chisquare(simulated, 1000 * expected).pvalue > ALARM
+
+
+# -- the client against the simulator ----------------------------------------------------------------------------------
+
+
+@pytest.mark.quick(1)
+@pytest.mark.parametrize("kind", ["poisson", "binomial"])
+def test_simulated_clients_send_what_clients_send(kind, monkeypatch):
+    monkeypatch.setattr("segshuffle.protocols.messages.client.check_announcement", lambda *_: 0.0)
+    announcement = Announcement(3, 2, 3, (0.4, 1.5), 0.8, kind)
+    users = [((0, 1), 0), ((2, 0), 1), ((1, 2), 1)]
+    rng, runs = np.random.default_rng(32), 700
+    one, other = Counter(), Counter()
+    items, levels = np.array([items for items, _ in users]), np.array([level for _, level in users])
+    for _ in range(runs):
+        sent = [Client(items, level, ANYTHING).send_items(announcement) for items, level in users]
+        one[counted(announcement, [Outbox(messages) for messages in sent], rng)] += 1
+        other[counted(announcement, [SimulatedClients(items, levels).send_items(announcement, rng)], rng)] += 1
+    cells = [cell for cell in one | other if one[cell] + other[cell] >= 20]
+    table = [[law[cell] for cell in cells] for law in (one, other)]
+    rest = [runs - sum(row) for row in table]
+    assert len(cells) > 10
+    assert stats.chi2_contingency([[*row, more] for row, more in zip(table, rest, strict=True)]).pvalue > ALARM
+
+
+def counted(announcement, outboxes, rng):
+    with Shuffler(announcement.wire, rng) as shuffler:
+        for outbox in outboxes:
+            shuffler.collect(outbox)
+        with shuffler.release() as messages:
+            return tuple(tally(messages, announcement.domain_size).counts.tolist())
+
+
+# -- refusals ----------------------------------------------------------------------------------------------------------
+
+GOOD = Announcement(17, 4, 5000, (0.5, 1.0), 4.0, "poisson")
+
+
+def test_round_one_sends_the_level():
+    sent = Client((3,), 1, ANYTHING, Demand(1.0, 1e-6)).send_level(Announcement(3, 1, 5000, (1.0,), 2.0, "poisson"))
+    assert 1 in sent
+    assert Client((3,), 2, ANYTHING).send_level(Announcement(3, 1, 5000, (1.0,), 0.0, "poisson")) == [2]
+    one_level = Announcement(1, 1, 5000, (1.0,), 0.0, "poisson")
+    assert Client((3,), 0, ANYTHING, Demand(1.0, 1e-6)).send_level(one_level) == [0]
+    with pytest.raises(RefusedError, match="epsilon = 1 and delta = 1e-06"):
+        Client((3,), 1, ANYTHING, Demand(1.0, 1e-6)).send_level(Announcement(3, 1, 50, (1.0,), 0.5, "poisson"))
+
+
+@pytest.mark.parametrize(
+    ("items", "level", "error", "message"),
+    [
+        ((1, 2, 3), 0, DataError, "3 items; every user must hold set_size = 4"),
+        ((1, 2, 3, 17), 0, DataError, "holds item 17"),
+        ((1, 2, 3, 3), 0, DataError, "item 3 twice"),
+        ((1, 2, 3, 4), 2, ParameterError, "level = 2"),
+        ((1, 2, 3, 4), -1, ParameterError, "level = -1"),
+    ],
+)
+def test_nothing_is_sent_that_is_not_announced(items, level, error, message):
+    with pytest.raises(error, match=message):
+        Client(items, level, ANYTHING).send_items(GOOD)
+
+
+def test_the_source_is_secure_unless_a_test_puts_its_own():
+    assert Client((1,), 0, ANYTHING).below is secrets.randbelow
