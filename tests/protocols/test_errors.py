@@ -19,6 +19,7 @@ import pytest
 from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
 from segshuffle.protocols.base import Plan, Problem, Sample, assignment_variance, blanket_variance
 from segshuffle.protocols.listed import competitor_names
+from segshuffle.protocols.recentring import recentred, recentred_mse
 from segshuffle.protocols.registry import competitor
 from segshuffle.protocols.segmented import Segmented, plan_at
 from segshuffle.protocols.subset_exponential import SubsetExponential, subset_error
@@ -197,6 +198,19 @@ def test_simulation_is_unbiased_and_has_the_expected_error(name, sample):
     assert abs(squared.mean() - expected) <= STANDARD_ERRORS * error_of_mean
     # 10 % off would be seen: the comparison has power
     assert error_of_mean * STANDARD_ERRORS < 0.1 * expected
+    check_recentring(method, plan, sample, estimates)
+
+
+def check_recentring(method, plan, sample, estimates):
+    """The closed form after recentring on the same draws, and the variance of the sum that it takes away."""
+    moved = recentred(estimates, set_size=2)
+    np.testing.assert_allclose(moved.sum(axis=1), 2.0, rtol=1e-9)
+    squared = ((moved - sample.frequencies) ** 2).sum(axis=1)
+    limit = STANDARD_ERRORS * squared.std(ddof=1) / math.sqrt(REPETITIONS)
+    assert abs(squared.mean() - recentred_mse(method, plan, sample.item_counts)) <= limit
+    spread = (estimates.sum(axis=1) - 2) ** 2
+    limit = STANDARD_ERRORS * spread.std(ddof=1) / math.sqrt(REPETITIONS)
+    assert abs(spread.mean() - method.sum_variance(plan, sample.item_counts)) <= limit + 1e-20
 
 
 def test_one_fixed_assignment_is_biased_by_its_imbalance(sample):

@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -12,10 +13,12 @@ from scipy import stats
 from segshuffle.accounting.collections.poisson_calibration import least_blanket_mean
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.protocols.almost_single_message import AlmostSingleMessage, Hash, published_mean
+from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.augmented_shuffling import AugmentedShuffling
 from segshuffle.protocols.base import Problem, Sample
 from segshuffle.protocols.correlated_noise import CorrelatedNoise
 from segshuffle.protocols.fake_users import FakeUsers
+from segshuffle.protocols.recentring import can_recentre, recentred_mse
 from segshuffle.protocols.registry import proven_methods
 
 ONE = Problem(domain_size=60, set_size=2, levels=(1.0, 2.0), level_counts=(50, 30), delta=1e-4)
@@ -185,3 +188,30 @@ def test_correlated_noise_counts_its_messages():
     assert plan.messages_per_user == pytest.approx(2 + 60 * 2 * sum(means) / 80, rel=1e-9)
     with pytest.raises(ParameterError, match=r"^flood_share = 1"):
         CorrelatedNoise(1.0)
+
+
+@pytest.mark.parametrize("method", [AugmentedShuffling(), *proven_methods().values()], ids=lambda m: m.name)
+def test_variance_of_the_sum_of_proven_estimates(method):
+    """Against the spread of simulated sums; that of a method with no randomness in the sum is 0."""
+    problem = Problem(domain_size=9, set_size=2, levels=(0.5, 1.0, 2.0), level_counts=(60, 90, 50), delta=1e-4)
+    items = np.sort(np.argsort(np.random.default_rng(6).random((200, 9)), axis=1)[:, :2], axis=1)
+    counts = np.bincount(items.ravel(), minlength=9)
+    # any split of the holders over levels that sums to 2 n_k items
+    shares = np.stack([np.bincount(part.ravel(), minlength=9) for part in np.split(items, [60, 150])])
+    sample = Sample(items=items, domain_size=9, level_item_counts=np.tile(shares, (1000, 1, 1)))
+    plan = method.plan(problem)
+    if method.name == "subexp-shuffle":
+        sample = Sample(items=items, domain_size=9, level_item_counts=shares[None])
+    sums = method.simulate(plan, sample, np.random.default_rng(7)).sum(axis=1) - 2
+    expected = method.sum_variance(plan, counts)
+    limit = stats.norm.isf(FALSE_ALARM / 2 / 10) * (sums**2).std() / math.sqrt(sums.size)
+    assert abs((sums**2).mean() - expected) <= limit + 1e-20
+    assert expected == 0 or limit < 0.5 * expected
+
+
+def test_recentring_leaves_sets_of_at_most_s_alone():
+    assert can_recentre(ONE)
+    assert not can_recentre(replace(ONE, assumptions=Assumptions(sets="at-most")))
+    # collisions are pairwise independent only: no closed form
+    plan = AlmostSingleMessage().plan(ONE)
+    assert recentred_mse(AlmostSingleMessage(), plan, np.full(60, 2)) is None

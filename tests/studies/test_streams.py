@@ -21,6 +21,7 @@ CONFIG = {
     "seed": 5,
     "repetitions": REPETITIONS,
     "repetition_block": BLOCK,
+    "recentring": False,
     "delta_times_n": 0.4,
     "levels": [0.5, 1.0, 2.0],
     "splits": {"S1": [0.25, 0.5, 0.25], "S2": [0.25, 0.5, 0.25]},

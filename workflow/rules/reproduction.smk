@@ -60,6 +60,7 @@ rule simulate:
             "seed",
             "repetitions",
             "repetition_block",
+            "recentring",
             "delta_times_n",
             "levels",
             "splits",

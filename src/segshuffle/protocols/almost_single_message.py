@@ -219,6 +219,14 @@ class AlmostSingleMessage:
         """Closed form: dummies and collisions with other items, whatever the levels."""
         return self._error(plan, item_counts)
 
+    def sum_variance(self, plan: Plan, item_counts: IntArray) -> float | None:
+        """Variance of the number of dummies; None where items are hashed, since collisions are pairwise independent."""
+        if plan.parameters["prime"]:
+            return None
+        part = plan.blanket_per_user % 1.0
+        one = plan.blanket_per_user if self.accounting == "proven" else part * (1 - part)
+        return one / plan.problem.n_users
+
     def _error(self, plan: Plan, item_counts: IntArray | FloatArray) -> float:
         hashing, n_users = _hash_of(plan), plan.problem.n_users
         held, hit = float(item_counts.sum()), 1 / hashing.buckets

@@ -58,6 +58,10 @@ class AugmentedShuffling:
         """Closed form, whatever the levels."""
         return _error(plan.problem, plan.parameters["kept"], plan.parameters["odds"], item_counts)
 
+    def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
+        """The same: counters are independent."""
+        return self.expected_mse(plan, item_counts)
+
 
 def _error(problem: Problem, kept: float, odds: float, item_counts: IntArray | FloatArray) -> float:
     sampling = float(item_counts.sum()) * kept * (1 - kept)

@@ -30,6 +30,7 @@ from segshuffle.protocols.base import (
     blanket_variance,
     draw_blanket,
     exchanged_items,
+    total_variance,
 )
 from segshuffle.protocols.declared import Declared
 
@@ -105,6 +106,11 @@ class BallsIntoBins:
         n_users = plan.problem.n_users
         return _variance(n_users, plan.blanket_per_user, item_counts.size, self.analysis) / n_users**2
 
+    def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
+        """Variance of the number of blanket messages."""
+        n_users = plan.problem.n_users
+        return _total_variance(n_users, plan.blanket_per_user, self.analysis) / n_users**2
+
 
 def _kind(analysis: str) -> str:
     return "exact" if analysis == "proven" else "published"
@@ -115,6 +121,11 @@ def _variance(n_users: int, blanket_per_user: float, domain_size: int, analysis:
     if analysis == "proven":
         return n_users * blanket_per_user
     return blanket_variance(n_users, blanket_per_user, domain_size)
+
+
+def _total_variance(n_users: int, blanket_per_user: float, analysis: str) -> float:
+    """Variance of the number of blanket messages, binomial or Poisson."""
+    return n_users * blanket_per_user if analysis == "proven" else total_variance(n_users, blanket_per_user)
 
 
 def _blanket_noise(
@@ -219,6 +230,16 @@ class SeparateBallsIntoBins:
             if n > 0
         )
         return float(noise + assignment_variance(item_counts, counts, per_message))
+
+    def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
+        """Variance of the numbers of blanket messages; every level's items sum to s."""
+        counts, blankets, weights = plan.problem.level_counts, plan.parameters["blankets"], plan.parameters["weights"]
+        parts = (
+            (w / n) ** 2 * _total_variance(n, m, self.analysis)
+            for w, n, m in zip(weights, counts, blankets, strict=True)
+            if n > 0
+        )
+        return float(sum(parts))
 
 
 OPTIONS = {

@@ -226,6 +226,10 @@ class Method(Protocol):
         """Expected squared error against the sample's frequencies, over levels at random and the protocol's coins."""
         ...
 
+    def sum_variance(self, plan: Plan, item_counts: IntArray) -> float | None:
+        """Variance of the sum of all estimates where every user holds s items; None where no closed form is known."""
+        ...
+
 
 def exchanged_items(domain_size: int, set_size: int) -> int:
     """Number of item pairs in which two users' sets can differ: min(s, d - s)."""
@@ -236,6 +240,11 @@ def blanket_variance(n_users: int, blanket_per_user: float, domain_size: int) ->
     """Sum over items of the variance of the binomial blanket's counters: n m (1 - m/(d ceil(m)))."""
     _, gamma = blanket_slots(blanket_per_user)
     return n_users * blanket_per_user * (1.0 - gamma / domain_size)
+
+
+def total_variance(n_users: int, blanket_per_user: float) -> float:
+    """Variance of the number of messages of the binomial blanket: n m (1 - m/ceil(m))."""
+    return n_users * blanket_per_user * (1.0 - blanket_slots(blanket_per_user)[1])
 
 
 def draw_blanket(

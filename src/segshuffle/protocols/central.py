@@ -76,6 +76,10 @@ class GaussianCurator:
         counts = np.asarray(plan.problem.level_counts, dtype=float)
         return self._terms(plan.problem, item_counts).error(weights, counts)
 
+    def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
+        """Variance of the noise of all counters."""
+        return plan.problem.domain_size / float(np.dot(plan.problem.level_counts, plan.parameters["weights"])) ** 2
+
 
 METHODS = (
     Declared(

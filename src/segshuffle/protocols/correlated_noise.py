@@ -81,6 +81,10 @@ class CorrelatedNoise:
         """Closed form, which no item and no level changes."""
         return plan.mse_bound
 
+    def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
+        """The same: counters are independent."""
+        return plan.mse_bound
+
 
 def _mean(shape: float, odds: float) -> float:
     """Mean of the negative binomial law NB(shape, odds)."""

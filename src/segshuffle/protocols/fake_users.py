@@ -88,6 +88,10 @@ class FakeUsers:
         """Closed form, which no item and no level changes."""
         return plan.mse_bound
 
+    def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
+        """The same: columns are independent."""
+        return plan.mse_bound
+
 
 OPTIONS = {
     "fakes_per_user": {

@@ -321,6 +321,10 @@ class PoissonSegmented:
         )
         return terms.error(np.asarray(plan.parameters["copies"]), np.asarray(problem.level_counts, dtype=float))
 
+    def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
+        """The error without the imbalance of levels, which sums to nothing: counters are independent."""
+        return self.expected_mse(plan, np.zeros(plan.problem.domain_size))
+
 
 def attained(problem: Problem, copies: Sequence[float] | FloatArray) -> bool:
     """Whether some neighbouring users reach the bound by `Problem.pairs`, so that no smaller delta is valid.

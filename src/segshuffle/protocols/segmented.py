@@ -26,6 +26,7 @@ from segshuffle.protocols.base import (
     binomial_variance,
     blanket_variance,
     draw_blanket,
+    total_variance,
 )
 from segshuffle.protocols.declared import Declared
 
@@ -131,6 +132,13 @@ class Segmented:
     def expected_mse(self, plan: Plan, item_counts: IntArray) -> float:
         """Closed form of `simulate`'s mean squared error."""
         return expected_mse(plan.problem, plan.blanket_per_user, plan.parameters["sampling_rates"], item_counts)
+
+    def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
+        """Variance of the number of blanket messages, and of the users' own sampling."""
+        problem = plan.problem
+        rates, counts = np.asarray(plan.parameters["sampling_rates"]), np.asarray(problem.level_counts, dtype=float)
+        own = problem.set_size * sum(n * binomial_variance(r) for n, r in zip(counts, rates, strict=True))
+        return float(total_variance(problem.n_users, plan.blanket_per_user) + own) / float(counts @ rates) ** 2
 
 
 def plan_at(problem: Problem, blanket_per_user: float, rates: tuple[float, ...]) -> Plan:

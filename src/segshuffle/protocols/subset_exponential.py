@@ -205,6 +205,10 @@ class SubsetExponential:
         """Closed form of `simulate`'s mean squared error."""
         return self._error(plan.problem, plan.parameters["subset_size"], plan.parameters["local_epsilon"])
 
+    def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
+        """None at all: every report has as many items."""
+        return 0.0
+
 
 def _proven_local_epsilon(problem: Problem, subset_size: int) -> float:
     """Largest local epsilon whose proven blanket bound meets the lowest level, rounded down; never below that level."""

@@ -72,14 +72,15 @@ def test_plans_hold_every_curve_point_and_the_libraries_own_numbers(case):
     plans = plans_of(config, scenario.setting)
     tasks = tasks_of(config, scenario, "published", plans)
     assert [task.plan.blanket_per_user for task in tasks if task.role == "grid"] == blanket_grid(config)
-    assert len(tasks) == len(blanket_grid(config)) + 1 + len(COMPETITORS)
+    assert len(tasks) == len(blanket_grid(config)) + 2 * (1 + len(COMPETITORS))
     problem = problem_of(config, scenario.setting, "S1")
     for task in tasks[: len(blanket_grid(config))]:
         own = Segmented(task.plan.blanket_per_user).plan(problem)
         assert tuple(task.plan.parameters["sampling_rates"]) == own.parameters["sampling_rates"]
         assert task.plan.mse_bound == own.mse_bound
-    assert {task.role for task in tasks[len(blanket_grid(config)) :]} == {"best"}
-    assert [task.method.name for task in tasks[-len(COMPETITORS) :]] == list(COMPETITORS)
+    assert {task.role for task in tasks[len(blanket_grid(config)) :]} == {"best", "recentred"}
+    for role in ("best", "recentred"):
+        assert [task.method.name for task in tasks if task.role == role] == ["segmented", *COMPETITORS]
 
 
 def test_plans_do_not_depend_on_the_number_of_jobs(case):
@@ -92,7 +93,7 @@ def test_every_method_m_and_repetition_has_its_row(case):
     table = simulated(config, scenario, population)
     sizes = table.groupby(["method", "blanket_per_user", "role"]).size()
     assert set(sizes) == {config["repetitions"]}
-    assert len(sizes) == len(blanket_grid(config)) + 1 + len(COMPETITORS)
+    assert len(sizes) == len(blanket_grid(config)) + 2 * (1 + len(COMPETITORS))
     assert np.isfinite(table["squared_error"]).all()
     assert (table["squared_error"] > 0).all()
     assert list(table["repetition"][: config["repetitions"]]) == list(range(config["repetitions"]))

@@ -13,6 +13,7 @@ from segshuffle.arrays import FloatArray
 from segshuffle.datasets.population import Population
 from segshuffle.pipeline.design import Scenario
 from segshuffle.pipeline.jobs import to_json
+from segshuffle.protocols.recentring import recentred_mse
 from segshuffle.studies.reproduction.columns import COLUMNS
 from segshuffle.studies.reproduction.simulation import Task
 
@@ -36,8 +37,6 @@ def summarise(
 
 def _row(scenario: Scenario, accounting: str, population: Population, task: Task, values: FloatArray) -> dict[str, Any]:
     """What the table says of one curve point, from its squared errors, shape (repetitions,)."""
-    # no closed form is known for the error after projection
-    known = task.role != "projected"
     return {
         "accounting": accounting,
         "dataset": scenario.setting.dataset,
@@ -52,13 +51,23 @@ def _row(scenario: Scenario, accounting: str, population: Population, task: Task
         "messages_per_user": task.plan.messages_per_user,
         "mse_mean": float(values.mean()),
         "mse_stderr": float(values.std(ddof=1) / np.sqrt(values.size)),
-        "mse_expected": task.method.expected_mse(task.plan, population.item_counts) if known else math.nan,
+        "mse_expected": _closed_form(task, population),
         "mse_bound": task.plan.mse_bound,
         "repetitions": values.size,
         "kind": task.plan.kind,
         "source": population.source,
         "parameters": to_json(task.plan.parameters, sort_keys=True),
     }
+
+
+def _closed_form(task: Task, population: Population) -> float:
+    """Expected squared error; nan where none is known, as after projection."""
+    if task.role == "projected":
+        return math.nan
+    if task.role == "recentred":
+        found = recentred_mse(task.method, task.plan, population.item_counts)
+        return math.nan if found is None else found
+    return task.method.expected_mse(task.plan, population.item_counts)
 
 
 def collect(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
@@ -72,9 +81,10 @@ def collect(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     table = pd.concat(tables, ignore_index=True)
     if table.duplicated(KEY).any():
         raise ValueError(f"rows with the same key: {table[table.duplicated(KEY)][KEY].to_dict('records')}")
-    closed = table.loc[table["role"] != "projected", "mse_expected"]
-    numbers = table[["mse_mean", "mse_stderr", "mse_bound"]].to_numpy()
-    if not (np.isfinite(numbers).all() and np.isfinite(closed).all()):
+    numbers = table[["mse_mean", "mse_stderr", "mse_expected", "mse_bound"]].to_numpy()
+    unknown = table["role"].isin(["projected", "recentred"]) & table["mse_expected"].isna()
+    numbers[unknown.to_numpy(), 2] = 0.0
+    if not np.isfinite(numbers).all():
         raise ValueError("an error in the table is not finite")
     return table
 

@@ -12,13 +12,15 @@ COLUMNS = {
     "split": "how the users are split over the levels",
     "method": "segmented is the paper's protocol, poisson* are ours, curator* are trusted; the others are competitors",
     "role": "grid = at an m of the grid; best = at the m that the method chose (segmented: optimizeParameter, least "
-    "error bound); budget = at the best m within max_messages; projected = best, projected onto possible frequencies",
+    "error bound); budget = at the best m within max_messages; recentred = best, moved to sum to s; projected = best, "
+    "projected onto possible frequencies",
     "max_messages": "budget of expected messages per user; empty without one",
     "blanket_per_user": "m, expected blanket messages per user, 0 without a blanket",
     "messages_per_user": "expected messages per user, blanket and data together",
     "mse_mean": "mean over repetitions of sum_j (estimate_j - w_j)^2, w the sample's own frequencies (Monte Carlo)",
     "mse_stderr": "its standard error",
-    "mse_expected": "closed form of the same expectation, levels assigned at random (exact); none after projection",
+    "mse_expected": "closed form of the same expectation, levels assigned at random (exact); none after projection, "
+    "nor after recentring where items are hashed",
     "mse_bound": "the bound that the method optimises (segmented: the paper's bound of section 5.2)",
     "repetitions": "number of repetitions behind the mean",
     "kind": "kind of the privacy numbers behind the row: published = as a paper states it, not proven; upper = proven; "

@@ -107,7 +107,7 @@ def ratios(table: pd.DataFrame) -> pd.DataFrame:
     """Error of every competitor over the paper's protocol's least on the grid, one row per panel and method."""
     paper = table["method"] == "segmented"
     ours = table[paper & (table["role"] == "grid")].groupby(PANEL)["mse_mean"].min()
-    others = table[~paper].set_index(PANEL)
+    others = table[~paper & (table["role"] == "best")].set_index(PANEL)
     return others.assign(ratio=others["mse_mean"] / ours.reindex(others.index)).reset_index()
 
 

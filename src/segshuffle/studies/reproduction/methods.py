@@ -14,8 +14,8 @@ from segshuffle.protocols.registry import competitor, proven_curves, proven_meth
 from segshuffle.protocols.segmented import Segmented
 
 #: What a row of the tidy table is: a point over the grid of m, the method's own best m, the best within a budget of
-#: messages, or the estimates of "best" projected onto possible frequencies.
-ROLES = ("grid", "best", "budget", "projected")
+#: messages, or the estimates of "best" moved to sum to s, or projected onto possible frequencies.
+ROLES = ("grid", "best", "budget", "recentred", "projected")
 #: Roles of the methods that are drawn over m; competitors and references have their best m alone.
 _CURVE = ("grid", "best")
 _CURVES = {

@@ -110,7 +110,7 @@ class Panels:
         if self._config and (reason := departure(self._config, place, rows)):
             raise NotRunError(f"{dataset}, n = {n}, s = {set_size}, {split}: {reason}")
         curve = rows[(rows["method"] == "segmented") & (rows["role"] == "grid")].sort_values("blanket_per_user")
-        others = rows[rows["method"].isin(paper_competitors())]
+        others = rows[rows["method"].isin(paper_competitors()) & (rows["role"] == "best")]
         return Panel(
             name=f"{dataset} n={n} s={set_size} {split}",
             blanket=curve["blanket_per_user"].to_numpy(),

@@ -16,15 +16,19 @@ from segshuffle.pipeline.progress import parallel
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.base import Method, Plan, Sample
 from segshuffle.protocols.projection import project
+from segshuffle.protocols.recentring import can_recentre, recentred
 from segshuffle.studies.reproduction.methods import lineup
 from segshuffle.studies.reproduction.planning import Plans, problem_of
+
+#: What is done to the estimates of "best" in a role of its own.
+_AFTERWARDS = {"recentred": recentred, "projected": project}
 
 
 class Task(NamedTuple):
     """One curve point: a method with its plan.
 
-    `role` is one of `methods.ROLES`, `max_messages` the budget of the search (None: no budget); "projected" projects
-    the estimates onto possible frequencies, which no other number of the reproduction does.
+    `role` is one of `methods.ROLES`, `max_messages` the budget of the search (None: no budget); "recentred" and
+    "projected" change the estimates afterwards, which no other number of the reproduction does.
     """
 
     method: Method
@@ -42,6 +46,8 @@ def tasks_of(config: Config, scenario: Scenario, accounting: str, plans: Plans) 
         plan = Plan.from_dict(problem, point["plan"])
         method, roles = entries[plan.method]
         tasks.append(Task(method, plan, point["role"], point["max_messages"]))
+        if point["role"] == "best" and config["recentring"] and can_recentre(problem):
+            tasks.append(Task(method, plan, "recentred"))
         if point["role"] == "best" and "projected" in roles:
             tasks.append(Task(method, plan, "projected"))
     return tasks
@@ -106,13 +112,13 @@ def _role_of(task: Task) -> tuple[str, ...]:
         return "grid", repr(task.plan.blanket_per_user)
     if task.role == "budget":
         return "budget", repr(task.max_messages)
-    # the same draws before and after: the difference is the projection's alone
+    # the same draws before and after: the difference is recentring's or the projection's alone
     return ("best",)
 
 
 def _squared_errors(task: Task, sample: Sample, seed: int, role: tuple[str | int, ...]) -> np.ndarray:
     """Squared error of every repetition of a block: sum over items against the sample's own frequencies."""
     estimates = task.method.simulate(task.plan, sample, stream(seed, "protocol", *role))
-    if task.role == "projected":
-        estimates = project(estimates, set_size=task.plan.problem.set_size)
+    if task.role in _AFTERWARDS:
+        estimates = _AFTERWARDS[task.role](estimates, set_size=task.plan.problem.set_size)
     return np.asarray(((estimates - sample.frequencies) ** 2).sum(axis=1))
