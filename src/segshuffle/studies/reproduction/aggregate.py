@@ -81,10 +81,9 @@ def collect(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     table = pd.concat(tables, ignore_index=True)
     if table.duplicated(KEY).any():
         raise ValueError(f"rows with the same key: {table[table.duplicated(KEY)][KEY].to_dict('records')}")
-    numbers = table[["mse_mean", "mse_stderr", "mse_expected", "mse_bound"]].to_numpy()
     unknown = table["role"].isin(["projected", "recentred"]) & table["mse_expected"].isna()
-    numbers[unknown.to_numpy(), 2] = 0.0
-    if not np.isfinite(numbers).all():
+    numbers = [table["mse_mean"], table["mse_stderr"], table["mse_bound"], table.loc[~unknown, "mse_expected"]]
+    if not all(np.isfinite(column).all() for column in numbers):
         raise ValueError("an error in the table is not finite")
     return table
 
