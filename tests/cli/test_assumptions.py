@@ -40,6 +40,23 @@ def test_the_published_analysis_covers_none_of_it(capsys, option):
     assert "only the Poisson blanket is analysed beyond that" in capsys.readouterr().err
 
 
+def test_equal_copies_are_planned_and_simulated(capsys, tmp_path):
+    collection = f"--domain-size 10 {COLLECTION} --equal-copies"
+    found = answer(capsys, f"plan --set-size 2 {collection}")
+    assert len(set(found["sampling_rates"])) == 1
+    items, levels = tmp_path / "items.txt", tmp_path / "levels.txt"
+    items.write_text("".join(f"{k // 100} 9\n" for k in range(400)))
+    levels.write_text("0.5\n" * 100 + "1\n" * 200 + "2\n" * 100)
+    simulated = answer(capsys, f"simulate {items} {collection} --level-file {levels}")
+    assert simulated["copies"] == found["sampling_rates"]
+    assert simulated["largest_bias"] < 1e-15
+    biased = answer(capsys, f"simulate {items} --domain-size 10 {COLLECTION} --level-file {levels}")
+    weights = np.array(biased["copies"])[[0, 1, 1, 2]]
+    assert biased["bias"][:4] == pytest.approx(weights / weights.sum() - 0.25, rel=1e-9)
+    assert main(f"plan --set-size 2 {collection} --accountant published".split()) == 2
+    assert "equal-copies = True is not allowed: it must be left out" in capsys.readouterr().err
+
+
 def test_the_first_round_counts_in_the_budget(capsys, tmp_path):
     path = tmp_path / "items.txt"
     rng = np.random.default_rng(3)

@@ -11,7 +11,6 @@ from segshuffle.errors import DataError, ParameterError
 from segshuffle.protocols.messages import LevelPrivacy
 
 N, D, S = 300, 10, 2
-LEVELS = (0.5, 2.0)
 COUNTS = ((0.5, 100), (2.0, 200))
 FAST = {"domain_size": D, "delta": 1e-3, "level_counts": COUNTS, "seed": 1}
 
@@ -94,21 +93,41 @@ def test_the_result_is_json_and_adds_up(users, messages):
 
 
 def test_levels_may_go_with_the_items(users, chosen):
-    """The expected error knows who chose what: here it is mostly the imbalance, and the estimate of item 0 is low."""
-    arguments = {key: value for key, value in FAST.items() if key != "level_counts"}
+    """The expected error knows who chose what: here it is mostly the bias, and the estimate of item 0 is low."""
+    rows = [line.split() for line in users.read_text().splitlines()[1:]]
+    holders = sum(row.count("0") for row in rows)
+    arguments = FAST | {"level_counts": ((0.5, holders), (2.0, N - holders)), "levels_path": chosen}
     runs = [
-        simulate_file(users, **arguments | {"seed": seed}, levels_path=chosen, levels=LEVELS, messages=messages)
+        simulate_file(users, **arguments | {"seed": seed}, messages=messages)
         for seed in range(4)
         for messages in (False, True)
     ]
-    holders = sum(line.split().count("0") for line in users.read_text().splitlines()[1:])
     for run in runs:
         assert run["level_counts"] == [holders, N - holders]
         assert run["expected_error"] == runs[0]["expected_error"]
         assert run["copies"][0] < run["copies"][1]
-    assert np.mean([run["estimate"][0] - run["frequencies"][0] for run in runs]) < 0
+        weights = [run["copies"]["0" not in row] for row in rows]
+        of_item = [sum(w for w, row in zip(weights, rows, strict=True) if str(j) in row) for j in range(D)]
+        biases = [of / sum(weights) - w for of, w in zip(of_item, run["frequencies"], strict=True)]
+        assert run["bias"] == pytest.approx(biases, rel=1e-9, abs=1e-15)
+        assert run["largest_bias"] == pytest.approx(max(map(abs, biases)), rel=1e-9)
+    errors = np.mean([np.subtract(run["estimate"], run["frequencies"]) for run in runs], axis=0)
+    spread = math.sqrt(runs[0]["expected_error"] / len(runs))
+    assert errors == pytest.approx(runs[0]["bias"], abs=5 * spread)
+    assert errors[0] < -5 * spread / math.sqrt(D)
     ratio = np.mean([run["squared_error"] for run in runs]) / runs[0]["expected_error"]
     assert 0.4 < ratio < 1.8
+
+
+@pytest.mark.parametrize("messages", [False, True])
+def test_equal_copies_have_no_bias(users, chosen, messages):
+    holders = sum("0" in line.split() for line in users.read_text().splitlines()[1:])
+    counts = ((0.5, holders), (2.0, N - holders))
+    arguments = FAST | {"level_counts": counts, "levels_path": chosen, "messages": messages}
+    run = simulate_file(users, **arguments, equal_copies=True)
+    assert len(set(run["copies"])) == 1
+    assert run["largest_bias"] < 1e-15
+    assert run["expected_error"] < 0.5 * simulate_file(users, **arguments)["expected_error"]
 
 
 def test_levels_not_protected_have_no_total(users):
@@ -137,14 +156,12 @@ def test_chunks_change_nothing_but_the_random_numbers(users):
         ({"messages": True, "chunk_users": 0}, ParameterError, "chunk_users"),
         ({"delta": 0.0}, ParameterError, "delta"),
         ({"domain_size": 5}, DataError, r"line \d+: '\d+' is not an item; allowed are the integers 0..4"),
-        ({"level_counts": None}, ParameterError, "exactly one of them is needed"),
-        ({"levels_path": "levels.txt"}, ParameterError, "exactly one of them is needed"),
         ({"level_counts": ((0.5, 100), (2.0, 199))}, DataError, "299 users, but the file has 300"),
         ({"level_counts": ((0.5, -1), (2.0, 301))}, ParameterError, "users >= 0"),
         ({"level_counts": ((2.0, 100), (0.5, 200))}, ParameterError, "strictly increasing"),
         ({"level_counts": ((-0.5, 100), (2.0, 200))}, ParameterError, "-0.5"),
         ({"level_counts": ()}, DataError, "0 users"),
-        ({"levels": (0.5, 1.0)}, ParameterError, "the levels of level_counts"),
+        ({"accountant": "published", "equal_copies": True}, ParameterError, "need 'proven'"),
     ],
     ids=str,
 )
@@ -164,19 +181,18 @@ def test_options_that_are_refused(users, change, error, says):
         ("0.5\nnan\n", "line 2: 'nan' is not a level"),
         ("0.5\n" + "9" * 500 + "\n", r"line 2: '9+\.\.\.' is not a level"),
         ("", "0 levels for 300 users"),
+        ("0.5\n" * 101 + "2\n" * 199, "its users by level are 0.5:101,2:199, not those of level_counts"),
         (b"0.5\n\xff\n", "byte 4 is not text"),
         (None, "cannot be read"),
     ],
-    ids=range(10),
+    ids=range(11),
 )
 def test_level_files_that_are_refused(users, tmp_path, text, says):
     path = tmp_path / "levels.txt"
     if text is not None:
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(DataError, match=says):
-        simulate_file(users, domain_size=D, delta=1e-3, levels_path=path, levels=LEVELS, seed=1)
-    with pytest.raises(ParameterError, match="the levels on offer, which are public"):
-        simulate_file(users, domain_size=D, delta=1e-3, levels_path=path, seed=1)
+        simulate_file(users, **FAST, levels_path=path)
 
 
 def test_a_file_of_users_that_is_refused(tmp_path):

@@ -17,7 +17,7 @@ CONFIG = {
     "delta_times_n": 0.01,
     "levels": [0.5, 1.0, 2.0],
     "splits": {"S1": [0.25, 0.5, 0.25]},
-    "proven": {"copies_max": 8, "max_messages": [8, 16]},
+    "proven": {"copies_max": 8, "variants": [], "max_messages": [8, 16]},
 }
 
 

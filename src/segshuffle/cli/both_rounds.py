@@ -22,7 +22,8 @@ from segshuffle.errors import DataError, InfeasibleError, ParameterError
 from segshuffle.files import read_bounded
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.assumptions import PLAIN, Assumptions
-from segshuffle.protocols.base import Method, Plan, Problem, Sample, blanket_variance
+from segshuffle.protocols.base import Method, Plan, Problem, Sample
+from segshuffle.protocols.dependence import bias_given_levels, copies_of, error_given_levels
 from segshuffle.protocols.messages import (
     LevelEstimates,
     LevelPrivacy,
@@ -31,7 +32,6 @@ from segshuffle.protocols.messages import (
     run_protocol,
 )
 from segshuffle.protocols.messages.level_counts import level_announcement
-from segshuffle.protocols.messages.server import blanket_kind
 from segshuffle.protocols.poisson import PoissonSegmented
 from segshuffle.protocols.segmented import Segmented
 
@@ -44,12 +44,12 @@ def simulate_file(
     *,
     domain_size: int,
     delta: float,
-    level_counts: Sequence[tuple[float, int]] | None = None,
+    level_counts: Sequence[tuple[float, int]],
     levels_path: Path | str | None = None,
-    levels: Sequence[float] | None = None,
     accountant: str = "proven",
     max_messages: float | None = None,
     copies_max: float = 1.0,
+    equal_copies: bool = False,
     messages: bool = False,
     level_privacy: LevelPrivacy | None = None,
     assumptions: Assumptions = PLAIN,
@@ -66,18 +66,18 @@ def simulate_file(
         Number of items d, public.
     delta : float
         Failure probability of round 2, for all levels.
-    level_counts : sequence of (float, int), optional
-        Pairs (epsilon E_k, users n_k), E_1 < ... < E_K, the n_k adding up to the file's users: levels at random. Give
-        this, or `levels_path` with `levels`.
+    level_counts : sequence of (float, int)
+        Pairs (epsilon E_k, users n_k), E_1 < ... < E_K, the n_k adding up to the file's users: what is on offer, and
+        how many chose it. Both are public.
     levels_path : Path or str, optional
-        One epsilon per line, the level of the user on the same line of `path`; comments as there.
-    levels : sequence of float, optional
-        The levels on offer, E_1 < ... < E_K; needed with `levels_path`, because what is on offer is public and must not
-        be read off the users' choices.
+        One epsilon per line, the level of the user on the same line of `path`; comments as there. By default the
+        levels are drawn at random.
     accountant : {"proven", "published"}
         "proven": Poisson blanket. "published": Algorithm 2 with the paper's accountant, not proven.
     max_messages, copies_max : float
         Budget of messages per user, both rounds together, and largest expected copies of an item; "proven" only.
+    equal_copies : bool
+        Let all levels send the same number of copies, so that nothing is biased; "proven" only.
     messages : bool
         Message by message, or at the level of counts.
     level_privacy : LevelPrivacy, optional
@@ -93,7 +93,7 @@ def simulate_file(
     -------
     dict
         JSON-ready. ``expected_error`` is the exact expectation of ``squared_error`` over round 2, given who has which
-        level and what round 1 released.
+        level and what round 1 released. ``bias`` is the exact bias of every item's estimate, given who has which level.
 
     Raises
     ------
@@ -102,14 +102,14 @@ def simulate_file(
     ParameterError
         If an option is outside its range, or does not go with the others.
     """
-    method = _method(accountant, max_messages, copies_max)
+    method = _method(accountant, max_messages, copies_max, equal_copies)
     if assumptions.sets != "exactly":
         raise ParameterError("sets", assumptions.sets, "'exactly': a file has the same number of items on every line")
     if chunk_users is not None and not messages:
         raise ParameterError("chunk_users", chunk_users, "left out, or used with messages: counts are drawn at once")
     began = time.perf_counter()
     population = read_transactions(path, domain_size=domain_size)
-    offered, chosen = _levels_of(population.n_users, level_counts, levels_path, levels, seed)
+    offered, chosen = _levels_of(population.n_users, level_counts, levels_path, seed)
     true_counts = tuple(np.bincount(chosen, minlength=len(offered)).tolist())
     # checks every public parameter before anything is sent
     Problem(population.domain_size, population.set_size, offered, true_counts, delta, assumptions)
@@ -124,7 +124,8 @@ def simulate_file(
     )
     frequencies = population.item_counts / population.n_users
     level_items = _level_items(population, chosen, len(offered))
-    divisor = found.levels.weight(_copies(found.plan))
+    copies = copies_of(found.plan)
+    bias = bias_given_levels(copies, level_items, np.array(true_counts))
     return {
         "users": population.n_users,
         "set_size": population.set_size,
@@ -139,11 +140,13 @@ def simulate_file(
         "delta": delta,
         "blanket_per_user": found.plan.blanket_per_user,
         "blanket_levels": found.blanket_levels,
-        "copies": _copies(found.plan).tolist(),
+        "copies": copies.tolist(),
         "estimate": found.estimate.tolist(),
         "frequencies": frequencies.tolist(),
         "squared_error": float(((found.estimate - frequencies) ** 2).sum()),
-        "expected_error": expected_error(found.plan, level_items, divisor),
+        "expected_error": float(error_given_levels(found.plan, level_items, found.levels.weight(copies))),
+        "bias": bias.tolist(),
+        "largest_bias": float(np.abs(bias).max()),
         "level_messages": found.level_messages,
         "item_messages": found.item_messages,
         "messages_per_user": (found.level_messages + found.item_messages) / population.n_users,
@@ -153,30 +156,6 @@ def simulate_file(
         "guarantees": [guarantee.as_dict() for guarantee in found.guarantees],
         "seconds": {"read": read, **found.seconds, "total": time.perf_counter() - began},
     }
-
-
-def expected_error(plan: Plan, level_items: IntArray, divisor: float) -> float:
-    """Exact expected squared error of round 2, given the levels of the users and the estimator's denominator.
-
-    sum_j { Var[S_j]/N_hat^2 + (E[S_j]/N_hat - w_j)^2 }, S_j = C_j - n m/d.
-
-    Parameters
-    ----------
-    plan : Plan
-        Of `PoissonSegmented` or `Segmented`.
-    level_items : ndarray of int64, shape (n_levels, domain_size)
-        Users of each level that hold each item.
-    divisor : float
-        N_hat, or N where the level counts are exact.
-    """
-    problem, copies = plan.problem, _copies(plan)
-    noise = problem.n_users * plan.blanket_per_user
-    if blanket_kind(plan) == "binomial":
-        noise = blanket_variance(problem.n_users, plan.blanket_per_user, problem.domain_size)
-    fraction = copies - np.floor(copies)
-    own = float(level_items.sum(axis=1) @ (fraction * (1.0 - fraction)))
-    misses = copies @ level_items / divisor - level_items.sum(axis=0) / problem.n_users
-    return (noise + own) / divisor**2 + float(misses @ misses)
 
 
 class _Input(NamedTuple):
@@ -248,9 +227,9 @@ def _by_count(given: _Input, method: Method, rng: np.random.Generator, _chunk_us
     sample = Sample(population.items, d, _level_items(population, given.chosen, len(given.levels))[None])
     # `simulate` divides by the planned counts' weight: back to counters, which are whole numbers, then by N_hat
     blanket = n_users * plan.blanket_per_user / d
-    scale = float(np.dot(plan.problem.level_counts, _copies(plan)))
+    scale = float(np.dot(plan.problem.level_counts, copies_of(plan)))
     counters = np.rint(method.simulate(plan, sample, rng)[0] * scale + blanket)
-    estimate = (counters - blanket) / levels.weight(_copies(plan))
+    estimate = (counters - blanket) / levels.weight(copies_of(plan))
     level_messages, item_messages = int(levels.counts.sum()), int(counters.sum())
     n_bytes = level_messages * first.wire.dtype.itemsize + item_messages * WireFormat(d).dtype.itemsize
     done = time.perf_counter()
@@ -268,16 +247,18 @@ def _by_count(given: _Input, method: Method, rng: np.random.Generator, _chunk_us
     )
 
 
-def _method(accountant: str, max_messages: float | None, copies_max: float) -> Method:
+def _method(accountant: str, max_messages: float | None, copies_max: float, equal_copies: bool) -> Method:
     if accountant not in ACCOUNTANTS:
         raise ParameterError("accountant", accountant, f"one of {', '.join(ACCOUNTANTS)}")
     if accountant == "proven":
-        return PoissonSegmented(copies_max=copies_max, max_messages=max_messages)
+        return PoissonSegmented(copies_max=copies_max, max_messages=max_messages, equal_copies=equal_copies)
     only = "with accountant 'published' (budgets and copies need 'proven')"
     if max_messages is not None:
         raise ParameterError("max_messages", max_messages, f"left out {only}")
     if copies_max != 1.0:
         raise ParameterError("copies_max", copies_max, f"1 {only}")
+    if equal_copies:
+        raise ParameterError("equal_copies", equal_copies, f"left out {only}")
     return Segmented()
 
 
@@ -294,10 +275,6 @@ def _within_budget(method: Method, n_users: int, n_levels: int, privacy: LevelPr
     return replace(method, max_messages=method.max_messages - spent)
 
 
-def _copies(plan: Plan) -> FloatArray:
-    return np.asarray(plan.parameters.get("copies", plan.parameters.get("sampling_rates")), dtype=float)
-
-
 def _level_items(population: Population, chosen: IntArray, n_levels: int) -> IntArray:
     """Users of each level that hold each item, shape (n_levels, domain_size)."""
     d = population.domain_size
@@ -306,28 +283,10 @@ def _level_items(population: Population, chosen: IntArray, n_levels: int) -> Int
 
 
 def _levels_of(
-    n_users: int,
-    level_counts: Sequence[tuple[float, int]] | None,
-    levels_path: Path | str | None,
-    levels: Sequence[float] | None,
-    seed: int,
+    n_users: int, level_counts: Sequence[tuple[float, int]], levels_path: Path | str | None, seed: int
 ) -> tuple[tuple[float, ...], IntArray]:
-    """Levels on offer, and the number of each user's level."""
-    if (level_counts is None) == (levels_path is None):
-        raise ParameterError(
-            "level_counts",
-            level_counts,
-            "given, as (epsilon, users) pairs, unless levels_path is; exactly one of them is needed",
-        )
-    if levels_path is not None:
-        if levels is None:
-            raise ParameterError("levels", levels, "the levels on offer, which are public, when levels_path is given")
-        offered = tuple(float(level) for level in levels)
-        return offered, _read_levels(Path(levels_path), offered, n_users)
-    assert level_counts is not None
+    """Levels on offer, and the number of each user's level: of a file, or at random."""
     offered = tuple(float(level) for level, _ in level_counts)
-    if levels is not None and tuple(levels) != offered:
-        raise ParameterError("levels", tuple(levels), f"left out, or the levels of level_counts, {offered}")
     counts = [count for _, count in level_counts]
     if any(count < 0 for count in counts):
         raise ParameterError("level_counts", tuple(level_counts), "pairs with users >= 0")
@@ -335,8 +294,14 @@ def _levels_of(
         raise DataError(
             f"level_counts are for {sum(counts)} users, but the file has {n_users}: the counts must add up to that."
         )
-    numbers = np.repeat(np.arange(len(counts), dtype=np.int64), counts)
-    return offered, stream(seed, "simulate file", "levels").permutation(numbers)
+    if levels_path is None:
+        numbers = np.repeat(np.arange(len(counts), dtype=np.int64), counts)
+        return offered, stream(seed, "simulate file", "levels").permutation(numbers)
+    chosen = _read_levels(Path(levels_path), offered, n_users)
+    if np.bincount(chosen, minlength=len(counts)).tolist() != counts:
+        found = ",".join(f"{level:g}:{(chosen == k).sum()}" for k, level in enumerate(offered))
+        raise DataError(f"{levels_path}: its users by level are {found}, not those of level_counts: give these.")
+    return offered, chosen
 
 
 def _read_levels(path: Path, offered: tuple[float, ...], n_users: int) -> IntArray:

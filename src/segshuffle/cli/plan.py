@@ -87,6 +87,8 @@ def _published(options: argparse.Namespace, problem: Problem, counts: Any) -> di
     for name, value in (("copies-max", options.copies_max), ("max-messages", options.max_messages)):
         if value not in (None, 1.0):
             raise ParameterError(name, value, "left out with --accountant published")
+    if options.equal_copies:
+        raise ParameterError("equal-copies", True, "left out with --accountant published")
     plan = Segmented(options.blanket_per_user).plan(problem)
     rates = plan.parameters["sampling_rates"]
     return {
@@ -105,7 +107,9 @@ def _proven(options: argparse.Namespace, problem: Problem, counts: Any) -> dict[
     from segshuffle.protocols.poisson import PoissonSegmented, least_blankets
     from segshuffle.protocols.segmented import mse_bound
 
-    method = PoissonSegmented(options.blanket_per_user, options.copies_max, options.max_messages)
+    method = PoissonSegmented(
+        options.blanket_per_user, options.copies_max, options.max_messages, equal_copies=options.equal_copies
+    )
     plan = method.plan(problem)
     copies = plan.parameters["copies"]
     # up to one copy, copies are sampling rates and the paper's error bound applies

@@ -17,7 +17,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     parser.add_argument("file", type=Path, help="one user per line: distinct items 0..d-1, the same number for all")
     add_collection(
-        parser, about_levels="privacy levels with the number of users at each, e.g. 0.5:1250,1.0:2500; drawn at random"
+        parser,
+        about_levels="privacy levels with the number of users at each, e.g. 0.5:1250,1.0:2500; drawn at random, "
+        "or see --level-file",
+    )
+    parser.add_argument(
+        "--level-file",
+        type=Path,
+        metavar="FILE",
+        help="who picked which level: its epsilon, one user per line, in the order of the users; then the printed bias "
+        "says what such a dependence of levels on items does to the estimates",
     )
     parser.add_argument(
         "--messages",
@@ -62,9 +71,11 @@ def run(options: argparse.Namespace) -> str:
         domain_size=options.domain_size,
         delta=options.delta,
         level_counts=options.levels,
+        levels_path=options.level_file,
         accountant=options.accountant,
         max_messages=options.max_messages,
         copies_max=options.copies_max,
+        equal_copies=options.equal_copies,
         messages=options.messages,
         level_privacy=privacy,
         assumptions=Assumptions(honest_fraction=options.honest_fraction, rounds=options.rounds),

@@ -113,6 +113,12 @@ def add_collection(parser: argparse.ArgumentParser, *, about_levels: str) -> Non
         metavar="MESSAGES",
         help="proven only: most messages that a user sends altogether, on average",
     )
+    parser.add_argument(
+        "--equal-copies",
+        action="store_true",
+        help="proven only: all levels send the same number of copies; the estimates are then right on average also "
+        "where the level that users pick depends on their items, at the error of the lowest level",
+    )
 
 
 def add_assumptions(parser: argparse.ArgumentParser) -> None:

@@ -151,12 +151,16 @@ class PoissonSegmented:
         Budget of expected messages per user, blanket and copies together; None for no budget.
     group_privacy : bool
         Account for the items by group privacy over one (sound, not tight) instead of by their exact product.
+    equal_copies : bool
+        Let users of all levels send the same number of copies: the estimate has then no bias where levels depend on
+        items (`protocols.dependence`), and the error of the lowest level.
     """
 
     blanket_per_user: float | None = None
     copies_max: float = 1.0
     max_messages: float | None = None
     group_privacy: bool = False
+    equal_copies: bool = False
 
     def __post_init__(self) -> None:
         least, most = COPIES_RANGE
@@ -170,6 +174,8 @@ class PoissonSegmented:
         """Identifier of the variant."""
         if self.group_privacy:
             return "poisson-group"
+        if self.equal_copies:
+            return "poisson-equal"
         return "poisson" if self.copies_max <= 1 else "poisson-copies"
 
     def plan(self, problem: Problem) -> Plan:
@@ -219,6 +225,9 @@ class PoissonSegmented:
                 return limits, math.inf
         counts = np.asarray(problem.level_counts, dtype=float)
         terms = _error_terms(problem, blanket_per_user)
+        if self.equal_copies:
+            one, error = best_copies(limits.min(keepdims=True), counts.sum(keepdims=True), terms, largest_weight=room)
+            return one.repeat(limits.size), error
         return best_copies(limits, counts, terms, largest_weight=room, starts=starts)
 
     def _certify(self, problem: Problem, mean: float, copies: FloatArray) -> list[dict[str, float]]:
@@ -400,5 +409,12 @@ METHODS = (
         lambda options: PoissonSegmented(copies_max=float(options["copies_max"])),
         accounting="proven",
         role="curve",
+    ),
+    Declared(
+        "poisson-equal",
+        Look("Poisson blanket, equal copies for all levels (ours, proven)", PALETTE["teal"], "v", DASHES[2]),
+        lambda _: PoissonSegmented(equal_copies=True),
+        accounting="proven",
+        role="variant",
     ),
 )

@@ -82,9 +82,16 @@ def competitor(name: str, section: Mapping[str, Any] | None = None) -> Method:
 
 
 def proven_curves(options: Mapping[str, Any]) -> dict[str, Method]:
-    """Methods with proven accounting that are drawn over m, made with the options of their section."""
-    chosen = [each for each in every().values() if each.accounting == "proven" and each.role == "curve"]
-    return {each.name: each.make(options) for each in chosen}
+    """Methods with proven accounting that are drawn over m, made with the options of their section.
+
+    Parameters
+    ----------
+    options : mapping
+        The section ``proven`` of the configuration; its "variants" names those that run beside the curves.
+    """
+    proven = [each for each in every().values() if each.accounting == "proven"]
+    variants = [each for each in proven if each.role == "variant" and each.name in options["variants"]]
+    return {each.name: each.make(options) for each in [each for each in proven if each.role == "curve"] + variants}
 
 
 def proven_methods() -> dict[str, Method]:

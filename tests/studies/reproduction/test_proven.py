@@ -46,7 +46,7 @@ def case(tiny_config, monkeypatch):
         monkeypatch.setattr(module, "lineup", without)
     tiny_config["splits"] = {"S1": tiny_config["splits"]["S1"]}
     tiny_config["datasets"]["synthetic"] = {"domain_size": 8, "n_users": [200], "set_sizes": [2]}
-    tiny_config["proven"] = {"copies_max": 4, "max_messages": [12, 40]}
+    tiny_config["proven"] = {"copies_max": 4, "variants": [], "max_messages": [12, 40]}
     setting = next(s for s in settings(tiny_config) if s.dataset == "synthetic")
     population = uniform_population(domain_size=8, set_size=2, n_users=200, rng=stream(0, "population"))
     return tiny_config, Scenario(setting, "S1"), population
