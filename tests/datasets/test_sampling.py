@@ -197,7 +197,7 @@ def test_matrix_and_population_count_the_same_categories():
     rng = np.random.default_rng(2)
     masks = rng.integers(1, 1 << 17, size=500, dtype=np.uint32)
     population = msnbc_population(masks, n_users=500, set_size=17, padding="dummy", rng=rng)
-    assert population.item_counts[:17].tolist() == msnbc_log.users_per_category(masks).tolist()
+    assert population.item_counts[:17].tolist() == msnbc_log.masks_to_matrix(masks).sum(axis=0).tolist()
 
 
 def test_saved_population_is_restored(tmp_path):

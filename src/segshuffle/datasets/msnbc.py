@@ -20,7 +20,6 @@ URLS: tuple[str, ...] = (
 )
 #: SHA-256 of the uncompressed ``msnbc990928.seq``.
 SHA256 = "982d85eb7aff1744e64d8bfadb21f53fb921b79d53b6305d4df232da59f218fe"
-DOI = "10.24432/C5390X"
 LICENCE = "D. Heckerman, MSNBC.com Anonymous Web Data, UCI Machine Learning Repository, CC BY 4.0, https://doi.org/10.24432/C5390X"
 DOMAIN_SIZE = 17
 N_SESSIONS = 989_818

@@ -207,35 +207,3 @@ def set_sizes(masks: NDArray[np.uint32]) -> NDArray[np.int64]:
         Number of distinct categories, 1..17.
     """
     return np.bitwise_count(masks).astype(np.int64)
-
-
-def users_per_set_size(masks: NDArray[np.uint32]) -> NDArray[np.int64]:
-    """Count the users with 1, 2, ..., 17 distinct categories.
-
-    Parameters
-    ----------
-    masks : numpy.ndarray of uint32, shape (n_users,)
-        Bitmasks as returned by `parse_sessions`.
-
-    Returns
-    -------
-    numpy.ndarray of int64, shape (17,)
-        Entry k - 1 is the number of users with k distinct categories; compare `USERS_PER_SET_SIZE`.
-    """
-    return np.bincount(np.bitwise_count(masks), minlength=DOMAIN_SIZE + 1)[1:].astype(np.int64)
-
-
-def users_per_category(masks: NDArray[np.uint32]) -> NDArray[np.int64]:
-    """Count the users who visited each category at least once.
-
-    Parameters
-    ----------
-    masks : numpy.ndarray of uint32, shape (n_users,)
-        Bitmasks as returned by `parse_sessions`.
-
-    Returns
-    -------
-    numpy.ndarray of int64, shape (17,)
-        Entry c - 1 is the number of users of category c; compare `USERS_PER_CATEGORY`.
-    """
-    return np.array([np.count_nonzero(masks & np.uint32(1 << bit)) for bit in range(DOMAIN_SIZE)], dtype=np.int64)

@@ -40,22 +40,6 @@ _STRICT: Any = jsonschema.validators.extend(  # type: ignore[no-untyped-call]
 )
 
 
-def load_config(path: Path, *, schema: Path) -> Config:
-    """Read a configuration file and check it.
-
-    Raises
-    ------
-    ConfigError
-        If it cannot be read or is invalid.
-    """
-    try:
-        config = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ConfigError(f"{path}: cannot be read as YAML: {error}") from error
-    check_config(config, schema=schema, where=str(path))
-    return dict(config)
-
-
 def check_config(config: object, *, schema: Path, where: str = "config") -> None:
     """Check types, ranges, unknown keys and cross-references of a configuration.
 

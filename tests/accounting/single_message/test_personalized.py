@@ -13,10 +13,6 @@ from scipy import special
 from segshuffle.accounting.single_message.decomposition import lower_bound_delta, lower_bound_epsilon
 from segshuffle.accounting.single_message.personalized import (
     ReductionPair,
-    personalized_reduction_delta,
-    personalized_reduction_epsilon,
-    personalized_theorem_delta,
-    personalized_theorem_epsilon,
 )
 from segshuffle.accounting.single_message.personalized_confusion import (
     PersonalizedUsers,
@@ -85,7 +81,6 @@ def test_confusions_of_equal_and_nearly_equal_budgets():
     assert second[:2] == pytest.approx(0.5 * math.exp(-1.0), rel=1e-8)
     assert first[0] == pytest.approx(1 - 0.5 * math.exp(-1.0), rel=1e-14)
     assert laplace_users(2.0, 2.0, 2.0).other_confusions() == pytest.approx(math.exp(-1.0), rel=1e-14)
-    assert laplace_users(2.0, 2.0).other_confusions("added") == pytest.approx(1.0, rel=1e-14)
     # a report that is nearly uniform over a wide range is hardly ever taken for the victim's
     assert first[2] + second[2] < 1e-4
 
@@ -138,9 +133,9 @@ def enumerated(users, epsilon):
 @pytest.mark.parametrize("epsilon", [0.0, 0.02, 0.1, 0.5])
 def test_published_numbers_are_enclosed(users, epsilon):
     pair, theorem = enumerated(users, epsilon)
-    found = personalized_reduction_delta(users=users, epsilon=epsilon, rtol=1e-5)
+    found = ReductionPair(users).reduction_delta(epsilon=epsilon, rtol=1e-5)
     assert found.lower * (1 - 1e-14) <= pair <= found.upper * (1 + 1e-14)
-    found = personalized_theorem_delta(users=users, epsilon=epsilon, rtol=1e-5)
+    found = ReductionPair(users).theorem_delta(epsilon=epsilon, rtol=1e-5)
     assert found.lower * (1 - 1e-14) <= theorem <= found.upper * (1 + 1e-14)
     assert found.relative_width < 1e-4
 
@@ -166,10 +161,10 @@ def test_epsilons_meet_their_targets():
     pair = ReductionPair(users)
     for delta in (1e-3, 1e-9, 1e-100):
         for epsilon_of, delta_of in (
-            (personalized_theorem_epsilon, pair.theorem_delta),
-            (personalized_reduction_epsilon, pair.reduction_delta),
+            (pair.theorem_epsilon, pair.theorem_delta),
+            (pair.reduction_epsilon, pair.reduction_delta),
         ):
-            epsilon = epsilon_of(users=users, delta=delta)
+            epsilon = epsilon_of(delta=delta)
             assert 0 < epsilon <= users.largest_budget
             assert delta_of(epsilon=epsilon).upper <= delta * (1 + 1e-3)
             assert epsilon == users.largest_budget or delta_of(epsilon=0.999 * epsilon).upper > delta
@@ -177,11 +172,11 @@ def test_epsilons_meet_their_targets():
 
 def test_a_failure_probability_is_not_amplified_away():
     users = PersonalizedUsers(local_epsilons=[1.0] * 100, mechanism="gaussian", local_delta=1e-6)
-    assert personalized_reduction_delta(users=users, epsilon=3.0).lower == pytest.approx(1e-6, rel=1e-12, abs=0)
+    assert ReductionPair(users).reduction_delta(epsilon=3.0).lower == pytest.approx(1e-6, rel=1e-12, abs=0)
     with pytest.raises(ParameterError, match="which no epsilon removes"):
-        personalized_reduction_epsilon(users=users, delta=1e-6)
+        ReductionPair(users).reduction_epsilon(delta=1e-6)
     with pytest.raises(ParameterError, match="at least local_delta"):
-        personalized_theorem_epsilon(users=users, delta=1e-7)
+        ReductionPair(users).theorem_epsilon(delta=1e-7)
 
 
 @pytest.mark.parametrize(
@@ -249,7 +244,7 @@ def test_one_user_is_claimed_more_private_than_the_mechanism():
         users = laplace_users(local)
         claimed = math.log(2 * math.exp(local / 2) - 1)
         assert claimed < local
-        assert personalized_reduction_epsilon(users=users, delta=1e-12) == pytest.approx(claimed, rel=1e-9)
+        assert ReductionPair(users).reduction_epsilon(delta=1e-12) == pytest.approx(claimed, rel=1e-9)
         for epsilon in (0.2 * local, 0.7 * local, claimed):
             e, gain = MP.mpf(local), MP.exp(MP.mpf(epsilon))
             edge = (1 - MP.mpf(epsilon) / e) / 2
@@ -259,7 +254,7 @@ def test_one_user_is_claimed_more_private_than_the_mechanism():
 
             true = MP.quad(excess, [-MP.inf, 0, edge])
             assert true == pytest.approx(1 - math.exp((epsilon - local) / 2), rel=1e-12)
-            assert personalized_reduction_delta(users=users, epsilon=epsilon).upper < true
+            assert ReductionPair(users).reduction_delta(epsilon=epsilon).upper < true
 
 
 @pytest.mark.parametrize("local", [1.0, 2.0, 4.0])
@@ -288,13 +283,13 @@ def test_two_and_three_users_by_enumeration(local, n_users):
             own_inputs=False, randomizer=Binned("laplace", local, local, 0.0), n_users=n_users, epsilon=epsilon
         )
         assert true <= found.upper * (1 + 1e-9)
-        assert personalized_reduction_delta(users=users, epsilon=epsilon).upper < true
-        assert personalized_theorem_delta(users=users, epsilon=epsilon).lower > found.upper
+        assert ReductionPair(users).reduction_delta(epsilon=epsilon).upper < true
+        assert ReductionPair(users).theorem_delta(epsilon=epsilon).lower > found.upper
 
 
 def test_two_users_golden_value():
     users = laplace_users(2.0, 2.0)
-    assert personalized_reduction_delta(users=users, epsilon=1.0).upper == pytest.approx(0.25792, rel=1e-4)
+    assert ReductionPair(users).reduction_delta(epsilon=1.0).upper == pytest.approx(0.25792, rel=1e-4)
     true = lower_bound_delta(own_inputs=False, randomizer=Binned("laplace", 2.0, 2.0, 0.0), n_users=2, epsilon=1.0)
     assert true.lower > 0.288
 
@@ -304,7 +299,7 @@ def test_delta_zero_is_claimed_too_early_for_every_number_of_users(n_users):
     """All reports left of 0, others at 0: probability 2^-n against 2^-n e^{-epsilon_1}."""
     local = 2.0
     epsilon = math.log(2 * math.exp(local / 2) - 1) * (1 + 1e-9)
-    claimed = personalized_reduction_delta(users=laplace_users(*[local] * n_users), epsilon=epsilon).upper
+    claimed = ReductionPair(laplace_users(*[local] * n_users)).reduction_delta(epsilon=epsilon).upper
     assert claimed < 0.5**n_users * (1 - math.exp(epsilon - local))
 
 
@@ -325,20 +320,12 @@ def test_theorem_lies_below_a_proven_lower_bound(mechanism, victim, other, n_use
         mechanism=mechanism,
         local_delta=0.0 if mechanism == "laplace" else LOCAL_DELTA,
     )
-    claimed = personalized_theorem_epsilon(users=users, delta=delta)
+    claimed = ReductionPair(users).theorem_epsilon(delta=delta)
     assert claimed == pytest.approx(theorem, rel=1e-3)
-    assert personalized_reduction_epsilon(users=users, delta=delta) < claimed
+    assert ReductionPair(users).reduction_epsilon(delta=delta) < claimed
     randomizer = Binned(mechanism, victim, other, 0.0)
     needed = lower_bound_epsilon(own_inputs=False, randomizer=randomizer, n_users=n_users, delta=delta, rtol=1e-3)
     assert claimed < proven < needed
-
-
-def test_other_readings_of_the_formula_are_no_better():
-    """Parts added instead of twice the least: p_i grows, the claims shrink further below the truth."""
-    users = laplace_users(*[4.0] * 1000)
-    added = personalized_theorem_epsilon(users=users, delta=1e-5, parts="added")
-    assert added == pytest.approx(0.17953, rel=1e-3)
-    assert added < personalized_theorem_epsilon(users=users, delta=1e-5)
 
 
 @dataclass(frozen=True)
@@ -363,7 +350,7 @@ class Drawn(Binned):
 def test_the_papers_own_settings_are_not_refuted_by_these_datasets(setting, mechanism):
     """What is not shown: with spread budgets and all others at 0 the proven lower bound stays below Theorem 2."""
     users = SETTINGS[setting].users(mechanism=mechanism, n_users=1000)
-    claimed = personalized_theorem_epsilon(users=users, delta=1e-5)
+    claimed = ReductionPair(users).theorem_epsilon(delta=1e-5)
     randomizer = Drawn(mechanism, users.largest_budget, 0.0, 0.0, setting)
     needed = lower_bound_epsilon(own_inputs=False, randomizer=randomizer, n_users=1000, delta=1e-5, rtol=1e-2)
     assert 0.7 * claimed < needed < claimed

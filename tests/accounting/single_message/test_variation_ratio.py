@@ -46,8 +46,7 @@ def test_parameters_of_the_subset_exponential_randomizer(d, s, k, gain):
 @pytest.mark.parametrize("exp_epsilon", [F(1), F(5, 4), F(3, 2)])
 def test_published_delta_is_the_divergence_of_the_published_pair(n_users, exp_epsilon):
     p, beta, q = F(3), F(1, 4), F(4)
-    alpha = beta / (p - 1)
-    randomizer = VariationRatio.from_weights(heads=float(p * alpha), tails=float(alpha), clone=float(alpha * p / q))
+    randomizer = VariationRatio(log_p=math.log(p), beta=float(beta), log_q=math.log(q))
     exact = float(o.hockey_stick(*o.variation_ratio_pair(n_users, p, beta, q), exp_epsilon))
     found = published_delta(randomizer=randomizer, n_users=n_users, epsilon=math.log(exp_epsilon), rtol=1e-6)
     # log and exp of e^epsilon round at 1e-16
@@ -66,7 +65,7 @@ def test_subset_exponential_through_the_pair(d, s, k):
 
 
 def test_pair_has_one_trial_per_other_user():
-    pair = VariationRatio.from_weights(heads=0.3, tails=0.1, clone=0.05).pair(20)
+    pair = VariationRatio(log_p=math.log(3), beta=0.2, log_q=math.log(6)).pair(20)
     assert (pair.heads, pair.tails) == pytest.approx((0.3, 0.1), rel=1e-15, abs=0)
     assert pair.blanket.trials == 19
     assert pair.blanket.probability == pytest.approx(0.1, rel=1e-15, abs=0)

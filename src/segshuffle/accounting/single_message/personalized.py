@@ -46,12 +46,14 @@ from segshuffle.accounting.numerics.hockey_stick import (
 from segshuffle.accounting.numerics.poisson_binomial import PoissonBinomialLaw
 from segshuffle.accounting.numerics.ranges import LARGEST_EPSILON, check_epsilon, check_target
 from segshuffle.accounting.numerics.search import least_epsilon
-from segshuffle.accounting.single_message.personalized_confusion import Parts, PersonalizedUsers
+from segshuffle.accounting.single_message.personalized_confusion import PersonalizedUsers
 from segshuffle.accounting.single_message.ratio_pair import ratio_pair
 from segshuffle.errors import ParameterError
 
 _ROUND = 1e-14
 """Relative margin for the factor s and the shifted epsilon."""
+#: Relative accuracy in delta.
+_RTOL = 1e-4
 
 
 class ReductionPair:
@@ -61,17 +63,15 @@ class ReductionPair:
     ----------
     users : PersonalizedUsers
         Budgets and mechanism; at most 200,000 users.
-    parts : {"twice the least", "added"}
-        How the two parts of p_i are put together.
     """
 
-    def __init__(self, users: PersonalizedUsers, parts: Parts = "twice the least") -> None:
+    def __init__(self, users: PersonalizedUsers) -> None:
         self.users = users
         self.confusion = users.victim_confusion()
         self.contrast = users.victim_contrast()
-        self.clones = PoissonBinomialLaw(users.other_confusions(parts))
+        self.clones = PoissonBinomialLaw(users.other_confusions())
 
-    def theorem_delta(self, *, epsilon: float, rtol: float = 1e-4) -> DeltaInterval:
+    def theorem_delta(self, *, epsilon: float, rtol: float = _RTOL) -> DeltaInterval:
         """Delta of Theorem 2 (kind: published) at epsilon in [0, 300]; the interval is certified for that formula."""
         check_epsilon(epsilon)
         weight = (1 - self.users.local_delta) * self.contrast
@@ -85,7 +85,7 @@ class ReductionPair:
         lower = self._divergence(pair, shifted * (1 + _ROUND), rtol).lower
         return DeltaInterval(weight * (1 - _ROUND) * min(lower, upper), min(weight * (1 + _ROUND) * upper, 1.0))
 
-    def reduction_delta(self, *, epsilon: float, rtol: float = 1e-4) -> DeltaInterval:
+    def reduction_delta(self, *, epsilon: float, rtol: float = _RTOL) -> DeltaInterval:
         """Delta of the pair (P, Q) (kind: published) at epsilon in [0, 300], with the victim's failure probability."""
         check_epsilon(epsilon)
         inside = DeltaInterval(0.0, 0.0)
@@ -95,11 +95,11 @@ class ReductionPair:
         fail = self.users.local_delta
         return DeltaInterval(*(min(fail + (1 - fail) * end, 1.0) for end in inside))
 
-    def theorem_epsilon(self, *, delta: float, rtol: float = 1e-4) -> float:
+    def theorem_epsilon(self, *, delta: float) -> float:
         """Least epsilon that Theorem 2 claims at `delta` (kind: published), rounded up."""
-        return self._epsilon(lambda e, width: self.theorem_delta(epsilon=e, rtol=width).upper, delta, rtol)
+        return self._epsilon(lambda e, width: self.theorem_delta(epsilon=e, rtol=width).upper, delta)
 
-    def reduction_epsilon(self, *, delta: float, rtol: float = 1e-4) -> float:
+    def reduction_epsilon(self, *, delta: float) -> float:
         """Least epsilon that the pair (P, Q) has at `delta` (kind: published), rounded up.
 
         Raises
@@ -110,7 +110,7 @@ class ReductionPair:
         fail = self.users.local_delta
         if 0 < delta <= fail:
             raise ParameterError("delta", delta, f"above local_delta = {fail:g}, which no epsilon removes")
-        return self._epsilon(lambda e, width: self.reduction_delta(epsilon=e, rtol=width).upper, delta, rtol)
+        return self._epsilon(lambda e, width: self.reduction_delta(epsilon=e, rtol=width).upper, delta)
 
     @property
     def _log_ratio(self) -> float:
@@ -125,60 +125,10 @@ class ReductionPair:
         lower = max(found.lower * (1 - error) - lost, 0.0)
         return DeltaInterval(lower, min(max(found.upper * (1 + error) + lost, SMALLEST_DELTA), 1.0))
 
-    def _epsilon(self, bound: Callable[[float, float], float], delta: float, rtol: float) -> float:
+    def _epsilon(self, bound: Callable[[float, float], float], delta: float) -> float:
         check_target(delta)
         # the largest budget is a guarantee without shuffling, whatever the bound says
         ceiling = self.users.largest_budget
         if delta < self.users.local_delta:
             raise ParameterError("delta", delta, f"at least local_delta = {self.users.local_delta:g}")
-        return least_epsilon(bound=bound, ceiling=ceiling, delta=delta, rtol=rtol)
-
-
-def personalized_theorem_delta(
-    *, users: PersonalizedUsers, epsilon: float, parts: Parts = "twice the least", rtol: float = 1e-4
-) -> DeltaInterval:
-    """Delta of the published personalised bound, Theorem 2 (kind: published, not sound).
-
-    Parameters
-    ----------
-    users : PersonalizedUsers
-        Budgets and mechanism; at most 200,000 users.
-    epsilon : float
-        In [0, 300].
-    parts : {"twice the least", "added"}
-        How the two parts of p_i are put together (see `personalized_confusion`).
-    rtol : float
-        Relative width asked of the interval, in (0, 1).
-
-    Returns
-    -------
-    DeltaInterval
-        Certified for the published formula.
-
-    Raises
-    ------
-    ParameterError
-        If a parameter is outside its range.
-    """
-    return ReductionPair(users, parts).theorem_delta(epsilon=epsilon, rtol=rtol)
-
-
-def personalized_theorem_epsilon(
-    *, users: PersonalizedUsers, delta: float, parts: Parts = "twice the least", rtol: float = 1e-4
-) -> float:
-    """Epsilon of Theorem 2 at `delta` in [local_delta, 1) (kind: published), rounded up, at most max epsilon_i."""
-    return ReductionPair(users, parts).theorem_epsilon(delta=delta, rtol=rtol)
-
-
-def personalized_reduction_delta(
-    *, users: PersonalizedUsers, epsilon: float, parts: Parts = "twice the least", rtol: float = 1e-4
-) -> DeltaInterval:
-    """Exact divergence of the reduction pair (kind: published, not sound); parameters as the theorem's function."""
-    return ReductionPair(users, parts).reduction_delta(epsilon=epsilon, rtol=rtol)
-
-
-def personalized_reduction_epsilon(
-    *, users: PersonalizedUsers, delta: float, parts: Parts = "twice the least", rtol: float = 1e-4
-) -> float:
-    """Least epsilon of the reduction pair at `delta` (kind: published), rounded up; at most max epsilon_i."""
-    return ReductionPair(users, parts).reduction_epsilon(delta=delta, rtol=rtol)
+        return least_epsilon(bound=bound, ceiling=ceiling, delta=delta, rtol=_RTOL)

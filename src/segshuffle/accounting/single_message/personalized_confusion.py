@@ -9,7 +9,7 @@ largest. Densities f_0, f_1 of the victim's report from 0 and from 1, and g_i of
 
 Formulas that are not in our copy of the paper are read as in the code published with it: every other user holds 0
 (one of the victim's inputs), p_i = 2 min(p_i^0, p_i^1), and for approximate mechanisms delta/2 is taken off every part
-for the failure set. `parts="added"` gives p_i^0 + p_i^1 instead. Where user i has the victim's own budget, g_i = f_0,
+for the failure set. Where user i has the victim's own budget, g_i = f_0,
 f_0 is nowhere *strictly* the largest and p_i^0 counts the ties (the published code sets it to 1).
 
 One reading is not taken over: the published code uses 2 log(1.25/delta) range^2/epsilon^2, the *variance* of the
@@ -33,7 +33,6 @@ from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 
 Mechanism = Literal["laplace", "gaussian"]
-Parts = Literal["twice the least", "added"]
 
 SMALLEST_BUDGET, LARGEST_BUDGET = 1e-50, 50.0
 _TIE = 1e-12
@@ -99,7 +98,7 @@ class PersonalizedUsers:
             local_epsilon=self.largest_budget, mechanism=self.mechanism, local_delta=self.local_delta
         )
 
-    def other_confusions(self, parts: Parts = "twice the least") -> FloatArray:
+    def other_confusions(self) -> FloatArray:
         """p_i of all users but the victim, shape (n_users - 1,)."""
         first, second = other_confusions(
             victim_epsilon=self.largest_budget,
@@ -107,8 +106,7 @@ class PersonalizedUsers:
             mechanism=self.mechanism,
             local_delta=self.local_delta,
         )
-        total = 2 * np.minimum(first, second) if parts == "twice the least" else first + second
-        return np.clip(total, 0.0, 1.0)
+        return np.asarray(np.minimum(2 * np.minimum(first, second), 1.0))
 
 
 def gaussian_deviation(*, local_epsilon: float, local_delta: float) -> float:

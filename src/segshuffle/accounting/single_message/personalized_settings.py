@@ -59,8 +59,6 @@ class BudgetSetting:
         Range of the budgets, 0 < low < high.
     centre, spread : float or None
         Mean and deviation of the normal law that is clipped to the range; None for the uniform law.
-    local_delta : float
-        Failure probability of the approximate mechanisms.
     """
 
     name: str
@@ -68,7 +66,6 @@ class BudgetSetting:
     high: float
     centre: float | None = None
     spread: float | None = None
-    local_delta: float = 1e-10
 
     def __post_init__(self) -> None:
         if not 0 < self.low < self.high:
@@ -86,7 +83,7 @@ class BudgetSetting:
 
     def users(self, *, mechanism: Mechanism, n_users: int) -> PersonalizedUsers:
         """Users of this setting with the given mechanism."""
-        fail = 0.0 if mechanism == "laplace" else self.local_delta
+        fail = 0.0 if mechanism == "laplace" else LOCAL_DELTA
         return PersonalizedUsers(local_epsilons=self.budgets(n_users), mechanism=mechanism, local_delta=fail)
 
 
@@ -100,6 +97,8 @@ SETTINGS: dict[str, BudgetSetting] = {
     )
 }
 FIGURE_DELTA = 1e-5
+#: Failure probability of the approximate mechanisms.
+LOCAL_DELTA = 1e-10
 FIGURE_USERS: tuple[int, ...] = tuple(int(n) for n in np.geomspace(1000, 100_000, num=20))
 TABLE_USERS = 10_000
 #: Bounds that use the users' own budgets; the others depend on the largest budget alone.
@@ -222,10 +221,9 @@ def figure_points(
     setting: BudgetSetting,
     mechanism: Mechanism,
     n_users: int,
-    delta: float = FIGURE_DELTA,
     personal_only: bool = False,
 ) -> list[BoundPoint]:
-    """Epsilon of every bound at `delta`, for one setting and number of users: one abscissa of Figure 4.
+    """Epsilon of every bound at delta = 1e-5, for one setting and number of users: one abscissa of Figure 4.
 
     Parameters
     ----------
@@ -235,8 +233,6 @@ def figure_points(
         The pure and the approximate panels.
     n_users : int
         Number of users, in [2, 200000]; `FIGURE_USERS` lists the figure's.
-    delta : float
-        Target, above the setting's local delta.
     personal_only : bool
         Leave out what depends on the largest budget alone.
     """
@@ -248,8 +244,8 @@ def figure_points(
             method=method.name,
             kind=method.kind,
             n_users=n_users,
-            epsilon=method.epsilon(delta),
-            delta=delta,
+            epsilon=method.epsilon(FIGURE_DELTA),
+            delta=FIGURE_DELTA,
         )
         for method in bounds_of(users)
         if method.name in PERSONAL or not personal_only
@@ -261,7 +257,6 @@ def table_points(
     setting: BudgetSetting,
     mechanism: Mechanism,
     n_users: int = TABLE_USERS,
-    epsilons: tuple[float, ...] = TABLE_EPSILONS,
 ) -> list[BoundPoint]:
     """Delta of every bound at each epsilon, for one setting: the numbers of Table 2 (there: Gaussian, Uniform2)."""
     methods = bounds_of(setting.users(mechanism=mechanism, n_users=n_users))
@@ -276,5 +271,5 @@ def table_points(
             delta=method.delta(epsilon).upper,
         )
         for method in methods
-        for epsilon in epsilons
+        for epsilon in TABLE_EPSILONS
     ]

@@ -82,18 +82,6 @@ class VariationRatio:
         if self.heads * math.exp(-self.log_q) > 0.5 * (1 + _ROUNDING):
             raise ParameterError("log_q", self.log_q, f"at least log(2 p alpha) = {math.log(2 * self.heads):g}")
 
-    @classmethod
-    def from_weights(cls, *, heads: float, tails: float, clone: float) -> VariationRatio:
-        """Parameters with the given mixture weights p alpha in (0, 1], alpha in [0, p alpha) and r in (0, 1/2]."""
-        if not 0.0 < heads <= 1.0:
-            raise ParameterError("heads", heads, "in (0, 1]")
-        if not 0.0 <= tails < heads:
-            raise ParameterError("tails", tails, "in [0, heads)")
-        if not 0.0 < clone <= heads:
-            raise ParameterError("clone", clone, "in (0, min(heads, 1/2)]")
-        log_p = math.log1p((heads - tails) / tails) if tails > 0 else math.inf
-        return cls(log_p=log_p, beta=heads - tails, log_q=math.log(heads / clone))
-
     @property
     def heads(self) -> float:
         """Weight p alpha of the component that tells the victim's true input."""

@@ -17,10 +17,7 @@ import pandas as pd
 
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, gdp_epsilon, liu_2023_epsilon, personalized_mu
 from segshuffle.accounting.single_message.decomposition import lower_bound_delta, lower_bound_epsilon
-from segshuffle.accounting.single_message.personalized import (
-    personalized_reduction_epsilon,
-    personalized_theorem_epsilon,
-)
+from segshuffle.accounting.single_message.personalized import ReductionPair
 from segshuffle.accounting.single_message.personalized_confusion import PersonalizedUsers
 from segshuffle.accounting.single_message.randomizers import ReferenceClasses, Side
 from segshuffle.studies.referee.trial import COLUMNS, MARGIN
@@ -49,8 +46,8 @@ class Claim(NamedTuple):
 
 
 CLAIMS = (
-    Claim("personalized", lambda u, d: personalized_theorem_epsilon(users=u, delta=d)),
-    Claim("personalized-reduction", lambda u, d: personalized_reduction_epsilon(users=u, delta=d)),
+    Claim("personalized", lambda u, d: ReductionPair(u).theorem_epsilon(delta=d)),
+    Claim("personalized-reduction", lambda u, d: ReductionPair(u).reduction_epsilon(delta=d)),
     Claim("liu-2023", lambda u, d: liu_2023_epsilon(local_epsilons=u.local_epsilons, delta=d)),
     Claim(
         "chen-cao-ge",

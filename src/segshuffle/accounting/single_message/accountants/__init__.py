@@ -26,13 +26,12 @@ from segshuffle.accounting.single_message.accountants.clones import (
     standard_clone_closed_form,
     standard_clone_delta,
     standard_clone_epsilon,
-    stronger_clone_closed_form,
     stronger_clone_delta,
     stronger_clone_epsilon,
 )
 from segshuffle.accounting.single_message.accountants.declared import Accountant, Kind, Mechanism
-from segshuffle.accounting.single_message.accountants.erlingsson import erlingsson_delta, erlingsson_epsilon
-from segshuffle.accounting.single_message.accountants.liu_2023 import liu_2023_delta, liu_2023_epsilon
+from segshuffle.accounting.single_message.accountants.erlingsson import erlingsson_epsilon
+from segshuffle.accounting.single_message.accountants.liu_2023 import liu_2023_epsilon
 from segshuffle.accounting.single_message.accountants.registry import ACCOUNTANTS
 
 __all__ = [
@@ -47,19 +46,16 @@ __all__ = [
     "chen_cao_ge_delta",
     "chen_cao_ge_epsilon",
     "equal_mu",
-    "erlingsson_delta",
     "erlingsson_epsilon",
     "gdp_delta",
     "gdp_epsilon",
     "hoeffding_delta",
     "hoeffding_epsilon",
-    "liu_2023_delta",
     "liu_2023_epsilon",
     "personalized_mu",
     "standard_clone_closed_form",
     "standard_clone_delta",
     "standard_clone_epsilon",
-    "stronger_clone_closed_form",
     "stronger_clone_delta",
     "stronger_clone_epsilon",
 ]

@@ -109,7 +109,16 @@ def standard_clone_closed_form(*, local_epsilon: float, n_users: int, delta: flo
     ParameterError
         Unless local_epsilon <= log(n/(16 log(2/delta))), the condition of the theorem.
     """
-    _check_closed_form(local_epsilon, n_users, delta, "log(n/(16 log(2/delta)))", 16.0, 0.0)
+    check_local(local_epsilon)
+    check_users(n_users)
+    check_target(delta)
+    room = n_users / (16 * math.log(2 / delta))
+    if room <= 1 or local_epsilon > math.log(room):
+        allowed = (
+            f"at most log(n/(16 log(2/delta))) = {math.log(room):.4g} for the closed form; the numerical bound has no "
+            "such condition"
+        )
+        raise ParameterError("local_epsilon", local_epsilon, allowed)
     growth = math.exp(local_epsilon) / n_users
     gain = math.tanh(0.5 * local_epsilon) * (8 * math.sqrt(growth * math.log(4 / delta)) + 8 * growth)
     return min(math.log1p(gain) * (1 + 16 * _NUDGE), local_epsilon)
@@ -136,33 +145,6 @@ def stronger_clone_epsilon(*, local_epsilon: float, n_users: int, delta: float, 
     """Least epsilon that the stronger clone pair claims at `delta` (kind: published), rounded up."""
     check_local(local_epsilon)
     return _epsilon(local_epsilon, stronger_clone(local_epsilon), n_users, delta, rtol)
-
-
-def stronger_clone_closed_form(*, local_epsilon: float, n_users: int, delta: float) -> float:
-    """Closed form of the stronger clone bound (kind: published), Feldman et al. 2023.
-
-    log(1 + (e^{epsilon_0} - 1) (4 sqrt(2 log(4/delta)/((e^{epsilon_0} + 1) n)) + 4/n)).
-
-    Raises
-    ------
-    ParameterError
-        Unless local_epsilon <= log(n/(8 log(2/delta)) - 1), the condition of the theorem.
-    """
-    _check_closed_form(local_epsilon, n_users, delta, "log(n/(8 log(2/delta)) - 1)", 8.0, 1.0)
-    spread = math.sqrt(2 * math.log(4 / delta) / ((math.exp(local_epsilon) + 1) * n_users))
-    gain = math.expm1(local_epsilon) * (4 * spread + 4 / n_users)
-    return min(math.log1p(gain) * (1 + 16 * _NUDGE), local_epsilon)
-
-
-def _check_closed_form(local_epsilon: float, n_users: int, delta: float, text: str, scale: float, less: float) -> None:
-    check_local(local_epsilon)
-    check_users(n_users)
-    check_target(delta)
-    room = n_users / (scale * math.log(2 / delta)) - less
-    if room <= 1 or local_epsilon > math.log(room):
-        limit = f"{math.log(room):.4g}" if room > 0 else "not positive"
-        allowed = f"at most {text} = {limit} for the closed form; the numerical bound has no such condition"
-        raise ParameterError("local_epsilon", local_epsilon, allowed)
 
 
 def _delta(local_epsilon: float, clone: float, n_users: int, epsilon: float, rtol: float) -> DeltaInterval:

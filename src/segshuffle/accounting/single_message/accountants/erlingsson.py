@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import math
 
-from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, DeltaInterval
 from segshuffle.accounting.numerics.ranges import (
     SMALLEST_LOCAL_EPSILON,
-    check_epsilon,
     check_target,
     check_users,
 )
@@ -29,42 +27,6 @@ FEWEST_USERS = 1000
 LARGEST_LOCAL_EPSILON = 0.5
 LARGEST_DELTA = 0.01
 _ROUND = 1e-15
-
-
-def erlingsson_delta(*, local_epsilon: float, n_users: int, epsilon: float) -> DeltaInterval:
-    """Delta of the closed form, exp(-n (epsilon/(12 epsilon_0))^2): a proven upper bound.
-
-    Parameters
-    ----------
-    local_epsilon : float
-        In [1e-6, 0.5).
-    n_users : int
-        In [1000, 1e15].
-    epsilon : float
-        In [0, 300].
-
-    Returns
-    -------
-    DeltaInterval
-        `upper` is the guarantee: 1 where the theorem would need a delta >= 0.01 and so says nothing; 0 from the local
-        epsilon on.
-
-    Raises
-    ------
-    ParameterError
-        Outside the conditions of the theorem.
-    """
-    _check(local_epsilon, n_users)
-    check_epsilon(epsilon)
-    if epsilon >= local_epsilon:
-        return DeltaInterval(0.0, 0.0)
-    log = -n_users * (epsilon / (12 * local_epsilon)) ** 2
-    margin = 16 * _ROUND * abs(log)
-    if log + margin >= math.log(LARGEST_DELTA):
-        return DeltaInterval(1.0, 1.0)
-    if log + margin < math.log(SMALLEST_DELTA):
-        return DeltaInterval(0.0, SMALLEST_DELTA)
-    return DeltaInterval(math.exp(log - margin) * (1 - _ROUND), math.exp(log + margin) * (1 + _ROUND))
 
 
 def erlingsson_epsilon(*, local_epsilon: float, n_users: int, delta: float) -> float:

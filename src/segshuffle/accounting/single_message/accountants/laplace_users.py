@@ -15,11 +15,7 @@ from segshuffle.accounting.single_message.accountants.declared import (
     never,
 )
 from segshuffle.accounting.single_message.accountants.liu_2023 import liu_2023_epsilon
-from segshuffle.accounting.single_message.personalized import (
-    personalized_reduction_epsilon,
-    personalized_theorem_delta,
-    personalized_theorem_epsilon,
-)
+from segshuffle.accounting.single_message.personalized import ReductionPair
 from segshuffle.accounting.single_message.personalized_confusion import PersonalizedUsers
 from segshuffle.errors import ParameterError
 
@@ -44,8 +40,8 @@ ACCOUNTANTS = (
         look=look("Personalised bound (published)", "indigo", "h", SOLID),
         order=70,
         applies=is_laplace,
-        epsilon_of=lambda m, n, target: personalized_theorem_epsilon(users=_users(m, n), delta=target),
-        delta_of=lambda m, n, level: personalized_theorem_delta(users=_users(m, n), epsilon=level),
+        epsilon_of=lambda m, n, target: ReductionPair(_users(m, n)).theorem_epsilon(delta=target),
+        delta_of=lambda m, n, level: ReductionPair(_users(m, n)).theorem_delta(epsilon=level),
     ),
     Accountant(
         name="personalized-reduction",
@@ -55,7 +51,7 @@ ACCOUNTANTS = (
         look=look("Its reduction, exact (published)", "black", "d", DOTTED),
         order=71,
         applies=never,
-        epsilon_of=lambda m, n, target: personalized_reduction_epsilon(users=_users(m, n), delta=target),
+        epsilon_of=lambda m, n, target: ReductionPair(_users(m, n)).reduction_epsilon(delta=target),
     ),
     Accountant(
         name="liu-2023",

@@ -23,6 +23,9 @@ from segshuffle.accounting.numerics.search import least_epsilon
 from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 
+#: Relative accuracy in delta.
+RTOL = 1e-4
+
 
 def echo_probabilities(*, local_epsilons: ArrayLike) -> FloatArray:
     """p_i of all users in descending order of budget, the victim's first (unused), shape (n_users,)."""
@@ -49,7 +52,7 @@ class EchoPair:
         self.largest_budget = float(np.max(np.asarray(local_epsilons, dtype=float)))
         self.clones = PoissonBinomialLaw(echo_probabilities(local_epsilons=local_epsilons)[1:])
 
-    def delta(self, *, epsilon: float, rtol: float = 1e-4) -> DeltaInterval:
+    def delta(self, *, epsilon: float, rtol: float = RTOL) -> DeltaInterval:
         """Delta at epsilon in [0, 300] (kind: published), certified for the formula; 0 from the largest budget on."""
         check_epsilon(epsilon)
         if epsilon >= self.largest_budget:
@@ -60,22 +63,17 @@ class EchoPair:
         upper = max(found.upper * (1 + error) + lost, SMALLEST_DELTA)
         return DeltaInterval(max(found.lower * (1 - error) - lost, 0.0), min(upper, 1.0))
 
-    def epsilon(self, *, delta: float, rtol: float = 1e-4) -> float:
+    def epsilon(self, *, delta: float) -> float:
         """Least epsilon at `delta` in [1e-280, 1) (kind: published), rounded up; at most the largest budget."""
         check_target(delta)
         return least_epsilon(
             bound=lambda e, width: self.delta(epsilon=e, rtol=width).upper,
             ceiling=self.largest_budget,
             delta=delta,
-            rtol=rtol,
+            rtol=RTOL,
         )
 
 
-def liu_2023_delta(*, local_epsilons: ArrayLike, epsilon: float, rtol: float = 1e-4) -> DeltaInterval:
-    """Delta of the bound of Liu et al. 2023 (kind: published); see `EchoPair`."""
-    return EchoPair(local_epsilons).delta(epsilon=epsilon, rtol=rtol)
-
-
-def liu_2023_epsilon(*, local_epsilons: ArrayLike, delta: float, rtol: float = 1e-4) -> float:
+def liu_2023_epsilon(*, local_epsilons: ArrayLike, delta: float) -> float:
     """Least epsilon of the bound of Liu et al. 2023 at `delta` (kind: published), rounded up; see `EchoPair`."""
-    return EchoPair(local_epsilons).epsilon(delta=delta, rtol=rtol)
+    return EchoPair(local_epsilons).epsilon(delta=delta)
