@@ -34,6 +34,28 @@ def test_a_plan_is_made_for_what_is_assumed(capsys):
     assert shares[1.0][0] < 0.5 < shares[0.5][0]
 
 
+def test_a_plan_says_what_liars_can_do(capsys):
+    command = f"plan --domain-size 10 --set-size 2 {COLLECTION}"
+    without = answer(capsys, command)
+    assert without["blanket_cap"] is without["most_messages_of_a_user"] is without["influence"][0]["item"] is None
+    found = answer(capsys, f"{command} --blanket-cap auto")
+    assert found["most_messages_of_a_user"] == found["blanket_cap"] + 2
+    one, four, forty = found["influence"]
+    weight = np.dot(found["sampling_rates"], found["level_counts"])
+    assert one["item"] == pytest.approx((found["blanket_cap"] + 2 - found["blanket_per_user"] / 10) / weight)
+    assert (four["corrupt_users"], forty["corrupt_users"]) == (4, 40)
+    assert forty["all_items"] == pytest.approx(40 * one["all_items"])
+    # the promised epsilons hold with the cap, at the honest share that was assumed
+    shares = {entry["share"]: entry["epsilons"] for entry in found["epsilon_if_honest"]}
+    assert shares[1.0][0] == pytest.approx(0.5, rel=2e-3)
+    assert shares[1.0][0] <= 0.5 < shares[0.95][0]
+    given = answer(capsys, f"{command} --blanket-cap {found['blanket_cap'] + 5}")
+    assert given["blanket_cap"] == found["blanket_cap"] + 5
+    with pytest.raises(SystemExit, match="2"):
+        main(f"{command} --blanket-cap many".split())
+    assert "'many' is neither an integer nor auto" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("option", ["--honest-fraction 0.8", "--rounds 2", "--sets at-most"])
 def test_the_published_analysis_covers_none_of_it(capsys, option):
     assert main(f"plan --domain-size 10 --set-size 2 {COLLECTION} --accountant published {option}".split()) == 2
@@ -55,6 +77,11 @@ def test_equal_copies_are_planned_and_simulated(capsys, tmp_path):
     assert biased["bias"][:4] == pytest.approx(weights / weights.sum() - 0.25, rel=1e-9)
     assert main(f"plan --set-size 2 {collection} --accountant published".split()) == 2
     assert "equal-copies = True is not allowed: it must be left out" in capsys.readouterr().err
+
+
+def test_the_published_blanket_has_a_cap_of_its_own(capsys):
+    assert main(f"plan --domain-size 10 --set-size 2 {COLLECTION} --accountant published --blanket-cap 9".split()) == 2
+    assert "blanket-cap = 9 is not allowed" in capsys.readouterr().err
 
 
 def test_the_first_round_counts_in_the_budget(capsys, tmp_path):

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from segshuffle.cli.terminal import add_assumptions, add_collection, integer, number, shown
+from segshuffle.cli.terminal import add_assumptions, add_collection, integer, number, shown, whole
 from segshuffle.errors import DataError, InfeasibleError, ParameterError
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: Shares of honest users for which a plan's epsilons are shown.
 _HONEST = (1.0, 0.95, 0.9, 0.8, 0.5)
+#: Shares of corrupt users for which their influence is shown, beside a single one.
+_CORRUPT = (0.01, 0.1)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -37,6 +39,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=number,
         metavar="M",
         help="dummy messages that a user sends on average; default: the number with the least error",
+    )
+    parser.add_argument(
+        "--blanket-cap",
+        type=_cap,
+        metavar="C",
+        help="proven only: most dummy messages of one user, a number or 'auto'; together with a shuffler that takes no "
+        "more messages from anybody than an honest user may send, it bounds what liars can do to the estimates",
     )
     parser.add_argument(
         "--item-frequencies",
@@ -84,11 +93,10 @@ def run(options: argparse.Namespace) -> str:
 def _published(options: argparse.Namespace, problem: Problem, counts: Any) -> dict[str, Any]:
     from segshuffle.protocols.segmented import Segmented, expected_mse, least_blankets
 
-    for name, value in (("copies-max", options.copies_max), ("max-messages", options.max_messages)):
-        if value not in (None, 1.0):
-            raise ParameterError(name, value, "left out with --accountant published")
-    if options.equal_copies:
-        raise ParameterError("equal-copies", True, "left out with --accountant published")
+    for name, plain in (("copies_max", 1.0), ("max_messages", None), ("blanket_cap", None), ("equal_copies", False)):
+        value = getattr(options, name)
+        if value != plain:
+            raise ParameterError(name.replace("_", "-"), value, "left out with --accountant published")
     plan = Segmented(options.blanket_per_user).plan(problem)
     rates = plan.parameters["sampling_rates"]
     return {
@@ -104,12 +112,15 @@ def _published(options: argparse.Namespace, problem: Problem, counts: Any) -> di
 
 
 def _proven(options: argparse.Namespace, problem: Problem, counts: Any) -> dict[str, Any]:
+    from segshuffle.protocols.capped import Capped
     from segshuffle.protocols.poisson import PoissonSegmented, least_blankets
     from segshuffle.protocols.segmented import mse_bound
 
-    method = PoissonSegmented(
+    method: Any = PoissonSegmented(
         options.blanket_per_user, options.copies_max, options.max_messages, equal_copies=options.equal_copies
     )
+    if options.blanket_cap is not None:
+        method = Capped(method, None if options.blanket_cap == "auto" else options.blanket_cap)
     plan = method.plan(problem)
     copies = plan.parameters["copies"]
     # up to one copy, copies are sampling rates and the paper's error bound applies
@@ -126,6 +137,7 @@ def _proven(options: argparse.Namespace, problem: Problem, counts: Any) -> dict[
         "rounds": problem.assumptions.rounds,
         "honest_users": problem.honest_users,
         "epsilon_if_honest": _honesty(plan),
+        **_influence(plan),
         "kind": plan.kind,
         **({"warnings": list(plan.warnings)} if plan.warnings else {}),
     }
@@ -133,22 +145,64 @@ def _proven(options: argparse.Namespace, problem: Problem, counts: Any) -> dict[
 
 def _honesty(plan: Plan) -> list[dict[str, Any]]:
     """Epsilon of every level at delta, by the share of users who really are honest."""
-    from segshuffle.accounting.collections.participation import epsilon_over_honesty
-
     problem = plan.problem
     if problem.pairs == 0:
         return []
-    mean = problem.n_users * plan.blanket_per_user / problem.domain_size
-    curves = [
-        epsilon_over_honesty(
-            blanket_mean=mean, copies=copies, pairs=problem.pairs, delta=problem.delta, fractions=_HONEST
-        )
-        for copies in plan.parameters["copies"]
-    ]
     return [
-        {"share": share, "epsilons": [value if math.isfinite(value) else None for value in values]}
-        for share, *values in zip(_HONEST, *curves, strict=True)
+        {"share": share, "epsilons": [_finite(_epsilon(plan, copies, share)) for copies in plan.parameters["copies"]]}
+        for share in _HONEST
     ]
+
+
+def _epsilon(plan: Plan, copies: float, share: float) -> float:
+    """Epsilon at delta of users who send so many copies, if that share of the users is honest."""
+    from segshuffle.accounting.collections.blanket_cap import capped_epsilon
+    from segshuffle.accounting.collections.participation import epsilon_over_honesty
+
+    problem = plan.problem
+    mean = problem.n_users * plan.blanket_per_user / problem.domain_size
+
+    def uncapped(delta: float) -> float:
+        return epsilon_over_honesty(
+            blanket_mean=mean, copies=copies, pairs=problem.pairs, delta=delta, fractions=(share,)
+        )[0]
+
+    return capped_epsilon(
+        uncapped,
+        delta=problem.delta,
+        blanket_per_user=plan.blanket_per_user,
+        cap=plan.parameters.get("blanket_cap"),
+        honest_users=math.ceil(share * problem.n_users),
+        rounds=problem.assumptions.rounds,
+    )
+
+
+def _influence(plan: Plan) -> dict[str, Any]:
+    """The most that liars can do: one, and shares of all users."""
+    from segshuffle.protocols.influence import influence
+
+    one, n_users = influence(plan), plan.problem.n_users
+    together = {number: one.of(number) for number in (1, *(math.ceil(share * n_users) for share in _CORRUPT))}
+    return {
+        "blanket_cap": plan.parameters.get("blanket_cap"),
+        "most_messages_of_a_user": _finite(one.most_messages),
+        "influence": [
+            {"corrupt_users": number, "item": _finite(each.item), "all_items": _finite(each.all_items)}
+            for number, each in together.items()
+        ],
+    }
+
+
+def _finite(value: float) -> float | None:
+    """None where there is no bound: JSON has no infinity."""
+    return value if math.isfinite(value) else None
+
+
+def _cap(text: str) -> int | str:
+    try:
+        return text if text == "auto" else whole(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither an integer nor auto") from None
 
 
 def _each_level(least_blankets: Callable[[Problem], tuple[float, ...]], problem: Problem) -> list[float | None]:

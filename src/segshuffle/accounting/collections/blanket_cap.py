@@ -12,6 +12,7 @@ Here e^epsilon theta is a fixed share of the delta asked for, so that one number
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from segshuffle.errors import ParameterError
 
@@ -84,3 +85,43 @@ def capped_delta(*, uncapped: float, delta: float, overflow: float) -> float:
         kappa < 1.
     """
     return min((uncapped + TAIL_SHARE * delta) / (1 - overflow) * (1 + 1e-15), 1.0)
+
+
+def capped_epsilon(
+    uncapped: Callable[[float], float],
+    *,
+    delta: float,
+    blanket_per_user: float,
+    cap: int | None,
+    honest_users: int,
+    rounds: int = 1,
+) -> float:
+    """Epsilon at delta with a cap, or without one, rounded up.
+
+    Parameters
+    ----------
+    uncapped : callable
+        Epsilon at any delta without the cap (upper bound; +inf where there is none).
+    delta, blanket_per_user, cap, honest_users, rounds
+        As for `cap_overflow`; a cap of None is none.
+
+    Returns
+    -------
+    float
+        +inf where none is certified, as when a cap costs more than a hundredth of epsilon.
+    """
+    free = uncapped(delta)
+    if cap is None or not math.isfinite(free):
+        return free
+    limit = 1.01 * free  # kappa does not decrease in epsilon
+    overflow = cap_overflow(
+        blanket_per_user=blanket_per_user,
+        cap=cap,
+        honest_users=honest_users,
+        epsilon=limit,
+        delta=delta,
+        rounds=rounds,
+    )
+    _, inner = uncapped_target(epsilon=limit, delta=delta, overflow=overflow)
+    found = math.inf if inner <= 0.0 else (uncapped(inner) - math.log1p(-overflow)) * (1 + 1e-15)
+    return found if found <= limit else math.inf

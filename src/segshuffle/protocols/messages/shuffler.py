@@ -179,6 +179,9 @@ class Shuffler(_Closing):
     buckets : int
         1 keeps everything in memory; more spill to temporary files, where the system keeps them (TMPDIR), and bound the
         memory by one bucket.
+    most_messages : int or None
+        Messages that are taken from one outbox, which then must be of one sender; the others are dropped and counted in
+        `dropped`. Only a shuffler that knows its senders can do this: behind it, messages have none.
 
     Raises
     ------
@@ -186,9 +189,15 @@ class Shuffler(_Closing):
         If a temporary file cannot be made or written, now or later.
     """
 
-    def __init__(self, wire: WireFormat, rng: np.random.Generator, *, buckets: int = 1) -> None:
+    def __init__(
+        self, wire: WireFormat, rng: np.random.Generator, *, buckets: int = 1, most_messages: int | None = None
+    ) -> None:
         if not 1 <= buckets <= MOST_BUCKETS:
             raise ParameterError("buckets", buckets, f"an integer in [1, {MOST_BUCKETS}]")
+        if most_messages is not None and most_messages < 1:
+            raise ParameterError("most_messages", most_messages, "an integer >= 1, or None")
+        self._most = most_messages
+        self.dropped = 0
         self._wire = wire
         self._rng = rng
         self._buckets = buckets
@@ -204,7 +213,9 @@ class Shuffler(_Closing):
         """Pass 1: append a batch to the spill, grouped by independent uniform buckets, and note the groups' sizes."""
         if self._released:
             raise RuntimeError("this shuffler has already released its messages")
-        words = self._wire.encode(outbox._words)
+        taken = outbox._words[: self._most]
+        self.dropped += len(outbox) - taken.size
+        words = self._wire.encode(taken)
         code = np.uint8 if self._buckets <= 256 else np.uint16
         bucket = self._rng.integers(self._buckets, size=words.size, dtype=code)
         with _spilling():

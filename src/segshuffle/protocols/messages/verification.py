@@ -12,24 +12,17 @@ import functools
 import math
 from dataclasses import dataclass, replace
 
-from segshuffle.accounting.collections.blanket_cap import cap_overflow, capped_delta, uncapped_target
-from segshuffle.accounting.collections.poisson_pair import (
-    BLANKET_MEAN_RANGE,
-    COPIES_RANGE,
-    EPSILON_LIMIT,
-    ItemPair,
-)
+from segshuffle.accounting.collections.blanket_cap import cap_overflow, capped_delta, capped_epsilon, uncapped_target
+from segshuffle.accounting.collections.poisson_calibration import epsilon_upper
+from segshuffle.accounting.collections.poisson_pair import BLANKET_MEAN_RANGE, COPIES_RANGE, ItemPair
 from segshuffle.accounting.collections.poisson_product import delta_interval, log_delta_bound
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError
 from segshuffle.accounting.numerics.ranges import check_guarantee
-from segshuffle.accounting.numerics.search import log_excess, safe_edge
 from segshuffle.digits import rounded_up
 from segshuffle.errors import ParameterError, RefusedError
 from segshuffle.protocols.assumptions import PLAIN, Assumptions
 from segshuffle.protocols.base import Problem
 from segshuffle.protocols.messages.announcement import Announcement
-
-_LEAST_EPSILON = 1e-6
 
 
 @dataclass(frozen=True)
@@ -121,7 +114,7 @@ def check_announcement(announcement: Announcement, demand: Demand, level: int) -
         )
     if delta > demand.delta:
         epsilon = _epsilon(announcement, demand, level)
-        found = f"epsilon = {epsilon:.4g}" if math.isfinite(epsilon) else f"no epsilon up to {EPSILON_LIMIT:g}"
+        found = f"epsilon = {epsilon:.4g}" if math.isfinite(epsilon) else "no certified epsilon"
         raise RefusedError(
             f"The announcement is refused: with the {demand.problem(announcement).honest_users} honest users that are "
             f"believed in, it gives level {level} delta = {rounded_up(delta):.4g} at epsilon = {demand.epsilon:g}, or "
@@ -137,8 +130,7 @@ def _guaranteed(announcement: Announcement, demand: Demand, level: int, epsilon:
     if announcement.blanket != "poisson":
         return 1.0
     problem = demand.problem(announcement)
-    own = announcement.copies[level]
-    copies = max(announcement.copies) if demand.assumptions.private_levels else own
+    copies = _copies(announcement, demand, level)
     mean = problem.honest_mean(announcement.blanket_per_user)
     if announcement.blanket_cap is None:
         return _product_delta(mean, copies, problem.pairs, epsilon)
@@ -157,14 +149,21 @@ def _guaranteed(announcement: Announcement, demand: Demand, level: int, epsilon:
     return capped_delta(uncapped=uncapped, delta=demand.delta, overflow=overflow)
 
 
+def _pair(mean: float, copies: float) -> ItemPair | None:
+    """The pair of counters, or a worse one; None where nothing is known."""
+    if mean < BLANKET_MEAN_RANGE[0] or copies > COPIES_RANGE[1]:
+        return None
+    # delta does not decrease in the copies, and does not increase in the mean
+    return ItemPair(min(mean, BLANKET_MEAN_RANGE[1]), max(copies, COPIES_RANGE[0]))
+
+
 def _product_delta(mean: float, copies: float, pairs: int, epsilon: float) -> float:
     """Upper bound of the delta of a product of pairs, for any mean and copies."""
     if pairs == 0 or copies == 0:
         return 0.0
-    if mean < BLANKET_MEAN_RANGE[0] or copies > COPIES_RANGE[1]:
+    pair = _pair(mean, copies)
+    if pair is None:
         return 1.0
-    # delta does not decrease in the copies, and does not increase in the mean
-    pair = ItemPair(min(mean, BLANKET_MEAN_RANGE[1]), max(copies, COPIES_RANGE[0]))
     bound = math.exp(log_delta_bound(pair, pairs, epsilon, 1e-3)) * (1 + 1e-13)
     with contextlib.suppress(AccuracyError):
         bound = min(bound, delta_interval(pair, pairs=pairs, epsilon=epsilon).upper)
@@ -172,11 +171,22 @@ def _product_delta(mean: float, copies: float, pairs: int, epsilon: float) -> fl
 
 
 def _epsilon(announcement: Announcement, demand: Demand, level: int) -> float:
-    """Epsilon at the demanded delta, rounded up; +inf if there is none up to 100."""
-
-    def excess(epsilon: float) -> float:
-        return log_excess(_guaranteed(announcement, demand, level, epsilon), demand.delta)
-
-    if excess(EPSILON_LIMIT) > 0:
+    """Epsilon at the demanded delta, rounded up; +inf if none is certified."""
+    problem = demand.problem(announcement)
+    pair = _pair(problem.honest_mean(announcement.blanket_per_user), _copies(announcement, demand, level))
+    if pair is None:
         return math.inf
-    return safe_edge(excess, safe=EPSILON_LIMIT, unsafe=max(demand.epsilon, _LEAST_EPSILON))
+    found = capped_epsilon(
+        lambda delta: epsilon_upper(pair, pairs=problem.pairs, delta=delta),
+        delta=demand.delta,
+        blanket_per_user=announcement.blanket_per_user,
+        cap=announcement.blanket_cap,
+        honest_users=problem.honest_users,
+        rounds=problem.assumptions.rounds,
+    )
+    return rounded_up(found)
+
+
+def _copies(announcement: Announcement, demand: Demand, level: int) -> float:
+    """The larger copies of the two levels that neighbours may have."""
+    return max(announcement.copies) if demand.assumptions.private_levels else announcement.copies[level]

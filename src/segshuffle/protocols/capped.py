@@ -1,0 +1,116 @@
+"""The Poisson blanket with a cap on the dummy messages of a user, which bounds what a liar can do (docs/proof.md)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from segshuffle.accounting.collections.blanket_cap import cap_overflow, capped_delta, uncapped_target
+from segshuffle.arrays import FloatArray, IntArray
+from segshuffle.digits import rounded_down, rounded_up
+from segshuffle.errors import ParameterError
+from segshuffle.protocols.base import Plan, Problem, Sample
+from segshuffle.protocols.poisson import PoissonSegmented
+
+#: kappa over the smallest epsilon, or over 1 if that is larger: every epsilon is lower by about this share at most.
+OVERFLOW_SHARE = 1e-3
+_BISECTIONS = 60
+
+
+@dataclass(frozen=True)
+class Capped:
+    """A method whose users send at most so many blanket messages each.
+
+    Parameters
+    ----------
+    method : PoissonSegmented
+        What is planned, for slightly smaller epsilons and delta.
+    cap : int or None
+        Most blanket messages of a user c; None takes the least number that costs a thousandth of the smallest epsilon.
+    """
+
+    method: PoissonSegmented
+    cap: int | None = None
+
+    @property
+    def name(self) -> str:
+        """Identifier of the variant."""
+        return self.method.name
+
+    def plan(self, problem: Problem) -> Plan:
+        """Plan within what the cap leaves of every epsilon and delta (kind: upper).
+
+        Raises
+        ------
+        ParameterError
+            If the cap is too small for the blanket that was asked for.
+        """
+        largest = OVERFLOW_SHARE * min(1.0, problem.levels[0])
+        targets = [uncapped_target(epsilon=e, delta=problem.delta, overflow=largest) for e in problem.levels]
+        inner = replace(problem, levels=tuple(epsilon for epsilon, _ in targets), delta=targets[0][1])
+        plan = self.method.plan(inner)
+        cap = _least_cap(problem, plan.blanket_per_user, largest)
+        if self.cap is not None and self.cap < cap:
+            if self.method.blanket_per_user is not None:
+                raise ParameterError(
+                    "blanket_cap", self.cap, f"at least {cap} for a blanket of {plan.blanket_per_user:g}"
+                )
+            blanket = _largest_blanket(problem, self.cap, largest, plan.blanket_per_user)
+            plan = replace(self.method, blanket_per_user=blanket).plan(inner)
+        cap = cap if self.cap is None else self.cap
+        certificate = [
+            {
+                "epsilon": level,
+                "delta_lower": 0.0,  # what a cap costs is bounded from above only
+                "delta_upper": rounded_up(
+                    capped_delta(uncapped=found["delta_upper"], delta=problem.delta, overflow=largest)
+                ),
+            }
+            for level, found in zip(problem.levels, plan.parameters["certificate"], strict=True)
+        ]
+        parameters = {**plan.parameters, "blanket_cap": cap, "certificate": certificate}
+        return replace(plan, problem=problem, kind="upper", parameters=parameters)
+
+    def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
+        """As without the cap, whose effect on the counters has a probability below kappa."""
+        return self.method.simulate(plan, sample, rng)
+
+    def expected_mse(self, plan: Plan, item_counts: IntArray | FloatArray) -> float:
+        """As without the cap."""
+        return self.method.expected_mse(plan, item_counts)
+
+
+def _overflow(problem: Problem, blanket_per_user: float, cap: int) -> float:
+    """Kappa that serves all levels: it grows with epsilon."""
+    return cap_overflow(
+        blanket_per_user=blanket_per_user,
+        cap=cap,
+        honest_users=problem.honest_users,
+        epsilon=problem.levels[-1],
+        delta=problem.delta,
+        rounds=problem.assumptions.rounds,
+    )
+
+
+def _least_cap(problem: Problem, blanket_per_user: float, largest: float) -> int:
+    """Least cap with a kappa of at most `largest`."""
+    high = 1
+    while _overflow(problem, blanket_per_user, high) > largest:
+        high *= 2
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _overflow(problem, blanket_per_user, middle) <= largest else (middle, high)
+    return high
+
+
+def _largest_blanket(problem: Problem, cap: int, largest: float, high: float) -> float:
+    """Largest blanket below `high` that the cap allows."""
+    low = 0.0
+    for _ in range(_BISECTIONS):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if _overflow(problem, middle, cap) <= largest else (low, middle)
+    if low == 0.0:
+        raise ParameterError("blanket_cap", cap, "large enough for some blanket: raise it, or leave it out")
+    return rounded_down(low)

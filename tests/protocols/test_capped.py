@@ -1,0 +1,76 @@
+"""Caps: what a plan pays for one, and what it promises with it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from segshuffle.accounting.collections.blanket_cap import cap_overflow
+from segshuffle.errors import ParameterError
+from segshuffle.protocols.assumptions import Assumptions
+from segshuffle.protocols.base import Problem, uniform_item_counts
+from segshuffle.protocols.capped import Capped
+from segshuffle.protocols.messages import Demand, Server, check_announcement
+from segshuffle.protocols.poisson import PoissonSegmented
+
+LEVELS, COUNTS, DELTA = (0.5, 1.0, 2.0), (1250, 2500, 1250), 2e-6
+MSNBC = Problem(17, 4, LEVELS, COUNTS, DELTA)
+
+
+@pytest.fixture(scope="module")
+def free():
+    return PoissonSegmented().plan(MSNBC)
+
+
+@pytest.fixture(scope="module")
+def capped():
+    return Capped(PoissonSegmented()).plan(MSNBC)
+
+
+def error(plan):
+    return PoissonSegmented().expected_mse(plan, uniform_item_counts(MSNBC))
+
+
+def test_a_cap_costs_hardly_any_error(free, capped):
+    assert error(free) < error(capped) < 1.003 * error(free)
+
+
+def test_the_plan_takes_the_least_cap(capped):
+    cap, largest = capped.parameters["blanket_cap"], 1e-3 * 0.5
+    for number, fits in ((cap, True), (cap - 1, False)):
+        overflow = cap_overflow(
+            blanket_per_user=capped.blanket_per_user, cap=number, honest_users=5000, epsilon=2.0, delta=DELTA
+        )
+        assert (overflow <= largest) == fits
+
+
+def test_clients_accept_what_is_planned_with_a_cap(capped):
+    for plan in (capped, Capped(PoissonSegmented(), 6).plan(MSNBC)):
+        announcement = Server(5000, 17, 4, LEVELS, DELTA).collections(plan)[0].announcement
+        assert announcement.blanket_cap == plan.parameters["blanket_cap"]
+        for level, entry in enumerate(plan.parameters["certificate"]):
+            given = check_announcement(announcement, Demand(LEVELS[level], DELTA), level)
+            # the client knows kappa of this plan, the certificate its limit
+            assert given <= entry["delta_upper"] * (1 + 1e-9) <= DELTA * (1 + 1e-9)
+            assert entry["epsilon"] == LEVELS[level]
+        assert plan.kind == "upper"
+        assert plan.problem == MSNBC
+
+
+def test_a_smaller_cap_means_a_smaller_blanket(free, capped):
+    plan = Capped(PoissonSegmented(), 5).plan(MSNBC)
+    assert plan.parameters["blanket_cap"] == 5 < capped.parameters["blanket_cap"]
+    assert plan.blanket_per_user < capped.blanket_per_user
+    assert error(plan) > error(capped)
+    assert Capped(PoissonSegmented(), 40).plan(MSNBC).parameters["blanket_cap"] == 40
+
+
+def test_rounds_and_fewer_honest_users_are_counted(capped):
+    many = replace(MSNBC, assumptions=Assumptions(rounds=4))
+    method = PoissonSegmented(blanket_per_user=capped.blanket_per_user)
+    assert Capped(method).plan(many).parameters["blanket_cap"] > capped.parameters["blanket_cap"] - 1
+    with pytest.raises(ParameterError, match=r"blanket_cap = 3 .* at least \d+ for a blanket of"):
+        Capped(method, 3).plan(MSNBC)
+    with pytest.raises(ParameterError, match="large enough for some blanket"):
+        Capped(PoissonSegmented(), 0).plan(MSNBC)

@@ -1,0 +1,157 @@
+"""What liars can do to estimates: attacks, message by message, against what is printed with the plan.
+
+False alarms: |z| above 6.5 (probability 8e-11) fails; there are 20 z-scores per attack, fewer than 300 in all.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
+from segshuffle.protocols.base import Plan, Problem
+from segshuffle.protocols.capped import Capped
+from segshuffle.protocols.influence import influence
+from segshuffle.protocols.messages import Announcement, Client, Demand, LevelEstimates, Outbox, Server, Shuffler, tally
+from segshuffle.protocols.poisson import PoissonSegmented
+from segshuffle.protocols.segmented import plan_at
+from segshuffle.protocols.subset_exponential import SubsetExponential
+
+D, S, LEVELS, COUNTS, DELTA = 5, 2, (0.5, 1.0), (20, 20), 0.01
+PROBLEM = Problem(D, S, LEVELS, COUNTS, DELTA)
+HELD = (3, 1)
+RUNS = 400
+
+PLANS = {
+    "capped": lambda: Capped(PoissonSegmented(copies_max=2.0, blanket_per_user=4.0)).plan(PROBLEM),
+    "published": lambda: plan_at(PROBLEM, 2.5, (0.4, 0.9)),
+}
+
+ATTACKS = {
+    "all on one item": [0] * 1000,
+    "spread": list(range(D)) * 200,
+    "silence": [],
+    "many copies of its own": [3, 1] * 500,
+    "no items at all": [250] * 1000,
+    "one message": [0],
+}
+
+
+class Scene(NamedTuple):
+    plan: Plan
+    announcement: Announcement
+    others: list[list[int]]
+    """What all others sent."""
+    agreed: list[list[int]]
+    """What the last user sends as agreed, again and again."""
+
+
+@pytest.fixture(scope="module", params=PLANS)
+def scene(request):
+    plan = PLANS[request.param]()
+    announcement = Server(sum(COUNTS), D, S, LEVELS, DELTA).collections(plan)[0].announcement
+    rng = np.random.default_rng(41)
+
+    def sent(items, level):
+        client = Client(items, level, Demand(100.0, 0.99), below=lambda n: int(rng.integers(n)))
+        return client.send_items(announcement)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("segshuffle.protocols.messages.client.check_announcement", lambda *_: 0.0)
+        others = [sent(rng.choice(D, size=S, replace=False).tolist(), user % 2) for user in range(39)]
+        return Scene(plan, announcement, others, [sent(HELD, 1) for _ in range(RUNS)])
+
+
+def estimate(scene, last):
+    """The server's estimate, the last outbox being of one more sender, behind a shuffler that knows its senders."""
+    most = int(influence(scene.plan).most_messages)
+    with Shuffler(scene.announcement.wire, np.random.default_rng(42), most_messages=most) as shuffler:
+        for messages in (*scene.others, last):
+            shuffler.collect(Outbox(messages))
+        assert shuffler.dropped == max(len(last) - most, 0)
+        with shuffler.release() as messages:
+            counted = tally(messages, D)
+    return (counted.counts - sum(COUNTS) * scene.announcement.blanket_per_user / D) / weight(scene.plan)
+
+
+def weight(plan):
+    copies = plan.parameters.get("copies", plan.parameters.get("sampling_rates"))
+    return float(np.dot(COUNTS, copies))
+
+
+def honest_mean(scene):
+    """Mean of what the last user adds to each estimate as agreed, and its standard error."""
+    counts = np.array([np.bincount(messages, minlength=D) for messages in scene.agreed]) / weight(scene.plan)
+    return counts.mean(axis=0), counts.std(axis=0) / np.sqrt(RUNS)
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_no_attack_moves_more_than_is_printed(scene, attack):
+    promised = influence(scene.plan)
+    mean, spread = honest_mean(scene)
+    shift = estimate(scene, ATTACKS[attack]) - estimate(scene, []) - mean
+    assert (np.abs(shift) <= promised.item + 6.5 * spread).all()
+    assert np.abs(shift).sum() <= promised.all_items + 6.5 * spread.sum()
+    if attack == "all on one item":  # nothing less would be true
+        assert shift[0] == pytest.approx(promised.item, abs=6.5 * spread[0])
+        assert np.abs(shift).sum() > 0.8 * promised.all_items - 6.5 * spread.sum()
+
+
+def test_a_share_of_liars_does_it_so_many_times(scene):
+    one = influence(scene.plan)
+    all_on_one = [0] * int(one.most_messages)
+    mean, spread = honest_mean(scene)
+    two = scene._replace(others=[*scene.others, all_on_one])
+    shift = estimate(two, all_on_one) - estimate(scene, []) - 2 * mean
+    assert shift[0] == pytest.approx(one.of(2).item, abs=13 * spread[0])
+
+
+def test_silence_is_what_a_small_cap_leaves():
+    """With few messages to send, saying nothing about a held item is the worst."""
+    plan = PoissonSegmented(blanket_per_user=3.0, copies_max=1.0).plan(Problem(5, 1, (3.0,), (40,), 0.2))
+    mm = BallsIntoBins().plan(Problem(200, 1, (1.0,), (40000,), 1e-3))
+    assert np.isinf(influence(plan).item)
+    assert mm.blanket_per_user < 1
+    assert influence(mm).item == pytest.approx((2 - mm.blanket_per_user / 200) / 40000)
+
+
+def test_separate_collections_have_their_worst_level():
+    plan = SeparateBallsIntoBins().plan(PROBLEM)
+    worst = [
+        w * (np.ceil(m) + S - m / D) / n
+        for w, m, n in zip(plan.parameters["weights"], plan.parameters["blankets"], COUNTS, strict=True)
+    ]
+    assert influence(plan).item == pytest.approx(max(worst))
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_reports_by_enumeration(size):
+    """Every report against every honest one, whose law is enumerated from its definition."""
+    epsilon, n = 0.8, 30
+    plan = SubsetExponential(local_epsilon=epsilon, subset_size=size).plan(Problem(D, S, (epsilon,), (n,), 1e-3))
+    reports = [set(z) for z in combinations(range(D), size)]
+    weights = np.array([np.exp(epsilon) if z & set(HELD) else 1.0 for z in reports])
+    inside = np.array([[j in z for j in range(D)] for z in reports], dtype=float)
+    honest = weights @ inside / weights.sum()
+    a, b = honest[3], honest[0]
+    shifts = (inside - honest) / (n * (a - b))
+    promised = influence(plan)
+    assert promised.item == pytest.approx(np.abs(shifts).max(), rel=1e-12)
+    assert promised.all_items == pytest.approx(np.abs(shifts).sum(axis=1).max(), rel=1e-12)
+    assert promised.most_messages == 1
+
+
+def test_a_liar_in_round_one_moves_the_denominator_by_little():
+    """Up to three messages on any levels instead of one: within (3 + 1)(max a - min a), by enumeration."""
+    copies, honest = np.array([0.3, 0.8, 1.0]), np.array([25, 30, 45])
+
+    def weight(counts):
+        return LevelEstimates(counts, 100, 0.0, 0).balanced @ copies
+
+    for sent in product(range(4), repeat=3):
+        if sum(sent) <= 3:
+            for own in np.eye(3, dtype=int):
+                assert abs(weight(honest + np.array(sent) - own) - weight(honest)) <= 4 * 0.7
