@@ -6,6 +6,7 @@ The configuration is checked with it before any job starts, without numpy.
 from __future__ import annotations
 
 import ast
+import functools
 from pathlib import Path
 from typing import Any
 
@@ -26,21 +27,23 @@ def listed(folder: Path = FOLDER) -> dict[str, Listed]:
     ConfigError
         If a file is no Python or its declaration is not as described; says which file.
     """
-    found = {}
-    for path in sorted(folder.glob("*.py")):
-        try:
-            tree = ast.parse(path.read_text(encoding="utf-8"))
-        except (SyntaxError, UnicodeDecodeError) as error:
-            raise ConfigError(f"{path}: not a Python file: {error}") from error
-        values = {
-            ast.unparse(target): node.value
-            for node in tree.body
-            if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None
-            for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
-        }
-        if "METHODS" in values:
-            found[path.stem] = _read(path, values["METHODS"], values.get("OPTIONS"))
-    return found
+    found = {path.stem: _declared_in(path, path.read_bytes()) for path in sorted(folder.glob("*.py"))}
+    return {file: declared for file, declared in found.items() if declared is not None}
+
+
+@functools.cache  # every method that is made asks: a text is parsed once
+def _declared_in(path: Path, text: bytes) -> Listed | None:
+    try:
+        tree = ast.parse(text.decode("utf-8"))
+    except (SyntaxError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: not a Python file: {error}") from error
+    values = {
+        ast.unparse(target): node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+    }
+    return _read(path, values["METHODS"], values.get("OPTIONS")) if "METHODS" in values else None
 
 
 def _read(path: Path, methods: ast.expr, options: ast.expr | None) -> Listed:
