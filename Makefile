@@ -21,10 +21,11 @@ reproduce: install
 	$(BIN)/python -m segshuffle.pipeline.run_summary $(CONFIG)
 
 test: install
-	$(BIN)/pytest -n auto --dist loadgroup -m "not exhaustive"
+	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder -m "not exhaustive"
 
 exhaustive: install
-	$(BIN)/pytest -m "exhaustive or hypothesis" --hypothesis-profile thorough
+	$(BIN)/pytest -n auto --dist loadfile -m "(exhaustive or hypothesis) and not pipeline" --hypothesis-profile thorough
+	$(BIN)/pytest -m "exhaustive and pipeline"
 
 mutants: install
 	$(BIN)/python tests/mutants.py --mutants $(MUTANTS)

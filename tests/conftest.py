@@ -24,7 +24,7 @@ _SHIPPED = {
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """What needs a whole run of the pipeline is exhaustive; what runs it at all goes first, as one long group.
+    """What needs a whole run of the pipeline is exhaustive; what runs it at all is marked so, and goes first.
 
     So are all but as many cases of a test as its mark `quick` says. Which ones stay is drawn by a checksum of their
     names, so that every process draws the same ones, from all corners of a grid.
@@ -33,6 +33,8 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if "checkout" in item.fixturenames:
             item.add_marker(pytest.mark.exhaustive)
+        if {"new_checkout", "extended"} & set(item.fixturenames):
+            item.add_marker(pytest.mark.pipeline)
         if item.get_closest_marker("quick") and not item.get_closest_marker("exhaustive"):
             many[item.nodeid.partition("[")[0]].append(item)
     for cases in many.values():

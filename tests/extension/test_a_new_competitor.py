@@ -147,7 +147,6 @@ def test_its_options_are_checked_before_any_job(new_checkout):
 
 
 @pytest.mark.exhaustive
-@pytest.mark.xdist_group("extension")
 def test_it_appears_in_tables_figures_and_page_and_not_in_verdicts(extended):
     table = pd.read_csv(extended.out / "mse.csv")
     rows = table[table["method"] == "guess"]

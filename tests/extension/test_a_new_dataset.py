@@ -97,7 +97,6 @@ def test_what_is_wrong_is_said_before_any_job(new_checkout, key, value, said):
 
 
 @pytest.mark.exhaustive
-@pytest.mark.xdist_group("extension")
 def test_it_runs_through_all_panels_tables_figures_and_page(extended):
     table = pd.read_csv(extended.out / "mse.csv")
     rows = table[table["dataset"] == "baskets"]

@@ -28,9 +28,6 @@ from segshuffle.pipeline.design import Scenario
 from segshuffle.pipeline.manifest import Output, outputs, targets
 from segshuffle.protocols.registry import look_of
 
-# what they share is made once
-pytestmark = pytest.mark.xdist_group("page")
-
 VOID = {"meta", "link", "img", "br", "path", "line", "input", "hr"}
 
 

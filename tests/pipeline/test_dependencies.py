@@ -11,9 +11,6 @@ import pytest
 
 from segshuffle.pipeline.dependencies import package_files
 
-# what they share is made once
-pytestmark = pytest.mark.xdist_group("dependencies")
-
 SCRIPTS = sorted(path.stem for path in (Path(__file__).parents[2] / "workflow/scripts").glob("*.py"))
 DRAWING = {name for name in SCRIPTS if name.startswith(("figure", "summary", "page", "referee_verdicts"))}
 

@@ -12,9 +12,6 @@ from segshuffle.pipeline.judging import NOT, OPEN, PARTLY, REPRODUCED
 from segshuffle.studies.amplification.curve_claims import RULES, Curves, evaluate, to_markdown
 from segshuffle.studies.amplification.exhibits import EXHIBITS, PAPERS
 
-# what they share is made once
-pytestmark = pytest.mark.xdist_group("amplification_claims")
-
 
 def rows(accountant, values, *, figure="f", panel="p", curve="c", **known):
     """A curve with the given epsilons at x = 1, 2, ..."""

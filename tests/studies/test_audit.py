@@ -15,9 +15,6 @@ from segshuffle.studies.audit.compute import COLUMNS, KEY, VIEWS, audit, audit_s
 from segshuffle.studies.audit.figure import draw
 from segshuffle.studies.reproduction.planning import problem_of
 
-# what they share is made once
-pytestmark = pytest.mark.xdist_group("audit")
-
 CONFIG = yaml.safe_load("""
 delta_times_n: 0.01
 levels: [0.5, 2.0]

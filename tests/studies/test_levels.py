@@ -25,9 +25,6 @@ from segshuffle.studies.levels.compute import COLUMNS, PlanGrid, least_blankets,
 from segshuffle.studies.levels.figure import draw
 from segshuffle.studies.reproduction.planning import problem_of
 
-# what they share is made once
-pytestmark = pytest.mark.xdist_group("levels")
-
 SETTING = Setting("synthetic", 1000, 3, 16)
 EPSILONS = [4.0, 0.25, 1.0]
 

@@ -26,9 +26,6 @@ from segshuffle.studies.referee.cases import CASES, Point, most_that_local_priva
 from segshuffle.studies.referee.figure import draw
 from segshuffle.studies.referee.worst_datasets import ROUNDING, merged_outputs, worst_datasets
 
-# what they share is made once
-pytestmark = pytest.mark.xdist_group("referee")
-
 CONFIG = yaml.safe_load("""
 delta_times_n: 0.01
 referee:

@@ -6,7 +6,7 @@ import zipfile
 import pytest
 from headless import png_size, visit
 
-pytestmark = [pytest.mark.slow, pytest.mark.pipeline, pytest.mark.xdist_group("pipeline")]
+pytestmark = [pytest.mark.slow, pytest.mark.pipeline]
 
 CATEGORIES = ("Overview", "The paper's figures", "Verdicts", "Audit", "Proven protocol", "Private levels", "The run")
 

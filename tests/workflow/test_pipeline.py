@@ -19,7 +19,7 @@ import yaml
 from segshuffle.datasets.population import load_population
 from segshuffle.pipeline.provenance import sha256_of
 
-pytestmark = [pytest.mark.slow, pytest.mark.pipeline, pytest.mark.xdist_group("pipeline")]
+pytestmark = [pytest.mark.slow, pytest.mark.pipeline]
 
 FIGURES = ("fig2", "fig3", "fig4", "fig5", "fig6", "summary")
 FORMATS = ("pdf", "svg", "png")

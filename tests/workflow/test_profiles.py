@@ -6,7 +6,7 @@ from importlib import metadata
 import pytest
 import yaml
 
-pytestmark = [pytest.mark.slow, pytest.mark.pipeline, pytest.mark.xdist_group("pipeline")]
+pytestmark = [pytest.mark.slow, pytest.mark.pipeline]
 
 HUNGRY = """
 

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-pytestmark = [pytest.mark.slow, pytest.mark.pipeline, pytest.mark.xdist_group("pipeline")]
+pytestmark = [pytest.mark.slow, pytest.mark.pipeline]
 
 RECORDS = {"provenance", "runtimes", "page"}
 DRAWN = {"figure", *RECORDS}

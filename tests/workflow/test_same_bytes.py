@@ -10,7 +10,6 @@ from segshuffle.pipeline.processor import NEWER_INSTRUCTIONS, same_instructions
 
 pytestmark = [
     pytest.mark.pipeline,
-    pytest.mark.xdist_group("pipeline"),
     pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="about x86-64 processors"),
 ]
 

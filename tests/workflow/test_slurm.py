@@ -16,7 +16,6 @@ pytestmark = [
     pytest.mark.exhaustive,
     pytest.mark.cluster,
     pytest.mark.pipeline,
-    pytest.mark.xdist_group("pipeline"),
 ]
 
 #: From the log to a drawn page in 6 jobs: every stage once, and one with two jobs at a time. Each job starts Snakemake

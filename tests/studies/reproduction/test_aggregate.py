@@ -20,9 +20,6 @@ from segshuffle.studies.reproduction.columns import COLUMNS
 from segshuffle.studies.reproduction.planning import plan_setting
 from segshuffle.studies.reproduction.simulation import errors_table, simulate_scenario
 
-# what they share is made once
-pytestmark = pytest.mark.xdist_group("aggregate")
-
 
 @functools.cache
 def planned(keys, setting):

@@ -13,9 +13,6 @@ from segshuffle.pipeline.style import mark_edition
 from segshuffle.protocols.registry import every, look_of
 from segshuffle.studies.reproduction.figure import draw_errors, draw_messages, draw_summary
 
-# what they share is made once
-pytestmark = pytest.mark.xdist_group("panel_figures_against_tables")
-
 GRID = (3.0, 0.1, 10.0)
 #: Settings of the experiment with the longest names that there are.
 PANELS = [

@@ -12,9 +12,6 @@ from segshuffle.protocols.registry import paper_competitors
 from segshuffle.studies.reproduction.panel_claims import evaluate
 from segshuffle.studies.reproduction.paper import POPULATIONS, SPLITS
 
-# what they share is made once
-pytestmark = pytest.mark.xdist_group("paper")
-
 GRID = [float(f"{m:.4g}") for m in np.geomspace(0.1, 10.0, 31)]
 
 

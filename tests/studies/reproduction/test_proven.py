@@ -26,9 +26,6 @@ from segshuffle.studies.reproduction.planning import plan_setting, problem_of
 from segshuffle.studies.reproduction.simulation import simulate_scenario, tasks_of
 from segshuffle.studies.reproduction.summary import proven_summary, summary_markdown
 
-# what they share is made once
-pytestmark = pytest.mark.xdist_group("proven")
-
 OURS = ("poisson-group", "poisson", "poisson-copies")
 RIVALS = ("mm", "sepmm", "weighted-sepmm", "inverse-variance-sepmm")
 CURATORS = ("curator-uniform", "curator-weighted")

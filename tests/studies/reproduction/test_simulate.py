@@ -18,9 +18,6 @@ from segshuffle.protocols.segmented import Segmented
 from segshuffle.studies.reproduction.planning import plan_setting, problem_of
 from segshuffle.studies.reproduction.simulation import draw_levels, errors_table, simulate_scenario, tasks_of
 
-# what they share is made once
-pytestmark = pytest.mark.xdist_group("simulate")
-
 COMPETITORS = competitor_names()
 
 
