@@ -49,7 +49,7 @@ def make_results(folder: Path, *, edition: str = "full", source: str = "real") -
         "limit": pd.DataFrame(
             {"set_size": 4, "delta": 2e-5, "blanket_mean": [10.0, 100.0, 1000.0], "error_ratio": [None, 1.0212, 1.001]}
         ),
-        "levels": _levels(),
+        "levels/all": _levels(),
         "runtimes": pd.DataFrame(
             {
                 "rule": ["plan", "simulate"],
@@ -59,8 +59,8 @@ def make_results(folder: Path, *, edition: str = "full", source: str = "real") -
                 "peak_rss_mb": [None, 140.0],
             }
         ),
-        "amplification-claims": _claims().assign(paper="variation"),
-        "referee": pd.DataFrame(
+        "amplification/claims": _claims().assign(paper="variation"),
+        "referee-verdicts": pd.DataFrame(
             {
                 "accountant": ["blanket", "blanket", "variation-ratio", "variation-ratio"],
                 "case": ["krr-3", "blh", "krr-3", "blh"],
@@ -75,7 +75,9 @@ def make_results(folder: Path, *, edition: str = "full", source: str = "real") -
     }
     (folder / "figures").mkdir(parents=True)
     for name, table in tables.items():
-        table.to_csv(folder / f"{name}.csv", index=False)
+        path = folder / f"{name}.csv"
+        path.parent.mkdir(exist_ok=True)
+        table.to_csv(path, index=False)
     for figure in (output for output in OUTPUTS if output.is_figure):
         (folder / figure.shown).write_text(SVG.format(name=figure.name), encoding="utf-8")
     real = {"kind": "real", "sha256": "ab" * 32, "origin": "msnbc990928.seq.gz", "reason": ""}
@@ -96,14 +98,7 @@ def make_results(folder: Path, *, edition: str = "full", source: str = "real") -
 
 def read(folder: Path):
     """The results and figures of a folder, as the rule reads them."""
-    names = {"errors": "mse", "summary": "proven-summary", "amplification_claims": "amplification-claims"}
-    parts = ("errors", "summary", "claims", "audit", "limit", "runtimes", "amplification_claims", "referee")
-    results = read_results(
-        **{part: folder / f"{names.get(part, part)}.csv" for part in parts},
-        levels=[folder / "levels.csv"],
-        provenance=folder / "provenance.json",
-        config=folder / "config.yaml",
-    )
+    results = read_results(folder, [path.relative_to(folder).as_posix() for path in sorted(folder.rglob("*.csv"))])
     figures = {path.stem: path.read_text(encoding="utf-8") for path in sorted((folder / "figures").glob("*.svg"))}
     return SimpleNamespace(results=results, figures=figures)
 

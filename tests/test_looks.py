@@ -6,11 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from segshuffle.looks import MARKERS, PALETTE, Look, looks_of, series_looks, spare_look
+from segshuffle.looks import MARKERS, PAGE, PALETTE, Look, looks_of, series_looks, spare_look
 from segshuffle.page.charts import _SYMBOLS
-
-#: The palette itself, and the style sheet of the page, whose colours are those of text and ground.
-COLOURFUL = {"src/segshuffle/looks.py", "src/segshuffle/page/assets/page.css"}
 
 
 def test_colours_stand_in_the_palette_only(root):
@@ -21,7 +18,13 @@ def test_colours_stand_in_the_palette_only(root):
         if path.suffix in {".py", ".mplstyle", ".j2", ".js", ".css", ".smk"}
         and re.search(r"#(?:[0-9a-fA-F]{8}|[0-9a-fA-F]{6}|[0-9a-fA-F]{3})\b", path.read_text(encoding="utf-8"))
     }
-    assert found <= COLOURFUL
+    assert found == {"src/segshuffle/looks.py"}
+
+
+def test_every_colour_of_the_page_is_declared(root):
+    style = (root / "src/segshuffle/page/assets/page.css").read_text(encoding="utf-8")
+    assert set(re.findall(r"var\(--([\w-]+)\)", style)) == {*PAGE[""], "mono"}
+    assert all(set(colours) <= set(PAGE[""]) for colours in PAGE.values())
 
 
 def test_the_page_has_a_symbol_for_every_marker_and_a_shape_for_every_symbol(root):

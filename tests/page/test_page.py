@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from fractions import Fraction
 from html.parser import HTMLParser
 from urllib.parse import unquote
@@ -20,13 +21,14 @@ from results_folder import COMPETITORS, CONFIG, GRID, OUTPUTS, PROVEN, SCENARIOS
 from segshuffle.page.build import ASSETS, build
 from segshuffle.page.charts import chart
 from segshuffle.page.findings import chapters
-from segshuffle.page.numbers import at_least, at_most, mean_and_error, nearest, percent
 from segshuffle.page.pictures import data_uri, groups, groups_of, words_of
 from segshuffle.page.results import read_results
 from segshuffle.page.tables import audit_table, copies_table, curve_table, point_table, proven_table, referee_table
 from segshuffle.pipeline.design import Scenario
 from segshuffle.pipeline.manifest import Output, outputs, targets
+from segshuffle.pipeline.numbers import at_least, at_most, mean_and_error, nearest, percent
 from segshuffle.protocols.registry import look_of
+from segshuffle.studies.reproduction.panels import panels_by_figure
 
 VOID = {"meta", "link", "img", "br", "path", "line", "input", "hr"}
 
@@ -130,7 +132,7 @@ def test_every_figure_is_there_with_words_for_it(outline, run):
 
 def test_every_panel_has_a_chart_and_its_numbers(page, run):
     charts = re.findall(r'class="chart" id="chart-([^"]*)"', page)
-    expected = [panel.id for panels in run.results.figures().values() for panel in panels]
+    expected = [panel.id for panels in panels_by_figure(run.results.errors).values() for panel in panels]
     assert charts == expected
     assert len(set(expected)) == 6
     for panel in expected:
@@ -157,12 +159,13 @@ def test_the_same_results_give_the_same_bytes(folder, page):
 def test_another_number_gives_another_page(run, page):
     table = run.results.errors.copy()
     table.loc[0, "mse_mean"] *= 1.5
-    changed = build(read_with(run, errors=table), run.figures)
+    changed = build(read_with(run, mse=table), run.figures)
     assert changed != page
 
 
 def read_with(run, **tables):
-    return type(run.results)(**{**vars(run.results), **tables})
+    changed = {f"{name}.csv": table for name, table in tables.items()}
+    return replace(run.results, tables={**run.results.tables, **changed})
 
 
 def test_a_stand_in_and_a_quick_edition_are_marked_at_the_top(tmp_path, outline):
@@ -245,7 +248,7 @@ def test_points_without_a_bound_are_counted_and_not_averaged(run):
 
 
 def test_tables_have_every_point(run):
-    panel = run.results.figures()["fig2"][0]
+    panel = panels_by_figure(run.results.errors)["fig2"][0]
     curves = curve_table(panel)
     assert [row[0] for row in curves.rows] == [f"{m:g}" for m in GRID]
     assert curves.rows[2][1] == "0.00101 ± 4e-5"
@@ -257,7 +260,7 @@ def test_tables_have_every_point(run):
 
 
 def test_charts_show_what_the_table_has_in_the_printed_colours(run):
-    panel = run.results.figures()["fig3"][0]
+    panel = panels_by_figure(run.results.errors)["fig3"][0]
     made = chart(panel)
     figure = json.loads(made.figure)
     traces = {trace["name"]: trace for trace in figure["data"]}
@@ -275,7 +278,7 @@ def test_charts_show_what_the_table_has_in_the_printed_colours(run):
 
 
 def test_panels_are_lettered_as_in_the_printed_figures(run):
-    found = [(panel.letter, panel.scenario.split) for panel in run.results.figures()["fig4"]]
+    found = [(panel.letter, panel.scenario.split) for panel in panels_by_figure(run.results.errors)["fig4"]]
     assert found == [("a", "S2"), ("b", "S3")]
 
 
@@ -351,17 +354,8 @@ def test_a_sign_is_not_rounded_away():
 
 
 def test_a_run_without_amplification_and_referee_has_a_page(folder, run):
-    results = read_results(
-        errors=folder / "mse.csv",
-        summary=folder / "proven-summary.csv",
-        claims=folder / "claims.csv",
-        audit=folder / "audit.csv",
-        limit=folder / "limit.csv",
-        levels=[folder / "levels.csv"],
-        runtimes=folder / "runtimes.csv",
-        provenance=folder / "provenance.json",
-        config=folder / "config.yaml",
-    )
+    without = ("amplification/claims.csv", "referee-verdicts.csv")
+    results = read_results(folder, [path for path in run.results.tables if path not in without])
     page = build(results, {"fig2": run.figures["fig2"], "referee": run.figures["referee"]})
     assert "amplification-claim" not in page
     assert "referee-summary" not in page

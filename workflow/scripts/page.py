@@ -8,19 +8,8 @@ from segshuffle.pipeline.jobs import logged, write_atomically
 
 with logged(snakemake.log[0]):
     given = snakemake.input
-    results = read_results(
-        errors=Path(given.errors),
-        summary=Path(given.summary),
-        claims=Path(given.claims),
-        audit=Path(given.audit),
-        limit=Path(given.limit),
-        levels=[Path(path) for path in given.levels],
-        runtimes=Path(given.runtimes),
-        provenance=Path(given.provenance),
-        config=Path(given.config),
-        amplification_claims=Path(given.amplification[0]) if given.amplification else None,
-        referee=Path(given.referee),
-    )
+    folder = Path(given.provenance).parent
+    results = read_results(folder, [Path(path).relative_to(folder).as_posix() for path in given.tables])
     figures = {Path(path).stem: Path(path).read_text(encoding="utf-8") for path in given.figures}
     text = build(results, figures)
     write_atomically(Path(snakemake.output[0]), text)

@@ -14,13 +14,15 @@ import yaml
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
+from segshuffle.looks import PAGE
 from segshuffle.page import tables
 from segshuffle.page.charts import PAPER, PROVEN, Chart, chart
 from segshuffle.page.findings import chapters
 from segshuffle.page.pictures import data_uri, groups_of, words_of
-from segshuffle.page.results import Panel, Results
+from segshuffle.page.results import Results
 from segshuffle.pipeline import manifest
 from segshuffle.pipeline.manifest import Output
+from segshuffle.studies.reproduction.panels import Panel, panels_by_figure, scenarios_of
 
 ASSETS = Path(__file__).with_name("assets")
 
@@ -81,7 +83,7 @@ def build(results: Results, figures: Mapping[str, str]) -> str:
         runtime_table=tables.runtime_table(results),
         provenance_tables=tables.provenance_tables(results),
         chart_groups=((PAPER, "The paper's methods"), (PROVEN, "Proven methods")),
-        style=Markup(_asset("page.css")),
+        style=Markup(_colours() + _asset("page.css")),
         script=Markup(_asset("page.js")),
         plotly=plotly_text(),
     )
@@ -89,7 +91,7 @@ def build(results: Results, figures: Mapping[str, str]) -> str:
 
 def _declared(results: Results) -> Iterable[Output]:
     """What the studies declare for this run."""
-    return manifest.outputs(manifest.targets(yaml.safe_load(results.config), results.scenarios)).values()
+    return manifest.outputs(manifest.targets(yaml.safe_load(results.config), scenarios_of(results.errors))).values()
 
 
 @functools.cache
@@ -99,7 +101,7 @@ def plotly_text() -> str:
 
 
 def _shown(picture: Output, svg: str, results: Results) -> Shown:
-    panels = [_shown_panel(panel) for panel in results.figures().get(picture.name, [])]
+    panels = [_shown_panel(panel) for panel in panels_by_figure(results.errors).get(picture.name, [])]
     # a data address is quoted by `data_uri` but for these two
     uri = data_uri(svg).replace("&", "&amp;").replace('"', "&quot;")
     return Shown(picture, Markup(uri), words_of(picture, results), panels)
@@ -110,6 +112,15 @@ def _shown_panel(panel: Panel) -> ShownPanel:
     # no text inside a script element may end it
     safe = Markup(made.figure.replace("<", "\\u003c"))
     return ShownPanel(panel, made, safe, (tables.curve_table(panel), tables.point_table(panel)))
+
+
+def _colours() -> str:
+    """The colours of the page as CSS variables."""
+    rules = []
+    for medium, colours in PAGE.items():
+        rule = f":root {{ {' '.join(f'--{name}: {colour};' for name, colour in colours.items())} }}"
+        rules.append(f"@media {medium} {{ {rule} }}\n" if medium else f"{rule}\n")
+    return "".join(rules)
 
 
 def _asset(name: str) -> str:

@@ -9,9 +9,9 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from segshuffle.looks import TINTS, Look
-from segshuffle.page.numbers import mean_and_error, nearest
-from segshuffle.page.results import Panel
 from segshuffle.pipeline.design import ACCOUNTINGS
+from segshuffle.pipeline.numbers import mean_and_error, nearest
+from segshuffle.studies.reproduction.panels import Panel
 
 _WIDTH = 2.0
 #: matplotlib's markers in plotly's words.

@@ -6,9 +6,12 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from segshuffle.page.numbers import at_least, at_most, count, nearest, percent
 from segshuffle.page.results import Results
-from segshuffle.page.tables import Verdict, audited, broken_promises, budgets_of, tally, verdicts, worst_over_splits
+from segshuffle.page.tables import Verdict, tally, verdicts
+from segshuffle.pipeline.numbers import at_least, at_most, count, nearest, percent
+from segshuffle.studies.audit.words import audited, broken_promises, worst_over_splits
+from segshuffle.studies.reproduction.panels import panels_of
+from segshuffle.studies.reproduction.summary import budgets_of
 
 
 class Chapter(NamedTuple):
@@ -35,10 +38,11 @@ def _came_out(results: Results) -> Chapter:
     )
     if "not evaluated" in counts:
         sizes += f" {counts['not evaluated']} could not be judged, because this run lacks their panels."
-    least = [float(panel.curve["mse_expected"].min()) for panel in results.panels()]
+    panels = panels_of(results.errors)
+    least = [float(panel.curve["mse_expected"].min()) for panel in panels]
     rivals = [
         float(rivals.loc[rivals["method"] != "inverse-variance-sepmm", "mse_expected"].min())
-        for rivals in (panel.points("published") for panel in results.panels())
+        for rivals in (panel.points("published") for panel in panels)
     ]
     saved = pd.Series([1.0 - ours / theirs for ours, theirs in zip(least, rivals, strict=True)])
     repetitions = count(results.errors["repetitions"].min())

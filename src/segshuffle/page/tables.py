@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,10 +9,13 @@ from typing import Any
 import pandas as pd
 
 from segshuffle.datasets.registry import dataset_label
-from segshuffle.page.numbers import NONE, at_least, at_most, count, mean_and_error, nearest
-from segshuffle.page.results import SETTING, Panel, Results
+from segshuffle.page.results import Results
 from segshuffle.pipeline.design import ACCOUNTINGS
+from segshuffle.pipeline.numbers import NONE, at_least, at_most, count, mean_and_error, nearest
 from segshuffle.protocols.registry import look_of
+from segshuffle.studies.audit.words import SETTING, audited, broken_promises, worst_over_splits
+from segshuffle.studies.reproduction.panels import Panel
+from segshuffle.studies.reproduction.summary import budgets_of
 
 #: Verdict -> class of its badge; the last is for panels that did not run.
 VERDICTS = {"reproduced": "yes", "partly reproduced": "partly", "not reproduced": "no", "not evaluated": "open"}
@@ -173,28 +175,6 @@ def copies_table(results: Results) -> Table:
     return Table("copies-summary", caption, ("panel", *(f"≤ {budget:g}" for budget in budgets)), tuple(rows))
 
 
-def budgets_of(summary: pd.DataFrame) -> list[float]:
-    """Budgets of messages per user in the columns of proven-summary.csv, ascending."""
-    found = (re.fullmatch(r"copies_(.+)_over_curator", str(name)) for name in summary.columns)
-    return sorted(float(match.group(1)) for match in found if match)
-
-
-def audited(audit: pd.DataFrame) -> pd.DataFrame:
-    """Points of the grid where the victim may stay silent: elsewhere the guarantee is not in question."""
-    return audit[~audit["optimum"] & (audit["sampling_rate"] < 1.0)]
-
-
-def worst_over_splits(rows: pd.DataFrame) -> pd.DataFrame:
-    """One row per population, m and level: the split on which the view is worst."""
-    key = [*SETTING, "blanket_per_user", "level", "claimed_user_epsilon", "target_delta"]
-    grouped = rows.groupby(key, sort=False, as_index=False)
-    return grouped.agg(
-        actual_user_epsilon=("actual_user_epsilon", "max"),
-        proven_user_delta=("proven_user_delta", "max"),
-        reachable=("reachable", "max"),
-    )
-
-
 def audit_table(results: Results) -> Table:
     """What the audit found, a row per population."""
     rows = []
@@ -228,12 +208,6 @@ def audit_table(results: Results) -> Table:
         "items) a lower view. Only the last three columns state that the guarantee itself fails."
     )
     return Table("audit-summary", caption, head, tuple(rows))
-
-
-def broken_promises(points: pd.DataFrame) -> pd.DataFrame:
-    """Points where the user-level delta provably exceeds the promised one, without group privacy."""
-    table = worst_over_splits(points[points["proven_user_delta"] > points["target_delta"]])
-    return table.reset_index(drop=True)
 
 
 def referee_table(referee: pd.DataFrame) -> Table:

@@ -2,17 +2,18 @@
 
 The menu, the default target, the page, Snakemake's report, results/README.md and the copies in docs/ are derived from
 it. A study is found by being there: a folder of studies/ with an ``outputs.py`` that has ``targets``, and optionally
-``DOCS`` (copies) and ``PARTS`` (folders of what is made on the way). Imported by the Snakefile, which every remote job
-parses again: standard library only.
+``DOCS`` (copies) and ``PARTS`` (folders of what is made on the way). ``words.py`` beside it says in words what its
+figures show. Imported by the Snakefile, which every remote job parses again: standard library only.
 """
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from segshuffle.errors import ConfigError
 from segshuffle.pipeline.design import Config, Scenario
@@ -20,6 +21,8 @@ from segshuffle.pipeline.design import Config, Scenario
 FOLDER = Path(__file__).parents[1] / "studies"
 PACKAGE = "segshuffle.studies"
 FORMATS = ("pdf", "svg", "png")
+
+Words = Callable[[str, Mapping[str, Any]], str | None]
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,8 @@ class Output:
         Where it is shown.
     details : tuple of str, optional
         Settings behind it, one a line; for readers of the report, who do not have the page around it.
+    on_page : bool, optional
+        Whether the page reads it: a table that its words, tables or charts are made of. Figures are on it anyway.
     """
 
     path: str
@@ -73,6 +78,7 @@ class Output:
     caption: str = ""
     group: Group = FURTHER
     details: tuple[str, ...] = ()
+    on_page: bool = False
 
     @property
     def name(self) -> str:
@@ -116,6 +122,7 @@ RECORDS = (
         "seconds and memory per rule",
         "Measured by Snakemake's benchmarks on the machine of the run. The page shows this table to read.",
         RUN,
+        on_page=True,
     ),
 )
 
@@ -183,6 +190,12 @@ def results(found: Sequence[Target]) -> list[str]:
     return list(dict.fromkeys(file for target in found if target.in_all for file in target.files))
 
 
+def on_page(found: Sequence[Target]) -> list[str]:
+    """Every table that the page reads, below the results folder, of those that the default target makes."""
+    every = (output for target in found if target.in_all for output in target.outputs)
+    return list(dict.fromkeys(output.path for output in [*every, *RECORDS] if output.on_page))
+
+
 def outputs(found: Sequence[Target]) -> dict[str, Output]:
     """Path -> everything that these targets make, each once.
 
@@ -196,6 +209,16 @@ def outputs(found: Sequence[Target]) -> dict[str, Output]:
         if every.setdefault(output.path, output) != output:
             raise ConfigError(f"{output.path} is declared twice, as {every[output.path].title!r} and {output.title!r}")
     return every
+
+
+def words(folder: Path = FOLDER, package: str = PACKAGE) -> list[Words]:
+    """What the studies say of their figures, one function each; imported by the page alone, for they need pandas.
+
+    A function takes the name of a figure and the tables of the run (path below the results folder -> DataFrame), and
+    returns a text for who does not see the figure, or None if it is not its own.
+    """
+    found = (path.parent.name for path in sorted(folder.glob("*/words.py")))
+    return [importlib.import_module(f"{package}.{name}.words").words for name in found]
 
 
 def parts(declared: Sequence[ModuleType] | None = None) -> dict[str, str]:

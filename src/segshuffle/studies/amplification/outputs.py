@@ -27,6 +27,7 @@ _CLAIMS = tuple(
         "What was found, and the rule that judges it; the kind of every number is in the tables. The page shows this "
         "table to read.",
         VERDICTS,
+        on_page=suffix == "csv",
     )
     for suffix in ("csv", "md")
 )

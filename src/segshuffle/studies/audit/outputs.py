@@ -25,6 +25,7 @@ TABLE = Output(
     "A row per view, population and m; the kind of every number is in it.",
     GROUP,
     _READING,
+    on_page=True,
 )
 FIGURE = Output(
     "figures/audit",

@@ -28,5 +28,5 @@ def targets(_config: Config, panels: Sequence[Scenario]) -> list[Target]:
     """A table per population and the figure."""
     what = "what protecting the levels themselves costs, a table per population (docs/levels.md)"
     files = dict.fromkeys(f"levels/{panel.setting.id}.csv" for panel in panels)
-    tables = (Output(file, what, group=GROUP) for file in files)
+    tables = (Output(file, what, group=GROUP, on_page=True) for file in files)
     return [Target("fig_levels", "Error over the privacy of the levels themselves.", (*tables, FIGURE))]

@@ -14,7 +14,7 @@ GROUP = Group(
     "The same (ε, δ) on both sides; the protocol trusts nobody but the shuffler.",
     rank=4,
 )
-TABLE = Output("limit.csv", "one level: error over a trusted curator's at the same (ε, δ)", group=GROUP)
+TABLE = Output("limit.csv", "one level: error over a trusted curator's at the same (ε, δ)", group=GROUP, on_page=True)
 FIGURE = Output(
     "figures/limit",
     "How close to a trusted curator",

@@ -31,6 +31,7 @@ VERDICTS = Output(
     "Whether a proven lower bound refutes what the accountant claims.",
     GROUP,
     _READING,
+    on_page=True,
 )
 READABLE = Output("referee.md", VERDICTS.title, group=GROUP)
 FIGURE = Output(

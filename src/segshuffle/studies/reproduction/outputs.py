@@ -42,6 +42,7 @@ MSE = Output(
     "one row per (accounting, panel, method, role, max_messages, blanket_per_user): the numbers of the figures of the "
     "panels, with published and with proven accounting",
     group=OVERVIEW,
+    on_page=True,
 )
 CLAIMS = tuple(
     Output(
@@ -50,6 +51,7 @@ CLAIMS = tuple(
         "What was found, and the rule that judges it; closed-form errors of this run, privacy numbers of the segmented "
         "protocol as published. The page shows this table to read.",
         VERDICTS,
+        on_page=suffix == "csv",
     )
     for suffix in ("csv", "md")
 )
@@ -61,6 +63,7 @@ SUMMARY = tuple(
         "each at its best m and the same (ε, δ), and the error with copies within a budget of messages. The published "
         "protocol's guarantee is published; all others are proven. The page shows this table to read.",
         GROUPS["proven"],
+        on_page=suffix == "csv",
     )
     for suffix in ("csv", "md")
 )

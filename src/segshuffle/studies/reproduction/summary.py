@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -100,3 +101,9 @@ def summary_markdown(summary: pd.DataFrame, budgets: list[float], *, edition: st
             f"{row['poisson_over_curator']:.2f} | {spent} |"
         )
     return "\n".join(lines) + "\n"
+
+
+def budgets_of(summary: pd.DataFrame) -> list[float]:
+    """Budgets of messages per user in the columns of proven-summary.csv, ascending."""
+    found = (re.fullmatch(r"copies_(.+)_over_curator", str(name)) for name in summary.columns)
+    return sorted(float(match.group(1)) for match in found if match)

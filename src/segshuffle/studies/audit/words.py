@@ -1,0 +1,55 @@
+"""What the figure shows, in words, for who does not see it; and how its table is read for that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from segshuffle.pipeline.numbers import at_most
+
+SETTING = ["dataset", "n_users", "set_size", "domain_size"]
+
+
+def words(figure: str, tables: Mapping[str, pd.DataFrame]) -> str | None:
+    """Where the audited epsilon lies, population by population."""
+    if figure != "audit":
+        return None
+    said = []
+    for (dataset, n_users, set_size), rows in audited(tables["audit.csv"]).groupby(
+        ["dataset", "n_users", "set_size"], sort=False
+    ):
+        alone = worst_over_splits(rows[rows["view"] == "blanket-only"])
+        ratio = alone["actual_user_epsilon"] / alone["claimed_user_epsilon"]
+        worst = alone.iloc[int(ratio.where(ratio < float("inf")).argmax())]
+        said.append(
+            f"{dataset}, n = {n_users:,}, s = {set_size}: at most {at_most(worst['actual_user_epsilon'])} where "
+            f"{worst['claimed_user_epsilon']:g} is claimed, at m = {worst['blanket_per_user']:g}."
+        )
+    return (
+        "Charts of user-level epsilon over m, a panel per population, both axes logarithmic. Thin level lines are the "
+        "claimed levels. The blanket alone follows them except at whole numbers m, where it lies above. Its largest "
+        "finite excess: " + " ".join(said)
+    )
+
+
+def audited(audit: pd.DataFrame) -> pd.DataFrame:
+    """Points of the grid where the victim may stay silent: elsewhere the guarantee is not in question."""
+    return audit[~audit["optimum"] & (audit["sampling_rate"] < 1.0)]
+
+
+def worst_over_splits(rows: pd.DataFrame) -> pd.DataFrame:
+    """One row per population, m and level: the split on which the view is worst."""
+    key = [*SETTING, "blanket_per_user", "level", "claimed_user_epsilon", "target_delta"]
+    grouped = rows.groupby(key, sort=False, as_index=False)
+    return grouped.agg(
+        actual_user_epsilon=("actual_user_epsilon", "max"),
+        proven_user_delta=("proven_user_delta", "max"),
+        reachable=("reachable", "max"),
+    )
+
+
+def broken_promises(points: pd.DataFrame) -> pd.DataFrame:
+    """Points where the user-level delta provably exceeds the promised one, without group privacy."""
+    table = worst_over_splits(points[points["proven_user_delta"] > points["target_delta"]])
+    return table.reset_index(drop=True)
