@@ -8,11 +8,15 @@ from pathlib import Path
 import pytest
 import yaml
 from headless import chromium
-from hypothesis import settings
+from hypothesis import Phase, settings
 
 # the machine may be busy: a slow example is no failure
 settings.register_profile("quick", deadline=None, max_examples=25)
 settings.register_profile("thorough", deadline=None, max_examples=100)
+# of use to mutants.py, which does not read the examples
+settings.register_profile(
+    "fails", deadline=None, max_examples=25, phases=[Phase.explicit, Phase.generate], database=None
+)
 settings.load_profile("quick")
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -33,15 +33,9 @@ def pytest_runtest_logreport(report):
 def pytest_sessionfinish():
     _measure.stop()
     data = _measure.get_data()
-    answer = defaultdict(lambda: {"lines": defaultdict(lambda: defaultdict(list)), "seconds": {}})
-    for test, seconds in _seconds.items():
-        if test not in _failed:
-            answer[test.split("::")[0]]["seconds"][test] = seconds
+    lines = defaultdict(lambda: defaultdict(list))
     for path in data.measured_files():
-        name = str(Path(path).relative_to(ROOT))
         for line, tests in data.contexts_by_lineno(path).items():
-            for test in set(tests) - _failed:
-                # what runs at import is of every file of tests
-                for file in [test.split("::")[0]] if test else list(answer):
-                    answer[file]["lines"][name][line].append(test)
-    Path(os.environ["MUTANTS_COVERAGE"]).write_text(json.dumps(answer))
+            lines[str(Path(path).relative_to(ROOT))][line] = sorted(set(tests) - _failed)
+    seconds = {test: taken for test, taken in _seconds.items() if test not in _failed}
+    Path(os.environ["MUTANTS_COVERAGE"]).write_text(json.dumps({"lines": lines, "seconds": seconds}))

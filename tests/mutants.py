@@ -1,11 +1,12 @@
 """Mutation testing: a stated random sample of small faults in the package, each given to the tests that run its line.
 
-Usage: ``python tests/mutants.py [--mutants N] [--seed S] [--package NAME ...]`` (``make mutants``). Faults are those of
-cosmic-ray. The sample has the same number of faults per package: a place in the code, drawn uniformly, then one of the
-faults that are possible there. A fault is killed if a test that runs its line fails, or if it takes far too long;
-before it counts as survived, all tests of the files concerned have run (their fixtures are shared). Everything
-happens in a copy of the project. Survivors that no test can kill are explained in ``tests/mutants-explained.toml``; the
-exit status is 1 if less than 95 % of the others are killed.
+Usage: ``python tests/mutants.py [--mutants N] [--seed S] [--package NAME ...] [--jobs J]`` (``make mutants``). Faults
+are those of cosmic-ray. The sample has the same number of faults per package: a place in the code, drawn uniformly,
+then one of the faults that are possible there. A fault is killed if a test that runs its line fails, or if it takes far
+too long: first the tests in the mirror of its folder, then the others, the cheapest first, then all tests of the files
+concerned (their fixtures are shared), exhaustive ones too unless they run the pipeline. Everything happens in copies of
+the project. Survivors that no test can kill are explained in ``tests/mutants-explained.toml``, for the text that their
+function has today. The exit status is 1 if less than 95 % of the sample are killed, or if a survivor is not explained.
 """
 
 from __future__ import annotations
@@ -17,19 +18,22 @@ import difflib
 import hashlib
 import json
 import math
+import multiprocessing
 import os
 import random
+import re
+import resource
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-import time
 import tomllib
 import traceback
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from fnmatch import fnmatch
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -44,16 +48,27 @@ ROOT = Path(__file__).resolve().parents[1]
 CACHE = ROOT / ".mutants"
 EXPLAINED = ROOT / "tests/mutants-explained.toml"
 REQUIRED = 0.95
-#: First pattern that fits decides; what fits none is not mutated.
+#: First pattern that fits decides; what fits none (how a run goes, how files are written) changes no result.
 PACKAGES = {
     "figures": ("looks.py", "pipeline/style.py", "studies/*/figure*.py"),
     "accounting": ("accounting/*",),
     "protocols": ("protocols/*",),
-    "studies": ("pipeline/*", "studies/*"),
+    "studies": (
+        "studies/*",
+        *(f"pipeline/{name}.py" for name in ("config", "design", "judging", "scenarios", "seeds")),
+    ),
 }
-#: Whole runs and browsers are no unit tests; the seed makes a survivor one that survives again.
-PYTEST = ["-q", "-p", "no:cacheprovider", "--hypothesis-seed=0"]
-QUICK = "(quick or not exhaustive) and not pipeline and not browser and not cluster"
+#: What tests the package itself: what the command line, the page or a whole run notices too late is not asked for.
+TESTS = ("tests/accounting", "tests/protocols", "tests/studies", "tests/pipeline", "tests/test_looks.py")
+#: The seed makes a survivor one that survives again; that a test fails is enough, nobody reads the example.
+PYTEST = ["-q", "-p", "no:cacheprovider", "--hypothesis-seed=0", "--hypothesis-profile=fails"]
+#: Whole runs and browsers are no unit tests.
+UNIT = "not pipeline and not browser and not cluster"
+QUICK = f"(quick or not exhaustive) and {UNIT}"
+EXHAUSTIVE = f"exhaustive and not quick and {UNIT}"
+#: Processor time after which a fault's tests take far too long: seconds, and so many times what they take without it.
+PATIENCE, PATIENCE_FACTOR, EXHAUSTIVE_PATIENCE = 30, 5, 900
+LARGEST_MEMORY = 6 * 2**30
 #: They need arguments of their own, or turn floats into errors that any test sees.
 LEFT_OUT = ("VariableReplacer", "VariableInserter", "NoOp", "_LShift", "_RShift", "_BitOr", "_BitAnd", "_BitXor")
 
@@ -80,7 +95,11 @@ class Coverage(NamedTuple):
         found = set(lines.get(fault.line, ()))
         if "" in found:
             found = {test for tests in lines.values() for test in tests}
-        return sorted(found - {""}, key=lambda test: self.seconds[test])
+        return self.by_cost(found - {""})
+
+    def by_cost(self, tests: set[str]) -> list[str]:
+        """The quickest first, and those of one file together if they are quick."""
+        return sorted(tests, key=lambda test: (round(self.seconds[test]), test.split("::")[0], self.seconds[test]))
 
 
 # --- the copy and what its tests cover --------------------------------------------------------------------------------
@@ -98,22 +117,25 @@ def copy_project(target: Path) -> None:
 
 
 def run_pytest(copy: Path, options: list[str], tests: list[str], limit: float = 0) -> int | None:
-    """Exit status of pytest on the copy; None if it took more than `limit` seconds.
+    """Exit status of pytest on the copy; None if it took more than `limit` seconds of processor time.
 
     In a fork that has the libraries already, for most faults are found in less time than these take to load.
     """
     child = os.fork()
     if child == 0:
-        os.setsid()
-        signal.alarm(math.ceil(limit))
-        os.chdir(copy)
-        sys.path[:0] = [f"{copy}/src", f"{copy}/tests"]
-        os.environ["PYTHONPATH"] = f"{copy}/src:{copy}/tests"
-        output = os.open("output.txt", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-        os.dup2(output, 1)
-        os.dup2(output, 2)
         status = 3
         try:
+            os.setsid()
+            signal.alarm(20 * math.ceil(limit))  # one that waits uses no processor
+            if limit:
+                resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(limit), math.ceil(limit) + 5))
+                resource.setrlimit(resource.RLIMIT_AS, (LARGEST_MEMORY, LARGEST_MEMORY))
+            os.chdir(copy)
+            sys.path[:0] = [f"{copy}/src", f"{copy}/tests"]
+            os.environ["PYTHONPATH"] = f"{copy}/src:{copy}/tests"
+            output = os.open("output.txt", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+            os.dup2(output, 1)
+            os.dup2(output, 2)
             status = int(pytest.main([*PYTEST, *options, *tests]))
         except BaseException:
             traceback.print_exc()
@@ -123,33 +145,56 @@ def run_pytest(copy: Path, options: list[str], tests: list[str], limit: float = 
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child, signal.SIGKILL)  # what the tests have started
-    return None if status == -signal.SIGALRM else status
+    return None if status in (-signal.SIGALRM, -signal.SIGXCPU, -signal.SIGKILL) else status
 
 
-def measured_coverage(copy: Path, folders: list[str]) -> Coverage:
-    """Lines that each test runs; kept per file of tests until that file or the package changes."""
+_copy: Path
+
+
+def in_a_copy(folder: str) -> None:
+    """Give this worker a copy of the project of its own."""
+    global _copy
+    _copy = Path(folder) / str(os.getpid())
+    copy_project(_copy)
+
+
+def measure(name: str) -> None:
+    """Store which tests of a file run which lines, and of which text of the package's files that holds."""
+    answer = _copy / "coverage.json"
+    answer.unlink(missing_ok=True)
+    os.environ["MUTANTS_COVERAGE"] = str(answer)
+    run_pytest(_copy, ["-p", "coverage_by_test", "-m", QUICK], [name])
+    if not answer.exists():
+        raise RuntimeError(f"{name} cannot be measured:\n{(_copy / 'output.txt').read_text()}")
+    found = json.loads(answer.read_text())
+    found["files"] = {path: digest(_copy / path) for path in [name, *found["lines"]]}
+    stored_at(name).write_text(json.dumps(found))
+
+
+def stored_at(name: str) -> Path:
+    return CACHE / f"{name.removesuffix('.py').replace('/', '.')}.json"
+
+
+def stored(name: str) -> dict:
+    """What was measured of a file of tests; nothing if that file, or one of the package that it runs, has changed."""
+    found = json.loads(stored_at(name).read_text()) if stored_at(name).exists() else {"files": {"": ""}}
+    fresh = all((ROOT / path).is_file() and digest(ROOT / path) == text for path, text in found["files"].items())
+    return found if fresh else {}
+
+
+def measured_coverage(pool: multiprocessing.pool.Pool, folders: list[str]) -> Coverage:
+    """Lines that each test runs; kept per file of tests until it or what it runs changes."""
     CACHE.mkdir(exist_ok=True)
-    package = digest(name for name in project_files() if name.startswith("src/"))
-    stored = {
-        name: CACHE / f"{Path(name).stem}-{package}-{digest([name])}.json"
-        for name in project_files()
-        if fnmatch(name, "tests/*test_*.py") and any(Path(name).is_relative_to(folder) for folder in folders)
-    }
-    missing = [name for name, file in stored.items() if not file.exists()]
+    names = [name for name in project_files() if fnmatch(name, "tests/*test_*.py")]
+    names = [name for name in names if any(Path(name).is_relative_to(folder) for folder in folders)]
+    missing = [name for name in names if not stored(name)]
     if missing:
         print(f"measuring which tests run which lines: {len(missing)} files of tests ...", flush=True)
-        answer = copy / "coverage.json"
-        os.environ["MUTANTS_COVERAGE"] = str(answer)
-        run_pytest(copy, ["-p", "coverage_by_test", "-m", QUICK], missing)
-        if not answer.exists():
-            raise SystemExit((copy / "output.txt").read_text())
-        found = json.loads(answer.read_text())
-        for name in missing:
-            stored[name].write_text(json.dumps(found.get(name, {"lines": {}, "seconds": {}})))
+        for _ in pool.imap_unordered(measure, missing):
+            pass
     lines: defaultdict[str, defaultdict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
     seconds = {}
-    for file in stored.values():
-        part = json.loads(file.read_text())
+    for part in map(stored, names):
         seconds |= part["seconds"]
         for path, tests_of in part["lines"].items():
             for line, tests in tests_of.items():
@@ -157,11 +202,8 @@ def measured_coverage(copy: Path, folders: list[str]) -> Coverage:
     return Coverage(lines, seconds)
 
 
-def digest(names: Iterable[str]) -> str:
-    state = hashlib.sha256()
-    for name in sorted(names):
-        state.update(name.encode() + (ROOT / name).read_bytes())
-    return state.hexdigest()[:12]
+def digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:12]
 
 
 # --- faults -----------------------------------------------------------------------------------------------------------
@@ -201,11 +243,11 @@ def faults_of(path: str) -> Iterator[Fault]:
                 yield Fault(path, line, column, name, occurrence)
 
 
-def sample(package: str, number: int, seed: int) -> Iterator[Fault]:
+def sample(package: str, number: int, seed: int, only: str) -> Iterator[Fault]:
     """Places drawn uniformly without replacement, one fault at each."""
     places: defaultdict[tuple[str, int, int], list[Fault]] = defaultdict(list)
     for path in sorted(name for name in project_files() if name.startswith("src/") and name.endswith(".py")):
-        if package_of(path) == package:
+        if package_of(path) == package and fnmatch(path, only):
             for fault in faults_of(path):
                 places[fault.path, fault.line, fault.column].append(fault)
     draw = random.Random(f"{package} {seed}")
@@ -214,11 +256,42 @@ def sample(package: str, number: int, seed: int) -> Iterator[Fault]:
 
 
 class Ready(NamedTuple):
-    """A fault with the file that has it, and the lines that go and come, without their indentation."""
+    """A fault with the file that has it, what names it in the list of the explained, and the lines that go and come."""
 
     fault: Fault
     code: str
-    change: list[str]
+    place: Place
+    change: tuple[str, ...]
+
+
+class Place(NamedTuple):
+    """Function or statement of a module, by its name and its text: an explanation holds for this text alone."""
+
+    file: str
+    within: str
+    text: str
+
+
+def places_of(path: str) -> Iterator[tuple[range, Place]]:
+    """Functions, methods, and the other statements of a module, with their lines."""
+    source = (ROOT / path).read_text(encoding="utf-8")
+    lines = source.splitlines()
+
+    def place(node: ast.stmt, name: str) -> tuple[range, Place]:
+        first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", []))])
+        covered = range(first, (node.end_lineno or first) + 1)
+        text = " ".join(" ".join(lines[number - 1] for number in covered).split())
+        return covered, Place(path, name, hashlib.sha256(text.encode()).hexdigest()[:8])
+
+    for node in ast.parse(source).body:
+        name = getattr(node, "name", "")
+        if isinstance(node, ast.ClassDef):
+            yield from (place(each, f"{name}.{getattr(each, 'name', '')}".rstrip(".")) for each in node.body)
+        yield place(node, name)
+
+
+def place_of(path: str, line: int) -> Place:
+    return next(place for lines, place in places_of(path) if line in lines)
 
 
 def ready(fault: Fault) -> Ready:
@@ -229,30 +302,50 @@ def ready(fault: Fault) -> Ready:
     code = mutate_code(source, get_operator(fault.operator)(), fault.occurrence)
     lines = difflib.unified_diff(source.splitlines(), code.splitlines(), lineterm="", n=0)
     change = [f"{line[0]} {line[1:].strip()}" for line in lines if line[:3] not in ("---", "+++") and line[0] != "@"]
-    return Ready(fault, code, change)
+    return Ready(fault, code, place_of(fault.path, fault.line), tuple(change))
 
 
 # --- one fault after the other ----------------------------------------------------------------------------------------
 
 
-def outcome(copy: Path, fault: Fault, code: str, coverage: Coverage) -> str:
-    """'killed', 'too slow', 'survived' or 'not run'."""
-    tests = coverage.of(fault)
-    if not tests:
-        return "not run"
-    target = copy / fault.path
-    original = target.read_bytes()
+def stages(fault: Fault, tests: list[str], coverage: Coverage) -> Iterator[tuple[list[str], list[str], float]]:
+    """Options and tests of one run of pytest after the other, with what it takes without the fault."""
+    mirror = "tests/" + fault.path.removeprefix("src/segshuffle/").rpartition("/")[0]
+    near = [test for test in tests if test.startswith(mirror)]
     files = {test.split("::")[0] for test in tests}
-    neighbours = [test for test in coverage.seconds if test.split("::")[0] in files and test not in tests]
+    neighbours = {test for test in coverage.seconds if test.split("::")[0] in files} - set(tests)
+    for chosen in (near, [test for test in tests if test not in near], coverage.by_cost(neighbours)):
+        if chosen:
+            yield [], chosen, PATIENCE + PATIENCE_FACTOR * sum(coverage.seconds[test] for test in chosen)
+    yield ["-m", EXHAUSTIVE], sorted(files, key=lambda name: not name.startswith(mirror)), EXHAUSTIVE_PATIENCE
+
+
+def outcome(fault: Fault, code: str, coverage: Coverage) -> tuple[str, str]:
+    """'killed', 'too slow', 'survived' or 'not run', and the test that fails."""
+    tests = coverage.of(fault)
+    for options, chosen, limit in stages(fault, tests, coverage) if tests else ():
+        with changed(fault.path, code):
+            status = run_pytest(_copy, ["-x", *options], chosen, limit)
+        if status is None:
+            return "too slow", ""
+        if status not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+            output = (_copy / "output.txt").read_text()
+            failed = re.search("^(?:FAILED|ERROR) (tests.*?)(?: - |$)", output, re.MULTILINE)
+            if options and failed and run_pytest(_copy, [], [failed[1]]) != pytest.ExitCode.OK:
+                raise RuntimeError(f"{failed[1]} fails without any fault:\n{output}")
+            return "killed", failed[1] if failed else output.strip().rpartition("\n")[2]
+    return "survived" if tests else "not run", ""
+
+
+@contextlib.contextmanager
+def changed(path: str, code: str) -> Iterator[None]:
+    """Put another text into a file of the copy for a while."""
+    target = _copy / path
+    original = target.read_bytes()
+    target.write_text(code, encoding="utf-8")
+    forget_bytecode(target)
     try:
-        target.write_text(code, encoding="utf-8")
-        for chosen in (tests, sorted(neighbours, key=lambda test: coverage.seconds[test])):
-            forget_bytecode(target)
-            limit = 120 + 10 * sum(coverage.seconds[test] for test in chosen)
-            status = run_pytest(copy, ["-x"], chosen, limit) if chosen else 0
-            if status != 0:
-                return "too slow" if status is None else "killed"
-        return "survived"
+        yield
     finally:
         target.write_bytes(original)
         forget_bytecode(target)
@@ -264,10 +357,41 @@ def forget_bytecode(source: Path) -> None:
         stale.unlink()
 
 
-def explained() -> dict[tuple[str, tuple[str, ...]], str]:
-    """Reasons by file and difference."""
-    entries = tomllib.loads(EXPLAINED.read_text(encoding="utf-8")).get("mutant", [])
-    return {(entry["file"], tuple(entry["change"])): entry["reason"] for entry in entries}
+class Tried(NamedTuple):
+    """What became of a fault, and the processor time that it took."""
+
+    package: str
+    mutant: Ready
+    result: str
+    test: str
+    seconds: float
+
+
+_coverage: Coverage
+
+
+def tried(package_and_mutant: tuple[str, Ready]) -> Tried:
+    package, mutant = package_and_mutant
+    began = processor_time()
+    result, test = outcome(mutant.fault, mutant.code, _coverage)
+    if mutant.place in reasons() and mutant.change in reasons()[mutant.place]:
+        # an explanation of what a test can kill is wrong
+        result = "explained" if result in ("survived", "not run") else f"explained, yet {result}"
+    return Tried(package, mutant, result, test, processor_time() - began)
+
+
+def processor_time() -> float:
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in used)
+
+
+@cache
+def reasons() -> dict[Place, dict[tuple[str, ...], str]]:
+    """Reasons by place and change."""
+    found: defaultdict[Place, dict[tuple[str, ...], str]] = defaultdict(dict)
+    for entry in tomllib.loads(EXPLAINED.read_text(encoding="utf-8")).get("mutant", []):
+        found[Place(entry["file"], entry["within"], entry["text"])][tuple(entry["change"])] = entry["reason"]
+    return found
 
 
 def main() -> int:
@@ -275,45 +399,56 @@ def main() -> int:
     parser.add_argument("--mutants", type=int, default=200, help="faults in all (default 200)")
     parser.add_argument("--seed", type=int, default=1, help="of the sample (default 1)")
     parser.add_argument("--package", action="append", choices=PACKAGES, help="only this one (may be repeated)")
-    parser.add_argument("--tests", nargs="*", default=["tests"], help="folders of tests (default: all)")
+    parser.add_argument("--tests", nargs="*", default=TESTS, help=f"folders of tests (default: {' '.join(TESTS)})")
+    parser.add_argument("--only", default="*", help="pattern of the files to put faults into")
+    parser.add_argument("--jobs", type=int, default=1, help="faults tried at the same time (default 1)")
     options = parser.parse_args()
     packages = options.package or list(PACKAGES)
-    reasons = explained()
-    counts: dict[str, Counter[str]] = {package: Counter() for package in packages}
     number = round(options.mutants / len(packages))
     # all before the first run: the project may be edited while it goes on
-    drawn = {package: [ready(fault) for fault in sample(package, number, options.seed)] for package in packages}
+    drawn = {
+        package: [ready(fault) for fault in sample(package, number, options.seed, options.only)] for package in packages
+    }
+    began = processor_time()
     with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder)
-        copy_project(copy)
-        coverage = measured_coverage(copy, options.tests)
-        for package, faults in drawn.items():
-            fault = faults[0].fault if faults else None
-            if fault and outcome(copy, fault, (copy / fault.path).read_text(encoding="utf-8"), coverage) == "killed":
-                raise SystemExit(f"these tests fail without any fault:\n{(copy / 'output.txt').read_text()}")
-            for fault, code, change in faults:
-                began = time.monotonic()
-                result = outcome(copy, fault, code, coverage)
-                if result in ("survived", "not run") and (fault.path, tuple(change)) in reasons:
-                    result = "explained"
-                counts[package][result] += 1
-                print(f"{package} {result} ({time.monotonic() - began:.0f} s) {fault.path}:{fault.line}", flush=True)
-                if result not in ("killed", "too slow"):
-                    print("    " + "\n    ".join(change), flush=True)
-    return report(counts, options.seed)
+        found = list(results(folder, drawn, options.tests, options.jobs))
+    return report(found, options.seed, processor_time() - began)
 
 
-def report(counts: dict[str, Counter[str]], seed: int) -> int:
-    """Killed and survived per package; 1 if too many survive."""
+def results(folder: str, drawn: dict[str, list[Ready]], tests: list[str], jobs: int) -> Iterator[Tried]:
+    """What became of the faults, printed as they are tried."""
+    global _coverage
+    fork = multiprocessing.get_context("fork")
+    with fork.Pool(jobs, in_a_copy, (folder,)) as pool:
+        _coverage = measured_coverage(pool, tests)
+        pool.close()
+        pool.join()
+    with fork.Pool(jobs, in_a_copy, (folder,)) as pool:
+        for one in pool.imap_unordered(tried, [(package, each) for package, many in drawn.items() for each in many]):
+            fault = one.mutant.fault
+            print(f"{one.package} {one.result} ({one.seconds:.0f} s) {fault.path}:{fault.line} {one.test}", flush=True)
+            if one.result not in ("killed", "too slow", "explained"):
+                print("    " + "\n    ".join([str(one.mutant.place), *one.mutant.change]), flush=True)
+            yield one
+        pool.close()
+        pool.join()
+
+
+def report(found: list[Tried], seed: int, seconds: float) -> int:
+    """Killed and survived per package; 1 if too many survive, or one without an explanation."""
+    counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for one in found:
+        kind = {"too slow": "killed", "not run": "survived"}.get(one.result, one.result)
+        counts[one.package][kind] += 1
     print(f"\nsample with seed {seed}")
+    counts["all"] = sum(counts.values(), Counter())
     for package, count in counts.items():
-        killed, lived = count["killed"] + count["too slow"], count["survived"] + count["not run"]
-        print(f"{package:12} {killed:4} killed {lived:4} survived {count['explained']:4} explained")
-    total = sum(counts.values(), Counter())
-    killed, lived = total["killed"] + total["too slow"], total["survived"] + total["not run"]
-    share = killed / max(killed + lived, 1)
-    print(f"{share:.1%} killed of {killed + lived} that are not explained; {REQUIRED:.0%} are required")
-    return int(share < REQUIRED)
+        parts = ", ".join(f"{number} {kind}" for kind, number in sorted(count.items(), reverse=True))
+        print(f"{package:12} {count.total()} sampled: {parts}")
+    count = counts["all"]
+    share = count["killed"] / max(count.total(), 1)
+    print(f"{share:.1%} killed ({REQUIRED:.0%} are required) in {seconds / 60:.0f} minutes of processor time")
+    return int(share < REQUIRED or count["killed"] + count["explained"] < count.total())
 
 
 if __name__ == "__main__":
