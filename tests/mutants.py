@@ -34,6 +34,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatch
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -46,7 +47,7 @@ import scipy.stats  # noqa: F401
 
 ROOT = Path(__file__).resolve().parents[1]
 CACHE = ROOT / ".mutants"
-EXPLAINED = ROOT / "tests/mutants-explained.toml"
+EXPLAINED = "tests/mutants-explained.toml"
 REQUIRED = 0.95
 #: First pattern that fits decides; what fits none (how a run goes, how files are written) changes no result.
 PACKAGES = {
@@ -69,8 +70,24 @@ EXHAUSTIVE = f"exhaustive and not quick and {UNIT}"
 #: Processor time after which a fault's tests take far too long: seconds, and so many times what they take without it.
 PATIENCE, PATIENCE_FACTOR, EXHAUSTIVE_PATIENCE = 30, 5, 900
 LARGEST_MEMORY = 6 * 2**30
-#: They need arguments of their own, or turn floats into errors that any test sees.
+#: They need arguments of their own, turn floats into errors that any test sees, or ask who rather than what.
 LEFT_OUT = ("VariableReplacer", "VariableInserter", "NoOp", "_LShift", "_RShift", "_BitOr", "_BitAnd", "_BitXor")
+LEFT_OUT += ("_Is", "_IsNot")
+#: Into what the order of words turns a test for a word, which nobody means.
+ORDERS = ("_Lt", "_LtE", "_Gt", "_GtE")
+#: Numbers that only say how large, thick, dark or far apart something is drawn; what is cut or hidden, tests find.
+LOOKS = "height width foot figsize lw linewidth ms markersize mew alpha zorder fontsize size capsize pad dashes ratio"
+#: Faults of our own: the wrong end of an interval, the wrong side of a rounding.
+WRONG_SIDE = {
+    "floor": "ceil",
+    "maximum": "minimum",
+    "max": "min",
+    "at_least": "at_most",
+    "upper": "lower",
+    "inf": "inf * -1",
+}
+WRONG_SIDE |= {there: here for here, there in WRONG_SIDE.items() if here != "inf"}
+WRONG_SIDE |= {f'"{here}"': f'"{there}"' for here, there in WRONG_SIDE.items() if here in ("lower", "upper")}
 
 
 class Fault(NamedTuple):
@@ -105,6 +122,7 @@ class Coverage(NamedTuple):
 # --- the copy and what its tests cover --------------------------------------------------------------------------------
 
 
+@cache
 def project_files() -> list[str]:
     listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, check=True)
     return [name for name in listed.stdout.decode().splitlines() if (ROOT / name).is_file()]
@@ -114,6 +132,13 @@ def copy_project(target: Path) -> None:
     for name in project_files():
         (target / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / name, target / name)
+
+
+def freeze(folder: Path) -> None:
+    """From now on the project is this copy of it: it may be edited while it is tried."""
+    global ROOT
+    copy_project(folder)
+    ROOT = folder
 
 
 def run_pytest(copy: Path, options: list[str], tests: list[str], limit: float = 0) -> int | None:
@@ -214,45 +239,74 @@ def package_of(path: str) -> str | None:
     return next((name for name, fits in PACKAGES.items() if any(fnmatch(inside, each) for each in fits)), None)
 
 
-def annotations(source: str) -> set[tuple[int, int]]:
-    """Places inside annotations, which never run."""
-    found = set()
+class WrongSide:
+    """Operator of cosmic-ray's kind, on names and words."""
+
+    def mutation_positions(self, node):
+        # `lower` and `upper` as parts of something: a local name has been given its value under that name
+        member = node.type != "name" or node.value not in ("lower", "upper") or node.get_previous_leaf().value == "."
+        if node.type in ("name", "string") and node.value in WRONG_SIDE and member and not is_name_of(node):
+            yield node.start_pos, node.end_pos
+
+    def mutate(self, node, index):
+        node.value = WRONG_SIDE[node.value]
+        return node
+
+
+def is_name_of(node) -> bool:
+    """A name that something is given here: a definition, an import, an argument."""
+    given = node.parent.type == "argument" and node.get_next_leaf().value == "="
+    return given or node.parent.type.startswith(("import", "funcdef", "param", "class"))
+
+
+def operator_of(name: str):
+    from cosmic_ray import plugins
+
+    return WrongSide() if name == "WrongSide" else plugins.get_operator(name)()
+
+
+def left_alone(source: str) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
+    """Places of no fault at all (annotations, looks, a second look at lengths), and of tests for a word."""
+    idle: set[tuple[int, int]] = set()
+    words: set[tuple[int, int]] = set()
     for node in ast.walk(ast.parse(source)):
         held = [getattr(node, "annotation", None), getattr(node, "returns", None)]
-        for part in (part for each in held if isinstance(each, ast.AST) for part in ast.walk(each)):
-            if isinstance(part, ast.expr):
-                found |= {(part.lineno, column) for column in range(part.col_offset, (part.end_col_offset or 0) + 1)}
+        if isinstance(node, ast.keyword) and (node.arg in LOOKS.split() or node.arg == "strict"):
+            held.append(node.value)
+        if isinstance(node, ast.Tuple) and len(node.elts) == 2 and isinstance(node.elts[1], ast.Tuple):
+            held += [node] if all(isinstance(each, ast.Constant) for each in node.elts[1].elts) else []  # dashes
+        for part in held:
+            idle |= places_in(part) if isinstance(part, ast.AST) else set()
+        if isinstance(node, ast.Compare):
+            strings = [isinstance(each, ast.Constant) and isinstance(each.value, str) for each in node.comparators]
+            words |= places_in(node) if all(strings) else set()
+    return idle, words
+
+
+def places_in(node: ast.AST) -> set[tuple[int, int]]:
+    found = set()
+    for part in ast.walk(node):
+        if isinstance(part, ast.expr) and part.end_lineno == part.lineno:
+            found |= {(part.lineno, column) for column in range(part.col_offset, (part.end_col_offset or 0) + 1)}
     return found
 
 
 def faults_of(path: str) -> Iterator[Fault]:
-    """All faults of cosmic-ray in a file."""
+    """All faults of cosmic-ray in a file, and ours."""
     from cosmic_ray import plugins
     from cosmic_ray.ast import ast_nodes, get_ast
 
     source = (ROOT / path).read_text(encoding="utf-8")
-    idle = annotations(source)
+    idle, words = left_alone(source)
     nodes = list(ast_nodes(get_ast(source)))
-    for name in plugins.operator_names():
+    for name in ["WrongSide", *plugins.operator_names()]:
         if name.endswith(LEFT_OUT):
             continue
-        operator = plugins.get_operator(name)()
+        operator = operator_of(name)
         places = (place for node in nodes for place in operator.mutation_positions(node))
         for occurrence, ((line, column), _) in enumerate(places):
-            if (line, column) not in idle:
+            if (line, column) not in idle and not ((line, column) in words and name.endswith(ORDERS)):
                 yield Fault(path, line, column, name, occurrence)
-
-
-def sample(package: str, number: int, seed: int, only: str) -> Iterator[Fault]:
-    """Places drawn uniformly without replacement, one fault at each."""
-    places: defaultdict[tuple[str, int, int], list[Fault]] = defaultdict(list)
-    for path in sorted(name for name in project_files() if name.startswith("src/") and name.endswith(".py")):
-        if package_of(path) == package and fnmatch(path, only):
-            for fault in faults_of(path):
-                places[fault.path, fault.line, fault.column].append(fault)
-    draw = random.Random(f"{package} {seed}")
-    for place in draw.sample(sorted(places), min(number, len(places))):
-        yield draw.choice(places[place])
 
 
 class Ready(NamedTuple):
@@ -294,15 +348,33 @@ def place_of(path: str, line: int) -> Place:
     return next(place for lines, place in places_of(path) if line in lines)
 
 
-def ready(fault: Fault) -> Ready:
+def ready(fault: Fault) -> Ready | None:
+    """The fault as a change of its file; nothing if the file would no longer be Python, or still mean the same."""
     from cosmic_ray.mutating import mutate_code
-    from cosmic_ray.plugins import get_operator
 
     source = (ROOT / fault.path).read_text(encoding="utf-8")
-    code = mutate_code(source, get_operator(fault.operator)(), fault.occurrence)
+    code = mutate_code(source, operator_of(fault.operator), fault.occurrence)
+    try:
+        if ast.dump(ast.parse(code)) == ast.dump(ast.parse(source)):
+            return None
+    except SyntaxError:
+        return None
     lines = difflib.unified_diff(source.splitlines(), code.splitlines(), lineterm="", n=0)
     change = [f"{line[0]} {line[1:].strip()}" for line in lines if line[:3] not in ("---", "+++") and line[0] != "@"]
     return Ready(fault, code, place_of(fault.path, fault.line), tuple(change))
+
+
+def sample(package: str, number: int, seed: int, only: str) -> list[Ready]:
+    """Places drawn uniformly without replacement, one fault at each."""
+    places: defaultdict[tuple[str, int, int], list[Fault]] = defaultdict(list)
+    for path in sorted(name for name in project_files() if name.startswith("src/") and name.endswith(".py")):
+        if package_of(path) == package and fnmatch(path, only):
+            for fault in faults_of(path):
+                places[fault.path, fault.line, fault.column].append(fault)
+    draw = random.Random(f"{package} {seed}")
+    order = draw.sample(sorted(places), len(places))
+    drawn = (ready(draw.choice(places[place])) for place in order)
+    return list(islice((mutant for mutant in drawn if mutant), number))
 
 
 # --- one fault after the other ----------------------------------------------------------------------------------------
@@ -389,7 +461,7 @@ def processor_time() -> float:
 def reasons() -> dict[Place, dict[tuple[str, ...], str]]:
     """Reasons by place and change."""
     found: defaultdict[Place, dict[tuple[str, ...], str]] = defaultdict(dict)
-    for entry in tomllib.loads(EXPLAINED.read_text(encoding="utf-8")).get("mutant", []):
+    for entry in tomllib.loads((ROOT / EXPLAINED).read_text(encoding="utf-8")).get("mutant", []):
         found[Place(entry["file"], entry["within"], entry["text"])][tuple(entry["change"])] = entry["reason"]
     return found
 
@@ -405,12 +477,10 @@ def main() -> int:
     options = parser.parse_args()
     packages = options.package or list(PACKAGES)
     number = round(options.mutants / len(packages))
-    # all before the first run: the project may be edited while it goes on
-    drawn = {
-        package: [ready(fault) for fault in sample(package, number, options.seed, options.only)] for package in packages
-    }
     began = processor_time()
     with tempfile.TemporaryDirectory() as folder:
+        freeze(Path(folder) / "project")
+        drawn = {package: sample(package, number, options.seed, options.only) for package in packages}
         found = list(results(folder, drawn, options.tests, options.jobs))
     return report(found, options.seed, processor_time() - began)
 
@@ -424,7 +494,9 @@ def results(folder: str, drawn: dict[str, list[Ready]], tests: list[str], jobs: 
         pool.close()
         pool.join()
     with fork.Pool(jobs, in_a_copy, (folder,)) as pool:
-        for one in pool.imap_unordered(tried, [(package, each) for package, many in drawn.items() for each in many]):
+        asked = [(package, each) for package, many in drawn.items() for each in many]
+        # packages in turns: what a run that is stopped has tried is of all of them
+        for one in pool.imap_unordered(tried, sorted(asked, key=lambda each: drawn[each[0]].index(each[1]))):
             fault = one.mutant.fault
             print(f"{one.package} {one.result} ({one.seconds:.0f} s) {fault.path}:{fault.line} {one.test}", flush=True)
             if one.result not in ("killed", "too slow", "explained"):

@@ -26,7 +26,7 @@ SINGLE = np.diff(TOTALS) == 1
 def exact_edges(silence):
     """Edges of the law, h being the line 2 - rho/4 for every total, with no error yet."""
     point = LAW.pmf(TOTALS - 1)
-    tail = np.where(TOTALS - 1 <= LAW.mean, LAW.at_most(TOTALS - 2), LAW.at_least(TOTALS - 1))
+    tail = np.where(LAW.mean >= TOTALS - 1, LAW.at_most(TOTALS - 2), LAW.at_least(TOTALS - 1))
     rho = silence / (1 - silence) * LAW.ratio(TOTALS)
     nothing = np.zeros_like(TOTALS)
     cross = np.append(line(rho[1:]), 0.0)
@@ -71,7 +71,7 @@ def test_errors_of_all_masses_together_cost_what_is_declared(monkeypatch):
 
 
 def test_differences_of_tails_round_too(monkeypatch):
-    """Apart from the tails' own errors, each of the two differences at an edge is rounded: 1e-15 of the tail at least."""
+    """Apart from the tails' own errors, both differences at an edge round: 1e-15 of the tail."""
     monkeypatch.setattr(module, "round_off", np.zeros_like)
     edges = exact_edges(0.25)
     values = np.where(SINGLE, 0.0, VALUES)
