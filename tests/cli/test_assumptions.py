@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import fields
 
 import numpy as np
 import pytest
 
-from segshuffle.cli import main
+from segshuffle.cli import build_parser, main
 from segshuffle.datasets import archive, msnbc_log
+from segshuffle.errors import InfeasibleError
 from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.base import Problem
+from segshuffle.protocols.cautions import expected_seconds
+from segshuffle.protocols.messages import LevelPrivacy
+from segshuffle.protocols.messages.level_counts import level_announcement
 from segshuffle.protocols.poisson import PoissonSegmented
+from segshuffle.protocols.public import PUBLIC_INPUTS
 
 COLLECTION = "--levels 0.5:100,1:200,2:100 --delta 2.5e-5"
 
@@ -90,13 +97,68 @@ def test_the_first_round_counts_in_the_budget(capsys, tmp_path):
     path.write_text("".join(f"{a} {a + 1 + b}\n" for a, b in rng.integers(0, 4, size=(400, 2))))
     command = f"simulate {path} --domain-size 10 {COLLECTION}"
     assert main(f"{command} --max-messages 0.5".split()) == 2
-    assert "used up by round 1, which takes 1 messages per user" in capsys.readouterr().err
+    assert "used up by round 1, about the levels, which takes 1 messages per user" in capsys.readouterr().err
     for privacy in ("", "--level-epsilon 1"):
         found = answer(capsys, f"{command} --max-messages 4 {privacy} --honest-fraction 0.9")
         expected = 1 + found["blanket_levels"] + found["blanket_per_user"]
         expected += 2 * float(np.dot(found["copies"], found["level_counts_planned"])) / 400
         assert 3.9 < expected <= 4 + 1e-9
         assert found["warnings"] == []
+
+
+@pytest.mark.parametrize("privacy", ["", "--level-epsilon 1"])
+def test_a_plan_counts_the_first_round_too(capsys, privacy):
+    command = f"plan --domain-size 10 --set-size 2 {COLLECTION} {privacy}"
+    assert main(f"{command} --max-messages 0.5".split()) == 2
+    assert "max_messages = 0.5 is used up by round 1" in capsys.readouterr().err
+    found = answer(capsys, f"{command} --max-messages 3.5")
+    items = found["blanket_per_user"] + 2 * float(np.dot(found["sampling_rates"], found["level_counts"])) / 400
+    assert found["messages_per_user"] == pytest.approx(found["level_messages_per_user"] + items, rel=1e-12)
+    assert 3.4 < found["messages_per_user"] <= 3.5 * (1 + 1e-12)
+    blanket = level_announcement(400, 3, LevelPrivacy(1.0, 2.5e-5) if privacy else None).blanket_per_user
+    assert found["level_messages_per_user"] == 1 + blanket
+    assert ("private_levels" in found["public"]) == bool(privacy)
+    assert main(f"{command} --max-messages 3.5 --blanket-per-user 9".split()) == 2
+    assert "of max-messages = 3.5 round 1, about the levels, takes" in capsys.readouterr().err
+
+
+def test_every_input_of_a_plan_is_marked_public(capsys):
+    inputs = {field.name for kind in (Problem, Assumptions) for field in fields(kind)} - {"assumptions"}
+    assert set(PUBLIC_INPUTS) == inputs | {"item_frequencies"}
+    (subcommands,) = (a for a in build_parser()._actions if isinstance(a.choices, dict))
+    marked = {a.dest for a in subcommands.choices["plan"]._actions if a.help and a.help.endswith("[public]")}
+    named = {"level_counts": "levels", "private_levels": "level_epsilon"}
+    assert marked == {named.get(name, name) for name in PUBLIC_INPUTS}
+    assert main(f"plan --domain-size 10 --set-size 2 {COLLECTION}".split()) == 0
+    text = capsys.readouterr().out
+    assert "a value read off the users' items breaks the guarantee" in text
+    assert all(PUBLIC_INPUTS[name] in text for name in inputs - {"private_levels"})
+
+
+def test_a_plan_of_little_worth_says_so_on_a_line_of_its_own(capsys):
+    assert main(["plan", "--domain-size", "10", "--set-size", "2", "--levels", "1:400", "--delta", "0.01"]) == 0
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("Warning: ")]
+    assert "delta = 0.01 is not below 1/n = 0.0025" in line
+
+
+def test_minutes_of_work_are_said_and_hours_refused_before_they_start(capsys, monkeypatch):
+    """The estimate is within a factor of three of runs on one processor: 300 levels took 60 s, 5e6 pairs 33 s."""
+    many = ",".join(f"{1 + i / 10000}:1" for i in range(5000))
+    assert main(f"plan --domain-size 17 --set-size 4 --levels {many} --delta 1e-8".split()) == 2
+    assert "more than 10 minutes are refused: fewer levels" in capsys.readouterr().err
+    few = Problem(17, 4, tuple(1 + i / 300 for i in range(300)), (1,) * 300, 1e-8)
+    large = Problem(10**7, 5 * 10**6, (1.0,), (10**6,), 1e-8)
+    assert 60 / 3 < expected_seconds(few) < 60 * 3
+    assert 33 / 3 < expected_seconds(large) < 33 * 3
+
+    def planned(*_):
+        raise InfeasibleError("planned")
+
+    monkeypatch.setattr(PoissonSegmented, "plan", planned)
+    assert main(["plan", "--domain-size", "1e7", "--set-size", "5e6", "--levels", "1:1e6", "--delta", "1e-8"]) == 2
+    said, stopped = capsys.readouterr().err.splitlines()
+    assert re.search(r"sets of 5000000 of 10000000 items take about \d\d seconds of a processor to plan", said)
+    assert "planned" in stopped
 
 
 def test_set_sizes_of_the_log(capsys, monkeypatch):

@@ -17,6 +17,7 @@ from segshuffle.accounting.collections.published import proven_lower_item_delta,
 from segshuffle.cli import build_parser, main
 from segshuffle.cli.terminal import whole
 from segshuffle.protocols.base import Problem, uniform_item_counts
+from segshuffle.protocols.public import PUBLIC_INPUTS
 from segshuffle.protocols.segmented import Segmented, expected_mse, least_blankets
 
 # 400 users of 8 items, 2 each
@@ -36,6 +37,9 @@ ACCOUNT = {
     "--sampling-rate": "0.5",
     "--epsilon": "0.125",
 }
+
+
+OPTIONAL = ("private_levels", "item_frequencies")
 
 
 def words(command, options, *more):
@@ -68,7 +72,8 @@ def test_a_plan_at_a_given_blanket_has_the_librarys_numbers(capsys):
     assert found == {
         "blanket_per_user": 5.0,
         "sampling_rates": list(rates),
-        "messages_per_user": plan.messages_per_user,
+        "messages_per_user": plan.messages_per_user + 1.0,
+        "level_messages_per_user": 1.0,
         "mse_bound": plan.mse_bound,
         "mse_sample": expected_mse(PROBLEM, 5.0, rates, uniform_item_counts(PROBLEM)),
         "m_min": list(least_blankets(PROBLEM)),
@@ -77,6 +82,11 @@ def test_a_plan_at_a_given_blanket_has_the_librarys_numbers(capsys):
         "delta": 2.5e-5,
         "accountant": "published",
         "kind": "published",
+        "domain_size": 8,
+        "set_size": 2,
+        "public": {
+            name: how for name, how in PUBLIC_INPUTS.items() if name not in ("private_levels", "item_frequencies")
+        },
     }
 
 
@@ -101,7 +111,8 @@ def test_item_frequencies_change_the_sample_error_alone(capsys, tmp_path, how):
     rates = tuple(found["sampling_rates"])
     assert found["mse_sample"] == expected_mse(PROBLEM, 5.0, rates, 400 * np.array(frequencies))
     assert found["mse_sample"] != uniform["mse_sample"]
-    assert {**found, "mse_sample": 0} == {**uniform, "mse_sample": 0}
+    assert set(found["public"]) - set(uniform["public"]) == {"item_frequencies"}
+    assert {**found, "mse_sample": 0, "public": 0} == {**uniform, "mse_sample": 0, "public": 0}
 
 
 def test_an_account_has_the_librarys_numbers(capsys):
@@ -128,7 +139,8 @@ def test_integers_may_be_written_with_a_power_of_ten(capsys):
 def test_a_list_longer_than_any_file_name_is_a_list(capsys):
     frequencies = ",".join(8 * [f"0.25{100 * '0'}"])
     found = answer(capsys, words("plan", AT_5, "--json", "--item-frequencies", frequencies))
-    assert found == answer(capsys, words("plan", AT_5, "--json"))
+    uniform = answer(capsys, words("plan", AT_5, "--json"))
+    assert {**found, "public": 0} == {**uniform, "public": 0}
 
 
 @pytest.mark.parametrize("command", [words("plan", AT_5), words("account", ACCOUNT)], ids=["plan", "account"])

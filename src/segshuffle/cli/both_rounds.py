@@ -18,7 +18,7 @@ from segshuffle.accounting.collections.levels import UserGuarantee
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.datasets.population import Population
 from segshuffle.datasets.transactions import read_transactions
-from segshuffle.errors import DataError, InfeasibleError, ParameterError
+from segshuffle.errors import DataError, ParameterError
 from segshuffle.files import read_bounded
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.assumptions import PLAIN, Assumptions
@@ -31,7 +31,7 @@ from segshuffle.protocols.messages import (
     WireFormat,
     run_protocol,
 )
-from segshuffle.protocols.messages.level_counts import level_announcement
+from segshuffle.protocols.messages.budget import left_for_items, level_messages
 from segshuffle.protocols.poisson import PoissonSegmented
 from segshuffle.protocols.segmented import Segmented
 
@@ -263,16 +263,11 @@ def _method(accountant: str, max_messages: float | None, copies_max: float, equa
 
 
 def _within_budget(method: Method, n_users: int, n_levels: int, privacy: LevelPrivacy | None) -> Method:
-    """The method with what round 1 leaves of its budget: a level's message, and the blanket of the levels."""
+    """The method with what round 1 leaves of its budget."""
     if not isinstance(method, PoissonSegmented) or method.max_messages is None:
         return method
-    spent = 1.0 + level_announcement(n_users, n_levels, privacy).blanket_per_user
-    if method.max_messages <= spent:
-        raise InfeasibleError(
-            f"max_messages = {method.max_messages:g} is used up by round 1, which takes {spent:.6g} messages per user: "
-            "raise it, or the epsilon of the levels."
-        )
-    return replace(method, max_messages=method.max_messages - spent)
+    spent = level_messages(n_users, n_levels, privacy)
+    return replace(method, max_messages=left_for_items(method.max_messages, spent))
 
 
 def _level_items(population: Population, chosen: IntArray, n_levels: int) -> IntArray:

@@ -1,8 +1,8 @@
 """Choose what users send, so that every level is private and the error least.
 
 That is the blanket (uniformly random dummy messages that hide everybody's own) and, for each privacy level, the
-probability of sending a held item, or the number of copies. Only public quantities may be used, never the data: put no
-number here that was read off the users' items, or the guarantee breaks.
+probability of sending a held item, or the number of copies. Inputs marked [public] go into the plan that everybody
+sees. Put no number there that was read off the users' items: values that depend on the data break the guarantee.
 """
 
 from __future__ import annotations
@@ -14,12 +14,25 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from segshuffle.cli.terminal import add_assumptions, add_collection, integer, number, shown, whole
+from segshuffle.cli.terminal import (
+    add_assumptions,
+    add_collection,
+    complain,
+    integer,
+    level_privacy,
+    mark_public,
+    number,
+    shown,
+    whole,
+)
 from segshuffle.errors import DataError, InfeasibleError, ParameterError
+from segshuffle.protocols.public import IN_GENERAL, PUBLIC_INPUTS
 
 if TYPE_CHECKING:
     from segshuffle.protocols.base import Plan, Problem
 
+#: Seconds of work from which on it is announced, and refused.
+_LONG, _LONGEST = 10.0, 600.0
 #: Shares of honest users for which a plan's epsilons are shown.
 _HONEST = (1.0, 0.95, 0.9, 0.8, 0.5)
 #: Shares of corrupt users for which their influence is shown, beside a single one.
@@ -61,6 +74,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="whether every user holds exactly S items, or at most S (then nobody pads; default: exactly)",
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
+    mark_public(parser)
     parser.set_defaults(run=run)
 
 
@@ -68,29 +82,53 @@ def run(options: argparse.Namespace) -> str:
     """Plan with the chosen accountant."""
     from segshuffle.protocols.assumptions import Assumptions
     from segshuffle.protocols.base import Problem, uniform_item_counts
+    from segshuffle.protocols.messages.budget import level_messages
 
+    privacy = level_privacy(options)
     problem = Problem(
         domain_size=options.domain_size,
         set_size=options.set_size,
         levels=tuple(level for level, _ in options.levels),
         level_counts=tuple(users for _, users in options.levels),
         delta=options.delta,
-        assumptions=Assumptions(sets=options.sets, honest_fraction=options.honest_fraction, rounds=options.rounds),
+        assumptions=Assumptions(
+            sets=options.sets,
+            honest_fraction=options.honest_fraction,
+            private_levels=privacy is not None and len(options.levels) > 1,
+            rounds=options.rounds,
+        ),
     )
+    spent = level_messages(problem.n_users, len(problem.levels), privacy)
     counts = uniform_item_counts(problem)
     if options.item_frequencies is not None:
         counts = problem.n_users * _frequencies(options.item_frequencies, problem)
-    values = (_proven if options.accountant == "proven" else _published)(options, problem, counts)
-    public = {
+    values = (_proven if options.accountant == "proven" else _published)(options, problem, counts, spent)
+    inputs = {
+        "domain_size": problem.domain_size,
+        "set_size": problem.set_size,
         "levels": list(problem.levels),
         "level_counts": list(problem.level_counts),
         "delta": problem.delta,
         "accountant": options.accountant,
     }
-    return shown({**values, **public}, as_json=options.json)
+    public = _public(options)
+    if options.json:
+        return shown({**values, **inputs, "public": public}, as_json=True)
+    warnings = [f"Warning: {each}" for each in values.pop("warnings", ())]
+    width = max(map(len, public))
+    return "\n".join(
+        [shown({**values, **inputs}, as_json=False), *warnings, "", IN_GENERAL]
+        + [f"  {name:<{width}}  {how}" for name, how in public.items()]
+    )
 
 
-def _published(options: argparse.Namespace, problem: Problem, counts: Any) -> dict[str, Any]:
+def _public(options: argparse.Namespace) -> dict[str, str]:
+    """The inputs that must not depend on the data, and how they can be known without it."""
+    left_out = {"item_frequencies": options.item_frequencies is None, "private_levels": options.level_epsilon is None}
+    return {name: how for name, how in PUBLIC_INPUTS.items() if not left_out.get(name)}
+
+
+def _published(options: argparse.Namespace, problem: Problem, counts: Any, spent: float) -> dict[str, Any]:
     from segshuffle.protocols.segmented import Segmented, expected_mse, least_blankets
 
     for name, plain in (("copies_max", 1.0), ("max_messages", None), ("blanket_cap", None), ("equal_copies", False)):
@@ -102,7 +140,8 @@ def _published(options: argparse.Namespace, problem: Problem, counts: Any) -> di
     return {
         "blanket_per_user": plan.blanket_per_user,
         "sampling_rates": list(rates),
-        "messages_per_user": plan.messages_per_user,
+        "messages_per_user": plan.messages_per_user + spent,
+        "level_messages_per_user": spent,
         "mse_bound": plan.mse_bound,
         "mse_sample": expected_mse(problem, plan.blanket_per_user, rates, counts),
         "m_min": _each_level(least_blankets, problem),
@@ -111,24 +150,33 @@ def _published(options: argparse.Namespace, problem: Problem, counts: Any) -> di
     }
 
 
-def _proven(options: argparse.Namespace, problem: Problem, counts: Any) -> dict[str, Any]:
+def _proven(options: argparse.Namespace, problem: Problem, counts: Any, spent: float) -> dict[str, Any]:
     from segshuffle.protocols.capped import Capped
+    from segshuffle.protocols.messages.budget import left_for_items
     from segshuffle.protocols.poisson import PoissonSegmented, least_blankets
     from segshuffle.protocols.segmented import mse_bound
 
+    budget = options.max_messages
+    left = None if budget is None else left_for_items(budget, spent)
     method: Any = PoissonSegmented(
-        options.blanket_per_user, options.copies_max, options.max_messages, equal_copies=options.equal_copies
+        options.blanket_per_user, options.copies_max, left, equal_copies=options.equal_copies
     )
     if options.blanket_cap is not None:
         method = Capped(method, None if options.blanket_cap == "auto" else options.blanket_cap)
-    plan = method.plan(problem)
+    _say_how_long(problem)
+    try:
+        plan = method.plan(problem)
+    except InfeasibleError as error:
+        told = f" (of max-messages = {budget:g} round 1, about the levels, takes {spent:g})" if budget else ""
+        raise InfeasibleError(f"{error}{told}") from error
     copies = plan.parameters["copies"]
     # up to one copy, copies are sampling rates and the paper's error bound applies
     sampling = max(copies) <= 1.0
     return {
         "blanket_per_user": plan.blanket_per_user,
         **({"sampling_rates": list(copies)} if sampling else {"copies": list(copies)}),
-        "messages_per_user": plan.messages_per_user,
+        "messages_per_user": plan.messages_per_user + spent,
+        "level_messages_per_user": spent,
         "mse_bound": mse_bound(problem, plan.blanket_per_user, copies) if sampling else None,
         "mse_sample": method.expected_mse(plan, counts),
         "m_min": _each_level(least_blankets, problem),
@@ -141,6 +189,24 @@ def _proven(options: argparse.Namespace, problem: Problem, counts: Any) -> dict[
         "kind": plan.kind,
         **({"warnings": list(plan.warnings)} if plan.warnings else {}),
     }
+
+
+def _say_how_long(problem: Problem) -> None:
+    """A line before minutes of work; a refusal before hours of it."""
+    from segshuffle.protocols.cautions import expected_seconds
+
+    seconds = expected_seconds(problem)
+    levels, s, d = len(problem.levels), problem.set_size, problem.domain_size
+    size = f"{levels} levels and sets of {s} of {d} items take about {_minutes(seconds)} of a processor to plan"
+    remedy = "fewer levels or a smaller set size take less"
+    if seconds > _LONGEST:
+        raise InfeasibleError(f"{size}, and more than {_minutes(_LONGEST)} are refused: {remedy}.")
+    if seconds > _LONG:
+        complain(f"segshuffle plan: {size}; {remedy}.")
+
+
+def _minutes(seconds: float) -> str:
+    return f"{seconds:.0f} seconds" if seconds < 100 else f"{seconds / 60:.0f} minutes"
 
 
 def _honesty(plan: Plan) -> list[dict[str, Any]]:
@@ -226,7 +292,11 @@ def _frequencies(text: str, problem: Problem) -> Any:
         try:
             values = np.array(_numbers(Path(text).read_text(encoding="utf-8")))
         except (ValueError, OSError) as error:
-            raise DataError(f"item-frequencies = {text!r} is neither a list of numbers nor a file: {error}.") from error
+            told = text if len(text) <= 40 else text[:37] + "..."
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise DataError(
+                f"item-frequencies = {told!r} is neither a list of numbers nor a file: {reason}."
+            ) from error
     d, s = problem.domain_size, problem.set_size
     if values.size != d:
         raise ParameterError("item-frequencies", f"{values.size} numbers", f"domain-size = {d} numbers")
@@ -234,7 +304,9 @@ def _frequencies(text: str, problem: Problem) -> Any:
     excess = values.sum() - s
     if not ((values >= 0) & (values <= 1)).all() or (abs(excess) if exactly else excess) > 1e-6 * s:
         raise ParameterError(
-            "item-frequencies", text, f"in [0, 1] with sum {'' if exactly else 'at most '}set-size = {s}"
+            "item-frequencies",
+            f"{values.size} numbers in [{values.min():g}, {values.max():g}] with sum {values.sum():.10g}",
+            f"in [0, 1] with sum {'' if exactly else 'at most '}set-size = {s}",
         )
     return values
 

@@ -33,7 +33,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--copies-max", type=number, default=1.0, help="most expected messages about an item (default 1)"
     )
-    parser.add_argument("--max-messages", type=number, help="most messages that a user sends in round 2, on average")
+    parser.add_argument("--max-messages", type=number, help="most messages that a user sends altogether, on average")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=run)
 
@@ -44,6 +44,7 @@ def run(options: argparse.Namespace) -> str:
     from segshuffle.datasets.msnbc import DOMAIN_SIZE
     from segshuffle.datasets.msnbc_log import masks_to_matrix, parse_sessions
     from segshuffle.protocols.base import Problem
+    from segshuffle.protocols.messages.budget import left_for_items, level_messages
     from segshuffle.protocols.padding import compare_set_sizes, holders_by_size
     from segshuffle.protocols.poisson import PoissonSegmented
 
@@ -54,7 +55,10 @@ def run(options: argparse.Namespace) -> str:
         level_counts=tuple(users for _, users in options.levels),
         delta=options.delta,
     )
-    method = PoissonSegmented(copies_max=options.copies_max, max_messages=options.max_messages)
+    left, spent = options.max_messages, level_messages(problem.n_users, len(problem.levels), None)
+    if left is not None:
+        left = left_for_items(left, spent)
+    method = PoissonSegmented(copies_max=options.copies_max, max_messages=left)
     users, holders = holders_by_size(masks_to_matrix(parse_sessions(read_sessions_file(options.file))))
     found = compare_set_sizes(method, problem, users, holders, range(1, DOMAIN_SIZE + 1), options.padded)
     rows = [_row(each) for each in found]

@@ -9,8 +9,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from segshuffle.cli.terminal import add_assumptions, add_collection, integer, number, shown
-from segshuffle.errors import ParameterError
+from segshuffle.cli.terminal import add_assumptions, add_collection, integer, level_privacy, shown
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -33,15 +32,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="draw every message, of both rounds; without it the counts are drawn: the same law, and faster",
     )
-    parser.add_argument(
-        "--level-epsilon",
-        type=number,
-        metavar="EPSILON",
-        help="privacy of which level a user picked; without it levels are sent through the shuffler and nothing more",
-    )
-    parser.add_argument(
-        "--level-delta", type=number, metavar="DELTA", help="probability with which that may fail; default: --delta"
-    )
     add_assumptions(parser)
     parser.add_argument("--seed", type=integer, default=0, help="seed of everything random (default 0)")
     parser.add_argument(
@@ -58,14 +48,7 @@ def run(options: argparse.Namespace) -> str:
     """Run both rounds on the file."""
     from segshuffle.cli.both_rounds import simulate_file
     from segshuffle.protocols.assumptions import Assumptions
-    from segshuffle.protocols.messages import LevelPrivacy
 
-    privacy = None
-    if options.level_epsilon is None and options.level_delta is not None:
-        raise ParameterError("level-delta", options.level_delta, "left out, or given together with --level-epsilon")
-    if options.level_epsilon is not None:
-        delta = options.delta if options.level_delta is None else options.level_delta
-        privacy = LevelPrivacy(options.level_epsilon, delta)
     found = simulate_file(
         options.file,
         domain_size=options.domain_size,
@@ -77,7 +60,7 @@ def run(options: argparse.Namespace) -> str:
         copies_max=options.copies_max,
         equal_copies=options.equal_copies,
         messages=options.messages,
-        level_privacy=privacy,
+        level_privacy=level_privacy(options),
         assumptions=Assumptions(honest_fraction=options.honest_fraction, rounds=options.rounds),
         seed=options.seed,
         chunk_users=options.chunk_users,

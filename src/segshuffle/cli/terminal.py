@@ -8,7 +8,13 @@ import json
 import os
 import sys
 from decimal import Decimal, InvalidOperation
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from segshuffle.errors import ParameterError
+from segshuffle.protocols.public import PUBLIC_INPUTS
+
+if TYPE_CHECKING:
+    from segshuffle.protocols.messages import LevelPrivacy
 
 
 class _Paragraphs(argparse.HelpFormatter):
@@ -111,7 +117,7 @@ def add_collection(parser: argparse.ArgumentParser, *, about_levels: str) -> Non
         "--max-messages",
         type=number,
         metavar="MESSAGES",
-        help="proven only: most messages that a user sends altogether, on average",
+        help="proven only: most messages that a user sends altogether, on average; the message about the level counts",
     )
     parser.add_argument(
         "--equal-copies",
@@ -119,6 +125,34 @@ def add_collection(parser: argparse.ArgumentParser, *, about_levels: str) -> Non
         help="proven only: all levels send the same number of copies; the estimates are then right on average also "
         "where the level that users pick depends on their items, at the error of the lowest level",
     )
+    parser.add_argument(
+        "--level-epsilon",
+        type=number,
+        metavar="EPSILON",
+        help="privacy of which level a user picked; without it levels are sent through the shuffler and nothing more",
+    )
+    parser.add_argument(
+        "--level-delta", type=number, metavar="DELTA", help="probability with which that may fail; default: --delta"
+    )
+
+
+def mark_public(parser: argparse.ArgumentParser) -> None:
+    """Mark the options of a plan that must not depend on the data."""
+    names = {**dict.fromkeys(PUBLIC_INPUTS, ""), "level_epsilon": ""}
+    for action in parser._actions:
+        if action.dest in names and action.help:
+            action.help += " [public]"
+
+
+def level_privacy(options: argparse.Namespace) -> LevelPrivacy | None:
+    """Privacy of the levels themselves, if it was asked for."""
+    from segshuffle.protocols.messages import LevelPrivacy
+
+    if options.level_epsilon is None:
+        if options.level_delta is not None:
+            raise ParameterError("level-delta", options.level_delta, "left out, or given together with --level-epsilon")
+        return None
+    return LevelPrivacy(options.level_epsilon, options.delta if options.level_delta is None else options.level_delta)
 
 
 def add_assumptions(parser: argparse.ArgumentParser) -> None:

@@ -26,7 +26,7 @@ from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.digits import rounded, rounded_down, rounded_up
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.looks import DASHES, PALETTE, Look
-from segshuffle.protocols.base import Plan, Problem, Sample, assignment_spread, uniform_item_counts
+from segshuffle.protocols.base import Plan, Problem, Sample, assignment_spread
 from segshuffle.protocols.declared import Declared
 from segshuffle.protocols.weights import STARTS, ErrorTerms, best_copies
 
@@ -133,8 +133,14 @@ def _error_terms(problem: Problem, blanket_per_user: float) -> ErrorTerms:
     return ErrorTerms(
         noise=problem.n_users * blanket_per_user,
         own=float(problem.set_size),
-        spread=assignment_spread(uniform_item_counts(problem), problem.n_users),
+        spread=_uniform_spread(problem.domain_size, problem.set_size, problem.n_users),
     )
+
+
+@functools.lru_cache(maxsize=256)
+def _uniform_spread(domain_size: int, set_size: int, n_users: int) -> float:
+    """`assignment_spread` of equally frequent items, asked for at every blanket that a search tries."""
+    return assignment_spread(np.full(domain_size, n_users * set_size / domain_size), n_users)
 
 
 @dataclass(frozen=True)
@@ -201,7 +207,8 @@ class PoissonSegmented:
         chosen, bound = self._choose(problem, blanket_per_user, limits)
         if not math.isfinite(bound):
             raise InfeasibleError(
-                f"max_messages = {self.max_messages} leaves nothing for data beside a blanket of {blanket_per_user:g}."
+                f"max_messages = {self.max_messages:g} leaves nothing for data beside "
+                f"a blanket of {blanket_per_user:g}."
             )
         copies = np.array([rounded_down(each) for each in chosen])
         return Plan(
@@ -251,7 +258,7 @@ class PoissonSegmented:
             affordable = self.max_messages * problem.honest_users / problem.domain_size
             if affordable <= _LEAST_MEAN:
                 raise InfeasibleError(
-                    f"max_messages = {self.max_messages} is too small: raise it, or lower the domain size."
+                    f"max_messages = {self.max_messages:g} is too small: raise it, or lower the domain size."
                 )
             # a budget below that range still buys something
             low = max(min(low, 0.1 * affordable), _LEAST_MEAN)
@@ -273,7 +280,7 @@ class PoissonSegmented:
         values = np.array([error(z) if close else math.inf for z, close in zip(grid, worth, strict=True)])
         if not np.isfinite(values).any():
             raise InfeasibleError(
-                f"max_messages = {self.max_messages} is too small: raise it, or lower the domain size."
+                f"max_messages = {self.max_messages:g} is too small: raise it, or lower the domain size."
             )
         best = min((self._refine(error, grid, values, i) for i in _local_minima(values)), key=lambda found: found[1])
         mean = math.exp(best[0])

@@ -1,0 +1,23 @@
+"""Which inputs of a plan are public, and how each can be known without looking at the users' items.
+
+The guarantee holds for a plan that was fixed without the data. A value read off the data (the largest set, the
+frequencies of the items, who dropped out) tells of the data, and no accountant counts that.
+"""
+
+from __future__ import annotations
+
+#: Every input of `base.Problem` and `assumptions.Assumptions`, and the frequencies that an error is given for.
+PUBLIC_INPUTS: dict[str, str] = {
+    "domain_size": "the list of items is published before anybody answers",
+    "set_size": "a rule announced to the users; not the largest set found",
+    "levels": "the levels on offer",
+    "level_counts": "expected beforehand, or what round 1 released",
+    "delta": "announced",
+    "sets": "a rule announced to the users",
+    "honest_fraction": "a belief held beforehand; who drops out must not depend on the items",
+    "private_levels": "announced",
+    "rounds": "announced",
+    "item_frequencies": "a guess from elsewhere; not these users' own",
+}
+
+IN_GENERAL = "Public, so known without the data; a value read off the users' items breaks the guarantee:"
