@@ -227,7 +227,11 @@ WRONG = [
     ("plan", {"--blanket-per-user": "inf"}, ("blanket_per_user", "inf", "(0, 1e+09]")),
     ("plan", {"--accountant": "guess"}, ("--accountant", "'guess'", "published")),
     ("plan", {"--item-frequencies": "0.5,0.5"}, ("item-frequencies", "2 numbers", "domain-size = 8")),
-    ("plan", {"--item-frequencies": "1,1,1,1,0,0,0,0"}, ("item-frequencies", "1,1,1,1", "sum set-size = 2")),
+    (
+        "plan",
+        {"--item-frequencies": "1,1,1,1,0,0,0,0"},
+        ("item-frequencies", "8 numbers in [0, 1] with sum 4", "sum set-size = 2"),
+    ),
     ("plan", {"--item-frequencies": "2,0,0,0,0,0,0,0"}, ("item-frequencies", "2,0,0", "in [0, 1]")),
     ("plan", {"--item-frequencies": "nan,1,1,0,0,0,0,0"}, ("item-frequencies", "nan", "in [0, 1]")),
     ("plan", {"--item-frequencies": 300 * "x"}, ("item-frequencies", 300 * "x", "numbers")),
