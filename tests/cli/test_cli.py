@@ -230,11 +230,11 @@ WRONG = [
     (
         "plan",
         {"--item-frequencies": "1,1,1,1,0,0,0,0"},
-        ("item-frequencies", "8 numbers in [0, 1] with sum 4", "sum set-size = 2"),
+        ("item-frequencies", "1,1,1,1", "sum set-size = 2 (the sum is 4)"),
     ),
     ("plan", {"--item-frequencies": "2,0,0,0,0,0,0,0"}, ("item-frequencies", "2,0,0", "in [0, 1]")),
     ("plan", {"--item-frequencies": "nan,1,1,0,0,0,0,0"}, ("item-frequencies", "nan", "in [0, 1]")),
-    ("plan", {"--item-frequencies": 300 * "x"}, ("item-frequencies", 300 * "x", "numbers")),
+    ("plan", {"--item-frequencies": 300 * "x"}, ("item-frequencies", "'" + 37 * "x" + "...'", "File name too long")),
     ("plan", {"--item-frequencies": "nowhere.txt"}, ("item-frequencies", "'nowhere.txt'", "numbers")),
     ("plan", {"--delta": None}, ("--delta", "required", "")),
     ("plan", {"--blankets": "3"}, ("--blankets", "unrecognized", "")),

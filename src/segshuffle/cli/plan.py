@@ -286,13 +286,13 @@ def _frequencies(text: str, problem: Problem) -> Any:
     """Item frequencies from a comma-separated list or a file with one per line or comma."""
     import numpy as np
 
+    told = text if len(text) <= 40 else text[:37] + "..."
     try:
         values = np.array(_numbers(text))
     except ValueError:
         try:
             values = np.array(_numbers(Path(text).read_text(encoding="utf-8")))
         except (ValueError, OSError) as error:
-            told = text if len(text) <= 40 else text[:37] + "..."
             reason = error.strerror if isinstance(error, OSError) else error
             raise DataError(
                 f"item-frequencies = {told!r} is neither a list of numbers nor a file: {reason}."
@@ -305,8 +305,8 @@ def _frequencies(text: str, problem: Problem) -> Any:
     if not ((values >= 0) & (values <= 1)).all() or (abs(excess) if exactly else excess) > 1e-6 * s:
         raise ParameterError(
             "item-frequencies",
-            f"{values.size} numbers in [{values.min():g}, {values.max():g}] with sum {values.sum():.10g}",
-            f"in [0, 1] with sum {'' if exactly else 'at most '}set-size = {s}",
+            told,
+            f"in [0, 1] with sum {'' if exactly else 'at most '}set-size = {s} (the sum is {values.sum():.10g})",
         )
     return values
 
