@@ -1,0 +1,229 @@
+"""What a trusted curator may add to counters: noise of density exp(-|x|^q), by the same product of pairs as a blanket.
+
+A user who holds an item shifts its counter by a weight a, in units of the noise's scale. Two users' sets differ in t
+items each way, so the guarantee is the divergence of t exchange pairs, A the shifted law and B the law itself; q = 1 is
+Laplace, q = 2 Gaussian with deviation 1/sqrt(2). The density is log-concave for q >= 1, so log dA/dB = |x|^q - |x - a|^q
+does not decrease in x: a cell of the loss is an interval of x, and its two masses are integrals over it.
+
+On the integers the same is done for the discrete Laplace law, whose loss takes two values: the 2 t changed counters are
+as many randomized responses, and delta is a sum over a binomial law.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from segshuffle.accounting.collections.blankets.atoms import MOST_CELLS
+from segshuffle.accounting.collections.poisson_pair import check_delta, check_epsilon, check_pairs
+from segshuffle.accounting.collections.poisson_product import log_delta_bound
+from segshuffle.accounting.numerics.gaussian import gaussian_ratio
+from segshuffle.accounting.numerics.loss_distribution import LossTable
+from segshuffle.accounting.numerics.search import safe_edge
+from segshuffle.arrays import FloatArray
+from segshuffle.errors import ParameterError
+
+EXPONENTS = (1.0, 2.0)
+SHIFTS = (1e-12, 1e3)
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(8)
+#: Longest piece of a quadrature: eight nodes leave 1e-13 of it, also where q x^(q - 1) is 20.
+_PIECE = 0.1
+_MASS_ERROR = 1e-9
+#: Below, incomplete gamma functions lose no digits by subtraction; above, the density is analytic.
+_CENTRE = 1.0
+_HALVINGS = 80
+_TOLERANCE = 1e-3
+#: The answer is within this factor of the Gaussian one's weight at the same variance.
+_AROUND = 8.0
+
+
+@dataclass(frozen=True)
+class ShiftPair:
+    """Counters of an exchanged item under noise of density exp(-|x|^q) up to its constant.
+
+    Parameters
+    ----------
+    exponent : float
+        q in [1, 2].
+    copies : float
+        Shift a of a held item's counter, in units of the noise's scale; in [1e-12, 1e3].
+
+    Raises
+    ------
+    ParameterError
+        If a value is outside its range.
+    """
+
+    exponent: float
+    copies: float
+
+    def __post_init__(self) -> None:
+        for name, value, (low, high) in (("exponent", self.exponent, EXPONENTS), ("copies", self.copies, SHIFTS)):
+            if not low <= value <= high:
+                raise ParameterError(name, value, f"in [{low:g}, {high:g}]")
+
+    @property
+    def variance(self) -> float:
+        """Variance of the noise."""
+        return noise_variance(self.exponent)
+
+    @property
+    def zero_mass(self) -> float:
+        """None: the density is positive everywhere."""
+        return 0.0
+
+    def log_ratio(self, x: FloatArray) -> FloatArray:
+        """Log of dA/dB at x, nondecreasing; its error is a few units in the last place of |x|^q."""
+        q = self.exponent
+        return np.asarray(np.abs(x) ** q - np.abs(x - self.copies) ** q)
+
+    def _window(self, log_tail: float) -> tuple[float, float]:
+        """Points between which both laws have all but e^-log_tail on either side (Gamma(1/q, y) <= Gamma(1/q) e^-y)."""
+        reach = max(log_tail, 1.0) ** (1 / self.exponent)
+        return -reach, reach + self.copies
+
+    def coarse_law(self, log_tail: float) -> tuple[FloatArray, FloatArray]:
+        """Midpoints of a few hundred intervals."""
+        low, high = self._window(log_tail)
+        x = np.linspace(low, high, 258)
+        middle = 0.5 * (x[1:] + x[:-1])
+        constant = math.log((x[1] - x[0]) / (2 * special.gamma(1 + 1 / self.exponent)))
+        return self.log_ratio(middle), constant - np.abs(middle) ** self.exponent
+
+    def loss_table(self, step: float, log_tail: float) -> LossTable:
+        """Cells as intervals of x; the masses by quadrature."""
+        window = self._window(log_tail)
+        low, high = self.log_ratio(np.array(window))
+        step = max(step, float(high - low) / MOST_CELLS)
+        first, last = math.floor(low / step), math.floor(high / step)
+        inner = self._first_points(np.arange(first + 1, last + 1) * step, window)
+        points = np.unique(np.concatenate([inner, _breaks(window, self.copies)]))
+        cell = np.searchsorted(inner, points[:-1], side="right")
+        mass = np.bincount(cell, _masses(points, self.exponent), minlength=last - first + 1)
+        other = np.bincount(cell, _masses(points - self.copies, self.exponent), minlength=last - first + 1)
+        log_mean = np.log(np.divide(other, mass, out=np.ones_like(mass), where=mass > 0))
+        excess = np.clip(np.expm1(log_mean - np.arange(first, last + 1) * step), 0.0, math.expm1(step))
+        # the points are where log_ratio, as computed, passes the lattice
+        ratio_error = _MASS_ERROR + 16 * 2.3e-16 * float(np.abs(np.array(window)).max()) ** self.exponent
+        truncated = 4 * math.exp(-log_tail)
+        return LossTable(first, step, mass, np.where(mass > 0, excess, 0.0), 0.0, truncated, _MASS_ERROR, ratio_error)
+
+    def _first_points(self, ratios: FloatArray, window: tuple[float, float]) -> FloatArray:
+        """Smallest x of the window with log_ratio(x) >= every given ratio, by bisection."""
+        below, above = np.full(ratios.shape, window[0]), np.full(ratios.shape, window[1])
+        for _ in range(_HALVINGS):
+            middle = 0.5 * (below + above)
+            reached = self.log_ratio(middle) >= ratios
+            below, above = np.where(reached, below, middle), np.where(reached, middle, above)
+        return above
+
+
+def noise_variance(exponent: float) -> float:
+    """Variance of the density exp(-|x|^q): Gamma(3/q)/Gamma(1/q)."""
+    return float(special.gamma(3 / exponent) / special.gamma(1 / exponent))
+
+
+def _breaks(window: tuple[float, float], shift: float) -> FloatArray:
+    """Ends and enough points between; those where either density is not analytic, or changes its way of integration."""
+    low, high = window
+    kinks = [point + move for point in (-_CENTRE, 0.0, _CENTRE) for move in (0.0, shift)]
+    regular = np.linspace(low, high, math.ceil((high - low) / _PIECE) + 1)
+    return np.concatenate([regular, [point for point in kinks if low < point < high]])
+
+
+def _masses(points: FloatArray, exponent: float) -> FloatArray:
+    """Mass of exp(-|x|^q) between neighbouring points, none of which has 0, 1 or -1 inside."""
+    low, high = points[:-1], points[1:]
+    centre = np.maximum(np.abs(low), np.abs(high)) <= _CENTRE * (1 + 1e-12)
+    below = np.sign(points) * special.gammainc(1 / exponent, np.abs(points) ** exponent) / 2
+    middle, half = 0.5 * (low + high), 0.5 * (high - low)
+    nodes = middle + np.outer(_NODES, half)
+    outside = half * (_WEIGHTS @ np.exp(-(np.abs(nodes) ** exponent))) / (2 * special.gamma(1 + 1 / exponent))
+    return np.where(centre, np.diff(below), outside)
+
+
+@functools.lru_cache(maxsize=4096)
+def largest_shift(*, exponent: float, pairs: int, epsilon: float, delta: float) -> float:
+    """Largest weight of a held item, in units of the noise's scale, that keeps the guarantee; rounded down.
+
+    Parameters
+    ----------
+    exponent : float
+        q in [1, 2].
+    pairs : int
+        Number t >= 1 of exchanged items.
+    epsilon, delta : float
+        Target; epsilon in (0, 100], delta in [1e-110, 1).
+
+    Returns
+    -------
+    float
+        A shift whose certified delta is at most `delta`.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is outside its range.
+    """
+    check_pairs(pairs)
+    check_epsilon(epsilon)
+    check_delta(delta)
+
+    # 2 t counters of Laplace noise have epsilon/(2 t) each, whatever delta
+    pure = epsilon / (2 * pairs) * (1 - 1e-12) if exponent == 1 else 0.0
+
+    def excess(shift: float) -> float:
+        if shift <= pure:
+            return -math.inf
+        return log_delta_bound(ShiftPair(exponent, shift), pairs, epsilon, _TOLERANCE) - math.log(delta)
+
+    guess = gaussian_ratio(epsilon=epsilon, delta=delta) * math.sqrt(noise_variance(exponent) / (2 * pairs))
+    low, high = (min(max(guess * factor, SHIFTS[0]), SHIFTS[1]) for factor in (1 / _AROUND, _AROUND))
+    return safe_edge(excess, safe=max(low, pure), unsafe=max(high, pure), tolerance=2 * _TOLERANCE)
+
+
+def randomized_response_delta(*, local_epsilon: float, answers: int, epsilon: float) -> float:
+    """Delta of so many independent binary randomized responses to one question (kind: exact, rounded up).
+
+    Parameters
+    ----------
+    local_epsilon : float
+        Log of the ratio of the two answers' probabilities, > 0.
+    answers : int
+        Number of responses.
+    epsilon : float
+        Privacy loss >= 0.
+    """
+    k = np.arange(answers + 1, dtype=float)
+    loss = local_epsilon * (2 * k - answers)
+    log_law = special.gammaln(answers + 1) - special.gammaln(k + 1) - special.gammaln(answers - k + 1)
+    log_law = log_law + k * special.log_expit(local_epsilon) + (answers - k) * special.log_expit(-local_epsilon)
+    above = loss > epsilon
+    delta = float(np.exp(log_law[above]) @ -np.expm1(epsilon - loss[above]))
+    return min(delta * (1 + 1e-10), 1.0)
+
+
+@functools.lru_cache(maxsize=4096)
+def discrete_laplace_epsilon(*, pairs: int, epsilon: float, delta: float) -> float:
+    """Largest loss of one counter of discrete Laplace noise, law e^(-loss |k|), that keeps the guarantee; rounded down.
+
+    Parameters
+    ----------
+    pairs : int
+        Number t >= 1 of exchanged items: 2 t counters change by one.
+    epsilon, delta : float
+        Target; epsilon in (0, 100], delta in [1e-110, 1).
+    """
+    check_pairs(pairs)
+    check_epsilon(epsilon)
+    check_delta(delta)
+
+    def excess(local: float) -> float:
+        found = randomized_response_delta(local_epsilon=local, answers=2 * pairs, epsilon=epsilon)
+        return math.log(found / delta) if found > 0 else -math.inf
+
+    return safe_edge(excess, safe=epsilon / (2 * pairs), unsafe=epsilon + 50.0, tolerance=1e-6)
