@@ -92,7 +92,7 @@ def test_the_readmes_numbers_are_those_of_the_documented_run():
     assert f"Over all {len(ratio)} panels" in text
     assert f"{min(ratio):.1f} to {max(ratio):.1f} times less error" in text
     assert f"gains at most {max(rival):.2f} times. In {rival.count(1.0)} of the {len(rival)} panels" in text
-    assert f"within {max(copies):.2f} times the error of a trusted curator" in text
+    assert f"within {max(copies):.2f} times the error of a trusted curator with Gaussian noise" in text
 
 
 # --- the configuration -----------------------------------------------------------------------------------------------

@@ -75,7 +75,7 @@ def test_plans_say_what_they_are():
         plan = curator.plan(PROBLEM)
         assert (plan.method, plan.kind, plan.blanket_per_user) == (curator.name, "exact", 0.0)
         assert Plan.from_dict(PROBLEM, plan.as_dict()) == plan
-        assert "rusted curator" in look_of(curator.name).label
+        assert "curator" in look_of(curator.name).label
 
 
 def test_nothing_to_hide():

@@ -1,4 +1,4 @@
-"""One level against a trusted curator: the figure that the curve has to reach."""
+"""One level against a Gaussian curator: the figure that the curve has to reach."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ def _proven(results: Results) -> Chapter:
         f"error of ours ({len(summary)} panels).",
         f"Against the best proven competitor it has less error in {better} panels (up to {nearest(rival.max())} "
         f"times less) and the same in {same}{f'; in {worse} it has more' if worse else ''}.",
-        f"A trusted curator would still be better: our error is {nearest(curator.min())} to "
+        f"A Gaussian curator would still be better: our error is {nearest(curator.min())} to "
         f"{nearest(curator.max())} times the curator's.",
     ]
     if budgets := budgets_of(summary):

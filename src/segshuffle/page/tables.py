@@ -156,7 +156,7 @@ def proven_table(results: Results) -> Table:
     )
     caption = (
         "Closed-form expected squared errors, each method at its best m and the same (ε, δ). The published protocol's "
-        "guarantee is not proven; all others are. Curator: the trusted curator with one weight per level."
+        "guarantee is not proven; all others are. Curator: the Gaussian one with a weight per level."
     )
     return Table("proven-summary", caption, head, tuple(rows))
 
@@ -169,8 +169,8 @@ def copies_table(results: Results) -> Table:
         for row in results.summary.to_dict("records")
     )
     caption = (
-        "With whole copies instead of sampling: error over the weighted trusted curator's, within a budget of expected "
-        "messages per user. Proven; closed forms."
+        "With whole copies instead of sampling: error over the weighted Gaussian curator's, within a budget of "
+        "expected messages per user. Proven; closed forms."
     )
     return Table("copies-summary", caption, ("panel", *(f"≤ {budget:g}" for budget in budgets)), tuple(rows))
 

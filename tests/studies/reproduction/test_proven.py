@@ -28,7 +28,7 @@ from segshuffle.studies.reproduction.summary import proven_summary, summary_mark
 
 OURS = ("poisson-group", "poisson", "poisson-copies")
 RIVALS = ("mm", "sepmm", "weighted-sepmm", "inverse-variance-sepmm")
-CURATORS = ("curator-uniform", "curator-weighted")
+CURATORS = ("curator-uniform", "curator-weighted", "curator-discrete-laplace", "curator-best")
 SLOW = "subexp-shuffle"
 
 
@@ -112,8 +112,8 @@ def test_table_has_the_columns_roles_and_closed_forms(case):
     table = run(case)
     assert list(table) == list(COLUMNS)
     assert table["role"].value_counts().to_dict() == {
-        "best": 8,
-        "recentred": 8,
+        "best": 10,
+        "recentred": 10,
         "grid": 6,
         "budget": 4,
         "projected": 1,
@@ -127,12 +127,12 @@ def test_table_has_the_columns_roles_and_closed_forms(case):
         assert row["messages_per_user"] == task.plan.messages_per_user
         assert json.loads(row["parameters"]) == json.loads(to_json(task.plan.parameters))
     assert set(table["kind"]) == {"exact", "upper"}
-    assert set(table.loc[table["kind"] == "upper", "method"]) == {"poisson-group"}
+    assert set(table.loc[table["kind"] == "upper", "method"]) == {"poisson-group", "curator-best"}
     assert (table["repetitions"] == config["repetitions"]).all()
 
 
 def test_simulated_errors_are_those_of_the_closed_form(case):
-    """Five standard errors on each of 26 rows; with 400 repetitions their mean is close to normal."""
+    """Five standard errors on each of 30 rows; with 400 repetitions their mean is close to normal."""
     case[0]["repetitions"], case[0]["repetition_block"] = 400, 400
     table = run(case)
     table = table[table["role"] != "projected"]
@@ -198,6 +198,7 @@ def hand_made():
             row(SLOW, "best", 6.0, 1.0),
             row("curator-weighted", "best", 1.0, 2.0),
             row("curator-uniform", "best", 1.5, 2.0),
+            row("curator-best", "best", 0.8, 2.0),
             row("poisson", "recentred", 1.8, 5.5),
             row("poisson", "projected", 1.5, 5.5) | {"mse_expected": math.nan},
             row("poisson", "budget", 2.2, 7.9, 8.0),
@@ -232,6 +233,8 @@ def test_summary_by_hand():
         "competitor_over_poisson": 2.5,
         "curator_weighted": 1.0,
         "curator_uniform": 1.5,
+        "curator_best": 0.8,
+        "curator_best_over_weighted": 0.8,
         "poisson_over_curator": 2.0,
         "recentred_over_poisson": 0.9,
         "projected_over_poisson": 0.75,

@@ -1,9 +1,9 @@
 """What a trusted curator may add to counters: noise of density exp(-|x|^q), by the same product of pairs as a blanket.
 
 A user who holds an item shifts its counter by a weight a, in units of the noise's scale. Two users' sets differ in t
-items each way, so the guarantee is the divergence of t exchange pairs, A the shifted law and B the law itself; q = 1 is
-Laplace, q = 2 Gaussian with deviation 1/sqrt(2). The density is log-concave for q >= 1, so log dA/dB = |x|^q - |x - a|^q
-does not decrease in x: a cell of the loss is an interval of x, and its two masses are integrals over it.
+items each way, so the guarantee is the divergence of t exchange pairs, A the shifted law and B the law itself; q = 1
+is Laplace, q = 2 Gaussian with deviation 1/sqrt(2). The density is log-concave for q >= 1, so log dA/dB = |x|^q -
+|x - a|^q does not decrease in x: a cell of the loss is an interval of x, and its two masses are integrals over it.
 
 On the integers the same is done for the discrete Laplace law, whose loss takes two values: the 2 t changed counters are
 as many randomized responses, and delta is a sum over a binomial law.
@@ -103,8 +103,11 @@ class ShiftPair:
         inner = self._first_points(np.arange(first + 1, last + 1) * step, window)
         points = np.unique(np.concatenate([inner, _breaks(window, self.copies)]))
         cell = np.searchsorted(inner, points[:-1], side="right")
-        mass = np.bincount(cell, _masses(points, self.exponent), minlength=last - first + 1)
-        other = np.bincount(cell, _masses(points - self.copies, self.exponent), minlength=last - first + 1)
+        cells = last - first + 1
+        mass, other = (
+            np.bincount(cell, _masses(points - move, self.exponent), minlength=cells).astype(np.float64)
+            for move in (0.0, self.copies)
+        )
         log_mean = np.log(np.divide(other, mass, out=np.ones_like(mass), where=mass > 0))
         excess = np.clip(np.expm1(log_mean - np.arange(first, last + 1) * step), 0.0, math.expm1(step))
         # the points are where log_ratio, as computed, passes the lattice

@@ -1,1 +1,1 @@
-"""How close one level comes to a trusted curator."""
+"""How close one level comes to a Gaussian curator."""

@@ -1,4 +1,4 @@
-"""Error of the proven protocol over a trusted curator's, one level, over the blanket's mean."""
+"""Error of the proven protocol over a Gaussian curator's, one level, over the blanket's mean."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def draw(table: pd.DataFrame, *, edition: str) -> Figure:
     axis.axhline(1.0, color=PALETTE["black"], lw=1.0)
     end = max(float(table["blanket_mean"].max()), _LARGE)
     axis.plot([_LARGE, end], [_CLOSE, _CLOSE], color=PALETTE["grey"], lw=1.0, ls=":", label="5 % from 100 on")
-    axis.set(xscale="log", xlabel="blanket messages per item $n m/d$", ylabel="MSE / trusted curator's")
+    axis.set(xscale="log", xlabel="blanket messages per item $n m/d$", ylabel="MSE / Gaussian curator's")
     axis.set_ylim(0.95, max(1.3, min(2.0, float(table["error_ratio"].max()) * 1.02)))
     log_ticks(axis.xaxis)
     axis.set_title("One level, every item sent once: same $(\\epsilon, \\delta)$")

@@ -126,7 +126,7 @@ def _output(name: str, figure: PanelFigure, config: Config) -> Output:
     """One figure with its words."""
     if figure.drawing == "messages":
         title = "What each message buys"
-        caption = "Error over that of the trusted curator with one weight per level; closed forms, proven accounting."
+        caption = "Error over that of the Gaussian curator with a weight per level; closed forms, proven accounting."
     elif figure.drawing == "summary":
         title = "All panels at a glance"
         caption = (

@@ -1,0 +1,135 @@
+"""Noise of a trusted curator: products of shifted laws, against closed forms and sums over fine grids."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+
+from segshuffle.accounting.collections.poisson_product import delta_interval
+from segshuffle.accounting.collections.shifted_noise import (
+    ShiftPair,
+    discrete_laplace_epsilon,
+    largest_shift,
+    noise_variance,
+    randomized_response_delta,
+)
+from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
+from segshuffle.errors import ParameterError
+
+
+@pytest.mark.parametrize(
+    ("pairs", "epsilon", "shift"), [(1, 1.0, 0.5), (4, 0.5, 0.05), (8, 2.0, 0.3), (1, 4.0, 2.0), (64, 1.0, 0.02)]
+)
+def test_exponent_two_is_the_gaussian_mechanism(pairs, epsilon, shift):
+    """Deviation 1/sqrt(2) and 2 t coordinates: sensitivity over deviation is 2 a sqrt(t)."""
+    exact = math.exp(gaussian_log_delta(ratio=2 * shift * math.sqrt(pairs), epsilon=epsilon))
+    found = delta_interval(ShiftPair(2.0, shift), pairs=pairs, epsilon=epsilon, rtol=1e-4)
+    assert found.lower <= exact <= found.upper <= found.lower * (1 + 1e-4)
+
+
+@pytest.mark.parametrize(
+    ("exponent", "shift", "epsilon"), list(itertools.product((1.0, 1.3, 1.8), (0.3, 1.5), (0.2, 1.0)))
+)
+def test_one_pair_by_a_sum_over_a_grid(exponent, shift, epsilon):
+    """Two coordinates on 40,001 points each: delta by sorting one and cumulating, without any cell of the package."""
+    x = np.linspace(-45, 45, 40_001)
+    b, a = np.exp(-(np.abs(x) ** exponent)), np.exp(-(np.abs(x - shift) ** exponent))
+    ratio = np.abs(x) ** exponent - np.abs(x - shift) ** exponent
+    b, a = b / b.sum(), a / a.sum()
+    order = np.argsort(ratio, kind="stable")
+    above = [np.append(np.cumsum(law[order][::-1])[::-1], 0.0) for law in (a, b)]
+    at = np.searchsorted(ratio[order], ratio[order] + epsilon, side="right")
+    exact = float(b[order] @ above[0][at] - math.exp(epsilon) * a[order] @ above[1][at])
+    found = delta_interval(ShiftPair(exponent, shift), pairs=1, epsilon=epsilon, rtol=1e-4)
+    # the trapezoidal sum's own error is of the order of the squared spacing
+    assert found.lower * (1 - 2e-5) <= exact <= found.upper * (1 + 2e-5)
+
+
+@pytest.mark.parametrize("exponent", [1.0, 1.25, 1.7, 2.0])
+def test_masses_are_those_of_the_density(exponent):
+    """Every cell's two masses by mpmath's quadrature between the points where log dA/dB passes the lattice."""
+    shift = 0.7
+    table = ShiftPair(exponent, shift).loss_table(0.13, 30.0)
+    norm = 2 * mpmath.gamma(1 + mpmath.mpf(1) / exponent)
+
+    def ratio(x):
+        return abs(x) ** exponent - abs(x - shift) ** exponent
+
+    def edge(value):
+        low, high = -40.0, 40.0
+        for _ in range(90):
+            middle = (low + high) / 2
+            low, high = (low, middle) if ratio(middle) >= value else (middle, high)
+        return high
+
+    inside = [k for k in range(table.mass.size) if -10 < edge((table.first + k) * 0.13) < 10][1:-1:3]
+    assert len(inside) >= 2
+    for k in inside:
+        ends = [edge((table.first + k + i) * 0.13) for i in (0, 1)]
+        points = sorted({*ends, *(p for p in (0.0, shift) if ends[0] < p < ends[1])})
+        masses = [
+            mpmath.quad(lambda x, move=move: mpmath.exp(-(abs(x - move) ** exponent)), points) / norm
+            for move in (0.0, shift)
+        ]
+        assert table.mass[k] == pytest.approx(float(masses[0]), rel=1e-9)
+        excess = float(masses[1] / masses[0] * mpmath.exp(-(table.first + k) * 0.13) - 1)
+        assert table.excess[k] == pytest.approx(excess, rel=1e-6, abs=2e-9)
+
+
+@pytest.mark.parametrize("exponent", [1.0, 1.4, 2.0])
+def test_largest_shift_meets_the_target_and_no_more_does(exponent):
+    shift = largest_shift(exponent=exponent, pairs=4, epsilon=1.0, delta=1e-4)
+    inside = delta_interval(ShiftPair(exponent, shift), pairs=4, epsilon=1.0, rtol=1e-4)
+    beyond = delta_interval(ShiftPair(exponent, shift * 1.002), pairs=4, epsilon=1.0, rtol=1e-4)
+    assert inside.upper <= 1e-4 * (1 + 1e-3)
+    assert beyond.lower > 1e-4
+
+
+def test_laplace_noise_is_at_least_pure():
+    assert largest_shift(exponent=1.0, pairs=3, epsilon=0.9, delta=1e-100) >= 0.9 / 6 * (1 - 1e-11)
+
+
+def test_variance_of_the_noise():
+    assert noise_variance(1.0) == pytest.approx(2.0, rel=1e-14)
+    assert noise_variance(2.0) == pytest.approx(0.5, rel=1e-14)
+
+
+@pytest.mark.parametrize("answers", [2, 5, 8])
+def test_randomized_responses_by_enumeration(answers):
+    """Probabilities 3/5 and 2/5, local epsilon log(3/2), against all strings of answers in exact arithmetic."""
+    factor = Fraction(5, 4)
+    exact = Fraction(0)
+    for answer in itertools.product((0, 1), repeat=answers):
+        p = math.prod(Fraction(3 if each else 2, 5) for each in answer)
+        q = math.prod(Fraction(2 if each else 3, 5) for each in answer)
+        exact += max(p - factor * q, 0)
+    found = randomized_response_delta(local_epsilon=math.log(1.5), answers=answers, epsilon=math.log(1.25))
+    assert float(exact) <= found <= float(exact) * (1 + 1e-9)
+
+
+def test_discrete_laplace_is_randomized_response_of_its_two_ratios():
+    """Law odds^|k| against the same moved by one: only two ratios occur, with those masses."""
+    odds = 0.6
+    k = np.arange(-80, 81)
+    law = (1 - odds) / (1 + odds) * odds ** np.abs(k)
+    ratio = odds ** (np.abs(k - 1) - np.abs(k))
+    up = ratio > 1
+    np.testing.assert_allclose(ratio, np.where(up, 1 / odds, odds), rtol=1e-13)
+    assert law[up].sum() == pytest.approx(odds / (1 + odds), rel=1e-12)
+
+
+def test_discrete_laplace_of_the_notes():
+    """s = 1, epsilon = 1: variance 7.8 against the Gaussian curator's 33.3."""
+    odds = math.exp(-discrete_laplace_epsilon(pairs=1, epsilon=1.0, delta=2e-6))
+    assert 2 * odds / (1 - odds) ** 2 == pytest.approx(7.8, abs=0.05)
+    shift = largest_shift(exponent=2.0, pairs=1, epsilon=1.0, delta=2e-6)
+    assert noise_variance(2.0) / shift**2 == pytest.approx(33.3, abs=0.05)
+
+
+@pytest.mark.parametrize(("exponent", "shift"), [(0.9, 1.0), (2.1, 1.0), (1.5, 0.0), (1.5, 1e4)])
+def test_outside_the_range(exponent, shift):
+    with pytest.raises(ParameterError):
+        ShiftPair(exponent, shift)
