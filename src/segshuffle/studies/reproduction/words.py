@@ -80,6 +80,6 @@ def _messages(summary: pd.DataFrame) -> str:
         ratio = summary[f"copies_{budget:g}_over_curator"]
         said.append(f"{budget:g} messages: {nearest(ratio.min())} to {nearest(ratio.max())}")
     return (
-        f"Line charts of error over the trusted curator's, against messages per user, {len(summary)} panels. All "
+        f"Line charts of error over the Gaussian curator's, against messages per user, {len(summary)} panels. All "
         "curves fall towards 1. With copies, range over the panels: " + "; ".join(said) + "."
     )
