@@ -11,9 +11,14 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from segshuffle.errors import ParameterError
+from segshuffle.protocols.almost_single_message import AlmostSingleMessage, Hash
+from segshuffle.protocols.augmented_shuffling import AugmentedShuffling
 from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
 from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.capped import Capped
+from segshuffle.protocols.correlated_noise import CorrelatedNoise
+from segshuffle.protocols.fake_users import FakeUsers
 from segshuffle.protocols.influence import influence
 from segshuffle.protocols.messages import Announcement, Client, Demand, LevelEstimates, Outbox, Server, Shuffler, tally
 from segshuffle.protocols.poisson import PoissonSegmented
@@ -155,3 +160,47 @@ def test_a_liar_in_round_one_moves_the_denominator_by_little():
         if sum(sent) <= 3:
             for own in np.eye(3, dtype=int):
                 assert abs(weight(honest + np.array(sent) - own) - weight(honest)) <= 4 * 0.7
+
+
+# -- other kinds of messages ------------------------------------------------------------------------------------------
+
+
+def test_fake_users_by_enumeration():
+    """All ones or all noughts in every bit of every vector, against the mean of an honest user's column sums."""
+    n = 2000
+    plan = FakeUsers(2).plan(Problem(D, S, (1.0,), (n,), 1e-3))
+    flip, vectors = plan.parameters["flip"], int(plan.messages_per_user)
+    honest = np.array([vectors * flip] * D)
+    honest[list(HELD)] += 1 - 2 * flip
+    shifts = [np.abs(sent - honest) / (n * (1 - 2 * flip)) for sent in (0, vectors)]
+    assert influence(plan).item == pytest.approx(max(shift.max() for shift in shifts))
+    assert influence(plan).all_items == pytest.approx(np.maximum(*shifts).sum())
+
+
+@pytest.mark.parametrize("domain_size", [5, 60])
+def test_hashed_messages_one_by_one(domain_size):
+    """A hashed message counts for as many items as are counted; with d <= b it is an item."""
+    plan = AlmostSingleMessage().plan(Problem(domain_size, S, (2.0,), (60,), 1e-2))
+    prime, buckets = plan.parameters["prime"], plan.parameters["buckets"]
+    assert (prime > 0) == (domain_size == 60)
+    promised, most = influence(plan), S + int(np.ceil(plan.blanket_per_user))
+    hashing = Hash(domain_size, prime, buckets)
+    mean = plan.blanket_per_user / buckets + S * hashing.collision
+    assert promised.item == pytest.approx((most - mean) / (60 * (1 - hashing.collision)))
+    if prime:
+        rng = np.random.default_rng(45)
+        sent = [
+            (rng.integers(1, prime, 1), rng.integers(prime, size=1), rng.integers(buckets, size=1)) for _ in range(200)
+        ]
+        reached = [int(hashing.count(*message).sum()) for message in sent]
+        assert max(reached) <= int(np.ceil(prime / buckets))
+        assert max(reached) > 1
+
+
+def test_what_is_known_of_the_others():
+    problem = Problem(D, S, (1.0,), (50,), 1e-3)
+    assert np.isinf(influence(CorrelatedNoise().plan(problem)).item)
+    kept = influence(AugmentedShuffling().plan(problem))
+    assert (kept.item, kept.all_items) == (S / 50, 2 * S / 50)
+    with pytest.raises(ParameterError, match="method = 'mine'"):
+        influence(Plan("mine", problem, "exact", 1.0, 1.0, {}, 1.0))

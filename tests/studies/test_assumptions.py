@@ -10,7 +10,11 @@ from reader import complaints, points, visible
 
 from segshuffle.pipeline.design import Scenario, Setting
 from segshuffle.pipeline.style import mark_edition
-from segshuffle.studies.assumptions import participation, participation_figure
+from segshuffle.protocols.influence import influence as influence_of
+from segshuffle.protocols.poisson import PoissonSegmented
+from segshuffle.studies.assumptions import influence, influence_figure, participation, participation_figure
+from segshuffle.studies.reproduction.methods import lineup
+from segshuffle.studies.reproduction.planning import problem_of
 
 PANEL = Scenario(Setting("msnbc", 5000, 4, 17), "S1")
 CONFIG = {
@@ -92,4 +96,62 @@ def test_participation_draws_every_curve(participated):
         assert sorted(curves) == sorted(wanted)
         assert limit == [(share, 1 / share) for share in participation.PAID]
         assert legend_texts(right) == ["sampling", "copies, 8 messages", "copies, 16 messages", "1 / assumed share"]
+    assert_readable(figure)
+
+
+LIARS = {
+    **CONFIG,
+    "competitors": {"methods": ["subexp-local", "correlated-noise", "fake-users"]},
+    "proven": {"copies_max": 2, "max_messages": [6]},
+}
+
+
+@pytest.fixture(scope="module")
+def influenced():
+    small = Scenario(Setting("synthetic", 400, 2, 10), "S1")
+    problem, methods = problem_of(LIARS, small.setting, "S1"), lineup(LIARS, "published")
+    chosen = [methods[name].method.plan(problem) for name in LIARS["competitors"]["methods"]]
+    unknown = {**chosen[-1].as_dict(), "parameters": {}}
+    points = [{"role": "best", "plan": plan} for plan in (*(plan.as_dict() for plan in chosen), unknown)]
+    points.append({"role": "grid", "plan": unknown})
+    table = influence.influence_table(LIARS, [small], {small.setting.id: {"S1": points}})
+    return table, chosen
+
+
+def test_influence_is_that_of_a_hundredth_of_the_users(influenced):
+    table, chosen = influenced
+    assert table["method"].tolist() == [
+        *("poisson", "poisson-copies"),
+        *(plan.method for plan in chosen),
+        "fake-users",
+    ]
+    for row, plan in zip(table.iloc[2:].itertuples(), chosen, strict=False):
+        one = influence_of(plan)
+        assert (row.item, row.all_items) == (4 * one.item, 4 * one.all_items)
+    ours = table.iloc[:2]
+    assert np.isfinite(ours["item"]).all()  # the cap
+    assert (ours["most_messages"] >= 2).all()
+    plain = PoissonSegmented()
+    error = plain.plan(chosen[0].problem).mse_bound
+    assert ours["item_error"].iloc[0] ** 2 * 10 == pytest.approx(error, rel=1e-2)
+    assert np.isinf(table["item"]).sum() == 1
+    assert table["item"].isna().sum() == 1
+
+
+def test_influence_draws_every_method(influenced):
+    table = pd.concat([influenced[0], influenced[0].assign(split="S2")], ignore_index=True)
+    figure = influence_figure.draw(table, edition="full")
+    panels = visible(figure)
+    assert len(panels) == 2
+    for split, axes in zip(("S1", "S2"), panels, strict=True):
+        rows = table[table["split"] == split].reset_index(drop=True)
+        finite = rows[np.isfinite(rows["item"])]
+        for column, line in zip(("item", "all_items", "item_error"), axes.lines, strict=True):
+            drawn = finite if column != "item_error" else rows[np.isfinite(rows[column])]
+            wanted = [(rows.loc[i, column], len(rows) - 1 - i) for i in drawn.index]
+            assert [point for point in points(line) if np.isfinite(point[0])] == wanted
+        assert sorted(text.get_text() for text in axes.texts) == ["no bound", "not known"]
+        names = [text.get_text() for text in axes.get_yticklabels()]
+        assert names[1].endswith(f", budget 6: {rows.loc[1, 'most_messages']:g}")
+        assert names[3] == "Correlated noise"
     assert_readable(figure)

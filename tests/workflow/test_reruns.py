@@ -11,20 +11,21 @@ pytestmark = [pytest.mark.slow, pytest.mark.pipeline]
 RECORDS = {"provenance", "runtimes", "page"}
 DRAWN = {"figure", *RECORDS}
 AFTER_ERRORS = {"aggregate", "verdicts", "proven_summary", *DRAWN}
+# the audit and what liars can do look at the published plans
 AUDIT = {"audit_setting", "figure_audit", *RECORDS}
-# the audit looks at the published plans
+LIARS = {"influence", *RECORDS}
 PROVEN = {"plan", "simulate", *AFTER_ERRORS}
-AFTER_PLANS = PROVEN | AUDIT
+AFTER_PLANS = PROVEN | AUDIT | LIARS
 AFTER_POPULATIONS = {"population", "simulate", "levels", "figure_levels", *AFTER_ERRORS}
 # every figure names its dataset, and a dataset's file says all of it
-DATASETS = AFTER_POPULATIONS | {"dataset", "figure_audit", "participation"}
+DATASETS = AFTER_POPULATIONS | {"dataset", "figure_audit", "participation", "influence"}
 LEVELS = {"levels", "figure_levels", *RECORDS}
-ASSUMPTIONS = {"participation", *RECORDS}
+ASSUMPTIONS = {"participation", *LIARS}
 PROTOCOLS = AFTER_PLANS | LEVELS | ASSUMPTIONS
 AMPLIFICATION = {"amplification_curves", "figure_amplification", "table_amplification", *RECORDS}
 REFEREE = {"referee_generic", "referee_case", "referee_verdicts", *RECORDS}
 DRAWINGS = {
-    *("figure", "limit", "figure_audit", "figure_levels", "participation"),
+    *("figure", "limit", "figure_audit", "figure_levels", "participation", "influence"),
     *("figure_amplification", "referee_verdicts", *RECORDS),
 }
 
@@ -48,7 +49,7 @@ FILES = [
     ("src/segshuffle/accounting/single_message/personalized.py", comment, AMPLIFICATION | REFEREE),
     ("src/segshuffle/protocols/segmented.py", comment, PROTOCOLS),
     ("src/segshuffle/protocols/poisson.py", comment, PROTOCOLS),
-    ("src/segshuffle/protocols/messages/level_counts.py", comment, LEVELS),
+    ("src/segshuffle/protocols/messages/level_counts.py", comment, LEVELS | LIARS),
     ("src/segshuffle/datasets/fetch.py", comment, DATASETS),
     ("src/segshuffle/datasets/sampling.py", comment, DATASETS),
     ("src/segshuffle/studies/reproduction/summary.py", comment, {"proven_summary", *RECORDS}),

@@ -32,3 +32,32 @@ rule participation:
         edition=config["edition"],
     script:
         "../scripts/figure_participation.py"
+
+
+rule influence:
+    """What 1 % of the users can do to the estimates of every protocol, if they lie."""
+    input:
+        plans=[
+            f"{OUT}/plans/published/{panel.setting.id}.json"
+            for panel in ASSUMPTION_PANELS
+        ],
+        code=code("figure_influence.py"),
+    output:
+        table=f"{OUT}/influence.csv",
+        figures=drawn("influence"),
+    log:
+        f"{OUT}/logs/influence.log",
+    benchmark:
+        f"{OUT}/benchmarks/influence.tsv"
+    conda:
+        CONDA
+    threads: 1
+    resources:
+        mem_mb=memory(180),
+        runtime=minutes(4),
+    params:
+        panels=[asdict(panel) for panel in ASSUMPTION_PANELS],
+        config=part("delta_times_n", "levels", "splits", "competitors", "proven"),
+        edition=config["edition"],
+    script:
+        "../scripts/figure_influence.py"

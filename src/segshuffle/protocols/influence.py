@@ -6,10 +6,14 @@ Formulas: docs/proof.md for messages that name an item; for reports of other kin
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Callable
+from dataclasses import astuple, dataclass
 
 import numpy as np
 
+from segshuffle.errors import ParameterError
+from segshuffle.protocols.almost_single_message import Hash
 from segshuffle.protocols.base import Plan
 from segshuffle.protocols.messages.announcement import Announcement
 from segshuffle.protocols.messages.server import blanket_kind
@@ -40,35 +44,41 @@ class Influence:
 
 
 def influence(plan: Plan) -> Influence:
-    """Influence of one user on the estimates of a plan whose messages or reports name items.
+    """Influence of one user on the estimates of a plan.
 
     Parameters
     ----------
     plan : Plan
-        Of a protocol with a blanket of uniform items (a capped one, or unbounded), or of the subset exponential
-        randomizer.
+        Of a protocol whose messages or reports name items.
 
     Raises
     ------
-    KeyError
-        For another protocol.
+    ParameterError
+        If nothing is known of the protocol.
     """
+    for parameter, of in _KINDS.items():
+        if parameter in plan.parameters:
+            return of(plan)
+    raise ParameterError("method", plan.method, "one whose influence is known (protocols/influence.py)")
+
+
+def _of_collection(plan: Plan) -> Influence:
+    """One collection of all levels, each with its copies, or with one."""
+    counts = plan.problem.level_counts
     parameters = plan.parameters
-    if "subset_size" in parameters:
-        return _of_report(plan)
-    counts, levels = plan.problem.level_counts, range(len(plan.problem.levels))
-    if "blankets" in parameters:
-        # the worst level to be in
-        shares = [
-            _of_messages(plan, parameters["blankets"][k], (1.0,), counts[k] / parameters["weights"][k])
-            for k in levels
-            if counts[k] and parameters["weights"][k]
-        ]
-        return Influence(
-            *(max(getattr(one, name) for one in shares) for name in ("most_messages", "item", "all_items"))
-        )
-    copies = parameters.get("copies", parameters.get("sampling_rates", (1.0,) * len(levels)))
+    copies = parameters.get("copies", parameters.get("sampling_rates", (1.0,) * len(counts)))
     return _of_messages(plan, plan.blanket_per_user, copies, float(np.dot(counts, copies)))
+
+
+def _of_collections(plan: Plan) -> Influence:
+    """Every level apart: the worst level to be in."""
+    blankets, weights = plan.parameters["blankets"], plan.parameters["weights"]
+    found = [
+        _of_messages(plan, blanket, (1.0,), count / weight)
+        for blanket, weight, count in zip(blankets, weights, plan.problem.level_counts, strict=True)
+        if count and weight
+    ]
+    return Influence(*(max(column) for column in zip(*map(astuple, found), strict=True)))
 
 
 def _of_messages(plan: Plan, blanket_per_user: float, copies: tuple[float, ...], weight: float) -> Influence:
@@ -90,3 +100,50 @@ def _of_report(plan: Plan) -> Influence:
     # what the honest report has leaves, other items come
     moved = k * (1 - not_held) + s * held + max(d - s - k, 0) * not_held
     return Influence(1.0, max(1 - not_held, held) / weight, moved / weight)
+
+
+def _of_vectors(plan: Plan) -> Influence:
+    """Every bit of every vector is the user's to choose."""
+    d, s, flip = plan.problem.domain_size, plan.problem.set_size, plan.parameters["flip"]
+    vectors, weight = plan.messages_per_user, plan.problem.n_users * (1 - 2 * flip)
+    free, held = vectors * flip, 1 - flip + (vectors - 1) * flip
+    moved = [max(vectors - mean, mean) for mean in (free, held)]
+    return Influence(vectors, max(moved) / weight, ((d - s) * moved[0] + s * moved[1]) / weight)
+
+
+def _of_hashes(plan: Plan) -> Influence:
+    """A message counts for every item with its hash: at most ceil(q/b) of them."""
+    d, s, n = plan.problem.domain_size, plan.problem.set_size, plan.problem.n_users
+    prime, buckets = plan.parameters["prime"], plan.parameters["buckets"]
+    collision = Hash(d, prime, buckets).collision
+    # with a Poisson number of dummies there is no most
+    most = s + math.ceil(plan.blanket_per_user) if plan.kind == "published" else math.inf
+    dummies, weight = plan.blanket_per_user / buckets, (1 - collision) * n
+    free, held = dummies + s * collision, 1 + dummies + (s - 1) * collision
+    reach = math.ceil(prime / buckets) if prime else 1
+    return Influence(most, max(most - free, held) / weight, (most * reach + (d - s) * free + s * held) / weight)
+
+
+def _of_kept_items(plan: Plan) -> Influence:
+    """All s messages about one item; dummies are the shuffler's, and what it keeps is divided out."""
+    s, n = plan.problem.set_size, plan.problem.n_users
+    return Influence(s, s / n, 2 * s / n)
+
+
+def _unbounded(plan: Plan) -> Influence:
+    """Shares of noise without a largest number."""
+    return Influence(math.inf, math.inf, math.inf)
+
+
+#: A parameter that tells what is sent, in the order in which they are looked for.
+_KINDS: dict[str, Callable[[Plan], Influence]] = {
+    "subset_size": _of_report,
+    "flip": _of_vectors,
+    "prime": _of_hashes,
+    "flood_odds": _unbounded,
+    "kept": _of_kept_items,
+    "blankets": _of_collections,
+    "copies": _of_collection,
+    "sampling_rates": _of_collection,
+    "analysis": _of_collection,
+}

@@ -27,9 +27,27 @@ PARTICIPATION = (
         GROUP,
     ),
 )
-DOCS = {"figures/participation.png": "figures/participation.png"}
+INFLUENCE = (
+    Output("influence.csv", "the most that 1 % of the users can do to the estimates of every protocol", group=GROUP),
+    Output(
+        "figures/influence",
+        "What liars can do",
+        "The largest shift of the expected estimates by 1 % of the users, who send what they like. A shuffler that "
+        "knows its senders takes no more messages from anybody than an honest user may send: the number beside the "
+        "name; the Poisson blanket has a cap here. Beside it the standard error if nobody lies, for uniform "
+        "frequencies. Kind: exact for one frequency, upper for all together.",
+        GROUP,
+    ),
+)
+DOCS = {
+    "figures/participation.png": "figures/participation.png",
+    "figures/influence.png": "figures/influence.png",
+}
 
 
 def targets(_config: Config, _panels: Sequence[Scenario]) -> list[Target]:
     """A target for every question."""
-    return [Target("fig_participation", "Epsilon and error over the share of honest users.", PARTICIPATION)]
+    return [
+        Target("fig_participation", "Epsilon and error over the share of honest users.", PARTICIPATION),
+        Target("fig_influence", "What 1 % of the users can do to the estimates of every protocol.", INFLUENCE),
+    ]

@@ -55,7 +55,7 @@ def epsilon_table(config: Config, panels: Sequence[Scenario]) -> pd.DataFrame:
                 )
                 for really, epsilon in zip(REALLY, curve, strict=True):
                     rows.append(
-                        {**_head(panel), "assumed": assumed, "really": really, "level": level, "epsilon": epsilon}
+                        {**panel_head(panel), "assumed": assumed, "really": really, "level": level, "epsilon": epsilon}
                     )
     return pd.DataFrame(rows)
 
@@ -80,13 +80,13 @@ def error_table(config: Config, panels: Sequence[Scenario]) -> pd.DataFrame:
     for panel in panels:
         problem = problem_of(config, panel.setting, panel.split)
         counts = uniform_item_counts(problem)
-        for method in _methods(config):
+        for method in proven_methods(config):
             plans = [method.plan(assuming(problem, assumed)) for assumed in PAID]
             errors = np.array([method.expected_mse(plan, counts) for plan in plans])
             for assumed, plan, error in zip(PAID, plans, errors.tolist(), strict=True):
                 rows.append(
                     {
-                        **_head(panel),
+                        **panel_head(panel),
                         "method": method.name,
                         "max_messages": method.max_messages,
                         "assumed": assumed,
@@ -98,7 +98,7 @@ def error_table(config: Config, panels: Sequence[Scenario]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _methods(config: Config) -> Iterator[PoissonSegmented]:
+def proven_methods(config: Config) -> Iterator[PoissonSegmented]:
     """Sampling, and copies within the smallest and the largest budget."""
     yield PoissonSegmented()
     budgets = config["proven"]["max_messages"]
@@ -106,7 +106,8 @@ def _methods(config: Config) -> Iterator[PoissonSegmented]:
         yield PoissonSegmented(copies_max=float(config["proven"]["copies_max"]), max_messages=float(budget))
 
 
-def _head(panel: Scenario) -> dict[str, Any]:
+def panel_head(panel: Scenario) -> dict[str, Any]:
+    """Columns that name a panel, in every table of this study."""
     setting = panel.setting
     return {
         "dataset": setting.dataset,
