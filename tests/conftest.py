@@ -1,6 +1,7 @@
 """What all tests share: where the project is, its configurations, hypothesis profiles, which cases are quick."""
 
 import copy
+import gc
 import zlib
 from collections import defaultdict
 from pathlib import Path
@@ -46,6 +47,11 @@ def pytest_collection_modifyitems(items):
         for item in sorted(cases, key=lambda item: zlib.crc32(item.name.encode()))[number:]:
             item.add_marker(pytest.mark.exhaustive)
     items.sort(key=lambda item: item.get_closest_marker("pipeline") is None)
+
+
+def pytest_collection_finish():
+    """Modules and tests stay to the end: looking for garbage among them takes a tenth of the time."""
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

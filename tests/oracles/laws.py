@@ -28,6 +28,11 @@ def to_mpf(value: Any) -> Any:
     return MP.mpf(value)
 
 
+def exp_fraction(epsilon: float) -> Fraction:
+    """e^epsilon to 70 digits, for the exact float epsilon."""
+    return Fraction(int(MP.floor(MP.exp(MP.mpf(epsilon)) * MP.mpf(10) ** 70)), 10**70)
+
+
 def hockey_stick(p: Mapping[Hashable, Any], q: Mapping[Hashable, Any], exp_epsilon: Fraction) -> Any:
     """Hockey-stick divergence ``sum_x max(0, p(x) - exp_epsilon * q(x))``.
 

@@ -307,3 +307,50 @@ def test_the_guarantee_provably_fails_with_the_experiments_own_levels():
             gap = np.maximum(shifted - math.exp(0.5) * coins, 0.0).sum()
             dense_sum += binom.pmf(spoken, s, rate) * binom.pmf(c, n, 2 * s / d) * gap
     assert 0.9 * dense_sum <= bound <= dense_sum
+
+
+# -- a user alone, large epsilons, what does not fit ------------------------------------------------------------------
+
+
+ALONE = {"domain_size": 5, "n_users": 1, "blanket_per_user": 1.5, "sampling_rate": 0.999}
+
+
+def full_view_of_one_user(epsilon):
+    """D of the histogram, from the server's view message by message."""
+    rate, gamma = F(ALONE["sampling_rate"]), F(3, 4)
+    views = [o.segmented_view(ALONE["domain_size"], [(item,)], [rate], 2, gamma) for item in (0, 1)]
+    return o.hockey_stick(*views, o.exp_fraction(epsilon))
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 5.0, 16.0, 20.0, 36.0, 38.0, 60.0, 300.0])
+def test_full_view_holds_at_every_epsilon(epsilon):
+    """A user alone: what its message shows for certain is no less at a larger epsilon."""
+    found, exact = FullView(**ALONE).delta(epsilon), float(full_view_of_one_user(epsilon))
+    assert found.lower <= exact * (1 + 1e-15)
+    assert exact <= found.upper * (1 + 1e-15)
+    assert found.relative_width < 1e-6
+
+
+def test_no_group_epsilon_where_the_full_view_does_not_fall():
+    view = FullView(**ALONE)
+    assert group_epsilon(lambda e: view.delta(e).upper, set_size=1, delta=1e-5, claimed=0.5) == math.inf
+
+
+def test_full_view_refuses_what_memory_cannot_hold():
+    """1.76e7 messages on the two items, 1 kB each; the pair of counts alone needs no grid at any size."""
+    common = {"domain_size": 17, "n_users": 10**8, "blanket_per_user": 1.5}
+    view = FullView(**common, sampling_rate=0.5)
+    assert not view.computable
+    for call in (lambda: view.delta(0.5), lambda: view.one_sided(0.5, upper=True)):
+        with pytest.raises(ParameterError, match=r"at most 0\.127"):
+            call()
+    assert FullView(**common, sampling_rate=1.0).delta(1e-3).relative_width < 1e-3
+    with pytest.raises(ParameterError, match="blanket_per_user"):
+        FullView(domain_size=17, n_users=10**15, blanket_per_user=5.0, sampling_rate=1.0)
+
+
+@pytest.mark.parametrize("change", [{"sampling_rate": 5.0}, {"sampling_rate": 0.0}, {"epsilon": 800.0}, {"epsilon": 0}])
+def test_worst_split_refuses_what_is_no_probability_or_epsilon(change):
+    common = {"domain_size": 12, "set_size": 4, "n_users": 50, "blanket_per_user": 1, "sampling_rate": 0.5}
+    with pytest.raises(ParameterError, match=next(iter(change))):
+        worst_split_user_lower(**{**common, "epsilon": 0.5, **change})

@@ -14,6 +14,7 @@ from segshuffle.accounting.collections.levels import compose_rounds, histogram_d
 from segshuffle.accounting.collections.poisson_calibration import largest_copies
 from segshuffle.accounting.collections.poisson_pair import ItemPair
 from segshuffle.accounting.collections.poisson_product import delta_interval
+from segshuffle.errors import ParameterError
 from segshuffle.protocols.base import Problem
 from segshuffle.protocols.poisson import PoissonSegmented
 
@@ -169,3 +170,11 @@ def test_both_rounds_together_are_within_the_total(d):
                         joint = np.maximum(at_p * p - math.exp(total.epsilon) * at_q * q, 0.0)
                         reached += float(joint.sum())
                 assert reached <= total.delta + ROUND_OFF
+
+
+# -- counts beyond double precision -----------------------------------------------------------------------------------
+
+
+def test_histograms_beyond_double_precision_are_refused():
+    with pytest.raises(ParameterError, match="messages per category"):
+        histogram_delta(n_users=10**18, categories=3, blanket_per_user=1, epsilon=1e-15)

@@ -7,7 +7,6 @@ import oracles as o
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles import MP
 
 from segshuffle.accounting.collections.published import (
     item_target,
@@ -18,17 +17,13 @@ from segshuffle.accounting.collections.published import (
 )
 from segshuffle.accounting.numerics.hockey_stick import CountPair, hockey_stick
 from segshuffle.accounting.numerics.laws import BinomialLaw
-from segshuffle.accounting.numerics.ranges import LARGEST_BLANKET, blanket_slots
+from segshuffle.accounting.numerics.ranges import LARGEST_BLANKET, LARGEST_COUNT, blanket_slots
 from segshuffle.errors import InfeasibleError, ParameterError
 
 F = Fraction
 MSNBC = {"domain_size": 17, "n_users": 5000}
 SYNTHETIC = {"domain_size": 128, "n_users": 5000}
 DELTA = 0.01 / 5000
-
-
-def exp_fraction(epsilon):
-    return F(int(MP.floor(MP.exp(MP.mpf(epsilon)) * MP.mpf(10) ** 70)), 10**70)
 
 
 def overlap(one, other):
@@ -66,7 +61,7 @@ def test_published_number_is_below_what_the_server_sees():
 
 def test_full_view_by_enumeration_exceeds_the_published_number():
     """The same on a case small enough to enumerate the server's histogram: n = 2, d = 3, m = 2, others at rate 1."""
-    rate, exp_epsilon = F(1, 2), exp_fraction(0.25)
+    rate, exp_epsilon = F(1, 2), o.exp_fraction(0.25)
     views = [o.segmented_view(3, [(victim,), (2,)], [rate, F(1)], 4, F(1)) for victim in (0, 1)]
     full = o.hockey_stick(*views, exp_epsilon)
     published = published_item_delta(domain_size=3, n_users=2, blanket_per_user=2, sampling_rate=0.5, epsilon=0.25)
@@ -91,7 +86,7 @@ def test_proven_lower_is_the_marginal_of_the_protocol(domain_size, n_users, blan
         for victim in (0, 1)
     ]
     marginals = [o.push_forward(view, lambda counts: counts[:2]) for view in views]
-    exact = o.hockey_stick(*marginals, exp_fraction(epsilon))
+    exact = o.hockey_stick(*marginals, o.exp_fraction(epsilon))
     found = proven_lower_item_delta(
         domain_size=domain_size, n_users=n_users, blanket_per_user=blanket, sampling_rate=rate, epsilon=epsilon
     )
@@ -100,13 +95,13 @@ def test_proven_lower_is_the_marginal_of_the_protocol(domain_size, n_users, blan
     assert found.lower <= float(exact) * (1 + 1e-14)
     assert found.relative_width < 1e-4
     # and no analysis of the full view can be below it
-    assert o.hockey_stick(*views, exp_fraction(epsilon)) >= exact
+    assert o.hockey_stick(*views, o.exp_fraction(epsilon)) >= exact
 
     published = published_item_delta(
         domain_size=domain_size, n_users=n_users, blanket_per_user=blanket, sampling_rate=rate, epsilon=epsilon
     )
     p, q = o.count_pair(n_users * slots - 1, 2 * gamma / domain_size, F(rate), F(0))
-    as_published = float(o.hockey_stick(p, q, exp_fraction(epsilon)))
+    as_published = float(o.hockey_stick(p, q, o.exp_fraction(epsilon)))
     assert published.lower * (1 - 1e-14) <= as_published <= published.upper * (1 + 1e-14)
 
 
@@ -289,3 +284,16 @@ def test_bad_user_parameters(function, name, value):
     with pytest.raises(ParameterError, match=f"^{name} = ") as info:
         function(**{**USER, name: value})
     assert (info.value.name, info.value.value) == (name, value)
+
+
+# -- counts beyond double precision -----------------------------------------------------------------------------------
+
+
+def test_counts_beyond_double_precision_are_refused():
+    common = {"domain_size": 17, "blanket_per_user": 1, "sampling_rate": 0.5, "epsilon": 0.0}
+    largest = proven_lower_item_delta(**common, n_users=LARGEST_COUNT)
+    # with probability 1/2 a normal law of deviation sqrt(c)/2, c = 2 n/17 messages on both items, is moved by one
+    assert largest.lower == pytest.approx(0.5 * 2 / math.sqrt(2 * math.pi * 2 * LARGEST_COUNT / 17), rel=1e-3)
+    assert largest.relative_width < 1e-3
+    with pytest.raises(ParameterError, match="n_users"):
+        proven_lower_item_delta(**common, n_users=9 * 10**15)

@@ -82,3 +82,10 @@ def test_ratio_grows_with_both_targets():
 def test_bad_targets(change):
     with pytest.raises(ParameterError):
         gaussian_ratio(**{"epsilon": 1.0, "delta": 1e-6, **change})
+
+
+@pytest.mark.parametrize("epsilon", [1e-320, 1e-310, 1e-300])
+def test_gaussian_ratio_at_a_tiny_epsilon(epsilon):
+    """At epsilon = 0 delta is 2 Phi(r/2) - 1 = erf(r/sqrt(8))."""
+    exact = MP.sqrt(8) * MP.erfinv(MP.mpf(1e-5))
+    assert gaussian_ratio(epsilon=epsilon, delta=1e-5) == pytest.approx(float(exact), rel=1e-8)

@@ -26,18 +26,13 @@ from segshuffle.errors import ParameterError
 F = Fraction
 
 
-def exp_fraction(epsilon):
-    """e^epsilon to 70 digits, for the exact float epsilon."""
-    return F(int(MP.floor(MP.exp(MP.mpf(epsilon)) * MP.mpf(10) ** 70)), 10**70)
-
-
 def contains(interval, exact):
     """The predicate of every containment test: exact comparison, no slack."""
     return F(interval.lower) <= F(exact) <= F(interval.upper)
 
 
 def exact_divergence(trials, clone, heads, tails, epsilon):
-    return o.hockey_stick(*o.count_pair(trials, F(clone), F(heads), F(tails)), exp_fraction(epsilon))
+    return o.hockey_stick(*o.count_pair(trials, F(clone), F(heads), F(tails)), o.exp_fraction(epsilon))
 
 
 # trials, probability, heads, tails, epsilon: all dyadic
@@ -281,7 +276,7 @@ def test_plain_sum_is_what_the_oracle_computes():
 )
 def test_poisson_blanket(mean, heads, tails, epsilon):
     p, q, lost = o.count_pair_poisson(F(mean), F(heads), F(tails), cutoff=50)
-    lower, upper = o.hockey_stick_bounds(p, q, exp_fraction(epsilon), lost)
+    lower, upper = o.hockey_stick_bounds(p, q, o.exp_fraction(epsilon), lost)
     interval = hockey_stick(pair=CountPair(heads, tails, PoissonLaw(mean)), epsilon=epsilon, rtol=1e-6)
     assert MP.mpf(interval.lower) <= upper
     assert MP.mpf(interval.upper) >= lower
@@ -444,3 +439,38 @@ def test_bad_parameters(call, name, value):
 def test_epsilon_must_be_a_number(epsilon):
     with pytest.raises(ParameterError):
         hockey_stick(pair=PAIR, epsilon=epsilon)
+
+
+# -- where round-off decides ------------------------------------------------------------------------------------------
+
+
+# trials, probability, heads, tails, epsilon
+ROUND_OFF_DECIDES = [
+    pytest.param((19, 1.5e-7, 0.07125182676967176, 0.0, 300.0), id="a chord through a nearly empty block"),
+    pytest.param((40, 1.7219659746602122e-06, 8.077945836989584e-06, 0.0, 100.0), id="a chord, delta of 1e-248"),
+    pytest.param((30, 1.2533039358747656e-07, 0.01416326299132135, 0.01414909972833003, 0.001), id="headroom of 1e-12"),
+    pytest.param((1, 0.5, 0.7, 3.0000000000000005e-10, 21.570563697312046), id="headroom at a large epsilon"),
+    pytest.param((30, 2.0**-15, 0.7, 0.30000000000000004, 0.8472978603872032), id="headroom rounds to nothing"),
+    pytest.param((2, 1.0, 2.0**-8, 2.0**-8 * (1 - 2.0**-30), 2.0**-30), id="room rounds across an integer"),
+    pytest.param((14, 2.0**-9, 0.7, 0.2999999997000001, 0.8472978613872032), id="heads + tails rounds"),
+]
+
+
+@pytest.mark.parametrize("case", ROUND_OFF_DECIDES)
+def test_count_pair_contains_the_exact_value_where_terms_cancel(case):
+    trials, probability, heads, tails, epsilon = case
+    exact = o.hockey_stick(*o.count_pair(trials, F(probability), F(heads), F(tails)), o.exp_fraction(epsilon))
+    found = hockey_stick(pair=CountPair(heads, tails, BinomialLaw(trials, probability)), epsilon=epsilon)
+    assert exact > 0
+    assert F(found.lower) <= exact <= F(found.upper)
+
+
+class _Unknown(BinomialLaw):
+    """A law whose tails are lost."""
+
+    def at_least(self, count):
+        return super().at_least(count) * math.nan
+
+
+def test_lost_tails_give_the_trivial_interval():
+    assert hockey_stick(pair=CountPair(0.5, 0.0, _Unknown(1000, 0.5)), epsilon=0.1) == (0.0, 1.0)

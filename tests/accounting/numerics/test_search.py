@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from segshuffle.accounting.numerics.search import log_excess, safe_edge
+from segshuffle.accounting.numerics.search import largest_excluded_epsilon, least_epsilon, log_excess, safe_edge
 from segshuffle.errors import InfeasibleError
 
 MAX_CALLS = 210
@@ -135,3 +135,19 @@ def test_log_excess():
     assert log_excess(0.5, 0.25) == pytest.approx(math.log(2))
     assert log_excess(0.25, 0.25) == 0.0
     assert log_excess(0.0, 0.25) == -math.inf
+
+
+# -- bounds that are no number ----------------------------------------------------------------------------------------
+
+
+def test_a_bound_that_is_no_number_proves_nothing():
+    search = {"bound": lambda epsilon, width: math.nan, "ceiling": 1.0, "delta": 1e-6, "rtol": 1e-4}
+    assert largest_excluded_epsilon(**search) == 0.0
+    assert least_epsilon(**search) == 1.0
+
+
+def test_a_bound_that_is_no_number_somewhere_excludes_only_what_was_seen():
+    def bound(epsilon, width):
+        return math.nan if epsilon > 0.7 else 1.0
+
+    assert largest_excluded_epsilon(bound=bound, ceiling=1.0, delta=1e-6, rtol=1e-4) <= 0.7

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from segshuffle.accounting.numerics.tilted_inversion import enumeration, inversion
 from segshuffle.accounting.single_message import randomizers as rz
 from segshuffle.accounting.single_message.decomposition import (
+    _number,
     blanket_delta,
     blanket_epsilon,
     lower_bound_delta,
@@ -410,3 +411,57 @@ def test_bad_parameters_are_refused(name, value):
     for function in functions:
         with pytest.raises(ParameterError, match=name):
             function(**({"randomizer": krr(3, 1.0), "n_users": 10} | good | {name: value}))
+
+
+# -- large sums and tiny local epsilons -------------------------------------------------------------------------------
+
+
+def binary_responses(count, local_epsilon):
+    part = rz.KaryRandomizedResponse(local_epsilon=local_epsilon, domain_size=2)
+    return rz.JointComposition(components=(part,) * count)
+
+
+def one_user_delta(count, local_epsilon, epsilon):
+    """D of `count` binary responses of one user: the number of true ones decides."""
+    p = o.exp_fraction(local_epsilon) / (1 + o.exp_fraction(local_epsilon))
+    chances = [(p**i * (1 - p) ** (count - i), (1 - p) ** i * p ** (count - i)) for i in range(count + 1)]
+    excess = [math.comb(count, i) * max(a - o.exp_fraction(epsilon) * b, 0) for i, (a, b) in enumerate(chances)]
+    return sum(excess, Fraction(0))
+
+
+@pytest.mark.parametrize(("count", "local_epsilon"), [(3, 50.0), (5, 30.0), (15, 10.0)])
+@pytest.mark.parametrize("epsilon", [0.0, 40.0, 100.0, 149.0])
+def test_joint_composition_at_the_largest_sum(count, local_epsilon, epsilon):
+    found = blanket_delta(randomizer=binary_responses(count, local_epsilon), n_users=1, epsilon=epsilon)
+    exact = one_user_delta(count, local_epsilon, epsilon)
+    assert Fraction(found.lower) <= exact <= Fraction(found.upper)
+    assert Fraction(found.upper) <= exact * Fraction(1001, 1000) or epsilon == 149.0
+
+
+@pytest.mark.parametrize(("count", "local_epsilon"), [(15, 48.0), (9, 50.0), (4, 45.0)])
+def test_joint_composition_beyond_the_largest_sum_is_refused(count, local_epsilon):
+    """Where e^(sum + epsilon) overflows, 0 would come back as a guarantee."""
+    with pytest.raises(ParameterError, match="sum to at most 150"):
+        binary_responses(count, local_epsilon)
+
+
+@pytest.mark.parametrize("log", [math.nan, math.inf])
+def test_ends_that_are_no_numbers_are_no_guarantee(log):
+    assert (_number(log, "lower"), _number(log, "upper")) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("local_epsilon", [1e-140, 1e-170, 1e-250])
+def test_blanket_bound_of_a_tiny_local_epsilon(local_epsilon):
+    """Ten users at epsilon = 0: E max(0, G_1 + ... + G_n)/n with G = e, -e, 0 on a third each, to first order in e."""
+    found = blanket_delta(
+        randomizer=rz.KaryRandomizedResponse(local_epsilon=local_epsilon, domain_size=3), n_users=10, epsilon=0.0
+    )
+    walk = {0: Fraction(1)}
+    for _ in range(10):
+        walk = {
+            k: sum((walk.get(k - step, Fraction(0)) for step in (-1, 0, 1)), Fraction(0)) / 3 for k in range(-10, 11)
+        }
+    exact = float(sum((p * max(k, 0) for k, p in walk.items()), Fraction(0)) / 10) * local_epsilon
+    assert found.lower <= exact * (1 + 1e-12)
+    assert exact * (1 - 1e-12) <= found.upper
+    assert found.relative_width < 1e-3

@@ -354,3 +354,25 @@ def test_the_papers_own_settings_are_not_refuted_by_these_datasets(setting, mech
     randomizer = Drawn(mechanism, users.largest_budget, 0.0, 0.0, setting)
     needed = lower_bound_epsilon(own_inputs=False, randomizer=randomizer, n_users=1000, delta=1e-5, rtol=1e-2)
     assert 0.7 * claimed < needed < claimed
+
+
+# -- small budgets ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("budget", [1e-1, 1e-6, 1e-10, 1e-14, 1e-45])
+def test_personalized_numbers_keep_their_digits_at_small_budgets(budget):
+    """One Laplace user at epsilon = 0: both numbers are 1 - 2 p_1 = 1 - e^(-budget/2)."""
+    pair = ReductionPair(PersonalizedUsers(local_epsilons=[budget], mechanism="laplace"))
+    exact = -MP.expm1(-MP.mpf(budget) / 2)
+    for found in (pair.theorem_delta(epsilon=0.0), pair.reduction_delta(epsilon=0.0)):
+        assert found.lower <= exact <= found.upper
+        assert found.relative_width < 1e-11
+
+
+def test_gaussian_budgets_keep_their_digits_too():
+    users = PersonalizedUsers(local_epsilons=[1e-9] * 3, mechanism="gaussian", local_delta=1e-12)
+    deviation = MP.sqrt(2 * MP.log(1.25 / MP.mpf(1e-12))) / MP.mpf(1e-9)
+    exact = MP.erf(1 / (deviation * MP.sqrt(8))) + MP.mpf(1e-12)
+    assert users.victim_contrast() == pytest.approx(float(exact), rel=1e-14)
+    with pytest.raises(ParameterError, match="local_epsilons"):
+        PersonalizedUsers(local_epsilons=[1e-300] * 3, mechanism="gaussian", local_delta=1e-10)

@@ -1,6 +1,7 @@
 """Classes of the randomizers against their full laws, written down once more here in rational numbers."""
 
 import math
+import time
 from fractions import Fraction
 from itertools import combinations, permutations, product
 
@@ -9,9 +10,12 @@ import oracles as o
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from oracles import MP
 from scipy import integrate
 
 from segshuffle.accounting.single_message import randomizers as rz
+from segshuffle.accounting.single_message.decomposition import blanket_epsilon
+from segshuffle.accounting.single_message.randomizers.subsets import _shares, _three_inputs
 from segshuffle.errors import ParameterError
 
 EXP = Fraction(9)  # e^eps_0; its root is rational, too (RAPPOR splits the budget over two bits)
@@ -319,3 +323,68 @@ def test_classes_are_consistent_laws(make, local_epsilon):
 def test_bad_parameters_are_refused(make):
     with pytest.raises(ParameterError):
         make()
+
+
+# -- large domains and many components --------------------------------------------------------------------------------
+
+
+def test_shares_of_large_subsets_are_exact_and_quick():
+    """d = 10^5, k = d/2: an output meets both inputs, one of them or none like two draws without replacement."""
+    d, k = 10**5, 5 * 10**4
+    begin = time.process_time()
+    randomizer = rz.SubsetSelection(local_epsilon=1.0, domain_size=d, subset_size=k)
+    assert blanket_epsilon(randomizer=randomizer, n_users=10, delta=1e-6) <= 1.0
+    assert time.process_time() - begin < 5.0
+    found = randomizer.blanket()
+    both, none, one = (
+        Fraction(k * (k - 1), d * (d - 1)),
+        Fraction((d - k) * (d - k - 1), d * (d - 1)),
+        Fraction(k * (d - k), d * (d - 1)),
+    )
+    masses = {(a, b): m / found.gamma for m, a, b in zip(found.mass, found.log_first, found.log_second, strict=True)}
+    gamma = 1 / (0.5 + 0.5 * math.e)
+    assert found.gamma == pytest.approx(gamma, rel=1e-14)
+    for key, share in {(1.0, 1.0): both, (0.0, 0.0): none, (1.0, 0.0): one, (0.0, 1.0): one}.items():
+        assert masses[key] == pytest.approx(float(share), rel=1e-14)
+
+
+@pytest.mark.parametrize(("d", "s", "k"), [(9, 2, 3), (9, 3, 6), (7, 3, 2), (5, 3, 2), (12, 2, 9)])
+def test_shares_are_those_of_all_subsets(d, s, k):
+    """Both ways of writing the falling factorials, against the list of all outputs."""
+    inputs = _three_inputs(d, s)
+    outputs = [set(z) for z in combinations(range(d), k)]
+    for meets, share in _shares(d, s, k, 3).items():
+        count = sum(tuple(not x.isdisjoint(z) for x in inputs) == meets for z in outputs)
+        assert share == count / len(outputs)
+
+
+@pytest.mark.parametrize("differing", [None, 2])
+def test_equal_components_give_one_table_per_multiset(differing):
+    part, other = (rz.KaryRandomizedResponse(local_epsilon=e, domain_size=2) for e in (0.5, 1.0))
+    joint = rz.JointComposition(components=(part, part, part, other), differing=differing)
+    tables = joint.common_input()
+    assert len(tables) == (8 if differing is None else 3 * 2 * 2)
+    every = [joint._product(list(choice)) for choice in product(*(x.common_input() for x in joint.components))]
+
+    def content(table):
+        rows = zip(table.log_first, table.log_second, table.mass, strict=True)
+        return tuple(sorted(tuple(float(f"{x:.9g}") + 0.0 for x in row) for row in rows))
+
+    assert {content(table) for table in tables} == {content(table) for table in every}
+    assert len(rz.JointComposition(components=(other,) * 12).common_input()) == 13
+
+
+def test_every_part_of_a_composition_brings_its_own_round_off():
+    """Worst case of the roundings, not the typical one: a single table's bound is not enough for 60 multiplied ones."""
+    part = rz.KaryRandomizedResponse(local_epsilon=2.5, domain_size=2)
+    joint = rz.JointComposition(components=(part,) * 60).blanket()
+    assert joint.mass_error == 60 * part.blanket().mass_error
+    assert joint.log_error == pytest.approx(60 * 60 * part.blanket().log_error, rel=1e-12)
+    # binary randomized response: mass 1/(1 + e^eps) on either output, the ratio e^eps to one input or the other
+    mass = 1 / (1 + MP.exp(MP.mpf(2.5)))
+    for held, found, log_first in zip(
+        range(61), joint.mass[np.argsort(joint.log_first)], np.sort(joint.log_first), strict=True
+    ):
+        exact = MP.binomial(60, held) * mass**60
+        assert abs(found - exact) <= joint.mass_error * exact
+        assert abs(log_first - 2.5 * held) <= joint.log_error

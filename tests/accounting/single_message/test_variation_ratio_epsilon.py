@@ -51,11 +51,6 @@ def test_weights_to_all_digits(log_p, share, more):
         assert value == pytest.approx(float(exact), rel=2e-13, abs=0)
 
 
-def exp_fraction(value):
-    """e^value to 70 digits, for the exact float value."""
-    return F(int(MP.floor(MP.exp(MP.mpf(value)) * MP.mpf(10) ** 70)), 10**70)
-
-
 @pytest.mark.quick(24)
 @pytest.mark.parametrize("local", [1e-6, 1e-3, 1.0, 20.0])
 @pytest.mark.parametrize("share", [1.0, 0.3])
@@ -64,8 +59,8 @@ def exp_fraction(value):
 def test_delta_keeps_its_digits(local, share, part, n):
     """Exact enumeration at the float parameters, from local epsilon 1e-6 to 20, up to close below it."""
     beta, epsilon = share * math.tanh(local / 2) * (1 - 2e-16), part * local
-    p = exp_fraction(local)
-    exact = o.hockey_stick(*o.variation_ratio_pair(n, p, F(beta), p), exp_fraction(epsilon))
+    p = o.exp_fraction(local)
+    exact = o.hockey_stick(*o.variation_ratio_pair(n, p, F(beta), p), o.exp_fraction(epsilon))
     randomizer = VariationRatio(log_p=local, beta=beta, log_q=local)
     found = published_delta(randomizer=randomizer, n_users=n, epsilon=epsilon, rtol=1e-8)
     # beta, r and speak are floats: 1e-15 each

@@ -247,11 +247,6 @@ def test_bad_parameters(change, name):
         LowerBound(**{"log_p0": 1.0, "beta": 0.2, "q0": 3.0, "q1": 3.0, **change})
 
 
-def exp_fraction(exponent):
-    """e^exponent to 70 digits, for the exact float."""
-    return F(int(o.MP.floor(o.MP.exp(o.MP.mpf(exponent)) * o.MP.mpf(10) ** 70)), 10**70)
-
-
 @pytest.mark.parametrize(
     ("trials", "probability", "split", "log_ratio", "difference", "epsilon"),
     [
@@ -264,9 +259,9 @@ def test_uneven_pair_contains_the_exact_value_where_its_terms_cancel(
     trials, probability, split, log_ratio, difference, epsilon
 ):
     """The threshold lies at an integer but for round-off; the parameters are the floats themselves."""
-    heads = F(difference) / (1 - exp_fraction(-log_ratio))
+    heads = F(difference) / (1 - o.exp_fraction(-log_ratio))
     p, q = uneven_pair(trials, F(probability), F(split), heads, heads - F(difference))
-    exact = o.hockey_stick(p, q, exp_fraction(epsilon))
+    exact = o.hockey_stick(p, q, o.exp_fraction(epsilon))
     pair = ratio_pair(log_ratio=log_ratio, difference=difference, blanket=BinomialLaw(trials, probability), split=split)
     found = hockey_stick(pair=pair, epsilon=epsilon)
     assert F(found.lower) <= exact <= F(found.upper)
@@ -287,7 +282,7 @@ def test_lower_end_is_below_the_real_messages_whatever_the_parameters_round_to(s
     )
     epsilon = bound.log_p0 * (1 - below)
     views = [o.single_message_view([first, second, other], [own, 2, 2]) for own in (0, 1)]
-    exact = o.hockey_stick(*views, exp_fraction(epsilon))
+    exact = o.hockey_stick(*views, o.exp_fraction(epsilon))
     found = published_lower_delta(bound=bound, n_users=3, epsilon=epsilon)
     assert found.lower <= exact
     assert found.lower >= exact * (1 - F(3, 10**4)) or below < 1e-3
