@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from segshuffle.accounting.collections.flipped_bits import FlippedPair
 from segshuffle.accounting.collections.poisson_calibration import least_blanket_mean
+from segshuffle.accounting.collections.poisson_product import delta_interval
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.protocols.almost_single_message import AlmostSingleMessage, Hash, published_mean
 from segshuffle.protocols.assumptions import Assumptions
@@ -131,7 +133,7 @@ def test_fake_users_flip_as_the_paper_asks():
     for fakes in (1, 3):
         plan = FakeUsers(fakes).plan(problem)
         flip = plan.parameters["flip"]
-        asked = 33 / (5 * 5000 * fakes) * ((math.e + 1) / (math.e - 1)) ** 2 * math.log(4 * math.e / 2e-6)
+        asked = 33 / (5 * 5000 * fakes) * ((math.e + 1) / (math.e - 1)) ** 2 * math.log(4 / 2e-6)
         assert asked <= flip * (1 - flip) <= asked * (1 + 1e-8)
         assert plan.messages_per_user == fakes + 1
         assert plan.mse_bound == pytest.approx(
@@ -215,3 +217,37 @@ def test_recentring_leaves_sets_of_at_most_s_alone():
     # collisions are pairwise independent only: no closed form
     plan = AlmostSingleMessage().plan(ONE)
     assert recentred_mse(AlmostSingleMessage(), plan, np.full(60, 2)) is None
+
+
+def vectors_law(item, fakes, flip):
+    """Law of the sorted vectors of three bits: the victim's, and fake ones."""
+    law = Counter()
+    bits = list(itertools.product((0, 1), repeat=3))
+    for rows in itertools.product(bits, repeat=fakes + 1):
+        chance = Fraction(1)
+        for i, row in enumerate(rows):
+            for column, bit in enumerate(row):
+                held = i == 0 and column == item
+                chance *= 1 - flip if bit == held else flip
+        law[tuple(sorted(rows))] += chance
+    return law
+
+
+@pytest.mark.parametrize("fakes", [1, 2])
+def test_fake_vectors_are_a_pair_of_counters(fakes):
+    """All multisets of vectors in exact arithmetic, against the certified interval of the product."""
+    flip, factor = Fraction(1, 5), Fraction(3, 2)
+    exact = hockey_stick(vectors_law(0, fakes, flip), vectors_law(1, fakes, flip), factor)
+    found = delta_interval(FlippedPair(fakes, 0.2), pairs=1, epsilon=math.log(1.5), rtol=1e-6)
+    assert found.lower * (1 - 1e-9) <= exact <= found.upper * (1 + 1e-9)
+
+
+def test_proven_flips_are_the_least_and_fewer_than_in_print():
+    problem = Problem(domain_size=17, set_size=1, levels=(1.0,), level_counts=(2000,), delta=2e-6)
+    proven, published = FakeUsers(2, "proven").plan(problem), FakeUsers(2).plan(problem)
+    assert (proven.kind, published.kind) == ("exact", "published")
+    flip = proven.parameters["flip"]
+    assert flip < published.parameters["flip"]
+    assert delta_interval(FlippedPair(4000, flip), pairs=1, epsilon=1.0).upper <= 2e-6 * 1.002
+    assert delta_interval(FlippedPair(4000, 0.995 * flip), pairs=1, epsilon=1.0).lower > 2e-6
+    assert proven.mse_bound < published.mse_bound

@@ -25,7 +25,7 @@ import numpy as np
 from scipy import stats
 
 from segshuffle.accounting.collections.poisson_calibration import least_blanket_mean
-from segshuffle.accounting.collections.published import item_target
+from segshuffle.accounting.collections.published import exchange_target
 from segshuffle.accounting.numerics.search import log_excess, safe_edge
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.digits import rounded_up
@@ -191,7 +191,7 @@ class AlmostSingleMessage:
             ranks = problem.set_size
             mean = least_blanket_mean(copies=1.0, pairs=ranks, epsilon=epsilon, delta=delta)
             return ranks * mean / (1 - hashing.collision)
-        epsilon, delta = item_target(epsilon=epsilon, delta=delta, set_size=problem.set_size)
+        epsilon, delta = exchange_target(epsilon=epsilon, delta=delta, pairs=problem.pairs)
         return published_mean(n_users=problem.n_users, epsilon=epsilon, delta=delta)
 
     def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:

@@ -3,7 +3,8 @@
 A user sends the d bits of its set, each flipped with probability q, and k fake vectors of flipped zeros. A counter
 sums a column; the estimate of a frequency is (N_j - n (k + 1) q)/(n (1 - 2 q)), its variance (k + 1) q (1 - q)/(n (1 -
 2 q)^2). The paper's condition is q (1 - q) >= 33/(5 n k) ((e^eps + 1)/(e^eps - 1))^2 ln(4/delta), as a public program
-states it; sets of s items by group privacy. Every level is served as the lowest one. Two vectors cost 2 d bits.
+states it; proven, the columns are exact pairs (`flipped_bits`). Sets of s items by group privacy in both. Every level
+is served as the lowest one. Two vectors cost 2 d bits.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from segshuffle.accounting.collections.published import item_target
+from segshuffle.accounting.collections.flipped_bits import least_flip
+from segshuffle.accounting.collections.published import exchange_target
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.digits import rounded_up
 from segshuffle.errors import InfeasibleError, ParameterError
@@ -38,9 +40,12 @@ class FakeUsers:
     ----------
     fakes_per_user : int
         k >= 1; more are taken where so few cannot reach the guarantee.
+    accounting : {"published", "proven"}
+        Which flips are taken.
     """
 
     fakes_per_user: int = 1
+    accounting: str = "published"
 
     def __post_init__(self) -> None:
         if not 1 <= self.fakes_per_user <= MOST_FAKES:
@@ -54,8 +59,26 @@ class FakeUsers:
     def plan(self, problem: Problem) -> Plan:
         """Fix the flips for the lowest level and all users."""
         problem.assumptions.refuse_beyond_plain(self.name)
-        epsilon, delta = item_target(epsilon=problem.levels[0], delta=problem.delta, set_size=problem.set_size)
-        wanted = published_flips(n_users=problem.n_users, epsilon=epsilon, delta=delta)
+        epsilon, delta = exchange_target(epsilon=problem.levels[0], delta=problem.delta, pairs=problem.pairs)
+        if self.accounting == "proven":
+            fakes = self.fakes_per_user
+            flip = rounded_up(least_flip(fakes=fakes * problem.n_users, epsilon=epsilon, delta=delta))
+        else:
+            fakes, flip = self._published(problem.n_users, epsilon, delta)
+        error = problem.domain_size * (fakes + 1) * flip * (1 - flip) / (problem.n_users * (1 - 2 * flip) ** 2)
+        return Plan(
+            method=self.name,
+            problem=problem,
+            kind="published" if self.accounting == "published" else "exact" if problem.set_size == 1 else "upper",
+            blanket_per_user=float(fakes),
+            messages_per_user=float(fakes + 1),
+            parameters={"epsilon": problem.levels[0], "flip": flip, "bits_per_message": problem.domain_size},
+            mse_bound=error,
+        )
+
+    def _published(self, n_users: int, epsilon: float, delta: float) -> tuple[int, float]:
+        """Fakes of a user and the flips that the paper asks for."""
+        wanted = published_flips(n_users=n_users, epsilon=epsilon, delta=delta)
         # q stays below 0.5, where an estimate would need infinitely many users
         fakes = max(self.fakes_per_user, math.floor(4 * wanted) + 1)
         if fakes > MOST_FAKES:
@@ -64,17 +87,7 @@ class FakeUsers:
             )
         share = wanted / fakes
         # the smaller root of q (1 - q) = share, without cancellation
-        flip = rounded_up(2 * share / (1 + math.sqrt(1 - 4 * share)))
-        error = problem.domain_size * (fakes + 1) * flip * (1 - flip) / (problem.n_users * (1 - 2 * flip) ** 2)
-        return Plan(
-            method=self.name,
-            problem=problem,
-            kind="published",
-            blanket_per_user=float(fakes),
-            messages_per_user=float(fakes + 1),
-            parameters={"epsilon": problem.levels[0], "flip": flip, "bits_per_message": problem.domain_size},
-            mse_bound=error,
-        )
+        return fakes, rounded_up(2 * share / (1 + math.sqrt(1 - 4 * share)))
 
     def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
         """Columns are independent: those who hold the item, those who do not, and the fakes."""
@@ -102,4 +115,13 @@ OPTIONS = {
         "default": 1,
     }
 }
-METHODS = (Declared("fake-users", "Fake users", lambda options: FakeUsers(options["fakes_per_user"])),)
+METHODS = (
+    Declared("fake-users", "Fake users", lambda options: FakeUsers(options["fakes_per_user"])),
+    Declared(
+        "fake-users",
+        "Fake users (proven)",
+        lambda options: FakeUsers(options.get("fakes_per_user", 1), "proven"),
+        accounting="proven",
+        role="literature",
+    ),
+)

@@ -110,6 +110,11 @@ def item_target(*, epsilon: float, delta: float, set_size: int) -> tuple[float, 
     return epsilon / set_size, item_delta
 
 
+def exchange_target(*, epsilon: float, delta: float, pairs: int) -> tuple[float, float]:
+    """(epsilon, delta) of one exchanged item that group privacy over `pairs` of them needs; one alone loses nothing."""
+    return (epsilon, delta) if pairs <= 1 else item_target(epsilon=epsilon, delta=delta, set_size=pairs)
+
+
 def largest_sampling_rate(
     *, domain_size: int, set_size: int, n_users: int, blanket_per_user: float, epsilon: float, delta: float
 ) -> float:

@@ -1,0 +1,119 @@
+"""Fake users (Cheu and Zhilyaev): what whole vectors of flipped bits reveal of one item, exactly.
+
+Take away the vectors of the other users. The victim's vector hides among K fake ones, all bits flipped with probability
+q; shuffled, the likelihood of the vectors given the victim's item x is the sum over vectors of a where bit x is set and
+b where it is not, a = (1 - q)/q, b = q/(1 - q). So it depends on x through the column's count alone, and an exchanged
+item is a pair of independent counters, A = Bin(K, q) + Ber(1 - q) and B = Bin(K + 1, q), with
+
+    dA/dB (N) = (a N + b (K + 1 - N))/(K + 1).
+
+That is for one item per user: with more, vectors tie columns together, and group privacy is used.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from segshuffle.accounting.collections.blankets.atoms import Atoms
+from segshuffle.accounting.collections.poisson_product import log_delta_bound
+from segshuffle.accounting.numerics.loss_distribution import LossTable
+from segshuffle.accounting.numerics.search import safe_edge
+from segshuffle.arrays import FloatArray
+from segshuffle.errors import ParameterError
+
+#: SciPy's binomial masses were within 1e-12 of exact ones wherever that was tried.
+_MASS_ERROR = 1e-10
+_LARGEST_FLIP = 0.4999
+_SMALLEST_FLIP = 1e-9
+_TOLERANCE = 1e-3
+
+
+@dataclass(frozen=True)
+class FlippedPair:
+    """Columns of an exchanged item: the victim's vector among fakes.
+
+    Parameters
+    ----------
+    fakes : int
+        Fake vectors K >= 1 of all users.
+    flip : float
+        Probability q of a flip, in [1e-9, 0.4999].
+
+    Raises
+    ------
+    ParameterError
+        If a value is outside its range.
+    """
+
+    fakes: int
+    flip: float
+
+    def __post_init__(self) -> None:
+        if self.fakes < 1:
+            raise ParameterError("fakes", self.fakes, "at least 1")
+        if not _SMALLEST_FLIP <= self.flip <= _LARGEST_FLIP:
+            raise ParameterError("flip", self.flip, f"in [{_SMALLEST_FLIP:g}, {_LARGEST_FLIP:g}]")
+
+    @property
+    def copies(self) -> float:
+        """What holding the item adds to a column's mean."""
+        return 1 - 2 * self.flip
+
+    @property
+    def variance(self) -> float:
+        """Variance of a column's count."""
+        return (self.fakes + 1) * self.flip * (1 - self.flip)
+
+    @property
+    def zero_mass(self) -> float:
+        """None: a count of 0 may be a flip."""
+        return 0.0
+
+    def _atoms(self, log_tail: float) -> Atoms:
+        vectors = self.fakes + 1
+        mean = vectors * self.flip
+        # Bennett's inequality for either tail
+        reach = math.sqrt(2 * log_tail * self.variance) + log_tail
+        low, high = max(math.floor(mean - reach), 0), min(math.ceil(mean + reach) + 1, vectors)
+        count = np.arange(low, high + 1, dtype=float)
+        odds = self.flip / (1 - self.flip)
+        ratio = np.log((count / odds + odds * (vectors - count)) / vectors)
+        log_mass = np.asarray(stats.binom.logpmf(count, vectors, self.flip))
+        error = _MASS_ERROR + 1e-14 * float(np.abs(log_mass).max())
+        return Atoms(ratio, log_mass, 0.0, 4 * math.exp(-log_tail), error, 1e-14)
+
+    def coarse_law(self, log_tail: float) -> tuple[FloatArray, FloatArray]:
+        """Groups of counts."""
+        return self._atoms(log_tail).coarse()
+
+    def loss_table(self, step: float, log_tail: float) -> LossTable:
+        """Every count of the window."""
+        return self._atoms(log_tail).table(step)
+
+
+def least_flip(*, fakes: int, epsilon: float, delta: float) -> float:
+    """Least probability of a flip that gives (epsilon, delta) to users with one item, rounded up.
+
+    Delta does not increase in it: flipping more is post-processing.
+
+    Parameters
+    ----------
+    fakes : int
+        Fake vectors of all honest users.
+    epsilon, delta : float
+        Target; epsilon in [0, 100], delta in [1e-110, 1).
+
+    Raises
+    ------
+    InfeasibleError
+        If flips of 0.4999 are not enough.
+    """
+
+    def excess(flip: float) -> float:
+        return log_delta_bound(FlippedPair(fakes, flip), 1, epsilon, _TOLERANCE) - math.log(delta)
+
+    return safe_edge(excess, safe=_LARGEST_FLIP, unsafe=_SMALLEST_FLIP, tolerance=2 * _TOLERANCE)
