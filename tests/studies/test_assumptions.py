@@ -8,20 +8,35 @@ import pytest
 from matplotlib import pyplot as plt
 from reader import complaints, points, visible
 
+from segshuffle.datasets.population import Population
 from segshuffle.pipeline.design import Scenario, Setting
 from segshuffle.pipeline.style import mark_edition
 from segshuffle.protocols.influence import influence as influence_of
 from segshuffle.protocols.poisson import PoissonSegmented
-from segshuffle.studies.assumptions import influence, influence_figure, participation, participation_figure
+from segshuffle.studies.assumptions import (
+    dependence,
+    dependence_figure,
+    influence,
+    influence_figure,
+    participation,
+    participation_figure,
+    rounds,
+    rounds_figure,
+)
+from segshuffle.studies.assumptions.panels import COLUMNS, head
 from segshuffle.studies.reproduction.methods import lineup
 from segshuffle.studies.reproduction.planning import problem_of
 
 PANEL = Scenario(Setting("msnbc", 5000, 4, 17), "S1")
+SHARES = [0.5, 0.75, 1.0]
 CONFIG = {
+    "seed": 3,
+    "repetitions": 30,
     "delta_times_n": 0.01,
     "levels": [0.5, 1.0, 2.0],
     "splits": {"S1": [0.25, 0.5, 0.25]},
     "proven": {"copies_max": 8, "variants": [], "max_messages": [8, 16]},
+    "assumptions": {"honest_fractions": [0.75, 0.5], "rounds": [1, 4]},
 }
 
 
@@ -62,7 +77,7 @@ def test_a_smaller_share_costs_no_more_than_its_inverse(participated):
     _, errors = participated
     assert errors["max_messages"].drop_duplicates().fillna(0).tolist() == [0, 8, 16]
     for _, curve in errors.groupby("max_messages", dropna=False):
-        assert curve["assumed"].tolist() == list(participation.PAID)
+        assert curve["assumed"].tolist() == SHARES
         assert (np.diff(curve["mse_expected"]) < 0).all()
         assert curve["error_ratio"].iloc[-1] == 1.0
         assert (curve["error_ratio"] <= 1.001 / curve["assumed"]).all()
@@ -94,15 +109,19 @@ def test_participation_draws_every_curve(participated):
             for _, c in mine.groupby("max_messages", dropna=False)
         ]
         assert sorted(curves) == sorted(wanted)
-        assert limit == [(share, 1 / share) for share in participation.PAID]
+        assert [limit[0], limit[-1]] == [(0.5, 2.0), (1.0, 1.0)]
+        assert all(y == 1 / x for x, y in limit)
         assert legend_texts(right) == ["sampling", "copies, 8 messages", "copies, 16 messages", "1 / assumed share"]
     assert_readable(figure)
+
+
+# --- liars --------------------------------------------------------------------------------------------------------
 
 
 LIARS = {
     **CONFIG,
     "competitors": {"methods": ["subexp-local", "correlated-noise", "fake-users"]},
-    "proven": {"copies_max": 2, "max_messages": [6]},
+    "proven": {"copies_max": 2, "variants": [], "max_messages": [6]},
 }
 
 
@@ -155,3 +174,104 @@ def test_influence_draws_every_method(influenced):
         assert names[1].endswith(f", budget 6: {rows.loc[1, 'most_messages']:g}")
         assert names[3] == "Correlated noise"
     assert_readable(figure)
+
+
+# --- levels that depend on items ----------------------------------------------------------------------------------
+
+
+def test_inclined_levels_have_the_public_counts_and_go_with_the_item():
+    holds, rng = np.arange(1000) < 400, np.random.default_rng(1)
+    shares = []
+    for strength in (0.0, 0.5, 1.0):
+        levels = dependence.inclined_levels(holds, (250, 500, 250), strength, rng)
+        assert np.bincount(levels).tolist() == [250, 500, 250]
+        shares.append([float(holds[levels == level].mean()) for level in range(3)])
+    # 100 holders among 250 without dependence: six standard deviations of the hypergeometric law are 0.17
+    assert shares[0] == pytest.approx([0.4] * 3, abs=0.17)
+    assert shares[1] == sorted(shares[1])
+    assert shares[2] == [0.0, 150 / 500, 1.0]
+
+
+@pytest.fixture(scope="module")
+def depended():
+    rng = np.random.default_rng(2)
+    popular = np.array([40.0, *range(16, 0, -1)]) / (40 + 136)
+    items = np.sort([rng.choice(17, size=4, replace=False, p=popular) for _ in range(1000)])
+    panel = Scenario(Setting("msnbc", 1000, 4, 17), "S1")
+    return dependence.dependence_table(CONFIG, [(panel, Population(items, 17, "MSNBC", "stand-in"))])
+
+
+def test_equal_copies_trade_error_for_bias(depended):
+    own, equal = (rows.set_index("strength") for _, rows in depended.groupby("method", sort=False))
+    assert (own["item"] == 0).all()
+    assert (equal["bias_expected"].abs() < 1e-15).all()
+    assert set(equal["mse_expected"]) == {equal["mse_expected"][0.0]}
+    assert abs(own["bias_expected"][0.0]) < 0.01 < own["bias_expected"][0.5] < own["bias_expected"][1.0]
+    assert own["mse_expected"][0.0] < equal["mse_expected"][0.0]
+    for what in ("bias", "mse"):
+        off = (depended[f"{what}_mean"] - depended[f"{what}_expected"]).abs() / depended[f"{what}_stderr"]
+        assert (off < 6).all()
+
+
+def test_dependence_draws_lines_and_marks(depended):
+    figure = dependence_figure.draw(depended, edition="full")
+    left, right = visible(figure)
+    assert left.get_title().startswith("(a) MSNBC (stand-in), S1")
+    for axes, what in ((left, "bias"), (right, "mse")):
+        for bars, (_, rows) in zip(axes.containers, depended.groupby("method", sort=False), strict=True):
+            marks, _, (sticks,) = bars.lines
+            assert points(marks) == list(zip(rows["strength"], rows[f"{what}_mean"], strict=True))
+            ends = [(low, high) for (_, low), (_, high) in sticks.get_segments()]
+            wanted = zip(rows[f"{what}_mean"], 2 * rows[f"{what}_stderr"], strict=True)
+            assert ends == [pytest.approx((mean - error, mean + error)) for mean, error in wanted]
+            assert list(zip(rows["strength"], rows[f"{what}_expected"], strict=True)) in [points(x) for x in axes.lines]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
+        "Poisson blanket, sampling (ours, proven)",
+        "Poisson blanket, equal copies for all levels (ours, proven)",
+    ]
+    assert_readable(figure)
+
+
+# --- rounds -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def repeated():
+    return rounds.rounds_table(CONFIG, [PANEL])
+
+
+def test_rounds_cost_less_together_than_apart(repeated):
+    assert repeated.groupby("accounting", sort=False)["rounds"].apply(list).to_dict() == {
+        "product": [1, 4] * 2,
+        "split": [1, 4],
+    }
+    copies, sampling, split = (repeated["mse_expected"].to_numpy()[i : i + 2] for i in (0, 2, 4))
+    assert (np.diff(copies) > 0).all()
+    assert (copies < sampling).all()
+    assert sampling[0] == split[0]
+    assert (sampling[1:] < split[1:]).all()
+    # nothing is lost against rounds that share epsilon: that plan's rounds are within the guarantee together
+    problem = problem_of(CONFIG, PANEL.setting, PANEL.split)
+    plan = PoissonSegmented().plan(rounds.apart(problem, 4))
+    assert (plan.problem.levels, plan.problem.delta) == ((0.125, 0.25, 0.5), problem.delta / 4)
+    together = PoissonSegmented(blanket_per_user=plan.blanket_per_user).plan(rounds.together(problem, 4))
+    assert all(a <= b for a, b in zip(plan.parameters["copies"], together.parameters["copies"], strict=True))
+
+
+def test_rounds_draws_every_curve(repeated):
+    table = pd.concat([repeated, repeated.assign(split="S2")], ignore_index=True)
+    figure = rounds_figure.draw(table, edition="full")
+    for axes, split in zip(visible(figure), ("S1", "S2"), strict=True):
+        mine = table[table["split"] == split]
+        wanted = list(zip(mine["rounds"], mine["mse_expected"], strict=True))
+        assert [points(line) for line in axes.lines] == [wanted[:2], wanted[2:4], wanted[4:]]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
+        "copies, 16 messages",
+        "sampling",
+        "sampling, each round within ($\\epsilon/T$, $\\delta/T$)",
+    ]
+    assert_readable(figure)
+
+
+def test_rows_name_their_population():
+    assert head(PANEL) == dict(zip(COLUMNS, ("msnbc", 5000, 4, 17, "S1"), strict=True))

@@ -16,16 +16,17 @@ AUDIT = {"audit_setting", "figure_audit", *RECORDS}
 LIARS = {"influence", *RECORDS}
 PROVEN = {"plan", "simulate", *AFTER_ERRORS}
 AFTER_PLANS = PROVEN | AUDIT | LIARS
-AFTER_POPULATIONS = {"population", "simulate", "levels", "figure_levels", *AFTER_ERRORS}
+AFTER_POPULATIONS = {"population", "dependence", "simulate", "levels", "figure_levels", *AFTER_ERRORS}
 # every figure names its dataset, and a dataset's file says all of it
-DATASETS = AFTER_POPULATIONS | {"dataset", "figure_audit", "participation", "influence"}
+DATASETS = AFTER_POPULATIONS | {"dataset", "figure_audit", "participation", "influence", "rounds"}
 LEVELS = {"levels", "figure_levels", *RECORDS}
-ASSUMPTIONS = {"participation", *LIARS}
+ASSUMPTIONS = {"participation", "dependence", "rounds", *LIARS}
 PROTOCOLS = AFTER_PLANS | LEVELS | ASSUMPTIONS
 AMPLIFICATION = {"amplification_curves", "figure_amplification", "table_amplification", *RECORDS}
 REFEREE = {"referee_generic", "referee_case", "referee_verdicts", *RECORDS}
 DRAWINGS = {
     *("figure", "limit", "figure_audit", "figure_levels", "participation", "influence"),
+    *("dependence", "rounds"),
     *("figure_amplification", "referee_verdicts", *RECORDS),
 }
 
@@ -49,12 +50,14 @@ FILES = [
     ("src/segshuffle/accounting/single_message/personalized.py", comment, AMPLIFICATION | REFEREE),
     ("src/segshuffle/protocols/segmented.py", comment, PROTOCOLS),
     ("src/segshuffle/protocols/poisson.py", comment, PROTOCOLS),
-    ("src/segshuffle/protocols/messages/level_counts.py", comment, LEVELS | LIARS),
+    ("src/segshuffle/protocols/messages/level_counts.py", comment, LEVELS | LIARS | {"dependence"}),
     ("src/segshuffle/datasets/fetch.py", comment, DATASETS),
     ("src/segshuffle/datasets/sampling.py", comment, DATASETS),
     ("src/segshuffle/studies/reproduction/summary.py", comment, {"proven_summary", *RECORDS}),
     ("src/segshuffle/studies/audit/compute.py", comment, AUDIT),
     ("src/segshuffle/studies/levels/compute.py", comment, LEVELS),
+    ("src/segshuffle/studies/assumptions/panels.py", comment, ASSUMPTIONS),
+    ("src/segshuffle/studies/assumptions/rounds.py", comment, {"rounds", *RECORDS}),
     ("src/segshuffle/studies/referee/trial.py", comment, REFEREE),
     ("src/segshuffle/studies/amplification/variation_paper.py", comment, AMPLIFICATION),
     ("src/segshuffle/studies/reproduction/panel_claims.py", comment, {"verdicts", *RECORDS}),
@@ -76,15 +79,16 @@ def test_editing_a_file(checkout, name, change, expected):
 
 
 CONFIGURATION = [
-    ("repetitions", 6, {"simulate", *AFTER_ERRORS, *LEVELS}),
+    ("repetitions", 6, {"simulate", "dependence", *AFTER_ERRORS, *LEVELS}),
     ("levels", [0.5, 1.0, 2.5], PROTOCOLS),
     ("splits.S2", [0.25, 0.25, 0.5], PROTOCOLS),
     ("delta_times_n", 0.02, PROTOCOLS | REFEREE | {"limit"}),
     ("blanket_per_user.include", [2.0, 4.0], AFTER_PLANS),
     ("competitors.methods", ["mm"], AFTER_PLANS),
     ("datasets.msnbc.download", True, AFTER_POPULATIONS | {"dataset"}),
-    ("proven.max_messages", [12, 40], PROVEN | ASSUMPTIONS),
+    ("proven.max_messages", [12, 40], PROVEN | LIARS | {"participation", "rounds"}),
     ("private_levels.epsilons", [0.5, 1.0], LEVELS),
+    ("assumptions.rounds", [1, 2], {"rounds", "participation", *RECORDS}),
     ("amplification.points", 4, AMPLIFICATION),
 ]
 

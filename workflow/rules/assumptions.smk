@@ -28,7 +28,7 @@ rule participation:
         runtime=minutes(8),
     params:
         panels=[asdict(panel) for panel in ASSUMPTION_PANELS],
-        config=part("delta_times_n", "levels", "splits", "proven"),
+        config=part("delta_times_n", "levels", "splits", "proven", "assumptions"),
         edition=config["edition"],
     script:
         "../scripts/figure_participation.py"
@@ -61,3 +61,56 @@ rule influence:
         edition=config["edition"],
     script:
         "../scripts/figure_influence.py"
+
+
+rule dependence:
+    """Bias and error over how strongly levels depend on items, with and without equal copies."""
+    input:
+        populations=[
+            f"{OUT}/populations/{panel.setting.id}.npz" for panel in ASSUMPTION_PANELS
+        ],
+        code=code("figure_dependence.py"),
+    output:
+        table=f"{OUT}/dependence.csv",
+        figures=drawn("dependence"),
+    log:
+        f"{OUT}/logs/dependence.log",
+    benchmark:
+        f"{OUT}/benchmarks/dependence.tsv"
+    conda:
+        CONDA
+    threads: 1
+    resources:
+        mem_mb=memory(180),
+        runtime=minutes(8),
+    params:
+        panels=[asdict(panel) for panel in ASSUMPTION_PANELS],
+        config=part("seed", "repetitions", "delta_times_n", "levels", "splits"),
+        edition=config["edition"],
+    script:
+        "../scripts/figure_dependence.py"
+
+
+rule rounds:
+    """Error over the number of collections within one epsilon and delta."""
+    input:
+        code=code("figure_rounds.py"),
+    output:
+        table=f"{OUT}/rounds.csv",
+        figures=drawn("rounds"),
+    log:
+        f"{OUT}/logs/rounds.log",
+    benchmark:
+        f"{OUT}/benchmarks/rounds.tsv"
+    conda:
+        CONDA
+    threads: 1
+    resources:
+        mem_mb=memory(180),
+        runtime=minutes(8),
+    params:
+        panels=[asdict(panel) for panel in ASSUMPTION_PANELS],
+        config=part("delta_times_n", "levels", "splits", "proven", "assumptions"),
+        edition=config["edition"],
+    script:
+        "../scripts/figure_rounds.py"

@@ -14,7 +14,8 @@ from segshuffle.pipeline.design import Config, Scenario
 from segshuffle.protocols.base import Method, Plan, Problem, uniform_item_counts
 from segshuffle.protocols.capped import Capped
 from segshuffle.protocols.influence import Influence, influence
-from segshuffle.studies.assumptions.participation import panel_head, proven_methods
+from segshuffle.studies.assumptions.panels import head
+from segshuffle.studies.assumptions.participation import proven_methods
 from segshuffle.studies.reproduction.methods import lineup
 from segshuffle.studies.reproduction.planning import Plans, problem_of
 
@@ -50,7 +51,7 @@ def influence_table(config: Config, panels: Sequence[Scenario], published: Mappi
             error = method.expected_mse(plan, uniform_item_counts(problem))
             rows.append(
                 {
-                    **panel_head(panel),
+                    **head(panel),
                     "accounting": accounting,
                     "method": plan.method,
                     "parameters": json.dumps(plan.parameters),

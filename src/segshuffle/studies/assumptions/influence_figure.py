@@ -7,12 +7,12 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from segshuffle.datasets.registry import dataset_label
 from segshuffle.looks import PALETTE
-from segshuffle.pipeline.style import fit_legend, letters, log_ticks, mark_edition, panel_grid, panel_title
+from segshuffle.pipeline.style import fit_legend, letters, log_ticks, mark_edition, panel_grid
 from segshuffle.protocols.registry import look_of
+from segshuffle.studies.assumptions.drawing import title
+from segshuffle.studies.assumptions.panels import COLUMNS
 
-_PANEL = ["dataset", "n_users", "set_size", "domain_size", "split"]
 #: Column -> what is drawn of it: label, marker, filled or not.
 _SERIES = {
     "item": ("shift of one frequency", "o", "full"),
@@ -31,14 +31,13 @@ def draw(table: pd.DataFrame, *, edition: str) -> Figure:
     edition : str
         "full" or "quick"; anything but "full" is written across the figure.
     """
-    panels = list(table.groupby(_PANEL, sort=False))
+    panels = list(table.groupby(list(COLUMNS), sort=False))
     most = max(len(rows) for _, rows in panels)
     figure, axes = panel_grid(len(panels), 1, 0.75 + 0.2 * most, foot=0.4)
     for (_, rows), axis, letter in zip(panels, axes, letters(), strict=False):
         first = rows.iloc[0]
         _methods(axis, rows)
-        title = f"({letter}) {dataset_label(str(first['dataset']), 'real')}, {first['split']}"
-        panel_title(axis, title, f"$n$ = {first['n_users']:,}, $d$ = {first['domain_size']}, $s$ = {first['set_size']}")
+        title(axis, letter, first)
         axis.set_xlabel(f"share of the users; {first['corrupt']:.0%} of them lie")
     fit_legend(figure, axes[0].lines[: len(_SERIES)])
     mark_edition(figure, edition)

@@ -11,7 +11,8 @@ GROUP = Group(
     "assumptions",
     "Assumptions",
     "What a guarantee relies on",
-    "Who takes part, and what it costs to rely on less (docs/assumptions.md). Proven accounting.",
+    "Who takes part, how levels are picked, how often users are asked, and what it costs to rely on less "
+    "(docs/assumptions.md). Proven accounting.",
     rank=6,
 )
 PARTICIPATION = (
@@ -39,10 +40,29 @@ INFLUENCE = (
         GROUP,
     ),
 )
-DOCS = {
-    "figures/participation.png": "figures/participation.png",
-    "figures/influence.png": "figures/influence.png",
-}
+DEPENDENCE = (
+    Output("dependence.csv", "bias and error where the levels that users pick depend on their items", group=GROUP),
+    Output(
+        "figures/dependence",
+        "Levels that depend on items",
+        "The stronger users' levels go with the most frequent item, the more its estimate is off, however many users "
+        "there are; equal copies for all levels cost error instead. Lines: exact, given who has which level; marks: "
+        "simulated, bars of two standard errors.",
+        GROUP,
+    ),
+)
+ROUNDS = (
+    Output("rounds.csv", "error of each of several collections within one (ε, δ)", group=GROUP),
+    Output(
+        "figures/rounds",
+        "Asking the same users again",
+        "Expected error of each of T collections within one (ε, δ), closed form for uniform frequencies. Kind: exact "
+        "for all rounds as one product, upper for a share of ε and δ per round.",
+        GROUP,
+    ),
+)
+_FIGURES = ("participation", "influence", "dependence", "rounds")
+DOCS = {f"figures/{name}.png": f"figures/{name}.png" for name in _FIGURES}
 
 
 def targets(_config: Config, _panels: Sequence[Scenario]) -> list[Target]:
@@ -50,4 +70,6 @@ def targets(_config: Config, _panels: Sequence[Scenario]) -> list[Target]:
     return [
         Target("fig_participation", "Epsilon and error over the share of honest users.", PARTICIPATION),
         Target("fig_influence", "What 1 % of the users can do to the estimates of every protocol.", INFLUENCE),
+        Target("fig_dependence", "Bias and error where the levels that users pick depend on their items.", DEPENDENCE),
+        Target("fig_rounds", "Error over the number of collections within one epsilon and delta.", ROUNDS),
     ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,14 +12,13 @@ from segshuffle.accounting.collections.participation import epsilon_over_honesty
 from segshuffle.pipeline.design import Config, Scenario
 from segshuffle.protocols.base import Problem, uniform_item_counts
 from segshuffle.protocols.poisson import PoissonSegmented
+from segshuffle.studies.assumptions.panels import head
 from segshuffle.studies.reproduction.planning import problem_of
 
 #: Shares that plans assume, for the curves of epsilon.
 ASSUMED = (1.0, 0.8, 0.5)
 #: Shares of users who really are honest.
 REALLY = tuple(round(0.3 + 0.05 * step, 2) for step in range(15))
-#: Shares that plans assume, for the curves of the error.
-PAID = tuple(round(0.5 + 0.05 * step, 2) for step in range(11))
 
 
 def assuming(problem: Problem, honest_fraction: float) -> Problem:
@@ -55,7 +53,7 @@ def epsilon_table(config: Config, panels: Sequence[Scenario]) -> pd.DataFrame:
                 )
                 for really, epsilon in zip(REALLY, curve, strict=True):
                     rows.append(
-                        {**panel_head(panel), "assumed": assumed, "really": really, "level": level, "epsilon": epsilon}
+                        {**head(panel), "assumed": assumed, "really": really, "level": level, "epsilon": epsilon}
                     )
     return pd.DataFrame(rows)
 
@@ -66,7 +64,8 @@ def error_table(config: Config, panels: Sequence[Scenario]) -> pd.DataFrame:
     Parameters
     ----------
     config : dict
-        Keys delta_times_n, levels, splits, and proven, whose smallest and largest budgets of messages are used.
+        Keys delta_times_n, levels, splits, proven, whose smallest and largest budgets of messages are used, and
+        assumptions, whose "honest_fractions" are the shares (1 is added to them).
     panels : sequence of Scenario
         Populations and splits to plan for.
 
@@ -76,17 +75,17 @@ def error_table(config: Config, panels: Sequence[Scenario]) -> pd.DataFrame:
         Columns of the panel, method, max_messages (NaN: no budget), assumed, blanket_per_user, mse_expected,
         error_ratio: over that of the plan that assumes everybody to be honest.
     """
-    rows = []
+    rows, shares = [], sorted({*config["assumptions"]["honest_fractions"], 1.0})
     for panel in panels:
         problem = problem_of(config, panel.setting, panel.split)
         counts = uniform_item_counts(problem)
         for method in proven_methods(config):
-            plans = [method.plan(assuming(problem, assumed)) for assumed in PAID]
+            plans = [method.plan(assuming(problem, assumed)) for assumed in shares]
             errors = np.array([method.expected_mse(plan, counts) for plan in plans])
-            for assumed, plan, error in zip(PAID, plans, errors.tolist(), strict=True):
+            for assumed, plan, error in zip(shares, plans, errors.tolist(), strict=True):
                 rows.append(
                     {
-                        **panel_head(panel),
+                        **head(panel),
                         "method": method.name,
                         "max_messages": method.max_messages,
                         "assumed": assumed,
@@ -104,15 +103,3 @@ def proven_methods(config: Config) -> Iterator[PoissonSegmented]:
     budgets = config["proven"]["max_messages"]
     for budget in dict.fromkeys((min(budgets), max(budgets))):
         yield PoissonSegmented(copies_max=float(config["proven"]["copies_max"]), max_messages=float(budget))
-
-
-def panel_head(panel: Scenario) -> dict[str, Any]:
-    """Columns that name a panel, in every table of this study."""
-    setting = panel.setting
-    return {
-        "dataset": setting.dataset,
-        "n_users": setting.n_users,
-        "set_size": setting.set_size,
-        "domain_size": setting.domain_size,
-        "split": panel.split,
-    }

@@ -8,11 +8,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from segshuffle.datasets.registry import dataset_label
-from segshuffle.looks import PALETTE, Look, series_looks
-from segshuffle.pipeline.style import letters, log_ticks, mark_edition, panel_grid, panel_title
+from segshuffle.looks import PALETTE, series_looks
+from segshuffle.pipeline.style import letters, log_ticks, mark_edition, panel_grid
+from segshuffle.studies.assumptions.drawing import curve, title
+from segshuffle.studies.assumptions.panels import COLUMNS
 
-_PANEL = ["dataset", "n_users", "set_size", "domain_size", "split"]
+#: Room for the legend above the curves, over their own.
+_LEGEND_ROOM = 0.4
 
 
 def draw(epsilons: pd.DataFrame, errors: pd.DataFrame, *, edition: str) -> Figure:
@@ -25,17 +27,15 @@ def draw(epsilons: pd.DataFrame, errors: pd.DataFrame, *, edition: str) -> Figur
     edition : str
         "full" or "quick"; anything but "full" is written across the figure.
     """
-    panels = list(epsilons.groupby(_PANEL, sort=False))
+    panels = list(epsilons.groupby(list(COLUMNS), sort=False))
     figure, axes = panel_grid(2 * len(panels), 2, 2.7, foot=0.0)
     names = letters()
     for (_, rows), left, right in zip(panels, axes[::2], axes[1::2], strict=True):
         first = rows.iloc[0]
-        sizes = f"$n$ = {first['n_users']:,}, $d$ = {first['domain_size']}, $s$ = {first['set_size']}"
-        title = f"{dataset_label(str(first['dataset']), 'real')}, {first['split']}"
         _epsilons(left, rows)
-        panel_title(left, f"({next(names)}) {title}", sizes)
-        _errors(right, errors[(errors[_PANEL] == first[_PANEL]).all(axis=1)])
-        panel_title(right, f"({next(names)}) {title}", sizes)
+        _errors(right, errors[(errors[list(COLUMNS)] == first[list(COLUMNS)]).all(axis=1)])
+        title(left, next(names), first)
+        title(right, next(names), first)
     mark_edition(figure, edition)
     return figure
 
@@ -48,10 +48,12 @@ def _epsilons(axis: Axes, rows: pd.DataFrame) -> None:
     looks = series_looks(f"plan assumes {assumed:.0%}" for assumed, _ in plans)
     for (_, plan), look in zip(plans, looks, strict=True):
         label = look.label
-        for _, curve in plan[np.isfinite(plan["epsilon"])].groupby("level"):
-            _curve(axis, curve["really"], curve["epsilon"], look._replace(label=label))
+        for _, points in plan[np.isfinite(plan["epsilon"])].groupby("level"):
+            curve(axis, points["really"], points["epsilon"], look._replace(label=label))
             label = "_"
     axis.set(yscale="log", xlabel="users who really are honest", ylabel=r"$\epsilon$ at $\delta$")
+    low, high = axis.get_ylim()
+    axis.set_ylim(low, high * (high / low) ** _LEGEND_ROOM)
     log_ticks(axis.yaxis)
     axis.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     axis.legend()
@@ -60,18 +62,14 @@ def _epsilons(axis: Axes, rows: pd.DataFrame) -> None:
 def _errors(axis: Axes, rows: pd.DataFrame) -> None:
     """One curve per method and budget, below the line of 1/h."""
     groups = list(rows.groupby(["method", "max_messages"], sort=False, dropna=False))
-    looks = series_looks(_label(curve.iloc[0]) for _, curve in groups)
-    for (_, curve), look in zip(groups, looks, strict=True):
-        _curve(axis, curve["assumed"], curve["error_ratio"], look)
-    shares = np.array(sorted(rows["assumed"].unique()))
+    looks = series_looks(_label(points.iloc[0]) for _, points in groups)
+    for (_, points), look in zip(groups, looks, strict=True):
+        curve(axis, points["assumed"], points["error_ratio"], look)
+    shares = np.linspace(rows["assumed"].min(), rows["assumed"].max(), 50)
     axis.plot(shares, 1 / shares, color=PALETTE["dark-grey"], lw=0.9, ls=":", label="1 / assumed share")
     axis.set(xlabel="users assumed to be honest", ylabel="MSE / that of assuming all")
     axis.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     axis.legend()
-
-
-def _curve(axis: Axes, x: pd.Series, y: pd.Series, look: Look) -> None:
-    axis.plot(x, y, look.marker, ls=look.dashes, color=look.color, ms=2.5, lw=0.9, label=look.label)
 
 
 def _label(row: pd.Series) -> str:
