@@ -127,3 +127,20 @@ def checked_levels(user_levels: ArrayLike, n_users: int, levels: Sequence[float]
             f"0..{len(levels) - 1} (epsilon = {', '.join(f'{level:g}' for level in levels)})."
         )
     return chosen
+
+
+def checked_choice(name: str, chosen: ArrayLike | None, n_users: int) -> NDArray[np.bool_]:
+    """Return who is chosen as an array of bool (n_users,); None chooses everybody.
+
+    Raises
+    ------
+    DataError
+        If the shape or the type is another.
+    """
+    values = np.ones(n_users, dtype=bool) if chosen is None else np.asarray(chosen)
+    if values.shape != (n_users,) or values.dtype != bool:
+        raise DataError(
+            f"{name} has shape {values.shape} and type {values.dtype}; one true or false per user is needed, "
+            f"({n_users},) of bool."
+        )
+    return values

@@ -19,7 +19,7 @@ from segshuffle.errors import ParameterError
 from segshuffle.protocols.assumptions import PLAIN, Assumptions
 from segshuffle.protocols.base import Plan
 from segshuffle.protocols.messages.announcement import Announcement
-from segshuffle.protocols.messages.checks import Integers, checked_items, checked_levels
+from segshuffle.protocols.messages.checks import Integers, checked_choice, checked_items, checked_levels
 from segshuffle.protocols.messages.level_counts import LevelEstimates, LevelPrivacy
 from segshuffle.protocols.messages.server import Collection, Planner, Server
 from segshuffle.protocols.messages.shuffler import MOST_BUCKETS, Outbox, ShuffledMessages, Shuffler
@@ -71,8 +71,8 @@ class ProtocolRun:
         Messages counted by item, for every collection of round 2.
     level_messages, item_messages : int
         Messages that reached the server in round 1 and in round 2, the refused ones included.
-    n_users, n_bytes : int
-        Users, and bytes of all messages of both rounds.
+    n_users, participants, n_bytes : int
+        Users, those of them who took part in round 2, and bytes of all messages of both rounds.
     guarantees : tuple of UserGuarantee
         By level.
     refused : Refused
@@ -89,6 +89,7 @@ class ProtocolRun:
     level_messages: int
     item_messages: int
     n_users: int
+    participants: int
     n_bytes: int
     guarantees: tuple[UserGuarantee, ...]
     refused: Refused
@@ -110,6 +111,7 @@ class ProtocolRun:
             "level_messages": self.level_messages,
             "item_messages": self.item_messages,
             "messages_per_user": self.messages_per_user,
+            "participants": self.participants,
             "bytes": self.n_bytes,
             "guarantees": [guarantee.as_dict() for guarantee in self.guarantees],
             "refused": self.refused._asdict(),
@@ -131,6 +133,7 @@ def run_protocol(
     assumptions: Assumptions = PLAIN,
     chunk_users: int | None = None,
     stray_messages: ArrayLike | None = None,
+    takes_part: ArrayLike | None = None,
 ) -> ProtocolRun:
     """Run both rounds of Algorithm 1, message by message.
 
@@ -166,6 +169,10 @@ def run_protocol(
     stray_messages : array_like or None
         Further messages that reach the shuffler in round 2 from outside the clients (fault injection). Whatever names
         no item is counted in `refused`; what names an item cannot be told from an honest message.
+    takes_part : array_like of bool, shape (n_users,), or None
+        Who sends in round 2; None: everybody. The shuffler counts its senders and releases nothing if they are fewer
+        than the guarantee relies on (`Problem.honest_users`). The estimates divide by those who took part, and are
+        about them; that is unbiased if who drops out depends on neither level nor items.
 
     Raises
     ------
@@ -173,17 +180,18 @@ def run_protocol(
         If an item is outside the domain, a user has the wrong number of items, a level does not exist, or the messages
         cannot be spilled.
     ParameterError
-        If a parameter is outside its range, or the plan cannot be run (see `Server.collections`).
+        If a parameter is outside its range, the plan cannot be run (see `Server.collections`), or too few take part.
     """
     began = time.perf_counter()
     if chunk_users is not None and chunk_users < 1:
         raise ParameterError("chunk_users", chunk_users, "an integer >= 1 or None")
     items = checked_items(population_items, domain_size, set_size, sets=assumptions.sets)
     users = SimulatedClients(items, checked_levels(user_levels, items.shape[0], levels))
+    present = users.where(checked_choice("takes_part", takes_part, len(users)))
     check_sizes(domain_size=domain_size, n_users=len(users), set_size=items.shape[1])
     server = Server(len(users), domain_size, items.shape[1], tuple(levels), delta, level_privacy, assumptions)
     client_rng, shuffler_rng = rng.spawn(2)
-    rounds = _Rounds(users, client_rng, shuffler_rng, chunk_users)
+    rounds = _Rounds(users, present, client_rng, shuffler_rng, chunk_users)
 
     checked = time.perf_counter()
     first = server.announce_levels()
@@ -194,12 +202,13 @@ def run_protocol(
     counted = time.perf_counter()
     plan = server.make_plan(planner, level_estimates)
     collections = server.collections(plan)
+    participants = rounds.participants(collections, plan.problem.honest_users)
 
     planned = time.perf_counter()
     strays = None if stray_messages is None else Outbox(stray_messages)
     with ExitStack() as stack:
         received = [stack.enter_context(messages) for messages in rounds.collect_items(collections, strays)]
-        result = server.estimate_items(collections, level_estimates, received)
+        result = server.estimate_items(collections, level_estimates, received, participants)
         item_messages = sum(len(messages) for messages in received)
         n_bytes += sum(messages.nbytes for messages in received)
 
@@ -212,6 +221,7 @@ def run_protocol(
         level_messages=level_messages,
         item_messages=item_messages,
         n_users=len(users),
+        participants=sum(participants),
         n_bytes=n_bytes,
         guarantees=server.guarantees(plan),
         refused=Refused(level_estimates.refused, sum(counted.refused for counted in result.tallies)),
@@ -224,13 +234,30 @@ class _Rounds:
     """Everything on the users' side of the shuffler, and the shuffler: the world that the server does not see."""
 
     users: SimulatedClients
+    present: SimulatedClients
+    """Those who take part in round 2."""
     client_rng: np.random.Generator
     shuffler_rng: np.random.Generator
     chunk_users: int | None
 
     def collect_levels(self, announcement: Announcement) -> ShuffledMessages:
         """Round 1."""
-        return self._collect(announcement, lambda batch: batch.send_levels(announcement, self.client_rng), None)
+        return self._collect(
+            self.users, announcement, lambda batch: batch.send_levels(announcement, self.client_rng), None
+        )
+
+    def participants(self, collections: Sequence[Collection], least: int) -> list[int]:
+        """Senders of every collection of round 2, as the shuffler counts them.
+
+        Raises
+        ------
+        ParameterError
+            If they are fewer than the guarantee relies on.
+        """
+        if len(self.present) < least:
+            allowed = f"at least {least} users, whom the guarantee relies on: nothing is released"
+            raise ParameterError("takes_part", f"{len(self.present)} users", allowed)
+        return [len(self.present.of_levels(collection.levels)) for collection in collections]
 
     def collect_items(self, collections: Sequence[Collection], strays: Outbox | None) -> Iterator[ShuffledMessages]:
         """Round 2, one collection after another; strays arrive in the first."""
@@ -240,11 +267,15 @@ class _Rounds:
                 members = batch.of_levels(collection.levels)
                 return members.send_items(collection.announcement, self.client_rng)
 
-            yield self._collect(collection.announcement, send, strays)
+            yield self._collect(self.present, collection.announcement, send, strays)
             strays = None
 
     def _collect(
-        self, announcement: Announcement, send: Callable[[SimulatedClients], Outbox], strays: Outbox | None
+        self,
+        users: SimulatedClients,
+        announcement: Announcement,
+        send: Callable[[SimulatedClients], Outbox],
+        strays: Outbox | None,
     ) -> ShuffledMessages:
         """Let every batch send, then let the shuffler release."""
         chunk = self.chunk_users or max(1, int(BATCH_DRAWS / announcement.most_draws))
@@ -252,7 +283,7 @@ class _Rounds:
         if self.chunk_users is None and announcement.n_users * announcement.most_draws <= IN_MEMORY_MESSAGES:
             buckets = 1
         with Shuffler(announcement.wire, self.shuffler_rng, buckets=buckets) as shuffler:
-            for batch in _batches(self.users, chunk):
+            for batch in _batches(users, chunk):
                 shuffler.collect(send(batch))
             if strays is not None:
                 shuffler.collect(strays)

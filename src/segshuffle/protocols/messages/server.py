@@ -193,15 +193,20 @@ class Server:
         collections: Sequence[Collection],
         level_estimates: LevelEstimates,
         received: Sequence[ShuffledMessages],
+        participants: Sequence[int],
     ) -> ItemEstimates:
-        """Line 21 of Algorithm 2 for every collection, (C_j - n m/d)/N_hat, and their weighted sum."""
+        """Line 21 of Algorithm 2 for every collection, (C_j - n m/d)/N_hat, and their weighted sum.
+
+        n is the number of those who took part, and N_hat its share of the estimate from round 1.
+        """
         estimate = np.zeros(self.domain_size)
         tallies = []
-        for collection, messages in zip(collections, received, strict=True):
+        for collection, messages, present in zip(collections, received, participants, strict=True):
             announced = collection.announcement
             counted = tally(messages, self.domain_size)
-            blanket = announced.n_users * announced.blanket_per_user / self.domain_size
-            estimate += collection.weight * (counted.counts - blanket) / self._weight(collection, level_estimates)
+            blanket = present * announced.blanket_per_user / self.domain_size
+            weight = self._weight(collection, level_estimates) * (present / announced.n_users)
+            estimate += collection.weight * (counted.counts - blanket) / weight
             tallies.append(counted)
         return ItemEstimates(estimate, tuple(tallies))
 

@@ -39,7 +39,10 @@ class SimulatedClients:
 
     def of_levels(self, levels: Iterable[int]) -> SimulatedClients:
         """The clients of some levels (where levels are collected apart, each client knows which collection is its)."""
-        chosen = np.isin(self.levels, tuple(levels))
+        return self.where(np.isin(self.levels, tuple(levels)))
+
+    def where(self, chosen: NDArray[np.bool_]) -> SimulatedClients:
+        """The clients at which `chosen`, shape (n_clients,), is true."""
         return self if chosen.all() else SimulatedClients(self.items[chosen], self.levels[chosen])
 
     def send_levels(self, announcement: Announcement, rng: np.random.Generator) -> Outbox:
