@@ -1,12 +1,17 @@
 """What a reader of a figure would complain about: texts that are cut or lie on each other, axes without numbers."""
 
+import contextlib
 import itertools
+import math
 
+import numpy as np
 from matplotlib.offsetbox import AnchoredOffsetbox
 from matplotlib.text import Text
 
 #: Overlaps in pixels below which nobody sees anything.
 SLACK = 1.0
+#: Shares of an axis: by how little a point may lie outside, and how much of a logarithmic one is drawn upon.
+SLIGHT, LEAST_FILLED = 1e-6, 0.4
 
 
 def complaints(figure):
@@ -25,7 +30,8 @@ def complaints(figure):
         for text in figure.findobj(lambda artist: isinstance(artist, Text) and artist not in ghosts)
         if text.get_visible() and text.get_text().strip() and not _watermark(text)
     }
-    return [*_cut(figure, shown), *_overlapping(shown), *_beneath_legends(figure, shown), *_axes(figure)]
+    layout = [*_cut(figure, shown), *_overlapping(shown), *_beneath_legends(figure, shown)]
+    return [*layout, *_axes(figure), *_wrong_numbers(figure), *_misplaced(figure)]
 
 
 def _watermark(text):
@@ -100,6 +106,32 @@ def _axes(figure):
             numbers = [tick for tick in _ticks(axis) if tick.label1.get_text() and tick.label1.get_visible()]
             if axis.get_scale() == "log" and len(numbers) < 2 and _numbered(figure, axes, name):
                 yield f"{len(numbers)} numbers on the {name} axis of {axes.get_title()!r}"
+
+
+def _wrong_numbers(figure):
+    """Ticks whose label is another number than their place."""
+    for axis in (axis for axes in visible(figure) for axis in (axes.xaxis, axes.yaxis)):
+        for tick in _ticks(axis):
+            text = tick.label1.get_text().replace("\N{MINUS SIGN}", "-").replace(",", "").removesuffix(" %")
+            with contextlib.suppress(ValueError):
+                if not math.isclose(float(text), tick.get_loc(), rel_tol=6e-3, abs_tol=1e-12):
+                    yield f"{tick.label1.get_text()!r} stands at {tick.get_loc():g}"
+
+
+def _misplaced(figure):
+    """Panels that hide a part of what they draw, or are mostly empty around it."""
+    for axes in visible(figure):
+        lines = [line for line in axes.lines if line.get_transform() == axes.transData and len(line.get_xdata())]
+        drawn = [
+            axes.transAxes.inverted().transform(line.get_transform().transform(line.get_xydata())) for line in lines
+        ]
+        places = np.concatenate([*drawn, np.empty((0, 2))])
+        places = places[np.isfinite(places).all(axis=1)]
+        if places.size and not (places.min() >= -SLIGHT and places.max() <= 1 + SLIGHT):
+            yield f"outside the limits of {axes.get_title()!r}: {places.min():.2f} to {places.max():.2f}"
+        for name, column in zip("xy", places.T, strict=True):
+            if column.size and getattr(axes, f"get_{name}scale")() == "log" and 0 < np.ptp(column) < LEAST_FILLED:
+                yield f"what is drawn fills {np.ptp(column):.2f} of the {name} axis of {axes.get_title()!r}"
 
 
 def _numbered(figure, axes, name):
