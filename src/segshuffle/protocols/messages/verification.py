@@ -18,7 +18,6 @@ from segshuffle.accounting.collections.poisson_pair import BLANKET_MEAN_RANGE, C
 from segshuffle.accounting.collections.poisson_product import delta_interval, log_delta_bound
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError
 from segshuffle.accounting.numerics.ranges import check_guarantee
-from segshuffle.digits import rounded_up
 from segshuffle.errors import ParameterError, RefusedError
 from segshuffle.protocols.assumptions import PLAIN, Assumptions
 from segshuffle.protocols.base import Problem
@@ -114,14 +113,19 @@ def check_announcement(announcement: Announcement, demand: Demand, level: int) -
         )
     if delta > demand.delta:
         epsilon = _epsilon(announcement, demand, level)
-        found = f"epsilon = {epsilon:.4g}" if math.isfinite(epsilon) else "no certified epsilon"
+        found = f"epsilon = {_shown(epsilon)}" if math.isfinite(epsilon) else "no certified epsilon"
         raise RefusedError(
             f"The announcement is refused: with the {demand.problem(announcement).honest_users} honest users that are "
-            f"believed in, it gives level {level} delta = {rounded_up(delta):.4g} at epsilon = {demand.epsilon:g}, or "
+            f"believed in, it gives level {level} delta = {_shown(delta)} at epsilon = {demand.epsilon:g}, or "
             f"{found} at delta = {demand.delta:g}; asked for are epsilon = {demand.epsilon:g} and delta = "
             f"{demand.delta:g}. Nothing is sent."
         )
     return delta
+
+
+def _shown(value: float) -> str:
+    """Four digits, never below the value."""
+    return f"{value * 1.0005:.4g}"
 
 
 @functools.lru_cache(maxsize=4096)
@@ -176,7 +180,7 @@ def _epsilon(announcement: Announcement, demand: Demand, level: int) -> float:
     pair = _pair(problem.honest_mean(announcement.blanket_per_user), _copies(announcement, demand, level))
     if pair is None:
         return math.inf
-    found = capped_epsilon(
+    return capped_epsilon(
         lambda delta: epsilon_upper(pair, pairs=problem.pairs, delta=delta),
         delta=demand.delta,
         blanket_per_user=announcement.blanket_per_user,
@@ -184,7 +188,6 @@ def _epsilon(announcement: Announcement, demand: Demand, level: int) -> float:
         honest_users=problem.honest_users,
         rounds=problem.assumptions.rounds,
     )
-    return rounded_up(found)
 
 
 def _copies(announcement: Announcement, demand: Demand, level: int) -> float:
