@@ -1,0 +1,108 @@
+"""Loss distributions of collections for dp_accounting, where they can be composed with anything else.
+
+The outcomes of a counter are split onto the lattice of dp_accounting as for our own bounds (docs/proof.md, "Numbers"):
+what is handed over dominates the collection, so every delta computed from it is an upper bound, up to the round-off of
+dp_accounting itself, about 1e-15.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from segshuffle.accounting.collections.blankets.atoms import Atoms
+from segshuffle.accounting.collections.blankets.base import CounterPair
+from segshuffle.accounting.collections.composition import Collected
+from segshuffle.accounting.collections.poisson_pair import check_pairs
+from segshuffle.accounting.numerics.loss_distribution import LossTable
+from segshuffle.arrays import FloatArray, IntArray
+from segshuffle.errors import ParameterError
+from segshuffle.extras import require
+
+if TYPE_CHECKING:
+    from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
+
+#: What is given away of every tail; dp_accounting works with 1e-15 as well.
+_LOG_TAIL = -math.log(1e-16)
+
+
+def privacy_loss_distribution(collections: Sequence[Collected], *, interval: float = 1e-4) -> PrivacyLossDistribution:
+    """Loss distribution of collections of the same users, pessimistic, as dp_accounting's own.
+
+    Parameters
+    ----------
+    collections : sequence of (CounterPair, int)
+        What one user is exchanged in, and the number of pairs t >= 1, for every collection; none reveal nothing.
+    interval : float, default 1e-4
+        dp_accounting's value_discretization_interval, in [1e-7, 1]: that of what it is composed with.
+
+    Returns
+    -------
+    PrivacyLossDistribution
+        Its deltas are upper bounds (kind: upper), down to about 1e-13.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is outside its range, or the interval is too small for the losses that there are.
+    MissingExtraError
+        If dp_accounting is not installed.
+    """
+    if not 1e-7 <= interval <= 1.0:
+        raise ParameterError("interval", interval, "in [1e-7, 1]")
+    require("pld", "A loss distribution for dp_accounting")
+    from dp_accounting.pld import privacy_loss_distribution as pld
+
+    result = pld.identity(value_discretization_interval=interval)
+    for pair, pairs in collections:
+        check_pairs(pairs)
+        for losses, infinite in counter_losses(pair, interval):
+            one = pld.PrivacyLossDistribution.create_from_rounded_probability(losses, infinite, interval)
+            result = result.compose(one.self_compose(pairs))
+    return result
+
+
+def counter_losses(pair: CounterPair, interval: float) -> list[tuple[Mapping[int, float], float]]:
+    """Probabilities of the losses of both counters of a pair, on the lattice, and that of a loss of +inf.
+
+    Returns
+    -------
+    list of (mapping, float)
+        Lattice index -> probability, which is never below the true one by more than the infinite loss makes up for.
+        First the counter of the item that the user holds, then that of the item exchanged for it.
+    """
+    table = _on_lattice(pair, interval)
+    index, mass = _ends(table)
+    # a wrong ratio moves the loss: what that can add to any delta goes to +inf
+    given_away = table.truncated + 4 * table.ratio_error
+    grown = 1 + table.mass_error
+    held = mass * np.exp(index * table.step) * grown
+    return [
+        (dict(zip(index.tolist(), held.tolist(), strict=True)), given_away),
+        (dict(zip((-index).tolist(), (mass * grown).tolist(), strict=True)), given_away + table.zero_mass * grown),
+    ]
+
+
+def _on_lattice(pair: CounterPair, interval: float) -> LossTable:
+    """Loss table on the lattice of `interval`; a finer one is split again."""
+    table = pair.loss_table(interval, _LOG_TAIL)
+    if table.step < interval:
+        index, mass = _ends(table)
+        errors = (table.zero_mass, table.truncated, table.mass_error, table.ratio_error)
+        ratio = np.asarray(index * table.step, dtype=float)
+        table = Atoms(ratio, np.log(mass), *errors).table(interval)
+    if table.step != interval:
+        raise ParameterError("interval", interval, f"at least {table.step:.3g}, for the losses that this plan has")
+    return table
+
+
+def _ends(table: LossTable) -> tuple[IntArray, FloatArray]:
+    """Lattice indices, and B's mass there, when every cell is split between its two ends with its mean ratio."""
+    share = table.excess / math.expm1(table.step)
+    mass = np.append(table.mass * (1 - share), 0.0)
+    mass[1:] += table.mass * share
+    kept = mass > 0
+    return (table.first + np.arange(mass.size, dtype=np.int64))[kept], mass[kept]

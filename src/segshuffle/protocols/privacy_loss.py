@@ -1,0 +1,51 @@
+"""A plan's loss distribution, to be composed with other mechanisms by dp_accounting."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from segshuffle.accounting.collections import privacy_loss
+from segshuffle.accounting.collections.poisson_pair import ItemPair
+from segshuffle.errors import ParameterError
+from segshuffle.protocols.base import Plan
+
+if TYPE_CHECKING:
+    from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
+
+#: What the loss of a plan depends on; a plan with anything more is of another kind.
+_KNOWN = {"copies", "certificate"}
+
+
+def privacy_loss_distribution(plan: Plan, *, level: float, interval: float = 1e-4) -> PrivacyLossDistribution:
+    """Loss distribution of a plan's collection (of all its rounds) for a user of one level; pessimistic.
+
+    Parameters
+    ----------
+    plan : Plan
+        Of `PoissonSegmented`.
+    level : float
+        One of the plan's levels.
+    interval : float, default 1e-4
+        dp_accounting's value_discretization_interval, in [1e-7, 1].
+
+    Returns
+    -------
+    PrivacyLossDistribution
+        dp_accounting's; kind: upper.
+
+    Raises
+    ------
+    ParameterError
+        If the plan is of another protocol or has no such level, or the interval does not serve.
+    MissingExtraError
+        If dp_accounting is not installed.
+    """
+    problem = plan.problem
+    if not plan.method.startswith("poisson") or set(plan.parameters) != _KNOWN:
+        raise ParameterError("plan", plan.method, "a plan of the Poisson blanket, without a cap")
+    if level not in problem.levels:
+        raise ParameterError("level", level, f"one of the plan's, {', '.join(f'{each:g}' for each in problem.levels)}")
+    copies = plan.parameters["copies"][problem.levels.index(level)]
+    pair = ItemPair(problem.honest_mean(plan.blanket_per_user), copies)
+    collections = [(pair, problem.pairs)] if problem.pairs else []
+    return privacy_loss.privacy_loss_distribution(collections, interval=interval)
