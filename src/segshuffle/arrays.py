@@ -7,3 +7,8 @@ from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+
+#: Fills the rows of users who hold fewer items than set_size.
+NO_ITEM = -1
+#: Most items of a domain: a server keeps a counter per item.
+LARGEST_DOMAIN = 10_000_000

@@ -12,11 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles.changes import counters_of_user, grid_divergence
 
+from segshuffle.arrays import NO_ITEM
 from segshuffle.errors import DataError, InfeasibleError, ParameterError
 from segshuffle.pipeline.design import level_counts
 from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
-from segshuffle.protocols.base import NO_ITEM, Plan, Problem, Sample
+from segshuffle.protocols.base import Plan, Problem, Sample
 from segshuffle.protocols.messages import run_protocol
 from segshuffle.protocols.padding import compare_set_sizes, error_of_sets, holders_by_size, sent_frequencies
 from segshuffle.protocols.poisson import PoissonSegmented, attained

@@ -1,123 +1,209 @@
-"""Your own data: one user per line, the same number of items on every line."""
+"""Who holds what: users with any number of items each, the items' names, and possibly the users' levels."""
 
 from __future__ import annotations
 
-import itertools
-import re
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
-from segshuffle.datasets.population import MAX_DOMAIN_SIZE, Population, checked_integer
-from segshuffle.errors import DataError
-from segshuffle.files import read_bounded
+from segshuffle.arrays import LARGEST_DOMAIN, NO_ITEM, FloatArray, IntArray
+from segshuffle.datasets.population import checked_integer
+from segshuffle.errors import DataError, ParameterError
 
-_MAX_FILE_BYTES = 2**31
-_SEPARATORS = re.compile(r"[ \t]*,[ \t]*|[ \t]+")
-# Bounded: int() refuses thousands of digits with an error of its own, and accepts "1_0" and other scripts' digits.
-_INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
+# Entries that are sorted or drawn at a time: bounds the memory of a pass over all of them.
+_PART = 2**22
 
 
-def read_transactions(
-    path_or_lines: Path | str | Iterable[str], *, domain_size: int | None = None, label: str | None = None
-) -> Population:
-    """Read a population from a text file.
-
-    Each line is a user: s distinct items, integers in 0..d-1, in any order, separated by spaces, tabs or commas. Lines
-    that begin with ``#`` are comments; blank lines are allowed at the end only.
+@dataclass(frozen=True, eq=False)
+class Transactions:
+    """Users who hold sets of items of any size; immutable.
 
     Parameters
     ----------
-    path_or_lines : pathlib.Path, str or iterable of str
-        The file (a str is a path, too), or its lines.
-    domain_size : int, optional
-        Number d of possible items, 1..32767. By default the largest item plus one, which is for trying things out:
-        parameters of privacy may depend on public quantities only, and the largest item held is not public.
-    label : str, optional
-        Name for figures and tables; by default the file's name without its folder and ending.
-
-    Returns
-    -------
-    Population
-        With source "real"; users in the order of the lines.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read or a line is malformed; names the file, the line, the value and what is allowed.
-    ParameterError
-        If `domain_size` or `label` is not allowed.
+    offsets : ndarray of int64, shape (n_users + 1,)
+        User i holds ``codes[offsets[i]:offsets[i + 1]]``.
+    codes : ndarray of int32, shape (n_entries,)
+        Items, as integers in [0, domain_size), strictly increasing within a user.
+    domain_size : int
+        Number d of items, 1..10,000,000.
+    names : sequence of str, optional
+        Name of every item; None: the items are the integers themselves.
+    levels : ndarray of int16, shape (n_users,), optional
+        Number of each user's level, in the order of the levels on offer.
+    label : str
+        Name of the data in figures and tables.
+    notes : tuple of str
+        Sentences on what was counted once, kept or left out when the data were read.
     """
-    if domain_size is not None:
-        domain_size = checked_integer("domain_size", domain_size, 1, MAX_DOMAIN_SIZE)
-    if isinstance(path_or_lines, (str, Path)):
-        path = Path(path_or_lines)
-        name, default_label = str(path), path.stem or "transactions"
-        lines: Iterable[str] = _lines_of(path)
-    else:
-        name, default_label, lines = "<lines>", "transactions", path_or_lines
-    users = list(_users(lines, name, MAX_DOMAIN_SIZE if domain_size is None else domain_size))
-    if not users:
-        raise DataError(f"{name}: holds no user; expected is one line per user, such as '3 17 42'.")
-    items = np.array(users, dtype=np.int16)
-    found = int(items.max()) + 1 if domain_size is None else domain_size
-    return Population(items=items, domain_size=found, label=default_label if label is None else label, source="real")
+
+    offsets: IntArray
+    codes: NDArray[np.int32]
+    domain_size: int
+    names: Sequence[str] | None = None
+    levels: NDArray[np.int16] | None = None
+    label: str = "transactions"
+    notes: tuple[str, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        checked_integer("domain_size", self.domain_size, 1, LARGEST_DOMAIN)
+        if self.names is not None and len(self.names) != self.domain_size:
+            raise ParameterError("names", f"{len(self.names)} names", f"domain_size = {self.domain_size} names")
+        for part in (self.offsets, self.codes, self.levels):
+            if part is not None:
+                part.setflags(write=False)
+
+    @property
+    def n_users(self) -> int:
+        """Number n of users."""
+        return int(self.offsets.size) - 1
+
+    @property
+    def sizes(self) -> IntArray:
+        """Number of items that each user holds, shape (n_users,)."""
+        return np.diff(self.offsets)
+
+    @property
+    def largest_set(self) -> int:
+        """Number of items of the user who holds most."""
+        return int(self.sizes.max(initial=0))
+
+    @property
+    def item_counts(self) -> IntArray:
+        """Users who hold each item, shape (domain_size,)."""
+        counts = np.zeros(self.domain_size, dtype=np.int64)
+        for start in range(0, self.codes.size, _PART):
+            counts += np.bincount(self.codes[start : start + _PART], minlength=self.domain_size)
+        return counts
+
+    @property
+    def frequencies(self) -> FloatArray:
+        """Share of the users that hold each item, shape (domain_size,)."""
+        return self.item_counts / self.n_users
+
+    def name(self, code: int) -> str:
+        """Name of an item."""
+        return str(code) if self.names is None else self.names[code]
+
+    def parts(self) -> Iterator[tuple[slice, slice]]:
+        """Users, and their entries, in parts of bounded size; every user's entries are in one part."""
+        first = 0
+        while first < self.n_users:
+            enough = int(np.searchsorted(self.offsets, self.offsets[first] + _PART, side="right")) - 1
+            last = min(max(enough, first + 1), self.n_users)
+            yield slice(first, last), slice(int(self.offsets[first]), int(self.offsets[last]))
+            first = last
+
+    def level_item_counts(self, levels: NDArray[np.integer], n_levels: int) -> IntArray:
+        """Users of each level that hold each item, shape (n_levels, domain_size).
+
+        Parameters
+        ----------
+        levels : ndarray of int, shape (n_users,)
+            Number of each user's level.
+        n_levels : int
+            Number K of levels.
+        """
+        counts = np.zeros(n_levels * self.domain_size, dtype=np.int64)
+        for users, entries in self.parts():
+            of_entry = np.repeat(levels[users].astype(np.int64), np.diff(self.offsets[users.start : users.stop + 1]))
+            counts += np.bincount(of_entry * self.domain_size + self.codes[entries], minlength=counts.size)
+        return counts.reshape(n_levels, self.domain_size)
+
+    def cut(self, set_size: int, rng: np.random.Generator) -> Transactions:
+        """The same users, with a uniformly random `set_size` of their items where they hold more.
+
+        Parameters
+        ----------
+        set_size : int
+            Largest number s of items that anybody keeps, at least 1.
+        rng : numpy.random.Generator
+            Chooses which.
+        """
+        set_size = checked_integer("set_size", set_size, 1, LARGEST_DOMAIN)
+        sizes = self.sizes
+        if sizes.size == 0 or sizes.max() <= set_size:
+            return self
+        offsets = np.concatenate([[0], np.cumsum(np.minimum(sizes, set_size))])
+        codes = np.empty(int(offsets[-1]), dtype=np.int32)
+        for users, entries in self.parts():
+            kept = slice(int(offsets[users.start]), int(offsets[users.stop]))
+            codes[kept] = self.codes[entries][_kept(sizes[users], set_size, rng)]
+        return replace(self, offsets=offsets, codes=codes)
+
+    def take(self, users: NDArray[np.integer]) -> Transactions:
+        """Some of the users, in the order given."""
+        sizes = self.sizes[users]
+        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        places = np.arange(offsets[-1]) + np.repeat(self.offsets[users] - offsets[:-1], sizes)
+        levels = None if self.levels is None else self.levels[users]
+        return replace(self, offsets=offsets, codes=self.codes[places], levels=levels)
+
+    def rows(self, set_size: int | None = None) -> NDArray[np.int32]:
+        """One row per user, filled up with `NO_ITEM`, shape (n_users, set_size).
+
+        Parameters
+        ----------
+        set_size : int, optional
+            Width, at least the size of every set; by default the largest.
+
+        Raises
+        ------
+        ParameterError
+            If a user holds more.
+        """
+        width = max(self.largest_set, 1) if set_size is None else set_size
+        if self.largest_set > width:
+            raise ParameterError("set_size", set_size, f"at least {self.largest_set}, which a user holds; cut the sets")
+        rows = np.full((self.n_users, width), NO_ITEM, dtype=np.int32)
+        for users, entries in self.parts():
+            rows[users][np.arange(width) < self.sizes[users][:, None]] = self.codes[entries]
+        return rows
+
+    @classmethod
+    def from_sets(
+        cls, sets: Iterable[Iterable[object]], items: Sequence[str] | None = None, *, label: str = "transactions"
+    ) -> Transactions:
+        """Users as Python sets or lists of items.
+
+        Parameters
+        ----------
+        sets : iterable of iterables
+            The items of each user, which are taken by their text.
+        items : sequence of str, optional
+            All items that there are. By default those that are held, in alphabetical order: whoever plans with their
+            number uses the data, and the guarantee does not cover that.
+        label : str
+            Name of the data.
+
+        Raises
+        ------
+        DataError
+            If a user holds an item twice or one that is not in `items`, or nobody holds anything.
+        """
+        held = [sorted(map(str, user)) for user in sets]
+        names = sorted({item for user in held for item in user}) if items is None else list(items)
+        if not held or not names:
+            raise DataError("there is no user who holds an item.")
+        codes = {name: code for code, name in enumerate(names)}
+        for number, user in enumerate(held):
+            for before, item in zip(["", *user], user, strict=False):
+                if item == before:
+                    raise DataError(f"user {number} (from 0) holds item {item!r} twice; give every item once.")
+                if item not in codes:
+                    raise DataError(f"user {number} (from 0) holds {item!r}, which is not in the list of items.")
+        sizes = [len(user) for user in held]
+        flat = np.array([code for user in held for code in sorted(codes[item] for item in user)], dtype=np.int32)
+        return cls(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), flat, len(names), names, label=label)
 
 
-def _lines_of(path: Path) -> list[str]:
-    """Return the lines of a text file; only LF and CRLF end a line."""
-    content = read_bounded(path, limit=_MAX_FILE_BYTES)
-    try:
-        return content.decode("utf-8-sig").split("\n")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise DataError(
-            f"{path}, line {line}: byte 0x{content[error.start]:02x} is not text; expected is a text file with one "
-            "line of integers per user (a compressed file must be unpacked first)."
-        ) from error
-
-
-def _users(lines: Iterable[str], name: str, domain_size: int) -> Iterator[list[int]]:
-    """Yield the sorted items of each user; refuse a line that is malformed or of another length than the first."""
-    set_size, first, blank = 0, 0, 0
-    for number, line in enumerate(lines, start=1):
-        text = line.strip(" \t\r\n")
-        if text.startswith("#"):
-            continue
-        if not text:
-            blank = blank or number
-            continue
-        if blank:
-            raise DataError(f"{name}, line {blank}: blank, but more users follow; a user cannot hold nothing.")
-        items = _items_of(text, f"{name}, line {number}", domain_size)
-        if not first:
-            set_size, first = len(items), number
-        if len(items) != set_size:
-            raise DataError(
-                f"{name}, line {number}: {len(items)} items, but line {first} has {set_size}; every user must hold the "
-                "same number of items (cut or pad the sets first)."
-            )
-        yield items
-
-
-def _items_of(text: str, where: str, domain_size: int) -> list[int]:
-    """Parse one line into sorted distinct items."""
-    items = [_item(token, where, domain_size) for token in _SEPARATORS.split(text)]
-    items.sort()
-    for item, following in itertools.pairwise(items):
-        if item == following:
-            raise DataError(f"{where}: item {item} is there twice; the items of a user must be distinct.")
-    return items
-
-
-def _item(token: str, where: str, domain_size: int) -> int:
-    """Parse one item."""
-    item = int(token) if _INTEGER.fullmatch(token) else -1
-    if not 0 <= item < domain_size:
-        shown = token if len(token) <= 40 else token[:37] + "..."
-        raise DataError(
-            f"{where}: {shown!r} is not an item; allowed are the integers 0..{domain_size - 1}, separated by spaces or "
-            "commas."
-        )
-    return item
+def _kept(sizes: IntArray, set_size: int, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Which entries of some users stay: a uniformly random set_size of each."""
+    user = np.repeat(np.arange(sizes.size), sizes)
+    # 32 bits of the key are random; the place breaks ties, without bias beyond 2^-32
+    order = np.lexsort((rng.random(user.size), user))
+    rank = np.arange(user.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    kept = np.empty(user.size, dtype=bool)
+    kept[order] = rank < set_size
+    return kept

@@ -15,15 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segshuffle.accounting.numerics.ranges import blanket_slots, check_guarantee, check_sizes
-from segshuffle.arrays import FloatArray, IntArray
+from segshuffle.arrays import LARGEST_DOMAIN, NO_ITEM, FloatArray, IntArray
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.assumptions import PLAIN, Assumptions
 from segshuffle.protocols.cautions import cautions
-
-#: A server keeps a counter per item.
-LARGEST_DOMAIN = 10_000_000
-#: Fills the rows of users who hold fewer items than set_size.
-NO_ITEM = -1
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from segshuffle.arrays import NO_ITEM
 from segshuffle.errors import DataError
 from segshuffle.protocols.assumptions import SetKind
-from segshuffle.protocols.base import NO_ITEM
 
 Integers = NDArray[np.integer[Any]]
 _ROWS = 2**18

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segshuffle.protocols.base import NO_ITEM
+from segshuffle.arrays import NO_ITEM
 from segshuffle.protocols.messages.announcement import Announcement
 from segshuffle.protocols.messages.shuffler import Outbox, Words
 
