@@ -2,17 +2,30 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from segshuffle.cli.both_rounds import simulate_file
+from segshuffle.cli.both_rounds import read_levels, simulate_users
+from segshuffle.datasets.files.reading import read_transactions
+from segshuffle.datasets.transactions import Transactions
 from segshuffle.errors import DataError, ParameterError
+from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.messages import LevelPrivacy
 
 N, D, S = 300, 10, 2
 COUNTS = ((0.5, 100), (2.0, 200))
-FAST = {"domain_size": D, "delta": 1e-3, "level_counts": COUNTS, "seed": 1}
+FAST = {"delta": 1e-3, "level_counts": COUNTS, "seed": 1}
+
+
+def simulate_file(path, domain_size=D, levels_path=None, **options):
+    """Read and simulate."""
+    users = read_transactions(path, domain_size=domain_size)
+    if levels_path is not None:
+        offered = tuple(level for level, _ in options["level_counts"])
+        users = replace(users, levels=read_levels(levels_path, offered, users.n_users))
+    return simulate_users(users, **options)
 
 
 @pytest.fixture(scope="module")
@@ -155,8 +168,8 @@ def test_chunks_change_nothing_but_the_random_numbers(users):
         ({"chunk_users": 5}, ParameterError, "with messages"),
         ({"messages": True, "chunk_users": 0}, ParameterError, "chunk_users"),
         ({"delta": 0.0}, ParameterError, "delta"),
-        ({"domain_size": 5}, DataError, r"line \d+: '\d+' is not an item; allowed are the integers 0..4"),
-        ({"level_counts": ((0.5, 100), (2.0, 199))}, DataError, "299 users, but the file has 300"),
+        ({"domain_size": 5}, DataError, r"line \d+: the item '\d+' is not allowed; allowed are the integers 0..4"),
+        ({"level_counts": ((0.5, 100), (2.0, 199))}, DataError, "299 users, but users has 300"),
         ({"level_counts": ((0.5, -1), (2.0, 301))}, ParameterError, "users >= 0"),
         ({"level_counts": ((2.0, 100), (0.5, 200))}, ParameterError, "strictly increasing"),
         ({"level_counts": ((-0.5, 100), (2.0, 200))}, ParameterError, "-0.5"),
@@ -181,7 +194,7 @@ def test_options_that_are_refused(users, change, error, says):
         ("0.5\nnan\n", "line 2: 'nan' is not a level"),
         ("0.5\n" + "9" * 500 + "\n", r"line 2: '9+\.\.\.' is not a level"),
         ("", "0 levels for 300 users"),
-        ("0.5\n" * 101 + "2\n" * 199, "its users by level are 0.5:101,2:199, not those of level_counts"),
+        ("0.5\n" * 101 + "2\n" * 199, "the users by level are 0.5:101,2:199, not those of level_counts"),
         (b"0.5\n\xff\n", "byte 4 is not text"),
         (None, "cannot be read"),
     ],
@@ -195,10 +208,61 @@ def test_level_files_that_are_refused(users, tmp_path, text, says):
         simulate_file(users, **FAST, levels_path=path)
 
 
-def test_a_file_of_users_that_is_refused(tmp_path):
-    path = tmp_path / "users.txt"
-    path.write_text("1 2\n3\n")
-    with pytest.raises(DataError, match="line 2: 1 items, but line 1 has 2"):
-        simulate_file(path, **FAST)
-    with pytest.raises(DataError, match="cannot be read"):
-        simulate_file(tmp_path / "nobody.txt", **FAST)
+def ragged(n=400, seed=3):
+    rng = np.random.default_rng(seed)
+    return Transactions.from_sets([rng.choice(8, size=rng.integers(0, 6), replace=False) for _ in range(n)])
+
+
+def test_users_of_any_size_are_simulated_and_cutting_is_told_apart():
+    """Squared error against the data, over its exact expectation: mean 1. What cutting does to it is known exactly."""
+    users, runs = ragged(), []
+    for seed in range(12):
+        for messages in (False, True):
+            run = simulate_users(
+                users,
+                set_size=2,
+                delta=1e-3,
+                level_counts=((2.0, 400),),
+                assumptions=Assumptions(sets="at-most"),
+                seed=seed,
+                messages=messages,
+            )
+            runs.append(run)
+            assert run["cut"]["users"] == (users.sizes > 2).sum()
+            assert run["frequencies"] == users.frequencies.tolist()
+            lost = np.array(run["frequencies"]) - run["frequencies_sent"]
+            assert lost.min() >= 0
+            assert run["cut"]["squared_error"] == pytest.approx(lost @ lost, rel=1e-12)
+            assert run["cut"]["share_of_entries"] == pytest.approx(
+                1 - np.minimum(users.sizes, 2).sum() / users.codes.size
+            )
+    # mostly the bias of cutting, and of the rest a sum of 8 squares
+    ratio = np.mean([run["squared_error"] / run["expected_error"] for run in runs])
+    assert abs(ratio - 1) < 5 * math.sqrt(2 / 8 / len(runs))
+    apart = [np.subtract(run["estimate"], run["frequencies_sent"]) / run["standard_error"] for run in runs]
+    # 192 squares of standard normal variables: chi-squared, false alarm below 1e-6
+    assert 115 < np.square(apart).sum() < 295
+
+
+def test_without_a_size_nothing_is_cut():
+    users = ragged()
+    run = simulate_users(users, delta=1e-3, level_counts=((2.0, 400),), assumptions=Assumptions(sets="at-most"), seed=1)
+    assert run["set_size"] == users.sizes.max()
+    assert run["cut"] == {"users": 0, "share_of_entries": 0.0, "squared_error": 0.0}
+    assert run["frequencies"] == run["frequencies_sent"]
+    with pytest.raises(DataError, match=r"users hold fewer than set_size = 5 items.*at-most"):
+        simulate_users(users, delta=1e-3, level_counts=((2.0, 400),), seed=1)
+
+
+def test_more_items_than_a_small_integer_counts():
+    users = Transactions(np.arange(301), np.arange(300, dtype=np.int32) * 300, 100_000)
+    run = simulate_users(users, delta=1e-3, level_counts=((4.0, 300),), assumptions=Assumptions(sets="at-most"), seed=0)
+    assert run["domain_size"] == len(run["estimate"]) == 100_000
+    assert run["items"][-1] == "99999"
+
+
+def test_errors_of_items_add_up_to_the_error_of_all(users):
+    """Beside the imbalance of levels, the sum of the variances is the expected squared error."""
+    for accountant in ("proven", "published"):
+        run = simulate_file(users, **FAST | {"level_counts": ((1.0, 300),)}, accountant=accountant)
+        assert np.square(run["standard_error"]).sum() == pytest.approx(run["expected_error"], rel=1e-9)

@@ -1,91 +1,72 @@
-"""A user's own data: what is read, and what is refused with which words."""
+"""Users with sets of any size: counts, cuts and rows, against loops."""
 
-import contextlib
-from pathlib import Path
-
+import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from segshuffle.datasets.population import Population
-from segshuffle.datasets.transactions import read_transactions
+from segshuffle.arrays import NO_ITEM
+from segshuffle.datasets import transactions
+from segshuffle.datasets.transactions import Transactions
 from segshuffle.errors import DataError, ParameterError
 
-
-def test_file_with_spaces_commas_tabs_and_comments(tmp_path):
-    path = tmp_path / "mine.csv"
-    path.write_bytes(b"\xef\xbb\xbf# my users\r\n3 1\r\n4,  2\r\n 0\t9 \r\n\r\n\r\n")
-    population = read_transactions(path)
-    assert population.items.tolist() == [[1, 3], [2, 4], [0, 9]]
-    assert (population.domain_size, population.label, population.source) == (10, "mine", "real")
-    assert read_transactions(str(path), domain_size=20, label="shop").label == "shop"
-    assert read_transactions(str(path), domain_size=20).domain_size == 20
+SETS = [["b", "a"], [], ["c"], ["a", "b", "c", "d"], ["d", "a"]]
 
 
-def test_lines():
-    population = read_transactions(["0 1\n", "1 2"], domain_size=3)
-    assert population.items.tolist() == [[0, 1], [1, 2]]
+@pytest.fixture(params=[1, 2**22], ids=["small parts", "one part"])
+def users(request, monkeypatch):
+    """The users, with as little as possible looked at at a time, and with all of it."""
+    monkeypatch.setattr(transactions, "_PART", request.param)
+    return Transactions.from_sets(SETS)
 
 
-@pytest.mark.parametrize(
-    ("lines", "message"),
-    [
-        (["0 1", "2 5"], r"line 2: '5' is not an item; allowed are the integers 0\.\.4"),
-        (["0 -1"], "line 1: '-1' is not an item"),
-        (["# c", "0 x"], "line 2: 'x' is not an item"),
-        (["0 1.0"], "'1.0' is not an item"),
-        (["0 1_0"], "'1_0' is not an item"),
-        (["0 ٣"], "'٣' is not an item"),
-        (["1,,2"], "'' is not an item"),
-        (["9" * 5000], "'9{37}...' is not an item"),
-        (["0 1", "2"], "line 2: 1 items, but line 1 has 2"),
-        (["0 1", "3 3"], "line 2: item 3 is there twice"),
-        (["0 1", "", "2 3"], "line 2: blank"),
-        ([], "holds no user"),
-        (["", "# nothing"], "holds no user"),
-    ],
-)
-def test_malformed_lines_are_refused(lines, message):
-    with pytest.raises(DataError, match=r"^<lines>") as caught:
-        read_transactions(lines, domain_size=5)
-    assert caught.match(message)
+def held(users):
+    return [[users.name(code) for code in row if code != NO_ITEM] for row in users.rows().tolist()]
 
 
-def test_item_beyond_the_largest_domain_is_refused_without_a_domain_size():
-    assert read_transactions(["32766"]).domain_size == 32767
-    with pytest.raises(DataError, match=r"'32767' is not an item; allowed are the integers 0\.\.32766"):
-        read_transactions(["32767"])
+def test_what_everybody_holds(users):
+    assert held(users) == [sorted(items) for items in SETS]
+    assert (users.n_users, users.domain_size, users.largest_set) == (5, 4, 4)
+    assert users.sizes.tolist() == [2, 0, 1, 4, 2]
+    assert users.item_counts.tolist() == [sum(name in items for items in SETS) for name in "abcd"]
+    assert users.frequencies.tolist() == [0.6, 0.4, 0.4, 0.4]
+    levels = np.array([0, 1, 1, 0, 1])
+    assert users.level_item_counts(levels, 3).tolist() == [[2, 2, 1, 1], [1, 0, 1, 1], [0, 0, 0, 0]]
 
 
-def test_file_that_is_not_text_is_refused(tmp_path):
-    path = tmp_path / "mine.txt"
-    path.write_bytes(b"1 2\n\x1f\x8b\x08")
-    with pytest.raises(DataError, match=r"mine\.txt, line 2: byte 0x8b is not text"):
-        read_transactions(path)
+def test_cutting_keeps_a_random_subset(users):
+    """Of four items one is kept: each with probability 1/4, in 4000 cuts within 5 standard deviations."""
+    rng = np.random.default_rng(5)
+    kept = np.zeros(4)
+    for _ in range(4000):
+        cut = users.cut(1, rng)
+        assert cut.sizes.tolist() == [1, 0, 1, 1, 1]
+        kept[cut.codes[cut.offsets[3]]] += 1
+    assert np.abs(kept - 1000).max() < 5 * np.sqrt(4000 * 3 / 16)
+    assert users.cut(4, rng) is users
+    assert [set(few) <= set(many) for few, many in zip(held(users.cut(2, rng)), SETS, strict=True)] == [True] * 5
+    with pytest.raises(ParameterError, match="set_size"):
+        users.cut(0, rng)
 
 
-def test_missing_file_and_folder_are_refused(tmp_path):
-    for path in (tmp_path / "none.txt", tmp_path):
-        with pytest.raises(DataError, match="cannot be read"):
-            read_transactions(path)
-    with pytest.raises(DataError, match="cannot be read"):
-        read_transactions("a\0b")
+def test_some_of_the_users(users):
+    some = users.take(np.array([3, 0, 0]))
+    assert held(some) == [list("abcd"), ["a", "b"], ["a", "b"]]
 
 
-@pytest.mark.parametrize("domain_size", [0, -1, 40_000, 1.5])
-def test_bad_domain_size_is_refused(domain_size):
-    with pytest.raises(ParameterError, match="domain_size = "):
-        read_transactions(["0"], domain_size=domain_size)
+def test_rows_have_a_width(users):
+    assert users.rows(5).shape == (5, 5)
+    with pytest.raises(ParameterError, match="at least 4"):
+        users.rows(3)
 
 
-@given(
-    st.one_of(
-        st.binary(max_size=60),
-        st.lists(st.sampled_from([b"0", b"12", b" ", b",", b"\n", b"\r\n", b"#", b"-", b"40000", b"\t"])).map(b"".join),
-    )
-)
-def test_arbitrary_files_raise_nothing_but_data_error(tmp_path_factory, content):
-    path: Path = tmp_path_factory.getbasetemp() / "fuzz.txt"
-    path.write_bytes(content)
-    with contextlib.suppress(DataError):
-        assert isinstance(read_transactions(path), Population)
+def test_what_is_refused():
+    with pytest.raises(DataError, match=r"user 0.*'a' twice"):
+        Transactions.from_sets([["a", "a"]])
+    with pytest.raises(DataError, match=r"user 1.*'x', which is not in the list"):
+        Transactions.from_sets([["a"], ["x"]], items=["a", "b"])
+    with pytest.raises(DataError, match="no user"):
+        Transactions.from_sets([[], []])
+    with pytest.raises(ParameterError, match="names"):
+        Transactions(np.array([0, 1]), np.array([0], dtype=np.int32), 2, names=["a"])
+    assert Transactions.from_sets([["b"]], items=["a", "b"]).codes.tolist() == [1]
+    with pytest.raises(ValueError, match="read-only"):
+        Transactions.from_sets([["b"]]).codes[0] = 1

@@ -13,16 +13,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from segshuffle.accounting.collections.levels import UserGuarantee
 from segshuffle.arrays import FloatArray, IntArray
-from segshuffle.datasets.population import Population
-from segshuffle.datasets.transactions import read_transactions
+from segshuffle.datasets.transactions import Transactions
 from segshuffle.errors import DataError, ParameterError
 from segshuffle.files import read_bounded
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.assumptions import PLAIN, Assumptions
-from segshuffle.protocols.base import Method, Plan, Problem, Sample
+from segshuffle.protocols.base import Method, Plan, Problem, Sample, blanket_variance
 from segshuffle.protocols.dependence import bias_given_levels, copies_of, error_given_levels
 from segshuffle.protocols.messages import (
     LevelEstimates,
@@ -32,6 +32,7 @@ from segshuffle.protocols.messages import (
     run_protocol,
 )
 from segshuffle.protocols.messages.budget import left_for_items, level_messages
+from segshuffle.protocols.messages.server import blanket_kind
 from segshuffle.protocols.poisson import PoissonSegmented
 from segshuffle.protocols.segmented import Segmented
 
@@ -39,13 +40,12 @@ ACCOUNTANTS = ("proven", "published")
 _MAX_LEVELS_BYTES = 2**30
 
 
-def simulate_file(
-    path: Path | str,
+def simulate_users(
+    users: Transactions,
     *,
-    domain_size: int,
+    set_size: int | None = None,
     delta: float,
     level_counts: Sequence[tuple[float, int]],
-    levels_path: Path | str | None = None,
     accountant: str = "proven",
     max_messages: float | None = None,
     copies_max: float = 1.0,
@@ -56,22 +56,20 @@ def simulate_file(
     seed: int,
     chunk_users: int | None = None,
 ) -> dict[str, Any]:
-    """Run the segmented protocol on the users of a file.
+    """Run the segmented protocol on users who hold what they hold.
 
     Parameters
     ----------
-    path : Path or str
-        One user per line, s distinct items in 0..domain_size - 1 (`datasets.read_transactions`).
-    domain_size : int
-        Number of items d, public.
+    users : Transactions
+        What every user holds; with levels, if they are known.
+    set_size : int, optional
+        Largest number s of items that a user sends, public: whoever holds more sends a random s of them. By default the
+        largest set of the data, which is not private.
     delta : float
         Failure probability of round 2, for all levels.
     level_counts : sequence of (float, int)
-        Pairs (epsilon E_k, users n_k), E_1 < ... < E_K, the n_k adding up to the file's users: what is on offer, and
-        how many chose it. Both are public.
-    levels_path : Path or str, optional
-        One epsilon per line, the level of the user on the same line of `path`; comments as there. By default the
-        levels are drawn at random.
+        Pairs (epsilon E_k, users n_k), E_1 < ... < E_K, the n_k adding up to the users: what is on offer, and how many
+        chose it. Levels that the data do not have are drawn at random.
     accountant : {"proven", "published"}
         "proven": Poisson blanket. "published": Algorithm 2 with the paper's accountant, not proven.
     max_messages, copies_max : float
@@ -83,7 +81,7 @@ def simulate_file(
     level_privacy : LevelPrivacy, optional
         (epsilon_p, delta_p) of round 1; by default the levels are shuffled, nothing more.
     assumptions : Assumptions
-        What round 2's guarantee relies on; users hold exactly s items.
+        What round 2's guarantee relies on. With sets of exactly s items nobody may hold fewer.
     seed : int
         Seed of everything random.
     chunk_users : int, optional
@@ -92,44 +90,56 @@ def simulate_file(
     Returns
     -------
     dict
-        JSON-ready. ``expected_error`` is the exact expectation of ``squared_error`` over round 2, given who has which
-        level and what round 1 released. ``bias`` is the exact bias of every item's estimate, given who has which level.
+        JSON-ready. ``frequencies`` are those of the data, ``frequencies_sent`` what is left of them after cutting to s.
+        ``squared_error`` is against the former, and ``expected_error`` its exact expectation over round 2, given who
+        has which level, what was cut, and what round 1 released. ``bias`` is the exact bias of every item's estimate
+        against what is sent, given who has which level; ``standard_error`` the standard deviation of every item's
+        estimate.
 
     Raises
     ------
     DataError
-        If a file is malformed, or the levels do not fit the users.
+        If the users hold fewer items than they must, or the levels do not fit the users.
     ParameterError
         If an option is outside its range, or does not go with the others.
     """
     method = _method(accountant, max_messages, copies_max, equal_copies)
-    if assumptions.sets != "exactly":
-        raise ParameterError("sets", assumptions.sets, "'exactly': a file has the same number of items on every line")
     if chunk_users is not None and not messages:
         raise ParameterError("chunk_users", chunk_users, "left out, or used with messages: counts are drawn at once")
     began = time.perf_counter()
-    population = read_transactions(path, domain_size=domain_size)
-    offered, chosen = _levels_of(population.n_users, level_counts, levels_path, seed)
+    offered, chosen = _levels_of(users, level_counts, seed)
+    set_size = max(users.largest_set, 1) if set_size is None else set_size
     true_counts = tuple(np.bincount(chosen, minlength=len(offered)).tolist())
     # checks every public parameter before anything is sent
-    Problem(population.domain_size, population.set_size, offered, true_counts, delta, assumptions)
-    method = _within_budget(method, population.n_users, len(offered), level_privacy)
-    read = time.perf_counter() - began
+    Problem(users.domain_size, set_size, offered, true_counts, delta, assumptions)
+    short = int((users.sizes < set_size).sum())
+    if assumptions.sets == "exactly" and short:
+        raise DataError(
+            f"{users.label}: {short} users hold fewer than set_size = {set_size} items. Let them, with sets = at-most: "
+            "nobody pads then."
+        )
+    cut = users.cut(set_size, stream(seed, "simulate file", "cut"))
+    method = _within_budget(method, users.n_users, len(offered), level_privacy)
     run = _by_message if messages else _by_count
     found = run(
-        _Input(population, chosen, offered, delta, level_privacy, assumptions),
+        _Input(cut, set_size, chosen, offered, delta, level_privacy, assumptions),
         method,
         stream(seed, "simulate file", "messages" if messages else "counts"),
         chunk_users,
     )
-    frequencies = population.item_counts / population.n_users
-    level_items = _level_items(population, chosen, len(offered))
+    frequencies, level_items = users.frequencies, cut.level_item_counts(chosen, len(offered))
     copies = copies_of(found.plan)
+    divisor = found.levels.weight(copies)
     bias = bias_given_levels(copies, level_items, np.array(true_counts))
+    sent = level_items.sum(axis=0) / users.n_users
+    expected = copies @ level_items / divisor
+    # against the data instead of what is left of them after cutting
+    beyond = float(((expected - frequencies) ** 2).sum() - ((expected - sent) ** 2).sum())
     return {
-        "users": population.n_users,
-        "set_size": population.set_size,
-        "domain_size": population.domain_size,
+        "users": users.n_users,
+        "set_size": set_size,
+        "domain_size": users.domain_size,
+        "sets": assumptions.sets,
         "simulated": "messages" if messages else "counts",
         "accountant": accountant,
         "kind": found.plan.kind,
@@ -141,26 +151,49 @@ def simulate_file(
         "blanket_per_user": found.plan.blanket_per_user,
         "blanket_levels": found.blanket_levels,
         "copies": copies.tolist(),
+        "items": [users.name(code) for code in range(users.domain_size)],
         "estimate": found.estimate.tolist(),
         "frequencies": frequencies.tolist(),
+        "frequencies_sent": sent.tolist(),
+        "standard_error": item_errors(found.plan, level_items, divisor).tolist(),
+        "cut": {
+            "users": int((users.sizes > set_size).sum()),
+            "share_of_entries": 1.0 - cut.codes.size / max(users.codes.size, 1),
+            "squared_error": float(((sent - frequencies) ** 2).sum()),
+        },
         "squared_error": float(((found.estimate - frequencies) ** 2).sum()),
-        "expected_error": float(error_given_levels(found.plan, level_items, found.levels.weight(copies))),
+        "expected_error": float(error_given_levels(found.plan, level_items, divisor)) + beyond,
         "bias": bias.tolist(),
         "largest_bias": float(np.abs(bias).max()),
         "level_messages": found.level_messages,
         "item_messages": found.item_messages,
-        "messages_per_user": (found.level_messages + found.item_messages) / population.n_users,
+        "messages_per_user": (found.level_messages + found.item_messages) / users.n_users,
         "bytes": found.n_bytes,
         "refused": found.refused,
         "warnings": list(found.plan.warnings),
+        "notes": list(users.notes),
         "guarantees": [guarantee.as_dict() for guarantee in found.guarantees],
-        "seconds": {"read": read, **found.seconds, "total": time.perf_counter() - began},
+        "seconds": {**found.seconds, "total": time.perf_counter() - began},
     }
 
 
+def item_errors(plan: Plan, level_items: IntArray, divisor: float) -> FloatArray:
+    """Standard deviation of every item's estimate, given who holds what at which level, shape (domain_size,).
+
+    The blanket's counter and the fraction of a copy that is sent or not; the counters of two items are independent
+    under the Poisson blanket, and nearly so under the binomial one.
+    """
+    problem, fraction = plan.problem, copies_of(plan) % 1.0
+    noise = problem.n_users * plan.blanket_per_user
+    if blanket_kind(plan) == "binomial":
+        noise = blanket_variance(problem.n_users, plan.blanket_per_user, problem.domain_size)
+    return np.asarray(np.sqrt(noise / problem.domain_size + (fraction * (1.0 - fraction)) @ level_items) / divisor)
+
+
 class _Input(NamedTuple):
-    population: Population
-    chosen: IntArray
+    users: Transactions
+    set_size: int
+    chosen: NDArray[np.int16]
     """Level number of each user."""
     levels: tuple[float, ...]
     delta: float
@@ -184,16 +217,16 @@ class _Found(NamedTuple):
 
 
 def _by_message(given: _Input, method: Method, rng: np.random.Generator, chunk_users: int | None) -> _Found:
-    population = given.population
     run = run_protocol(
-        population.items,
-        population.domain_size,
+        given.users.rows(given.set_size),
+        given.users.domain_size,
         given.chosen,
         given.levels,
         given.delta,
         planner=method.plan,
         level_privacy=given.privacy,
         assumptions=given.assumptions,
+        set_size=given.set_size,
         rng=rng,
         chunk_users=chunk_users,
     )
@@ -213,9 +246,9 @@ def _by_message(given: _Input, method: Method, rng: np.random.Generator, chunk_u
 
 def _by_count(given: _Input, method: Method, rng: np.random.Generator, _chunk_users: int | None) -> _Found:
     """Round 1, planning by the same server, and round 2, all counters drawn at once; honest users are not refused."""
-    population, began = given.population, time.perf_counter()
-    n_users, d = population.n_users, population.domain_size
-    server = Server(n_users, d, population.set_size, given.levels, given.delta, given.privacy, given.assumptions)
+    users, began = given.users, time.perf_counter()
+    n_users, d = users.n_users, users.domain_size
+    server = Server(n_users, d, given.set_size, given.levels, given.delta, given.privacy, given.assumptions)
     first = server.announce_levels()
     exact = np.bincount(given.chosen, minlength=len(given.levels))
     mean = n_users * first.blanket_per_user / len(given.levels)
@@ -224,7 +257,7 @@ def _by_count(given: _Input, method: Method, rng: np.random.Generator, _chunk_us
     plan = server.make_plan(method.plan, levels)
     server.collections(plan)  # refuses a plan that cannot be run, as with messages
     planned = time.perf_counter()
-    sample = Sample(population.items, d, _level_items(population, given.chosen, len(given.levels))[None])
+    sample = Sample(users.codes, d, users.level_item_counts(given.chosen, len(given.levels))[None], n_users)
     # `simulate` divides by the planned counts' weight: back to counters, which are whole numbers, then by N_hat
     blanket = n_users * plan.blanket_per_user / d
     scale = float(np.dot(plan.problem.level_counts, copies_of(plan)))
@@ -270,36 +303,30 @@ def _within_budget(method: Method, n_users: int, n_levels: int, privacy: LevelPr
     return replace(method, max_messages=left_for_items(method.max_messages, spent))
 
 
-def _level_items(population: Population, chosen: IntArray, n_levels: int) -> IntArray:
-    """Users of each level that hold each item, shape (n_levels, domain_size)."""
-    d = population.domain_size
-    cells = chosen[:, None] * d + population.items
-    return np.bincount(cells.ravel(), minlength=n_levels * d).reshape(n_levels, d)
-
-
 def _levels_of(
-    n_users: int, level_counts: Sequence[tuple[float, int]], levels_path: Path | str | None, seed: int
-) -> tuple[tuple[float, ...], IntArray]:
-    """Levels on offer, and the number of each user's level: of a file, or at random."""
+    users: Transactions, level_counts: Sequence[tuple[float, int]], seed: int
+) -> tuple[tuple[float, ...], NDArray[np.int16]]:
+    """Levels on offer, and the number of each user's level: those of the data, or at random."""
     offered = tuple(float(level) for level, _ in level_counts)
     counts = [count for _, count in level_counts]
     if any(count < 0 for count in counts):
         raise ParameterError("level_counts", tuple(level_counts), "pairs with users >= 0")
-    if sum(counts) != n_users:
+    if sum(counts) != users.n_users:
         raise DataError(
-            f"level_counts are for {sum(counts)} users, but the file has {n_users}: the counts must add up to that."
+            f"level_counts are for {sum(counts)} users, but {users.label} has {users.n_users}: the counts must add "
+            "up to that. Shares may be given instead, such as 0.5:25%."
         )
-    if levels_path is None:
-        numbers = np.repeat(np.arange(len(counts), dtype=np.int64), counts)
+    if users.levels is None:
+        numbers = np.repeat(np.arange(len(counts), dtype=np.int16), counts)
         return offered, stream(seed, "simulate file", "levels").permutation(numbers)
-    chosen = _read_levels(Path(levels_path), offered, n_users)
-    if np.bincount(chosen, minlength=len(counts)).tolist() != counts:
-        found = ",".join(f"{level:g}:{(chosen == k).sum()}" for k, level in enumerate(offered))
-        raise DataError(f"{levels_path}: its users by level are {found}, not those of level_counts: give these.")
-    return offered, chosen
+    held = np.bincount(users.levels, minlength=len(counts))
+    if held.tolist() != counts:
+        found = ",".join(f"{level:g}:{number}" for level, number in zip(offered, held, strict=True))
+        raise DataError(f"{users.label}: the users by level are {found}, not those of level_counts: give these.")
+    return offered, users.levels
 
 
-def _read_levels(path: Path, offered: tuple[float, ...], n_users: int) -> IntArray:
+def read_levels(path: Path, offered: tuple[float, ...], n_users: int) -> NDArray[np.int16]:
     """Level numbers from a file of epsilons, one line per user."""
     numbers = {level: number for number, level in enumerate(offered)}
     known = ", ".join(f"{level:g}" for level in offered)
@@ -327,4 +354,4 @@ def _read_levels(path: Path, offered: tuple[float, ...], n_users: int) -> IntArr
         raise DataError(
             f"{path}: {len(found)} levels for {n_users} users; one line per user is needed, in their order."
         )
-    return np.array(found, dtype=np.int64)
+    return np.array(found, dtype=np.int16)

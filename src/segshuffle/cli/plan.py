@@ -18,6 +18,7 @@ from segshuffle.cli.terminal import (
     add_assumptions,
     add_collection,
     complain,
+    counted,
     integer,
     level_privacy,
     mark_public,
@@ -43,6 +44,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     parser.add_argument(
         "--set-size", type=integer, required=True, metavar="S", help="items per user s (1 <= s <= d), see --sets"
+    )
+    parser.add_argument("--domain-size", type=integer, required=True, metavar="D", help="number of items d (>= 2)")
+    parser.add_argument(
+        "--users", type=integer, metavar="N", help="number of users, where --levels has shares such as 0.5:25%%"
     )
     add_collection(
         parser, about_levels="privacy levels with the number of users at each, e.g. 0.5:1250,1.0:2500,2.0:1e4"
@@ -85,11 +90,12 @@ def run(options: argparse.Namespace) -> str:
     from segshuffle.protocols.messages.budget import level_messages
 
     privacy = level_privacy(options)
+    levels = counted(options.levels, options.users)
     problem = Problem(
         domain_size=options.domain_size,
         set_size=options.set_size,
-        levels=tuple(level for level, _ in options.levels),
-        level_counts=tuple(users for _, users in options.levels),
+        levels=tuple(level for level, _ in levels),
+        level_counts=tuple(users for _, users in levels),
         delta=options.delta,
         assumptions=Assumptions(
             sets=options.sets,

@@ -11,7 +11,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from segshuffle.cli.terminal import integer, levels, number, shown
+from segshuffle.cli.terminal import counted, integer, levels, number, shown
 
 if TYPE_CHECKING:
     from segshuffle.protocols.padding import SetSizeError
@@ -51,8 +51,8 @@ def run(options: argparse.Namespace) -> str:
     problem = Problem(
         domain_size=DOMAIN_SIZE,
         set_size=options.padded,
-        levels=tuple(level for level, _ in options.levels),
-        level_counts=tuple(users for _, users in options.levels),
+        levels=tuple(level for level, _ in counted(options.levels, None)),
+        level_counts=tuple(users for _, users in counted(options.levels, None)),
         delta=options.delta,
     )
     left, spent = options.max_messages, level_messages(problem.n_users, len(problem.levels), None)

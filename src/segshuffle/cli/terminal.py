@@ -7,10 +7,14 @@ import contextlib
 import json
 import os
 import sys
+from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from segshuffle.cli.words import glossary
 from segshuffle.errors import ParameterError
+from segshuffle.pipeline.design import level_counts
 from segshuffle.protocols.public import PUBLIC_INPUTS
 
 if TYPE_CHECKING:
@@ -73,25 +77,53 @@ def whole(text: str) -> int:
     return int(value)
 
 
-def levels(text: str) -> tuple[tuple[float, int], ...]:
-    """Read ``epsilon:users`` pairs separated by commas."""
-    pairs = []
+#: A level on offer: its epsilon, and its users, their share, or neither where the data say who has which.
+Level = tuple[float, int | Fraction | None]
+
+
+def levels(text: str) -> tuple[Level, ...]:
+    """Read ``epsilon:users`` pairs separated by commas; users may be a share, such as 25%, or left out."""
+    pairs: list[Level] = []
     for part in text.split(","):
         level, colon, users = part.partition(":")
         try:
-            if not colon:
-                raise ValueError
-            pairs.append((float(level), whole(users)))
+            count = whole(users) if colon and not users.endswith("%") else None
+            # a float first: a fraction of a power of ten may have a million digits
+            share = Fraction(repr(float(users[:-1]))) / 100 if users.endswith("%") else None
+            pairs.append((float(level), count if share is None else share))
         except ValueError:
             raise argparse.ArgumentTypeError(
-                f"{part!r} is not a level: write epsilon:users pairs with commas, e.g. 0.5:1250,1.0:2500"
+                f"{part!r} is not a level: write epsilon:users pairs with commas, e.g. 0.5:1250,1.0:2500, or shares, "
+                "e.g. 0.5:25%,1.0:75%"
             ) from None
     return tuple(pairs)
 
 
+def counted(levels: Sequence[Level], n_users: int | None) -> tuple[tuple[float, int], ...]:
+    """Users of every level; shares are of `n_users`, rounded so that they add up.
+
+    Raises
+    ------
+    ParameterError
+        If shares do not add up to all, or nothing says of how many users they are.
+    """
+    given = [users for _, users in levels]
+    if all(isinstance(users, int) for users in given):
+        return tuple((level, int(users or 0)) for level, users in levels)
+    text = ",".join(f"{level:g}" if users is None else f"{level:g}:{users}" for level, users in levels)
+    if not all(isinstance(users, Fraction) for users in given):
+        raise ParameterError("--levels", text, "epsilon:users for every level, or epsilon:share% for every level")
+    shares = [Fraction(users or 0) for users in given]
+    if sum(shares) != 1 or min(shares) < 0:
+        raise ParameterError("--levels", text, f"shares that add up to 100% (they add up to {float(sum(shares)):.6%})")
+    if n_users is None:
+        raise ParameterError("--users", None, "given where levels have shares: of how many users they are")
+    numbers = level_counts(n_users, [float(share) for share in shares])
+    return tuple((level, number) for (level, _), number in zip(levels, numbers, strict=True))
+
+
 def add_collection(parser: argparse.ArgumentParser, *, about_levels: str) -> None:
     """Add the options that plan and simulate share."""
-    parser.add_argument("--domain-size", type=integer, required=True, metavar="D", help="number of items d (>= 2)")
     parser.add_argument("--levels", type=levels, required=True, metavar="EPSILON:USERS,...", help=about_levels)
     parser.add_argument(
         "--delta",
@@ -178,7 +210,9 @@ def shown(values: dict[str, Any], *, as_json: bool) -> str:
     if as_json:
         return json.dumps(values, indent=2)
     width = max(map(len, values))
-    return "\n".join(f"{name:<{width}}  {_short(value)}" for name, value in values.items())
+    lines = [f"{name:<{width}}  {_short(value)}" for name, value in values.items()]
+    words = glossary(values)
+    return "\n".join(lines) + (f"\n\n{words}" if words else "")
 
 
 def _short(value: object) -> str:

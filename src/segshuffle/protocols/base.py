@@ -94,17 +94,21 @@ class Sample:
 
     Parameters
     ----------
-    items : ndarray of int, shape (n_users, set_size)
-        Each user's distinct items in [0, domain_size), and `NO_ITEM` where a user holds fewer.
+    items : ndarray of int, shape (n_users, set_size) or (n_entries,)
+        Each user's distinct items in [0, domain_size), and `NO_ITEM` where a user holds fewer. Or the items of all
+        users one after another, whatever the sizes of their sets; then `users` is given.
     domain_size : int
         Number of items d.
     level_item_counts : ndarray of int64, shape (repetitions, n_levels, domain_size)
         Users of each level that hold each item, for every assignment.
+    users : int, optional
+        Number of users, if `items` has one axis.
     """
 
     items: NDArray[np.integer[Any]]
     domain_size: int
     level_item_counts: IntArray
+    users: int | None = None
     item_counts: IntArray = field(init=False)
 
     def __post_init__(self) -> None:
@@ -115,7 +119,7 @@ class Sample:
     @property
     def n_users(self) -> int:
         """Number of users n."""
-        return int(self.items.shape[0])
+        return int(self.items.shape[0]) if self.users is None else self.users
 
     @property
     def repetitions(self) -> int:

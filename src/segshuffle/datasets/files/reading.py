@@ -430,8 +430,9 @@ def _places(run_starts: IntArray, sizes: IntArray, order: IntArray) -> IntArray:
     """Place of every entry when the runs stand in another order."""
     lengths = sizes[order]
     before = np.cumsum(lengths) - lengths
-    places: IntArray = np.arange(int(lengths.sum()))
-    return places + np.repeat(run_starts[order] - before, lengths)
+    places: IntArray = np.repeat(run_starts[order] - before, lengths)
+    places += np.arange(places.size)
+    return places
 
 
 class _TwiceError(Exception):

@@ -230,7 +230,7 @@ def as_bytes(column: Any, what: str, where: Where, *, blank: bool = False) -> An
     kind = column.type
     if pa.types.is_dictionary(kind):
         column, kind = column.dictionary_decode(), kind.value_type
-    if pa.types.is_floating(kind):
+    if pa.types.is_floating(kind) and what != "level":
         column = _whole(column, what, where)
     elif pa.types.is_nested(kind):
         raise DataError(f"{where(0)}: the column of the {what} holds {kind}; expected is text or an integer.")
@@ -257,7 +257,7 @@ def _whole(column: Any, what: str, where: Where) -> Any:
     if wrong.size:
         row = int(wrong[0])
         raise DataError(
-            f"{where(row)}: the {what} {values[row]!r} is a decimal number; expected is text or an integer."
+            f"{where(row)}: the {what} {float(values[row])} is a decimal number; expected is text or an integer."
         )
     return pa.array(np.where(gap, 0, values).astype(np.int64), mask=gap)
 

@@ -54,7 +54,7 @@ class Source:
     """
 
     def __init__(self, path: Path | str | IO[bytes]) -> None:
-        self.name = "standard input" if str(path) == "-" else str(getattr(path, "name", path))
+        self.name = _name_of(path)
         self._given = str(path) == "-" or not isinstance(path, (str, Path))
         try:
             self._raw = _opened(path)
@@ -68,7 +68,11 @@ class Source:
         if packed is not None:
             self._stream = pa.CompressedInputStream(pa.PythonFile(self._raw, "r"), packed)
         self._ahead = b""
-        self.head = self._peeked()
+        try:
+            self.head = self._peeked()
+        except DataError:
+            self.close()
+            raise
 
     def _peeked(self) -> bytes:
         """The first bytes of the content, which stay to be read."""
@@ -162,6 +166,12 @@ class Source:
         while b"\n" not in carried and (piece := self.read(BLOCK)):
             carried += piece
         return carried.partition(b"\n")[2]
+
+
+def _name_of(path: Path | str | IO[bytes]) -> str:
+    if str(path) == "-":
+        return "standard input"
+    return str(path) if isinstance(path, (str, Path)) else str(getattr(path, "name", "stream"))
 
 
 def _opened(path: Path | str | IO[bytes]) -> io.BufferedReader:

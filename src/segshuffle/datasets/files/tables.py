@@ -64,7 +64,7 @@ def runs_of(source: Source, layout: Layout) -> Iterator[Runs]:
         try:
             file = pyarrow.parquet.ParquetFile(source.spooled())
             yield from table_runs(file.iter_batches(batch_size=2**19), file.schema_arrow, source.name, layout)
-        except pa.ArrowException as error:
+        except (pa.ArrowException, OSError, MemoryError, UnicodeError) as error:
             raise DataError(
                 f"{source.name}: not a whole Parquet file ({str(error).partition(chr(10))[0]}). Get the file again."
             ) from error
@@ -161,8 +161,8 @@ def _undecided(names: list[str], name: str) -> DataError:
         hint = f" Or is the separator {found[0]!r}? Then give separator: {found[0]!r}."
     return DataError(
         f"{name}: the columns are {_listed(names)}. Say which hold the user and the item (user: NAME, item: NAME), or "
-        "give form: wide (a row per user, items in all other columns), form: matrix (a column per item, 1 or 0), header: no "
-        f"(the first line is data) or format: lines (one line per user).{hint}"
+        "give form: wide (a row per user, items in all other columns), form: matrix (a column per item, 1 or 0), "
+        f"header: no (the first line is data) or format: lines (one line per user).{hint}"
     )
 
 
@@ -378,7 +378,15 @@ def _objects(block: Block, name: str, needed: list[str], lists: frozenset[str]) 
 
 
 def _entry(value: object, key: str, place: str) -> str | None:
-    if value is None or isinstance(value, str):
+    if isinstance(value, str) and value.isascii():
+        return value
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise DataError(f"{place}: {key!r} holds {shown(json.dumps(value))}, which is no character.") from None
+        return value
+    if value is None:
         return value
     if type(value) is int:
         return str(value)

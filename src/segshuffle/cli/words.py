@@ -1,0 +1,41 @@
+"""What the names in answers mean: printed below every answer that is for people."""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+from collections.abc import Iterable
+
+#: Name in an answer -> what it is.
+WORDS = {
+    "blanket_levels": "dummy messages that a user sends on average in round 1, which hide the levels",
+    "blanket_per_user": "dummy messages that a user sends on average, spread evenly over all items",
+    "bytes": "of all messages of both rounds",
+    "certificate": "by level, an interval that contains the exact delta of the plan at the level's epsilon",
+    "copies": "messages that a user of each level sends about a held item, on average",
+    "cut": "what is lost where users hold more than set_size items and send a random set_size of them",
+    "delta": "probability with which the guarantee of epsilon may fail",
+    "epsilon_if_honest": "the epsilons that hold if only this share of the users send their dummy messages",
+    "expected_error": "mean of squared_error over everything random",
+    "honest_users": "users whose dummy messages the guarantee relies on",
+    "kind": "exact: no smaller number holds; upper: proven; published: stated in a paper, not proven",
+    "largest_bias": "of any item: what its estimate is off on average because levels go with items",
+    "level_counts": "users at each level",
+    "level_counts_planned": "users at each level as round 1 estimates them, which the plan is made for",
+    "level_estimates": "users at each level as counted in round 1, without the dummy messages",
+    "m_min": "by level, the least blanket_per_user with which it may send every item once",
+    "messages_per_user": "that a user sends on average, dummies included",
+    "mse_bound": "bound on the expected squared error, summed over the items, whatever users hold",
+    "mse_sample": "expected squared error, summed over the items, at the item frequencies given (or uniform ones)",
+    "sampling_rates": "probability with which a user of each level sends a held item",
+    "squared_error": "summed over the items: estimated minus true share of the users, squared",
+}
+
+
+def glossary(names: Iterable[str]) -> str:
+    """A line for each of the names that has an explanation."""
+    known = [(name, WORDS[name]) for name in names if name in WORDS]
+    width, indent = min(shutil.get_terminal_size().columns, 100), 4
+    return "\n".join(
+        textwrap.fill(f"{name}: {text}", width, subsequent_indent=" " * indent) for name, text in sorted(known)
+    )
