@@ -44,9 +44,9 @@ def test_a_plan_is_made_for_what_is_assumed(capsys):
 def test_a_plan_says_what_liars_can_do(capsys):
     command = f"plan --domain-size 10 --set-size 2 {COLLECTION}"
     without = answer(capsys, command)
-    assert without["blanket_cap"] is without["most_messages_of_a_user"] is without["influence"][0]["item"] is None
+    assert without["blanket_cap"] is without["most_item_messages"] is without["influence"][0]["item"] is None
     found = answer(capsys, f"{command} --blanket-cap auto")
-    assert found["most_messages_of_a_user"] == found["blanket_cap"] + 2
+    assert found["most_item_messages"] == found["blanket_cap"] + 2
     one, four, forty = found["influence"]
     weight = np.dot(found["sampling_rates"], found["level_counts"])
     assert one["item"] == pytest.approx((found["blanket_cap"] + 2 - found["blanket_per_user"] / 10) / weight)
@@ -89,6 +89,11 @@ def test_equal_copies_are_planned_and_simulated(capsys, tmp_path):
 def test_the_published_blanket_has_a_cap_of_its_own(capsys):
     assert main(f"plan --domain-size 10 --set-size 2 {COLLECTION} --accountant published --blanket-cap 9".split()) == 2
     assert "blanket-cap = 9 is not allowed" in capsys.readouterr().err
+    found = answer(capsys, f"plan --domain-size 10 --set-size 2 {COLLECTION} --accountant published")
+    assert found["most_item_messages"] == np.ceil(found["blanket_per_user"]) + 2
+    weight = np.dot(found["sampling_rates"], found["level_counts"])
+    most = found["most_item_messages"] - found["blanket_per_user"] / 10
+    assert found["influence"][0]["item"] == pytest.approx(most / weight)
 
 
 def test_the_first_round_counts_in_the_budget(capsys, tmp_path):

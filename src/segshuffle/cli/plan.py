@@ -151,6 +151,7 @@ def _published(options: argparse.Namespace, problem: Problem, counts: Any, spent
         "mse_bound": plan.mse_bound,
         "mse_sample": expected_mse(problem, plan.blanket_per_user, rates, counts),
         "m_min": _each_level(least_blankets, problem),
+        **_influence(plan),
         "kind": plan.kind,
         **({"warnings": list(plan.warnings)} if plan.warnings else {}),
     }
@@ -257,7 +258,7 @@ def _influence(plan: Plan) -> dict[str, Any]:
     together = {number: one.of(number) for number in (1, *(math.ceil(share * n_users) for share in _CORRUPT))}
     return {
         "blanket_cap": plan.parameters.get("blanket_cap"),
-        "most_messages_of_a_user": _finite(one.most_messages),
+        "most_item_messages": _finite(one.most_messages),
         "influence": [
             {"corrupt_users": number, "item": _finite(each.item), "all_items": _finite(each.all_items)}
             for number, each in together.items()

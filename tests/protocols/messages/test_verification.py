@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -199,6 +200,31 @@ def test_overflow_bounds_what_the_proof_says_it_does(rounds):
         assert rounds * stats.poisson.sf(most, total) <= theta
         assert rounds * n * stats.binom.sf(cap, int(most), 1 / n) <= overflow < 1
         assert rounds * n * stats.poisson.sf(cap, m) <= overflow
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("domain_size", 17.5),
+        ("n_users", 0),
+        ("n_users", True),
+        ("set_size", 18),
+        ("copies", ()),
+        ("copies", (0.5, math.nan)),
+        ("copies", (0.5, -1.0)),
+        ("blanket_per_user", math.nan),
+        ("blanket_per_user", 1e300),
+        ("blanket", "gaussian"),
+        ("blanket_cap", 8.5),
+    ],
+)
+def test_what_no_server_can_mean_is_refused(honest, name, value):
+    with pytest.raises(ParameterError, match=name):
+        replace(honest, **{name: value})
+
+
+def test_an_announcement_survives_json(honest):
+    assert Announcement(**json.loads(json.dumps(asdict(honest)))) == honest
 
 
 def test_a_cap_is_a_number_of_messages():

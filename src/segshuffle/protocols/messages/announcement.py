@@ -44,15 +44,21 @@ class Announcement:
     blanket_cap: int | None = None
 
     def __post_init__(self) -> None:
-        if self.n_users < 1:
-            raise ParameterError("n_users", self.n_users, "an integer >= 1")
+        object.__setattr__(self, "copies", tuple(self.copies))
+        for name, most in (("domain_size", math.inf), ("n_users", math.inf), ("set_size", self.domain_size)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
+                raise ParameterError(name, value, f"an integer in [1, {most:g}]")
+        if not self.copies:
+            raise ParameterError("copies", self.copies, "a number for every level")
         if not all(0.0 <= rate < math.inf for rate in self.copies):
             raise ParameterError("copies", self.copies, "finite and >= 0")
         if not 0.0 <= self.blanket_per_user <= LARGEST_BLANKET:
             raise ParameterError("blanket_per_user", self.blanket_per_user, f"in [0, {LARGEST_BLANKET:g}]")
         if self.blanket not in get_args(BlanketKind):
             raise ParameterError("blanket", self.blanket, f"one of {', '.join(get_args(BlanketKind))}")
-        if self.blanket_cap is not None and (self.blanket != "poisson" or self.blanket_cap < self.blanket_per_user):
+        cap = self.blanket_cap
+        if cap is not None and (self.blanket != "poisson" or int(cap) != cap or cap < self.blanket_per_user):
             raise ParameterError(
                 "blanket_cap",
                 self.blanket_cap,
