@@ -1,0 +1,110 @@
+"""The functions of the library: what they give together, the coverage of intervals, and what is refused."""
+
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import segshuffle
+from segshuffle import Assumptions, Problem, Transactions, estimate, plan, simulate
+from segshuffle.errors import DataError, ParameterError
+
+AT_MOST = Assumptions(sets="at-most")
+
+
+def baskets(n, d, seed):
+    """Zipf-like sets of 0 to 4 items."""
+    rng = np.random.default_rng(seed)
+    shares = 1 / np.arange(1, d + 1)
+    shares /= shares.sum()
+    sets = [rng.choice(d, size=rng.integers(0, 5), replace=False, p=shares).tolist() for _ in range(n)]
+    return Transactions.from_sets(sets, [str(item) for item in range(d)])
+
+
+@pytest.fixture(scope="module")
+def collection():
+    users = baskets(3000, 12, 1)
+    problem = Problem(12, 4, (0.5, 1.0, 2.0), (1000, 1200, 800), 1e-5, AT_MOST)
+    return plan(problem), users
+
+
+@pytest.mark.parametrize("rehearsals", [300, pytest.param(2000, marks=pytest.mark.exhaustive)])
+def test_intervals_cover_what_they_promise(collection, rehearsals):
+    """Every item's interval holds its share in 95 % of the rehearsals, rare items and frequent ones.
+
+    Within 4.5 standard deviations of a binomial: 12 items, false alarm below 1e-4 in all.
+    """
+    made, users = collection
+    held = np.zeros(12)
+    for seed in range(rehearsals):
+        low, high = estimate(made, simulate(made, users, seed=seed)).interval(0.95)
+        held += (low <= users.frequencies) & (users.frequencies <= high)
+    assert np.abs(held / rehearsals - 0.95).max() < 4.5 * math.sqrt(0.95 * 0.05 / rehearsals) + 0.002
+
+
+def test_standard_errors_are_those_of_the_estimates(collection):
+    """Squared deviations over squared standard errors: mean 1 over 12 items and 100 rehearsals."""
+    made, users = collection
+    found = [estimate(made, simulate(made, users, seed=seed)) for seed in range(100)]
+    ratios = np.array([((each.frequencies - users.frequencies) / each.standard_errors) ** 2 for each in found])
+    assert abs(ratios.mean() - 1) < 5 * math.sqrt(2 / ratios.size)
+
+
+def test_the_same_seed_gives_the_same_counts(collection):
+    made, users = collection
+    assert (simulate(made, users, seed=3) == simulate(made, users, seed=3)).all()
+    assert (simulate(made, users, seed=3) != simulate(made, users, seed=4)).any()
+
+
+def test_lists_of_integers_are_users_too():
+    problem = Problem(3, 2, (1.0,), (400,), 1e-3)
+    assert simulate(plan(problem), [[0, 1], [1, 2], [0, 1], [2, 1]] * 100).shape == (3,)
+
+
+def test_levels_of_the_users_are_kept():
+    """A level that sends nothing is heard of nothing: its items are only in the blanket."""
+    users = Transactions(
+        np.arange(2001), np.repeat([0, 1], 1000).astype(np.int32), 2, levels=np.repeat([0, 1], 1000).astype(np.int16)
+    )
+    made = plan(Problem(2, 1, (0.01, 3.0), (1000, 1000), 1e-6, AT_MOST))
+    low, high = made.parameters["copies"]
+    assert low < 0.5 * high
+    found = np.mean([estimate(made, simulate(made, users, seed=seed)).frequencies for seed in range(50)], axis=0)
+    assert found[1] > 1.5 * found[0]
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"level_counts": (100, 100)}, "300 users, but the plan is for 200"),
+        ({"domain_size": 4}, "3 items, but the plan is for 4"),
+        ({"set_size": 2, "assumptions": Assumptions()}, 'hold fewer than set_size = 2 items.*sets="at-most"'),
+    ],
+)
+def test_users_that_were_not_planned_for_are_refused(change, says):
+    users = Transactions.from_sets([["a"], ["b"], ["c"]] * 100)
+    given = {"domain_size": 3, "set_size": 1, "levels": (1.0, 2.0), "level_counts": (100, 200), "delta": 0.1}
+    made = plan(Problem(**given | {"assumptions": AT_MOST} | change))
+    with pytest.raises(DataError, match=says):
+        simulate(made, users)
+
+
+def test_what_is_no_count_is_refused(collection):
+    made, _ = collection
+    for counts in ([1.0] * 12, [1] * 11, [-1] * 12, "many"):
+        with pytest.raises(DataError, match="needed is an integer"):
+            estimate(made, counts)
+    found = estimate(made, [0] * 12)
+    for confidence in (0.0, 1.0, math.nan):
+        with pytest.raises(ParameterError, match="confidence"):
+            found.interval(confidence)
+
+
+def test_the_package_loads_nothing_before_it_is_asked():
+    code = "import sys, segshuffle; assert 'numpy' not in sys.modules; segshuffle.plan; assert 'numpy' in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert all(hasattr(segshuffle, name) for name in segshuffle.__all__)
+    with pytest.raises(AttributeError, match="it offers"):
+        _ = segshuffle.nothing
