@@ -1,4 +1,6 @@
-"""What a user adds: a competitor, a dataset, a split and levels of their own; each a file and a line or section."""
+"""What a user adds: a competitor, a dataset, an accountant, a study, a split and levels of their own."""
+
+import re
 
 import yaml
 
@@ -32,8 +34,15 @@ class Guess:
 
 
 OPTIONS = {"share": {"description": "Factor", "type": "number", "minimum": 0, "maximum": 2, "default": 1.0}}
-METHODS = (Declared("guess", "Guess", lambda options: Guess(options["share"]), detail=" (share {share:g})"),)
+PROVEN_OPTIONS = OPTIONS_OF_THE_OTHER_SIDE
+METHODS = (
+    Declared("guess", "Guess", lambda options: Guess(options["share"]), detail=" (share {share:g})"),
+    Declared(
+        "guess", "Guess, proven", lambda options: Guess(options["share"]), accounting="proven", detail=" ({share:g})"
+    ),
+)
 '''
+COMPETITOR = COMPETITOR.replace("OPTIONS_OF_THE_OTHER_SIDE", re.search(r"(?m)^OPTIONS = (.*)$", COMPETITOR)[1])
 
 #: A dataset that is read from a file of the user's.
 DATASET = '''
@@ -74,11 +83,117 @@ DATASET = Dataset(
 )
 '''
 
+#: A bound that claims half of what the local guarantee is.
+ACCOUNTANT = """
+from segshuffle.accounting.single_message.accountants.declared import DASHED, Accountant, always, look
+
+ACCOUNTANTS = (
+    Accountant(
+        name="half-of-it",
+        kind="published",
+        status="made up",
+        source="nobody",
+        look=look("Half of the local guarantee", "olive", "d", DASHED),
+        order=99,
+        applies=always,
+        epsilon_of=lambda mechanism, n_users, delta: mechanism.local_epsilon / 2,
+    ),
+)
+"""
+#: A study: what it writes, what its figure shows in words, how it is drawn, its script and its rule.
+STUDY = {
+    "src/segshuffle/studies/thanks/__init__.py": '"""How often the panels are greeted."""\n',
+    "src/segshuffle/studies/thanks/outputs.py": '''
+"""What this study writes."""
+
+from segshuffle.pipeline.manifest import Output, Target
+
+TABLE = Output("greeting.csv", "greetings by panel", "A row per panel.", on_page=True)
+FIGURE = Output("figures/greeting", "Greetings over panels", "Bars are hands shaken.")
+
+
+def targets(config, panels):
+    return [Target("greeting", "A greeting to every panel.", (TABLE, FIGURE))]
+''',
+    "src/segshuffle/studies/thanks/words.py": '''
+"""What the figure shows, in words."""
+
+
+def words(figure, tables):
+    return f"Bar chart. {tables['greeting.csv']['hands'].sum()} hands were shaken." if figure == "greeting" else None
+''',
+    "src/segshuffle/studies/thanks/figure.py": '''
+"""Bars of hands."""
+
+from segshuffle.looks import PALETTE
+from segshuffle.pipeline.style import mark_edition, panel_grid
+
+
+def draw(table, *, edition):
+    figure, (axis,) = panel_grid(1, 1, 2.0, foot=0.0)
+    axis.bar(table["panel"], table["hands"], color=PALETTE["green"])
+    mark_edition(figure, edition)
+    return figure
+''',
+    "workflow/scripts/greet.py": '''
+"""Greet every panel; see segshuffle.studies.thanks."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from segshuffle.pipeline.jobs import logged, to_csv, write_atomically
+from segshuffle.pipeline.style import save
+from segshuffle.studies.thanks.figure import draw
+
+with logged(snakemake.log[0]):
+    table = pd.DataFrame({"panel": snakemake.params.panels, "hands": 2})
+    write_atomically(Path(snakemake.output[0]), to_csv(table))
+    save(draw(table, edition=snakemake.params.edition), snakemake.output[1:])
+''',
+    "workflow/rules/thanks.smk": '''
+rule greet:
+    """Greet every panel."""
+    input:
+        code=code("greet.py"),
+    output:
+        shown(f"{OUT}/greeting.csv"),
+        drawn("greeting"),
+    log:
+        f"{OUT}/logs/greet.log",
+    params:
+        panels=sorted(SCENARIOS),
+        edition=config["edition"],
+    script:
+        "../scripts/greet.py"
+''',
+}
+
+
+def add_study(made):
+    """One folder in studies/, a script, and a rules file of its name."""
+    for name, text in STUDY.items():
+        (made.folder / name).parent.mkdir(exist_ok=True)
+        (made.folder / name).write_text(text, encoding="utf-8")
+    return made
+
+
+def add_accountant(made):
+    """One file."""
+    folder = made.folder / "src/segshuffle/accounting/single_message/accountants"
+    (folder / "half_of_it.py").write_text(ACCOUNTANT, encoding="utf-8")
+    return made
+
 
 def add_competitor(made):
-    """One file, and one entry of one line."""
+    """One file, one entry of one line, and an option of its proven side."""
     (made.folder / "src/segshuffle/protocols/guess.py").write_text(COMPETITOR, encoding="utf-8")
-    return _change(made, lambda config: config["competitors"]["methods"].append("guess"))
+
+    def change(config):
+        config["competitors"]["methods"].append("guess")
+        config["proven"]["guess"] = {"share": 0.5}
+
+    return _change(made, change)
 
 
 def add_dataset(made, text=None):

@@ -4,7 +4,7 @@ import importlib.util
 from pathlib import Path
 
 import pytest
-from extension_files import add_competitor, add_dataset, add_split_and_levels
+from extension_files import add_accountant, add_competitor, add_dataset, add_split_and_levels, add_study
 
 _WORKFLOW = Path(__file__).parents[1] / "workflow/conftest.py"
 _SPEC = importlib.util.spec_from_file_location("workflow_conftest", _WORKFLOW)
@@ -15,7 +15,9 @@ snapshot, new_checkout = _FOUND.snapshot, _FOUND.new_checkout
 
 @pytest.fixture(scope="session")
 def extended(new_checkout):
-    """A finished run with a competitor, a dataset, a split and levels of one's own; tests leave it as they found it."""
-    made = add_split_and_levels(add_dataset(add_competitor(new_checkout())))
+    """A finished run with one of everything of one's own; tests leave it as they found it."""
+    made = new_checkout()
+    for add in (add_competitor, add_dataset, add_accountant, add_study, add_split_and_levels):
+        add(made)
     made.said = made.finish("--cores", "2")
     return made

@@ -37,7 +37,10 @@ def package(tmp_path, monkeypatch):
 
 def test_a_file_is_found_by_being_there(package):
     folder, name = package(guess=COMPETITOR, helper="x = 1")
-    assert source.listed(folder) == {"guess": (("guess",), {"share": source.listed(folder)["guess"][1]["share"]})}
+    assert list(source.listed(folder)) == ["guess"]
+    found = source.listed(folder)["guess"]
+    assert found.names == ("guess",)
+    assert list(found.published) == list(found.proven) == ["share"]
     declared = registry.every(folder, name)["published", "guess"]
     assert declared.make({"share": 0.5}).share == 0.5
     assert not declared.in_paper
@@ -51,10 +54,11 @@ def test_names_in_the_source_are_the_names_that_run():
         if accounting == "published" and each.role == "competitor"
     ]
     assert list(source.competitor_names()) == competitors
-    for file, (names, options) in source.listed().items():
+    for file, declared in source.listed().items():
         module = importlib.import_module(f"segshuffle.protocols.{file}")
-        assert getattr(module, "OPTIONS", {}) == options
-        for name in names:
+        assert getattr(module, "OPTIONS", {}) == declared.published
+        assert getattr(module, "PROVEN_OPTIONS", {}) == declared.proven
+        for name in declared.names:
             assert registry.competitor(name).name == name
 
 
@@ -138,10 +142,15 @@ def test_a_rival_of_ones_own_does_not_enter_the_papers_verdicts():
 
 def test_its_options_are_checked_before_any_job(new_checkout):
     made = add_competitor(new_checkout())
-    with made.configured("competitors.guess", {"share": 3}), made.configured("competitors.methods", ["gess"]):
+    with (
+        made.configured("competitors.guess", {"share": 3}),
+        made.configured("proven.guess", {"shares": 1}),
+        made.configured("competitors.methods", ["gess"]),
+    ):
         status, said = made.run("-n", "fig2")
     assert status != 0
     assert "competitors.guess.share = 3 is not allowed: it must be of type number >= 0 <= 2" in said
+    assert "proven.guess: unknown key 'shares'; known keys are share" in said
     assert "competitors.methods.0 = 'gess' is not allowed: it must be one of" in said
     assert "guess" in said
 
@@ -149,13 +158,18 @@ def test_its_options_are_checked_before_any_job(new_checkout):
 @pytest.mark.exhaustive
 def test_it_appears_in_tables_figures_and_page_and_not_in_verdicts(extended):
     table = pd.read_csv(extended.out / "mse.csv")
-    rows = table[table["method"] == "guess"]
-    assert len(rows) == len(table[["dataset", "split"]].drop_duplicates()) == 12
+    guesses = table[table["method"] == "guess"]
+    for accounting, share in (("published", 1.0), ("proven", 0.5)):
+        rows = guesses[guesses["accounting"] == accounting]
+        assert len(rows) == len(table[["dataset", "split"]].drop_duplicates()) == 12
+        assert {json.loads(each)["share"] for each in rows["parameters"]} == {share}, "as configured"
+    rows = guesses
     assert (rows["mse_stderr"] == 0).all()
     # a constant answer has the error that its closed form says
     assert rows["mse_mean"].to_numpy() == pytest.approx(rows["mse_expected"].to_numpy(), rel=1e-9, abs=0)
     for figure in ("fig2", "fig5", "summary"):
         assert "Guess (share 1)" in (extended.out / f"figures/{figure}.svg").read_text(encoding="utf-8"), figure
+    assert "Guess, proven (0.5)" in (extended.out / "figures/fig2-proven.svg").read_text(encoding="utf-8")
     assert "Guess (share 1)" in (extended.out / "index.html").read_text(encoding="utf-8")
     assert "guess" not in (extended.out / "claims.csv").read_text(encoding="utf-8")
     config = yaml.safe_load((extended.out / "config.yaml").read_text(encoding="utf-8"))

@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import re
 import subprocess
 import sys
 
@@ -113,6 +114,18 @@ def test_it_runs_through_all_panels_tables_figures_and_page(extended):
     page = (extended.out / "index.html").read_text(encoding="utf-8")
     assert "Baskets, half-and-half: n = 200" in page
     assert "made up for a test, CC0" in page
+
+
+@pytest.mark.exhaustive
+def test_panels_beyond_the_papers_are_drawn_in_figures_of_their_own(extended):
+    """Twelve panels, of which the paper's figures have six populations and splits: every one is drawn once."""
+    titles = {}
+    for path in (extended.out / "figures").glob("*.svg"):
+        if re.fullmatch(r"fig\d|panels-.*(?<!-proven)", path.stem):
+            titles[path.stem] = re.findall(r">\([a-z]\) ([^<]*)<", path.read_text(encoding="utf-8"))
+    assert len(titles["panels-baskets-half-and-half"]) == len(titles["panels-msnbc-half-and-half"]) == 1, titles
+    drawn = sorted(title for found in titles.values() for title in found)
+    assert len(drawn) == len(set(drawn)) == 12
 
 
 @pytest.mark.exhaustive

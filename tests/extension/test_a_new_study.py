@@ -1,49 +1,20 @@
 """A study is one folder in studies/ with its outputs declared, and one rules file of the same name."""
 
+import json
 import re
 import zipfile
 
 import pytest
+from extension_files import add_study
 
 from segshuffle.page.pictures import groups_of
 from segshuffle.pipeline.manifest import FURTHER, Output
-
-OUTPUTS = '''
-"""What this study writes."""
-
-from segshuffle.pipeline.manifest import Output, Target
-
-TABLE = Output("greeting.csv", "greetings by panel", "A row per panel.")
-FIGURE = Output("figures/greeting", "Greetings over panels", "Bars are hands shaken.")
-
-
-def targets(config, panels):
-    return [Target("greeting", "A greeting to every panel.", (TABLE, FIGURE))]
-'''
-RULES = '''
-rule greet:
-    """Greet every panel."""
-    output:
-        shown(f"{OUT}/greeting.csv"),
-        drawn("greeting"),
-    log:
-        f"{OUT}/logs/greet.log",
-    shell:
-        "touch {output:q} > {log:q} 2>&1"
-'''
 
 
 @pytest.fixture
 def made(new_checkout):
     """A copy of the project with the folder and the rules file; nothing has run."""
-    checkout = new_checkout()
-    # after the study that declares the panels
-    folder = checkout.folder / "src/segshuffle/studies/thanks"
-    folder.mkdir()
-    (folder / "__init__.py").write_text('"""Thanks."""\n', encoding="utf-8")
-    (folder / "outputs.py").write_text(OUTPUTS, encoding="utf-8")
-    (checkout.folder / "workflow/rules/thanks.smk").write_text(RULES, encoding="utf-8")
-    return checkout
+    return add_study(new_checkout())
 
 
 def test_it_appears_in_targets_in_what_is_made_and_on_the_page(made):
@@ -54,7 +25,8 @@ def test_it_appears_in_targets_in_what_is_made_and_on_the_page(made):
     assert status == 0, said
     assert re.search(r"^greet +1$", said, re.MULTILINE), "part of everything"
     page = said[said.index("rule page:") :]
-    assert "results/quick/figures/greeting.svg" in page.partition("output:")[0]
+    for name in ("greeting.csv", "figures/greeting.svg"):
+        assert f"results/quick/{name}" in page.partition("output:")[0], name
 
 
 def test_what_is_shown_but_not_declared_is_refused(made):
@@ -77,6 +49,19 @@ def test_it_is_listed_among_the_results(made):
 def test_the_page_has_a_heading_for_it():
     figure = Output("figures/greeting", "Greetings over panels", "Bars are hands shaken.")
     assert groups_of(["greeting"], [figure]) == {FURTHER: [figure]}
+
+
+@pytest.mark.exhaustive
+def test_a_run_ends_with_it_on_the_page_in_its_own_words(extended):
+    """Twelve panels: a figure, what it shows, its caption and its heading; the table and the figure have hashes."""
+    page = (extended.out / "index.html").read_text(encoding="utf-8")
+    further = page[page.index('id="further"') :]
+    assert '<figure id="figure-greeting"' in further
+    for words in ("Further studies", "Greetings over panels", "Bars are hands shaken.", "24 hands were shaken."):
+        assert words in further, words
+    record = json.loads((extended.out / "provenance.json").read_text(encoding="utf-8"))["outputs"]
+    assert {"greeting.csv", "figures/greeting.svg"} <= set(record)
+    assert "`greeting.csv`" in (extended.out / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.exhaustive

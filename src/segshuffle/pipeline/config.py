@@ -17,7 +17,7 @@ import yaml
 from segshuffle.datasets import registry
 from segshuffle.errors import ConfigError
 from segshuffle.pipeline.design import FIGURES, Config
-from segshuffle.protocols.listed import schema as competitors_schema
+from segshuffle.protocols.listed import schemas as method_schemas
 
 
 def _is_integer(_checker: object, value: object) -> bool:
@@ -63,7 +63,8 @@ def check_config(config: object, *, schema: Path, where: str = "config") -> None
 def whole_schema(schema: Path) -> dict[str, Any]:
     """Rules of every key: the schema file's, and those that the files of protocols and datasets declare."""
     rules: dict[str, Any] = yaml.safe_load(schema.read_text(encoding="utf-8"))
-    rules["properties"]["competitors"] |= competitors_schema()
+    for section, properties in method_schemas().items():
+        rules["properties"][section]["properties"] |= properties
     rules["properties"]["datasets"] |= registry.schema("#/$defs/user_counts", "#/$defs/set_sizes")
     # the paper's figures are made of these
     rules["properties"]["datasets"]["required"] = sorted({dataset for dataset, _ in FIGURES.values()})

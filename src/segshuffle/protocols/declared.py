@@ -16,7 +16,10 @@ Options = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Declared:
-    """One method of a protocol; a file lists its methods in ``METHODS`` and its options in ``OPTIONS``.
+    """One method of a protocol; a file lists its methods in ``METHODS``.
+
+    Options that the configuration may set are in ``OPTIONS`` (published methods) and ``PROVEN_OPTIONS``, each with its
+    JSON schema, description and default.
 
     Parameters
     ----------
@@ -26,7 +29,8 @@ class Declared:
     look : Look or str
         How it is drawn. A text alone is its legend entry; colour, marker and dashes are then ones that nobody has.
     make : callable
-        Returns the method, given the file's options (a mapping with a value for every key of its ``OPTIONS``).
+        Returns the method, given the file's options for its accounting (a mapping with a value for every key). A
+        proven method is given the keys of the section ``proven`` besides.
     accounting : str
         "published" or "proven": which of the two kinds of privacy numbers the method is planned with.
     role : str

@@ -7,20 +7,34 @@ from __future__ import annotations
 
 import ast
 import functools
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from segshuffle.errors import ConfigError
 
 FOLDER = Path(__file__).parent
-_SHAPE = 'METHODS must be a tuple of Declared("name", ...) with the name as a literal, and OPTIONS a literal dictionary'
+_SHAPE = (
+    'METHODS must be a tuple of Declared("name", ...) with the name as a literal, '
+    "and OPTIONS and PROVEN_OPTIONS literal dictionaries"
+)
 
-#: One file's names of methods, and the JSON schema of every option with its default.
-Listed = tuple[tuple[str, ...], dict[str, dict[str, Any]]]
+
+class Listed(NamedTuple):
+    """What one file declares: its published methods, and of each accounting the JSON schema of every option."""
+
+    names: tuple[str, ...]
+    published: dict[str, dict[str, Any]]
+    proven: dict[str, dict[str, Any]]
+
+    def options(self, accounting: str, given: Mapping[str, Any]) -> dict[str, Any]:
+        """A value for every option of an accounting: as given, or its default."""
+        schemas = self.published if accounting == "published" else self.proven
+        return {key: given.get(key, schema["default"]) for key, schema in schemas.items()}
 
 
 def listed(folder: Path = FOLDER) -> dict[str, Listed]:
-    """File (without ending) -> names of its published methods and its options, read without importing anything.
+    """File (without ending) -> what it declares, read without importing anything.
 
     Raises
     ------
@@ -43,14 +57,16 @@ def _declared_in(path: Path, text: bytes) -> Listed | None:
         if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None
         for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
     }
-    return _read(path, values["METHODS"], values.get("OPTIONS")) if "METHODS" in values else None
+    return _read(path, values) if "METHODS" in values else None
 
 
-def _read(path: Path, methods: ast.expr, options: ast.expr | None) -> Listed:
+def _read(path: Path, values: Mapping[str, ast.expr]) -> Listed:
+    methods = values["METHODS"]
     try:
         calls = [node for node in ast.iter_child_nodes(methods) if isinstance(node, ast.Call)]
         names = tuple(ast.literal_eval(_argument(call, "name", 0)) for call in calls if _is_published(call))
-        return names, {} if options is None else ast.literal_eval(options)
+        options = (values.get(name) for name in ("OPTIONS", "PROVEN_OPTIONS"))
+        return Listed(names, *({} if each is None else ast.literal_eval(each) for each in options))
     except (ValueError, IndexError) as error:
         raise ConfigError(f"{path}: {_SHAPE}.") from error
 
@@ -70,20 +86,25 @@ def _argument(call: ast.Call, name: str, position: int) -> ast.expr:
 
 def competitor_names() -> tuple[str, ...]:
     """Names that ``competitors.methods`` of the configuration may list."""
-    return tuple(name for names, _ in listed().values() for name in names)
+    return tuple(name for declared in listed().values() for name in declared.names)
 
 
-def schema() -> dict[str, Any]:
-    """JSON schema of the section ``competitors``: the methods, and the options of every file that has some."""
-    options = {
-        file: {"type": "object", "additionalProperties": False, "properties": properties}
-        for file, (_, properties) in listed().items()
-        if properties
-    }
+def schemas() -> dict[str, dict[str, Any]]:
+    """JSON schema of what the files add to the sections ``competitors`` and ``proven``, as properties of each.
+
+    These are the options of every file that has some, under its name, and the methods that may be listed.
+    """
+    files = listed()
     methods = {"type": "array", "uniqueItems": True, "items": {"enum": list(competitor_names())}}
     return {
-        "type": "object",
-        "additionalProperties": False,
-        "required": ["methods"],
-        "properties": {"methods": methods, **options},
+        "competitors": {"methods": methods, **_sections({file: each.published for file, each in files.items()})},
+        "proven": _sections({file: each.proven for file, each in files.items()}),
+    }
+
+
+def _sections(options: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+    return {
+        file: {"type": "object", "additionalProperties": False, "properties": properties}
+        for file, properties in options.items()
+        if properties
     }

@@ -28,7 +28,6 @@ PACKAGE = __name__.rpartition(".")[0]
 Key = tuple[str, str]
 
 
-@functools.cache
 def every(folder: Path = FOLDER, package: str = PACKAGE) -> dict[Key, Declared]:
     """All declared methods by accounting and name.
 
@@ -37,17 +36,22 @@ def every(folder: Path = FOLDER, package: str = PACKAGE) -> dict[Key, Declared]:
     ConfigError
         If a file cannot be imported or two declare the same name under one accounting; says which.
     """
-    found: dict[Key, Declared] = {}
-    origin: dict[Key, str] = {}
+    return {key: declared for key, (declared, _) in _found(folder, package).items()}
+
+
+@functools.cache
+def _found(folder: Path = FOLDER, package: str = PACKAGE) -> dict[Key, tuple[Declared, str]]:
+    """All declared methods with the file of each."""
+    found: dict[Key, tuple[Declared, str]] = {}
     for file in listed(folder):
         for declared in _imported(folder / f"{file}.py", package).METHODS:
             key = (declared.accounting, declared.name)
             if key in found:
                 raise ConfigError(
                     f"{folder / file}.py: declares the {declared.accounting} method {declared.name!r}, as "
-                    f"{origin[key]} does; give it a name of its own."
+                    f"{found[key][1]}.py does; give it a name of its own."
                 )
-            found[key], origin[key] = declared, f"{file}.py"
+            found[key] = declared, file
     return found
 
 
@@ -73,32 +77,45 @@ def competitor(name: str, section: Mapping[str, Any] | None = None) -> Method:
     ParameterError
         If there is no such method.
     """
-    for file, (names, schemas) in listed().items():
-        if name in names:
-            given = (section or {}).get(file, {})
-            options = {key: given.get(key, schema["default"]) for key, schema in schemas.items()}
-            return every()["published", name].make(options)
+    if name in competitor_names():
+        return _made(every()["published", name], section or {})
     raise ParameterError("method", name, f"one of {', '.join(competitor_names())}")
 
 
-def proven_curves(options: Mapping[str, Any]) -> dict[str, Method]:
+def proven_curves(section: Mapping[str, Any]) -> dict[str, Method]:
     """Methods with proven accounting that are drawn over m, made with the options of their section.
 
     Parameters
     ----------
-    options : mapping
+    section : mapping
         The section ``proven`` of the configuration; its "variants" names those that run beside the curves.
     """
     proven = [each for each in every().values() if each.accounting == "proven"]
-    variants = [each for each in proven if each.role == "variant" and each.name in options["variants"]]
-    return {each.name: each.make(options) for each in [each for each in proven if each.role == "curve"] + variants}
+    variants = [each for each in proven if each.role == "variant" and each.name in section["variants"]]
+    curves = [each for each in proven if each.role == "curve"]
+    return {each.name: _made(each, section) for each in curves + variants}
 
 
-def proven_methods() -> dict[str, Method]:
-    """Methods with proven accounting and one number per panel: competitors, then references."""
+def proven_methods(section: Mapping[str, Any] | None = None) -> dict[str, Method]:
+    """Methods with proven accounting and one number per panel: competitors, then references.
+
+    Parameters
+    ----------
+    section : mapping, optional
+        The section ``proven`` of the configuration; an option that it does not name has its default.
+    """
     roles = ("competitor", "reference")
     chosen = [each for each in every().values() if each.accounting == "proven" and each.role in roles]
-    return {each.name: each.make({}) for each in sorted(chosen, key=lambda each: each.role != "competitor")}
+    return {
+        each.name: _made(each, section or {}) for each in sorted(chosen, key=lambda each: each.role != "competitor")
+    }
+
+
+def _made(declared: Declared, section: Mapping[str, Any]) -> Method:
+    """The method with its section's options, those of its file under the file's name."""
+    file = _found()[declared.accounting, declared.name][1]
+    own = listed()[file].options(declared.accounting, section.get(file, {}))
+    return declared.make({**section, **own} if declared.accounting == "proven" else own)
 
 
 def paper_competitors() -> frozenset[str]:

@@ -8,28 +8,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from extension_files import ACCOUNTANT
 
 import segshuffle
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS
 from segshuffle.accounting.single_message.accountants.registry import ACCOUNTANT_LOOKS, FOLDER, every
 from segshuffle.errors import ConfigError
 
-MINE = """
-from segshuffle.accounting.single_message.accountants.declared import DASHED, Accountant, always, look
-
-ACCOUNTANTS = (
-    Accountant(
-        name="half-of-it",
-        kind="published",
-        status="made up",
-        source="nobody",
-        look=look("Half of the local guarantee", "olive", "d", DASHED),
-        order=99,
-        applies=always,
-        epsilon_of=lambda mechanism, n_users, delta: mechanism.local_epsilon / 2,
-    ),
-)
-"""
 ASKED = """
 import json, sys
 import pandas as pd
@@ -61,7 +46,7 @@ def test_a_new_accountant_is_one_file(tmp_path):
     """In a copy of the package: the command line's answers, the referee's rows, the looks and a figure's legend."""
     shutil.copytree(Path(segshuffle.__file__).parent, tmp_path / "segshuffle")
     added = tmp_path / "segshuffle" / FOLDER.relative_to(Path(segshuffle.__file__).parent) / "half_of_it.py"
-    added.write_text(MINE, encoding="utf-8")
+    added.write_text(ACCOUNTANT, encoding="utf-8")
     environment = {**os.environ, "PYTHONPATH": str(tmp_path), "MPLBACKEND": "agg"}
     run = subprocess.run(
         [sys.executable, "-c", ASKED], env=environment, cwd=tmp_path, capture_output=True, text=True, check=False

@@ -8,7 +8,7 @@ import pytest
 from matplotlib import pyplot as plt
 from reader import complaints, legend_texts, points, visible
 
-from segshuffle.pipeline.design import Scenario, Setting
+from segshuffle.pipeline.design import Scenario, Setting, figures_of
 from segshuffle.pipeline.style import mark_edition
 from segshuffle.protocols.registry import every, look_of
 from segshuffle.studies.reproduction.figure import draw_errors, draw_messages, draw_summary
@@ -185,3 +185,17 @@ def test_summary_draws_every_competitor_of_every_panel(table):
     assert np.all(np.diff(axes.get_yticks()) == 1)
     assert set(legend_texts(figure)) == set(lines) - {label_ for label_ in lines if label_.startswith("_")}
     assert_readable(figure)
+
+
+@pytest.mark.exhaustive
+def test_a_seventeenth_panel_is_drawn_and_counted(table):
+    """In a figure of its own: what the paper does not show may be any number of panels."""
+    first = of(table, PANELS[0])
+    panels = [Scenario(Setting("msnbc", n, 4, 17), "S4") for n in range(5001, 5018)]
+    many = pd.concat([first.assign(n_users=panel.setting.n_users, split="S4") for panel in panels])
+    ((name, grouped),) = figures_of(panels).items()
+    assert (name, grouped) == ("panels-msnbc-S4", panels)
+    figure = draw_errors(many, grouped, "published", edition="full")
+    titles = [axes.get_title().split()[0] for axes in visible(figure)]
+    assert titles == [f"({letter})" for letter in "abcdefghijklmnopq"]
+    assert complaints(figure) == []

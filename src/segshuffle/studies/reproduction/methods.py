@@ -48,6 +48,6 @@ def lineup(config: Config, accounting: str) -> dict[str, Entry]:
         curves: dict[str, Method] = {"segmented": Segmented()}
         points = {name: competitor(name, section) for name in section["methods"]}
     else:
-        curves, points = proven_curves(config["proven"]), proven_methods()
+        curves, points = proven_curves(config["proven"]), proven_methods(config["proven"])
     entries = {name: Entry(method, _CURVES.get(name, _CURVE)) for name, method in curves.items()}
     return entries | {name: Entry(method, _POINT) for name, method in points.items()}
