@@ -17,7 +17,6 @@ from segshuffle.accounting.collections.poisson_pair import (
     check_delta,
     check_epsilon,
     check_pairs,
-    check_rtol,
 )
 from segshuffle.accounting.collections.poisson_product import tilted_pair
 from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
@@ -28,11 +27,13 @@ from segshuffle.errors import ParameterError
 #: Pairs of one collection, and how many of them: `Problem.pairs`, one round.
 Collected = tuple[CounterPair, int]
 
+#: Width of the lattice: how far the bound is above the exact value, about.
+_RTOL = 1e-3
 _ROUNDS = 8
 _BISECTIONS = 60
 
 
-def composed_delta(collections: Sequence[Collected], *, epsilon: float, rtol: float = 1e-3) -> float:
+def composed_delta(collections: Sequence[Collected], *, epsilon: float) -> float:
     """Delta that all collections together have at `epsilon`, rounded up.
 
     Parameters
@@ -41,13 +42,11 @@ def composed_delta(collections: Sequence[Collected], *, epsilon: float, rtol: fl
         What one user is exchanged in, and the number of pairs t >= 1, for every collection; at least one.
     epsilon : float
         In [0, 100].
-    rtol : float, default 1e-3
-        Width of the lattice: how far the bound is above the exact value, about. In [1e-8, 1].
 
     Returns
     -------
     float
-        Upper bound of the delta of the product (kind: upper).
+        Upper bound of the delta of the product, about 1e-3 of it above the exact value (kind: upper).
 
     Raises
     ------
@@ -57,8 +56,7 @@ def composed_delta(collections: Sequence[Collected], *, epsilon: float, rtol: fl
         If the collections are too different for one lattice.
     """
     check_epsilon(epsilon)
-    check_rtol(rtol)
-    return math.exp(_log_delta(_checked(collections), epsilon, rtol)) * (1 + 1e-13)
+    return math.exp(_log_delta(_checked(collections), epsilon)) * (1 + 1e-13)
 
 
 def composed_epsilon(collections: Sequence[Collected], *, delta: float) -> float:
@@ -84,18 +82,18 @@ def composed_epsilon(collections: Sequence[Collected], *, delta: float) -> float
     """
     check_delta(delta)
     parts, target = _checked(collections), math.log(delta)
-    if _log_delta(parts, 0.0, 1e-3) <= target:
+    if _log_delta(parts, 0.0) <= target:
         return 0.0
     if any(infinite_loss(pair.zero_mass, pairs) > delta for pair, pairs in parts):
         return math.inf
     low, high = 0.0, 1e-3
-    while _log_delta(parts, high, 1e-3) > target:
+    while _log_delta(parts, high) > target:
         if high == EPSILON_LIMIT:
             return math.inf
         low, high = high, min(2 * high, EPSILON_LIMIT)
     while high - low > 1e-4 * high:
         middle = 0.5 * (low + high)
-        low, high = (low, middle) if _log_delta(parts, middle, 1e-3) <= target else (middle, high)
+        low, high = (low, middle) if _log_delta(parts, middle) <= target else (middle, high)
     return min(rounded_up(high), EPSILON_LIMIT)
 
 
@@ -108,7 +106,7 @@ def _checked(collections: Sequence[Collected]) -> list[Collected]:
     return [(pair, pairs) for pair, pairs in collections if pair.copies > 0]
 
 
-def _log_delta(parts: list[Collected], epsilon: float, rtol: float) -> float:
+def _log_delta(parts: list[Collected], epsilon: float) -> float:
     """Certified upper bound of log delta."""
     if not parts:
         return -math.inf
@@ -119,16 +117,16 @@ def _log_delta(parts: list[Collected], epsilon: float, rtol: float) -> float:
     estimate = gaussian_log_delta(ratio=min(max(ratio, 1e-130), 100.0), epsilon=epsilon)
     value = 0.0
     for _ in range(_ROUNDS):
-        log_tail = min(math.log(400 * all_pairs / rtol) - estimate, -math.log(SMALLEST_MASS) - 10)
+        log_tail = min(math.log(400 * all_pairs / _RTOL) - estimate, -math.log(SMALLEST_MASS) - 10)
         tilt, variance = _saddle_point(parts, epsilon, log_tail)
         curvature = max(tilt * (1 + tilt), 1 / variance)
-        step = min(math.sqrt(0.8 * rtol / (all_pairs * curvature)), math.sqrt(variance / all_pairs) / 12)
+        step = min(math.sqrt(0.8 * _RTOL / (all_pairs * curvature)), math.sqrt(variance / all_pairs) / 12)
         tables = [(pair.loss_table(step, log_tail), pairs) for pair, pairs in parts]
         common = min(table.step for table, _ in tables)
         if any(table.step != common for table, _ in tables):
             tables = [(pair.loss_table(common, log_tail), pairs) for pair, pairs in parts]
         if any(table.step != common for table, _ in tables):
-            raise AccuracyError("These collections differ too much for one lattice: raise rtol, or bound them apart.")
+            raise AccuracyError("These collections differ too much for one lattice: bound them apart.")
         value = min(log_delta_upper_of(tables, epsilon=epsilon, tilt=tilt), value)
         lost = math.log(sum(pairs * table.truncated for table, pairs in tables))
         if lost < value - 5 or value < -600 or log_tail >= -math.log(SMALLEST_MASS) - 10:

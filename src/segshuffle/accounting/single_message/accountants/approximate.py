@@ -14,6 +14,7 @@ from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
 from segshuffle.accounting.numerics.ranges import check_local, check_target, check_users
 from segshuffle.accounting.numerics.search import least_epsilon
 from segshuffle.accounting.single_message.accountants.clones import (
+    RTOL,
     standard_clone,
     standard_clone_delta,
     stronger_clone,
@@ -28,7 +29,7 @@ _ROUND = 1e-14
 
 
 def approximate_clone_delta(
-    *, clone: Clone, local_epsilon: float, local_delta: float, n_users: int, epsilon: float, rtol: float = 1e-4
+    *, clone: Clone, local_epsilon: float, local_delta: float, n_users: int, epsilon: float
 ) -> DeltaInterval:
     """Delta of a clone bound for approximate local privacy, capped at 1.
 
@@ -38,12 +39,12 @@ def approximate_clone_delta(
         Which pair (kind: upper, published).
     local_epsilon, local_delta : float
         Local guarantee; epsilon_0 in [1e-6, 50], delta_0 in [0, 1).
-    n_users, epsilon, rtol
+    n_users, epsilon
         As for `standard_clone_delta`.
     """
     if not 0.0 <= local_delta < 1.0:
         raise ParameterError("local_delta", local_delta, "in [0, 1)")
-    pure = _PURE[clone][0](local_epsilon=local_epsilon, n_users=n_users, epsilon=epsilon, rtol=rtol)
+    pure = _PURE[clone][0](local_epsilon=local_epsilon, n_users=n_users, epsilon=epsilon)
     failure = _failure(local_epsilon, local_delta, n_users, epsilon)
     lower, upper = pure.lower + failure * (1 - _ROUND), (pure.upper + failure) * (1 + _ROUND)
     return DeltaInterval(min(lower, 1.0), min(upper, 1.0))
@@ -55,7 +56,7 @@ def _failure(local_epsilon: float, local_delta: float, n_users: int, epsilon: fl
 
 
 def approximate_clone_epsilon(
-    *, clone: Clone, local_epsilon: float, local_delta: float, n_users: int, delta: float, rtol: float = 1e-4
+    *, clone: Clone, local_epsilon: float, local_delta: float, n_users: int, delta: float
 ) -> float:
     """Least epsilon of `approximate_clone_delta` at `delta`, rounded up; the local epsilon where nothing is gained.
 
@@ -77,6 +78,6 @@ def approximate_clone_epsilon(
         return (pure + _failure(local_epsilon, local_delta, n_users, epsilon)) * (1 + _ROUND)
 
     # the failure term grows with epsilon: where it alone misses the target, nothing is gained
-    if bound(0.5 * local_epsilon, rtol) > delta and bound(local_epsilon * (1 - 1e-12), rtol) > delta:
+    if bound(0.5 * local_epsilon, RTOL) > delta and bound(local_epsilon * (1 - 1e-12), RTOL) > delta:
         return local_epsilon
-    return least_epsilon(bound=bound, ceiling=local_epsilon, delta=delta, rtol=rtol)
+    return least_epsilon(bound=bound, ceiling=local_epsilon, delta=delta, rtol=RTOL)

@@ -44,6 +44,8 @@ from segshuffle.errors import ParameterError
 
 _NUDGE = 1e-15
 """Relative error allowed for a probability computed from the local epsilon."""
+#: Relative accuracy in delta.
+RTOL = 1e-4
 
 
 def standard_clone(local_epsilon: float) -> float:
@@ -56,7 +58,7 @@ def stronger_clone(local_epsilon: float) -> float:
     return 2 / (math.exp(local_epsilon) + 1)
 
 
-def standard_clone_delta(*, local_epsilon: float, n_users: int, epsilon: float, rtol: float = 1e-4) -> DeltaInterval:
+def standard_clone_delta(*, local_epsilon: float, n_users: int, epsilon: float, rtol: float = RTOL) -> DeltaInterval:
     """Delta of the standard clone pair: a proven upper bound for every randomizer with this local epsilon.
 
     Parameters
@@ -85,18 +87,18 @@ def standard_clone_delta(*, local_epsilon: float, n_users: int, epsilon: float, 
     return _delta(local_epsilon, standard_clone(local_epsilon), n_users, epsilon, rtol)
 
 
-def standard_clone_epsilon(*, local_epsilon: float, n_users: int, delta: float, rtol: float = 1e-4) -> float:
+def standard_clone_epsilon(*, local_epsilon: float, n_users: int, delta: float) -> float:
     """Least epsilon that the standard clone pair proves at `delta`, rounded up; at most the local epsilon.
 
     Parameters
     ----------
-    local_epsilon, n_users, rtol
+    local_epsilon, n_users
         As for `standard_clone_delta`.
     delta : float
         In [1e-280, 1).
     """
     check_local(local_epsilon)
-    return _epsilon(local_epsilon, standard_clone(local_epsilon), n_users, delta, rtol)
+    return _epsilon(local_epsilon, standard_clone(local_epsilon), n_users, delta)
 
 
 def standard_clone_closed_form(*, local_epsilon: float, n_users: int, delta: float) -> float:
@@ -124,7 +126,7 @@ def standard_clone_closed_form(*, local_epsilon: float, n_users: int, delta: flo
     return min(math.log1p(gain) * (1 + 16 * _NUDGE), local_epsilon)
 
 
-def stronger_clone_delta(*, local_epsilon: float, n_users: int, epsilon: float, rtol: float = 1e-4) -> DeltaInterval:
+def stronger_clone_delta(*, local_epsilon: float, n_users: int, epsilon: float, rtol: float = RTOL) -> DeltaInterval:
     """Delta of the stronger clone pair as published (kind: published; proven for binary randomized response only).
 
     Parameters
@@ -141,10 +143,10 @@ def stronger_clone_delta(*, local_epsilon: float, n_users: int, epsilon: float, 
     return _delta(local_epsilon, stronger_clone(local_epsilon), n_users, epsilon, rtol)
 
 
-def stronger_clone_epsilon(*, local_epsilon: float, n_users: int, delta: float, rtol: float = 1e-4) -> float:
+def stronger_clone_epsilon(*, local_epsilon: float, n_users: int, delta: float) -> float:
     """Least epsilon that the stronger clone pair claims at `delta` (kind: published), rounded up."""
     check_local(local_epsilon)
-    return _epsilon(local_epsilon, stronger_clone(local_epsilon), n_users, delta, rtol)
+    return _epsilon(local_epsilon, stronger_clone(local_epsilon), n_users, delta)
 
 
 def _delta(local_epsilon: float, clone: float, n_users: int, epsilon: float, rtol: float) -> DeltaInterval:
@@ -174,7 +176,7 @@ def _pair(local_epsilon: float, clone: float, n_users: int, side: int) -> CountP
     return CountPair(1.0 - tails, tails, BinomialLaw(n_users - 1, min(clone * (1 - side * _NUDGE), 1.0)))
 
 
-def _epsilon(local_epsilon: float, clone: float, n_users: int, delta: float, rtol: float) -> float:
+def _epsilon(local_epsilon: float, clone: float, n_users: int, delta: float) -> float:
     check_users(n_users)
     check_target(delta)
 
@@ -182,7 +184,7 @@ def _epsilon(local_epsilon: float, clone: float, n_users: int, delta: float, rto
         bound=lambda epsilon, width: upper_delta(local_epsilon, clone, n_users, epsilon, width),
         ceiling=local_epsilon,
         delta=delta,
-        rtol=rtol,
+        rtol=RTOL,
     )
 
 
