@@ -32,6 +32,9 @@ class Guess:
         estimate = self.share * plan.problem.set_size / item_counts.size
         return float(((item_counts / plan.problem.n_users - estimate) ** 2).sum())
 
+    def sum_variance(self, plan, item_counts):
+        return None
+
 
 OPTIONS = {"share": {"description": "Factor", "type": "number", "minimum": 0, "maximum": 2, "default": 1.0}}
 PROVEN_OPTIONS = OPTIONS_OF_THE_OTHER_SIDE
