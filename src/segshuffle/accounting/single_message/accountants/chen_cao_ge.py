@@ -62,15 +62,13 @@ def personalized_mu(*, local_epsilons: ArrayLike, local_deltas: ArrayLike = 0.0)
     return math.sqrt(2 / rest)
 
 
-def equal_mu(*, local_epsilon: float, n_users: int, local_delta: float = 0.0) -> float:
+def equal_mu(*, local_epsilon: float, n_users: int) -> float:
     """Parameter mu where all n_users >= 2 have the same budget (kind: asymptotic); needs no list of users."""
     check_local(local_epsilon)
     check_users(n_users)
     if n_users < 2:
         raise ParameterError("n_users", n_users, "at least 2: with one user the formula divides by zero")
-    if not 0 <= local_delta < 1:
-        raise ParameterError("local_delta", local_delta, "in [0, 1)")
-    return math.sqrt(2 * (1 + math.exp(local_epsilon)) / ((1 - local_delta) * (n_users - 1)))
+    return math.sqrt(2 * (1 + math.exp(local_epsilon)) / (n_users - 1))
 
 
 def gdp_delta(*, mu: float, epsilon: float) -> DeltaInterval:
@@ -100,20 +98,17 @@ def gdp_epsilon(*, mu: float, delta: float, ceiling: float = LARGEST_EPSILON) ->
     )
 
 
-def chen_cao_ge_delta(*, local_epsilon: float, n_users: int, epsilon: float, local_delta: float = 0.0) -> DeltaInterval:
-    """Delta for equal budgets (kind: asymptotic, not a guarantee); 0 from the local epsilon on if local_delta = 0."""
+def chen_cao_ge_delta(*, local_epsilon: float, n_users: int, epsilon: float) -> DeltaInterval:
+    """Delta for equal budgets (kind: asymptotic, not a guarantee); 0 from the local epsilon on."""
     check_epsilon(epsilon)
-    mu = equal_mu(local_epsilon=local_epsilon, n_users=n_users, local_delta=local_delta)
-    if local_delta == 0.0 and epsilon >= local_epsilon:
-        return DeltaInterval(0.0, 0.0)
-    return gdp_delta(mu=mu, epsilon=epsilon)
+    mu = equal_mu(local_epsilon=local_epsilon, n_users=n_users)
+    return DeltaInterval(0.0, 0.0) if epsilon >= local_epsilon else gdp_delta(mu=mu, epsilon=epsilon)
 
 
-def chen_cao_ge_epsilon(*, local_epsilon: float, n_users: int, delta: float, local_delta: float = 0.0) -> float:
-    """Epsilon at `delta` for equal budgets (kind: asymptotic); at most the local epsilon if delta >= local_delta."""
-    mu = equal_mu(local_epsilon=local_epsilon, n_users=n_users, local_delta=local_delta)
+def chen_cao_ge_epsilon(*, local_epsilon: float, n_users: int, delta: float) -> float:
+    """Epsilon at `delta` for equal budgets (kind: asymptotic); at most the local epsilon."""
     check_target(delta)
-    return gdp_epsilon(mu=mu, delta=delta, ceiling=local_epsilon if delta >= local_delta else LARGEST_EPSILON)
+    return gdp_epsilon(mu=equal_mu(local_epsilon=local_epsilon, n_users=n_users), delta=delta, ceiling=local_epsilon)
 
 
 def _check_mu(mu: float) -> None:
