@@ -140,6 +140,7 @@ def test_a_rival_of_ones_own_does_not_enter_the_papers_verdicts():
     assert panel.strongest == "mm"
 
 
+@pytest.mark.exhaustive
 def test_its_options_are_checked_before_any_job(new_checkout):
     made = add_competitor(new_checkout())
     with (

@@ -17,10 +17,14 @@ def made(new_checkout):
     return add_study(new_checkout())
 
 
-def test_it_appears_in_targets_in_what_is_made_and_on_the_page(made):
+def test_it_appears_in_targets(made):
     status, said = made.run("--list")
     assert status == 0, said
     assert "greeting (A greeting to every panel.)" in said
+
+
+@pytest.mark.exhaustive
+def test_it_is_part_of_everything_and_of_the_page(made):
     status, said = made.run("-n", "--cores", "1", "-p")
     assert status == 0, said
     assert re.search(r"^greet +1$", said, re.MULTILINE), "part of everything"
@@ -29,6 +33,7 @@ def test_it_appears_in_targets_in_what_is_made_and_on_the_page(made):
         assert f"results/quick/{name}" in page.partition("output:")[0], name
 
 
+@pytest.mark.exhaustive
 def test_what_is_shown_but_not_declared_is_refused(made):
     with made.edited("workflow/rules/thanks.smk", lambda text: text.replace('drawn("greeting")', 'drawn("farewell")')):
         status, said = made.run("--list")

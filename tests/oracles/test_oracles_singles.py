@@ -57,9 +57,8 @@ def test_others_with_a_third_value_are_worse_than_others_with_a_victim_value():
     assert values[2] > values[0]
 
 
-@pytest.mark.quick(1)
 @pytest.mark.parametrize(
-    ("k", "n", "exp_epsilon"), [(4, 5, F(8, 5)), pytest.param(10, 10, F(3, 2), marks=pytest.mark.slow)]
+    ("k", "n", "exp_epsilon"), [(4, 5, F(8, 5)), pytest.param(10, 10, F(3, 2), marks=pytest.mark.exhaustive)]
 )
 def test_grouping_of_outputs_keeps_the_divergence(k, n, exp_epsilon):
     matrix, others = o.krr(k, F(3)), [2] * (n - 1)

@@ -79,6 +79,7 @@ def test_a_level_that_can_send_next_to_nothing_is_no_reason_to_refuse_the_others
     assert plan.mse_bound < given.mse_bound
 
 
+@pytest.mark.exhaustive
 def test_a_plan_whose_lattice_is_too_long_has_a_wider_certificate():
     """A million pairs: the usual width of 0.1 % needs a longer transform than there is."""
     crowd = Problem(domain_size=10**7, set_size=10**6, levels=(0.5,), level_counts=(10**6,), delta=1e-8)

@@ -27,6 +27,7 @@ from segshuffle.studies.reproduction.planning import problem_of
 
 SETTING = Setting("synthetic", 1000, 3, 16)
 EPSILONS = [4.0, 0.25, 1.0]
+REPETITIONS = 240
 
 
 def population_of(setting):
@@ -47,8 +48,8 @@ def measured():
     """A table with enough repetitions to be compared with its predictions."""
     config = {
         "seed": 5,
-        "repetitions": 600,
-        "repetition_block": 200,
+        "repetitions": REPETITIONS,
+        "repetition_block": 100,
         "delta_times_n": 0.01,
         "levels": [0.5, 1.0, 2.0],
         "splits": {"S1": [0.25, 0.5, 0.25], "S2": [0.5, 0.25, 0.25], "S3": [0.25, 0.25, 0.5]},
@@ -125,7 +126,7 @@ def test_a_row_for_every_split_and_epsilon(measured):
     assert measured["epsilon_levels"].tolist() == [0.25, 1.0, 4.0, math.inf] * 3
     assert set(measured["kind"]) == {"exact"}
     assert set(measured["source"]) == {"synthetic"}
-    assert set(measured["repetitions"]) == {600}
+    assert set(measured["repetitions"]) == {REPETITIONS}
 
 
 def test_errors_are_as_expected_given_round_1(measured):
@@ -161,8 +162,8 @@ def test_noisy_counts_make_estimates_too_large_by_their_relative_variance(measur
     assert len(private) >= 3
     assert (private["bias_fixed_plan"] > 0).all()
     ratio = private["bias_fixed_plan"] / private["bias_predicted"]
-    # a mean of 600 squares of nearly Gaussian variables has a relative standard error of sqrt(2/600)
-    assert ((ratio - 1).abs() < 5 * math.sqrt(2 / 600) + 4 * private["bias_predicted"]).all()
+    # a mean of R squares of nearly Gaussian variables has a relative standard error of sqrt(2/R)
+    assert ((ratio - 1).abs() < 5 * math.sqrt(2 / REPETITIONS) + 4 * private["bias_predicted"]).all()
     exact = measured[np.isinf(measured["epsilon_levels"])]
     assert (exact[["bias_mean", "bias_fixed_plan", "bias_predicted", "planning_loss"]].abs() < 1e-12).all(axis=None)
 
@@ -198,6 +199,7 @@ def table_of(config, n_jobs=1):
     return levels_table(config, setting, population_of(setting), n_jobs=n_jobs)
 
 
+@pytest.mark.exhaustive
 def test_results_do_not_depend_on_the_number_of_jobs(config):
     pd.testing.assert_frame_equal(table_of(config), table_of(config, n_jobs=2), check_exact=True)
 

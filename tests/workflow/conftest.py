@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 #: Seconds after which a run counts as hanging.
-PATIENCE = 900
+PATIENCE = 1800
 
 TINY = {
     "edition": "quick",

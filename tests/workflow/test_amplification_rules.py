@@ -29,7 +29,7 @@ def test_the_target_makes_everything_and_needs_no_data(fresh):
     }
 
 
-@pytest.mark.quick(1)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("target", "drawing"), [("fig_variation3", "figure_amplification"), ("table_variation5", "table_amplification")]
 )

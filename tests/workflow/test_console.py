@@ -71,7 +71,7 @@ def test_a_run_says_what_it_makes_and_a_failed_job_why(snakemake):
     assert "SNAKEMAKE" in everything
 
 
-@pytest.mark.quick(1)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("how", ["--dry-run", "--verbose"])
 def test_who_asks_for_more_gets_snakemakes_own_words(snakemake, how):
     status, said = snakemake(how, "good.txt")

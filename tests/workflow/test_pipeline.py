@@ -8,9 +8,7 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import time
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -196,6 +194,7 @@ def test_an_unknown_key_is_refused_before_any_job(fresh):
     assert not fresh.out.exists()
 
 
+@pytest.mark.exhaustive
 def test_a_missing_msnbc_file_is_refused_before_any_job(fresh):
     status, said = fresh.run("--cores", "1", msnbc="/nowhere/msnbc990928.seq")
     assert status != 0
@@ -261,22 +260,3 @@ def wait_for(condition, run):
         assert run.poll() is None, "the run ended before it could be killed"
         assert time.monotonic() < end, "the run hangs"
         time.sleep(0.02)
-
-
-# --- form --------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.exhaustive
-def test_lint_finds_nothing(root):
-    done = subprocess.run(
-        [sys.executable, "-m", "snakemake", "--lint"], cwd=root, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-
-
-def test_the_rules_are_formatted(root):
-    program = Path(sys.executable).with_name("snakefmt")
-    done = subprocess.run(
-        [program, "--check", "Snakefile", "workflow"], cwd=root, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr

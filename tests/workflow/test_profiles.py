@@ -41,6 +41,7 @@ def test_every_computing_rule_asks_for_threads_memory_and_time(root):
         assert re.search(r"^        runtime=minutes\(\d+\),$", body, re.MULTILINE), name
 
 
+@pytest.mark.exhaustive
 def test_a_job_that_failed_asks_for_more(new_checkout):
     made = new_checkout()
     snakefile = made.folder / "Snakefile"

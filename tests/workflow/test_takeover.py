@@ -112,6 +112,7 @@ def test_jobs_that_outlive_their_run_are_waited_for(folder):
     assert folder.diary() == ["begin", "end", "begin", "end"], "never two at once"
 
 
+@pytest.mark.exhaustive
 def test_a_run_at_work_is_left_alone(folder):
     with folder.working() as run:
         status, said = folder.run()

@@ -13,6 +13,7 @@ from fractions import Fraction
 import numpy as np
 import oracles as o
 import pytest
+from hypothesis import settings
 from scipy import stats
 
 from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
@@ -74,7 +75,7 @@ TINY = [
 ]
 
 
-@pytest.mark.quick(3)
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("streaming", [{}, {"buckets": 3, "batch": 1}], ids=["memory", "streamed"])
 @pytest.mark.parametrize(("d", "sets", "levels", "rates", "m"), TINY)
 def test_binomial_blanket_is_the_exact_law(d, sets, levels, rates, m, streaming):
@@ -87,7 +88,7 @@ def test_binomial_blanket_is_the_exact_law(d, sets, levels, rates, m, streaming)
     assert goodness_of_fit(observed, exact, runs) > ALARM
 
 
-@pytest.mark.quick(3)
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("streaming", [{}, {"buckets": 3, "batch": 1}], ids=["memory", "streamed"])
 @pytest.mark.parametrize(("d", "sets", "levels", "rates", "m"), TINY)
 def test_poisson_blanket_is_the_exact_law(d, sets, levels, rates, m, streaming):
@@ -113,7 +114,9 @@ def test_the_test_tells_the_two_blankets_apart():
 # ----------------------------------------------------------------------------------------------------------------------
 
 D, S, LEVELS = 5, 2, (0.5, 1.0, 2.0)
-N_USERS, RUNS = 60, 1200
+N_USERS = 60
+# 600, and 2400 in the thorough profile
+RUNS = 24 * settings().max_examples
 
 
 def scenario():

@@ -44,7 +44,7 @@ def words(messages, size=2**16):
 def test_every_permutation_is_equally_likely(batches, buckets, monkeypatch, tmp_path):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     rng = np.random.default_rng(buckets)
-    runs = 500 if buckets > 100 else 2000
+    runs = 200 if buckets > 100 else 2000
     seen = dict.fromkeys(permutations(range(sum(map(len, batches)))), 0)
     for _ in range(runs):
         seen[tuple(words(shuffled(batches, rng, buckets=buckets)))] += 1
