@@ -361,7 +361,8 @@ def test_plan_survives_json_and_says_what_it_is(name):
 def test_plan_does_not_depend_on_what_was_planned_before():
     """A fresh process, another hash seed: caches must not show."""
     program = (
-        "import json; from segshuffle.protocols.poisson import *; from segshuffle.protocols.assumptions import Assumptions; "
+        "import json; from segshuffle.protocols.poisson import *; "
+        "from segshuffle.protocols.assumptions import Assumptions; "
         f"print(json.dumps({CERTIFIED['copies, 16 messages']!r}.plan({SMALL!r}).as_dict()))"
     )
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)
