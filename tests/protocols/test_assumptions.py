@@ -18,7 +18,7 @@ from segshuffle.pipeline.design import level_counts
 from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
 from segshuffle.protocols.base import Plan, Problem, Sample
-from segshuffle.protocols.messages import run_protocol
+from segshuffle.protocols.messages import LevelPrivacy, Server, run_protocol
 from segshuffle.protocols.padding import compare_set_sizes, error_of_sets, holders_by_size, sent_frequencies
 from segshuffle.protocols.poisson import PoissonSegmented, attained
 from segshuffle.protocols.segmented import Segmented
@@ -149,6 +149,15 @@ def test_honest_users_by_enumeration():
     entry = plan.parameters["certificate"][0]
     assert 0.99 * 0.05 < entry["delta_lower"] <= outside
     assert inside <= entry["delta_upper"] <= 0.05
+
+
+def test_round_1_relies_on_the_honest_users_too():
+    privacy = LevelPrivacy(0.5, 2e-6)
+    whole, half, alone = (
+        Server(n, 17, 4, LEVELS, 2e-6, privacy, Assumptions(honest_fraction=h)).announce_levels().blanket_per_user
+        for n, h in ((5000, 1.0), (5000, 0.5), (2500, 1.0))
+    )
+    assert half == alone == pytest.approx(2 * whole, rel=1e-9)
 
 
 def check_plans(seed: int, cases: int) -> None:

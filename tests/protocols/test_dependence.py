@@ -82,6 +82,6 @@ def test_variants_run_where_the_configuration_names_them(schema):
     variants = {each.name for each in every().values() if each.role == "variant"}
     allowed = whole_schema(schema)["properties"]["proven"]["properties"]["variants"]["items"]["enum"]
     assert sorted(variants) == sorted(allowed)
-    options = {"copies_max": 4, "variants": []}
+    options = {"copies_max": 4, "honest_fraction": 1.0, "variants": []}
     assert not variants & set(proven_curves(options))
     assert variants < set(proven_curves({**options, "variants": sorted(variants)}))

@@ -35,7 +35,7 @@ CONFIG = {
     "delta_times_n": 0.01,
     "levels": [0.5, 1.0, 2.0],
     "splits": {"S1": [0.25, 0.5, 0.25]},
-    "proven": {"copies_max": 8, "variants": [], "max_messages": [8, 16]},
+    "proven": {"copies_max": 8, "honest_fraction": 1.0, "variants": [], "max_messages": [8, 16]},
     "assumptions": {"honest_fractions": [0.75, 0.5], "rounds": [1, 4]},
 }
 
@@ -121,7 +121,7 @@ def test_participation_draws_every_curve(participated):
 LIARS = {
     **CONFIG,
     "competitors": {"methods": ["subexp-local", "correlated-noise", "fake-users"]},
-    "proven": {"copies_max": 2, "variants": [], "max_messages": [6]},
+    "proven": {"copies_max": 2, "honest_fraction": 1.0, "variants": [], "max_messages": [6]},
 }
 
 

@@ -5,6 +5,7 @@ Thresholds are five standard errors; fewer than 200 comparisons, so a correct si
 """
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,7 @@ from segshuffle.errors import ParameterError
 from segshuffle.pipeline.design import Setting
 from segshuffle.pipeline.seeds import stream
 from segshuffle.pipeline.style import save
+from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.base import Problem
 from segshuffle.protocols.poisson import PoissonSegmented
 from segshuffle.studies.levels.compute import COLUMNS, PlanGrid, least_blankets, levels_table
@@ -52,6 +54,7 @@ def measured():
         "repetition_block": 100,
         "delta_times_n": 0.01,
         "levels": [0.5, 1.0, 2.0],
+        "proven": {"honest_fraction": 1.0},
         "splits": {"S1": [0.25, 0.5, 0.25], "S2": [0.5, 0.25, 0.25], "S3": [0.25, 0.25, 0.5]},
         "private_levels": {"epsilons": EPSILONS},
     }
@@ -89,11 +92,12 @@ def test_plans_are_as_good_as_the_planner_s(domain_size, set_size, counts):
         assert (each.n_users * found.blanket_per_user + own) / weight**2 <= theirs.mse_bound * 1.001
 
 
-def test_every_choice_is_within_the_accountant_s_limits():
-    case = problem((250, 500, 250))
+@pytest.mark.parametrize("honest_fraction", [1.0, 0.5])
+def test_every_choice_is_within_the_accountant_s_limits(honest_fraction):
+    case = replace(problem((250, 500, 250)), assumptions=Assumptions(honest_fraction=honest_fraction))
     grid = PlanGrid.of(case)
     for index in (0, 40, len(grid.blankets) - 1):
-        mean = case.n_users * grid.blankets[index] / case.domain_size
+        mean = honest_fraction * case.n_users * grid.blankets[index] / case.domain_size
         for level, limit in zip(case.levels, grid.limits[index], strict=True):
             assert epsilon_upper(ItemPair(mean, limit), pairs=3, delta=case.delta) <= level * (1 + 1e-3)
     found = grid.choose(case)

@@ -27,7 +27,7 @@ TINY = {
     "competitors": {
         "methods": ["subexp-local", "subexp-shuffle", "mm", "sepmm", "weighted-sepmm", "inverse-variance-sepmm"],
     },
-    "proven": {"copies_max": 4, "variants": [], "max_messages": [12]},
+    "proven": {"copies_max": 4, "honest_fraction": 1.0, "variants": [], "max_messages": [12]},
     "private_levels": {"epsilons": [1.0]},
 }
 

@@ -87,6 +87,7 @@ CONFIGURATION = [
     ("competitors.methods", ["mm"], AFTER_PLANS),
     ("datasets.msnbc.download", True, AFTER_POPULATIONS | {"dataset"}),
     ("proven.max_messages", [12, 40], PROVEN | LIARS | {"participation", "rounds"}),
+    ("proven.honest_fraction", 0.9, PROVEN | LEVELS | ASSUMPTIONS),
     ("private_levels.epsilons", [0.5, 1.0], LEVELS),
     ("assumptions.rounds", [1, 2], {"rounds", "participation", *RECORDS}),
     ("amplification.points", 4, AMPLIFICATION),

@@ -85,7 +85,7 @@ rule dependence:
         runtime=minutes(8),
     params:
         panels=[asdict(panel) for panel in ASSUMPTION_PANELS],
-        config=part("seed", "repetitions", "delta_times_n", "levels", "splits"),
+        config=part("seed", "repetitions", "delta_times_n", "levels", "splits") | HONEST,
         edition=config["edition"],
     script:
         "../scripts/figure_dependence.py"

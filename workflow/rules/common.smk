@@ -64,6 +64,10 @@ def part(*keys):
     return {key: config[key] for key in keys}
 
 
+# all that rules without the options of the proven methods read of their section
+HONEST = {"proven": {"honest_fraction": config["proven"]["honest_fraction"]}}
+
+
 def code(script):
     """A script and every file of the package that it imports: an edit of any of them reruns the rule."""
     path = ROOT / "workflow/scripts" / script

@@ -28,7 +28,8 @@ rule levels:
             "levels",
             "splits",
             "private_levels",
-        ),
+        )
+        | HONEST,
     script:
         "../scripts/levels.py"
 

@@ -119,7 +119,7 @@ def simulate_users(
             "nobody pads then."
         )
     cut = users.cut(set_size, stream(seed, "simulate file", "cut"))
-    method = _within_budget(method, users.n_users, len(offered), level_privacy)
+    method = _within_budget(method, assumptions.honest_of(users.n_users), len(offered), level_privacy)
     run = _by_message if messages else _by_count
     found = run(
         _Input(cut, set_size, chosen, offered, delta, level_privacy, assumptions),
@@ -295,11 +295,11 @@ def _method(accountant: str, max_messages: float | None, copies_max: float, equa
     return Segmented()
 
 
-def _within_budget(method: Method, n_users: int, n_levels: int, privacy: LevelPrivacy | None) -> Method:
+def _within_budget(method: Method, honest_users: int, n_levels: int, privacy: LevelPrivacy | None) -> Method:
     """The method with what round 1 leaves of its budget."""
     if not isinstance(method, PoissonSegmented) or method.max_messages is None:
         return method
-    spent = level_messages(n_users, n_levels, privacy)
+    spent = level_messages(honest_users, n_levels, privacy)
     return replace(method, max_messages=left_for_items(method.max_messages, spent))
 
 

@@ -104,7 +104,7 @@ def run(options: argparse.Namespace) -> str:
             rounds=options.rounds,
         ),
     )
-    spent = level_messages(problem.n_users, len(problem.levels), privacy)
+    spent = level_messages(problem.honest_users, len(problem.levels), privacy)
     counts = uniform_item_counts(problem)
     if options.item_frequencies is not None:
         counts = problem.n_users * _frequencies(options.item_frequencies, problem)

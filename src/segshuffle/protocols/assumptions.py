@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal, get_args
 
 from segshuffle.errors import ParameterError
@@ -42,8 +44,20 @@ class Assumptions:
         if isinstance(self.rounds, bool) or not isinstance(self.rounds, int) or not 1 <= self.rounds <= MOST_ROUNDS:
             raise ParameterError("rounds", self.rounds, f"an integer in [1, {MOST_ROUNDS}]")
 
-    def refuse_beyond_plain(self, method: str) -> None:
+    def honest_of(self, n_users: int) -> int:
+        """Users who certainly are honest, of so many: h n, rounded down, and at least the user in question."""
+        exact = Fraction(repr(float(self.honest_fraction))) * n_users
+        return max(int(exact + Fraction(1, 10**6)), 1)  # a fraction made of two whole numbers finds them again
+
+    def refuse_beyond_plain(self, method: str, *, covered: Collection[str] = ()) -> None:
         """Refuse what an analysis of users with exactly s items, all of them honest, in one collection cannot cover.
+
+        Parameters
+        ----------
+        method : str
+            Whose analysis it is.
+        covered : collection of str
+            Assumptions that it covers all the same.
 
         Raises
         ------
@@ -51,7 +65,7 @@ class Assumptions:
             Naming the first assumption that the method has no analysis for.
         """
         for name in ("sets", "honest_fraction", "rounds"):
-            if getattr(self, name) != getattr(PLAIN, name):
+            if name not in covered and getattr(self, name) != getattr(PLAIN, name):
                 allowed = f"{getattr(PLAIN, name)!r} for {method}; only the Poisson blanket is analysed beyond that"
                 raise ParameterError(name, getattr(self, name), allowed)
 

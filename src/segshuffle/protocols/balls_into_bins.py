@@ -42,7 +42,10 @@ WEIGHTS = ("plain", "published", "inverse-variance")
 def least_blanket(
     *, domain_size: int, set_size: int, n_users: int, epsilon: float, delta: float, analysis: str
 ) -> float:
-    """Least expected blanket per user that gives (epsilon, delta) with every item sent, by the named analysis."""
+    """Least expected blanket per user that gives (epsilon, delta) with every item sent, by the named analysis.
+
+    `n_users` are those whose blanket can be relied on.
+    """
     if analysis == "numerical":
         blanket = least_blanket_per_user(
             domain_size=domain_size, set_size=set_size, n_users=n_users, epsilon=epsilon, delta=delta
@@ -77,11 +80,11 @@ class BallsIntoBins:
 
     def plan(self, problem: Problem) -> Plan:
         """Fix m for the lowest level and all users."""
-        problem.assumptions.refuse_beyond_plain(self.name)
+        problem.assumptions.refuse_beyond_plain(self.name, covered=_covered(self.analysis))
         blanket = least_blanket(
             domain_size=problem.domain_size,
             set_size=problem.set_size,
-            n_users=problem.n_users,
+            n_users=problem.honest_users,
             epsilon=problem.levels[0],
             delta=problem.delta,
             analysis=self.analysis,
@@ -110,6 +113,11 @@ class BallsIntoBins:
         """Variance of the number of blanket messages."""
         n_users = plan.problem.n_users
         return _total_variance(n_users, plan.blanket_per_user, self.analysis) / n_users**2
+
+
+def _covered(analysis: str) -> tuple[str, ...]:
+    """Assumptions beyond plain ones: a blanket of the honest users alone is a smaller Poisson blanket."""
+    return ("honest_fraction",) if analysis == "proven" else ()
 
 
 def _kind(analysis: str) -> str:
@@ -173,15 +181,18 @@ class SeparateBallsIntoBins:
         object.__setattr__(self, "name", names[self.weights])
 
     def plan(self, problem: Problem) -> Plan:
-        """Fix m_k and the weight of every level; levels nobody chose get weight 0."""
-        problem.assumptions.refuse_beyond_plain(self.name)
+        """Fix m_k and the weight of every level; levels nobody chose get weight 0.
+
+        An honest fraction is relied on within every level, which is more than is asked of all users together.
+        """
+        problem.assumptions.refuse_beyond_plain(self.name, covered=_covered(self.analysis))
         active = [k for k, count in enumerate(problem.level_counts) if count > 0]
         blankets = [0.0] * len(problem.levels)
         for k in active:
             blankets[k] = least_blanket(
                 domain_size=problem.domain_size,
                 set_size=problem.set_size,
-                n_users=problem.level_counts[k],
+                n_users=problem.assumptions.honest_of(problem.level_counts[k]),
                 epsilon=problem.levels[k],
                 delta=problem.delta,
                 analysis=self.analysis,

@@ -76,8 +76,7 @@ class Problem:
     @property
     def honest_users(self) -> int:
         """Users whose blanket the guarantee relies on: h n, rounded down, and at least the user in question."""
-        exact = Fraction(repr(float(self.assumptions.honest_fraction))) * self.n_users
-        return max(int(exact + Fraction(1, 10**6)), 1)  # a fraction made of two whole numbers finds them again
+        return self.assumptions.honest_of(self.n_users)
 
     def honest_mean(self, blanket_per_user: float) -> float:
         """Blanket messages per item that the guarantee relies on, n' m/d, rounded down."""

@@ -112,7 +112,9 @@ class SubsetExponential:
         ParameterError
             If every user holds all items, or the lowest level is below 1e-12.
         """
-        problem.assumptions.refuse_beyond_plain(self.name)
+        # users who drop out or collude leave fewer messages to hide among
+        proven = self.local_epsilon is not None or self.accounting == "proven"
+        problem.assumptions.refuse_beyond_plain(self.name, covered=("honest_fraction",) if proven else ())
         check_subset(domain_size=problem.domain_size, set_size=problem.set_size, subset_size=self.subset_size or 1)
         if self.local_epsilon is None and problem.levels[0] < SMALLEST_LOG_RATIO:
             raise ParameterError("levels", problem.levels, f"all at least {SMALLEST_LOG_RATIO:g} for this randomizer")
@@ -221,7 +223,7 @@ def _proven_local_epsilon(problem: Problem, subset_size: int) -> float:
             subset_size=subset_size,
         )
         bound = blanket_delta(
-            randomizer=randomizer, n_users=problem.n_users, epsilon=problem.levels[0], rtol=_SEARCH_RTOL
+            randomizer=randomizer, n_users=problem.honest_users, epsilon=problem.levels[0], rtol=_SEARCH_RTOL
         )
         return log_excess(bound.upper, problem.delta)
 

@@ -3,6 +3,7 @@
 import functools
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,8 @@ from segshuffle.pipeline.design import Scenario, level_counts
 from segshuffle.pipeline.jobs import to_json
 from segshuffle.pipeline.scenarios import scenarios, settings
 from segshuffle.pipeline.seeds import stream
+from segshuffle.protocols.assumptions import Assumptions
+from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
 from segshuffle.protocols.base import Problem, uniform_item_counts
 from segshuffle.protocols.central import GaussianCurator
 from segshuffle.protocols.poisson import PoissonSegmented
@@ -43,7 +46,7 @@ def case(tiny_config, monkeypatch):
         monkeypatch.setattr(module, "lineup", without)
     tiny_config["splits"] = {"S1": tiny_config["splits"]["S1"]}
     tiny_config["datasets"]["synthetic"] = {"domain_size": 8, "n_users": [200], "set_sizes": [2]}
-    tiny_config["proven"] = {"copies_max": 4, "variants": [], "max_messages": [12, 40]}
+    tiny_config["proven"] = {"copies_max": 4, "honest_fraction": 1.0, "variants": [], "max_messages": [12, 40]}
     setting = next(s for s in settings(tiny_config) if s.dataset == "synthetic")
     population = uniform_population(domain_size=8, set_size=2, n_users=200, rng=stream(0, "population"))
     return tiny_config, Scenario(setting, "S1"), population
@@ -105,6 +108,34 @@ def test_plans_are_the_libraries_own(case):
     found = {(t.method.name, t.role, t.max_messages): t.plan for t in tasks(case)}
     for key, plan in own.items():
         assert found[key].as_dict() == json.loads(json.dumps(plan.as_dict()))
+
+
+def test_everything_proven_is_planned_for_the_honest_users(case):
+    config, scenario, _ = case
+    some = config | {
+        "proven": config["proven"] | {"honest_fraction": 0.5, "variants": ["poisson-equal"], "max_messages": [12]}
+    }
+    plans = {
+        (point["plan"]["method"], point["role"], point["max_messages"]): point["plan"]
+        for point in plans_of(some, scenario)["S1"]
+    }
+    everybody = problem_of(config, scenario.setting, "S1")
+    problem = replace(everybody, assumptions=Assumptions(honest_fraction=0.5))
+    method = PoissonSegmented(copies_max=4.0, max_messages=12.0)
+    assert plans["poisson-copies", "budget", 12.0] == json.loads(json.dumps(method.plan(problem).as_dict()))
+    assert len(set(plans["poisson-equal", "best", None]["parameters"]["copies"])) == 1
+    twice = BallsIntoBins("proven").plan(everybody).blanket_per_user * 2
+    assert plans["mm", "best", None]["blanket_per_user"] == pytest.approx(twice, rel=1e-9)
+    separate = SeparateBallsIntoBins(analysis="proven").plan(everybody).parameters["blankets"]
+    halves = [problem.assumptions.honest_of(count) / count for count in everybody.level_counts]
+    assert plans["sepmm", "best", None]["parameters"]["blankets"] == pytest.approx(
+        [m / half for m, half in zip(separate, halves, strict=True)], rel=1e-9
+    )
+    assert problem_of(some, scenario.setting, "S1") == everybody, "what is published has no such assumption"
+    hidden = SubsetExponential(accounting="proven", subset_size=1)
+    few, many = (hidden.plan(each).parameters["local_epsilon"] for each in (problem, everybody))
+    halved = Problem(8, 2, everybody.levels, (problem.honest_users, 0, 0), everybody.delta)
+    assert few == hidden.plan(halved).parameters["local_epsilon"] < many
 
 
 def test_table_has_the_columns_roles_and_closed_forms(case):

@@ -62,6 +62,15 @@ class LevelPrivacy:
 def level_announcement(n_users: int, n_levels: int, privacy: LevelPrivacy | None) -> Announcement:
     """Announcement of round 1: the data round's code with the levels as domain and one item per user.
 
+    Parameters
+    ----------
+    n_users : int
+        Users whose blanket can be relied on.
+    n_levels : int
+        Levels on offer.
+    privacy : LevelPrivacy or None
+        What is asked of round 1.
+
     Raises
     ------
     InfeasibleError
@@ -74,7 +83,7 @@ def level_announcement(n_users: int, n_levels: int, privacy: LevelPrivacy | None
         if blanket > LARGEST_BLANKET:
             raise InfeasibleError(
                 f"level privacy ({privacy.epsilon:g}, {privacy.delta:g}) needs {blanket:.3g} blanket messages from "
-                f"each of {n_users} users in round 1, more than {LARGEST_BLANKET:g}: raise its epsilon or delta."
+                f"each of {n_users} honest users in round 1, more than {LARGEST_BLANKET:g}: raise its epsilon or delta."
             )
     return Announcement(n_levels, 1, n_users, (1.0,), blanket, "poisson")
 

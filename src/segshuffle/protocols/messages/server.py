@@ -125,7 +125,8 @@ class Server:
 
     def announce_levels(self) -> Announcement:
         """Announcement of round 1."""
-        return level_announcement(self.n_users, len(self.levels), self.level_privacy)
+        honest = self.assumptions.honest_of(self.n_users)
+        return level_announcement(honest, len(self.levels), self.level_privacy)
 
     def estimate_levels(self, announcement: Announcement, messages: ShuffledMessages) -> LevelEstimates:
         """Step 1: level counts from the shuffled levels (line 5 of Algorithm 1)."""

@@ -56,7 +56,7 @@ def dependence_table(config: Config, panels: Sequence[tuple[Scenario, Population
     Parameters
     ----------
     config : dict
-        Keys seed, repetitions, delta_times_n, levels, splits.
+        Keys seed, repetitions, delta_times_n, levels, splits, proven.
     panels : sequence of (Scenario, Population)
         Who holds what.
 
@@ -69,7 +69,7 @@ def dependence_table(config: Config, panels: Sequence[tuple[Scenario, Population
     """
     rows = []
     for panel, population in panels:
-        problem = problem_of(config, panel.setting, panel.split)
+        problem = problem_of(config, panel.setting, panel.split, "proven")
         methods = [PoissonSegmented(), PoissonSegmented(equal_copies=True)]
         plans = [method.plan(problem) for method in methods]
         item = int(population.item_counts.argmax())
@@ -95,7 +95,7 @@ def dependence_table(config: Config, panels: Sequence[tuple[Scenario, Population
 
 def _levels_held(config: Config, panel: Scenario, population: Population, item: int, strength: float) -> IntArray:
     """Users of each level that hold each item, shape (repetitions, n_levels, domain_size), the same for all methods."""
-    counts = problem_of(config, panel.setting, panel.split).level_counts
+    counts = problem_of(config, panel.setting, panel.split, "proven").level_counts
     holds, d = (population.items == item).any(axis=1), population.domain_size
     held = np.empty((config["repetitions"], len(counts), d), dtype=np.int64)
     for repetition in range(config["repetitions"]):

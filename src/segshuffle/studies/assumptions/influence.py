@@ -44,9 +44,9 @@ def influence_table(config: Config, panels: Sequence[Scenario], published: Mappi
     """
     rows = []
     for panel in panels:
-        problem = problem_of(config, panel.setting, panel.split)
+        problem, proven = (problem_of(config, panel.setting, panel.split, side) for side in ("published", "proven"))
         points = published[panel.setting.id][panel.split]
-        for accounting, method, plan in (*_ours(config, problem), *_published(config, problem, points)):
+        for accounting, method, plan in (*_ours(config, proven), *_published(config, problem, points)):
             together = _known(plan).of(CORRUPT * problem.n_users)
             error = method.expected_mse(plan, uniform_item_counts(problem))
             rows.append(

@@ -8,7 +8,6 @@ from dataclasses import replace
 import pandas as pd
 
 from segshuffle.pipeline.design import Config, Scenario
-from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.base import Problem, uniform_item_counts
 from segshuffle.protocols.poisson import PoissonSegmented
 from segshuffle.studies.assumptions.panels import head
@@ -35,7 +34,7 @@ def rounds_table(config: Config, panels: Sequence[Scenario]) -> pd.DataFrame:
     """
     rows = []
     for panel in panels:
-        problem = problem_of(config, panel.setting, panel.split)
+        problem = problem_of(config, panel.setting, panel.split, "proven")
         for method, accounting in _curves(config):
             for rounds in config["assumptions"]["rounds"]:
                 asked = together(problem, rounds) if accounting == "product" else apart(problem, rounds)
@@ -57,7 +56,7 @@ def rounds_table(config: Config, panels: Sequence[Scenario]) -> pd.DataFrame:
 
 def together(problem: Problem, rounds: int) -> Problem:
     """All rounds within the problem's guarantee, as one product."""
-    return replace(problem, assumptions=Assumptions(rounds=rounds))
+    return replace(problem, assumptions=replace(problem.assumptions, rounds=rounds))
 
 
 def apart(problem: Problem, rounds: int) -> Problem:

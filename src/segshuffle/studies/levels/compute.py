@@ -48,7 +48,6 @@ from segshuffle.errors import ParameterError
 from segshuffle.pipeline.design import Config, Scenario, Setting
 from segshuffle.pipeline.progress import parallel
 from segshuffle.pipeline.seeds import stream
-from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.base import Plan, Problem, Sample, assignment_spread, uniform_item_counts
 from segshuffle.protocols.messages import LevelEstimates, LevelPrivacy, noisy_level_moments, weight_variance
 from segshuffle.protocols.messages.level_counts import level_announcement
@@ -117,7 +116,7 @@ class PlanGrid:
         if problem.pairs == 0:
             raise ParameterError("set_size", problem.set_size, f"below domain_size = {problem.domain_size}")
         means, limits = _calibrated(problem.pairs, problem.levels, problem.delta)
-        blankets = [rounded_up(mean) for mean in means * problem.domain_size / problem.n_users]
+        blankets = [rounded_up(mean) for mean in means * problem.domain_size / problem.honest_users]
         return cls(np.array(blankets), limits)
 
     def choose(self, problem: Problem) -> Choice:
@@ -194,8 +193,8 @@ def levels_table(config: Config, setting: Setting, population: Population, *, n_
     Parameters
     ----------
     config : dict
-        Keys seed, repetitions, repetition_block, delta_times_n, levels, splits, and private_levels, whose "epsilons"
-        are the values of epsilon_p (the exact histogram is added to them).
+        Keys seed, repetitions, repetition_block, delta_times_n, levels, splits, proven (its honest_fraction), and
+        private_levels, whose "epsilons" are the values of epsilon_p (the exact histogram is added to them).
     setting : Setting
         Names the population and gives its public sizes.
     population : Population
@@ -233,15 +232,17 @@ def levels_table(config: Config, setting: Setting, population: Population, *, n_
 
 def _problem(config: Config, setting: Setting, split: str) -> Problem:
     """Public quantities of a scenario in which a neighbour may have another level as well."""
-    return replace(problem_of(config, setting, split), assumptions=Assumptions(private_levels=True))
+    problem = problem_of(config, setting, split, "proven")
+    return replace(problem, assumptions=replace(problem.assumptions, private_levels=True))
 
 
 def least_blankets(config: Config, setting: Setting) -> dict[float, float]:
     """m_p by epsilon_p, increasing, the exact histogram (inf: 0) last; delta_p is the delta of round 2."""
-    delta = config["delta_times_n"] / setting.n_users
+    problem = _problem(config, setting, next(iter(config["splits"])))
+    delta, honest = problem.delta, problem.honest_users
     found = {}
     for epsilon in sorted({float(value) for value in config["private_levels"]["epsilons"]}):
-        announcement = level_announcement(setting.n_users, len(config["levels"]), LevelPrivacy(epsilon, delta))
+        announcement = level_announcement(honest, len(config["levels"]), LevelPrivacy(epsilon, delta))
         found[epsilon] = announcement.blanket_per_user
     found[math.inf] = 0.0
     return found

@@ -134,6 +134,9 @@ def _output(name: str, figure: PanelFigure, config: Config) -> Output:
         )
     else:
         title, caption = _panels_title(name, figure), _ERRORS[figure.accounting]
+    honest = config["proven"]["honest_fraction"]
+    if figure.accounting == "proven" and honest < 1:
+        caption += f" What is proven relies on {honest:.0%} of the users only, what is published on all."
     shares = config["splits"]
     measured = f"; means of {config['repetitions']} repetitions, bands of two standard errors"
     details = (

@@ -10,6 +10,7 @@ import joblib
 
 from segshuffle.pipeline.design import Config, Setting, blanket_grid, level_counts
 from segshuffle.pipeline.progress import parallel
+from segshuffle.protocols.assumptions import PLAIN, Assumptions
 from segshuffle.protocols.base import Method, Problem
 from segshuffle.studies.reproduction.methods import lineup
 
@@ -19,14 +20,16 @@ Plans = dict[str, list[dict[str, Any]]]
 _LEAST_MEAN = 1e-3
 
 
-def problem_of(config: Config, setting: Setting, split: str) -> Problem:
-    """Public quantities of a scenario."""
+def problem_of(config: Config, setting: Setting, split: str, accounting: str = "published") -> Problem:
+    """Public quantities of a scenario; what is proven relies on the configured share of honest users."""
+    proven = accounting == "proven"
     return Problem(
         domain_size=setting.domain_size,
         set_size=setting.set_size,
         levels=tuple(config["levels"]),
         level_counts=level_counts(setting.n_users, config["splits"][split]),
         delta=config["delta_times_n"] / setting.n_users,
+        assumptions=Assumptions(honest_fraction=config["proven"]["honest_fraction"]) if proven else PLAIN,
     )
 
 
@@ -40,7 +43,7 @@ def plan_setting(config: Config, setting: Setting, accounting: str, *, n_jobs: i
     """
     heads, jobs = [], []
     for split in config["splits"]:
-        problem = problem_of(config, setting, split)
+        problem = problem_of(config, setting, split, accounting)
         for role, budget, method in _points(config, accounting, problem):
             heads.append((split, {"role": role, "max_messages": budget}))
             jobs.append(joblib.delayed(method.plan)(problem))
@@ -69,7 +72,7 @@ def _grid(config: Config, accounting: str, problem: Problem) -> list[float]:
     grid = blanket_grid(config)
     if accounting == "published":
         return grid
-    kept = [blanket for blanket in grid if problem.n_users * blanket / problem.domain_size >= _LEAST_MEAN]
+    kept = [blanket for blanket in grid if problem.honest_mean(blanket) >= _LEAST_MEAN]
     if len(kept) < len(grid):
         left = ", ".join(f"{blanket:g}" for blanket in grid if blanket not in kept)
         print(f"no proven plan at m = {left}: fewer than {_LEAST_MEAN:g} blanket messages per item")

@@ -39,7 +39,7 @@ class Task(NamedTuple):
 
 def tasks_of(config: Config, scenario: Scenario, accounting: str, plans: Plans) -> list[Task]:
     """Every curve point of a scenario under one accounting, in a fixed order."""
-    problem = problem_of(config, scenario.setting, scenario.split)
+    problem = problem_of(config, scenario.setting, scenario.split, accounting)
     entries = lineup(config, accounting)
     tasks = []
     for point in plans[scenario.split]:
