@@ -127,6 +127,8 @@ def _cross_check(config: Config) -> Iterator[str]:
     levels = config["levels"]
     if any(low >= high for low, high in pairwise(levels)):
         yield f"levels = {levels} is not allowed: the levels must be strictly increasing"
+    if (chosen := config["pareto"]["split"]) not in config["splits"]:
+        yield f"pareto.split = {chosen!r} is not allowed: it must be one of {', '.join(config['splits'])}"
     for name, shares in config["splits"].items():
         if len(shares) != len(levels):
             yield f"splits.{name} = {shares} is not allowed: it must have one share per level ({len(levels)})"

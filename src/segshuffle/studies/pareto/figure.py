@@ -1,0 +1,63 @@
+"""Error over messages per user, a panel for every number of items and epsilon."""
+
+from __future__ import annotations
+
+import pandas as pd
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from segshuffle.looks import Look
+from segshuffle.pipeline.style import fit_legend, letters, log_ticks, mark_edition, panel_grid, panel_title
+from segshuffle.protocols.registry import look_of
+from segshuffle.studies.pareto.winners import front
+
+
+def draw(table: pd.DataFrame, *, edition: str) -> Figure:
+    """Draw the fronts of all methods of one size and split.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Rows of one size and one split, as `compute.table` returns them.
+    edition : str
+        "full" or "quick"; anything but "full" is written across the figure.
+    """
+    panels = list(table.groupby(["set_size", "epsilon"], sort=True))
+    columns = min(table["epsilon"].nunique(), 3)
+    methods = table[["method", "accounting"]].drop_duplicates()
+    looks = {
+        (row["method"], row["accounting"]): look_of(row["method"], accounting=row["accounting"])
+        for row in methods.to_dict("records")
+    }
+    figure, axes = panel_grid(len(panels), columns, 2.3, foot=1.5)
+    handles: dict[str, Artist] = {}
+    for letter, axis, ((set_size, epsilon), rows) in zip(letters(), axes, panels):  # noqa: B905 - letters have no end
+        for key, look in looks.items():
+            mine = rows[(rows["method"] == key[0]) & (rows["accounting"] == key[1]) & (rows["refused"] == "")]
+            if len(mine):
+                _curve(axis, mine, look, published=key[1] == "published")
+        first = rows.iloc[0]
+        sizes = f"$n$ = {first['n_users']:,}, $d$ = {first['domain_size']:,}, $s$ = {set_size}"
+        panel_title(axis, f"({letter}) $\\epsilon$ = {epsilon:g}", sizes)
+        axis.set(xscale="log", yscale="log", xlabel="messages per user", ylabel="MSE / Gaussian curator's")
+        for scale in (axis.xaxis, axis.yaxis):
+            log_ticks(scale)
+        shown, labels = axis.get_legend_handles_labels()
+        handles |= {label: handle for handle, label in zip(shown, labels, strict=True) if label not in handles}
+    fit_legend(figure, list(handles.values()))
+    mark_edition(figure, edition)
+    return figure
+
+
+def _curve(axis: Axes, rows: pd.DataFrame, look: Look, *, published: bool) -> None:
+    """Draw the front of one method: a line over its plans, open marks where the guarantee is not proven."""
+    if rows["role"].iloc[0] == "reference":
+        axis.axhline(rows["error_ratio"].min(), color=look.color, ls=look.dashes, lw=0.9, label=look.label)
+        return
+    best = front(rows)
+    face = "none" if published else look.color
+    axis.plot(
+        best["messages_per_user"], best["error_ratio"], look.marker,
+        ls=look.dashes, color=look.color, mfc=face, ms=3, lw=0.8, label=look.label,
+    )  # fmt: skip

@@ -1,0 +1,113 @@
+"""Error over messages: cases and choices, fronts and winners by hand, and the figure against its table."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from segshuffle.protocols.base import Problem
+from segshuffle.protocols.central import GaussianCurator
+from segshuffle.protocols.fake_users import FakeUsers
+from segshuffle.protocols.registry import every
+from segshuffle.studies.pareto import compute
+from segshuffle.studies.pareto.figure import draw
+from segshuffle.studies.pareto.winners import CASE, front, markdown, winners
+
+CONFIG = {
+    "delta_times_n": 0.01,
+    "splits": {"S1": [0.25, 0.5, 0.25]},
+    "pareto": {"epsilons": [1.0], "split": "S1", "budgets": [1.5, 3.0]},
+}
+
+
+@pytest.fixture(scope="module")
+def found():
+    return compute.table(CONFIG, compute.cases(CONFIG["pareto"], 400, 17, 2)[:1])
+
+
+def test_levels_of_a_case():
+    one, three = (compute.problem_of(case, CONFIG) for case in compute.cases(CONFIG["pareto"], 400, 17, 2))
+    assert (one.levels, one.level_counts) == ((1.0,), (400,))
+    assert (three.levels, three.level_counts) == ((0.5, 1.0, 2.0), (100, 200, 100))
+    assert one.delta == three.delta == 0.01 / 400
+
+
+def test_every_proven_method_and_the_literature_is_compared(found):
+    assert list(found.columns) == list(compute.COLUMNS)
+    compared = {name for (side, name), each in every().items() if side == "proven" and each.role != "variant"}
+    compared -= {"poisson", "poisson-group", "curator-uniform", "subexp-shuffle"}
+    assert set(found.loc[found["accounting"] == "proven", "method"]) == compared
+    assert set(compute.CHOICES) == set(found.loc[found["accounting"] == "published", "method"])
+    assert not found.duplicated(["split", "method", "accounting", "messages_per_user", "mse_expected"]).any()
+
+
+def test_budgets_are_per_item_and_kept(found):
+    rows = found[found["method"] == "poisson-copies"]
+    assert (rows["messages_per_user"].to_numpy() <= [3.0 * (1 + 1e-9), 6.0 * (1 + 1e-9)]).all()
+    assert rows["mse_expected"].is_monotonic_decreasing
+
+
+def test_errors_are_over_the_weighted_gaussian_curators(found):
+    case = compute.cases(CONFIG["pareto"], 400, 17, 2)[0]
+    plan = GaussianCurator().plan(compute.problem_of(case, CONFIG))
+    own = GaussianCurator().expected_mse(plan, np.full(17, 47))
+    ratios = (found["mse_expected"] / found["error_ratio"]).dropna()
+    assert ratios.to_list() == pytest.approx([own] * len(ratios), rel=1e-9)
+
+
+def by_hand():
+    head = {"n_users": 10, "domain_size": 17, "set_size": 2, "epsilon": 1.0, "split": "one", "refused": ""}
+    rows = [
+        ("a", "proven", "curve", 2.0, 8.0),
+        ("a", "proven", "curve", 4.0, 2.0),
+        ("b", "proven", "competitor", 3.0, 6.0),
+        ("b", "proven", "competitor", 3.5, 7.0),
+        ("c", "published", "competitor", 1.0, 0.5),
+        ("curator-weighted", "proven", "reference", 2.0, 1.0),
+        ("augmented-shuffling", "proven", "literature", 2.0, 0.1),
+    ]
+    names = ("method", "accounting", "role", "messages_per_user", "mse_expected")
+    table = pd.DataFrame([head | dict(zip(names, row, strict=True)) for row in rows])
+    return table.assign(error_ratio=table["mse_expected"])
+
+
+def test_winners_by_hand():
+    """Budgets of 1, 4 and 8 messages; neither curators, nor another trust model, nor unproven accounting can win."""
+    rows = winners(by_hand(), [0.5, 1.5, 4.0])
+    assert rows["budget"].to_list() == [1.0, 3.0, 8.0]
+    assert rows["winner"].fillna("").to_list() == ["", "b", "a"]
+    assert rows["error_ratio"].to_list()[1:] == [6.0, 2.0]
+    assert rows["second"].fillna("").to_list() == ["", "a", "b"]
+    assert rows["second_ratio"].to_list()[1:] == [pytest.approx(8 / 6), 3.0]
+    text = markdown(rows, edition="quick")
+    assert "| 10 | 17 | 2 | 1 | one | nobody | b: 6.00, next 1.33x | a: 2.00, next 3.00x |" in text
+    assert "**quick** run" in text
+
+
+def test_front_by_hand():
+    kept = front(by_hand().query("accounting == 'proven' and role != 'reference' and method != 'augmented-shuffling'"))
+    assert kept["messages_per_user"].to_list() == [2.0, 3.0, 4.0]
+    assert kept["mse_expected"].to_list() == [8.0, 6.0, 2.0]
+
+
+def test_a_plan_that_is_refused_says_why():
+    few = Problem(domain_size=17, set_size=1, levels=(0.001,), level_counts=(2,), delta=1e-9)
+    row = compute.numbers_of(FakeUsers(), few, np.ones(17, dtype=np.int64))
+    assert list(row) == ["kind", "refused"]
+    assert row["refused"].startswith("fake-users needs")
+
+
+def test_figure_shows_every_method_of_its_table(found):
+    rows = found[found["split"] == "one"]
+    figure = draw(rows, edition="full")
+    axis = figure.axes[0]
+    drawn = {line.get_label(): line for line in axis.get_lines()}
+    assert len(drawn) == rows[rows["refused"] == ""].groupby(["method", "accounting"]).ngroups
+    line = drawn["Fake users (proven)"]
+    mine = front(rows[(rows["method"] == "fake-users") & (rows["accounting"] == "proven")])
+    assert list(zip(*line.get_data(), strict=True)) == list(
+        zip(mine["messages_per_user"], mine["error_ratio"], strict=True)
+    )
+    assert math.isclose(drawn["Gaussian curator, weight per level"].get_ydata()[0], 1.0)
+    assert list(CASE) == list(compute.COLUMNS[:5])
