@@ -29,6 +29,7 @@ from segshuffle.accounting.collections.published import exchange_target
 from segshuffle.accounting.numerics.search import log_excess, safe_edge
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.digits import rounded_up
+from segshuffle.looks import DASHES, PALETTE, Look
 from segshuffle.protocols.base import Plan, Problem, Sample, uniform_item_counts
 from segshuffle.protocols.declared import Declared
 
@@ -256,10 +257,14 @@ OPTIONS = {
     }
 }
 METHODS = (
-    Declared("almost-single", "Almost a single message", lambda options: _made("published", options)),
     Declared(
         "almost-single",
-        "Almost a single message (proven)",
+        Look("Almost a single message", PALETTE["orange"], ">", DASHES[2]),
+        lambda options: _made("published", options),
+    ),
+    Declared(
+        "almost-single",
+        Look("Almost a single message (proven)", PALETTE["orange"], ">", DASHES[0]),
         lambda options: _made("proven", options),
         accounting="proven",
         role="literature",

@@ -19,6 +19,7 @@ import numpy as np
 
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.digits import rounded_down, rounded_up
+from segshuffle.looks import DASHES, PALETTE, Look
 from segshuffle.protocols.base import Plan, Problem, Sample, uniform_item_counts
 from segshuffle.protocols.declared import Declared
 
@@ -71,7 +72,7 @@ def _error(problem: Problem, kept: float, odds: float, item_counts: IntArray | F
 METHODS = (
     Declared(
         "augmented-shuffling",
-        "Augmented shuffling (the shuffler adds the noise)",
+        Look("Augmented shuffling (the shuffler adds the noise)", PALETTE["vermilion"], "v", DASHES[3]),
         lambda _: AugmentedShuffling(),
         accounting="proven",
         role="literature",

@@ -20,6 +20,7 @@ import numpy as np
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.digits import rounded_up
 from segshuffle.errors import ParameterError
+from segshuffle.looks import DASHES, PALETTE, Look
 from segshuffle.protocols.base import Plan, Problem, Sample
 from segshuffle.protocols.declared import Declared
 
@@ -100,4 +101,10 @@ OPTIONS = {
         "default": 0.1,
     }
 }
-METHODS = (Declared("correlated-noise", "Correlated noise", lambda options: CorrelatedNoise(options["flood_share"])),)
+METHODS = (
+    Declared(
+        "correlated-noise",
+        Look("Correlated noise", PALETTE["green"], "<", DASHES[2]),
+        lambda options: CorrelatedNoise(options["flood_share"]),
+    ),
+)

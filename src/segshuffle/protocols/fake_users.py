@@ -19,6 +19,7 @@ from segshuffle.accounting.collections.published import exchange_target
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.digits import rounded_up
 from segshuffle.errors import InfeasibleError, ParameterError
+from segshuffle.looks import DASHES, PALETTE, Look
 from segshuffle.protocols.base import Plan, Problem, Sample
 from segshuffle.protocols.declared import Declared
 
@@ -116,10 +117,14 @@ OPTIONS = {
     }
 }
 METHODS = (
-    Declared("fake-users", "Fake users", lambda options: FakeUsers(options["fakes_per_user"])),
     Declared(
         "fake-users",
-        "Fake users (proven)",
+        Look("Fake users", PALETTE["purple"], "p", DASHES[2]),
+        lambda options: FakeUsers(options["fakes_per_user"]),
+    ),
+    Declared(
+        "fake-users",
+        Look("Fake users (proven)", PALETTE["purple"], "p", DASHES[0]),
         lambda options: FakeUsers(options.get("fakes_per_user", 1), "proven"),
         accounting="proven",
         role="literature",
