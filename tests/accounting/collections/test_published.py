@@ -98,11 +98,17 @@ def test_proven_lower_is_the_marginal_of_the_protocol(domain_size, n_users, blan
     assert o.hockey_stick(*views, o.exp_fraction(epsilon)) >= exact
 
     published = published_item_delta(
-        domain_size=domain_size, n_users=n_users, blanket_per_user=blanket, sampling_rate=rate, epsilon=epsilon
+        domain_size=domain_size,
+        n_users=n_users,
+        blanket_per_user=blanket,
+        sampling_rate=rate,
+        epsilon=epsilon,
+        rtol=1e-10,
     )
     p, q = o.count_pair(n_users * slots - 1, 2 * gamma / domain_size, F(rate), F(0))
     as_published = float(o.hockey_stick(p, q, o.exp_fraction(epsilon)))
     assert published.lower * (1 - 1e-14) <= as_published <= published.upper * (1 + 1e-14)
+    assert published.relative_width <= 1e-10
 
 
 @pytest.mark.parametrize("rate", [0.5, 1.0])

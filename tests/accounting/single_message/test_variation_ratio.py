@@ -48,10 +48,10 @@ def test_published_delta_is_the_divergence_of_the_published_pair(n_users, exp_ep
     p, beta, q = F(3), F(1, 4), F(4)
     randomizer = VariationRatio(log_p=math.log(p), beta=float(beta), log_q=math.log(q))
     exact = float(o.hockey_stick(*o.variation_ratio_pair(n_users, p, beta, q), exp_epsilon))
-    found = published_delta(randomizer=randomizer, n_users=n_users, epsilon=math.log(exp_epsilon), rtol=1e-6)
+    found = published_delta(randomizer=randomizer, n_users=n_users, epsilon=math.log(exp_epsilon), rtol=1e-10)
     # log and exp of e^epsilon round at 1e-16
     assert found.lower * (1 - 1e-14) <= exact <= found.upper * (1 + 1e-14)
-    assert found.relative_width <= 1e-6
+    assert found.relative_width <= 2e-11
 
 
 @pytest.mark.parametrize(("d", "s", "k"), [(4, 1, 1), (5, 2, 2), (5, 3, 1)])
@@ -60,8 +60,9 @@ def test_subset_exponential_through_the_pair(d, s, k):
     beta = worst_total_variation(o.subset_exponential(d, s, k, gain))
     exact = float(o.hockey_stick(*o.variation_ratio_pair(n_users, gain, beta, gain), F(6, 5)))
     randomizer = subset_exponential(domain_size=d, set_size=s, subset_size=k, local_epsilon=math.log(2.5))
-    found = published_delta(randomizer=randomizer, n_users=n_users, epsilon=math.log(1.2), rtol=1e-6)
+    found = published_delta(randomizer=randomizer, n_users=n_users, epsilon=math.log(1.2), rtol=1e-10)
     assert found.lower * (1 - 1e-13) <= exact <= found.upper * (1 + 1e-13)
+    assert found.relative_width <= 1e-10
 
 
 def test_pair_has_one_trial_per_other_user():

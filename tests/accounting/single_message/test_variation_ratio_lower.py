@@ -74,10 +74,10 @@ def encloses(interval, exact, slack=1e-12):
     ],
 )
 def test_encloses_the_published_pair(n, gain, p0, beta, q0, q1):
-    found = published_lower_delta(bound=bound_of(p0, beta, q0, q1), n_users=n, epsilon=math.log(gain), rtol=1e-7)
+    found = published_lower_delta(bound=bound_of(p0, beta, q0, q1), n_users=n, epsilon=math.log(gain), rtol=1e-10)
     exact = float(exact_bound(n, p0, beta, q0, q1, gain))
     assert encloses(found, exact)
-    assert found.relative_width <= 1e-6
+    assert found.relative_width <= 1e-10
 
 
 @settings(derandomize=True)
