@@ -34,7 +34,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatch
 from functools import cache
-from itertools import islice
+from itertools import accumulate, islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -380,22 +380,28 @@ def sample(package: str, number: int, seed: int, only: str) -> list[Ready]:
 # --- one fault after the other ----------------------------------------------------------------------------------------
 
 
-def stages(fault: Fault, tests: list[str], coverage: Coverage) -> Iterator[tuple[list[str], list[str], float]]:
-    """Options and tests of one run of pytest after the other, with what it takes without the fault."""
+def stages(
+    fault: Fault, tests: list[str], coverage: Coverage, budget: float
+) -> Iterator[tuple[list[str], list[str], float]]:
+    """Options and tests of one run of pytest after the other, with the processor time it may take."""
     mirror = "tests/" + fault.path.removeprefix("src/segshuffle/").rpartition("/")[0]
     near = [test for test in tests if test.startswith(mirror)]
     files = {test.split("::")[0] for test in tests}
     neighbours = {test for test in coverage.seconds if test.split("::")[0] in files} - set(tests)
-    for chosen in (near, [test for test in tests if test not in near], coverage.by_cost(neighbours)):
+    for stage in (near, [test for test in tests if test not in near], coverage.by_cost(neighbours)):
+        spent = list(accumulate((coverage.seconds[test] for test in stage), initial=0.0))
+        chosen = [test for test, before in zip(stage, spent, strict=False) if before <= budget]
+        budget -= spent[len(chosen)]
         if chosen:
             yield [], chosen, PATIENCE + PATIENCE_FACTOR * sum(coverage.seconds[test] for test in chosen)
-    yield ["-m", EXHAUSTIVE], sorted(files, key=lambda name: not name.startswith(mirror)), EXHAUSTIVE_PATIENCE
+    if budget == math.inf:
+        yield ["-m", EXHAUSTIVE], sorted(files, key=lambda name: not name.startswith(mirror)), EXHAUSTIVE_PATIENCE
 
 
-def outcome(fault: Fault, code: str, coverage: Coverage) -> tuple[str, str]:
+def outcome(fault: Fault, code: str, coverage: Coverage, budget: float) -> tuple[str, str]:
     """'killed', 'too slow', 'survived' or 'not run', and the test that fails."""
     tests = coverage.of(fault)
-    for options, chosen, limit in stages(fault, tests, coverage) if tests else ():
+    for options, chosen, limit in stages(fault, tests, coverage, budget) if tests else ():
         with changed(fault.path, code):
             status = run_pytest(_copy, ["-x", *options], chosen, limit)
         if status is None:
@@ -442,10 +448,10 @@ class Tried(NamedTuple):
 _coverage: Coverage
 
 
-def tried(package_and_mutant: tuple[str, Ready]) -> Tried:
-    package, mutant = package_and_mutant
+def tried(asked: tuple[str, Ready, float]) -> Tried:
+    package, mutant, budget = asked
     began = processor_time()
-    result, test = outcome(mutant.fault, mutant.code, _coverage)
+    result, test = outcome(mutant.fault, mutant.code, _coverage, budget)
     if mutant.place in reasons() and mutant.change in reasons()[mutant.place]:
         # an explanation of what a test can kill is wrong
         result = "explained" if result in ("survived", "not run") else f"explained, yet {result}"
@@ -474,6 +480,7 @@ def main() -> int:
     parser.add_argument("--tests", nargs="*", default=TESTS, help=f"folders of tests (default: {' '.join(TESTS)})")
     parser.add_argument("--only", default="*", help="pattern of the files to put faults into")
     parser.add_argument("--jobs", type=int, default=1, help="faults tried at the same time (default 1)")
+    parser.add_argument("--budget", type=float, default=math.inf, help="seconds of tests that a fault is given (all)")
     options = parser.parse_args()
     packages = options.package or list(PACKAGES)
     number = round(options.mutants / len(packages))
@@ -481,20 +488,20 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         freeze(Path(folder) / "project")
         drawn = {package: sample(package, number, options.seed, options.only) for package in packages}
-        found = list(results(folder, drawn, options.tests, options.jobs))
+        found = list(results(folder, drawn, options))
     return report(found, options.seed, processor_time() - began)
 
 
-def results(folder: str, drawn: dict[str, list[Ready]], tests: list[str], jobs: int) -> Iterator[Tried]:
+def results(folder: str, drawn: dict[str, list[Ready]], options: argparse.Namespace) -> Iterator[Tried]:
     """What became of the faults, printed as they are tried."""
     global _coverage
     fork = multiprocessing.get_context("fork")
-    with fork.Pool(jobs, in_a_copy, (folder,)) as pool:
-        _coverage = measured_coverage(pool, tests)
+    with fork.Pool(options.jobs, in_a_copy, (folder,)) as pool:
+        _coverage = measured_coverage(pool, options.tests)
         pool.close()
         pool.join()
-    with fork.Pool(jobs, in_a_copy, (folder,)) as pool:
-        asked = [(package, each) for package, many in drawn.items() for each in many]
+    with fork.Pool(options.jobs, in_a_copy, (folder,)) as pool:
+        asked = [(package, each, options.budget) for package, many in drawn.items() for each in many]
         # packages in turns: what a run that is stopped has tried is of all of them
         for one in pool.imap_unordered(tried, sorted(asked, key=lambda each: drawn[each[0]].index(each[1]))):
             fault = one.mutant.fault

@@ -9,6 +9,7 @@ import pytest
 from oracles import MP
 from scipy import special
 
+from segshuffle.accounting.collections import poisson_pair
 from segshuffle.accounting.collections.poisson_pair import ItemPair
 from segshuffle.accounting.collections.poisson_product import delta_interval, log_delta_bound
 from segshuffle.accounting.numerics.loss_distribution import log_delta_lower, log_delta_upper
@@ -87,6 +88,19 @@ def test_the_upper_bound_alone_is_one_and_is_near(mu, copies, epsilon, rtol):
     bound = log_delta_bound(ItemPair(mu, copies), 1, epsilon, rtol)
     exact = MP.log(delta(mu, copies, epsilon))
     assert exact <= bound <= exact + 2 * rtol
+
+
+@pytest.mark.parametrize("mean", [0.3, 7.0, 400.5, 3e7])
+@pytest.mark.parametrize("log_tail", [0.5, 5.0, 60.0])
+def test_a_window_is_rounded_outwards(mean, log_tail):
+    """Its ends come from a bound on the tails that is not attained, behind which the wrong rounding would hide."""
+    low, high = poisson_pair.poisson_window(mean, log_tail)
+    least, largest = poisson_pair._tail_ends(mean, log_tail)
+    assert low == 0 or low <= least < low + 1
+    assert high - 1 < largest <= high
+    # Chernoff's exponent at the ends
+    for end in (least, largest):
+        assert end <= 0 or mean > 1e6 or end * math.log(end / mean) - (end - mean) >= log_tail
 
 
 @pytest.mark.parametrize(("mu", "copies"), [(1.5e5, 0.5), (1.5e5, 20.0), (4e5, 64.0)])
