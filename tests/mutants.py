@@ -244,8 +244,10 @@ class WrongSide:
 
     def mutation_positions(self, node):
         # `lower` and `upper` as parts of something: a local name has been given its value under that name
-        member = node.type != "name" or node.value not in ("lower", "upper") or node.get_previous_leaf().value == "."
-        if node.type in ("name", "string") and node.value in WRONG_SIDE and member and not is_name_of(node):
+        if node.type not in ("name", "string") or node.value not in WRONG_SIDE or is_name_of(node):
+            return
+        before = node.get_previous_leaf()
+        if node.value not in ("lower", "upper") or (before is not None and before.value == "."):
             yield node.start_pos, node.end_pos
 
     def mutate(self, node, index):

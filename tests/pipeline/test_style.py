@@ -54,6 +54,24 @@ def test_a_logarithmic_axis_has_two_numbers_or_more(low, ratio):
 
 
 @pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        # powers of ten where there are three, or steps of which there are three
+        (0.5, 2000.0, [1.0, 10.0, 100.0, 1000.0]),
+        (0.5, 20.0, [1.0, 3.0, 10.0]),
+        (1.0, 10.0, [1.0, 3.0, 10.0]),
+        (1.2, 6.0, [1.5, 2.0, 3.0, 4.0, 5.0]),
+        # shorter than a step: half a power of ten of its length
+        (5.02, 5.31, [5.05, 5.1, 5.15, 5.2, 5.25, 5.3]),
+        # every second of twelve
+        (1e-8, 1.5e3, [1e-8, 1e-6, 1e-4, 1e-2, 1.0, 100.0]),
+    ],
+)
+def test_numbers_of_a_logarithmic_axis(low, high, expected):
+    assert _ticks_between(low, high) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(
     ("value", "expected"),
     [(0.02, "0.02"), (1.0, "1"), (5000.0, "5,000"), (1e6, "1e6"), (2.5e-4, "2.5e-4"), (1e-3, "0.001")],
 )

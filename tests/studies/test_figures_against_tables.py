@@ -212,7 +212,8 @@ REFEREED = {
 
 
 def referee_rows():
-    cases = {"krr-2": "2-ary RR", "laplace-budgets": "Laplace, others'\nbudgets a tenth", "quiet": "quiet"}
+    cases = {"krr-2": "2-ary RR", "laplace-budgets": "Laplace, others'\nbudgets a tenth", "blh": "local hash"}
+    cases |= {"quiet": "quiet"}
     grid = itertools.product(cases, (0.4, 2.0, 8.0), enumerate(REFEREED.items()), (1000, 10**6, 10**4))
     for case, local, (i, (name, kind)), n_users in grid:
         violated = kind != "upper" and case != "quiet" and n_users == 1000 and i % 2 == 0
@@ -237,7 +238,7 @@ def test_referee_draws_every_claim_that_says_something():
     figure = referee.draw(table, edition="full")
     asked = table[(table["asked"] == "epsilon") & (table["case"] != "quiet")]
     panels = iter(visible(figure))
-    for case in ("krr-2", "laplace-budgets"):
+    for case in ("krr-2", "laplace-budgets", "blh"):
         for local in (0.4, 2.0, 8.0):
             axes = next(panels)
             rows = asked[(asked["case"] == case) & (asked["local_epsilon"] == local)]
@@ -273,7 +274,13 @@ def test_referee_draws_every_claim_that_says_something():
         "below what is proven",
     ]
     assert [axes.get_title() for axes in figure.axes[:3]] == [f"$\\varepsilon_0$ = {e}" for e in ("0.4", "2", "8")]
-    assert [axes.get_ylabel() for axes in figure.axes[::3]] == ["2-ary RR", "Laplace, others'\nbudgets a tenth"]
+    assert [axes.get_ylabel() for axes in figure.axes[::3]] == [
+        "2-ary RR",
+        "Laplace, others'\nbudgets a tenth",
+        "binary local hash",
+    ]
+    (at,) = [i for i, axes in enumerate(figure.axes) if axes.get_xlabel()]
+    assert (at, figure.axes[at].get_xlabel()) == (7, "number of users $n$, at $\\delta$ = 0.01/$n$")
     assert_readable(figure)
 
 

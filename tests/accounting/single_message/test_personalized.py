@@ -140,6 +140,15 @@ def test_published_numbers_are_enclosed(users, epsilon):
     assert found.relative_width < 1e-4
 
 
+@pytest.mark.parametrize("beyond", [1.001, 1.5, 3.0])
+def test_nothing_is_left_beyond_the_ratio_of_the_pair(beyond):
+    users = laplace_users(1.0, 0.4)
+    confusion = users.victim_confusion()
+    log_ratio = math.log((1 - confusion) / confusion)
+    assert ReductionPair(users).reduction_delta(epsilon=log_ratio * beyond) == (0.0, 0.0)
+    assert ReductionPair(users).reduction_delta(epsilon=log_ratio * 0.999).lower > 0
+
+
 @given(
     budgets=st.lists(st.floats(0.05, 4.0), min_size=1, max_size=30),
     share=st.floats(0.0, 1.2),

@@ -65,7 +65,7 @@ def _coarse(blankets: list[float]) -> str | None:
     """Why a grid of m does not tell where the least error is."""
     if not blankets or blankets[0] > BLANKETS[0] or blankets[-1] < BLANKETS[1]:
         return f"the grid of m does not reach from {BLANKETS[0]:g} to {BLANKETS[1]:g}"
-    step = max((high / low for low, high in pairwise(blankets)), default=1.0)
+    step = max(high / low for low, high in pairwise(blankets))
     return None if step <= WIDEST_STEP else f"the grid of m has steps of a factor {step:.2g}, above {WIDEST_STEP:g}"
 
 

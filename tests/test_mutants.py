@@ -1,0 +1,45 @@
+"""What is said of the faults that no test kills holds for the code as it is; and which faults there are."""
+
+import mutants
+from cosmic_ray.ast import ast_nodes, get_ast
+from cosmic_ray.mutating import mutate_code
+
+
+def test_explanations_are_of_the_text_that_stands():
+    """When a function changes, what was said of its faults is to be judged again: renew its digest, or delete it."""
+    assert mutants.reasons() == {
+        place: said
+        for place, said in mutants.reasons().items()
+        if place in {each for _, each in mutants.places_of(place.file)}
+    }
+    for place, said in mutants.reasons().items():
+        lines = {line.strip() for line in (mutants.ROOT / place.file).read_text(encoding="utf-8").splitlines()}
+        for change, reason in said.items():
+            assert {line[2:] for line in change if line.startswith("- ")} <= lines, place
+            assert len(reason.split()) >= 5, place
+
+
+def test_there_are_faults_of_the_wrong_side():
+    source = (
+        "lower = min(found.upper, math.inf)\nend = pick(np.floor(lower), upper=1)\nside = 'a' if x else \"lower\"\n"
+    )
+    nodes = list(ast_nodes(get_ast(source)))
+    number = sum(1 for node in nodes for _ in mutants.WrongSide().mutation_positions(node))
+    found = [mutate_code(source, mutants.WrongSide(), occurrence) for occurrence in range(number)]
+    assert found == [
+        source.replace(one, other)
+        for one, other in (
+            ("min(", "max("), (".upper", ".lower"), (".inf", ".inf * -1"), ("floor", "ceil"), ('"lower"', '"upper"')
+        )
+    ]  # fmt: skip
+
+
+def test_looks_annotations_and_words_are_left_alone():
+    source = (
+        'def f(x: Literal[1]) -> int:\n    return plot(x, lw=2.0, step=3.0) if x == "word" else zip(x, strict=True)\n'
+    )
+    idle, words = mutants.left_alone(source)
+    places = {name: (2, source.splitlines()[1].index(name)) for name in ("2.0", "3.0", "True", "==")}
+    assert {name for name, place in places.items() if place in idle} == {"2.0", "True"}
+    assert {name for name, place in places.items() if place in words} == {"=="}
+    assert (1, source.index("1")) in idle
