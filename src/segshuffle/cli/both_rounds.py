@@ -22,7 +22,7 @@ from segshuffle.errors import DataError, ParameterError
 from segshuffle.files import read_bounded
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.assumptions import PLAIN, Assumptions
-from segshuffle.protocols.base import Method, Plan, Problem, Sample, blanket_variance
+from segshuffle.protocols.base import Method, Plan, Problem, Sample
 from segshuffle.protocols.dependence import bias_given_levels, copies_of, error_given_levels
 from segshuffle.protocols.messages import (
     LevelEstimates,
@@ -32,7 +32,7 @@ from segshuffle.protocols.messages import (
     run_protocol,
 )
 from segshuffle.protocols.messages.budget import left_for_items, level_messages
-from segshuffle.protocols.messages.server import blanket_kind
+from segshuffle.protocols.messages.server import blanket_noise
 from segshuffle.protocols.poisson import PoissonSegmented
 from segshuffle.protocols.segmented import Segmented
 
@@ -184,9 +184,7 @@ def item_errors(plan: Plan, level_items: IntArray, divisor: float) -> FloatArray
     under the Poisson blanket, and nearly so under the binomial one.
     """
     problem, fraction = plan.problem, copies_of(plan) % 1.0
-    noise = problem.n_users * plan.blanket_per_user
-    if blanket_kind(plan) == "binomial":
-        noise = blanket_variance(problem.n_users, plan.blanket_per_user, problem.domain_size)
+    noise = blanket_noise(plan)
     return np.asarray(np.sqrt(noise / problem.domain_size + (fraction * (1.0 - fraction)) @ level_items) / divisor)
 
 

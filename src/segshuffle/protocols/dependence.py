@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from segshuffle.arrays import FloatArray, IntArray
-from segshuffle.protocols.base import Plan, blanket_variance
-from segshuffle.protocols.messages.server import blanket_kind
+from segshuffle.protocols.base import Plan
+from segshuffle.protocols.messages.server import blanket_noise
 
 
 def copies_of(plan: Plan) -> FloatArray:
@@ -58,9 +58,7 @@ def error_given_levels(plan: Plan, level_items: IntArray, divisor: float) -> Flo
     ndarray of float, shape (...)
     """
     problem, copies = plan.problem, copies_of(plan)
-    noise = problem.n_users * plan.blanket_per_user
-    if blanket_kind(plan) == "binomial":
-        noise = blanket_variance(problem.n_users, plan.blanket_per_user, problem.domain_size)
+    noise = blanket_noise(plan)
     fraction = copies - np.floor(copies)
     own = level_items.sum(axis=-1) @ (fraction * (1.0 - fraction))
     misses = copies @ level_items / divisor - level_items.sum(axis=-2) / problem.n_users

@@ -16,7 +16,7 @@ from segshuffle.errors import ParameterError
 from segshuffle.protocols.almost_single_message import Hash
 from segshuffle.protocols.base import Plan
 from segshuffle.protocols.messages.announcement import Announcement
-from segshuffle.protocols.messages.server import blanket_kind
+from segshuffle.protocols.messages.server import announced_blanket
 from segshuffle.protocols.subset_exponential import report_probabilities
 
 
@@ -84,8 +84,8 @@ def _of_collections(plan: Plan) -> Influence:
 def _of_messages(plan: Plan, blanket_per_user: float, copies: tuple[float, ...], weight: float) -> Influence:
     """Each message adds 1/weight to one item."""
     d, s = plan.problem.domain_size, plan.problem.set_size
-    kind, cap = blanket_kind(plan), plan.parameters.get("blanket_cap")
-    most = Announcement(d, s, plan.problem.n_users, tuple(copies), blanket_per_user, kind, cap).most_messages
+    blanket = announced_blanket(plan)
+    most = Announcement(d, s, plan.problem.n_users, tuple(copies), blanket_per_user, **blanket).most_messages
     item = max(most - blanket_per_user / d, max(copies) + blanket_per_user / d)
     return Influence(most, item / weight, (most + blanket_per_user + s * max(copies)) / weight)
 

@@ -1,6 +1,6 @@
 """The client as it would run: exact draws, by enumeration of its integers, and what it sends against the simulator.
 
-False alarms: as in test_equivalence, whose comparison is used; 6 more p-values.
+False alarms: as in test_equivalence, whose comparison is used; 7 more p-values.
 """
 
 from __future__ import annotations
@@ -128,6 +128,60 @@ def draw_once(mean, below, most):
         return "more"
 
 
+@pytest.mark.parametrize("size", [Fraction(1, 2), Fraction(5, 4)])
+def test_negative_binomial_by_enumeration(size):
+    """At the first attempt of every piece of size r: (1 - p)^pieces p^k times the weights of NB(r, p)."""
+    p, pieces = Fraction(1, 3), math.ceil(size)
+
+    def once(below):
+        kept = []
+
+        def flip(probability, below):
+            if probability == p:  # a coin of the proposal
+                if kept and not all(kept):  # another attempt
+                    raise OverflowError
+                kept.clear()
+                heads.append(exact_bernoulli(probability, below))
+                if sum(heads) > 3:
+                    raise OverflowError
+                return heads[-1]
+            kept.append(exact_bernoulli(probability, below))
+            return kept[-1]
+
+        heads: list[bool] = []
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(exact, "bernoulli", flip)
+            try:
+                return exact.negative_binomial(size, p, below)
+            except OverflowError:
+                return None
+
+    law = enumerated(once)
+    weight = Fraction(1)
+    for k in range(4):
+        assert law[k] == (1 - p) ** pieces * p**k * weight
+        weight *= (size + k) / (k + 1)
+
+
+exact_bernoulli = exact.bernoulli
+
+
+@pytest.mark.parametrize("size", [Fraction(1, 2), Fraction(3)])
+def test_clusters_by_enumeration(size):
+    """Three units at two places: Dirichlet-multinomial counts, every order of the same counts alike."""
+    law = enumerated(lambda below: tuple(exact.clustered(3, size, 2, below)))
+    each = size / 2
+    total = size * (size + 1) * (size + 2)
+    for places, probability in law.items():
+        counts = (places.count(0), places.count(1))
+        expected = Fraction(1)
+        for count in counts:
+            for i in range(count):
+                expected *= each + i
+        assert probability == expected / total
+    assert sum(law.values()) == 1
+
+
 def test_a_client_by_enumeration():
     """Joint law of a client's counters: its own message at rate 1/2, and independent Poisson(3/16) dummies."""
     announcement = Announcement(2, 1, 1, (0.5,), 0.375, "poisson")
@@ -191,8 +245,8 @@ def test_a_cap_redraws():
     expected = np.array([1, 1.5, 1.125]) / 3.625
     assert drawn.size == 3
     assert stats.chisquare(drawn, 1000 * expected).pvalue > ALARM
-    assert blanket.simulate(1000, rng) <= 2000
-    simulated = np.bincount([blanket.simulate(1, rng) for _ in range(1000)], minlength=3)
+    assert blanket.simulate(1000, rng, np.dtype(np.uint8)).size <= 2000
+    simulated = np.bincount([blanket.simulate(1, rng, np.dtype(np.uint8)).size for _ in range(1000)], minlength=3)
     assert stats.chisquare(simulated, 1000 * expected).pvalue > ALARM
 
 
@@ -200,10 +254,11 @@ def test_a_cap_redraws():
 
 
 @pytest.mark.quick(1)
-@pytest.mark.parametrize("kind", ["poisson", "binomial"])
+@pytest.mark.parametrize("kind", ["poisson", "binomial", "clustered"])
 def test_simulated_clients_send_what_clients_send(kind, monkeypatch):
     monkeypatch.setattr("segshuffle.protocols.messages.client.check_announcement", lambda *_: 0.0)
-    announcement = Announcement(3, 2, 3, (0.4, 1.5), 0.8, kind)
+    cluster = 0.6 if kind == "clustered" else 0.0
+    announcement = Announcement(3, 2, 3, (0.4, 1.5), 0.8, kind, cluster=cluster)
     users = [((0, 1), 0), ((2, 0), 1), ((1, 2), 1)]
     rng, runs = np.random.default_rng(32), 700
     one, other = Counter(), Counter()

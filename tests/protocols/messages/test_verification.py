@@ -15,8 +15,18 @@ from scipy import stats
 from segshuffle.accounting.collections.blanket_cap import cap_overflow, capped_delta, uncapped_target
 from segshuffle.errors import ParameterError, RefusedError
 from segshuffle.protocols.assumptions import Assumptions
-from segshuffle.protocols.base import Problem
-from segshuffle.protocols.messages import Announcement, Client, Demand, Server, check_announcement, guaranteed_delta
+from segshuffle.protocols.base import Plan, Problem
+from segshuffle.protocols.influence import influence
+from segshuffle.protocols.messages import (
+    Announcement,
+    Client,
+    Demand,
+    Server,
+    check_announcement,
+    guaranteed_delta,
+    run_protocol,
+)
+from segshuffle.protocols.messages.server import blanket_noise
 from segshuffle.protocols.poisson import PoissonSegmented
 
 LEVELS, COUNTS, DELTA = (0.5, 1.0, 2.0), (1250, 2500, 1250), 2e-6
@@ -152,6 +162,45 @@ def test_delta_is_never_below_the_exact_one(seed):
             assert divergence(2, *pair, mu, epsilon)[0] * (1 - 1e-9) <= given
 
 
+@pytest.mark.parametrize(("copies", "p", "epsilon"), [(1.0, 0.5, 0.4), (0.6, 0.7, 0.3), (2.0, 0.5, 1.0)])
+def test_clustered_dummies_are_accounted_as_they_are_sent(copies, p, epsilon):
+    """Against the counters' law by definition: independent NB(n m (1 - p)/(p d), p), and the copies."""
+    n, m = 30, 1.2
+    announcement = Announcement(2, 1, n, (copies,), m, "clustered", cluster=p)
+    blank = stats.nbinom.pmf(np.arange(400), n * m / 2 * (1 - p) / p, 1 - p)
+    whole, part = int(copies), copies % 1.0
+    held = (1 - part) * np.r_[np.zeros(whole), blank, 0.0] + part * np.r_[np.zeros(whole + 1), blank]
+    free = np.r_[blank, np.zeros(whole + 1)]
+    difference = np.outer(held, free) - math.exp(epsilon) * np.outer(free, held)
+    given = guaranteed_delta(announcement, Demand(epsilon, 0.1), 0)
+    assert given == pytest.approx(difference[difference > 0].sum(), rel=1e-3)
+    with pytest.raises(RefusedError, match="asked for are epsilon"):
+        check_announcement(announcement, Demand(epsilon, given / 10), 0)
+
+
+def test_a_plan_with_clusters_is_announced_and_sent():
+    """The server takes kind and cluster from the plan's own description, and divides out the mean."""
+    problem = Problem(2, 1, (1.0,), (400,), 1e-3)
+    described = {"copies": (1.0,), "blanket": {"name": "clustered", "p": 0.5}}
+    plan = Plan("clustered", problem, "exact", 0.25, 1.25, described, 0.0)
+    announcement = Server(400, 2, 1, (1.0,), 1e-3).collections(plan)[0].announcement
+    assert (announcement.blanket, announcement.cluster, announcement.blanket_cap) == ("clustered", 0.5, None)
+    assert blanket_noise(plan) == 400 * 0.25 / 0.5
+    assert math.isinf(influence(plan).item)
+    check_announcement(announcement, Demand(1.0, 1e-3), 0)
+    rng, estimates = np.random.default_rng(7), []
+    for _ in range(200):
+        run = run_protocol([[0]] * 400, 2, [0] * 400, (1.0,), 1e-3, planner=lambda _: plan, rng=rng)
+        estimates.append(run.estimate)
+    spread = math.sqrt(blanket_noise(plan) / 2) / 400
+    # 6.5 standard errors of means, and of variances of a law with a kurtosis below 4
+    assert np.abs(np.mean(estimates, axis=0) - [1.0, 0.0]).max() < 6.5 * spread / math.sqrt(200)
+    assert np.var(estimates, axis=0) == pytest.approx([spread**2] * 2, rel=6.5 * math.sqrt(3 / 200))
+    unknown = {**described, "blanket": {"name": "signed", "p": 0.5}}
+    with pytest.raises(ParameterError, match="blanket"):
+        Server(400, 2, 1, (1.0,), 1e-3).collections(replace(plan, parameters=unknown))
+
+
 def capped_totals(n, m, cap):
     """Law of the sum of n Poisson(m) numbers, each at most the cap."""
     one = np.array([m**k / math.factorial(k) for k in range(cap + 1)])
@@ -216,6 +265,7 @@ def test_overflow_bounds_what_the_proof_says_it_does(rounds):
         ("blanket_per_user", 1e300),
         ("blanket", "gaussian"),
         ("blanket_cap", 8.5),
+        ("cluster", 0.5),
     ],
 )
 def test_what_no_server_can_mean_is_refused(honest, name, value):

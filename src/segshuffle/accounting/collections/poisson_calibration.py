@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from segshuffle.accounting.collections.blankets.base import CounterPair
 from segshuffle.accounting.collections.poisson_pair import (
     BLANKET_MEAN_RANGE,
     COPIES_RANGE,
@@ -109,12 +110,12 @@ def _slope(function: Callable[[float], float], x: float, change: float = 1e-3) -
     return max((function(x) - function(x - change)) / change, 1e-3)
 
 
-def epsilon_upper(pair: ItemPair, *, pairs: int, delta: float) -> float:
+def epsilon_upper(pair: CounterPair, *, pairs: int, delta: float) -> float:
     """Epsilon that the product of item pairs is certified to have at `delta`, rounded up.
 
     Parameters
     ----------
-    pair : ItemPair
+    pair : CounterPair
         One exchanged item.
     pairs : int
         Number t >= 1 of exchanged items.

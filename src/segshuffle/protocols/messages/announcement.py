@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import get_args
 
+from segshuffle.accounting.collections.blankets.base import check_p
 from segshuffle.accounting.numerics.ranges import LARGEST_BLANKET
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.messages.blankets import Blanket, BlanketKind, make_blanket
@@ -29,10 +30,13 @@ class Announcement:
         In [0, 1] this is the sampling rate lambda_k.
     blanket_per_user : float
         Expected blanket messages per client m >= 0, each a uniform item, whatever the level.
-    blanket : {"binomial", "poisson"}
-        Law of their number: ceil(m) slots filled with probability m/ceil(m) each (Algorithm 2), or Poisson(m).
+    blanket : {"binomial", "poisson", "clustered"}
+        Law of their number: ceil(m) slots filled with probability m/ceil(m) each (Algorithm 2), or Poisson(m), or
+        clusters of dummies of one item.
     blanket_cap : int or None
         Most blanket messages of one client: it redraws larger numbers. Poisson only.
+    cluster : float
+        Cluster parameter p in (0, 0.99]; 0 unless the blanket is clustered.
     """
 
     domain_size: int
@@ -42,6 +46,7 @@ class Announcement:
     blanket_per_user: float
     blanket: BlanketKind
     blanket_cap: int | None = None
+    cluster: float = 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "copies", tuple(self.copies))
@@ -65,6 +70,11 @@ class Announcement:
                 f"None, or for a Poisson blanket at least m = {self.blanket_per_user:g}",
             )
 
+        if (self.blanket == "clustered") != (self.cluster != 0.0):
+            raise ParameterError("cluster", self.cluster, f"0 unless the blanket is clustered (it is {self.blanket})")
+        if self.cluster:
+            check_p("cluster", self.cluster)
+
     @property
     def wire(self) -> WireFormat:
         """How messages of this round are written."""
@@ -75,7 +85,7 @@ class Announcement:
         """Law of a client's dummy messages; None if there are none."""
         if self.blanket_per_user == 0.0:
             return None
-        return make_blanket(self.blanket, self.blanket_per_user, self.domain_size, self.blanket_cap)
+        return make_blanket(self.blanket, self.blanket_per_user, self.domain_size, self.blanket_cap, self.cluster)
 
     @property
     def most_messages(self) -> float:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from segshuffle.accounting.numerics.ranges import blanket_slots
 from segshuffle.protocols.messages import exact
 
-BlanketKind = Literal["binomial", "poisson"]
+BlanketKind = Literal["binomial", "poisson", "clustered"]
 
 
 class Blanket(Protocol):
@@ -22,8 +23,8 @@ class Blanket(Protocol):
         """Items of one client's dummies, drawn exactly."""
         ...
 
-    def simulate(self, n_clients: int, rng: np.random.Generator) -> int:
-        """Number of the dummies of all clients together, each with a number of its own, in floating point."""
+    def simulate(self, n_clients: int, rng: np.random.Generator, dtype: np.dtype[Any]) -> NDArray[Any]:
+        """Items of the dummies of all clients together, each with a number of its own, in floating point."""
         ...
 
     @property
@@ -61,12 +62,12 @@ class PoissonBlanket:
             pass
         return [below(self.domain_size) for _ in range(number)]
 
-    def simulate(self, n_clients: int, rng: np.random.Generator) -> int:
-        """Number of the dummies of all clients together."""
+    def simulate(self, n_clients: int, rng: np.random.Generator, dtype: np.dtype[Any]) -> NDArray[Any]:
+        """Items of the dummies of all clients together."""
         numbers = rng.poisson(self.per_user, size=n_clients)
         while (above := numbers > self.most).any():
             numbers[above] = rng.poisson(self.per_user, size=int(above.sum()))
-        return int(numbers.sum())
+        return rng.integers(self.domain_size, size=int(numbers.sum()), dtype=dtype)
 
 
 @dataclass(frozen=True)
@@ -95,14 +96,51 @@ class BinomialBlanket:
         filled = Fraction(self.per_user) / slots
         return [below(self.domain_size) for _ in range(slots) if exact.bernoulli(filled, below)]
 
-    def simulate(self, n_clients: int, rng: np.random.Generator) -> int:
-        """Number of the dummies of all clients together."""
+    def simulate(self, n_clients: int, rng: np.random.Generator, dtype: np.dtype[Any]) -> NDArray[Any]:
+        """Items of the dummies of all clients together."""
         slots, gamma = blanket_slots(self.per_user)
-        if gamma == 1.0:
-            return n_clients * slots
-        return int(np.count_nonzero(rng.random(n_clients * slots) < gamma))
+        filled = n_clients * slots
+        if gamma < 1.0:
+            filled = int(np.count_nonzero(rng.random(filled) < gamma))
+        return rng.integers(self.domain_size, size=filled, dtype=dtype)
 
 
-def make_blanket(kind: BlanketKind, per_user: float, domain_size: int, cap: int | None) -> Blanket:
-    """The law of that kind; only a Poisson blanket has a cap to be chosen."""
-    return PoissonBlanket(per_user, domain_size, cap) if kind == "poisson" else BinomialBlanket(per_user, domain_size)
+@dataclass(frozen=True)
+class ClusteredBlanket:
+    """A negative-binomial number of dummies, which come in clusters of logarithmic size, each at a uniform item.
+
+    Parameters
+    ----------
+    per_user : float
+        m > 0.
+    domain_size : int
+        Number of items d.
+    cluster : float
+        Cluster parameter p in (0, 1): the counters of one client are independent NB(m (1 - p)/(p d), p).
+    """
+
+    per_user: float
+    domain_size: int
+    cluster: float
+
+    most = math.inf
+
+    def sample(self, below: exact.Below) -> list[int]:
+        """Items of one client's dummies, drawn exactly."""
+        p = Fraction(self.cluster)
+        size = Fraction(self.per_user) * (1 - p) / p
+        return exact.clustered(exact.negative_binomial(size, p, below), size, self.domain_size, below)
+
+    def simulate(self, n_clients: int, rng: np.random.Generator, dtype: np.dtype[Any]) -> NDArray[Any]:
+        """Items of the dummies of all clients together."""
+        p = self.cluster
+        clusters = rng.poisson(-self.per_user * (1 - p) / p * math.log1p(-p), size=n_clients).sum()
+        places = rng.integers(self.domain_size, size=int(clusters), dtype=dtype)
+        return np.repeat(places, rng.logseries(p, size=places.size))
+
+
+def make_blanket(kind: BlanketKind, per_user: float, domain_size: int, cap: int | None, cluster: float) -> Blanket:
+    """The law of that kind; only a Poisson blanket has a cap to be chosen, and only a clustered one a cluster."""
+    if kind == "poisson":
+        return PoissonBlanket(per_user, domain_size, cap)
+    return ClusteredBlanket(per_user, domain_size, cluster) if cluster else BinomialBlanket(per_user, domain_size)

@@ -40,6 +40,35 @@ def _small_poisson(twice: Fraction, below: Below) -> int:
             return count
 
 
+def negative_binomial(size: Fraction, p: Fraction, below: Below) -> int:
+    """Draw from NB(r, p), r >= 0, p in [0, 1): Pr[k] is proportional to p^k r (r + 1) ... (r + k - 1)/k!."""
+    pieces = math.ceil(size)
+    return sum(_small_negative_binomial(size / pieces, p, below) for _ in range(pieces))
+
+
+def _small_negative_binomial(size: Fraction, p: Fraction, below: Below) -> int:
+    """Draw from NB(r, p), r <= 1, by rejection: a geometric number k is kept with probability r ... (r + k - 1)/k!."""
+    while True:
+        count = 0
+        while bernoulli(p, below):
+            count += 1
+        if all(bernoulli((size + j) / (j + 1), below) for j in range(count)):
+            return count
+
+
+def clustered(count: int, size: Fraction, n: int, below: Below) -> list[int]:
+    """Places of `count` units in [0, n), given that the counts of the places are independent NB(size/n, p), any p.
+
+    Polya's urn: the i-th unit joins an earlier one, any of them alike, with probability (i - 1)/(size + i - 1), or
+    takes a uniform place.
+    """
+    places: list[int] = []
+    for earlier in range(count):
+        joins = bernoulli(earlier / (size + earlier), below)
+        places.append(places[below(earlier)] if joins else below(n))
+    return places
+
+
 def shuffled(values: list[int], below: Below) -> list[int]:
     """All values in uniformly random order (Fisher and Yates)."""
     mixed = list(values)

@@ -6,9 +6,9 @@ about users, and its announcements depend on public quantities and on what round
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from segshuffle.accounting.collections.levels import UserGuarantee, compose_roun
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.assumptions import PLAIN, Assumptions
-from segshuffle.protocols.base import Plan, Problem
+from segshuffle.protocols.base import Plan, Problem, blanket_variance
 from segshuffle.protocols.messages.announcement import Announcement
 from segshuffle.protocols.messages.blankets import BlanketKind
 from segshuffle.protocols.messages.level_counts import LevelEstimates, LevelPrivacy, level_announcement
@@ -74,18 +74,39 @@ def blanket_kind(plan: Plan) -> BlanketKind:
     """Law of the blanket that a plan's privacy numbers are about.
 
     The published accountants are about Algorithm 2's binomial blanket, the proven ones ("exact", "upper") about the
-    Poisson one. `plan.parameters["blanket"]` may ask for the other law where nothing is proven anyway.
+    Poisson one, or the one that `plan.parameters["blanket"]` describes. It may ask for another law where nothing is
+    proven anyway.
 
     Raises
     ------
     ParameterError
-        If a proven number would be attached to a blanket that it does not cover.
+        If clients do not have that blanket, or a proven number would be attached to one that it does not cover.
     """
     covered: BlanketKind = "binomial" if plan.kind == "published" else "poisson"
-    asked: BlanketKind = plan.parameters.get("blanket", covered)
-    if asked != covered and plan.kind != "published":
-        raise ParameterError("blanket", asked, f"{covered!r}, which the plan's numbers (kind {plan.kind!r}) are about")
-    return asked
+    asked = plan.parameters.get("blanket", covered)
+    kind: BlanketKind = asked["name"] if isinstance(asked, Mapping) else asked
+    proven = isinstance(asked, Mapping) or asked == covered
+    if kind not in get_args(BlanketKind) or not (proven or plan.kind == "published"):
+        allowed = (
+            f"{covered!r}, which the plan's numbers (kind {plan.kind!r}) are about, or a blanket that clients have"
+        )
+        raise ParameterError("blanket", asked, allowed)
+    return kind
+
+
+def announced_blanket(plan: Plan) -> dict[str, Any]:
+    """What an `Announcement` says of a plan's blanket beside m: kind, cap and cluster."""
+    kind = blanket_kind(plan)
+    cluster = plan.parameters["blanket"]["p"] if kind == "clustered" else 0.0
+    return {"blanket": kind, "blanket_cap": plan.parameters.get("blanket_cap"), "cluster": cluster}
+
+
+def blanket_noise(plan: Plan) -> float:
+    """Sum over the items of the variance of what all users' dummies add to the counters."""
+    problem, blanket = plan.problem, announced_blanket(plan)
+    if blanket["blanket"] == "binomial":
+        return blanket_variance(problem.n_users, plan.blanket_per_user, problem.domain_size)
+    return problem.n_users * plan.blanket_per_user / (1.0 - float(blanket["cluster"]))
 
 
 class ItemEstimates(NamedTuple):
@@ -160,13 +181,13 @@ class Server:
             blanket is sized by n_k, and a noisy n_k may overstate it.
         """
         parameters = plan.parameters
-        kind = blanket_kind(plan)
+        blanket = announced_blanket(plan)
         if not plan.blanket_per_user > 0.0:
             raise ParameterError("planner", plan.method, "a protocol with a blanket of uniform items")
         if "blankets" not in parameters:
             every = tuple(range(len(self.levels)))
             copies = parameters.get("copies", parameters.get("sampling_rates", (1.0,) * len(every)))
-            announced = self._announce(self.n_users, copies, plan.blanket_per_user, kind, parameters.get("blanket_cap"))
+            announced = self._announce(self.n_users, copies, plan.blanket_per_user, blanket)
             return (Collection(announced, every, 1.0),)
         if self.level_privacy is not None:
             raise ParameterError(
@@ -174,20 +195,15 @@ class Server:
             )
         rates = (1.0,) * len(self.levels)
         return tuple(
-            Collection(self._announce(n_k, rates, parameters["blankets"][k], kind), (k,), parameters["weights"][k])
+            Collection(self._announce(n_k, rates, parameters["blankets"][k], blanket), (k,), parameters["weights"][k])
             for k, n_k in enumerate(plan.problem.level_counts)
             if n_k > 0
         )
 
     def _announce(
-        self,
-        n_users: int,
-        copies: Sequence[float],
-        blanket_per_user: float,
-        kind: BlanketKind,
-        cap: int | None = None,
+        self, n_users: int, copies: Sequence[float], blanket_per_user: float, blanket: Mapping[str, Any]
     ) -> Announcement:
-        return Announcement(self.domain_size, self.set_size, n_users, tuple(copies), blanket_per_user, kind, cap)
+        return Announcement(self.domain_size, self.set_size, n_users, tuple(copies), blanket_per_user, **blanket)
 
     def estimate_items(
         self,

@@ -62,9 +62,9 @@ def _send(
     rng: np.random.Generator,
 ) -> Outbox:
     own = _sampled_items(items, levels, announcement, rng)
-    filled = 0 if announcement.dummies is None else announcement.dummies.simulate(len(levels), rng)
-    blanket = rng.integers(announcement.domain_size, size=filled, dtype=announcement.wire.dtype.type)
-    return Outbox(np.concatenate([*own, blanket]))
+    if announcement.dummies is not None:
+        own.append(announcement.dummies.simulate(len(levels), rng, announcement.wire.dtype))
+    return Outbox(np.concatenate([*own, np.empty(0, dtype=announcement.wire.dtype)]))
 
 
 def _sampled_items(

@@ -13,8 +13,11 @@ import math
 from dataclasses import dataclass, replace
 
 from segshuffle.accounting.collections.blanket_cap import cap_overflow, capped_delta, capped_epsilon, uncapped_target
+from segshuffle.accounting.collections.blankets.base import CounterPair
+from segshuffle.accounting.collections.blankets.clustered import Clustered
+from segshuffle.accounting.collections.blankets.poisson import POISSON
 from segshuffle.accounting.collections.poisson_calibration import epsilon_upper
-from segshuffle.accounting.collections.poisson_pair import BLANKET_MEAN_RANGE, COPIES_RANGE, ItemPair
+from segshuffle.accounting.collections.poisson_pair import COPIES_RANGE
 from segshuffle.accounting.collections.poisson_product import delta_interval, log_delta_bound
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError
 from segshuffle.accounting.numerics.ranges import check_guarantee
@@ -68,7 +71,7 @@ def guaranteed_delta(announcement: Announcement, demand: Demand, level: int) -> 
     Parameters
     ----------
     announcement : Announcement
-        Of a collection with a Poisson blanket.
+        Of a collection with a Poisson or a clustered blanket.
     demand : Demand
         What the client asks for and believes.
     level : int
@@ -100,9 +103,9 @@ def check_announcement(announcement: Announcement, demand: Demand, level: int) -
         If the level does not exist.
     """
     delta = guaranteed_delta(announcement, demand, level)
-    if announcement.blanket != "poisson":
+    if announcement.blanket == "binomial":
         raise RefusedError(
-            f"The announcement is refused: nothing is proven of a {announcement.blanket} blanket, and epsilon = "
+            f"The announcement is refused: nothing is proven of a binomial blanket, and epsilon = "
             f"{demand.epsilon:g} at delta = {demand.delta:g} was asked for. Nothing is sent."
         )
     messages = announcement.blanket_per_user + announcement.set_size * announcement.copies[level]
@@ -131,13 +134,13 @@ def _shown(value: float) -> str:
 @functools.lru_cache(maxsize=4096)
 def _guaranteed(announcement: Announcement, demand: Demand, level: int, epsilon: float) -> float:
     """The delta at any epsilon."""
-    if announcement.blanket != "poisson":
-        return 1.0
     problem = demand.problem(announcement)
     copies = _copies(announcement, demand, level)
-    mean = problem.honest_mean(announcement.blanket_per_user)
+    if problem.pairs == 0 or copies == 0:
+        return 0.0
+    pair = _pair(announcement, problem.honest_mean(announcement.blanket_per_user), copies)
     if announcement.blanket_cap is None:
-        return _product_delta(mean, copies, problem.pairs, epsilon)
+        return _product_delta(pair, problem.pairs, epsilon)
     overflow = cap_overflow(
         blanket_per_user=announcement.blanket_per_user,
         cap=announcement.blanket_cap,
@@ -149,23 +152,23 @@ def _guaranteed(announcement: Announcement, demand: Demand, level: int, epsilon:
     inner, _ = uncapped_target(epsilon=epsilon, delta=demand.delta, overflow=overflow)
     if inner < 0.0:
         return 1.0
-    uncapped = _product_delta(mean, copies, problem.pairs, inner)
+    uncapped = _product_delta(pair, problem.pairs, inner)
     return capped_delta(uncapped=uncapped, delta=demand.delta, overflow=overflow)
 
 
-def _pair(mean: float, copies: float) -> ItemPair | None:
+def _pair(announcement: Announcement, mean: float, copies: float) -> CounterPair | None:
     """The pair of counters, or a worse one; None where nothing is known."""
-    if mean < BLANKET_MEAN_RANGE[0] or copies > COPIES_RANGE[1]:
+    if announcement.blanket == "binomial":
+        return None
+    blanket = Clustered(announcement.cluster) if announcement.cluster else POISSON
+    if mean < blanket.means[0] or copies > COPIES_RANGE[1]:
         return None
     # delta does not decrease in the copies, and does not increase in the mean
-    return ItemPair(min(mean, BLANKET_MEAN_RANGE[1]), max(copies, COPIES_RANGE[0]))
+    return blanket.pair(min(mean, blanket.means[1]), max(copies, COPIES_RANGE[0]))
 
 
-def _product_delta(mean: float, copies: float, pairs: int, epsilon: float) -> float:
-    """Upper bound of the delta of a product of pairs, for any mean and copies."""
-    if pairs == 0 or copies == 0:
-        return 0.0
-    pair = _pair(mean, copies)
+def _product_delta(pair: CounterPair | None, pairs: int, epsilon: float) -> float:
+    """Upper bound of the delta of a product of pairs."""
     if pair is None:
         return 1.0
     bound = math.exp(log_delta_bound(pair, pairs, epsilon, 1e-3)) * (1 + 1e-13)
@@ -177,7 +180,8 @@ def _product_delta(mean: float, copies: float, pairs: int, epsilon: float) -> fl
 def _epsilon(announcement: Announcement, demand: Demand, level: int) -> float:
     """Epsilon at the demanded delta, rounded up; +inf if none is certified."""
     problem = demand.problem(announcement)
-    pair = _pair(problem.honest_mean(announcement.blanket_per_user), _copies(announcement, demand, level))
+    mean = problem.honest_mean(announcement.blanket_per_user)
+    pair = _pair(announcement, mean, _copies(announcement, demand, level))
     if pair is None:
         return math.inf
     return capped_epsilon(
