@@ -242,7 +242,7 @@ def test_projection_is_the_nearest_point():
 
 
 def test_a_level_privacy_that_no_client_could_afford_is_refused_by_its_own_numbers():
-    with pytest.raises(InfeasibleError, match=r"level privacy \(1e-09, 1e-06\) needs .* of 3 users"):
+    with pytest.raises(InfeasibleError, match=r"level privacy \(1e-09, 1e-06\) needs .* of 3 honest users"):
         level_announcement(3, 2, LevelPrivacy(1e-9, 1e-6))
 
 
