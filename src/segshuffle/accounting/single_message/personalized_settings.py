@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy import special
@@ -236,18 +236,11 @@ def figure_points(
     personal_only : bool
         Leave out what depends on the largest budget alone.
     """
-    users = setting.users(mechanism=mechanism, n_users=n_users)
+    methods = bounds_of(setting.users(mechanism=mechanism, n_users=n_users))
+    head: dict[str, Any] = {"setting": setting.name, "mechanism": mechanism, "n_users": n_users, "delta": FIGURE_DELTA}
     return [
-        BoundPoint(
-            setting=setting.name,
-            mechanism=mechanism,
-            method=method.name,
-            kind=method.kind,
-            n_users=n_users,
-            epsilon=method.epsilon(FIGURE_DELTA),
-            delta=FIGURE_DELTA,
-        )
-        for method in bounds_of(users)
+        BoundPoint(**head, method=method.name, kind=method.kind, epsilon=method.epsilon(FIGURE_DELTA))
+        for method in methods
         if method.name in PERSONAL or not personal_only
     ]
 
@@ -260,16 +253,9 @@ def table_points(
 ) -> list[BoundPoint]:
     """Delta of every bound at each epsilon, for one setting: the numbers of Table 2 (there: Gaussian, Uniform2)."""
     methods = bounds_of(setting.users(mechanism=mechanism, n_users=n_users))
+    head: dict[str, Any] = {"setting": setting.name, "mechanism": mechanism, "n_users": n_users}
     return [
-        BoundPoint(
-            setting=setting.name,
-            mechanism=mechanism,
-            method=method.name,
-            kind=method.kind,
-            n_users=n_users,
-            epsilon=epsilon,
-            delta=method.delta(epsilon).upper,
-        )
+        BoundPoint(**head, method=method.name, kind=method.kind, epsilon=epsilon, delta=method.delta(epsilon).upper)
         for method in methods
         for epsilon in TABLE_EPSILONS
     ]
