@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -74,3 +74,13 @@ def test_rounds_and_fewer_honest_users_are_counted(capped):
         Capped(method, 3).plan(MSNBC)
     with pytest.raises(ParameterError, match="large enough for some blanket"):
         Capped(PoissonSegmented(), 0).plan(MSNBC)
+
+
+def test_a_cap_is_proven_for_single_dummies_alone(free):
+    @dataclass(frozen=True)
+    class Other(PoissonSegmented):
+        def plan(self, problem):
+            return replace(free, parameters={**free.parameters, "blanket": {"name": "clustered", "p": 0.5}})
+
+    with pytest.raises(ParameterError, match="single dummies alone"):
+        Capped(Other()).plan(MSNBC)

@@ -202,5 +202,7 @@ def test_what_is_known_of_the_others():
     assert np.isinf(influence(CorrelatedNoise().plan(problem)).item)
     kept = influence(AugmentedShuffling().plan(problem))
     assert (kept.item, kept.all_items) == (S / 50, 2 * S / 50)
+    signed = {"copies": (1.0,), "blanket": {"name": "signed", "p": 0.5}}
+    assert np.isinf(influence(Plan("signed", problem, "exact", 1.0, 3.0, signed, 1.0)).item)
     with pytest.raises(ParameterError, match="method = 'mine'"):
         influence(Plan("mine", problem, "exact", 1.0, 1.0, {}, 1.0))

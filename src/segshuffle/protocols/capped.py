@@ -50,6 +50,8 @@ class Capped:
         targets = [uncapped_target(epsilon=e, delta=problem.delta, overflow=largest) for e in problem.levels]
         inner = replace(problem, levels=tuple(epsilon for epsilon, _ in targets), delta=targets[0][1])
         plan = self.method.plan(inner)
+        if "blanket" in plan.parameters:
+            raise ParameterError("blanket_cap", self.cap, "left out: a cap is proven for single dummies alone")
         cap = _least_cap(problem, plan.blanket_per_user, largest)
         if self.cap is not None and self.cap < cap:
             if self.method.blanket_per_user is not None:

@@ -7,7 +7,7 @@ Formulas: docs/proof.md for messages that name an item; for reports of other kin
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import astuple, dataclass
 
 import numpy as np
@@ -56,6 +56,8 @@ def influence(plan: Plan) -> Influence:
     ParameterError
         If nothing is known of the protocol.
     """
+    if isinstance(plan.parameters.get("blanket"), Mapping):
+        return _unbounded(plan)  # clusters and signs have no cap
     for parameter, of in _KINDS.items():
         if parameter in plan.parameters:
             return of(plan)
@@ -131,7 +133,7 @@ def _of_kept_items(plan: Plan) -> Influence:
 
 
 def _unbounded(plan: Plan) -> Influence:
-    """Shares of noise without a largest number."""
+    """Dummies without a largest number."""
     return Influence(math.inf, math.inf, math.inf)
 
 
