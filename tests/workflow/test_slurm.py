@@ -93,6 +93,18 @@ def test_every_job_went_through_slurm(on_slurm):
     assert all(int(memory.removesuffix("M")) >= 500 for _, _, memory, _ in jobs), "Slurm knows what the rules ask for"
 
 
+def test_the_console_says_what_runs_and_where_its_log_is(on_slurm):
+    """Two lines per job, the executor's own and ours; nothing of accounts, which a cluster without them repeats."""
+    lines = [line for line in on_slurm.said.splitlines() if line]
+    number = sum(JOBS.values()) + 1
+    assert [line.split()[0] for line in lines if re.match(rf"\d+ of {number}  0:", line)] == [
+        str(i + 1) for i in range(number)
+    ]
+    assert sum("has been submitted with SLURM jobid" in line for line in lines) == number - 1
+    assert not [line for line in lines if "SLURM account" in line]
+    assert len(lines) <= 2 * number + 5
+
+
 def test_slurm_and_one_machine_make_the_same_bytes(on_slurm, new_checkout):
     local = new_checkout()
     local.finish("--cores", "2", TARGET)

@@ -9,13 +9,18 @@ from pathlib import Path
 
 from snakemake.logging import logger
 
-# what Snakemake says of itself in every run; its words that are not listed are shown
+# what Snakemake and its plugin for Slurm say of themselves in every run; their words that are not listed are shown
 USUAL = (
     "Assuming unrestricted shared filesystem",
     "Building DAG of jobs",
+    "Cleaning up SLURM log files",
     "Conda environments: ignored",
     "Elapsed time",
+    "No SLURM account given",
+    "No account was given",
+    "SLURM run ID",
     "Select jobs to execute",
+    "Unable to guess SLURM account",
     "Using shell",
 )
 # for its own log file, or told here in fewer words
