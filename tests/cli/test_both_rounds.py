@@ -51,7 +51,7 @@ def chosen(users):
 PRIVATE = LevelPrivacy(1.0, 1e-3)
 
 
-@pytest.mark.quick(3)
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     ("accountant", "privacy", "seeds"),
     [("proven", None, 16), ("proven", PRIVATE, 16), ("published", None, 2), ("published", PRIVATE, 2)],

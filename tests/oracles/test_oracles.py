@@ -265,7 +265,7 @@ def test_mixture_weight_of_section_3b():
         assert value == F(comb(c, a), 2**c) * (spoken + silent)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("d", "m", "rate", "published", "blanket_only"),
     [(17, 2, 0.5429188, 3.03e-7, 1.95e-4), (128, 4, 0.2803285, 3.03e-7, 2.31e-3)],

@@ -170,7 +170,7 @@ def test_subset_exponential_rates_and_error(d, s, k):
 TINY = MP.mpf(10) ** -50
 
 
-@pytest.mark.quick(2)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(("n", "p"), [(1, HALF), (7, F(1, 3)), (300, HALF), (300, F(1, 50))])
 def test_binomial_against_exact_sums(n, p):
     pmf = [comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(n + 1)]
@@ -247,6 +247,7 @@ def test_absolute_size_of_the_quadrature_at_large_n():
     assert distance(upper + lower, 1) < TINY  # symmetry of the median
 
 
+@pytest.mark.exhaustive
 def test_interval_on_all_sides_of_the_mean():
     n, p, mean, sd = 10**9, HALF, 5 * 10**8, 15811
     ends = [mean - 9 * sd, mean - 3 * sd, mean + sd, mean + 8 * sd]

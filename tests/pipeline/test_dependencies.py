@@ -53,6 +53,7 @@ def loaded(root):
     return json.loads(done.stdout)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_every_module_that_a_script_loads_is_found(root, loaded, script):
     """Static analysis against the interpreter."""

@@ -244,7 +244,10 @@ def test_budgets_without_room():
         PoissonSegmented(blanket_per_user=3.0, max_messages=2.0).plan(SMALL)
     with pytest.raises(InfeasibleError, match="max_messages = 1e-06"):
         PoissonSegmented(max_messages=1e-6).plan(SMALL)
-    # small as it is, it has room
+
+
+@pytest.mark.exhaustive
+def test_a_budget_that_is_small_has_room():
     tight = Problem(10**6, 2, (0.5,), (2000,), 1e-4)
     assert PoissonSegmented(copies_max=4.0, max_messages=200.0).plan(tight).messages_per_user <= 200.0 * (1 + 1e-12)
 

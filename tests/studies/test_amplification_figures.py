@@ -65,6 +65,7 @@ def test_quick_is_written_across(tmp_path):
     assert ">quick<" in svg(draw("decomposition2", table(), edition="quick"), tmp_path)
 
 
+@pytest.mark.exhaustive
 def test_the_same_bytes_every_time(tmp_path):
     paths = [[tmp_path / f"{i}.{suffix}" for suffix in ("pdf", "svg", "png")] for i in range(2)]
     for each in paths:

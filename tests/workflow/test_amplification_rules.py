@@ -19,6 +19,7 @@ def jobs(checkout, *targets):
     return {name: int(count) for name, count in (line.split() for line in table.splitlines())}
 
 
+@pytest.mark.exhaustive
 def test_the_target_makes_everything_and_needs_no_data(fresh):
     assert jobs(fresh, "amplification") == {
         "amplification_curves": 15,

@@ -140,7 +140,7 @@ def test_deltas_of_arrays_are_deltas_side_by_side(accountant):
     assert found.upper.tolist() == [one.upper for one in ones]
 
 
-@pytest.mark.quick(40)
+@pytest.mark.quick(20)
 @pytest.mark.parametrize(("name", "accountant"), PAIRS)
 @pytest.mark.parametrize("local_epsilon", [1e-6, 20.0])
 @pytest.mark.parametrize("delta", [1e-300, 1e-100])
