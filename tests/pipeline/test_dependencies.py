@@ -166,6 +166,11 @@ def test_imports_are_followed(house):
     assert found == ["__init__.py", "a.py", "b.py", "c.py"]
 
 
+def test_what_is_imported_for_types_alone_does_not_count(house):
+    script = "if TYPE_CHECKING:\n    import segshuffle.a\nelse:\n    import segshuffle.b"
+    assert house(script, a="", b="") == ["__init__.py", "b.py"]
+
+
 def test_circles_end(house):
     assert house("import segshuffle.a", a="import segshuffle.b", b="import segshuffle.a") == [
         "__init__.py",

@@ -56,8 +56,11 @@ def _parsed(path: Path, source: Path, modified: int) -> frozenset[Path]:
 
 
 def _statements(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
-    """All statements, at any depth; expressions, most of a tree, hold no imports."""
+    """All statements that run, at any depth; expressions, most of a tree, hold no imports."""
     for statement in body:
+        if isinstance(statement, ast.If) and ast.unparse(statement.test) == "TYPE_CHECKING":
+            yield from _statements(statement.orelse)
+            continue
         yield statement
         for part in ("body", "handlers", "orelse", "finalbody", "cases"):
             yield from _statements(getattr(statement, part, []))
