@@ -13,13 +13,17 @@ import functools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy import interpolate, optimize
 
+from segshuffle.accounting.collections.blankets.base import Blanket, estimate_variance
+from segshuffle.accounting.collections.blankets.named import blanket_from
+from segshuffle.accounting.collections.blankets.poisson import POISSON
 from segshuffle.accounting.collections.poisson_calibration import largest_copies, least_blanket_mean
-from segshuffle.accounting.collections.poisson_pair import COPIES_RANGE, ItemPair
-from segshuffle.accounting.collections.poisson_product import delta_interval, log_delta_bound
+from segshuffle.accounting.collections.poisson_pair import COPIES_RANGE
+from segshuffle.accounting.collections.poisson_product import ROUGH, delta_interval, log_delta_bound
 from segshuffle.accounting.collections.published import item_target
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError
 from segshuffle.arrays import FloatArray, IntArray
@@ -27,6 +31,7 @@ from segshuffle.digits import rounded, rounded_down, rounded_up
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.looks import DASHES, PALETTE, Look
 from segshuffle.protocols.base import Plan, Problem, Sample, assignment_spread
+from segshuffle.protocols.blanket_draws import drawn_net
 from segshuffle.protocols.declared import Declared
 from segshuffle.protocols.weights import STARTS, ErrorTerms, best_copies
 
@@ -38,8 +43,11 @@ _NEAR = 0.02
 _WORTH = 1.25
 #: Relative accuracy in delta of the limits that guide the search.
 _GUIDE = 0.01
+#: The same, and nodes, where many blankets are looked at.
+_ROUGH_GUIDE, _FEW_NODES = 0.03, 9
 _MOST_COPIES = 64.0
-_LEAST_MEAN, _LARGEST_MEAN = 1e-3, 1e12
+#: Clusters of sizes r near 1 bound the loss of a single message, but no plan wants so few of them.
+_AWAY = 3.0
 # Widths of a certificate that cannot have the usual one: a plan has no accuracy that its user could lower.
 _WIDE = (1e-2, 0.1, 1.0)
 
@@ -51,15 +59,21 @@ class _Target:
     pairs: int
     epsilon: float
     delta: float
+    blanket: Blanket = POISSON
+
+    @property
+    def rtol(self) -> float:
+        """How close the search for a plan comes to delta: the tables of other blankets than Poisson's take longer."""
+        return 1e-3 if self.blanket == POISSON else ROUGH
 
     @classmethod
-    def of(cls, problem: Problem, level: float, group_privacy: bool) -> _Target:
+    def of(cls, problem: Problem, level: float, group_privacy: bool, blanket: Blanket = POISSON) -> _Target:
         """The product's own target, or the single item's after group privacy."""
         pairs = problem.pairs
         if not group_privacy or pairs == 0:
-            return cls(pairs, level, problem.delta)
+            return cls(pairs, level, problem.delta, blanket)
         epsilon, delta = item_target(epsilon=level, delta=problem.delta, set_size=pairs)
-        return cls(1, epsilon, delta)
+        return cls(1, epsilon, delta, blanket)
 
 
 @functools.lru_cache(maxsize=65536)
@@ -73,11 +87,13 @@ def _largest(target: _Target, blanket_mean: float, copies_max: float) -> float:
         epsilon=target.epsilon,
         delta=target.delta,
         copies_max=copies_max,
+        rtol=target.rtol,
+        blanket=target.blanket,
     )
-    # that search stops within 0.1 % of delta; a whole number just above costs no sampling noise
+    # that search stops within `rtol` of delta; a whole number just above costs no sampling noise
     whole = float(math.ceil(copies))
     if 0.998 * whole < copies < whole <= copies_max:
-        bound = log_delta_bound(ItemPair(blanket_mean, whole), target.pairs, target.epsilon, 1e-3)
+        bound = log_delta_bound(target.blanket.pair(blanket_mean, whole), target.pairs, target.epsilon, target.rtol)
         return whole if bound <= math.log(target.delta) else rounded_down(copies)
     return rounded_down(copies)
 
@@ -87,7 +103,7 @@ def _delta(target: _Target, blanket_mean: float, copies: float) -> tuple[float, 
     """Certified interval of delta (lower, upper)."""
     if target.pairs == 0 or copies == 0:
         return 0.0, 0.0
-    pair = ItemPair(blanket_mean, copies)
+    pair = target.blanket.pair(blanket_mean, copies)
     with contextlib.suppress(AccuracyError):
         interval = delta_interval(pair, pairs=target.pairs, epsilon=target.epsilon)
         return interval.lower, interval.upper
@@ -103,7 +119,7 @@ def _delta(target: _Target, blanket_mean: float, copies: float) -> tuple[float, 
 def least_blankets(problem: Problem) -> tuple[float, ...]:
     """Least m of every level that lets it send every item once, rounded up (kind: exact)."""
     targets = [_Target.of(problem, level, group_privacy=False) for level in problem.levels]
-    means = [_least_mean(target, 1.0) if target.pairs else _LEAST_MEAN for target in targets]
+    means = [_least_mean(target, 1.0) if target.pairs else target.blanket.means[0] for target in targets]
     return tuple(rounded_up(mean * problem.domain_size / problem.honest_users) for mean in means)
 
 
@@ -113,7 +129,8 @@ def _curve(target: _Target, low: float, high: float) -> interpolate.PchipInterpo
 
     It guides the search only, so a delta within 1 % of the target will do.
     """
-    means = np.geomspace(low, high, _NODES)
+    single = target.blanket == POISSON
+    means = np.geomspace(low, high, _NODES if single else _FEW_NODES)
     copies = [
         largest_copies(
             blanket_mean=float(mean),
@@ -121,17 +138,24 @@ def _curve(target: _Target, low: float, high: float) -> interpolate.PchipInterpo
             epsilon=target.epsilon,
             delta=target.delta,
             copies_max=_MOST_COPIES,
-            rtol=_GUIDE,
+            rtol=_GUIDE if single else _ROUGH_GUIDE,
+            blanket=target.blanket,
         )
         for mean in means
     ]
     return interpolate.PchipInterpolator(np.log(means), np.log(copies))
 
 
-def _error_terms(problem: Problem, blanket_per_user: float) -> ErrorTerms:
+def _noise(problem: Problem, blanket: Blanket, blanket_per_user: float) -> float:
+    """Sum over items of the variance of the blanket in the estimate, before it is divided by N."""
+    mean = problem.n_users * blanket_per_user
+    return estimate_variance(blanket.parts(mean))
+
+
+def _error_terms(problem: Problem, blanket: Blanket, blanket_per_user: float) -> ErrorTerms:
     """What the error depends on beside the copies, for uniform item frequencies."""
     return ErrorTerms(
-        noise=problem.n_users * blanket_per_user,
+        noise=_noise(problem, blanket, blanket_per_user),
         own=float(problem.set_size),
         spread=_uniform_spread(problem.domain_size, problem.set_size, problem.n_users),
     )
@@ -141,6 +165,15 @@ def _error_terms(problem: Problem, blanket_per_user: float) -> ErrorTerms:
 def _uniform_spread(domain_size: int, set_size: int, n_users: int) -> float:
     """`assignment_spread` of equally frequent items, asked for at every blanket that a search tries."""
     return assignment_spread(np.full(domain_size, n_users * set_size / domain_size), n_users)
+
+
+class _Guided(NamedTuple):
+    """What a search with interpolated limits found, and what it looked at."""
+
+    mean: float
+    error: float
+    targets: list[_Target]
+    curves: list[interpolate.PchipInterpolator | None]
 
 
 @dataclass(frozen=True)
@@ -160,6 +193,8 @@ class PoissonSegmented:
     equal_copies : bool
         Let users of all levels send the same number of copies: the estimate has then no bias where levels depend on
         items (`protocols.dependence`), and the error of the lowest level.
+    blanket : Blanket
+        Law of the dummies.
     """
 
     blanket_per_user: float | None = None
@@ -167,6 +202,7 @@ class PoissonSegmented:
     max_messages: float | None = None
     group_privacy: bool = False
     equal_copies: bool = False
+    blanket: Blanket = POISSON
 
     def __post_init__(self) -> None:
         least, most = COPIES_RANGE
@@ -178,6 +214,8 @@ class PoissonSegmented:
     @property
     def name(self) -> str:
         """Identifier of the variant."""
+        if self.blanket != POISSON:
+            return self.blanket.name
         if self.group_privacy:
             return "poisson-group"
         if self.equal_copies:
@@ -199,10 +237,11 @@ class PoissonSegmented:
             If the budget of messages is exceeded by the blanket alone.
         """
         mean = problem.honest_mean(blanket_per_user)
-        if not _LEAST_MEAN <= mean <= _LARGEST_MEAN:
-            allowed = f"such that n m/d of the honest users is in [{_LEAST_MEAN:g}, {_LARGEST_MEAN:g}] (it is {mean:g})"
+        least, most = self.blanket.means
+        if not least <= mean <= most:
+            allowed = f"such that n m/d of the honest users is in [{least:g}, {most:g}] (it is {mean:g})"
             raise ParameterError("blanket_per_user", blanket_per_user, allowed)
-        targets = [_Target.of(problem, level, self.group_privacy) for level in problem.levels]
+        targets = [_Target.of(problem, level, self.group_privacy, self.blanket) for level in problem.levels]
         limits = np.array([_largest(target, mean, self.copies_max) for target in targets])
         chosen, bound = self._choose(problem, blanket_per_user, limits)
         if not math.isfinite(bound):
@@ -217,8 +256,14 @@ class PoissonSegmented:
             kind="exact" if not self.group_privacy and attained(problem, copies) else "upper",
             blanket_per_user=blanket_per_user,
             messages_per_user=_messages(problem, blanket_per_user, copies),
-            parameters={"copies": tuple(copies.tolist()), "certificate": self._certify(problem, mean, copies)},
-            mse_bound=_error_terms(problem, blanket_per_user).error(copies, np.asarray(problem.level_counts, float)),
+            parameters={
+                "copies": tuple(copies.tolist()),
+                "certificate": self._certify(problem, mean, copies),
+                **({} if self.blanket == POISSON else {"blanket": self.blanket.as_dict()}),
+            },
+            mse_bound=_error_terms(problem, self.blanket, blanket_per_user).error(
+                copies, np.asarray(problem.level_counts, float)
+            ),
         )
 
     def _choose(
@@ -231,7 +276,7 @@ class PoissonSegmented:
             if room <= 0:
                 return limits, math.inf
         counts = np.asarray(problem.level_counts, dtype=float)
-        terms = _error_terms(problem, blanket_per_user)
+        terms = _error_terms(problem, self.blanket, blanket_per_user)
         if self.equal_copies:
             one, error = best_copies(limits.min(keepdims=True), counts.sum(keepdims=True), terms, largest_weight=room)
             return one.repeat(limits.size), error
@@ -242,13 +287,28 @@ class PoissonSegmented:
         certificate = []
         exact = attained(problem, copies)
         for level, value in zip(problem.levels, copies, strict=True):
-            lower, upper = _delta(_Target.of(problem, level, group_privacy=False), mean, float(value))
+            target = _Target.of(problem, level, group_privacy=False, blanket=self.blanket)
+            lower, upper = _delta(target, mean, float(value))
             lower = lower if exact else 0.0  # the lower end is about the product, which nobody may reach
             certificate.append({"epsilon": level, "delta_lower": rounded_down(lower), "delta_upper": rounded_up(upper)})
         return certificate
 
     def _search(self, problem: Problem) -> float:
-        """The m of least expected error: the limits are interpolated over m, the plan is certified afresh.
+        """The m of least expected error: the limits are interpolated over m, the plan is certified afresh."""
+        found = self._guided(problem)
+        whole = _whole_copies_near(found.mean, found.targets, found.curves, self.copies_max)
+        best = min([found.mean, *whole], key=lambda mean: self._error_at(problem, found.targets, mean))
+        return best * problem.domain_size / problem.honest_users
+
+    def guided_error(self, problem: Problem) -> float:
+        """Least expected error by interpolated limits on the copies, a guide to other searches; inf if there is none."""
+        try:
+            return self._guided(problem).error
+        except InfeasibleError:
+            return math.inf
+
+    def _guided(self, problem: Problem) -> _Guided:
+        """The best blanket mean for interpolated limits.
 
         The error has a dip wherever a level reaches a whole number of copies, so all the best local minima of a fine
         grid are refined.
@@ -256,13 +316,13 @@ class PoissonSegmented:
         low, high = self._means(problem)
         if self.max_messages is not None:
             affordable = self.max_messages * problem.honest_users / problem.domain_size
-            if affordable <= _LEAST_MEAN:
+            if affordable <= self.blanket.means[0]:
                 raise InfeasibleError(
                     f"max_messages = {self.max_messages:g} is too small: raise it, or lower the domain size."
                 )
             # a budget below that range still buys something
-            low = max(min(low, 0.1 * affordable), _LEAST_MEAN)
-        targets = [_Target.of(problem, level, self.group_privacy) for level in problem.levels]
+            low = max(min(low, 0.1 * affordable), self.blanket.means[0])
+        targets = [_Target.of(problem, level, self.group_privacy, self.blanket) for level in problem.levels]
         curves = [_curve(target, low, high) if target.pairs else None for target in targets]
         per_mean = problem.domain_size / problem.honest_users
 
@@ -283,9 +343,7 @@ class PoissonSegmented:
                 f"max_messages = {self.max_messages:g} is too small: raise it, or lower the domain size."
             )
         best = min((self._refine(error, grid, values, i) for i in _local_minima(values)), key=lambda found: found[1])
-        mean = math.exp(best[0])
-        whole = _whole_copies_near(mean, targets, curves, self.copies_max)
-        return min([mean, *whole], key=lambda mean: self._error_at(problem, targets, mean)) * per_mean
+        return _Guided(math.exp(best[0]), best[1], targets, curves)
 
     def _error_at(self, problem: Problem, targets: list[_Target], mean: float) -> float:
         """Error at a blanket mean, with the limits calibrated there."""
@@ -308,30 +366,33 @@ class PoissonSegmented:
         From a hundredth of what the most liberal level needs to send everything once, to what the most conservative
         one needs to send copies_max copies, or the largest mean where none is enough for that.
         """
-        liberal = _Target.of(problem, problem.levels[-1], self.group_privacy)
-        conservative = _Target.of(problem, problem.levels[0], self.group_privacy)
+        liberal = _Target.of(problem, problem.levels[-1], self.group_privacy, self.blanket)
+        conservative = _Target.of(problem, problem.levels[0], self.group_privacy, self.blanket)
+        least, most = self.blanket.means
         if liberal.pairs == 0:
-            return _LEAST_MEAN, 2 * _LEAST_MEAN
-        low = 0.01 * min(_mean_worth(liberal, min(self.copies_max, 1.0)), _LARGEST_MEAN)
+            return least, 2 * least
+        share = 0.01 if self.blanket == POISSON else 0.1
+        low = max(share * min(_mean_worth(liberal, min(self.copies_max, 1.0)), most), _AWAY * least)
         high = 1.05 * _mean_worth(conservative, self.copies_max)
-        return max(low, _LEAST_MEAN), min(max(high, 2 * _LEAST_MEAN), _LARGEST_MEAN)
+        return max(low, least), min(max(high, 2 * least), most)
 
     def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
         """Estimates from counters: independent Poisson blankets, and M copies of every held item."""
-        copies = np.asarray(plan.parameters["copies"])
+        copies, blanket = np.asarray(plan.parameters["copies"]), blanket_from(plan.parameters.get("blanket"))
         weight = float(np.dot(plan.problem.level_counts, copies))
         whole = np.floor(copies)
         sent = (whole.astype(np.int64)[None, :, None] * sample.level_item_counts).sum(axis=1)
         sent = sent + rng.binomial(sample.level_item_counts, (copies - whole)[None, :, None]).sum(axis=1)
         mean = sample.n_users * plan.blanket_per_user / sample.domain_size
-        blanket = rng.poisson(mean, size=(sample.repetitions, sample.domain_size))
-        return np.asarray((sent + blanket - mean) / weight)
+        parts = blanket.parts(mean)
+        noise = drawn_net(parts, (sample.repetitions, sample.domain_size), rng)
+        return np.asarray((sent + noise - sum(part.net * part.mean for part in parts)) / weight)
 
     def expected_mse(self, plan: Plan, item_counts: IntArray | FloatArray) -> float:
         """Closed form of `simulate`'s mean squared error."""
         problem, exactly = plan.problem, plan.problem.assumptions.sets == "exactly"
         terms = ErrorTerms(
-            noise=problem.n_users * plan.blanket_per_user,
+            noise=_noise(problem, blanket_from(plan.parameters.get("blanket")), plan.blanket_per_user),
             own=float(problem.set_size) if exactly else float(item_counts.sum()) / problem.n_users,
             spread=assignment_spread(item_counts, problem.n_users),
         )
@@ -357,8 +418,16 @@ def attained(problem: Problem, copies: Sequence[float] | FloatArray) -> bool:
     return d >= 3 * s or d == s or problem.n_users == 1 or others_are_known
 
 
+@functools.lru_cache(maxsize=4096)
 def _least_mean(target: _Target, copies: float) -> float:
-    return least_blanket_mean(copies=copies, pairs=target.pairs, epsilon=target.epsilon, delta=target.delta)
+    return least_blanket_mean(
+        copies=copies,
+        pairs=target.pairs,
+        epsilon=target.epsilon,
+        delta=target.delta,
+        rtol=target.rtol,
+        blanket=target.blanket,
+    )
 
 
 def _mean_worth(target: _Target, copies: float) -> float:
@@ -380,7 +449,7 @@ def _whole_copies_near(
             near.append((abs(limit / round(limit) - 1), target, float(round(limit))))
     found = [_mean_worth(target, whole) for _, target, whole in sorted(near, key=lambda entry: entry[0])[:_REFINED]]
     # rounding of n m/d must not undo it
-    return [m * (1 + 1e-9) for m in found if _LEAST_MEAN <= m < _LARGEST_MEAN / 2]
+    return [m * (1 + 1e-9) for m in found if m < targets[0].blanket.means[1] / 2]
 
 
 def _local_minima(values: FloatArray) -> list[int]:

@@ -5,14 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from segshuffle.accounting.collections.blankets.base import Blanket
+from segshuffle.accounting.collections.blankets.poisson import POISSON
 from segshuffle.accounting.collections.poisson_calibration import epsilon_upper
-from segshuffle.accounting.collections.poisson_pair import BLANKET_MEAN_RANGE, ItemPair
 from segshuffle.digits import rounded_up
 from segshuffle.errors import ParameterError
 
 
 def epsilon_over_honesty(
-    *, blanket_mean: float, copies: float, pairs: int, delta: float, fractions: Sequence[float]
+    *,
+    blanket_mean: float,
+    copies: float,
+    pairs: int,
+    delta: float,
+    fractions: Sequence[float],
+    blanket: Blanket = POISSON,
 ) -> tuple[float, ...]:
     """Epsilon that a user really has at `delta`, by the fraction of users who really are honest, rounded up.
 
@@ -22,7 +29,7 @@ def epsilon_over_honesty(
     Parameters
     ----------
     blanket_mean : float
-        Expected blanket messages per item if everybody is honest, n m/d, in [1e-3, 1e12].
+        Expected blanket messages per item if everybody is honest, n m/d, in `blanket.means`.
     copies : float
         Expected copies of a held item, 0 or in [1e-120, 64].
     pairs : int
@@ -31,6 +38,8 @@ def epsilon_over_honesty(
         In [1e-110, 1).
     fractions : sequence of float
         Honest shares of the n users, each in (0, 1].
+    blanket : Blanket
+        Law of the blanket.
 
     Returns
     -------
@@ -48,8 +57,9 @@ def epsilon_over_honesty(
     found = []
     for fraction in fractions:
         mean = math.nextafter(fraction * blanket_mean, 0.0)
-        enough = mean >= BLANKET_MEAN_RANGE[0] or copies == 0
-        pair = ItemPair(max(mean, BLANKET_MEAN_RANGE[0]), copies)
+        least = blanket.means[0]
+        enough = mean >= least or copies == 0
+        pair = blanket.pair(max(mean, least), copies)
         epsilon = epsilon_upper(pair, pairs=pairs, delta=delta) if enough else math.inf
         found.append(rounded_up(epsilon) if math.isfinite(epsilon) else epsilon)
     return tuple(found)

@@ -8,20 +8,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from segshuffle.accounting.collections.blankets.base import CounterPair
+from segshuffle.accounting.collections.blankets.base import Blanket, CounterPair
+from segshuffle.accounting.collections.blankets.poisson import POISSON
 from segshuffle.accounting.collections.poisson_pair import (
-    BLANKET_MEAN_RANGE,
     COPIES_RANGE,
     EPSILON_LIMIT,
-    ItemPair,
-    check_blanket_mean,
     check_copies,
     check_delta,
     check_epsilon,
     check_pairs,
     check_rtol,
 )
-from segshuffle.accounting.collections.poisson_product import SMALLEST_DELTA, delta_interval, log_delta_bound
+from segshuffle.accounting.collections.poisson_product import ROUGH, SMALLEST_DELTA, delta_interval, log_delta_bound
 from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError
 from segshuffle.errors import InfeasibleError, ParameterError
@@ -75,7 +73,7 @@ def _solve(
 
 
 def _calibrate(
-    pair_at: Callable[[float], ItemPair],
+    pair_at: Callable[[float], CounterPair],
     target: tuple[int, float, float, float],
     start: float,
     slope: float,
@@ -99,7 +97,7 @@ def _calibrate(
         return math.log(max(upper, SMALLEST_DELTA) / delta)
 
     answer = _solve(excess, start, slope, limits, rtol)
-    if math.isnan(answer) or answer == limits[1] or sharp(answer) >= -math.log1p(rtol):
+    if math.isnan(answer) or answer == limits[1] or rtol >= ROUGH or sharp(answer) >= -math.log1p(rtol):
         return answer
     better = _solve(sharp, answer, slope, (answer, limits[1]), rtol)
     return answer if math.isnan(better) else better
@@ -151,7 +149,14 @@ def epsilon_upper(pair: CounterPair, *, pairs: int, delta: float) -> float:
 
 
 def largest_copies(
-    *, blanket_mean: float, pairs: int, epsilon: float, delta: float, copies_max: float = 1.0, rtol: float = 1e-3
+    *,
+    blanket_mean: float,
+    pairs: int,
+    epsilon: float,
+    delta: float,
+    copies_max: float = 1.0,
+    rtol: float = 1e-3,
+    blanket: Blanket = POISSON,
 ) -> float:
     """Largest number of expected copies that keeps the guarantee, rounded down.
 
@@ -161,7 +166,7 @@ def largest_copies(
     Parameters
     ----------
     blanket_mean : float
-        Expected blanket messages per item, in [1e-3, 1e12].
+        Expected blanket messages per item, in `blanket.means`.
     pairs : int
         Number t >= 1 of exchanged items.
     epsilon, delta : float
@@ -169,7 +174,9 @@ def largest_copies(
     copies_max : float, default 1.0
         Upper limit, in [1e-120, 64].
     rtol : float, default 1e-3
-        Relative accuracy of the bound of delta: how close to the target the answer comes.
+        Relative accuracy of the bound of delta: how close to the target the answer comes (not as close from 0.02 on).
+    blanket : Blanket
+        Law of the blanket.
 
     Returns
     -------
@@ -184,7 +191,7 @@ def largest_copies(
     InfeasibleError
         If no positive number of copies was found.
     """
-    check_blanket_mean(blanket_mean)
+    variance = blanket.pair(blanket_mean, 0.0).variance
     check_pairs(pairs)
     check_epsilon(epsilon)
     check_delta(delta)
@@ -192,7 +199,7 @@ def largest_copies(
     check_copies("copies_max", copies_max)
     if copies_max == 0:
         raise ParameterError("copies_max", copies_max, f"in [{COPIES_RANGE[0]:g}, {COPIES_RANGE[1]:g}]")
-    unit = 0.5 * math.log(blanket_mean / (2 * pairs))
+    unit = 0.5 * math.log(variance / (2 * pairs))
     limits = (math.log(COPIES_RANGE[0]), math.log(copies_max))
 
     def copies(log: float) -> float:
@@ -201,17 +208,23 @@ def largest_copies(
     log_scale = _gaussian_log_scale(epsilon, delta)
     slope = _slope(lambda log: gaussian_log_delta(ratio=math.exp(log), epsilon=epsilon), log_scale)
     answer = _calibrate(
-        lambda log: ItemPair(blanket_mean, copies(log)), (pairs, epsilon, delta, rtol), log_scale + unit, slope, limits
+        lambda log: blanket.pair(blanket_mean, copies(log)),
+        (pairs, epsilon, delta, rtol),
+        log_scale + unit,
+        slope,
+        limits,
     )
     if math.isnan(answer):
         raise InfeasibleError(f"No number of copies meets epsilon = {epsilon:g}, delta = {delta:g}: raise delta.")
     return copies(answer)
 
 
-def least_blanket_mean(*, copies: float, pairs: int, epsilon: float, delta: float) -> float:
+def least_blanket_mean(
+    *, copies: float, pairs: int, epsilon: float, delta: float, rtol: float = 1e-3, blanket: Blanket = POISSON
+) -> float:
     """Least blanket mean that gives the guarantee to a user who sends `copies` expected copies, rounded up.
 
-    Delta does not increase in the blanket mean: adding Poisson noise to every counter is post-processing.
+    Delta does not increase in the blanket mean: adding more of it to every counter is post-processing.
 
     Parameters
     ----------
@@ -221,25 +234,27 @@ def least_blanket_mean(*, copies: float, pairs: int, epsilon: float, delta: floa
         Number t >= 1 of exchanged items.
     epsilon, delta : float
         Target; epsilon in [0, 100], delta in [1e-110, 1).
+    rtol, blanket
+        As for `largest_copies`.
 
     Returns
     -------
     float
-        Upper bound of the least mu in [1e-3, 1e12]: its certified delta is at most `delta`, and at least 0.999
-        `delta` unless the answer is 1e-3.
+        Upper bound of the least mu in `blanket.means`: its certified delta is at most `delta`, and at least (1 - rtol)
+        `delta` unless the answer is the least of them.
 
     Raises
     ------
     ParameterError
         If a parameter is outside its range.
     InfeasibleError
-        If 1e12 is not enough.
+        If the largest of `blanket.means` is not enough.
     """
     check_copies("copies", copies)
     check_pairs(pairs)
     check_epsilon(epsilon)
     check_delta(delta)
-    least, most = BLANKET_MEAN_RANGE
+    least, most = blanket.means
     if copies == 0:
         return least
     limits = (-math.log(most), -math.log(least))
@@ -249,10 +264,11 @@ def least_blanket_mean(*, copies: float, pairs: int, epsilon: float, delta: floa
 
     log_scale = _gaussian_log_scale(epsilon, delta)
     slope = _slope(lambda log: gaussian_log_delta(ratio=math.exp(log), epsilon=epsilon), log_scale) / 2
+    per_message = blanket.pair(least, 0.0).variance / least
     answer = _calibrate(
-        lambda negative_log: ItemPair(mean(negative_log), copies),
-        (pairs, epsilon, delta, 1e-3),
-        2 * (log_scale - math.log(copies)) - math.log(2 * pairs),
+        lambda negative_log: blanket.pair(mean(negative_log), copies),
+        (pairs, epsilon, delta, rtol),
+        2 * (log_scale - math.log(copies)) - math.log(2 * pairs / per_message),
         slope,
         limits,
     )

@@ -37,6 +37,10 @@ from segshuffle.arrays import FloatArray
 SMALLEST_DELTA = 1e-250
 """Deltas below are reported as the interval [0, 1e-250]."""
 
+ROUGH = 0.02
+"""Relative accuracy from which on one coarse lattice will do: for searches that are certified afterwards."""
+
+_ROUGH_CELLS = 2**12
 _LOG_SMALLEST = math.log(SMALLEST_DELTA)
 
 
@@ -196,18 +200,21 @@ def delta_interval(pair: CounterPair, *, pairs: int, epsilon: float, rtol: float
 
 
 def log_delta_bound(pair: CounterPair, pairs: int, epsilon: float, rtol: float) -> float:
-    """Certified upper bound of log delta, within about rtol / 2 of it."""
+    """Certified upper bound of log delta, within about rtol / 2 of it, or less close from `ROUGH` on: then quick."""
     trivial = _trivial(pair, pairs)
     if trivial is not None:
         return trivial
     plan = _plan(pair, pairs, epsilon, rtol)
     step, log_tail = _cell_step(plan, pairs, rtol), _log_tail(plan.log_delta, pairs, rtol)
     for _ in range(30):
-        try:
+        table = pair.loss_table(step, log_tail)
+        if rtol >= ROUGH and table.mass.size > _ROUGH_CELLS:
+            step = table.step * table.mass.size / _ROUGH_CELLS
             table = pair.loss_table(step, log_tail)
+        try:
             value = log_delta_upper(table, pairs=pairs, epsilon=epsilon, tilt=plan.tilt)
         except AccuracyError:
-            step *= 4  # a wider bound is still a bound
+            step = 4 * table.step  # a wider bound is still a bound
             continue
         wanted = _log_tail(value, pairs, rtol) + 10
         if value < _LOG_SMALLEST or math.log(pairs * table.truncated) < value - 5:

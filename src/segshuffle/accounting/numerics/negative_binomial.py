@@ -43,18 +43,19 @@ def window_of_mass(mean: float, p: float, log_tail: float) -> tuple[int, int]:
     Its exponent is convex and 0 at the mean: bisection keeps an outer end at which it was evaluated.
     """
     r = size_of(mean, p)
+    log_tail += 1e-5  # more than the round-off of the exponent at a mean of 1e10
 
     def exponent(x: float) -> float:
         if x <= 0:
             return -r * math.log1p(-p)
-        return float(deviance(x, (x + r) * p) + deviance(r, (x + r) * (1 - p)))
+        return x * math.log(x / ((x + r) * p)) + r * math.log(r / ((x + r) * (1 - p)))
 
     high = mean + 1
     while exponent(high) < log_tail:
         high = mean + 2 * (high - mean)
     low = -1.0 if exponent(0.0) < log_tail else 0.0
     inner_low, inner_high = mean, mean
-    for _ in range(40):
+    for _ in range(20):
         middle = 0.5 * (inner_high + high)
         inner_high, high = (middle, high) if exponent(middle) < log_tail else (inner_high, middle)
         if low >= 0:

@@ -1,0 +1,131 @@
+"""The segmented protocol with a clustered blanket: the same error as the Poisson blanket's, for fewer messages.
+
+Each user draws a Poisson number of clusters: a uniform item and a logarithmic number of dummies each. The plan chooses
+how large clusters are, how many, and the copies of every level; single dummies are among the choices, so it is never
+worse than the Poisson plan. Without a budget or an error it has the fewest messages within 5 % of that plan's error.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from segshuffle.accounting.collections.blankets.clustered import Clustered
+from segshuffle.arrays import FloatArray, IntArray
+from segshuffle.errors import InfeasibleError, ParameterError
+from segshuffle.protocols.base import Plan, Problem, Sample
+from segshuffle.protocols.poisson import PoissonSegmented
+
+#: Cluster parameters that are tried, then ones beside the best.
+_COARSE = (0.5, 0.7, 0.8, 0.9)
+_BESIDE = {0.0: (0.3,), 0.5: (0.3, 0.6), 0.7: (0.6, 0.75), 0.8: (0.75, 0.85), 0.9: (0.85, 0.94)}
+#: How much more than the Poisson plan's error is given for fewer messages.
+SLACK = 1.05
+#: Relative accuracy of the fewest messages, and by how much a budget is raised where its plan misses the error.
+_CLOSE = 0.005
+_RAISES = 12
+
+
+@dataclass(frozen=True)
+class ClusteredSegmented:
+    """The segmented protocol with a clustered blanket.
+
+    Parameters
+    ----------
+    copies_max : float
+        Largest expected copies a_k per held item, in [1e-120, 64].
+    max_messages : float or None
+        Budget of expected messages per user: the plan has the least error within it.
+    target_error : float or None
+        Largest expected squared error, for uniform item frequencies: the plan has the fewest messages for it.
+
+    Raises
+    ------
+    ParameterError
+        If both a budget and an error are given.
+    """
+
+    copies_max: float = 1.0
+    max_messages: float | None = None
+    target_error: float | None = None
+
+    name = "clustered"
+
+    def __post_init__(self) -> None:
+        if self.max_messages is not None and self.target_error is not None:
+            raise ParameterError("target_error", self.target_error, "left out beside max_messages")
+
+    def plan(self, problem: Problem) -> Plan:
+        """Choose clusters, m and all a_k, and certify every level.
+
+        Raises
+        ------
+        InfeasibleError
+            If nothing can be sent within the budget, or no number of messages reaches the error.
+        """
+        single = PoissonSegmented(copies_max=self.copies_max, max_messages=self.max_messages).plan(problem)
+        if problem.pairs == 0:
+            return self._named(single)
+        if self.max_messages is not None:
+            p = _best(lambda p: self._at(p, self.max_messages).guided_error(problem))
+            return self._named(min(single, self._at(p, self.max_messages).plan(problem), key=lambda x: x.mse_bound))
+        error = SLACK * single.mse_bound if self.target_error is None else self.target_error
+        if single.mse_bound > error:
+            raise InfeasibleError(
+                f"target_error = {error:g} is below {single.mse_bound:g}, the least with any number of messages: raise "
+                "it, or copies_max."
+            )
+        return self._named(self._fewest(problem, error, single))
+
+    def _named(self, plan: Plan) -> Plan:
+        return replace(plan, method=self.name)
+
+    def _at(self, p: float, budget: float | None) -> PoissonSegmented:
+        if p == 0:
+            return PoissonSegmented(copies_max=self.copies_max, max_messages=budget)
+        return PoissonSegmented(copies_max=self.copies_max, max_messages=budget, blanket=Clustered(p))
+
+    def _fewest(self, problem: Problem, error: float, single: Plan) -> Plan:
+        """The plan of about the fewest messages within an error that `single` meets."""
+        fewest = single.messages_per_user
+
+        def messages(p: float) -> float:
+            """Least budget with that error by the guide; inf where it is no less than with another p."""
+            nonlocal fewest
+            high, low = fewest / (1 + _CLOSE), 0.01 * fewest
+            if self._at(p, high).guided_error(problem) > error:
+                return math.inf
+            while high > low * (1 + _CLOSE):
+                budget = math.sqrt(low * high)
+                if self._at(p, budget).guided_error(problem) <= error:
+                    high = budget
+                else:
+                    low = budget
+            fewest = min(fewest, high)
+            return high
+
+        p = _best(messages)
+        for budget in fewest * (1 + _CLOSE) ** np.arange(_RAISES):
+            plan = self._at(p, float(budget)).plan(problem)
+            if plan.mse_bound <= error:
+                return min(plan, single, key=lambda x: x.messages_per_user)
+        return single
+
+    def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
+        """Estimates from counters: the blanket's independent draws, and M copies of every held item."""
+        return PoissonSegmented().simulate(plan, sample, rng)
+
+    def expected_mse(self, plan: Plan, item_counts: IntArray | FloatArray) -> float:
+        """Closed form of `simulate`'s mean squared error."""
+        return PoissonSegmented().expected_mse(plan, item_counts)
+
+
+def _best(value: Callable[[float], float]) -> float:
+    """Cluster parameter of least value, 0 for single dummies: the best of a few, then of those beside it."""
+    found = {p: value(p) for p in (0.0, *_COARSE)}
+    best = min(found, key=lambda p: found[p])
+    found |= {p: value(p) for p in _BESIDE[best]}
+    return min(found, key=lambda p: found[p])
