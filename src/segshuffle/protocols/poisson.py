@@ -243,7 +243,7 @@ class PoissonSegmented:
             raise ParameterError("blanket_per_user", blanket_per_user, allowed)
         targets = [_Target.of(problem, level, self.group_privacy, self.blanket) for level in problem.levels]
         limits = np.array([_largest(target, mean, self.copies_max) for target in targets])
-        chosen, bound = self._choose(problem, blanket_per_user, limits)
+        chosen, bound = self.chosen(problem, blanket_per_user, limits)
         if not math.isfinite(bound):
             raise InfeasibleError(
                 f"max_messages = {self.max_messages:g} leaves nothing for data beside "
@@ -266,7 +266,7 @@ class PoissonSegmented:
             ),
         )
 
-    def _choose(
+    def chosen(
         self, problem: Problem, blanket_per_user: float, limits: FloatArray, starts: int = STARTS
     ) -> tuple[FloatArray, float]:
         """Copies of least expected error within the limits and the budget, for uniform item frequencies."""
@@ -301,7 +301,7 @@ class PoissonSegmented:
         return best * problem.domain_size / problem.honest_users
 
     def guided_error(self, problem: Problem) -> float:
-        """Least expected error by interpolated limits on the copies, a guide to other searches; inf if there is none."""
+        """Least expected error by interpolated limits on the copies, a guide to other searches; inf if none."""
         try:
             return self._guided(problem).error
         except InfeasibleError:
@@ -329,7 +329,7 @@ class PoissonSegmented:
         def error(log_mean: float, starts: int = 1) -> float:
             guided = [math.inf if curve is None else math.exp(float(curve(log_mean))) for curve in curves]
             limits = np.minimum(guided, self.copies_max)
-            return self._choose(problem, math.exp(log_mean) * per_mean, limits, starts=starts)[1]
+            return self.chosen(problem, math.exp(log_mean) * per_mean, limits, starts=starts)[1]
 
         if self.max_messages is not None:
             high = max(min(high, self.max_messages / per_mean), low * 1.0001)
@@ -348,7 +348,7 @@ class PoissonSegmented:
     def _error_at(self, problem: Problem, targets: list[_Target], mean: float) -> float:
         """Error at a blanket mean, with the limits calibrated there."""
         limits = np.array([_largest(target, mean, self.copies_max) for target in targets])
-        return self._choose(problem, mean * problem.domain_size / problem.honest_users, limits)[1]
+        return self.chosen(problem, mean * problem.domain_size / problem.honest_users, limits)[1]
 
     def _refine(
         self, error: Callable[[float], float], grid: FloatArray, values: FloatArray, index: int

@@ -161,7 +161,8 @@ def delta_interval(pair: CounterPair, *, pairs: int, epsilon: float, rtol: float
     Returns
     -------
     DeltaInterval
-        ``lower <= delta <= upper``. A delta below 1e-250 is reported as ``(0, 1e-250)``.
+        ``lower <= delta <= upper``. A delta below 1e-250 is reported as ``(0, 1e-250)``, one below the least tails of a
+        pair's tables (1e-30 for a signed blanket) as ``(0, upper)``.
 
     Raises
     ------
@@ -180,12 +181,16 @@ def delta_interval(pair: CounterPair, *, pairs: int, epsilon: float, rtol: float
         return DeltaInterval(0.0, 0.0) if trivial < 0 else DeltaInterval(1 - 1e-9, 1.0)
     plan = _plan(pair, pairs, epsilon, rtol)
     step, log_delta = _cell_step(plan, pairs, rtol), plan.log_delta
-    width = math.inf
+    width = lost = math.inf
     for _ in range(8):
+        cut = lost
         table = pair.loss_table(step, _log_tail(log_delta, pairs, rtol))
         upper = log_delta_upper(table, pairs=pairs, epsilon=epsilon, tilt=plan.tilt)
         if upper < _LOG_SMALLEST:
             return DeltaInterval(0.0, SMALLEST_DELTA)
+        lost = table.truncated
+        if lost == cut and upper < math.log(4 * pairs * lost):  # a pair may have no table with less outside
+            return DeltaInterval(0.0, math.exp(upper) * (1 + 1e-13))
         lower = log_delta_lower(table, pairs=pairs, epsilon=epsilon, tilt=plan.tilt)
         width = math.expm1(min(upper - lower, 700.0))
         if width <= rtol:
@@ -204,10 +209,17 @@ def log_delta_bound(pair: CounterPair, pairs: int, epsilon: float, rtol: float) 
     trivial = _trivial(pair, pairs)
     if trivial is not None:
         return trivial
-    plan = _plan(pair, pairs, epsilon, rtol)
+    try:
+        plan = _plan(pair, pairs, epsilon, rtol)
+    except AccuracyError:
+        return 0.0  # no table, no bound but 1
     step, log_tail = _cell_step(plan, pairs, rtol), _log_tail(plan.log_delta, pairs, rtol)
+    best, lost = 0.0, math.inf
     for _ in range(30):
-        table = pair.loss_table(step, log_tail)
+        try:
+            table = pair.loss_table(step, log_tail)
+        except AccuracyError:
+            return best
         if rtol >= ROUGH and table.mass.size > _ROUGH_CELLS:
             step = table.step * table.mass.size / _ROUGH_CELLS
             table = pair.loss_table(step, log_tail)
@@ -216,8 +228,10 @@ def log_delta_bound(pair: CounterPair, pairs: int, epsilon: float, rtol: float) 
         except AccuracyError:
             step = 4 * table.step  # a wider bound is still a bound
             continue
-        wanted = _log_tail(value, pairs, rtol) + 10
-        if value < _LOG_SMALLEST or math.log(pairs * table.truncated) < value - 5:
-            return value
-        log_tail = wanted
-    return 0.0
+        best, cut = min(best, value), lost
+        lost = table.truncated
+        # a pair may have no table with less outside
+        if value < _LOG_SMALLEST or lost == cut or math.log(pairs * lost) < value - 5:
+            return best
+        log_tail = _log_tail(value, pairs, rtol) + 10
+    return best

@@ -27,7 +27,7 @@ from segshuffle.accounting.collections.blankets.base import (
     estimate_variance,
 )
 from segshuffle.accounting.collections.poisson_pair import BLANKET_MEAN_RANGE, check_copies, log_poisson, poisson_window
-from segshuffle.accounting.numerics.loss_distribution import LossTable
+from segshuffle.accounting.numerics.loss_distribution import AccuracyError, LossTable
 from segshuffle.accounting.numerics.negative_binomial import log_negative_binomial, mass_error, window_of_mass
 from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
@@ -35,8 +35,9 @@ from segshuffle.errors import ParameterError
 #: Products of two masses that one matrix may take; a larger one would take seconds and hundreds of megabytes.
 MOST_PRODUCTS = 4e9
 _LARGEST_MEAN = 1e6
-#: Tails are rounded up to a multiple, so that the matrix of a blanket is found again.
-_TAIL_STEP = 6.0
+#: Tails are rounded up to a multiple, so that the matrix of a blanket is found again, and end where no delta is told
+#: from 0 any more.
+_TAIL_STEP, _LONGEST_TAIL = 6.0, 72.0
 _GEMM_ERROR = 2.3e-16
 
 
@@ -105,6 +106,10 @@ class _Joint(NamedTuple):
     """Bound on their relative error, apart from that."""
 
 
+def _tail(log_tail: float) -> float:
+    return min(_TAIL_STEP * math.ceil(log_tail / _TAIL_STEP), _LONGEST_TAIL)
+
+
 def _window(part: Part, log_tail: float) -> tuple[int, int]:
     if part.p == 0:
         return poisson_window(part.mean, log_tail)
@@ -127,8 +132,8 @@ def _joint(blanket: Signed, mean: float, log_tail: float) -> _Joint:
     flood_window = _window(floods[0], log_tail) if floods else (0, 0)
     g = _masses(floods[0], flood_window) if floods else np.ones(1)
     if float(g.size + n) * n * 2 * n > MOST_PRODUCTS:
-        raise ParameterError(
-            "blanket_mean", mean, "smaller: the two counters of a signed blanket have too many values for a table"
+        raise AccuracyError(
+            f"The counters of {blanket} at {mean:g} messages per item have too many values for a table: take fewer."
         )
     # column k + n - 1 holds f(j) f(j + k), k = 1 - n .. n - 1
     padded = np.concatenate([np.zeros(n - 1), f, np.zeros(n - 1)])
@@ -192,11 +197,11 @@ class SignedPair:
         return min(float(law.sum()), 1.0)
 
     def _atoms(self, log_tail: float) -> Atoms:
-        return _atoms(self, _TAIL_STEP * math.ceil(log_tail / _TAIL_STEP))
+        return _atoms(self, _tail(log_tail))
 
     def coarse_law(self, log_tail: float) -> tuple[FloatArray, FloatArray]:
         """Groups of values of similar ratio."""
-        return _coarse(self, _TAIL_STEP * math.ceil(log_tail / _TAIL_STEP))
+        return _coarse(self, _tail(log_tail))
 
     def loss_table(self, step: float, log_tail: float) -> LossTable:
         """Every value of the window."""

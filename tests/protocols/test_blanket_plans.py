@@ -1,0 +1,122 @@
+"""Plans with clustered and signed blankets: certified, never worse than the Poisson plan, simulated as they say."""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+
+import numpy as np
+import pytest
+from protocols.test_conformance import make_sample
+
+from segshuffle.accounting.collections.blankets.base import Part
+from segshuffle.accounting.collections.blankets.clustered import Clustered
+from segshuffle.accounting.collections.blankets.named import blanket_from
+from segshuffle.accounting.collections.blankets.signed import Signed
+from segshuffle.accounting.collections.poisson_product import delta_interval
+from segshuffle.errors import InfeasibleError, ParameterError
+from segshuffle.protocols.assumptions import Assumptions
+from segshuffle.protocols.base import Plan, Problem
+from segshuffle.protocols.blanket_draws import drawn_messages, drawn_units
+from segshuffle.protocols.central import GaussianCurator
+from segshuffle.protocols.clustered import ClusteredSegmented
+from segshuffle.protocols.poisson import PoissonSegmented
+from segshuffle.protocols.signed import SignedSegmented
+
+ONE = Problem(domain_size=17, set_size=1, levels=(1.0,), level_counts=(5000,), delta=2e-6)
+EIGHT = Problem(domain_size=128, set_size=8, levels=(0.5,), level_counts=(50_000,), delta=2e-7)
+HONEST = Problem(17, 2, (0.5, 2.0), (200, 300), 1e-4, Assumptions(honest_fraction=0.8, rounds=2))
+
+
+@functools.cache
+def plan_of(method, problem):
+    return method.plan(problem)
+
+
+def over_gaussian(plan):
+    return plan.mse_bound / GaussianCurator().plan(plan.problem).mse_bound
+
+
+@pytest.mark.exhaustive
+def test_a_third_of_the_dummies_for_five_percent_of_error():
+    plan, single = plan_of(ClusteredSegmented(), EIGHT), plan_of(PoissonSegmented(), EIGHT)
+    assert over_gaussian(plan) <= 1.0515
+    assert plan.blanket_per_user <= single.blanket_per_user / 3
+
+
+@pytest.mark.exhaustive
+def test_one_item_with_signs_has_a_third_of_a_gaussian_curators_error():
+    plan = plan_of(SignedSegmented(max_messages=2.0), ONE)
+    assert plan.messages_per_user <= 2.0
+    assert over_gaussian(plan) <= 0.36
+
+
+CASES = [
+    (ClusteredSegmented(max_messages=4.0), HONEST),
+    (ClusteredSegmented(max_messages=9.0), EIGHT),
+    (SignedSegmented(max_messages=2.0), ONE),
+    (SignedSegmented(max_messages=1.1), ONE),
+]
+
+
+@pytest.mark.quick(1)
+@pytest.mark.parametrize(("method", "problem"), CASES)
+def test_plans_keep_their_word(method, problem):
+    plan = plan_of(method, problem)
+    assert plan.method == method.name
+    assert plan.messages_per_user <= method.max_messages * (1 + 1e-9)
+    assert plan.mse_bound <= PoissonSegmented(max_messages=method.max_messages).plan(problem).mse_bound
+    blanket = blanket_from(plan.parameters.get("blanket"))
+    mean = problem.honest_mean(plan.blanket_per_user)
+    assert all(part.mean >= part.p / (1 - part.p) for part in blanket.parts(mean))
+    for level, copies, row in zip(
+        problem.levels, plan.parameters["copies"], plan.parameters["certificate"], strict=True
+    ):
+        found = delta_interval(blanket.pair(mean, copies), pairs=problem.pairs, epsilon=level, rtol=1e-2)
+        assert row["epsilon"] == level
+        assert found.lower <= row["delta_upper"] <= problem.delta
+    restored = Plan.from_dict(problem, json.loads(json.dumps(plan.as_dict())))
+    assert json.dumps(restored.as_dict()) == json.dumps(plan.as_dict())
+
+
+#: Chance of a false alarm: two z-scores below 6 for two plans, less than 1e-8.
+@pytest.mark.parametrize("blanket", [Clustered(0.6), Signed(0.5, 0.6, 0.5)])
+def test_simulations_have_the_error_that_is_expected(blanket):
+    problem = Problem(domain_size=9, set_size=2, levels=(0.5, 2.0), level_counts=(60, 140), delta=1e-3)
+    method = PoissonSegmented(blanket_per_user=1.0, blanket=blanket)
+    plan, sample = method.plan(problem), make_sample(problem, 1500)
+    errors = ((method.simulate(plan, sample, np.random.default_rng(1)) - sample.frequencies) ** 2).sum(axis=1)
+    expected = method.expected_mse(plan, sample.item_counts)
+    assert abs(errors.mean() - expected) < 6 * errors.std() / math.sqrt(errors.size)
+
+
+#: Chance of a false alarm: eight z-scores below 6, less than 2e-8.
+@pytest.mark.parametrize("p", [0.0, 0.7])
+def test_shares_of_users_add_up_to_the_counters(p):
+    n_users, d, runs = 30, 3, 1500
+    whole = Part(4.0, p)
+    share = Part(whole.mean / n_users, p)
+    rng = np.random.default_rng(2)
+    summed = np.empty((runs, d))
+    for run in range(runs):
+        items, units = drawn_messages(share, n_users, d, rng)
+        assert units.size == n_users
+        assert units.sum() == items.size
+        summed[run] = np.bincount(items, minlength=d)
+    counters = drawn_units(whole, (runs, d), rng).astype(float)
+    for power in (1, 2):
+        for one, other in ((summed[:, 0] ** power, counters[:, 0] ** power), (summed.prod(1), counters.prod(1))):
+            spread = math.sqrt((one.var() + other.var()) / runs)
+            assert abs(one.mean() - other.mean()) < 6 * spread
+
+
+def test_what_cannot_be_had_is_refused():
+    with pytest.raises(InfeasibleError, match="target_error"):
+        ClusteredSegmented(target_error=1e-9).plan(HONEST)
+    with pytest.raises(ParameterError, match="target_error"):
+        ClusteredSegmented(target_error=1.0, max_messages=3.0)
+    with pytest.raises(ParameterError, match="blanket"):
+        blanket_from({"name": "woollen"})
+    for blanket in (Clustered(0.5), Signed(0.5, 0.3, 0.2)):
+        assert blanket_from(blanket.as_dict()) == blanket
