@@ -16,6 +16,7 @@ import pytest
 from hypothesis import settings
 from scipy import stats
 
+from segshuffle.accounting.collections.blankets.clustered import Clustered
 from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
 from segshuffle.protocols.base import Problem, Sample, draw_blanket
 from segshuffle.protocols.messages import Announcement, Shuffler, SimulatedClients, run_protocol, tally
@@ -233,12 +234,13 @@ def test_separate_balls_into_bins(weights):
     [
         PoissonSegmented(blanket_per_user=2.0),
         PoissonSegmented(blanket_per_user=4.0, copies_max=2.0),
+        PoissonSegmented(blanket_per_user=2.0, blanket=Clustered(0.5)),
         BallsIntoBins(analysis="proven"),
         SeparateBallsIntoBins(analysis="proven"),
     ],
     ids=lambda method: method.name,
 )
-def test_proven_methods_send_a_poisson_blanket(method):
+def test_proven_methods_send_their_blanket(method):
     sample, levels, problem = scenario()
     plan = method.plan(problem)
     estimates, _ = message_runs(plan, sample, levels)
