@@ -106,6 +106,9 @@ def keys_of(rules, name=""):
     for key, below in rules.get("properties", {}).items():
         yield f"{name}{key}"
         yield from keys_of(below, f"{name}{key}.")
+    if "properties" in (others := rules.get("additionalProperties") or {}):
+        yield f"{name}NAME"
+        yield from keys_of(others, f"{name}NAME.")
 
 
 def test_every_key_is_described_and_every_described_key_exists(schema):

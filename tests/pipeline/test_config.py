@@ -200,8 +200,9 @@ def test_every_key_is_required(request, schema, name):
 
 
 def test_no_key_may_be_misspelt(full_config, schema):
-    # another name of a split is another split
-    for path in (path for path in every_key(full_config) if not path.startswith("splits.")):
+    # another name of a split is another split, and of a dataset a file of one's own
+    free = ("splits.", *(f"datasets.{name}" for name in full_config["datasets"]))
+    for path in (path for path in every_key(full_config) if not path.startswith("splits.") and path not in free):
         wrong = mutated(full_config, path + "x", 1)
         text = message(wrong, schema)
         assert f"unknown key '{path.split('.')[-1]}x'; known keys are" in text, path

@@ -44,7 +44,7 @@ except SegshuffleError as error:
 OUT = output_folder(config)
 SETTINGS = {setting.id: setting for setting in settings(config)}
 SCENARIOS = {scenario.id: scenario for scenario in scenarios(config)}
-FETCHED = [name for name in config["datasets"] if datasets.every()[name].obtain]
+FETCHED = [name for name in config["datasets"] if datasets.dataset_of(name).obtain]
 PANEL_FIGURES = panel_figures(list(SCENARIOS.values()))
 FORMATS = manifest.FORMATS
 TARGETS = manifest.targets(config, list(SCENARIOS.values()))
@@ -172,7 +172,7 @@ def refreshed(name):
     Looked for once per run (a dry run as well, to say what would run), and only while a stand-in is in use.
     """
     folder = Path(f"{OUT}/data/{name}")
-    marker, dataset = folder / "refreshed", datasets.every()[name]
+    marker, dataset = folder / "refreshed", datasets.dataset_of(name)
     if workflow.is_main_process and dataset.refresh:
         if is_stand_in(folder / "source.json") and not GIVEN[name]:
             if dataset.refresh(config["datasets"][name], Path("data")):

@@ -7,6 +7,9 @@ rule dataset:
         given=lambda wildcards: (
             [str(GIVEN[wildcards.dataset])] if GIVEN[wildcards.dataset] else []
         ),
+        listed=lambda wildcards: (
+            config["datasets"][wildcards.dataset].get("items") or []
+        ),
         refreshed=lambda wildcards: REFRESHED[wildcards.dataset],
         code=code("dataset.py"),
     output:

@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 
 from segshuffle.datasets.declared import Place
-from segshuffle.datasets.registry import dataset_label, every
+from segshuffle.datasets.registry import dataset_label, dataset_of
 from segshuffle.pipeline.jobs import logged, write_atomically
 from segshuffle.pipeline.seeds import stream
 
 with logged(snakemake.log[0]):
-    dataset = every()[snakemake.wildcards.dataset]
+    dataset = dataset_of(snakemake.wildcards.dataset)
     place = Place(
         given=Path(snakemake.input.given[0]) if snakemake.input.given else None,
         cache=Path(snakemake.params.cache),

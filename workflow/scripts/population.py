@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from segshuffle.datasets.population import save_population
-from segshuffle.datasets.registry import every
+from segshuffle.datasets.registry import dataset_of
 from segshuffle.datasets.source import DataSource
 from segshuffle.pipeline.design import Setting
 from segshuffle.pipeline.jobs import logged
@@ -15,7 +15,7 @@ from segshuffle.pipeline.seeds import stream
 with logged(snakemake.log[0]):
     setting = Setting(**snakemake.params.setting)
     fetched = "data" in snakemake.input.keys()  # noqa: SIM118  it is no dictionary
-    population = every()[setting.dataset].population(
+    population = dataset_of(setting.dataset).population(
         section=snakemake.params.section,
         n_users=setting.n_users,
         set_size=setting.set_size,

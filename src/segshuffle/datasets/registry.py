@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from segshuffle.datasets.declared import Dataset
+from segshuffle.datasets.own import KEYS, NAME, own_dataset
 from segshuffle.datasets.source import shown_label
 from segshuffle.errors import ConfigError
 
@@ -43,25 +44,37 @@ def every(folder: Path = FOLDER, package: str = PACKAGE) -> dict[str, Dataset]:
     return found
 
 
+def dataset_of(name: str) -> Dataset:
+    """The dataset of a section: one that is declared, or else a file of one's own."""
+    known = every()
+    return known[name] if name in known else own_dataset(name)
+
+
 def schema(user_counts: str, set_sizes: str) -> dict[str, Any]:
     """JSON schema of the section ``datasets``, given the references of the keys that all datasets have."""
     common = {"n_users": {"$ref": user_counts}, "set_sizes": {"$ref": set_sizes}}
-    sections = {
-        dataset.name: {
+
+    def section(keys: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+        return {
             "type": "object",
             "additionalProperties": False,
-            "required": [*common, *(key for key, rules in dataset.keys.items() if "default" not in rules)],
-            "properties": {**common, **dataset.keys},
+            "required": [*common, *(key for key, rules in keys.items() if "default" not in rules)],
+            "properties": {**common, **keys},
         }
-        for dataset in every().values()
+
+    return {
+        "type": "object",
+        "minProperties": 1,
+        "properties": {dataset.name: section(dataset.keys) for dataset in every().values()},
+        "propertyNames": {"pattern": NAME},
+        "additionalProperties": section(KEYS),
     }
-    return {"type": "object", "additionalProperties": False, "minProperties": 1, "properties": sections}
 
 
 def complete(sections: dict[str, dict[str, Any]]) -> None:
     """Fill in the defaults of keys that were left out."""
     for name, section in sections.items():
-        for key, rules in every()[name].keys.items():
+        for key, rules in dataset_of(name).keys.items():
             if "default" in rules:
                 section.setdefault(key, rules["default"])
 
@@ -74,7 +87,7 @@ def given_path(name: str, section: Mapping[str, Any], environ: Mapping[str, str]
     ConfigError
         If there is no such file: a path that was given is never passed over.
     """
-    dataset = every()[name]
+    dataset = dataset_of(name)
     asked = [(f"datasets.{name}.path", section.get("path"))]
     if dataset.given:
         asked.insert(0, (f"environment variable {dataset.given}", environ.get(dataset.given)))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from segshuffle.arrays import NO_ITEM
 from segshuffle.datasets.msnbc import DOMAIN_SIZE
 from segshuffle.datasets.msnbc_log import masks_to_matrix
 from segshuffle.datasets.population import MAX_DOMAIN_SIZE, Population, Source, checked_integer
@@ -75,6 +76,69 @@ def msnbc_population(
     domain_size = DOMAIN_SIZE if padding == "in-domain" else DOMAIN_SIZE + set_size
     items = np.sort(ranking.astype(np.int16), axis=1)
     return Population(items=items, domain_size=domain_size, label=label, source=source)
+
+
+def padded_population(
+    rows: NDArray[np.integer[Any]],
+    *,
+    domain_size: int,
+    n_users: int,
+    set_size: int,
+    padding: Literal["in-domain", "dummy"],
+    rng: np.random.Generator,
+    label: str,
+) -> Population:
+    """Make every sampled user of some data hold exactly s items, as `msnbc_population` does.
+
+    Parameters
+    ----------
+    rows : numpy.ndarray of int, shape (n_rows, width)
+        Distinct items of each user, 0..domain_size - 1, filled up with `NO_ITEM`.
+    domain_size : int
+        Number of items d.
+    n_users : int
+        Number of users to sample without replacement, 1..n_rows.
+    set_size : int
+        Number s of items per user, at most d.
+    padding : {"in-domain", "dummy"}
+        Users with fewer items get uniformly random others, or the j-th missing item is item d + j.
+    rng : numpy.random.Generator
+        Source of randomness.
+    label : str
+        Name for figures and tables.
+
+    Returns
+    -------
+    Population
+        With domain_size d ("in-domain") or d + set_size ("dummy").
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is outside its range.
+    """
+    if padding not in ("in-domain", "dummy"):
+        raise ParameterError("padding", padding, "'in-domain' or 'dummy'")
+    n_users = checked_integer("n_users", n_users, 1, len(rows))
+    set_size = checked_integer("set_size", set_size, 1, domain_size)
+    held = rows[rng.choice(len(rows), size=n_users, replace=False)].astype(np.int64)
+    # own items first, in random order
+    n_held = (held != NO_ITEM).sum(axis=1)
+    order = np.argsort(rng.random(held.shape) + (held == NO_ITEM), axis=1)[:, :set_size]
+    items = np.full((n_users, set_size), NO_ITEM, dtype=np.int64)
+    items[:, : order.shape[1]] = np.take_along_axis(held, order, axis=1)
+    for place in range(set_size):
+        missing = np.flatnonzero(items[:, place] == NO_ITEM)
+        if padding == "dummy":
+            items[missing, place] = domain_size + place - n_held[missing]
+        while padding == "in-domain" and missing.size:
+            # one at a time, drawn again until it is new: uniform over the items that the user does not hold
+            drawn = rng.integers(0, domain_size, size=missing.size)
+            new = ~(items[missing] == drawn[:, None]).any(axis=1)
+            items[missing[new], place] = drawn[new]
+            missing = missing[~new]
+    total = domain_size + (set_size if padding == "dummy" else 0)
+    return Population(items=np.sort(items, axis=1), domain_size=total, label=label, source="real")
 
 
 def _check_masks(masks: NDArray[np.uint32]) -> None:

@@ -144,7 +144,7 @@ def _cross_check(config: Config) -> Iterator[str]:
 
 def _check_dataset(name: str, section: Config, delta_times_n: float) -> Iterator[str]:
     """Problems of one dataset: sets that do not fit the domain, users that are not there, delta of 1 and more."""
-    dataset = registry.every()[name]
+    dataset = registry.dataset_of(name)
     for size in section["set_sizes"]:
         domain = dataset.domain_size(section, size)
         if size >= domain:

@@ -95,5 +95,8 @@ def level_counts(n_users: int, shares: list[float]) -> tuple[int, ...]:
 
 def without_paths(config: Config) -> Config:
     """Copy of the configuration for records: where data lie on this machine is nobody's business."""
-    hidden = {name: {**section, "path": None} for name, section in config["datasets"].items() if "path" in section}
+    hidden = {
+        name: {key: None if key in ("path", "items") else value for key, value in section.items()}
+        for name, section in config["datasets"].items()
+    }
     return {**config, "datasets": {**config["datasets"], **hidden}}

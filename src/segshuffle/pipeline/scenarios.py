@@ -6,14 +6,14 @@ only handles a scenario does not depend on the files of all datasets.
 
 from __future__ import annotations
 
-from segshuffle.datasets.registry import every
+from segshuffle.datasets.registry import dataset_of
 from segshuffle.pipeline.design import Config, Scenario, Setting
 
 
 def settings(config: Config) -> list[Setting]:
     """All populations of a configuration, in the order of the figures."""
     return [
-        Setting(name, n_users, set_size, every()[name].domain_size(section, set_size))
+        Setting(name, n_users, set_size, dataset_of(name).domain_size(section, set_size))
         for name, section in config["datasets"].items()
         for set_size in section["set_sizes"]
         for n_users in section["n_users"]

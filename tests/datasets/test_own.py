@@ -1,0 +1,100 @@
+"""A file of one's own as a dataset of the pipeline: what is read, who is sampled, and how users are padded."""
+
+import numpy as np
+import pytest
+
+from segshuffle.arrays import NO_ITEM
+from segshuffle.datasets import registry
+from segshuffle.datasets.declared import Place
+from segshuffle.datasets.own import KEYS
+from segshuffle.datasets.sampling import padded_population
+from segshuffle.errors import DataError, ParameterError
+from segshuffle.pipeline.config import check_config
+
+ROWS = np.array([[0, 1, 2, 3], [4, NO_ITEM, NO_ITEM, NO_ITEM], [NO_ITEM] * 4])
+
+
+def section(**keys):
+    found = {"shop": {"path": "shop.csv", "domain_size": 6, **keys}}
+    registry.complete(found)
+    return found["shop"]
+
+
+@pytest.fixture
+def place(tmp_path):
+    path = tmp_path / "shop.csv"
+    path.write_text("basket,item\n1,milk\n1,tea\n2,milk\n3,bread\n")
+    said = []
+    return Place(path, tmp_path, lambda *role: None, said.append), said
+
+
+def test_a_file_is_read_and_users_are_sampled(place):
+    where, said = place
+    dataset, ours = registry.dataset_of("shop"), section()
+    data, source = dataset.obtain(ours, where)
+    # bread, milk, tea
+    assert data.tolist() == [[1, 2], [1, NO_ITEM], [0, NO_ITEM]]
+    assert (source.kind, source.origin, len(source.sha256)) == ("real", "shop.csv", 64)
+    assert "not private" in said[0]
+    assert (dataset.domain_size(ours, 2), dataset.domain_size(section(padding="dummy"), 2)) == (6, 8)
+    population = dataset.population(
+        section=ours, n_users=3, set_size=2, rng=np.random.default_rng(1), data=data, source=source
+    )
+    assert (population.label, population.domain_size, population.items.shape) == ("shop", 6, (3, 2))
+    with pytest.raises(DataError, match="3 items, but domain_size = 2"):
+        dataset.obtain(section(domain_size=2), where)
+
+
+def test_a_public_list_and_ways_to_read_it(place, tmp_path):
+    where, said = place
+    (tmp_path / "items.txt").write_text("tea\nmilk\n")
+    data, _ = registry.dataset_of("shop").obtain(section(items=str(tmp_path / "items.txt"), unknown="drop"), where)
+    assert data.tolist() == [[0, 1], [1, NO_ITEM], [NO_ITEM, NO_ITEM]]
+    assert said == ["1 entries with items that are not in the list were left out."]
+
+
+@pytest.mark.parametrize("padding", ["in-domain", "dummy"])
+def test_users_are_cut_and_padded_uniformly(padding):
+    """Who holds four items keeps two, each pair equally often; who holds fewer is padded by others, likewise."""
+    rng, size, runs = np.random.default_rng(2), 2, 3000
+    kept, padded = np.zeros(6), np.zeros(6)
+    for _ in range(runs):
+        population = padded_population(
+            ROWS, domain_size=6, n_users=3, set_size=size, padding=padding, rng=rng, label="shop"
+        )
+        for items in population.items.tolist():
+            if set(items) <= {0, 1, 2, 3} and padding == "dummy":
+                kept[items] += 1
+            if 4 in items:
+                padded[[item for item in items if item < 6]] += 1
+            if padding == "dummy" and min(items) >= 6:
+                assert items == [6, 7]
+            if padding == "dummy" and 4 in items:
+                assert items == [4, 6], "the first missing item is the first dummy"
+    if padding == "dummy":
+        assert np.abs(kept[:4] - runs / 2).max() < 5 * np.sqrt(runs / 4)
+        assert padded.tolist() == [0, 0, 0, 0, runs, 0]
+    else:
+        # beside users who hold item 4 already: those without any item, who get it with probability 1/3
+        assert abs(padded[4] - runs * 4 / 3) < 5 * np.sqrt(runs)
+        others = padded[[0, 1, 2, 3, 5]]
+        assert np.abs(others - others.mean()).max() < 5 * np.sqrt(others.mean())
+
+
+@pytest.mark.parametrize("change", [{"n_users": 4}, {"set_size": 7}, {"padding": "none"}])
+def test_what_is_refused(change):
+    given = {"domain_size": 6, "n_users": 3, "set_size": 2, "padding": "dummy", "label": "shop"}
+    with pytest.raises(ParameterError, match=next(iter(change))):
+        padded_population(ROWS, **given | change, rng=np.random.default_rng(0))
+
+
+def test_such_a_section_is_checked(full_config, schema):
+    full_config["datasets"]["shop"] = {"path": "x.csv", "domain_size": 9, "n_users": [5], "set_sizes": [2]}
+    check_config(full_config, schema=schema)
+    assert set(full_config["datasets"]["shop"]) == {*KEYS, "n_users", "set_sizes"}
+    full_config["datasets"]["shop"] |= {"format": "xml", "set_sizes": [9]}
+    full_config["datasets"]["No file"] = {"path": "x.csv", "domain_size": 9, "n_users": [5], "set_sizes": [2]}
+    with pytest.raises(registry.ConfigError, match=r"2 problems") as caught:
+        check_config(full_config, schema=schema)
+    assert "datasets.shop.format = 'xml' is not allowed: it must be one of None, csv" in str(caught.value)
+    assert "No file" in str(caught.value)
