@@ -107,6 +107,7 @@ def test_inverse_variance_weights_have_the_least_bound():
 
 def test_mm_and_sepmm_bounds():
     plan = BallsIntoBins().plan(MSNBC_S1)
+    assert plan.parameters["epsilon"] == min(MSNBC_S1.levels)
     assert plan.mse_bound == pytest.approx((plan.blanket_per_user + 4) / 5000, rel=1e-14)
     plan = SeparateBallsIntoBins().plan(MSNBC_S1)
     terms = [(m + 4) / n / 9 for m, n in zip(plan.parameters["blankets"], MSNBC_S1.level_counts, strict=True)]

@@ -49,6 +49,14 @@ def assert_encloses(bounds, exact, rtol=1e-3):
     assert bounds.upper <= bounds.lower * (1 + rtol)
 
 
+@pytest.mark.parametrize("p", [0.05, 0.3, 0.5, 0.93])
+def test_the_least_mean_of_clusters_is_where_the_ratio_of_neighbours_reaches_one(p):
+    """Pr[N = 1] = r p Pr[N = 0] with r p = mean (1 - p): r is 1 at p / (1 - p), and not less there."""
+    least, _ = Clustered(p).means
+    assert least == pytest.approx(p / (1 - p), rel=1e-13)
+    assert least * (1 - p) / p >= 1
+
+
 @pytest.mark.quick(6)
 @pytest.mark.parametrize("blanket", [(0.3, 0.9), (0.5, 3.0), (0.7, 2.5)])
 @pytest.mark.parametrize("copies", [0.3, 1.0, 1.6, 3.0])
