@@ -59,8 +59,8 @@ PACKAGES = {
         *(f"pipeline/{name}.py" for name in ("config", "design", "judging", "scenarios", "seeds")),
     ),
 }
-#: What tests the package itself: what the command line, the page or a whole run notices too late is not asked for.
-TESTS = ("tests/accounting", "tests/protocols", "tests/studies", "tests/pipeline", "tests/test_looks.py")
+#: What tests the package itself: what the command line or a whole run notices is not asked for.
+TESTS = ("tests/accounting", "tests/protocols", "tests/studies", "tests/pipeline", "tests/page", "tests/test_looks.py")
 #: The seed makes a survivor one that survives again; that a test fails is enough, nobody reads the example.
 PYTEST = ["-q", "-p", "no:cacheprovider", "--hypothesis-seed=0", "--hypothesis-profile=fails"]
 #: Whole runs and browsers are no unit tests.
@@ -275,6 +275,9 @@ def left_alone(source: str) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]
         held = [getattr(node, "annotation", None), getattr(node, "returns", None)]
         if isinstance(node, ast.keyword) and (node.arg in LOOKS.split() or node.arg == "strict"):
             held.append(node.value)
+        if isinstance(node, ast.Dict):
+            named = zip(node.keys, node.values, strict=True)
+            held += [value for key, value in named if isinstance(key, ast.Constant) and key.value in LOOKS.split()]
         if isinstance(node, ast.Tuple) and len(node.elts) == 2 and isinstance(node.elts[1], ast.Tuple):
             held += [node] if all(isinstance(each, ast.Constant) for each in node.elts[1].elts) else []  # dashes
         for part in held:

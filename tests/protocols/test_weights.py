@@ -152,3 +152,19 @@ def test_nobody_sends():
     copies, error = best_copies(np.array([0.5, 1.0]), np.array([0.0, 4.0]), terms)
     assert error == pytest.approx(1.0 / 16, rel=1e-14)
     assert copies[1] == 1.0
+
+
+def test_without_a_descent_it_is_the_best_common_cap():
+    """Every level sends its limit or the cap, the cap being a whole number or some level's limit."""
+    rng = np.random.default_rng(5)
+    last = 0
+    for _ in range(300):
+        limits, counts = np.sort(rng.uniform(0.2, 6.0, 3)), rng.integers(1, 1000, 3).astype(float)
+        terms = ErrorTerms(rng.uniform(0.01, 20.0) * counts.sum(), 4.0, 4.0 * rng.uniform(0.0, 1.0))
+        copies, error = best_copies(limits, counts, terms, starts=0)
+        whole = np.arange(1.0, math.floor(limits.max()) + 1)
+        errors = [float(plain_error(np.minimum(limits, cap), counts, terms)) for cap in (*whole, *limits)]
+        assert error <= min(errors) * (1 + 1e-12)
+        assert np.all(copies <= limits)
+        last += whole.size > 0 and np.argmin(errors) == whole.size - 1
+    assert last > 20, "the largest whole cap is often the best"

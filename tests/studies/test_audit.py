@@ -2,6 +2,7 @@
 
 import json
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from segshuffle.accounting.collections import full_view
 from segshuffle.accounting.collections.published import published_item_delta
 from segshuffle.pipeline.design import Setting
 from segshuffle.protocols.segmented import Segmented
-from segshuffle.studies.audit.compute import COLUMNS, KEY, VIEWS, audit, audit_setting
+from segshuffle.studies.audit.compute import COLUMNS, KEY, VIEWS, _others, audit, audit_setting
 from segshuffle.studies.audit.figure import draw
 from segshuffle.studies.reproduction.planning import problem_of
 
@@ -160,3 +161,14 @@ def test_a_level_that_nobody_chose_has_no_row(plans):
     found = audit_setting(shares, SETTING, short)
     assert set(found["level"]) == {0.5}
     assert set(found["view"]) == set(VIEWS)
+
+
+def test_what_the_others_send_in_every_view():
+    """Two levels of 3 and 5 users with 4 of 17 items; the victim is of the first, and has 3 further items."""
+    problem = SimpleNamespace(set_size=4, domain_size=17, level_counts=(3, 5))
+    cell = SimpleNamespace(problem=problem, rates=(0.5, 0.25), level=0)
+    everybody = [(3, 0.5), (2 * 4, 0.5), (5 * 4, 0.25)]
+    assert _others(cell, "blanket-only") == {}
+    assert _others(cell, "worst-split") == {"sent": everybody[:1], "covered_items": 3}
+    assert _others(cell, "others-spread") == {"sent": everybody, "covered_items": 15}
+    assert _others(cell, "others-concentrated") == {"sent": everybody, "covered_items": 4}

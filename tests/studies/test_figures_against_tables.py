@@ -382,6 +382,10 @@ def test_amplification_draws_every_curve(name):
                 second = len(curves[accountant]) > 1 and curve == curves[accountant][1]
                 assert second == (line.get_markerfacecolor() == "white")
             assert line.get_color() == look.color
+        sizes = [line.get_markersize() for line in axes.lines if line.get_marker() != "None"]
+        assert all(1.0 <= size <= 10.0 for size in sizes)
+        if layout.nested:
+            assert len(set(sizes)) == len(sizes), "marks of one place lie within each other"
         assert axes.get_xscale() == ("log" if layout.log_x else "linear")
         assert axes.get_yscale() == ("log" if layout.log_y else "linear")
     # one curve needs no legend

@@ -13,6 +13,7 @@ import pytest
 from oracles.changes import grid_divergence
 from oracles.clusters import compound_poisson, exchange_divergence, logarithmic_moves, with_copies
 
+from segshuffle.accounting.collections.blankets.atoms import Atoms
 from segshuffle.accounting.collections.blankets.base import estimate_variance
 from segshuffle.accounting.collections.blankets.clustered import Clustered
 from segshuffle.accounting.collections.blankets.poisson import POISSON
@@ -47,6 +48,19 @@ def assert_encloses(bounds, exact, rtol=1e-3):
     assert bounds.lower <= with_all * (1 + 1e-9)
     assert inside <= bounds.upper * (1 + 1e-9)
     assert bounds.upper <= bounds.lower * (1 + rtol)
+
+
+@pytest.mark.parametrize("top", [0.0, -200.0])
+def test_a_coarse_law_keeps_mass_and_mean(top):
+    """In groups of neighbours; where the search for a tilt begins, and how fast it is, hangs on it."""
+    ratio = np.random.default_rng(3).normal(size=5000)
+    log_mass = top - 0.5 * (ratio - 0.3) ** 2
+    coarse_ratio, coarse_mass = Atoms(ratio, log_mass, 0.0, 0.0, 0.0, 0.0).coarse()
+    assert coarse_ratio.size < 1000
+    mass, coarse = np.exp(log_mass - top), np.exp(coarse_mass - top)
+    assert math.fsum(coarse) == pytest.approx(math.fsum(mass), rel=1e-12)
+    assert float(coarse @ coarse_ratio) == pytest.approx(float(mass @ ratio), rel=1e-12)
+    assert float(coarse @ coarse_ratio**2) == pytest.approx(float(mass @ ratio**2), rel=1e-3)
 
 
 @pytest.mark.parametrize("p", [0.05, 0.3, 0.5, 0.93])

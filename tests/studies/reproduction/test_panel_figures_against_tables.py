@@ -50,7 +50,7 @@ def rows():
                 "messages_per_user": 1.0 + m + 0.001 * i,
                 "mse_mean": 1e-4 * (1 + 0.01 * i),
                 "mse_stderr": 1e-6 * (1 + 0.01 * i),
-                "mse_expected": 2e-4 * (1 + 0.003 * i),
+                "mse_expected": 2e-4 * (1 + 0.003 * i) * (3.0 if role == "budget" and m == 1.0 else 1.0),
                 "source": "stand-in" if setting.dataset == "msnbc" else "synthetic",
                 "parameters": '{"local_epsilon": 2.0}',
             }
