@@ -15,6 +15,7 @@ from segshuffle.accounting.collections.blankets.clustered import Clustered
 from segshuffle.accounting.collections.blankets.named import blanket_from
 from segshuffle.accounting.collections.blankets.signed import Signed
 from segshuffle.accounting.collections.poisson_product import delta_interval
+from segshuffle.cli import main
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.base import Plan, Problem
@@ -120,3 +121,34 @@ def test_what_cannot_be_had_is_refused():
         blanket_from({"name": "woollen"})
     for blanket in (Clustered(0.5), Signed(0.5, 0.3, 0.2)):
         assert blanket_from(blanket.as_dict()) == blanket
+
+
+def shown(capsys, *options):
+    sizes = ["--domain-size", "17", "--set-size", "1", "--levels", "1:5000", "--delta", "2e-6"]
+    assert main(["plan", *sizes, *options]) == 0
+    return capsys.readouterr().out
+
+
+def test_a_plan_with_a_named_blanket_for_an_error(capsys):
+    found = json.loads(shown(capsys, "--blanket", "clustered", "--target-error", "0.0006", "--json"))
+    assert found["blanket"] == "clustered"
+    assert found["mse_sample"] <= 0.0006
+    assert found["certificate"][0]["delta_upper"] <= 2e-6
+    assert found["bytes_per_message"] == 1
+
+
+@pytest.mark.exhaustive
+def test_all_blankets_in_a_table(capsys):
+    lines = shown(capsys, "--blanket", "all", "--max-messages", "3").splitlines()[:3]
+    assert [line.split()[0] for line in lines] == ["poisson", "clustered", "signed"]
+    errors = [float(line.split("error ")[1].split(",")[0]) for line in lines]
+    assert errors[2] < 0.4 * errors[0]
+    assert errors[1] <= errors[0]
+    rows = json.loads(shown(capsys, "--blanket", "all", "--max-messages", "3", "--json"))["blankets"]
+    assert [row["blanket"] for row in rows] == ["poisson", "clustered", "signed"]
+
+
+def test_options_that_do_not_go_together(capsys):
+    sizes = ["--domain-size", "17", "--set-size", "1", "--levels", "1:5000", "--delta", "2e-6"]
+    assert main(["plan", *sizes, "--blanket", "signed", "--blanket-per-user", "1"]) == 2
+    assert "blanket-per-user" in capsys.readouterr().err

@@ -66,6 +66,20 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "more messages from anybody than an honest user may send, it bounds what liars can do to the estimates",
     )
     parser.add_argument(
+        "--blanket",
+        choices=["poisson", "clustered", "signed", "all"],
+        default="poisson",
+        help="proven only: law of the dummies. Clusters have the same error for fewer messages, dummies with a sign "
+        "less error for more where users hold few items; all compares them in a table (default: poisson)",
+    )
+    parser.add_argument(
+        "--target-error",
+        type=number,
+        metavar="ERROR",
+        help="proven only: largest expected squared error for equally frequent items; the plan has the fewest messages "
+        "for it",
+    )
+    parser.add_argument(
         "--item-frequencies",
         metavar="LIST",
         help="share of the users that hold each item, d numbers with commas or a file of them: the error is given for "
@@ -108,7 +122,10 @@ def run(options: argparse.Namespace) -> str:
     counts = uniform_item_counts(problem)
     if options.item_frequencies is not None:
         counts = problem.n_users * _frequencies(options.item_frequencies, problem)
-    values = (_proven if options.accountant == "proven" else _published)(options, problem, counts, spent)
+    how = _proven if options.accountant == "proven" else _published
+    if options.blanket != "poisson" or options.target_error is not None:
+        from segshuffle.cli.blankets import chosen as how
+    values = how(options, problem, counts, spent)
     inputs = {
         "domain_size": problem.domain_size,
         "set_size": problem.set_size,

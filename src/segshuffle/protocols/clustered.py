@@ -41,6 +41,8 @@ class ClusteredSegmented:
         Budget of expected messages per user: the plan has the least error within it.
     target_error : float or None
         Largest expected squared error, for uniform item frequencies: the plan has the fewest messages for it.
+    cluster : float or None
+        Cluster parameter p; 0 for single dummies, None for the best.
 
     Raises
     ------
@@ -51,6 +53,7 @@ class ClusteredSegmented:
     copies_max: float = 1.0
     max_messages: float | None = None
     target_error: float | None = None
+    cluster: float | None = None
 
     name = "clustered"
 
@@ -70,7 +73,7 @@ class ClusteredSegmented:
         if problem.pairs == 0:
             return self._named(single)
         if self.max_messages is not None:
-            p = _best(lambda p: self._at(p, self.max_messages).guided_error(problem))
+            p = self._best(lambda p: self._at(p, self.max_messages).guided_error(problem))
             return self._named(min(single, self._at(p, self.max_messages).plan(problem), key=lambda x: x.mse_bound))
         error = SLACK * single.mse_bound if self.target_error is None else self.target_error
         if single.mse_bound > error:
@@ -107,12 +110,22 @@ class ClusteredSegmented:
             fewest = min(fewest, high)
             return high
 
-        p = _best(messages)
+        p = self._best(messages)
         for budget in fewest * (1 + _CLOSE) ** np.arange(_RAISES):
             plan = self._at(p, float(budget)).plan(problem)
             if plan.mse_bound <= error:
                 return min(plan, single, key=lambda x: x.messages_per_user)
         return single
+
+    def _best(self, value: Callable[[float], float]) -> float:
+        """Cluster parameter of least value, 0 for single dummies: the best of a few, then of those beside it."""
+        if self.cluster is not None:
+            value(self.cluster)
+            return self.cluster
+        found = {p: value(p) for p in (0.0, *_COARSE)}
+        best = min(found, key=lambda p: found[p])
+        found |= {p: value(p) for p in _BESIDE[best]}
+        return min(found, key=lambda p: found[p])
 
     def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
         """Estimates from counters: the blanket's independent draws, and M copies of every held item."""
@@ -122,10 +135,6 @@ class ClusteredSegmented:
         """Closed form of `simulate`'s mean squared error."""
         return PoissonSegmented().expected_mse(plan, item_counts)
 
-
-def _best(value: Callable[[float], float]) -> float:
-    """Cluster parameter of least value, 0 for single dummies: the best of a few, then of those beside it."""
-    found = {p: value(p) for p in (0.0, *_COARSE)}
-    best = min(found, key=lambda p: found[p])
-    found |= {p: value(p) for p in _BESIDE[best]}
-    return min(found, key=lambda p: found[p])
+    def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
+        """Variance of the sum of `simulate`'s estimates."""
+        return PoissonSegmented().sum_variance(plan, item_counts)

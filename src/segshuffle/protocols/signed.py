@@ -38,6 +38,7 @@ _GUIDE = 0.05
 _MOST_VARIANCE = 400.0
 #: Messages over the Poisson plan's, where no budget is given.
 _MORE = 2.0
+_DOUBLINGS = 3
 
 
 @dataclass(frozen=True)
@@ -61,12 +62,25 @@ class SignedSegmented:
     max_messages : float or None
         Budget of expected messages per user: the plan has the least error found within it, and is the Poisson plan
         where that has less.
+    target_error : float or None
+        Largest expected squared error, for uniform item frequencies: the plan has, within a tenth, the fewest messages
+        for it that were found.
+
+    Raises
+    ------
+    ParameterError
+        If both a budget and an error are given.
     """
 
     copies_max: float = 1.0
     max_messages: float | None = None
+    target_error: float | None = None
 
     name = "signed"
+
+    def __post_init__(self) -> None:
+        if self.max_messages is not None and self.target_error is not None:
+            raise ParameterError("target_error", self.target_error, "left out beside max_messages")
 
     def plan(self, problem: Problem) -> Plan:
         """Choose noise, flood and all a_k, and certify every level.
@@ -74,8 +88,10 @@ class SignedSegmented:
         Raises
         ------
         InfeasibleError
-            If nothing can be sent within the budget.
+            If nothing can be sent within the budget, or no budget that was tried reaches the error.
         """
+        if self.target_error is not None:
+            return self._fewest(problem, self.target_error)
         single = PoissonSegmented(copies_max=self.copies_max, max_messages=self.max_messages).plan(problem)
         if problem.pairs == 0:
             return replace(single, method=self.name)
@@ -87,6 +103,32 @@ class SignedSegmented:
         method = PoissonSegmented(copies_max=self.copies_max, max_messages=budget, blanket=best.blanket)
         plan = min(method.plan_at(problem, best.blanket_per_user), single, key=lambda each: each.mse_bound)
         return replace(plan, method=self.name)
+
+    def _fewest(self, problem: Problem, error: float) -> Plan:
+        """Budgets are doubled until one reaches the error, then bisected."""
+        low, plan = 0.0, SignedSegmented(self.copies_max).plan(problem)
+        for _ in range(_DOUBLINGS):
+            if plan.mse_bound <= error:
+                break
+            low = plan.messages_per_user
+            plan = replace(self, max_messages=2 * low, target_error=None).plan(problem)
+        if plan.mse_bound > error:
+            raise InfeasibleError(
+                f"target_error = {error:g} is below {plan.mse_bound:g}, the error with {plan.messages_per_user:g} "
+                "messages per user: raise it."
+            )
+        low = max(low, 0.25 * plan.messages_per_user)
+        while plan.messages_per_user > 1.1 * low:
+            budget = math.sqrt(low * plan.messages_per_user)
+            try:
+                tried = replace(self, max_messages=budget, target_error=None).plan(problem)
+            except InfeasibleError:
+                tried = None
+            if tried is not None and tried.mse_bound <= error:
+                plan = tried
+            else:
+                low = budget
+        return plan
 
     def _search(self, problem: Problem, budget: float, size: float) -> _Candidate | None:
         """The best variance of noise of one shape; then with what its copies leave to the flood."""
@@ -164,3 +206,7 @@ class SignedSegmented:
     def expected_mse(self, plan: Plan, item_counts: IntArray | FloatArray) -> float:
         """Closed form of `simulate`'s mean squared error."""
         return PoissonSegmented().expected_mse(plan, item_counts)
+
+    def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
+        """Variance of the sum of `simulate`'s estimates."""
+        return PoissonSegmented().sum_variance(plan, item_counts)
