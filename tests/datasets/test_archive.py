@@ -72,6 +72,7 @@ def damaged(content, at=30):
         (RAW.replace(b"\r\n", b"\n"), "line ends were converted"),
         (RAW.replace(b"\r\n", b"\n") + b"\n", "line ends were converted"),
     ],
+    ids=range(15),  # packed bytes hold the time of day, and all workers must call a test the same
 )
 def test_wrong_file_is_refused(tmp_path, packed, message):
     path = tmp_path / "mine.bin"
