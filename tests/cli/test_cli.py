@@ -170,11 +170,14 @@ def test_help_fits_a_terminal_of_80_columns(capsys, monkeypatch, command):
     assert max(map(len, out.splitlines())) <= 80
 
 
+HELPERS = ("terminal", "both-rounds", "reading", "words", "single-message", "matrix-file", "sweep")
+
+
 def test_every_command_and_every_option_is_explained():
     parser = build_parser()
     (commands,) = (action for action in parser._actions if action.dest == "command")
     files = {path.stem.replace("_", "-") for path in Path(cli.__file__).parent.glob("*.py")}
-    assert set(commands.choices) == files - {"--init--", "--main--", "terminal", "both-rounds", "reading", "words"}
+    assert set(commands.choices) == files - {"--init--", "--main--", *HELPERS}
     for command in commands.choices.values():
         assert len(command.description) > 40
         assert all(action.help for action in command._actions)

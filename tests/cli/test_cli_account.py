@@ -77,7 +77,7 @@ def test_the_readable_form_has_a_line_per_accountant(capsys):
 
 
 ERRORS = [
-    ([*KRR, "--delta", "2"], ["delta = 2.0", "(0, 1)"]),
+    ([*KRR, "--delta", "2"], ["delta = 2.0", "[1e-280, 1)"]),
     ([*KRR, "--delta", "nan"], ["delta = nan"]),
     ([*KRR, "--epsilon", "-1"], ["epsilon = -1.0"]),
     (KRR, ["delta, epsilon", "exactly one"]),

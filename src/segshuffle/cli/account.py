@@ -1,29 +1,57 @@
-"""Say how private given parameters are.
+"""Say how private given parameters are, by every analysis that applies.
 
-Without --randomizer: the probability delta with which the segmented protocol fails to hide one item of a user at the
-given epsilon.
+What is analysed: the segmented protocol (nothing else given), one message per user changed at random by a
+--randomizer (several with --compose), your own --matrix of probabilities, or users with --budgets of their own.
 
-With --randomizer: every accountant (privacy analysis) that applies where each user sends one message, changed at
-random by the randomizer: the epsilon that shuffling gives at --delta, or the delta at --epsilon. Each number says
-whether it is proven (exact, upper, lower) or only published or asymptotic.
+What is asked: the epsilon at --delta, the delta at --epsilon, or, with both and no --local-epsilon, which local
+epsilon reaches them. One of --users, --delta, --epsilon and --local-epsilon may have several values (1,2,3 or
+1e3..1e9/13): then the answer is a curve, also as --csv and --plot.
+
+Each number says whether it is proven (exact, upper, lower) or only published or asymptotic. Parameters must be
+public: a local epsilon or a matrix that was chosen by looking at the data breaks the guarantee.
+
+Examples: segshuffle account --randomizer krr --domain-size 10 --local-epsilon 4 --users 1e3..1e9 --delta 1e-9;
+segshuffle account --matrix mine.csv --users 1e4 --delta 1e-6; segshuffle account --randomizer balls-into-bins
+--domain-size 100 --special-bins 1 --blanket-messages 1e6 --delta 1e-6; segshuffle account --randomizer general
+--users 1e6 --epsilon 0.1 --delta 1e-8.
 """
 
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import Any
 
-from segshuffle.cli.terminal import integer, number, shown
+from segshuffle.cli.sweep import integers, numbers
+from segshuffle.cli.terminal import integer, levels, number, shown
 from segshuffle.errors import ParameterError
 
 _SEGMENTED = ("domain_size", "blanket_per_user", "sampling_rate", "epsilon")
-_SINGLE = ("local_epsilon", "delta", "set_size", "subset_size", "order")
+#: Options of a randomizer beside its local epsilon, with what they are.
+SIZES: dict[str, tuple[Any, str]] = {
+    "set_size": (integer, "items per user, or options held"),
+    "subset_size": (integer, "size of the reported subset"),
+    "order": (integer, "outputs of Hadamard response, a power of 2"),
+    "hash_size": (integer, "values of a local hash (>= 2)"),
+    "levels": (integer, "levels of the tree of a range query"),
+    "special_bins": (integer, "bins that stand for an input"),
+    "cap_area": (number, "share of the sphere in PrivUnit's cap, in (0, 1/2]"),
+    "arc_length": (number, "length of an item's arc on Wheel's circle"),
+    "flip": (number, "probability of an error, in (0, 1)"),
+    "coin": (number, "probability of a blanket coin, in (0, 1)"),
+    "distance": (number, "distance of the victim's inputs, in units of epsilon"),
+    "largest_distance": (number, "largest distance to another user's input"),
+}
+_SINGLE = (
+    *("local_epsilon", "delta", "accountant", "compose", "weights", "subsample", "blanket_messages", "csv", "plot"),
+    *SIZES,
+)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    parser.add_argument("--users", type=integer, required=True, help="number of users n (>= 1), e.g. 5000 or 1e6")
-    parser.add_argument("--epsilon", type=number, help="privacy loss at which deltas are asked for, in [0, 300]")
+    parser.add_argument("--users", type=integers, help="number of users n, in [1, 1e15], e.g. 5000 or 1e6")
+    parser.add_argument("--epsilon", type=numbers, help="privacy loss at which deltas are asked for, in [0, 300]")
     parser.add_argument(
         "--domain-size", type=integer, metavar="D", help="number of items d, or of options of the randomizer"
     )
@@ -38,69 +66,94 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     segmented.add_argument(
         "--sampling-rate", type=number, metavar="RATE", help="probability of sending a held item, in (0, 1]"
     )
-    single = parser.add_argument_group("one message per user")
-    single.add_argument("--randomizer", help="krr, blh, rappor, oue, hadamard, subset-selection, ... or general")
+    single = parser.add_argument_group("one message per user: what is sent")
     single.add_argument(
-        "--local-epsilon", type=number, metavar="E0", help="its guarantee without a shuffler, in [1e-12, 50]"
+        "--randomizer",
+        nargs="+",
+        metavar="NAME",
+        help="krr, blh, local-hash, rappor, oue, hadamard, subset-selection, subset-exponential, laplace, or general "
+        "for any; balls-into-bins and others of several messages; a wrong name lists all. Several need --compose, and "
+        "options of their own after a colon: krr:domain-size=4,local-epsilon=1",
     )
-    single.add_argument("--delta", type=number, help="probability of failure in (0, 1) at which to give epsilons")
-    single.add_argument("--set-size", type=integer, metavar="S", help="items per user, for subset-exponential")
-    single.add_argument("--subset-size", type=integer, metavar="SIZE", help="size of the reported subset")
-    single.add_argument("--order", type=integer, help="outputs of Hadamard response, a power of 2")
+    single.add_argument(
+        "--matrix",
+        type=Path,
+        metavar="FILE",
+        help="your own randomizer: a line per input, a probability per output (CSV, TSV, spaces, fractions, .npy); "
+        "--local-epsilon is then what is claimed for it",
+    )
+    single.add_argument(
+        "--budgets",
+        type=levels,
+        metavar="EPSILON:USERS,...",
+        help="users with a local epsilon of their own, e.g. 0.5:1000,2:500, who add Laplace noise",
+    )
+    single.add_argument(
+        "--local-epsilon", type=numbers, metavar="E0", help="guarantee without a shuffler, in [1e-12, 50]"
+    )
+    single.add_argument(
+        "--compose",
+        choices=["joint", "parallel"],
+        help="several randomizers in one message: all of them, on a value each, or one drawn at random",
+    )
+    single.add_argument("--weights", type=numbers, help="with parallel: probability of each (default: equal)")
+    single.add_argument("--subsample", type=number, metavar="RATE", help="users take part with this probability only")
+    single.add_argument(
+        "--blanket-messages",
+        type=integers,
+        metavar="N",
+        help="instead of --users where messages hide among dummy ones: how many of these all users send",
+    )
+    for name, (read, about) in SIZES.items():
+        single.add_argument("--" + name.replace("_", "-"), type=read, metavar=name.upper(), help=about)
+    asked = parser.add_argument_group("one message per user: what is asked")
+    asked.add_argument(
+        "--delta", type=numbers, help="probability of failure, in [1e-280, 1), at which epsilons are asked for"
+    )
+    asked.add_argument("--accountant", metavar="NAMES", help="analyses to ask, with commas; default: all that apply")
+    asked.add_argument("--csv", type=Path, metavar="FILE", help="write the numbers as CSV, too")
+    asked.add_argument("--plot", type=Path, metavar="FILE", help="draw a curve into FILE (png, pdf or svg)")
     parser.set_defaults(run=run, refuse=parser.error)
 
 
 def run(options: argparse.Namespace) -> str:
     """Answer for the segmented protocol, or for one message per user."""
-    single = options.randomizer is not None
+    whats = [name for name in ("randomizer", "matrix", "budgets") if getattr(options, name) is not None]
+    if len(whats) > 1:
+        names = " and ".join("--" + name for name in whats)
+        raise ParameterError(names, "given together", "one of them: each says what the users send")
+    single = bool(whats)
     for name in ("blanket_per_user", "sampling_rate") if single else _SINGLE:
         if getattr(options, name) is not None:
-            rule = f"left out {'with' if single else 'without'} --randomizer"
-            raise ParameterError(name.replace("_", "-"), getattr(options, name), rule)
-    needed = ("local_epsilon",) if single else _SEGMENTED
-    missing = ["--" + name.replace("_", "-") for name in needed if getattr(options, name) is None]
-    if missing:
-        options.refuse(f"the following arguments are required: {', '.join(missing)}")
-    return (_single if single else _segmented)(options)
+            rule = f"left out {'with' if single else 'without'} --{whats[0] if whats else 'randomizer'}"
+            raise ParameterError(name.replace("_", "-"), _plain(getattr(options, name)), rule)
+    if not single:
+        needed = ("users", *_SEGMENTED)
+        missing = ["--" + name.replace("_", "-") for name in needed if getattr(options, name) is None]
+        if missing:
+            options.refuse(f"the following arguments are required: {', '.join(missing)}")
+        return _segmented(options)
+    from segshuffle.cli.single_message import answer
+
+    return answer(options)
 
 
-def _single(options: argparse.Namespace) -> str:
-    from segshuffle.accounting.single_message.amplification import compare
-    from segshuffle.accounting.single_message.mechanisms import mechanism
-
-    sizes = {name: getattr(options, name) for name in ("domain_size", "set_size", "subset_size", "order")}
-    chosen = mechanism(
-        options.randomizer,
-        local_epsilon=options.local_epsilon,
-        **{name: value for name, value in sizes.items() if value is not None},
-    )
-    entries, left_out = compare(mechanism=chosen, n_users=options.users, delta=options.delta, epsilon=options.epsilon)
-    asked = "epsilon" if options.delta is not None else "delta"
-    given = {"delta": options.delta} if asked == "epsilon" else {"epsilon": options.epsilon}
-    head = {"randomizer": chosen.name, "local_epsilon": chosen.local_epsilon, **chosen.parameters}
-    head |= {"n_users": options.users, **given}
-    rows = [
-        {"accountant": e.accountant, asked: e.value, "kind": e.kind, "status": e.status, "source": e.source}
-        for e in entries
-    ]
-    if options.json:
-        return shown({**head, "accountants": rows, "not_applicable": left_out}, as_json=True)
-    width = max(map(len, [e.accountant for e in entries] + list(left_out)), default=0)
-    lines = [shown(head, as_json=False), ""]
-    lines += [f"{e.accountant:<{width}}  {asked} {e.value:<12.6g} {e.kind:<10}  {e.status}" for e in entries]
-    lines += [f"{name:<{width}}  not applicable: {reason}" for name, reason in left_out.items()]
-    return "\n".join(lines)
+def _plain(value: Any) -> Any:
+    return value[0] if isinstance(value, tuple) and len(value) == 1 else value
 
 
 def _segmented(options: argparse.Namespace) -> str:
     from segshuffle.accounting.collections.published import proven_lower_item_delta, published_item_delta
 
+    for name in ("users", "epsilon"):
+        if len(getattr(options, name)) > 1:
+            raise ParameterError(name, getattr(options, name), "one value for the segmented protocol")
     parameters: dict[str, Any] = {
         "domain_size": options.domain_size,
-        "n_users": options.users,
+        "n_users": options.users[0],
         "blanket_per_user": options.blanket_per_user,
         "sampling_rate": options.sampling_rate,
-        "epsilon": options.epsilon,
+        "epsilon": options.epsilon[0],
     }
     published = published_item_delta(**parameters)
     proven = proven_lower_item_delta(**parameters)

@@ -7,21 +7,19 @@ Numbers of users and targets may be arrays; they are broadcast against one anoth
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
-from segshuffle.accounting.numerics.ranges import LARGEST_USERS, SMALLEST_TARGET, check_epsilon
+from segshuffle.accounting.numerics.ranges import LARGEST_EPSILON, LARGEST_USERS, SMALLEST_TARGET, check_epsilon
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Accountant, Kind, Mechanism
 from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 
 __all__ = ["ACCOUNTANTS", "Accountant", "Entry", "Mechanism", "accountant", "applicable", "compare", "delta", "epsilon"]
-
-
-_TRIVIAL = f"the local guarantee: below delta = {SMALLEST_TARGET:g}, where doubles end, no bound is computed"
 
 
 class Ends(NamedTuple):
@@ -67,7 +65,7 @@ def epsilon(
     n_users : int or array_like of int
         Number of users n, the victim included, in [1, 1e15].
     delta : float or array_like
-        Targets in (0, 1), broadcast against `n_users`. Below 1e-280 guarantees are the local epsilon.
+        Targets in [1e-280, 1), broadcast against `n_users`.
 
     Returns
     -------
@@ -110,9 +108,21 @@ def delta(
 
 
 def compare(
-    *, mechanism: Mechanism, n_users: int, delta: float | None = None, epsilon: float | None = None
+    *,
+    mechanism: Mechanism,
+    n_users: int,
+    delta: float | None = None,
+    epsilon: float | None = None,
+    only: Collection[str] = (),
 ) -> tuple[list[Entry], dict[str, str]]:
     """Answers of all applicable accountants at one point: epsilons at `delta`, or deltas at `epsilon`.
+
+    Parameters
+    ----------
+    mechanism, n_users, delta, epsilon
+        As for `epsilon` and `delta`; exactly one of the last two.
+    only : collection of str
+        Names of the accountants to ask; default: all that apply.
 
     Returns
     -------
@@ -129,21 +139,28 @@ def compare(
     if epsilon is not None:
         check_epsilon(epsilon)
     entries, left_out = [], {}
-    for each in applicable(mechanism):
+    for each in [_checked(name, mechanism) for name in only] or applicable(mechanism):
         try:
-            value = _answer(each, mechanism, n_users, delta, epsilon)
+            value = ask(each, mechanism, n_users, delta, epsilon)
         except ParameterError as error:
             left_out[each.name] = str(error)
             continue
-        if value is not None:
-            trivial = delta is not None and delta < SMALLEST_TARGET and each.kind != "lower"
-            status = _TRIVIAL if trivial else each.status_for(mechanism)
+        if value == math.inf:
+            left_out[each.name] = f"no epsilon up to {LARGEST_EPSILON:g} reaches delta = {delta:g}"
+        elif value is None:
+            left_out[each.name] = "a formula for epsilon: ask at a delta"
+        else:
+            status = each.status_for(mechanism)
             entries.append(Entry(each.name, value, each.kind_for(mechanism), status, each.source))
     return entries, left_out
 
 
-def _answer(
-    chosen: Accountant, mechanism: Mechanism, n_users: int, delta: float | None, epsilon: float | None
+def ask(
+    chosen: Accountant,
+    mechanism: Mechanism,
+    n_users: int,
+    delta: float | None = None,
+    epsilon: float | None = None,
 ) -> float | None:
     """The epsilon, or the end of the delta's interval that is safe to report; None if it has no such function."""
     if delta is not None:
@@ -155,12 +172,9 @@ def _answer(
 
 
 def _epsilon(chosen: Accountant, mechanism: Mechanism, n_users: Any, delta: float) -> float:
-    """Below SMALLEST_TARGET, where doubles end, the local guarantee; a lower bound holds for smaller deltas, too."""
     n = _users(n_users)
     _check_delta(delta)
-    # asked there as well, so that its own conditions are checked
-    found = chosen.epsilon_of(mechanism, n, max(delta, SMALLEST_TARGET))
-    return mechanism.local_epsilon if delta < SMALLEST_TARGET and chosen.kind != "lower" else found
+    return chosen.epsilon_of(mechanism, n, delta)
 
 
 def _delta(chosen: Accountant, mechanism: Mechanism, n_users: Any, epsilon: float) -> DeltaInterval:
@@ -188,5 +202,6 @@ def _users(value: Any) -> int:
 
 
 def _check_delta(delta: float) -> None:
-    if not 0.0 < delta < 1.0:
-        raise ParameterError("delta", delta, "in (0, 1)")
+    if not SMALLEST_TARGET <= delta < 1.0:
+        below = ": below it doubles end, and the local epsilon is all that is known" if 0 < delta < 1 else ""
+        raise ParameterError("delta", delta, f"in [{SMALLEST_TARGET:g}, 1){below}")

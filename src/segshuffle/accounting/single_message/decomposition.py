@@ -28,7 +28,12 @@ from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, DeltaInt
 from segshuffle.accounting.numerics.ranges import check_epsilon, check_target, check_users
 from segshuffle.accounting.numerics.search import largest_excluded_epsilon, least_epsilon
 from segshuffle.accounting.numerics.tilted_inversion import AtomLaw, Side, mean_positive_part
-from segshuffle.accounting.single_message.randomizers.reference import Randomizer, ReferenceClasses
+from segshuffle.accounting.single_message.randomizers.reference import (
+    Pairwise,
+    Randomizer,
+    ReferenceClasses,
+    blanket_tables,
+)
 from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 
@@ -116,6 +121,9 @@ def blanket_epsilon(*, randomizer: Randomizer, n_users: int, delta: float, rtol:
     _check(n_users, 0.0, rtol)
     check_target(delta)
 
+    if isinstance(randomizer, Pairwise):
+        return _least_of_all_pairs(randomizer, int(n_users), delta, rtol)
+
     def bound(epsilon: float, width: float) -> float:
         return _end(randomizer, None, int(n_users), epsilon, width, "upper")
 
@@ -147,10 +155,48 @@ def lower_bound_epsilon(
     _check(n_users, 0.0, rtol)
     check_target(delta)
 
+    if isinstance(randomizer, Pairwise):
+        return _largest_of_all_pairs(randomizer, int(n_users), delta, rtol)
+
     def bound(epsilon: float, width: float) -> float:
         return _end(randomizer, own_inputs, int(n_users), epsilon, width, "lower")
 
     return largest_excluded_epsilon(bound=bound, ceiling=randomizer.local_epsilon, delta=delta, rtol=rtol)
+
+
+def _least_of_all_pairs(randomizer: Randomizer, n_users: int, delta: float, rtol: float) -> float:
+    """`blanket_epsilon` where every pair has its own table: one is searched only if it misses what the others need.
+
+    The divergence of a pair falls in epsilon, so what holds for it at one epsilon holds at every larger one.
+    """
+    found, ceiling = -1.0, randomizer.local_epsilon
+    for table in _remembered(randomizer, "upper", None):
+
+        def bound(epsilon: float, width: float, table: ReferenceClasses = table) -> float:
+            if epsilon >= ceiling:
+                return 0.0
+            return _number(_log_delta(table, n_users, epsilon, width, "upper"), "upper")
+
+        if found >= 0.0 and (bound(found, _COARSE) <= delta or bound(found, rtol) <= delta):
+            continue
+        found = max(found, least_epsilon(bound=bound, ceiling=ceiling, delta=delta, rtol=rtol))
+    return max(found, 0.0)
+
+
+def _largest_of_all_pairs(randomizer: Randomizer, n_users: int, delta: float, rtol: float) -> float:
+    """`lower_bound_epsilon` where every pair has its own tables: the largest of any of them is a lower bound."""
+    found, ceiling = 0.0, randomizer.local_epsilon
+    for table in _remembered(randomizer, "lower", True):
+
+        def bound(epsilon: float, width: float, table: ReferenceClasses = table) -> float:
+            if epsilon >= ceiling:
+                return 0.0
+            return _number(_log_delta(table, n_users, epsilon, width, "lower"), "lower")
+
+        if found > 0.0 and bound(found, _COARSE) <= delta:
+            continue
+        found = max(found, largest_excluded_epsilon(bound=bound, ceiling=ceiling, delta=delta, rtol=rtol))
+    return found
 
 
 def _check(n_users: int, epsilon: float, rtol: float) -> None:
@@ -185,7 +231,9 @@ def _remembered(randomizer: Randomizer, side: Side, own_inputs: bool | None) -> 
 
 def _made(randomizer: Randomizer, side: Side, own_inputs: bool | None) -> tuple[ReferenceClasses, ...]:
     if own_inputs is None:
-        return (randomizer.blanket(side),)
+        return blanket_tables(randomizer, side)
+    if isinstance(randomizer, Pairwise):  # its common inputs have the victim's own among them
+        return randomizer.common_input(side)
     return _common_inputs(randomizer, side, own_inputs)
 
 

@@ -53,7 +53,7 @@ from segshuffle.accounting.single_message.accountants.declared import (
     look,
     never,
 )
-from segshuffle.accounting.single_message.randomizers.reference import Randomizer, ReferenceClasses
+from segshuffle.accounting.single_message.randomizers.reference import Randomizer, ReferenceClasses, blanket_tables
 from segshuffle.errors import ParameterError
 
 _EPS = float(np.finfo(np.float64).eps)
@@ -145,22 +145,42 @@ def _generic(local_epsilon: float) -> Source:
     return at
 
 
-def _specific(classes: ReferenceClasses) -> Source:
+def _specific(randomizer: Randomizer) -> Source:
+    """Quantities that hold for all pairs of inputs: the blanket is the same, and larger ones are valid."""
+    sources = [_of_pair(classes) for classes in blanket_tables(randomizer, "upper")]
+
+    def at(epsilon: float) -> BlanketTail | None:
+        found = [tail for tail in (source(epsilon) for source in sources) if tail is not None]
+        if len(found) < 2:
+            return found[0] if found else None
+        return BlanketTail(
+            gamma=min(tail.gamma for tail in found),
+            drift=found[0].drift,
+            width=max(tail.width for tail in found),
+            largest=max(tail.largest for tail in found),
+            second_moment=max(tail.second_moment for tail in found),
+        )
+
+    return at
+
+
+def _of_pair(classes: ReferenceClasses) -> Source:
     """Quantities of one pair of inputs of a randomizer, from its blanket classes."""
-    gamma, up = math.fsum(classes.mass), 1 + _ROUND
+    slack = _ROUND + 4 * classes.entry_error
+    gamma, up = math.fsum(classes.mass), 1 + slack
 
     def at(epsilon: float) -> BlanketTail | None:
         second = classes.log_second + epsilon
         # L/gamma, as a difference of expm1: nothing is lost where all ratios are close to 1
         value = np.expm1(classes.log_first) - np.expm1(second)
         size = np.exp(classes.log_first) * (1 + np.abs(classes.log_first)) + np.exp(second) * (1 + np.abs(second))
-        error = 8 * _EPS * size
+        error = (8 * _EPS + 3 * classes.entry_error) * size
         largest, smallest = float(np.max(value + error)), float(np.min(value - error))
         if largest <= 0:
             return None
         square = float(classes.omega @ (np.abs(value) + error) ** 2)
         return BlanketTail(
-            gamma=gamma * (1 - _ROUND),
+            gamma=gamma * (1 - slack),
             drift=math.expm1(epsilon),
             width=gamma * (largest - smallest) * up,
             largest=gamma * largest * up,
@@ -270,7 +290,7 @@ def _bound(
     if randomizer is not None:
         if local_epsilon is not None:
             raise ParameterError("local_epsilon", local_epsilon, "absent when a randomizer is given")
-        return _Bound(_specific(randomizer.blanket("upper")), rule, randomizer.local_epsilon, n_users)
+        return _Bound(_specific(randomizer), rule, randomizer.local_epsilon, n_users)
     if local_epsilon is None:
         raise ParameterError("local_epsilon", None, "given, or a randomizer in its place")
     check_local(local_epsilon)

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -34,7 +35,7 @@ class Mechanism:
     name : str
         Name of the mechanism.
     local_epsilon : float
-        Its pure local guarantee, positive.
+        Its pure local guarantee; 0 where inputs make no difference, inf if it has none or it is not asked for.
     randomizer : Randomizer, optional
         Its classes of outputs.
     variation : VariationRatio, optional
@@ -43,6 +44,9 @@ class Mechanism:
         Its parameters for the lower bound of the variation-ratio paper.
     caveat : str
         What is not proven of `randomizer`'s pair of inputs; empty if nothing.
+    no_left_over : bool
+        Whether the victim sends nothing for both inputs alike that others do not send in the same way: then the
+        variation-ratio reduction mixes nothing, and its number is proven.
     parameters : dict
         What it was made from, for records.
     """
@@ -53,6 +57,7 @@ class Mechanism:
     variation: VariationRatio | None = None
     lower: LowerBound | None = None
     caveat: str = ""
+    no_left_over: bool = False
     parameters: dict[str, float | int] = field(default_factory=dict)
 
 
@@ -92,12 +97,15 @@ class Accountant:
     proven_for_binary: bool = False
 
     def kind_for(self, mechanism: Mechanism) -> Kind:
-        """Kind of its number for this mechanism: a clone's is proven for binary randomized response."""
-        return "upper" if self.proven_for_binary and _is_binary(mechanism) else self.kind
+        """Kind of its number for this mechanism: a clone's is proven where the victim has no left-over."""
+        proven = _is_binary(mechanism) or mechanism.no_left_over
+        return "upper" if self.proven_for_binary and proven else self.kind
 
     def status_for(self, mechanism: Mechanism) -> str:
         """Status of its number for this mechanism."""
         if self.kind != self.kind_for(mechanism):
+            if mechanism.no_left_over:
+                return "proven: the victim's message has no left-over that could be mixed"
             return "proven: for binary randomized response the pair is the blanket's"
         asks_for_classes = self.applies is has_classes
         return f"{self.status}; {mechanism.caveat}" if mechanism.caveat and asks_for_classes else self.status
@@ -114,7 +122,7 @@ def look(label: str, color: str, marker: str, dashes: Dashes) -> Look:
 
 def always(mechanism: Mechanism) -> bool:
     """For accountants that know the local epsilon alone."""
-    return True
+    return mechanism.local_epsilon < math.inf
 
 
 def never(mechanism: Mechanism) -> bool:

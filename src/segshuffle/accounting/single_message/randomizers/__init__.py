@@ -9,10 +9,12 @@ from segshuffle.accounting.single_message.randomizers.composed import (
 from segshuffle.accounting.single_message.randomizers.encodings import (
     BinaryLocalHash,
     HadamardResponse,
+    LocalHash,
     OptimizedUnaryEncoding,
     Rappor,
 )
 from segshuffle.accounting.single_message.randomizers.laplace import Laplace
+from segshuffle.accounting.single_message.randomizers.matrix import MatrixRandomizer, matrix_randomizer
 from segshuffle.accounting.single_message.randomizers.reference import Randomizer, ReferenceClasses, Side
 from segshuffle.accounting.single_message.randomizers.subsets import (
     KaryRandomizedResponse,
@@ -27,6 +29,8 @@ __all__ = [
     "JointComposition",
     "KaryRandomizedResponse",
     "Laplace",
+    "LocalHash",
+    "MatrixRandomizer",
     "OptimizedUnaryEncoding",
     "ParallelComposition",
     "Randomizer",
@@ -35,5 +39,6 @@ __all__ = [
     "Side",
     "SubsetExponential",
     "SubsetSelection",
+    "matrix_randomizer",
     "poisson_subsampled",
 ]

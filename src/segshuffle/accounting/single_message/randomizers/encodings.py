@@ -112,6 +112,45 @@ class BinaryLocalHash:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LocalHash:
+    """A uniformly random function h to `hash_size` values is sent together with randomized response of h(x).
+
+    In the limit of a large domain (see the module): whether h(x) is the value sent is independent between inputs.
+
+    Parameters
+    ----------
+    local_epsilon : float
+        Guarantee epsilon_0, in (0, 50].
+    hash_size : int
+        Number of values g >= 2; 2 is `BinaryLocalHash`.
+    """
+
+    local_epsilon: float
+    hash_size: int
+
+    def __post_init__(self) -> None:
+        check_local_epsilon(self.local_epsilon)
+        check_integer("hash_size", self.hash_size, 2)
+
+    @property
+    def odd_one(self) -> float:
+        """Probability of one particular wrong value, 1/(e^epsilon_0 + g - 1)."""
+        return 1 / (math.exp(self.local_epsilon) + (self.hash_size - 1))
+
+    def blanket(self, side: Side = "upper") -> ReferenceClasses:
+        """Attribute: the hash of x equals the value sent."""
+        q, g = self.odd_one, self.hash_size
+        return _attribute_blanket(self.local_epsilon, q * (g - 1) / g, q / g, q * (g - 1) * (g - 1) / g, 0.0)
+
+    def common_input(self, side: Side = "lower") -> tuple[ReferenceClasses, ...]:
+        """All other users hold a third input."""
+        q, g = self.odd_one, self.hash_size
+        return _attribute_common(
+            self.local_epsilon, ((g - 1) * q, math.exp(self.local_epsilon) * q), ((g - 1) / g, 1 / g)
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class Rappor:
     """Unary encoding of x, every bit through binary randomized response with epsilon_0 / 2.
 

@@ -14,8 +14,8 @@ Ratios are kept as logarithms: for a local epsilon of 1e-6 the differences of ra
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Literal, Protocol
+from dataclasses import dataclass, replace
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -45,23 +45,26 @@ class ReferenceClasses:
         Logarithms of R_x0/reference and of R_x1/reference on each class.
     parts : int
         How many tables were multiplied to make this one: every one brings its own errors.
+    entry_error : float
+        Relative error of the probabilities behind it beyond that, for a law read from elsewhere.
     """
 
     mass: FloatArray
     log_first: FloatArray
     log_second: FloatArray
     parts: int = 1
+    entry_error: float = 0.0
 
     @property
     def mass_error(self) -> float:
         """Bound on the relative error of every mass."""
-        return MASS_ERROR * self.parts
+        return MASS_ERROR * self.parts + self.entry_error
 
     @property
     def log_error(self) -> float:
         """Bound on the error of every log ratio: each product rounds, and merges once more."""
         scale = max(float(np.max(np.abs(self.log_first))), float(np.max(np.abs(self.log_second))))
-        return LOG_RATIO_ERROR * self.parts * scale
+        return LOG_RATIO_ERROR * self.parts * scale + 2.0 * self.entry_error * (1.0 + 2.0 * self.entry_error)
 
     @property
     def gamma(self) -> float:
@@ -80,6 +83,7 @@ class ReferenceClasses:
             self.log_first - self.log_second,
             np.zeros_like(self.log_second),
             self.parts,
+            self.entry_error,
         )
 
     def relative_to_first(self) -> ReferenceClasses:
@@ -89,11 +93,12 @@ class ReferenceClasses:
             np.zeros_like(self.log_first),
             self.log_second - self.log_first,
             self.parts,
+            self.entry_error,
         )
 
     def unchanged(self) -> ReferenceClasses:
         """Classes of the pair (x0, x0): a coordinate in which the neighbours agree."""
-        return merged([ReferenceClasses(self.mass, self.log_first, self.log_first, self.parts)])
+        return merged([replace(self, log_second=self.log_first)])
 
     def product(self, other: ReferenceClasses) -> ReferenceClasses:
         """Cartesian product: two independent messages sent as one (Theorem 9)."""
@@ -102,12 +107,13 @@ class ReferenceClasses:
             np.add.outer(self.log_first, other.log_first).ravel(),
             np.add.outer(self.log_second, other.log_second).ravel(),
             self.parts + other.parts,
+            self.entry_error + other.entry_error,
         )
         return merged([pair])
 
     def scaled(self, weight: float) -> ReferenceClasses:
         """The same classes, used with probability `weight` in [0, 1] (Theorem 11)."""
-        return ReferenceClasses(self.mass * weight, self.log_first, self.log_second, self.parts)
+        return replace(self, mass=self.mass * weight)
 
 
 class Randomizer(Protocol):
@@ -127,6 +133,20 @@ class Randomizer(Protocol):
         ...
 
 
+@runtime_checkable
+class Pairwise(Protocol):
+    """A randomizer without symmetry: every ordered pair of inputs has tables of its own."""
+
+    def blankets(self, side: Side = "upper") -> tuple[ReferenceClasses, ...]:
+        """Classes against the blanket for every pair, the worst ones first as far as can be told."""
+        ...
+
+
+def blanket_tables(randomizer: Randomizer, side: Side) -> tuple[ReferenceClasses, ...]:
+    """Tables whose largest divergence the upper bound is: one for a symmetric randomizer."""
+    return randomizer.blankets(side) if isinstance(randomizer, Pairwise) else (randomizer.blanket(side),)
+
+
 def table(rows: Iterable[tuple[float, float, float]]) -> ReferenceClasses:
     """Classes from rows (mass, log_first, log_second); empty ones are dropped, equal ones merged."""
     mass, first, second = np.array([row for row in rows if row[0] > 0], dtype=float).T
@@ -143,7 +163,8 @@ def merged(parts: Iterable[ReferenceClasses]) -> ReferenceClasses:
     keys = np.round(np.stack([first, second]) / grain)
     _, index, inverse = np.unique(keys, axis=1, return_index=True, return_inverse=True)
     total = np.asarray(np.bincount(inverse.ravel(), weights=mass), dtype=float)
-    return ReferenceClasses(total, first[index], second[index], max(part.parts for part in tables))
+    most, error = max(part.parts for part in tables), max(part.entry_error for part in tables)
+    return ReferenceClasses(total, first[index], second[index], most, error)
 
 
 def check_local_epsilon(local_epsilon: float) -> None:

@@ -1,0 +1,78 @@
+"""The inverse question: which local epsilon reaches a target (epsilon, delta) with so many users."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from segshuffle.accounting.numerics.ranges import (
+    LARGEST_LOCAL_EPSILON,
+    SMALLEST_LOCAL_EPSILON,
+    check_epsilon,
+    check_target,
+)
+from segshuffle.accounting.single_message.accountants import Accountant, Mechanism
+from segshuffle.accounting.single_message.amplification import ask
+from segshuffle.digits import rounded
+from segshuffle.errors import ParameterError
+
+_STEPS = 24
+
+
+def local_epsilon_for(
+    accountant: Accountant,
+    make: Callable[[float], Mechanism],
+    *,
+    n_users: int,
+    epsilon: float,
+    delta: float,
+) -> float:
+    """Local epsilon at which the accountant's bound meets (epsilon, delta).
+
+    Parameters
+    ----------
+    accountant : Accountant
+        Whose bound; it must apply to the mechanism.
+    make : callable
+        The mechanism of a local epsilon.
+    n_users : int
+        Number of users, in [1, 1e15].
+    epsilon, delta : float
+        The target: epsilon in [0, 300], delta in [1e-280, 1).
+
+    Returns
+    -------
+    float
+        For a guarantee the largest local epsilon found to meet the target: the bound was evaluated there and held,
+        or it is `epsilon` itself, which needs no shuffling; 0 if there is none from 1e-6 on. For a lower bound the
+        least one found that no analysis can make meet it; inf if there is none up to 50.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is outside its range.
+    """
+    check_epsilon(epsilon)
+    check_target(delta)
+
+    def meets(local_epsilon: float) -> bool:
+        if local_epsilon <= epsilon:
+            return True
+        try:
+            if accountant.delta_of is None:
+                found = ask(accountant, make(local_epsilon), n_users, delta=delta)
+                return found is not None and found <= epsilon
+            value = ask(accountant, make(local_epsilon), n_users, epsilon=epsilon)
+            return value is not None and value <= delta
+        except ParameterError:  # outside the conditions of a theorem, which then says nothing
+            return False
+
+    low, high = max(min(epsilon, LARGEST_LOCAL_EPSILON), SMALLEST_LOCAL_EPSILON), LARGEST_LOCAL_EPSILON
+    if meets(high):
+        return math.inf if accountant.kind == "lower" else high
+    if not meets(low):
+        return low if accountant.kind == "lower" else 0.0
+    for _ in range(_STEPS):
+        middle = rounded(math.sqrt(low * high))
+        low, high = (middle, high) if meets(middle) else (low, middle)
+    return high if accountant.kind == "lower" else low

@@ -1,0 +1,115 @@
+"""Several values of one quantity: read from words, answered as a table, a CSV file or a plot."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from segshuffle.cli.terminal import whole
+from segshuffle.errors import ParameterError
+
+#: Values of a range unless another number is given, and the most of them.
+_POINTS, _MOST = 13, 200
+
+
+def numbers(text: str) -> tuple[float, ...]:
+    """Read ``1``, ``0.1,0.2`` or ``0.1..10`` (evenly on a logarithmic scale; ``0.1..10/25`` for 25 values)."""
+    return _values(text, float, float)
+
+
+def integers(text: str) -> tuple[int, ...]:
+    """The same for integers, which may be written as 1e6."""
+    return tuple(dict.fromkeys(_values(text, whole, lambda value: round(value))))
+
+
+def _values(text: str, read: Callable[[str], Any], between: Callable[[float], Any]) -> tuple[Any, ...]:
+    try:
+        if ".." not in text:
+            found = tuple(read(word) for word in text.split(","))
+            if len(found) > _MOST:
+                raise argparse.ArgumentTypeError(
+                    f"{len(found)} values are too many: between 1 and {_MOST} are answered"
+                )
+            return found
+        ends, _, count = text.partition("/")
+        first, last = (read(word) for word in ends.split(".."))
+        points = whole(count) if count else _POINTS
+        if not (0 < first < last < math.inf and 2 <= points <= _MOST):
+            raise argparse.ArgumentTypeError(
+                f"{text!r} is no range: write FIRST..LAST/COUNT, 0 < FIRST < LAST, COUNT between 2 and {_MOST}"
+            )
+        steps = (math.log(first) + i * math.log(last / first) / (points - 1) for i in range(1, points - 1))
+        return (first, *(between(math.exp(step)) for step in steps), last)
+    except (ValueError, OverflowError):
+        kind = "an integer" if read is whole else "a number"
+        raise argparse.ArgumentTypeError(f"{text!r} is not {kind}, a list 1,2,3 or a range 1..1e6/13") from None
+
+
+def swept(quantities: dict[str, tuple[Any, ...] | None]) -> str | None:
+    """Name of the one quantity with several values, if there is one.
+
+    Raises
+    ------
+    ParameterError
+        If there are two.
+    """
+    several = [name for name, values in quantities.items() if values is not None and len(values) > 1]
+    if len(several) > 1:
+        raise ParameterError(
+            " and ".join(several), "several values each", "one quantity with several values, all others with one"
+        )
+    return several[0] if several else None
+
+
+def as_csv(rows: list[dict[str, Any]]) -> str:
+    """Rows of equal keys as CSV."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def as_table(rows: list[dict[str, Any]], along: str, value: str) -> str:
+    """One line per value of what is swept, one column per accountant."""
+    names = list(dict.fromkeys(row["accountant"] for row in rows))
+    cells = {(row[along], row["accountant"]): row[value] for row in rows}
+    widths = [max(len(name), 11) for name in names]
+    head = "  ".join([f"{along:<13}", *(f"{name:<{width}}" for name, width in zip(names, widths, strict=True))])
+    lines = [head.rstrip()]
+    for at in dict.fromkeys(row[along] for row in rows):
+        shown = ("-" if (found := cells.get((at, name))) is None or found == "" else f"{found:.6g}" for name in names)
+        columns = "  ".join(f"{cell:<{width}}" for cell, width in zip(shown, widths, strict=True))
+        lines.append(f"{at:<13.6g}  {columns}".rstrip())
+    return "\n".join(lines)
+
+
+def draw(rows: list[dict[str, Any]], along: str, value: str, title: str, path: Path) -> None:
+    """Draw one curve per accountant into a file; its ending (png, pdf, svg) says how."""
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    from matplotlib import pyplot as plt
+
+    from segshuffle.accounting.single_message.accountants.registry import ACCOUNTANTS
+    from segshuffle.files import writing
+
+    kind = path.suffix[1:].lower()
+    if kind not in ("png", "pdf", "svg"):
+        raise ParameterError("plot", str(path), "a file that ends in .png, .pdf or .svg")
+    figure, axes = plt.subplots(figsize=(7, 4.5), layout="constrained")
+    for name in dict.fromkeys(row["accountant"] for row in rows):
+        points = [(row[along], row[value]) for row in rows if row["accountant"] == name and row[value] not in ("", 0)]
+        look = ACCOUNTANTS[name].look
+        x, y = zip(*points, strict=True) if points else ((), ())
+        axes.plot(x, y, label=look.label, color=look.color, marker=look.marker, linestyle=look.dashes, markersize=4)
+    axes.set(xscale="log", yscale="log", xlabel=along.replace("_", " "), ylabel=value.replace("_", " "), title=title)
+    axes.legend(fontsize=7)
+    with writing(path) as temporary:
+        figure.savefig(temporary, format=kind, dpi=150)
+    plt.close(figure)

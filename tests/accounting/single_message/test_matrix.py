@@ -1,0 +1,199 @@
+"""A randomizer of one's own: every dataset of a small group enumerated exactly, and what is refused."""
+
+import math
+from fractions import Fraction
+from itertools import permutations, product
+
+import numpy as np
+import oracles as o
+import pytest
+
+from segshuffle.accounting.single_message import randomizers
+from segshuffle.accounting.single_message.accountants import bennett_delta, hoeffding_delta
+from segshuffle.accounting.single_message.amplification import compare
+from segshuffle.accounting.single_message.decomposition import (
+    blanket_delta,
+    blanket_epsilon,
+    lower_bound_delta,
+    lower_bound_epsilon,
+)
+from segshuffle.accounting.single_message.mechanisms import mechanism, of_matrix, subsampled
+from segshuffle.accounting.single_message.randomizers import matrix_randomizer
+from segshuffle.accounting.single_message.randomizers.matrix import LARGEST_INPUTS
+from segshuffle.errors import DataError, ParameterError
+
+F = Fraction
+EXP_EPSILON = F(5, 4)
+EPSILON = math.log(1.25)
+
+
+def random_law(seed):
+    """2 or 3 inputs, 2 to 4 outputs, without any symmetry; probabilities are multiples of 1/1000."""
+    rng = np.random.default_rng(seed)
+    inputs, outputs = int(rng.integers(2, 4)), int(rng.integers(2, 5))
+    rows = rng.integers(1, 1000, size=(inputs, outputs))
+    return [[F(int(x), int(row.sum())) for x in row] for row in rows]
+
+
+def largest_delta(law, n_users):
+    """Largest divergence over all ordered pairs of the victim's inputs and all inputs of the others, exactly."""
+    found = F(0)
+    for first, second in permutations(range(len(law)), 2):
+        for others in product(range(len(law)), repeat=n_users - 1):
+            views = [o.single_message_view(law, (own, *others)) for own in (first, second)]
+            found = max(found, o.hockey_stick(*views, EXP_EPSILON))
+    return found
+
+
+@pytest.mark.quick(8)
+@pytest.mark.parametrize("seed", range(120))
+def test_every_dataset_of_a_small_group_is_within_the_bounds(seed):
+    law, n_users = random_law(seed), 1 + seed % 3
+    exact = largest_delta(law, n_users)
+    made = matrix_randomizer([[float(p) for p in row] for row in law])
+    upper = blanket_delta(randomizer=made, n_users=n_users, epsilon=EPSILON).upper
+    lower = lower_bound_delta(randomizer=made, n_users=n_users, epsilon=EPSILON).lower
+    assert F(lower) <= exact <= F(upper)
+    if n_users == 1:
+        assert upper <= float(exact) * (1 + 1e-3) + 1e-12
+    for bound in (hoeffding_delta, bennett_delta):
+        assert bound(randomizer=made, n_users=n_users, epsilon=EPSILON).upper >= exact
+    ratios = [row[y] / other[y] for row in law for other in law for y in range(len(row))]
+    assert math.log(max(ratios)) <= made.local_epsilon <= math.log(max(ratios)) * (1 + 1e-9) + 1e-12
+
+
+def test_the_direction_of_a_pair_matters_and_the_worse_one_counts():
+    """D(R0 || R1) = 9/10 - 5/4 7/10 = 1/40, D(R1 || R0) = 3/10 - 5/4 1/10 = 7/40: the order of the rows is nothing."""
+    for rows in ([[0.9, 0.1], [0.7, 0.3]], [[0.7, 0.3], [0.9, 0.1]]):
+        found = blanket_delta(randomizer=matrix_randomizer(rows), n_users=1, epsilon=EPSILON)
+        assert found.lower <= 7 / 40 <= found.upper <= 7 / 40 * (1 + 1e-3)
+
+
+@pytest.mark.parametrize(("n_users", "delta"), [(3, 1e-3), (10**4, 1e-7), (10**12, 1e-20)])
+def test_a_known_randomizer_as_a_matrix_has_its_numbers(n_users, delta):
+    known = randomizers.KaryRandomizedResponse(local_epsilon=2.0, domain_size=5)
+    made = matrix_randomizer(known.matrix())
+    assert len(made.blankets()) == 1
+    for bound in (blanket_epsilon, lower_bound_epsilon):
+        one, other = (bound(randomizer=each, n_users=n_users, delta=delta) for each in (known, made))
+        assert other == pytest.approx(one, rel=1e-5, abs=0)
+    entries, _ = compare(mechanism=of_matrix(made), n_users=n_users, delta=delta)
+    names = {entry.accountant for entry in entries}
+    assert {"blanket", "blanket-lower", "bennett", "standard-clone", "variation-ratio"} <= names
+
+
+def test_the_search_over_pairs_ends_where_no_pair_misses_the_target():
+    rng = np.random.default_rng(7)
+    law = rng.dirichlet(np.full(6, 3.0), size=5) * 0.9 + 0.1 / 6
+    made = matrix_randomizer(law / law.sum(axis=1, keepdims=True))
+    found = blanket_epsilon(randomizer=made, n_users=1000, delta=1e-5)
+    assert blanket_delta(randomizer=made, n_users=1000, epsilon=found).upper <= 1e-5 * (1 + 1e-3)
+    assert blanket_delta(randomizer=made, n_users=1000, epsilon=0.999 * found).upper > 1e-5
+    excluded = lower_bound_epsilon(randomizer=made, n_users=1000, delta=1e-5)
+    assert lower_bound_delta(randomizer=made, n_users=1000, epsilon=0.999 * excluded).lower > 1e-5
+    assert 0 < excluded <= found
+
+
+def test_what_the_rows_miss_makes_the_bound_larger():
+    rows = np.array([[0.5, 0.3, 0.2], [0.25, 0.3, 0.45]])
+    exact, off = matrix_randomizer(rows), matrix_randomizer(rows * (1 + np.array([[9e-10], [-9e-10]])))
+    assert off.entry_error > 8e-10 > exact.entry_error
+    for n_users, epsilon in ((1, 0.3), (100, 0.1), (10**6, 1e-3)):
+        tight, loose = (blanket_delta(randomizer=m, n_users=n_users, epsilon=epsilon).upper for m in (exact, off))
+        moved = rows * (1 + np.array([[8e-10], [-8e-10]]))
+        inside = matrix_randomizer(moved / moved.sum(axis=1, keepdims=True))
+        assert loose > tight
+        assert loose > blanket_delta(randomizer=inside, n_users=n_users, epsilon=epsilon).lower
+    assert off.local_epsilon > exact.local_epsilon > math.log(0.45 / 0.2)
+
+
+def test_a_subsampled_matrix_is_its_parallel_composition_with_silence():
+    known = mechanism("krr", local_epsilon=1.5, domain_size=3)
+    made = of_matrix(matrix_randomizer(known.randomizer.matrix()))
+    one, other = (
+        blanket_epsilon(randomizer=subsampled(each, 0.25).randomizer, n_users=1000, delta=1e-6)
+        for each in (known, made)
+    )
+    assert other == pytest.approx(one, rel=1e-5, abs=0)
+    assert other < blanket_epsilon(randomizer=made.randomizer, n_users=1000, delta=1e-6)
+    with pytest.raises(ParameterError, match="rate = 0"):
+        subsampled(made, 0.0)
+
+
+GOOD = [[0.5, 0.5], [0.25, 0.75]]
+
+
+@pytest.mark.parametrize(
+    ("law", "claim", "said"),
+    [
+        ([[1.5, -0.5], [0.5, 0.5]], None, r"row 1, column 1: 1.5 is no probability"),
+        ([[0.5, 0.5], [1.1, -0.1]], None, r"row 2, column 1: 1.1 is no probability"),
+        ([[0.5, 0.5], [float("nan"), 0.5]], None, r"row 2, column 1: nan"),
+        ([[0.5, 0.5], [1.0, 1.0]], None, r"row 2: its probabilities sum to 2;"),
+        ([[0.5, 0.5], [0.3, 0.699999]], None, r"row 2: its probabilities sum to 0.999999; .* \(to 1e-09\)"),
+        ([[0.5, 0.5], [1.0, 0.0]], None, r"row 2, column 2: 0, where another input \(matrix, row 1\) has 0.5"),
+        ([[0.5, 0.5]], None, "between 2 and 30 rows"),
+        ([0.5, 0.5], None, "between 2 and 30 rows"),
+        (np.full((LARGEST_INPUTS + 1, 2), 0.5), None, r"shape is \(31, 2\)"),
+        (np.full((2, 1001), 1 / 1001), None, "between 1 and 1000 columns"),
+        ([[1 - 1e-23, 1e-23], [0.5, 0.5]], None, r"ratio e\^52.27; the local epsilon must be between 0 and 50"),
+        (
+            GOOD,
+            0.69,
+            r"0.69 is claimed, but the table has 0.6931471806: .* row 1 sends .* 0.5, .* row 2 with 0.25",
+        ),
+    ],
+)
+def test_what_is_no_law_or_claims_too_little_is_refused(law, claim, said):
+    with pytest.raises(DataError, match=said):
+        matrix_randomizer(law, claimed_epsilon=claim)
+
+
+@pytest.mark.parametrize("claim", [math.log(2), 0.7, 3.0])
+def test_an_honest_claim_is_accepted_and_the_table_decides(claim):
+    assert matrix_randomizer(GOOD, claimed_epsilon=claim).local_epsilon == pytest.approx(math.log(2), rel=1e-11)
+
+
+def test_inputs_without_a_difference_need_no_privacy():
+    made = of_matrix(matrix_randomizer([[0.5, 0.5, 0.0], [0.5, 0.5, 0.0]]))
+    entries, _ = compare(mechanism=made, n_users=3, delta=1e-6)
+    assert {entry.accountant: entry.value for entry in entries}["blanket"] == 0.0
+
+
+# -- local hash into any number of values ------------------------------------------------------------------------------
+
+
+def hashed(domain_size, hash_size, exp_epsilon):
+    """All functions, sent with randomized response of the hash of the input; columns (function, value sent)."""
+    functions = list(product(range(hash_size), repeat=domain_size))
+    total = exp_epsilon + hash_size - 1
+    return [
+        [(exp_epsilon if h[x] == y else F(1)) / total / len(functions) for h in functions for y in range(hash_size)]
+        for x in range(domain_size)
+    ]
+
+
+def test_a_hash_into_two_values_is_binary_local_hash():
+    one, other = (
+        randomizers.BinaryLocalHash(local_epsilon=1.3),
+        randomizers.LocalHash(local_epsilon=1.3, hash_size=2),
+    )
+    for n_users in (2, 1000):
+        for bound in (blanket_epsilon, lower_bound_epsilon):
+            assert bound(randomizer=one, n_users=n_users, delta=1e-4) == pytest.approx(
+                bound(randomizer=other, n_users=n_users, delta=1e-4), rel=1e-9, abs=0
+            )
+
+
+@pytest.mark.parametrize(("domain_size", "hash_size"), [(2, 3), (3, 3), (4, 2)])
+def test_the_limit_of_a_large_domain_is_above_every_small_one(domain_size, hash_size):
+    gain = F(3)
+    law = hashed(domain_size, hash_size, gain)
+    small = matrix_randomizer([[float(p) for p in row] for row in law])
+    limit = randomizers.LocalHash(local_epsilon=math.log(3), hash_size=hash_size)
+    for n_users in (1, 2, 50):
+        upper = blanket_delta(randomizer=limit, n_users=n_users, epsilon=EPSILON).upper
+        assert blanket_delta(randomizer=small, n_users=n_users, epsilon=EPSILON).lower <= upper
+    # a message alone: the two inputs collide with probability 1/g, whatever the domain
+    alone = (1 - F(1, hash_size)) * (gain - EXP_EPSILON) / (gain + hash_size - 1)
+    assert blanket_delta(randomizer=limit, n_users=1, epsilon=EPSILON).upper >= alone
