@@ -43,6 +43,27 @@ def test_command_runs(command, capsys):
         assert "blanket_per_user" in printed or "blanket-lower" in printed
 
 
+GUIDE = (ROOT / "docs" / "account.md").read_text(encoding="utf-8")
+GUIDE_BLOCKS = re.findall(r"```(\w+)\n(.*?)```", GUIDE, re.DOTALL)
+ASKED = [line for language, block in GUIDE_BLOCKS if language == "bash" for line in block.splitlines()]
+
+
+@pytest.mark.quick(3)
+@pytest.mark.parametrize("command", ASKED)
+def test_a_command_of_the_guide_to_accounts_runs(command, capsys, tmp_path, monkeypatch):
+    (table,) = (block for language, block in GUIDE_BLOCKS if language == "csv")
+    (tmp_path / "mine.csv").write_text(table, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert not main(shlex.split(command)[1:])
+    assert re.search(r"epsilon|delta", capsys.readouterr().out)
+
+
+def test_the_python_of_the_guide_to_accounts_runs(capsys):
+    (code,) = (block for language, block in GUIDE_BLOCKS if language == "python")
+    exec(compile(code, "docs/account.md", "exec"), {})
+    assert "'blanket'" in capsys.readouterr().out
+
+
 def test_a_command_runs_in_a_shell():
     run = [sys.executable, "-m", "segshuffle.cli", *shlex.split(COMMANDS[0])[1:]]
     done = subprocess.run(run, capture_output=True, text=True, check=False)

@@ -69,6 +69,7 @@ def test_the_direction_of_a_pair_matters_and_the_worse_one_counts():
         assert found.lower <= 7 / 40 <= found.upper <= 7 / 40 * (1 + 1e-3)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(("n_users", "delta"), [(3, 1e-3), (10**4, 1e-7), (10**12, 1e-20)])
 def test_a_known_randomizer_as_a_matrix_has_its_numbers(n_users, delta):
     known = randomizers.KaryRandomizedResponse(local_epsilon=2.0, domain_size=5)
