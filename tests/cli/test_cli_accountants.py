@@ -218,7 +218,7 @@ def test_a_curve_is_its_points(capsys, tmp_path, along):
     assert [float(row[asked]) for row in written] == [row[asked] for row in rows]
     assert (tmp_path / "curve.svg").read_text().startswith("<?xml")
     assert main(text.split()) == 0
-    table = capsys.readouterr().out.partition("\n\n")[2].splitlines()
+    table = capsys.readouterr().out.rpartition("\n\n")[2].splitlines()
     assert table[0].split()[1:] == ["blanket", "bennett"]
     assert len(table) == 1 + len(points)
 
