@@ -40,8 +40,11 @@ def test_bias_is_the_difference_of_two_shares():
     assert bias_given_levels(np.array([2.0, 2.0]), np.array([[3, 1], [1, 5]]), np.array([4, 6])).tolist() == [0, 0]
 
 
-@pytest.mark.quick(2)
-@pytest.mark.parametrize("method", [PoissonSegmented(), PoissonSegmented(copies_max=3.0), Segmented()], ids=repr)
+@pytest.mark.parametrize(
+    "method",
+    [PoissonSegmented(), PoissonSegmented(copies_max=3.0), pytest.param(Segmented(), marks=pytest.mark.exhaustive)],
+    ids=["sampling", "copies", "published"],
+)
 def test_bias_and_error_are_the_simulated_ones(method):
     """5 standard errors: a false alarm in 10^5 or so, for all items together."""
     problem, runs, rng = Problem(6, 2, (0.3, 1.5), (60, 90), 1e-3), 2000, np.random.default_rng(9)

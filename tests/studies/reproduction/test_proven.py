@@ -110,6 +110,14 @@ def test_plans_are_the_libraries_own(case):
         assert found[key].as_dict() == json.loads(json.dumps(plan.as_dict()))
 
 
+def test_what_is_proven_relies_on_the_configured_share(case):
+    config, scenario, _ = case
+    some = config | {"proven": config["proven"] | {"honest_fraction": 0.5}}
+    assert problem_of(some, scenario.setting, "S1", "proven").honest_users == 100
+    assert problem_of(some, scenario.setting, "S1") == problem_of(config, scenario.setting, "S1", "proven")
+
+
+@pytest.mark.exhaustive
 def test_everything_proven_is_planned_for_the_honest_users(case):
     config, scenario, _ = case
     some = config | {
@@ -131,7 +139,6 @@ def test_everything_proven_is_planned_for_the_honest_users(case):
     assert plans["sepmm", "best", None]["parameters"]["blankets"] == pytest.approx(
         [m / half for m, half in zip(separate, halves, strict=True)], rel=1e-9
     )
-    assert problem_of(some, scenario.setting, "S1") == everybody, "what is published has no such assumption"
     hidden = SubsetExponential(accounting="proven", subset_size=1)
     few, many = (hidden.plan(each).parameters["local_epsilon"] for each in (problem, everybody))
     halved = Problem(8, 2, everybody.levels, (problem.honest_users, 0, 0), everybody.delta)
