@@ -157,10 +157,13 @@ def grey(color):
     return float(np.dot(colors.to_rgb(color), (0.2126, 0.7152, 0.0722)))
 
 
-def test_methods_are_told_apart_without_colour():
+def test_methods_are_told_apart_without_colour(full_config):
+    """Colour, mark and dashes each do in the figures of the shipped configuration; else colour and mark together."""
     assert len({look.label for look in LOOKS.values()}) == len(LOOKS)
+    shipped = [PAPER[name] for name in ("segmented", "inverse-variance-sepmm", *full_config["competitors"]["methods"])]
     for field in ("color", "marker", "dashes"):
-        assert len({getattr(look, field) for look in PAPER.values()}) == len(PAPER), field
+        assert len({getattr(look, field) for look in shipped}) == len(shipped), field
+    assert len({(look.color, look.marker) for look in PAPER.values()}) == len(PAPER)
 
 
 def test_ours_stands_out_in_grey():
