@@ -11,7 +11,7 @@ from reader import complaints, points, visible
 from segshuffle.datasets.population import Population
 from segshuffle.pipeline.design import Scenario, Setting
 from segshuffle.pipeline.style import mark_edition
-from segshuffle.protocols.influence import influence as influence_of
+from segshuffle.protocols.messages.influence import influence as influence_of
 from segshuffle.protocols.poisson import PoissonSegmented
 from segshuffle.studies.assumptions import (
     dependence,

@@ -23,7 +23,6 @@ from segshuffle.files import read_bounded
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.assumptions import PLAIN, Assumptions
 from segshuffle.protocols.base import Method, Plan, Problem, Sample
-from segshuffle.protocols.dependence import bias_given_levels, copies_of, error_given_levels
 from segshuffle.protocols.messages import (
     LevelEstimates,
     LevelPrivacy,
@@ -32,6 +31,7 @@ from segshuffle.protocols.messages import (
     run_protocol,
 )
 from segshuffle.protocols.messages.budget import left_for_items, level_messages
+from segshuffle.protocols.messages.dependence import bias_given_levels, copies_of, error_given_levels
 from segshuffle.protocols.messages.server import blanket_noise
 from segshuffle.protocols.poisson import PoissonSegmented
 from segshuffle.protocols.segmented import Segmented

@@ -269,7 +269,7 @@ def _epsilon(plan: Plan, copies: float, share: float) -> float:
 
 def _influence(plan: Plan) -> dict[str, Any]:
     """The most that liars can do: one, and shares of all users."""
-    from segshuffle.protocols.influence import influence
+    from segshuffle.protocols.messages.influence import influence
 
     one, n_users = influence(plan), plan.problem.n_users
     together = {number: one.of(number) for number in (1, *(math.ceil(share * n_users) for share in _CORRUPT))}

@@ -192,7 +192,7 @@ class PoissonSegmented:
         Account for the items by group privacy over one (sound, not tight) instead of by their exact product.
     equal_copies : bool
         Let users of all levels send the same number of copies: the estimate has then no bias where levels depend on
-        items (`protocols.dependence`), and the error of the lowest level.
+        items (`protocols.messages.dependence`), and the error of the lowest level.
     blanket : Blanket
         Law of the dummies.
     """

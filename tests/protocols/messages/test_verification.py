@@ -16,7 +16,6 @@ from segshuffle.accounting.collections.blanket_cap import cap_overflow, capped_d
 from segshuffle.errors import ParameterError, RefusedError
 from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.base import Plan, Problem
-from segshuffle.protocols.influence import influence
 from segshuffle.protocols.messages import (
     Announcement,
     Client,
@@ -26,6 +25,7 @@ from segshuffle.protocols.messages import (
     guaranteed_delta,
     run_protocol,
 )
+from segshuffle.protocols.messages.influence import influence
 from segshuffle.protocols.messages.server import blanket_noise
 from segshuffle.protocols.poisson import PoissonSegmented
 

@@ -20,7 +20,7 @@ from segshuffle.datasets.population import Population
 from segshuffle.pipeline.design import Config, Scenario
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.base import Plan, Sample
-from segshuffle.protocols.dependence import bias_given_levels, copies_of, error_given_levels
+from segshuffle.protocols.messages.dependence import bias_given_levels, copies_of, error_given_levels
 from segshuffle.protocols.poisson import PoissonSegmented
 from segshuffle.studies.assumptions.panels import head
 from segshuffle.studies.reproduction.planning import problem_of

@@ -13,7 +13,7 @@ from segshuffle.errors import ParameterError
 from segshuffle.pipeline.design import Config, Scenario
 from segshuffle.protocols.base import Method, Plan, Problem, uniform_item_counts
 from segshuffle.protocols.capped import Capped
-from segshuffle.protocols.influence import Influence, influence
+from segshuffle.protocols.messages.influence import Influence, influence
 from segshuffle.studies.assumptions.panels import head
 from segshuffle.studies.assumptions.participation import proven_methods
 from segshuffle.studies.reproduction.methods import lineup

@@ -61,7 +61,7 @@ def influence(plan: Plan) -> Influence:
     for parameter, of in _KINDS.items():
         if parameter in plan.parameters:
             return of(plan)
-    raise ParameterError("method", plan.method, "one whose influence is known (protocols/influence.py)")
+    raise ParameterError("method", plan.method, "one whose influence is known (protocols/messages/influence.py)")
 
 
 def _of_collection(plan: Plan) -> Influence:

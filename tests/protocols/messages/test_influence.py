@@ -19,8 +19,8 @@ from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.capped import Capped
 from segshuffle.protocols.correlated_noise import CorrelatedNoise
 from segshuffle.protocols.fake_users import FakeUsers
-from segshuffle.protocols.influence import influence
 from segshuffle.protocols.messages import Announcement, Client, Demand, LevelEstimates, Outbox, Server, Shuffler, tally
+from segshuffle.protocols.messages.influence import influence
 from segshuffle.protocols.poisson import PoissonSegmented
 from segshuffle.protocols.segmented import plan_at
 from segshuffle.protocols.subset_exponential import SubsetExponential

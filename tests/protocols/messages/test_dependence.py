@@ -11,7 +11,7 @@ import pytest
 from segshuffle.pipeline.config import whole_schema
 from segshuffle.protocols.balls_into_bins import BallsIntoBins
 from segshuffle.protocols.base import Problem, Sample
-from segshuffle.protocols.dependence import bias_given_levels, error_given_levels
+from segshuffle.protocols.messages.dependence import bias_given_levels, error_given_levels
 from segshuffle.protocols.poisson import PoissonSegmented
 from segshuffle.protocols.registry import every, proven_curves
 from segshuffle.protocols.segmented import Segmented
