@@ -53,6 +53,18 @@ def test_one_item_with_signs_has_a_third_of_a_gaussian_curators_error():
     assert over_gaussian(plan) <= 0.36
 
 
+@pytest.mark.exhaustive
+def test_where_the_guide_is_too_hopeful_single_dummies_are_left():
+    """Here no plan with clusters meets the error at the messages that the guide promised."""
+    problem = Problem(17, 4, (0.5, 1.0, 2.0), (25_000, 12_500, 12_500), 2e-7)
+    error = 1.1 * GaussianCurator().plan(problem).mse_bound
+    single, best = (
+        ClusteredSegmented(32.0, target_error=error, cluster=cluster).plan(problem) for cluster in (0.0, None)
+    )
+    assert max(single.mse_bound, best.mse_bound) <= error
+    assert best.messages_per_user <= single.messages_per_user
+
+
 CASES = [
     (ClusteredSegmented(max_messages=4.0), HONEST),
     (ClusteredSegmented(max_messages=9.0), EIGHT),

@@ -93,7 +93,7 @@ class ClusteredSegmented:
 
     def _fewest(self, problem: Problem, error: float, single: Plan) -> Plan:
         """The plan of about the fewest messages within an error that `single` meets."""
-        fewest = single.messages_per_user
+        fewest, reached = single.messages_per_user, dict[float, float]()
 
         def messages(p: float) -> float:
             """Least budget with that error by the guide; inf where it is no less than with another p."""
@@ -108,14 +108,21 @@ class ClusteredSegmented:
                 else:
                     low = budget
             fewest = min(fewest, high)
+            reached[p] = high
             return high
 
-        p = self._best(messages)
-        for budget in fewest * (1 + _CLOSE) ** np.arange(_RAISES):
-            plan = self._at(p, float(budget)).plan(problem)
-            if plan.mse_bound <= error:
-                return min(plan, single, key=lambda x: x.messages_per_user)
-        return single
+        self._best(messages)
+        best = single
+        # the guide may be too hopeful: then another p, single dummies among them, has fewer
+        for p in sorted(reached, key=lambda p: reached[p]):
+            for budget in reached[p] * (1 + _CLOSE) ** np.arange(_RAISES):
+                if budget >= best.messages_per_user:
+                    break
+                plan = self._at(p, float(budget)).plan(problem)
+                if plan.mse_bound <= error:
+                    best = min(plan, best, key=lambda x: x.messages_per_user)
+                    break
+        return best
 
     def _best(self, value: Callable[[float], float]) -> float:
         """Cluster parameter of least value, 0 for single dummies: the best of a few, then of those beside it."""

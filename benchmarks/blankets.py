@@ -1,0 +1,89 @@
+"""What blankets of clusters and of signed dummies buy: error, messages and CPU seconds of their plans.
+
+    python benchmarks/blankets.py            # single questions
+    python benchmarks/blankets.py --panels   # and messages for 1.10 of the weighted Gaussian curator's error, 18 panels
+
+Errors are over the (weighted) Gaussian curator's. CPU seconds of this one process, every calibration afresh.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import math
+import time
+
+from segshuffle.accounting.collections.blankets.signed import Signed
+from segshuffle.accounting.collections.poisson_product import delta_interval
+from segshuffle.pipeline.design import level_counts
+from segshuffle.protocols.base import Plan, Problem
+from segshuffle.protocols.central import GaussianCurator
+from segshuffle.protocols.clustered import ClusteredSegmented
+from segshuffle.protocols.poisson import PoissonSegmented
+from segshuffle.protocols.signed import SignedSegmented
+
+SPLITS = {"S1": [0.25, 0.5, 0.25], "S2": [0.5, 0.25, 0.25], "S3": [0.25, 0.25, 0.5]}
+LEVELS = (0.5, 1.0, 2.0)
+
+
+def show(words: str, method: object, problem: Problem) -> Plan:
+    began = time.process_time()
+    plan: Plan = method.plan(problem)  # type: ignore[attr-defined]
+    spent = time.process_time() - began
+    error = plan.mse_bound / GaussianCurator().plan(problem).mse_bound
+    law = plan.parameters.get("blanket", {"name": "poisson"})
+    print(
+        f"{words:<34} error {error:.4f}  messages {plan.messages_per_user:8.4f}  dummies {plan.blanket_per_user:8.4f}  "
+        f"{spent:5.2f} s  {law}",
+        flush=True,
+    )
+    return plan
+
+
+def panels() -> None:
+    """Messages for 1.10 of the weighted Gaussian curator's error."""
+    logs = []
+    for (d, s), n, (split, shares) in itertools.product([(17, 4), (128, 4), (128, 8)], [5_000, 50_000], SPLITS.items()):
+        problem = Problem(d, s, LEVELS, level_counts(n, shares), 0.01 / n)
+        target = 1.1 * GaussianCurator().plan(problem).mse_bound
+        single, best = (
+            ClusteredSegmented(32.0, target_error=target, cluster=cluster).plan(problem) for cluster in (0.0, None)
+        )
+        ratio = best.messages_per_user / single.messages_per_user
+        logs.append(math.log(ratio))
+        print(
+            f"d={d:<4} s={s} n={n:<6} {split}  poisson {single.messages_per_user:7.3f}  clustered "
+            f"{best.messages_per_user:7.3f}  ratio {ratio:.3f}  {best.parameters.get('blanket')}",
+            flush=True,
+        )
+    print(f"geometric mean {math.exp(sum(logs) / len(logs)):.3f}, largest {math.exp(max(logs)):.3f}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--panels", action="store_true", help="the 18 panels as well: minutes")
+    args = parser.parse_args()
+
+    eight = Problem(128, 8, (0.5,), (50_000,), 2e-7)
+    show("s=8 eps=0.5: Poisson", PoissonSegmented(), eight)
+    show("s=8 eps=0.5: clustered", ClusteredSegmented(), eight)
+    one = Problem(17, 1, (1.0,), (5_000,), 2e-6)
+    show("s=1 eps=1: Poisson", PoissonSegmented(), one)
+    for budget in (2.0, 3.0):
+        show(f"s=1 eps=1: signed, {budget:g} messages", SignedSegmented(max_messages=budget), one)
+    three = Problem(17, 1, LEVELS, level_counts(5_000, SPLITS["S1"]), 2e-6)
+    for method in (PoissonSegmented, ClusteredSegmented, SignedSegmented):
+        show(f"s=1, S1: {method.__name__}, 4 messages", method(copies_max=4.0, max_messages=4.0), three)
+    wide = Problem(10_000, 4, (0.5,), (50_000,), 2e-7)
+    single = show("d=10000 s=4 eps=0.5: Poisson", PoissonSegmented(), wide)
+    budget = 0.4 * single.messages_per_user
+    show(f"  clustered, {budget:.1f} messages", ClusteredSegmented(max_messages=budget), wide)
+    began = time.process_time()
+    delta_interval(Signed(0.663, 0.85, 0.9863).pair(294.0, 1.0), pairs=1, epsilon=1.0)
+    print(f"one certified delta of a signed pair: {time.process_time() - began:.3f} s")
+    if args.panels:
+        panels()
+
+
+if __name__ == "__main__":
+    main()
