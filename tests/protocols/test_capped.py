@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pytest
 
 from segshuffle.accounting.collections.blanket_cap import cap_overflow
+from segshuffle.accounting.collections.blankets.clustered import Clustered
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.base import Problem, uniform_item_counts
@@ -76,11 +77,7 @@ def test_rounds_and_fewer_honest_users_are_counted(capped):
         Capped(PoissonSegmented(), 0).plan(MSNBC)
 
 
-def test_a_cap_is_proven_for_single_dummies_alone(free):
-    @dataclass(frozen=True)
-    class Other(PoissonSegmented):
-        def plan(self, problem):
-            return replace(free, parameters={**free.parameters, "blanket": {"name": "clustered", "p": 0.5}})
-
+def test_a_cap_is_proven_for_single_dummies_alone():
+    clusters = PoissonSegmented(blanket_per_user=0.25, blanket=Clustered(0.5))
     with pytest.raises(ParameterError, match="single dummies alone"):
-        Capped(Other()).plan(MSNBC)
+        Capped(clusters).plan(Problem(2, 1, (1.0,), (400,), 1e-3))

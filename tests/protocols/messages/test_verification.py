@@ -13,6 +13,7 @@ from oracles.changes import counters_of_user, grid_divergence
 from scipy import stats
 
 from segshuffle.accounting.collections.blanket_cap import cap_overflow, capped_delta, uncapped_target
+from segshuffle.accounting.collections.blankets.clustered import Clustered
 from segshuffle.errors import ParameterError, RefusedError
 from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.base import Plan, Problem
@@ -62,6 +63,7 @@ def test_what_is_planned_is_accepted(honest):
         (PoissonSegmented(copies_max=3.0), Assumptions(honest_fraction=0.8), 17, 4),
         (PoissonSegmented(), Assumptions(sets="at-most", rounds=3), 5, 4),
         (PoissonSegmented(blanket_per_user=0.01), Assumptions(), 17, 4),
+        (PoissonSegmented(blanket_per_user=0.5, blanket=Clustered(0.5)), Assumptions(honest_fraction=0.9), 17, 4),
         (PoissonSegmented(max_messages=1.0), Assumptions(), 128, 8),
     ],
 )

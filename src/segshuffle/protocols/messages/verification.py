@@ -26,6 +26,9 @@ from segshuffle.protocols.assumptions import PLAIN, Assumptions
 from segshuffle.protocols.base import Problem
 from segshuffle.protocols.messages.announcement import Announcement
 
+#: Share of a target below which a bound need not be close.
+_FAR = 1e-3
+
 
 @dataclass(frozen=True)
 class Demand:
@@ -140,7 +143,7 @@ def _guaranteed(announcement: Announcement, demand: Demand, level: int, epsilon:
         return 0.0
     pair = _pair(announcement, problem.honest_mean(announcement.blanket_per_user), copies)
     if announcement.blanket_cap is None:
-        return _product_delta(pair, problem.pairs, epsilon)
+        return _product_delta(pair, problem.pairs, epsilon, demand.delta)
     overflow = cap_overflow(
         blanket_per_user=announcement.blanket_per_user,
         cap=announcement.blanket_cap,
@@ -149,10 +152,10 @@ def _guaranteed(announcement: Announcement, demand: Demand, level: int, epsilon:
         delta=demand.delta,
         rounds=problem.assumptions.rounds,
     )
-    inner, _ = uncapped_target(epsilon=epsilon, delta=demand.delta, overflow=overflow)
+    inner, enough = uncapped_target(epsilon=epsilon, delta=demand.delta, overflow=overflow)
     if inner < 0.0:
         return 1.0
-    uncapped = _product_delta(pair, problem.pairs, inner)
+    uncapped = _product_delta(pair, problem.pairs, inner, enough)
     return capped_delta(uncapped=uncapped, delta=demand.delta, overflow=overflow)
 
 
@@ -167,13 +170,14 @@ def _pair(announcement: Announcement, mean: float, copies: float) -> CounterPair
     return blanket.pair(min(mean, blanket.means[1]), max(copies, COPIES_RANGE[0]))
 
 
-def _product_delta(pair: CounterPair | None, pairs: int, epsilon: float) -> float:
-    """Upper bound of the delta of a product of pairs."""
+def _product_delta(pair: CounterPair | None, pairs: int, epsilon: float, enough: float) -> float:
+    """Upper bound of the delta of a product of pairs; a closer one unless the first is far below `enough`."""
     if pair is None:
         return 1.0
     bound = math.exp(log_delta_bound(pair, pairs, epsilon, 1e-3)) * (1 + 1e-13)
-    with contextlib.suppress(AccuracyError):
-        bound = min(bound, delta_interval(pair, pairs=pairs, epsilon=epsilon).upper)
+    if bound > _FAR * enough:
+        with contextlib.suppress(AccuracyError):
+            bound = min(bound, delta_interval(pair, pairs=pairs, epsilon=epsilon).upper)
     return min(bound, 1.0)
 
 
