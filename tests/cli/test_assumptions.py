@@ -175,4 +175,4 @@ def test_set_sizes_of_the_log(capsys, monkeypatch):
     assert [(row["sets"], row["set_size"]) for row in rows] == [("exactly", 4), *(("at-most", s) for s in range(1, 18))]
     assert rows[1]["squared_bias"] > rows[2]["squared_bias"] > rows[3]["squared_bias"] == 0.0
     assert main(["set-sizes", "log.seq", "--levels", "1:400", "--delta", "1e-4"]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 19
+    assert len(capsys.readouterr().out.splitlines()) == 20

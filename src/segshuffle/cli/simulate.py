@@ -140,7 +140,7 @@ def top_items(found: dict[str, Any], k: int) -> str:
     head = f"{'item':<{width}}  {'true %':>8}  {'sent %':>8}  {'estimate %':>10}  {'+/-':>7}"
     rows = [
         f"{found['items'][item][:width]:<{width}}  {100 * true[item]:8.3f}  {100 * sent[item]:8.3f}  "
-        f"{100 * estimate[item]:10.3f}  {100 * found['standard_error'][item]:7.3f}"
+        f"{100 * estimate[item]:10.3f}  {100 * found['standard_error'][item]:7.2g}"
         for item in top
     ]
     error = _mean([abs(estimate[item] - true[item]) / true[item] for item in top])

@@ -7,16 +7,21 @@ frequencies of all items held.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy import optimize
 
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.assumptions import SetKind
 from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.poisson import PoissonSegmented
+
+#: Most items for which sizes are guessed: a table has a row per size and a column per item.
+_LARGEST_GUESS = 4000
 
 
 @dataclass(frozen=True)
@@ -56,8 +61,55 @@ def holders_by_size(matrix: np.ndarray) -> tuple[IntArray, IntArray]:
     return users.astype(np.int64), holders.astype(np.int64)
 
 
+def guessed_holders(shares: Mapping[int, float], domain_size: int, zipf: float) -> tuple[FloatArray, FloatArray]:
+    """Users by set size, and holders of each item, for a guess of both: public, where the data may not be looked at.
+
+    Parameters
+    ----------
+    shares : mapping of int to float
+        Size of a set, 0..domain_size - 1, and the share of the users who hold so many; the sum is 1.
+    domain_size : int
+        Number of items d, at most 4000.
+    zipf : float
+        Items are held as often as j^-zipf says, j = 1..d: a user of size k holds item j with probability
+        1 - exp(-c j^-zipf), with the c that makes k items of it. 0: all items are equally frequent.
+
+    Returns
+    -------
+    users : ndarray of float, shape (d + 1,)
+        Of one user.
+    holders : ndarray of float, shape (d + 1, d)
+
+    Raises
+    ------
+    ParameterError
+        If a number is outside its range.
+    """
+    if not 2 <= domain_size <= _LARGEST_GUESS:
+        raise ParameterError("domain_size", domain_size, f"an integer in [2, {_LARGEST_GUESS}]")
+    if not 0.0 <= zipf <= 10.0:
+        raise ParameterError("zipf", zipf, "in [0, 10]")
+    if not all(0 <= size < domain_size and share >= 0.0 for size, share in shares.items()):
+        raise ParameterError("guess", dict(shares), f"shares >= 0 of sizes in 0..{domain_size - 1}")
+    if abs(sum(shares.values()) - 1.0) > 1e-9:
+        raise ParameterError("guess", dict(shares), "shares that add up to 1")
+    popular = np.arange(1, domain_size + 1) ** -zipf
+    users, holders = np.zeros(domain_size + 1), np.zeros((domain_size + 1, domain_size))
+    for size, share in shares.items():
+        users[size] = share
+        if size and share:
+
+            def excess(log_scale: float, size: int = size) -> float:
+                return float(-np.expm1(-math.exp(log_scale) * popular).sum()) - size
+
+            # by c = e^300 everything is held, by e^-300 nothing
+            scale = math.exp(float(optimize.brentq(excess, -300.0, 300.0, xtol=1e-12)))
+            holders[size] = -share * np.expm1(-scale * popular)
+    return users, holders
+
+
 def sent_frequencies(
-    users: IntArray, holders: IntArray, set_size: int, sets: SetKind
+    users: IntArray | FloatArray, holders: IntArray | FloatArray, set_size: int, sets: SetKind
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """True frequencies, expected frequencies after truncation (and padding), and n times the variance of the latter.
 
@@ -84,7 +136,9 @@ def sent_frequencies(
     return holders.sum(axis=0) / n_users, expected, variance
 
 
-def error_of_sets(method: PoissonSegmented, problem: Problem, users: IntArray, holders: IntArray) -> SetSizeError:
+def error_of_sets(
+    method: PoissonSegmented, problem: Problem, users: IntArray | FloatArray, holders: IntArray | FloatArray
+) -> SetSizeError:
     """Plan for the problem's kind of sets, and its error on a sample of n users like those counted.
 
     Parameters
