@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize
 
-from segshuffle.protocols.weights import ErrorTerms, best_copies
+from segshuffle.protocols.weights import ErrorTerms, _candidates, _Sums, best_copies
 
 
 def plain_error(copies, counts, terms):
@@ -168,3 +168,22 @@ def test_without_a_descent_it_is_the_best_common_cap():
         assert np.all(copies <= limits)
         last += whole.size > 0 and np.argmin(errors) == whole.size - 1
     assert last > 20, "the largest whole cap is often the best"
+
+
+@pytest.mark.parametrize("own", [0.0, 0.2, 4.0])
+def test_along_one_level_the_least_error_is_among_the_candidates(own):
+    """A level beside the sums of all others: a fine grid finds nothing better."""
+    rng = np.random.default_rng(11)
+    inside = 0
+    for _ in range(200):
+        others, counts = rng.uniform(0.1, 3.0, 2), rng.integers(1, 500, 3).astype(float)
+        terms = ErrorTerms(rng.uniform(0.0, 2.0) * counts.sum(), own, rng.uniform(0.5, 4.0))
+        limit = rng.uniform(0.1, 5.0)
+        rest = _Sums(0.0, 0.0, 0.0).add(others[0], counts[0]).add(others[1], counts[1])
+        found = _candidates(rest, counts[2], limit, counts.sum(), terms)
+        grid = np.linspace(0.0, limit, 400)
+        errors = plain_error(np.column_stack([np.tile(others, (grid.size, 1)), grid]), counts, terms)
+        best = plain_error(np.column_stack([np.tile(others, (len(found), 1)), found]), counts, terms).min()
+        assert best <= errors.min() * (1 + 1e-12)
+        inside += errors.min() < min(errors[0], errors[-1]) * (1 - 1e-6)
+    assert inside > 5

@@ -268,3 +268,23 @@ def test_the_figure_reads_its_table_from_csv(measured, tmp_path):
     save(draw(pd.read_csv(tmp_path / "one.csv"), edition="full"), [tmp_path / "one.svg"])
     save(draw(measured, edition="full"), [tmp_path / "two.svg"])
     assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
+
+
+@pytest.mark.parametrize("blanket", [0.001, 0.3, 30.0])
+def test_copies_of_a_grid_point_have_the_least_error(blanket):
+    """Few users who may send hardly anything: whether their own sampling is worth it depends on the other noise."""
+    d, s, few, many = 5, 4, 10, 1000
+    problem = Problem(d, s, (0.5, 2.0), (few, many), 1e-6)
+    found, copies = PlanGrid(np.array([blanket]), np.array([[0.1, 1.0]])).choose(problem)
+    assert found == blanket
+    first, second = np.meshgrid(np.linspace(0.0, 0.1, 201), np.linspace(0.0, 1.0, 401))
+
+    def error(a, b):
+        n, weight = few + many, few * a + many * b
+        own = s * (few * a * (1 - a) + many * b * (1 - b))
+        spread = (s - s * s / d) * n / (n - 1) * (few * a * a + many * b * b - weight**2 / n)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(weight > 0, (n * blanket + own + spread) / weight**2, np.inf)
+
+    assert error(*copies) <= error(first, second).min() * (1 + 1e-9)
+    assert (copies[0] == 0.0) == (blanket < 30.0)

@@ -26,9 +26,11 @@ class _Stroke(NamedTuple):
 
 
 _VIEWS = {
-    "blanket-only": _Stroke("blanket alone (upper bound)", "-", True, 4.5),
-    "worst-split": _Stroke("all others send everything", (0, (4.0, 1.5)), False, 4.5),
-    "others-concentrated": _Stroke("the experiment's others, same items, worst split", (0, (1.0, 1.2)), False, 2.0),
+    "blanket-only": _Stroke("blanket alone (upper bound)", "-", filled=True, size=4.5),
+    "worst-split": _Stroke("all others send everything", (0, (4.0, 1.5)), filled=False, size=4.5),
+    "others-concentrated": _Stroke(
+        "the experiment's others, same items, worst split", (0, (1.0, 1.2)), filled=False, size=2.0
+    ),
 }
 #: Epsilons above this are drawn at the top edge: group privacy gives nothing there.
 _TOP = 10.0
