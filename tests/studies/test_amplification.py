@@ -289,3 +289,9 @@ def test_personalised_figure_has_shared_curves_once():
     shared = table[table["accountant"] == "stronger-clone"]
     assert set(shared["curve"]) == {"largest budget"}
     assert set(table.loc[table["accountant"] == "theorem", "curve"]) == {"Uniform1", "Gauss1", "Uniform2", "Gauss2"}
+
+
+def test_panels_of_the_range_queries_are_the_papers():
+    """Section 7.3 of the variation-ratio paper: d = 64 or 2048, n = 10^4 or 10^5."""
+    panels = list(dict.fromkeys(point.panel for point in variation_paper.figure5(2)))
+    assert panels == [f"$n = 10^{power}$, $d = {d}$" for d in (64, 2048) for power in (4, 5)]

@@ -148,6 +148,9 @@ def test_findings_state_the_numbers():
     assert "against the strongest competitor of each panel 75% on average" in found
     assert "mm 75%" in found
     assert "sepmm 90%" in found
+    rows = [panel(messages=(9, 7, 9)), panel(n_users=900, messages=(9, 8.1, 9))]
+    found = verdict("messages_near", rows, **ALL, stated=4.0, factor=2.0).found
+    assert found == "median 7.5 messages (from 7.0 to 8.1); 1 of 2 panels within a factor 2"
     assert "inverse-variance" not in found
     found = verdict("blanket_below", [panel(curve=BEST_AT_10)], **ALL, stated=4.0).found
     assert "1 panels have their least error at the end of the grid" in found
