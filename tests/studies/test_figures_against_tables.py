@@ -328,6 +328,28 @@ FIGURES = {
 }
 
 
+#: Figures with other than two logarithmic axes, as the papers draw them: which are logarithmic.
+SCALES = {"decomposition8": "", "variation3": "x", "variation4": "x"}
+SCALES |= dict.fromkeys(("variation1", "variation2", "variation5"), "")
+
+
+def test_amplification_figures_have_the_papers_scales():
+    scales = {name: "x" * layout.log_x + "y" * layout.log_y for name, layout in amplification.LAYOUTS.items()}
+    assert scales == dict.fromkeys(FIGURES, "xy") | SCALES
+
+
+def test_a_legend_says_which_curve_is_of_one_randomizer():
+    table = amplification_table("decomposition3")
+    texts = {line.get_label(): line for line in amplification._accountant_handles(table, amplification_looks(table))}
+    label = ACCOUNTANT_LOOKS["blanket"].label
+    alone, composed = texts[f"{label}: one randomizer alone"], texts[f"{label}: composed"]
+    assert (alone.get_markerfacecolor(), composed.get_markerfacecolor()) == ("white", ACCOUNTANT_LOOKS["blanket"].color)
+
+
+def amplification_looks(table):
+    return {name: label_of(name) for name in table["accountant"].unique()}
+
+
 def amplification_table(name):
     count, x_name, curves = FIGURES[name]
     grid = {"n_users": (1e3, 1e4, 1e5), "value": (-80.0, 0.0, 1.2)}.get(x_name, (0.1, 1.0, 5.0))

@@ -4,6 +4,7 @@ import functools
 import json
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -385,3 +386,12 @@ def test_panels_of_the_figures(full_config):
         problem = problem_of(full_config, scenario.setting, scenario.split)
         assert problem.delta == pytest.approx(0.01 / problem.n_users, rel=1e-14)
         assert problem.level_counts == level_counts(problem.n_users, full_config["splits"][scenario.split])
+
+
+def test_points_with_too_small_a_blanket_are_left_out_and_named(monkeypatch, capsys):
+    least = planning._LEAST_MEAN
+    monkeypatch.setattr(planning, "blanket_grid", lambda config: [0.5 * least, least, 2 * least])
+    problem = SimpleNamespace(honest_mean=lambda blanket: blanket)
+    assert planning._grid({}, "proven", problem) == [least, 2 * least]
+    assert f"no proven plan at m = {0.5 * least:g}: " in capsys.readouterr().out
+    assert planning._grid({}, "published", problem) == [0.5 * least, least, 2 * least]
