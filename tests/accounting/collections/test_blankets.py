@@ -71,7 +71,7 @@ def test_the_least_mean_of_clusters_is_where_the_ratio_of_neighbours_reaches_one
     assert least * (1 - p) / p >= 1
 
 
-@pytest.mark.quick(6)
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("blanket", [(0.3, 0.9), (0.5, 3.0), (0.7, 2.5)])
 @pytest.mark.parametrize("copies", [0.3, 1.0, 1.6, 3.0])
 @pytest.mark.parametrize("epsilon", [0.0, 0.5, 2.0])
@@ -103,7 +103,7 @@ SIGNED = [
 ]
 
 
-@pytest.mark.quick(4)
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(("blanket", "mean"), SIGNED)
 @pytest.mark.parametrize("copies", [0.3, 1.0, 1.6, 2.0])
 @pytest.mark.parametrize("epsilon", [0.0, 0.5, 2.0])
@@ -115,7 +115,7 @@ def test_one_signed_pair(blanket, mean, copies, epsilon):
         assert_encloses(bounds, exact)
 
 
-@pytest.mark.quick(1)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("copies", [0.6, 1.0])
 def test_two_signed_pairs(copies):
     blanket = Signed(0.1, 0.2, 0.5)
@@ -210,6 +210,7 @@ def test_no_neighbours_are_told_apart_better_in_a_signed_blanket():
             assert inside <= bound * (1 + 1e-9)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(("blanket", "mean"), [*SIGNED, (Clustered(0.6), 4.0)])
 def test_the_order_that_copies_above_one_need(blanket, mean):
     """Ratios of more to fewer copies do not decrease in N+ nor increase in N-, from sizes r of 1 on."""
