@@ -28,7 +28,7 @@ from segshuffle.pipeline.design import Scenario
 from segshuffle.pipeline.manifest import Output, outputs, targets
 from segshuffle.pipeline.numbers import at_least, at_most, mean_and_error, nearest, percent
 from segshuffle.protocols.registry import look_of
-from segshuffle.studies.reproduction.panels import panels_by_figure
+from segshuffle.studies.reproduction.named_panels import panels_by_figure
 
 VOID = {"meta", "link", "img", "br", "path", "line", "input", "hr"}
 

@@ -10,7 +10,7 @@ from segshuffle.page.results import Results
 from segshuffle.page.tables import Verdict, tally, verdicts
 from segshuffle.pipeline.numbers import at_least, at_most, count, nearest, percent
 from segshuffle.studies.audit.words import audited, broken_promises, worst_over_splits
-from segshuffle.studies.reproduction.panels import panels_of
+from segshuffle.studies.reproduction.named_panels import panels_of
 from segshuffle.studies.reproduction.summary import budgets_of
 
 

@@ -14,7 +14,7 @@ from segshuffle.pipeline.design import ACCOUNTINGS
 from segshuffle.pipeline.numbers import NONE, at_least, at_most, count, mean_and_error, nearest
 from segshuffle.protocols.registry import look_of
 from segshuffle.studies.audit.words import SETTING, audited, broken_promises, worst_over_splits
-from segshuffle.studies.reproduction.panels import Panel
+from segshuffle.studies.reproduction.named_panels import Panel
 from segshuffle.studies.reproduction.summary import budgets_of
 
 #: Verdict -> class of its badge; the last is for panels that did not run.

@@ -8,7 +8,7 @@ import pandas as pd
 
 from segshuffle.pipeline.design import ACCOUNTINGS
 from segshuffle.pipeline.numbers import nearest
-from segshuffle.studies.reproduction.panels import Panel, panels_by_figure, panels_of
+from segshuffle.studies.reproduction.named_panels import Panel, panels_by_figure, panels_of
 from segshuffle.studies.reproduction.summary import budgets_of
 
 
