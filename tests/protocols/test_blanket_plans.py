@@ -142,8 +142,8 @@ def shown(capsys, *options):
 
 
 def test_a_plan_with_a_named_blanket_for_an_error(capsys):
-    found = json.loads(shown(capsys, "--blanket", "clustered", "--target-error", "0.0006", "--json"))
-    assert found["blanket"] == "clustered"
+    found = json.loads(shown(capsys, "--blanket", "poisson", "--target-error", "0.0006", "--json"))
+    assert found["blanket"] == "poisson"
     assert found["mse_sample"] <= 0.0006
     assert found["certificate"][0]["delta_upper"] <= 2e-6
     assert found["bytes_per_message"] == 1
