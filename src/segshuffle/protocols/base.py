@@ -55,7 +55,7 @@ class Problem:
             raise ParameterError("level_counts", self.level_counts, "all >= 0")
         check_sizes(domain_size=self.domain_size, n_users=self.n_users, set_size=self.set_size)
         if self.domain_size > LARGEST_DOMAIN:
-            raise ParameterError("domain_size", self.domain_size, f"at most {LARGEST_DOMAIN}")
+            raise ParameterError("domain_size", self.domain_size, f"at least 2 and at most {LARGEST_DOMAIN}")
         for level in self.levels:
             check_guarantee(epsilon=level, delta=self.delta)
         if any(low >= high for low, high in zip(self.levels, self.levels[1:], strict=False)):

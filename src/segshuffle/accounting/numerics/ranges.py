@@ -61,9 +61,10 @@ def blanket_slots(blanket_per_user: float) -> tuple[int, float]:
 
 def check_users(n_users: int) -> None:
     """Refuse a number of users of one message each outside [1, 1e15]."""
-    check_integer("n_users", n_users, 1)
+    allowed = f"an integer in [1, {LARGEST_USERS:g}]"
+    check_integer("n_users", n_users, 1, allowed)
     if n_users > LARGEST_USERS:
-        raise ParameterError("n_users", n_users, f"at most {LARGEST_USERS:g}")
+        raise ParameterError("n_users", n_users, allowed)
 
 
 def check_epsilon(epsilon: float) -> None:
