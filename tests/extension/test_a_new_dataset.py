@@ -122,7 +122,7 @@ def test_panels_beyond_the_papers_are_drawn_in_figures_of_their_own(extended):
     titles = {}
     for path in (extended.out / "figures").glob("*.svg"):
         if re.fullmatch(r"fig\d|panels-.*(?<!-proven)", path.stem):
-            titles[path.stem] = re.findall(r">\([a-z]\) ([^<]*)<", path.read_text(encoding="utf-8"))
+            titles[path.stem] = re.findall(r"<!-- \([a-z]\) (.*) -->", path.read_text(encoding="utf-8"))
     assert len(titles["panels-baskets-half-and-half"]) == len(titles["panels-msnbc-half-and-half"]) == 1, titles
     drawn = sorted(title for found in titles.values() for title in found)
     assert len(drawn) == len(set(drawn)) == 12
