@@ -19,7 +19,7 @@ from segshuffle.accounting.single_message.variation_ratio_lower import (
     published_lower_epsilon,
 )
 from segshuffle.errors import ConfigError, ParameterError
-from segshuffle.studies.amplification import decomposition_paper, personalized_paper, variation_paper
+from segshuffle.studies.amplification import curves, decomposition_paper, personalized_paper, variation_paper
 from segshuffle.studies.amplification.compute import compute
 from segshuffle.studies.amplification.curves import COLUMNS, Case, Point, evaluate, spaced
 from segshuffle.studies.amplification.exhibits import EXHIBITS, FIGURES, TABLES
@@ -295,3 +295,14 @@ def test_panels_of_the_range_queries_are_the_papers():
     """Section 7.3 of the variation-ratio paper: d = 64 or 2048, n = 10^4 or 10^5."""
     panels = list(dict.fromkeys(point.panel for point in variation_paper.figure5(2)))
     assert panels == [f"$n = 10^{power}$, $d = {d}$" for d in (64, 2048) for power in (4, 5)]
+
+
+@pytest.mark.parametrize(("kind", "side"), [("lower", -1), ("upper", 1), ("published", 1)])
+def test_a_row_is_rounded_to_the_safe_side_of_its_kind(kind, side):
+    """Ten digits: a lower bound goes down, every other privacy number up, and nothing else moves."""
+    value = 0.123456789012345
+    row = curves.tidy(kind=kind, y_name="epsilon", y=value, x=value, parameters={"delta": value, "n_users": 7})
+    safe = 0.1234567890 if side < 0 else 0.1234567891
+    assert (row["y"], row["x"]) == (safe, value)
+    assert json.loads(row["parameters"]) == {"delta": safe, "n_users": 7}
+    assert curves.tidy(kind=kind, y_name="probability", y=value, parameters={})["y"] == value
