@@ -366,6 +366,7 @@ def test_plan_does_not_depend_on_what_was_planned_before():
     program = (
         "import json; from segshuffle.protocols.poisson import *; "
         "from segshuffle.protocols.assumptions import Assumptions; "
+        "from segshuffle.accounting.collections.blankets.poisson import Poisson; "
         f"print(json.dumps({CERTIFIED['copies, 16 messages']!r}.plan({SMALL!r}).as_dict()))"
     )
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)

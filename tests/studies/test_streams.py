@@ -26,6 +26,7 @@ CONFIG = {
     "levels": [0.5, 1.0, 2.0],
     "splits": {"S1": [0.25, 0.5, 0.25], "S2": [0.25, 0.5, 0.25]},
     "private_levels": {"epsilons": [1.0, 4.0]},
+    "proven": {"honest_fraction": 1.0},
 }
 POPULATION = uniform_population(domain_size=8, set_size=2, n_users=40, rng=stream(0, "population"))
 
