@@ -267,6 +267,6 @@ METHODS = (
         Look("Almost a single message (proven)", PALETTE["orange"], ">", DASHES[0]),
         lambda options: _made("proven", options),
         accounting="proven",
-        role="literature",
+        role="compared",
     ),
 )

@@ -75,6 +75,6 @@ METHODS = (
         Look("Augmented shuffling (the shuffler adds the noise)", PALETTE["vermilion"], "v", DASHES[3]),
         lambda _: AugmentedShuffling(),
         accounting="proven",
-        role="literature",
+        role="compared",
     ),
 )

@@ -16,7 +16,9 @@ import numpy as np
 from segshuffle.accounting.collections.blankets.clustered import Clustered
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.errors import InfeasibleError, ParameterError
+from segshuffle.looks import DASHES, PALETTE, Look
 from segshuffle.protocols.base import Plan, Problem, Sample
+from segshuffle.protocols.declared import Declared
 from segshuffle.protocols.poisson import PoissonSegmented
 
 #: Cluster parameters that are tried, then ones beside the best.
@@ -145,3 +147,14 @@ class ClusteredSegmented:
     def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
         """Variance of the sum of `simulate`'s estimates."""
         return PoissonSegmented().sum_variance(plan, item_counts)
+
+
+METHODS = (
+    Declared(
+        "clustered",
+        Look("Clustered blanket (ours, proven)", PALETTE["blue"], "h", DASHES[3]),
+        lambda options: ClusteredSegmented(copies_max=float(options["copies_max"])),
+        accounting="proven",
+        role="compared",
+    ),
+)

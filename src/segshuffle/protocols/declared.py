@@ -36,7 +36,7 @@ class Declared:
     role : str
         "curve": drawn over m; "competitor": one number per panel; "reference": not a protocol of the shuffle model;
         "variant": a curve that runs where the configuration names it (``proven.variants``);
-        "literature": not in the panels, only where protocols of the literature are compared.
+        "compared": not in the panels, only where all protocols are compared.
     in_paper : bool
         Whether it is one of the competitors of the paper; no other enters the verdicts on the paper's statements.
     detail : str

@@ -127,6 +127,6 @@ METHODS = (
         Look("Fake users (proven)", PALETTE["purple"], "p", DASHES[0]),
         lambda options: FakeUsers(options.get("fakes_per_user", 1), "proven"),
         accounting="proven",
-        role="literature",
+        role="compared",
     ),
 )

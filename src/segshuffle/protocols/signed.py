@@ -22,7 +22,9 @@ from segshuffle.accounting.numerics.gaussian import gaussian_ratio
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.digits import rounded_down
 from segshuffle.errors import InfeasibleError, ParameterError
+from segshuffle.looks import DASHES, PALETTE, Look
 from segshuffle.protocols.base import Plan, Problem, Sample
+from segshuffle.protocols.declared import Declared
 from segshuffle.protocols.poisson import PoissonSegmented
 
 #: Sizes r of the noise's law, and the flood's cluster parameter.
@@ -210,3 +212,14 @@ class SignedSegmented:
     def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
         """Variance of the sum of `simulate`'s estimates."""
         return PoissonSegmented().sum_variance(plan, item_counts)
+
+
+METHODS = (
+    Declared(
+        "signed",
+        Look("Signed blanket (ours, proven)", PALETTE["indigo"], "d", DASHES[4]),
+        lambda options: SignedSegmented(copies_max=float(options["copies_max"])),
+        accounting="proven",
+        role="compared",
+    ),
+)
