@@ -30,6 +30,7 @@ def found():
     chosen = [each for each in compute.compared() if each.name in CHEAP]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(compute, "compared", lambda: chosen)
+        patch.setitem(compute.CHOICES, "fake-users", [{"fakes_per_user": fakes} for fakes in (8, 16)])
         return compute.table(CONFIG, compute.cases(CONFIG["pareto"], 400, 17, 2)[:1])
 
 
