@@ -1,5 +1,7 @@
 """Users with sets of any size: counts, cuts and rows, against loops."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
@@ -11,10 +13,11 @@ from segshuffle.errors import DataError, ParameterError
 SETS = [["b", "a"], [], ["c"], ["a", "b", "c", "d"], ["d", "a"]]
 
 
-@pytest.fixture(params=[1, 2**22], ids=["small parts", "one part"])
+@pytest.fixture(params=[(1, 0), (2**22, 32)], ids=["small parts", "one part"])
 def users(request, monkeypatch):
-    """The users, with as little as possible looked at at a time, and with all of it."""
-    monkeypatch.setattr(transactions, "_PART", request.param)
+    """The users, with as little as possible looked at at a time, and with all of it; cut together, or one by one."""
+    monkeypatch.setattr(transactions, "_PART", request.param[0])
+    monkeypatch.setattr(transactions, "_FEW", request.param[1])
     return Transactions.from_sets(SETS)
 
 
@@ -33,14 +36,18 @@ def test_what_everybody_holds(users):
 
 
 def test_cutting_keeps_a_random_subset(users):
-    """Of four items one is kept: each with probability 1/4, in 4000 cuts within 5 standard deviations."""
-    rng = np.random.default_rng(5)
-    kept = np.zeros(4)
-    for _ in range(4000):
-        cut = users.cut(1, rng)
-        assert cut.sizes.tolist() == [1, 0, 1, 1, 1]
-        kept[cut.codes[cut.offsets[3]]] += 1
-    assert np.abs(kept - 1000).max() < 5 * np.sqrt(4000 * 3 / 16)
+    """Of four items two are kept, of two one: each choice equally often, in 3000 cuts within 5 standard deviations."""
+    rng, runs = np.random.default_rng(5), 3000
+    pairs, ones = Counter(), Counter()
+    for _ in range(runs):
+        cut = users.cut(2, rng)
+        assert cut.sizes.tolist() == [2, 0, 1, 2, 2]
+        pairs[tuple(cut.codes[cut.offsets[3] : cut.offsets[4]])] += 1
+        ones[users.cut(1, rng).codes[0]] += 1
+    for kept, choices in ((pairs, 6), (ones, 2)):
+        assert len(kept) == choices
+        spread = np.sqrt(runs * (1 / choices) * (1 - 1 / choices))
+        assert max(abs(number - runs / choices) for number in kept.values()) < 5 * spread
     assert users.cut(4, rng) is users
     assert [set(few) <= set(many) for few, many in zip(held(users.cut(2, rng)), SETS, strict=True)] == [True] * 5
     with pytest.raises(ParameterError, match="set_size"):

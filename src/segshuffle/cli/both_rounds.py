@@ -45,6 +45,7 @@ def simulate_users(
     *,
     set_size: int | None = None,
     delta: float,
+    level_deltas: tuple[float, ...] = (),
     level_counts: Sequence[tuple[float, int]],
     accountant: str = "proven",
     max_messages: float | None = None,
@@ -66,7 +67,9 @@ def simulate_users(
         Largest number s of items that a user sends, public: whoever holds more sends a random s of them. By default the
         largest set of the data, which is not private.
     delta : float
-        Failure probability of round 2, for all levels.
+        Failure probability of round 2, for all levels, or the least of `level_deltas`.
+    level_deltas : tuple of float
+        Failure probability of every level, if they differ.
     level_counts : sequence of (float, int)
         Pairs (epsilon E_k, users n_k), E_1 < ... < E_K, the n_k adding up to the users: what is on offer, and how many
         chose it. Levels that the data do not have are drawn at random.
@@ -111,7 +114,7 @@ def simulate_users(
     set_size = max(users.largest_set, 1) if set_size is None else set_size
     true_counts = tuple(np.bincount(chosen, minlength=len(offered)).tolist())
     # checks every public parameter before anything is sent
-    Problem(users.domain_size, set_size, offered, true_counts, delta, assumptions)
+    Problem(users.domain_size, set_size, offered, true_counts, delta, assumptions, level_deltas)
     short = int((users.sizes < set_size).sum())
     if assumptions.sets == "exactly" and short:
         raise DataError(
@@ -122,7 +125,7 @@ def simulate_users(
     method = _within_budget(method, assumptions.honest_of(users.n_users), len(offered), level_privacy)
     run = _by_message if messages else _by_count
     found = run(
-        _Input(cut, set_size, chosen, offered, delta, level_privacy, assumptions),
+        _Input(cut, set_size, chosen, offered, delta, level_privacy, assumptions, level_deltas),
         method,
         stream(seed, "simulate file", "messages" if messages else "counts"),
         chunk_users,
@@ -148,6 +151,7 @@ def simulate_users(
         "level_estimates": found.levels.estimates.tolist(),
         "level_counts_planned": list(found.levels.planning),
         "delta": delta,
+        "level_deltas": list(level_deltas) or None,
         "blanket_per_user": found.plan.blanket_per_user,
         "blanket_levels": found.blanket_levels,
         "copies": copies.tolist(),
@@ -197,6 +201,7 @@ class _Input(NamedTuple):
     delta: float
     privacy: LevelPrivacy | None
     assumptions: Assumptions
+    level_deltas: tuple[float, ...]
 
 
 class _Found(NamedTuple):
@@ -221,6 +226,7 @@ def _by_message(given: _Input, method: Method, rng: np.random.Generator, chunk_u
         given.chosen,
         given.levels,
         given.delta,
+        level_deltas=given.level_deltas,
         planner=method.plan,
         level_privacy=given.privacy,
         assumptions=given.assumptions,
@@ -246,7 +252,9 @@ def _by_count(given: _Input, method: Method, rng: np.random.Generator, _chunk_us
     """Round 1, planning by the same server, and round 2, all counters drawn at once; honest users are not refused."""
     users, began = given.users, time.perf_counter()
     n_users, d = users.n_users, users.domain_size
-    server = Server(n_users, d, given.set_size, given.levels, given.delta, given.privacy, given.assumptions)
+    server = Server(
+        n_users, d, given.set_size, given.levels, given.delta, given.privacy, given.assumptions, given.level_deltas
+    )
     first = server.announce_levels()
     exact = np.bincount(given.chosen, minlength=len(given.levels))
     mean = n_users * first.blanket_per_user / len(given.levels)

@@ -117,6 +117,7 @@ def run(options: argparse.Namespace) -> str:
             private_levels=privacy is not None and len(options.levels) > 1,
             rounds=options.rounds,
         ),
+        level_deltas=options.level_deltas,
     )
     spent = level_messages(problem.honest_users, len(problem.levels), privacy)
     counts = uniform_item_counts(problem)
@@ -132,6 +133,7 @@ def run(options: argparse.Namespace) -> str:
         "levels": list(problem.levels),
         "level_counts": list(problem.level_counts),
         "delta": problem.delta,
+        **({"level_deltas": list(problem.level_deltas)} if problem.level_deltas else {}),
         "accountant": options.accountant,
     }
     public = _public(options)
@@ -147,7 +149,11 @@ def run(options: argparse.Namespace) -> str:
 
 def _public(options: argparse.Namespace) -> dict[str, str]:
     """The inputs that must not depend on the data, and how they can be known without it."""
-    left_out = {"item_frequencies": options.item_frequencies is None, "private_levels": options.level_epsilon is None}
+    left_out = {
+        "item_frequencies": options.item_frequencies is None,
+        "private_levels": options.level_epsilon is None,
+        "level_deltas": not options.level_deltas,
+    }
     return {name: how for name, how in PUBLIC_INPUTS.items() if not left_out.get(name)}
 
 
@@ -298,9 +304,10 @@ def _cap(text: str) -> int | str:
 def _each_level(least_blankets: Callable[[Problem], tuple[float, ...]], problem: Problem) -> list[float | None]:
     """Least blanket at which each level sends every item; None if no blanket will do, which is no need of the plan."""
     found: list[float | None] = []
-    for level in problem.levels:
+    for level, delta in zip(problem.levels, problem.deltas, strict=True):
+        alone = replace(problem, levels=(level,), level_counts=(problem.n_users,), delta=delta, level_deltas=())
         try:
-            found += least_blankets(replace(problem, levels=(level,), level_counts=(problem.n_users,)))
+            found += least_blankets(alone)
         except InfeasibleError:
             found.append(None)
     return found

@@ -86,6 +86,7 @@ def run(options: argparse.Namespace) -> str:
         users,
         set_size=options.set_size,
         delta=options.delta,
+        level_deltas=options.level_deltas,
         level_counts=counts,
         accountant=options.accountant,
         max_messages=options.max_messages,

@@ -77,6 +77,19 @@ def whole(text: str) -> int:
     return int(value)
 
 
+def deltas(text: str) -> tuple[float, ...]:
+    """Read numbers separated by commas."""
+    return tuple(map(number, text.split(",")))
+
+
+class _Deltas(argparse.Action):
+    """One delta for all levels; or one for each, and the least of them for whoever knows of one only."""
+
+    def __call__(self, _parser: Any, options: argparse.Namespace, values: Any, _name: str | None = None) -> None:
+        options.delta = min(values)
+        options.level_deltas = values if len(values) > 1 else ()
+
+
 #: A level on offer: its epsilon, and its users, their share, or neither where the data say who has which.
 Level = tuple[float, int | Fraction | None]
 
@@ -127,10 +140,14 @@ def add_collection(parser: argparse.ArgumentParser, *, about_levels: str) -> Non
     parser.add_argument("--levels", type=levels, required=True, metavar="EPSILON:USERS,...", help=about_levels)
     parser.add_argument(
         "--delta",
-        type=number,
+        type=deltas,
+        action=_Deltas,
         required=True,
-        help="probability, in (0, 1), with which the guarantee of epsilon may fail; take much less than 1/users",
+        metavar="DELTA[,DELTA...]",
+        help="probability, in (0, 1), with which the guarantee of epsilon may fail; take much less than 1/users; one "
+        "for all levels, or one for each, with commas",
     )
+    parser.set_defaults(level_deltas=())
     parser.add_argument(
         "--accountant",
         choices=["proven", "published"],

@@ -22,6 +22,7 @@ WORDS = {
     "largest_bias": "of any item: what its estimate is off on average because levels go with items",
     "level_counts": "users at each level",
     "level_counts_planned": "users at each level as round 1 estimates them, which the plan is made for",
+    "level_deltas": "by level, the probability with which its guarantee may fail; delta is the least",
     "level_estimates": "users at each level as counted in round 1, without the dummy messages",
     "m_min": "by level, the least blanket_per_user with which it may send every item once",
     "messages_per_user": "that a user sends on average, dummies included",

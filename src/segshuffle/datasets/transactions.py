@@ -14,6 +14,8 @@ from segshuffle.errors import DataError, ParameterError
 
 # Entries that are sorted or drawn at a time: bounds the memory of a pass over all of them.
 _PART = 2**22
+# users whose long sets are cut one after another
+_FEW = 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,11 +201,28 @@ class Transactions:
 
 
 def _kept(sizes: IntArray, set_size: int, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Which entries of some users stay: a uniformly random set_size of each."""
-    user = np.repeat(np.arange(sizes.size), sizes)
-    # 32 bits of the key are random; the place breaks ties, without bias beyond 2^-32
-    order = np.lexsort((rng.random(user.size), user))
-    rank = np.arange(user.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    kept = np.empty(user.size, dtype=bool)
-    kept[order] = rank < set_size
+    """Which entries of some users stay: a uniformly random set_size of each.
+
+    One by one, for all users at once: an entry stays with the probability places left / entries left, so that every
+    choice of set_size entries is equally likely.
+    """
+    kept = np.ones(int(sizes.sum()), dtype=bool)
+    cut = np.flatnonzero(sizes > set_size)
+    cut = cut[np.argsort(-sizes[cut], kind="stable")]
+    lengths, at = sizes[cut], (np.cumsum(sizes) - sizes)[cut]
+    places = np.full(cut.size, set_size)
+    # users still to go on with are the first ones; a few with very long sets are done at once
+    for done in range(int(lengths.max(initial=0))):
+        users = int(np.searchsorted(-lengths, -done))
+        if users <= _FEW:
+            break
+        stays = rng.random(users) * (lengths[:users] - done) < places[:users]
+        kept[at[:users] + done] = stays
+        places[:users] -= stays
+    else:
+        return kept
+    for user in range(users):
+        rest = kept[at[user] + done : at[user] + lengths[user]]
+        rest[:] = False
+        rest[rng.choice(rest.size, places[user], replace=False)] = True
     return kept

@@ -34,9 +34,12 @@ class Problem:
     level_counts : tuple of int
         Users n_k >= 0 that chose each level; their sum n_users is at least 1.
     delta : float
-        Failure probability in (0, 1), the same for all levels.
+        Failure probability in (0, 1), the same for all levels; with `level_deltas` the least of them, so that whoever
+        knows of one delta only is on the safe side.
     assumptions : Assumptions
         What the guarantee is given against and relies on.
+    level_deltas : tuple of float
+        Failure probability of each level; empty: `delta` for all.
     """
 
     domain_size: int
@@ -45,6 +48,7 @@ class Problem:
     level_counts: tuple[int, ...]
     delta: float
     assumptions: Assumptions = PLAIN
+    level_deltas: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.levels or len(self.levels) != len(self.level_counts):
@@ -56,8 +60,11 @@ class Problem:
         check_sizes(domain_size=self.domain_size, n_users=self.n_users, set_size=self.set_size)
         if self.domain_size > LARGEST_DOMAIN:
             raise ParameterError("domain_size", self.domain_size, f"at least 2 and at most {LARGEST_DOMAIN}")
-        for level in self.levels:
-            check_guarantee(epsilon=level, delta=self.delta)
+        if self.level_deltas and (len(self.level_deltas) != len(self.levels) or min(self.level_deltas) != self.delta):
+            allowed = f"one for each of {len(self.levels)} levels, the least of them delta = {self.delta:g}"
+            raise ParameterError("level_deltas", self.level_deltas, allowed)
+        for level, delta in zip(self.levels, self.deltas, strict=True):
+            check_guarantee(epsilon=level, delta=delta)
         if any(low >= high for low, high in zip(self.levels, self.levels[1:], strict=False)):
             raise ParameterError("levels", self.levels, "strictly increasing")
 
@@ -65,6 +72,11 @@ class Problem:
     def n_users(self) -> int:
         """Number of users n."""
         return sum(self.level_counts)
+
+    @property
+    def deltas(self) -> tuple[float, ...]:
+        """Failure probability of each level."""
+        return self.level_deltas or (self.delta,) * len(self.levels)
 
     @property
     def pairs(self) -> int:

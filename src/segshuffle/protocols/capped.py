@@ -48,7 +48,8 @@ class Capped:
         """
         largest = OVERFLOW_SHARE * min(1.0, problem.levels[0])
         targets = [uncapped_target(epsilon=e, delta=problem.delta, overflow=largest) for e in problem.levels]
-        inner = replace(problem, levels=tuple(epsilon for epsilon, _ in targets), delta=targets[0][1])
+        # of several deltas the least holds for all
+        inner = replace(problem, levels=tuple(epsilon for epsilon, _ in targets), delta=targets[0][1], level_deltas=())
         plan = self.method.plan(inner)
         if "blanket" in plan.parameters:
             raise ParameterError("blanket_cap", self.cap, "left out: a cap is proven for single dummies alone")

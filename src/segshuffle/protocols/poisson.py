@@ -69,10 +69,10 @@ class _Target:
     @classmethod
     def of(cls, problem: Problem, level: float, group_privacy: bool, blanket: Blanket = POISSON) -> _Target:
         """The product's own target, or the single item's after group privacy."""
-        pairs = problem.pairs
+        pairs, delta = problem.pairs, problem.deltas[problem.levels.index(level)]
         if not group_privacy or pairs == 0:
-            return cls(pairs, level, problem.delta, blanket)
-        epsilon, delta = item_target(epsilon=level, delta=problem.delta, set_size=pairs)
+            return cls(pairs, level, delta, blanket)
+        epsilon, delta = item_target(epsilon=level, delta=delta, set_size=pairs)
         return cls(1, epsilon, delta, blanket)
 
 
@@ -366,14 +366,16 @@ class PoissonSegmented:
         From a hundredth of what the most liberal level needs to send everything once, to what the most conservative
         one needs to send copies_max copies, or the largest mean where none is enough for that.
         """
-        liberal = _Target.of(problem, problem.levels[-1], self.group_privacy, self.blanket)
-        conservative = _Target.of(problem, problem.levels[0], self.group_privacy, self.blanket)
+        # with one delta these are the last level and the first
+        asked = problem.levels if problem.level_deltas else (problem.levels[-1], problem.levels[0])
+        targets = [_Target.of(problem, level, self.group_privacy, self.blanket) for level in asked]
         least, most = self.blanket.means
-        if liberal.pairs == 0:
+        if problem.pairs == 0:
             return least, 2 * least
         share = 0.01 if self.blanket == POISSON else 0.1
-        low = max(share * min(_mean_worth(liberal, min(self.copies_max, 1.0)), most), _AWAY * least)
-        high = 1.05 * _mean_worth(conservative, self.copies_max)
+        liberal = min(_mean_worth(each, min(self.copies_max, 1.0)) for each in targets)
+        low = max(share * min(liberal, most), _AWAY * least)
+        high = 1.05 * max(_mean_worth(each, self.copies_max) for each in targets)
         return max(low, least), min(max(high, 2 * least), most)
 
     def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:

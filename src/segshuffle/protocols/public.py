@@ -13,6 +13,7 @@ PUBLIC_INPUTS: dict[str, str] = {
     "levels": "the levels on offer",
     "level_counts": "expected beforehand, or what round 1 released",
     "delta": "announced",
+    "level_deltas": "announced",
     "sets": "a rule announced to the users",
     "honest_fraction": "a belief held beforehand; who drops out must not depend on the items",
     "private_levels": "announced",

@@ -180,17 +180,18 @@ def compose_rounds(
     levels_epsilon: float,
     levels_delta: float,
     change_covered: bool = True,
+    level_deltas: Sequence[float] = (),
 ) -> tuple[UserGuarantee, ...]:
     """Guarantees of the users of every level after both rounds, by basic composition.
 
     Round 2's parameters depend on round 1's output; basic composition allows it, because what round 2 guarantees holds
     for every outcome of round 1.
 
-    A user who stays at its level is told apart by round 2 alone, (E_k, delta). A change from level k to k', with any
+    A user who stays at its level is told apart by round 2 alone, (E_k, delta_k). A change from level k to k', with any
     change of the items, costs (epsilon_p, delta_p) in round 1 and in round 2 what s pairs at the larger of the two
-    numbers of copies cost (docs/proof.md), which is at most (max(E_k, E_k'), delta) where the copies were calibrated at
-    s pairs: the larger number belongs to one of the two levels, and it is within that level's own target. So a
-    conservative user is *not* protected at its own E_k against being taken for a liberal one.
+    numbers of copies cost (docs/proof.md), which is at most (max(E_k, E_k'), max(delta_k, delta_k')) where the copies
+    were calibrated at s pairs: the larger number belongs to one of the two levels, and it is within that level's own
+    target. So a conservative user is *not* protected at its own E_k against being taken for a liberal one.
 
     Parameters
     ----------
@@ -205,27 +206,31 @@ def compose_rounds(
     change_covered : bool
         Whether round 2's copies were calibrated at s pairs of Poisson counters (or do not depend on the level). If
         not, nothing is claimed against a change of level: the number of messages may show it.
+    level_deltas : sequence of float
+        Of round 2, by level, if they differ.
 
     Returns
     -------
     tuple of UserGuarantee
         By level; sums are rounded up.
     """
+    of_level = dict(zip(levels, level_deltas or [delta] * len(levels), strict=True))
     for level in levels:
-        check_guarantee(epsilon=level, delta=delta)
+        check_guarantee(epsilon=level, delta=of_level[level])
 
     def against(own: float, other: float) -> Against:
+        larger = max(of_level[own], of_level[other])
         if own == other:
-            return Against(other, own, delta)
+            return Against(other, own, larger)
         epsilon = _sum_up(max(own, other), levels_epsilon) if change_covered else math.inf
-        return Against(other, epsilon, min(_sum_up(delta, levels_delta), 1.0))
+        return Against(other, epsilon, min(_sum_up(larger, levels_delta), 1.0))
 
     return tuple(
         UserGuarantee(
             level=level,
             kind=kind,
             items_epsilon=level,
-            items_delta=delta,
+            items_delta=of_level[level],
             levels_epsilon=levels_epsilon,
             levels_delta=levels_delta,
             against=tuple(against(level, other) for other in levels),

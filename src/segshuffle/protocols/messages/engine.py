@@ -131,6 +131,7 @@ def run_protocol(
     rng: np.random.Generator,
     set_size: int | None = None,
     assumptions: Assumptions = PLAIN,
+    level_deltas: tuple[float, ...] = (),
     chunk_users: int | None = None,
     stray_messages: ArrayLike | None = None,
     takes_part: ArrayLike | None = None,
@@ -162,6 +163,8 @@ def run_protocol(
     assumptions : Assumptions
         What round 2's guarantee relies on. With sets of at most s items, rows may be shorter, or filled up with
         `NO_ITEM`.
+    level_deltas : tuple of float
+        Failure probability of every level, if they differ; `delta` is the least of them.
     chunk_users : int or None
         Users per batch; memory is bounded by a batch's messages, and everything else is spilled to temporary files.
         At least n_users: one batch, all in memory. None: about a million draws per batch, and no spill below
@@ -189,7 +192,9 @@ def run_protocol(
     users = SimulatedClients(items, checked_levels(user_levels, items.shape[0], levels))
     present = users.where(checked_choice("takes_part", takes_part, len(users)))
     check_sizes(domain_size=domain_size, n_users=len(users), set_size=items.shape[1])
-    server = Server(len(users), domain_size, items.shape[1], tuple(levels), delta, level_privacy, assumptions)
+    server = Server(
+        len(users), domain_size, items.shape[1], tuple(levels), delta, level_privacy, assumptions, level_deltas
+    )
     client_rng, shuffler_rng = rng.spawn(2)
     rounds = _Rounds(users, present, client_rng, shuffler_rng, chunk_users)
 

@@ -134,6 +134,8 @@ class Server:
         Guarantee for round 1; None shuffles the levels only.
     assumptions : Assumptions
         What round 2's guarantee relies on.
+    level_deltas : tuple of float
+        As in `Problem`.
     """
 
     n_users: int
@@ -143,6 +145,7 @@ class Server:
     delta: float
     level_privacy: LevelPrivacy | None = None
     assumptions: Assumptions = PLAIN
+    level_deltas: tuple[float, ...] = ()
 
     def announce_levels(self) -> Announcement:
         """Announcement of round 1."""
@@ -160,7 +163,13 @@ class Server:
         private = self.level_privacy is not None and len(self.levels) > 1
         assumptions = replace(self.assumptions, private_levels=private)
         problem = Problem(
-            self.domain_size, self.set_size, self.levels, level_estimates.planning, self.delta, assumptions
+            self.domain_size,
+            self.set_size,
+            self.levels,
+            level_estimates.planning,
+            self.delta,
+            assumptions,
+            self.level_deltas,
         )
         plan = planner(problem)
         if plan.problem != problem:
@@ -254,4 +263,5 @@ class Server:
             levels_epsilon=spent[0],
             levels_delta=spent[1],
             change_covered=alike or (plan.kind != "published" and plan.problem.pairs >= self.set_size),
+            level_deltas=self.level_deltas,
         )

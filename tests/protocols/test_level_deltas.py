@@ -1,0 +1,96 @@
+"""A delta for each level: every level is held to its own, and who knows of one delta only uses the least."""
+
+import json
+
+import pytest
+from oracles.changes import counters_of_user, grid_divergence
+
+from segshuffle.accounting.collections.levels import compose_rounds
+from segshuffle.cli import main
+from segshuffle.errors import ParameterError
+from segshuffle.protocols.assumptions import Assumptions
+from segshuffle.protocols.base import Problem
+from segshuffle.protocols.capped import Capped
+from segshuffle.protocols.central import GaussianCurator
+from segshuffle.protocols.poisson import PoissonSegmented
+
+LEVELS, COUNTS = (0.5, 1.0, 2.0), (10, 30, 20)
+
+
+def problem(*deltas):
+    return Problem(2, 1, LEVELS, COUNTS, min(deltas), Assumptions(sets="at-most"), deltas if len(deltas) > 1 else ())
+
+
+def sent(plan):
+    return plan.parameters["copies"]
+
+
+def test_every_level_meets_its_own_delta_by_enumeration():
+    """All counters with one user's set exchanged; a level that its delta limits comes within 1 % of it."""
+    deltas = (0.2, 0.05, 0.002)
+    plan = PoissonSegmented(copies_max=3).plan(problem(*deltas))
+    mean = plan.problem.n_users * plan.blanket_per_user / 2
+    closest = 0.0
+    for epsilon, copies, delta, certified in zip(
+        LEVELS, sent(plan), deltas, plan.parameters["certificate"], strict=True
+    ):
+        one, other = (counters_of_user(2, [item], copies, mean, int(mean + 60)) for item in (0, 1))
+        low, high = grid_divergence(one, other, epsilon)
+        assert certified["delta_lower"] * (1 - 1e-9) <= high
+        assert low <= certified["delta_upper"] <= delta
+        closest = max(closest, high / delta)
+    assert closest > 0.99
+
+
+def test_one_delta_may_be_written_for_every_level():
+    once, thrice = (PoissonSegmented().plan(problem(*given)) for given in ((0.01,), (0.01, 0.01, 0.01)))
+    assert once.as_dict() == thrice.as_dict()
+
+
+def test_more_delta_for_some_level_is_no_worse_and_no_less_than_the_least_for_all():
+    least, some, most = (
+        PoissonSegmented().plan(problem(*given)).mse_bound for given in ((0.001,), (0.05, 0.001, 0.001), (0.05,))
+    )
+    assert most < some < least
+
+
+def test_who_knows_of_one_delta_takes_the_least():
+    apart, together = problem(0.05, 0.002, 0.01), problem(0.002)
+    assert GaussianCurator().plan(apart).as_dict() == GaussianCurator().plan(together).as_dict()
+    capped = Capped(PoissonSegmented()).plan(apart)
+    assert capped.as_dict() == Capped(PoissonSegmented()).plan(together).as_dict()
+    assert all(each["delta_upper"] <= 0.002 for each in capped.parameters["certificate"])
+    assert capped.problem == apart
+
+
+def test_a_change_of_level_costs_the_larger_delta():
+    """Of two levels' copies the larger are within that level's own epsilon and delta, whichever it is."""
+    found = compose_rounds(
+        levels=(0.5, 2.0), delta=1e-6, kind="exact", levels_epsilon=0.25, levels_delta=0.0, level_deltas=(1e-5, 1e-6)
+    )
+    assert [each.items_delta for each in found] == [1e-5, 1e-6]
+    assert [[against.delta for against in each.against] for each in found] == [[1e-5, 1e-5], [1e-5, 1e-6]]
+
+
+@pytest.mark.parametrize("wrong", [(0.1, 0.2), (0.1, 0.2, 0.3), (0.01, 0.2, 1.5)])
+def test_what_is_refused(wrong):
+    with pytest.raises(ParameterError, match="delta"):
+        Problem(2, 1, LEVELS, COUNTS, 0.01, level_deltas=wrong)
+
+
+def test_commands_take_a_delta_for_each_level(capsys, tmp_path):
+    asked = ["--levels", "0.5:10,1.0:30,2.0:20", "--delta", "0.2,0.05,0.002", "--json"]
+    assert main(["plan", "--domain-size", "2", "--set-size", "1", "--sets", "at-most", *asked]) == 0
+    planned = json.loads(capsys.readouterr().out)
+    assert planned["level_deltas"] == [0.2, 0.05, 0.002]
+    assert planned["delta"] == 0.002
+    assert planned["certificate"][0]["delta_upper"] > 0.1
+    (tmp_path / "users.txt").write_text("0\n1\n" * 30)
+    for way in ([], ["--messages"]):
+        assert main(["simulate", str(tmp_path / "users.txt"), "--domain-size", "2", *asked, *way]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert [each["items_delta"] for each in found["guarantees"]] == [0.2, 0.05, 0.002]
+        # round 1 counts the users exactly here, and plans for them
+        assert found["copies"] == planned["sampling_rates"]
+    assert main(["plan", "--domain-size", "2", "--set-size", "1", *asked[:2], "--delta", "0.1,0.2"]) == 2
+    assert "one for each of 3 levels" in capsys.readouterr().err
