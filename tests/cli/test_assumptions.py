@@ -132,7 +132,7 @@ def test_every_input_of_a_plan_is_marked_public(capsys):
     assert set(PUBLIC_INPUTS) == inputs | {"item_frequencies"}
     (subcommands,) = (a for a in build_parser()._actions if isinstance(a.choices, dict))
     marked = {a.dest for a in subcommands.choices["plan"]._actions if a.help and a.help.endswith("[public]")}
-    named = {"level_counts": "levels", "private_levels": "level_epsilon"}
+    named = {"level_counts": "levels", "private_levels": "level_epsilon", "level_deltas": "delta"}
     assert marked == {named.get(name, name) for name in PUBLIC_INPUTS}
     assert main(f"plan --domain-size 10 --set-size 2 {COLLECTION}".split()) == 0
     text = capsys.readouterr().out
