@@ -1,4 +1,4 @@
-# Inputs: the section pareto of the configuration, no data. Outputs: error over messages of every protocol, who wins where.
+# Inputs: the section pareto of the configuration, no data. Outputs: error over messages, who wins where, verdicts.
 
 
 PARETO = config["pareto"]
@@ -31,17 +31,19 @@ rule pareto_case:
 
 
 rule pareto_winners:
-    """All sizes in one table, and who has the least error within a number of messages."""
+    """All sizes in one table, who has the least error within a number of messages, and verdicts on the literature."""
     input:
         tables=[
             f"{OUT}/pareto/n{n_users}-d{domain_size}-s{set_size}.csv"
             for n_users, domain_size in PARETO["sizes"]
             for set_size in PARETO["set_sizes"]
         ],
+        reference="config/reference/claims-pareto.yaml",
         code=code("pareto.py"),
     output:
         table=f"{OUT}/pareto.csv",
         winners=f"{OUT}/pareto-winners.csv",
+        claims=shown(f"{OUT}/pareto-claims.csv"),
         readable=f"{OUT}/pareto.md",
     log:
         f"{OUT}/logs/pareto.log",

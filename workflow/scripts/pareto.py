@@ -1,10 +1,12 @@
-"""One table of all cases, and who wins where; see segshuffle.studies.pareto.winners."""
+"""One table of all cases, who wins where, and verdicts; see segshuffle.studies.pareto."""
 
 from pathlib import Path
 
 import pandas as pd
+import yaml
 
 from segshuffle.pipeline.jobs import logged, to_csv, write_atomically
+from segshuffle.studies.pareto import literature_claims
 from segshuffle.studies.pareto.winners import markdown, read, winners
 
 with logged(snakemake.log[0]):
@@ -13,4 +15,8 @@ with logged(snakemake.log[0]):
     write_atomically(Path(output.table), to_csv(table))
     found = winners(table, params.budgets)
     write_atomically(Path(output.winners), to_csv(found))
-    write_atomically(Path(output.readable), markdown(found, edition=params.edition))
+    reference = yaml.safe_load(Path(snakemake.input.reference).read_text(encoding="utf-8"))
+    claims = literature_claims.evaluate(table, reference)
+    write_atomically(Path(output.claims), to_csv(claims))
+    text = markdown(found, edition=params.edition) + "\n" + literature_claims.markdown(claims)
+    write_atomically(Path(output.readable), text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from segshuffle.pipeline.design import Config, Scenario
-from segshuffle.pipeline.manifest import Group, Output, Target
+from segshuffle.pipeline.manifest import VERDICTS, Group, Output, Target
 
 GROUP = Group(
     "pareto",
@@ -16,7 +16,13 @@ GROUP = Group(
 )
 TABLE = Output("pareto.csv", "error over messages per user of every protocol, at equal (ε, δ)", group=GROUP)
 WINNERS = Output("pareto-winners.csv", "who has the least error within a number of messages", group=GROUP)
-READABLE = Output("pareto.md", "the same to read: who wins where", group=GROUP)
+CLAIMS = Output(
+    "pareto-claims.csv",
+    "statements of the literature about its protocols with a verdict",
+    "What was found, and the rule that judges it.",
+    VERDICTS,
+)
+READABLE = Output("pareto.md", "the same to read: who wins where, and the verdicts", group=GROUP)
 DOCS = {"pareto.md": "pareto.md"}
 PARTS = {"pareto/": "the parts of pareto.csv, a file per size"}
 
@@ -46,6 +52,6 @@ def targets(config: Config, _panels: Sequence[Scenario]) -> list[Target]:
         Target(
             "pareto",
             "Error over messages of every protocol at equal epsilon and delta, and who wins where.",
-            (TABLE, WINNERS, READABLE, *figures(config)),
+            (TABLE, WINNERS, CLAIMS, READABLE, *figures(config)),
         )
     ]
