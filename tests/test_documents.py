@@ -56,7 +56,8 @@ def test_what_is_named_exists(name):
 # --- the layout ------------------------------------------------------------------------------------------------------
 
 #: As docs/architecture.md has it: a room imports rooms of a lower number, or itself; single modules are below all.
-HEIGHT = {"accounting": 1, "protocols": 2, "datasets": 2, "pipeline": 3, "studies": 4, "page": 5, "cli": 5}
+ROOMS = (("accounting",), ("protocols", "datasets"), ("pipeline",), ("studies",), ("page",), ("rehearsal",), ("cli",))
+HEIGHT = {room: height for height, rooms in enumerate(ROOMS, start=1) for room in rooms}
 #: Single modules that are above rooms: what the package offers to whoever writes Python.
 ABOVE = {"library": 3, "__init__": 4}
 

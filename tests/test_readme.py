@@ -64,6 +64,23 @@ def test_the_python_of_the_guide_to_accounts_runs(capsys):
     assert "'blanket'" in capsys.readouterr().out
 
 
+REHEARSING = (ROOT / "docs" / "rehearse.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.exhaustive
+def test_the_commands_of_the_guide_to_rehearsals_run(capsys, tmp_path, monkeypatch):
+    blocks = re.findall(r"```(\w+)\n(.*?)```", REHEARSING, re.DOTALL)
+    (tmp_path / "log.csv").write_text(next(block for language, block in blocks if language == "csv"), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    commands = [line for language, block in blocks if language == "bash" for line in block.splitlines()]
+    for command in commands:
+        assert not main(shlex.split(command)[1:])
+    assert len(commands) == 2
+    made = {path.name for path in (tmp_path / "log-rehearsal").iterdir()}
+    named = set(re.findall(r"`(\w+\.\w+)`", REHEARSING)) - {"log.csv"}
+    assert named == {name for name in made if not re.search(r"parquet|svg|png", name)}
+
+
 def test_a_command_runs_in_a_shell():
     run = [sys.executable, "-m", "segshuffle.cli", *shlex.split(COMMANDS[0])[1:]]
     done = subprocess.run(run, capture_output=True, text=True, check=False)

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special
 
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.datasets.transactions import Transactions
-from segshuffle.errors import DataError, ParameterError
+from segshuffle.errors import DataError
 from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.base import Plan, Problem, Sample
+from segshuffle.protocols.item_variance import ItemVariance, copies_by_level, net_mean, weight_of
 from segshuffle.protocols.poisson import PoissonSegmented
 
 __all__ = ["Assumptions", "Estimate", "Plan", "Problem", "Transactions", "estimate", "plan", "simulate"]
@@ -30,25 +30,28 @@ class Estimate:
     ----------
     frequencies : ndarray of float, shape (domain_size,)
         Unbiased where levels have nothing to do with items; may be below 0 or above 1.
-    standard_errors : ndarray of float, shape (domain_size,)
-        Standard deviation of every estimate: the blanket, the copies that chance sends, and who has which level.
+    variance : ItemVariance
+        Variance of an estimate by the share: the blanket, the copies that chance sends, and who has which level.
     """
 
     frequencies: FloatArray
-    standard_errors: FloatArray
+    variance: ItemVariance
+
+    @property
+    def standard_errors(self) -> FloatArray:
+        """Standard deviation of every estimate, at the share that is estimated, shape (domain_size,)."""
+        return np.asarray(np.sqrt(self.variance.at(self.frequencies)))
 
     def interval(self, confidence: float = 0.95) -> tuple[FloatArray, FloatArray]:
-        """Lower and upper ends of a normal interval for every item's share, each of shape (domain_size,).
+        """Lower and upper ends of an interval for every item's share, each of shape (domain_size,).
 
         Parameters
         ----------
         confidence : float
-            Probability, in (0, 1), with which one item's interval holds its share.
+            Probability, in (0, 1), with which one item's interval holds its share, by the normal law: the blanket's
+            counters are whole numbers, so it is met to about 0.06 over their standard deviation.
         """
-        if not 0.0 < confidence < 1.0:
-            raise ParameterError("confidence", confidence, "in (0, 1)")
-        half = special.ndtri(0.5 + confidence / 2) * self.standard_errors
-        return self.frequencies - half, self.frequencies + half
+        return self.variance.interval(self.frequencies, confidence)
 
 
 def plan(
@@ -98,6 +101,7 @@ def simulate(plan: Plan, users: Transactions | Iterable[Iterable[int]], *, seed:
     Returns
     -------
     ndarray of int64, shape (domain_size,)
+        With a signed blanket the pluses minus the minuses.
 
     Raises
     ------
@@ -105,10 +109,10 @@ def simulate(plan: Plan, users: Transactions | Iterable[Iterable[int]], *, seed:
         If the users are not those that were planned for.
     """
     problem = plan.problem
-    copies = _copies(plan)
+    copies = copies_by_level(plan)
     if not isinstance(users, Transactions):
         users = Transactions.from_sets(users, [str(item) for item in range(problem.domain_size)])
-    _check_users(problem, users)
+    check_users(problem, users)
     rng = np.random.default_rng(seed)
     levels = users.levels
     if levels is None:
@@ -117,7 +121,7 @@ def simulate(plan: Plan, users: Transactions | Iterable[Iterable[int]], *, seed:
     sample = Sample(sent.codes, users.domain_size, sent.level_item_counts(levels, len(copies))[None], users.n_users)
     frequencies = PoissonSegmented().simulate(plan, sample, rng)[0]
     # back from estimates to counters, which are whole numbers
-    return np.asarray(np.rint(frequencies * _weight(plan) + _blanket_mean(plan)), dtype=np.int64)
+    return np.asarray(np.rint(frequencies * weight_of(plan) + net_mean(plan)), dtype=np.int64)
 
 
 def estimate(plan: Plan, counts: ArrayLike) -> Estimate:
@@ -129,7 +133,7 @@ def estimate(plan: Plan, counts: ArrayLike) -> Estimate:
         As `plan` returns it; its problem's level_counts are those of the users who took part (see
         `Plan.of_participants`).
     counts : array_like of int, shape (domain_size,)
-        Messages that name each item.
+        Messages that name each item; with a signed blanket the pluses minus the minuses.
 
     Returns
     -------
@@ -140,38 +144,28 @@ def estimate(plan: Plan, counts: ArrayLike) -> Estimate:
     DataError
         If there is not one count >= 0 per item.
     """
-    problem, copies = plan.problem, _copies(plan)
-    counted = np.asarray(counts)
-    if counted.shape != (problem.domain_size,) or counted.dtype.kind not in "iu" or (counted < 0).any():
+    problem, counted = plan.problem, np.asarray(counts)
+    signed = plan.parameters.get("blanket", {}).get("name") == "signed"
+    if (
+        counted.shape != (problem.domain_size,)
+        or counted.dtype.kind not in "iu"
+        or not (signed or (counted >= 0).all())
+    ):
         raise DataError(
-            f"counts are of shape {counted.shape} and type {counted.dtype}; needed is an integer >= 0 for each of "
-            f"domain_size = {problem.domain_size} items."
+            f"counts are of shape {counted.shape} and type {counted.dtype}; needed is an integer"
+            f"{'' if signed else ' >= 0'} for each of domain_size = {problem.domain_size} items."
         )
-    weight, users = _weight(plan), np.asarray(problem.level_counts, dtype=float)
-    frequencies = (counted - _blanket_mean(plan)) / weight
-    # the variance depends on the share itself, for which its estimate is taken
-    share, fraction = np.clip(frequencies, 0.0, 1.0), copies % 1.0
-    by_chance = _blanket_mean(plan) + share * float(users @ (fraction * (1.0 - fraction)))
-    spread = float(users @ (copies - weight / problem.n_users) ** 2) * problem.n_users / max(problem.n_users - 1, 1)
-    variance = (by_chance + share * (1.0 - share) * spread) / weight**2
-    return Estimate(np.asarray(frequencies), np.asarray(np.sqrt(variance)))
+    return Estimate(np.asarray((counted - net_mean(plan)) / weight_of(plan)), ItemVariance.of(plan))
 
 
-def _copies(plan: Plan) -> FloatArray:
-    if "copies" not in plan.parameters:
-        raise ParameterError("plan", plan.method, "one with copies by level, as segshuffle.plan makes it")
-    return np.asarray(plan.parameters["copies"], dtype=float)
+def check_users(problem: Problem, users: Transactions) -> None:
+    """Refuse users other than those that a problem is about.
 
-
-def _weight(plan: Plan) -> float:
-    return float(np.dot(plan.problem.level_counts, _copies(plan)))
-
-
-def _blanket_mean(plan: Plan) -> float:
-    return plan.problem.n_users * plan.blanket_per_user / plan.problem.domain_size
-
-
-def _check_users(problem: Problem, users: Transactions) -> None:
+    Raises
+    ------
+    DataError
+        Says what differs, and what to do.
+    """
     for name, found, planned in (
         ("users", users.n_users, problem.n_users),
         ("items", users.domain_size, problem.domain_size),

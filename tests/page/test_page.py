@@ -21,7 +21,8 @@ from results_folder import COMPETITORS, CONFIG, GRID, OUTPUTS, PROVEN, SCENARIOS
 from segshuffle.page.build import ASSETS, build
 from segshuffle.page.charts import chart
 from segshuffle.page.findings import chapters
-from segshuffle.page.pictures import data_uri, groups, groups_of, words_of
+from segshuffle.page.inline import data_uri
+from segshuffle.page.pictures import groups, groups_of, words_of
 from segshuffle.page.results import read_results
 from segshuffle.page.tables import audit_table, copies_table, curve_table, point_table, proven_table, referee_table
 from segshuffle.pipeline.design import Scenario

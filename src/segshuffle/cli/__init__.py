@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from segshuffle.cli import account, fetch_msnbc, plan, set_sizes, simulate
+from segshuffle.cli import account, fetch_msnbc, plan, rehearse, set_sizes, simulate
 from segshuffle.cli.terminal import Parser, complain, write
 from segshuffle.errors import SegshuffleError
 from segshuffle.extras import translated
 
-_COMMANDS = (plan, account, simulate, set_sizes, fetch_msnbc)
+_COMMANDS = (plan, rehearse, account, simulate, set_sizes, fetch_msnbc)
 
 _DESCRIPTION = (
     "Privacy numbers and plans for collecting sets of items through a shuffler, which removes the senders from all "

@@ -14,11 +14,11 @@ import yaml
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
-from segshuffle.looks import PAGE
 from segshuffle.page import tables
 from segshuffle.page.charts import PAPER, PROVEN, Chart, chart
 from segshuffle.page.findings import chapters
-from segshuffle.page.pictures import data_uri, groups_of, words_of
+from segshuffle.page.inline import data_uri, style
+from segshuffle.page.pictures import groups_of, words_of
 from segshuffle.page.results import Results
 from segshuffle.pipeline import manifest
 from segshuffle.pipeline.manifest import Output
@@ -83,7 +83,7 @@ def build(results: Results, figures: Mapping[str, str]) -> str:
         runtime_table=tables.runtime_table(results),
         provenance_tables=tables.provenance_tables(results),
         chart_groups=((PAPER, "The paper's methods"), (PROVEN, "Proven methods")),
-        style=Markup(_colours() + _asset("page.css")),
+        style=Markup(style()),
         script=Markup(_asset("page.js")),
         plotly=plotly_text(),
     )
@@ -112,15 +112,6 @@ def _shown_panel(panel: Panel) -> ShownPanel:
     # no text inside a script element may end it
     safe = Markup(made.figure.replace("<", "\\u003c"))
     return ShownPanel(panel, made, safe, (tables.curve_table(panel), tables.point_table(panel)))
-
-
-def _colours() -> str:
-    """The colours of the page as CSS variables."""
-    rules = []
-    for medium, colours in PAGE.items():
-        rule = f":root {{ {' '.join(f'--{name}: {colour};' for name, colour in colours.items())} }}"
-        rules.append(f"@media {medium} {{ {rule} }}\n" if medium else f"{rule}\n")
-    return "".join(rules)
 
 
 def _asset(name: str) -> str:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
-from urllib.parse import quote
 
 from segshuffle.page.results import Results
 from segshuffle.pipeline import manifest
@@ -42,21 +40,3 @@ def groups_of(names: Iterable[str], declared: Iterable[Output]) -> dict[Group, l
         raise KeyError(f"no study declares the figures {sorted(unknown)}")
     kept = {group: [output for output in outputs if output.name in given] for group, outputs in listed.items()}
     return {group: outputs for group, outputs in kept.items() if outputs}
-
-
-def data_uri(svg: str) -> str:
-    """A figure as an address that contains it: nothing is loaded, and its identifiers stay its own.
-
-    Comments, metadata and line breaks are left out; where DejaVu Sans is not installed, fonts of like width stand in.
-    """
-    start = svg.index("<svg")
-    text = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", svg[start:], flags=re.DOTALL)
-    text = text.replace("'DejaVu Sans'", "'DejaVu Sans', Verdana, sans-serif")
-    # quotes around attributes change their kind, so that they need not be escaped
-    text = re.sub(r"<[^>]*>", lambda tag: tag.group().translate(_SWAPPED), text)
-    # what an address cannot hold; the page escapes quotes and ampersands as in any attribute
-    safe = re.sub(r"[^ -~]+|[%#]", lambda part: quote(part.group()), " ".join(text.split()))
-    return f"data:image/svg+xml,{safe}"
-
-
-_SWAPPED = str.maketrans("\"'", "'\"")

@@ -1,0 +1,38 @@
+"""What makes a page self-contained: its style as text, and pictures as addresses that contain them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from urllib.parse import quote
+
+from segshuffle.looks import PAGE
+
+STYLE = Path(__file__).with_name("assets") / "page.css"
+
+
+def style() -> str:
+    """The style of a page: its colours as CSS variables, and how everything looks."""
+    rules = []
+    for medium, colours in PAGE.items():
+        rule = f":root {{ {' '.join(f'--{name}: {colour};' for name, colour in colours.items())} }}"
+        rules.append(f"@media {medium} {{ {rule} }}\n" if medium else f"{rule}\n")
+    return "".join(rules) + STYLE.read_text(encoding="utf-8")
+
+
+def data_uri(svg: str) -> str:
+    """A figure as an address that contains it: nothing is loaded, and its identifiers stay its own.
+
+    Comments, metadata and line breaks are left out; where DejaVu Sans is not installed, fonts of like width stand in.
+    """
+    start = svg.index("<svg")
+    text = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", svg[start:], flags=re.DOTALL)
+    text = text.replace("'DejaVu Sans'", "'DejaVu Sans', Verdana, sans-serif")
+    # quotes around attributes change their kind, so that they need not be escaped
+    text = re.sub(r"<[^>]*>", lambda tag: tag.group().translate(_SWAPPED), text)
+    # what an address cannot hold; the page escapes quotes and ampersands as in any attribute
+    safe = re.sub(r"[^ -~]+|[%#]", lambda part: quote(part.group()), " ".join(text.split()))
+    return f"data:image/svg+xml,{safe}"
+
+
+_SWAPPED = str.maketrans("\"'", "'\"")

@@ -1,0 +1,126 @@
+"""How far the estimate of one item is off: its variance as a function of the item's share, and intervals from it.
+
+With N = sum_k n_k a_k, the estimate of a share w has the variance
+
+    noise + own w + spread w (1 - w):
+
+the blanket's counter over N^2, the fractions of a copy that chance sends, and who has which level, where levels are at
+random. It is exact for plans with copies by level, whatever their blanket.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special
+
+from segshuffle.accounting.collections.blankets.base import estimate_variance
+from segshuffle.accounting.collections.blankets.named import blanket_from
+from segshuffle.arrays import FloatArray
+from segshuffle.errors import ParameterError
+from segshuffle.protocols.base import Plan
+
+
+class ItemVariance(NamedTuple):
+    """Coefficients of the variance of an estimated share."""
+
+    noise: float
+    own: float
+    spread: float
+
+    @classmethod
+    def of(cls, plan: Plan) -> ItemVariance:
+        """The variance under a plan with copies by level, for those who take part in its problem.
+
+        Raises
+        ------
+        ParameterError
+            If the plan has no copies by level, or none is sent.
+        """
+        problem, copies, weight = plan.problem, copies_by_level(plan), weight_of(plan)
+        users, fraction = np.asarray(problem.level_counts, dtype=float), copies % 1.0
+        blanket = blanket_from(plan.parameters.get("blanket"))
+        noise = estimate_variance(blanket.parts(blanket_mean(plan)))
+        uneven = float(users @ (copies - weight / problem.n_users) ** 2)
+        return cls(
+            noise / weight**2,
+            float(users @ (fraction * (1.0 - fraction))) / weight**2,
+            uneven * problem.n_users / max(problem.n_users - 1, 1) / weight**2,
+        )
+
+    def at(self, shares: ArrayLike) -> FloatArray:
+        """Variance of the estimates of some shares, which are taken between 0 and 1."""
+        share = np.clip(np.asarray(shares, dtype=float), 0.0, 1.0)
+        return np.asarray(self.noise + self.own * share + self.spread * share * (1.0 - share))
+
+    def interval(self, estimates: ArrayLike, confidence: float) -> tuple[FloatArray, FloatArray]:
+        """All shares that the estimates are within z deviations of, each with the deviation at that share.
+
+        Parameters
+        ----------
+        estimates : array_like of float
+            Estimated shares.
+        confidence : float
+            Probability, in (0, 1), with which one interval holds its share.
+
+        Returns
+        -------
+        low, high : ndarray of float
+            May be below 0 or above 1: the variance there is taken as that at 0 or 1.
+        """
+        if not 0.0 < confidence < 1.0:
+            raise ParameterError("confidence", confidence, "in (0, 1)")
+        z2 = float(special.ndtri(0.5 + confidence / 2)) ** 2
+        found = np.asarray(estimates, dtype=float)
+        # (found - w)^2 = z^2 (noise + (own + spread) w - spread w^2) is quadratic in w
+        lead, linear = 1.0 + z2 * self.spread, found + 0.5 * z2 * (self.own + self.spread)
+        root = np.sqrt(np.maximum(linear**2 - lead * (found**2 - z2 * self.noise), 0.0))
+        return self._end(found, (linear - root) / lead, -np.sqrt(z2)), self._end(
+            found, (linear + root) / lead, np.sqrt(z2)
+        )
+
+    def _end(self, found: FloatArray, inside: FloatArray, z: float) -> FloatArray:
+        """One end of the intervals: the root where it is a share, else with the variance at the nearest share."""
+        below = found + z * np.sqrt(self.noise)
+        above = found + z * np.sqrt(self.noise + self.own)
+        return np.asarray(np.where(below < 0.0, below, np.where(above > 1.0, above, inside)))
+
+
+def copies_by_level(plan: Plan) -> FloatArray:
+    """Expected copies of a held item, shape (n_levels,).
+
+    Raises
+    ------
+    ParameterError
+        If the plan has none.
+    """
+    if "copies" not in plan.parameters:
+        raise ParameterError("plan", plan.method, "one with copies by level, as segshuffle.plan makes it")
+    return np.asarray(plan.parameters["copies"], dtype=float)
+
+
+def weight_of(plan: Plan) -> float:
+    """Expected messages about an item that everybody holds, N.
+
+    Raises
+    ------
+    ParameterError
+        If nothing is sent by those who take part.
+    """
+    weight = float(np.dot(plan.problem.level_counts, copies_by_level(plan)))
+    if not weight > 0.0:
+        raise ParameterError("copies", copies_by_level(plan).tolist(), "positive at a level that somebody picked")
+    return weight
+
+
+def blanket_mean(plan: Plan) -> float:
+    """Expected dummy messages about one item, of both signs where they have signs."""
+    return plan.problem.n_users * plan.blanket_per_user / plan.problem.domain_size
+
+
+def net_mean(plan: Plan) -> float:
+    """What all dummy messages add on average to the count of an item, minuses subtracted."""
+    parts = blanket_from(plan.parameters.get("blanket")).parts(blanket_mean(plan))
+    return float(sum(part.net * part.mean for part in parts))

@@ -1,0 +1,142 @@
+"""What came out of a rehearsal as figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.figure import Figure
+
+from segshuffle.looks import PALETTE
+from segshuffle.pipeline.style import fit_legend, log_ticks, panel_grid, save
+from segshuffle.rehearsal.run import Rehearsal
+
+#: Most items of the figure of single items, and letters of a name.
+_MOST_ITEMS, _LETTERS = 40, 24
+#: Most points of a cloud: more take long to draw and are one spot anyway.
+_MOST_POINTS = 3000
+
+
+def top_figure(found: Rehearsal, top: int) -> Figure:
+    """The most frequent items: truth, what is sent, and the estimate with its interval."""
+    items = found.order[: min(top, _MOST_ITEMS)]
+    place = np.arange(items.size)[::-1]
+    figure, (axes,) = panel_grid(1, 1, max(0.17 * items.size, 1.0) + 0.6)
+    axes.plot(100 * found.true[items], place, "o", color=PALETTE["black"], label="in the data", zorder=3)
+    if found.users_cut:
+        sent = 100 * found.sent[items]
+        axes.plot(sent, place, "|", color=PALETTE["grey"], markersize=9, label="after cutting sets", zorder=2)
+    estimate = 100 * found.estimate[items]
+    ends = np.abs(100 * np.array([found.low[items], found.high[items]]) - estimate)
+    axes.errorbar(
+        estimate,
+        place - 0.3,
+        xerr=ends,
+        fmt="s",
+        markersize=3,
+        color=PALETTE["blue"],
+        capsize=2,
+        label="estimate, 95 % interval",
+    )
+    axes.set_yticks(place, [_short(found.name(item)) for item in items.tolist()], parse_math=False)
+    axes.set_xlabel("share of the users in %")
+    fit_legend(figure, axes.get_legend_handles_labels()[0])
+    return figure
+
+
+def error_figure(found: Rehearsal) -> Figure:
+    """Error of every item over its share, what is expected of it, and what cutting does; estimates over the truth."""
+    items = _some(found)
+    true = found.true[items]
+    figure, (left, right) = panel_grid(2, 2, 2.6)
+    line = np.geomspace(true.min(), true.max(), 200) if true.min() < true.max() else true[:1]
+    left.plot(100 * line, 100 * line, color=PALETTE["black"], linewidth=0.8, label="truth")
+    deviation = np.sqrt(found.variance.at(line))
+    high = found.estimate[items] > 0
+    left.fill_between(
+        100 * line,
+        100 * np.maximum(line - 1.96 * deviation, 1e-12),
+        100 * (line + 1.96 * deviation),
+        color=PALETTE["sky"],
+        alpha=0.35,
+        linewidth=0,
+        label="95 % of the estimates",
+    )
+    left.plot(
+        100 * true[high], 100 * found.estimate[items][high], ".", color=PALETTE["blue"], markersize=3, label="item"
+    )
+    left.axhline(100 * found.threshold, color=PALETTE["vermilion"], linestyle="--", label="told from 0 above")
+    left.set(xscale="log", yscale="log", ylabel="estimate in % (positive ones)", title="(a) Estimates")
+    left.set_ylim(bottom=10 * true.min())
+    right.plot(
+        100 * true, 100 * np.sqrt(found.squared_error[items]), ".", color=PALETTE["blue"], markersize=3, label="item"
+    )
+    right.plot(100 * line, 100 * deviation, color=PALETTE["black"], label="expected, without cutting")
+    cut = np.abs(found.sent - found.true)[items]
+    if cut.any():
+        right.plot(
+            100 * true[cut > 0],
+            100 * cut[cut > 0],
+            "x",
+            color=PALETTE["grey"],
+            markersize=3,
+            label="from cutting alone",
+        )
+    right.set(xscale="log", yscale="log", ylabel="root mean squared error in %", title="(b) Errors")
+    for axes in (left, right):
+        axes.set_xlabel("share in the data in %")
+        log_ticks(axes.xaxis)
+        log_ticks(axes.yaxis)
+    handles = [*left.get_legend_handles_labels()[0], *right.get_legend_handles_labels()[0][1:]]
+    fit_legend(figure, handles)
+    return figure
+
+
+def recovery_figure(found: Rehearsal) -> Figure:
+    """How many of the k most frequent items are found, over k."""
+    figure, (axes,) = panel_grid(1, 1, 2.2)
+    k = [each.k for each in found.recovery]
+    axes.plot(
+        k, [100 * each.mean for each in found.recovery], "o-", color=PALETTE["blue"], label="mean of all repetitions"
+    )
+    axes.plot(k, [100 * each.least for each in found.recovery], "v:", color=PALETTE["grey"], label="worst repetition")
+    axes.set(
+        xscale="log", ylim=(0, 105), xlabel="k most frequent items", ylabel="found among the k\nlargest estimates, %"
+    )
+    axes.set_xticks(k, [str(each) for each in k])
+    axes.minorticks_off()
+    fit_legend(figure, axes.get_legend_handles_labels()[0])
+    return figure
+
+
+def write_figures(found: Rehearsal, top: int, folder: Path) -> dict[str, str]:
+    """Write all figures as SVG and PNG; returns a sentence on each by its name, in the order of the page."""
+    made = {}
+    if np.count_nonzero(found.true):
+        made["top"] = top_figure(found, top)
+        made["errors"] = error_figure(found)
+    if found.recovery:
+        made["recovery"] = recovery_figure(found)
+    for name, figure in made.items():
+        save(figure, [folder / f"{name}.svg", folder / f"{name}.png"])
+        plt.close(figure)
+    return {name: SENTENCES[name] for name in made}
+
+
+#: What every figure shows.
+SENTENCES = {
+    "top": "The most frequent items: their share in the data, and what one collection estimates.",
+    "errors": "Every item: (a) its estimate and (b) its error, over its share in the data.",
+    "recovery": "How many of the most frequent items are found.",
+}
+
+
+def _some(found: Rehearsal) -> np.ndarray:
+    """Held items, from the most frequent; of many an even choice."""
+    held = found.order[: int(np.count_nonzero(found.true))]
+    return held[np.unique(np.linspace(0, held.size - 1, min(held.size, _MOST_POINTS)).astype(np.int64))]
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _LETTERS else name[: _LETTERS - 1] + "…"

@@ -1,0 +1,135 @@
+"""What came out of a rehearsal as tables: columns by name, which every writer and the page take."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from segshuffle.arrays import IntArray
+from segshuffle.rehearsal.run import Rehearsal
+
+#: Name of a column -> its values, all of one length.
+Table = Mapping[str, Any]
+
+#: What the columns of all tables are; the page and docs/rehearse.md show these sentences.
+COLUMNS = {
+    "rank": "place of the item among all, from the most frequent one of the data",
+    "item": "its name",
+    "users": "users who hold it in the data",
+    "true": "share of the users who hold it in the data",
+    "sent": "share of the users who still hold it after cutting sets to the largest size",
+    "estimate": "share that the first repetition's collection estimates",
+    "low, high": "95 % interval of the estimate, for what is sent",
+    "standard_error": "standard deviation of the estimate",
+    "bias": "what the estimate is off by on average, because the level that users have goes with their items",
+    "rmse": "root of the mean squared error against the data, over all repetitions",
+    "error": "rmse over the true share",
+    "cut": "root of the mean squared difference of true and sent: no number of users removes it",
+    "expected": "root of the mean variance of the estimates: what the rmse should be beside cut",
+    "covered": "share of the intervals that hold the share in the data",
+    "covered_sent": "share of the intervals that hold the share that is sent: 95 % where levels are at random",
+    "told_from_zero": "whether the estimate is so large that nobody's item has one like it, with probability 0.95",
+    "group": "items by their share of the users in the data",
+    "items": "how many",
+    "k": "how many of the most frequent items are looked for among as many of the largest estimates",
+    "first, mean, least": "share of them that is there: in the first repetition, on average, in the worst one",
+}
+
+
+def items_table(found: Rehearsal) -> Table:
+    """A row per item, from the most frequent one."""
+    order = found.order
+    table: dict[str, Any] = {
+        "rank": np.arange(1, order.size + 1),
+        "item": [found.name(item) for item in order.tolist()],
+        "users": np.rint(found.true[order] * found.plan.problem.n_users).astype(np.int64),
+        "true": found.true[order],
+        "sent": found.sent[order],
+        "estimate": found.estimate[order],
+        "low": found.low[order],
+        "high": found.high[order],
+        "standard_error": np.sqrt(found.variance.at(found.estimate[order])),
+        "rmse": np.sqrt(found.squared_error[order]),
+        "told_from_zero": found.estimate[order] > found.threshold,
+    }
+    return table if found.bias is None else {**table, "bias": found.bias[order]}
+
+
+def groups_table(found: Rehearsal) -> Table:
+    """A row per power of ten of the true share, and one for the items that nobody holds."""
+    rows = [_group(found, name, items) for name, items in _groups(found)]
+    return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+def _groups(found: Rehearsal) -> list[tuple[str, IntArray]]:
+    true, n = found.true, found.plan.problem.n_users
+    names = []
+    for power in range(math.ceil(math.log10(n)) + 1):
+        low, high = 10.0**-power / 10, 10.0**-power
+        inside = np.flatnonzero((true >= low) & ((true < high) | (power == 0)))
+        if inside.size:
+            names.append((f"{_percent(low)} to {_percent(high)}", inside))
+    nobody = np.flatnonzero(true == 0)
+    return names + ([("held by nobody", nobody)] if nobody.size else [])
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.6g} %"
+
+
+def _group(found: Rehearsal, name: str, items: IntArray) -> dict[str, Any]:
+    true, sent = found.true[items], found.sent[items]
+    squared = found.squared_error[items]
+    held = true > 0
+    relative = math.sqrt(float(np.mean(squared[held] / true[held] ** 2))) if held.any() else math.nan
+    return {
+        "group": name,
+        "items": int(items.size),
+        "rmse": math.sqrt(float(squared.mean())),
+        "error": relative,
+        "cut": math.sqrt(float(np.mean((sent - true) ** 2))),
+        "expected": math.sqrt(float(found.variance.at(sent).mean())),
+        "covered": float(found.covered_true[items].mean()),
+        "covered_sent": float(found.covered_sent[items].mean()),
+        "told_from_zero": float((found.estimate[items] > found.threshold).mean()),
+    }
+
+
+def top_table(found: Rehearsal) -> Table:
+    """How many of the most frequent items are found, for several numbers of them."""
+    return {name: [getattr(each, name) for each in found.recovery] for name in ("k", "first", "mean", "least")}
+
+
+def summary(found: Rehearsal, top: int) -> dict[str, Any]:
+    """The numbers that matter most, JSON-ready; see `Rehearsal`."""
+    best = found.order[:top]
+    best = best[found.true[best] > 0]
+    true = found.true[best]
+
+    def relative(squares: Any) -> float:
+        return math.sqrt(float(np.mean(squares / true**2))) if best.size else math.nan
+
+    return {
+        "users": found.plan.problem.n_users,
+        "items": found.plan.problem.domain_size,
+        "items_held": int(np.count_nonzero(found.true)),
+        "repetitions": found.repetitions,
+        "top": int(best.size),
+        "top_error": relative(found.squared_error[best]),
+        "top_error_from_cutting": relative((found.sent[best] - found.true[best]) ** 2),
+        "top_found": next((each.mean for each in found.recovery if each.k == best.size), None),
+        "users_cut": found.users_cut,
+        "entries_lost": found.entries_lost,
+        "largest_bias": None if found.bias is None else float(np.abs(found.bias).max()),
+        "smallest_share_told_from_zero": found.threshold,
+        "told_from_zero": found.found,
+        "told_from_zero_but_held_by_nobody": found.found_wrongly,
+        "held_but_not_told_from_zero": found.missed,
+        "covered": float(found.covered_true.mean()),
+        "covered_sent": float(found.covered_sent.mean()),
+        "squared_error": float(found.squared_error.sum()),
+        "squared_error_from_cutting": float(((found.sent - found.true) ** 2).sum()),
+    }

@@ -1,0 +1,88 @@
+"""A plan in sentences: what is sent, what is promised, what it rests on."""
+
+from __future__ import annotations
+
+import math
+
+from segshuffle.protocols.base import Plan
+from segshuffle.protocols.item_variance import copies_by_level
+from segshuffle.protocols.messages.shuffler import WireFormat
+
+
+def promises(plan: Plan) -> list[str]:
+    """The guarantee of every level, in a sentence each."""
+    problem = plan.problem
+    hidden = "items and level" if problem.assumptions.private_levels else "items"
+    times = f" {problem.assumptions.rounds} collections together" if problem.assumptions.rounds > 1 else ""
+    return [
+        f"Level {level:g}: whichever {hidden} such a user has, nothing that the server may see"
+        f"{' of' + times if times else ''} becomes more than {_up(math.exp(level))} times as likely (e^{level:g}), up "
+        f"to a probability of {_up(problem.delta)}."
+        for level in problem.levels
+    ]
+
+
+def sending(plan: Plan) -> list[str]:
+    """What a user of every level sends, in a sentence each, and what it costs."""
+    problem, copies = plan.problem, copies_by_level(plan)
+    law = plan.parameters.get("blanket", {}).get("name", "poisson")
+    dummies = {
+        "poisson": "at random items",
+        "clustered": "in clusters at random items",
+        "signed": "at random items, with random signs",
+    }[law]
+    size = bytes_per_message(plan)
+    level_sentences = [
+        f"Level {level:g}: {each:.4g} {_messages(float(each))} about every held item{_sampled(float(each))}, and "
+        f"{plan.blanket_per_user:.4g} dummy messages {dummies}, on average."
+        for level, each in zip(problem.levels, copies, strict=True)
+    ]
+    total, exactly = plan.messages_per_user, problem.assumptions.sets == "exactly"
+    return [
+        *level_sentences,
+        f"Together {'' if exactly else 'at most '}{total:.4g} messages a user on average, of {size} byte"
+        f"{'s' * (size > 1)} each: {total * size:.4g} bytes, and {total * size * problem.n_users / 1e6:.3g} MB from "
+        f"all {problem.n_users:,} users.",
+    ]
+
+
+def _up(value: float) -> str:
+    """Three digits, never below the value."""
+    scale = 10.0 ** (math.floor(math.log10(value)) - 2)
+    return f"{math.ceil(value / scale) * scale:.3g}"
+
+
+def _messages(number: float) -> str:
+    return "message" if number == 1.0 else "messages"
+
+
+def _sampled(copies: float) -> str:
+    if copies < 1.0:
+        return f" (one with probability {100 * copies:.4g} %)"
+    whole = math.floor(copies)
+    return "" if copies == whole else f" ({whole} or {whole + 1})"
+
+
+def bytes_per_message(plan: Plan) -> int:
+    """Bytes of a message that names an item, and a sign where there are signs."""
+    signs = 2 if plan.parameters.get("blanket", {}).get("name") == "signed" else 1
+    return int(WireFormat(signs * plan.problem.domain_size).dtype.itemsize)
+
+
+def resting_on(plan: Plan) -> list[str]:
+    """What the guarantee relies on, in a sentence each."""
+    problem, assumed = plan.problem, plan.problem.assumptions
+    sets = "exactly" if assumed.sets == "exactly" else "at most"
+    found = [
+        f"{problem.honest_users:,} of {problem.n_users:,} users send their dummy messages and tell nobody which these "
+        "are.",
+        "The shuffler mixes all messages and tells nobody who sent what.",
+        f"Users hold {sets} {problem.set_size} of {problem.domain_size:,} items; that, the list of items, the levels "
+        "and the number of users were fixed without looking at anybody's items.",
+    ]
+    if not assumed.private_levels and len(problem.levels) > 1:
+        found.append("Which level a user picked is not hidden by these numbers: it is shuffled, and nothing more.")
+    if assumed.rounds == 1:
+        found.append("One collection: a second one of the same users adds up (--rounds).")
+    kinds = {"exact": "no smaller number holds", "upper": "proven", "published": "stated in a paper, not proven"}
+    return [*found, f"Kind of the numbers: {plan.kind} ({kinds.get(plan.kind, plan.kind)})."]

@@ -1,0 +1,334 @@
+"""Rehearsals: exact in distribution, intervals that cover, what cutting does apart, folders whole or not there."""
+
+import json
+import math
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from segshuffle.accounting.collections.blankets.clustered import Clustered
+from segshuffle.accounting.collections.blankets.signed import Signed
+from segshuffle.cli import main
+from segshuffle.cli import rehearse as command
+from segshuffle.datasets.transactions import Transactions
+from segshuffle.errors import DataError, InfeasibleError, ParameterError
+from segshuffle.protocols.assumptions import Assumptions
+from segshuffle.protocols.base import Plan, Problem
+from segshuffle.protocols.capped import Capped
+from segshuffle.protocols.item_variance import ItemVariance
+from segshuffle.protocols.poisson import PoissonSegmented
+from segshuffle.rehearsal import page, tables
+from segshuffle.rehearsal.chosen_size import candidates, chosen_plan, kept_shares
+from segshuffle.rehearsal.folder import MARK, check_place, new_folder, write_table
+from segshuffle.rehearsal.planning import method
+from segshuffle.rehearsal.run import TOPS, rehearse
+
+AT_MOST = Assumptions(sets="at-most")
+N, D = 2000, 40
+
+
+def zipf_users(n=N, d=D, empty=8, seed=1):
+    """Sets of 1 to 6 of the first d - empty items, as frequent as 1/j; nobody holds the others."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, 7, size=n)
+    keys = rng.exponential(size=(n, d - empty)) * np.arange(1, d - empty + 1)
+    rows = [np.sort(row[:size]) for row, size in zip(np.argsort(keys, axis=1), sizes, strict=True)]
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    return Transactions(offsets, np.concatenate(rows).astype(np.int32), d)
+
+
+def made(blanket=None, copies=(0.7, 1.0, 1.6), m=3.0, counts=(500, 1000, 500)):
+    """A plan with these numbers; what it guarantees does not matter here."""
+    levels = tuple(0.5 * 2.0**k for k in range(len(copies)))
+    problem = Problem(D, 6, levels, counts, 1e-6, AT_MOST)
+    parameters = {"copies": copies, "certificate": []}
+    if blanket is not None:
+        parameters["blanket"] = blanket.as_dict()
+    return Plan("poisson", problem, "exact", m, m + 6, parameters, 1.0)
+
+
+BLANKETS = {
+    "poisson": made(),
+    "one level": made(copies=(1.0,), counts=(N,), m=0.8),
+    "rates": made(copies=(0.2, 0.4, 1.0)),
+    "clustered": made(Clustered(0.6)),
+    "signed": made(Signed(0.3, 0.85, 0.6), m=8.0),
+}
+
+
+@pytest.fixture(scope="module")
+def users():
+    return zipf_users()
+
+
+@pytest.mark.parametrize("name", BLANKETS)
+def test_errors_and_coverage_are_those_promised(name, users):
+    """Over 60 repetitions and 40 items: a chi-square within 5 of its deviations, coverage within 5 of a binomial's.
+
+    Items share the levels' assignment, which correlates them a little; false alarms below 1e-5 in all.
+    """
+    found = rehearse(BLANKETS[name], users, repetitions=60, seed=3)
+    ratio = found.error_of_sent / found.variance.at(found.sent)
+    assert abs(ratio.mean() - 1) < 5 * math.sqrt(2 / (60 * D))
+    assert abs(found.covered_sent.mean() - 0.95) < 5 * math.sqrt(0.95 * 0.05 / (60 * D)) + 0.005
+    assert found.squared_error == pytest.approx(found.error_of_sent)
+
+
+@pytest.fixture(scope="module")
+def offered():
+    """Plans as they are offered, with every blanket, few and many messages, one level and three, a cap."""
+    three = Problem(D, 6, (0.5, 1.0, 2.0), (5000, 10_000, 5000), 1e-6, AT_MOST)
+    one = Problem(D, 6, (1.0,), (20_000,), 1e-6, AT_MOST)
+    plans = {
+        f"{blanket}, {len(problem.levels)} levels, copies {copies:g}, budget {budget}": method(
+            blanket, copies_max=copies, max_messages=budget
+        ).plan(problem)
+        for blanket in ("poisson", "clustered", "signed")
+        for problem in (one, three)
+        for copies, budget in ((1.0, None), (4.0, None), (4.0, 12.0))
+    }
+    plans["equal"] = PoissonSegmented(equal_copies=True).plan(three)
+    plans["capped"] = Capped(PoissonSegmented()).plan(three)
+    return plans
+
+
+@pytest.mark.exhaustive
+def test_intervals_of_every_blanket_cover_94_to_96_percent(offered):
+    """2,000 rehearsals: items held by nobody, rare ones and frequent ones apart.
+
+    A group's coverage of 8 or more items has a deviation of 0.0017 at most: 0.95 is within 0.01 but for 1 in 1e8.
+    """
+    users = zipf_users(20_000)
+    groups = {"nobody": users.frequencies == 0}
+    groups["frequent"] = users.frequencies >= np.sort(users.frequencies)[-8]
+    groups["rare"] = ~groups["nobody"] & ~groups["frequent"]
+    for name, plan in offered.items():
+        found = rehearse(plan, users, repetitions=2000)
+        for group, items in groups.items():
+            assert 0.94 < found.covered_sent[items].mean() < 0.96, (name, group)
+
+
+def test_intervals_are_the_shares_within_z_deviations():
+    """Every end solves (found - w)^2 = z^2 Var(w), below 0 and above 1 with the variance there."""
+    variance = ItemVariance(1e-4, 2e-3, 3e-3)
+    found = np.linspace(-0.1, 1.1, 49)
+    for confidence in (0.5, 0.95, 0.999):
+        low, high = variance.interval(found, confidence)
+        z = np.abs(found - low) / np.sqrt(variance.at(low))
+        assert z == pytest.approx(np.abs(high - found) / np.sqrt(variance.at(high)), rel=1e-9)
+        assert z == pytest.approx(z[0], rel=1e-9)
+        assert (low < found).all()
+        assert (found < high).all()
+    with pytest.raises(ParameterError, match="confidence"):
+        variance.interval(found, 1.0)
+
+
+def test_what_cutting_does_is_apart(users):
+    """A random item of each set is left, so a share of w_j becomes the sum over its holders of 1/size."""
+    plan = replace(made(), problem=replace(made().problem, set_size=1))
+    found = rehearse(plan, users, repetitions=2)
+    expected = kept_shares(users, 1)
+    assert found.users_cut == int((users.sizes > 1).sum())
+    assert found.entries_lost == pytest.approx(1 - N / users.codes.size)
+    assert found.true == pytest.approx(users.frequencies)
+    assert found.sent.sum() == pytest.approx(1.0)
+    assert np.abs(found.sent - expected).max() < 6 * math.sqrt(0.25 / N)
+    assert found.squared_error.sum() > found.error_of_sent.sum()
+
+
+def test_levels_of_the_data_are_kept_and_their_bias_is_said(users):
+    held = np.add.reduceat(users.codes == 0, users.offsets[:-1]) > 0
+    levels = np.where(held, 0, 2).astype(np.int16)
+    counts = tuple(np.bincount(levels, minlength=3).tolist())
+    found = rehearse(made(counts=counts), replace(users, levels=levels), repetitions=200)
+    assert found.bias[0] < -0.1
+    deviation = np.sqrt(found.variance.at(found.true) / 200)
+    # the mean of the first repetition's error alone would be noisy: the mean square has the bias in it
+    assert found.squared_error[0] == pytest.approx(found.bias[0] ** 2, rel=0.2)
+    assert deviation[0] < 0.1 * abs(found.bias[0])
+    assert rehearse(made(), users, repetitions=1).bias is None
+
+
+def test_recovery_is_what_sorting_says(users):
+    found = rehearse(made(m=60.0), users, repetitions=1)
+    for each in found.recovery:
+        best = np.argsort(-found.estimate, kind="stable")[: each.k]
+        least = np.sort(found.true)[-each.k]
+        assert each.first == each.mean == each.least == (found.true[best] >= least).mean()
+    assert [each.k for each in found.recovery] == [k for k in TOPS if k <= D - 8]
+
+
+def test_nothing_that_nobody_holds_is_found(users):
+    """Of 300 collections at most 5 % find anything that nobody holds: 30 or more have a probability below 1e-3."""
+    found = rehearse(made(m=60.0), users, repetitions=300)
+    assert found.found_wrongly * 300 < 30
+    assert found.found > 1
+    assert found.found + found.missed == pytest.approx(D - 8 + found.found_wrongly)
+
+
+def test_the_same_seed_gives_the_same(users):
+    first, again, other = (rehearse(made(), users, repetitions=2, seed=seed).estimate for seed in (4, 4, 5))
+    assert (first == again).all()
+    assert (first != other).any()
+
+
+def test_what_was_not_planned_for_is_refused(users):
+    with pytest.raises(DataError, match="2000 users, but the plan is for 2001"):
+        rehearse(made(counts=(500, 1001, 500)), users)
+    with pytest.raises(ParameterError, match="repetitions"):
+        rehearse(made(), users, repetitions=0)
+
+
+# --- the largest set -------------------------------------------------------------------------------------------------
+
+
+def test_sizes_to_try_end_at_the_largest_set_and_below_the_domain():
+    assert candidates(20, 100) == [1, 2, 3, 4, 6, 8, 11, 16, 20]
+    assert candidates(9, 9) == [1, 2, 3, 4, 6, 8]
+    assert candidates(1, 2) == [1]
+
+
+def test_the_size_of_least_error_is_chosen(users):
+    """Noise that grows with the square of the size, against what cutting takes: compared with every size."""
+
+    def make(size):
+        if size == 1:
+            raise InfeasibleError("none")
+        problem = replace(made().problem, set_size=size)
+        return replace(made(m=0.3 * size**2), problem=problem)
+
+    def error(size):
+        sent = kept_shares(users, size)
+        top = np.argsort(-users.frequencies, kind="stable")[:5]
+        cut = sent[top] - users.frequencies[top]
+        return np.mean(cut**2 + ItemVariance.of(make(size)).at(sent[top]))
+
+    best = min((2, 3, 4, 6), key=error)
+    assert chosen_plan(users, make, 5).problem.set_size == best
+
+    def never(size):
+        raise InfeasibleError(f"none for {size}")
+
+    with pytest.raises(InfeasibleError, match="none for 1"):
+        chosen_plan(users, never, 5)
+
+
+# --- what is written -------------------------------------------------------------------------------------------------
+
+
+def test_a_folder_is_whole_or_not_there(tmp_path):
+    place = tmp_path / "out"
+    with pytest.raises(DataError, match="cannot be written"), new_folder(place) as folder:
+        (folder / MARK / "half").write_text("half")
+    assert list(tmp_path.iterdir()) == []
+    for text in ("one", "two"):
+        with new_folder(place) as folder:
+            (folder / MARK).write_text(text)
+        assert (place / MARK).read_text() == text
+    with pytest.raises(RuntimeError), new_folder(place) as folder:
+        raise RuntimeError
+    assert (place / MARK).read_text() == "two"
+    assert list(tmp_path.iterdir()) == [place]
+
+
+def test_what_is_not_a_rehearsal_is_not_overwritten(tmp_path):
+    (tmp_path / "mine.txt").write_text("mine")
+    for place, says in (
+        (tmp_path, "holds something else"),
+        (tmp_path / "mine.txt", "no folder can be made"),
+        (tmp_path / "mine.txt" / "below", "no folder can be made"),
+    ):
+        with pytest.raises(DataError, match=says):
+            check_place(place)
+    assert (tmp_path / "mine.txt").read_text() == "mine"
+
+
+def test_both_kinds_of_tables_hold_the_same(tmp_path, users):
+    parquet, csv = pytest.importorskip("pyarrow.parquet"), pytest.importorskip("pyarrow.csv")
+    named = replace(users, names=[f'"{code}", a' for code in range(D)])
+    table = tables.items_table(rehearse(made(), named, repetitions=1))
+    write_table(tmp_path / "items", table)
+    read = csv.read_csv(tmp_path / "items.csv")
+    assert read.to_pydict() == parquet.read_table(tmp_path / "items.parquet").to_pydict()
+    assert read["true"].to_pylist() == sorted(users.frequencies.tolist(), reverse=True)
+    assert set(read["item"].to_pylist()) == set(named.names)
+
+
+def test_groups_hold_every_item_once(users):
+    groups = tables.groups_table(rehearse(made(), users, repetitions=1))
+    assert sum(groups["items"]) == D
+    assert groups["group"][-1] == "held by nobody"
+    assert groups["items"][-1] == 8
+    explained = {name for names in tables.COLUMNS for name in names.split(", ")}
+    assert {*groups, *tables.top_table(rehearse(made(), users, repetitions=1))} <= explained
+
+
+def test_the_page_needs_nothing_else_and_shows_names_as_they_are(users):
+    named = replace(users, names=[f"<script>&{code}" for code in range(D)])
+    found = rehearse(made(), named, repetitions=1)
+    text = page.build(found, headline=["A & B"], notes=["<i>"], figures={}, command="c", top=3)
+    assert "<script" not in text
+    assert "&lt;script&gt;&amp;" in text
+    assert "&lt;i&gt;" in text
+    assert not re.search(r"(src|href)=\"(?!data:)", text)
+
+
+@pytest.fixture
+def log(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"u{user},{item}" for user in range(300) for item in ("tea", "milk", "bread")[: 1 + user % 3]]
+    (tmp_path / "log.csv").write_text("user,item\n" + "\n".join(rows) + "\n")
+    return tmp_path / "log.csv"
+
+
+def test_one_command_is_enough(log, capsys, monkeypatch):
+    monkeypatch.setattr("segshuffle.rehearsal.figures.write_figures", lambda *_: {})
+    assert main(["rehearse", "log.csv"]) == 0
+    printed = capsys.readouterr()
+    assert max(map(len, printed.out.splitlines())) <= 80
+    for said in ("epsilon = 1", "delta = 1/(100 users)", "items a user", "20 repetitions", "tea"):
+        assert said in printed.out
+    folder = log.parent / "log-rehearsal"
+    kept = json.loads((folder / MARK).read_text())
+    assert kept["summary"]["users"] == 300
+    assert kept["problem"]["level_counts"] == [300]
+    assert (folder / "index.html").read_text().startswith("<!doctype html>")
+    # again, in its place, and as JSON
+    assert main(["rehearse", "log.csv", "--set-size", "2", "--delta", "1e-5", "--levels", "1:30%,2:70%", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["problem"]["level_counts"] == [90, 210]
+
+
+@pytest.mark.exhaustive
+def test_figures_are_written_and_shown(log, capsys):
+    assert main(["rehearse", "log.csv", "--out", "there/out"]) == 0
+    folder = log.parent / "there/out"
+    assert {path.suffix for path in folder.iterdir()} == {".csv", ".parquet", ".svg", ".png", ".json", ".html"}
+    text = (folder / "index.html").read_text()
+    assert text.count("<img") == 3 == len(list(folder.glob("*.svg")))
+    assert not re.search(r"(src|href)=\"(?!data:)", text)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--top", "0"], "top = 0"),
+        (["--repetitions", "0"], "repetitions = 0"),
+        (["--level-column", "item"], "--levels"),
+        (["--out", "."], "holds something else"),
+        (["--blanket", "signed", "--equal-copies"], "equal-copies"),
+        (["--max-messages", "0.5"], "used up"),
+    ],
+)
+def test_what_cannot_be_rehearsed_is_refused(log, capsys, options, says):
+    assert main(["rehearse", "log.csv", *options]) == 2
+    assert says in capsys.readouterr().err
+    assert [path.name for path in log.parent.iterdir()] == ["log.csv"]
+
+
+def test_fewer_repetitions_where_each_reads_a_large_file_again(users):
+    large = replace(users, codes=np.zeros(1, np.int32))
+    object.__setattr__(large, "codes", np.lib.stride_tricks.as_strided(np.zeros(1, np.int32), (3 * 10**7,), (0,)))
+    assert command._repetitions(made(), large) == 3
+    assert command._repetitions(BLANKETS["one level"], large) == command._repetitions(made(), users) == 20
