@@ -16,7 +16,7 @@ from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsInt
 from segshuffle.protocols.base import Plan, Problem, Sample
 from segshuffle.protocols.listed import competitor_names
 from segshuffle.protocols.poisson import PoissonSegmented
-from segshuffle.protocols.registry import competitor, look_of, proven_methods
+from segshuffle.protocols.registry import competitor, every, look_of, proven_methods
 from segshuffle.protocols.segmented import Segmented
 from segshuffle.protocols.subset_exponential import SubsetExponential
 
@@ -33,6 +33,12 @@ METHODS = {
     "subexp-local, k = 3": SubsetExponential(local_epsilon=1.0, subset_size=3),
 }
 KINDS = {"subexp-local": "exact"}
+OPTIONS = {"copies_max": 2.0, "analysis": "numerical", "log_power": 1.0, "fakes_per_user": 4}
+PROVEN = {
+    f"{name}, proven": declared.make(OPTIONS)
+    for (accounting, name), declared in every().items()
+    if accounting == "proven"
+}
 
 
 @cache
@@ -40,9 +46,13 @@ def plan_of(method):
     return method.plan(PROBLEM)
 
 
-@pytest.fixture(params=METHODS)
+def accounting_of(method):
+    return "proven" if method in PROVEN.values() else "published"
+
+
+@pytest.fixture(params=[*METHODS, *(pytest.param(name, marks=pytest.mark.exhaustive) for name in PROVEN)])
 def method(request):
-    return METHODS[request.param]
+    return (METHODS | PROVEN)[request.param]
 
 
 def make_sample(problem, repetitions, seed=5):
@@ -79,7 +89,8 @@ def test_plan_depends_on_the_problem_only(method):
 def test_what_is_drawn_with_has_ten_digits(method):
     """The last bits of a search differ between processors; weights are rounded where plans are written."""
     plan = plan_of(method)
-    drawn = {**plan.parameters, "m": plan.blanket_per_user, "weights": 0.0, "analysis": 0.0}
+    said = dict.fromkeys(("weights", "analysis", "certificate", "blanket"), 0.0)
+    drawn = {**plan.parameters, "m": plan.blanket_per_user, **said}
     for value in np.hstack([np.ravel(each) for name, each in drawn.items() if name != "m" or "blankets" not in drawn]):
         assert rounded(value) == value
 
@@ -88,10 +99,11 @@ def test_plan_says_what_it_is(method):
     plan = plan_of(method)
     assert plan.method == method.name
     assert plan.problem is PROBLEM
-    assert plan.kind == KINDS.get(method.name, "published")
+    proven = accounting_of(method) == "proven"
+    assert plan.kind in ("exact", "upper") if proven else plan.kind == KINDS.get(method.name, "published")
     assert plan.messages_per_user > plan.blanket_per_user >= 0
     assert plan.mse_bound > 0
-    assert look_of(method.name, parameters=plan.parameters).label
+    assert look_of(method.name, parameters=plan.parameters, accounting=accounting_of(method)).label
 
 
 def test_plan_survives_json(method):
@@ -125,7 +137,7 @@ def test_levels_that_nobody_chose(method, counts):
     assert np.all(np.isfinite(estimates))
     error = method.expected_mse(plan, sample.item_counts)
     assert 0 < error < math.inf
-    if (weights := plan.parameters.get("weights")) is not None:
+    if accounting_of(method) == "published" and (weights := plan.parameters.get("weights")) is not None:
         assert [w == 0 for w in weights] == [c == 0 for c in counts]
         assert sum(weights) == pytest.approx(1.0, rel=1e-14)
 

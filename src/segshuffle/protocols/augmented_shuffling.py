@@ -38,7 +38,7 @@ class AugmentedShuffling:
         problem.assumptions.refuse_beyond_plain(self.name)
         share = problem.levels[0] / (2 * max(problem.pairs, 1))
         kept, odds = rounded_down(-math.expm1(-share)), rounded_up(1 / (1 + math.exp(share)))
-        dummies = problem.domain_size * odds / (1 - odds) / problem.n_users
+        dummies = rounded_up(problem.domain_size * odds / (1 - odds) / problem.n_users)
         return Plan(
             method=self.name,
             problem=problem,
