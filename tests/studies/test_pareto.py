@@ -13,6 +13,7 @@ from segshuffle.protocols.registry import every
 from segshuffle.studies.pareto import compute
 from segshuffle.studies.pareto.figure import draw
 from segshuffle.studies.pareto.winners import CASE, front, markdown, winners
+from segshuffle.studies.pareto.words import words
 
 CONFIG = {
     "delta_times_n": 0.01,
@@ -96,6 +97,14 @@ def test_winners_by_hand():
     text = markdown(rows, edition="quick")
     assert "| 10 | 17 | 2 | 1 | one | nobody | b: 6.00, next 1.33x | a: 2.00, next 3.00x |" in text
     assert "**quick** run" in text
+
+
+def test_words_count_the_winners():
+    said = words("pareto-n10-d17-one", {"pareto-winners.csv": winners(by_hand(), [0.5, 1.5, 4.0])})
+    assert said.startswith("1 line charts, one for every set size")
+    assert "over 3 budgets: a 1 times (2.00 to 2.00 times the Gaussian curator's), b 1 times (6.00" in said
+    assert said.endswith("; in 1 nobody plans.")
+    assert words("fig2", {}) is None
 
 
 def test_front_by_hand():

@@ -86,6 +86,10 @@ def markdown(found: pd.DataFrame, *, edition: str) -> str:
 def _cell(row: Mapping[Any, Any]) -> str:
     if not isinstance(row["winner"], str):
         return "nobody"
-    label = look_of(row["winner"], accounting="proven").label.removesuffix(" (proven)").removesuffix(" (ours, proven)")
     lead = "" if math.isnan(row["second_ratio"]) else f", next {row['second_ratio']:.2f}x"
-    return f"{label}: {row['error_ratio']:.2f}{lead}"
+    return f"{label_of(row['winner'])}: {row['error_ratio']:.2f}{lead}"
+
+
+def label_of(method: str) -> str:
+    """Label of a proven method, where all are proven."""
+    return look_of(method, accounting="proven").label.removesuffix(" (proven)").removesuffix(" (ours, proven)")
