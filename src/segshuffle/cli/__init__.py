@@ -1,4 +1,4 @@
-"""The command line: plan a collection, account for one, simulate one, choose s, fetch the MSNBC log.
+"""The command line: plan a collection, rehearse it, carry it out, account for one, simulate one, choose s, fetch MSNBC.
 
 One file per command, named like it: its docstring is the help, `add_options` says what it reads, and `run` gives the
 text to print. They import what computes only when they run, so that help is immediate. Errors are one sentence on
@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from segshuffle.cli import account, fetch_msnbc, plan, rehearse, set_sizes, simulate
+from segshuffle.cli import account, client, estimate, fetch_msnbc, plan, rehearse, set_sizes, simulate
 from segshuffle.cli.terminal import Parser, complain, write
 from segshuffle.errors import SegshuffleError
 from segshuffle.extras import translated
 
-_COMMANDS = (plan, rehearse, account, simulate, set_sizes, fetch_msnbc)
+_COMMANDS = (plan, rehearse, client, estimate, account, simulate, set_sizes, fetch_msnbc)
 
 _DESCRIPTION = (
     "Privacy numbers and plans for collecting sets of items through a shuffler, which removes the senders from all "

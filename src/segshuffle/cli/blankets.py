@@ -27,6 +27,8 @@ def chosen(options: argparse.Namespace, problem: Problem, counts: Any, spent: fl
     methods = _methods(options.copies_max, left, options.target_error)
     if options.blanket == "all":
         rows = [_row(name, method, problem, counts, spent) for name, method in methods.items()]
+        for row in rows:
+            row.pop("plan", None)
         return {"blankets": rows} if options.json else {row.pop("blanket"): _short(row) for row in rows}
     return _row(options.blanket, methods[options.blanket], problem, counts, spent)
 
@@ -62,6 +64,7 @@ def _row(name: str, method: Method, problem: Problem, counts: Any, spent: float)
         "certificate": plan.parameters["certificate"],
         "bytes_per_message": _bytes(plan),
         "kind": plan.kind,
+        "plan": plan,
     }
 
 

@@ -92,6 +92,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default="exactly",
         help="whether every user holds exactly S items, or at most S (then nobody pads; default: exactly)",
     )
+    parser.add_argument(
+        "--save",
+        type=Path,
+        metavar="PLAN.json",
+        help="write the plan to a file, as client and estimate read it",
+    )
+    parser.add_argument(
+        "--items", type=Path, metavar="FILE", help="with --save: public list of the names of all items, one per line"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     mark_public(parser)
     parser.set_defaults(run=run)
@@ -127,6 +136,9 @@ def run(options: argparse.Namespace) -> str:
     if options.blanket != "poisson" or options.target_error is not None:
         from segshuffle.cli.blankets import chosen as how
     values = how(options, problem, counts, spent)
+    made = values.pop("plan", None)
+    if options.save is not None:
+        _save(options, made, problem)
     inputs = {
         "domain_size": problem.domain_size,
         "set_size": problem.set_size,
@@ -145,6 +157,23 @@ def run(options: argparse.Namespace) -> str:
         [shown({**values, **inputs}, as_json=False), *warnings, "", IN_GENERAL]
         + [f"  {name:<{width}}  {how}" for name, how in public.items()]
     )
+
+
+def _save(options: argparse.Namespace, made: Plan | None, problem: Problem) -> None:
+    """Write the plan, with the items' names."""
+    from segshuffle.files import read_bounded
+    from segshuffle.rehearsal.documents import Document, checked_names, write_document
+
+    if made is None:
+        raise ParameterError("save", str(options.save), "left out with --blanket all and --accountant published")
+    names = None
+    if options.items is not None:
+        try:
+            lines = read_bounded(options.items, limit=2**28).decode("utf-8").splitlines()
+            names = checked_names([line.strip() for line in lines if line.strip()], problem.domain_size)
+        except (UnicodeDecodeError, DataError) as error:
+            raise DataError(f"{options.items}: {error}") from error
+    write_document(options.save, Document(made, names))
 
 
 def _public(options: argparse.Namespace) -> dict[str, str]:
@@ -203,6 +232,7 @@ def _proven(options: argparse.Namespace, problem: Problem, counts: Any, spent: f
     # up to one copy, copies are sampling rates and the paper's error bound applies
     sampling = max(copies) <= 1.0
     return {
+        "plan": plan,
         "blanket_per_user": plan.blanket_per_user,
         **({"sampling_rates": list(copies)} if sampling else {"copies": list(copies)}),
         "messages_per_user": plan.messages_per_user + spent,

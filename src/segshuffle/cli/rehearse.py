@@ -227,6 +227,7 @@ def _rows(table: Any) -> list[dict[str, Any]]:
 def _write(folder: Path, found: Rehearsal, answer: dict[str, Any], options: argparse.Namespace) -> None:
     """The folder, as a whole or not at all."""
     from segshuffle.rehearsal import page
+    from segshuffle.rehearsal.documents import Document, as_text
     from segshuffle.rehearsal.figures import write_figures
     from segshuffle.rehearsal.folder import MARK, new_folder, write_table
     from segshuffle.rehearsal.tables import groups_table, items_table, top_table
@@ -248,6 +249,7 @@ def _write(folder: Path, found: Rehearsal, answer: dict[str, Any], options: argp
             top=options.top,
         )
         (place / "index.html").write_text(text, encoding="utf-8")
+        (place / "plan.json").write_text(as_text(Document(found.plan, found.names)), encoding="utf-8")
         (place / MARK).write_text(shown(answer, as_json=True) + "\n", encoding="utf-8")
 
 

@@ -247,7 +247,8 @@ def write(program: str, text: str) -> int:
     try:
         if sys.stdout is None:
             raise OSError("it is closed")
-        print(text, flush=True)
+        # nothing is not a line: a client may have no message to send
+        print(text, end="\n" if text else "", flush=True)
     except (OSError, ValueError) as error:  # ValueError: closed by the caller, or a character it cannot show
         # a reader that has gone (head, less) has seen enough
         if not isinstance(error, BrokenPipeError):

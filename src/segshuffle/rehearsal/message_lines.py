@@ -1,0 +1,209 @@
+r"""Messages as lines of text, and counts of them: what clients write, `shuf` mixes and `estimate` reads. Version 1.
+
+Messages: one per line, the number of an item in decimal digits, 0..d-1, without leading zeros; with a signed blanket
+``+`` or ``-`` before it. Lines end in LF; there is no header, so lines may come in any order. Counts: the header
+``item,count``, then a line per item that was named, such as ``3,120``, in any order, each item once.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Iterator
+from typing import IO, NamedTuple
+
+import numpy as np
+
+from segshuffle.arrays import IntArray
+from segshuffle.errors import DataError
+
+HEADER = b"item,count"
+#: Bytes that are parsed at a time, and digits of a number (items are below 10^7, counts below 10^18).
+_BLOCK, _DIGITS, _COUNT_DIGITS = 2**22, 8, 18
+_DIGIT = np.zeros(256, dtype=bool)
+_DIGIT[ord("0") : ord("9") + 1] = True
+
+
+class Counted(NamedTuple):
+    """What a file says."""
+
+    counts: IntArray
+    """Messages that name each item, pluses minus minuses where they have signs, shape (domain_size,)."""
+    messages: int
+    """Messages that name an item."""
+    dropped: int
+    """Lines that name no item."""
+
+
+def lines_of(messages: Iterable[int]) -> str:
+    """Messages of a client as text."""
+    return "".join(f"{item}\n" for item in messages)
+
+
+def read_counts(stream: IO[bytes], name: str, domain_size: int, *, signed: bool = False, drop: bool = False) -> Counted:
+    """Count messages, or read counts of them.
+
+    Parameters
+    ----------
+    stream : binary file
+        Read to its end, in parts.
+    name : str
+        Of the file, for messages about it.
+    domain_size : int
+        Number of items d.
+    signed : bool
+        Whether messages have signs.
+    drop : bool
+        Leave out lines that are no message, instead of refusing the file: not every sender is honest.
+
+    Raises
+    ------
+    DataError
+        If a line is not what it should be; names the file, the line and the value.
+    """
+    total = _Total(name, domain_size, signed, drop)
+    blocks = _blocks(stream, name)
+    first = next(blocks, b"")
+    head, _, rest = first.partition(b"\n")
+    if head.removesuffix(b"\r") == HEADER:
+        return total.of_counts(_chained(rest, blocks))
+    for block in _chained(first, blocks):
+        total.add(block)
+    return total.counted()
+
+
+def _blocks(stream: IO[bytes], name: str) -> Iterator[bytes]:
+    """Whole lines, some at a time."""
+    left = b""
+    while True:
+        try:
+            part = stream.read(_BLOCK)
+        except (OSError, ValueError) as error:
+            raise DataError(f"{name}: cannot be read ({error}).") from error
+        if not part:
+            break
+        end = part.rfind(b"\n") + 1
+        if not end and len(left) > _BLOCK:
+            raise DataError(f"{name}: a line has more than {_BLOCK} bytes; a message is a number on a line of its own.")
+        if end:
+            yield left + part[:end]
+            left = part[end:]
+        else:
+            left += part
+    if left:
+        yield left + b"\n"
+
+
+def _chained(first: bytes, others: Iterable[bytes]) -> Iterator[bytes]:
+    if first:
+        yield first
+    yield from others
+
+
+class _Total:
+    """Counts so far."""
+
+    def __init__(self, name: str, domain_size: int, signed: bool, drop: bool) -> None:
+        self.name, self.domain_size, self.signed, self.drop = name, domain_size, signed, drop
+        self.counts = np.zeros(domain_size, dtype=np.int64)
+        self.messages = self.dropped = 0
+        self.line = 1
+
+    def counted(self) -> Counted:
+        return Counted(self.counts, self.messages, self.dropped)
+
+    def add(self, block: bytes) -> None:
+        """Count a block of whole lines: all at once, or line by line where something is odd."""
+        items = None if self.signed else _plain(block)
+        if items is None or (items.size and int(items.max()) >= self.domain_size):
+            for line in block.split(b"\n")[:-1]:
+                self._one(line)
+            return
+        self.counts += np.bincount(items, minlength=self.domain_size)
+        self.messages += items.size
+        self.line += items.size
+
+    def _one(self, line: bytes) -> None:
+        text, sign = line.removesuffix(b"\r"), 1
+        if self.signed and text[:1] in (b"+", b"-"):
+            text, sign = text[1:], 1 if text[:1] == b"+" else -1
+        elif self.signed:
+            text = b"x"
+        item = self._number(text, _DIGITS)
+        if item is None or item >= self.domain_size:
+            if not self.drop:
+                signs = "+ or - and " if self.signed else ""
+                raise DataError(
+                    f"{self.name}, line {self.line}: {_shown(line)} is no message of this plan; one is {signs}an "
+                    f"integer in 0..{self.domain_size - 1}. Give --unknown drop to leave such lines out."
+                )
+            self.dropped += 1
+        else:
+            self.counts[item] += sign
+            self.messages += 1
+        self.line += 1
+
+    def of_counts(self, blocks: Iterable[bytes]) -> Counted:
+        """The file is one of counts."""
+        seen = np.zeros(self.domain_size, dtype=bool)
+        self.line = 2
+        for block in blocks:
+            for line in block.split(b"\n")[:-1]:
+                cells = line.removesuffix(b"\r").split(b",")
+                item = self._number(cells[0], _DIGITS)
+                if item is None or item >= self.domain_size or len(cells) != 2:
+                    raise DataError(
+                        f"{self._place(line)}: expected is ITEM,COUNT with an item in 0..{self.domain_size - 1}."
+                    )
+                negative = self.signed and cells[1].startswith(b"-")
+                count = self._number(cells[1][negative:], _COUNT_DIGITS)
+                if count is None:
+                    raise DataError(f"{self._place(line)}: expected is ITEM,COUNT with a count of digits, below 10^18.")
+                if seen[item]:
+                    raise DataError(f"{self._place(line)}: item {item} has a count already; add them up.")
+                seen[item] = True
+                self.counts[item] = -count if negative else count
+                self.messages += count
+                self.line += 1
+        return self.counted()
+
+    def _place(self, line: bytes) -> str:
+        return f"{self.name}, line {self.line}: {_shown(line)}"
+
+    @staticmethod
+    def _number(text: bytes, digits: int) -> int | None:
+        """A number in digits, without leading zeros."""
+        if not 0 < len(text) <= digits or not text.isdigit() or (text[:1] == b"0" and len(text) > 1):
+            return None
+        return int(text)
+
+
+def _plain(block: bytes) -> IntArray | None:
+    """Numbers of a block that has nothing but numbers in digits, one per line; None if it has anything else."""
+    codes = np.frombuffer(block, dtype=np.uint8)
+    ends = np.flatnonzero(codes == ord("\n"))
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    lengths = ends - starts
+    if (lengths < 1).any() or (lengths > _DIGITS).any() or int(_DIGIT[codes].sum()) + ends.size != codes.size:
+        return None
+    if ((codes[starts] == ord("0")) & (lengths > 1)).any():
+        return None
+    # digit by digit from the front: there are at most eight
+    value = np.zeros(ends.size, dtype=np.int64)
+    for place in range(int(lengths.max(initial=0))):
+        more = lengths > place
+        value[more] = 10 * value[more] + (codes[starts[more] + place] - ord("0"))
+    return value
+
+
+def _shown(line: bytes) -> str:
+    text = line[:60].decode("utf-8", "replace")
+    return repr(text) + ("..." if len(line) > 60 else "")
+
+
+def counts_text(counts: IntArray) -> str:
+    """Counts as the text of a file."""
+    text = io.StringIO()
+    text.write(HEADER.decode() + "\n")
+    for item in np.flatnonzero(counts).tolist():
+        text.write(f"{item},{counts[item]}\n")
+    return text.getvalue()

@@ -1,0 +1,343 @@
+"""The two halves of a collection as commands: together they are `simulate`; garbage is refused by line and value."""
+
+import gzip
+import io
+import json
+import math
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from segshuffle import Transactions, simulate
+from segshuffle.accounting.collections.blankets.clustered import Clustered
+from segshuffle.accounting.collections.blankets.signed import Signed
+from segshuffle.cli import main
+from segshuffle.errors import DataError
+from segshuffle.protocols.assumptions import Assumptions
+from segshuffle.protocols.base import Plan, Problem
+from segshuffle.protocols.poisson import PoissonSegmented
+from segshuffle.rehearsal.documents import Document, as_text, read_document, write_document
+from segshuffle.rehearsal.message_lines import counts_text, lines_of, read_counts
+
+D, N = 6, 60
+NAMES = ("tea", "milk", "bread", "eggs", "a, b", "salt")
+AT_MOST = Assumptions(sets="at-most")
+
+
+@pytest.fixture(scope="module")
+def plan():
+    problem = Problem(D, 2, (1.0, 2.0), (40, 20), 1e-5, AT_MOST)
+    return PoissonSegmented(blanket_per_user=3.0).plan(problem)
+
+
+@pytest.fixture
+def published(plan, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_document(tmp_path / "PLAN.json", Document(plan, NAMES))
+    return tmp_path / "PLAN.json"
+
+
+def sets():
+    """Users with 0, 1 or 2 items, the first ones more often."""
+    return [[user % 3, 3 + user % 3][: 1 + user % 2] if user % 10 else [] for user in range(N)]
+
+
+# --- plans as files --------------------------------------------------------------------------------------------------
+
+
+def test_a_plan_is_read_back(plan, published):
+    found = read_document(published)
+    assert found.plan.problem == plan.problem
+    assert json.loads(as_text(found)) == json.loads(published.read_text())
+    assert [found.number(name) for name in NAMES] == list(range(D))
+    assert [found.name(item) for item in range(D)] == list(NAMES)
+    with pytest.raises(DataError, match="'coffee' is not in the plan's list of 6"):
+        found.number("coffee")
+    numbered = Document(plan)
+    assert numbered.number("5") == 5
+    for name in ("6", "-1", "x", "٣", "1" * 30):
+        with pytest.raises(DataError, match=r"integers 0\.\.5"):
+            numbered.number(name)
+
+
+def refusal(call):
+    """What is said by a refusal; nothing where there is none, and any other error is one."""
+    try:
+        call()
+    except DataError as error:
+        return str(error)
+    return ""
+
+
+KEYS = st.sampled_from(["problem", "assumptions", "plan", "items", "version", "messages", "format", "copies", "delta"])
+ODD = st.sampled_from([None, True, -1, 0, 10**400, "x", [], {}, [None], 1e300, "NaN", {"name": "clustered"}])
+
+
+@given(
+    key=KEYS,
+    inner=st.sampled_from(["", "domain_size", "levels", "level_counts", "delta", "sets", "parameters"]),
+    odd=ODD,
+)
+def test_what_is_no_plan_is_refused_in_a_sentence(key, inner, odd, tmp_path_factory, plan):
+    values = json.loads(as_text(Document(plan, NAMES)))
+    if inner and isinstance(values.get(key), dict):
+        values[key][inner] = odd
+    elif key == "copies":
+        values["plan"]["parameters"]["copies"] = odd
+    else:
+        values[key] = odd
+    path = tmp_path_factory.getbasetemp() / "odd.json"
+    path.write_text(json.dumps(values))
+    if (key, odd) == ("items", None) and not inner:
+        assert read_document(path).items is None
+        return
+    said = refusal(lambda: read_document(path))
+    assert str(path) in said if said else read_document(path).plan.problem.n_users >= 1
+
+
+@given(st.binary(max_size=200))
+def test_bytes_are_no_plan(content):
+    with pytest.raises(DataError):
+        read_counts(io.BytesIO(b"item,count\n" + content + b"\nx"), "f", D)
+    said = refusal(lambda: read_counts(io.BytesIO(content), "f", D))
+    assert "f, line" in said if said else content.strip(b"012345\r\n") in (b"", b"item,count")
+
+
+def test_another_version_is_refused(published):
+    values = json.loads(published.read_text())
+    for change, says in (
+        ({"version": 2}, "knows version = 1"),
+        ({"format": "x"}, "is no plan"),
+        ({"messages": "1"}, "messages"),
+    ):
+        published.write_text(json.dumps(values | change))
+        with pytest.raises(DataError, match=says):
+            read_document(published)
+    published.write_text('{"format": NaN}')
+    with pytest.raises(DataError, match="NaN is no number"):
+        read_document(published)
+
+
+# --- messages as lines -----------------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.integers(0, 12_345), max_size=50))
+def test_messages_are_counted(messages):
+    found = read_counts(io.BytesIO(lines_of(messages).encode()), "f", 12_346)
+    assert found.messages == len(messages)
+    assert (found.counts == np.bincount(messages, minlength=12_346)).all() if messages else found.counts.sum() == 0
+
+
+@given(st.lists(st.one_of(st.integers(-3, 9).map(str), st.text(alphabet="+-0123 \r,x٣", max_size=4)), max_size=30))
+def test_lines_are_counted_or_named(lines):
+    """Against a reading of one line after another by Python's own rules."""
+    content = "".join(f"{line}\n" for line in lines).encode()
+    read = [line.decode().removesuffix("\r") for line in content.split(b"\n")[:-1]]
+    good = [line for line in read if line in {str(item) for item in range(D)}]
+    found = read_counts(io.BytesIO(content), "f", D, drop=True)
+    assert found.counts.tolist() == [good.count(str(item)) for item in range(D)]
+    assert (found.messages, found.dropped) == (len(good), len(read) - len(good))
+    if found.dropped:
+        first = next(number for number, line in enumerate(read, start=1) if line not in good)
+        with pytest.raises(DataError, match=f"f, line {first}: .*--unknown drop"):
+            read_counts(io.BytesIO(content), "f", D)
+
+
+@given(st.lists(st.integers(-5, 10**12), min_size=D, max_size=D))
+def test_counts_are_read_back(counts):
+    signed = min(counts) < 0
+    found = read_counts(io.BytesIO(counts_text(np.array(counts)).encode()), "f", D, signed=signed)
+    assert found.counts.tolist() == counts
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("item,count\n1,2\n1,3\n", "line 3: '1,3': item 1 has a count already"),
+        ("item,count\n1;2\n", "line 2: '1;2': expected is ITEM,COUNT"),
+        ("item,count\n6,2\n", r"an item in 0\.\.5"),
+        ("item,count\n1,-2\n", "a count of digits"),
+        ("1\n\n2\n", "line 2: '' is no message"),
+        ("1\n2\n7\n", "line 3: '7' is no message"),
+        ("1\n02\n", "line 2: '02' is no message"),
+    ],
+)
+def test_what_is_no_message_is_refused_by_its_line(content, says):
+    with pytest.raises(DataError, match=f"f, {says}" if says.startswith("line") else says):
+        read_counts(io.BytesIO(content.encode()), "f", D)
+
+
+def test_signs_count_against_each_other():
+    found = read_counts(io.BytesIO(b"+1\n-1\n-1\n+5\n"), "f", D, signed=True)
+    assert found.counts.tolist() == [0, -1, 0, 0, 0, 1]
+    with pytest.raises(DataError, match=r"one is \+ or - and an integer"):
+        read_counts(io.BytesIO(b"1\n"), "f", D, signed=True)
+
+
+# --- the commands ----------------------------------------------------------------------------------------------------
+
+
+def client(published, capsys, items, level):
+    assert main(["client", str(published), "--items", items, "--level", level, "--delta", "1e-2"]) == 0
+    return capsys.readouterr().out
+
+
+def collected(published, capsys):
+    """Messages of all users, one command each."""
+    levels = ["1"] * 40 + ["2"] * 20
+    names = [",".join(f'"{NAMES[item]}"' for item in items) for items in sets()]
+    return "".join(client(published, capsys, items, level) for items, level in zip(names, levels, strict=True))
+
+
+def estimated(published, path, capsys, *more):
+    assert main(["estimate", str(published), str(path), "--json", *more]) == 0
+    found = {row["item"]: row for row in json.loads(capsys.readouterr().out)["estimates"]}
+    return [found[name] for name in NAMES]
+
+
+@pytest.mark.parametrize("runs", [1, pytest.param(60, marks=pytest.mark.exhaustive)])
+def test_client_shuf_and_estimate_are_simulate(plan, published, capsys, runs):
+    """Counts, standardised by the mean and covariance of simulations: squares are chi-square, false alarm 3e-4."""
+    made = Transactions.from_sets([[str(item) for item in items] for items in sets()], [str(item) for item in range(D)])
+    levels = np.repeat([0, 1], (40, 20)).astype(np.int16)
+    users = Transactions(made.offsets, made.codes, D, levels=levels)
+    law = np.array([simulate(plan, users, seed=seed) for seed in range(300 if runs < 10 else 4000)])
+    mean, covariance = law.mean(axis=0), np.cov(law.T)
+    distances = []
+    for _ in range(runs):
+        lines = collected(published, capsys)
+        if shutil.which("shuf"):
+            lines = subprocess.run(["shuf"], input=lines, capture_output=True, text=True, check=True).stdout
+        (published.parent / "messages").write_text(lines)
+        rows = estimated(published, published.parent / "messages", capsys)
+        away = np.array([row["count"] for row in rows]) - mean
+        distances.append(float(away @ np.linalg.solve(covariance, away)))
+    # the mean of few simulations is uncertain too
+    scale = 1 + 1 / len(law)
+    p = stats.chi2(D * runs).sf(sum(distances) / scale)
+    assert 1e-4 < p < 1 - 1e-5, distances
+    if runs > 10:
+        assert stats.kstest(np.array(distances) / scale, stats.chi2(D).cdf).pvalue > 1e-4
+
+
+def test_estimates_are_those_of_the_library(plan, published, capsys, tmp_path):
+    from segshuffle import estimate
+
+    counts = np.array([300, 200, 250, 190, 205, 220])
+    (tmp_path / "counts").write_text(counts_text(counts))
+    found = estimate(plan, counts)
+    low, high = found.interval(0.9)
+    rows = estimated(published, tmp_path / "counts", capsys, "--confidence", "0.9")
+    assert [row["estimate"] for row in rows] == found.frequencies.tolist()
+    assert [row["low"] for row in rows] == low.tolist()
+    assert [row["high"] for row in rows] == high.tolist()
+    # packed, as a table, and by who took part
+    (tmp_path / "packed").write_bytes(gzip.compress((tmp_path / "counts").read_bytes()))
+    assert main(["estimate", str(published), str(tmp_path / "packed"), "--csv", "all.csv", "--top", "2"]) == 0
+    printed = capsys.readouterr().out
+    assert max(map(len, printed.splitlines())) <= 80
+    assert (tmp_path / "all.csv").read_text().count("\n") == D + 1
+    more = estimated(published, tmp_path / "counts", capsys, "--levels", "1:30,2:30")
+    assert more[0]["estimate"] != rows[0]["estimate"]
+
+
+def test_standard_input_is_read(published, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"1\n2\n2\n")))
+    rows = estimated(published, "-", capsys)
+    assert [row["count"] for row in rows] == [0, 1, 2, 0, 0, 0]
+
+
+def test_a_client_with_nothing_to_say_says_nothing(tmp_path, capsys):
+    problem = Problem(3, 1, (1.0,), (10**6,), 1e-6, AT_MOST)
+    copies = {"copies": (1e-6,), "certificate": []}
+    write_document(tmp_path / "p", Document(Plan("poisson", problem, "upper", 1e-4, 1.0, copies, math.inf)))
+    assert main(["client", str(tmp_path / "p"), "--items", "", "--level", "1"]) == 0
+    assert capsys.readouterr().out in ("", "0\n", "1\n", "2\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--items", "tea", "--level", "3"], "level = 3.0"),
+        (["--items", "coffee", "--level", "1"], "'coffee' is not in the plan's list"),
+        (["--items", "tea,tea", "--level", "1"], "given twice"),
+        (["--items", "tea,milk,bread", "--level", "1", "--delta", "0.01"], "no user may hold more than set_size = 2"),
+        (["--items", "tea", "--level", "1", "--delta", "1e-7"], "The announcement is refused"),
+        (["--items", "tea", "--level", "1", "--delta", "0.01", "--most-messages", "1"], "more than the 1 that"),
+        (["--items", "tea", "--level", "1", "--delta", "0.01", "--honest-users", "5"], "with the 5 honest users"),
+    ],
+)
+def test_a_client_refuses_in_a_sentence(published, capsys, options, says):
+    assert main(["client", str(published), *options]) == 2
+    printed = capsys.readouterr()
+    assert says in printed.err
+    assert printed.out == ""
+
+
+def test_what_a_server_cannot_read_is_refused(published, capsys, tmp_path):
+    (tmp_path / "messages").write_text("1\nx\n")
+    (tmp_path / "broken.gz").write_bytes(gzip.compress(b"1\n" * 10**4)[:-20])
+    for path, options, says in (
+        ("messages", [], "line 2: 'x' is no message"),
+        ("none", [], "cannot be read"),
+        ("broken.gz", [], "cannot be read"),
+        ("messages", ["--unknown", "drop", "--levels", "1:1,3:1"], "levels = '1,3'"),
+        ("messages", ["--unknown", "drop", "--levels", "1:1,2:1"], "at least 60 users"),
+        ("messages", ["--unknown", "drop", "--confidence", "1"], "confidence"),
+    ):
+        assert main(["estimate", str(published), path, *options, "--csv", "out.csv"]) == 2
+        assert says in capsys.readouterr().err
+    assert not (tmp_path / "out.csv").exists()
+    assert main(["estimate", str(published), "messages", "--unknown", "drop"]) == 0
+    assert "1 lines of messages are no messages" in capsys.readouterr().err
+
+
+def test_blankets_beyond_the_poisson_one_are_written_down(tmp_path, capsys):
+    problem = Problem(3, 1, (1.0,), (1000,), 1e-6, AT_MOST)
+    for blanket, answer in ((Clustered(0.6), 0), (Signed(0.3, 0.85, 0.6), 2)):
+        parameters = {"copies": (1.0,), "certificate": [], "blanket": blanket.as_dict()}
+        write_document(tmp_path / "p", Document(Plan(blanket.name, problem, "exact", 5.0, 6.0, parameters, 1.0)))
+        assert read_document(tmp_path / "p").plan.parameters["blanket"] == blanket.as_dict()
+        assert main(["client", str(tmp_path / "p"), "--items", "2", "--level", "1", "--delta", "0.9"]) == answer
+    assert "there is no client for signed messages" in capsys.readouterr().err
+
+
+def test_plan_writes_what_the_others_read(tmp_path, capsys):
+    (tmp_path / "names").write_text("\n".join(NAMES) + "\n")
+    asked = ["plan", "--domain-size", "6", "--set-size", "2", "--levels", "1:60", "--delta", "1e-3"]
+    asked += ["--blanket-per-user", "20", "--save", str(tmp_path / "p")]
+    assert main([*asked, "--items", str(tmp_path / "names")]) == 0
+    assert read_document(tmp_path / "p").items == list(NAMES)
+    (tmp_path / "names").write_text("one\n")
+    capsys.readouterr()
+    assert main([*asked, "--items", str(tmp_path / "names")]) == 2
+    assert "1 names" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(shutil.which("shuf") is None, reason="needs shuf")
+def test_the_commands_of_the_guide_run(tmp_path, monkeypatch, capsys, root):
+    guide = (root / "docs/collect.md").read_text(encoding="utf-8")
+    (names,) = re.findall(r"```text\n(.*?)```", guide, re.DOTALL)
+    (tmp_path / "items.txt").write_text(names)
+    monkeypatch.chdir(tmp_path)
+    commands = [line for block in re.findall(r"```bash\n(.*?)```", guide, re.DOTALL) for line in block.splitlines()]
+    for command in commands:
+        words, into, path = command.replace(">>", ">").partition(" > ")
+        if words.startswith("shuf "):
+            subprocess.run(command, shell=True, check=True)
+            continue
+        assert main(shlex.split(words)[1:]) == 0
+        printed = capsys.readouterr().out
+        if into:
+            with (tmp_path / path).open("a") as stream:
+                stream.write(printed)
+    assert len(commands) == 5
+    assert (tmp_path / "estimates.csv").read_text().startswith("item,count,estimate,low,high,standard_error\n")
