@@ -13,11 +13,11 @@ _NAME = re.compile(r"pareto-n(\d+)-d(\d+)-(.+)")
 
 
 def words(figure: str, tables: Mapping[str, pd.DataFrame]) -> str | None:
-    """Who wins how often at one size and split, and the range of its error."""
+    """Who wins how often at one size and split, and the range of its error; nothing without the table."""
     found = _NAME.fullmatch(figure)
-    if found is None:
+    table = tables.get("pareto-winners.csv")
+    if found is None or table is None:
         return None
-    table = tables["pareto-winners.csv"]
     here = table[
         (table["n_users"] == int(found[1])) & (table["domain_size"] == int(found[2])) & (table["split"] == found[3])
     ]
