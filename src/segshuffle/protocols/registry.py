@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from segshuffle.errors import ConfigError, ParameterError
 from segshuffle.looks import Look, spare_look
-from segshuffle.protocols.declared import Declared
+from segshuffle.protocols.declared import Declared, Options
 from segshuffle.protocols.listed import FOLDER, competitor_names, listed
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def competitor(name: str, section: Mapping[str, Any] | None = None) -> Method:
         If there is no such method.
     """
     if name in competitor_names():
-        return _made(every()["published", name], section or {})
+        return made(every()["published", name], section or {})
     raise ParameterError("method", name, f"one of {', '.join(competitor_names())}")
 
 
@@ -93,7 +93,7 @@ def proven_curves(section: Mapping[str, Any]) -> dict[str, Method]:
     proven = [each for each in every().values() if each.accounting == "proven"]
     variants = [each for each in proven if each.role == "variant" and each.name in section["variants"]]
     curves = [each for each in proven if each.role == "curve"]
-    return {each.name: _made(each, section) for each in curves + variants}
+    return {each.name: made(each, section) for each in curves + variants}
 
 
 def proven_methods(section: Mapping[str, Any] | None = None) -> dict[str, Method]:
@@ -107,14 +107,29 @@ def proven_methods(section: Mapping[str, Any] | None = None) -> dict[str, Method
     roles = ("competitor", "reference")
     chosen = [each for each in every().values() if each.accounting == "proven" and each.role in roles]
     return {
-        each.name: _made(each, section or {}) for each in sorted(chosen, key=lambda each: each.role != "competitor")
+        each.name: made(each, section or {}) for each in sorted(chosen, key=lambda each: each.role != "competitor")
     }
 
 
-def _made(declared: Declared, section: Mapping[str, Any]) -> Method:
-    """The method with its section's options, those of its file under the file's name."""
+def made(declared: Declared, section: Mapping[str, Any], chosen: Options | None = None) -> Method:
+    """The method with the options of a section of the configuration, those of its file under the file's name.
+
+    Parameters
+    ----------
+    declared : Declared
+        One of `every`.
+    section : mapping
+        The section ``competitors`` or ``proven``; an option that it does not name has its default.
+    chosen : mapping, optional
+        Options of the file that are set whatever the section says.
+
+    Raises
+    ------
+    ParameterError
+        If the method refuses its options.
+    """
     file = _found()[declared.accounting, declared.name][1]
-    own = listed()[file].options(declared.accounting, section.get(file, {}))
+    own = {**listed()[file].options(declared.accounting, section.get(file, {})), **(chosen or {})}
     return declared.make({**section, **own} if declared.accounting == "proven" else own)
 
 

@@ -22,7 +22,7 @@ from segshuffle.pipeline.jobs import to_json
 from segshuffle.pipeline.progress import track
 from segshuffle.protocols.base import Method, Problem, uniform_item_counts
 from segshuffle.protocols.declared import Declared
-from segshuffle.protocols.registry import every
+from segshuffle.protocols.registry import every, made
 
 #: What the protocols of the literature can choose beside the guarantee.
 CHOICES: Mapping[str, Sequence[Mapping[str, Any]]] = {
@@ -86,19 +86,14 @@ def problem_of(case: Case, config: Mapping[str, Any]) -> Problem:
 
 def plans_of(declared: Declared, budgets: Sequence[float]) -> Iterator[Method]:
     """What a declared method is asked for: budgets where it takes one, else every choice of its own."""
-    method: Any = declared.make({"copies_max": _MOST_COPIES, "analysis": "numerical", **_first(declared.name)})
+    section = {"copies_max": _MOST_COPIES}
+    method: Any = made(declared, section)
     if hasattr(method, "max_messages"):
         for budget in budgets:
             yield replace(method, max_messages=budget)
-    elif declared.name in CHOICES:
-        for choice in CHOICES[declared.name]:
-            yield declared.make(choice)
     else:
-        yield method
-
-
-def _first(name: str) -> Mapping[str, Any]:
-    return CHOICES.get(name, [{}])[0]
+        for choice in CHOICES.get(declared.name, [{}]):
+            yield made(declared, section, choice)
 
 
 def compared() -> list[Declared]:
