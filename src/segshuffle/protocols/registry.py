@@ -106,9 +106,7 @@ def proven_methods(section: Mapping[str, Any] | None = None) -> dict[str, Method
     """
     roles = ("competitor", "reference")
     chosen = [each for each in every().values() if each.accounting == "proven" and each.role in roles]
-    return {
-        each.name: made(each, section or {}) for each in sorted(chosen, key=lambda each: each.role != "competitor")
-    }
+    return {each.name: made(each, section or {}) for each in sorted(chosen, key=lambda each: each.role != "competitor")}
 
 
 def made(declared: Declared, section: Mapping[str, Any], chosen: Options | None = None) -> Method:

@@ -23,8 +23,8 @@ def words(figure: str, tables: Mapping[str, pd.DataFrame]) -> str | None:
     ]
     panels = here.groupby(["set_size", "epsilon"]).ngroups
     said = [
-        f"{label_of(str(name))} {len(rows)} times ({rows['error_ratio'].min():.2f} to {rows['error_ratio'].max():.2f} times "
-        "the Gaussian curator's)"
+        f"{label_of(str(name))} {len(rows)} times ({rows['error_ratio'].min():.2f} to "
+        f"{rows['error_ratio'].max():.2f} times the Gaussian curator's)"
         for name, rows in sorted(here.groupby("winner"), key=lambda pair: (-len(pair[1]), pair[0]))
     ]
     nobody = int(here["winner"].isna().sum())
