@@ -1,9 +1,10 @@
-"""What all tests share: where the project is, its configurations, hypothesis profiles, which cases are quick."""
+"""What all tests share: the project, its configurations, hypothesis profiles, which cases are quick, what they cost."""
 
 import copy
 import gc
+import resource
 import zlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import pytest
@@ -28,11 +29,11 @@ _SHIPPED = {
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
     """What needs a whole run of the pipeline is exhaustive; what runs it at all is marked so, and goes first.
 
-    So are all but as many cases of a test as its mark `quick` says. Which ones stay is drawn by a checksum of their
-    names, so that every process draws the same ones, from all corners of a grid.
+    So are all cases of a test but those that its mark `quick` names, or as many as it says. The latter are drawn by a
+    checksum of their names, so that every process draws the same ones, from all corners of a grid.
     """
     many = defaultdict(list)
     for item in items:
@@ -42,16 +43,63 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.pipeline)
         if item.get_closest_marker("quick") and not item.get_closest_marker("exhaustive"):
             many[item.nodeid.partition("[")[0]].append(item)
-    for cases in many.values():
-        (number,) = cases[0].get_closest_marker("quick").args
-        for item in sorted(cases, key=lambda item: zlib.crc32(item.name.encode()))[number:]:
+    for test, cases in many.items():
+        quick = cases[0].get_closest_marker("quick").args
+        unknown = set(quick) - set(map(_case, cases)) if isinstance(quick[0], str) else set()
+        if unknown and not any("[" in argument for argument in config.args):
+            raise pytest.UsageError(f"{test}: its mark quick names {sorted(unknown)}, which are no cases of it")
+        for item in _left_out(cases, quick):
             item.add_marker(pytest.mark.exhaustive)
     items.sort(key=lambda item: item.get_closest_marker("pipeline") is None)
 
 
-def pytest_collection_finish():
+def _case(item):
+    """Name of a case: what stands in brackets."""
+    return item.name.partition("[")[2].removesuffix("]")
+
+
+def _left_out(cases, quick):
+    """Cases that are exhaustive, by the arguments of the mark `quick`: a number, or names of cases."""
+    if isinstance(quick[0], str):
+        return [item for item in cases if _case(item) not in quick]
+    return sorted(cases, key=lambda item: zlib.crc32(item.name.encode()))[quick[0] :]
+
+
+def pytest_collection_finish(session):
     """Modules and tests stay to the end: looking for garbage among them takes a tenth of the time."""
     gc.freeze()
+    session.processor_seconds = _processor_seconds()
+
+
+# --- what the tests cost: printed, so that a suite that grows is seen ------------------------------------------------
+
+_cost = Counter()
+
+
+def _processor_seconds():
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in used)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item):
+    """Give every report the processor time since the one before it, fixtures and started processes included."""
+    report = yield
+    now = _processor_seconds()
+    report.processor_seconds, item.session.processor_seconds = now - item.session.processor_seconds, now
+    return report
+
+
+def pytest_runtest_logreport(report):
+    # a process that crashed reports without us
+    _cost[report.nodeid] += getattr(report, "processor_seconds", 0.0)
+
+
+def pytest_terminal_summary(terminalreporter):
+    if len(_cost) > 100:
+        terminalreporter.section(f"{_cost.total():.0f} s of processor time in tests; the dearest")
+        for test, seconds in _cost.most_common(10):
+            terminalreporter.write_line(f"{seconds:6.1f} s {test}")
 
 
 @pytest.fixture(scope="session")

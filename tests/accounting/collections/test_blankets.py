@@ -159,6 +159,7 @@ def all_counters(domain_size, moves_of, size):
     return compound_poisson((size,) * domain_size, moves)
 
 
+@pytest.mark.quick(0)
 def test_no_neighbours_are_told_apart_better_in_a_clustered_blanket():
     """Every change of at most two items of three, at one level or two, against the theorem's pairs."""
     clustered, mean, size, epsilon = Clustered(0.35), 0.9, 26, 0.6
@@ -191,6 +192,7 @@ def test_no_neighbours_are_told_apart_better_in_a_clustered_blanket():
     assert reached > 0.998
 
 
+@pytest.mark.quick(0)
 def test_no_neighbours_are_told_apart_better_in_a_signed_blanket():
     blanket, mean, size, epsilon = Signed(0.2, 0.3, 0.5), 2.4, 13, 0.6
     one = signed_law(blanket, mean, size)
@@ -210,7 +212,7 @@ def test_no_neighbours_are_told_apart_better_in_a_signed_blanket():
             assert inside <= bound * (1 + 1e-9)
 
 
-@pytest.mark.quick(2)
+@pytest.mark.quick(0)
 @pytest.mark.parametrize(("blanket", "mean"), [*SIGNED, (Clustered(0.6), 4.0)])
 def test_the_order_that_copies_above_one_need(blanket, mean):
     """Ratios of more to fewer copies do not decrease in N+ nor increase in N-, from sizes r of 1 on."""
@@ -255,6 +257,7 @@ def test_masses_of_the_negative_binomial(mean, p):
             assert mass * ratio / (1 - ratio) <= tail or end == 0
 
 
+@pytest.mark.quick("blanket0", "blanket1")
 @pytest.mark.parametrize("blanket", [POISSON, Clustered(0.6), Signed(0.4, 0.5, 0.7)])
 def test_parts_say_what_a_blanket_costs_and_how_noisy_it_is(blanket):
     parts = blanket.parts(6.0)

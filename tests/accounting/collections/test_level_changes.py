@@ -57,6 +57,7 @@ def check_changes(seed: int, cases: int) -> None:
             assert inside <= bound + ROUND_OFF, (d, s, mu, one, other, copies, epsilon)
 
 
+@pytest.mark.quick(0)
 def test_any_change_costs_at_most_s_pairs_at_the_larger_copies():
     check_changes(seed=1, cases=400)
 
@@ -87,6 +88,7 @@ def test_an_item_against_none_costs_less_than_an_exchange():
         assert grid_divergence(p, q, epsilon)[1] < exchange.lower
 
 
+@pytest.mark.quick(0)
 def test_few_items_not_held_do_not_make_a_change_of_level_cheap():
     """Four items, sets of three: exchanges of one item calibrate (2, 2e-6), but a new level costs a lot more.
 

@@ -43,7 +43,7 @@ GRID = [
 ]
 
 
-@pytest.mark.quick(6)
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(("mu", "copies", "epsilon"), GRID)
 @pytest.mark.parametrize("rtol", [1e-3, 1e-6])
 def test_one_pair_is_enclosed(mu, copies, epsilon, rtol):
@@ -103,6 +103,7 @@ def test_a_window_is_rounded_outwards(mean, log_tail):
         assert end <= 0 or mean > 1e6 or end * math.log(end / mean) - (end - mean) >= log_tail
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(("mu", "copies"), [(1.5e5, 0.5), (1.5e5, 20.0), (4e5, 64.0)])
 def test_blocks_of_counts_enclose(mu, copies):
     """Means at which counts are taken together: the same sum, over the counts where the masses are."""

@@ -16,6 +16,7 @@ from segshuffle.protocols.poisson import PoissonSegmented
 FRACTIONS = (1.0, 0.95, 0.9, 0.8, 0.5)
 
 
+@pytest.mark.quick(0)
 def test_the_smallest_level_of_msnbc():
     """Values of the plan for 5000 users, three levels, delta = 2e-6, at level 0.5: found apart from the package."""
     plan = PoissonSegmented().plan(Problem(17, 4, (0.5, 1.0, 2.0), (1250, 2500, 1250), 2e-6))

@@ -25,6 +25,7 @@ pld = pytest.importorskip("dp_accounting.pld.privacy_loss_distribution")
 MSNBC = Problem(17, 4, (0.5, 1.0, 2.0), (1250, 2500, 1250), 2e-6)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("mu", "copies", "pairs", "epsilon", "interval"),
     [
@@ -50,6 +51,7 @@ def gaussian_delta(deviation: float, epsilon: np.ndarray) -> np.ndarray:
     return special.ndtr(half - scaled) - np.exp(epsilon + special.log_ndtr(-half - scaled))
 
 
+@pytest.mark.quick(0)
 @pytest.mark.parametrize(("mu", "copies"), [(2.0, 0.5), (4.0, 1.0), (3.0, 2.4)])
 @pytest.mark.parametrize("epsilon", [0.3, 1.5])
 def test_composed_with_a_gaussian_mechanism(mu, copies, epsilon):

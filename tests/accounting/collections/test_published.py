@@ -33,7 +33,7 @@ def overlap(one, other):
 # -- golden values ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.quick(1)
+@pytest.mark.quick(0)
 @pytest.mark.parametrize(
     ("sizes", "blanket", "rate"), [(MSNBC, 2, 0.543), (SYNTHETIC, 4, 0.280)], ids=["msnbc", "synthetic"]
 )
@@ -127,6 +127,7 @@ def test_blanket_slots(m, slots, gamma):
     assert blanket_slots(m) == (slots, gamma)
 
 
+@pytest.mark.quick(0)
 @settings(derandomize=True)
 @given(
     domain_size=st.integers(2, 1000),
@@ -153,6 +154,7 @@ def test_monotone_in_every_argument(domain_size, n_users, blanket, rate, epsilon
         assert published_item_delta(**{**base, **change}).lower <= here.upper, change
 
 
+@pytest.mark.quick(0)
 def test_rate_search_is_monotone():
     def rate(epsilon=0.5, delta=DELTA, blanket=2.0, set_size=4):
         return largest_sampling_rate(**MSNBC, set_size=set_size, blanket_per_user=blanket, epsilon=epsilon, delta=delta)
@@ -174,6 +176,7 @@ SETTINGS = [
 ]
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize(("sizes", "set_size", "blanket", "epsilon"), SETTINGS)
 def test_largest_rate_is_safe_and_close(sizes, set_size, blanket, epsilon):
     delta = 0.01 / sizes["n_users"]
@@ -198,6 +201,7 @@ def test_rate_without_any_cover_is_at_least_the_item_delta():
     assert rate == pytest.approx(item_delta, rel=1e-3)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     ("sizes", "set_size", "epsilon"),
     [(MSNBC, 4, 0.5), (MSNBC, 4, 2.0), (SYNTHETIC, 4, 1.0), ({"domain_size": 128, "n_users": 50_000}, 8, 2.0)],
@@ -217,6 +221,7 @@ def test_least_blanket_is_feasible_and_least(sizes, set_size, epsilon, rate):
     assert math.ceil(0.998 * blanket) == math.ceil(blanket)  # none of these lies at a jump
 
 
+@pytest.mark.quick(0)
 def test_least_blanket_falls_with_epsilon_delta_and_users():
     def least(epsilon=0.5, delta=DELTA, n_users=5000):
         return least_blanket_per_user(domain_size=17, n_users=n_users, set_size=4, epsilon=epsilon, delta=delta)
@@ -295,6 +300,7 @@ def test_bad_user_parameters(function, name, value):
 # -- counts beyond double precision -----------------------------------------------------------------------------------
 
 
+@pytest.mark.quick(0)
 def test_counts_beyond_double_precision_are_refused():
     common = {"domain_size": 17, "blanket_per_user": 1, "sampling_rate": 0.5, "epsilon": 0.0}
     largest = proven_lower_item_delta(**common, n_users=LARGEST_COUNT)

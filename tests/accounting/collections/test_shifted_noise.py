@@ -30,6 +30,7 @@ def test_exponent_two_is_the_gaussian_mechanism(pairs, epsilon, shift):
     assert found.lower <= exact <= found.upper <= found.lower * (1 + 1e-4)
 
 
+@pytest.mark.quick(5)
 @pytest.mark.parametrize(
     ("exponent", "shift", "epsilon"), list(itertools.product((1.0, 1.3, 1.8), (0.3, 1.5), (0.2, 1.0)))
 )
@@ -48,6 +49,7 @@ def test_one_pair_by_a_sum_over_a_grid(exponent, shift, epsilon):
     assert found.lower * (1 - 2e-5) <= exact <= found.upper * (1 + 2e-5)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("exponent", [1.0, 1.25, 1.7, 2.0])
 def test_masses_are_those_of_the_density(exponent):
     """Every cell's two masses by mpmath's quadrature between the points where log dA/dB passes the lattice."""
@@ -88,6 +90,7 @@ def test_largest_shift_meets_the_target_and_no_more_does(exponent):
     assert beyond.lower > 1e-4
 
 
+@pytest.mark.quick(0)
 def test_laplace_noise_is_at_least_pure():
     assert largest_shift(exponent=1.0, pairs=3, epsilon=0.9, delta=1e-100) >= 0.9 / 6 * (1 - 1e-11)
 

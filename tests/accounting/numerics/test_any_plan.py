@@ -48,6 +48,7 @@ def log_exact(name, count):
     return MP.log(MP.mpf(exact.numerator)) - MP.log(MP.mpf(exact.denominator))
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("count", [30, 100])
 def test_ends_enclose_and_are_near(name, count):
@@ -83,6 +84,7 @@ BAD = [
 ]
 
 
+@pytest.mark.quick(25)
 @pytest.mark.parametrize("bad", BAD, ids=str)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("count", [1, 12])

@@ -32,6 +32,7 @@ def exact_ratio(epsilon, delta):
     return low
 
 
+@pytest.mark.quick(0)
 def test_the_oracle_is_the_integral():
     for ratio, epsilon in ((0.3, 0.5), (2.0, 1.0), (1.0, 0.1)):
         edge = epsilon / ratio + ratio / 2
@@ -39,7 +40,7 @@ def test_the_oracle_is_the_integral():
         assert math.isclose(found, exact_delta(ratio, epsilon), rel_tol=1e-14)
 
 
-@pytest.mark.quick(12)
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("delta", DELTAS)
 def test_ratio_is_the_largest_and_on_the_safe_side(epsilon, delta):

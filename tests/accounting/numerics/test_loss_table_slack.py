@@ -69,6 +69,7 @@ def test_losses_on_the_lattice_are_exact(name, pairs, epsilon, tilt, rtol):
     assert upper - lower <= rtol * float(exact)
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize(("name", "pairs", "epsilon"), CASES)
 def test_masses_that_are_wrong_by_what_is_declared(name, pairs, epsilon):
     table, exact = table_of(name), exact_delta(*exact_laws(name), pairs, epsilon)
@@ -162,6 +163,7 @@ def test_mass_of_b_alone_that_a_cell_lacks(pairs, epsilon, cell):
     assert lower <= exact_delta(a, b, pairs, epsilon) <= upper
 
 
+@pytest.mark.quick(5)
 @pytest.mark.parametrize("start", [-3, -8, -16])
 @pytest.mark.parametrize("size", [12, 20])
 @pytest.mark.parametrize("tilt", [0.0, 0.4, 1.0])

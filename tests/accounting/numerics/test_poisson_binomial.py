@@ -11,6 +11,7 @@ from segshuffle.accounting.numerics.poisson_binomial import PoissonBinomialLaw
 from segshuffle.errors import ParameterError
 
 
+@pytest.mark.quick(5)
 @pytest.mark.parametrize("n_trials", [0, 1, 2, 7, 65, 131])
 def test_poisson_binomial_by_recursion(n_trials):
     """Exact rational recursion, one trial at a time."""

@@ -19,6 +19,7 @@ def law_of(rng, atoms, scale):
     return AtomLaw(value, mass)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     ("atoms", "scale", "step"), [(3, 1.0, 1e-9), (5, 30.0, 0.01), (40, 1.0, 0.7), (300, 5.0, 1e-4)]
 )

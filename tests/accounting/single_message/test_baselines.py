@@ -59,7 +59,7 @@ def exact_clone_delta(local_epsilon, clone, n_users, epsilon):
     return total
 
 
-@pytest.mark.quick(1)
+@pytest.mark.quick(0)
 @pytest.mark.parametrize(("local_epsilon", "n_users", "epsilon"), [(0.2, 60, 0.19), (1.0, 60, 0.97), (3.0, 40, 2.5)])
 def test_clone_deltas_far_out(local_epsilon, n_users, epsilon):
     """Small deltas keep their relative accuracy."""
@@ -96,6 +96,7 @@ def test_stronger_clone_is_the_blanket_bound_of_binary_randomized_response(n_use
         assert other.relative_width <= 1e-4
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     ("k", "n_users", "exp_epsilon", "specific"),
     [(4, 5, F(8, 5), 0.0560185), (10, 10, F(3, 2), 0.0049236), (10, 30, F(13, 10), 0.0022839)],
@@ -151,7 +152,7 @@ def generic_quantities(local_epsilon, _, epsilon):
     return 1 / e, gain - 1, (gain + 1) * (e - 1 / e), e - gain / e, square
 
 
-@pytest.mark.quick(4)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("quantities", [krr_quantities, generic_quantities])
 @pytest.mark.parametrize(
     ("local_epsilon", "k", "n_users", "epsilon"),
@@ -210,7 +211,7 @@ def test_laplace_quantities_are_the_published_ones(local_epsilon, epsilon):
     assert 1 - 1e-12 <= b.bennett_delta(**arguments).upper / min(bennett, 1) <= 1 + 1e-4
 
 
-@pytest.mark.quick(6)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     "randomizer",
     [
@@ -240,6 +241,7 @@ def test_exactly_one_description_of_the_randomizer():
 # -- what holds for all ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.quick("standard")
 @pytest.mark.parametrize("name", BY_LOCAL)
 @settings(max_examples=15)
 @given(
@@ -259,6 +261,7 @@ def test_deltas_fall_in_epsilon_and_users(name, local_epsilon, log_users, share,
     assert delta_of(local_epsilon=local_epsilon, n_users=int(n_users * step), epsilon=epsilon).lower <= here.upper
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("name", BY_LOCAL)
 @pytest.mark.parametrize(
     ("local_epsilon", "n_users", "delta"),
@@ -274,6 +277,7 @@ def test_epsilon_meets_its_target_and_not_by_much(name, local_epsilon, n_users, 
     assert less.upper > delta * (1 - 1e-3)
 
 
+@pytest.mark.quick("chen-cao-ge", "hoeffding", "bennett")
 @pytest.mark.parametrize("name", BY_LOCAL)
 def test_epsilon_falls_in_users_and_delta(name):
     _, epsilon_of = BY_LOCAL[name]

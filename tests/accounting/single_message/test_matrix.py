@@ -45,7 +45,7 @@ def largest_delta(law, n_users):
     return found
 
 
-@pytest.mark.quick(8)
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("seed", range(120))
 def test_every_dataset_of_a_small_group_is_within_the_bounds(seed):
     law, n_users = random_law(seed), 1 + seed % 3

@@ -48,7 +48,7 @@ def cells_of(mechanism, local_epsilon, centre, edges):
 # -- probabilities of confusion --------------------------------------------------------------------------------------
 
 
-@pytest.mark.quick(4)
+@pytest.mark.quick("1.0-0.99-gaussian")
 @pytest.mark.parametrize("mechanism", ["laplace", "gaussian"])
 @pytest.mark.parametrize(("victim", "other"), [(1.0, 0.05), (1.0, 0.5), (1.0, 0.99), (2.0, 0.5), (6.0, 5.0)])
 def test_confusions_by_counting_cells(mechanism, victim, other):
@@ -119,7 +119,7 @@ def enumerated(users, epsilon):
     return fail + (1 - fail) * pair, theorem
 
 
-@pytest.mark.quick(8)
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     "users",
     [
@@ -149,6 +149,7 @@ def test_nothing_is_left_beyond_the_ratio_of_the_pair(beyond):
     assert ReductionPair(users).reduction_delta(epsilon=log_ratio * 0.999).lower > 0
 
 
+@pytest.mark.quick(0)
 @given(
     budgets=st.lists(st.floats(0.05, 4.0), min_size=1, max_size=30),
     share=st.floats(0.0, 1.2),
@@ -165,6 +166,7 @@ def test_order_of_the_published_numbers(budgets, share, step):
     assert pair.reduction_delta(epsilon=epsilon).lower <= pair.theorem_delta(epsilon=epsilon).upper
 
 
+@pytest.mark.quick(0)
 def test_epsilons_meet_their_targets():
     users = laplace_users(*SETTINGS["Uniform2"].budgets(3000))
     pair = ReductionPair(users)
@@ -244,6 +246,7 @@ class Binned:
         return (ReferenceClasses(own, np.log(first / own), np.log(second / own)),)
 
 
+@pytest.mark.quick(0)
 def test_one_user_is_claimed_more_private_than_the_mechanism():
     """n = 1: the reduction claims (log(2 e^{eps/2} - 1), 0)-DP; the Laplace mechanism has no delta = 0 below eps.
 

@@ -39,7 +39,7 @@ def test_budgets_follow_their_distribution():
         BudgetSetting(name="odd", low=0.1, high=0.5, centre=0.2)
 
 
-@pytest.mark.quick(3)
+@pytest.mark.quick(0)
 @pytest.mark.parametrize("mechanism", ["laplace", "gaussian"])
 @pytest.mark.parametrize("name", SETTINGS)
 def test_figure_points(name, mechanism):

@@ -27,6 +27,7 @@ def worst_total_variation(matrix):
     return max(sum(max(a - b, F(0)) for a, b in zip(x, y, strict=True)) for x, y in combinations(matrix, 2))
 
 
+@pytest.mark.quick(5)
 @pytest.mark.parametrize(("d", "s", "k"), SHAPES)
 @pytest.mark.parametrize("gain", [F(3, 2), F(4)])
 def test_parameters_of_the_subset_exponential_randomizer(d, s, k, gain):
@@ -72,6 +73,7 @@ def test_pair_has_one_trial_per_other_user():
     assert pair.blanket.probability == pytest.approx(0.1, rel=1e-15, abs=0)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     ("k", "n_users", "exp_epsilon", "true", "published"),
     [

@@ -80,6 +80,7 @@ def test_encloses_the_published_pair(n, gain, p0, beta, q0, q1):
     assert found.relative_width <= 1e-10
 
 
+@pytest.mark.quick(0)
 @settings(derandomize=True)
 @given(
     n=st.integers(1, 8),
@@ -98,6 +99,7 @@ def test_encloses_the_published_pair_anywhere(n, p0, share, q0, q1, part):
     assert encloses(found, float(exact_bound(n, p0, beta, q0, q1, gain)), slack=1e-11)
 
 
+@pytest.mark.quick(0)
 @pytest.mark.parametrize(("n", "epsilon"), [(2_000, 0.1), (6_000, 0.05)])
 def test_uneven_split_at_larger_sizes(n, epsilon):
     """Against a sum over both counts in floating point: every cell within 12 deviations, no threshold formula."""
@@ -174,6 +176,7 @@ def test_parameters_are_those_of_the_theorem(name):
     assert found.symmetric == (name != "uneven")
 
 
+@pytest.mark.quick(8)
 @pytest.mark.parametrize("name", [name for name in MATRICES if name not in ("uneven", "hash into 3", "6 choose 3")])
 @pytest.mark.parametrize("n", [1, 2, 4])
 @pytest.mark.parametrize("gain", [F(1), F(5, 4), F(2)])

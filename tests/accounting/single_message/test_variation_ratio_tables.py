@@ -123,6 +123,7 @@ class TestLocal:
         assert one.beta == pytest.approx(other.beta, rel=1e-14, abs=0)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("local_epsilon", [1e-6, 0.3, 2.0, 20.0])
 def test_laplace(local_epsilon):
     """Total variation by integration, 50 digits: 0 < x < 1/2 and x < 0 are where the first density is larger."""
@@ -162,6 +163,7 @@ def test_beta_keeps_its_digits(local_epsilon, d):
 # -- Table 3 -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("distance", [1e-6, 0.01, 1.0, 5.0, 40.0, 250.0])
 def test_planar_laplace(distance):
     """Against (2/pi)(int_0^a K_0 - a K_0(a)), a = distance/2, the integral through modified Struve functions."""
