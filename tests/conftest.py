@@ -13,7 +13,7 @@ from headless import chromium
 from hypothesis import Phase, settings
 
 # the machine may be busy: a slow example is no failure
-settings.register_profile("quick", deadline=None, max_examples=25)
+settings.register_profile("quick", deadline=None, max_examples=15)
 settings.register_profile("thorough", deadline=None, max_examples=100)
 # of use to mutants.py, which does not read the examples
 settings.register_profile(

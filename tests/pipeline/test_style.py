@@ -93,6 +93,7 @@ def drawn(labels, *, fit=True, limits=(0.1, 10.0)):
     return figure
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("length", [2, 20, 45])
 def test_a_legend_is_as_wide_as_the_canvas_allows(length):
     labels = [f"{i}{'x' * length}" for i in range(5)]
@@ -104,6 +105,7 @@ def test_a_legend_is_as_wide_as_the_canvas_allows(length):
     assert len(columns) == {2: 4, 20: 2, 45: 1}[length]
 
 
+@pytest.mark.quick(0)
 def test_a_reader_complains():
     assert complaints(drawn("ab")) == []
     wide = complaints(drawn([f"{i}{'x' * 30}" for i in range(4)], fit=False))

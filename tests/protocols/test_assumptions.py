@@ -89,6 +89,7 @@ def test_the_honest_mean_is_never_above_the_exact_one(n, h, m, d):
     assert exact * (1 - Fraction(1, 2**51)) <= Fraction(problem.honest_mean(m)) <= exact
 
 
+@pytest.mark.quick(0)
 def test_decimal_shares_are_whole_numbers_of_users():
     for share, n, users in [(0.29, 100, 29), (0.7, 10, 7), (1.0, 5000, 5000), (0.9, 5000, 4500), (1e-9, 3, 1)]:
         assert under(Problem(5, 1, (1.0,), (n,), 0.1), honest_fraction=share).honest_users == users
@@ -120,6 +121,7 @@ def test_other_protocols_refuse_what_they_have_no_analysis_for(method, assumptio
 # -- plans -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.quick("8")
 @pytest.mark.parametrize("d", [17, 8])
 def test_at_most_costs_nothing_beside_exactly(d):
     problem = replace(MSNBC, domain_size=d)
@@ -127,7 +129,7 @@ def test_at_most_costs_nothing_beside_exactly(d):
     assert (one.blanket_per_user, one.parameters["copies"]) == (other.blanket_per_user, other.parameters["copies"])
 
 
-@pytest.mark.quick(4)
+@pytest.mark.quick("[0.25, 0.25, 0.5]-0.5-1.0")
 @pytest.mark.parametrize("copies_max", [1.0, 4.0])
 @pytest.mark.parametrize("share", [0.9, 0.5])
 @pytest.mark.parametrize("split", [[0.25, 0.5, 0.25], [0.5, 0.25, 0.25], [0.25, 0.25, 0.5]], ids=str)
@@ -206,6 +208,7 @@ def check_plans(seed: int, cases: int) -> None:
     assert called_exact > cases / 10
 
 
+@pytest.mark.quick(0)
 def test_plans_by_enumeration():
     check_plans(seed=1, cases=40)
 
@@ -232,6 +235,7 @@ def test_rounds_by_enumeration(rounds):
     assert entry["delta_upper"] <= 0.1
 
 
+@pytest.mark.quick(0)
 def test_more_rounds_cost_more_error():
     errors = [PoissonSegmented().plan(under(rounds=rounds)).mse_bound for rounds in (1, 2, 4, 8)]
     assert errors == sorted(errors)
@@ -285,7 +289,7 @@ def treated(rng: np.random.Generator, matrix: np.ndarray, s: int, sets: str) -> 
     return rows
 
 
-@pytest.mark.quick(2)
+@pytest.mark.quick(0)
 @pytest.mark.parametrize("sets", ["exactly", "at-most"])
 @pytest.mark.parametrize("s", [1, 3])
 def test_error_of_ragged_sets_is_the_simulated_one(sets, s):

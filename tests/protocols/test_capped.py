@@ -33,6 +33,7 @@ def error(plan):
     return PoissonSegmented().expected_mse(plan, uniform_item_counts(MSNBC))
 
 
+@pytest.mark.quick(0)
 def test_a_cap_costs_hardly_any_error(free, capped):
     assert error(free) < error(capped) < 1.003 * error(free)
 

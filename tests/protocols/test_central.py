@@ -94,7 +94,7 @@ SETTINGS = [
 LEVELS = (4.0, 2.0, 1.0, 0.5, 0.25, 0.1)
 
 
-@pytest.mark.quick(1)
+@pytest.mark.quick(0)
 @pytest.mark.slow
 @pytest.mark.parametrize(("d", "s", "n", "large_from"), SETTINGS)
 def test_one_level_reaches_the_curator_where_counters_are_large(d, s, n, large_from):

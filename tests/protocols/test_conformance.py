@@ -78,6 +78,7 @@ def same_problem():
     )
 
 
+@pytest.mark.quick(3)
 def test_plan_depends_on_the_problem_only(method):
     assert list(inspect.signature(method.plan).parameters) == ["problem"]
     np.random.seed(1)  # noqa: NPY002 - the global state must not matter
@@ -129,6 +130,7 @@ def test_simulation_is_reproducible_and_has_the_shape(method):
     np.testing.assert_array_equal(frozen[1], sample.level_item_counts)
 
 
+@pytest.mark.quick(7)
 @pytest.mark.parametrize("counts", [(0, 120, 80), (200, 0, 0)])
 def test_levels_that_nobody_chose(method, counts):
     problem = Problem(domain_size=9, set_size=2, levels=(0.5, 1.0, 2.0), level_counts=counts, delta=1e-4)
@@ -209,6 +211,7 @@ def test_balls_into_bins_meets_the_lowest_level_with_all_users():
     assert plan.messages_per_user == plan.blanket_per_user + 2
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("weights", ["plain", "published", "inverse-variance"])
 def test_separate_balls_into_bins_meet_every_level_with_its_users(weights):
     plan = SeparateBallsIntoBins(weights=weights).plan(PROBLEM)
@@ -279,6 +282,7 @@ def test_sample_counts_its_items():
 SEVEN = (0.3, 0.5, 0.8, 1.0, 1.4, 1.8, 2.2)
 
 
+@pytest.mark.quick(0)
 @pytest.mark.parametrize("accounting", ["published", "proven"])
 def test_seven_levels_of_which_nobody_chose_most(accounting):
     problem = Problem(domain_size=9, set_size=2, levels=SEVEN, level_counts=(0, 60, 0, 0, 70, 80, 0), delta=1e-4)

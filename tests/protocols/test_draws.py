@@ -38,7 +38,7 @@ def tally(outcomes):
     return result
 
 
-@pytest.mark.quick(3)
+@pytest.mark.quick(0)
 @pytest.mark.parametrize(("d", "s", "k"), SHAPES)
 def test_reports_follow_the_matrix(d, s, k):
     """One user at a time, so that the flat answer is that user's subset."""

@@ -185,6 +185,13 @@ def sample():
     return made
 
 
+@pytest.mark.quick(
+    "correlated-noise",
+    "fake-users",
+    "almost-single",
+    "inverse-variance-sepmm, closed form",
+    "weighted-sepmm, closed form",
+)
 @pytest.mark.parametrize("name", METHODS)
 def test_simulation_is_unbiased_and_has_the_expected_error(name, sample):
     method, plan = METHODS[name], plan_of(name)

@@ -33,6 +33,7 @@ def test_bound_by_hand():
     assert plan.messages_per_user == pytest.approx(1.5 + 2 * 4 / 5, rel=1e-15)
 
 
+@pytest.mark.quick(0)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name", [name if name == "small" else pytest.param(name, marks=pytest.mark.exhaustive) for name in PROBLEMS]
@@ -61,6 +62,7 @@ def test_segmented_searches_when_no_blanket_is_given():
     assert Segmented(1.5).plan(problem).blanket_per_user == 1.5
 
 
+@pytest.mark.quick(0)
 def test_least_blankets_are_those_at_which_a_level_sends_everything():
     blankets = least_blankets(MSNBC_S1)
     assert list(blankets) == sorted(blankets, reverse=True)
@@ -94,6 +96,7 @@ def test_plain_weights_are_equal():
     assert SeparateBallsIntoBins().plan(MSNBC_S1).parameters["weights"] == pytest.approx([1 / 3] * 3, rel=1e-15)
 
 
+@pytest.mark.quick(0)
 def test_inverse_variance_weights_have_the_least_bound():
     plan = SeparateBallsIntoBins(weights="inverse-variance").plan(MSNBC_S1)
     blankets = np.array(plan.parameters["blankets"])
@@ -130,6 +133,7 @@ def test_subset_size_has_the_least_error(d, s, local_epsilon):
     assert errors[plan.parameters["subset_size"]] == pytest.approx(min(errors.values()), rel=1e-12)
 
 
+@pytest.mark.quick(0)
 def test_shuffled_subset_size_has_the_least_error_of_all_sizes():
     problem = Problem(17, 4, (0.5, 2.0), (3000, 2000), 0.01 / 5000)
     best = SubsetExponential().plan(problem)

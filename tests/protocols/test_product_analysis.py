@@ -42,6 +42,7 @@ def test_plans_say_what_they_are(name):
     assert plan.messages_per_user == pytest.approx(plan.blanket_per_user + 2, rel=1e-14)
 
 
+@pytest.mark.quick(5)
 @pytest.mark.parametrize("problem", SETTINGS, ids=str)
 @pytest.mark.parametrize("name", METHODS)
 def test_least_mean_is_safe_and_least(name, problem):
@@ -92,6 +93,7 @@ def test_counters_have_independent_poisson_noise(name):
     assert np.abs(correlation).max() < 5.5 / math.sqrt(runs)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("problem", SETTINGS[1:3], ids=str)
 def test_exact_accounting_never_costs(problem):
     """Against group privacy over the items it saves a factor that grows with s."""

@@ -128,6 +128,7 @@ def draw_once(mean, below, most):
         return "more"
 
 
+@pytest.mark.quick("size0")
 @pytest.mark.parametrize("size", [Fraction(1, 2), Fraction(5, 4)])
 def test_negative_binomial_by_enumeration(size):
     """At the first attempt of every piece of size r: (1 - p)^pieces p^k times the weights of NB(r, p)."""
@@ -226,6 +227,7 @@ def test_binomial_blanket_by_enumeration():
     assert law[(0, 1)] == Fraction(9, 64)
 
 
+@pytest.mark.quick("0.3")
 @pytest.mark.parametrize("mean", [0.3, 6.7])
 def test_poisson_from_the_secure_source(mean):
     runs = 1000
@@ -253,7 +255,7 @@ def test_a_cap_redraws():
 # -- the client against the simulator ----------------------------------------------------------------------------------
 
 
-@pytest.mark.quick(1)
+@pytest.mark.quick(0)
 @pytest.mark.parametrize("kind", ["poisson", "binomial", "clustered"])
 def test_simulated_clients_send_what_clients_send(kind, monkeypatch):
     monkeypatch.setattr("segshuffle.protocols.messages.client.check_announcement", lambda *_: 0.0)

@@ -40,6 +40,7 @@ def test_bias_is_the_difference_of_two_shares():
     assert bias_given_levels(np.array([2.0, 2.0]), np.array([[3, 1], [1, 5]]), np.array([4, 6])).tolist() == [0, 0]
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     "method",
     [PoissonSegmented(), PoissonSegmented(copies_max=3.0), pytest.param(Segmented(), marks=pytest.mark.exhaustive)],
@@ -60,6 +61,7 @@ def test_bias_and_error_are_the_simulated_ones(method):
     assert abs(squares.mean() - expected) <= 5 * squares.std(ddof=1) / math.sqrt(runs)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("options", [{}, {"copies_max": 8.0, "max_messages": 16.0}, {"blanket_per_user": 1.0}], ids=str)
 def test_equal_copies_are_the_lowest_level_for_all(options):
     method = PoissonSegmented(**options, equal_copies=True)

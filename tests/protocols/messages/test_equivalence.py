@@ -76,7 +76,7 @@ TINY = [
 ]
 
 
-@pytest.mark.quick(2)
+@pytest.mark.quick(0)
 @pytest.mark.parametrize("streaming", [{}, {"buckets": 3, "batch": 1}], ids=["memory", "streamed"])
 @pytest.mark.parametrize(("d", "sets", "levels", "rates", "m"), TINY)
 def test_binomial_blanket_is_the_exact_law(d, sets, levels, rates, m, streaming):
@@ -89,7 +89,7 @@ def test_binomial_blanket_is_the_exact_law(d, sets, levels, rates, m, streaming)
     assert goodness_of_fit(observed, exact, runs) > ALARM
 
 
-@pytest.mark.quick(2)
+@pytest.mark.quick("2-sets2-levels2-rates2-1.0-streamed")
 @pytest.mark.parametrize("streaming", [{}, {"buckets": 3, "batch": 1}], ids=["memory", "streamed"])
 @pytest.mark.parametrize(("d", "sets", "levels", "rates", "m"), TINY)
 def test_poisson_blanket_is_the_exact_law(d, sets, levels, rates, m, streaming):
@@ -102,6 +102,7 @@ def test_poisson_blanket_is_the_exact_law(d, sets, levels, rates, m, streaming):
     assert goodness_of_fit(observed, exact, runs) > ALARM
 
 
+@pytest.mark.quick(0)
 def test_the_test_tells_the_two_blankets_apart():
     d, sets, levels, rates, m = TINY[0]
     exact = o.segmented_view(d, sets, [Fraction(rates[k]) for k in levels], 2, Fraction(m))
@@ -116,7 +117,7 @@ def test_the_test_tells_the_two_blankets_apart():
 
 D, S, LEVELS = 5, 2, (0.5, 1.0, 2.0)
 N_USERS = 60
-# 600, and 2400 in the thorough profile
+# 360, and 2400 in the thorough profile
 RUNS = 24 * settings().max_examples
 
 
@@ -174,7 +175,7 @@ def assert_same_law(one, other):
     assert joint_p_value(one, other) > ALARM
 
 
-@pytest.mark.quick(1)
+@pytest.mark.quick(0)
 @pytest.mark.parametrize(("blanket", "chunk_users"), [(0.6, None), (1.0, 16), (2.5, None), (2.5, 16)])
 def test_segmented_binomial(blanket, chunk_users):
     sample, levels, problem = scenario()
@@ -202,6 +203,7 @@ def test_segmented_poisson(chunk_users):
     assert counts[:, 0].sum(axis=1).var() > 3 * binomial.sum(axis=1).var()
 
 
+@pytest.mark.quick(0)
 def test_balls_into_bins():
     sample, levels, problem = scenario()
     method = BallsIntoBins()
@@ -228,7 +230,7 @@ def test_separate_balls_into_bins(weights):
     assert_same_law(counts.reshape(RUNS, -1).astype(float), np.concatenate(parts, axis=1).astype(float))
 
 
-@pytest.mark.quick(2)
+@pytest.mark.quick(0)
 @pytest.mark.parametrize(
     "method",
     [
@@ -247,6 +249,7 @@ def test_proven_methods_send_their_blanket(method):
     assert_same_law(estimates, method.simulate(plan, sample, np.random.default_rng(28)))
 
 
+@pytest.mark.quick(0)
 def test_a_batch_is_the_union_of_its_clients():
     """Batches of one client, the client as it would run, against one batch of all."""
     sample, levels, _ = scenario()

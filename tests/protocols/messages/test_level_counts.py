@@ -32,7 +32,7 @@ from segshuffle.protocols.messages.level_counts import level_announcement
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.quick(4)
+@pytest.mark.quick(0)
 @pytest.mark.parametrize("mean", [Fraction(1, 4), Fraction(2), Fraction(9)])
 @pytest.mark.parametrize("exp_epsilon", [Fraction(1), Fraction(8, 5), Fraction(3), Fraction(20)])
 def test_delta_encloses_brute_force(mean, exp_epsilon):
@@ -46,6 +46,7 @@ def test_delta_encloses_brute_force(mean, exp_epsilon):
     assert float(high) - 1e-12 <= found.upper * (1 + 1e-5)
 
 
+@pytest.mark.quick(0)
 def test_delta_is_that_of_the_whole_histogram():
     """Four categories, brute force over the full view: the pair of counters loses nothing."""
     mu = Fraction(3, 4)
@@ -60,6 +61,7 @@ def test_delta_is_that_of_the_whole_histogram():
     assert float(high - low) < 1e-4
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("n", "k", "epsilon", "delta"),
     [(1000, 3, 0.5, 1e-6), (10**6, 2, 0.1, 1e-8), (50, 5, 1.0, 1e-3), (10, 3, 60.0, 1e-9), (10**7, 3, 2.0, 1e-12)],
@@ -155,6 +157,7 @@ def test_the_exact_histogram_is_exact(truth):
     assert found.weight([0.5, 0.25, 1.0][: len(truth)]) == np.dot(truth, [0.5, 0.25, 1.0][: len(truth)])
 
 
+@pytest.mark.quick(0)
 @pytest.mark.parametrize("truth", [(40,), (30, 10), (0, 25, 15)])
 def test_private_counters_are_levels_plus_poisson(truth):
     runs, n, k = 4000, 40, len(truth)
@@ -251,6 +254,7 @@ def test_a_level_privacy_that_no_client_could_afford_is_refused_by_its_own_numbe
 # ----------------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(("rates", "mu"), [((0.2, 0.6, 1.0), 100.0), ((0.3, 1.0), 250.0), ((1.0, 1.0, 1.0), 400.0)])
 def test_bias_and_variance_are_as_predicted(rates, mu):
     """Measured with the estimator's own code, over 40000 runs of both rounds' counters."""

@@ -175,6 +175,7 @@ def test_the_same_seed_gives_the_same_run():
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.quick(0)
 def test_planned_by_the_paper_with_private_levels():
     """The real optimiser on noisy counts; the error is what its bound says (5 standard deviations of slack)."""
     items, levels = users(n=20_000, d=17, s=4)

@@ -29,7 +29,7 @@ def words(messages, size=2**16):
         return [word for block in messages.blocks(size) for word in block.tolist()]
 
 
-@pytest.mark.quick(3)
+@pytest.mark.quick(0)
 @pytest.mark.parametrize(
     ("batches", "buckets"),
     [

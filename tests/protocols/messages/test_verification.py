@@ -51,6 +51,7 @@ def demand(level=0, **more):
 # -- plans and lies ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.quick(0)
 def test_what_is_planned_is_accepted(honest):
     for level in range(3):
         assert 0.9 * DELTA < check_announcement(honest, demand(level), level) <= DELTA or honest.copies[level] == 1
