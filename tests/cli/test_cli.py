@@ -172,7 +172,17 @@ def test_help_fits_a_terminal_of_80_columns(capsys, monkeypatch, command):
     assert max(map(len, out.splitlines())) <= 80
 
 
-HELPERS = ("terminal", "blankets", "both-rounds", "reading", "words", "single-message", "matrix-file", "sweep")
+HELPERS = (
+    "foresight",
+    "terminal",
+    "blankets",
+    "both-rounds",
+    "reading",
+    "words",
+    "single-message",
+    "matrix-file",
+    "sweep",
+)
 
 
 def test_every_command_and_every_option_is_explained():

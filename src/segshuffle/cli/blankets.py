@@ -54,15 +54,21 @@ def _row(name: str, method: Method, problem: Problem, counts: Any, spent: float)
         plan = method.plan(problem)
     except InfeasibleError as error:
         return {"blanket": name, "none": str(error)}
+    return {"blanket": name, **numbers_of(method, plan, counts, spent)}
+
+
+def numbers_of(method: Method, plan: Plan, counts: Any, spent: float) -> dict[str, Any]:
+    """What is shown of a plan of any blanket, and the plan."""
+    from segshuffle.rehearsal.wording import bytes_per_message
+
     return {
-        "blanket": name,
         "mse_sample": method.expected_mse(plan, counts),
         "messages_per_user": plan.messages_per_user + spent,
         "blanket_per_user": plan.blanket_per_user,
         "copies": list(plan.parameters["copies"]),
         "law": plan.parameters.get("blanket", {"name": "poisson"}),
         "certificate": plan.parameters["certificate"],
-        "bytes_per_message": _bytes(plan),
+        "bytes_per_message": bytes_per_message(plan),
         "kind": plan.kind,
         "plan": plan,
     }
@@ -80,11 +86,3 @@ def _short(row: dict[str, Any]) -> dict[str, Any]:
         "delta": max(level["delta_upper"] for level in row["certificate"]),
         **({"law": law} if len(law) > 1 else {}),
     }
-
-
-def _bytes(plan: Plan) -> int:
-    """Bytes of a message that names an item, and a sign where there are signs."""
-    from segshuffle.protocols.messages import WireFormat
-
-    signs = 2 if plan.parameters.get("blanket", {}).get("name") == "signed" else 1
-    return int(WireFormat(signs * plan.problem.domain_size).dtype.itemsize)

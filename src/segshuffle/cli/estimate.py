@@ -78,7 +78,7 @@ def run(options: argparse.Namespace) -> str:
         "messages_expected_at_most": plan.messages_per_user * plan.problem.n_users,
         "dropped": received.dropped,
         "confidence": options.confidence,
-        "told_from_zero_above": threshold_of(found.variance, plan.problem.domain_size),
+        "told_from_zero_above": threshold_of(plan),
         "kind": plan.kind,
     }
     _warn(summary, options)

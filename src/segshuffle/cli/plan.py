@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from segshuffle.cli import foresight
 from segshuffle.cli.terminal import (
     add_assumptions,
     add_collection,
@@ -30,6 +31,7 @@ from segshuffle.errors import DataError, InfeasibleError, ParameterError
 from segshuffle.protocols.public import IN_GENERAL, PUBLIC_INPUTS
 
 if TYPE_CHECKING:
+    from segshuffle.arrays import FloatArray
     from segshuffle.protocols.base import Plan, Problem
 
 #: Seconds of work from which on it is announced, and refused.
@@ -74,10 +76,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--target-error",
-        type=number,
+        type=foresight.target,
         metavar="ERROR",
-        help="proven only: largest expected squared error for equally frequent items; the plan has the fewest messages "
-        "for it",
+        help="proven only: the plan has the fewest messages for it. Either P%%, the largest standard deviation of each "
+        "of the --top items as a percentage of its share; or a number, the expected squared error of all items "
+        "together, equally frequent ones",
     )
     parser.add_argument(
         "--item-frequencies",
@@ -101,6 +104,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--items", type=Path, metavar="FILE", help="with --save: public list of the names of all items, one per line"
     )
+    foresight.add_options(parser)
     parser.add_argument("--json", action="store_true", help="print JSON")
     mark_public(parser)
     parser.set_defaults(run=run)
@@ -112,6 +116,7 @@ def run(options: argparse.Namespace) -> str:
     from segshuffle.protocols.base import Problem, uniform_item_counts
     from segshuffle.protocols.messages.budget import level_messages
 
+    foresight.check(options)
     privacy = level_privacy(options)
     levels = counted(options.levels, options.users)
     problem = Problem(
@@ -129,14 +134,16 @@ def run(options: argparse.Namespace) -> str:
         level_deltas=options.level_deltas,
     )
     spent = level_messages(problem.honest_users, len(problem.levels), privacy)
-    counts = uniform_item_counts(problem)
+    shares = foresight.guess(options, problem)
     if options.item_frequencies is not None:
-        counts = problem.n_users * _frequencies(options.item_frequencies, problem)
-    how = _proven if options.accountant == "proven" else _published
-    if options.blanket != "poisson" or options.target_error is not None:
-        from segshuffle.cli.blankets import chosen as how
-    values = how(options, problem, counts, spent)
-    made = values.pop("plan", None)
+        shares = _frequencies(options.item_frequencies, problem)
+    counts = uniform_item_counts(problem) if shares is None else problem.n_users * shares
+    values = _values(options, problem, counts, shares, spent)
+    made: Plan | None = values.pop("plan", None)
+    further: dict[str, Any] = {}
+    if made is not None:
+        problem = made.problem
+        further = foresight.more(options, made, shares, counts, spent)
     if options.save is not None:
         _save(options, made, problem)
     inputs = {
@@ -150,13 +157,36 @@ def run(options: argparse.Namespace) -> str:
     }
     public = _public(options)
     if options.json:
-        return shown({**values, **inputs, "public": public}, as_json=True)
+        return shown({**values, **inputs, **further, "public": public}, as_json=True)
     warnings = [f"Warning: {each}" for each in values.pop("warnings", ())]
     width = max(map(len, public))
+    words = [foresight.as_text(further, problem.n_users), ""] if further else []
     return "\n".join(
-        [shown({**values, **inputs}, as_json=False), *warnings, "", IN_GENERAL]
+        [*words, shown({**values, **inputs}, as_json=False), *warnings, "", IN_GENERAL]
         + [f"  {name:<{width}}  {how}" for name, how in public.items()]
     )
+
+
+def _values(
+    options: argparse.Namespace, problem: Problem, counts: FloatArray, shares: FloatArray | None, spent: float
+) -> dict[str, Any]:
+    """The answer's numbers, and the plan behind them where there is one with copies by level."""
+    if isinstance(options.target_error, foresight.Relative):
+        assert shares is not None
+        return _row_of(foresight.backwards(options, problem, shares, foresight.planner(options, spent)), counts, spent)
+    if options.blanket != "poisson" or options.target_error is not None:
+        from segshuffle.cli.blankets import chosen
+
+        return chosen(options, problem, counts, spent)
+    return (_proven if options.accountant == "proven" else _published)(options, problem, counts, spent)
+
+
+def _row_of(plan: Plan, counts: FloatArray, spent: float) -> dict[str, Any]:
+    """Numbers of a plan that was searched for."""
+    from segshuffle.cli.blankets import numbers_of
+    from segshuffle.protocols.poisson import PoissonSegmented
+
+    return numbers_of(PoissonSegmented(), plan, counts, spent)
 
 
 def _save(options: argparse.Namespace, made: Plan | None, problem: Problem) -> None:
@@ -178,8 +208,9 @@ def _save(options: argparse.Namespace, made: Plan | None, problem: Problem) -> N
 
 def _public(options: argparse.Namespace) -> dict[str, str]:
     """The inputs that must not depend on the data, and how they can be known without it."""
+    guessed = options.item_frequencies is not None or options.zipf is not None
     left_out = {
-        "item_frequencies": options.item_frequencies is None,
+        "item_frequencies": not guessed,
         "private_levels": options.level_epsilon is None,
         "level_deltas": not options.level_deltas,
     }

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from segshuffle.cli.reading import add_file, read_users
 from segshuffle.cli.simulate import users_by_level
-from segshuffle.cli.terminal import add_assumptions, integer, levels, number, shown
+from segshuffle.cli.terminal import add_assumptions, add_delta, integer, levels, number, shown
 from segshuffle.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -47,11 +47,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="privacy levels with the share or number of users at each, given out at random, e.g. 0.5:25%%,1.0:75%%; "
         "with --level-column the epsilons alone (default: everybody has epsilon = 1)",
     )
-    parser.add_argument(
-        "--delta",
-        type=number,
-        help="probability, in (0, 1), with which the guarantee may fail (default: 1/(100 users))",
-    )
+    add_delta(parser, required=False, about="default: 1/(100 users)")
     parser.add_argument(
         "--set-size",
         type=integer,
@@ -164,7 +160,7 @@ def _plan(options: argparse.Namespace, users: Transactions) -> tuple[Plan, list[
 
     def make(size: int) -> Plan:
         offered, numbers = tuple(level for level, _ in counts), tuple(each for _, each in counts)
-        return chosen.plan(Problem(users.domain_size, size, offered, numbers, delta, assumptions))
+        return chosen.plan(Problem(users.domain_size, size, offered, numbers, delta, assumptions, options.level_deltas))
 
     if options.set_size is not None:
         return make(options.set_size), assumed
@@ -212,7 +208,7 @@ def _answer(found: Rehearsal, users: Transactions, options: argparse.Namespace, 
             "set_size": plan.problem.set_size,
             "levels": list(plan.problem.levels),
             "level_counts": list(plan.problem.level_counts),
-            "delta": plan.problem.delta,
+            "deltas": list(plan.problem.deltas),
         },
         "plan": plan.as_dict(),
     }

@@ -138,16 +138,7 @@ def counted(levels: Sequence[Level], n_users: int | None) -> tuple[tuple[float, 
 def add_collection(parser: argparse.ArgumentParser, *, about_levels: str) -> None:
     """Add the options that plan and simulate share."""
     parser.add_argument("--levels", type=levels, required=True, metavar="EPSILON:USERS,...", help=about_levels)
-    parser.add_argument(
-        "--delta",
-        type=deltas,
-        action=_Deltas,
-        required=True,
-        metavar="DELTA[,DELTA...]",
-        help="probability, in (0, 1), with which the guarantee of epsilon may fail; take much less than 1/users; one "
-        "for all levels, or one for each, with commas",
-    )
-    parser.set_defaults(level_deltas=())
+    add_delta(parser, required=True, about="take much less than 1/users")
     parser.add_argument(
         "--accountant",
         choices=["proven", "published"],
@@ -183,6 +174,20 @@ def add_collection(parser: argparse.ArgumentParser, *, about_levels: str) -> Non
     parser.add_argument(
         "--level-delta", type=number, metavar="DELTA", help="probability with which that may fail; default: --delta"
     )
+
+
+def add_delta(parser: argparse.ArgumentParser, *, required: bool, about: str) -> None:
+    """Add the probability with which a guarantee may fail."""
+    parser.add_argument(
+        "--delta",
+        type=deltas,
+        action=_Deltas,
+        required=required,
+        metavar="DELTA[,DELTA...]",
+        help=f"probability, in (0, 1), with which the guarantee of epsilon may fail; {about}; one for all levels, or "
+        "one for each, with commas",
+    )
+    parser.set_defaults(level_deltas=())
 
 
 def mark_public(parser: argparse.ArgumentParser) -> None:

@@ -10,14 +10,15 @@ random. It is exact for plans with copies by level, whatever their blanket.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special
+from scipy import signal, special, stats
 
-from segshuffle.accounting.collections.blankets.base import estimate_variance
+from segshuffle.accounting.collections.blankets.base import Part, estimate_variance
 from segshuffle.accounting.collections.blankets.named import blanket_from
+from segshuffle.accounting.numerics.negative_binomial import size_of
 from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.base import Plan
@@ -86,6 +87,42 @@ class ItemVariance(NamedTuple):
         below = found + z * np.sqrt(self.noise)
         above = found + z * np.sqrt(self.noise + self.own)
         return np.asarray(np.where(below < 0.0, below, np.where(above > 1.0, above, inside)))
+
+
+def blanket_quantile(plan: Plan, tail: float) -> int:
+    """Least whole number that what the dummies add to an item's count is above with probability `tail` at most.
+
+    Parameters
+    ----------
+    plan : Plan
+        With copies by level.
+    tail : float
+        In (1e-15, 0.5).
+
+    Returns
+    -------
+    int
+        Pluses minus minuses, where there are signs.
+    """
+    parts = [part for part in blanket_from(plan.parameters.get("blanket")).parts(blanket_mean(plan)) if part.net]
+    if len(parts) == 1 and parts[0].net == 1:
+        return int(_law(parts[0]).isf(tail))
+    # a sum of whole numbers: the laws' windows, folded
+    law, low = np.ones(1), 0
+    for part in parts:
+        ends = [int(each) for each in _law(part).ppf([1e-17, 1.0 - 1e-16])]
+        mass = _law(part).pmf(np.arange(ends[0], ends[1] + 1))
+        law = signal.convolve(law, mass if part.net > 0 else mass[::-1])
+        low += ends[0] if part.net > 0 else -ends[1]
+    above = np.cumsum(law[::-1])[::-1] - law
+    return low + int(np.argmax(above <= tail))
+
+
+def _law(part: Part) -> Any:
+    """Law of the units of one item."""
+    if part.p == 0:
+        return stats.poisson(part.mean)
+    return stats.nbinom(size_of(part.mean, part.p), 1.0 - part.p)
 
 
 def copies_by_level(plan: Plan) -> FloatArray:

@@ -93,19 +93,41 @@ def guessed_holders(shares: Mapping[int, float], domain_size: int, zipf: float) 
         raise ParameterError("guess", dict(shares), f"shares >= 0 of sizes in 0..{domain_size - 1}")
     if abs(sum(shares.values()) - 1.0) > 1e-9:
         raise ParameterError("guess", dict(shares), "shares that add up to 1")
-    popular = np.arange(1, domain_size + 1) ** -zipf
     users, holders = np.zeros(domain_size + 1), np.zeros((domain_size + 1, domain_size))
     for size, share in shares.items():
         users[size] = share
         if size and share:
-
-            def excess(log_scale: float, size: int = size) -> float:
-                return float(-np.expm1(-math.exp(log_scale) * popular).sum()) - size
-
-            # by c = e^300 everything is held, by e^-300 nothing
-            scale = math.exp(float(optimize.brentq(excess, -300.0, 300.0, xtol=1e-12)))
-            holders[size] = -share * np.expm1(-scale * popular)
+            holders[size] = share * zipf_shares(size, domain_size, zipf)
     return users, holders
+
+
+def zipf_shares(size: int, domain_size: int, zipf: float) -> FloatArray:
+    """Shares of the users who hold each item, as frequent as j^-zipf says, where users hold `size` items on average.
+
+    Parameters
+    ----------
+    size, domain_size : int
+        0 < size < domain_size.
+    zipf : float
+        Exponent, in [0, 10].
+
+    Returns
+    -------
+    ndarray of float, shape (domain_size,)
+        1 - exp(-c j^-zipf), j = 1..d, with the c that makes the sum `size`.
+    """
+    if not 0.0 <= zipf <= 10.0:
+        raise ParameterError("zipf", zipf, "in [0, 10]")
+    if size >= domain_size:
+        return np.ones(domain_size)
+    popular = np.arange(1, domain_size + 1) ** -zipf
+
+    def excess(log_scale: float) -> float:
+        return float(-np.expm1(-math.exp(log_scale) * popular).sum()) - size
+
+    # by c = e^300 everything is held, by e^-300 nothing
+    scale = math.exp(float(optimize.brentq(excess, -300.0, 300.0, xtol=1e-12)))
+    return np.asarray(-np.expm1(-scale * popular))
 
 
 def sent_frequencies(

@@ -32,7 +32,14 @@ MESSAGES = 1
 _LARGEST = 2**26
 _NUMBER, _TEXT = (int, float), (str,)
 #: Key of each part -> types of its value.
-_PROBLEM = {"domain_size": (int,), "set_size": (int,), "levels": (list,), "level_counts": (list,), "delta": _NUMBER}
+_PROBLEM = {
+    "domain_size": (int,),
+    "set_size": (int,),
+    "levels": (list,),
+    "level_counts": (list,),
+    "delta": _NUMBER,
+    "level_deltas": (list,),
+}
 _ASSUMPTIONS = {"sets": _TEXT, "honest_fraction": _NUMBER, "private_levels": (bool,), "rounds": (int,)}
 _PLAN = {
     "method": _TEXT,
@@ -134,7 +141,7 @@ def _document(content: bytes) -> Document:
         if type(values.get(name)) is not int or values[name] != known:
             raise DataError(f"{name} = {_told(values.get(name))}, but this program knows {name} = {known}.")
     problem = _part(values, "problem", _PROBLEM)
-    for name in ("levels", "level_counts"):
+    for name in ("levels", "level_counts", "level_deltas"):
         kinds = (int,) if name == "level_counts" else _NUMBER
         if not all(_is(each, kinds) for each in problem[name]):
             raise DataError(f"problem: {name} = {_told(problem[name])}, but it must be a list of numbers.")

@@ -18,7 +18,13 @@ from segshuffle.errors import ParameterError
 from segshuffle.library import check_users
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.base import Plan, Sample
-from segshuffle.protocols.item_variance import ItemVariance, copies_by_level
+from segshuffle.protocols.item_variance import (
+    ItemVariance,
+    blanket_quantile,
+    copies_by_level,
+    net_mean,
+    weight_of,
+)
 from segshuffle.protocols.messages.dependence import bias_given_levels
 from segshuffle.protocols.poisson import PoissonSegmented
 
@@ -165,7 +171,7 @@ def rehearse(
     cut = users.cut(problem.set_size, stream(seed, _ROLE, "cut"))
     sent = cut.item_counts / n
     kept = cut.codes.size
-    total = _Totals(held, sent, ItemVariance.of(plan), n)
+    total = _Totals(held, sent, plan)
     fixed = sent_by_level(cut, cut.levels, n_levels) if cut.levels is not None or n_levels == 1 else None
     for number in range(repetitions):
         level_items = fixed
@@ -203,17 +209,18 @@ def drawn(plan: Plan, level_items: IntArray, rng: np.random.Generator) -> FloatA
     return np.asarray(PoissonSegmented().simulate(plan, sample, rng)[0])
 
 
-def threshold_of(variance: ItemVariance, domain_size: int) -> float:
-    """Share above which an estimate is told from 0, for all items at once (Bonferroni)."""
-    return float(variance.interval(0.0, 1.0 - 2.0 * (1.0 - CONFIDENCE) / domain_size)[1])
+def threshold_of(plan: Plan) -> float:
+    """Share above which an estimate is told from 0, for all items at once (Bonferroni), by the dummies' own law."""
+    most = blanket_quantile(plan, (1.0 - CONFIDENCE) / plan.problem.domain_size)
+    return (most - net_mean(plan)) / weight_of(plan)
 
 
 class _Totals:
     """Sums over the repetitions: nothing is kept that grows with their number."""
 
-    def __init__(self, held: IntArray, sent: FloatArray, variance: ItemVariance, n_users: int) -> None:
-        self.true, self.sent, self.held, self.variance = held / n_users, sent, held, variance
-        self.threshold = threshold_of(variance, held.size)
+    def __init__(self, held: IntArray, sent: FloatArray, plan: Plan) -> None:
+        self.true, self.sent, self.held = held / plan.problem.n_users, sent, held
+        self.variance, self.threshold = ItemVariance.of(plan), threshold_of(plan)
         self.tops = [k for k in TOPS if k <= np.count_nonzero(held)]
         # the count that an item must have to be among the k most frequent ones
         ordered = -np.sort(-held)

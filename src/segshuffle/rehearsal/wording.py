@@ -17,13 +17,21 @@ def promises(plan: Plan) -> list[str]:
     return [
         f"Level {level:g}: whichever {hidden} such a user has, nothing that the server may see"
         f"{' of' + times if times else ''} becomes more than {_up(math.exp(level))} times as likely (e^{level:g}), up "
-        f"to a probability of {_up(problem.delta)}."
-        for level in problem.levels
+        f"to a probability of {_up(delta)}."
+        for level, delta in zip(problem.levels, problem.deltas, strict=True)
     ]
 
 
-def sending(plan: Plan) -> list[str]:
-    """What a user of every level sends, in a sentence each, and what it costs."""
+def sending(plan: Plan, level_messages: float = 1.0) -> list[str]:
+    """What a user of every level sends, in a sentence each, and what it costs.
+
+    Parameters
+    ----------
+    plan : Plan
+        With copies by level.
+    level_messages : float
+        Messages of one user about the level, on average, of a byte each.
+    """
     problem, copies = plan.problem, copies_by_level(plan)
     law = plan.parameters.get("blanket", {}).get("name", "poisson")
     dummies = {
@@ -37,19 +45,21 @@ def sending(plan: Plan) -> list[str]:
         f"{plan.blanket_per_user:.4g} dummy messages {dummies}, on average."
         for level, each in zip(problem.levels, copies, strict=True)
     ]
-    total, exactly = plan.messages_per_user, problem.assumptions.sets == "exactly"
+    total, exactly = plan.messages_per_user + level_messages, problem.assumptions.sets == "exactly"
+    n_bytes = plan.messages_per_user * size + level_messages
     return [
         *level_sentences,
-        f"Together {'' if exactly else 'at most '}{total:.4g} messages a user on average, of {size} byte"
-        f"{'s' * (size > 1)} each: {total * size:.4g} bytes, and {total * size * problem.n_users / 1e6:.3g} MB from "
-        f"all {problem.n_users:,} users.",
+        f"Together {'' if exactly else 'at most '}{total:.4g} messages a user on average, {level_messages:.4g} of them "
+        f"about the level: {n_bytes:.4g} bytes, and {n_bytes * problem.n_users / 1e6:.3g} MB from all "
+        f"{problem.n_users:,} users.",
     ]
 
 
 def _up(value: float) -> str:
     """Three digits, never below the value."""
+    near = f"{value:.3g}"
     scale = 10.0 ** (math.floor(math.log10(value)) - 2)
-    return f"{math.ceil(value / scale) * scale:.3g}"
+    return near if float(near) >= value else f"{float(near) + scale:.3g}"
 
 
 def _messages(number: float) -> str:

@@ -1,0 +1,84 @@
+"""All protocols of the project side by side: what each would send and how far off it would be."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from segshuffle.arrays import FloatArray
+from segshuffle.errors import SegshuffleError
+from segshuffle.protocols.base import Method, Problem
+from segshuffle.protocols.registry import every, look_of, made
+
+
+def side_by_side(
+    problem: Problem,
+    item_counts: FloatArray,
+    *,
+    copies_max: float,
+    max_messages: float | None,
+) -> list[dict[str, Any]]:
+    """A row per declared method, from the least error to the largest; those that have no plan last, with the reason.
+
+    Parameters
+    ----------
+    problem : Problem
+        What is planned for.
+    item_counts : ndarray of float, shape (domain_size,)
+        Holders of every item, by a guess.
+    copies_max, max_messages : float
+        For those that take them.
+
+    Returns
+    -------
+    list of dict
+        ``label``, ``accounting``, ``kind``, ``messages_per_user``, ``deviation`` (root of the mean squared error of an
+        item, a share of the users), ``none`` (why there is no plan, or None).
+    """
+    rows = []
+    for (accounting, name), declared in every().items():
+        method = made(declared, {"copies_max": copies_max} if accounting == "proven" else {})
+        label = look_of(name, accounting=accounting).label
+        row: dict[str, Any] = {"name": name, "label": label, "accounting": accounting}
+        rows.append(row | _numbers(_within(method, max_messages), problem, np.rint(item_counts).astype(np.int64)))
+    return sorted(rows, key=lambda row: math.inf if row["deviation"] is None else row["deviation"])
+
+
+def _within(method: Method, max_messages: float | None) -> Method:
+    asked: Any = method
+    return replace(asked, max_messages=max_messages) if hasattr(asked, "max_messages") and max_messages else method
+
+
+def _numbers(method: Method, problem: Problem, counts: Any) -> dict[str, Any]:
+    try:
+        plan = method.plan(problem)
+        mean = method.expected_mse(plan, counts) / problem.domain_size
+    except SegshuffleError as error:
+        return {"kind": None, "messages_per_user": None, "deviation": None, "none": str(error)}
+    return {
+        "kind": plan.kind,
+        "messages_per_user": plan.messages_per_user,
+        "deviation": math.sqrt(mean),
+        "none": None,
+    }
+
+
+def as_text(rows: list[dict[str, Any]], n_users: int) -> str:
+    """The rows as a table, 80 columns wide."""
+    head = f"{'protocol':<46}  {'+/- users':>9}  {'messages':>9}  kind"
+    lines = [
+        f"{_fit(row['label']):<46}  {row['deviation'] * n_users:>9.4g}  {row['messages_per_user']:>9.4g}  {row['kind']}"
+        for row in rows
+        if row["none"] is None
+    ]
+    without = [_fit(row["label"]) for row in rows if row["none"] is not None]
+    said = [f"no plan (--json says why): {', '.join(without)}"] if without else []
+    return "\n".join([head, *lines, *(textwrap.fill(each, 80, subsequent_indent="  ") for each in said)])
+
+
+def _fit(label: str) -> str:
+    return label if len(label) <= 46 else label[:45] + "…"

@@ -1,0 +1,336 @@
+"""Plans in words, backwards from an error, for other values and beside others: against closed forms and brute force."""
+
+import json
+import math
+import re
+import shlex
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from segshuffle.accounting.collections.blankets.clustered import Clustered
+from segshuffle.accounting.collections.blankets.signed import Signed
+from segshuffle.cli import main
+from segshuffle.errors import InfeasibleError, ParameterError
+from segshuffle.protocols.assumptions import Assumptions
+from segshuffle.protocols.base import Plan, Problem, uniform_item_counts
+from segshuffle.protocols.item_variance import ItemVariance, blanket_quantile, net_mean, weight_of
+from segshuffle.protocols.padding import zipf_shares
+from segshuffle.rehearsal import alternatives, what_if
+from segshuffle.rehearsal.foresight import expected, fewest_messages, least_epsilon
+from segshuffle.rehearsal.wording import promises, resting_on, sending
+
+D, N = 50, 4000
+PROBLEM = Problem(D, 5, (0.5, 1.0), (1000, 3000), 1e-6, Assumptions(sets="at-most"))
+SHARES = zipf_shares(5, D, 1.0)
+
+
+def plan_of(problem=PROBLEM, m=4.0, copies=(1.0, 1.0), blanket=None):
+    parameters = {"copies": copies, "certificate": []}
+    if blanket is not None:
+        parameters["blanket"] = blanket.as_dict()
+    return Plan("poisson", problem, "exact", m, m + 5 * copies[0], parameters, 0.1)
+
+
+# --- what is expected ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "blanket", [None, Clustered(0.6), Signed(0.3, 0.85, 0.6)], ids=["poisson", "clustered", "signed"]
+)
+@pytest.mark.parametrize("m", [0.2, 8.0])
+def test_thresholds_are_quantiles_of_the_dummies(blanket, m):
+    """Against 4e5 draws: the tail is as asked or less, within 5 deviations, and one less has a larger one."""
+    from segshuffle.accounting.collections.blankets.named import blanket_from
+    from segshuffle.protocols.blanket_draws import drawn_net
+
+    plan, tail, draws = plan_of(m=m, blanket=blanket), 0.01, 400_000
+    most = blanket_quantile(plan, tail)
+    parts = blanket_from(plan.parameters.get("blanket")).parts(N * m / D)
+    net = drawn_net(parts, (draws,), np.random.default_rng(1))
+    slack = 5 * math.sqrt(tail * (1 - tail) / draws)
+    assert (net > most).mean() <= tail + slack
+    assert (net > most - 1).mean() > tail - slack
+    assert net.mean() == pytest.approx(net_mean(plan), abs=5 * net.std() / math.sqrt(draws))
+
+
+def test_the_smallest_share_told_from_zero_is_told_from_zero():
+    plan = plan_of()
+    found = expected(plan)
+    threshold = stats.poisson(N * 4.0 / D).isf(0.05 / D)
+    deviation = math.sqrt(float(ItemVariance.of(plan).at(found.smallest)))
+    above = found.smallest - (threshold - net_mean(plan)) / weight_of(plan)
+    assert above / deviation == pytest.approx(stats.norm.ppf(0.95), rel=1e-6)
+    assert found.deviation == pytest.approx(math.sqrt(4.0 / D / N), rel=1e-9)
+    assert found.as_dict(N)["deviation_users"] == pytest.approx(found.deviation * N)
+    assert len(found.sentences(N)) == 2
+
+
+def test_the_top_item_of_largest_relative_error_counts():
+    plan = plan_of(copies=(0.4, 0.9))
+    found = expected(plan, SHARES, 7)
+    best = np.sort(SHARES)[::-1][:7]
+    assert found.relative == pytest.approx((np.sqrt(ItemVariance.of(plan).at(best)) / best).max())
+    assert found.share in best
+    assert expected(plan, np.where(np.arange(D) < 3, 0.5, 0.0), 4).top == 3
+    with pytest.raises(ParameterError, match="item-frequencies"):
+        expected(plan, np.zeros(D))
+
+
+def test_zipf_shares_add_up():
+    for zipf in (0.0, 1.0, 2.5):
+        shares = zipf_shares(5, D, zipf)
+        assert shares.sum() == pytest.approx(5)
+        assert (np.diff(shares) <= 0).all()
+    assert zipf_shares(5, 5, 1.0).tolist() == [1.0] * 5
+
+
+# --- backwards -------------------------------------------------------------------------------------------------------
+
+
+def made(budget, problem):
+    """Dummies as by an accountant of Gaussian shape, copies as the budget allows; nothing below one message."""
+    needed = 20.0 / problem.levels[0] ** 2 * D / N
+    if budget is None:
+        return plan_of(problem, m=needed)
+    if budget < 1:
+        raise InfeasibleError("too small")
+    copies = min(1.0, budget / (needed + 5))
+    return replace(plan_of(problem, m=needed * copies**2, copies=(copies,) * 2), messages_per_user=budget)
+
+
+def test_the_fewest_messages_that_reach_an_error():
+    plan = fewest_messages(made, PROBLEM, SHARES, 10, 0.1)
+    assert expected(plan, SHARES, 10).relative <= 0.1
+    assert expected(made(plan.messages_per_user / 1.011, PROBLEM), SHARES, 10).relative > 0.1
+    with pytest.raises(InfeasibleError, match=r"the least for the top 10 .* --least epsilon"):
+        fewest_messages(made, PROBLEM, SHARES, 10, 1e-3)
+    # so much is allowed that only the least budget ends the search
+    assert fewest_messages(made, PROBLEM, SHARES, 1, 10.0).messages_per_user < 1.011
+
+
+@pytest.mark.parametrize("target", [0.03, 0.3])
+def test_the_least_epsilon_that_reaches_an_error(target):
+    plan = least_epsilon(made, PROBLEM, SHARES, 10, target)
+    assert expected(plan, SHARES, 10).relative <= target
+    low, high = plan.problem.levels
+    assert high == pytest.approx(2 * low, rel=0.01)
+    less = replace(PROBLEM, levels=(low / 1.03, high / 1.03))
+    assert expected(made(None, less), SHARES, 10).relative > target
+
+
+def test_an_error_that_no_epsilon_reaches_is_refused():
+    def never(budget, problem):
+        raise InfeasibleError("no")
+
+    with pytest.raises(InfeasibleError, match="not reached for the top 10 with any epsilon up to 100"):
+        least_epsilon(never, PROBLEM, SHARES, 10, 0.1)
+
+
+# --- for other values ------------------------------------------------------------------------------------------------
+
+
+def test_what_is_asked_is_read():
+    assert what_if.asked("users=1e4,1e5,epsilon=0.5:2/3") == {"users": (1e4, 1e5), "epsilon": (0.5, 1.0, 2.0)}
+    assert len(what_if.asked("delta=1e-9:1e-5")["delta"]) == 5
+
+
+@given(st.one_of(st.text(max_size=30), st.text(alphabet="users=epsilon,0123456789:/.-e", max_size=30)))
+def test_anything_else_is_refused_in_a_sentence(text):
+    try:
+        found = what_if.asked(text)
+    except ParameterError as error:
+        said = str(error)
+    else:
+        said = "what-if"
+        assert set(found) <= set(what_if.KEYS)
+    assert said.startswith("what-if")
+
+
+@given(st.integers(1, 10**9), st.lists(st.integers(0, 10**6), min_size=2, max_size=2).filter(any))
+def test_users_are_in_the_same_shares(n_users, counts):
+    problem = replace(PROBLEM, level_counts=tuple(counts))
+    found = what_if.changed(problem, {"users": float(n_users)}).level_counts
+    assert sum(found) == n_users
+    assert all(abs(each - n_users * count / sum(counts)) < 1 for each, count in zip(found, counts, strict=True))
+
+
+def test_other_values_are_those_of_the_problem():
+    other = what_if.changed(PROBLEM, {"epsilon": 0.2, "delta": 1e-9, "set-size": 3.0, "domain-size": 70.0})
+    assert (other.levels, other.deltas, other.set_size, other.domain_size) == ((0.2, 0.4), (1e-9,) * 2, 3, 70)
+    with pytest.raises(ParameterError, match=r"set-size = 2\.5"):
+        what_if.changed(PROBLEM, {"set-size": 2.5})
+
+
+def test_a_table_says_where_there_is_no_plan():
+    def numbers(problem):
+        if problem.n_users < 1000:
+            raise InfeasibleError("too few")
+        return {"error": problem.n_users / problem.levels[0]}
+
+    rows = what_if.table(PROBLEM, {"users": (100.0, 2000.0), "epsilon": (0.5, 1.0)}, numbers)
+    assert [row.get("error") for row in rows] == [None, None, 4000.0, 2000.0]
+    assert [row["none"] for row in rows] == ["too few", "too few", None, None]
+    assert what_if.as_text(rows, ["users", "error"]).splitlines()[1].split() == ["100", "-"]
+
+
+@pytest.mark.exhaustive
+def test_a_table_is_drawn(tmp_path):
+    rows = [
+        {"users": n, "epsilon": e, "error": 1 / n / e, "messages": 1 + 1 / e, "none": None}
+        for n in (1e3, 1e4, 1e5)
+        for e in (0.5, 1.0)
+    ]
+    figure = what_if.figure(rows, ["users", "epsilon"], {"error": "error", "messages": "messages per user"})
+    left, right = figure.axes
+    assert [line.get_label() for line in left.lines] == ["epsilon = 0.5", "epsilon = 1"]
+    assert left.lines[0].get_ydata().tolist() == [row["error"] for row in rows if row["epsilon"] == 0.5]
+    assert len(right.lines) == 2
+    what_if.draw(rows, ["users", "epsilon"], {"error": "error"}, tmp_path / "plot.svg")
+    assert (tmp_path / "plot.svg").read_text().count("epsilon = ") == 2
+
+
+# --- beside others ---------------------------------------------------------------------------------------------------
+
+
+def test_methods_without_a_plan_come_last_with_the_reason(monkeypatch):
+    class One:
+        def __init__(self, m, max_messages=None):
+            self.m, self.max_messages = m, max_messages
+
+        def plan(self, problem):
+            if self.m is None:
+                raise InfeasibleError("none at all")
+            return plan_of(problem, self.m)
+
+        def expected_mse(self, plan, counts):
+            return plan.blanket_per_user
+
+    monkeypatch.setattr(alternatives, "every", lambda: {("proven", name): name for name in ("9", "", "4")})
+    monkeypatch.setattr(alternatives, "made", lambda name, _: One(float(name) if name else None))
+    rows = alternatives.side_by_side(PROBLEM, uniform_item_counts(PROBLEM), copies_max=1.0, max_messages=None)
+    assert [row["deviation"] for row in rows] == [math.sqrt(4 / D), math.sqrt(9 / D), None]
+    assert rows[2]["none"] == "none at all"
+    text = alternatives.as_text(rows, N)
+    assert max(map(len, text.splitlines())) <= 80
+
+
+@pytest.mark.exhaustive
+def test_every_protocol_of_the_project_is_there(capsys):
+    asked = ["plan", "--domain-size", "20", "--set-size", "2", "--levels", "1:3000", "--delta", "1e-6", "--json"]
+    assert main([*asked, "--alternatives"]) == 0
+    rows = json.loads(capsys.readouterr().out)["alternatives"]
+    from segshuffle.protocols.registry import every
+
+    assert {(row["accounting"], row["name"]) for row in rows} == set(every())
+    assert sum(row["none"] is None for row in rows) > 20
+
+
+# --- in words --------------------------------------------------------------------------------------------------------
+
+
+def test_sentences_have_the_numbers_of_every_level():
+    problem = replace(PROBLEM, level_deltas=(1e-6, 2e-5))
+    plan = plan_of(problem, copies=(0.25, 1.5))
+    first, second = promises(plan)
+    assert "1.65 times as likely (e^0.5)" in first
+    assert "probability of 1e-06" in first
+    assert "2.72 times as likely (e^1)" in second
+    assert "probability of 2e-05" in second
+    low, high, together = sending(plan)
+    assert "0.25 messages about every held item (one with probability 25 %)" in low
+    assert "1.5 messages about every held item (1 or 2)" in high
+    assert f"{plan.messages_per_user + 1:.4g} messages a user" in together
+    assert any("Which level" in each for each in resting_on(plan))
+    alone = replace(problem, levels=(1.0,), level_counts=(N,), level_deltas=())
+    assert not any("Which level" in each for each in resting_on(plan_of(alone, copies=(1.0,))))
+
+
+@given(st.floats(1e-30, 1e30))
+def test_a_promise_is_never_rounded_down(value):
+    from segshuffle.rehearsal.wording import _up
+
+    assert value <= float(_up(value)) <= value * 1.011
+
+
+SMALL = ["plan", "--domain-size", "6", "--set-size", "2", "--levels", "1:300", "--delta", "1e-4"]
+
+
+def test_the_answer_is_in_words_and_complete(capsys):
+    asked = [*SMALL, "--blanket-per-user", "6", "--zipf", "1", "--top", "3"]
+    assert main(asked) == 0
+    printed = capsys.readouterr().out
+    words = printed[: printed.index("\nblanket_per_user")]
+    assert max(map(len, words.splitlines())) <= 80
+    for title in ("What users send", "What they are promised", "How far off estimates are", "What that rests on"):
+        assert f"{title}:" in words
+    assert main([*asked, "--json"]) == 0
+    values = json.loads(capsys.readouterr().out)
+    assert {"words", "expected", "public", "certificate", "blanket_per_user"} <= set(values)
+    assert values["expected"]["top"] == 3
+    assert "item_frequencies" in values["public"]
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("least", ["messages", "epsilon"])
+def test_the_command_plans_backwards(capsys, least, tmp_path):
+    asked = [*SMALL, "--zipf", "1", "--top", "3", "--target-error", "12%", "--least", least, "--json"]
+    assert (
+        main([*asked, "--what-if", "users=300,3000", "--plot", str(tmp_path / "p.png"), "--save", str(tmp_path / "p")])
+        == 0
+    )
+    values = json.loads(capsys.readouterr().out)
+    assert 0.11 < values["expected"]["top_relative_deviation"] <= 0.12
+    small, large = values["what_if"]
+    assert small["messages"] == pytest.approx(values["messages_per_user"])
+    assert large["top_error_%"] <= 12
+    if least == "epsilon":
+        assert large["least_epsilon"] < small["least_epsilon"] == values["levels"][0]
+    else:
+        assert large["messages"] < small["messages"]
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--target-error", "10%"], "target-error"),
+        (["--target-error", "0%"], "above 0"),
+        (["--least", "epsilon"], "least"),
+        (["--zipf", "1", "--item-frequencies", "1,1"], "zipf"),
+        (["--zipf", "11"], "zipf"),
+        (["--zipf", "1", "--top", "0"], "top"),
+        (["--zipf", "1", "--target-error", "10%", "--blanket", "all"], "blanket"),
+        (["--zipf", "1", "--target-error", "10%", "--blanket-per-user", "3"], "blanket-per-user"),
+        (["--what-if", "colour=3"], "what-if"),
+        (["--what-if", "users=10", "--target-error", "0.1"], "target-error"),
+        (["--what-if", "users=10", "--accountant", "published"], "what-if"),
+        (["--plot", "a.png"], "plot"),
+        (["--what-if", "users=10", "--plot", "a.txt"], "plot"),
+        (["--item-frequencies", "1,1,0,0,0,0", "--what-if", "set-size=3"], "what-if"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(capsys, options, says):
+    try:
+        status = main([*SMALL, *options])
+    except SystemExit as stopped:
+        status = stopped.code
+    printed = capsys.readouterr()
+    assert status == 2
+    assert says in printed.err
+    assert printed.out == ""
+
+
+@pytest.mark.exhaustive
+def test_the_commands_of_the_guide_run(tmp_path, monkeypatch, capsys, root):
+    guide = (root / "docs/plan.md").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    commands = [line for block in re.findall(r"```bash\n(.*?)```", guide, re.DOTALL) for line in block.splitlines()]
+    for command in commands:
+        assert main(shlex.split(command)[1:]) == 0
+        assert "What they are promised" in capsys.readouterr().out
+    assert len(commands) == 5
+    assert (tmp_path / "what-if.png").stat().st_size > 1000
