@@ -10,6 +10,8 @@ from segshuffle.datasets.own import KEYS
 from segshuffle.datasets.sampling import padded_population
 from segshuffle.errors import DataError, ParameterError
 from segshuffle.pipeline.config import check_config
+from segshuffle.pipeline.design import figures_of
+from segshuffle.pipeline.scenarios import scenarios
 
 ROWS = np.array([[0, 1, 2, 3], [4, NO_ITEM, NO_ITEM, NO_ITEM], [NO_ITEM] * 4])
 
@@ -86,6 +88,12 @@ def test_what_is_refused(change):
     given = {"domain_size": 6, "n_users": 3, "set_size": 2, "padding": "dummy", "label": "shop"}
     with pytest.raises(ParameterError, match=next(iter(change))):
         padded_population(ROWS, **given | change, rng=np.random.default_rng(0))
+
+
+def test_such_a_section_may_be_the_only_one(full_config, schema):
+    full_config["datasets"] = {"shop": {"path": "x.csv", "domain_size": 9, "n_users": [5], "set_sizes": [2]}}
+    check_config(full_config, schema=schema)
+    assert list(figures_of(list(scenarios(full_config)))) == [f"panels-shop-{split}" for split in full_config["splits"]]
 
 
 def test_such_a_section_is_checked(full_config, schema):

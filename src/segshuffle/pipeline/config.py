@@ -16,7 +16,7 @@ import yaml
 
 from segshuffle.datasets import registry
 from segshuffle.errors import ConfigError
-from segshuffle.pipeline.design import FIGURES, Config
+from segshuffle.pipeline.design import Config
 from segshuffle.protocols.listed import schemas as method_schemas
 
 
@@ -66,8 +66,6 @@ def whole_schema(schema: Path) -> dict[str, Any]:
     for section, properties in method_schemas().items():
         rules["properties"][section]["properties"] |= properties
     rules["properties"]["datasets"] |= registry.schema("#/$defs/user_counts", "#/$defs/set_sizes")
-    # the paper's figures are made of these
-    rules["properties"]["datasets"]["required"] = sorted({dataset for dataset, _ in FIGURES.values()})
     return rules
 
 

@@ -1,6 +1,7 @@
 """Files of one's own: every format gives the same users, odd lines are named, and nothing but a sentence comes out."""
 
 import contextlib
+import csv
 import gzip
 import io
 import json
@@ -324,6 +325,38 @@ def test_long_csv_against_loops(entries, size):
         assert held(users) == [set(items) for items in expected.values()]
         again = sum(len(set(items)) < len(items) for items in expected.values())
         assert (f"{again} users had" in " ".join(users.notes)) == bool(again)
+
+
+QUOTED = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Z"]), min_size=1, max_size=4)
+
+
+def written(kind, sets):
+    """Users u0, u1, ... as the standard library writes them, in one format."""
+    named = [(f"u{number}", sorted(items)) for number, items in enumerate(sets)]
+    if kind == "lists.jsonl":
+        return "".join(json.dumps({"user": user, "items": items}) + "\n" for user, items in named)
+    if kind == "long.jsonl":
+        return "".join(json.dumps({"item": item, "user": user}) + "\n" for user, items in named for item in items)
+    rows = [[user, item] for user, items in named for item in items]
+    if kind == "wide.csv":
+        width = max(map(len, sets))
+        rows = [[user, *items, *[""] * (width - len(items))] for user, items in named]
+    csv.writer(sink := io.StringIO(), delimiter="\t" if kind == "long.tsv" else ",", lineterminator="\n").writerows(
+        rows
+    )
+    return sink.getvalue()
+
+
+@pytest.mark.parametrize("kind", ["long.csv", "long.tsv", "wide.csv", "long.jsonl", "lists.jsonl"])
+@given(sets=st.lists(st.sets(QUOTED, min_size=1, max_size=4), min_size=1, max_size=8), size=st.integers(5, 60))
+def test_what_the_standard_library_writes_is_read(kind, sets, size):
+    """Names with quotes, separators and any letters, in blocks of any size."""
+    layout = {"header": False, "user": "1"} if kind.endswith("sv") else {}
+    layout |= {"form": "wide"} if kind == "wide.csv" else {"item": "2"} if layout else {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(streams, "BLOCK", size)
+        stream = io.BytesIO(written(kind, sets).encode())
+        assert held(read_transactions(stream, layout=Layout(format=kind.partition(".")[2], **layout))) == sets
 
 
 # --- anything at all ------------------------------------------------------------------------------------------------
