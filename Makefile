@@ -3,6 +3,7 @@
 # make exhaustive     what takes minutes: all cases, whole runs, what an edit reruns, twenty kills, cores, a real cluster
 # make mutants        how many small faults in the code the tests notice: a sample of MUTANTS=200
 # make check          lint, format and types
+# make docs           the documentation as a site, in build/site (open build/site/index.html)
 # make lock           pin the dependencies of pyproject.toml again (needs uv)
 SHELL := /bin/bash
 PYTHON ?= python3
@@ -14,7 +15,7 @@ BIN := $(VENV)/bin
 # compiled imports are four times faster, and every job of the pipeline imports
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: reproduce test exhaustive mutants check install lock clean
+.PHONY: reproduce test exhaustive mutants check docs install lock clean
 
 reproduce: install
 	$(BIN)/snakemake --cores $(CORES) --configfile $(CONFIG)
@@ -36,6 +37,9 @@ check: install
 	$(BIN)/mypy
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/snakemake --lint
+
+docs: install
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --conf-dir docs --builder html . build/site
 
 install: $(VENV)/.installed
 

@@ -9,7 +9,14 @@ import yaml
 from segshuffle.pipeline.config import whole_schema
 
 ROOT = Path(__file__).resolve().parents[1]
-DOCUMENTS = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "config/README.md", "docs/architecture.md"]
+DOCUMENTS = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "config/README.md",
+    "docs/architecture.md",
+    "docs/tutorial.md",
+]
 
 
 def read(name):
@@ -51,6 +58,18 @@ def test_what_is_named_exists(name):
     folders = "src|tests|workflow|config|docs|profiles|benchmarks"
     for path in re.findall(rf"`((?:{folders})/[\w./-]+)`", text):
         assert re.search(r"/[A-Z]{4,}", path) or (ROOT / path).exists(), path
+
+
+def test_every_document_is_on_the_site():
+    listed = re.findall(
+        r"^(?:.*<)?([\w./-]+?)>?$",
+        "".join(re.findall(r"```{toctree}(.*?)```", read("docs/index.md"), re.DOTALL)),
+        re.MULTILINE,
+    )
+    pages = {(ROOT / "docs" / name).resolve().with_suffix(".md") for name in listed}
+    assert all(page.exists() for page in pages)
+    missing = {path.name for path in (ROOT / "docs").rglob("*.md")} - {page.name for page in pages} - {"index.md"}
+    assert not missing, "name them in docs/index.md"
 
 
 # --- the layout ------------------------------------------------------------------------------------------------------

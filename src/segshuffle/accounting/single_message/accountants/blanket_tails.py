@@ -2,7 +2,7 @@ r"""The privacy blanket with tail inequalities: the computable bounds of the ori
 
 Source: Balle, Bell, Gascon, Nissim, "The privacy blanket of the shuffle model" (CRYPTO 2019), Lemma 5.3 and the bounds
 by Hoeffding's and Bennett's inequality that follow it. A user's message comes from the blanket omega with probability
-gamma; M ~ Binomial(n, gamma) do. With L = (R_x0(W) - e^eps R_x1(W))/omega(W), W ~ omega, of mean -a, a = e^eps - 1,
+gamma; M ~ Binomial(n, gamma) do. With L = (R_x0(W) - e^eps R_x1(W))/omega(W), W ~ omega, of mean -a, a = e^eps - 1::
 
     delta <= (1/(gamma n)) E[ max(0, L_1 + ... + L_M) ],
     E[max(0, L_1 + ... + L_m)] <= b^2/(4 a) exp(-m 2 a^2/b^2)                                           (Hoeffding)

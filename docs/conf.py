@@ -1,0 +1,135 @@
+"""Settings of the documentation site: `make docs` builds it into build/site from the documents and the docstrings.
+
+No page asks for anything from a network: formulas become MathML when the site is built, and the theme brings no fonts.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+from typing import Any
+
+from docutils import nodes
+from latex2mathml.converter import convert
+from pygments.lexers.special import TextLexer
+from sphinx.application import Sphinx
+from sphinx.transforms import SphinxTransform
+from sphinx.util.docutils import SphinxDirective
+
+from segshuffle.looks import PALETTE
+
+project = "segshuffle"
+author = "the authors of segshuffle"
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+
+# the documents lie where a reader of the repository expects them, so the whole of it is the source
+root_doc = "docs/index"
+include_patterns = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "config/README.md", "docs/**.md"]
+exclude_patterns = ["docs/site", "build", ".venv", "results/**"]
+source_suffix = {".md": "markdown"}
+
+myst_enable_extensions = ["dollarmath"]
+# links between documents may name a heading, as they do where the repository is shown
+myst_heading_anchors = 4
+
+autodoc_member_order = "bysource"
+# docstrings name the types, with shapes
+autodoc_typehints = "none"
+napoleon_google_docstring = False
+napoleon_use_param = False
+napoleon_use_rtype = False
+default_role = "code"
+
+html_theme = "furo"
+html_title = "segshuffle"
+html_extra_path = ["site"]
+html_copy_source = False
+html_theme_options = {
+    "light_css_variables": {"color-brand-primary": PALETTE["blue"], "color-brand-content": PALETTE["blue"]},
+    # nothing to load an icon from
+    "footer_icons": [],
+}
+html_math_renderer = "mathml"
+
+
+class Modules(SphinxDirective):
+    """``.. modules:: segshuffle.protocols``: everything public in a room, module by module, in the order of names."""
+
+    required_arguments = 1
+    optional_arguments = 50
+
+    def run(self) -> list[nodes.Node]:
+        """Sections with what autodoc finds."""
+        lines: list[str] = []
+        for room in self.arguments:
+            for name in [room, *_below(room)]:
+                options = ["   :members:", "   :ignore-module-all:"]
+                lines += [name, "-" * len(name), "", f".. automodule:: {name}", *options, ""]
+        return self.parse_text_to_nodes("\n".join(lines), allow_section_headings=True)
+
+
+def _below(room: str) -> list[str]:
+    """Public modules below a package."""
+    package = importlib.import_module(room)
+    if not hasattr(package, "__path__"):
+        return []
+    found = sorted(each.name for each in pkgutil.walk_packages(package.__path__, f"{room}."))
+    return [name for name in found if not any(part.startswith("_") for part in name.split("."))]
+
+
+def _mathml(translator: Any, node: nodes.math | nodes.math_block) -> None:
+    """A formula as MathML, which browsers draw themselves."""
+    block = isinstance(node, nodes.math_block)
+    drawn = convert(node.astext(), display="block" if block else "inline")
+    translator.body.append(f'<div class="math">{drawn}</div>' if block else drawn)
+    raise nodes.SkipNode
+
+
+#: As formulas are typed: an index behind a letter, of one character or in braces; an exponent, of a word or in braces.
+_SCRIPTS = re.compile(
+    r"(?:(?<=\))|(?<=\b[^\W\d_]))_(?:\{(?P<index>(?:[^{}]|\{[^{}]*\})*)\}|(?P<letter>[^\W_])(?![^\W_]|_\w))"
+    r"|(?<=[\w)])\^(?:\{(?P<exponent>(?:[^{}]|\{[^{}]*\})*)\}|(?P<word>[-−]?\w+))"
+)
+
+
+class Scripts(SphinxTransform):
+    """Indices and exponents of formulas in running text, below and above the line."""
+
+    default_priority = 800
+
+    def apply(self, **_options: Any) -> None:
+        """Replace them in everything but code."""
+        for text in list(self.document.findall(nodes.Text)):
+            if not isinstance(text.parent, (nodes.literal, nodes.FixedTextElement, nodes.math, nodes.raw)):
+                parts = _typeset(text.astext())
+                if len(parts) > 1:
+                    text.parent.replace(text, parts)
+
+
+def _typeset(text: str) -> list[nodes.Node]:
+    parts: list[nodes.Node] = []
+    end = 0
+    for found in _SCRIPTS.finditer(text):
+        parts.append(nodes.Text(text[end : found.start()]))
+        below, above = found["index"] or found["letter"], found["exponent"] or found["word"]
+        parts.append(
+            nodes.subscript("", "", *_typeset(below)) if below else nodes.superscript("", "", *_typeset(above))
+        )
+        end = found.end()
+    return [*parts, nodes.Text(text[end:])]
+
+
+def _plain(app: Sphinx, what: str, name: str, found: object, options: object, lines: list[str]) -> None:
+    """A bar in a docstring is an absolute value: outside of code it is no mark."""
+    lines[:] = [re.sub(r"(`[^`]*`)|\|", lambda match: match[1] or r"\|", line) for line in lines]
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Add what is above."""
+    app.add_directive("modules", Modules)
+    app.add_lexer("csv", TextLexer)
+    app.add_transform(Scripts)
+    app.connect("autodoc-process-docstring", _plain)
+    app.add_html_math_renderer("mathml", (_mathml, None), (_mathml, None))
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
