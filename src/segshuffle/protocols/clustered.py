@@ -100,15 +100,10 @@ class ClusteredSegmented:
         def messages(p: float) -> float:
             """Least budget with that error by the guide; inf where it is no less than with another p."""
             nonlocal fewest
-            high, low = fewest / (1 + _CLOSE), 0.01 * fewest
+            high = fewest / (1 + _CLOSE)
             if self._at(p, high).guided_error(problem) > error:
                 return math.inf
-            while high > low * (1 + _CLOSE):
-                budget = math.sqrt(low * high)
-                if self._at(p, budget).guided_error(problem) <= error:
-                    high = budget
-                else:
-                    low = budget
+            high = _least(lambda budget: self._at(p, budget).guided_error(problem) / error, 0.01 * fewest, high)
             fewest = min(fewest, high)
             reached[p] = high
             return high
@@ -147,6 +142,32 @@ class ClusteredSegmented:
     def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
         """Variance of the sum of `simulate`'s estimates."""
         return PoissonSegmented().sum_variance(plan, item_counts)
+
+
+def _least(ratio: Callable[[float], float], low: float, high: float) -> float:
+    """About the least budget at which a falling ratio is at most 1, as it is at `high`.
+
+    Secants in logarithms, from the last two budgets, or bisection where they leave the bracket.
+    """
+    tried = list[tuple[float, float]]()
+    while high > low * (1 + _CLOSE):
+        middle = 0.5 * (math.log(low) + math.log(high))
+        if len(tried) > 1:
+            (x, value), (before, other) = tried[-1], tried[-2]
+            slope = (value - other) / (x - before)
+            # a little towards the safe side: the next point should end the search there
+            guess = x - value / slope + 0.4 * _CLOSE if slope < 0 else middle
+            middle = guess if math.log(low) < guess < math.log(high) and len(tried) % 4 else middle
+        found = ratio(math.exp(middle))
+        if found <= 1:
+            high = math.exp(middle)
+            if found >= 1 - _CLOSE / 10:
+                break
+        else:
+            low = math.exp(middle)
+        if math.isfinite(found):
+            tried.append((middle, math.log(found)))
+    return high
 
 
 METHODS = (

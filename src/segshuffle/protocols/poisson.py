@@ -19,11 +19,12 @@ import numpy as np
 from scipy import interpolate, optimize
 
 from segshuffle.accounting.collections.blankets.base import Blanket, estimate_variance
+from segshuffle.accounting.collections.blankets.guides import guide_of, guided_copies, guided_log_delta, guided_mean
 from segshuffle.accounting.collections.blankets.named import blanket_from
 from segshuffle.accounting.collections.blankets.poisson import POISSON
 from segshuffle.accounting.collections.poisson_calibration import largest_copies, least_blanket_mean
 from segshuffle.accounting.collections.poisson_pair import COPIES_RANGE
-from segshuffle.accounting.collections.poisson_product import ROUGH, delta_interval, log_delta_bound
+from segshuffle.accounting.collections.poisson_product import delta_interval, log_delta_bound
 from segshuffle.accounting.collections.published import item_target
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError
 from segshuffle.arrays import FloatArray, IntArray
@@ -35,6 +36,7 @@ from segshuffle.protocols.blanket_draws import drawn_net
 from segshuffle.protocols.declared import Declared
 from segshuffle.protocols.weights import STARTS, ErrorTerms, best_copies
 
+#: Nodes of a curve, and points of a grid.
 _NODES = 17
 _GRID = 160
 _REFINED = 4
@@ -44,7 +46,11 @@ _WORTH = 1.25
 #: Relative accuracy in delta of the limits that guide the search.
 _GUIDE = 0.01
 #: The same, and nodes, where many blankets are looked at.
-_ROUGH_GUIDE, _FEW_NODES = 0.03, 9
+_FEW, _FEW_NODES = 60, 9
+#: Where a guide promised too much, delta is aimed so much below the target, as an exponent; and how often.
+_MARGIN, _LOWERED = 0.02, 6
+#: Guided copies so close below a whole number are taken for it.
+_HOPE = 1.001
 _MOST_COPIES = 64.0
 #: Clusters of sizes r near 1 bound the loss of a single message, but no plan wants so few of them.
 _AWAY = 3.0
@@ -60,11 +66,6 @@ class _Target:
     epsilon: float
     delta: float
     blanket: Blanket = POISSON
-
-    @property
-    def rtol(self) -> float:
-        """How close the search for a plan comes to delta: the tables of other blankets than Poisson's take longer."""
-        return 1e-3 if self.blanket == POISSON else ROUGH
 
     @classmethod
     def of(cls, problem: Problem, level: float, group_privacy: bool, blanket: Blanket = POISSON) -> _Target:
@@ -87,13 +88,12 @@ def _largest(target: _Target, blanket_mean: float, copies_max: float) -> float:
         epsilon=target.epsilon,
         delta=target.delta,
         copies_max=copies_max,
-        rtol=target.rtol,
         blanket=target.blanket,
     )
     # that search stops within `rtol` of delta; a whole number just above costs no sampling noise
     whole = float(math.ceil(copies))
     if 0.998 * whole < copies < whole <= copies_max:
-        bound = log_delta_bound(target.blanket.pair(blanket_mean, whole), target.pairs, target.epsilon, target.rtol)
+        bound = log_delta_bound(target.blanket.pair(blanket_mean, whole), target.pairs, target.epsilon, 1e-3)
         return whole if bound <= math.log(target.delta) else rounded_down(copies)
     return rounded_down(copies)
 
@@ -123,6 +123,36 @@ def least_blankets(problem: Problem) -> tuple[float, ...]:
     return tuple(rounded_up(mean * problem.domain_size / problem.honest_users) for mean in means)
 
 
+@functools.lru_cache(maxsize=4096)
+def _guided(target: _Target, blanket_mean: float, copies_max: float, start: float | None = None) -> float:
+    """About the largest copies, for searches; a whole number that is nearly reached is tried in the end."""
+    if target.pairs == 0:
+        return copies_max
+    return guided_copies(
+        guide_of(target.blanket),
+        blanket_mean,
+        pairs=target.pairs,
+        epsilon=target.epsilon,
+        delta=target.delta,
+        copies_max=copies_max,
+        start=start,
+    )
+
+
+def lowered(target: _Target, blanket_mean: float, copies: float) -> float:
+    """Copies that are fewer by what a certificate is above the target; the same, if it is met."""
+    if copies == 0:
+        return copies
+    excess = math.log(max(_delta(target, blanket_mean, copies)[1], 1e-300) / target.delta)
+    if excess <= 0:
+        return copies
+    one, other = (
+        guided_log_delta(guide_of(target.blanket).pair(blanket_mean, a), target.pairs, target.epsilon, target.delta)
+        for a in (copies, 0.99 * copies)
+    )
+    return copies * math.exp(-(excess + _MARGIN) / max(100 * (one - other), 1.0))
+
+
 @functools.lru_cache(maxsize=256)
 def _curve(target: _Target, low: float, high: float) -> interpolate.PchipInterpolator:
     """Log of the largest copies over the log of the blanket's mean: smooth, as long as copies are not capped.
@@ -131,18 +161,20 @@ def _curve(target: _Target, low: float, high: float) -> interpolate.PchipInterpo
     """
     single = target.blanket == POISSON
     means = np.geomspace(low, high, _NODES if single else _FEW_NODES)
-    copies = [
-        largest_copies(
-            blanket_mean=float(mean),
-            pairs=target.pairs,
-            epsilon=target.epsilon,
-            delta=target.delta,
-            copies_max=_MOST_COPIES,
-            rtol=_GUIDE if single else _ROUGH_GUIDE,
-            blanket=target.blanket,
-        )
-        for mean in means
-    ]
+    copies = list[float]()
+    for mean in means:
+        if single:
+            found = largest_copies(
+                blanket_mean=float(mean),
+                pairs=target.pairs,
+                epsilon=target.epsilon,
+                delta=target.delta,
+                copies_max=_MOST_COPIES,
+                rtol=_GUIDE,
+            )
+        else:
+            found = _guided(target, float(mean), _MOST_COPIES, 1.3 * copies[-1] if copies else None)
+        copies.append(max(found, COPIES_RANGE[0]))
     return interpolate.PchipInterpolator(np.log(means), np.log(copies))
 
 
@@ -242,14 +274,18 @@ class PoissonSegmented:
             allowed = f"such that n m/d of the honest users is in [{least:g}, {most:g}] (it is {mean:g})"
             raise ParameterError("blanket_per_user", blanket_per_user, allowed)
         targets = [_Target.of(problem, level, self.group_privacy, self.blanket) for level in problem.levels]
-        limits = np.array([_largest(target, mean, self.copies_max) for target in targets])
-        chosen, bound = self.chosen(problem, blanket_per_user, limits)
-        if not math.isfinite(bound):
-            raise InfeasibleError(
-                f"max_messages = {self.max_messages:g} leaves nothing for data beside "
-                f"a blanket of {blanket_per_user:g}."
-            )
-        copies = np.array([rounded_down(each) for each in chosen])
+        limits = [self._limit(target, mean) for target in targets]
+        for _ in range(1 if self.blanket == POISSON else _LOWERED):
+            copies = self._affordable(problem, blanket_per_user, limits)
+            if self.blanket == POISSON:
+                break
+            safe = [lowered(target, mean, float(a)) for target, a in zip(targets, copies, strict=True)]
+            if all(a == b for a, b in zip(safe, copies, strict=True)):
+                break
+            limits = [a if a < b else limit for a, b, limit in zip(safe, copies, limits, strict=True)]
+        else:
+            limits = [_largest(target, mean, self.copies_max) for target in targets]
+            copies = self._affordable(problem, blanket_per_user, limits)
         return Plan(
             method=self.name,
             problem=problem,
@@ -265,6 +301,24 @@ class PoissonSegmented:
                 copies, np.asarray(problem.level_counts, float)
             ),
         )
+
+    def _limit(self, target: _Target, mean: float) -> float:
+        """Largest copies: certified for single dummies, guided for other blankets."""
+        if self.blanket == POISSON:
+            return _largest(target, mean, self.copies_max)
+        copies = _guided(target, mean, self.copies_max)
+        whole = float(math.ceil(copies))
+        return whole if whole / _HOPE < copies < whole <= self.copies_max else copies
+
+    def _affordable(self, problem: Problem, blanket_per_user: float, limits: Sequence[float]) -> FloatArray:
+        """Copies of least error, rounded down."""
+        chosen, bound = self.chosen(problem, blanket_per_user, np.array(limits))
+        if not math.isfinite(bound):
+            raise InfeasibleError(
+                f"max_messages = {self.max_messages:g} leaves nothing for data beside "
+                f"a blanket of {blanket_per_user:g}."
+            )
+        return np.array([rounded_down(each) for each in chosen])
 
     def chosen(
         self, problem: Problem, blanket_per_user: float, limits: FloatArray, starts: int = STARTS
@@ -326,18 +380,26 @@ class PoissonSegmented:
         curves = [_curve(target, low, high) if target.pairs else None for target in targets]
         per_mean = problem.domain_size / problem.honest_users
 
-        def error(log_mean: float, starts: int = 1) -> float:
-            guided = [math.inf if curve is None else math.exp(float(curve(log_mean))) for curve in curves]
-            limits = np.minimum(guided, self.copies_max)
-            return self.chosen(problem, math.exp(log_mean) * per_mean, limits, starts=starts)[1]
+        def limits(log_mean: FloatArray | float) -> FloatArray:
+            guided = [np.full(np.shape(log_mean), math.inf) if c is None else np.exp(c(log_mean)) for c in curves]
+            return np.minimum(guided, self.copies_max)
+
+        def at(log_mean: float, within: FloatArray, starts: int = 1) -> float:
+            return self.chosen(problem, math.exp(log_mean) * per_mean, within, starts=starts)[1]
+
+        def error(log_mean: float) -> float:
+            return at(log_mean, limits(log_mean))
 
         if self.max_messages is not None:
             high = max(min(high, self.max_messages / per_mean), low * 1.0001)
-        grid = np.linspace(math.log(low), math.log(high), _GRID)
+        grid = np.linspace(math.log(low), math.log(high), _GRID if self.blanket == POISSON else _FEW)
+        along = limits(grid).T
         # rough plans tell where descents are worth their time
-        values = np.array([error(z, starts=0) for z in grid])
+        values = np.array([at(z, within, starts=0) for z, within in zip(grid, along, strict=True)])
         worth = np.isfinite(values) & (values <= _WORTH * values.min())
-        values = np.array([error(z) if close else math.inf for z, close in zip(grid, worth, strict=True)])
+        values = np.array(
+            [at(z, within) if close else math.inf for z, within, close in zip(grid, along, worth, strict=True)]
+        )
         if not np.isfinite(values).any():
             raise InfeasibleError(
                 f"max_messages = {self.max_messages:g} is too small: raise it, or lower the domain size."
@@ -347,7 +409,7 @@ class PoissonSegmented:
 
     def _error_at(self, problem: Problem, targets: list[_Target], mean: float) -> float:
         """Error at a blanket mean, with the limits calibrated there."""
-        limits = np.array([_largest(target, mean, self.copies_max) for target in targets])
+        limits = np.array([self._limit(target, mean) for target in targets])
         return self.chosen(problem, mean * problem.domain_size / problem.honest_users, limits)[1]
 
     def _refine(
@@ -373,9 +435,9 @@ class PoissonSegmented:
         if problem.pairs == 0:
             return least, 2 * least
         share = 0.01 if self.blanket == POISSON else 0.1
-        liberal = min(_mean_worth(each, min(self.copies_max, 1.0)) for each in targets)
+        liberal = min(_about_least_mean(each, min(self.copies_max, 1.0)) for each in targets)
         low = max(share * min(liberal, most), _AWAY * least)
-        high = 1.05 * max(_mean_worth(each, self.copies_max) for each in targets)
+        high = 1.05 * max(_about_least_mean(each, self.copies_max) for each in targets)
         return max(low, least), min(max(high, 2 * least), most)
 
     def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
@@ -423,13 +485,16 @@ def attained(problem: Problem, copies: Sequence[float] | FloatArray) -> bool:
 @functools.lru_cache(maxsize=4096)
 def _least_mean(target: _Target, copies: float) -> float:
     return least_blanket_mean(
-        copies=copies,
-        pairs=target.pairs,
-        epsilon=target.epsilon,
-        delta=target.delta,
-        rtol=target.rtol,
-        blanket=target.blanket,
+        copies=copies, pairs=target.pairs, epsilon=target.epsilon, delta=target.delta, blanket=target.blanket
     )
+
+
+@functools.lru_cache(maxsize=4096)
+def _about_least_mean(target: _Target, copies: float) -> float:
+    """The same for searches."""
+    if target.blanket == POISSON:
+        return _mean_worth(target, copies)
+    return guided_mean(target.blanket, copies, pairs=target.pairs, epsilon=target.epsilon, delta=target.delta)
 
 
 def _mean_worth(target: _Target, copies: float) -> float:

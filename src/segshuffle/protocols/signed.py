@@ -5,37 +5,41 @@ stays in the estimate N+ - N-, and a flood of as many pluses as minuses, which c
 few items per user, noise of geometric law has a fraction of the variance that any unsigned blanket needs.
 
 The plan spends its budget on the flood: more of it is post-processing, so it can only help. What is searched is the
-variance of the noise, for few shapes of it. Without a budget it has twice the messages of the Poisson plan.
+variance of the noise, the shapes of noise and flood, and what is left to the users' own messages. Without a budget it
+has twice the messages of the Poisson plan.
 """
 
 from __future__ import annotations
 
-import functools
 import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from segshuffle.accounting.collections.blankets.signed import Signed
-from segshuffle.accounting.collections.poisson_calibration import largest_copies
+from segshuffle.accounting.collections.blankets.guides import guided_copies
+from segshuffle.accounting.collections.blankets.signed import GroupedSigned, Signed
 from segshuffle.accounting.numerics.gaussian import gaussian_ratio
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.digits import rounded_down
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.looks import DASHES, PALETTE, Look
 from segshuffle.protocols.base import Plan, Problem, Sample
+from segshuffle.protocols.clustered import ClusteredSegmented
 from segshuffle.protocols.declared import Declared
 from segshuffle.protocols.poisson import PoissonSegmented
 
-#: Sizes r of the noise's law, and the flood's cluster parameter.
-_SIZES = (1.02, 3.0)
-_FLOOD_P = 0.85
 #: Variance of the noise over a Gaussian curator's, at the most liberal level and at the most conservative one.
 _LEAST_VARIANCE, _LARGEST_VARIANCE = 0.2, 1.3
-#: Largest share of the budget that the first search keeps for the users' own messages.
-_OWN = 0.5
-_GRID, _HALVINGS = 7, 3
-_GUIDE = 0.05
+#: Largest share of the budget that the search first keeps for the users' own messages.
+_OWN = 0.6
+#: Variances tried, and sizes r of the noise for one pair and for more.
+_GRID, _SIZE_OF_ONE, _SIZE = 8, 1.15, 3.0
+_FLOOD_P = 0.93
+_LEAST_SIZE, _LARGEST_P = 1.02, 0.98
+#: Steps of the search in all coordinates, halved where none helps; candidates looked at.
+_STEPS, _FINEST, _MOST = (0.2, 0.5, 0.4, 0.06), 0.2, 30
 #: Variances above ask for tables that take seconds, and leave no room below the unsigned blankets.
 _MOST_VARIANCE = 400.0
 #: Messages over the Poisson plan's, where no budget is given.
@@ -43,12 +47,26 @@ _MORE = 2.0
 _DOUBLINGS = 3
 
 
+class _Point(NamedTuple):
+    """What is searched."""
+
+    log_variance: float
+    """Of the noise in the estimate of an item."""
+    log_flood_tail: float
+    """Log of 1 - p of the flood."""
+    log_size: float
+    """Log of the size r of the noise."""
+    log_own: float
+    """Log of the messages that are left to the users' own."""
+
+
 @dataclass(frozen=True)
 class _Candidate:
-    """A blanket, what is sent of it, and the error by rough limits on the copies."""
+    """A blanket, what is sent of it, and the error by guided limits on the copies."""
 
     blanket: Signed
     blanket_per_user: float
+    limits: FloatArray
     copies: FloatArray
     error: float
 
@@ -98,8 +116,7 @@ class SignedSegmented:
         if problem.pairs == 0:
             return replace(single, method=self.name)
         budget = _MORE * single.messages_per_user if self.max_messages is None else self.max_messages
-        found = [each for size in _SIZES[: problem.pairs] if (each := self._search(problem, budget, size)) is not None]
-        best = min(found, key=lambda each: each.error, default=None)
+        best = self._search(problem, budget, single)
         if best is None or best.error >= single.mse_bound:
             return replace(single, method=self.name)
         method = PoissonSegmented(copies_max=self.copies_max, max_messages=budget, blanket=best.blanket)
@@ -107,99 +124,139 @@ class SignedSegmented:
         return replace(plan, method=self.name)
 
     def _fewest(self, problem: Problem, error: float) -> Plan:
-        """Budgets are doubled until one reaches the error, then bisected."""
-        low, plan = 0.0, SignedSegmented(self.copies_max).plan(problem)
-        for _ in range(_DOUBLINGS):
-            if plan.mse_bound <= error:
+        """Budgets are doubled until one reaches the error, then bisected; single dummies where they need no more."""
+        low, plan = 0.0, self._without_signs(problem, error)
+        budget = _MORE * PoissonSegmented(copies_max=self.copies_max).plan(problem).messages_per_user
+        for _ in range(_DOUBLINGS + 1):
+            if plan is not None:
                 break
-            low = plan.messages_per_user
-            plan = replace(self, max_messages=2 * low, target_error=None).plan(problem)
-        if plan.mse_bound > error:
+            found = SignedSegmented(self.copies_max, budget).plan(problem)
+            if found.mse_bound <= error:
+                plan = found
+            low, budget = (low, budget) if plan else (budget, 2 * budget)
+        if plan is None:
             raise InfeasibleError(
-                f"target_error = {error:g} is below {plan.mse_bound:g}, the error with {plan.messages_per_user:g} "
+                f"target_error = {error:g} is below {found.mse_bound:g}, the error with {found.messages_per_user:g} "
                 "messages per user: raise it."
             )
         low = max(low, 0.25 * plan.messages_per_user)
         while plan.messages_per_user > 1.1 * low:
             budget = math.sqrt(low * plan.messages_per_user)
             try:
-                tried = replace(self, max_messages=budget, target_error=None).plan(problem)
+                tried = SignedSegmented(self.copies_max, budget).plan(problem)
             except InfeasibleError:
                 tried = None
             if tried is not None and tried.mse_bound <= error:
                 plan = tried
             else:
                 low = budget
-        return plan
+        return replace(plan, method=self.name)
 
-    def _search(self, problem: Problem, budget: float, size: float) -> _Candidate | None:
-        """The best variance of noise of one shape; then with what its copies leave to the flood."""
+    def _without_signs(self, problem: Problem, error: float) -> Plan | None:
+        """The fewest single dummies for an error; None if no number of them reaches it."""
+        try:
+            return ClusteredSegmented(self.copies_max, target_error=error, cluster=0.0).plan(problem)
+        except InfeasibleError:
+            return None
+
+    def _search(self, problem: Problem, budget: float, single: Plan) -> _Candidate | None:
+        """The best of some variances; from there, steps in all coordinates until none helps."""
         gaussian = [
-            2 * problem.pairs / gaussian_ratio(epsilon=level, delta=problem.delta) ** 2
-            for level in (problem.levels[-1], problem.levels[0])
+            2 * problem.pairs / gaussian_ratio(epsilon=level, delta=delta) ** 2
+            for level, delta in zip(problem.levels, problem.deltas, strict=True)
         ]
-        low, high = math.log(_LEAST_VARIANCE * gaussian[0]), math.log(_LARGEST_VARIANCE * gaussian[1])
-        high = min(high, math.log(_MOST_VARIANCE * self.copies_max**2))
+        low, high = _LEAST_VARIANCE * min(gaussian), _LARGEST_VARIANCE * max(gaussian)
+        high = min(high, _MOST_VARIANCE * self.copies_max**2)
         if low >= high:
             return None
+        tried = dict[_Point, _Candidate | None]()
 
-        guess = min(problem.set_size * self.copies_max, _OWN * budget)
-
-        @functools.cache
-        def at(log_variance: float, own: float = guess) -> _Candidate | None:
-            return self._candidate(problem, budget - own, math.exp(log_variance), size, budget)
-
-        def error(log_variance: float) -> float:
-            candidate = at(log_variance)
+        def error(point: _Point) -> float:
+            if point not in tried:
+                near = min(
+                    (each for each in tried.values() if each is not None), key=lambda each: each.error, default=None
+                )
+                tried[point] = self._candidate(problem, point, budget, near)
+            candidate = tried[point]
             return math.inf if candidate is None else candidate.error
 
+        size = math.log(_SIZE_OF_ONE if problem.pairs == 1 else _SIZE)
+        own = math.log(min(single.messages_per_user - single.blanket_per_user, _OWN * budget))
+        grid = np.linspace(math.log(low), math.log(high), _GRID)
         # several minima: a level may send everything, or the next one may
-        points = [float(x) for x in np.linspace(low, high, _GRID)]
-        best, gap = min(points, key=error), points[1] - points[0]
-        for _ in range(_HALVINGS):
-            gap *= 0.5
-            best = min((best, best - gap, best + gap), key=error)
-        first = at(best)
-        if first is None:
-            return None
-        own = problem.set_size * float(np.dot(problem.level_counts, first.copies)) / problem.n_users
-        second = at(best, own * 1.002)
-        return first if second is None or second.error > first.error else second
+        points = [_Point(float(x), math.log(1 - _FLOOD_P), size, own) for x in grid]
+        for start in _lowest([error(point) for point in points]):
+            self._descend(problem, points[start], error, tried)
+        return min((each for each in tried.values() if each is not None), key=lambda each: each.error, default=None)
 
-    def _candidate(
-        self, problem: Problem, blanket_per_user: float, variance: float, size: float, budget: float
-    ) -> _Candidate | None:
-        """Noise of a variance, the rest of the blanket its flood; None where the flood would have a size below 1."""
+    def _descend(
+        self,
+        problem: Problem,
+        best: _Point,
+        error: Callable[[_Point], float],
+        tried: Mapping[_Point, _Candidate | None],
+    ) -> None:
+        """Steps in all coordinates until none helps; what was looked at is in `tried`."""
+        scale, most = 1.0, len(tried) + _MOST
+        while scale > _FINEST and len(tried) < most:
+            before, best = best, self._tight(problem, best, tried[best])
+            if error(best) > error(before):
+                best = before
+            for axis, step in enumerate(_STEPS):
+                for sign in (1, -1):
+                    moved = best._replace(**{_Point._fields[axis]: best[axis] + sign * scale * step})
+                    if error(moved) < error(best):
+                        best = moved
+                        break
+            if error(best) >= error(before):
+                scale *= 0.5
+
+    def _tight(self, problem: Problem, point: _Point, candidate: _Candidate | None) -> _Point:
+        """No more left to the users' own messages than they send."""
+        if candidate is None:
+            return point
+        own = problem.set_size * float(np.dot(problem.level_counts, candidate.copies)) / problem.n_users
+        return point._replace(log_own=min(point.log_own, math.log(own * 1.003)))
+
+    def _candidate(self, problem: Problem, point: _Point, budget: float, near: _Candidate | None) -> _Candidate | None:
+        """The rest of the blanket is flood; None where noise or flood would have a size below 1."""
+        blanket_per_user = budget - math.exp(point.log_own)
         if blanket_per_user <= 0:
             return None
         blanket_per_user = rounded_down(blanket_per_user)
         mean = problem.honest_mean(blanket_per_user)
         # the estimate has the noise of all users, the guarantee that of the honest ones
-        half = 0.5 * variance * problem.honest_users / problem.n_users
+        half = 0.5 * math.exp(point.log_variance) * problem.honest_users / problem.n_users
+        size = max(math.exp(point.log_size), _LEAST_SIZE)
         p = round(1 + size / (2 * half) - math.sqrt((1 + size / (2 * half)) ** 2 - 1), 6)  # size p = half (1 - p)^2
         noise = size * p / (1 - p)
         flood = round(1 - 2 * noise / mean, 8)
-        if not 0 < p <= 0.99 or not 0 < flood < 1:
+        # the flood's size r is at least 1, too
+        top = 0.5 * flood * mean
+        flood_p = round(min(1 - math.exp(point.log_flood_tail), _LARGEST_P, 0.999 * top / (1 + top)), 4)
+        if not 0 < p <= _LARGEST_P or not 0 < flood < 1 or not flood_p > 0:
             return None
-        blanket = Signed(p, _FLOOD_P, flood)
-        try:
-            limits = np.array([self._limit(problem, blanket, mean, level) for level in problem.levels])
-        except (InfeasibleError, ParameterError):
+        law, guide = Signed(p, flood_p, flood), GroupedSigned(p, flood_p, flood)
+        if mean < law.means[0]:
             return None
-        method = PoissonSegmented(copies_max=self.copies_max, max_messages=budget, blanket=blanket)
-        copies, error = method.chosen(problem, blanket_per_user, limits)
-        return _Candidate(blanket, blanket_per_user, copies, error)
-
-    def _limit(self, problem: Problem, blanket: Signed, mean: float, level: float) -> float:
-        return largest_copies(
-            blanket_mean=mean,
-            pairs=problem.pairs,
-            epsilon=level,
-            delta=problem.delta,
-            copies_max=self.copies_max,
-            rtol=_GUIDE,
-            blanket=blanket,
+        starts = [None] * len(problem.levels) if near is None else [each or None for each in near.limits]
+        limits = np.array(
+            [
+                guided_copies(
+                    guide,
+                    mean,
+                    pairs=problem.pairs,
+                    epsilon=level,
+                    delta=delta,
+                    copies_max=self.copies_max,
+                    start=start,
+                )
+                for level, delta, start in zip(problem.levels, problem.deltas, starts, strict=True)
+            ]
         )
+        method = PoissonSegmented(copies_max=self.copies_max, max_messages=budget, blanket=law)
+        copies, error = method.chosen(problem, blanket_per_user, limits)
+        return _Candidate(law, blanket_per_user, limits, copies, error) if math.isfinite(error) else None
 
     def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
         """Estimates from counters: noise of both signs, and M copies of every held item; the flood cancels."""
@@ -212,6 +269,13 @@ class SignedSegmented:
     def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
         """Variance of the sum of `simulate`'s estimates."""
         return PoissonSegmented().sum_variance(plan, item_counts)
+
+
+def _lowest(errors: Sequence[float]) -> list[int]:
+    """Places of the two lowest local minima."""
+    padded = [math.inf, *errors, math.inf]
+    minima = [i for i, e in enumerate(errors) if e <= padded[i] and e <= padded[i + 2] and math.isfinite(e)]
+    return sorted(minima, key=lambda i: errors[i])[:2]
 
 
 METHODS = (

@@ -10,6 +10,7 @@ Up to one copy nothing more is needed. The lemmas on copies above one ask that t
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -36,6 +37,8 @@ from segshuffle.arrays import FloatArray
 #: Variance of a counter above which its values are too many for a table; means needed grow with copies^2/epsilon^2, not
 #: with the number of users.
 LARGEST_VARIANCE = 1e10
+#: Tails are rounded up to a multiple, so that the law of a blanket is found again.
+_TAIL_STEP = 6.0
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,16 @@ class Clustered:
         return {"name": self.name, "p": self.p}
 
 
+@functools.lru_cache(maxsize=8)
+def _window_law(p: float, mean: float, log_tail: float, floor: int) -> tuple[tuple[int, int], FloatArray]:
+    """Counts that a table has, and log of their masses: a search tries many numbers of copies in one blanket."""
+    low, high = window_of_mass(mean, p, log_tail)
+    window = max(low, floor), max(high, floor) + floor + 1
+    log_mass = log_negative_binomial(np.arange(window[0], window[1] + 1, dtype=float), mean, p)
+    log_mass.flags.writeable = False
+    return window, log_mass
+
+
 @dataclass(frozen=True)
 class ClusteredPair:
     """The two counters that tell one item of a user from another, in a clustered blanket.
@@ -115,10 +128,9 @@ class ClusteredPair:
     def zero_mass(self) -> float:
         """Pr[Y < floor(a)]."""
         count = np.arange(math.floor(self.copies), dtype=float)
-        return min(float(np.exp(self._log_mass(count)).sum()), 1.0) if count.size else 0.0
-
-    def _log_mass(self, count: FloatArray) -> FloatArray:
-        return log_negative_binomial(count, self.blanket_mean, self.blanket.p)
+        if not count.size:
+            return 0.0
+        return min(float(np.exp(log_negative_binomial(count, self.blanket_mean, self.blanket.p)).sum()), 1.0)
 
     def log_ratio(self, count: FloatArray) -> FloatArray:
         """Log of r at counts >= floor(a) (any shape); nondecreasing in the count."""
@@ -135,15 +147,15 @@ class ClusteredPair:
         return total
 
     def _atoms(self, log_tail: float) -> Atoms:
-        low, high = window_of_mass(self.blanket_mean, self.blanket.p, log_tail)
+        log_tail = _TAIL_STEP * math.ceil(log_tail / _TAIL_STEP)
         floor = math.floor(self.copies)
-        window = (max(low, floor), max(high, floor) + floor + 1)
+        window, log_mass = _window_law(self.blanket.p, self.blanket_mean, log_tail, floor)
         count = np.arange(window[0], window[1] + 1, dtype=float)
         ratio = self.log_ratio(count)
         error = 1e-13 * (floor + 1) * (1 + float(np.abs(ratio).max()))
         return Atoms(
             ratio,
-            self._log_mass(count),
+            log_mass,
             self.zero_mass,
             4 * math.exp(-log_tail),
             mass_error(window, self.blanket_mean),
