@@ -79,4 +79,6 @@ def run(options: argparse.Namespace) -> str:
         most_messages=options.most_messages,
     )
     client = Client(tuple(document.number(name) for name in names), problem.levels.index(options.level), demand)
-    return lines_of(client.send_items(announcement_of(document.plan))).removesuffix("\n")
+    announcement = announcement_of(document.plan)
+    signed = problem.domain_size if announcement.blanket == "signed" else 0
+    return lines_of(client.send_items(announcement), signed_items=signed).removesuffix("\n")

@@ -34,9 +34,11 @@ class Counted(NamedTuple):
     """Lines that name no item."""
 
 
-def lines_of(messages: Iterable[int]) -> str:
-    """Messages of a client as text."""
-    return "".join(f"{item}\n" for item in messages)
+def lines_of(messages: Iterable[int], *, signed_items: int = 0) -> str:
+    """Messages of a client as text; with signs, the words of that many items with a plus, then with a minus."""
+    if not signed_items:
+        return "".join(f"{item}\n" for item in messages)
+    return "".join(f"{'+-'[word >= signed_items]}{word % signed_items}\n" for word in messages)
 
 
 def read_counts(stream: IO[bytes], name: str, domain_size: int, *, signed: bool = False, drop: bool = False) -> Counted:

@@ -18,8 +18,6 @@ def announcement_of(plan: Plan) -> Announcement:
     """
     problem = plan.problem
     refuse_published(plan)
-    if plan.parameters.get("blanket", {}).get("name") == "signed":
-        raise ParameterError("blanket", "signed", "poisson or clustered: there is no client for signed messages yet")
     return Announcement(
         problem.domain_size,
         problem.set_size,

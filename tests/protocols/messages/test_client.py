@@ -256,11 +256,11 @@ def test_a_cap_redraws():
 
 
 @pytest.mark.quick(0)
-@pytest.mark.parametrize("kind", ["poisson", "binomial", "clustered"])
+@pytest.mark.parametrize("kind", ["poisson", "binomial", "clustered", "signed"])
 def test_simulated_clients_send_what_clients_send(kind, monkeypatch):
     monkeypatch.setattr("segshuffle.protocols.messages.client.check_announcement", lambda *_: 0.0)
-    cluster = 0.6 if kind == "clustered" else 0.0
-    announcement = Announcement(3, 2, 3, (0.4, 1.5), 0.8, kind, cluster=cluster)
+    law = {"clustered": {"cluster": 0.6}, "signed": {"cluster": 0.3, "flood_cluster": 0.5, "flood": 0.4}}
+    announcement = Announcement(3, 2, 3, (0.4, 1.5), 0.8, kind, **law.get(kind, {}))
     users = [((0, 1), 0), ((2, 0), 1), ((1, 2), 1)]
     rng, runs = np.random.default_rng(32), 700
     one, other = Counter(), Counter()
@@ -281,7 +281,7 @@ def counted(announcement, outboxes, rng):
         for outbox in outboxes:
             shuffler.collect(outbox)
         with shuffler.release() as messages:
-            return tuple(tally(messages, announcement.domain_size).counts.tolist())
+            return tuple(tally(messages, announcement.words).counts.tolist())
 
 
 # -- refusals ----------------------------------------------------------------------------------------------------------

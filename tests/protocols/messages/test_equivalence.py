@@ -17,6 +17,7 @@ from hypothesis import settings
 from scipy import stats
 
 from segshuffle.accounting.collections.blankets.clustered import Clustered
+from segshuffle.accounting.collections.blankets.signed import Signed
 from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
 from segshuffle.protocols.base import Problem, Sample, draw_blanket
 from segshuffle.protocols.messages import Announcement, Shuffler, SimulatedClients, run_protocol, tally
@@ -38,7 +39,7 @@ def counters(announcement, items, levels, rng, *, buckets=1, batch=None):
                 SimulatedClients(items[i : i + batch], levels[i : i + batch]).send_items(announcement, rng)
             )
         with shuffler.release() as messages:
-            counted = tally(messages, announcement.domain_size)
+            counted = tally(messages, announcement.words)
     assert counted.refused == 0
     return tuple(counted.counts.tolist())
 
@@ -100,6 +101,29 @@ def test_poisson_blanket_is_the_exact_law(d, sets, levels, rates, m, streaming):
     announcement = Announcement(d, len(sets[0]), len(sets), rates, m, "poisson")
     observed = sample_counters(announcement, sets, levels, np.random.default_rng(12), runs, **streaming)
     assert goodness_of_fit(observed, exact, runs) > ALARM
+
+
+@pytest.mark.quick(0)
+@pytest.mark.parametrize("streaming", [{}, {"buckets": 3, "batch": 1}], ids=["memory", "streamed"])
+def test_signed_blanket_is_the_exact_law(streaming):
+    """Two items, one user: for each, (N+, N-) is noise and flood by definition, and a copy for the held one."""
+    p, flood_p, share, m, copies = 0.3, 0.5, 0.5, 1.6, 0.75
+    noise, flood = (
+        stats.nbinom.pmf(np.arange(15), mean * (1 - q) / q, 1 - q)
+        for mean, q in ((0.25 * m * (1 - share), p), (0.25 * m * share, flood_p))
+    )
+    free = np.zeros((16, 16))
+    for z, g in enumerate(flood[:8]):
+        free[z:15, z:15] += g * np.outer(noise[: 15 - z], noise[: 15 - z])
+    held = (1 - copies) * free
+    held[1:] += copies * free[:-1]
+    exact = {
+        (i, k, j, n): held[i, j] * free[k, n] for i, j, k, n in np.ndindex(6, 6, 6, 6) if held[i, j] * free[k, n] > 1e-9
+    }
+    runs = 1500
+    announcement = Announcement(2, 1, 1, (copies,), m, "signed", cluster=p, flood_cluster=flood_p, flood=share)
+    observed = sample_counters(announcement, [(0,)], [0], np.random.default_rng(14), runs, **streaming)
+    assert goodness_of_fit({cell: observed.get(cell, 0) for cell in exact}, exact, runs) > ALARM
 
 
 @pytest.mark.quick(0)
@@ -237,6 +261,7 @@ def test_separate_balls_into_bins(weights):
         PoissonSegmented(blanket_per_user=2.0),
         PoissonSegmented(blanket_per_user=4.0, copies_max=2.0),
         PoissonSegmented(blanket_per_user=2.0, blanket=Clustered(0.5)),
+        PoissonSegmented(blanket_per_user=4.0, copies_max=2.0, blanket=Signed(0.5, 0.6, 0.4)),
         BallsIntoBins(analysis="proven"),
         SeparateBallsIntoBins(analysis="proven"),
     ],

@@ -199,9 +199,75 @@ def test_a_plan_with_clusters_is_announced_and_sent():
     # 6.5 standard errors of means, and of variances of a law with a kurtosis below 4
     assert np.abs(np.mean(estimates, axis=0) - [1.0, 0.0]).max() < 6.5 * spread / math.sqrt(200)
     assert np.var(estimates, axis=0) == pytest.approx([spread**2] * 2, rel=6.5 * math.sqrt(3 / 200))
-    unknown = {**described, "blanket": {"name": "signed", "p": 0.5}}
+    unknown = {**described, "blanket": {"name": "woollen", "p": 0.5}}
     with pytest.raises(ParameterError, match="blanket"):
         Server(400, 2, 1, (1.0,), 1e-3).collections(replace(plan, parameters=unknown))
+
+
+@pytest.mark.parametrize(("copies", "epsilon"), [(1.0, 0.7), (0.6, 0.3)])
+def test_signed_dummies_are_accounted_as_they_are_sent(copies, epsilon):
+    """Against the law of (N+, N-) by definition: independent noise, a flood in both, and the copies."""
+    n, m, p, flood_p, share = 30, 1.2, 0.3, 0.4, 0.5
+    size = 45
+    noise, flood = (
+        stats.nbinom.pmf(np.arange(size), mean * (1 - q) / q, 1 - q)
+        for mean, q in ((n * m / 4 * (1 - share), p), (n * m / 4 * share, flood_p))
+    )
+    blank = np.zeros((size + 1, size))
+    for z, g in enumerate(flood):
+        blank[z:size, z:] += g * np.outer(noise[: size - z], noise[: size - z])
+    held = (1 - copies) * blank
+    held[1:] += copies * blank[:-1]
+    ratio = math.exp(epsilon) * blank.ravel()
+    order = np.argsort(ratio / np.maximum(held.ravel(), 1e-300))
+    a, b = held.ravel()[order], blank.ravel()[order]
+    # the pair's loss is that of one counter minus the other's: a sum over sorted ratios
+    loss = np.log(np.maximum(a, 1e-300)) - np.log(np.maximum(b, 1e-300))
+    a, b, loss = a[::-1], b[::-1], loss[::-1]
+    below = np.searchsorted(loss, loss - epsilon)
+    under_a, under_b = np.r_[0.0, np.cumsum(a)], np.r_[0.0, np.cumsum(b)]
+    exact = float(a @ under_b[below] - math.exp(epsilon) * (b @ under_a[below]))
+    announced = {"cluster": p, "flood_cluster": flood_p, "flood": share}
+    announcement = Announcement(2, 1, n, (copies,), m, "signed", **announced)
+    given = guaranteed_delta(announcement, Demand(epsilon, 0.1), 0)
+    assert given == pytest.approx(exact, rel=1e-3)
+    with pytest.raises(RefusedError, match="asked for are epsilon"):
+        check_announcement(announcement, Demand(epsilon, given / 10), 0)
+    # half of the users honest: less noise, and so less privacy
+    assert guaranteed_delta(announcement, Demand(epsilon, 0.1, honest_users=n // 2 + 6), 0) > 1.5 * given
+
+
+def test_a_plan_with_signs_is_announced_and_sent():
+    """Two bytes name 200 items with signs; pluses and minuses cancel in the mean, a tenth of the users drop out."""
+    assumptions = Assumptions(honest_fraction=0.9, rounds=2)
+    problem = Problem(200, 1, (1.0,), (400,), 1e-3, assumptions)
+    described = {"copies": (1.0,), "blanket": {"name": "signed", "p": 0.3, "flood_p": 0.5, "flood": 0.5}}
+    plan = Plan("signed", problem, "exact", 2.0, 3.0, described, 0.0)
+    server = Server(400, 200, 1, (1.0,), 1e-3, assumptions=assumptions)
+    announcement = server.collections(plan)[0].announcement
+    assert (announcement.wire.dtype.itemsize, announcement.words) == (2, 400)
+    assert Announcement(**json.loads(json.dumps(asdict(announcement)))) == announcement
+    assert blanket_noise(plan) == pytest.approx(400 * 2.0 * 0.5 / 0.7)
+    rng, estimates = np.random.default_rng(8), []
+    present = np.arange(400) < 360
+    for _ in range(60):
+        run = run_protocol(
+            [[0]] * 400,
+            200,
+            [0] * 400,
+            (1.0,),
+            1e-3,
+            planner=lambda _: plan,
+            rng=rng,
+            assumptions=assumptions,
+            takes_part=present,
+        )
+        assert run.n_bytes == 2 * run.item_messages + run.level_messages
+        estimates.append(run.estimate)
+    spread = math.sqrt(0.9 * blanket_noise(plan) / 200) / 360
+    # 200 means of 60 within 6.5 standard errors, and the mean of all variances
+    assert np.abs(np.mean(estimates, axis=0) - np.eye(1, 200)[0]).max() < 6.5 * spread / math.sqrt(60)
+    assert np.var(estimates, axis=0).mean() == pytest.approx(spread**2, rel=6.5 * math.sqrt(3 / 12_000) + 1 / 60)
 
 
 def capped_totals(n, m, cap):

@@ -6,10 +6,21 @@ import math
 from dataclasses import dataclass
 from typing import get_args
 
+from segshuffle.accounting.collections.blankets.base import Blanket as Law
 from segshuffle.accounting.collections.blankets.base import check_p
+from segshuffle.accounting.collections.blankets.clustered import Clustered
+from segshuffle.accounting.collections.blankets.poisson import POISSON
+from segshuffle.accounting.collections.blankets.signed import Signed
 from segshuffle.accounting.numerics.ranges import LARGEST_BLANKET
 from segshuffle.errors import ParameterError
-from segshuffle.protocols.messages.blankets import Blanket, BlanketKind, make_blanket
+from segshuffle.protocols.messages.blankets import (
+    BinomialBlanket,
+    Blanket,
+    BlanketKind,
+    ClusteredBlanket,
+    PoissonBlanket,
+    SignedBlanket,
+)
 from segshuffle.protocols.messages.shuffler import WireFormat
 
 
@@ -30,13 +41,15 @@ class Announcement:
         In [0, 1] this is the sampling rate lambda_k.
     blanket_per_user : float
         Expected blanket messages per client m >= 0, each a uniform item, whatever the level.
-    blanket : {"binomial", "poisson", "clustered"}
+    blanket : {"binomial", "poisson", "clustered", "signed"}
         Law of their number: ceil(m) slots filled with probability m/ceil(m) each (Algorithm 2), or Poisson(m), or
-        clusters of dummies of one item.
+        clusters of dummies of one item, or clusters of both signs.
     blanket_cap : int or None
         Most blanket messages of one client: it redraws larger numbers. Poisson only.
     cluster : float
-        Cluster parameter p in (0, 0.99]; 0 unless the blanket is clustered.
+        Cluster parameter p in (0, 0.99] of a clustered blanket, in [0, 0.99] of a signed blanket's noise; otherwise 0.
+    flood_cluster, flood : float
+        Of a signed blanket: cluster parameter in [0, 0.99] of the flood, and its share of the messages, in [0, 1).
     """
 
     domain_size: int
@@ -47,6 +60,8 @@ class Announcement:
     blanket: BlanketKind
     blanket_cap: int | None = None
     cluster: float = 0.0
+    flood_cluster: float = 0.0
+    flood: float = 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "copies", tuple(self.copies))
@@ -70,22 +85,53 @@ class Announcement:
                 f"None, or for a Poisson blanket at least m = {self.blanket_per_user:g}",
             )
 
+        self._check_law()
+
+    def _check_law(self) -> None:
+        """Refuse parameters of another blanket's law."""
+        if self.blanket == "signed":
+            Signed(self.cluster, self.flood_cluster, self.flood)
+            return
         if (self.blanket == "clustered") != (self.cluster != 0.0):
-            raise ParameterError("cluster", self.cluster, f"0 unless the blanket is clustered (it is {self.blanket})")
+            raise ParameterError("cluster", self.cluster, f"0 with {self.blanket} dummies")
         if self.cluster:
             check_p("cluster", self.cluster)
+        for name in ("flood_cluster", "flood"):
+            if getattr(self, name) != 0.0:
+                raise ParameterError(name, getattr(self, name), f"0 with {self.blanket} dummies")
+
+    @property
+    def law(self) -> Law | None:
+        """What accountants call this blanket; None for the binomial one, of which nothing is proven."""
+        if self.blanket == "signed":
+            return Signed(self.cluster, self.flood_cluster, self.flood)
+        if self.blanket == "clustered":
+            return Clustered(self.cluster)
+        return POISSON if self.blanket == "poisson" else None
+
+    @property
+    def words(self) -> int:
+        """Different messages: items, or with signs items and minus items (item j with a minus is d + j)."""
+        return 2 * self.domain_size if self.blanket == "signed" else self.domain_size
 
     @property
     def wire(self) -> WireFormat:
         """How messages of this round are written."""
-        return WireFormat(self.domain_size)
+        return WireFormat(self.words)
 
     @property
     def dummies(self) -> Blanket | None:
         """Law of a client's dummy messages; None if there are none."""
         if self.blanket_per_user == 0.0:
             return None
-        return make_blanket(self.blanket, self.blanket_per_user, self.domain_size, self.blanket_cap, self.cluster)
+        m, d = self.blanket_per_user, self.domain_size
+        if self.blanket == "poisson":
+            return PoissonBlanket(m, d, self.blanket_cap)
+        if self.blanket == "binomial":
+            return BinomialBlanket(m, d)
+        if self.blanket == "clustered":
+            return ClusteredBlanket(m, d, self.cluster)
+        return SignedBlanket(m, d, self.cluster, self.flood_cluster, self.flood)
 
     @property
     def most_messages(self) -> float:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from segshuffle.accounting.numerics.ranges import blanket_slots
 from segshuffle.protocols.messages import exact
 
-BlanketKind = Literal["binomial", "poisson", "clustered"]
+BlanketKind = Literal["binomial", "poisson", "clustered", "signed"]
 
 
 class Blanket(Protocol):
@@ -127,20 +127,68 @@ class ClusteredBlanket:
 
     def sample(self, below: exact.Below) -> list[int]:
         """Items of one client's dummies, drawn exactly."""
-        p = Fraction(self.cluster)
-        size = Fraction(self.per_user) * (1 - p) / p
-        return exact.clustered(exact.negative_binomial(size, p, below), size, self.domain_size, below)
+        return _units(Fraction(self.per_user), self.cluster, self.domain_size, below)
 
     def simulate(self, n_clients: int, rng: np.random.Generator, dtype: np.dtype[Any]) -> NDArray[Any]:
         """Items of the dummies of all clients together."""
-        p = self.cluster
-        clusters = rng.poisson(-self.per_user * (1 - p) / p * math.log1p(-p), size=n_clients).sum()
-        places = rng.integers(self.domain_size, size=int(clusters), dtype=dtype)
-        return np.repeat(places, rng.logseries(p, size=places.size))
+        return _simulated_units(self.per_user, self.cluster, self.domain_size, n_clients, rng).astype(dtype)
 
 
-def make_blanket(kind: BlanketKind, per_user: float, domain_size: int, cap: int | None, cluster: float) -> Blanket:
-    """The law of that kind; only a Poisson blanket has a cap to be chosen, and only a clustered one a cluster."""
-    if kind == "poisson":
-        return PoissonBlanket(per_user, domain_size, cap)
-    return ClusteredBlanket(per_user, domain_size, cluster) if cluster else BinomialBlanket(per_user, domain_size)
+@dataclass(frozen=True)
+class SignedBlanket:
+    """Noise of both signs, and a flood of as many pluses as minuses, each at uniform items.
+
+    A message about item j is the word j with a plus, d + j with a minus.
+
+    Parameters
+    ----------
+    per_user : float
+        m > 0, messages of both signs together.
+    domain_size : int
+        Number of items d.
+    cluster, flood_cluster : float
+        Cluster parameters of the noise and of the flood, in [0, 1); 0 for single units.
+    flood : float
+        Share of the messages that are the flood's, in [0, 1).
+    """
+
+    per_user: float
+    domain_size: int
+    cluster: float
+    flood_cluster: float
+    flood: float
+
+    most = math.inf
+
+    def sample(self, below: exact.Below) -> list[int]:
+        """Words of one client's dummies, drawn exactly."""
+        share, d = Fraction(self.flood), self.domain_size
+        noise, flood = (Fraction(self.per_user) * part / 2 for part in (1 - share, share))
+        pluses, minuses = (_units(noise, self.cluster, d, below) for _ in range(2))
+        both = _units(flood, self.flood_cluster, d, below)
+        return pluses + both + [d + item for item in minuses + both]
+
+    def simulate(self, n_clients: int, rng: np.random.Generator, dtype: np.dtype[Any]) -> NDArray[Any]:
+        """Words of the dummies of all clients together."""
+        d = self.domain_size
+        noise, flood = (0.5 * part * self.per_user for part in (1 - self.flood, self.flood))
+        pluses, minuses = (_simulated_units(noise, self.cluster, d, n_clients, rng) for _ in range(2))
+        both = _simulated_units(flood, self.flood_cluster, d, n_clients, rng)
+        return np.concatenate([pluses, both, d + minuses, d + both]).astype(dtype)
+
+
+def _units(mean: Fraction, p: float, domain_size: int, below: exact.Below) -> list[int]:
+    """Places of one client's units of a part of that mean, drawn exactly."""
+    if p == 0:
+        return [below(domain_size) for _ in range(exact.poisson(mean, below))]
+    size = mean * (1 - Fraction(p)) / Fraction(p)
+    return exact.clustered(exact.negative_binomial(size, Fraction(p), below), size, domain_size, below)
+
+
+def _simulated_units(
+    mean: float, p: float, domain_size: int, n_clients: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Places of all clients' units, in floating point."""
+    clusters = mean if p == 0 else -mean * (1 - p) / p * math.log1p(-p)
+    places = rng.integers(domain_size, size=int(rng.poisson(clusters, size=n_clients).sum()))
+    return places if p == 0 else np.repeat(places, rng.logseries(p, size=places.size))

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
+from segshuffle.accounting.collections.blankets.base import estimate_variance
+from segshuffle.accounting.collections.blankets.named import blanket_from
 from segshuffle.accounting.collections.levels import UserGuarantee, compose_rounds
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.errors import ParameterError
@@ -29,13 +31,15 @@ class Tally(NamedTuple):
     """What is counted in a collection."""
 
     counts: IntArray
-    """Messages that name each item, shape (domain_size,)."""
+    """Messages that name each item, pluses minus minuses where they have signs, shape (domain_size,)."""
     refused: int
     """Messages that name no item."""
 
 
-def tally(messages: ShuffledMessages, domain_size: int) -> Tally:
+def tally(messages: ShuffledMessages, domain_size: int, *, signed: bool = False) -> Tally:
     """Count the messages by item (lines 19-20 of Algorithm 2), and those that name no item apart.
+
+    With signs, the word d + j takes one from the count of item j.
 
     Raises
     ------
@@ -44,11 +48,13 @@ def tally(messages: ShuffledMessages, domain_size: int) -> Tally:
     """
     if not isinstance(messages, ShuffledMessages):
         raise TypeError(f"the server reads ShuffledMessages only, not {type(messages).__name__}")
-    counts = np.zeros(domain_size, dtype=np.int64)
+    words = 2 * domain_size if signed else domain_size
+    counts, refused = np.zeros(words, dtype=np.int64), 0
     for block in messages.blocks():
-        known = block if int(block.max()) < domain_size else block[block < domain_size]
-        counts += np.bincount(known, minlength=domain_size)
-    return Tally(counts, len(messages) - int(counts.sum()))
+        known = block if int(block.max()) < words else block[block < words]
+        refused += block.size - known.size
+        counts += np.bincount(known, minlength=words)
+    return Tally(counts[:domain_size] - counts[domain_size:] if signed else counts, refused)
 
 
 @dataclass(frozen=True)
@@ -95,18 +101,25 @@ def blanket_kind(plan: Plan) -> BlanketKind:
 
 
 def announced_blanket(plan: Plan) -> dict[str, Any]:
-    """What an `Announcement` says of a plan's blanket beside m: kind, cap and cluster."""
+    """What an `Announcement` says of a plan's blanket beside m: kind, cap, clusters and flood."""
     kind = blanket_kind(plan)
-    cluster = plan.parameters["blanket"]["p"] if kind == "clustered" else 0.0
-    return {"blanket": kind, "blanket_cap": plan.parameters.get("blanket_cap"), "cluster": cluster}
+    law = plan.parameters["blanket"] if kind in ("clustered", "signed") else {}
+    return {
+        "blanket": kind,
+        "blanket_cap": plan.parameters.get("blanket_cap"),
+        "cluster": law.get("p", 0.0),
+        "flood_cluster": law.get("flood_p", 0.0),
+        "flood": law.get("flood", 0.0),
+    }
 
 
 def blanket_noise(plan: Plan) -> float:
     """Sum over the items of the variance of what all users' dummies add to the counters."""
-    problem, blanket = plan.problem, announced_blanket(plan)
-    if blanket["blanket"] == "binomial":
+    problem, kind = plan.problem, blanket_kind(plan)
+    if kind == "binomial":
         return blanket_variance(problem.n_users, plan.blanket_per_user, problem.domain_size)
-    return problem.n_users * plan.blanket_per_user / (1.0 - float(blanket["cluster"]))
+    law = blanket_from(plan.parameters["blanket"] if kind in ("clustered", "signed") else None)
+    return estimate_variance(law.parts(problem.n_users * plan.blanket_per_user))
 
 
 class ItemEstimates(NamedTuple):
@@ -229,8 +242,10 @@ class Server:
         tallies = []
         for collection, messages, present in zip(collections, received, participants, strict=True):
             announced = collection.announcement
-            counted = tally(messages, self.domain_size)
-            blanket = present * announced.blanket_per_user / self.domain_size
+            signed = announced.blanket == "signed"
+            counted = tally(messages, self.domain_size, signed=signed)
+            # dummies of both signs are as many pluses as minuses
+            blanket = 0.0 if signed else present * announced.blanket_per_user / self.domain_size
             weight = self._weight(collection, level_estimates) * (present / announced.n_users)
             estimate += collection.weight * (counted.counts - blanket) / weight
             tallies.append(counted)

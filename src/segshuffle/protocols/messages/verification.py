@@ -14,8 +14,6 @@ from dataclasses import dataclass, replace
 
 from segshuffle.accounting.collections.blanket_cap import cap_overflow, capped_delta, capped_epsilon, uncapped_target
 from segshuffle.accounting.collections.blankets.base import CounterPair
-from segshuffle.accounting.collections.blankets.clustered import Clustered
-from segshuffle.accounting.collections.blankets.poisson import POISSON
 from segshuffle.accounting.collections.poisson_calibration import epsilon_upper
 from segshuffle.accounting.collections.poisson_pair import COPIES_RANGE
 from segshuffle.accounting.collections.poisson_product import delta_interval, log_delta_bound
@@ -74,7 +72,7 @@ def guaranteed_delta(announcement: Announcement, demand: Demand, level: int) -> 
     Parameters
     ----------
     announcement : Announcement
-        Of a collection with a Poisson or a clustered blanket.
+        Of a collection with any blanket but the binomial one.
     demand : Demand
         What the client asks for and believes.
     level : int
@@ -161,10 +159,8 @@ def _guaranteed(announcement: Announcement, demand: Demand, level: int, epsilon:
 
 def _pair(announcement: Announcement, mean: float, copies: float) -> CounterPair | None:
     """The pair of counters, or a worse one; None where nothing is known."""
-    if announcement.blanket == "binomial":
-        return None
-    blanket = Clustered(announcement.cluster) if announcement.cluster else POISSON
-    if mean < blanket.means[0] or copies > COPIES_RANGE[1]:
+    blanket = announcement.law
+    if blanket is None or mean < blanket.means[0] or copies > COPIES_RANGE[1]:
         return None
     # delta does not decrease in the copies, and does not increase in the mean
     return blanket.pair(min(mean, blanket.means[1]), max(copies, COPIES_RANGE[0]))
