@@ -33,6 +33,7 @@ def test_there_are_commands():
     assert len(EXAMPLES) == 3
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_command_runs(command, capsys):
     assert not main(shlex.split(command)[1:])
@@ -48,7 +49,7 @@ GUIDE_BLOCKS = re.findall(r"```(\w+)\n(.*?)```", GUIDE, re.DOTALL)
 ASKED = [line for language, block in GUIDE_BLOCKS if language == "bash" for line in block.splitlines()]
 
 
-@pytest.mark.quick(3)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("command", ASKED)
 def test_a_command_of_the_guide_to_accounts_runs(command, capsys, tmp_path, monkeypatch):
     (table,) = (block for language, block in GUIDE_BLOCKS if language == "csv")
@@ -81,6 +82,7 @@ def test_the_commands_of_the_guide_to_rehearsals_run(capsys, tmp_path, monkeypat
     assert named == {name for name in made if not re.search(r"parquet|svg|png", name)}
 
 
+@pytest.mark.quick(0)
 def test_a_command_runs_in_a_shell():
     run = [sys.executable, "-m", "segshuffle.cli", *shlex.split(COMMANDS[0])[1:]]
     done = subprocess.run(run, capture_output=True, text=True, check=False)
@@ -91,6 +93,7 @@ def test_a_command_runs_in_a_shell():
 EXAMPLES = [block for language, block in BLOCKS if language == "python"]
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("code", EXAMPLES, ids=range(len(EXAMPLES)))
 def test_python_example_runs(capsys, code):
     if "dp_accounting" in code:

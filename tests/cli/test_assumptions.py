@@ -86,6 +86,7 @@ def test_equal_copies_are_planned_and_simulated(capsys, tmp_path):
     assert "equal-copies = True is not allowed: it must be left out" in capsys.readouterr().err
 
 
+@pytest.mark.quick(0)
 def test_the_published_blanket_has_a_cap_of_its_own(capsys):
     assert main(f"plan --domain-size 10 --set-size 2 {COLLECTION} --accountant published --blanket-cap 9".split()) == 2
     assert "blanket-cap = 9 is not allowed" in capsys.readouterr().err
@@ -111,6 +112,7 @@ def test_the_first_round_counts_in_the_budget(capsys, tmp_path):
         assert found["warnings"] == []
 
 
+@pytest.mark.quick("")
 @pytest.mark.parametrize("privacy", ["", "--level-epsilon 1"])
 def test_a_plan_counts_the_first_round_too(capsys, privacy):
     command = f"plan --domain-size 10 --set-size 2 {COLLECTION} {privacy}"
@@ -140,6 +142,7 @@ def test_every_input_of_a_plan_is_marked_public(capsys):
     assert all(PUBLIC_INPUTS[name] in text for name in inputs - {"private_levels"})
 
 
+@pytest.mark.quick(0)
 def test_a_plan_of_little_worth_says_so_on_a_line_of_its_own(capsys):
     assert main(["plan", "--domain-size", "10", "--set-size", "2", "--levels", "1:400", "--delta", "0.01"]) == 0
     (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("Warning: ")]

@@ -51,7 +51,7 @@ def chosen(users):
 PRIVATE = LevelPrivacy(1.0, 1e-3)
 
 
-@pytest.mark.quick(2)
+@pytest.mark.quick(0)
 @pytest.mark.parametrize(
     ("accountant", "privacy", "seeds"),
     [("proven", None, 16), ("proven", PRIVATE, 16), ("published", None, 2), ("published", PRIVATE, 2)],
@@ -81,6 +81,7 @@ def test_messages_and_counts_have_the_expected_error(users, accountant, privacy,
     assert abs(both[0].mean() - both[1].mean()) < 6 * spread
 
 
+@pytest.mark.quick(0)
 @pytest.mark.parametrize("messages", [False, True])
 def test_the_result_is_json_and_adds_up(users, messages):
     privacy = LevelPrivacy(0.5, 1e-3)
@@ -105,6 +106,7 @@ def test_the_result_is_json_and_adds_up(users, messages):
     ) | {"seconds": run["seconds"]}
 
 
+@pytest.mark.quick(0)
 def test_levels_may_go_with_the_items(users, chosen):
     """The expected error knows who chose what: here it is mostly the bias, and the estimate of item 0 is low."""
     rows = [line.split() for line in users.read_text().splitlines()[1:]]
@@ -213,6 +215,7 @@ def ragged(n=400, seed=3):
     return Transactions.from_sets([rng.choice(8, size=rng.integers(0, 6), replace=False) for _ in range(n)])
 
 
+@pytest.mark.quick(0)
 def test_users_of_any_size_are_simulated_and_cutting_is_told_apart():
     """Squared error against the data, over its exact expectation: mean 1. What cutting does to it is known exactly."""
     users, runs = ragged(), []

@@ -92,6 +92,7 @@ def test_a_plan_at_a_given_blanket_has_the_librarys_numbers(capsys):
     }
 
 
+@pytest.mark.quick(0)
 def test_without_a_blanket_the_best_one_is_searched(capsys):
     found = answer(capsys, words("plan", PLAN, "--json"))
     plan = Segmented().plan(PROBLEM)
@@ -368,6 +369,7 @@ def test_the_ends_of_the_ranges_give_numbers_or_one_sentence(capsys, command, ch
         assert (status, out, err.count("\n")) == (2, "", 1)
 
 
+@pytest.mark.quick(0)
 @given(data=st.data(), command=st.sampled_from(["plan", "account"]))
 def test_no_arguments_give_a_traceback(data, command):
     arguments = [command]

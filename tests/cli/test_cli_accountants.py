@@ -46,6 +46,7 @@ TEXTS = {
 }
 
 
+@pytest.mark.quick("mine.npy")
 @pytest.mark.parametrize("name", [*TEXTS, "mine.npy"])
 def test_a_matrix_is_read_from_every_format(capsys, tmp_path, name):
     path = tmp_path / name

@@ -74,6 +74,7 @@ def program(arguments, stdout, *, closed=False):
     return subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False)
 
 
+@pytest.mark.quick("help")
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
 @pytest.mark.parametrize("arguments", [SEGMENTED, ["--help"], ["account", "--help"]], ids=["account", "help", "-h"])
 def test_a_full_disk_is_one_sentence(arguments):
@@ -84,6 +85,7 @@ def test_a_full_disk_is_one_sentence(arguments):
     assert "standard output cannot be written (No space left on device)" in done.stderr
 
 
+@pytest.mark.quick(0)
 def test_a_closed_output_is_one_sentence():
     done = program(SEGMENTED, None, closed=True)
     assert done.returncode == 1
@@ -91,6 +93,7 @@ def test_a_closed_output_is_one_sentence():
     assert "standard output cannot be written (it is closed)" in done.stderr
 
 
+@pytest.mark.quick(0)
 def test_a_reader_that_has_gone_is_no_error_to_speak_of():
     reader, writer = os.pipe()
     os.close(reader)
@@ -132,6 +135,7 @@ def test_a_name_that_no_disk_can_have_is_one_sentence(capsys, tmp_path, monkeypa
     assert "cannot be written (File name too long)" in refusal(capsys, ["fetch-msnbc", 300 * "x"])
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("accountant", ["proven", "published"])
 def test_a_least_blanket_that_does_not_exist_is_no_number(capsys, accountant):
     """The plan at a given blanket is feasible; what the strict level would need to send everything only informs."""

@@ -55,6 +55,7 @@ def test_a_public_list_and_ways_to_read_it(place, tmp_path):
     assert said == ["1 entries with items that are not in the list were left out."]
 
 
+@pytest.mark.quick("dummy")
 @pytest.mark.parametrize("padding", ["in-domain", "dummy"])
 def test_users_are_cut_and_padded_uniformly(padding):
     """Who holds four items keeps two, each pair equally often; who holds fewer is padded by others, likewise."""

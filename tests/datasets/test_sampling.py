@@ -158,6 +158,7 @@ def test_in_domain_padding_up_to_the_whole_domain():
     assert population.source == "stand-in"
 
 
+@pytest.mark.quick(0)
 def test_users_are_sampled_without_replacement_and_uniformly():
     masks = masks_of(*({item} for item in range(17)))
     everyone = msnbc_population(masks, n_users=17, set_size=1, padding="in-domain", rng=np.random.default_rng(1))

@@ -35,6 +35,7 @@ def test_what_everybody_holds(users):
     assert users.level_item_counts(levels, 3).tolist() == [[2, 2, 1, 1], [1, 0, 1, 1], [0, 0, 0, 0]]
 
 
+@pytest.mark.quick(1)
 def test_cutting_keeps_a_random_subset(users):
     """Of four items two are kept, of two one: each choice equally often, in 3000 cuts within 5 standard deviations."""
     rng, runs = np.random.default_rng(5), 3000

@@ -60,6 +60,7 @@ def test_every_dataset_says_what_a_user_needs_to_know():
         assert all(rules["description"] for rules in dataset.keys.values())
 
 
+@pytest.mark.quick(0)
 def test_datasets_are_found_without_numpy():
     code = "import sys; from segshuffle.pipeline import config, scenarios; from segshuffle.datasets import registry; "
     code += "registry.every(); assert 'numpy' not in sys.modules"
@@ -78,7 +79,7 @@ def test_defaults_are_filled_in():
     }
 
 
-@pytest.mark.quick(1)
+@pytest.mark.quick(0)
 @pytest.mark.parametrize(
     ("key", "value", "said"),
     [

@@ -17,6 +17,7 @@ def made(new_checkout):
     return add_study(new_checkout())
 
 
+@pytest.mark.quick(0)
 def test_it_appears_in_targets(made):
     status, said = made.run("--list")
     assert status == 0, said

@@ -165,6 +165,7 @@ def test_fewer_trials_and_larger_rates_give_larger_divergence(exp_epsilon):
     assert value(6, F(1, 3)) <= value(6, F(1, 2)) <= value(6, F(1))
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("tails", [F(0), F(1, 10)])
 @pytest.mark.parametrize("exp_epsilon", EXP_EPSILONS)
 def test_float_pair_agrees_with_the_exact_one(exp_epsilon, tails):
@@ -321,6 +322,7 @@ def poisson_product():
     return o.hockey_stick_bounds(o.product_law(p, p), o.product_law(q, q), F(3, 2), 2 * lost)
 
 
+@pytest.mark.quick(0)
 def test_two_items_are_the_product_of_two_pairs(poisson_product):
     low, high = poisson_divergence([(0, 2)], [(1, 3)], [HALF], F(1, 2), 8, F(3, 2))
     product_low, product_high = poisson_product

@@ -36,6 +36,7 @@ COUNTEREXAMPLES = [
 ]
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(("k", "n", "exp_epsilon", "true", "variation_ratio"), COUNTEREXAMPLES)
 def test_variation_ratio_is_not_an_upper_bound_for_randomized_response(k, n, exp_epsilon, true, variation_ratio):
     matrix, ratio = o.krr(k, F(3)), F(3)
@@ -170,7 +171,7 @@ def test_subset_exponential_rates_and_error(d, s, k):
 TINY = MP.mpf(10) ** -50
 
 
-@pytest.mark.quick(1)
+@pytest.mark.quick(0)
 @pytest.mark.parametrize(("n", "p"), [(1, HALF), (7, F(1, 3)), (300, HALF), (300, F(1, 50))])
 def test_binomial_against_exact_sums(n, p):
     pmf = [comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(n + 1)]
@@ -193,6 +194,7 @@ def test_binomial_ends():
     assert o.mp_binomial_cdf_interval(5, HALF, -2, 9) == 1
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(("c", "t"), [(5000, 2510), (5000, 2700), (20000, 10001), (20000, 10600)])
 def test_quadrature_and_direct_sum_agree(c, t):
     exact = MP.mpf(sum(comb_row(c, t))) / MP.mpf(2) ** c
@@ -215,6 +217,7 @@ def test_binomial_against_regularized_beta():
         assert abs(mpmath.mpf(value) / reference - 1) < mpmath.mpf(10) ** -50
 
 
+@pytest.mark.quick("1000000000000-p4-40")
 @pytest.mark.parametrize(
     ("n", "p", "k"),
     [
@@ -235,6 +238,7 @@ def test_consecutive_tails_differ_by_the_pmf(n, p, k):
     assert distance(ratio, F(n - k, k + 1) * p / (1 - p)) < TINY
 
 
+@pytest.mark.quick(0)
 def test_absolute_size_of_the_quadrature_at_large_n():
     # A constant factor would survive the difference test: check one full sum at n = 10^6, 24 standard deviations.
     n, p, k = 10**6, HALF, 500300

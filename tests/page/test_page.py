@@ -142,6 +142,7 @@ def test_every_panel_has_a_chart_and_its_numbers(page, run):
     assert page.count('id="plotly-gzip"') == 1
 
 
+@pytest.mark.quick(0)
 def test_the_same_results_give_the_same_bytes(folder, page):
     code = (
         "import sys, hashlib, pathlib; sys.path[:0] = sys.argv[1:2]; from results_folder import read;"
@@ -170,6 +171,7 @@ def read_with(run, **tables):
     return replace(run.results, tables={**run.results.tables, **changed})
 
 
+@pytest.mark.quick(0)
 def test_a_stand_in_and_a_quick_edition_are_marked_at_the_top(tmp_path, outline):
     made = read(make_results(tmp_path / "quick", edition="quick", source="stand-in"))
     text = Outline(build(made.results, made.figures)).text
@@ -237,6 +239,7 @@ def test_the_story_says_so_when_no_promise_is_broken(run):
     assert {row[4] for row in rows} == {"0"}
 
 
+@pytest.mark.quick(0)
 def test_points_without_a_bound_are_counted_and_not_averaged(run):
     audit = run.results.audit.copy()
     chosen = (audit["view"] == "blanket-only") & (audit["dataset"] == "msnbc")

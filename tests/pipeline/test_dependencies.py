@@ -81,6 +81,7 @@ def test_imports_are_found_wherever_they_stand(tmp_path):
     assert [Path(path).stem for path in found] == ["__init__", *names]
 
 
+@pytest.mark.quick(0)
 def test_no_module_imports_relatively(root):
     """The closure follows absolute imports only."""
     for path in [*(root / "src").rglob("*.py"), *(root / "workflow/scripts").glob("*.py")]:
@@ -88,6 +89,7 @@ def test_no_module_imports_relatively(root):
             assert not (isinstance(node, ast.ImportFrom) and node.level), f"{path}: line {node.lineno}"
 
 
+@pytest.mark.quick(0)
 def test_drawing_depends_on_the_style_sheet(root):
     for script in ("figure", "figure_audit"):
         assert {"pipeline/style.py", "pipeline/segshuffle.mplstyle"} <= files_of(root, script)
@@ -95,6 +97,7 @@ def test_drawing_depends_on_the_style_sheet(root):
     assert "studies/reproduction/figure.py" not in files_of(root, "figure_audit")
 
 
+@pytest.mark.quick(8)
 @pytest.mark.parametrize("script", sorted(set(SCRIPTS) - DRAWING))
 def test_nothing_else_depends_on_how_figures_look(root, script):
     drawing = ("figure", "style.py", "segshuffle.mplstyle")

@@ -315,6 +315,7 @@ def test_error_of_ragged_sets_is_the_simulated_one(sets, s):
     assert found.squared_bias == pytest.approx(((expected - truth) ** 2).sum(), rel=1e-12)
 
 
+@pytest.mark.quick(0)
 def test_nobody_needs_to_pad():
     """Mostly one item of seventeen, as in the log: padding to four tells little about what was held."""
     rng = np.random.default_rng(1)

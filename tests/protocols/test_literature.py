@@ -106,6 +106,7 @@ def make_sample(repetitions):
     return Sample(items=items, domain_size=60, level_item_counts=np.zeros((repetitions, 2, 60), dtype=np.int64))
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("accounting", ["published", "proven"])
 def test_hashed_estimates_are_unbiased_with_the_stated_error(accounting):
     """Means of items by a chi-square over all, the squared error by its own spread, at the stated false alarms."""
@@ -193,6 +194,7 @@ def test_correlated_noise_counts_its_messages():
         CorrelatedNoise(1.0)
 
 
+@pytest.mark.quick("augmented-shuffling", "curator-weighted", "mm", "curator-discrete-laplace", "weighted-sepmm")
 @pytest.mark.parametrize("method", [AugmentedShuffling(), *proven_methods().values()], ids=lambda m: m.name)
 def test_variance_of_the_sum_of_proven_estimates(method):
     """Against the spread of simulated sums; that of a method with no randomness in the sum is 0."""

@@ -122,6 +122,7 @@ def test_five_levels_against_a_global_optimiser(seed, share):
     assert counts @ copies <= room * (1 + 1e-11)
 
 
+@pytest.mark.quick(0)
 def test_fifty_levels_are_not_beaten_by_random_plans():
     rng = np.random.default_rng(5)
     limits, counts = np.geomspace(0.3, 5.0, 50), np.full(50, 100.0)

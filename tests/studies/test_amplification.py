@@ -89,6 +89,7 @@ def wide(table):
     )
 
 
+@pytest.mark.quick("decomposition6")
 @pytest.mark.parametrize("figure", ["decomposition4", "decomposition6"])
 def test_lower_bounds_lie_below_upper_ones(figure):
     chosen = [point for point in POINTS[figure](2) if point.case.n_users == 10_000]
@@ -97,6 +98,7 @@ def test_lower_bounds_lie_below_upper_ones(figure):
     assert (found["blanket"] < found.index.get_level_values("x")).all(), "shuffling amplifies"
 
 
+@pytest.mark.quick(0)
 def test_proven_bounds_of_one_randomizer_contain_its_lower_bound():
     chosen = [
         p for p in decomposition_paper.figure2(2) if p.panel.startswith(("RAPPOR, $n = 10^4", "Laplace, $n = 10^4"))
@@ -148,6 +150,7 @@ def test_the_law_of_the_amplification_variable(local_epsilon, epsilon):
         assert found == pytest.approx(expected, abs=4e-4)
 
 
+@pytest.mark.quick(0)
 @pytest.mark.parametrize(("local_epsilon", "epsilon"), decomposition_paper.AMPLIFICATION_VARIABLES)
 def test_its_mean_is_one_minus_e_to_epsilon(local_epsilon, epsilon):
     """Property 2 of the paper; E[G] = largest - integral of the distribution function."""

@@ -61,6 +61,7 @@ def test_every_accountant_has_a_look_of_its_own():
             assert "proven" not in ACCOUNTANT_LOOKS[name].label, name
 
 
+@pytest.mark.quick(0)
 def test_quick_is_written_across(tmp_path):
     assert ">quick<" in svg(draw("decomposition2", table(), edition="quick"), tmp_path)
 

@@ -137,6 +137,7 @@ def influenced():
     return table, chosen
 
 
+@pytest.mark.quick(0)
 def test_influence_is_that_of_a_hundredth_of_the_users(influenced):
     table, chosen = influenced
     assert table["method"].tolist() == [

@@ -126,6 +126,7 @@ def test_several_settings_are_stacked(plans):
     assert len(both) == 2 * len(short["S1"]) * len(VIEWS)
 
 
+@pytest.mark.quick("quick")
 @pytest.mark.parametrize("edition", ["full", "quick"])
 def test_figure_has_a_panel_and_every_claim(table, edition):
     figure = draw(table, edition=edition)
@@ -136,6 +137,7 @@ def test_figure_has_a_panel_and_every_claim(table, edition):
     assert (edition in {text.get_text() for text in figure.texts}) == (edition != "full")
 
 
+@pytest.mark.quick(0)
 def test_rows_that_need_too_large_a_grid_say_so(plans, table, monkeypatch):
     """m = 4: 2 n m/d = 500 messages on the two items; nothing but the published pair is left where one is sampled."""
     monkeypatch.setattr(full_view, "LARGEST_MEAN", 499.0)
@@ -155,6 +157,7 @@ def test_rows_that_need_too_large_a_grid_say_so(plans, table, monkeypatch):
     draw(found, edition="full")
 
 
+@pytest.mark.quick(0)
 def test_a_level_that_nobody_chose_has_no_row(plans):
     shares = {**CONFIG, "splits": {"S1": [1.0, 0.0]}}
     short = last_blanket_of(plans)

@@ -85,7 +85,7 @@ def texts(svg):
     return ["".join(re.sub(r"<[^>]*>", "", text).split()) for text in re.findall(r"<text.*?</text>", svg, re.DOTALL)]
 
 
-@pytest.mark.quick(1)
+@pytest.mark.quick(0)
 @pytest.mark.parametrize("kind", DRAWINGS)
 def test_the_same_numbers_give_the_same_bytes(tmp_path, kind):
     found = []
@@ -103,13 +103,13 @@ def test_the_same_numbers_give_the_same_bytes(tmp_path, kind):
     assert not re.search(rb"CreationDate|ModDate|<dc:date>", b"".join(found[0].values()))
 
 
-@pytest.mark.quick(1)
+@pytest.mark.quick(0)
 @pytest.mark.parametrize("kind", DRAWINGS)
 def test_another_number_gives_another_figure(tmp_path, kind):
     assert svg_of(DRAWINGS[kind](), tmp_path) != svg_of(DRAWINGS[kind](n=3), tmp_path)
 
 
-@pytest.mark.quick(1)
+@pytest.mark.quick(0)
 @pytest.mark.parametrize("kind", DRAWINGS)
 def test_a_stand_in_is_named_on_the_figure(tmp_path, kind):
     real = " ".join(texts(svg_of(DRAWINGS[kind](source="real"), tmp_path)))
@@ -125,13 +125,14 @@ def test_only_a_stand_in_is_labelled_as_one():
     assert dataset_label("synthetic", "synthetic") == "Synthetic"
 
 
-@pytest.mark.quick(1)
+@pytest.mark.quick(0)
 @pytest.mark.parametrize("kind", DRAWINGS)
 def test_quick_is_written_on_quick_figures_only(tmp_path, kind):
     assert "quick" in texts(svg_of(DRAWINGS[kind](edition="quick"), tmp_path))
     assert "quick" not in svg_of(DRAWINGS[kind](edition="full"), tmp_path)
 
 
+@pytest.mark.quick(0)
 @pytest.mark.parametrize("suffix", ["pdf", "svg", "png"])
 def test_a_figure_that_cannot_be_saved_leaves_nothing(tmp_path, monkeypatch, suffix):
     figure = draw_figure(n=1)
@@ -172,6 +173,7 @@ def test_ours_stands_out_in_grey():
     assert min(grey(PAPER[name].color) for name in COMPETITORS) > 0.25
 
 
+@pytest.mark.quick(0)
 def test_every_method_looks_the_same_in_every_panel_and_figure():
     seen = {}
     for figure in (draw_figure(n=4), draw_summary(n=4)):
@@ -217,6 +219,7 @@ def test_an_optimum_outside_the_grid_is_not_drawn():
     plt.close(figure)
 
 
+@pytest.mark.quick("1-shape0")
 @pytest.mark.parametrize(("n", "shape"), [(1, (1, 1)), (2, (1, 2)), (3, (2, 2)), (4, (2, 2))])
 def test_panels_are_lettered_in_order(n, shape):
     figure = draw_figure(n=n)

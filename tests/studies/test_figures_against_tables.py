@@ -75,6 +75,7 @@ def test_limit_draws_every_curve():
 # --- private levels ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.quick(0)
 def test_levels_draws_every_split_with_its_errors():
     splits = ("S1", "S2", "S3", "S4")
     rows = [
@@ -166,6 +167,7 @@ def audit_rows():
         }
 
 
+@pytest.mark.quick(0)
 def test_audit_draws_the_worst_split_of_every_level_and_view():
     table = pd.DataFrame(audit_rows())
     figure = audit.draw(table, edition="full")
@@ -379,7 +381,7 @@ def label_of(accountant):
     return ACCOUNTANT_LOOKS[other.get(accountant, accountant.replace("blanket-h", "h").replace("blanket-be", "be"))]
 
 
-@pytest.mark.quick(4)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("name", FIGURES)
 def test_amplification_draws_every_curve(name):
     table = amplification_table(name)

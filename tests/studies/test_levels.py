@@ -92,6 +92,7 @@ def test_plans_are_as_good_as_the_planner_s(domain_size, set_size, counts):
         assert (each.n_users * found.blanket_per_user + own) / weight**2 <= theirs.mse_bound * 1.001
 
 
+@pytest.mark.quick("0.5")
 @pytest.mark.parametrize("honest_fraction", [1.0, 0.5])
 def test_every_choice_is_within_the_accountant_s_limits(honest_fraction):
     case = replace(problem((250, 500, 250)), assumptions=Assumptions(honest_fraction=honest_fraction))
@@ -111,6 +112,7 @@ def test_nothing_to_hide_is_refused():
         PlanGrid.of(problem((5, 5, 5), domain_size=3, set_size=3))
 
 
+@pytest.mark.quick(0)
 def test_one_level_is_planned_too():
     case = problem((1000,), levels=(1.0,))
     found, theirs = PlanGrid.of(case).choose(case), PoissonSegmented().plan(case)
@@ -208,6 +210,7 @@ def test_results_do_not_depend_on_the_number_of_jobs(config):
     pd.testing.assert_frame_equal(table_of(config), table_of(config, n_jobs=2), check_exact=True)
 
 
+@pytest.mark.quick(0)
 def test_results_do_not_depend_on_the_other_epsilons_and_splits(config):
     everything = table_of(config)
     config["private_levels"]["epsilons"] = [1.0]
@@ -217,6 +220,7 @@ def test_results_do_not_depend_on_the_other_epsilons_and_splits(config):
     pd.testing.assert_frame_equal(some, kept.reset_index(drop=True), check_exact=True)
 
 
+@pytest.mark.quick(0)
 def test_the_seed_changes_every_number(config):
     one = table_of(config)
     config["seed"] += 1
@@ -246,6 +250,7 @@ def test_blankets_are_those_of_round_1(config):
 # ----------------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.quick(0)
 def test_the_figure_has_a_panel_per_setting_and_names_a_stand_in(measured, tmp_path):
     plt.close("all")  # what other tests drew and never saved is not counted here
     other = measured.assign(n_users=2000, dataset="msnbc", source="stand-in", domain_size=17)
@@ -270,6 +275,7 @@ def test_the_figure_reads_its_table_from_csv(measured, tmp_path):
     assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
 
 
+@pytest.mark.quick("0.3", "0.001")
 @pytest.mark.parametrize("blanket", [0.001, 0.3, 30.0])
 def test_copies_of_a_grid_point_have_the_least_error(blanket):
     """Few users who may send hardly anything: whether their own sampling is worth it depends on the other noise."""

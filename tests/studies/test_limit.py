@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from segshuffle.studies.limit.compute import BLANKET_MEANS, limit_table
 
 
+@pytest.mark.quick(0)
 def test_within_five_percent_of_the_curator_from_a_hundred_messages_per_item_on():
     table = limit_table(set_sizes=[4, 8], deltas=[2e-6, 2e-7])
     assert len(table) == 4 * len(BLANKET_MEANS)

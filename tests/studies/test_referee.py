@@ -346,6 +346,7 @@ def documented():
     return [pytest.param(line, marks=mark) for line, mark in zip(commands, marks, strict=True)]
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("command", documented())
 def test_documented_commands_show_a_violation(command, capsys):
     shown = accountants_by_command(command, capsys)
@@ -381,6 +382,7 @@ def test_a_violation_without_a_command_is_said_to_be_one(found):
     assert "see referee.csv" in report.report(row, edition="full")
 
 
+@pytest.mark.quick("quick")
 @pytest.mark.parametrize("edition", ["full", "quick"])
 def test_figure_fills_the_markers_of_violations(table, edition):
     figure = draw(table, edition=edition)

@@ -51,6 +51,7 @@ def snakemake(tmp_path, root):
     return run
 
 
+@pytest.mark.quick(0)
 def test_a_run_says_what_it_makes_and_a_failed_job_why(snakemake):
     status, said = snakemake("--keep-going")
     assert status != 0

@@ -148,7 +148,7 @@ def test_a_run_killed_twenty_times_ends_with_the_same_bytes(checkout, new_checko
 # --- targets -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.quick(1)
+@pytest.mark.quick(0)
 @pytest.mark.parametrize(
     ("target", "jobs"),
     [
@@ -170,6 +170,7 @@ def fresh(new_checkout):
 # --- what is wrong -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.quick(0)
 def test_an_invalid_configuration_is_refused_before_any_job(fresh):
     with fresh.configured("levels", [2.0, 1.0, 0.5]), fresh.configured("splits.S1", [0.5, 0.5, 0.5]):
         status, said = fresh.run("--cores", "1")

@@ -84,6 +84,7 @@ def folder(tmp_path, root):
     return Folder(tmp_path, root)
 
 
+@pytest.mark.quick(0)
 def test_the_same_command_goes_on_after_a_kill(folder):
     folder.killed()
     status, said = folder.run()

@@ -125,6 +125,7 @@ def test_two_signed_pairs(copies):
     assert_encloses(delta_interval(blanket.pair(1.2, copies), pairs=2, epsilon=0.5), exact)
 
 
+@pytest.mark.quick("0.7-11.0", "1.0-11.0", "1.0-5.0")
 @pytest.mark.parametrize("log_tail", [5.0, 11.0])
 @pytest.mark.parametrize("copies", [0.7, 1.0])
 def test_what_the_windows_cut_off_is_given_away(log_tail, copies):

@@ -79,6 +79,7 @@ def test_collections_with_different_plans_multiply():
     assert privacy_loss_distribution([]).get_delta_for_epsilon(0.0) == 0.0
 
 
+@pytest.mark.quick(0)
 @pytest.mark.parametrize("assumptions", [Assumptions(), Assumptions("at-most", 0.8, rounds=3)], ids=str)
 def test_of_a_plan(assumptions):
     problem = Problem(17, 4, MSNBC.levels, MSNBC.level_counts, 2e-6, assumptions)

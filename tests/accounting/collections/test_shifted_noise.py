@@ -49,7 +49,7 @@ def test_one_pair_by_a_sum_over_a_grid(exponent, shift, epsilon):
     assert found.lower * (1 - 2e-5) <= exact <= found.upper * (1 + 2e-5)
 
 
-@pytest.mark.quick(1)
+@pytest.mark.quick(0)
 @pytest.mark.parametrize("exponent", [1.0, 1.25, 1.7, 2.0])
 def test_masses_are_those_of_the_density(exponent):
     """Every cell's two masses by mpmath's quadrature between the points where log dA/dB passes the lattice."""

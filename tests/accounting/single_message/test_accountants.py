@@ -42,6 +42,7 @@ print(json.dumps({
 """
 
 
+@pytest.mark.quick(0)
 def test_a_new_accountant_is_one_file(tmp_path):
     """In a copy of the package: the command line's answers, the referee's rows, the looks and a figure's legend."""
     shutil.copytree(Path(segshuffle.__file__).parent, tmp_path / "segshuffle")

@@ -75,6 +75,7 @@ def test_both_bounds_are_the_divergences_they_claim(name, n):
         assert interval.relative_width < 1e-9
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("name", ["krr2", "krr5", "oue4"])
 def test_fourier_inversion_encloses_enumeration(name, only_fourier):
     randomizer, matrix, pair, _ = CASES[name]
@@ -325,6 +326,7 @@ def test_one_user_gets_the_local_guarantee(name):
         assert function(randomizer=randomizer, n_users=7, epsilon=randomizer.local_epsilon) == (0.0, 0.0)
 
 
+@pytest.mark.quick(0)
 @settings(max_examples=6)
 @given(RANDOMIZERS, st.integers(1, 10**6), st.floats(-30, -0.5))
 def test_epsilon_and_delta_are_inverse(randomizer, n, log10_delta):

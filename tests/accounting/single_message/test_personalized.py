@@ -315,6 +315,7 @@ def test_delta_zero_is_claimed_too_early_for_every_number_of_users(n_users):
     assert claimed < 0.5**n_users * (1 - math.exp(epsilon - local))
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     ("mechanism", "victim", "other", "n_users", "delta", "theorem", "proven"),
     [

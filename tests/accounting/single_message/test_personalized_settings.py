@@ -69,6 +69,7 @@ def test_table_points():
         assert all(0 <= delta <= 1 for delta in deltas)
 
 
+@pytest.mark.quick(0)
 @pytest.mark.slow
 def test_a_hundred_thousand_users():
     points = figure_points(setting=SETTINGS["Gauss2"], mechanism="laplace", n_users=100_000)

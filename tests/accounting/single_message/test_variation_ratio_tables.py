@@ -109,7 +109,7 @@ class TestLocal:
         if s == 1:
             assert from_held == d * published
 
-    @pytest.mark.quick(1)
+    @pytest.mark.quick(0)
     def test_wheel(self, gain):
         """Two arcs of width 2 or 3 on 12 points, wherever they start: the worst is no overlap, and attains beta."""
         for width in (1, 2, 3):

@@ -309,6 +309,7 @@ NAMES = st.text(
 )
 
 
+@pytest.mark.quick(0)
 @given(
     st.lists(st.tuples(st.sampled_from(["u", "v", "w", "", "ü"]), NAMES), min_size=1, max_size=30), st.integers(5, 60)
 )

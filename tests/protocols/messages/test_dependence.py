@@ -40,7 +40,7 @@ def test_bias_is_the_difference_of_two_shares():
     assert bias_given_levels(np.array([2.0, 2.0]), np.array([[3, 1], [1, 5]]), np.array([4, 6])).tolist() == [0, 0]
 
 
-@pytest.mark.quick(1)
+@pytest.mark.quick(0)
 @pytest.mark.parametrize(
     "method",
     [PoissonSegmented(), PoissonSegmented(copies_max=3.0), pytest.param(Segmented(), marks=pytest.mark.exhaustive)],

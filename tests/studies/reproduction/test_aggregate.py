@@ -38,6 +38,7 @@ def case(tiny_config):
     return scenario, "published", population, found
 
 
+@pytest.mark.quick(0)
 def test_columns_are_those_of_the_guide(case):
     assert list(summarise(*case)) == list(COLUMNS)
 

@@ -302,6 +302,7 @@ def test_the_shipped_statements_cover_what_the_issue_asks_for(shipped):
     assert {entry["rule"] for entry in shipped} == set(RULES)
 
 
+@pytest.mark.quick(0)
 def test_the_shipped_statements_evaluate_and_all_are_in_the_readable_table(shipped, whole_table):
     claims = evaluate(whole_table, shipped)
     assert claims["id"].tolist() == [entry["id"] for entry in shipped]

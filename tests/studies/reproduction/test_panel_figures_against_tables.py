@@ -100,6 +100,7 @@ def bands(axes):
     return [(float(y.min()), float(y.max())) for y in ends]
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("accounting", ["published", "proven"])
 def test_errors_draws_every_method_with_its_band(table, accounting):
     figure = draw_errors(table, PANELS, accounting, edition="full")
@@ -163,6 +164,7 @@ def test_messages_draws_the_error_of_every_budget_over_the_curators(table):
     assert_readable(figure)
 
 
+@pytest.mark.quick(0)
 def test_summary_draws_every_competitor_of_every_panel(table):
     figure = draw_summary(table, PANELS, "published", edition="full")
     (axes,) = visible(figure)

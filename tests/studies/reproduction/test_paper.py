@@ -58,6 +58,7 @@ def changed(config, path, value):
     return found
 
 
+@pytest.mark.quick(0)
 def test_the_shipped_configuration_is_the_papers(table, reference, config):
     assert judged(table, reference, config) == ({entry["id"] for entry in reference}, {})
 
@@ -75,6 +76,7 @@ def test_nothing_is_judged_at_other_levels_or_another_delta(table, reference, co
     assert all(said in found for found in open_.values())
 
 
+@pytest.mark.quick(0)
 def test_another_split_leaves_the_statements_on_the_first_one(table, reference, config):
     evaluated, open_ = judged(table, reference, changed(config, "splits.S3", [0.2, 0.2, 0.6]))
     assert "best-m-msnbc-small" in evaluated
@@ -91,6 +93,7 @@ def test_other_options_of_the_competitors_leave_what_is_said_of_ours_alone(table
     assert "mm did not run" in open_["reduction-70"]
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("dataset", "column", "value", "said"),
     [
@@ -114,6 +117,7 @@ def test_another_population_leaves_the_statements_on_the_other_dataset(
     assert f"best-m-{theirs}-large" in evaluated
 
 
+@pytest.mark.quick(0)
 def test_a_further_population_changes_no_verdict(table, reference, config):
     more = table[table["n_users"] == 5000].assign(n_users=10_000, mse_expected=1e-9)
     both = [evaluate(each, reference, config) for each in (table, pd.concat([table, more]))]

@@ -83,6 +83,7 @@ def test_the_line_up_is_ours_the_competitors_and_the_curators(full_config):
     assert tuple(lineup(full_config, "published")) == ("segmented", *full_config["competitors"]["methods"])
 
 
+@pytest.mark.quick(0)
 def test_tasks_are_curves_optima_and_budgets(case):
     found = {(t.method.name, t.role, t.max_messages) for t in tasks(case)}
     expected = {(name, "grid", None) for name in OURS}
@@ -170,6 +171,7 @@ def test_table_has_the_columns_roles_and_closed_forms(case):
     assert (table["repetitions"] == config["repetitions"]).all()
 
 
+@pytest.mark.quick(0)
 def test_simulated_errors_are_those_of_the_closed_form(case):
     """Five standard errors on each of 30 rows; with 400 repetitions their mean is close to normal."""
     case[0]["repetitions"], case[0]["repetition_block"] = 400, 400
@@ -360,6 +362,7 @@ def headline(request, full_config):
     return rows
 
 
+@pytest.mark.quick(0)
 @pytest.mark.slow
 def test_ours_against_the_published_protocol(headline):
     """2.2x on every panel with s = 4, 3x with s = 8, at the same (epsilon, delta), each at its best m."""

@@ -64,6 +64,7 @@ def test_the_problem_is_what_the_configuration_says(full_config):
     assert (problem.domain_size, problem.set_size, problem.n_users) == (17, 4, 5000)
 
 
+@pytest.mark.quick(0)
 def test_plans_hold_every_curve_point_and_the_libraries_own_numbers(case):
     config, scenario, _ = case
     plans = plans_of(config, scenario.setting)
@@ -103,6 +104,7 @@ def test_results_do_not_depend_on_the_number_of_jobs(case):
     pd.testing.assert_frame_equal(one, two, check_exact=True)
 
 
+@pytest.mark.quick("none")
 @pytest.mark.parametrize("methods", [[], ["sepmm"], ["weighted-sepmm", "mm"]], ids=lambda m: "+".join(m) or "none")
 def test_results_do_not_depend_on_which_other_methods_run(case, methods):
     config, scenario, population = case
@@ -116,6 +118,7 @@ def test_results_do_not_depend_on_which_other_methods_run(case, methods):
     )
 
 
+@pytest.mark.quick(0)
 def test_results_do_not_depend_on_the_other_points_of_the_grid(case):
     config, scenario, population = case
     few = simulated(config, scenario, population)
@@ -179,6 +182,7 @@ def test_levels_are_given_to_users_at_random(case):
         assert np.abs(z).max() < 5
 
 
+@pytest.mark.quick(0)
 def test_a_level_that_nobody_chose_is_no_failure(case):
     config, scenario, population = case
     config["splits"]["S1"] = [0.5, 0.0, 0.5]
