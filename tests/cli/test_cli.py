@@ -87,7 +87,9 @@ def test_a_plan_at_a_given_blanket_has_the_librarys_numbers(capsys):
         "domain_size": 8,
         "set_size": 2,
         "public": {
-            name: how for name, how in PUBLIC_INPUTS.items() if name not in ("private_levels", "item_frequencies")
+            name: how
+            for name, how in PUBLIC_INPUTS.items()
+            if name not in ("private_levels", "item_frequencies", "level_deltas")
         },
     }
 
@@ -164,7 +166,10 @@ def test_the_installed_program_runs():
     assert json.loads(done.stdout)["item_delta"]["kind"] == "published"
 
 
-@pytest.mark.parametrize("command", [[], ["plan"], ["account"], ["simulate"], ["set-sizes"], ["fetch-msnbc"]], ids=str)
+COMMANDS = ("plan", "rehearse", "client", "estimate", "account", "simulate", "set-sizes", "fetch-msnbc")
+
+
+@pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)], ids=str)
 def test_help_fits_a_terminal_of_80_columns(capsys, monkeypatch, command):
     monkeypatch.setenv("COLUMNS", "80")
     status, out, _ = run(capsys, [*command, "-h"])

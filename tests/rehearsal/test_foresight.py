@@ -18,7 +18,13 @@ from segshuffle.cli import main
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.base import Plan, Problem, uniform_item_counts
-from segshuffle.protocols.item_variance import ItemVariance, blanket_quantile, net_mean, weight_of
+from segshuffle.protocols.item_variance import (
+    ItemVariance,
+    blanket_quantile,
+    coverage_of_nothing,
+    net_mean,
+    weight_of,
+)
 from segshuffle.protocols.padding import zipf_shares
 from segshuffle.rehearsal import alternatives, what_if
 from segshuffle.rehearsal.foresight import expected, fewest_messages, least_epsilon
@@ -55,6 +61,9 @@ def test_thresholds_are_quantiles_of_the_dummies(blanket, m):
     slack = 5 * math.sqrt(tail * (1 - tail) / draws)
     assert (net > most).mean() <= tail + slack
     assert (net > most - 1).mean() > tail - slack
+    low, high = ItemVariance.of(plan).interval((net - net_mean(plan)) / weight_of(plan), 0.95)
+    covered = ((low <= 0) & (high >= 0)).mean()
+    assert covered == pytest.approx(coverage_of_nothing(plan, 0.95), abs=5 * math.sqrt(0.05 / draws))
     assert net.mean() == pytest.approx(net_mean(plan), abs=5 * net.std() / math.sqrt(draws))
 
 
@@ -67,7 +76,7 @@ def test_the_smallest_share_told_from_zero_is_told_from_zero():
     assert above / deviation == pytest.approx(stats.norm.ppf(0.95), rel=1e-6)
     assert found.deviation == pytest.approx(math.sqrt(4.0 / D / N), rel=1e-9)
     assert found.as_dict(N)["deviation_users"] == pytest.approx(found.deviation * N)
-    assert len(found.sentences(N)) == 2
+    assert len(found.sentences(N)) == 3
 
 
 def test_the_top_item_of_largest_relative_error_counts():

@@ -52,6 +52,7 @@ def run(options: argparse.Namespace) -> str:
     import numpy as np
 
     from segshuffle.library import estimate
+    from segshuffle.protocols.item_variance import coverage_of_nothing
     from segshuffle.rehearsal.documents import read_document
     from segshuffle.rehearsal.run import threshold_of
 
@@ -79,6 +80,7 @@ def run(options: argparse.Namespace) -> str:
         "dropped": received.dropped,
         "confidence": options.confidence,
         "told_from_zero_above": threshold_of(plan),
+        "coverage_of_items_held_by_nobody": coverage_of_nothing(plan, options.confidence),
         "kind": plan.kind,
     }
     _warn(summary, options)

@@ -181,11 +181,19 @@ def _repetitions(plan: Plan, users: Transactions) -> int:
 
 def _answer(found: Rehearsal, users: Transactions, options: argparse.Namespace, assumed: list[str]) -> dict[str, Any]:
     """Everything but the items, JSON-ready."""
+    from segshuffle.protocols.item_variance import coverage_of_nothing
+    from segshuffle.rehearsal.run import CONFIDENCE
     from segshuffle.rehearsal.tables import groups_table, summary, top_table
     from segshuffle.rehearsal.wording import promises, resting_on, sending
 
     plan = found.plan
     notes = [*users.notes]
+    rare = coverage_of_nothing(plan, CONFIDENCE)
+    if abs(rare - CONFIDENCE) > 0.01:
+        notes.append(
+            f"Few dummies are sent: the 95 % interval of an item that nobody holds has 0 in it in {100 * rare:.3g} % "
+            "of all collections."
+        )
     if found.bias is not None:
         notes.append(
             f"Levels go with items: estimates are off by up to {100 * abs(found.bias).max():.2g} % of the users on "

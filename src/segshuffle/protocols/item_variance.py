@@ -104,18 +104,40 @@ def blanket_quantile(plan: Plan, tail: float) -> int:
     int
         Pluses minus minuses, where there are signs.
     """
-    parts = [part for part in blanket_from(plan.parameters.get("blanket")).parts(blanket_mean(plan)) if part.net]
-    if len(parts) == 1 and parts[0].net == 1:
-        return int(_law(parts[0]).isf(tail))
-    # a sum of whole numbers: the laws' windows, folded
-    law, low = np.ones(1), 0
-    for part in parts:
-        ends = [int(each) for each in _law(part).ppf([1e-17, 1.0 - 1e-16])]
-        mass = _law(part).pmf(np.arange(ends[0], ends[1] + 1))
-        law = signal.convolve(law, mass if part.net > 0 else mass[::-1])
-        low += ends[0] if part.net > 0 else -ends[1]
+    low, law = _net_law(plan)
     above = np.cumsum(law[::-1])[::-1] - law
     return low + int(np.argmax(above <= tail))
+
+
+def coverage_of_nothing(plan: Plan, confidence: float) -> float:
+    """Exact probability with which the interval of an item that nobody holds has 0 in it.
+
+    Counters are whole numbers: it is the confidence that was asked for only about, where few dummies are sent.
+
+    Parameters
+    ----------
+    plan : Plan
+        With copies by level.
+    confidence : float
+        As in `ItemVariance.interval`.
+    """
+    low, law = _net_law(plan)
+    estimates = (low + np.arange(law.size) - net_mean(plan)) / weight_of(plan)
+    lower, upper = ItemVariance.of(plan).interval(estimates, confidence)
+    return float(law[(lower <= 0.0) & (upper >= 0.0)].sum())
+
+
+def _net_law(plan: Plan) -> tuple[int, FloatArray]:
+    """Least value, and probabilities from there on, of what the dummies add to an item's count."""
+    # a sum of whole numbers: the laws' windows, folded
+    law, low = np.ones(1), 0
+    for part in blanket_from(plan.parameters.get("blanket")).parts(blanket_mean(plan)):
+        if part.net:
+            ends = [int(each) for each in _law(part).ppf([1e-16, 1.0 - 1e-16])]
+            mass = _law(part).pmf(np.arange(ends[0], ends[1] + 1))
+            law = signal.convolve(law, mass if part.net > 0 else mass[::-1])
+            low += ends[0] if part.net > 0 else -ends[1]
+    return low, law
 
 
 def _law(part: Part) -> Any:

@@ -13,7 +13,7 @@ from scipy import special
 from segshuffle.arrays import FloatArray
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.protocols.base import Plan, Problem
-from segshuffle.protocols.item_variance import ItemVariance
+from segshuffle.protocols.item_variance import ItemVariance, coverage_of_nothing
 from segshuffle.rehearsal.run import CONFIDENCE, threshold_of
 
 #: Relative accuracy of the fewest messages and of the least epsilon.
@@ -32,6 +32,8 @@ class Expected:
         Standard deviation of the estimate of an item that nobody holds, as a share of the users.
     smallest : float
         Share from which on an item is told from zero, all items at once, with probability 0.95 each way.
+    coverage : float
+        Exact probability with which the 95 % interval of an item that nobody holds has 0 in it.
     top : int or None
         How many of the most frequent items of a guess are looked at.
     relative : float or None
@@ -42,6 +44,7 @@ class Expected:
 
     deviation: float
     smallest: float
+    coverage: float
     top: int | None = None
     relative: float | None = None
     share: float | None = None
@@ -52,6 +55,7 @@ class Expected:
             "deviation_users": self.deviation * n_users,
             "deviation": self.deviation,
             "smallest_share_told_from_zero": self.smallest,
+            "coverage_of_items_held_by_nobody": self.coverage,
         }
         if self.top is not None:
             found |= {"top": self.top, "top_relative_deviation": self.relative, "top_share": self.share}
@@ -64,6 +68,8 @@ class Expected:
             f"{100 * self.deviation:.3g} % of them.",
             f"An item of {100 * self.smallest:.3g} % of the users, or more, is told from zero with probability "
             f"{CONFIDENCE:g}; and with as much no item at all is found that nobody holds.",
+            f"The 95 % interval of an item that nobody holds has 0 in it in {100 * self.coverage:.3g} % of all "
+            "collections (exact: counters are whole numbers).",
         ]
         if self.top is not None and self.relative is not None and self.share is not None:
             found.append(
@@ -88,7 +94,7 @@ def expected(plan: Plan, shares: FloatArray | None = None, top: int = 20) -> Exp
     variance, threshold = ItemVariance.of(plan), threshold_of(plan)
     # above the threshold with that probability: the variance at the share itself
     smallest = _share_above(variance, threshold, float(special.ndtri(CONFIDENCE)))
-    rare = Expected(math.sqrt(float(variance.at(0.0))), smallest)
+    rare = Expected(math.sqrt(float(variance.at(0.0))), smallest, coverage_of_nothing(plan, CONFIDENCE))
     if shares is None:
         return rare
     best = np.sort(shares[shares > 0.0])[::-1][:top]
