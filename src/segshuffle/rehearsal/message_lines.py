@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import IO, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from segshuffle.arrays import IntArray
 from segshuffle.errors import DataError
@@ -115,12 +116,14 @@ class _Total:
 
     def add(self, block: bytes) -> None:
         """Count a block of whole lines: all at once, or line by line where something is odd."""
-        items = None if self.signed else _plain(block)
+        items, minus = _plain(block, self.signed)
         if items is None or (items.size and int(items.max()) >= self.domain_size):
             for line in block.split(b"\n")[:-1]:
                 self._one(line)
             return
         self.counts += np.bincount(items, minlength=self.domain_size)
+        if self.signed:
+            self.counts -= 2 * np.bincount(items[minus], minlength=self.domain_size)
         self.messages += items.size
         self.line += items.size
 
@@ -179,22 +182,27 @@ class _Total:
         return int(text)
 
 
-def _plain(block: bytes) -> IntArray | None:
-    """Numbers of a block that has nothing but numbers in digits, one per line; None if it has anything else."""
+def _plain(block: bytes, signed: bool) -> tuple[IntArray | None, NDArray[np.bool_]]:
+    """Numbers of a block that has nothing else, one per line, and which have a minus; None if it has anything else."""
     codes = np.frombuffer(block, dtype=np.uint8)
     ends = np.flatnonzero(codes == ord("\n"))
     starts = np.concatenate([[0], ends[:-1] + 1])
+    minus = codes[starts] == ord("-")
+    if signed and not (minus | (codes[starts] == ord("+"))).all():
+        return None, minus
+    starts = starts + signed
     lengths = ends - starts
-    if (lengths < 1).any() or (lengths > _DIGITS).any() or int(_DIGIT[codes].sum()) + ends.size != codes.size:
-        return None
+    others = codes.size - ends.size * (2 if signed else 1)
+    if (lengths < 1).any() or (lengths > _DIGITS).any() or int(_DIGIT[codes].sum()) != others:
+        return None, minus
     if ((codes[starts] == ord("0")) & (lengths > 1)).any():
-        return None
+        return None, minus
     # digit by digit from the front: there are at most eight
     value = np.zeros(ends.size, dtype=np.int64)
     for place in range(int(lengths.max(initial=0))):
         more = lengths > place
         value[more] = 10 * value[more] + (codes[starts[more] + place] - ord("0"))
-    return value
+    return value, minus
 
 
 def _shown(line: bytes) -> str:
