@@ -1,9 +1,11 @@
-"""CPU time of every answer of `account --randomizer` over the corners of what it accepts.
+"""CPU time of every answer of `account` for one message per user over the corners of what it accepts.
 
-    .venv/bin/python benchmarks/account_corners.py [--only krr,laplace] [--slowest 20]
+    .venv/bin/python benchmarks/account_corners.py [--only krr,laplace] [--slowest 20] [--inverse]
 
 An answer asks all accountants that apply; its time is theirs together, caches emptied before. The figure to reach is
-5 s for every answer. The slowest answers are printed with the accountant that took most of it.
+5 s for every answer. The slowest answers are printed with the accountant that took most of it, and so is every one
+above the figure, or with a warning, as soon as it is known. The whole grid takes about an hour of a processor;
+`--inverse` asks for local epsilons instead.
 """
 
 from __future__ import annotations
@@ -11,15 +13,21 @@ from __future__ import annotations
 import argparse
 import contextlib
 import time
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from segshuffle.accounting.single_message import decomposition
 from segshuffle.accounting.single_message.accountants import Mechanism
 from segshuffle.accounting.single_message.amplification import applicable, ask
-from segshuffle.accounting.single_message.mechanisms import mechanism
-from segshuffle.errors import ParameterError
+from segshuffle.accounting.single_message.inverse import local_epsilon_for
+from segshuffle.accounting.single_message.mechanisms import composed, mechanism, of_matrix, subsampled
+from segshuffle.accounting.single_message.randomizers import matrix_randomizer
+from segshuffle.errors import DataError, ParameterError
 
 TARGET_SECONDS = 5.0
 USERS = (2, 3, 4, 10, 1000, 10**6, 10**10, 10**15)
@@ -27,20 +35,86 @@ LOCAL_EPSILONS = (1e-6, 0.1, 1.0, 10.0, 50.0)
 DELTAS = (1e-280, 1e-30, 1e-6, 0.5)
 #: Of the local epsilon: where deltas are asked for.
 SHARES = (1e-9, 0.3, 0.999999)
-CASES: tuple[tuple[str, dict[str, int]], ...] = (
-    ("general", {}),
-    ("krr", {"domain_size": 2}),
-    ("krr", {"domain_size": 10}),
-    ("krr", {"domain_size": 10**15}),
-    ("blh", {}),
-    ("rappor", {}),
-    ("oue", {}),
-    ("hadamard", {"order": 4}),
-    ("hadamard", {"order": 2**40}),
-    ("subset-selection", {"domain_size": 1000, "subset_size": 20}),
-    ("subset-exponential", {"domain_size": 100, "set_size": 10, "subset_size": 5}),
-    ("subset-exponential", {"domain_size": 10**7, "set_size": 1000, "subset_size": 1000}),
-    ("laplace", {}),
+#: Where local epsilons are asked for.
+EPSILONS = (1e-3, 0.1, 1.0, 10.0)
+
+Make = Callable[[float], Mechanism]
+
+
+def _plain(name: str, **sizes: float) -> tuple[str, Make]:
+    said = " ".join([name, *(f"{key} {value:g}" for key, value in sizes.items())])
+    return said, lambda local_epsilon: mechanism(name, local_epsilon=local_epsilon, **sizes)
+
+
+def _composed(how: str, *names: str, **sizes: float) -> tuple[str, Make]:
+    def make(local_epsilon: float) -> Mechanism:
+        return composed([_plain(name, **sizes if name == "krr" else {})[1](local_epsilon) for name in names], how)
+
+    return f"{how} {' '.join(names)}", make
+
+
+def _thinned(name: str, rate: float) -> tuple[str, Make]:
+    return f"{name} subsample {rate:g}", lambda e: subsampled(mechanism(name, local_epsilon=e), rate)
+
+
+def _fixed(name: str, **sizes: float) -> tuple[str, Make]:
+    return name, lambda _: mechanism(name, **sizes)
+
+
+def _matrix(inputs: int, outputs: int) -> tuple[str, Make]:
+    """Random laws of that local epsilon."""
+
+    def make(local_epsilon: float) -> Mechanism:
+        random = np.random.default_rng([inputs, outputs])
+        law = np.exp(local_epsilon * random.random((inputs, outputs)) * 0.499)
+        return of_matrix(matrix_randomizer(law / law.sum(axis=1, keepdims=True)))
+
+    return f"matrix {inputs} x {outputs}", make
+
+
+CASES: tuple[tuple[str, Make], ...] = (
+    _plain("general"),
+    _plain("krr", domain_size=2),
+    _plain("krr", domain_size=10),
+    _plain("krr", domain_size=10**15),
+    _plain("blh"),
+    _plain("local-hash", hash_size=7),
+    _plain("local-hash", hash_size=10**15),
+    _plain("rappor"),
+    _plain("oue"),
+    _plain("hadamard", order=4),
+    _plain("hadamard", order=2**40),
+    _plain("subset-selection", domain_size=1000, subset_size=20),
+    _plain("subset-exponential", domain_size=100, set_size=10, subset_size=5),
+    _plain("subset-exponential", domain_size=10**7, set_size=1000, subset_size=1000),
+    _plain("laplace"),
+    _plain("privunit", cap_area=0.1),
+    _plain("wheel", set_size=4, arc_length=0.01),
+    _plain("range-query", levels=10),
+    _composed("joint", "krr", "krr", domain_size=4),
+    _composed("joint", *["rappor"] * 3),
+    _composed("joint", "blh", "laplace"),
+    _composed("joint", "laplace", "laplace"),
+    _composed("parallel", "krr", "blh", "rappor", domain_size=4),
+    _composed("parallel", "laplace", "oue"),
+    _thinned("oue", 0.1),
+    _thinned("laplace", 1e-6),
+    _matrix(2, 3),
+    _matrix(2, 1000),
+    _matrix(10, 10),
+    _matrix(30, 114),
+)
+#: What has no local epsilon: asked once.
+FIXED: tuple[tuple[str, Make], ...] = (
+    _fixed("balls-into-bins", domain_size=100, special_bins=1),
+    _fixed("mix-dump", domain_size=100, flip=0.1),
+    _fixed("pure-dump", domain_size=2),
+    _fixed("biased-coin-sum", coin=0.25),
+    _fixed("uniform-coin-sum"),
+    _fixed("flipped-one-hot", flip=0.01),
+    _fixed("metric", distance=1, largest_distance=3),
+    _fixed("metric-laplace", distance=0.1, largest_distance=10),
+    _fixed("planar-laplace", distance=1, largest_distance=10),
 )
 
 
@@ -53,47 +127,75 @@ class Answer(NamedTuple):
     of_it: float
 
 
-def asked(name: str, chosen: Mechanism, n_users: int, **target: float) -> Answer:
+def timed(question: str, asks: dict[str, Callable[[], Any]]) -> Answer:
     """Ask every accountant apart."""
     decomposition._log_delta.cache_clear()
     decomposition._made_once.cache_clear()
     times: dict[str, float] = {}
-    for each in applicable(chosen):
-        begin = time.process_time()
-        with contextlib.suppress(ParameterError):
-            ask(each, chosen, n_users, **target)
-        times[each.name] = time.process_time() - begin
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for name, each in asks.items():
+            begin = time.process_time()
+            with contextlib.suppress(ParameterError):
+                each()
+            times[name] = time.process_time() - begin
     slowest = max(times, key=times.__getitem__)
-    goal = ", ".join(f"{key} {value:g}" for key, value in target.items())
-    question = f"{name}, n {n_users:g}, local epsilon {chosen.local_epsilon:g}, {goal}"
-    return Answer(sum(times.values()), question, slowest, times[slowest])
+    found = Answer(sum(times.values()), question, slowest, times[slowest])
+    for each in caught:
+        print(f"         {question}: {each.message} ({each.filename}:{each.lineno})", flush=True)
+    if found.seconds > TARGET_SECONDS:
+        print(line(found), flush=True)
+    return found
 
 
-def answers(only: Sequence[str]) -> Iterator[Answer]:
-    """All corners."""
-    # the whole grid takes a quarter of an hour of a processor
-    for (name, sizes), local_epsilon, n_users in product(CASES, LOCAL_EPSILONS, USERS):
-        if only and name not in only:
+def line(each: Answer) -> str:
+    """One answer, for a reader."""
+    return f"{each.seconds:7.2f} s  {each.question}  ({each.slowest} {each.of_it:.2f} s)"
+
+
+def direct(cases: Sequence[tuple[str, Make]], local_epsilons: Sequence[float]) -> Iterator[Answer]:
+    """Epsilons and deltas."""
+    for (said, make), local_epsilon in product(cases, local_epsilons):
+        try:
+            chosen = make(local_epsilon)
+        except (ParameterError, DataError):
             continue
-        chosen: Any = mechanism(name, local_epsilon=local_epsilon, **sizes)
-        said = " ".join([name, *(f"{key} {value:g}" for key, value in sizes.items())])
-        for delta in DELTAS:
-            yield asked(said, chosen, n_users, delta=delta)
-        for share in SHARES:
-            yield asked(said, chosen, n_users, epsilon=share * local_epsilon)
+        top = chosen.local_epsilon if chosen.local_epsilon < 50 else 50.0
+        targets = [{"delta": delta} for delta in DELTAS] + [{"epsilon": share * top} for share in SHARES]
+        for n_users, target in product(USERS, targets):
+            goal = ", ".join(f"{key} {value:g}" for key, value in target.items())
+            question = f"{said}, n {n_users:g}, local epsilon {local_epsilon:g}, {goal}"
+            yield timed(question, {each.name: partial(ask, each, chosen, n_users, **target) for each in applicable(chosen)})
+
+
+def inverse(cases: Sequence[tuple[str, Make]]) -> Iterator[Answer]:
+    """Local epsilons."""
+    for (said, make), n_users, epsilon, delta in product(cases, USERS, EPSILONS, DELTAS):
+        if said.startswith("matrix"):
+            continue
+        target = {"n_users": n_users, "epsilon": epsilon, "delta": delta}
+        asks = {each.name: partial(local_epsilon_for, each, make, **target) for each in applicable(make(1.0))}
+        yield timed(f"{said}, n {n_users:g}, epsilon {epsilon:g}, delta {delta:g}", asks)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the slowest answers; 1 if one is above the target."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--only", default="", help="names of randomizers, with commas (default: all)")
+    parser.add_argument("--only", default="", help="first words of cases, with commas (default: all)")
     parser.add_argument("--slowest", type=int, default=20, help="answers to print (default: 20)")
+    parser.add_argument("--inverse", action="store_true", help="ask for local epsilons")
     options = parser.parse_args(arguments)
-    found = sorted(answers([name for name in options.only.split(",") if name]), reverse=True)
-    if not found:
-        parser.error(f"--only {options.only}: none of {', '.join(dict.fromkeys(name for name, _ in CASES))}")
+    words = [word for word in options.only.split(",") if word]
+    cases, fixed = (
+        [case for case in some if not words or case[0].split()[0] in words] for some in (CASES, FIXED)
+    )
+    if not cases and not fixed:
+        names = dict.fromkeys(said.split()[0] for said, _ in CASES + FIXED)
+        parser.error(f"--only {options.only}: none of {', '.join(names)}")
+    asked = [*inverse(cases)] if options.inverse else [*direct(cases, LOCAL_EPSILONS), *direct(fixed, (1.0,))]
+    found = sorted(asked, reverse=True)
     for each in found[: options.slowest]:
-        print(f"{each.seconds:7.2f} s  {each.question}  ({each.slowest} {each.of_it:.2f} s)")
+        print(line(each))
     above = sum(each.seconds > TARGET_SECONDS for each in found)
     print(f"{len(found)} answers, {above} above {TARGET_SECONDS:g} s; median {found[len(found) // 2].seconds:.3f} s")
     return 1 if above else 0

@@ -1,10 +1,12 @@
 """The parts of the certified mean positive part whose error bounds are stated: each against many digits."""
 
+import math
+
 import numpy as np
 import pytest
 from oracles import MP
 
-from segshuffle.accounting.numerics.tilted_inversion import AtomLaw, enumeration, inversion
+from segshuffle.accounting.numerics.tilted_inversion import AtomLaw, enumeration, inversion, mean_positive_part
 from segshuffle.accounting.numerics.tilted_inversion.atoms import log_mgfs, tilt
 
 
@@ -66,3 +68,17 @@ def test_both_forms_list_the_same_states(kinds, limit):
             factorials = float(np.prod([np.prod(np.arange(1, c + 1)) for c in counts]))
             expected.append((float(np.dot(counts, value)), sum(counts), factorials))
     assert seen == sorted(expected)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("count", [10**11, 10**13])
+def test_rare_large_atoms_of_many_kinds(count):
+    # at most one copy in 1e6 is not 0: E max(0, sum) / n = E max(0, G) up to the share of two at once
+    value = np.array([0.0, *(-(2.0**k) * 1e20 for k in range(6)), *(3.0**k * 1e20 for k in range(6))])
+    mass = np.full(13, 1e-20)
+    mass[0] = 1 - 12e-20
+    exact = math.log(float(mass @ np.maximum(value, 0)))
+    for side in ("lower", "upper"):
+        end = mean_positive_part(AtomLaw(value, mass), count=count, rtol=0.02, side=side)
+        assert abs(end - exact) < 0.03, side
+        assert end <= exact + 1e-7 if side == "lower" else end >= exact - 1e-7

@@ -13,8 +13,8 @@ from segshuffle.arrays import FloatArray
 EPS = float(np.finfo(np.float64).eps)
 #: Exponents up to which e^x - 1 is of use beside e^x.
 _LARGEST_CHANGE = 50.0
-#: How near to the saddle is near enough, in log theta, and how many steps to get there.
-_SADDLE_ACCURACY, _SADDLE_STEPS = 0.02, 60
+#: How near to the saddle is near enough, in log theta and in what is minimised there; how many steps to get there.
+_SADDLE_ACCURACY, _SADDLE_EXCESS, _SADDLE_STEPS = 0.02, 1.0, 100
 
 
 Side = Literal["upper", "lower"]
@@ -125,6 +125,7 @@ def saddle(law: AtomLaw, count: int) -> Tilted:
         step = -slope / curvature if curvature > 0 else 1.0
         fresh = log_theta + min(max(step, -1.0), 1.0)
         log_theta, before = (fresh if low < fresh < high else 0.5 * (low + high)), log_theta
-        if abs(log_theta - before) < _SADDLE_ACCURACY:
+        # far above the saddle of a rare large atom every step of log theta is short, and the way still long
+        if abs(log_theta - before) < _SADDLE_ACCURACY and abs(slope * step) < 2 * _SADDLE_EXCESS:
             break
     return tilt(law, math.exp(log_theta))
