@@ -165,7 +165,9 @@ def direct(cases: Sequence[tuple[str, Make]], local_epsilons: Sequence[float]) -
         for n_users, target in product(USERS, targets):
             goal = ", ".join(f"{key} {value:g}" for key, value in target.items())
             question = f"{said}, n {n_users:g}, local epsilon {local_epsilon:g}, {goal}"
-            yield timed(question, {each.name: partial(ask, each, chosen, n_users, **target) for each in applicable(chosen)})
+            yield timed(
+                question, {each.name: partial(ask, each, chosen, n_users, **target) for each in applicable(chosen)}
+            )
 
 
 def inverse(cases: Sequence[tuple[str, Make]]) -> Iterator[Answer]:
@@ -186,9 +188,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--inverse", action="store_true", help="ask for local epsilons")
     options = parser.parse_args(arguments)
     words = [word for word in options.only.split(",") if word]
-    cases, fixed = (
-        [case for case in some if not words or case[0].split()[0] in words] for some in (CASES, FIXED)
-    )
+    cases, fixed = ([case for case in some if not words or case[0].split()[0] in words] for some in (CASES, FIXED))
     if not cases and not fixed:
         names = dict.fromkeys(said.split()[0] for said, _ in CASES + FIXED)
         parser.error(f"--only {options.only}: none of {', '.join(names)}")

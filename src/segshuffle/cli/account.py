@@ -37,7 +37,7 @@ SIZES: dict[str, tuple[Any, str]] = {
     "special_bins": (integer, "bins that stand for an input"),
     "cap_area": (number, "share of the sphere in PrivUnit's cap, in (0, 1/2]"),
     "arc_length": (number, "length of an item's arc on Wheel's circle"),
-    "flip": (number, "probability of an error, in (0, 1)"),
+    "flip": (number, "probability of an error, below 1"),
     "coin": (number, "probability of a blanket coin, in (0, 1)"),
     "distance": (number, "distance of the victim's inputs, in units of epsilon"),
     "largest_distance": (number, "largest distance to another user's input"),

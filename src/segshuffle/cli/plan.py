@@ -8,8 +8,9 @@ sees. Put no number there that was read off the users' items: values that depend
 from __future__ import annotations
 
 import argparse
+import contextlib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ from segshuffle.cli.terminal import (
     level_privacy,
     mark_public,
     number,
+    saying,
     shown,
     whole,
 )
@@ -45,27 +47,33 @@ _CORRUPT = (0.01, 0.1)
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     parser.add_argument(
-        "--set-size", type=integer, required=True, metavar="S", help="items per user s (1 <= s <= d), see --sets"
+        "--set-size", type=integer, required=True, metavar="S", help="items per user s, in [1, d], see --sets"
     )
-    parser.add_argument("--domain-size", type=integer, required=True, metavar="D", help="number of items d (>= 2)")
     parser.add_argument(
-        "--users", type=integer, metavar="N", help="number of users, where --levels has shares such as 0.5:25%%"
+        "--domain-size", type=integer, required=True, metavar="D", help="number of items d, in [2, 1e7]"
+    )
+    parser.add_argument(
+        "--users",
+        type=integer,
+        metavar="N",
+        help="number of users, in [1, 4e15], where --levels has shares such as 0.5:25%%",
     )
     add_collection(
-        parser, about_levels="privacy levels with the number of users at each, e.g. 0.5:1250,1.0:2500,2.0:1e4"
+        parser,
+        about_levels="privacy levels, in (0, 100], with the number of users at each, e.g. 0.5:1250,1.0:2500,2.0:1e4",
     )
     parser.add_argument(
         "--blanket-per-user",
         type=number,
         metavar="M",
-        help="dummy messages that a user sends on average; default: the number with the least error",
+        help="dummy messages that a user sends on average, in (0, 1e9]; default: the number with the least error",
     )
     parser.add_argument(
         "--blanket-cap",
         type=_cap,
         metavar="C",
-        help="proven only: most dummy messages of one user, a number or 'auto'; together with a shuffler that takes no "
-        "more messages from anybody than an honest user may send, it bounds what liars can do to the estimates",
+        help="proven only: most dummy messages of one user, 1 or more, or 'auto'; together with a shuffler that takes "
+        "no more messages from anybody than an honest user may send, it bounds what liars can do to the estimates",
     )
     parser.add_argument(
         "--blanket",
@@ -114,6 +122,7 @@ def run(options: argparse.Namespace) -> str:
     """Plan with the chosen accountant."""
     from segshuffle.protocols.assumptions import Assumptions
     from segshuffle.protocols.base import Problem, uniform_item_counts
+    from segshuffle.protocols.cautions import level_cautions
     from segshuffle.protocols.messages.budget import level_messages
 
     foresight.check(options)
@@ -156,13 +165,15 @@ def run(options: argparse.Namespace) -> str:
         "accountant": options.accountant,
     }
     public = _public(options)
+    warnings = [*values.pop("warnings", ()), *level_cautions(spent)]
     if options.json:
-        return shown({**values, **inputs, **further, "public": public}, as_json=True)
-    warnings = [f"Warning: {each}" for each in values.pop("warnings", ())]
+        told = {"warnings": warnings} if warnings else {}
+        return shown({**values, **told, **inputs, **further, "public": public}, as_json=True)
     width = max(map(len, public))
     words = [foresight.as_text(further, problem.n_users), ""] if further else []
     return "\n".join(
-        [*words, shown({**values, **inputs}, as_json=False), *warnings, "", IN_GENERAL]
+        [*words, shown({**values, **inputs}, as_json=False), *(f"Warning: {each}" for each in warnings)]
+        + ["", IN_GENERAL]
         + [f"  {name:<{width}}  {how}" for name, how in public.items()]
     )
 
@@ -241,6 +252,7 @@ def _published(options: argparse.Namespace, problem: Problem, counts: Any, spent
 
 
 def _proven(options: argparse.Namespace, problem: Problem, counts: Any, spent: float) -> dict[str, Any]:
+    from segshuffle.accounting.numerics.ranges import LARGEST_BLANKET
     from segshuffle.protocols.capped import Capped
     from segshuffle.protocols.messages.budget import left_for_items
     from segshuffle.protocols.poisson import PoissonSegmented, least_blankets
@@ -253,12 +265,17 @@ def _proven(options: argparse.Namespace, problem: Problem, counts: Any, spent: f
     )
     if options.blanket_cap is not None:
         method = Capped(method, None if options.blanket_cap == "auto" else options.blanket_cap)
-    _say_how_long(problem)
     try:
-        plan = method.plan(problem)
+        with _told_how_long(problem):
+            plan = method.plan(problem)
     except InfeasibleError as error:
         told = f" (of max-messages = {budget:g} round 1, about the levels, takes {spent:g})" if budget else ""
         raise InfeasibleError(f"{error}{told}") from error
+    if plan.blanket_per_user > LARGEST_BLANKET:
+        raise InfeasibleError(
+            f"the plan with the least error has {plan.blanket_per_user:.3g} dummy messages per user, and at most "
+            f"{LARGEST_BLANKET:g} can be announced: set --max-messages, or raise the levels, delta or the users."
+        )
     copies = plan.parameters["copies"]
     # up to one copy, copies are sampling rates and the paper's error bound applies
     sampling = max(copies) <= 1.0
@@ -282,8 +299,9 @@ def _proven(options: argparse.Namespace, problem: Problem, counts: Any, spent: f
     }
 
 
-def _say_how_long(problem: Problem) -> None:
-    """A line before minutes of work; a refusal before hours of it."""
+@contextlib.contextmanager
+def _told_how_long(problem: Problem) -> Iterator[None]:
+    """A line before minutes of work, and one now and then while it lasts; a refusal before hours of it."""
     from segshuffle.protocols.cautions import expected_seconds
 
     seconds = expected_seconds(problem)
@@ -292,8 +310,12 @@ def _say_how_long(problem: Problem) -> None:
     remedy = "fewer levels or a smaller set size take less"
     if seconds > _LONGEST:
         raise InfeasibleError(f"{size}, and more than {_minutes(_LONGEST)} are refused: {remedy}.")
-    if seconds > _LONG:
-        complain(f"segshuffle plan: {size}; {remedy}.")
+    if seconds <= _LONG:
+        yield
+        return
+    complain(f"segshuffle plan: {size}; {remedy}.")
+    with saying(lambda spent: f"segshuffle plan: {_minutes(spent)} of about {_minutes(seconds)}", every=_LONG):
+        yield
 
 
 def _minutes(seconds: float) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from segshuffle.accounting.numerics.ranges import LARGEST_USERS
 from segshuffle.accounting.single_message.accountants import Mechanism
 from segshuffle.accounting.single_message.amplification import Entry, accountant, applicable, compare
 from segshuffle.accounting.single_message.inverse import local_epsilon_for
@@ -100,6 +101,8 @@ def _users(options: argparse.Namespace) -> tuple[tuple[int, ...], str]:
     values = getattr(options, given)
     if values is None:
         options.refuse(f"the following arguments are required: --{given.replace('_', '-')}")
+    if multi and not all(0 <= value < LARGEST_USERS for value in values):
+        raise ParameterError("blanket-messages", values[0], f"integers in [0, {LARGEST_USERS:g})")
     return values, "n_users" if given == "users" else given
 
 

@@ -7,7 +7,9 @@ import contextlib
 import json
 import os
 import sys
-from collections.abc import Sequence
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -151,13 +153,13 @@ def add_collection(parser: argparse.ArgumentParser, *, about_levels: str) -> Non
         type=number,
         default=1.0,
         metavar="COPIES",
-        help="proven only: most messages that a user sends about one held item, on average (default 1)",
+        help="proven only: most messages that a user sends about one held item, on average, up to 64 (default 1)",
     )
     parser.add_argument(
         "--max-messages",
         type=number,
         metavar="MESSAGES",
-        help="proven only: most messages that a user sends altogether, on average; the message about the level counts",
+        help="proven only: most messages (> 0) of a user altogether, on average; the one about the level counts",
     )
     parser.add_argument(
         "--equal-copies",
@@ -169,10 +171,14 @@ def add_collection(parser: argparse.ArgumentParser, *, about_levels: str) -> Non
         "--level-epsilon",
         type=number,
         metavar="EPSILON",
-        help="privacy of which level a user picked; without it levels are sent through the shuffler and nothing more",
+        help="privacy of which level a user picked, in (0, 100]; without it levels are sent through the shuffler and "
+        "nothing more",
     )
     parser.add_argument(
-        "--level-delta", type=number, metavar="DELTA", help="probability with which that may fail; default: --delta"
+        "--level-delta",
+        type=number,
+        metavar="DELTA",
+        help="probability, in (0, 1), with which that may fail; default: --delta",
     )
 
 
@@ -223,7 +229,8 @@ def add_assumptions(parser: argparse.ArgumentParser) -> None:
         "--rounds",
         type=integer,
         default=1,
-        help="collections of the same users with this plan that epsilon and delta are to cover together (default 1)",
+        help="collections of the same users with this plan that epsilon and delta are to cover together, up to 10000 "
+        "(default 1)",
     )
 
 
@@ -264,6 +271,24 @@ def write(program: str, text: str) -> int:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     return 0
+
+
+@contextlib.contextmanager
+def saying(line: Callable[[float], str], *, every: float) -> Iterator[None]:
+    """While the body works, a line to standard error every so many seconds: `line` of the seconds since it began."""
+    done, began = threading.Event(), time.monotonic()
+
+    def tell() -> None:
+        while not done.wait(every):
+            complain(line(time.monotonic() - began))
+
+    teller = threading.Thread(target=tell, daemon=True)
+    teller.start()
+    try:
+        yield
+    finally:
+        done.set()
+        teller.join()
 
 
 def complain(message: str) -> None:

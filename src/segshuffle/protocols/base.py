@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from segshuffle.accounting.numerics.ranges import blanket_slots, check_guarantee, check_sizes
+from segshuffle.accounting.numerics.ranges import LARGEST_COUNT, blanket_slots, check_guarantee, check_sizes
 from segshuffle.arrays import LARGEST_DOMAIN, NO_ITEM, FloatArray, IntArray
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.assumptions import PLAIN, Assumptions
@@ -56,10 +56,12 @@ class Problem:
                 "levels", self.levels, f"as many as level_counts ({len(self.level_counts)}), at least 1"
             )
         if any(count < 0 for count in self.level_counts):
-            raise ParameterError("level_counts", self.level_counts, "all >= 0")
+            raise ParameterError(
+                "level_counts", self.level_counts, f"all >= 0, between 1 and {LARGEST_COUNT:g} together"
+            )
+        if not 2 <= self.domain_size <= LARGEST_DOMAIN:
+            raise ParameterError("domain_size", self.domain_size, f"an integer in [2, {LARGEST_DOMAIN}]")
         check_sizes(domain_size=self.domain_size, n_users=self.n_users, set_size=self.set_size)
-        if self.domain_size > LARGEST_DOMAIN:
-            raise ParameterError("domain_size", self.domain_size, f"at least 2 and at most {LARGEST_DOMAIN}")
         if self.level_deltas and (len(self.level_deltas) != len(self.levels) or min(self.level_deltas) != self.delta):
             allowed = f"one for each of {len(self.levels)} levels, the least of them delta = {self.delta:g}"
             raise ParameterError("level_deltas", self.level_deltas, allowed)

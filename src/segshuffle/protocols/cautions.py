@@ -36,6 +36,16 @@ def cautions(plan: Plan) -> tuple[str, ...]:
     return tuple(found)
 
 
+def level_cautions(spent: float) -> tuple[str, ...]:
+    """The same of round 1, which takes so many expected messages of a user."""
+    if spent <= MANY_MESSAGES:
+        return ()
+    return (
+        f"Round 1, about the levels, takes {spent:.3g} messages per user. Raise level_epsilon, level_delta or the "
+        "number of users.",
+    )
+
+
 def expected_seconds(problem: Problem) -> float:
     """About how long the Poisson blanket takes to plan, in seconds of a processor: within a factor of three.
 

@@ -60,6 +60,8 @@ class ClusteredSegmented:
     name = "clustered"
 
     def __post_init__(self) -> None:
+        if self.target_error is not None and not 0 < self.target_error < math.inf:
+            raise ParameterError("target_error", self.target_error, "positive and finite")
         if self.max_messages is not None and self.target_error is not None:
             raise ParameterError("target_error", self.target_error, "left out beside max_messages")
 

@@ -35,14 +35,14 @@ _SEARCH_RTOL = 2e-4
 
 
 def _pair(domain_size: int, n_users: int, blanket_per_user: float, sampling_rate: float, others: int) -> CountPair:
+    if not 2 <= domain_size <= LARGEST_COUNT:
+        raise ParameterError("domain_size", domain_size, f"an integer in [2, {LARGEST_COUNT:g}]")
     check_sizes(domain_size=domain_size, n_users=n_users)
-    if domain_size > LARGEST_COUNT:
-        raise ParameterError("domain_size", domain_size, f"at most {LARGEST_COUNT:g}")
     if not SMALLEST_RATE <= sampling_rate <= 1.0:
-        raise ParameterError("sampling_rate", sampling_rate, f"in (0, 1] (and at least {SMALLEST_RATE:g})")
+        raise ParameterError("sampling_rate", sampling_rate, f"in [{SMALLEST_RATE:g}, 1]")
     slots, gamma = blanket_slots(blanket_per_user)
     if n_users * slots > LARGEST_COUNT:
-        allowed = f"at most {LARGEST_COUNT / n_users:g} for {n_users} users"
+        allowed = f"in (0, {LARGEST_COUNT / n_users:g}] for {n_users} users"
         raise ParameterError("blanket_per_user", blanket_per_user, allowed)
     return CountPair(sampling_rate, 0.0, BinomialLaw(n_users * slots + others, 2.0 * gamma / domain_size))
 

@@ -38,7 +38,7 @@ def check_sizes(*, domain_size: int, n_users: int, set_size: int = 1) -> None:
     if domain_size < 2:
         raise ParameterError("domain_size", domain_size, "an integer >= 2")
     if not 1 <= n_users <= LARGEST_COUNT:
-        raise ParameterError("n_users", n_users, f"an integer >= 1 (and at most {LARGEST_COUNT:g})")
+        raise ParameterError("n_users", n_users, f"an integer in [1, {LARGEST_COUNT:g}]")
     if not 1 <= set_size <= domain_size:
         raise ParameterError("set_size", set_size, f"between 1 and domain_size = {domain_size}")
 

@@ -16,8 +16,19 @@ from segshuffle.errors import ParameterError
 
 #: Largest size of a mechanism whose classes are written down.
 LARGEST_SIZE = 10**15
+#: Least sizes.
+_LEAST = {
+    "domain_size": 2,
+    "hash_size": 2,
+    "order": 4,
+    "set_size": 1,
+    "subset_size": 1,
+    "levels": 1,
+}
 #: Largest size of a mechanism whose sets are listed item by item.
 LARGEST_LISTED = 10_000_000
+#: Classes that a joint composition with Laplace noise has room for, and the fewest cells that the noise is cut into.
+_LARGEST_JOINT, _LEAST_CELLS = 8_000, 4
 
 
 class _Maker(NamedTuple):
@@ -63,9 +74,11 @@ def mechanism(name: str, *, local_epsilon: float | None = None, **parameters: fl
         raise ParameterError(missing, None, f"given: {name} needs {beside}")
     for unknown in set(parameters) - set(maker.parameters):
         raise ParameterError(unknown, parameters[unknown], f"left out: {name} needs {beside}")
-    for size, value in parameters.items():
-        if value > maker.largest:
-            raise ParameterError(size, value, f"at most {maker.largest:g} for {name}")
+    for size in _LEAST.keys() & parameters.keys():
+        # not the reals: a share such as cap_area has a range of its own
+        if not _LEAST[size] <= parameters[size] <= maker.largest:
+            allowed = f"an integer in [{_LEAST[size]}, {maker.largest:g}] for {name}"
+            raise ParameterError(size, parameters[size], allowed)
     return maker.make(local_epsilon, **parameters) if maker.local else maker.make(**parameters)
 
 
@@ -193,11 +206,23 @@ def composed(parts: Sequence[Mechanism], how: str, weights: Sequence[float] | No
     if how == "joint":
         if weights is not None:
             raise ParameterError("weights", tuple(weights), "left out with joint: every part is sent")
-        joint = randomizers.JointComposition(components=classes)
+        joint = randomizers.JointComposition(components=_cut_into_fewer(classes))
         return Mechanism(name=how, local_epsilon=joint.local_epsilon, randomizer=joint, parameters=names)
     shares = tuple(weights) if weights is not None else (1 / len(parts),) * len(parts)
     union = randomizers.ParallelComposition(components=classes, weights=shares)
     return Mechanism(name=how, local_epsilon=union.local_epsilon, randomizer=union, parameters=names)
+
+
+def _cut_into_fewer(parts: tuple[randomizers.Randomizer, ...]) -> tuple[randomizers.Randomizer, ...]:
+    """Laplace noise in as many cells as its parts together have room for: bounds stay valid, and widen a little."""
+    noisy = sum(isinstance(part, randomizers.Laplace) for part in parts)
+    if noisy == 0:
+        return parts
+    others = math.prod(part.blanket().mass.size for part in parts if not isinstance(part, randomizers.Laplace))
+    cells = max(int(0.5 * (_LARGEST_JOINT / others) ** (1 / noisy)), _LEAST_CELLS)
+    return tuple(
+        replace(part, cells=min(part.cells, cells)) if isinstance(part, randomizers.Laplace) else part for part in parts
+    )
 
 
 def subsampled(whole: Mechanism, rate: float) -> Mechanism:

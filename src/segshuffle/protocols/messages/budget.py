@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from segshuffle.errors import InfeasibleError
+import math
+
+from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.protocols.messages.level_counts import LevelPrivacy, level_announcement
 
 
@@ -23,9 +25,13 @@ def left_for_items(max_messages: float, spent: float) -> float:
 
     Raises
     ------
+    ParameterError
+        If the budget is no positive number.
     InfeasibleError
         If nothing is left.
     """
+    if not 0 < max_messages < math.inf:
+        raise ParameterError("max_messages", max_messages, "positive and finite")
     if not max_messages > spent:
         raise InfeasibleError(
             f"max_messages = {max_messages:g} is used up by round 1, about the levels, which takes {spent:.6g} "

@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from segshuffle.accounting.collections.levels import least_blanket
-from segshuffle.accounting.numerics.ranges import LARGEST_BLANKET, check_guarantee
+from segshuffle.accounting.numerics.ranges import LARGEST_BLANKET
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.digits import rounded_up
 from segshuffle.errors import InfeasibleError, ParameterError
@@ -56,7 +56,10 @@ class LevelPrivacy:
     delta: float
 
     def __post_init__(self) -> None:
-        check_guarantee(epsilon=self.epsilon, delta=self.delta)
+        if not 0.0 < self.epsilon <= 100.0:
+            raise ParameterError("level_epsilon", self.epsilon, "in (0, 100]")
+        if not 0.0 < self.delta < 1.0:
+            raise ParameterError("level_delta", self.delta, "in (0, 1)")
 
 
 def level_announcement(n_users: int, n_levels: int, privacy: LevelPrivacy | None) -> Announcement:

@@ -40,8 +40,8 @@ import numpy.typing as npt
 from segshuffle.accounting.numerics.tilted_inversion.atoms import EPS, AtomLaw, Side, Tilted, log_mgfs
 from segshuffle.arrays import FloatArray
 
-_LARGEST_WORK = 1.0e7
-"""Nodes of one Fourier sum, times atoms and what a node costs apart from them: about a tenth of a second."""
+_LARGEST_WORK = 6.0e6
+"""Nodes of one Fourier sum, times atoms and what a node costs apart from them: less than a tenth of a second."""
 _NODE_COST = 32
 _LARGEST_BLOCK = 2**13
 """Nodes that are evaluated at once."""
@@ -56,6 +56,8 @@ _ALIAS_STEPS = np.array([0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 10.0, 12.0
 _PERIODS = 1.15 ** np.arange(34.0)
 #: Logarithm of |f|^n (with the damping) below which a node is not evaluated.
 _NEGLIGIBLE_NODE = -75.0
+#: Half of (width theta)^2 from which on round-off alone exceeds Chernoff's bound, by far, and products may overflow.
+_HOPELESS = 300.0
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,8 @@ def inverted(law: AtomLaw, tilted: Tilted, count: int, rtol: float, side: Side) 
     plan = _first_plan(law, tilted, count, rtol, aliases)
     best, work = sign * math.inf, 0.0
     for _ in range(_ATTEMPTS):
+        if 0.5 * (plan.width * tilted.theta) ** 2 > _HOPELESS:
+            break
         work += plan.last * (law.value.size + _NODE_COST)
         sums, alias = _fourier_sums(law, tilted, count, plan), aliases.bound(plan.width, plan.period)
         gap = sums.smoothing + alias

@@ -53,7 +53,7 @@ from segshuffle.accounting.single_message.accountants.declared import (
     look,
     never,
 )
-from segshuffle.accounting.single_message.randomizers.reference import Randomizer, ReferenceClasses, blanket_tables
+from segshuffle.accounting.single_message.randomizers.reference import Randomizer, blanket_tables
 from segshuffle.errors import ParameterError
 
 _EPS = float(np.finfo(np.float64).eps)
@@ -147,44 +147,39 @@ def _generic(local_epsilon: float) -> Source:
 
 def _specific(randomizer: Randomizer) -> Source:
     """Quantities that hold for all pairs of inputs: the blanket is the same, and larger ones are valid."""
-    sources = [_of_pair(classes) for classes in blanket_tables(randomizer, "upper")]
-
-    def at(epsilon: float) -> BlanketTail | None:
-        found = [tail for tail in (source(epsilon) for source in sources) if tail is not None]
-        if len(found) < 2:
-            return found[0] if found else None
-        return BlanketTail(
-            gamma=min(tail.gamma for tail in found),
-            drift=found[0].drift,
-            width=max(tail.width for tail in found),
-            largest=max(tail.largest for tail in found),
-            second_moment=max(tail.second_moment for tail in found),
+    tables = blanket_tables(randomizer, "upper")
+    slack = _ROUND + 4 * max(each.entry_error for each in tables)
+    gamma, up = [math.fsum(each.mass) for each in tables], 1 + slack
+    most = max(gamma)
+    width = max(each.mass.size for each in tables)
+    # filled up by classes that nobody sends, with a ratio that is there
+    omega, log_first, log_second = (
+        np.stack([np.append(row, np.full(width - row.size, fill)) for row, fill in rows])
+        for rows in (
+            [(each.omega, 0.0) for each in tables],
+            [(each.log_first, each.log_first[0]) for each in tables],
+            [(each.log_second, each.log_second[0]) for each in tables],
         )
-
-    return at
-
-
-def _of_pair(classes: ReferenceClasses) -> Source:
-    """Quantities of one pair of inputs of a randomizer, from its blanket classes."""
-    slack = _ROUND + 4 * classes.entry_error
-    gamma, up = math.fsum(classes.mass), 1 + slack
+    )
+    rounding = 8 * _EPS + 3 * slack
 
     def at(epsilon: float) -> BlanketTail | None:
-        second = classes.log_second + epsilon
+        second = log_second + epsilon
         # L/gamma, as a difference of expm1: nothing is lost where all ratios are close to 1
-        value = np.expm1(classes.log_first) - np.expm1(second)
-        size = np.exp(classes.log_first) * (1 + np.abs(classes.log_first)) + np.exp(second) * (1 + np.abs(second))
-        error = (8 * _EPS + 3 * classes.entry_error) * size
-        largest, smallest = float(np.max(value + error)), float(np.min(value - error))
-        if largest <= 0:
+        value = np.expm1(log_first) - np.expm1(second)
+        size = np.exp(log_first) * (1 + np.abs(log_first)) + np.exp(second) * (1 + np.abs(second))
+        error = rounding * size
+        largest, smallest = (value + error).max(axis=1), (value - error).min(axis=1)
+        some = largest > 0
+        if not some.any():
             return None
-        square = float(classes.omega @ (np.abs(value) + error) ** 2)
+        square = (omega * (np.abs(value) + error) ** 2).sum(axis=1)
         return BlanketTail(
-            gamma=gamma * (1 - slack),
+            gamma=min(gamma) * (1 - slack),
             drift=math.expm1(epsilon),
-            width=gamma * (largest - smallest) * up,
-            largest=gamma * largest * up,
-            second_moment=gamma**2 * square * up,
+            width=most * float((largest - smallest)[some].max()) * up,
+            largest=most * float(largest.max()) * up,
+            second_moment=most**2 * float(square[some].max()) * up,
         )
 
     return at

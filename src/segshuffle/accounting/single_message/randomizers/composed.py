@@ -31,6 +31,10 @@ from segshuffle.errors import ParameterError
 
 #: Largest sum of local epsilons of a joint composition: ratios e^sum, times e^epsilon and squared, stay finite.
 LARGEST_SUM = 150.0
+#: Most classes of a joint composition, and of two tables before equal ratios are merged: what seconds are enough for.
+LARGEST_CLASSES, _LARGEST_PRODUCT = 10_000, 2_000_000
+#: Most tables of common inputs, times classes.
+_LARGEST_WORK = 100_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +104,13 @@ class JointComposition:
         options = [
             list(combinations_with_replacement(part.common_input(side), count)) for part, count in self._repeated()
         ]
-        return tuple(self._product([table for chosen in choice for table in chosen]) for choice in product(*options))
+        choices = math.prod(map(len, options))
+        found = []
+        for choice in product(*options):
+            found.append(self._product([table for chosen in choice for table in chosen]))
+            if choices * found[0].mass.size > _LARGEST_WORK:
+                raise _too_many(f"{len(self.components)} randomizers", choices * found[0].mass.size, _LARGEST_WORK)
+        return tuple(found)
 
     def _repeated(self) -> list[tuple[Randomizer, int]]:
         """Distinct components and how often they occur, those in which the neighbours differ first."""
@@ -112,7 +122,23 @@ class JointComposition:
 
     def _product(self, tables: list[ReferenceClasses]) -> ReferenceClasses:
         kept = len(tables) if self.differing is None else self.differing
-        return reduce(ReferenceClasses.product, [*tables[:kept], *(table.unchanged() for table in tables[kept:])])
+        return reduce(_bounded_product, [*tables[:kept], *(table.unchanged() for table in tables[kept:])])
+
+
+def _bounded_product(one: ReferenceClasses, other: ReferenceClasses) -> ReferenceClasses:
+    """The product, refused before it takes minutes."""
+    pairs = one.mass.size * other.mass.size
+    if pairs > _LARGEST_PRODUCT:
+        raise _too_many(f"{one.parts + other.parts} randomizers", pairs, _LARGEST_PRODUCT)
+    both = one.product(other)
+    if both.mass.size > LARGEST_CLASSES:
+        raise _too_many(f"{both.parts} randomizers", both.mass.size, LARGEST_CLASSES)
+    return both
+
+
+def _too_many(parts: str, classes: int, most: int) -> ParameterError:
+    allowed = f"fewer, or more alike, so that their outputs have at most {most} classes together (they have {classes})"
+    return ParameterError("components", parts, allowed)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -259,7 +259,7 @@ class HadamardResponse:
 
     def __post_init__(self) -> None:
         check_local_epsilon(self.local_epsilon)
-        allowed = "a power of two >= 4, or None for the limit of a large order"
+        allowed = "a power of two, 4 or more (None: the limit of a large order)"
         if self.order is not None:
             check_integer("order", self.order, 4, allowed)
             if self.order & (self.order - 1):

@@ -31,7 +31,7 @@ LARGEST_WORK = 100_000
 #: Tables that agree to this are one: it is counted in the error of every entry.
 _ALIKE = 1e-13
 #: Tables that the lower bound tries: any of them is a lower bound.
-_MOST_REFERENCES = 240
+_MOST_REFERENCES = 120
 
 Where = Callable[[int, int | None], str]
 """Names a row (from 0), or an entry of it, in an error."""
