@@ -25,6 +25,8 @@ _SMALLEST_GAP = 1e-12
 #: Brackets narrower than this are not halved further (the function may jump), relative to the argument; in epsilon, to
 #: the upper end of the bracket, which is no more than a hundred times the result.
 _RESOLUTION, _SMALLEST_STEP = 1e-13, 1e-10
+#: The same for lower bounds, which jump only where round-off is most of them.
+_LOWER_STEP = 1e-7
 #: Factor by which epsilon falls while nothing but "safe" is known.
 _DESCENT = 8.0
 
@@ -225,7 +227,7 @@ def largest_excluded_epsilon(
                 safe = found
                 break
             unsafe = found
-        return _edge(missing, safe, unsafe, _gaussian_scale(delta, -1), tolerance, _SMALLEST_STEP * unsafe.argument)
+        return _edge(missing, safe, unsafe, _gaussian_scale(delta, -1), tolerance, _LOWER_STEP * unsafe.argument)
     return ceiling - safe_edge(lambda distance: missing(ceiling - distance), safe=half, unsafe=gap, tolerance=tolerance)
 
 

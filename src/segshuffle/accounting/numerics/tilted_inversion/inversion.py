@@ -40,8 +40,8 @@ import numpy.typing as npt
 from segshuffle.accounting.numerics.tilted_inversion.atoms import EPS, AtomLaw, Side, Tilted, log_mgfs
 from segshuffle.arrays import FloatArray
 
-_LARGEST_WORK = 6.0e6
-"""Nodes of one Fourier sum, times atoms and what a node costs apart from them: less than a tenth of a second."""
+_LARGEST_WORK = 1.0e7
+"""Nodes of one Fourier sum, times atoms and what a node costs apart from them: about a tenth of a second."""
 _NODE_COST = 32
 _LARGEST_BLOCK = 2**13
 """Nodes that are evaluated at once."""

@@ -148,7 +148,8 @@ def _generic(local_epsilon: float) -> Source:
 def _specific(randomizer: Randomizer) -> Source:
     """Quantities that hold for all pairs of inputs: the blanket is the same, and larger ones are valid."""
     tables = blanket_tables(randomizer, "upper")
-    slack = _ROUND + 4 * max(each.entry_error for each in tables)
+    entry_error = max(each.entry_error for each in tables)
+    slack = _ROUND + 4 * entry_error
     gamma, up = [math.fsum(each.mass) for each in tables], 1 + slack
     most = max(gamma)
     width = max(each.mass.size for each in tables)
@@ -161,7 +162,7 @@ def _specific(randomizer: Randomizer) -> Source:
             [(each.log_second, each.log_second[0]) for each in tables],
         )
     )
-    rounding = 8 * _EPS + 3 * slack
+    rounding = 8 * _EPS + 3 * entry_error
 
     def at(epsilon: float) -> BlanketTail | None:
         second = log_second + epsilon
