@@ -190,8 +190,8 @@ def add_delta(parser: argparse.ArgumentParser, *, required: bool, about: str) ->
         action=_Deltas,
         required=required,
         metavar="DELTA[,DELTA...]",
-        help=f"probability, in [1e-110, 1), with which the guarantee of epsilon may fail; {about}; one for all levels, or "
-        "one for each, with commas",
+        help=f"probability, in [1e-110, 1), with which the guarantee of epsilon may fail; {about}; one for all levels, "
+        "or one for each, with commas",
     )
     parser.set_defaults(level_deltas=())
 
