@@ -17,7 +17,8 @@ from segshuffle.accounting.collections.blankets.atoms import Atoms
 from segshuffle.accounting.collections.blankets.base import estimate_variance
 from segshuffle.accounting.collections.blankets.clustered import Clustered
 from segshuffle.accounting.collections.blankets.poisson import POISSON
-from segshuffle.accounting.collections.blankets.signed import Signed
+from segshuffle.accounting.collections.blankets.guides import guided_log_delta
+from segshuffle.accounting.collections.blankets.signed import GroupedSigned, Signed
 from segshuffle.accounting.collections.poisson_product import delta_interval, log_delta_bound
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError, log_delta_lower, log_delta_upper
 from segshuffle.accounting.numerics.negative_binomial import log_negative_binomial, mass_error, window_of_mass
@@ -302,3 +303,11 @@ def test_refusals(make, name):
     with pytest.raises(ParameterError) as info:
         make()
     assert info.value.name == name
+
+
+def test_laws_that_hardly_meet_are_refused_not_tabulated():
+    """64 copies against clusters that are rarely so large: no value has mass under both."""
+    pair = GroupedSigned(0.43, 0.93, 0.95).pair(59.0, 64.0)
+    with pytest.raises(AccuracyError, match="two laws hardly meet"):
+        pair.loss_table(0.01, 20.0)
+    assert guided_log_delta(pair, 1, 1.0, 1e-5) == 0.0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from segshuffle.accounting.numerics.loss_distribution import LossTable
+from segshuffle.accounting.numerics.loss_distribution import AccuracyError, LossTable
 from segshuffle.arrays import FloatArray
 
 #: Masses below are not tabulated.
@@ -43,6 +43,8 @@ class Atoms:
         ratio, log_mass, truncated = self.ratio, self.log_mass, self.truncated
         # Values with hardly any mass under B are given away, so that no weight over- or underflows later.
         kept = log_mass > math.log(SMALLEST_MASS)
+        if not kept.any():
+            raise AccuracyError("No value of this pair can be tabulated: its two laws hardly meet. Send fewer copies.")
         if not kept.all():
             lost = np.exp(log_mass[~kept]) + np.exp(np.minimum((log_mass + ratio)[~kept], 0.0))
             truncated += float(lost.sum()) * (1 + self.mass_error)

@@ -50,9 +50,12 @@ def _log_delta_of_one(table: LossTable, epsilon: float) -> float:
 
 
 def guided_log_delta(pair: CounterPair, pairs: int, epsilon: float, delta: float) -> float:
-    """Log of the delta of a product of pairs, where it is not far from `delta`."""
+    """Log of the delta of a product of pairs, where it is not far from `delta`; 0 where nothing can be tabulated."""
     ratio = _ratio(epsilon, delta)
-    table = pair.loss_table(ratio / math.sqrt(pairs) / _CELLS, _TAIL - math.log(delta / pairs))
+    try:
+        table = pair.loss_table(ratio / math.sqrt(pairs) / _CELLS, _TAIL - math.log(delta / pairs))
+    except AccuracyError:
+        return 0.0  # what cannot be tabulated is far from private: delta is about 1
     if pairs == 1:
         return _log_delta_of_one(table, epsilon)
     # the loss of a Gaussian mechanism of that delta is about as wide
