@@ -16,8 +16,8 @@ from oracles.clusters import compound_poisson, exchange_divergence, logarithmic_
 from segshuffle.accounting.collections.blankets.atoms import Atoms
 from segshuffle.accounting.collections.blankets.base import estimate_variance
 from segshuffle.accounting.collections.blankets.clustered import Clustered
-from segshuffle.accounting.collections.blankets.poisson import POISSON
 from segshuffle.accounting.collections.blankets.guides import guided_log_delta
+from segshuffle.accounting.collections.blankets.poisson import POISSON
 from segshuffle.accounting.collections.blankets.signed import GroupedSigned, Signed
 from segshuffle.accounting.collections.poisson_product import delta_interval, log_delta_bound
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError, log_delta_lower, log_delta_upper
