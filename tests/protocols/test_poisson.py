@@ -366,6 +366,7 @@ def test_plan_survives_json_and_says_what_it_is(name):
     assert method.expected_mse(restored, sample.item_counts) == method.expected_mse(plan, sample.item_counts)
 
 
+@pytest.mark.quick(0)
 def test_plan_does_not_depend_on_what_was_planned_before():
     """A fresh process, another hash seed: caches must not show."""
     program = (

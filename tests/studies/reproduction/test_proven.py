@@ -182,6 +182,7 @@ def test_simulated_errors_are_those_of_the_closed_form(case):
     assert (table["mse_stderr"] < 0.1 * table["mse_expected"]).all()
 
 
+@pytest.mark.quick(0)
 def test_rows_have_streams_of_their_own_and_do_not_depend_on_jobs(case):
     one, two = run(case), run(case, n_jobs=2)
     pd.testing.assert_frame_equal(one, two, check_exact=True)

@@ -81,6 +81,7 @@ def test_plans_hold_every_curve_point_and_the_libraries_own_numbers(case):
         assert [task.method.name for task in tasks if task.role == role] == ["segmented", *COMPETITORS]
 
 
+@pytest.mark.quick(0)
 def test_plans_do_not_depend_on_the_number_of_jobs(case):
     config, scenario, _ = case
     assert plans_of(config, scenario.setting) == plans_of(config, scenario.setting, n_jobs=2)
