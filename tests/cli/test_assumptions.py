@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from dataclasses import fields
 
 import numpy as np
 import pytest
 
 from segshuffle.cli import build_parser, main
+from segshuffle.cli import plan as plan_command
 from segshuffle.datasets import archive, msnbc_log
 from segshuffle.errors import InfeasibleError
 from segshuffle.protocols.assumptions import Assumptions
@@ -167,6 +169,33 @@ def test_minutes_of_work_are_said_and_hours_refused_before_they_start(capsys, mo
     said, stopped = capsys.readouterr().err.splitlines()
     assert re.search(r"sets of 5000000 of 10000000 items take about \d\d seconds of a processor to plan", said)
     assert "planned" in stopped
+
+
+def test_a_long_plan_says_how_far_it_is(capsys, monkeypatch):
+    monkeypatch.setattr(plan_command, "_LONG", 0.01)
+    monkeypatch.setattr(PoissonSegmented, "plan", lambda *_: time.sleep(0.1) or 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        main(["plan", "--domain-size", "17", "--set-size", "4", "--levels", "1:1000", "--delta", "1e-8"])
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) > 2
+    assert all(re.fullmatch(r"segshuffle plan: 0 seconds of about 0 seconds", line) for line in said[1:])
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ("--level-epsilon 1e-9", "Round 1, about the levels, takes "),
+        ("--levels 1e-9:100 --delta 2e-6", "dummy messages per user, and at most 1e+09 can be announced: set --max-messages"),
+        ("--target-error nan", "target_error = nan is not allowed: it must be positive and finite"),
+        ("--max-messages nan", "max_messages = nan is not allowed: it must be positive and finite"),
+        ("--level-epsilon 101", "level_epsilon = 101.0 is not allowed: it must be in (0, 100]"),
+    ],
+)
+def test_what_no_user_can_send_is_named(capsys, options, named):
+    given = ["plan", "--domain-size", "17", "--set-size", "4", "--levels", "1:50,2:50", "--delta", "1e-4"]
+    main([*given, *options.split()])
+    shown = capsys.readouterr()
+    assert named in shown.out + shown.err
 
 
 def test_set_sizes_of_the_log(capsys, monkeypatch):

@@ -15,6 +15,7 @@ from scipy import integrate
 
 from segshuffle.accounting.single_message import randomizers as rz
 from segshuffle.accounting.single_message.decomposition import blanket_epsilon
+from segshuffle.accounting.single_message.mechanisms import composed, mechanism
 from segshuffle.accounting.single_message.randomizers.subsets import _shares, _three_inputs
 from segshuffle.errors import ParameterError
 
@@ -388,3 +389,20 @@ def test_every_part_of_a_composition_brings_its_own_round_off():
         exact = MP.binomial(60, held) * mass**60
         assert abs(found - exact) <= joint.mass_error * exact
         assert abs(log_first - 2.5 * held) <= joint.log_error
+
+
+def test_a_joint_composition_of_too_many_classes_is_refused():
+    parts = tuple(rz.KaryRandomizedResponse(local_epsilon=0.1 * 2 ** (i / 2), domain_size=4) for i in range(12))
+    with pytest.raises(ParameterError, match="at most 10000 classes together"):
+        rz.JointComposition(components=parts).blanket()
+    # those of equal parts are merged
+    assert rz.JointComposition(components=parts[:1] * 12).blanket().mass.size < 200
+
+
+def test_joint_laplace_noise_is_cut_into_fewer_cells():
+    parts = [mechanism("laplace", local_epsilon=epsilon) for epsilon in (1.0, 0.9, 0.8)]
+    joint = composed(parts, "joint").randomizer
+    for side in ("upper", "lower"):
+        assert joint.blanket(side).mass.size < 10_000
+    assert {part.cells for part in joint.components} == {9}
+    assert composed(parts[:1], "joint").randomizer.components[0].cells == 400

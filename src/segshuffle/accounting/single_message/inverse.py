@@ -16,7 +16,7 @@ from segshuffle.accounting.single_message.amplification import ask
 from segshuffle.digits import rounded
 from segshuffle.errors import ParameterError
 
-_STEPS = 24
+_STEPS = 20
 
 
 def local_epsilon_for(
