@@ -54,6 +54,14 @@ def test_one_item_with_signs_has_a_third_of_a_gaussian_curators_error():
 
 
 @pytest.mark.exhaustive
+def test_three_levels_of_one_item_with_signs():
+    problem = Problem(17, 1, (0.5, 1.0, 2.0), (1250, 2500, 1250), 2e-6)
+    plan = plan_of(SignedSegmented(copies_max=4.0, max_messages=4.0), problem)
+    assert plan.messages_per_user <= 4.0
+    assert over_gaussian(plan) <= 0.55
+
+
+@pytest.mark.exhaustive
 def test_where_the_guide_is_too_hopeful_single_dummies_are_left():
     """Here no plan with clusters meets the error at the messages that the guide promised."""
     problem = Problem(17, 4, (0.5, 1.0, 2.0), (25_000, 12_500, 12_500), 2e-7)
@@ -91,6 +99,38 @@ def test_plans_keep_their_word(method, problem):
         assert found.lower <= row["delta_upper"] <= problem.delta
     restored = Plan.from_dict(problem, json.loads(json.dumps(plan.as_dict())))
     assert json.dumps(restored.as_dict()) == json.dumps(plan.as_dict())
+
+
+def random_problem(seed):
+    """Any sizes, levels, honesty and rounds; and the least error of single dummies with any number of messages."""
+    rng = np.random.default_rng(seed)
+    d, levels = (
+        int(rng.integers(4, 40)),
+        np.sort(rng.choice([0.3, 0.5, 0.8, 1.2, 2.0], rng.integers(1, 4), replace=False)),
+    )
+    honest = Assumptions(honest_fraction=float(rng.choice([1.0, 0.8])), rounds=int(rng.integers(1, 3)))
+    counts = tuple(int(n) for n in rng.integers(200, 5000, levels.size))
+    delta = float(10.0 ** -rng.integers(4, 8))
+    problem = Problem(d, int(rng.integers(1, 4)), tuple(levels.tolist()), counts, delta, honest)
+    return problem, PoissonSegmented().plan(problem), rng
+
+
+@pytest.mark.quick(0)
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("make", [ClusteredSegmented, SignedSegmented])
+def test_never_worse_than_single_dummies(make, seed):
+    """In both directions: the least error within a budget, and the fewest messages for an error."""
+    problem, free, rng = random_problem(seed)
+    budget = float(rng.uniform(0.8, 3.0)) * free.messages_per_user
+    plan = make(max_messages=budget).plan(problem)
+    assert plan.mse_bound <= PoissonSegmented(max_messages=budget).plan(problem).mse_bound
+    assert plan.messages_per_user <= budget * (1 + 1e-9)
+    assert all(row["delta_upper"] <= problem.delta for row in plan.parameters["certificate"])
+    error = float(rng.uniform(1.01, 1.6)) * free.mse_bound
+    fewest = make(target_error=error).plan(problem)
+    single = ClusteredSegmented(target_error=error, cluster=0.0).plan(problem)
+    assert fewest.mse_bound <= error
+    assert fewest.messages_per_user <= single.messages_per_user
 
 
 #: Chance of a false alarm: two z-scores below 6 for two plans, less than 1e-8.

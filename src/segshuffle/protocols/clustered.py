@@ -21,14 +21,14 @@ from segshuffle.protocols.base import Plan, Problem, Sample
 from segshuffle.protocols.declared import Declared
 from segshuffle.protocols.poisson import PoissonSegmented
 
-#: Cluster parameters that are tried, then ones beside the best.
-_COARSE = (0.5, 0.7, 0.8, 0.9)
-_BESIDE = {0.0: (0.3,), 0.5: (0.3, 0.6), 0.7: (0.6, 0.75), 0.8: (0.75, 0.85), 0.9: (0.85, 0.94)}
+#: Cluster parameters that are tried, then twice ones between the best and its neighbours.
+_COARSE = (0.0, 0.3, 0.5, 0.7, 0.8, 0.9, 0.96)
+_BETWEEN = 2
 #: How much more than the Poisson plan's error is given for fewer messages.
 SLACK = 1.05
 #: Relative accuracy of the fewest messages, and by how much a budget is raised where its plan misses the error.
-_CLOSE = 0.005
-_RAISES = 12
+_CLOSE = 0.003
+_RAISES = 16
 
 
 @dataclass(frozen=True)
@@ -128,9 +128,12 @@ class ClusteredSegmented:
         if self.cluster is not None:
             value(self.cluster)
             return self.cluster
-        found = {p: value(p) for p in (0.0, *_COARSE)}
-        best = min(found, key=lambda p: found[p])
-        found |= {p: value(p) for p in _BESIDE[best]}
+        found = {p: value(p) for p in _COARSE}
+        for _ in range(_BETWEEN):
+            tried = sorted(found)
+            best = tried.index(min(found, key=lambda p: found[p]))
+            beside = zip(tried[max(best - 1, 0) : best + 1], tried[max(best, 1) : best + 2], strict=False)
+            found |= {p: value(p) for p in [round(0.5 * (one + other), 4) for one, other in beside]}
         return min(found, key=lambda p: found[p])
 
     def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:

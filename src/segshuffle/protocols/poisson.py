@@ -47,6 +47,8 @@ _WORTH = 1.25
 _GUIDE = 0.01
 #: The same, and nodes, where many blankets are looked at.
 _FEW, _FEW_NODES = 60, 9
+#: Whole numbers of copies whose dips are looked for, and how far above them.
+_WHOLES, _ABOVE = 8, 1e-3
 #: Where a guide promised too much, delta is aimed so much below the target, as an exponent; and how often.
 _MARGIN, _LOWERED = 0.02, 6
 #: Guided copies so close below a whole number are taken for it.
@@ -393,6 +395,8 @@ class PoissonSegmented:
         if self.max_messages is not None:
             high = max(min(high, self.max_messages / per_mean), low * 1.0001)
         grid = np.linspace(math.log(low), math.log(high), _GRID if self.blanket == POISSON else _FEW)
+        if self.blanket != POISSON:
+            grid = np.unique(np.concatenate([grid, *(_whole_places(c, grid, self.copies_max) for c in curves if c)]))
         along = limits(grid).T
         # rough plans tell where descents are worth their time
         values = np.array([at(z, within, starts=0) for z, within in zip(grid, along, strict=True)])
@@ -517,6 +521,15 @@ def _whole_copies_near(
     found = [_mean_worth(target, whole) for _, target, whole in sorted(near, key=lambda entry: entry[0])[:_REFINED]]
     # rounding of n m/d must not undo it
     return [m * (1 + 1e-9) for m in found if m < targets[0].blanket.means[1] / 2]
+
+
+def _whole_places(curve: interpolate.PchipInterpolator, grid: FloatArray, copies_max: float) -> FloatArray:
+    """Points, just above which a level reaches its first whole numbers of copies: a coarse grid would miss the dips."""
+    wholes = np.log(np.arange(1.0, min(math.floor(copies_max), _WHOLES) + 1))
+    fine = np.linspace(grid[0], grid[-1], 8 * grid.size)
+    reached = curve(fine)
+    inside = wholes[(wholes > reached[0]) & (wholes < reached[-1])]
+    return np.asarray(np.interp(inside, reached, fine) + _ABOVE)
 
 
 def _local_minima(values: FloatArray) -> list[int]:

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from segshuffle.accounting.collections.blankets.guides import guided_copies
-from segshuffle.accounting.collections.blankets.signed import GroupedSigned, Signed
+from segshuffle.accounting.collections.blankets.signed import GroupedSigned, Signed, table_work
 from segshuffle.accounting.numerics.gaussian import gaussian_ratio
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.digits import rounded_down
@@ -42,6 +42,8 @@ _LEAST_SIZE, _LARGEST_P = 1.02, 0.98
 _STEPS, _FINEST, _MOST = (0.2, 0.5, 0.4, 0.06), 0.2, 30
 #: Variances above ask for tables that take seconds, and leave no room below the unsigned blankets.
 _MOST_VARIANCE = 400.0
+#: Products that the certificate's table may take, and its tails.
+_MOST_WORK, _TAIL = 4e9, 18.0
 #: Messages over the Poisson plan's, where no budget is given.
 _MORE = 2.0
 _DOUBLINGS = 3
@@ -122,7 +124,10 @@ class SignedSegmented:
         if best is None or best.error >= single.mse_bound:
             return replace(single, method=self.name)
         method = PoissonSegmented(copies_max=self.copies_max, max_messages=budget, blanket=best.blanket)
-        plan = min(method.plan_at(problem, best.blanket_per_user), single, key=lambda each: each.mse_bound)
+        try:
+            plan = min(method.plan_at(problem, best.blanket_per_user), single, key=lambda each: each.mse_bound)
+        except InfeasibleError:  # the guide was too hopeful by far
+            plan = single
         return replace(plan, method=self.name)
 
     def _fewest(self, problem: Problem, error: float) -> Plan:
@@ -239,7 +244,10 @@ class SignedSegmented:
         if not 0 < p <= _LARGEST_P or not 0 < flood < 1 or not flood_p > 0:
             return None
         law, guide = Signed(p, flood_p, flood), GroupedSigned(p, flood_p, flood)
-        if mean < law.means[0]:
+        if (
+            not law.means[0] <= mean <= law.means[1]
+            or table_work(law, mean, _TAIL - math.log(problem.delta)) > _MOST_WORK
+        ):
             return None
         starts = [None] * len(problem.levels) if near is None else [each or None for each in near.limits]
         limits = np.array(

@@ -138,6 +138,14 @@ def _masses(part: Part, window: tuple[int, int]) -> FloatArray:
     return np.exp(log)
 
 
+def table_work(blanket: Signed, mean: float, log_tail: float) -> float:
+    """Products of two masses that a table of the counters takes: what its time and memory go with."""
+    noise, _, *floods = blanket.parts(mean)
+    low, high = _window(noise, log_tail)
+    flood_low, flood_high = _window(floods[0], log_tail) if floods else (0, 0)
+    return 2.0 * (flood_high - flood_low + high - low + 2) * (high - low + 1) ** 2
+
+
 @functools.lru_cache(maxsize=8)
 def _joint(blanket: Signed, mean: float, log_tail: float, group: int) -> _Joint:
     """Sum over the flood, as a product of matrices: row n, column k is the sum over z of g(z) f(n - z) f(n - z + k).
@@ -150,7 +158,7 @@ def _joint(blanket: Signed, mean: float, log_tail: float, group: int) -> _Joint:
     n = f.size
     flood_window = _window(floods[0], log_tail) if floods else (0, 0)
     g = _masses(floods[0], flood_window) if floods else np.ones(1)
-    if float(g.size + n) / group * n * 2 * n > MOST_PRODUCTS:
+    if table_work(blanket, mean, log_tail) / group > MOST_PRODUCTS:
         raise AccuracyError(
             f"The counters of {blanket} at {mean:g} messages per item have too many values for a table: take fewer."
         )
