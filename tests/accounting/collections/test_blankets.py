@@ -311,3 +311,11 @@ def test_laws_that_hardly_meet_are_refused_not_tabulated():
     with pytest.raises(AccuracyError, match="two laws hardly meet"):
         pair.loss_table(0.01, 20.0)
     assert guided_log_delta(pair, 1, 1.0, 1e-5) == 0.0
+
+
+@pytest.mark.parametrize("pairs", [1, 4])
+@pytest.mark.parametrize("copies", [16.0, 40.0, 64.0])
+def test_guides_see_that_many_copies_are_not_private(pairs, copies):
+    """A lies nearly whole beyond the values of B that are tabulated: that is a delta of about 1, not of about 0."""
+    pair = GroupedSigned(0.6, 0.93, 0.98).pair(200.0, copies)
+    assert guided_log_delta(pair, pairs, 1.0, 1e-5) > math.log(0.9)

@@ -44,9 +44,9 @@ def _log_delta_of_one(table: LossTable, epsilon: float) -> float:
     q = np.append(table.zero_mass, table.mass[kept])
     p = np.append(0.0, table.mass[kept] * np.exp(log_ratio))
     below = np.searchsorted(log_ratio, log_ratio - epsilon) + 1
-    return math.log(
-        max(float(p[1:] @ np.cumsum(q)[below - 1] - math.exp(epsilon) * (q[1:] @ np.cumsum(p)[below - 1])), _SMALLEST)
-    )
+    delta = float(p[1:] @ np.cumsum(q)[below - 1] - math.exp(epsilon) * (q[1:] @ np.cumsum(p)[below - 1]))
+    # with many copies nearly all of A is beyond the values of B
+    return math.log(max(delta + table.truncated, _SMALLEST))
 
 
 def guided_log_delta(pair: CounterPair, pairs: int, epsilon: float, delta: float) -> float:
