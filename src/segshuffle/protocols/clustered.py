@@ -28,7 +28,7 @@ _BETWEEN = 2
 SLACK = 1.05
 #: Relative accuracy of the fewest messages, and by how much a budget is raised where its plan misses the error.
 _CLOSE = 0.003
-_RAISES = 16
+_RAISES, _SEARCHES = 16, 3
 
 
 @dataclass(frozen=True)
@@ -96,14 +96,43 @@ class ClusteredSegmented:
         return PoissonSegmented(copies_max=self.copies_max, max_messages=budget, blanket=Clustered(p))
 
     def _fewest(self, problem: Problem, error: float, single: Plan) -> Plan:
-        """The plan of about the fewest messages within an error that `single` meets."""
-        fewest, reached = single.messages_per_user, dict[float, float]()
+        """The plan of about the fewest messages within an error that `single` meets.
+
+        The guide may be too hopeful of a p: it is left out then, and the search made again.
+        """
+        best, hopeless = single, set[float]()
+        for _ in range(_SEARCHES):
+            reached = self._guided_fewest(problem, error, best.messages_per_user, hopeless)
+            before = len(hopeless)
+            for p in sorted(reached, key=lambda p: reached[p]):
+                plan = self._within(problem, error, p, reached[p], best)
+                if plan is None:
+                    hopeless.add(p)
+                else:
+                    best = plan
+                    break
+            if len(hopeless) == before:
+                break
+        return best
+
+    def _within(self, problem: Problem, error: float, p: float, budget: float, best: Plan) -> Plan | None:
+        """A plan within the error, of a budget raised until it is met; None if `best` needs no more."""
+        for raised in budget * (1 + _CLOSE) ** np.arange(_RAISES):
+            if raised >= best.messages_per_user:
+                return None
+            plan = self._at(p, float(raised)).plan(problem)
+            if plan.mse_bound <= error and plan.messages_per_user < best.messages_per_user:
+                return plan
+        return None
+
+    def _guided_fewest(self, problem: Problem, error: float, fewest: float, hopeless: set[float]) -> dict[float, float]:
+        """Least budgets with that error by the guide, of every p that was less than the ones tried before it."""
+        reached = dict[float, float]()
 
         def messages(p: float) -> float:
-            """Least budget with that error by the guide; inf where it is no less than with another p."""
             nonlocal fewest
             high = fewest / (1 + _CLOSE)
-            if self._at(p, high).guided_error(problem) > error:
+            if p in hopeless or self._at(p, high).guided_error(problem) > error:
                 return math.inf
             high = _least(lambda budget: self._at(p, budget).guided_error(problem) / error, 0.01 * fewest, high)
             fewest = min(fewest, high)
@@ -111,17 +140,7 @@ class ClusteredSegmented:
             return high
 
         self._best(messages)
-        best = single
-        # the guide may be too hopeful: then another p, single dummies among them, has fewer
-        for p in sorted(reached, key=lambda p: reached[p]):
-            for budget in reached[p] * (1 + _CLOSE) ** np.arange(_RAISES):
-                if budget >= best.messages_per_user:
-                    break
-                plan = self._at(p, float(budget)).plan(problem)
-                if plan.mse_bound <= error:
-                    best = min(plan, best, key=lambda x: x.messages_per_user)
-                    break
-        return best
+        return reached
 
     def _best(self, value: Callable[[float], float]) -> float:
         """Cluster parameter of least value, 0 for single dummies: the best of a few, then of those beside it."""
