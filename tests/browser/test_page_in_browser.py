@@ -6,7 +6,7 @@ import pytest
 from headless import png_size, visit
 from results_folder import COMPETITORS, ERRORS, GRID, PROVEN
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.exhaustive]
 
 PHONE = {"viewport": {"width": 400, "height": 800}, "has_touch": True, "is_mobile": True}
 FIRST = "#panel-msnbc-n500-s4-S1"

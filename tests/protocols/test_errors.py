@@ -236,7 +236,9 @@ def test_one_fixed_assignment_is_biased_by_its_imbalance(sample):
     assert np.any(np.abs(deviation.mean(axis=0)) > 10 * standard_error)
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.exhaustive if "searched" in name else ()) for name in METHODS]
+)
 def test_bound_is_what_the_figures_assume(name, sample):
     """The bound leaves out the assignment of levels and is at least the rest of the error."""
     method, plan = METHODS[name], plan_of(name)

@@ -56,6 +56,7 @@ def test_optimum_is_not_beaten_on_a_dense_grid(name):
     assert plan.parameters["sampling_rates"] == sampling_rates(problem, plan.blanket_per_user)
 
 
+@pytest.mark.quick(0)
 def test_segmented_searches_when_no_blanket_is_given():
     problem = Problem(9, 2, (0.5, 2.0), (100, 100), 1e-4)
     assert Segmented().plan(problem) == optimize_parameters(problem)

@@ -92,7 +92,7 @@ def test_plans_are_as_good_as_the_planner_s(domain_size, set_size, counts):
         assert (each.n_users * found.blanket_per_user + own) / weight**2 <= theirs.mse_bound * 1.001
 
 
-@pytest.mark.quick("0.5")
+@pytest.mark.quick(0)
 @pytest.mark.parametrize("honest_fraction", [1.0, 0.5])
 def test_every_choice_is_within_the_accountant_s_limits(honest_fraction):
     case = replace(problem((250, 500, 250)), assumptions=Assumptions(honest_fraction=honest_fraction))
@@ -227,6 +227,7 @@ def test_the_seed_changes_every_number(config):
     assert (one["mse_mean"] != table_of(config)["mse_mean"]).all()
 
 
+@pytest.mark.quick(0)
 def test_few_users_and_strict_levels_are_no_failure(config):
     """Noise far above n: counts are projected, the denominator stays in range, and everything is finite."""
     config["private_levels"]["epsilons"] = [0.02]

@@ -374,6 +374,7 @@ def test_ours_against_the_published_protocol(headline):
     assert max(ratios.values()) < 7.0
 
 
+@pytest.mark.quick(0)
 @pytest.mark.slow
 def test_copies_come_close_to_the_trusted_curator(headline):
     for budget, allowed in ((40.0, 1.10), (16.0, 1.40)):

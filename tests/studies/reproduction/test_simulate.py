@@ -98,6 +98,7 @@ def test_every_method_m_and_repetition_has_its_row(case):
     assert list(table["repetition"][: config["repetitions"]]) == list(range(config["repetitions"]))
 
 
+@pytest.mark.quick(0)
 def test_results_do_not_depend_on_the_number_of_jobs(case):
     config, scenario, population = case
     one = simulated(config, scenario, population, n_jobs=1)
