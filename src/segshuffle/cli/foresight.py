@@ -144,9 +144,14 @@ def backwards(options: argparse.Namespace, problem: Problem, shares: FloatArray,
 
 
 def more(
-    options: argparse.Namespace, plan: Plan, shares: FloatArray | None, counts: FloatArray, spent: float
+    options: argparse.Namespace,
+    problem: Problem,
+    plan: Plan,
+    shares: FloatArray | None,
+    counts: FloatArray,
+    spent: float,
 ) -> dict[str, Any]:
-    """What is added to the answer, JSON-ready."""
+    """What is added to the answer to a problem, JSON-ready; the plan's levels may be others, found for an error."""
     from segshuffle.rehearsal.foresight import expected
     from segshuffle.rehearsal.wording import promises, resting_on, sending
 
@@ -161,7 +166,7 @@ def more(
         },
     }
     if options.what_if:
-        found["what_if"] = _table(options, plan.problem, shares, spent)
+        found["what_if"] = _table(options, problem, shares, spent)
     if options.alternatives:
         from segshuffle.rehearsal.alternatives import side_by_side
 

@@ -151,8 +151,8 @@ def run(options: argparse.Namespace) -> str:
     made: Plan | None = values.pop("plan", None)
     further: dict[str, Any] = {}
     if made is not None:
+        further = foresight.more(options, problem, made, shares, counts, spent)
         problem = made.problem
-        further = foresight.more(options, made, shares, counts, spent)
     if options.save is not None:
         _save(options, made, problem)
     inputs = {
