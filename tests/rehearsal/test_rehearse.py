@@ -21,6 +21,7 @@ from segshuffle.protocols.item_variance import ItemVariance
 from segshuffle.protocols.poisson import PoissonSegmented
 from segshuffle.rehearsal import page, tables
 from segshuffle.rehearsal.chosen_size import candidates, chosen_plan, kept_shares
+from segshuffle.rehearsal.documents import read_document
 from segshuffle.rehearsal.folder import MARK, check_place, new_folder, write_table
 from segshuffle.rehearsal.planning import method
 from segshuffle.rehearsal.run import TOPS, rehearse
@@ -283,21 +284,32 @@ def log(tmp_path, monkeypatch):
     return tmp_path / "log.csv"
 
 
-def test_one_command_is_enough(log, capsys, monkeypatch):
+@pytest.mark.parametrize("given", [["--set-size", "1"], pytest.param([], marks=pytest.mark.exhaustive)])
+def test_one_command_is_enough(log, capsys, monkeypatch, given):
     monkeypatch.setattr("segshuffle.rehearsal.figures.write_figures", lambda *_: {})
-    assert main(["rehearse", "log.csv"]) == 0
+    assert main(["rehearse", "log.csv", *given]) == 0
     printed = capsys.readouterr()
     assert max(map(len, printed.out.splitlines())) <= 80
-    for said in ("epsilon = 1", "delta = 1/(100 users)", "items a user", "20 repetitions", "tea"):
+    for said in ("epsilon = 1", "delta = 1/(100 users)", "20 repetitions", "tea"):
         assert said in printed.out
+    assert ("items a user" in printed.out) == (not given)
     folder = log.parent / "log-rehearsal"
     kept = json.loads((folder / MARK).read_text())
     assert kept["summary"]["users"] == 300
     assert kept["problem"]["level_counts"] == [300]
     assert (folder / "index.html").read_text().startswith("<!doctype html>")
-    # again, in its place, and as JSON
-    assert main(["rehearse", "log.csv", "--set-size", "2", "--delta", "1e-5", "--levels", "1:30%,2:70%", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["problem"]["level_counts"] == [90, 210]
+    assert read_document(folder / "plan.json").items == ["bread", "milk", "tea"]
+
+
+@pytest.mark.exhaustive
+def test_shares_of_levels_and_an_earlier_folder(log, capsys, monkeypatch):
+    monkeypatch.setattr("segshuffle.rehearsal.figures.write_figures", lambda *_: {})
+    asked = ["rehearse", "log.csv", "--set-size", "2", "--levels", "1:30%,2:70%", "--json"]
+    for deltas in ("1e-5", "1e-5,1e-6"):
+        assert main([*asked, "--delta", deltas]) == 0
+        problem = json.loads(capsys.readouterr().out)["problem"]
+        assert problem["level_counts"] == [90, 210]
+        assert problem["deltas"] == [1e-5, float(deltas.rpartition(",")[2])]
 
 
 @pytest.mark.exhaustive

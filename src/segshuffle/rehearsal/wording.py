@@ -87,8 +87,8 @@ def resting_on(plan: Plan) -> list[str]:
         f"{problem.honest_users:,} of {problem.n_users:,} users send their dummy messages and tell nobody which these "
         "are.",
         "The shuffler mixes all messages and tells nobody who sent what.",
-        f"Users hold {sets} {problem.set_size} of {problem.domain_size:,} items; that, the list of items, the levels "
-        "and the number of users were fixed without looking at anybody's items.",
+        f"Users hold {sets} {problem.set_size} of {problem.domain_size:,} items. That, the list of items, the levels "
+        "and the number of users must be fixed without looking at these users' items.",
     ]
     if not assumed.private_levels and len(problem.levels) > 1:
         found.append("Which level a user picked is not hidden by these numbers: it is shuffled, and nothing more.")
