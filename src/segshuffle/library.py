@@ -48,8 +48,8 @@ class Estimate:
         Parameters
         ----------
         confidence : float
-            Probability, in (0, 1), with which one item's interval holds its share, by the normal law: the blanket's
-            counters are whole numbers, so it is met to about 0.06 over their standard deviation.
+            Probability, in (0, 1), with which one item's interval holds its share, by the normal law with a correction
+            for the blanket's; counters are whole numbers, so it is met to about 0.06 over their standard deviation.
         """
         return self.variance.interval(self.frequencies, confidence)
 

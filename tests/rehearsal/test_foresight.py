@@ -343,3 +343,17 @@ def test_the_commands_of_the_guide_run(tmp_path, monkeypatch, capsys, root):
         assert "What they are promised" in capsys.readouterr().out
     assert len(commands) == 5
     assert (tmp_path / "what-if.png").stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    "blanket", [None, Clustered(0.5), Clustered(0.8), Signed(0.5, 0.85, 0.6), Signed(0.85, 0.9, 0.9)]
+)
+def test_intervals_of_rare_items_cover_94_to_96_percent_exactly(blanket):
+    """By enumeration of the dummies' law, for dummies of 8 deviations and more: whole numbers cost 0.06/8 of it."""
+    seen = 0
+    for m in np.geomspace(0.5, 500, 40):
+        plan = plan_of(m=float(m), blanket=blanket)
+        if math.sqrt(ItemVariance.of(plan).noise) * weight_of(plan) >= 8:
+            assert 0.94 < coverage_of_nothing(plan, 0.95) < 0.96
+            seen += 1
+    assert seen >= 15

@@ -23,13 +23,20 @@ from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.base import Plan
 
+#: Largest correction of the number of deviations, as a share of it.
+_MOST_CORRECTION = 0.2
+
 
 class ItemVariance(NamedTuple):
-    """Coefficients of the variance of an estimated share."""
+    """Coefficients of the variance of an estimated share, and how far the dummies' law is from a normal one."""
 
     noise: float
     own: float
     spread: float
+    skewness: float = 0.0
+    """Of what the dummies add to a count; 0 for a normal law."""
+    kurtosis: float = 0.0
+    """Of the same, in excess of a normal law's."""
 
     @classmethod
     def of(cls, plan: Plan) -> ItemVariance:
@@ -43,12 +50,18 @@ class ItemVariance(NamedTuple):
         problem, copies, weight = plan.problem, copies_by_level(plan), weight_of(plan)
         users, fraction = np.asarray(problem.level_counts, dtype=float), copies % 1.0
         blanket = blanket_from(plan.parameters.get("blanket"))
-        noise = estimate_variance(blanket.parts(blanket_mean(plan)))
+        parts = blanket.parts(blanket_mean(plan))
+        noise = estimate_variance(parts)
+        # cumulants of a negative binomial number, which is Poisson for p = 0
+        third = sum(part.net**3 * part.mean * (1 + part.p) / (1 - part.p) ** 2 for part in parts)
+        fourth = sum(part.net**4 * part.mean * (1 + 4 * part.p + part.p**2) / (1 - part.p) ** 3 for part in parts)
         uneven = float(users @ (copies - weight / problem.n_users) ** 2)
         return cls(
             noise / weight**2,
             float(users @ (fraction * (1.0 - fraction))) / weight**2,
             uneven * problem.n_users / max(problem.n_users - 1, 1) / weight**2,
+            third / noise**1.5 if noise else 0.0,
+            fourth / noise**2 if noise else 0.0,
         )
 
     def at(self, shares: ArrayLike) -> FloatArray:
@@ -58,6 +71,8 @@ class ItemVariance(NamedTuple):
 
     def interval(self, estimates: ArrayLike, confidence: float) -> tuple[FloatArray, FloatArray]:
         """All shares that the estimates are within z deviations of, each with the deviation at that share.
+
+        z is that of a normal law, corrected for the dummies' skewness and kurtosis (Edgeworth, both ends together).
 
         Parameters
         ----------
@@ -73,16 +88,23 @@ class ItemVariance(NamedTuple):
         """
         if not 0.0 < confidence < 1.0:
             raise ParameterError("confidence", confidence, "in (0, 1)")
-        z2 = float(special.ndtri(0.5 + confidence / 2)) ** 2
         found = np.asarray(estimates, dtype=float)
+        z = self._deviations(found, float(special.ndtri(0.5 + confidence / 2)))
+        z2 = z**2
         # (found - w)^2 = z^2 (noise + (own + spread) w - spread w^2) is quadratic in w
         lead, linear = 1.0 + z2 * self.spread, found + 0.5 * z2 * (self.own + self.spread)
         root = np.sqrt(np.maximum(linear**2 - lead * (found**2 - z2 * self.noise), 0.0))
-        return self._end(found, (linear - root) / lead, -np.sqrt(z2)), self._end(
-            found, (linear + root) / lead, np.sqrt(z2)
-        )
+        return self._end(found, (linear - root) / lead, -z), self._end(found, (linear + root) / lead, z)
 
-    def _end(self, found: FloatArray, inside: FloatArray, z: float) -> FloatArray:
+    def _deviations(self, found: FloatArray, z: float) -> FloatArray:
+        """How many deviations an interval reaches, so that both its ends together have the tails asked for."""
+        part = self.noise / self.at(found)
+        more = part**2 * self.kurtosis / 24 * (z**3 - 3 * z)
+        more = more + part**3 * self.skewness**2 / 72 * (z**5 - 10 * z**3 + 15 * z)
+        # the series is of no use where it is no small correction
+        return np.asarray(z + np.clip(more, -_MOST_CORRECTION * z, _MOST_CORRECTION * z))
+
+    def _end(self, found: FloatArray, inside: FloatArray, z: FloatArray) -> FloatArray:
         """One end of the intervals: the root where it is a share, else with the variance at the nearest share."""
         below = found + z * np.sqrt(self.noise)
         above = found + z * np.sqrt(self.noise + self.own)
