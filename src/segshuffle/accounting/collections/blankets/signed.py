@@ -37,7 +37,7 @@ MOST_PRODUCTS = 4e9
 _LARGEST_MEAN = 1e6
 #: Tails are rounded up to a multiple, so that the matrix of a blanket is found again, and end where no delta is told
 #: from 0 any more.
-_TAIL_STEP, _LONGEST_TAIL = 6.0, 72.0
+_TAIL_STEP, _SHORTEST_TAIL, _LONGEST_TAIL = 6.0, 24.0, 72.0
 _GEMM_ERROR = 2.3e-16
 #: Groups of N- within one standard deviation, for guides: less is not seen in what they say of delta.
 _GROUPS = 8.0
@@ -122,8 +122,13 @@ class _Joint(NamedTuple):
     """Bound on their relative error, apart from that."""
 
 
-def _tail(log_tail: float) -> float:
-    return min(_TAIL_STEP * math.ceil(log_tail / _TAIL_STEP), _LONGEST_TAIL)
+@functools.lru_cache(maxsize=1024)
+def _tail(blanket: Signed, mean: float, log_tail: float) -> float:
+    """Tails that a table has: shorter ones where longer ones would make it too large, which the bounds then say."""
+    tail = min(_TAIL_STEP * math.ceil(log_tail / _TAIL_STEP), _LONGEST_TAIL)
+    while tail > _SHORTEST_TAIL and table_work(blanket, mean, tail) > MOST_PRODUCTS:
+        tail -= _TAIL_STEP
+    return tail
 
 
 def _window(part: Part, log_tail: float) -> tuple[int, int]:
@@ -228,11 +233,11 @@ class SignedPair:
         return min(float(law.sum()), 1.0)
 
     def _atoms(self, log_tail: float) -> Atoms:
-        return _atoms(self, _tail(log_tail))
+        return _atoms(self, _tail(self.blanket, self.blanket_mean, log_tail))
 
     def coarse_law(self, log_tail: float) -> tuple[FloatArray, FloatArray]:
         """Groups of values of similar ratio."""
-        return _coarse(self, _tail(log_tail))
+        return _coarse(self, _tail(self.blanket, self.blanket_mean, log_tail))
 
     def loss_table(self, step: float, log_tail: float) -> LossTable:
         """Every value of the window."""
