@@ -1,6 +1,7 @@
 """A delta for each level: every level is held to its own, and who knows of one delta only uses the least."""
 
 import json
+from collections import Counter
 
 import pytest
 from oracles.changes import counters_of_user, grid_divergence
@@ -42,11 +43,13 @@ def test_every_level_meets_its_own_delta_by_enumeration():
     assert closest > 0.99
 
 
+@pytest.mark.exhaustive
 def test_one_delta_may_be_written_for_every_level():
     once, thrice = (PoissonSegmented().plan(problem(*given)) for given in ((0.01,), (0.01, 0.01, 0.01)))
     assert once.as_dict() == thrice.as_dict()
 
 
+@pytest.mark.exhaustive
 def test_more_delta_for_some_level_is_no_worse_and_no_less_than_the_least_for_all():
     least, some, most = (
         PoissonSegmented().plan(problem(*given)).mse_bound for given in ((0.001,), (0.05, 0.001, 0.001), (0.05,))
@@ -78,6 +81,20 @@ def test_what_is_refused(wrong):
         Problem(2, 1, LEVELS, COUNTS, 0.01, level_deltas=wrong)
 
 
+@pytest.mark.exhaustive
+def test_any_number_of_levels_from_a_column(capsys, tmp_path):
+    """Five levels, as the file says who has which."""
+    offered = ["0.25", "0.5", "1.0", "1.5", "2.0"]
+    rows = [(user, user % 2, offered[user % 7 % 5]) for user in range(70)]
+    text = "".join(f"{user},{item},{level}\n" for user, item, level in rows)
+    (tmp_path / "users.csv").write_text(f"user,item,level\n{text}")
+    asked = ["--level-column", "level", "--levels", ",".join(offered), "--delta", "0.01", "--domain-size", "2"]
+    assert main(["simulate", str(tmp_path / "users.csv"), *asked, "--json"]) == 0
+    held = Counter(level for _, _, level in rows)
+    assert json.loads(capsys.readouterr().out)["level_counts"] == [held[level] for level in offered]
+
+
+@pytest.mark.exhaustive
 def test_commands_take_a_delta_for_each_level(capsys, tmp_path):
     asked = ["--levels", "0.5:10,1.0:30,2.0:20", "--delta", "0.2,0.05,0.002", "--json"]
     assert main(["plan", "--domain-size", "2", "--set-size", "1", "--sets", "at-most", *asked]) == 0

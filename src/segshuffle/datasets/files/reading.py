@@ -134,6 +134,10 @@ class _Domain:
             return f"allowed are the integers 0..{(self.size or 1) - 1} (domain_size = {self.size})"
         return f"allowed are the {len(self.names)} of {self.origin}, such as {shown(self.names[0])}"
 
+    @property
+    def remedy(self) -> str:
+        return "Raise domain_size, or give a list of items" if self.names is None else "Add it to the list of items"
+
     def sorted(self) -> tuple[list[str], NDArray[np.int32]]:
         """The items that were found in their order, and the new number of every old one."""
         names = list(self._codes)
@@ -258,7 +262,7 @@ class _Collector:
             if self.layout.unknown == "refuse":
                 raise DataError(
                     f"{runs.place_of(int(entries[0]))}: the item {shown(text)} is not allowed; {self.domain.allowed}. "
-                    "Add it to the list of items, or give unknown: drop to leave such items out."
+                    f"{self.domain.remedy}, or give unknown: drop to leave such items out."
                 )
             self._dropped += entries.size
         if self.domain.found and len(self.domain._codes) > LARGEST_DOMAIN:
