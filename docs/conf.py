@@ -45,6 +45,7 @@ html_theme = "furo"
 html_title = "segshuffle"
 html_extra_path = ["site"]
 html_copy_source = False
+html_show_copyright = False
 html_theme_options = {
     "light_css_variables": {"color-brand-primary": PALETTE["blue"], "color-brand-content": PALETTE["blue"]},
     # nothing to load an icon from
@@ -65,7 +66,8 @@ class Modules(SphinxDirective):
         for room in self.arguments:
             for name in [room, *_below(room)]:
                 options = ["   :members:", "   :ignore-module-all:"]
-                lines += [name, "-" * len(name), "", f".. automodule:: {name}", *options, ""]
+                title = name.removeprefix(f"{room}.").removeprefix("segshuffle.")
+                lines += [title, "-" * len(title), "", f".. automodule:: {name}", *options, ""]
         return self.parse_text_to_nodes("\n".join(lines), allow_section_headings=True)
 
 
@@ -82,14 +84,15 @@ def _mathml(translator: Any, node: nodes.math | nodes.math_block) -> None:
     """A formula as MathML, which browsers draw themselves."""
     block = isinstance(node, nodes.math_block)
     drawn = convert(node.astext(), display="block" if block else "inline")
-    translator.body.append(f'<div class="math">{drawn}</div>' if block else drawn)
+    style = "overflow-x: auto; overflow-y: hidden; padding: .4em 0"
+    translator.body.append(f'<div style="{style}">{drawn}</div>' if block else drawn)
     raise nodes.SkipNode
 
 
 #: As formulas are typed: an index behind a letter, of one character or in braces; an exponent, of a word or in braces.
 _SCRIPTS = re.compile(
-    r"(?:(?<=\))|(?<=\b[^\W\d_]))_(?:\{(?P<index>(?:[^{}]|\{[^{}]*\})*)\}|(?P<letter>[^\W_])(?![^\W_]|_\w))"
-    r"|(?<=[\w)])\^(?:\{(?P<exponent>(?:[^{}]|\{[^{}]*\})*)\}|(?P<word>[-−]?\w+))"
+    r"(?:(?<=\))|(?<=[∏∑])|(?<=\b[^\W\d_]))_(?:\{(?P<index>(?:[^{}]|\{[^{}]*\})*)\}|(?P<letter>[^\W_])(?![^\W_]|_\w))"
+    r"|(?<=[\w)])\^(?:\{(?P<exponent>(?:[^{}]|\{[^{}]*\})*)\}|(?P<word>[-−]?\w+|\((?:[^()]|\([^()]*\))*\)))"
 )
 
 

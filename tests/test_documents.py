@@ -1,5 +1,6 @@
 """Documents for the next person: short sentences, every key described, numbers a run has given, files that exist."""
 
+import importlib.util
 import re
 from pathlib import Path
 
@@ -70,6 +71,25 @@ def test_every_document_is_on_the_site():
     assert all(page.exists() for page in pages)
     missing = {path.name for path in (ROOT / "docs").rglob("*.md")} - {page.name for page in pages} - {"index.md"}
     assert not missing, "name them in docs/index.md"
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(
+    ("text", "drawn"),
+    [
+        ("shape (n_users, set_size) of N_hat", []),
+        ("D_{e^ε}(P‖Q) at a_k and (x)_k", [("subscript", "eε"), ("subscript", "k"), ("subscript", "k")]),
+        (
+            "2^-53 e^(k - x) w_j^2",
+            [("superscript", "-53"), ("superscript", "(k - x)"), ("subscript", "j"), ("superscript", "2")],
+        ),
+    ],
+)
+def test_indices_and_exponents_are_found(text, drawn):
+    spec = importlib.util.spec_from_file_location("conf", ROOT / "docs/conf.py")
+    spec.loader.exec_module(conf := importlib.util.module_from_spec(spec))
+    found = [(node.tagname, node.astext()) for node in conf._typeset(text) if node.tagname != "#text"]
+    assert found == drawn
 
 
 # --- the layout ------------------------------------------------------------------------------------------------------
