@@ -40,6 +40,8 @@ napoleon_google_docstring = False
 napoleon_use_param = False
 napoleon_use_rtype = False
 default_role = "code"
+# a word in a docstring that more than one thing is called links to none of them
+suppress_warnings = ["ref.python"]
 
 html_theme = "furo"
 html_title = "segshuffle"

@@ -128,12 +128,17 @@ for found in pkgutil.walk_packages(segshuffle.__path__, "segshuffle.", onerror=l
     if not found.name.startswith(OPTIONAL) and not found.name.endswith("__main__"):
         importlib.import_module(found.name)
 """
-    optional = ("segshuffle.studies", "segshuffle.page", "segshuffle.pipeline")
+    optional = ("segshuffle.studies", "segshuffle.page", "segshuffle.pipeline", "segshuffle.datasets.files")
     run([clean, "-c", every.replace("OPTIONAL", repr(optional))], cwd=tmp_path)
 
 
 @pytest.mark.exhaustive
 def test_what_needs_an_extra_says_which(clean, tmp_path):
-    for module in ("segshuffle.studies.limit.figure", "segshuffle.page.build"):
+    needed = {
+        "segshuffle.studies.limit.figure": "pipeline",
+        "segshuffle.page.build": "pipeline",
+        "segshuffle.datasets.files": "data",
+    }
+    for module, extra in needed.items():
         done = subprocess.run([clean, "-c", f"import {module}"], capture_output=True, text=True, check=False)
-        assert re.search(r"MissingExtraError: .* pip install 'segshuffle\[pipeline\]'\.$", done.stderr.strip())
+        assert re.search(rf"MissingExtraError: .* pip install 'segshuffle\[{extra}\]'\.$", done.stderr.strip())
