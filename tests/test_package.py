@@ -128,7 +128,8 @@ for found in pkgutil.walk_packages(segshuffle.__path__, "segshuffle.", onerror=l
     if not found.name.startswith(OPTIONAL) and not found.name.endswith("__main__"):
         importlib.import_module(found.name)
 """
-    optional = ("segshuffle.studies", "segshuffle.page", "segshuffle.pipeline", "segshuffle.datasets.files")
+    drawn = ("segshuffle.studies", "segshuffle.page", "segshuffle.rehearsal.figures", "segshuffle.rehearsal.page")
+    optional = (*drawn, "segshuffle.pipeline", "segshuffle.datasets.files")
     run([clean, "-c", every.replace("OPTIONAL", repr(optional))], cwd=tmp_path)
 
 
