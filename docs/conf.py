@@ -68,7 +68,7 @@ class Modules(SphinxDirective):
         for room in self.arguments:
             for name in [room, *_below(room)]:
                 options = ["   :members:", "   :ignore-module-all:"]
-                title = name.removeprefix(f"{room}.").removeprefix("segshuffle.")
+                title = name.removeprefix("segshuffle.").removeprefix("accounting.")
                 lines += [title, "-" * len(title), "", f".. automodule:: {name}", *options, ""]
         return self.parse_text_to_nodes("\n".join(lines), allow_section_headings=True)
 
