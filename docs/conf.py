@@ -69,7 +69,9 @@ class Modules(SphinxDirective):
             for name in [room, *_below(room)]:
                 options = ["   :members:", "   :ignore-module-all:"]
                 title = name.removeprefix("segshuffle.").removeprefix("accounting.")
-                lines += [title, "-" * len(title), "", f".. automodule:: {name}", *options, ""]
+                # a package's own words stand below the title of the page
+                lines += [] if name == room and _below(room) else [title, "-" * len(title), ""]
+                lines += [f".. automodule:: {name}", *options, ""]
         return self.parse_text_to_nodes("\n".join(lines), allow_section_headings=True)
 
 
