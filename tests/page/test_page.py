@@ -171,7 +171,6 @@ def read_with(run, **tables):
     return replace(run.results, tables={**run.results.tables, **changed})
 
 
-@pytest.mark.quick(0)
 def test_a_stand_in_and_a_quick_edition_are_marked_at_the_top(tmp_path, outline):
     made = read(make_results(tmp_path / "quick", edition="quick", source="stand-in"))
     text = Outline(build(made.results, made.figures)).text

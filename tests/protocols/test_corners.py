@@ -63,7 +63,7 @@ def test_the_ends_of_the_range_have_one(value):
 HOPELESS = Problem(domain_size=17, set_size=4, levels=(1e-7, 1.0), level_counts=(10, 10), delta=1e-6)
 
 
-@pytest.mark.quick(0)
+@pytest.mark.quick("poisson-copies")
 @pytest.mark.parametrize(
     "method",
     [PoissonSegmented(), PoissonSegmented(group_privacy=True), PoissonSegmented(copies_max=4.0, max_messages=3.0)],
