@@ -104,9 +104,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> str:
     """Read, plan, rehearse, write."""
+    from segshuffle.extras import require
     from segshuffle.rehearsal.folder import check_place
     from segshuffle.rehearsal.run import rehearse
 
+    # before a large file is read
+    require("pipeline", "A rehearsal")
     for name in ("top", "repetitions"):
         value = getattr(options, name)
         if value is not None and value < 1:
