@@ -344,3 +344,8 @@ def test_fewer_repetitions_where_each_reads_a_large_file_again(users):
     object.__setattr__(large, "codes", np.lib.stride_tricks.as_strided(np.zeros(1, np.int32), (3 * 10**7,), (0,)))
     assert command._repetitions(made(), large) == 3
     assert command._repetitions(BLANKETS["one level"], large) == command._repetitions(made(), users) == 20
+
+
+def test_what_levels_of_the_data_do_is_said():
+    assert "bias no estimate" in command._about_levels(0.0)
+    assert "off by up to 2.5 %" in command._about_levels(2.5)

@@ -198,10 +198,7 @@ def _answer(found: Rehearsal, users: Transactions, options: argparse.Namespace, 
             "of all collections."
         )
     if found.bias is not None:
-        notes.append(
-            f"Levels go with items: estimates are off by up to {100 * abs(found.bias).max():.2g} % of the users on "
-            "average, and no number of users removes that. --equal-copies does."
-        )
+        notes.append(_about_levels(100 * float(abs(found.bias).max())))
     return {
         "data": users.label,
         "summary": summary(found, options.top),
@@ -223,6 +220,17 @@ def _answer(found: Rehearsal, users: Transactions, options: argparse.Namespace, 
         },
         "plan": plan.as_dict(),
     }
+
+
+def _about_levels(largest: float) -> str:
+    """What levels that the data have do to the estimates."""
+    if largest < 1e-9:
+        return "Levels are those of the data. All levels send as many copies, so they bias no estimate."
+    return (
+        "Levels are those of the data: because they go with items, or by chance, estimates are off by up to "
+        f"{largest:.2g} % of the users on average. Where they go with items no number of users removes that; "
+        "--equal-copies does."
+    )
 
 
 def _rows(table: Any) -> list[dict[str, Any]]:
