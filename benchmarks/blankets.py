@@ -26,7 +26,7 @@ from segshuffle.protocols.signed import SignedSegmented
 SPLITS = {"S1": [0.25, 0.5, 0.25], "S2": [0.5, 0.25, 0.25], "S3": [0.25, 0.25, 0.5]}
 LEVELS = (0.5, 1.0, 2.0)
 #: Messages over the Poisson plan's that stand for as many as one likes.
-MANY = 10.0
+MANY = 8.0
 
 
 def show(words: str, method: object, problem: Problem) -> Plan:
@@ -56,8 +56,11 @@ def panels() -> None:
         ratio = best.messages_per_user / single.messages_per_user
         logs.append(math.log(ratio))
         room = min(curator.plan(problem).mse_bound for curator in (PowerCurator(), DiscreteLaplaceCurator())) / gaussian
-        many = SignedSegmented(2.0, MANY * PoissonSegmented(copies_max=2.0).plan(problem).messages_per_user)
-        free = min(many.plan(problem), PoissonSegmented(copies_max=32.0).plan(problem), key=lambda x: x.mse_bound)
+        many = [PoissonSegmented(copies_max=32.0).plan(problem)]
+        for copies in (2.0, 4.0):
+            single_messages = PoissonSegmented(copies_max=copies).plan(problem).messages_per_user
+            many.append(SignedSegmented(copies, MANY * single_messages).plan(problem))
+        free = min(many, key=lambda plan: plan.mse_bound)
         if room <= 0.95 and free.mse_bound >= gaussian:
             above.append(f"d={d} s={s} n={n} {split}")
         print(
