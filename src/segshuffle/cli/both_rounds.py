@@ -56,6 +56,7 @@ def simulate_users(
     assumptions: Assumptions = PLAIN,
     seed: int,
     chunk_users: int | None = None,
+    take_part: float = 1.0,
 ) -> dict[str, Any]:
     """Run the segmented protocol on users who hold what they hold.
 
@@ -89,6 +90,9 @@ def simulate_users(
         Seed of everything random.
     chunk_users : int, optional
         Users per batch, with `messages` only (see `run_protocol`).
+    take_part : float
+        Probability, in (0, 1], with which each user sends in round 2, whatever it holds. Estimates, their errors and
+        their bias are those of who did.
 
     Returns
     -------
@@ -109,6 +113,8 @@ def simulate_users(
     method = _method(accountant, max_messages, copies_max, equal_copies)
     if chunk_users is not None and not messages:
         raise ParameterError("chunk_users", chunk_users, "left out, or used with messages: counts are drawn at once")
+    if not 0.0 < take_part <= 1.0:
+        raise ParameterError("take_part", take_part, "in (0, 1]")
     began = time.perf_counter()
     offered, chosen = _levels_of(users, level_counts, seed)
     set_size = max(users.largest_set, 1) if set_size is None else set_size
@@ -123,23 +129,28 @@ def simulate_users(
         )
     cut = users.cut(set_size, stream(seed, "simulate file", "cut"))
     method = _within_budget(method, assumptions.honest_of(users.n_users), len(offered), level_privacy)
+    present = stream(seed, "simulate file", "who takes part").random(users.n_users) < take_part
     run = _by_message if messages else _by_count
     found = run(
-        _Input(cut, set_size, chosen, offered, delta, level_privacy, assumptions, level_deltas),
+        _Input(cut, set_size, chosen, offered, delta, level_privacy, assumptions, level_deltas, present),
         method,
         stream(seed, "simulate file", "messages" if messages else "counts"),
         chunk_users,
     )
-    frequencies, level_items = users.frequencies, cut.level_item_counts(chosen, len(offered))
+    participants = np.bincount(chosen[present], minlength=len(offered))
+    served = found.plan.of_participants(tuple(participants.tolist()))
+    frequencies = users.frequencies
+    level_items = cut.only(present).level_item_counts(chosen[present], len(offered))
     copies = copies_of(found.plan)
-    divisor = found.levels.weight(copies)
-    bias = bias_given_levels(copies, level_items, np.array(true_counts))
-    sent = level_items.sum(axis=0) / users.n_users
+    divisor = found.levels.weight(copies) * (served.problem.n_users / users.n_users)
+    bias = bias_given_levels(copies, level_items, participants)
+    sent = level_items.sum(axis=0) / served.problem.n_users
     expected = copies @ level_items / divisor
     # against the data instead of what is left of them after cutting
     beyond = float(((expected - frequencies) ** 2).sum() - ((expected - sent) ** 2).sum())
     return {
         "users": users.n_users,
+        "participants": served.problem.n_users,
         "set_size": set_size,
         "domain_size": users.domain_size,
         "sets": assumptions.sets,
@@ -159,14 +170,14 @@ def simulate_users(
         "estimate": found.estimate.tolist(),
         "frequencies": frequencies.tolist(),
         "frequencies_sent": sent.tolist(),
-        "standard_error": item_errors(found.plan, level_items, divisor).tolist(),
+        "standard_error": item_errors(served, level_items, divisor).tolist(),
         "cut": {
             "users": int((users.sizes > set_size).sum()),
             "share_of_entries": 1.0 - cut.codes.size / max(users.codes.size, 1),
             "squared_error": float(((sent - frequencies) ** 2).sum()),
         },
         "squared_error": float(((found.estimate - frequencies) ** 2).sum()),
-        "expected_error": float(error_given_levels(found.plan, level_items, divisor)) + beyond,
+        "expected_error": float(error_given_levels(served, level_items, divisor)) + beyond,
         "bias": bias.tolist(),
         "largest_bias": float(np.abs(bias).max()),
         "level_messages": found.level_messages,
@@ -202,6 +213,8 @@ class _Input(NamedTuple):
     privacy: LevelPrivacy | None
     assumptions: Assumptions
     level_deltas: tuple[float, ...]
+    present: NDArray[np.bool_]
+    """Who sends in round 2."""
 
 
 class _Found(NamedTuple):
@@ -233,6 +246,7 @@ def _by_message(given: _Input, method: Method, rng: np.random.Generator, chunk_u
         set_size=given.set_size,
         rng=rng,
         chunk_users=chunk_users,
+        takes_part=given.present,
     )
     return _Found(
         estimate=run.estimate,
@@ -263,12 +277,14 @@ def _by_count(given: _Input, method: Method, rng: np.random.Generator, _chunk_us
     plan = server.make_plan(method.plan, levels)
     server.collections(plan)  # refuses a plan that cannot be run, as with messages
     planned = time.perf_counter()
-    sample = Sample(users.codes, d, users.level_item_counts(given.chosen, len(given.levels))[None], n_users)
+    some, levels_of_some = users.only(given.present), given.chosen[given.present]
+    plan.of_participants(tuple(np.bincount(levels_of_some, minlength=exact.size).tolist()))  # refuses too few
+    sample = Sample(some.codes, d, some.level_item_counts(levels_of_some, exact.size)[None], some.n_users)
     # `simulate` divides by the planned counts' weight: back to counters, which are whole numbers, then by N_hat
-    blanket = n_users * plan.blanket_per_user / d
+    blanket = some.n_users * plan.blanket_per_user / d
     scale = float(np.dot(plan.problem.level_counts, copies_of(plan)))
     counters = np.rint(method.simulate(plan, sample, rng)[0] * scale + blanket)
-    estimate = (counters - blanket) / levels.weight(copies_of(plan))
+    estimate = (counters - blanket) / (levels.weight(copies_of(plan)) * (some.n_users / n_users))
     level_messages, item_messages = int(levels.counts.sum()), int(counters.sum())
     n_bytes = level_messages * first.wire.dtype.itemsize + item_messages * WireFormat(d).dtype.itemsize
     done = time.perf_counter()

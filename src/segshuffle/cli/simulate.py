@@ -13,7 +13,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from segshuffle.cli.reading import add_file, read_users
-from segshuffle.cli.terminal import Level, add_assumptions, add_collection, counted, integer, level_privacy, shown
+from segshuffle.cli.terminal import (
+    Level,
+    add_assumptions,
+    add_collection,
+    counted,
+    integer,
+    level_privacy,
+    number,
+    shown,
+)
 from segshuffle.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -53,6 +62,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="draw every message, of both rounds; without it the counts are drawn: the same law, and faster",
     )
     add_assumptions(parser)
+    parser.add_argument(
+        "--take-part",
+        type=number,
+        default=1.0,
+        metavar="SHARE",
+        help="probability, in (0, 1], with which each user sends items: the others drop out after the levels; fewer "
+        "users than --honest-fraction relies on are refused (default 1)",
+    )
     parser.add_argument("--seed", type=integer, default=0, help="seed of everything random (default 0)")
     parser.add_argument(
         "--chunk-users",
@@ -101,6 +118,7 @@ def run(options: argparse.Namespace) -> str:
         ),
         seed=options.seed,
         chunk_users=options.chunk_users,
+        take_part=options.take_part,
     )
     if options.json:
         return shown(found, as_json=True)

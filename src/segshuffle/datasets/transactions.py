@@ -113,6 +113,16 @@ class Transactions:
             counts += np.bincount(of_entry * self.domain_size + self.codes[entries], minlength=counts.size)
         return counts.reshape(n_levels, self.domain_size)
 
+    def only(self, kept: NDArray[np.bool_]) -> Transactions:
+        """Some of the users, in their order; `kept` has shape (n_users,)."""
+        sizes = self.sizes
+        return replace(
+            self,
+            offsets=np.concatenate([[0], np.cumsum(sizes[kept])]).astype(np.int64),
+            codes=self.codes[np.repeat(kept, sizes)],
+            levels=None if self.levels is None else self.levels[kept],
+        )
+
     def cut(self, set_size: int, rng: np.random.Generator) -> Transactions:
         """The same users, with a uniformly random `set_size` of their items where they hold more.
 
