@@ -53,12 +53,12 @@ PRIVATE = LevelPrivacy(1.0, 1e-3)
 
 @pytest.mark.parametrize("messages", [False, True])
 def test_estimates_are_those_of_who_took_part(users, messages):
-    """Errors of 24 runs, each in its own standard deviations; with all users' number they would be half as large."""
+    """Errors of four runs, each in its own standard deviations; with all users' number they would be half as large."""
     half = {**FAST, "assumptions": Assumptions("at-most", honest_fraction=0.3), "take_part": 0.5, "messages": messages}
-    runs = [simulate_file(users, **{**half, "seed": seed}) for seed in range(24)]
+    runs = [simulate_file(users, **{**half, "seed": seed}) for seed in range(4)]
     errors = np.array([np.subtract(run["estimate"], run["frequencies_sent"]) - run["bias"] for run in runs])
     scaled = errors / np.array([run["standard_error"] for run in runs])
-    # 240 errors of variance 1, of ten items that share no noise: false alarm below 1e-5
+    # 40 errors of variance 1, of ten items that share no noise: false alarm below 1e-5
     assert abs(scaled.mean()) < 5 / math.sqrt(scaled.size)
     assert abs((scaled**2).mean() - 1) < 5 * math.sqrt(2 / scaled.size)
     assert all(100 < run["participants"] < 200 for run in runs)
