@@ -39,7 +39,7 @@ _GRID, _SIZE_OF_ONE, _SIZE = 8, 1.15, 3.0
 _FLOOD_P = 0.93
 _LEAST_SIZE, _LARGEST_P = 1.02, 0.98
 #: Steps of the search in all coordinates, halved where none helps; candidates looked at.
-_STEPS, _FINEST, _MOST = (0.2, 0.5, 0.4, 0.06), 0.2, 30
+_STEPS, _FINEST, _MOST = (0.2, 0.5, 0.4, 0.06), 0.06, 50
 #: Variances above ask for tables that take seconds, and leave no room below the unsigned blankets.
 _MOST_VARIANCE = 400.0
 #: Products that the certificate's table may take, and its tails.
@@ -194,6 +194,9 @@ class SignedSegmented:
         points = [_Point(float(x), math.log(1 - _FLOOD_P), size, own) for x in grid]
         for start in _lowest([error(point) for point in points]):
             self._descend(problem, points[start], error, tried)
+        # what the users' own messages leave goes to the flood, and the noise is less for it
+        best = min(tried, key=error)
+        self._descend(problem, self._tight(problem, best, tried[best]), error, tried, _STEPS[:1])
         return min((each for each in tried.values() if each is not None), key=lambda each: each.error, default=None)
 
     def _descend(
@@ -202,14 +205,15 @@ class SignedSegmented:
         best: _Point,
         error: Callable[[_Point], float],
         tried: Mapping[_Point, _Candidate | None],
+        steps: Sequence[float] = _STEPS,
     ) -> None:
-        """Steps in all coordinates until none helps; what was looked at is in `tried`."""
+        """Steps in the first coordinates, or all, until none helps; what was looked at is in `tried`."""
         scale, most = 1.0, len(tried) + _MOST
         while scale > _FINEST and len(tried) < most:
             before, best = best, self._tight(problem, best, tried[best])
-            if error(best) > error(before):
+            if error(best) > error(before) * (1 + 1e-3):
                 best = before
-            for axis, step in enumerate(_STEPS):
+            for axis, step in enumerate(steps):
                 for sign in (1, -1):
                     moved = best._replace(**{_Point._fields[axis]: best[axis] + sign * scale * step})
                     if error(moved) < error(best):
