@@ -143,7 +143,8 @@ class ClusteredPair:
             total += np.log1p((excess + p - i * (1 - p)) / (p * (count + (r - 1 - i))))
         if fraction:
             last = (excess + p - floor * (1 - p)) / (p * (count + (r - 1 - floor)))
-            total += np.log1p(fraction * last)
+            # q(0) = 0, which is lost in round-off where r is near 1
+            total += np.log1p(fraction * np.where(count <= floor, -1.0, last))
         return total
 
     def _atoms(self, log_tail: float) -> Atoms:

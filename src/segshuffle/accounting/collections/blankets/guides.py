@@ -87,7 +87,10 @@ def guided_copies(
         start = _ratio(epsilon, delta) * math.sqrt(blanket.pair(mean, 0.0).variance / (2 * pairs))
 
     def excess(log_copies: float) -> float:
-        pair = blanket.pair(mean, min(math.exp(log_copies), copies_max))
+        copies = min(math.exp(log_copies), copies_max)
+        # a hair below a whole number, the ratio of the least count is lost in round-off
+        whole = float(round(copies))
+        pair = blanket.pair(mean, whole if abs(copies - whole) < 1e-9 else copies)
         return guided_log_delta(pair, pairs, epsilon, delta) - math.log(delta)
 
     try:
