@@ -8,6 +8,7 @@ from typing import Any
 from segshuffle.datasets.registry import dataset_label
 from segshuffle.pipeline import manifest
 from segshuffle.pipeline.design import Config, Scenario
+from segshuffle.pipeline.editions import remark
 from segshuffle.pipeline.scenarios import scenarios
 
 #: What is made on the way and belongs to no study.
@@ -34,8 +35,8 @@ def files(config: Config, panels: Sequence[Scenario]) -> dict[str, dict[str, str
 def readme(*, config: Config, data: Mapping[str, Any], columns: Mapping[str, str]) -> str:
     """Markdown text of `README.md` beside the results; `columns` are those of mse.csv, with their meaning."""
     lines = ["# Results", ""]
-    if config["edition"] != "full":
-        lines += [f"This is a **{config['edition']}** run: it shows that everything works, and is not a result.", ""]
+    if said := remark(config["edition"]):
+        lines += [said, ""]
     for name, source in data.items():
         label = dataset_label(name, "real")
         if source["kind"] == "real":

@@ -303,7 +303,7 @@ def test_summary_of_a_run_has_every_panel_and_its_own_numbers(case):
     rows = [line for line in text.splitlines() if line.startswith("| synthetic")]
     assert [line.split("|")[1].strip() for line in rows] == ["synthetic n=200 s=2 S1", "synthetic n=200 s=2 S2"]
     assert f"{first['poisson']:.3g}" in rows[0]
-    assert "**quick** run, not a result" in text
+    assert "**quick** run: it shows that everything works, and is not a result" in text
     assert "synthetic (generated)" in text
     columns = {line.count("|") for line in text.splitlines() if line.startswith("|")}
     assert len(columns) == 1

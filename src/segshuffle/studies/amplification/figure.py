@@ -95,7 +95,7 @@ def draw(name: str, table: pd.DataFrame, *, edition: str) -> Figure:
     table : DataFrame
         Its tidy table.
     edition : str
-        "full" or "quick"; anything but "full" is written across the figure.
+        Which results these are; "quick" is written across the figure.
     """
     layout = LAYOUTS[name]
     panels = list(table["panel"].drop_duplicates())

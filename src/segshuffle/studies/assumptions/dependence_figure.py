@@ -21,7 +21,7 @@ def draw(table: pd.DataFrame, *, edition: str) -> Figure:
     table : DataFrame
         As `dependence.dependence_table` returns it.
     edition : str
-        "full" or "quick"; anything but "full" is written across the figure.
+        Which results these are; "quick" is written across the figure.
     """
     panels = list(table.groupby(list(COLUMNS), sort=False))
     figure, axes = panel_grid(2 * len(panels), 2, 2.5, foot=0.4)

@@ -29,7 +29,7 @@ def draw(table: pd.DataFrame, *, edition: str) -> Figure:
     table : DataFrame
         As `influence.influence_table` returns it.
     edition : str
-        "full" or "quick"; anything but "full" is written across the figure.
+        Which results these are; "quick" is written across the figure.
     """
     panels = list(table.groupby(list(COLUMNS), sort=False))
     most = max(len(rows) for _, rows in panels)

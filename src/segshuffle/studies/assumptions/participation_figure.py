@@ -25,7 +25,7 @@ def draw(epsilons: pd.DataFrame, errors: pd.DataFrame, *, edition: str) -> Figur
     epsilons, errors : DataFrame
         As `participation.epsilon_table` and `participation.error_table` return them.
     edition : str
-        "full" or "quick"; anything but "full" is written across the figure.
+        Which results these are; "quick" is written across the figure.
     """
     panels = list(epsilons.groupby(list(COLUMNS), sort=False))
     figure, axes = panel_grid(2 * len(panels), 2, 2.7, foot=0.0)

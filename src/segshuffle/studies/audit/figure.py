@@ -46,7 +46,7 @@ def draw(table: pd.DataFrame, *, edition: str) -> Figure:
     table : DataFrame
         Rows of results/audit.csv. Points with sampling rate 1 are left out: there the blanket is larger than needed.
     edition : str
-        "full" or "quick"; anything but "full" is written across the figure.
+        Which results these are; "quick" is written across the figure.
     """
     groups = list(table.groupby(_SETTING, sort=False))
     levels = sorted(table["level"].unique())

@@ -30,7 +30,7 @@ def draw(table: pd.DataFrame, *, edition: str) -> Figure:
     table : DataFrame
         Rows of `studies.levels.compute.levels_table`, of one or more settings.
     edition : str
-        "full" or "quick"; anything but "full" is written across the figure.
+        Which results these are; "quick" is written across the figure.
     """
     settings = [rows for _, rows in table.groupby(_SETTING, sort=False)]
     columns = min(len(settings), 2)

@@ -21,7 +21,7 @@ def draw(table: pd.DataFrame, *, edition: str) -> Figure:
     table : DataFrame
         Rows of one size and one split, as `compute.table` returns them.
     edition : str
-        "full" or "quick"; anything but "full" is written across the figure.
+        Which results these are; "quick" is written across the figure.
     """
     panels = list(table.groupby(["set_size", "epsilon"], sort=True))
     columns = min(table["epsilon"].nunique(), 3)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from segshuffle.pipeline.editions import remark
 from segshuffle.protocols.registry import look_of
 
 CASE = ["n_users", "domain_size", "set_size", "epsilon", "split"]
@@ -64,8 +65,8 @@ def winners(table: pd.DataFrame, budgets: Sequence[float]) -> pd.DataFrame:
 def markdown(found: pd.DataFrame, *, edition: str) -> str:
     """Readable form: one line per case, a column per budget."""
     lines = ["# Who has the least error within a number of messages", ""]
-    if edition != "full":
-        lines += [f"This is a **{edition}** run, not a result.", ""]
+    if said := remark(edition):
+        lines += [said, ""]
     shares = sorted({row["budget"] / row["set_size"] for row in found.to_dict("records")})
     lines += [
         "Protocols of the shuffle model with proven accounting, at equal (epsilon, delta). In a cell: who has the "

@@ -62,7 +62,7 @@ def draw(table: pd.DataFrame, *, edition: str) -> Figure:
     table : DataFrame
         Rows of results/referee.csv. Cases without any violation at many users are left out, unless there is none.
     edition : str
-        "full" or "quick"; anything but "full" is written across the figure.
+        Which results these are; "quick" is written across the figure.
     """
     use_style()
     asked = table[(table["asked"] == "epsilon") & (table["outcome"] != "not applicable")]

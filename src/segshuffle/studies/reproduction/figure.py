@@ -35,7 +35,7 @@ def draw_errors(table: pd.DataFrame, panels: Sequence[Scenario], accounting: str
     accounting : {"published", "proven"}
         Whose methods are drawn.
     edition : str
-        "full" or "quick"; anything but "full" is written across the figure.
+        Which results these are; "quick" is written across the figure.
     """
     figure, axes = panel_grid(len(panels), 2, 2.55)
     for letter, axis, panel in zip(letters(), axes, panels, strict=False):

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from segshuffle.pipeline.editions import remark
 from segshuffle.studies.reproduction.aggregate import PANEL
 
 #: What is not a competitor: the Poisson blanket, and whoever is trusted.
@@ -81,8 +82,8 @@ def _projection_effect(panel: pd.DataFrame) -> float:
 def summary_markdown(summary: pd.DataFrame, budgets: list[float], *, edition: str, sources: Mapping[str, str]) -> str:
     """Readable form of the summary."""
     lines = ["# Proven accounting: errors at the same (epsilon, delta)", ""]
-    if edition != "full":
-        lines += [f"This is a **{edition}** run, not a result.", ""]
+    if said := remark(edition):
+        lines += [said, ""]
     lines += ["Data: " + ", ".join(f"{name} ({source})" for name, source in sources.items()) + ".", ""]
     lines += [
         "Closed-form expected squared errors, each method at its best m; the published protocol's guarantee is not "
