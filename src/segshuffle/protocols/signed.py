@@ -12,7 +12,7 @@ has twice the messages of the Poisson plan.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -44,6 +44,8 @@ _STEPS, _FINEST, _MOST = (0.2, 0.5, 0.4, 0.06), 0.06, 50
 _MOST_VARIANCE = 400.0
 #: Products that the certificate's table may take, and its tails.
 _MOST_WORK, _TAIL = 4e9, 18.0
+#: Logarithms of the noise that is added where copies were certified for fewer, and the error that is as guided.
+_MORE_NOISE, _AS_GUIDED = (0.0, 0.01, 0.02, 0.04), 1.003
 #: Messages over the Poisson plan's, where no budget is given.
 _MORE = 2.0
 _DOUBLINGS = 3
@@ -120,15 +122,24 @@ class SignedSegmented:
         if problem.pairs == 0:
             return replace(single, method=self.name)
         budget = _MORE * single.messages_per_user if self.max_messages is None else self.max_messages
-        best = self._search(problem, budget, single)
-        if best is None or best.error >= single.mse_bound:
-            return replace(single, method=self.name)
-        method = PoissonSegmented(copies_max=self.copies_max, max_messages=budget, blanket=best.blanket)
-        try:
-            plan = min(method.plan_at(problem, best.blanket_per_user), single, key=lambda each: each.mse_bound)
-        except InfeasibleError:  # the guide was too hopeful by far
-            plan = single
-        return replace(plan, method=self.name)
+        found = self._search(problem, budget, single)
+        plans = [single] if found is None else [single, *self._certified(problem, budget, *found)]
+        return replace(min(plans, key=lambda each: each.mse_bound), method=self.name)
+
+    def _certified(self, problem: Problem, budget: float, best: _Point, near: _Candidate) -> Iterator[Plan]:
+        """Plans of the point, and of a little more noise where the guide was too hopeful of its copies."""
+        for more in _MORE_NOISE:
+            candidate = self._candidate(problem, best._replace(log_variance=best.log_variance + more), budget, near)
+            if candidate is None:
+                return
+            method = PoissonSegmented(copies_max=self.copies_max, max_messages=budget, blanket=candidate.blanket)
+            try:
+                plan = method.plan_at(problem, candidate.blanket_per_user)
+            except InfeasibleError:
+                continue
+            yield plan
+            if plan.mse_bound <= candidate.error * _AS_GUIDED:
+                return
 
     def _fewest(self, problem: Problem, error: float) -> Plan:
         """Budgets are doubled until one reaches the error, then bisected; single dummies where they need no more."""
@@ -166,7 +177,7 @@ class SignedSegmented:
         except InfeasibleError:
             return None
 
-    def _search(self, problem: Problem, budget: float, single: Plan) -> _Candidate | None:
+    def _search(self, problem: Problem, budget: float, single: Plan) -> tuple[_Point, _Candidate] | None:
         """The best of some variances; from there, steps in all coordinates until none helps."""
         gaussian = [
             2 * problem.pairs / gaussian_ratio(epsilon=level, delta=delta) ** 2
@@ -197,7 +208,9 @@ class SignedSegmented:
         # what the users' own messages leave goes to the flood, and the noise is less for it
         best = min(tried, key=error)
         self._descend(problem, self._tight(problem, best, tried[best]), error, tried, _STEPS[:1])
-        return min((each for each in tried.values() if each is not None), key=lambda each: each.error, default=None)
+        best = min(tried, key=error)
+        candidate = tried[best]
+        return None if candidate is None or candidate.error >= single.mse_bound else (best, candidate)
 
     def _descend(
         self,
@@ -208,6 +221,7 @@ class SignedSegmented:
         steps: Sequence[float] = _STEPS,
     ) -> None:
         """Steps in the first coordinates, or all, until none helps; what was looked at is in `tried`."""
+        error(best)  # so that it is in `tried`
         scale, most = 1.0, len(tried) + _MOST
         while scale > _FINEST and len(tried) < most:
             before, best = best, self._tight(problem, best, tried[best])
