@@ -189,7 +189,8 @@ def delta_interval(pair: CounterPair, *, pairs: int, epsilon: float, rtol: float
         if upper < _LOG_SMALLEST:
             return DeltaInterval(0.0, SMALLEST_DELTA)
         lost = table.truncated
-        if lost == cut and upper < math.log(4 * pairs * lost):  # a pair may have no table with less outside
+        asked = lost == cut or log_delta <= _LOG_SMALLEST
+        if asked and lost > 0 and upper < math.log(4 * pairs * lost):  # a pair may have no table with less outside
             return DeltaInterval(0.0, math.exp(upper) * (1 + 1e-13))
         lower = log_delta_lower(table, pairs=pairs, epsilon=epsilon, tilt=plan.tilt)
         width = math.expm1(min(upper - lower, 700.0))
