@@ -11,7 +11,7 @@ GROUP = Group(
     "pareto",
     "Error and messages",
     "Ours beside the protocols of the literature",
-    "The same (ε, δ) for everybody; what is left is error and messages (docs/pareto.md).",
+    "The same (ε, δ) for everybody; what is left is error and messages (pareto.md).",
     rank=5,
 )
 TABLE = Output("pareto.csv", "error over messages per user of every protocol, at equal (ε, δ)", group=GROUP)
