@@ -87,9 +87,13 @@ def folder(tmp_path, root):
 @pytest.mark.quick(0)
 def test_the_same_command_goes_on_after_a_kill(folder):
     folder.killed()
+    half = folder.path / "results/figures/.a.pdf.12-0a1b2c3d.part"
+    half.parent.mkdir(parents=True)
+    half.touch()
     status, said = folder.run()
     assert status == 0, said
     assert "Lifting the lock" in said
+    assert not half.exists(), "what a killed writer left"
     assert folder.diary() == ["begin", "begin", "end"]
     assert list(folder.runs.iterdir()) == []
 

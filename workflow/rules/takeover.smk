@@ -1,4 +1,5 @@
-# Inputs: what earlier runs left in .snakemake. Outputs: none; the lock of a run that was killed is lifted.
+# Inputs: what earlier runs left in .snakemake. Outputs: none; the lock of a run that was killed is lifted, and what it
+# had half written is removed.
 #
 # Snakemake's lock does not say who holds it, so a killed run would block the next one. Every run therefore records
 # itself before it locks anything, and removes its record at its end. A lock is stale if a recorded run is dead and
@@ -62,6 +63,10 @@ def take_over(others):
         elif dead:
             logger.info("Lifting the lock of a run that was killed.")
             shutil.rmtree(LOCKS)
+    if dead and len(dead) == len(doubts):
+        # what a killed writer had not renamed: nobody writes there now
+        for part in Path("results").rglob(".*.part"):
+            part.unlink(missing_ok=True)
     for record in dead:
         record.unlink(missing_ok=True)
 
