@@ -22,11 +22,12 @@ DATASETS = AFTER_POPULATIONS | {"dataset", "figure_audit", "participation", "inf
 LEVELS = {"levels", "figure_levels", *RECORDS}
 ASSUMPTIONS = {"participation", "dependence", "rounds", *LIARS}
 PROTOCOLS = AFTER_PLANS | LEVELS | ASSUMPTIONS
+PARETO = {"pareto_case", "pareto_winners", "figure_pareto", *RECORDS}
 AMPLIFICATION = {"amplification_curves", "figure_amplification", "table_amplification", *RECORDS}
 REFEREE = {"referee_generic", "referee_case", "referee_verdicts", *RECORDS}
 DRAWINGS = {
     *("figure", "limit", "figure_audit", "figure_levels", "participation", "influence"),
-    *("dependence", "rounds"),
+    *("dependence", "rounds", "figure_pareto"),
     *("figure_amplification", "referee_verdicts", *RECORDS),
 }
 
@@ -45,11 +46,11 @@ FILES = [
     ("src/segshuffle/pipeline/segshuffle.mplstyle", comment, DRAWINGS),
     ("src/segshuffle/studies/reproduction/figure.py", comment, DRAWN),
     ("src/segshuffle/studies/audit/figure.py", comment, {"figure_audit", *RECORDS}),
-    ("src/segshuffle/accounting/collections/published.py", comment, PROTOCOLS),
+    ("src/segshuffle/accounting/collections/published.py", comment, PROTOCOLS | PARETO),
     ("src/segshuffle/accounting/collections/full_view.py", comment, AUDIT),
     ("src/segshuffle/accounting/single_message/personalized.py", comment, AMPLIFICATION | REFEREE),
-    ("src/segshuffle/protocols/segmented.py", comment, PROTOCOLS),
-    ("src/segshuffle/protocols/poisson.py", comment, PROTOCOLS),
+    ("src/segshuffle/protocols/segmented.py", comment, PROTOCOLS | PARETO),
+    ("src/segshuffle/protocols/poisson.py", comment, PROTOCOLS | PARETO),
     ("src/segshuffle/protocols/messages/level_counts.py", comment, LEVELS | LIARS | {"dependence"}),
     ("src/segshuffle/datasets/fetch.py", comment, DATASETS),
     ("src/segshuffle/datasets/sampling.py", comment, DATASETS),
@@ -61,7 +62,7 @@ FILES = [
     ("src/segshuffle/studies/referee/trial.py", comment, REFEREE),
     ("src/segshuffle/studies/amplification/variation_paper.py", comment, AMPLIFICATION),
     ("src/segshuffle/studies/reproduction/panel_claims.py", comment, {"verdicts", *RECORDS}),
-    ("src/segshuffle/pipeline/judging.py", comment, {"verdicts", *RECORDS}),
+    ("src/segshuffle/pipeline/judging.py", comment, {"verdicts", "pareto_winners", "figure_pareto", *RECORDS}),
     ("src/segshuffle/pipeline/results_readme.py", comment, {"provenance", "page"}),
     ("src/segshuffle/studies/reproduction/outputs.py", comment, {"provenance", "page"}),
     ("src/segshuffle/pipeline/runtimes.py", comment, {"runtimes", "page"}),
@@ -81,8 +82,8 @@ def test_editing_a_file(checkout, name, change, expected):
 CONFIGURATION = [
     ("repetitions", 6, {"simulate", "dependence", *AFTER_ERRORS, *LEVELS}),
     ("levels", [0.5, 1.0, 2.5], PROTOCOLS),
-    ("splits.S2", [0.25, 0.25, 0.5], PROTOCOLS),
-    ("delta_times_n", 0.02, PROTOCOLS | REFEREE | {"limit"}),
+    ("splits.S2", [0.25, 0.25, 0.5], PROTOCOLS | PARETO),
+    ("delta_times_n", 0.02, PROTOCOLS | PARETO | REFEREE | {"limit"}),
     ("blanket_per_user.include", [2.0, 4.0], AFTER_PLANS),
     ("competitors.methods", ["mm"], AFTER_PLANS),
     ("datasets.msnbc.download", True, AFTER_POPULATIONS | {"dataset"}),

@@ -154,7 +154,8 @@ def test_delta_is_never_below_the_exact_one(seed):
     believed = int(rng.integers(1, n + 1))
     epsilon = float(rng.uniform(0.1, 2.0))
     mu = believed * announcement.blanket_per_user / 2
-    given = guaranteed_delta(announcement, Demand(epsilon, 0.1, honest_users=believed), 0)
+    # far below what is asked for it need not be close
+    given = guaranteed_delta(announcement, Demand(epsilon, 1e-6, honest_users=believed), 0)
     low, high = divergence(2, ((0,), copies[0]), ((1,), copies[0]), mu, epsilon)
     assert low * (1 - 1e-9) <= given <= high * (1 + 2e-3)
     # who may hold nothing, and may be of another level
