@@ -25,11 +25,15 @@ from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.poisson import PoissonSegmented
 from segshuffle.rehearsal.documents import Document, as_text, read_document, write_document
-from segshuffle.rehearsal.message_lines import counts_text, lines_of, read_counts
+from segshuffle.rehearsal.message_lines import lines_of, read_counts
 
 D, N = 6, 60
 NAMES = ("tea", "milk", "bread", "eggs", "a, b", "salt")
 AT_MOST = Assumptions(sets="at-most")
+
+
+def counts_text(counts):
+    return "".join(["item,count\n"] + [f"{item},{count}\n" for item, count in enumerate(counts) if count])
 
 
 @pytest.fixture(scope="module")

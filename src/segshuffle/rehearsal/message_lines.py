@@ -7,7 +7,6 @@ Messages: one per line, the number of an item in decimal digits, 0..d-1, without
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterable, Iterator
 from typing import IO, NamedTuple
 
@@ -208,12 +207,3 @@ def _plain(block: bytes, signed: bool) -> tuple[IntArray | None, NDArray[np.bool
 def _shown(line: bytes) -> str:
     text = line[:60].decode("utf-8", "replace")
     return repr(text) + ("..." if len(line) > 60 else "")
-
-
-def counts_text(counts: IntArray) -> str:
-    """Counts as the text of a file."""
-    text = io.StringIO()
-    text.write(HEADER.decode() + "\n")
-    for item in np.flatnonzero(counts).tolist():
-        text.write(f"{item},{counts[item]}\n")
-    return text.getvalue()

@@ -296,7 +296,6 @@ def test_advanced_parallel_is_the_total_variation_of_the_mixture():
     ]
     each = [vr.randomized_response(local_epsilon=math.log(gain), domain_size=d) for d in (3, 5)]
     check_rows(vr.advanced_parallel(randomizers=each, weights=[float(weight) for weight in weights]), rows)
-    assert vr.basic_parallel(randomizers=each) == vr.general(local_epsilon=math.log(gain))
 
 
 @pytest.mark.parametrize("levels", [1, 3, 11])
@@ -306,8 +305,8 @@ def test_range_query(levels):
     terms = [(p - 1) / (p + MP.mpf(2) ** levels / 2**h - 1) / levels for h in range(levels)]
     found = vr.range_query(local_epsilon=1.0, levels=levels)
     agrees(found, MP.fsum(terms), math.e)
-    basic = vr.basic_parallel(randomizers=[found])
-    assert found.beta < basic.beta if levels > 1 else found.beta == pytest.approx(basic.beta, rel=1e-15)
+    largest = math.tanh(0.5 * found.log_p)  # what the local guarantee alone gives
+    assert found.beta < largest if levels > 1 else found.beta == pytest.approx(largest, rel=1e-15)
 
 
 def test_parallel_composition_of_different_ratios_takes_the_largest():
@@ -328,12 +327,9 @@ def test_weights_that_are_no_distribution(weights):
         vr.advanced_parallel(randomizers=each, weights=weights)
 
 
-@pytest.mark.parametrize(
-    "call", [vr.basic_parallel, lambda randomizers: vr.advanced_parallel(randomizers=randomizers, weights=[])]
-)
-def test_nothing_to_compose(call):
+def test_nothing_to_compose():
     with pytest.raises(ParameterError, match=r"^randomizers"):
-        call(randomizers=[])
+        vr.advanced_parallel(randomizers=[], weights=[])
 
 
 @pytest.mark.parametrize(

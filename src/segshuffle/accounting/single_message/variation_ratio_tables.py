@@ -283,12 +283,6 @@ def pure_dump(*, domain_size: int) -> VariationRatio:
 # -- Section 6: parallel composition ---------------------------------------------------------------------------------
 
 
-def basic_parallel(*, randomizers: Sequence[VariationRatio]) -> VariationRatio:
-    """Parallel composition by the local guarantee alone: p and q the largest ones, beta = (p - 1)/(p + 1)."""
-    log_p, log_q = _largest_ratios(randomizers)
-    return VariationRatio(log_p=log_p, beta=math.tanh(0.5 * log_p), log_q=log_q)
-
-
 def advanced_parallel(*, randomizers: Sequence[VariationRatio], weights: Sequence[float]) -> VariationRatio:
     """Parallel composition of Theorem 6.1: every user applies one randomizer, drawn at random; beta is the mean.
 
