@@ -1,5 +1,6 @@
 """Rehearsals: exact in distribution, intervals that cover, what cutting does apart, folders whole or not there."""
 
+import csv
 import json
 import math
 import re
@@ -21,7 +22,7 @@ from segshuffle.protocols.item_variance import ItemVariance
 from segshuffle.protocols.poisson import PoissonSegmented
 from segshuffle.rehearsal import page, tables
 from segshuffle.rehearsal.chosen_size import candidates, chosen_plan, kept_shares
-from segshuffle.rehearsal.documents import read_document
+from segshuffle.rehearsal.documents import Document, read_document, write_document
 from segshuffle.rehearsal.folder import MARK, check_place, new_folder, write_table
 from segshuffle.rehearsal.planning import method
 from segshuffle.rehearsal.run import TOPS, rehearse
@@ -337,6 +338,96 @@ def test_what_cannot_be_rehearsed_is_refused(log, capsys, options, says):
     assert main(["rehearse", "log.csv", *options]) == 2
     assert says in capsys.readouterr().err
     assert [path.name for path in log.parent.iterdir()] == ["log.csv"]
+
+
+# --- a saved plan ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def saved(log, monkeypatch):
+    """A plan for 250 users of the log's items, of whom the guarantee relies on 200."""
+    monkeypatch.setattr("segshuffle.rehearsal.figures.write_figures", lambda *_: {})
+    problem = Problem(4, 2, (0.5, 1.0), (100, 150), 1e-6, Assumptions("at-most", 0.8), (1e-5, 1e-6))
+    parameters = {"copies": (0.7, 1.0), "certificate": []}
+    plan = Plan("poisson", problem, "exact", 3.0, 5.0, parameters, 1.0)
+    write_document(log.parent / "PLAN.json", Document(plan, ["salt", "tea", "milk", "bread"]))
+    return plan
+
+
+def rehearsed(capsys, *options):
+    assert main(["rehearse", "log.csv", "--plan", "PLAN.json", "--repetitions", "1", "--json", *options]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_a_saved_plan_is_rehearsed_as_it_stands(log, saved, capsys):
+    answer = rehearsed(capsys)
+    assert answer["problem"]["level_counts"] == [120, 180]
+    assert answer["problem"]["deltas"] == [1e-5, 1e-6]
+    assert answer["plan"] == json.loads(json.dumps(saved.as_dict()))
+    assert "300 users of the file take part, though the plan is for 250" in answer["assumed"][0]
+    assert "not private" not in "".join(answer["notes"])
+    written = read_document(log.parent / "log-rehearsal/plan.json")
+    assert written.items == ["salt", "tea", "milk", "bread"]
+    assert written.plan.problem.honest_users == 200
+    sets = [("tea", "milk", "bread")[: 1 + user % 3] for user in range(300)]
+    users = Transactions.from_sets(sets, ["salt", "tea", "milk", "bread"])
+    found = rehearse(saved.of_participants((120, 180)), users, repetitions=1)
+    rows = list(csv.DictReader((log.parent / "log-rehearsal/items.csv").read_text().splitlines()))
+    assert {row["item"]: float(row["estimate"]) for row in rows} == pytest.approx(
+        dict(zip(users.names, found.estimate, strict=True))
+    )
+
+
+def test_options_that_agree_with_a_saved_plan_are_accepted(saved, capsys):
+    agreeing = "--set-size 2 --levels 0.5:50%,1:50% --delta 1e-5,1e-6 --copies-max 4 --honest-fraction 0.8"
+    assert rehearsed(capsys, *agreeing.split())["problem"]["level_counts"] == [150, 150]
+
+
+def test_levels_of_a_column_are_those_of_a_saved_plan(log, saved, capsys):
+    lines = log.read_text().splitlines()
+    levels = ["level", *("1.0" if line < "u2" else "0.5" for line in lines[1:])]
+    log.write_text("\n".join(f"{line},{level}" for line, level in zip(lines, levels, strict=True)))
+    asked = ["--user-column", "user", "--item-column", "item", "--level-column", "level"]
+    higher = sum(f"u{user}" < "u2" for user in range(300))
+    assert rehearsed(capsys, *asked)["problem"]["level_counts"] == [300 - higher, higher]
+    log.write_text(log.read_text().replace("1.0", "2.0"))
+    assert main(["rehearse", "log.csv", "--plan", "PLAN.json", *asked]) == 2
+    assert "'2.0' is not a level on offer; a level is given by its epsilon: 0.5, 1." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("option", "asked", "planned"),
+    [
+        ("levels", "1,2", r"\(0.5, 1.0\)"),
+        ("delta", "1e-6", r"\(1e-05, 1e-06\)"),
+        ("set-size", "3", "2"),
+        ("domain-size", "3", "4"),
+        ("blanket", "signed", "poisson"),
+        ("copies-max", "0.9", "at least 1"),
+        ("max-messages", "5.5", "at least 6"),
+        ("rounds", "2", "1"),
+        ("honest-fraction", "1.0", "0.8"),
+        ("items", "log.csv", "the list of the 4 items"),
+    ],
+)
+def test_what_contradicts_a_saved_plan_is_refused_with_both(log, saved, capsys, option, asked, planned):
+    assert main(["rehearse", "log.csv", "--plan", "PLAN.json", f"--{option}", asked]) == 2
+    told = capsys.readouterr().err
+    assert re.search(rf"{option} = .*{asked[0]}.* must be {planned}.*PLAN.json, or left out", told), told
+    assert {path.name for path in log.parent.iterdir()} == {"log.csv", "PLAN.json"}
+
+
+def test_a_saved_plan_that_does_not_fit_is_refused(log, saved, capsys):
+    plan = ["rehearse", "log.csv", "--plan", "PLAN.json"]
+    assert main([*plan, "--equal-copies"]) == 2
+    assert "equal-copies = True is not allowed: it must be False, with copies 0.7, 1, as in" in capsys.readouterr().err
+    write_document(log.parent / "PLAN.json", Document(saved))
+    (log.parent / "few.txt").write_text("tea\nmilk\nbread\n")
+    assert main([*plan, "--items", "few.txt"]) == 2
+    assert "items = '3 items' is not allowed: it must be a list of 4" in capsys.readouterr().err
+    log.write_text("user,item\nann,0\n")
+    assert main(plan) == 2
+    assert "1 users, but the guarantee of PLAN.json relies on 200" in capsys.readouterr().err
 
 
 def test_fewer_repetitions_where_each_reads_a_large_file_again(users):

@@ -30,6 +30,7 @@ from segshuffle.errors import ParameterError
 if TYPE_CHECKING:
     from segshuffle.datasets.transactions import Transactions
     from segshuffle.protocols.base import Plan
+    from segshuffle.rehearsal.documents import Document
     from segshuffle.rehearsal.run import Rehearsal
 
 #: Repetitions unless another number is given, and the entries that they may read together where levels are at random.
@@ -37,9 +38,20 @@ _REPETITIONS, _ENTRIES = 20, 10**8
 _WIDTH = 80
 
 
+#: What holds for a new plan where nothing is said; a saved plan has its own.
+_DEFAULTS = {"blanket": "poisson", "copies_max": 1.0, "honest_fraction": 1.0, "rounds": 1}
+
+
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     add_file(parser)
+    parser.add_argument(
+        "--plan",
+        type=Path,
+        metavar="PLAN.json",
+        help="rehearse this plan, as plan --save writes it, instead of a new one: its items, levels, delta and set "
+        "size hold",
+    )
     parser.add_argument(
         "--levels",
         type=levels,
@@ -58,13 +70,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--blanket",
         choices=["poisson", "clustered", "signed"],
-        default="poisson",
         help="law of the dummy messages (default: poisson)",
     )
     parser.add_argument(
         "--copies-max",
         type=number,
-        default=1.0,
         metavar="COPIES",
         help="most messages that a user sends about one held item, on average; more have less error (default 1)",
     )
@@ -99,30 +109,27 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="where to write tables, figures and the page (default: NAME-rehearsal)",
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.set_defaults(run=run)
+    # given or not: a saved plan may be contradicted
+    parser.set_defaults(run=run, honest_fraction=None, rounds=None)
 
 
 def run(options: argparse.Namespace) -> str:
     """Read, plan, rehearse, write."""
+    from segshuffle.cli.saved_plan import read_plan, serving
     from segshuffle.extras import require
     from segshuffle.rehearsal.folder import check_place
     from segshuffle.rehearsal.run import rehearse
 
     # before a large file is read
     require("pipeline", "A rehearsal")
-    for name in ("top", "repetitions"):
-        value = getattr(options, name)
-        if value is not None and value < 1:
-            raise ParameterError(name, value, "an integer >= 1")
-    if options.level_column is not None and options.levels is None:
-        raise ParameterError("--levels", None, "given with --level-column: the epsilons on offer, e.g. 0.5,1.0")
+    _check(options)
     if options.out is not None:
         check_place(options.out)
-    offered = () if options.level_column is None else tuple(level for level, _ in options.levels)
-    users = read_users(options, offered)
+    document = None if options.plan is None else read_plan(options)
+    users = read_users(options, _offered(options, document))
     folder = options.out or Path(f"{users.label if options.file != '-' else 'input'}-rehearsal")
     check_place(folder)
-    plan, assumed = _plan(options, users)
+    plan, assumed = _plan(options, users) if document is None else serving(document.plan, users, options)
     repetitions = options.repetitions or _repetitions(plan, users)
     if options.repetitions is None:
         assumed.append(f"{repetitions} repetitions (--repetitions)")
@@ -134,6 +141,23 @@ def run(options: argparse.Namespace) -> str:
     return _told(found, answer, options.top, folder)
 
 
+def _check(options: argparse.Namespace) -> None:
+    """Refuse what is out of range or missing."""
+    for name in ("top", "repetitions"):
+        value = getattr(options, name)
+        if value is not None and value < 1:
+            raise ParameterError(name, value, "an integer >= 1")
+    if options.level_column is not None and options.levels is None and options.plan is None:
+        raise ParameterError("--levels", None, "given with --level-column: the epsilons on offer, e.g. 0.5,1.0")
+
+
+def _offered(options: argparse.Namespace, document: Document | None) -> tuple[float, ...]:
+    """The levels that a column of the file may have."""
+    if options.level_column is None:
+        return ()
+    return tuple(level for level, _ in options.levels) if document is None else document.plan.problem.levels
+
+
 def _plan(options: argparse.Namespace, users: Transactions) -> tuple[Plan, list[str]]:
     """The plan, and what was assumed for it because nothing was said."""
     from segshuffle.protocols.assumptions import Assumptions
@@ -142,6 +166,9 @@ def _plan(options: argparse.Namespace, users: Transactions) -> tuple[Plan, list[
     from segshuffle.rehearsal.chosen_size import chosen_plan
     from segshuffle.rehearsal.planning import method
 
+    for name, value in _DEFAULTS.items():
+        if getattr(options, name) is None:
+            setattr(options, name, value)
     assumed = []
     asked = options.levels
     if asked is None:

@@ -1,0 +1,119 @@
+"""A saved plan in the place of a new one: nothing else that was asked for may contradict it."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from segshuffle.cli.terminal import counted
+from segshuffle.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from segshuffle.datasets.transactions import Transactions
+    from segshuffle.protocols.base import Plan
+    from segshuffle.rehearsal.documents import Document
+
+
+def read_plan(options: argparse.Namespace) -> Document:
+    """The plan of ``--plan``, if the other options agree with it; the items to read are then the plan's.
+
+    Raises
+    ------
+    ParameterError
+        If an option asks for something else; names its value and the plan's.
+    """
+    from segshuffle.rehearsal.documents import read_document
+    from segshuffle.rehearsal.parties import refuse_published
+
+    document = read_document(options.plan)
+    refuse_published(document.plan)
+    for name, asked, planned, agrees in _fixed(options, document):
+        if not agrees:
+            raise ParameterError(name, asked, f"{planned}, as in {options.plan}, or left out")
+    _take_items(options, document)
+    return document
+
+
+def _fixed(options: argparse.Namespace, document: Document) -> Iterator[tuple[str, object, object, bool]]:
+    """Option, its value, the plan's, and whether they agree, for every option that was given."""
+    plan, problem = document.plan, document.plan.problem
+    deltas = options.level_deltas or (options.delta,) * len(problem.levels)
+    same: dict[str, tuple[Any, Any]] = {
+        "levels": (options.levels and tuple(level for level, _ in options.levels), problem.levels),
+        "delta": (options.delta and deltas, problem.deltas),
+        "set-size": (options.set_size, problem.set_size),
+        "domain-size": (options.domain_size, problem.domain_size),
+        "blanket": (options.blanket, plan.parameters.get("blanket", {}).get("name", "poisson")),
+        "honest-fraction": (options.honest_fraction, problem.assumptions.honest_fraction),
+        "rounds": (options.rounds, problem.assumptions.rounds),
+    }
+    for name, (asked, planned) in same.items():
+        if asked is not None:
+            yield name, asked, planned, asked == planned
+    yield from _limits(options, plan)
+
+
+def _limits(options: argparse.Namespace, plan: Plan) -> Iterator[tuple[str, object, object, bool]]:
+    """What a new plan would have to keep to."""
+    from segshuffle.protocols.messages.budget import level_messages
+
+    copies = plan.parameters["copies"]
+    messages = plan.messages_per_user + level_messages(plan.problem.honest_users, len(copies), None)
+    for name, asked, least in (
+        ("copies-max", options.copies_max, max(copies)),
+        ("max-messages", options.max_messages, messages),
+    ):
+        if asked is not None:
+            yield name, asked, f"at least {least:.10g}", asked >= least
+    if options.equal_copies:
+        told = ", ".join(f"{each:.4g}" for each in copies)
+        yield "equal-copies", True, f"False, with copies {told}", len(set(copies)) == 1
+
+
+def _take_items(options: argparse.Namespace, document: Document) -> None:
+    """The plan's items are those of the file, by name or by number."""
+    from segshuffle.datasets.files.reading import read_items
+
+    given = None if options.items is None else read_items(options.items)
+    if given is not None and set(given) != set(document.items or given):
+        planned = f"the list of the {len(document.items or ())} items in {options.plan}, or left out"
+        raise ParameterError("items", str(options.items), planned)
+    options.items, options.domain_size = document.items or given, None
+    if options.items is None:
+        options.domain_size = document.plan.problem.domain_size
+    elif len(options.items) != document.plan.problem.domain_size:
+        size = document.plan.problem.domain_size
+        raise ParameterError("items", f"{len(options.items)} items", f"a list of {size}, as many as in {options.plan}")
+
+
+def serving(plan: Plan, users: Transactions, options: argparse.Namespace) -> tuple[Plan, list[str]]:
+    """The plan as it serves the users of the file, and what was assumed for that.
+
+    Raises
+    ------
+    DataError
+        If they are fewer than the guarantee relies on.
+    """
+    import numpy as np
+
+    from segshuffle.pipeline.design import level_counts
+
+    problem, n = plan.problem, users.n_users
+    if n < problem.honest_users:
+        raise DataError(
+            f"{users.label}: {n} users, but the guarantee of {options.plan} relies on {problem.honest_users}. Plan for "
+            "fewer users, or with a smaller --honest-fraction."
+        )
+    if users.levels is not None:
+        counts = tuple(np.bincount(users.levels, minlength=len(problem.levels)).tolist())
+    elif options.levels is not None and any(count is not None for _, count in options.levels):
+        counts = tuple(number for _, number in counted(options.levels, n))
+    elif n == problem.n_users:
+        counts = problem.level_counts
+    else:
+        counts = level_counts(n, [each / problem.n_users for each in problem.level_counts])
+    assumed = []
+    if n != problem.n_users:
+        assumed.append(f"all {n} users of the file take part, though the plan is for {problem.n_users}")
+    return plan if counts == problem.level_counts else plan.of_participants(counts), assumed
