@@ -13,6 +13,9 @@ from segshuffle.datasets.registry import given_path
 from segshuffle.errors import ConfigError
 from segshuffle.pipeline import config as module
 from segshuffle.pipeline.config import check_config
+from segshuffle.pipeline.design import Setting, least_delta
+from segshuffle.studies.assumptions.rounds import apart
+from segshuffle.studies.reproduction.planning import problem_of
 
 MISSING = object()
 PATH_VARIABLE = "SEGSHUFFLE_MSNBC"
@@ -112,6 +115,7 @@ REFUSED = [
     ("delta_times_n", 1.0e-51, ">= 1e-50"),
     ("delta_times_n", math.nan, "number >= 1e-50"),
     ("delta_times_n", math.inf, "number >= 1e-50"),
+    ("delta_times_n", [], "length >= 1"),
     ("levels", [], "length >= 1"),
     ("levels.0", 0.0, "> 0"),
     ("levels.0", -0.5, "> 0"),
@@ -157,6 +161,9 @@ REFUSED = [
     ("datasets.msnbc.set_sizes", [4, 17], "below the domain size 17"),
     ("datasets.synthetic.set_sizes", [128], "below the domain size 128"),
     ("datasets.synthetic.set_sizes", [4, 200], "below the domain size 128"),
+    ("delta_times_n", [0.01, 0.02], "a list of one per level (3)"),
+    ("delta_times_n", [0.01], "a list of one per level (3)"),
+    ("delta_times_n", [0.01, 5000.0, 0.01], "must be below 1"),
     ("delta_times_n", 5000, "must be below 1"),
     ("delta_times_n", 1.0e9, "must be below 1"),
 ]
@@ -251,6 +258,19 @@ def test_whole_numbers_are_numbers(full_config, schema):
     full_config["splits"]["S1"] = [0, 0, 1]
     full_config["delta_times_n"] = 1
     check_config(full_config, schema=schema)
+
+
+def test_a_delta_per_level_is_kept_by_proven_plans_and_the_least_by_all_others(full_config, schema):
+    full_config["delta_times_n"] = [0.01, 0.001, 0.002]
+    check_config(full_config, schema=schema)
+    published, proven = (
+        problem_of(full_config, Setting("synthetic", 5000, 4, 128), "S1", accounting)
+        for accounting in ("published", "proven")
+    )
+    assert published.deltas == (0.001 / 5000,) * 3
+    assert proven.deltas == (0.01 / 5000, 0.001 / 5000, 0.002 / 5000)
+    assert apart(proven, 4).deltas == pytest.approx([delta / 4 for delta in proven.deltas])
+    assert least_delta(full_config, 100) == 0.001 / 100
 
 
 def test_shares_may_miss_one_by_rounding(full_config, schema):

@@ -13,7 +13,7 @@ try:
     from segshuffle.datasets import registry as datasets
     from segshuffle.pipeline.config import check_config
     from segshuffle.pipeline.dependencies import package_files
-    from segshuffle.pipeline.design import ACCOUNTINGS, output_folder
+    from segshuffle.pipeline.design import ACCOUNTINGS, least_delta, output_folder
     from segshuffle.pipeline.processor import same_instructions
     from segshuffle.pipeline.scenarios import scenarios, settings
     from segshuffle.pipeline.stamp import SHIPPED, check_stamp, stamp_text
@@ -32,7 +32,8 @@ try:
     check_config(
         config,
         schema=ROOT / "workflow/schemas/config.schema.yaml",
-        where="the configuration",
+        where=", ".join(map(str, workflow.config_settings.configfiles))
+        or "config/config.yaml",
     )
     GIVEN = {
         name: datasets.given_path(name, section, os.environ)

@@ -22,7 +22,7 @@ rule limit:
         set_sizes=sorted(
             {min(s.set_size, s.domain_size - s.set_size) for s in SETTINGS.values()}
         ),
-        deltas=sorted({config["delta_times_n"] / s.n_users for s in SETTINGS.values()}),
+        deltas=sorted({least_delta(config, s.n_users) for s in SETTINGS.values()}),
         edition=config["edition"],
     script:
         "../scripts/figure_limit.py"

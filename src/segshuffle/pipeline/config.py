@@ -96,7 +96,6 @@ def _allowed(schema: Any, error: jsonschema.ValidationError) -> str:
     if "pattern" in schema:
         return f"a name matching {schema['pattern']} (letters, digits and hyphens: it becomes part of file names)"
     kinds = schema.get("type", "a value")
-    words = " or ".join(kinds) if isinstance(kinds, list) else str(kinds)
     limits = {
         "exclusiveMinimum": ">",
         "minimum": ">=",
@@ -104,8 +103,12 @@ def _allowed(schema: Any, error: jsonschema.ValidationError) -> str:
         "minItems": "of length >=",
         "maxItems": "of length <=",
     }
-    bounds = [f"{sign} {schema[name]}" for name, sign in limits.items() if name in schema]
-    return " ".join([f"of type {words}", *bounds])
+    bounds = {name: f"{sign} {schema[name]}" for name, sign in limits.items() if name in schema}
+
+    def kind_within(kind: str) -> str:
+        return " ".join([kind, *(text for name, text in bounds.items() if name.endswith("Items") == (kind == "array"))])
+
+    return "of type " + " or ".join(map(kind_within, kinds if isinstance(kinds, list) else [kinds]))
 
 
 def _yaml_hint(value: object) -> str:
@@ -127,6 +130,13 @@ def _cross_check(config: Config) -> Iterator[str]:
         yield f"levels = {levels} is not allowed: the levels must be strictly increasing"
     if (chosen := config["pareto"]["split"]) not in config["splits"]:
         yield f"pareto.split = {chosen!r} is not allowed: it must be one of {', '.join(config['splits'])}"
+    given = config["delta_times_n"]
+    deltas = given if isinstance(given, list) else [given] * len(levels)
+    if len(deltas) != len(levels):
+        yield (
+            f"delta_times_n = {deltas} is not allowed: it must be one number for all levels, or a list of one per "
+            f"level ({len(levels)})"
+        )
     for name, shares in config["splits"].items():
         if len(shares) != len(levels):
             yield f"splits.{name} = {shares} is not allowed: it must have one share per level ({len(levels)})"
@@ -137,10 +147,10 @@ def _cross_check(config: Config) -> Iterator[str]:
     if grid["low"] >= grid["high"]:
         yield f"blanket_per_user.low = {grid['low']} is not allowed: it must be below high = {grid['high']}"
     for name, section in config["datasets"].items():
-        yield from _check_dataset(name, section, config["delta_times_n"])
+        yield from _check_dataset(name, section, given)
 
 
-def _check_dataset(name: str, section: Config, delta_times_n: float) -> Iterator[str]:
+def _check_dataset(name: str, section: Config, delta_times_n: float | list[float]) -> Iterator[str]:
     """Problems of one dataset: sets that do not fit the domain, users that are not there, delta of 1 and more."""
     dataset = registry.dataset_of(name)
     for size in section["set_sizes"]:
@@ -148,7 +158,7 @@ def _check_dataset(name: str, section: Config, delta_times_n: float) -> Iterator
         if size >= domain:
             yield f"datasets.{name}.set_sizes: {size} is not allowed: it must be below the domain size {domain}"
     for n_users in section["n_users"]:
-        if delta_times_n >= n_users:
+        if max(delta_times_n if isinstance(delta_times_n, list) else [delta_times_n]) >= n_users:
             yield (
                 f"delta_times_n = {delta_times_n} is not allowed: delta = delta_times_n / n_users must be below 1, "
                 f"also for datasets.{name}.n_users = {n_users}"

@@ -6,7 +6,7 @@ Imported by the Snakefile, which every remote job parses again: standard library
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,6 +81,18 @@ def blanket_grid(config: Config) -> list[float]:
     low, high, points = math.log(grid["low"]), math.log(grid["high"]), grid["points"]
     values = {math.exp(low + (high - low) * i / (points - 1)) for i in range(points)} | set(grid["include"])
     return sorted({float(f"{value:.4g}") for value in values})
+
+
+def level_deltas(config: Mapping[str, Any], n_users: int) -> tuple[float, ...]:
+    """Delta of every level, where the configuration has one for each; else empty."""
+    given = config["delta_times_n"]
+    return tuple(each / n_users for each in given) if isinstance(given, list) else ()
+
+
+def least_delta(config: Mapping[str, Any], n_users: int) -> float:
+    """Delta of all levels, or the least of them: on the safe side for whoever knows of one only."""
+    deltas = level_deltas(config, n_users)
+    return min(deltas) if deltas else float(config["delta_times_n"] / n_users)
 
 
 def level_counts(n_users: int, shares: list[float]) -> tuple[int, ...]:

@@ -61,7 +61,12 @@ def together(problem: Problem, rounds: int) -> Problem:
 
 def apart(problem: Problem, rounds: int) -> Problem:
     """One of the rounds, with its share of every epsilon and of delta."""
-    return replace(problem, levels=tuple(level / rounds for level in problem.levels), delta=problem.delta / rounds)
+    return replace(
+        problem,
+        levels=tuple(level / rounds for level in problem.levels),
+        delta=problem.delta / rounds,
+        level_deltas=tuple(delta / rounds for delta in problem.level_deltas),
+    )
 
 
 def _curves(config: Config) -> Iterator[tuple[PoissonSegmented, str]]:

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from segshuffle.errors import InfeasibleError, ParameterError
-from segshuffle.pipeline.design import level_counts
+from segshuffle.pipeline.design import least_delta, level_counts
 from segshuffle.pipeline.jobs import to_json
 from segshuffle.pipeline.progress import track
 from segshuffle.protocols.base import Method, Problem, uniform_item_counts
@@ -80,7 +80,7 @@ def problem_of(case: Case, config: Mapping[str, Any]) -> Problem:
         shares = config["splits"][case.split]
         levels = tuple(case.epsilon * 2.0 ** (k - len(shares) // 2) for k in range(len(shares)))
         counts = level_counts(case.n_users, shares)
-    delta = config["delta_times_n"] / case.n_users
+    delta = least_delta(config, case.n_users)
     return Problem(case.domain_size, case.set_size, levels, tuple(counts), delta)
 
 

@@ -20,6 +20,7 @@ from segshuffle.accounting.single_message.decomposition import lower_bound_delta
 from segshuffle.accounting.single_message.personalized import ReductionPair
 from segshuffle.accounting.single_message.personalized_confusion import PersonalizedUsers
 from segshuffle.accounting.single_message.randomizers import ReferenceClasses, Side
+from segshuffle.pipeline.design import least_delta
 from segshuffle.studies.referee.trial import COLUMNS, MARGIN
 
 CASE = "laplace-budgets"
@@ -130,7 +131,7 @@ def try_budgets(config: Mapping[str, Any]) -> pd.DataFrame:
     for victim in config["referee"]["local_epsilons"]:
         other = SHARE * victim
         for n_users in (n for n in config["referee"]["many_users"] if n <= LARGEST_USERS):
-            delta = config["delta_times_n"] / n_users
+            delta = least_delta(config, n_users)
             found = trial(victim=victim, other=other, n_users=n_users, delta=delta)
             head = (CASE, victim, n_users, "epsilon", delta)
             call = f"trial(victim={victim!r}, other={other!r}, n_users={n_users}, delta={delta!r})"

@@ -15,6 +15,7 @@ import pandas as pd
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Accountant, Mechanism
 from segshuffle.digits import rounded
 from segshuffle.errors import ParameterError
+from segshuffle.pipeline.design import least_delta
 from segshuffle.studies.referee.cases import (
     CASES,
     Point,
@@ -132,7 +133,7 @@ def try_case(config: Config, name: str, generic: pd.DataFrame, extra: Sequence[A
     generic = generic.assign(**{name: generic[name].map(rounded) for name in ("local_epsilon", "target")})
     known = generic.set_index(list(GENERIC_COLUMNS[:-1]))["claimed"].to_dict()
     rows = []
-    for local, asked in questions(case, config["referee"], config["delta_times_n"]).items():
+    for local, asked in questions(case, config["referee"], least_delta(config, 1)).items():
         mechanism = case.mechanism(local)
         for point, proof in proofs(case, mechanism, asked).items():
             head = (name, local, *point)
@@ -150,7 +151,7 @@ def _all_questions(config: Config, cases: Iterable[str]) -> dict[float, list[Poi
     found: dict[float, dict[Point, None]] = {}
     for name in cases:
         if name in CASES:
-            for local, asked in questions(CASES[name], config["referee"], config["delta_times_n"]).items():
+            for local, asked in questions(CASES[name], config["referee"], least_delta(config, 1)).items():
                 found.setdefault(local, {}).update(dict.fromkeys(asked))
     return {local: list(asked) for local, asked in found.items()}
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from segshuffle.datasets.registry import dataset_label
-from segshuffle.pipeline.design import FIGURES, Config, Scenario, figures_of
+from segshuffle.pipeline.design import FIGURES, Config, Scenario, figures_of, least_delta, level_deltas
 from segshuffle.pipeline.manifest import OVERVIEW, VERDICTS, Group, Output, Target
 
 GROUPS = {
@@ -146,11 +146,17 @@ def _output(name: str, figure: PanelFigure, config: Config) -> Output:
             f"({' : '.join(map(str, shares[panel.split]))})"
             for panel in figure.panels
         ),
-        f"levels ε = {', '.join(map(str, config['levels']))}; δ = {config['delta_times_n']}/n"
+        f"levels ε = {', '.join(map(str, config['levels']))}; δ = {_deltas(config, figure.accounting)}/n"
         f"{measured if figure.drawing == 'errors' else ''}",
         _KINDS[figure.accounting],
     )
     return Output(f"figures/{name}", title, caption, GROUPS[figure.accounting], details)
+
+
+def _deltas(config: Config, accounting: str) -> str:
+    """Delta times n: of every level where plans keep each, else the least."""
+    given = level_deltas(config, 1) if accounting == "proven" else ()
+    return ", ".join(map(str, given)) or str(least_delta(config, 1))
 
 
 def _panels_title(name: str, figure: PanelFigure) -> str:

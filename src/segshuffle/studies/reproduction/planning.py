@@ -8,7 +8,7 @@ from typing import Any
 
 import joblib
 
-from segshuffle.pipeline.design import Config, Setting, blanket_grid, level_counts
+from segshuffle.pipeline.design import Config, Setting, blanket_grid, least_delta, level_counts, level_deltas
 from segshuffle.pipeline.progress import parallel
 from segshuffle.protocols.assumptions import PLAIN, Assumptions
 from segshuffle.protocols.base import Method, Problem
@@ -28,8 +28,10 @@ def problem_of(config: Config, setting: Setting, split: str, accounting: str = "
         set_size=setting.set_size,
         levels=tuple(config["levels"]),
         level_counts=level_counts(setting.n_users, config["splits"][split]),
-        delta=config["delta_times_n"] / setting.n_users,
+        delta=least_delta(config, setting.n_users),
         assumptions=Assumptions(honest_fraction=config["proven"]["honest_fraction"]) if proven else PLAIN,
+        # published analyses know of one delta: the least
+        level_deltas=level_deltas(config, setting.n_users) if proven else (),
     )
 
 
