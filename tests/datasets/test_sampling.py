@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from segshuffle.arrays import LARGEST_DOMAIN
 from segshuffle.datasets import msnbc_log
+from segshuffle.datasets.declared import ITEMS
 from segshuffle.datasets.population import Population, load_population, save_population
 from segshuffle.datasets.sampling import msnbc_population, uniform_population
 from segshuffle.errors import DataError, ParameterError
@@ -40,6 +42,25 @@ def test_properties():
     assert population.item_counts.dtype == np.int64
     assert population.item_counts.tolist() == [1, 1, 1, 2, 0, 0, 0, 0, 0, 1]
     assert population.frequencies.sum() == pytest.approx(2)
+
+
+@pytest.mark.parametrize(
+    ("domain_size", "stored"), [(32_767, np.int16), (32_768, np.int32), (LARGEST_DOMAIN, np.int32)]
+)
+def test_items_take_the_space_that_they_need(tmp_path, domain_size, stored):
+    population = uniform_population(domain_size=domain_size, set_size=3, n_users=50, rng=np.random.default_rng(1))
+    assert population.items.dtype == stored
+    assert population.items.max() > 0.8 * domain_size
+    save_population(tmp_path / "users.npz", population)
+    read = load_population(tmp_path / "users.npz")
+    assert read.items.dtype == stored
+    assert (read.items == population.items).all()
+    last = make([[0, domain_size - 1]], domain_size)
+    assert last.items.tolist() == [[0, domain_size - 1]]
+
+
+def test_the_configuration_allows_as_many_items_as_a_population():
+    assert ITEMS["maximum"] == LARGEST_DOMAIN
 
 
 def test_items_are_a_read_only_copy():
@@ -74,7 +95,7 @@ def test_bad_items_are_refused(items, message):
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        *(("domain_size", value) for value in (0, 2.5, True, 32768)),
+        *(("domain_size", value) for value in (0, 2.5, True, LARGEST_DOMAIN + 1)),
         ("label", ""),
         ("label", None),
         ("source", "simulated"),

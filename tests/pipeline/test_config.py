@@ -136,7 +136,7 @@ REFUSED = [
     ("datasets.msnbc.n_users.0", 989_819, "989818"),
     ("datasets.msnbc.set_sizes.0", 0, ">= 1"),
     ("datasets.synthetic.domain_size", 1, ">= 2"),
-    ("datasets.synthetic.domain_size", 32_768, "<= 32767"),
+    ("datasets.synthetic.domain_size", 10_000_001, "<= 10000000"),
     ("datasets.synthetic.n_users.1", -50_000, ">= 2"),
     ("datasets.synthetic.set_sizes", [4, 4], "without repetition"),
     ("competitors.methods", ["mm", "mm"], "without repetition"),
@@ -165,6 +165,7 @@ REFUSED = [
     ("delta_times_n", [0.01], "a list of one per level (3)"),
     ("delta_times_n", [0.01, 5000.0, 0.01], "must be below 1"),
     ("delta_times_n", 5000, "must be below 1"),
+    ("datasets.synthetic.domain_size", 447_393, "at most 268435456 (2 GiB of memory); lower repetitions to 199"),
     ("delta_times_n", 1.0e9, "must be below 1"),
 ]
 

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 Section = Mapping[str, Any]
 
 
+#: JSON schema of a number of items: as many as counters of a server (`arrays.LARGEST_DOMAIN`).
+ITEMS: Mapping[str, Any] = {"type": "integer", "minimum": 2, "maximum": 10_000_000}
+
+
 class Place(NamedTuple):
     """Where a dataset may look for its data.
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from segshuffle.datasets.declared import Dataset, Place, Section
+from segshuffle.datasets.declared import ITEMS, Dataset, Place, Section
 from segshuffle.datasets.layout import ABOUT, CHOICES, FORMATS, FORMS, Layout
 
 if TYPE_CHECKING:
@@ -28,9 +28,7 @@ KEYS: Mapping[str, Mapping[str, Any]] = {
     "path": {"description": "The file, in any format that is read", "type": "string", "minLength": 1},
     "domain_size": {
         "description": "Number of items, which is public; at least those that the file has",
-        "type": "integer",
-        "minimum": 2,
-        "maximum": 32767,
+        **ITEMS,
     },
     "items": {"description": "Public list of all items, one per line; without it those of the file", **_TEXT},
     "padding": {

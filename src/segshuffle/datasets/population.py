@@ -13,11 +13,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from segshuffle.arrays import LARGEST_DOMAIN
 from segshuffle.errors import DataError, ParameterError
 from segshuffle.files import read_bounded, write_atomically
-
-#: Items are stored as int16.
-MAX_DOMAIN_SIZE = int(np.iinfo(np.int16).max)
 
 Source = Literal["real", "stand-in", "synthetic"]
 _SOURCES = ("real", "stand-in", "synthetic")
@@ -32,9 +30,9 @@ class Population:
     ----------
     items : array_like of int, shape (n_users, set_size)
         The items of each user: integers in [0, domain_size), strictly increasing along each row. Stored as a read-only
-        copy of type int16.
+        copy of type int16, or of int32 where the domain has more than 32,767 items.
     domain_size : int
-        Number d of possible items, 1..32767.
+        Number d of possible items, 1..10,000,000.
     label : str
         Name for figures and tables, not empty.
     source : {"real", "stand-in", "synthetic"}
@@ -48,13 +46,13 @@ class Population:
         If another field is outside its range.
     """
 
-    items: NDArray[np.int16]
+    items: NDArray[np.integer[Any]]
     domain_size: int
     label: str
     source: Source
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "domain_size", checked_integer("domain_size", self.domain_size, 1, MAX_DOMAIN_SIZE))
+        object.__setattr__(self, "domain_size", checked_integer("domain_size", self.domain_size, 1, LARGEST_DOMAIN))
         if self.source not in _SOURCES:
             raise ParameterError("source", self.source, "one of " + ", ".join(map(repr, _SOURCES)))
         if not isinstance(self.label, str) or not self.label:
@@ -64,7 +62,8 @@ class Population:
         except ValueError as error:
             raise DataError("items are rows of different lengths; every user must hold the same number.") from error
         _check_items(items, self.domain_size)
-        stored = np.array(items, dtype=np.int16, order="C")  # a copy: the caller's array stays the caller's
+        # a copy: the caller's array stays the caller's
+        stored = np.array(items, dtype=item_type(self.domain_size), order="C")
         stored.setflags(write=False)
         object.__setattr__(self, "items", stored)
 
@@ -87,6 +86,11 @@ class Population:
     def frequencies(self) -> NDArray[np.float64]:
         """Share of users who hold each item, shape (domain_size,); the sum is set_size."""
         return self.item_counts / self.n_users
+
+
+def item_type(domain_size: int) -> type[np.signedinteger[Any]]:
+    """Type of items as they are stored: half as large where that is enough."""
+    return np.int16 if domain_size <= np.iinfo(np.int16).max else np.int32
 
 
 def _check_items(items: NDArray[np.integer[Any]], domain_size: int) -> None:

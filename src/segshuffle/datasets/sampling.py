@@ -7,10 +7,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from segshuffle.arrays import NO_ITEM
+from segshuffle.arrays import LARGEST_DOMAIN, NO_ITEM
 from segshuffle.datasets.msnbc import DOMAIN_SIZE
 from segshuffle.datasets.msnbc_log import masks_to_matrix
-from segshuffle.datasets.population import MAX_DOMAIN_SIZE, Population, Source, checked_integer
+from segshuffle.datasets.population import Population, Source, checked_integer, item_type
 from segshuffle.errors import DataError, ParameterError
 
 
@@ -40,7 +40,7 @@ def msnbc_population(
     n_users : int
         Number of users to sample, 1..n_sessions.
     set_size : int
-        Number s of items per user; 1..17 for "in-domain" padding, 1..32750 for "dummy".
+        Number s of items per user; 1..17 for "in-domain" padding, 1..9,999,983 for "dummy".
     padding : {"in-domain", "dummy"}
         How users with fewer than s categories are padded.
     rng : numpy.random.Generator
@@ -64,7 +64,7 @@ def msnbc_population(
     """
     if padding not in ("in-domain", "dummy"):
         raise ParameterError("padding", padding, "'in-domain' or 'dummy'")
-    largest = DOMAIN_SIZE if padding == "in-domain" else MAX_DOMAIN_SIZE - DOMAIN_SIZE
+    largest = DOMAIN_SIZE if padding == "in-domain" else LARGEST_DOMAIN - DOMAIN_SIZE
     set_size = checked_integer("set_size", set_size, 1, largest)
     _check_masks(masks)
     n_users = checked_integer("n_users", n_users, 1, len(masks))
@@ -74,7 +74,7 @@ def msnbc_population(
     if padding == "dummy":
         ranking = _with_dummies(ranking, held.sum(axis=1), set_size)
     domain_size = DOMAIN_SIZE if padding == "in-domain" else DOMAIN_SIZE + set_size
-    items = np.sort(ranking.astype(np.int16), axis=1)
+    items = np.sort(ranking, axis=1)
     return Population(items=items, domain_size=domain_size, label=label, source=source)
 
 
@@ -170,7 +170,7 @@ def uniform_population(
     Parameters
     ----------
     domain_size : int
-        Number d of items, 1..32767.
+        Number d of items, 1..10,000,000.
     set_size : int
         Number s of items per user, 1..domain_size.
     n_users : int
@@ -194,12 +194,13 @@ def uniform_population(
     -----
     Floyd's algorithm, all users at once: exactly uniform, with time and memory independent of the domain.
     """
-    domain_size = checked_integer("domain_size", domain_size, 1, MAX_DOMAIN_SIZE)
+    domain_size = checked_integer("domain_size", domain_size, 1, LARGEST_DOMAIN)
     set_size = checked_integer("set_size", set_size, 1, domain_size)
     n_users = checked_integer("n_users", n_users, 1, 2**40)
-    items = np.empty((set_size, n_users), dtype=np.int16)  # one row per step, transposed at the end
+    stored = item_type(domain_size)
+    items = np.empty((set_size, n_users), dtype=stored)  # one row per step, transposed at the end
     for step, last in enumerate(range(domain_size - set_size, domain_size)):
-        drawn = rng.integers(0, last, size=n_users, dtype=np.int16, endpoint=True)
+        drawn = rng.integers(0, last, size=n_users, dtype=stored, endpoint=True)
         taken = (items[:step] == drawn).any(axis=0)
-        items[step] = np.where(taken, np.int16(last), drawn)
+        items[step] = np.where(taken, stored(last), drawn)
     return Population(items=np.sort(items.T, axis=1), domain_size=domain_size, label=label, source="synthetic")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from segshuffle.datasets.declared import Dataset, Section
+from segshuffle.datasets.declared import ITEMS, Dataset, Section
 
 if TYPE_CHECKING:
     from segshuffle.datasets.population import Population
@@ -24,7 +24,7 @@ DATASET = Dataset(
     name="synthetic",
     label="Synthetic",
     kind="synthetic",
-    keys={"domain_size": {"description": "Number of items", "type": "integer", "minimum": 2, "maximum": 32767}},
+    keys={"domain_size": {"description": "Number of items", **ITEMS}},
     domain_size=_domain_size,
     population=_population,
 )

@@ -19,6 +19,9 @@ from segshuffle.errors import ConfigError
 from segshuffle.pipeline.design import Config
 from segshuffle.protocols.listed import schemas as method_schemas
 
+#: Numbers of users, by level and item, that a panel keeps for all its repetitions, 8 bytes each.
+_MOST_COUNTS = 2**28
+
 
 def _is_integer(_checker: object, value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**300
@@ -148,6 +151,18 @@ def _cross_check(config: Config) -> Iterator[str]:
         yield f"blanket_per_user.low = {grid['low']} is not allowed: it must be below high = {grid['high']}"
     for name, section in config["datasets"].items():
         yield from _check_dataset(name, section, given)
+        yield from _check_memory(name, section, config["repetitions"], len(levels))
+
+
+def _check_memory(name: str, section: Config, repetitions: int, n_levels: int) -> Iterator[str]:
+    """A panel keeps how many users of each level hold each item, for all repetitions."""
+    domain = max(registry.dataset_of(name).domain_size(section, size) for size in section["set_sizes"])
+    if (counts := domain * repetitions * n_levels) > _MOST_COUNTS:
+        yield (
+            f"datasets.{name}.domain_size: {domain} items are not allowed with repetitions = {repetitions} and "
+            f"{n_levels} levels: items * repetitions * levels = {counts} must be at most {_MOST_COUNTS} (2 GiB of "
+            f"memory); lower repetitions to {_MOST_COUNTS // (domain * n_levels)}, or the number of items"
+        )
 
 
 def _check_dataset(name: str, section: Config, delta_times_n: float | list[float]) -> Iterator[str]:
