@@ -346,6 +346,12 @@ def test_download_is_kept_and_used_again(server, tmp_path):
     assert server.asked == ["/good"]
 
 
+def test_a_run_that_is_in_a_hurry_asks_every_address_once(server, tmp_path):
+    urls = [server.url(name, status(503)) for name in ("one", "two")]
+    assert obtain(tmp_path, urls=urls, attempts=1)[1].kind == "stand-in"
+    assert server.asked == ["/one", "/two"]
+
+
 def test_corrupt_cache_is_fetched_again(server, tmp_path):
     (tmp_path / "cache.seq.gz").write_bytes(GZ[:-10])
     lines = []

@@ -31,6 +31,8 @@ rule dataset:
         section=lambda wildcards: section_of(wildcards.dataset),
         seed=config["seed"],
         cache="data",
+        # without a network a small run goes on with the stand-in after ten seconds instead of thirty
+        attempts=3 if config["edition"] == "full" else 1,
     script:
         "../scripts/dataset.py"
 

@@ -20,6 +20,7 @@ with logged(snakemake.log[0]):
         cache=Path(snakemake.params.cache),
         stream=functools.partial(stream, snakemake.params.seed),
         log=print,
+        attempts=snakemake.params.attempts,
     )
     data, source = dataset.obtain(snakemake.params.section, place)
     print(f"{dataset_label(dataset.name, source.kind)}: {len(data)} users from {source.origin}")

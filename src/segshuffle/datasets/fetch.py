@@ -47,6 +47,7 @@ def obtain_sessions(
     urls: Sequence[str] = URLS,
     expected: str = SHA256,
     deadline_seconds: float = 30.0,
+    attempts: int = 3,
     n_stand_in: int = N_SESSIONS,
     log: Callable[[str], object] = lambda message: None,
 ) -> tuple[NDArray[np.uint32], DataSource]:
@@ -65,7 +66,7 @@ def obtain_sessions(
         Whether the network may be used.
     rng : numpy.random.Generator
         Randomness of the stand-in; untouched if the real sessions are found.
-    urls, expected, deadline_seconds, log
+    urls, expected, deadline_seconds, attempts, log
         As for `download_sessions`.
     n_stand_in : int, optional
         Number of sessions of the stand-in.
@@ -95,7 +96,9 @@ def obtain_sessions(
     reason = "no file was given and downloading is switched off"
     if allow_download:
         try:
-            url = download_sessions(cache, urls=urls, expected=expected, deadline_seconds=deadline_seconds, log=log)
+            url = download_sessions(
+                cache, urls=urls, expected=expected, deadline_seconds=deadline_seconds, attempts=attempts, log=log
+            )
             return _real(read_sessions_file(cache, expected=expected), url, expected)
         except FetchError as error:
             reason = str(error)

@@ -41,6 +41,7 @@ def _obtain(section: Section, place: Place) -> tuple[NDArray[Any], DataSource]:
         allow_download=section["download"],
         rng=place.stream("stand-in"),
         log=place.log,
+        attempts=place.attempts,
     )
 
 
