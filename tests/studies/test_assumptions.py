@@ -101,6 +101,8 @@ def test_participation_draws_every_curve(participated):
         drawn = [points(line) for line in left.lines if len(line.get_xdata()) > 2]
         wanted = [list(zip(c["really"], c["epsilon"], strict=True)) for _, c in mine.groupby(["assumed", "level"])]
         assert sorted(drawn) == sorted(wanted)
+        promised = [line.get_ydata() for line in left.lines if len(line.get_xdata()) == 2]
+        assert [list(ends) for ends in promised] == [[level, level] for level in CONFIG["levels"]]
         assert legend_texts(left) == ["plan assumes 100%", "plan assumes 80%", "plan assumes 50%"]
         mine = errors[errors["split"] == split]
         *curves, limit = [points(line) for line in right.lines]

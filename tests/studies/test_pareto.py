@@ -10,7 +10,7 @@ from segshuffle.protocols.base import Problem
 from segshuffle.protocols.central import GaussianCurator
 from segshuffle.protocols.fake_users import FakeUsers
 from segshuffle.protocols.registry import every
-from segshuffle.studies.pareto import compute
+from segshuffle.studies.pareto import compute, outputs
 from segshuffle.studies.pareto.figure import draw
 from segshuffle.studies.pareto.winners import CASE, front, markdown, winners
 from segshuffle.studies.pareto.words import words
@@ -33,6 +33,16 @@ def found():
         patch.setattr(compute, "compared", lambda: chosen)
         patch.setitem(compute.CHOICES, "fake-users", [{"fakes_per_user": fakes} for fakes in (8, 16)])
         return compute.table(CONFIG, compute.cases(CONFIG["pareto"], 400, 17, 2)[:1])
+
+
+def test_a_figure_says_whose_levels_it_shows():
+    section = {"sizes": [[400, 17]], "split": "S2"}
+    one, three = outputs.figures({"pareto": section})
+    assert (one.path, three.path) == ("figures/pareto-n400-d17-one", "figures/pareto-n400-d17-S2")
+    assert "everybody at ε." in one.caption
+    assert "S2" not in one.caption + one.title
+    assert "in the shares of S2." in three.caption
+    assert three.title.endswith("n = 400, d = 17, S2")
 
 
 def test_levels_of_a_case():

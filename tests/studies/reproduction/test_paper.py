@@ -129,3 +129,11 @@ def test_a_coarse_grid_of_m_tells_no_best_m(table, reference, config):
     evaluated, open_ = judged(coarse, reference, config)
     assert evaluated == set()
     assert all("steps of a factor 10" in found for found in open_.values())
+
+
+@pytest.mark.parametrize("step", [1.25, 1.25 + 2**-40])
+def test_the_widest_step_of_m_is_allowed_and_no_more(table, reference, config, step):
+    curve = table[table["role"] == "grid"]
+    rows = [curve[curve["blanket_per_user"] == GRID[0]].assign(blanket_per_user=2**-4 * step**k) for k in range(24)]
+    evaluated, _ = judged(pd.concat([*rows, table[table["role"] == "best"]]), reference, config)
+    assert bool(evaluated) == (step == 1.25)
