@@ -24,11 +24,15 @@ from segshuffle.protocols.poisson import PoissonSegmented
 #: Cluster parameters that are tried, then twice ones between the best and its neighbours.
 _COARSE = (0.0, 0.3, 0.5, 0.7, 0.8, 0.9, 0.96)
 _BETWEEN = 2
+#: A parameter that is worse than so many smaller ones ends the first round.
+_PAST = 3
 #: How much more than the Poisson plan's error is given for fewer messages.
 SLACK = 1.05
 #: Relative accuracy of the fewest messages, and by how much a budget is raised where its plan misses the error.
 _CLOSE = 0.003
 _RAISES, _SEARCHES = 16, 3
+#: The error falls about so fast with the budget, in logarithms: a first guess.
+_SLOPE = -1.2
 
 
 @dataclass(frozen=True)
@@ -132,9 +136,10 @@ class ClusteredSegmented:
         def messages(p: float) -> float:
             nonlocal fewest
             high = fewest / (1 + _CLOSE)
-            if p in hopeless or self._at(p, high).guided_error(problem) > error:
+            found = math.inf if p in hopeless else self._at(p, high).guided_error(problem) / error
+            if found > 1:
                 return math.inf
-            high = _least(lambda budget: self._at(p, budget).guided_error(problem) / error, 0.01 * fewest, high)
+            high = _least(lambda budget: self._at(p, budget).guided_error(problem) / error, 0.01 * fewest, high, found)
             fewest = min(fewest, high)
             reached[p] = high
             return high
@@ -147,7 +152,11 @@ class ClusteredSegmented:
         if self.cluster is not None:
             value(self.cluster)
             return self.cluster
-        found = {p: value(p) for p in _COARSE}
+        found = dict[float, float]()
+        for p in _COARSE:
+            found[p] = value(p)
+            if p not in sorted(found, key=lambda p: found[p])[:_PAST]:
+                break  # there is one minimum, and it is behind
         for _ in range(_BETWEEN):
             tried = sorted(found)
             best = tried.index(min(found, key=lambda p: found[p]))
@@ -168,20 +177,20 @@ class ClusteredSegmented:
         return PoissonSegmented().sum_variance(plan, item_counts)
 
 
-def _least(ratio: Callable[[float], float], low: float, high: float) -> float:
+def _least(ratio: Callable[[float], float], low: float, high: float, at_high: float) -> float:
     """About the least budget at which a falling ratio is at most 1, as it is at `high`.
 
     Secants in logarithms, from the last two budgets, or bisection where they leave the bracket.
     """
-    tried = list[tuple[float, float]]()
+    tried = [(math.log(high), math.log(at_high))]
     while high > low * (1 + _CLOSE):
         middle = 0.5 * (math.log(low) + math.log(high))
-        if len(tried) > 1:
-            (x, value), (before, other) = tried[-1], tried[-2]
-            slope = (value - other) / (x - before)
+        x, value = tried[-1]
+        slope = _SLOPE if len(tried) == 1 else (value - tried[-2][1]) / (x - tried[-2][0])
+        if slope < 0 and len(tried) % 4:
             # a little towards the safe side: the next point should end the search there
-            guess = x - value / slope + 0.4 * _CLOSE if slope < 0 else middle
-            middle = guess if math.log(low) < guess < math.log(high) and len(tried) % 4 else middle
+            guess = x - value / slope + 0.4 * _CLOSE
+            middle = guess if math.log(low) < guess < math.log(high) else middle
         found = ratio(math.exp(middle))
         if found <= 1:
             high = math.exp(middle)

@@ -24,7 +24,7 @@ from segshuffle.accounting.collections.blankets.named import blanket_from
 from segshuffle.accounting.collections.blankets.poisson import POISSON
 from segshuffle.accounting.collections.poisson_calibration import largest_copies, least_blanket_mean
 from segshuffle.accounting.collections.poisson_pair import COPIES_RANGE
-from segshuffle.accounting.collections.poisson_product import delta_interval, log_delta_bound
+from segshuffle.accounting.collections.poisson_product import SMALLEST_DELTA, delta_interval, log_delta_bound
 from segshuffle.accounting.collections.published import item_target
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError
 from segshuffle.arrays import FloatArray, IntArray
@@ -56,6 +56,8 @@ _HOPE = 1.001
 _MOST_COPIES = 64.0
 #: Clusters of sizes r near 1 bound the loss of a single message, but no plan wants so few of them.
 _AWAY = 3.0
+#: A delta so much below its target is not told from 0, where its table would be dear: not for single dummies.
+_FAR = 1e-6
 # Widths of a certificate that cannot have the usual one: a plan has no accuracy that its user could lower.
 _WIDE = (1e-2, 0.1, 1.0)
 
@@ -106,14 +108,15 @@ def _delta(target: _Target, blanket_mean: float, copies: float) -> tuple[float, 
     if target.pairs == 0 or copies == 0:
         return 0.0, 0.0
     pair = target.blanket.pair(blanket_mean, copies)
+    smallest = SMALLEST_DELTA if target.blanket == POISSON else max(_FAR * target.delta, SMALLEST_DELTA)
     with contextlib.suppress(AccuracyError):
-        interval = delta_interval(pair, pairs=target.pairs, epsilon=target.epsilon)
+        interval = delta_interval(pair, pairs=target.pairs, epsilon=target.epsilon, smallest=smallest)
         return interval.lower, interval.upper
     # as narrow as the largest lattice allows, with the upper bound that the copies were calibrated by
     bound = min(math.exp(log_delta_bound(pair, target.pairs, target.epsilon, 1e-3)) * (1 + 1e-13), 1.0)
     for rtol in _WIDE:
         with contextlib.suppress(AccuracyError):
-            interval = delta_interval(pair, pairs=target.pairs, epsilon=target.epsilon, rtol=rtol)
+            interval = delta_interval(pair, pairs=target.pairs, epsilon=target.epsilon, rtol=rtol, smallest=smallest)
             return interval.lower, min(interval.upper, bound)
     return 0.0, bound
 

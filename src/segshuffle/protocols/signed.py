@@ -12,7 +12,7 @@ has twice the messages of the Poisson plan.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -32,14 +32,16 @@ from segshuffle.protocols.poisson import PoissonSegmented
 
 #: Variance of the noise over a Gaussian curator's, at the most liberal level and at the most conservative one.
 _LEAST_VARIANCE, _LARGEST_VARIANCE = 0.2, 1.3
-#: Largest share of the budget that the search first keeps for the users' own messages.
-_OWN = 0.6
+#: Largest share of the budget that is kept for the users' own messages.
+_OWN = 0.9
 #: Variances tried, and sizes r of the noise for one pair and for more.
 _GRID, _SIZE_OF_ONE, _SIZE = 8, 1.15, 3.0
 _FLOOD_P = 0.93
 _LEAST_SIZE, _LARGEST_P = 1.02, 0.98
 #: Steps of the search in all coordinates, halved where none helps; candidates looked at.
 _STEPS, _FINEST, _MOST = (0.2, 0.5, 0.4, 0.06), 0.06, 50
+#: More than what users' own messages need, and how often it is asked for again.
+_ROOM, _SETTLED = 1.003, 3
 #: Variances above ask for tables that take seconds, and leave no room below the unsigned blankets.
 _MOST_VARIANCE = 400.0
 #: Products that the certificate's table may take, and its tails.
@@ -60,8 +62,8 @@ class _Point(NamedTuple):
     """Log of 1 - p of the flood."""
     log_size: float
     """Log of the size r of the noise."""
-    log_own: float
-    """Log of the messages that are left to the users' own."""
+    log_share: float = 0.0
+    """Log of the messages that are left to the users' own, over those that they would send if they were free."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,10 @@ class _Candidate:
     limits: FloatArray
     copies: FloatArray
     error: float
+    own: float
+    """Messages that are left to the users' own."""
+    wanted: float
+    """Those that they would send with these limits, if they were free."""
 
 
 @dataclass(frozen=True)
@@ -128,6 +134,7 @@ class SignedSegmented:
 
     def _certified(self, problem: Problem, budget: float, best: _Point, near: _Candidate) -> Iterator[Plan]:
         """Plans of the point, and of a little more noise where the guide was too hopeful of its copies."""
+        least = math.inf
         for more in _MORE_NOISE:
             candidate = self._candidate(problem, best._replace(log_variance=best.log_variance + more), budget, near)
             if candidate is None:
@@ -138,8 +145,9 @@ class SignedSegmented:
             except InfeasibleError:
                 continue
             yield plan
-            if plan.mse_bound <= candidate.error * _AS_GUIDED:
+            if plan.mse_bound <= candidate.error * _AS_GUIDED or plan.mse_bound >= least:
                 return
+            least = plan.mse_bound
 
     def _fewest(self, problem: Problem, error: float) -> Plan:
         """Budgets are doubled until one reaches the error, then bisected; single dummies where they need no more."""
@@ -194,61 +202,37 @@ class SignedSegmented:
                 near = min(
                     (each for each in tried.values() if each is not None), key=lambda each: each.error, default=None
                 )
-                tried[point] = self._candidate(problem, point, budget, near)
+                tried[point] = None if point.log_share > 0 else self._candidate(problem, point, budget, near)
             candidate = tried[point]
             return math.inf if candidate is None else candidate.error
 
         size = math.log(_SIZE_OF_ONE if problem.pairs == 1 else _SIZE)
-        own = math.log(min(single.messages_per_user - single.blanket_per_user, _OWN * budget))
         grid = np.linspace(math.log(low), math.log(high), _GRID)
         # several minima: a level may send everything, or the next one may
-        points = [_Point(float(x), math.log(1 - _FLOOD_P), size, own) for x in grid]
+        points = [_Point(float(x), math.log(1 - _FLOOD_P), size) for x in grid]
         for start in _lowest([error(point) for point in points]):
-            self._descend(problem, points[start], error, tried)
-        # what the users' own messages leave goes to the flood, and the noise is less for it
-        best = min(tried, key=error)
-        self._descend(problem, self._tight(problem, best, tried[best]), error, tried, _STEPS[:1])
+            _descend(points[start], error)
         best = min(tried, key=error)
         candidate = tried[best]
         return None if candidate is None or candidate.error >= single.mse_bound else (best, candidate)
 
-    def _descend(
-        self,
-        problem: Problem,
-        best: _Point,
-        error: Callable[[_Point], float],
-        tried: Mapping[_Point, _Candidate | None],
-        steps: Sequence[float] = _STEPS,
-    ) -> None:
-        """Steps in the first coordinates, or all, until none helps; what was looked at is in `tried`."""
-        error(best)  # so that it is in `tried`
-        scale, most = 1.0, len(tried) + _MOST
-        while scale > _FINEST and len(tried) < most:
-            before, best = best, self._tight(problem, best, tried[best])
-            if error(best) > error(before) * (1 + 1e-3):
-                best = before
-            for axis, step in enumerate(steps):
-                for sign in (1, -1):
-                    moved = best._replace(**{_Point._fields[axis]: best[axis] + sign * scale * step})
-                    if error(moved) < error(best):
-                        best = moved
-                        break
-            if error(best) >= error(before):
-                scale *= 0.5
-
-    def _tight(self, problem: Problem, point: _Point, candidate: _Candidate | None) -> _Point:
-        """No more left to the users' own messages than they send."""
-        if candidate is None:
-            return point
-        own = problem.set_size * float(np.dot(problem.level_counts, candidate.copies)) / problem.n_users
-        return point._replace(log_own=min(point.log_own, math.log(own * 1.003)))
-
     def _candidate(self, problem: Problem, point: _Point, budget: float, near: _Candidate | None) -> _Candidate | None:
+        """What users' own messages do not need of the budget goes to the flood, as often as that changes much."""
+        own = problem.set_size * self.copies_max if near is None else near.wanted * math.exp(point.log_share)
+        for _ in range(_SETTLED):
+            near = self._candidate_at(problem, point, budget, min(own, _OWN * budget), near)
+            if near is None:
+                return None
+            own = near.wanted * math.exp(point.log_share) * _ROOM
+            if abs(math.log(min(own, _OWN * budget) / near.own)) <= _ROOM - 1:
+                break
+        return near
+
+    def _candidate_at(
+        self, problem: Problem, point: _Point, budget: float, own: float, near: _Candidate | None
+    ) -> _Candidate | None:
         """The rest of the blanket is flood; None where noise or flood would have a size below 1."""
-        blanket_per_user = budget - math.exp(point.log_own)
-        if blanket_per_user <= 0:
-            return None
-        blanket_per_user = rounded_down(blanket_per_user)
+        blanket_per_user = rounded_down(budget - own)
         mean = problem.honest_mean(blanket_per_user)
         # the estimate has the noise of all users, the guarantee that of the honest ones
         half = 0.5 * math.exp(point.log_variance) * problem.honest_users / problem.n_users
@@ -284,7 +268,9 @@ class SignedSegmented:
         )
         method = PoissonSegmented(copies_max=self.copies_max, max_messages=budget, blanket=law)
         copies, error = method.chosen(problem, blanket_per_user, limits)
-        return _Candidate(law, blanket_per_user, limits, copies, error) if math.isfinite(error) else None
+        free, _ = replace(method, max_messages=None).chosen(problem, blanket_per_user, limits)
+        wanted = problem.set_size * float(np.dot(problem.level_counts, free)) / problem.n_users
+        return _Candidate(law, blanket_per_user, limits, copies, error, own, wanted) if math.isfinite(error) else None
 
     def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
         """Estimates from counters: noise of both signs, and M copies of every held item; the flood cancels."""
@@ -297,6 +283,22 @@ class SignedSegmented:
     def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
         """Variance of the sum of `simulate`'s estimates."""
         return PoissonSegmented().sum_variance(plan, item_counts)
+
+
+def _descend(best: _Point, error: Callable[[_Point], float]) -> None:
+    """Steps in all coordinates until none helps; `error` remembers what was looked at."""
+    scale, seen = 1.0, {best}
+    while scale > _FINEST and len(seen) < _MOST:
+        before = best
+        for axis, step in enumerate(_STEPS):
+            for sign in (1, -1):
+                moved = best._replace(**{_Point._fields[axis]: best[axis] + sign * scale * step})
+                seen.add(moved)
+                if error(moved) < error(best):
+                    best = moved
+                    break
+        if best == before:
+            scale *= 0.5
 
 
 def _lowest(errors: Sequence[float]) -> list[int]:

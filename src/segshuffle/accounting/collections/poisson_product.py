@@ -45,7 +45,7 @@ _LOG_SMALLEST = math.log(SMALLEST_DELTA)
 
 
 @dataclass(frozen=True)
-class _Plan:
+class SaddlePoint:
     """Saddle point of E[e^(tilt L - tilt epsilon)], deviation of one tilted pair's loss, estimate of log delta."""
 
     tilt: float
@@ -68,24 +68,29 @@ def tilted_pair(ratio: FloatArray, log_mass: FloatArray, tilt: float) -> tuple[f
     return value, mean, variance
 
 
-def _saddle_point(pair: CounterPair, pairs: int, epsilon: float, log_tail: float) -> _Plan:
-    """Plan for counts in the window of `log_tail`; an approximation, and a poor one is only slower, not wrong."""
-    ratio, log_mass = pair.coarse_law(log_tail)
-    tilt, low, high = 0.0, 0.0, math.inf
+def saddle_point(
+    ratio: FloatArray,
+    log_mass: FloatArray,
+    pairs: int,
+    epsilon: float,
+    *,
+    start: float = 0.0,
+    log_smallest: float = _LOG_SMALLEST,
+) -> SaddlePoint:
+    """Saddle point, searched from the tilt `start`; an approximation, and a poor one is only slower, not wrong."""
+    tilt, low, high = start, 0.0, math.inf
     for _ in range(80):
         value, mean, variance = tilted_pair(ratio, log_mass, tilt)
         error, chernoff = mean - epsilon / pairs, pairs * value - tilt * epsilon
         # Deltas that small are not told from 0, and their saddle point may be at infinity: any tilt that shows it
         # will do.
-        if _LOG_SMALLEST - 90 < chernoff < _LOG_SMALLEST - 30:
+        if log_smallest - 40 < chernoff < log_smallest - 10:
             break
         if abs(error) <= 0.02 * math.sqrt(variance / pairs) or (tilt == 0 and error >= 0):
             break
-        if chernoff < _LOG_SMALLEST - 30:
-            high, guess = (
-                tilt,
-                tilt * (_LOG_SMALLEST - 60) / chernoff,
-            )  # its Chernoff exponent is convex: still too small
+        if chernoff < log_smallest - 10:
+            # its Chernoff exponent is convex: still too small
+            high, guess = tilt, tilt * (log_smallest - 25) / chernoff
         else:
             low, high = (low, tilt) if error > 0 else (tilt, high)
             guess = tilt - error / variance if variance > 0 else math.nan
@@ -93,10 +98,12 @@ def _saddle_point(pair: CounterPair, pairs: int, epsilon: float, log_tail: float
     deviation = math.sqrt(max(variance, 1e-280))
     total = math.sqrt(pairs) * deviation
     spread = max(math.sqrt(2 * math.pi) * total * tilt * (1 + tilt), 2.5 / total, 1.0)
-    return _Plan(tilt, deviation, min(chernoff - math.log(spread), 0.0))
+    return SaddlePoint(tilt, deviation, min(chernoff - math.log(spread), 0.0))
 
 
-def _plan(pair: CounterPair, pairs: int, epsilon: float, rtol: float) -> _Plan:
+def _plan(
+    pair: CounterPair, pairs: int, epsilon: float, rtol: float, log_smallest: float = _LOG_SMALLEST
+) -> SaddlePoint:
     """Plan whose window is neither too narrow for its delta nor much too wide.
 
     A window far too wide is no use either: e^(tilt L) can give far tails, which do not matter to delta, most of the
@@ -106,8 +113,8 @@ def _plan(pair: CounterPair, pairs: int, epsilon: float, rtol: float) -> _Plan:
     log_tail = _log_tail(gaussian_log_delta(ratio=scale, epsilon=epsilon), pairs, rtol)
     low, high = 0.0, math.inf
     for _ in range(12):
-        plan = _saddle_point(pair, pairs, epsilon, log_tail)
-        needed = _log_tail(plan.log_delta, pairs, rtol)
+        plan = saddle_point(*pair.coarse_law(log_tail), pairs, epsilon, log_smallest=log_smallest)
+        needed = _log_tail(max(plan.log_delta, log_smallest), pairs, rtol)
         if 0.98 * needed - 5 <= log_tail <= 1.15 * needed + 10:
             break
         # A wider window can only enlarge the estimated delta, so `needed` does not increase in `log_tail`.
@@ -116,7 +123,7 @@ def _plan(pair: CounterPair, pairs: int, epsilon: float, rtol: float) -> _Plan:
     return plan
 
 
-def _cell_step(plan: _Plan, pairs: int, rtol: float) -> float:
+def _cell_step(plan: SaddlePoint, pairs: int, rtol: float) -> float:
     """Lattice step at which both bounds together are about 0.8 rtol apart.
 
     Rounding adds a variance of h^2 / 6 to each of 2 t factors in the upper bound and costs half as much in the lower;
@@ -144,7 +151,9 @@ def _trivial(pair: CounterPair, pairs: int) -> float | None:
     return 0.0 if infinite_loss(pair.zero_mass, pairs) > 1 - 1e-9 else None
 
 
-def delta_interval(pair: CounterPair, *, pairs: int, epsilon: float, rtol: float = 1e-3) -> DeltaInterval:
+def delta_interval(
+    pair: CounterPair, *, pairs: int, epsilon: float, rtol: float = 1e-3, smallest: float = SMALLEST_DELTA
+) -> DeltaInterval:
     """Certified interval of the delta of a product of item pairs.
 
     Parameters
@@ -157,12 +166,14 @@ def delta_interval(pair: CounterPair, *, pairs: int, epsilon: float, rtol: float
         Privacy loss in [0, 100].
     rtol : float, default 1e-3
         Largest relative width, ``upper <= (1 + rtol) lower``, in [1e-8, 1].
+    smallest : float, default 1e-250
+        Deltas below, in [1e-250, 1], need not be told from 0: they take the largest tables.
 
     Returns
     -------
     DeltaInterval
-        ``lower <= delta <= upper``. A delta below 1e-250 is reported as ``(0, 1e-250)``, one below the least tails of a
-        pair's tables (1e-30 for a signed blanket) as ``(0, upper)``.
+        ``lower <= delta <= upper``. A delta below `smallest` is reported as ``(0, smallest)``, one below the least
+        tails of a pair's tables (1e-30 for a signed blanket) as ``(0, upper)``.
 
     Raises
     ------
@@ -179,27 +190,28 @@ def delta_interval(pair: CounterPair, *, pairs: int, epsilon: float, rtol: float
     trivial = _trivial(pair, pairs)
     if trivial is not None:
         return DeltaInterval(0.0, 0.0) if trivial < 0 else DeltaInterval(1 - 1e-9, 1.0)
-    plan = _plan(pair, pairs, epsilon, rtol)
-    step, log_delta = _cell_step(plan, pairs, rtol), plan.log_delta
+    log_smallest = math.log(smallest)
+    plan = _plan(pair, pairs, epsilon, rtol, log_smallest)
+    step, log_delta = _cell_step(plan, pairs, rtol), max(plan.log_delta, log_smallest)
     width = lost = math.inf
     for _ in range(8):
         cut = lost
         table = pair.loss_table(step, _log_tail(log_delta, pairs, rtol))
         upper = log_delta_upper(table, pairs=pairs, epsilon=epsilon, tilt=plan.tilt)
-        if upper < _LOG_SMALLEST:
-            return DeltaInterval(0.0, SMALLEST_DELTA)
+        if upper < log_smallest:
+            return DeltaInterval(0.0, smallest)
         lost = table.truncated
-        asked = lost == cut or log_delta <= _LOG_SMALLEST
+        asked = lost == cut or log_delta <= log_smallest
         if asked and lost > 0 and upper < math.log(4 * pairs * lost):  # a pair may have no table with less outside
             return DeltaInterval(0.0, math.exp(upper) * (1 + 1e-13))
         lower = log_delta_lower(table, pairs=pairs, epsilon=epsilon, tilt=plan.tilt)
-        width = math.expm1(min(upper - lower, 700.0))
+        before, width = width, math.expm1(min(upper - lower, 700.0))
         if width <= rtol:
             return DeltaInterval(math.exp(lower), min(math.exp(upper) * (1 + 1e-13), 1.0))
-        if lower < log_delta - 2 and log_delta > _LOG_SMALLEST:
-            log_delta = max(lower, _LOG_SMALLEST)  # too much mass was given away: a finer lattice would not help
-        elif table.step > step:
-            break  # the finest lattice there is
+        if lower < log_delta - 2 and log_delta > log_smallest:
+            log_delta = max(lower, log_smallest)  # too much mass was given away: a finer lattice would not help
+        elif table.step > step or width > 100 * before:
+            break  # the finest lattice there is, or that round-off allows
         else:
             step = table.step * min(max(math.sqrt(0.6 * rtol / width), 0.25), 0.8)
     raise AccuracyError(f"The interval of delta stayed {width:.1e} wide, more than rtol = {rtol:g}: raise rtol.")

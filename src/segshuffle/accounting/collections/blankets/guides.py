@@ -14,17 +14,19 @@ import numpy as np
 
 from segshuffle.accounting.collections.blankets.base import Blanket, CounterPair
 from segshuffle.accounting.collections.blankets.signed import GroupedSigned, Signed
+from segshuffle.accounting.collections.poisson_product import saddle_point
 from segshuffle.accounting.numerics.gaussian import gaussian_ratio
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError, LossTable, log_delta_upper
+from segshuffle.arrays import FloatArray
 
 #: Cells within one standard deviation of a pair's loss.
 _CELLS = 24.0
 #: Mass given away, over delta, as an exponent.
 _TAIL = 7.0
-#: Distances in log delta from which on the rest is a straight line.
-_NEAR, _CLOSE = 0.7, 0.05
+#: Distances from which on the rest is a straight line, and from which on there is none.
+_NEAR, _CLOSE = 0.015, 5e-4
 _STEPS = 12
-_SMALLEST = 1e-200
+_SMALLEST, _LARGEST = 1e-200, 1 - 1e-9
 
 
 def guide_of(blanket: Blanket) -> Blanket:
@@ -32,17 +34,16 @@ def guide_of(blanket: Blanket) -> Blanket:
     return GroupedSigned(blanket.p, blanket.flood_p, blanket.flood) if isinstance(blanket, Signed) else blanket
 
 
-@functools.lru_cache(maxsize=1024)
+@functools.lru_cache(maxsize=4096)
 def _ratio(epsilon: float, delta: float) -> float:
     return gaussian_ratio(epsilon=epsilon, delta=delta)
 
 
 def _log_delta_of_one(table: LossTable, epsilon: float) -> float:
     """Both laws of a single pair on the cells, sorted by their ratios: no lattice, no transform."""
-    kept = table.mass > 0
-    log_ratio = ((table.first + np.arange(table.mass.size)) * table.step + np.log1p(table.excess))[kept]
-    q = np.append(table.zero_mass, table.mass[kept])
-    p = np.append(0.0, table.mass[kept] * np.exp(log_ratio))
+    log_ratio, log_mass = _law_of(table)
+    q = np.append(table.zero_mass, np.exp(log_mass))
+    p = np.append(0.0, np.exp(log_mass + log_ratio))
     below = np.searchsorted(log_ratio, log_ratio - epsilon) + 1
     delta = float(p[1:] @ np.cumsum(q)[below - 1] - math.exp(epsilon) * (q[1:] @ np.cumsum(p)[below - 1]))
     # with many copies nearly all of A is beyond the values of B
@@ -58,8 +59,17 @@ def guided_log_delta(pair: CounterPair, pairs: int, epsilon: float, delta: float
         return 0.0  # what cannot be tabulated is far from private: delta is about 1
     if pairs == 1:
         return _log_delta_of_one(table, epsilon)
-    # the loss of a Gaussian mechanism of that delta is about as wide
-    return log_delta_upper(table, pairs=pairs, epsilon=epsilon, tilt=max(epsilon / ratio**2 - 0.5, 0.0))
+    # the loss of a Gaussian mechanism of that delta is about as wide, but may have shorter tails
+    start = max(epsilon / ratio**2 - 0.5, 0.0)
+    tilt = saddle_point(*_law_of(table), pairs, epsilon, start=start).tilt
+    return log_delta_upper(table, pairs=pairs, epsilon=epsilon, tilt=tilt)
+
+
+def _law_of(table: LossTable) -> tuple[FloatArray, FloatArray]:
+    """Log ratio and log mass of the cells that have any."""
+    kept = table.mass > 0
+    log_ratio = (table.first + np.arange(table.mass.size)) * table.step + np.log1p(table.excess)
+    return np.asarray(log_ratio[kept]), np.asarray(np.log(table.mass[kept]))
 
 
 def guided_copies(
@@ -90,8 +100,7 @@ def guided_copies(
         copies = min(math.exp(log_copies), copies_max)
         # a hair below a whole number, the ratio of the least count is lost in round-off
         whole = float(round(copies))
-        pair = blanket.pair(mean, whole if abs(copies - whole) < 1e-9 else copies)
-        return guided_log_delta(pair, pairs, epsilon, delta) - math.log(delta)
+        return _excess(blanket.pair(mean, whole if abs(copies - whole) < 1e-9 else copies), pairs, epsilon, delta)
 
     try:
         return min(math.exp(_largest(excess, math.log(start), math.log(copies_max))), copies_max)
@@ -115,15 +124,24 @@ def guided_mean(blanket: Blanket, copies: float, *, pairs: int, epsilon: float, 
 
     def excess(negative_log: float) -> float:
         pair = blanket.pair(min(max(math.exp(-negative_log), least), most), copies)
-        return guided_log_delta(pair, pairs, epsilon, delta) - math.log(delta)
+        return 2 * _excess(pair, pairs, epsilon, delta)
 
     return min(max(math.exp(-_largest(excess, -math.log(start), -math.log(least))), least), most)
 
 
+def _excess(pair: CounterPair, pairs: int, epsilon: float, delta: float) -> float:
+    """How much too wide the loss is: log of the ratio of a Gaussian mechanism with the pair's delta, over the allowed.
+
+    Nearly a straight line of slope 1 in the log of the copies, where the log of delta is a bent one.
+    """
+    found = math.exp(guided_log_delta(pair, pairs, epsilon, delta))
+    return math.log(_ratio(epsilon, min(max(found, _SMALLEST), _LARGEST)) / _ratio(epsilon, delta))
+
+
 def _largest(excess: Callable[[float], float], start: float, top: float) -> float:
-    """About the largest x <= top at which an increasing function is not above 0."""
+    """About the largest x <= top at which an increasing function, of slope about 1, is not above 0."""
     low, high = top - 50.0, math.inf
-    x, slope = min(start, top), 6.0
+    x, slope = min(start, top), 1.0
     before: tuple[float, float] | None = None
     for _ in range(_STEPS):
         found = excess(x)

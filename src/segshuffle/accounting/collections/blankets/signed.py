@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,7 +40,7 @@ _LARGEST_MEAN = 1e6
 _TAIL_STEP, _SHORTEST_TAIL, _LONGEST_TAIL = 6.0, 24.0, 72.0
 _GEMM_ERROR = 2.3e-16
 #: Groups of N- within one standard deviation, for guides: less is not seen in what they say of delta.
-_GROUPS = 8.0
+_GROUPS = 4.0
 
 
 @dataclass(frozen=True)
@@ -106,9 +106,14 @@ class GroupedSigned(Signed):
 
     def pair(self, mean: float, copies: float) -> SignedPair:
         """Counters of an exchanged item, grouped."""
-        noise, _, *floods = self.parts(mean)
-        spread = math.sqrt(sum(part.mean / (1 - part.p) for part in (noise, *floods)))
-        return SignedPair(self, mean, copies, max(round(spread / _GROUPS), 1))
+        return SignedPair(self, mean, copies, _group(self, mean))
+
+
+def _group(blanket: Signed, mean: float) -> int:
+    """Neighbouring counts of N- that may be seen as one."""
+    noise, _, *floods = blanket.parts(mean)
+    spread = math.sqrt(sum(part.mean / (1 - part.p) for part in (noise, *floods)))
+    return max(round(spread / _GROUPS), 1)
 
 
 class _Joint(NamedTuple):
@@ -236,8 +241,9 @@ class SignedPair:
         return _atoms(self, _tail(self.blanket, self.blanket_mean, log_tail))
 
     def coarse_law(self, log_tail: float) -> tuple[FloatArray, FloatArray]:
-        """Groups of values of similar ratio."""
-        return _coarse(self, _tail(self.blanket, self.blanket_mean, log_tail))
+        """Groups of values of similar ratio, of the counters seen in groups: quick, and nearly the same."""
+        group = max(self.group, _group(self.blanket, self.blanket_mean))
+        return _coarse(replace(self, group=group), _tail(self.blanket, self.blanket_mean, log_tail))
 
     def loss_table(self, step: float, log_tail: float) -> LossTable:
         """Every value of the window."""
