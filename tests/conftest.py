@@ -102,6 +102,12 @@ def pytest_terminal_summary(terminalreporter):
             terminalreporter.write_line(f"{seconds:6.1f} s {test}")
 
 
+@pytest.fixture(autouse=True)
+def other_blankets_take_too_long(monkeypatch):
+    """`plan` compares blankets beside every plan: seconds that only its own tests have a use for."""
+    monkeypatch.setattr("segshuffle.cli.blankets.PATIENCE", 0.0)
+
+
 @pytest.fixture(scope="session")
 def root():
     """Folder of the project."""

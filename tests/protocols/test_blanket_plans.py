@@ -24,6 +24,7 @@ from segshuffle.protocols.central import GaussianCurator
 from segshuffle.protocols.clustered import ClusteredSegmented
 from segshuffle.protocols.poisson import PoissonSegmented
 from segshuffle.protocols.signed import SignedSegmented
+from segshuffle.rehearsal.planning import method
 
 ONE = Problem(domain_size=17, set_size=1, levels=(1.0,), level_counts=(5000,), delta=2e-6)
 EIGHT = Problem(domain_size=128, set_size=8, levels=(0.5,), level_counts=(50_000,), delta=2e-7)
@@ -191,13 +192,55 @@ def test_a_plan_with_a_named_blanket_for_an_error(capsys):
 
 @pytest.mark.exhaustive
 def test_all_blankets_in_a_table(capsys):
-    lines = shown(capsys, "--blanket", "all", "--max-messages", "3").splitlines()[:3]
+    lines = shown(capsys, "--blanket", "all", "--max-messages", "3").splitlines()[1:4]
     assert [line.split()[0] for line in lines] == ["poisson", "clustered", "signed"]
-    errors = [float(line.split("error ")[1].split(",")[0]) for line in lines]
+    errors = [float(line.split()[1]) for line in lines]
     assert errors[2] < 0.4 * errors[0]
     assert errors[1] <= errors[0]
     rows = json.loads(shown(capsys, "--blanket", "all", "--max-messages", "3", "--json"))["blankets"]
     assert [row["blanket"] for row in rows] == ["poisson", "clustered", "signed"]
+
+
+def test_all_blankets_beside_a_plan_that_names_none(capsys, monkeypatch):
+    monkeypatch.setattr("segshuffle.cli.blankets.PATIENCE", 4.0)
+    found = json.loads(shown(capsys, "--json"))
+    named = json.loads(shown(capsys, "--json", "--blanket", "poisson"))
+    single, clustered, signed = found.pop("blankets")
+    assert found == named  # the plan is the same, and all that was said of it
+    assert single["messages_per_user"] == named["messages_per_user"]
+    assert clustered["messages_per_user"] <= single["messages_per_user"]
+    assert signed["mse_sample"] < 0.7 * single["mse_sample"]
+    assert all(row["certificate"][0]["delta_upper"] <= 2e-6 for row in (single, clustered, signed))
+
+
+def test_a_blanket_that_takes_long_is_said_to_be_left_out(capsys):
+    rows = json.loads(shown(capsys, "--json"))["blankets"]
+    assert [row.get("none", "").partition(":")[2] for row in rows] == ["", " --blanket clustered", " --blanket signed"]
+    text = shown(capsys)
+    table = text[text.index("\nblanket ") + 1 :].splitlines()[1:5]
+    assert [line.split()[0] for line in table] == ["poisson", "clustered", "signed", "The"]
+    assert "not tried, it takes about" in table[2]
+
+
+def test_the_best_blanket_for_a_budget():
+    best = method("best", max_messages=2.0).plan(ONE)
+    assert best.method == "signed"
+    assert best.messages_per_user <= 2.0
+    assert best.mse_bound < 0.5 * method("poisson", max_messages=2.0).plan(ONE).mse_bound
+    with pytest.raises(ParameterError, match="max-messages or target-error"):
+        method("best")
+    with pytest.raises(InfeasibleError):
+        method("best", max_messages=1e-6).plan(ONE)
+
+
+@pytest.mark.exhaustive
+def test_the_best_blanket_for_an_error():
+    error = 1.05 * method("poisson").plan(ONE).mse_bound
+    fewest = method("best", target_error=error).plan(ONE)
+    assert fewest.mse_bound <= error
+    for name in ("poisson", "clustered", "signed"):
+        each = method(name, target_error=error).plan(ONE)
+        assert fewest.messages_per_user <= each.messages_per_user
 
 
 def test_options_that_do_not_go_together(capsys):

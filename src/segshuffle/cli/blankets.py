@@ -1,8 +1,9 @@
-"""Plans with a blanket by name, or with every blanket as a table: error, messages and certificate."""
+"""Plans with a blanket by name, and all blankets side by side: error, messages and certificate."""
 
 from __future__ import annotations
 
 import argparse
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 from segshuffle.errors import InfeasibleError, ParameterError
@@ -12,49 +13,76 @@ if TYPE_CHECKING:
 
 #: What the other options of `plan` would mean for a blanket that is searched.
 _LEFT_OUT = {"blanket_per_user": None, "blanket_cap": None, "equal_copies": False, "accountant": "proven"}
+#: Seconds of a processor that one blanket may take beside a plan that was not asked for it.
+PATIENCE = 4.0
+_WIDTH = 80
 
 
 def chosen(options: argparse.Namespace, problem: Problem, counts: Any, spent: float) -> dict[str, Any]:
     """Answer with the plan of the blanket that was asked for, or with all of them."""
-    from segshuffle.protocols.messages.budget import left_for_items
-
     for name, plain in _LEFT_OUT.items():
         if getattr(options, name) != plain:
             raise ParameterError(
                 name.replace("_", "-"), getattr(options, name), "left out with --blanket and --target-error"
             )
-    left = None if options.max_messages is None else left_for_items(options.max_messages, spent)
-    methods = _methods(options.copies_max, left, options.target_error)
     if options.blanket == "all":
-        rows = [_row(name, method, problem, counts, spent) for name, method in methods.items()]
-        for row in rows:
-            row.pop("plan", None)
-        return {"blankets": rows} if options.json else {row.pop("blanket"): _short(row) for row in rows}
-    return _row(options.blanket, methods[options.blanket], problem, counts, spent)
+        return {"blankets": compared(options, problem, counts, spent)}
+    method = _method(options.blanket, options, spent)
+    return {"blanket": options.blanket, **numbers_of(method, method.plan(problem), counts, spent)}
 
 
-def _methods(copies_max: float, budget: float | None, error: float | None) -> dict[str, Method]:
-    from segshuffle.protocols.clustered import ClusteredSegmented
-    from segshuffle.protocols.poisson import PoissonSegmented
-    from segshuffle.protocols.signed import SignedSegmented
-
-    single: Method = PoissonSegmented(copies_max=copies_max, max_messages=budget)
-    if error is not None:
-        single = ClusteredSegmented(copies_max, target_error=error, cluster=0.0)
-    return {
-        "poisson": single,
-        "clustered": ClusteredSegmented(copies_max, budget, error),
-        "signed": SignedSegmented(copies_max, budget, error),
-    }
+def comparable(options: argparse.Namespace) -> bool:
+    """Whether the question can be asked of every blanket."""
+    relative = options.target_error is not None and not isinstance(options.target_error, float)
+    return not relative and all(getattr(options, name) == plain for name, plain in _LEFT_OUT.items())
 
 
-def _row(name: str, method: Method, problem: Problem, counts: Any, spent: float) -> dict[str, Any]:
+def compared(
+    options: argparse.Namespace, problem: Problem, counts: Any, spent: float, made: Plan | None = None
+) -> list[dict[str, Any]]:
+    """Every blanket's numbers; beside a Poisson plan that is `made`, only of those that do not take long."""
+    from segshuffle.rehearsal.planning import BLANKETS
+
+    rows = list[dict[str, Any]]()
+    for name in BLANKETS:
+        method = _method(name, options, spent)
+        seconds = 0.0 if made is None else _seconds(name, options, problem)
+        if made is not None and name == "poisson":
+            row = numbers_of(method, made, counts, spent)
+        elif seconds > PATIENCE:
+            row = {"none": f"not tried, it takes about {seconds:.0f} s: --blanket {name}"}
+        else:
+            row = _row(method, problem, counts, spent)
+        row.pop("plan", None)
+        rows.append({"blanket": name, **row})
+    return rows
+
+
+def _method(name: str, options: argparse.Namespace, spent: float) -> Method:
+    from segshuffle.protocols.messages.budget import left_for_items
+    from segshuffle.rehearsal.planning import method
+
+    left = None if options.max_messages is None else left_for_items(options.max_messages, spent)
+    return method(name, copies_max=options.copies_max, max_messages=left, target_error=options.target_error)
+
+
+def _seconds(name: str, options: argparse.Namespace, problem: Problem) -> float:
+    """About how long another blanket takes, in seconds of a processor: within a factor of three."""
+    from segshuffle.protocols.cautions import expected_seconds
+
+    if name == "poisson":
+        return 0.0
+    # measured over the Poisson plan; for an error, a signed blanket is planned with one budget after the other
+    many = 2.5 if options.target_error is None or name == "clustered" else 20.0
+    return many * expected_seconds(problem)
+
+
+def _row(method: Method, problem: Problem, counts: Any, spent: float) -> dict[str, Any]:
     """One blanket; a table says of one that has no plan why, and shows the others."""
     try:
-        plan = method.plan(problem)
+        return numbers_of(method, method.plan(problem), counts, spent)
     except InfeasibleError as error:
-        return {"blanket": name, "none": str(error)}
-    return {"blanket": name, **numbers_of(method, plan, counts, spent)}
+        return {"none": str(error)}
 
 
 def numbers_of(method: Method, plan: Plan, counts: Any, spent: float) -> dict[str, Any]:
@@ -74,15 +102,17 @@ def numbers_of(method: Method, plan: Plan, counts: Any, spent: float) -> dict[st
     }
 
 
-def _short(row: dict[str, Any]) -> dict[str, Any]:
-    """The row as a line of a table: the certificate by its largest delta."""
-    if "none" in row:
-        return row
-    law = row["law"]
-    return {
-        "error": row["mse_sample"],
-        "messages": row["messages_per_user"],
-        "dummies": row["blanket_per_user"],
-        "delta": max(level["delta_upper"] for level in row["certificate"]),
-        **({"law": law} if len(law) > 1 else {}),
-    }
+def as_text(rows: list[dict[str, Any]]) -> str:
+    """The rows as a table, with the largest delta that each level may have."""
+    head = f"{'blanket':<9}  {'error':>10}  {'messages':>8}  {'dummies':>8}  delta of each level, at most"
+    lines = [head]
+    for row in rows:
+        if "none" in row:
+            lines.append(textwrap.fill(f"{row['blanket']:<9}  {row['none']}", _WIDTH, subsequent_indent=" " * 11))
+            continue
+        deltas = ", ".join(f"{level['delta_upper']:.3g}" for level in row["certificate"])
+        lines.append(
+            f"{row['blanket']:<9}  {row['mse_sample']:>10.4g}  {row['messages_per_user']:>8.4g}  "
+            f"{row['blanket_per_user']:>8.4g}  {deltas}"
+        )
+    return "\n".join(lines)

@@ -97,8 +97,9 @@ def _check_kinds(options: argparse.Namespace, *, relative: bool) -> None:
     for name in ("what_if", "alternatives", "zipf"):
         if getattr(options, name) and options.accountant == "published":
             raise ParameterError(name.replace("_", "-"), getattr(options, name), "left out with --accountant published")
-    if (options.what_if or relative) and options.blanket == "all":
-        raise ParameterError("blanket", "all", "one of poisson, clustered, signed with --what-if or --target-error P%")
+    if (options.what_if or relative) and options.blanket in ("all", "best"):
+        allowed = "one of poisson, clustered, signed with --what-if or --target-error P%"
+        raise ParameterError("blanket", options.blanket, allowed)
     if options.what_if and isinstance(options.target_error, float):
         raise ParameterError("target-error", options.target_error, "a percentage, or left out, with --what-if")
     if options.plot is not None and (not options.what_if or options.plot.suffix not in (".png", ".pdf", ".svg")):

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 #: Seconds of work from which on it is announced, and refused.
 _LONG, _LONGEST = 10.0, 600.0
+_ANOTHER = "The plan is the first of them; --blanket takes another."
 #: Shares of honest users for which a plan's epsilons are shown.
 _HONEST = (1.0, 0.95, 0.9, 0.8, 0.5)
 #: Shares of corrupt users for which their influence is shown, beside a single one.
@@ -77,10 +78,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--blanket",
-        choices=["poisson", "clustered", "signed", "all"],
-        default="poisson",
+        choices=["poisson", "clustered", "signed", "best", "all"],
         help="proven only: law of the dummies. Clusters have the same error for fewer messages, dummies with a sign "
-        "less error for more where users hold few items; all compares them in a table (default: poisson)",
+        "less error for more where users hold few items. best takes that of least error for --max-messages, or of "
+        "fewest messages for --target-error; all compares them, and plans with none. Without this option the plan is "
+        "that of single dummies, poisson, with a table of those that do not take long to plan beside it",
     )
     parser.add_argument(
         "--target-error",
@@ -120,11 +122,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> str:
     """Plan with the chosen accountant."""
+    from segshuffle.cli.blankets import as_text, comparable, compared
     from segshuffle.protocols.assumptions import Assumptions
     from segshuffle.protocols.base import Problem, uniform_item_counts
     from segshuffle.protocols.cautions import level_cautions
     from segshuffle.protocols.messages.budget import level_messages
 
+    unnamed, options.blanket = options.blanket is None, options.blanket or "poisson"
     foresight.check(options)
     privacy = level_privacy(options)
     levels = counted(options.levels, options.users)
@@ -149,6 +153,9 @@ def run(options: argparse.Namespace) -> str:
     counts = uniform_item_counts(problem) if shares is None else problem.n_users * shares
     values = _values(options, problem, counts, shares, spent)
     made: Plan | None = values.pop("plan", None)
+    blankets = values.pop("blankets", None)
+    if unnamed and made is not None and comparable(options):
+        blankets = compared(options, problem, counts, spent, made)
     further: dict[str, Any] = {}
     if made is not None:
         further = foresight.more(options, problem, made, shares, counts, spent)
@@ -168,9 +175,12 @@ def run(options: argparse.Namespace) -> str:
     warnings = [*values.pop("warnings", ()), *level_cautions(spent)]
     if options.json:
         told = {"warnings": warnings} if warnings else {}
-        return shown({**values, **told, **inputs, **further, "public": public}, as_json=True)
+        beside = {} if blankets is None else {"blankets": blankets}
+        return shown({**values, **beside, **told, **inputs, **further, "public": public}, as_json=True)
     width = max(map(len, public))
     words = [foresight.as_text(further, problem.n_users), ""] if further else []
+    if blankets is not None:
+        words += [as_text(blankets), *([_ANOTHER] if made is not None else []), ""]
     return "\n".join(
         [*words, shown({**values, **inputs}, as_json=False), *(f"Warning: {each}" for each in warnings)]
         + ["", IN_GENERAL]

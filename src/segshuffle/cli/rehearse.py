@@ -69,8 +69,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--blanket",
-        choices=["poisson", "clustered", "signed"],
-        help="law of the dummy messages (default: poisson)",
+        choices=["poisson", "clustered", "signed", "best"],
+        help="law of the dummy messages; best is that of least error for --max-messages (default: poisson)",
     )
     parser.add_argument(
         "--copies-max",
