@@ -57,7 +57,7 @@ def panels() -> None:
         logs.append(math.log(ratio))
         room = min(curator.plan(problem).mse_bound for curator in (PowerCurator(), DiscreteLaplaceCurator())) / gaussian
         many = [PoissonSegmented(copies_max=32.0).plan(problem)]
-        for copies in (2.0, 4.0):
+        for copies in (1.0, 2.0, 4.0):
             single_messages = PoissonSegmented(copies_max=copies).plan(problem).messages_per_user
             many.append(SignedSegmented(copies, MANY * single_messages).plan(problem))
         free = min(many, key=lambda plan: plan.mse_bound)

@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from segshuffle.accounting.collections.blankets.guides import guided_copies
-from segshuffle.accounting.collections.blankets.signed import GroupedSigned, Signed, table_work
+from segshuffle.accounting.collections.blankets.guides import guide_of, guided_copies
+from segshuffle.accounting.collections.blankets.signed import Signed, table_work
 from segshuffle.accounting.numerics.gaussian import gaussian_ratio
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.digits import rounded_down
@@ -43,9 +43,10 @@ _STEPS, _FINEST, _MOST = (0.2, 0.5, 0.4, 0.06), 0.06, 50
 #: More than what users' own messages need, and how often it is asked for again.
 _ROOM, _SETTLED = 1.003, 3
 #: Variances above ask for tables that take seconds, and leave no room below the unsigned blankets.
-_MOST_VARIANCE = 400.0
-#: Products that the certificate's table may take, and its tails.
+_MOST_VARIANCE = 600.0
+#: Products that the certificate's table may take, and its tails; shares of the blanket that are tried to keep to that.
 _MOST_WORK, _TAIL = 4e9, 18.0
+_THINNED = (1.0, *0.7 ** np.arange(1.0, 13.0))
 #: Logarithms of the noise that is added where copies were certified for fewer, and the error that is as guided.
 _MORE_NOISE, _AS_GUIDED = (0.0, 0.01, 0.02, 0.04), 1.003
 #: Messages over the Poisson plan's, where no budget is given.
@@ -231,26 +232,18 @@ class SignedSegmented:
     def _candidate_at(
         self, problem: Problem, point: _Point, budget: float, own: float, near: _Candidate | None
     ) -> _Candidate | None:
-        """The rest of the blanket is flood; None where noise or flood would have a size below 1."""
-        blanket_per_user = rounded_down(budget - own)
-        mean = problem.honest_mean(blanket_per_user)
-        # the estimate has the noise of all users, the guarantee that of the honest ones
-        half = 0.5 * math.exp(point.log_variance) * problem.honest_users / problem.n_users
-        size = max(math.exp(point.log_size), _LEAST_SIZE)
-        p = round(1 + size / (2 * half) - math.sqrt((1 + size / (2 * half)) ** 2 - 1), 6)  # size p = half (1 - p)^2
-        noise = size * p / (1 - p)
-        flood = round(1 - 2 * noise / mean, 8)
-        # the flood's size r is at least 1, too
-        top = 0.5 * flood * mean
-        flood_p = round(min(1 - math.exp(point.log_flood_tail), _LARGEST_P, 0.999 * top / (1 + top)), 4)
-        if not 0 < p <= _LARGEST_P or not 0 < flood < 1 or not flood_p > 0:
+        """The rest of the blanket is flood, or as much of it as a table can have; None where there is no such law."""
+        for share in _THINNED:
+            blanket_per_user = rounded_down(share * (budget - own))
+            mean = problem.honest_mean(blanket_per_user)
+            law = _law(problem, point, mean)
+            if law is None:
+                return None
+            if table_work(law, mean, _TAIL - math.log(problem.delta)) <= _MOST_WORK:
+                break
+        else:
             return None
-        law, guide = Signed(p, flood_p, flood), GroupedSigned(p, flood_p, flood)
-        if (
-            not law.means[0] <= mean <= law.means[1]
-            or table_work(law, mean, _TAIL - math.log(problem.delta)) > _MOST_WORK
-        ):
-            return None
+        guide = guide_of(law)
         starts = [None] * len(problem.levels) if near is None else [each or None for each in near.limits]
         limits = np.array(
             [
@@ -283,6 +276,23 @@ class SignedSegmented:
     def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
         """Variance of the sum of `simulate`'s estimates."""
         return PoissonSegmented().sum_variance(plan, item_counts)
+
+
+def _law(problem: Problem, point: _Point, mean: float) -> Signed | None:
+    """Noise of the point's variance and size, and flood; None where one of them would have a size below 1."""
+    # the estimate has the noise of all users, the guarantee that of the honest ones
+    half = 0.5 * math.exp(point.log_variance) * problem.honest_users / problem.n_users
+    size = max(math.exp(point.log_size), _LEAST_SIZE)
+    p = round(1 + size / (2 * half) - math.sqrt((1 + size / (2 * half)) ** 2 - 1), 6)  # size p = half (1 - p)^2
+    noise = size * p / (1 - p)
+    flood = round(1 - 2 * noise / mean, 8)
+    # the flood's size r is at least 1, too
+    top = 0.5 * flood * mean
+    flood_p = round(min(1 - math.exp(point.log_flood_tail), _LARGEST_P, 0.999 * top / (1 + top)), 4)
+    if not 0 < p <= _LARGEST_P or not 0 < flood < 1 or not flood_p > 0:
+        return None
+    law = Signed(p, flood_p, flood)
+    return law if law.means[0] <= mean <= law.means[1] else None
 
 
 def _descend(best: _Point, error: Callable[[_Point], float]) -> None:
