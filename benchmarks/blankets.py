@@ -15,7 +15,7 @@ import math
 import time
 
 from segshuffle.accounting.collections.blankets.signed import Signed
-from segshuffle.accounting.collections.poisson_product import delta_interval
+from segshuffle.accounting.collections.product import delta_interval
 from segshuffle.pipeline.design import level_counts
 from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.central import DiscreteLaplaceCurator, GaussianCurator, PowerCurator

@@ -14,7 +14,7 @@ from segshuffle.accounting.collections.blankets.base import Part
 from segshuffle.accounting.collections.blankets.clustered import Clustered
 from segshuffle.accounting.collections.blankets.named import blanket_from
 from segshuffle.accounting.collections.blankets.signed import Signed
-from segshuffle.accounting.collections.poisson_product import delta_interval
+from segshuffle.accounting.collections.product import delta_interval
 from segshuffle.cli import main
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.protocols.assumptions import Assumptions

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from segshuffle.accounting.collections.calibration import least_blanket_mean
 from segshuffle.accounting.collections.flipped_bits import FlippedPair
-from segshuffle.accounting.collections.poisson_calibration import least_blanket_mean
-from segshuffle.accounting.collections.poisson_product import delta_interval
+from segshuffle.accounting.collections.product import delta_interval
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.protocols.almost_single_message import AlmostSingleMessage, Hash, published_mean
 from segshuffle.protocols.assumptions import Assumptions

@@ -21,9 +21,9 @@ from protocols.test_conformance import make_sample
 from protocols.test_weights import brute_force
 from scipy import stats
 
-from segshuffle.accounting.collections.poisson_calibration import largest_copies, least_blanket_mean
+from segshuffle.accounting.collections.calibration import largest_copies, least_blanket_mean
 from segshuffle.accounting.collections.poisson_pair import ItemPair
-from segshuffle.accounting.collections.poisson_product import delta_interval
+from segshuffle.accounting.collections.product import delta_interval
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.pipeline.design import level_counts
 from segshuffle.protocols.base import Plan, Problem, Sample

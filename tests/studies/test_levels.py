@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 from matplotlib import pyplot as plt
 
+from segshuffle.accounting.collections.calibration import epsilon_upper
 from segshuffle.accounting.collections.levels import histogram_delta
-from segshuffle.accounting.collections.poisson_calibration import epsilon_upper
 from segshuffle.accounting.collections.poisson_pair import ItemPair
 from segshuffle.datasets.sampling import uniform_population
 from segshuffle.errors import ParameterError

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from segshuffle.accounting.collections.poisson_calibration import least_blanket_mean
+from segshuffle.accounting.collections.calibration import least_blanket_mean
 from segshuffle.accounting.collections.published import exchange_target
 from segshuffle.accounting.numerics.search import log_excess, safe_edge
 from segshuffle.arrays import FloatArray, IntArray

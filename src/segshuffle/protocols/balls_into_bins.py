@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from segshuffle.accounting.collections.poisson_calibration import least_blanket_mean
+from segshuffle.accounting.collections.calibration import least_blanket_mean
 from segshuffle.accounting.collections.poisson_pair import BLANKET_MEAN_RANGE
 from segshuffle.accounting.collections.published import item_target, least_blanket_per_user
 from segshuffle.arrays import FloatArray, IntArray

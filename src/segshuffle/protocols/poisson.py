@@ -22,9 +22,9 @@ from segshuffle.accounting.collections.blankets.base import Blanket, estimate_va
 from segshuffle.accounting.collections.blankets.guides import guide_of, guided_copies, guided_log_delta, guided_mean
 from segshuffle.accounting.collections.blankets.named import blanket_from
 from segshuffle.accounting.collections.blankets.poisson import POISSON
-from segshuffle.accounting.collections.poisson_calibration import largest_copies, least_blanket_mean
+from segshuffle.accounting.collections.calibration import largest_copies, least_blanket_mean
 from segshuffle.accounting.collections.poisson_pair import COPIES_RANGE
-from segshuffle.accounting.collections.poisson_product import SMALLEST_DELTA, delta_interval, log_delta_bound
+from segshuffle.accounting.collections.product import SMALLEST_DELTA, delta_interval, log_delta_bound
 from segshuffle.accounting.collections.published import item_target
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError
 from segshuffle.arrays import FloatArray, IntArray

@@ -19,7 +19,7 @@ from segshuffle.accounting.collections.blankets.clustered import Clustered
 from segshuffle.accounting.collections.blankets.guides import guided_log_delta
 from segshuffle.accounting.collections.blankets.poisson import POISSON
 from segshuffle.accounting.collections.blankets.signed import GroupedSigned, Signed
-from segshuffle.accounting.collections.poisson_product import delta_interval, log_delta_bound
+from segshuffle.accounting.collections.product import delta_interval, log_delta_bound
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError, log_delta_lower, log_delta_upper
 from segshuffle.accounting.numerics.negative_binomial import log_negative_binomial, mass_error, window_of_mass
 from segshuffle.errors import ParameterError

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from oracles.changes import counters_of_user, grid_divergence
 
+from segshuffle.accounting.collections.calibration import epsilon_upper
 from segshuffle.accounting.collections.composition import composed_delta, composed_epsilon
-from segshuffle.accounting.collections.poisson_calibration import epsilon_upper
 from segshuffle.accounting.collections.poisson_pair import ItemPair
-from segshuffle.accounting.collections.poisson_product import delta_interval
+from segshuffle.accounting.collections.product import delta_interval
 from segshuffle.errors import ParameterError
 
 

@@ -10,10 +10,10 @@ import pytest
 from oracles.changes import counters_of_user, grid_divergence
 from scipy import stats
 
+from segshuffle.accounting.collections.calibration import largest_copies
 from segshuffle.accounting.collections.levels import compose_rounds, histogram_delta, least_blanket
-from segshuffle.accounting.collections.poisson_calibration import largest_copies
 from segshuffle.accounting.collections.poisson_pair import ItemPair
-from segshuffle.accounting.collections.poisson_product import delta_interval
+from segshuffle.accounting.collections.product import delta_interval
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.base import Problem
 from segshuffle.protocols.poisson import PoissonSegmented

@@ -11,7 +11,7 @@ from scipy import special
 
 from segshuffle.accounting.collections import poisson_pair
 from segshuffle.accounting.collections.poisson_pair import ItemPair
-from segshuffle.accounting.collections.poisson_product import delta_interval, log_delta_bound
+from segshuffle.accounting.collections.product import delta_interval, log_delta_bound
 from segshuffle.accounting.numerics.loss_distribution import log_delta_lower, log_delta_upper
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from segshuffle.accounting.collections.participation import epsilon_over_honesty
 from segshuffle.accounting.collections.poisson_pair import ItemPair
-from segshuffle.accounting.collections.poisson_product import delta_interval
+from segshuffle.accounting.collections.product import delta_interval
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.base import Problem
 from segshuffle.protocols.poisson import PoissonSegmented

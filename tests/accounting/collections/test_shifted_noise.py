@@ -8,7 +8,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from segshuffle.accounting.collections.poisson_product import delta_interval
+from segshuffle.accounting.collections.product import delta_interval
 from segshuffle.accounting.collections.shifted_noise import (
     ShiftPair,
     discrete_laplace_epsilon,

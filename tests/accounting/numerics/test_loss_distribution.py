@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from segshuffle.accounting.collections import poisson_product
+from segshuffle.accounting.collections import product
 from segshuffle.accounting.collections.poisson_pair import ItemPair
 from segshuffle.accounting.numerics import loss_distribution
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
@@ -87,7 +87,7 @@ def test_an_error_of_the_transforms_is_inside_the_bounds(monkeypatch, tilt, sign
     """An inverse transform that is wrong by the norm that is declared, where it moves the bounds the most."""
     constant = 1e5
     table, epsilon, pairs = ItemPair(30.0, 0.9).loss_table(0.01, 30.0), 0.9, 2
-    exact = poisson_product.delta_interval(ItemPair(30.0, 0.9), pairs=pairs, epsilon=epsilon, rtol=1e-6)
+    exact = product.delta_interval(ItemPair(30.0, 0.9), pairs=pairs, epsilon=epsilon, rtol=1e-6)
     monkeypatch.setattr(loss_distribution, "_FFT_CONSTANT", constant)
     monkeypatch.setattr(loss_distribution, "_whole", lambda *_: None)  # no second way that needs no transform
     clean = log_delta_upper(table, pairs=pairs, epsilon=epsilon, tilt=tilt)
@@ -119,6 +119,6 @@ def test_crossed_ends_are_refused(monkeypatch):
     with pytest.raises(ArithmeticError, match="crossed ends"):
         DeltaInterval(2e-6, 1e-6)
     assert DeltaInterval(1e-6, 1e-6) == (1e-6, 1e-6)
-    monkeypatch.setattr(poisson_product, "log_delta_lower", lambda *_, **__: math.log(0.5))
+    monkeypatch.setattr(product, "log_delta_lower", lambda *_, **__: math.log(0.5))
     with pytest.raises(ArithmeticError, match="crossed ends"):
-        poisson_product.delta_interval(ItemPair(50.0, 0.7), pairs=2, epsilon=0.9)
+        product.delta_interval(ItemPair(50.0, 0.7), pairs=2, epsilon=0.9)

@@ -18,7 +18,7 @@ from segshuffle.accounting.collections.poisson_pair import (
     check_epsilon,
     check_pairs,
 )
-from segshuffle.accounting.collections.poisson_product import tilted_pair
+from segshuffle.accounting.collections.product import tilted_pair
 from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError, infinite_loss, log_delta_upper_of
 from segshuffle.digits import rounded_up

@@ -19,7 +19,7 @@ import numpy as np
 from scipy import stats
 
 from segshuffle.accounting.collections.blankets.atoms import Atoms
-from segshuffle.accounting.collections.poisson_product import log_delta_bound
+from segshuffle.accounting.collections.product import log_delta_bound
 from segshuffle.accounting.numerics.loss_distribution import LossTable
 from segshuffle.accounting.numerics.search import safe_edge
 from segshuffle.arrays import FloatArray

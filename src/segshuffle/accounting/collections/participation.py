@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from segshuffle.accounting.collections.blankets.base import Blanket
 from segshuffle.accounting.collections.blankets.poisson import POISSON
-from segshuffle.accounting.collections.poisson_calibration import epsilon_upper
+from segshuffle.accounting.collections.calibration import epsilon_upper
 from segshuffle.digits import rounded_up
 from segshuffle.errors import ParameterError
 

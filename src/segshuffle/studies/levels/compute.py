@@ -38,8 +38,8 @@ import joblib
 import numpy as np
 import pandas as pd
 
+from segshuffle.accounting.collections.calibration import largest_copies, least_blanket_mean
 from segshuffle.accounting.collections.levels import compose_rounds
-from segshuffle.accounting.collections.poisson_calibration import largest_copies, least_blanket_mean
 from segshuffle.accounting.collections.poisson_pair import BLANKET_MEAN_RANGE
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.datasets.population import Population

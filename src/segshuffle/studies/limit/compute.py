@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from segshuffle.accounting.collections.poisson_calibration import epsilon_upper
+from segshuffle.accounting.collections.calibration import epsilon_upper
 from segshuffle.accounting.collections.poisson_pair import ItemPair
 from segshuffle.accounting.numerics.gaussian import gaussian_ratio
 

@@ -7,5 +7,5 @@ clusters, each at a uniform item. What is left to choose is the law of a cluster
 - which `Part` s it consists of at a given mean: from these follow messages, variance and exact samplers alike, and
   the part that n' of n users send is the same blanket at n'/n of the mean;
 - the pair of counters that an exchanged item changes (`base.CounterPair`): that is all that the accountants of
-  products, `poisson_product`, `poisson_calibration` and `composition`, ask for.
+  products, `product`, `calibration` and `composition`, ask for.
 """

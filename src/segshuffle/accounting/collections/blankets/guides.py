@@ -14,7 +14,7 @@ import numpy as np
 
 from segshuffle.accounting.collections.blankets.base import Blanket, CounterPair
 from segshuffle.accounting.collections.blankets.signed import GroupedSigned, Signed
-from segshuffle.accounting.collections.poisson_product import saddle_point
+from segshuffle.accounting.collections.product import saddle_point
 from segshuffle.accounting.numerics.gaussian import gaussian_ratio
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError, LossTable, log_delta_upper
 from segshuffle.arrays import FloatArray
@@ -89,7 +89,7 @@ def guided_copies(
     blanket, mean : Blanket, float
         Law, and messages per item.
     pairs, epsilon, delta, copies_max
-        As for `poisson_calibration.largest_copies`.
+        As for `calibration.largest_copies`.
     start : float or None
         A first guess; None takes a Gaussian curator's.
     """
@@ -116,7 +116,7 @@ def guided_mean(blanket: Blanket, copies: float, *, pairs: int, epsilon: float, 
     blanket, copies : Blanket, float
         Law, and expected copies of a held item.
     pairs, epsilon, delta
-        As for `poisson_calibration.least_blanket_mean`.
+        As for `calibration.least_blanket_mean`.
     """
     least, most = blanket.means
     per_message = blanket.pair(least, 0.0).variance / least

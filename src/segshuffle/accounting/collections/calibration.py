@@ -1,6 +1,6 @@
-"""Calibration of the Poisson-blanket protocol: epsilon, copies or blanket from a target, rounded to the safe side.
+"""Calibration of a blanket of any law: epsilon, copies or blanket from a target, rounded to the safe side.
 
-Every answer is a point at which the certified bound of `poisson_product` was evaluated and found within the target.
+Every answer is a point at which the certified bound of `product` was evaluated and found within the target.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from segshuffle.accounting.collections.poisson_pair import (
     check_pairs,
     check_rtol,
 )
-from segshuffle.accounting.collections.poisson_product import ROUGH, SMALLEST_DELTA, delta_interval, log_delta_bound
+from segshuffle.accounting.collections.product import ROUGH, SMALLEST_DELTA, delta_interval, log_delta_bound
 from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError
 from segshuffle.errors import InfeasibleError, ParameterError

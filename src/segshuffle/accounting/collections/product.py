@@ -1,6 +1,6 @@
-"""Exact accountant of the Poisson-blanket shuffle protocol: products of Poisson counter pairs.
+"""Exact accountant of a blanket of any law: products of pairs of counters, as for the Poisson blanket.
 
-The blanket makes each item's counter an independent Poisson(mu), and a user sends each of its s items M times, M in
+There each item's counter is an independent Poisson(mu), and a user sends each of its s items M times, M in
 {floor(a), floor(a) + 1} with mean a. Exchanging one held item for another changes two counters::
 
     P = (X, Y),  Q = (Y, X),   X = Poisson(mu) + M,  Y = Poisson(mu),

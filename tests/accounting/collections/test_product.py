@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special
 
-from segshuffle.accounting.collections import poisson_pair, poisson_product
-from segshuffle.accounting.collections.poisson_calibration import epsilon_upper, largest_copies, least_blanket_mean
+from segshuffle.accounting.collections import poisson_pair, product
+from segshuffle.accounting.collections.calibration import epsilon_upper, largest_copies, least_blanket_mean
 from segshuffle.accounting.collections.poisson_pair import ItemPair
-from segshuffle.accounting.collections.poisson_product import delta_interval
+from segshuffle.accounting.collections.product import delta_interval
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError
 from segshuffle.errors import InfeasibleError, ParameterError
@@ -161,7 +161,7 @@ def test_large_blanket_is_the_gaussian_mechanism(scale: float, mu: float) -> Non
         -scale / 2 - epsilon / scale
     )
     if gaussian < 1e-200:
-        assert bounds == (0.0, poisson_product.SMALLEST_DELTA)
+        assert bounds == (0.0, product.SMALLEST_DELTA)
     else:
         assert bounds.lower == pytest.approx(gaussian, rel=2e-3, abs=0)
 
