@@ -31,6 +31,14 @@ def test_the_default_target_makes_each_file_once(full_config, quick_config):
     assert "figures/decomposition8.svg" in found
 
 
+def test_the_page_is_given_every_table_that_its_words_are_made_of(root, full_config):
+    given = manifest.on_page(manifest.targets(full_config, scenarios(full_config)))
+    for path in (root / "src/segshuffle/studies").glob("*/words.py"):
+        read = set(re.findall(r'"([\w-]+\.csv|[\w-]+/)"', path.read_text(encoding="utf-8")))
+        assert read, path
+        assert all(any(table.startswith(name) for table in given) for name in read), path
+
+
 def test_names_are_unique_and_copies_come_from_results(full_config):
     found = manifest.targets(full_config, scenarios(full_config))
     assert len({target.name for target in found}) == len(found)

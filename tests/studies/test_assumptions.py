@@ -111,6 +111,8 @@ def test_participation_draws_every_curve(participated):
             for _, c in mine.groupby("max_messages", dropna=False)
         ]
         assert sorted(curves) == sorted(wanted)
+        # as in the table: the fewest messages first
+        assert legend_texts(right) == ["sampling", "copies, 8 messages", "copies, 16 messages", "1 / assumed share"]
         assert [limit[0], limit[-1]] == [(0.5, 2.0), (1.0, 1.0)]
         assert all(y == 1 / x for x, y in limit)
         assert legend_texts(right) == ["sampling", "copies, 8 messages", "copies, 16 messages", "1 / assumed share"]

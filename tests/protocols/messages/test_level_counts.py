@@ -25,6 +25,7 @@ from segshuffle.protocols.messages import (
     planning_counts,
     weight_variance,
 )
+from segshuffle.protocols.messages.budget import left_for_items, level_messages
 from segshuffle.protocols.messages.level_counts import level_announcement
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -305,3 +306,25 @@ def test_the_denominator_stays_where_it_can_be():
 def test_the_prediction_needs_a_weight():
     with pytest.raises(ParameterError, match="weight"):
         noisy_level_moments([1.0], [1.0], weight=0.0, weight_variance=1.0)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Budget of both rounds
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def test_round_one_takes_its_messages_of_the_budget():
+    spent = level_messages(1000, 3, LevelPrivacy(1.0, 1e-6))
+    announced = level_announcement(1000, 3, LevelPrivacy(1.0, 1e-6))
+    assert spent == 1.0 + announced.blanket_per_user > 1.0
+    # one level is no secret, and public ones need no blanket
+    assert level_messages(1000, 3, None) == 1.0
+    assert left_for_items(3.5, 1.25) == 2.25
+    with pytest.raises(InfeasibleError, match=r"max_messages = 1.25 is used up by round 1"):
+        left_for_items(1.25, 1.25)
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, math.inf, math.nan])
+def test_a_budget_is_a_positive_number(value):
+    with pytest.raises(ParameterError, match="max_messages"):
+        left_for_items(value, 0.0)
