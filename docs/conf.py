@@ -132,11 +132,18 @@ def _plain(app: Sphinx, what: str, name: str, found: object, options: object, li
     lines[:] = [re.sub(r"(`[^`]*`)|\|", lambda match: match[1] or r"\|", line) for line in lines]
 
 
+def _whole(app: Sphinx, what: str, name: str, found: object, options: object, lines: list[str]) -> None:
+    """Napoleon takes for a property's type what stands before the first colon of its docstring: nothing then."""
+    if what in ("attribute", "data", "property") and lines:
+        lines[0] = f": {lines[0]}"
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Add what is above."""
     app.add_directive("modules", Modules)
     app.add_lexer("csv", TextLexer)
     app.add_transform(Scripts)
     app.connect("autodoc-process-docstring", _plain)
+    app.connect("autodoc-process-docstring", _whole, priority=400)  # before napoleon's, 500
     app.add_html_math_renderer("mathml", (_mathml, None), (_mathml, None))
     return {"parallel_read_safe": True, "parallel_write_safe": True}
