@@ -3,7 +3,8 @@
     .venv/bin/python benchmarks/delta_over_n.py [--repeats 15] [--delta 1e-8] [--rtol 1e-4]
 
 For every number of users the epsilon is searched at which delta is about 1e-8 (or the floor of a victim who always
-speaks, where that is larger); the time is the median processor time of the calls at that epsilon. The target is 20 ms for every n.
+speaks, where that is larger); the time is the median processor time of the calls at that epsilon. The target is 20 ms
+for every n.
 """
 
 from __future__ import annotations
