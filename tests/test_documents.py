@@ -73,6 +73,11 @@ def test_every_document_is_on_the_site():
     assert not missing, "name them in docs/index.md"
 
 
+def test_every_benchmark_is_in_their_table():
+    named = set(re.findall(r"^\| `(\w+\.py)`", read("docs/benchmarks.md"), re.MULTILINE))
+    assert named == {path.name for path in (ROOT / "benchmarks").glob("*.py")}
+
+
 @pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("text", "drawn"),

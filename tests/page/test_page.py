@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from results_folder import COMPETITORS, CONFIG, GRID, OUTPUTS, PROVEN, SCENARIOS, SVG, make_results, read
 
+from segshuffle.datasets.registry import hashed_as
 from segshuffle.page.build import ASSETS, build
 from segshuffle.page.charts import chart
 from segshuffle.page.findings import chapters
@@ -28,6 +29,7 @@ from segshuffle.page.tables import audit_table, copies_table, curve_table, point
 from segshuffle.pipeline.design import Scenario
 from segshuffle.pipeline.manifest import Output, outputs, targets
 from segshuffle.pipeline.numbers import at_least, at_most, mean_and_error, nearest, percent
+from segshuffle.pipeline.scenarios import scenarios
 from segshuffle.protocols.registry import look_of
 from segshuffle.studies.reproduction.named_panels import panels_by_figure
 
@@ -228,6 +230,22 @@ def test_statements_that_could_not_be_judged_are_neither_failures_nor_successes(
     assert "0 did not. 2 could not be judged" in came_out.sentences[0]
     assert did_not.statements == ()
     assert "could not be judged" not in chapters(run.results)[0].sentences[0]
+    came_out, did_not = chapters(read_with(run, claims=claims.assign(verdict="not evaluated")))[:2]
+    assert came_out.sentences[0].startswith("None of the 4 statements")
+    assert did_not.sentences == ("No statement was judged.",)
+
+
+def test_a_page_on_other_data_does_not_call_its_panels_the_papers(full_config):
+    shop = {"domain_size": 9, "padding": "dummy", "n_users": [60], "set_sizes": [2]}
+    config = {**full_config, "datasets": {"shop": shop}}
+    titles = {
+        output.group.short
+        for output in outputs(targets(config, scenarios(config))).values()
+        if output.name.startswith("panels-shop") and "proven" not in output.name
+    }
+    assert titles == {"Published protocol"}
+    assert hashed_as("msnbc") == "uncompressed "
+    assert hashed_as("shop") == ""
 
 
 def test_the_story_says_so_when_no_promise_is_broken(run):

@@ -103,6 +103,11 @@ def given_path(name: str, section: Mapping[str, Any], environ: Mapping[str, str]
     return None
 
 
+def hashed_as(name: str) -> str:
+    """What its hash is of: a file of one's own is taken as it lies there, others as they were before packing."""
+    return "uncompressed " if name in every() else ""
+
+
 def dataset_label(name: str, kind: str) -> str:
     """Name of a dataset in figures and tables: a stand-in is named as one, and nothing is left without a name."""
     return shown_label(every()[name].label if name in every() else name, kind)

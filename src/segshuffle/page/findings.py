@@ -36,7 +36,12 @@ def _came_out(results: Results) -> Chapter:
         f"{counts['reproduced']} of {len(results.claims)} statements of the paper's evaluation came out, "
         f"{counts['partly reproduced']} in part, {counts['not reproduced']} did not."
     )
-    if "not evaluated" in counts:
+    if counts.get("not evaluated") == len(results.claims):
+        sizes = (
+            f"None of the {len(results.claims)} statements of the paper's evaluation is about the data and sizes of "
+            "this run, so none is judged."
+        )
+    elif "not evaluated" in counts:
         sizes += f" {counts['not evaluated']} could not be judged, because this run lacks their panels."
     panels = panels_of(results.errors)
     least = [float(panel.curve["mse_expected"].min()) for panel in panels]
@@ -63,7 +68,9 @@ def _did_not(results: Results) -> Chapter:
     found = [row for row in verdicts(results.claims) if row.mark in ("no", "partly")]
     # the worst first
     found.sort(key=lambda row: row.mark != "no")
-    sentences = () if found else ("Every statement that was judged came out.",)
+    judged = (results.claims["verdict"] != "not evaluated").any()
+    every = "Every statement that was judged came out." if judged else "No statement was judged."
+    sentences = () if found else (every,)
     return Chapter("What did not", "#verdicts", "reasons, where known", sentences, tuple(found))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from segshuffle.datasets.registry import dataset_label
+from segshuffle.datasets.registry import dataset_label, hashed_as
 from segshuffle.page.results import Results
 from segshuffle.pipeline.design import ACCOUNTINGS
 from segshuffle.pipeline.numbers import NONE, at_least, at_most, count, mean_and_error, nearest
@@ -262,7 +262,7 @@ def provenance_tables(results: Results) -> tuple[Table, Table]:
         ("edition", record["edition"]),
         ("commit", record["commit"]),
         ("seed", str(record["seed"])),
-        *(fact for name, data in record["data"].items() for fact in _data_facts(dataset_label(name, "real"), data)),
+        *(fact for name, data in record["data"].items() for fact in _data_facts(name, data)),
         *((f"version of {name}", version) for name, version in record["versions"].items()),
     ]
     made_of = Table("made-of", "What the run was made of", ("what", "value"), _text(facts))
@@ -272,12 +272,13 @@ def provenance_tables(results: Results) -> tuple[Table, Table]:
     return made_of, hashes
 
 
-def _data_facts(label: str, data: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+def _data_facts(name: str, data: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    label = dataset_label(name, "real")
     kind = "real" if data["kind"] == "real" else f"STAND-IN: {str(data['reason']).splitlines()[0]}"
     return (
         (f"{label} data", kind),
         (f"origin of the {label} data", data["origin"]),
-        (f"SHA-256 of the uncompressed {label} file", data["sha256"] or NONE),
+        (f"SHA-256 of the {hashed_as(name)}{label} file", data["sha256"] or NONE),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from segshuffle.datasets.registry import dataset_label
+from segshuffle.datasets.registry import dataset_label, hashed_as
 from segshuffle.pipeline import manifest
 from segshuffle.pipeline.design import Config, Scenario
 from segshuffle.pipeline.editions import remark
@@ -40,7 +40,7 @@ def readme(*, config: Config, data: Mapping[str, Any], columns: Mapping[str, str
     for name, source in data.items():
         label = dataset_label(name, "real")
         if source["kind"] == "real":
-            lines += [f"{label}: the real data (SHA-256 of the uncompressed file {source['sha256']}).", ""]
+            lines += [f"{label}: the real data (SHA-256 of the {hashed_as(name)}file {source['sha256']}).", ""]
         else:
             reason = str(source["reason"]).splitlines()[0]
             lines += [f"{label}: a **stand-in**, not the real data, because {reason}", ""]
