@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from segshuffle.accounting.collections.blankets.clustered import Clustered
-from segshuffle.arrays import FloatArray, IntArray
-from segshuffle.errors import InfeasibleError, ParameterError
+from segshuffle.errors import InfeasibleError
 from segshuffle.looks import DASHES, PALETTE, Look
-from segshuffle.protocols.base import Plan, Problem, Sample
+from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.declared import Declared
 from segshuffle.protocols.poisson import PoissonSegmented
+from segshuffle.protocols.searched import Searched
 
 #: Cluster parameters that are tried, then twice ones between the best and its neighbours.
 _COARSE = (0.0, 0.3, 0.5, 0.7, 0.8, 0.9, 0.96)
@@ -36,7 +36,7 @@ _SLOPE = -1.2
 
 
 @dataclass(frozen=True)
-class ClusteredSegmented:
+class ClusteredSegmented(Searched):
     """The segmented protocol with a clustered blanket.
 
     Parameters
@@ -56,18 +56,9 @@ class ClusteredSegmented:
         If both a budget and an error are given.
     """
 
-    copies_max: float = 1.0
-    max_messages: float | None = None
-    target_error: float | None = None
     cluster: float | None = None
 
     name = "clustered"
-
-    def __post_init__(self) -> None:
-        if self.target_error is not None and not 0 < self.target_error < math.inf:
-            raise ParameterError("target_error", self.target_error, "positive and finite")
-        if self.max_messages is not None and self.target_error is not None:
-            raise ParameterError("target_error", self.target_error, "left out beside max_messages")
 
     def plan(self, problem: Problem) -> Plan:
         """Choose clusters, m and all a_k, and certify every level.
@@ -163,18 +154,6 @@ class ClusteredSegmented:
             beside = zip(tried[max(best - 1, 0) : best + 1], tried[max(best, 1) : best + 2], strict=False)
             found |= {p: value(p) for p in [round(0.5 * (one + other), 4) for one, other in beside]}
         return min(found, key=lambda p: found[p])
-
-    def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
-        """Estimates from counters: the blanket's independent draws, and M copies of every held item."""
-        return PoissonSegmented().simulate(plan, sample, rng)
-
-    def expected_mse(self, plan: Plan, item_counts: IntArray | FloatArray) -> float:
-        """Closed form of `simulate`'s mean squared error."""
-        return PoissonSegmented().expected_mse(plan, item_counts)
-
-    def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
-        """Variance of the sum of `simulate`'s estimates."""
-        return PoissonSegmented().sum_variance(plan, item_counts)
 
 
 def _least(ratio: Callable[[float], float], low: float, high: float, at_high: float) -> float:

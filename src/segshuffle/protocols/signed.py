@@ -21,14 +21,15 @@ import numpy as np
 from segshuffle.accounting.collections.blankets.guides import guide_of, guided_copies
 from segshuffle.accounting.collections.blankets.signed import Signed, table_work
 from segshuffle.accounting.numerics.gaussian import gaussian_ratio
-from segshuffle.arrays import FloatArray, IntArray
+from segshuffle.arrays import FloatArray
 from segshuffle.digits import rounded_down
-from segshuffle.errors import InfeasibleError, ParameterError
+from segshuffle.errors import InfeasibleError
 from segshuffle.looks import DASHES, PALETTE, Look
-from segshuffle.protocols.base import Plan, Problem, Sample
+from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.clustered import ClusteredSegmented
 from segshuffle.protocols.declared import Declared
 from segshuffle.protocols.poisson import PoissonSegmented
+from segshuffle.protocols.searched import Searched
 
 #: Variance of the noise over a Gaussian curator's, at the most liberal level and at the most conservative one.
 _LEAST_VARIANCE, _LARGEST_VARIANCE = 0.2, 1.3
@@ -83,7 +84,7 @@ class _Candidate:
 
 
 @dataclass(frozen=True)
-class SignedSegmented:
+class SignedSegmented(Searched):
     """The segmented protocol with a signed blanket.
 
     Parameters
@@ -103,17 +104,7 @@ class SignedSegmented:
         If both a budget and an error are given.
     """
 
-    copies_max: float = 1.0
-    max_messages: float | None = None
-    target_error: float | None = None
-
     name = "signed"
-
-    def __post_init__(self) -> None:
-        if self.target_error is not None and not 0 < self.target_error < math.inf:
-            raise ParameterError("target_error", self.target_error, "positive and finite")
-        if self.max_messages is not None and self.target_error is not None:
-            raise ParameterError("target_error", self.target_error, "left out beside max_messages")
 
     def plan(self, problem: Problem) -> Plan:
         """Choose noise, flood and all a_k, and certify every level.
@@ -264,18 +255,6 @@ class SignedSegmented:
         free, _ = replace(method, max_messages=None).chosen(problem, blanket_per_user, limits)
         wanted = problem.set_size * float(np.dot(problem.level_counts, free)) / problem.n_users
         return _Candidate(law, blanket_per_user, limits, copies, error, own, wanted) if math.isfinite(error) else None
-
-    def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
-        """Estimates from counters: noise of both signs, and M copies of every held item; the flood cancels."""
-        return PoissonSegmented().simulate(plan, sample, rng)
-
-    def expected_mse(self, plan: Plan, item_counts: IntArray | FloatArray) -> float:
-        """Closed form of `simulate`'s mean squared error."""
-        return PoissonSegmented().expected_mse(plan, item_counts)
-
-    def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
-        """Variance of the sum of `simulate`'s estimates."""
-        return PoissonSegmented().sum_variance(plan, item_counts)
 
 
 def _law(problem: Problem, point: _Point, mean: float) -> Signed | None:
