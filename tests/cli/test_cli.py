@@ -188,6 +188,7 @@ HELPERS = (
     "single-message",
     "matrix-file",
     "sweep",
+    "saved-plan",
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import math
+import shlex
 
 import numpy as np
 import pytest
@@ -218,6 +219,24 @@ def test_all_blankets_beside_a_plan_that_names_none(capsys, monkeypatch):
     assert clustered["messages_per_user"] <= single["messages_per_user"]
     assert signed["mse_sample"] < 0.7 * single["mse_sample"]
     assert all(row["certificate"][0]["delta_upper"] <= 2e-6 for row in (single, clustered, signed))
+
+
+@pytest.mark.exhaustive
+def test_the_readmes_numbers_are_those_of_the_guides_commands(capsys, monkeypatch, root):
+    monkeypatch.setattr("segshuffle.cli.blankets.PATIENCE", 4.0)
+    guide = (root / "docs/plan.md").read_text(encoding="utf-8").partition("## Which dummy messages")[2]
+    commands = [line for line in guide.splitlines() if line.startswith("segshuffle plan")][:2]
+    tables = []
+    for command in commands:
+        assert main([*shlex.split(command)[1:], "--json"]) == 0
+        tables.append(json.loads(capsys.readouterr().out)["blankets"])
+    (single, clustered, _), (one, _, signed) = tables
+    text = " ".join((root / "README.md").read_text(encoding="utf-8").split())
+    dummies = f"{clustered['blanket_per_user']:.2f} dummies per user instead of {single['blanket_per_user']:.2f}"
+    assert f"{dummies}, for {clustered['mse_sample'] / single['mse_sample'] - 1:.0%}".replace("%", " %") in text
+    share = signed["mse_sample"] / one["mse_sample"]
+    messages = f"{signed['messages_per_user']:.1f} messages instead of {one['messages_per_user']:.1f}"
+    assert f"{share:.2f} of the error, for {messages}" in text
 
 
 def test_a_blanket_that_takes_long_is_said_to_be_left_out(capsys):

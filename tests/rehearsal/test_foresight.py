@@ -341,7 +341,7 @@ def test_the_commands_of_the_guide_run(tmp_path, monkeypatch, capsys, root):
     for command in commands:
         assert main(shlex.split(command)[1:]) == 0
         assert "What they are promised" in capsys.readouterr().out
-    assert len(commands) == 8
+    assert len(commands) == 9
     assert (tmp_path / "what-if.png").stat().st_size > 1000
 
 
