@@ -183,3 +183,13 @@ def test_buckets_out_of_range(buckets):
 def test_domain_out_of_range():
     with pytest.raises(ParameterError, match="domain_size"):
         WireFormat(0)
+
+
+def test_no_more_messages_than_allowed_are_taken_of_anybody():
+    with Shuffler(WireFormat(200), np.random.default_rng(1), most_messages=1) as shuffler:
+        for batch in ([7, 8, 9], [], [5]):
+            shuffler.collect(Outbox(batch))
+        assert shuffler.dropped == 2
+        assert sorted(words(shuffler.release())) == [5, 7]
+    with pytest.raises(ParameterError, match="most_messages"):
+        Shuffler(WireFormat(200), np.random.default_rng(1), most_messages=0)
