@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from protocols.test_conformance import make_sample
 from protocols.test_weights import brute_force
-from scipy import stats
+from scipy import interpolate, stats
 
 from segshuffle.accounting.collections.calibration import largest_copies, least_blanket_mean
 from segshuffle.accounting.collections.poisson_pair import ItemPair
@@ -27,7 +27,7 @@ from segshuffle.accounting.collections.product import delta_interval
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.pipeline.design import level_counts
 from segshuffle.protocols.base import Plan, Problem, Sample
-from segshuffle.protocols.poisson import PoissonSegmented
+from segshuffle.protocols.poisson import PoissonSegmented, _whole_places
 from segshuffle.protocols.weights import ErrorTerms
 
 LEVELS = (0.5, 1.0, 2.0)
@@ -413,3 +413,14 @@ def test_bad_options(options, name):
     with pytest.raises(ParameterError) as info:
         PoissonSegmented(**options).plan(SMALL)
     assert info.value.name == name
+
+
+def test_plans_are_looked_for_just_above_whole_numbers_of_copies():
+    """Copies e^x at the blanket e^x: 1 to 8 of them, as far as they are inside, and no more than are allowed."""
+    grid = np.linspace(-0.5, math.log(9.0), 12)
+    curve = interpolate.PchipInterpolator(grid, grid)
+    for most, wholes in ((64.0, range(1, 9)), (3.5, range(1, 4)), (0.9, ())):
+        np.testing.assert_allclose(_whole_places(curve, grid, most), np.log([*wholes]) + 1e-3, rtol=0, atol=1e-12)
+    inside = np.linspace(math.log(1.5), math.log(4.5), 12)
+    curve = interpolate.PchipInterpolator(inside, inside)
+    np.testing.assert_allclose(_whole_places(curve, inside, 64.0), np.log([2, 3, 4]) + 1e-3, rtol=0, atol=1e-12)

@@ -11,6 +11,10 @@ from scipy import optimize
 from segshuffle.protocols.weights import ErrorTerms, _candidates, _Sums, best_copies
 
 
+def test_terms_of_an_error_are_a_value():
+    assert hash(ErrorTerms(12.0, 4.0, 2.28)) == hash(ErrorTerms(12.0, 4.0, 2.28))
+
+
 def plain_error(copies, counts, terms):
     """The formula of math.md 4b, for copies of shape (..., n_levels); inf if nobody sends."""
     fraction = copies - np.floor(copies)

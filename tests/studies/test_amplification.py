@@ -294,6 +294,21 @@ def test_personalised_figure_has_shared_curves_once():
     assert set(table.loc[table["accountant"] == "theorem", "curve"]) == {"Uniform1", "Gauss1", "Uniform2", "Gauss2"}
 
 
+@pytest.mark.parametrize(
+    ("number", "name", "ends"),
+    [
+        (1, "local_epsilon", {0.1, 5.0}),
+        (2, "local_epsilon", {0.1, 5.0}),
+        (3, "claimed_epsilon", {0.01, 1.5}),
+        (4, "claimed_epsilon", {0.01, 1.5}),
+    ],
+)
+def test_axes_of_the_variation_ratio_figures_are_the_papers(number, name, ends):
+    points = [point for point in getattr(variation_paper, f"figure{number}")(2) if point.accountant != "erlingsson"]
+    assert {point.x_name for point in points} == {name}
+    assert {point.x for point in points} == ends
+
+
 def test_panels_of_the_range_queries_are_the_papers():
     """Section 7.3 of the variation-ratio paper: d = 64 or 2048, n = 10^4 or 10^5."""
     panels = list(dict.fromkeys(point.panel for point in variation_paper.figure5(2)))

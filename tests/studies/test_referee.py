@@ -23,7 +23,7 @@ from segshuffle.errors import ParameterError
 from segshuffle.looks import spare_look
 from segshuffle.studies.referee import budgets, report, tally, trial
 from segshuffle.studies.referee.cases import CASES, Point, most_that_local_privacy_leaves
-from segshuffle.studies.referee.figure import draw
+from segshuffle.studies.referee.figure import _TICKS, draw
 from segshuffle.studies.referee.worst_datasets import ROUNDING, merged_outputs, worst_datasets
 
 CONFIG = yaml.safe_load("""
@@ -189,6 +189,11 @@ def test_two_equal_users_in_exact_rationals(name):
     assert exact / claimed == pytest.approx(math.exp(2.0), rel=1e-3)
     assert trial.claim(ACCOUNTANTS["stronger-clone"], mechanism, point) > exact
     assert trial.claim(ACCOUNTANTS["blanket"], mechanism, point) >= exact
+
+
+def test_ticks_say_where_they_are():
+    for percent, words in _TICKS.items():
+        assert float(words.replace("−", "-").removesuffix(" %")) == percent
 
 
 # -- the comparison ----------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """One suite for every accountant of one shuffled message: order, limits, arrays, extremes, refusals."""
 
 import math
-from dataclasses import replace
+from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
 import pytest
@@ -12,6 +12,12 @@ from segshuffle.accounting.single_message import amplification as am
 from segshuffle.accounting.single_message.mechanisms import COMPOSABLE, mechanism
 from segshuffle.accounting.single_message.randomizers import Laplace
 from segshuffle.errors import ParameterError
+
+
+def test_a_mechanism_is_not_changed_by_who_asks():
+    with pytest.raises(FrozenInstanceError):
+        mechanism("krr", local_epsilon=1.0, domain_size=3).local_epsilon = 2.0
+
 
 NAMES = ("general", *COMPOSABLE)
 SIZES = {

@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 from scipy import special
 
+from segshuffle.accounting.single_message.personalized_confusion import PersonalizedUsers
 from segshuffle.accounting.single_message.personalized_settings import (
     FIGURE_USERS,
     SETTINGS,
     TABLE_EPSILONS,
     BudgetSetting,
+    bounds_of,
     figure_points,
     table_points,
 )
@@ -37,6 +39,13 @@ def test_budgets_follow_their_distribution():
         BudgetSetting(name="odd", low=1.0, high=0.5)
     with pytest.raises(ParameterError, match=r"^spread = "):
         BudgetSetting(name="odd", low=0.1, high=0.5, centre=0.2)
+
+
+@pytest.mark.parametrize(("budgets", "kind"), [((2.0, 2.0, 2.0), "upper"), ((2.0, 0.5, 2.0), "published")])
+def test_the_blanket_of_the_largest_budget_is_a_guarantee_where_everybody_has_it(budgets, kind):
+    kinds = {each.name: each.kind for each in bounds_of(PersonalizedUsers(local_epsilons=budgets, mechanism="laplace"))}
+    assert kinds["blanket-hoeffding"] == kinds["blanket-bennett"] == kind
+    assert kinds["standard-clone"] == "upper"
 
 
 @pytest.mark.quick(0)

@@ -259,7 +259,7 @@ def test_a_cap_redraws():
 @pytest.mark.parametrize("kind", ["poisson", "binomial", "clustered", "signed"])
 def test_simulated_clients_send_what_clients_send(kind, monkeypatch):
     monkeypatch.setattr("segshuffle.protocols.messages.client.check_announcement", lambda *_: 0.0)
-    law = {"clustered": {"cluster": 0.6}, "signed": {"cluster": 0.3, "flood_cluster": 0.5, "flood": 0.4}}
+    law = {"clustered": {"cluster": 0.6}, "signed": {"cluster": 0.3, "flood_cluster": 0.5, "flood": 0.2}}
     announcement = Announcement(3, 2, 3, (0.4, 1.5), 0.8, kind, **law.get(kind, {}))
     users = [((0, 1), 0), ((2, 0), 1), ((1, 2), 1)]
     # with signs there are six counters, and every outcome is rarer

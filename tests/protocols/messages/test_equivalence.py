@@ -107,7 +107,7 @@ def test_poisson_blanket_is_the_exact_law(d, sets, levels, rates, m, streaming):
 @pytest.mark.parametrize("streaming", [{}, {"buckets": 3, "batch": 1}], ids=["memory", "streamed"])
 def test_signed_blanket_is_the_exact_law(streaming):
     """Two items, one user: for each, (N+, N-) is noise and flood by definition, and a copy for the held one."""
-    p, flood_p, share, m, copies = 0.3, 0.5, 0.5, 1.6, 0.75
+    p, flood_p, share, m, copies = 0.3, 0.5, 0.3, 1.6, 0.75
     noise, flood = (
         stats.nbinom.pmf(np.arange(15), mean * (1 - q) / q, 1 - q)
         for mean, q in ((0.25 * m * (1 - share), p), (0.25 * m * share, flood_p))

@@ -208,7 +208,7 @@ def test_a_plan_with_clusters_is_announced_and_sent():
 @pytest.mark.parametrize(("copies", "epsilon"), [(1.0, 0.7), (0.6, 0.3)])
 def test_signed_dummies_are_accounted_as_they_are_sent(copies, epsilon):
     """Against the law of (N+, N-) by definition: independent noise, a flood in both, and the copies."""
-    n, m, p, flood_p, share = 30, 1.2, 0.3, 0.4, 0.5
+    n, m, p, flood_p, share = 30, 1.2, 0.3, 0.4, 0.3
     size = 45
     noise, flood = (
         stats.nbinom.pmf(np.arange(size), mean * (1 - q) / q, 1 - q)

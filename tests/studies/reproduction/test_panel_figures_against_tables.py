@@ -168,6 +168,8 @@ def test_messages_draws_the_error_of_every_budget_over_the_curators(table):
 def test_summary_draws_every_competitor_of_every_panel(table):
     figure = draw_summary(table, PANELS, "published", edition="full")
     (axes,) = visible(figure)
+    low, high = axes.get_ylim()
+    assert -1 < low < 0 < len(PANELS) - 1 < high < len(PANELS), "less than a row of room at either end"
     lines = {line.get_label(): line for line in axes.lines}
     for key in [key for key in METHODS if key[0] == "published" and key[1] != "segmented"]:
         line = lines[label(key)]
