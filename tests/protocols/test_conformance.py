@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from segshuffle.accounting.collections.published import item_target, published_item_delta
+from segshuffle.accounting.single_message import randomizers
+from segshuffle.accounting.single_message.decomposition import blanket_delta
 from segshuffle.accounting.single_message.variation_ratio import published_delta, subset_exponential
 from segshuffle.digits import rounded
 from segshuffle.errors import InfeasibleError, ParameterError
@@ -243,6 +245,21 @@ def test_shuffled_subset_exponential_meets_the_lowest_level():
     found = published_delta(randomizer=randomizer, n_users=200, epsilon=0.5, rtol=1e-5)
     assert found.upper <= 1e-4 * SLACK
     assert found.lower >= 0.999 * 1e-4
+
+
+def test_among_few_users_shuffling_gains_little_and_no_less():
+    """Ten users: 1.348 instead of the level, 1. Above it the proven bound fails."""
+    few = Problem(domain_size=8, set_size=2, levels=(1.0,), level_counts=(10,), delta=1e-2)
+    local = SubsetExponential(accounting="proven", subset_size=2).plan(few).parameters["local_epsilon"]
+
+    def delta(local_epsilon):
+        randomizer = randomizers.SubsetExponential(
+            local_epsilon=local_epsilon, domain_size=8, set_size=2, subset_size=2
+        )
+        return blanket_delta(randomizer=randomizer, n_users=10, epsilon=1.0, rtol=1e-6).upper
+
+    assert delta(local) <= 1e-2 * SLACK
+    assert delta(local * 1.001) > 1e-2
 
 
 def test_local_subset_exponential_keeps_its_level():

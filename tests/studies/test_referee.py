@@ -339,6 +339,23 @@ def test_the_command_for_budgets_runs(capsys):
     assert repr(float(row["claimed"])) in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("claimed", "delta_there", "violated"), [(0.5, 0.9, True), (1.1, 1.5, True), (1.1, 0.9, False), (0.0, 0.0, True)]
+)
+def test_budgets_refute_by_either_number(monkeypatch, claimed, delta_there, violated):
+    """A proven epsilon above the claimed one, or a proven delta at it above the delta asked for."""
+
+    def found(*, delta, **_):
+        claims = {claim.accountant: claimed for claim in budgets.CLAIMS}
+        there = {f"{name}: proven delta": delta_there * delta for name in claims}
+        return {"proven": 1.0, **claims, **there}
+
+    monkeypatch.setattr(budgets, "trial", found)
+    table = budgets.try_budgets(CONFIG)
+    assert len(table) > 0
+    assert set(table["outcome"]) == {"violated" if violated else "holds"}
+
+
 # -- the documentation -------------------------------------------------------------------------------------------------
 
 

@@ -403,6 +403,12 @@ def test_echo_probabilities_by_the_double_sum():
     assert echo_probabilities(local_epsilons=budgets) == pytest.approx(exact, rel=1e-13)
 
 
+@pytest.mark.parametrize("budgets", [(), (1.0, 0.0), (50.1, 1.0), ((1.0, 2.0),)])
+def test_echo_probabilities_of_other_budgets_are_refused(budgets):
+    with pytest.raises(ParameterError, match="local_epsilons"):
+        echo_probabilities(local_epsilons=budgets)
+
+
 def test_liu_2023_with_equal_budgets_is_the_standard_clone():
     """p_i = e^{-epsilon} and the same victim: the same pair."""
     one = EchoPair([0.8] * 400).delta(epsilon=0.15)

@@ -131,6 +131,13 @@ def test_a_coarse_grid_of_m_tells_no_best_m(table, reference, config):
     assert all("steps of a factor 10" in found for found in open_.values())
 
 
+@pytest.mark.parametrize("missing", [GRID[0], GRID[-1]])
+def test_a_grid_of_m_that_ends_early_tells_no_best_m(table, reference, config, missing):
+    evaluated, open_ = judged(table[table["blanket_per_user"] != missing], reference, config)
+    assert evaluated == set()
+    assert {said.rpartition(": ")[2] for said in open_.values()} == {"the grid of m does not reach from 0.1 to 10"}
+
+
 @pytest.mark.parametrize("step", [1.25, 1.25 + 2**-40])
 def test_the_widest_step_of_m_is_allowed_and_no_more(table, reference, config, step):
     curve = table[table["role"] == "grid"]
