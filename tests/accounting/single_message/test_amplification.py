@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from segshuffle.accounting.single_message import amplification as am
-from segshuffle.accounting.single_message.mechanisms import COMPOSABLE, mechanism
+from segshuffle.accounting.single_message.mechanisms import COMPOSABLE, composed, mechanism
 from segshuffle.accounting.single_message.randomizers import Laplace
 from segshuffle.errors import ParameterError
 
@@ -257,3 +257,11 @@ def test_every_accountant_says_what_it_is():
         assert each.source
     caveat = am.ACCOUNTANTS["blanket"].status_for(made("laplace", 1.0))
     assert "not proven to be the worst pair" in caveat
+
+
+def test_the_largest_joint_epsilon_is_answered_without_a_warning():
+    """e^150 times round-off encloses nothing: the local guarantee is what is left, and no lower bound."""
+    three = composed([mechanism("rappor", local_epsilon=50.0)] * 3, "joint")
+    with np.errstate(all="raise", under="ignore"):
+        assert am.ask(am.ACCOUNTANTS["blanket"], three, 10, delta=1e-6) == 150.0
+        assert am.ask(am.ACCOUNTANTS["blanket-lower"], three, 10, delta=1e-6) == 0.0

@@ -318,8 +318,11 @@ def _integrands(at: _Nodes, theta: float, count: int, width: float) -> tuple[flo
         amplified = np.exp(np.minimum((count - 1) * np.log(np.exp(log_abs) + at.absolute) + at.damping, 600.0))
         relative = count * (np.abs(np.where(amplitude > 0, log_abs, 0.0)) + np.abs(angle)) + (width * at.node) ** 2
     amplified = np.where(np.isnan(amplified), np.exp(np.minimum(at.damping, 600.0)), amplified)
-    error = count * at.absolute * amplified * (decay + level) + EPS * (32 + 4 * relative) * size
-    return float(at.twice @ value), float(at.twice @ smoothing), float(at.twice @ error), float(at.twice @ size)
+    # an infinite bound is one: it encloses nothing, and whoever asked takes another way
+    with np.errstate(over="ignore"):
+        error = count * at.absolute * amplified * (decay + level) + EPS * (32 + 4 * relative) * size
+        rounding = float(at.twice @ error)
+    return float(at.twice @ value), float(at.twice @ smoothing), rounding, float(at.twice @ size)
 
 
 def _tail(law: AtomLaw, tilted: Tilted, count: int, plan: Plan) -> float:
