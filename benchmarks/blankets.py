@@ -69,7 +69,7 @@ def panels() -> None:
             f"{free.mse_bound / gaussian:.3f} ({free.method}, {free.messages_per_user:.1f} messages)",
             flush=True,
         )
-    print(f"geometric mean {math.exp(sum(logs) / len(logs)):.4f}, largest {math.exp(max(logs)):.4f}")
+    print(f"geometric mean {math.exp(sum(logs) / len(logs)):.5f}, largest {math.exp(max(logs)):.4f}")
     print(f"best curator at 0.95 or less, and 1.00 or more with messages free: {', '.join(above) or 'nowhere'}")
 
 

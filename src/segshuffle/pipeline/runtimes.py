@@ -16,17 +16,19 @@ def runtimes(folder: Path, jobs: Collection[str] | None = None) -> pd.DataFrame:
     folder : Path
         ``rule.tsv`` or ``rule/job.tsv`` files as Snakemake writes them.
     jobs : collection of str, optional
-        Names of jobs that belong to the run; others are left from an earlier configuration and do not count.
+        Names of jobs that belong to the run; others of the same rules are left from an earlier configuration and do
+        not count. Of a rule none of whose jobs is named, all count.
 
     Returns
     -------
     DataFrame
         Columns rule, jobs, seconds_total, seconds_longest, peak_rss_mb; NaN memory for jobs too short to be sampled.
     """
+    paths = {path: path.relative_to(folder).parts[0].removesuffix(".tsv") for path in sorted(folder.rglob("*.tsv"))}
+    known = {rule for path, rule in paths.items() if path.stem in (jobs or ())}
     rows = []
-    for path in sorted(folder.rglob("*.tsv")):
-        rule = path.relative_to(folder).parts[0].removesuffix(".tsv")
-        if jobs is not None and path.parent != folder and path.stem not in jobs:
+    for path, rule in paths.items():
+        if rule in known and path.parent != folder and path.stem not in (jobs or ()):
             continue
         job = pd.read_csv(path, sep="\t", na_values=["-", "NA"])
         rows.append({"rule": rule, "seconds": job["s"].max(), "rss": job["max_rss"].max()})
