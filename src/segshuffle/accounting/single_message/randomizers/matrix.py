@@ -30,8 +30,8 @@ LARGEST_INPUTS, LARGEST_OUTPUTS = 30, 1000
 LARGEST_WORK = 100_000
 #: Tables that agree to this are one: it is counted in the error of every entry.
 _ALIKE = 1e-13
-#: Tables that the lower bound tries: any of them is a lower bound.
-_MOST_REFERENCES = 120
+#: Tables that the lower bound tries, and those times outputs: any of them is a lower bound.
+_MOST_REFERENCES, _MOST_ENTRIES = 120, 4_000
 
 Where = Callable[[int, int | None], str]
 """Names a row (from 0), or an entry of it, in an error."""
@@ -101,7 +101,8 @@ class MatrixRandomizer:
     @cached_property
     def _references(self) -> tuple[ReferenceClasses, ...]:
         inputs = range(len(self.law))
-        pairs = self._pairs()[: max(_MOST_REFERENCES // len(self.law), 1)]
+        tables = min(_MOST_REFERENCES, _MOST_ENTRIES // self.law.shape[1])
+        pairs = self._pairs()[: max(tables // len(inputs), 1)]
         return self._distinct(self._classes(self.law[star], i, j) for i, j in pairs for star in inputs)
 
     def _pairs(self) -> list[tuple[int, int]]:
