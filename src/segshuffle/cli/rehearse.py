@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 #: Repetitions unless another number is given, and the entries that they may read together where levels are at random.
 _REPETITIONS, _ENTRIES = 20, 10**8
 _WIDTH = 80
-
-
 #: What holds for a new plan where nothing is said; a saved plan has its own.
 _DEFAULTS = {"blanket": "poisson", "copies_max": 1.0, "honest_fraction": 1.0, "rounds": 1}
 

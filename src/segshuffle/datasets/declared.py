@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 #: A dataset's section of the configuration, complete.
 Section = Mapping[str, Any]
-
-
 #: JSON schema of a number of items: as many as counters of a server (`arrays.LARGEST_DOMAIN`).
 ITEMS: Mapping[str, Any] = {"type": "integer", "minimum": 2, "maximum": 10_000_000}
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 
-def runtimes(folder: Path, jobs: Collection[str] | None = None) -> pd.DataFrame:
+def runtimes(folder: Path, jobs: Collection[str] = ()) -> pd.DataFrame:
     """One row per rule: number of jobs, seconds in all and of the longest, peak memory.
 
     Parameters
@@ -25,10 +25,10 @@ def runtimes(folder: Path, jobs: Collection[str] | None = None) -> pd.DataFrame:
         Columns rule, jobs, seconds_total, seconds_longest, peak_rss_mb; NaN memory for jobs too short to be sampled.
     """
     paths = {path: path.relative_to(folder).parts[0].removesuffix(".tsv") for path in sorted(folder.rglob("*.tsv"))}
-    known = {rule for path, rule in paths.items() if path.stem in (jobs or ())}
+    named = {rule for path, rule in paths.items() if path.stem in jobs}
     rows = []
     for path, rule in paths.items():
-        if rule in known and path.parent != folder and path.stem not in (jobs or ()):
+        if rule in named and path.parent != folder and path.stem not in jobs:
             continue
         job = pd.read_csv(path, sep="\t", na_values=["-", "NA"])
         rows.append({"rule": rule, "seconds": job["s"].max(), "rss": job["max_rss"].max()})

@@ -47,7 +47,7 @@ _ROOM, _SETTLED = 1.003, 3
 _MOST_VARIANCE = 600.0
 #: Products that the certificate's table may take, and its tails; shares of the blanket that are tried to keep to that.
 _MOST_WORK, _TAIL = 4e9, 18.0
-_THINNED = (1.0, *0.7 ** np.arange(1.0, 13.0))
+_THINNED = 0.7 ** np.arange(13.0)
 #: Logarithms of the noise that is added where copies were certified for fewer, and the error that is as guided.
 _MORE_NOISE, _AS_GUIDED = (0.0, 0.01, 0.02, 0.04), 1.003
 #: Messages over the Poisson plan's, where no budget is given.

@@ -8,6 +8,7 @@ from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.protocols.base import Method, Plan, Problem
 from segshuffle.protocols.clustered import ClusteredSegmented
 from segshuffle.protocols.poisson import PoissonSegmented
+from segshuffle.protocols.searched import Searched
 from segshuffle.protocols.signed import SignedSegmented
 
 BLANKETS = ("poisson", "clustered", "signed")
@@ -61,7 +62,7 @@ def method(
 
 
 @dataclass(frozen=True)
-class Best(SignedSegmented):
+class Best(Searched):
     """Whichever blanket has the least error within `max_messages`, or the fewest messages for `target_error`."""
 
     name = BEST

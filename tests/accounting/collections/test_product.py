@@ -353,12 +353,25 @@ def test_illegal_copies(value: float) -> None:
         ("epsilon", math.nan),
         ("rtol", 0.0),
         ("rtol", 2.0),
+        ("smallest", 1e-251),
+        ("smallest", 1.1),
+        ("smallest", math.nan),
     ],
 )
 def test_illegal_request(name: str, value: object) -> None:
     arguments: dict[str, object] = {"pairs": 4, "epsilon": 0.5, name: value}
     with pytest.raises(ParameterError, match=name):
         delta_interval(ItemPair(10.0, 0.5), **arguments)  # type: ignore[arg-type]
+
+
+def test_a_delta_is_told_from_zero_from_the_smallest_asked_for_on() -> None:
+    pair = ItemPair(10.0, 0.5)
+    exact = delta_interval(pair, pairs=2, epsilon=3.0)
+    assert exact.lower > 0
+    above, below = (delta_interval(pair, pairs=2, epsilon=3.0, smallest=share * exact.upper) for share in (2.0, 0.5))
+    assert (above.lower, above.upper) == (0.0, 2.0 * exact.upper)
+    assert below.lower == pytest.approx(exact.lower, rel=1e-3, abs=0)
+    assert exact.lower <= below.upper <= exact.upper * (1 + 1e-3)
 
 
 @pytest.mark.parametrize("delta", [0.0, 1.0, 1e-120, math.nan])

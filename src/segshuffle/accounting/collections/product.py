@@ -33,6 +33,7 @@ from segshuffle.accounting.numerics.loss_distribution import (
     log_delta_upper,
 )
 from segshuffle.arrays import FloatArray
+from segshuffle.errors import ParameterError
 
 SMALLEST_DELTA = 1e-250
 """Deltas below are reported as the interval [0, 1e-250]."""
@@ -42,6 +43,7 @@ ROUGH = 0.02
 
 _ROUGH_CELLS = 2**12
 _LOG_SMALLEST = math.log(SMALLEST_DELTA)
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -187,6 +189,8 @@ def delta_interval(
     check_pairs(pairs)
     check_epsilon(epsilon)
     check_rtol(rtol)
+    if not SMALLEST_DELTA <= smallest <= 1:
+        raise ParameterError("smallest", smallest, f"in [{SMALLEST_DELTA:g}, 1]")
     trivial = _trivial(pair, pairs)
     if trivial is not None:
         return DeltaInterval(0.0, 0.0) if trivial < 0 else DeltaInterval(1 - 1e-9, 1.0)
@@ -198,7 +202,8 @@ def delta_interval(
         cut = lost
         table = pair.loss_table(step, _log_tail(log_delta, pairs, rtol))
         upper = log_delta_upper(table, pairs=pairs, epsilon=epsilon, tilt=plan.tilt)
-        if upper < log_smallest:
+        # the rounding of the logarithm is on the safe side
+        if upper < log_smallest - _ROUNDING:
             return DeltaInterval(0.0, smallest)
         lost = table.truncated
         asked = lost == cut or log_delta <= log_smallest
