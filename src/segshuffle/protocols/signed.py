@@ -41,6 +41,8 @@ _FLOOD_P = 0.93
 _LEAST_SIZE, _LARGEST_P = 1.02, 0.98
 #: Steps of the search in all coordinates, halved where none helps; candidates looked at.
 _STEPS, _FINEST, _MOST = (0.2, 0.5, 0.4, 0.06), 0.06, 50
+#: Exponent of the room that a promise counts with, and the largest room that it counts.
+_HOPE, _MOST_ROOM = 0.2, 0.3
 #: More than what users' own messages need, and how often it is asked for again.
 _ROOM, _SETTLED = 1.003, 3
 #: Variances above ask for tables that take seconds, and leave no room below the unsigned blankets.
@@ -81,6 +83,13 @@ class _Candidate:
     """Messages that are left to the users' own."""
     wanted: float
     """Those that they would send with these limits, if they were free."""
+
+    @property
+    def promise(self) -> float:
+        """The error, less for limits above the whole copies that are sent: there is room for less noise."""
+        sent = self.copies > 0
+        room = np.minimum(np.log(self.limits[sent] / self.copies[sent]), _MOST_ROOM)
+        return self.error * math.exp(-_HOPE * float(room.sum()) / self.copies.size)
 
 
 @dataclass(frozen=True)
@@ -189,12 +198,16 @@ class SignedSegmented(Searched):
             return None
         tried = dict[_Point, _Candidate | None]()
 
-        def error(point: _Point) -> float:
+        def promise(point: _Point) -> float:
             if point not in tried:
                 near = min(
                     (each for each in tried.values() if each is not None), key=lambda each: each.error, default=None
                 )
                 tried[point] = None if point.log_share > 0 else self._candidate(problem, point, budget, near)
+            candidate = tried[point]
+            return math.inf if candidate is None else candidate.promise
+
+        def error(point: _Point) -> float:
             candidate = tried[point]
             return math.inf if candidate is None else candidate.error
 
@@ -202,8 +215,8 @@ class SignedSegmented(Searched):
         grid = np.linspace(math.log(low), math.log(high), _GRID)
         # several minima: a level may send everything, or the next one may
         points = [_Point(float(x), math.log(1 - _FLOOD_P), size) for x in grid]
-        for start in _lowest([error(point) for point in points]):
-            _descend(points[start], error)
+        for start in _lowest([promise(point) for point in points]):
+            _descend(points[start], promise)
         best = min(tried, key=error)
         candidate = tried[best]
         return None if candidate is None or candidate.error >= single.mse_bound else (best, candidate)
