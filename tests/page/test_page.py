@@ -235,6 +235,13 @@ def test_statements_that_could_not_be_judged_are_neither_failures_nor_successes(
     assert did_not.sentences == ("No statement was judged.",)
 
 
+def test_statements_of_which_none_was_judged_stand_in_nobodys_way(run, page):
+    folded = "<details><summary>No statement is about the data and sizes of this run"
+    none = read_with(run, claims=run.results.claims.assign(verdict="not evaluated"))
+    assert folded in build(none, run.figures)
+    assert folded not in page
+
+
 def test_a_page_on_other_data_does_not_call_its_panels_the_papers(full_config):
     shop = {"domain_size": 9, "padding": "dummy", "n_users": [60], "set_sizes": [2]}
     config = {**full_config, "datasets": {"shop": shop}}

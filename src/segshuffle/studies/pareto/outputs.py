@@ -39,9 +39,9 @@ def _figure(n_users: int, domain_size: int, split: str) -> Output:
         f"figures/pareto-n{n_users}-d{domain_size}-{split}",
         f"Error over messages, n = {n_users:,}, d = {domain_size:,}, {split}",
         f"Expected squared error over that of the Gaussian curator with a weight per level, against expected messages "
-        f"per user; {levels}. A line joins the plans of one protocol that no other of its plans beats. Open marks: "
-        "published accounting, not proven. Augmented shuffling trusts the shuffler with the noise, and curators are "
-        "trusted with everything. Kind: closed form for uniform frequencies.",
+        f"per user; {levels}. A line joins the plans of one protocol that no other of its plans beats. Marks of equal "
+        "plans cover each other. Open marks: published accounting, not proven. Augmented shuffling trusts the shuffler "
+        "with the noise, and curators are trusted with everything. Kind: closed form for uniform frequencies.",
         GROUP,
     )
 
