@@ -259,6 +259,29 @@ def test_sentences_have_the_numbers_of_every_level():
     assert not any("Which level" in each for each in resting_on(plan_of(alone, copies=(1.0,))))
 
 
+def test_a_private_level_is_promised_what_both_rounds_leave_of_it(capsys):
+    """To stay at a level costs round 2 alone; to change it, the larger level and round 1: 2 + 0.5, 1e-6 + 1e-7."""
+    asked = ["plan", "--domain-size", "20", "--set-size", "2", "--levels", "1:3000,2:3000", "--delta", "1e-6", "--json"]
+    assert main([*asked, "--level-epsilon", "0.5", "--level-delta", "1e-7"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    low, high, change = found["words"]["What they are promised"]
+    assert low.startswith("Level 1: whichever items such a user has")
+    assert "2.72 times as likely (e^1), up to a probability of 1e-06" in low
+    assert "(e^2), up to a probability of 1e-06" in high
+    assert change.startswith("The level itself: whichever level and items")
+    assert "12.2 times as likely (e^2.5), up to a probability of 1.1" in change
+    assert change.endswith("Between two levels epsilon is the larger of them plus 0.5.")
+    table = [[each["epsilon"] for each in row["against"]] for row in found["guarantees"]]
+    assert table == [[1.0, pytest.approx(2.5)], [pytest.approx(2.5), 2.0]]
+    assert main(asked) == 0
+    public = json.loads(capsys.readouterr().out)
+    assert "guarantees" not in public
+    assert len(public["words"]["What they are promised"]) == 2
+    # a saved plan does not know of round 1
+    problem = replace(PROBLEM, assumptions=replace(PROBLEM.assumptions, private_levels=True))
+    assert promises(plan_of(problem, copies=(0.25, 1.0)))[-1].startswith("What round 1 shows of a user's level")
+
+
 @given(st.floats(1e-30, 1e30))
 def test_a_promise_is_never_rounded_down(value):
     from segshuffle.rehearsal.wording import _up

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from segshuffle.cli.terminal import complain, integer, number
+from segshuffle.cli.terminal import complain, integer, level_privacy, number
 from segshuffle.errors import ParameterError
 
 if TYPE_CHECKING:
+    from segshuffle.accounting.collections.levels import UserGuarantee
     from segshuffle.arrays import FloatArray
     from segshuffle.protocols.base import Plan, Problem
     from segshuffle.rehearsal.foresight import Planner
@@ -156,16 +157,18 @@ def more(
     from segshuffle.rehearsal.foresight import expected
     from segshuffle.rehearsal.wording import promises, resting_on, sending
 
-    worth, n_users = expected(plan, shares, options.top), plan.problem.n_users
+    worth, n_users, guarantees = expected(plan, shares, options.top), plan.problem.n_users, _both_rounds(options, plan)
     found: dict[str, Any] = {
         "expected": worth.as_dict(n_users),
         "words": {
             "What users send": sending(plan, spent),
-            "What they are promised": promises(plan),
+            "What they are promised": promises(plan, guarantees),
             "How far off estimates are": [*_asked(options, plan, spent), *worth.sentences(n_users)],
             "What that rests on": resting_on(plan),
         },
     }
+    if guarantees:
+        found["guarantees"] = [each.as_dict() for each in guarantees]
     if options.what_if:
         found["what_if"] = _table(options, problem, shares, spent)
     if options.alternatives:
@@ -179,6 +182,23 @@ def more(
             max_messages=options.max_messages,
         )
     return found
+
+
+def _both_rounds(options: argparse.Namespace, plan: Plan) -> tuple[UserGuarantee, ...]:
+    """Guarantees by level after both rounds, where the levels are private."""
+    from segshuffle.accounting.collections.levels import compose_rounds
+
+    problem, privacy = plan.problem, level_privacy(options)
+    if privacy is None or not problem.assumptions.private_levels:
+        return ()
+    return compose_rounds(
+        levels=problem.levels,
+        delta=problem.delta,
+        kind=plan.kind,
+        levels_epsilon=privacy.epsilon,
+        levels_delta=privacy.delta,
+        level_deltas=problem.level_deltas,
+    )
 
 
 def _asked(options: argparse.Namespace, plan: Plan, spent: float) -> list[str]:

@@ -3,23 +3,46 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
+from segshuffle.accounting.collections.levels import UserGuarantee
 from segshuffle.protocols.base import Plan
 from segshuffle.protocols.item_variance import copies_by_level
 from segshuffle.protocols.messages.shuffler import WireFormat
 
 
-def promises(plan: Plan) -> list[str]:
-    """The guarantee of every level, in a sentence each."""
+def promises(plan: Plan, guarantees: Sequence[UserGuarantee] = ()) -> list[str]:
+    """The guarantee of every level, in a sentence each, and what holds of a private level itself.
+
+    Parameters
+    ----------
+    plan : Plan
+        Round 2.
+    guarantees : sequence of UserGuarantee
+        Both rounds together, by level, where round 1 is known.
+    """
     problem = plan.problem
-    hidden = "items and level" if problem.assumptions.private_levels else "items"
     times = f" {problem.assumptions.rounds} collections together" if problem.assumptions.rounds > 1 else ""
-    return [
-        f"Level {level:g}: whichever {hidden} such a user has, nothing that the server may see"
-        f"{' of' + times if times else ''} becomes more than {_up(math.exp(level))} times as likely (e^{level:g}), up "
-        f"to a probability of {_up(delta)}."
+    found = [
+        f"Level {level:g}: whichever items such a user has, nothing that the server may see"
+        f"{' of' + times if times else ''} becomes more than {_times(level)}, up to a probability of {_up(delta)}."
         for level, delta in zip(problem.levels, problem.deltas, strict=True)
     ]
+    if not problem.assumptions.private_levels:
+        return found
+    if not guarantees:
+        return [*found, "What round 1 shows of a user's level comes on top: this plan does not say how much that is."]
+    worst = max(guarantees, key=lambda each: each.total_epsilon)
+    return [
+        *found,
+        "The level itself: whichever level and items a user has, nothing that the server may see of levels and items "
+        f"becomes more than {_times(worst.total_epsilon)}, up to a probability of {_up(worst.total_delta)}. Between "
+        f"two levels epsilon is the larger of them plus {worst.levels_epsilon:g}.",
+    ]
+
+
+def _times(epsilon: float) -> str:
+    return f"{_up(math.exp(epsilon))} times as likely (e^{epsilon:g})"
 
 
 def sending(plan: Plan, level_messages: float = 1.0) -> list[str]:
