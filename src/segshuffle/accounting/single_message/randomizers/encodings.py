@@ -13,6 +13,7 @@ dropped) of the one on more inputs, so its divergence is never larger.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from itertools import product
 
@@ -54,11 +55,6 @@ def _odds_to_bit(log_odds: float) -> _Bit:
     return 1 / (math.exp(log_odds) + 1), 1 / (1 + math.exp(-log_odds))
 
 
-def _check_domain(domain_size: int | None) -> None:
-    if domain_size is not None:
-        check_integer("domain_size", domain_size, 2, "an integer >= 2, or None for the limit of a large domain")
-
-
 def _matrix_domain(domain_size: int | None) -> int:
     """The domain size, if the 2^d outputs can be listed."""
     if domain_size is None or domain_size > _LARGEST_MATRIX_DOMAIN:
@@ -72,7 +68,35 @@ def _bits(count: int) -> FloatArray:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BinaryLocalHash:
+class _OverADomain(ABC):
+    """What the randomizers with a finite domain, or its limit, have in common."""
+
+    local_epsilon: float
+    domain_size: int | None = None
+
+    def __post_init__(self) -> None:
+        check_local_epsilon(self.local_epsilon)
+        if self.domain_size is not None:
+            allowed = "an integer >= 2, or None for the limit of a large domain"
+            check_integer("domain_size", self.domain_size, 2, allowed)
+
+    @abstractmethod
+    def blanket(self, side: Side = "upper") -> ReferenceClasses:
+        """Classes against the blanket."""
+
+    @abstractmethod
+    def _laws(self) -> tuple[_Bit, _Bit]:
+        """Law of the attribute of the input that a user holds, and of any other."""
+
+    def common_input(self, side: Side = "lower") -> tuple[ReferenceClasses, ...]:
+        """All other users hold a third input; independent of the domain size from d = 3 on."""
+        if self.domain_size == 2:
+            return (self.blanket().relative_to_second(), self.blanket().relative_to_first())
+        return _attribute_common(self.local_epsilon, *self._laws())
+
+
+@dataclass(frozen=True, kw_only=True)
+class BinaryLocalHash(_OverADomain):
     """A uniformly random function h: [d] -> {0, 1} is sent together with binary randomized response of h(x).
 
     Parameters
@@ -83,24 +107,14 @@ class BinaryLocalHash:
         Number of inputs d >= 2; None for the limit of a large domain.
     """
 
-    local_epsilon: float
-    domain_size: int | None = None
-
-    def __post_init__(self) -> None:
-        check_local_epsilon(self.local_epsilon)
-        _check_domain(self.domain_size)
-
     def blanket(self, side: Side = "upper") -> ReferenceClasses:
         """Attribute: the hash of x equals the bit sent. It is full when h is constant and the bit is honest."""
         wrong = 1 / (math.exp(self.local_epsilon) + 1)
         share = 0.0 if self.domain_size is None else 2.0 ** (1 - self.domain_size)
         return _attribute_blanket(self.local_epsilon, wrong / 2, wrong * (0.5 - share), wrong / 2, (1 - wrong) * share)
 
-    def common_input(self, side: Side = "lower") -> tuple[ReferenceClasses, ...]:
-        """All other users hold a third input; independent of the domain size from d = 3 on."""
-        if self.domain_size == 2:
-            return (self.blanket().relative_to_second(), self.blanket().relative_to_first())
-        return _attribute_common(self.local_epsilon, _odds_to_bit(self.local_epsilon), (0.5, 0.5))
+    def _laws(self) -> tuple[_Bit, _Bit]:
+        return _odds_to_bit(self.local_epsilon), (0.5, 0.5)
 
     def matrix(self) -> FloatArray:
         """Full law, shape (d, 2 * 2**d): functions in lexicographic order, bit 0 then bit 1."""
@@ -151,7 +165,7 @@ class LocalHash:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rappor:
+class Rappor(_OverADomain):
     """Unary encoding of x, every bit through binary randomized response with epsilon_0 / 2.
 
     Parameters
@@ -161,13 +175,6 @@ class Rappor:
     domain_size : int or None
         Number of inputs d >= 2; None for the limit of a large domain.
     """
-
-    local_epsilon: float
-    domain_size: int | None = None
-
-    def __post_init__(self) -> None:
-        check_local_epsilon(self.local_epsilon)
-        _check_domain(self.domain_size)
 
     @property
     def flip(self) -> float:
@@ -180,12 +187,8 @@ class Rappor:
         last = 0.0 if self.domain_size is None else q ** (self.domain_size - 1)
         return _attribute_blanket(self.local_epsilon, q * q, q * q / p * (q - last), p * q, p * last)
 
-    def common_input(self, side: Side = "lower") -> tuple[ReferenceClasses, ...]:
-        """All other users hold a third input; independent of the domain size from d = 3 on."""
-        if self.domain_size == 2:
-            return (self.blanket().relative_to_second(), self.blanket().relative_to_first())
-        half = 0.5 * self.local_epsilon
-        return _attribute_common(self.local_epsilon, _odds_to_bit(half), _odds_to_bit(-half))
+    def _laws(self) -> tuple[_Bit, _Bit]:
+        return _odds_to_bit(0.5 * self.local_epsilon), _odds_to_bit(-0.5 * self.local_epsilon)
 
     def matrix(self) -> FloatArray:
         """Full law, shape (d, 2**d), outputs in lexicographic order."""
@@ -195,7 +198,7 @@ class Rappor:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OptimizedUnaryEncoding:
+class OptimizedUnaryEncoding(_OverADomain):
     """Unary encoding of x: bit x is a fair coin, every other bit is 1 with probability 1/(e^epsilon_0 + 1).
 
     Parameters
@@ -205,13 +208,6 @@ class OptimizedUnaryEncoding:
     domain_size : int or None
         Number of inputs d >= 2; None for the limit of a large domain.
     """
-
-    local_epsilon: float
-    domain_size: int | None = None
-
-    def __post_init__(self) -> None:
-        check_local_epsilon(self.local_epsilon)
-        _check_domain(self.domain_size)
 
     @property
     def raised(self) -> float:
@@ -224,11 +220,8 @@ class OptimizedUnaryEncoding:
         last = 0.0 if self.domain_size is None else q ** (self.domain_size - 1)
         return _attribute_blanket(self.local_epsilon, q / 2, q * (q - last) / (2 * p), p / 2, last / 2)
 
-    def common_input(self, side: Side = "lower") -> tuple[ReferenceClasses, ...]:
-        """All other users hold a third input; independent of the domain size from d = 3 on."""
-        if self.domain_size == 2:
-            return (self.blanket().relative_to_second(), self.blanket().relative_to_first())
-        return _attribute_common(self.local_epsilon, (0.5, 0.5), _odds_to_bit(-self.local_epsilon))
+    def _laws(self) -> tuple[_Bit, _Bit]:
+        return (0.5, 0.5), _odds_to_bit(-self.local_epsilon)
 
     def matrix(self) -> FloatArray:
         """Full law, shape (d, 2**d), outputs in lexicographic order."""
