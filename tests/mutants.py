@@ -6,7 +6,9 @@ then one of the faults that are possible there. A fault is killed if a test that
 too long: first the tests in the mirror of its folder, then the others, the cheapest first, then all tests of the files
 concerned (their fixtures are shared), exhaustive ones too unless they run the pipeline. Everything happens in copies of
 the project. Survivors that no test can kill are explained in ``tests/mutants-explained.toml``, for the text that their
-function has today. The exit status is 1 if less than 95 % of the sample are killed, or if a survivor is not explained.
+function has today. It also names what is left out of the sample: where a search begins, how much work is taken on and
+how large something is drawn decide no answer. The exit status is 1 if less than 95 % of the sample are killed, or if a
+survivor is not explained.
 """
 
 from __future__ import annotations
@@ -73,10 +75,14 @@ LARGEST_MEMORY = 6 * 2**30
 #: They need arguments of their own, turn floats into errors that any test sees, or ask who rather than what.
 LEFT_OUT = ("VariableReplacer", "VariableInserter", "NoOp", "_LShift", "_RShift", "_BitOr", "_BitAnd", "_BitXor")
 LEFT_OUT += ("_Is", "_IsNot")
+#: `*` and `/` between parameters are no products, and `&` of masks is one.
+LEFT_OUT += ("_BitAnd_Mul", "_BitOr_Add")
 #: Into what the order of words turns a test for a word, which nobody means.
 ORDERS = ("_Lt", "_LtE", "_Gt", "_GtE")
 #: Numbers that only say how large, thick, dark or far apart something is drawn; what is cut or hidden, tests find.
 LOOKS = "height width foot figsize lw linewidth ms markersize mew alpha zorder fontsize size capsize pad dashes ratio"
+#: What a caller may not do, and no caller does.
+SECOND_LOOKS = "strict kw_only eq slots"
 #: Faults of our own: the wrong end of an interval, the wrong side of a rounding.
 WRONG_SIDE = {
     "floor": "ceil",
@@ -273,7 +279,7 @@ def left_alone(source: str) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]
     words: set[tuple[int, int]] = set()
     for node in ast.walk(ast.parse(source)):
         held = [getattr(node, "annotation", None), getattr(node, "returns", None)]
-        if isinstance(node, ast.keyword) and (node.arg in LOOKS.split() or node.arg == "strict"):
+        if isinstance(node, ast.keyword) and node.arg in (*LOOKS.split(), *SECOND_LOOKS.split()):
             held.append(node.value)
         if isinstance(node, ast.Dict):
             named = zip(node.keys, node.values, strict=True)
@@ -310,7 +316,8 @@ def faults_of(path: str) -> Iterator[Fault]:
         operator = operator_of(name)
         places = (place for node in nodes for place in operator.mutation_positions(node))
         for occurrence, ((line, column), _) in enumerate(places):
-            if (line, column) not in idle and not ((line, column) in words and name.endswith(ORDERS)):
+            separates = source.splitlines()[line - 1][column:].startswith(("*, ", "/, ", "*,\n"))
+            if (line, column) not in idle and not separates and not ((line, column) in words and name.endswith(ORDERS)):
                 yield Fault(path, line, column, name, occurrence)
 
 
@@ -324,7 +331,10 @@ class Ready(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Function or statement of a module, by its name and its text: an explanation holds for this text alone."""
+    """Function or statement of a module, by its name and its text: an explanation holds for this text alone.
+
+    The name of an assignment is that of its targets.
+    """
 
     file: str
     within: str
@@ -343,10 +353,16 @@ def places_of(path: str) -> Iterator[tuple[range, Place]]:
         return covered, Place(path, name, hashlib.sha256(text.encode()).hexdigest()[:8])
 
     for node in ast.parse(source).body:
-        name = getattr(node, "name", "")
+        name = name_of(node)
         if isinstance(node, ast.ClassDef):
-            yield from (place(each, f"{name}.{getattr(each, 'name', '')}".rstrip(".")) for each in node.body)
+            yield from (place(each, f"{name}.{name_of(each)}".rstrip(".")) for each in node.body)
         yield place(node, name)
+
+
+def name_of(node: ast.stmt) -> str:
+    """What a statement defines or assigns; nothing for another one."""
+    targets = [node.target] if isinstance(node, ast.AnnAssign) else getattr(node, "targets", [])
+    return str(getattr(node, "name", ", ".join(map(ast.unparse, targets))))
 
 
 def place_of(path: str, line: int) -> Place:
@@ -370,12 +386,17 @@ def ready(fault: Fault) -> Ready | None:
 
 
 def sample(package: str, number: int, seed: int, only: str) -> list[Ready]:
-    """Places drawn uniformly without replacement, one fault at each."""
+    """Places drawn uniformly without replacement, one fault at each; none that is left out."""
     places: defaultdict[tuple[str, int, int], list[Fault]] = defaultdict(list)
     for path in sorted(name for name in project_files() if name.startswith("src/") and name.endswith(".py")):
         if package_of(path) == package and fnmatch(path, only):
+            idle = lines_left_out(path)
             for fault in faults_of(path):
                 places[fault.path, fault.line, fault.column].append(fault)
+            left_out = [place for place in places if place[0] == path and place[1] in idle]
+            print(f"{path}: {len(left_out)} places left out, see {EXPLAINED}") if left_out else None
+            for place in left_out:
+                del places[place]
     draw = random.Random(f"{package} {seed}")
     order = draw.sample(sorted(places), len(places))
     drawn = (ready(draw.choice(places[place])) for place in order)
@@ -469,10 +490,23 @@ def processor_time() -> float:
 
 
 @cache
+def explained(kind: str) -> list[dict]:
+    """Entries of one kind, 'mutant' or 'left_out'."""
+    found: list[dict] = tomllib.loads((ROOT / EXPLAINED).read_text(encoding="utf-8")).get(kind, [])
+    return found
+
+
+def lines_left_out(path: str) -> set[int]:
+    """Lines of a file where no fault can make an answer wrong, for the reason that its entry gives."""
+    names = {name for entry in explained("left_out") if entry["file"] == path for name in entry["within"]}
+    return {line for lines, place in places_of(path) if place.within in names for line in lines}
+
+
+@cache
 def reasons() -> dict[Place, dict[tuple[str, ...], str]]:
     """Reasons by place and change."""
     found: defaultdict[Place, dict[tuple[str, ...], str]] = defaultdict(dict)
-    for entry in tomllib.loads((ROOT / EXPLAINED).read_text(encoding="utf-8")).get("mutant", []):
+    for entry in explained("mutant"):
         found[Place(entry["file"], entry["within"], entry["text"])][tuple(entry["change"])] = entry["reason"]
     return found
 

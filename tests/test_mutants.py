@@ -22,6 +22,13 @@ def test_explanations_are_of_the_text_that_stands():
             assert len(reason.split()) >= 5, place
 
 
+def test_what_is_left_out_stands():
+    for entry in mutants.explained("left_out"):
+        names = {place.within for _, place in mutants.places_of(entry["file"])}
+        assert set(entry["within"]) <= names - {""}, (entry["file"], names)
+        assert len(entry["reason"].split()) >= 5, entry
+
+
 def test_there_are_faults_of_the_wrong_side():
     source = (
         "lower = min(found.upper, math.inf)\nend = pick(np.floor(lower), upper=1)\nside = 'a' if x else \"lower\"\n"
@@ -35,6 +42,18 @@ def test_there_are_faults_of_the_wrong_side():
             ("min(", "max("), (".upper", ".lower"), (".inf", ".inf * -1"), ("floor", "ceil"), ('"lower"', '"upper"')
         )
     ]  # fmt: skip
+
+
+def test_names_of_statements():
+    source = "a, b = 1, 2\nc: int = 3\nassert a\nclass D:\n    e = 1\n    def f(self): ...\n"
+    names = [mutants.name_of(node) for node in mutants.ast.parse(source).body]
+    assert names == ["(a, b)", "c", "", "D"]
+
+
+def test_what_separates_parameters_is_no_product(tmp_path, monkeypatch):
+    (tmp_path / "one.py").write_text("def f(a, *, b):\n    return a * b\n")
+    monkeypatch.setattr(mutants, "ROOT", tmp_path)
+    assert {fault.line for fault in mutants.faults_of("one.py")} == {2}
 
 
 def test_looks_annotations_and_words_are_left_alone():
