@@ -82,7 +82,7 @@ ORDERS = ("_Lt", "_LtE", "_Gt", "_GtE")
 #: Numbers that only say how large, thick, dark or far apart something is drawn; what is cut or hidden, tests find.
 LOOKS = "height width foot figsize lw linewidth ms markersize mew alpha zorder fontsize size capsize pad dashes ratio"
 #: What a caller may not do, and no caller does.
-SECOND_LOOKS = "strict kw_only eq slots"
+SECOND_LOOKS = "strict kw_only eq slots frozen"
 #: Faults of our own: the wrong end of an interval, the wrong side of a rounding.
 WRONG_SIDE = {
     "floor": "ceil",

@@ -1,5 +1,6 @@
 """The project itself: pinned tools, nothing private or large in it, files of readable length, a menu that explains."""
 
+import ast
 import re
 import subprocess
 import sys
@@ -120,6 +121,17 @@ def test_the_version_is_the_same_everywhere(root):
 
 
 # --- what is under version control -------------------------------------------------------------------------------
+
+
+def test_what_is_made_of_fields_never_changes(root):
+    """Only two classes keep what they have found so far."""
+    changing = set()
+    for path in (root / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            for said in getattr(node, "decorator_list", []):
+                if ast.unparse(said).startswith("dataclass") and "frozen=True" not in ast.unparse(said):
+                    changing.add(node.name)
+    assert changing == {"RestLaws", "_Tries"}
 
 
 def test_no_file_is_large(files):

@@ -259,7 +259,7 @@ def test_far_more_items_than_were_announced(tmp_path):
     path.write_text("\n".join(map(str, range(100_000))))
     with pytest.raises(
         DataError,
-        match=r"line 1001: the item '1000' is not allowed; allowed are the integers 0\.\.999.*Raise domain_size",
+        match=r"line 1001: the item '1000' is not allowed; allowed are the integers 0\.\.999.*a larger domain_size",
     ):
         read_transactions(path, domain_size=1000)
     assert read_transactions(path).domain_size == 100_000

@@ -136,7 +136,9 @@ class _Domain:
 
     @property
     def remedy(self) -> str:
-        return "Raise domain_size, or give a list of items" if self.names is None else "Add it to the list of items"
+        if self.names is None:
+            return "Larger integers need a larger domain_size, names a list of items"
+        return "Add it to the list of items"
 
     def sorted(self) -> tuple[list[str], NDArray[np.int32]]:
         """The items that were found in their order, and the new number of every old one."""
