@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from segshuffle.errors import ConfigError
-from segshuffle.pipeline.judging import NOT, OPEN, PARTLY, REPRODUCED
+from segshuffle.pipeline.judging import NOT, OPEN, PARTLY, REPRODUCED, NotRunError
 from segshuffle.studies.reproduction.panel_claims import RULES, Panels, evaluate, to_markdown
 
 GRID = (0.1, 1.0, 10.0)
@@ -154,6 +154,126 @@ def test_findings_state_the_numbers():
     assert "inverse-variance" not in found
     found = verdict("blanket_below", [panel(curve=BEST_AT_10)], **ALL, stated=4.0).found
     assert "1 panels have their least error at the end of the grid" in found
+
+
+# --- what is said --------------------------------------------------------------------------------------------------
+
+#: Least errors 1 at m = 1 and 1 at m = 10; the strongest competitors are mm with 4 and sepmm with 2.
+TWO = [panel(mm=4.0), panel(n_users=900, curve=BEST_AT_10, sepmm=2.0)]
+SAID = [
+    (
+        (
+            "best_blanket",
+            [panel(curve=(2.0, 1.0, 1.5))],
+            {"panel": place(), "stated": 3.3, "factor": 1.25, "slack": 0.5},
+        ),
+        "least error at m = 1; at m = 3.3 the error is +50.0% above the least",
+    ),
+    (
+        ("reduction", TWO, {**ALL, "stated": 0.7, "tolerance": 0.1, "only": ["sepmm", "mm"]}),
+        # against mm 3/4 and 9/10, against sepmm 9/10 and 1/2
+        "against the strongest competitor of each panel 62% on average (50% to 75%); mean reduction against each: "
+        "mm 82%, sepmm 70%",
+    ),
+    (
+        ("reduction", TWO, {**ALL, "stated": 0.7, "tolerance": 0.1}),
+        "against the strongest competitor of each panel 62% on average (50% to 75%); mean reduction against each: "
+        "mm 82%, sepmm 70%, subexp-local 90%, subexp-shuffle 90%, weighted-sepmm 90%",
+    ),
+    (
+        ("reduction_at_least", TWO, {**ALL, "stated": 0.75, "against": ["mm", "sepmm"]}),
+        "3 of 4 comparisons; least 50% (msnbc n=900 s=4 S1, sepmm), median 82%",
+    ),
+    (("ratio_of_minima", small_and_large(1 / 16), {**RATIO, "stated": 1 / 30}), "1/16.0"),
+    (
+        ("blanket_order", [panel(curve=BEST_AT_10), panel(n_users=900), panel(set_size=8)], TWO_ORDERS),
+        "best m, msnbc n=100 s=4 S1: 10 against msnbc n=900 s=4 S1: 1; "
+        "msnbc n=100 s=8 S1: 1 against msnbc n=100 s=4 S1: 10",
+    ),
+    (
+        ("split_change", splits(1.125, 0.75), {**S2_TO_S3, "method": "segmented", "direction": "rises"}),
+        "segmented, S2 to S3: msnbc n=100 s=4: +12.5%; msnbc n=101 s=4: -25.0%",
+    ),
+    (
+        ("split_change", splits(1.5, method="mm"), {**S2_TO_S3, "method": "mm", "direction": "rises"}),
+        "mm, S2 to S3: msnbc n=100 s=4: +50.0%",
+    ),
+    (
+        ("gap_grows", splits(1.5, 0.75, method="mm"), {**S2_TO_S3, "method": "strongest"}),
+        "error of strongest over ours, S2 to S3: msnbc n=100 s=4: 2.00x to 3.00x; msnbc n=101 s=4: 2.00x to 1.50x",
+    ),
+    (
+        ("blanket_below", TWO, {**ALL, "stated": 10.0}),
+        "1 of 2 panels; 1 panels have their least error at the end of the grid",
+    ),
+    (("blanket_below", TWO[:1], {**ALL, "stated": 1.0}), "0 of 1 panels"),
+    (
+        # the messages at the best m: 7, 9 and 16
+        ("messages_near",
+         [
+             panel(messages=(1, 7, 1)),
+             panel(n_users=500, messages=(1, 16, 1)),
+             panel(n_users=900, curve=BEST_AT_10, messages=(1, 1, 9)),
+         ],
+         {**ALL, "stated": 8.0, "factor": 1.15}),
+        "median 9.0 messages (from 7.0 to 16.0); 2 of 3 panels within a factor 1.15",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("asked", "said"), SAID, ids=[asked[0] for asked, _ in SAID])
+def test_what_is_found_is_said_with_every_number(asked, said):
+    rule, rows, arguments = asked
+    assert verdict(rule, rows, **arguments).found == said
+
+
+def test_what_is_said_is_tested_for_every_rule():
+    assert {asked[0] for asked, _ in SAID} == set(RULES)
+
+
+def test_where_a_rule_just_holds():
+    def found(rule, rows, **arguments):
+        return verdict(rule, rows, **arguments).verdict
+
+    at = {"panel": place(), "factor": 1.25}
+    assert [found("best_blanket", [panel()], **at, stated=m, slack=0.0) for m in (0.8, 1.25, 0.79)] == [
+        *(REPRODUCED, REPRODUCED),
+        # the nearest point of the grid is the best one
+        PARTLY,
+    ]
+    assert found("best_blanket", [panel(curve=(2.0, 1.0, 1.25))], **at, stated=10.0, slack=0.25) == PARTLY
+    for stated in (0.5, 1.0):
+        assert found("reduction", [panel(mm=4.0)], **ALL, stated=stated, tolerance=0.25, only=["mm"]) == REPRODUCED
+    for large, expected in ((0.1, PARTLY), (0.01, PARTLY)):
+        assert found("ratio_of_minima", small_and_large(large), **RATIO, stated=1 / 30) == expected
+    for messages in (2, 8):
+        rows = [panel(messages=(9, messages, 9))]
+        assert found("messages_near", rows, **ALL, stated=4.0, factor=2.0) == REPRODUCED
+    # half of the panels are not most of them, and a best m at the stated number is not below it
+    assert found("messages_near", [panel(), panel(n_users=900, curve=BEST_AT_10)], **ALL, stated=1, factor=2) == PARTLY
+    assert found("blanket_below", TWO, **ALL, stated=10.0) == PARTLY
+
+
+def test_what_is_missing_is_named(full_config):
+    table = pd.DataFrame(panel() + panel("synthetic", 7))
+    with pytest.raises(NotRunError, match=r"^dataset adult did not run; the table has msnbc, synthetic$"):
+        Panels(table).users("adult")
+    with pytest.raises(NotRunError, match=r"^panel msnbc, n = 100, s = 4, S9 did not run$"):
+        Panels(table).get(**place(split="S9"))
+    ran = ", ".join(COMPETITORS)
+    with pytest.raises(
+        NotRunError, match=rf"^method x did not run on msnbc n=100 s=4 S1; competitors that ran: {ran}$"
+    ):
+        Panels(table).get(**place()).error_of("x")
+    ours = table[table["method"] == "segmented"]
+    with pytest.raises(NotRunError, match=r"competitors that ran: none$"):
+        Panels(ours).get(**place()).error_of("x")
+    with pytest.raises(NotRunError, match=r"^only msnbc n=100 s=4 S1 ran, nothing to compare it with$"):
+        verdict("blanket_order", [panel()], pairs=[{"more": place(), "less": place(n_users="largest")}])
+    # with a configuration the panels are the paper's, whatever the table has
+    panels = Panels(table, full_config)
+    assert (panels.users("msnbc"), panels.set_sizes("synthetic")) == ([5_000, 50_000], [4, 8])
+    assert (Panels(table).users("synthetic"), Panels(table).set_sizes("synthetic")) == ([7], [4])
 
 
 def assert_not_evaluated(rule, rows, arguments, named):
