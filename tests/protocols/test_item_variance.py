@@ -1,0 +1,154 @@
+"""How far the estimate of one item is off: against the law of an item's counter, enumerated from its definition."""
+
+from __future__ import annotations
+
+import math
+from itertools import permutations
+
+import numpy as np
+import pytest
+from scipy import special, stats
+
+from segshuffle.errors import ParameterError
+from segshuffle.protocols.base import Plan, Problem
+from segshuffle.protocols.item_variance import (
+    ItemVariance,
+    blanket_mean,
+    blanket_quantile,
+    copies_by_level,
+    coverage_of_nothing,
+    net_mean,
+    weight_of,
+)
+
+LEVELS, COUNTS, COPIES, ITEMS, DUMMIES = (0.5, 1.0, 2.0), (2, 1, 2), (0.25, 1.5, 2.0), 5, 9.0
+BLANKETS = {
+    "single": None,
+    "clustered": {"name": "clustered", "p": 0.4},
+    "signed": {"name": "signed", "p": 0.3, "flood_p": 0.6, "flood": 0.2},
+}
+
+
+def planned(blanket, *, copies=COPIES, counts=COUNTS, dummies=DUMMIES):
+    """A plan of five users and five items: as many dummies of each item as of each user."""
+    parameters = {"copies": copies, **({"blanket": BLANKETS[blanket]} if blanket != "single" else {})}
+    problem = Problem(ITEMS, 2, LEVELS[: len(counts)], counts, 0.1)
+    return Plan("any", problem, "exact", dummies, 0.0, parameters, 0.0)
+
+
+def dummies_law(blanket, mean=DUMMIES, most=250):
+    """Values and probabilities of what all dummies add to the count of one item, by definition."""
+    grid = np.arange(most)
+    if blanket == "single":
+        return grid, stats.poisson.pmf(grid, mean)
+    if blanket == "clustered":
+        return grid, stats.nbinom.pmf(grid, mean * 0.6 / 0.4, 0.6)
+    # a fifth is flood, as many pluses as minuses; the noise has half of the rest of each sign
+    one = stats.nbinom.pmf(grid, 0.4 * mean * 0.7 / 0.3, 0.7)
+    return np.arange(1 - most, most), np.convolve(one, one[::-1])
+
+
+def moments(values, law):
+    mean = float(values @ law)
+    central = [float((values - mean) ** k @ law) for k in (2, 3, 4)]
+    return mean, central[0], central[1] / central[0] ** 1.5, central[2] / central[0] ** 2 - 3
+
+
+@pytest.mark.parametrize("blanket", BLANKETS)
+def test_the_dummies_have_the_moments_of_their_law(blanket):
+    plan, (mean, variance, skewness, kurtosis) = planned(blanket), moments(*dummies_law(blanket))
+    found = ItemVariance.of(plan)
+    assert weight_of(plan) == 2 * 0.25 + 1.5 + 2 * 2.0
+    assert found.noise * weight_of(plan) ** 2 == pytest.approx(variance, rel=1e-9)
+    assert found.skewness == pytest.approx(skewness, rel=1e-9, abs=1e-12)
+    assert found.kurtosis == pytest.approx(kurtosis, rel=1e-9)
+    assert net_mean(plan) == pytest.approx(mean, rel=1e-12, abs=1e-12)
+    assert blanket_mean(plan) == DUMMIES
+
+
+@pytest.mark.parametrize("holders", range(6))
+def test_levels_and_fractions_of_a_copy_by_enumeration(holders):
+    """Every order of the levels is as likely; then each holder sends one more copy with its fraction."""
+    weight, means, own = weight_of(planned("single")), [], []
+    for order in permutations([0.25, 0.25, 1.5, 2.0, 2.0]):
+        held = np.array(order[:holders])
+        means.append(held.sum())
+        own.append((held % 1 * (1 - held % 1)).sum())
+    expected = (DUMMIES + np.var(means) + np.mean(own)) / weight**2
+    assert ItemVariance.of(planned("single")).at(holders / 5) == pytest.approx(expected, rel=1e-12)
+
+
+def test_without_dummies_and_with_one_user_only_the_fraction_is_left():
+    found = ItemVariance.of(planned("single", copies=(0.25,), counts=(1,), dummies=0.0))
+    assert found == (0.0, 0.25 * 0.75 / 0.25**2, 0.0, 0.0, 0.0)
+
+
+def test_shares_are_taken_between_0_and_1():
+    variance = ItemVariance(1.0, 2.0, 3.0)
+    np.testing.assert_allclose(variance.at([-0.5, 0.0, 0.25, 1.0, 1.5]), [1, 1, 1 + 0.5 + 9 / 16, 3, 3], rtol=1e-15)
+
+
+FOUND = np.linspace(-0.3, 1.3, 33)
+
+
+def deviations(variance, confidence):
+    """Both ends of the intervals in deviations at the end."""
+    low, high = variance.interval(FOUND, confidence)
+    return (FOUND - low) / np.sqrt(variance.at(low)), (high - FOUND) / np.sqrt(variance.at(high))
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.9, 0.999])
+@pytest.mark.parametrize(
+    "variance", [ItemVariance(0.004, 0.002, 0.01, 0.3, 0.1), ItemVariance(0.02, 0.03, 0.0, -0.2, 0.2)]
+)
+def test_intervals_have_the_edgeworth_number_of_deviations(variance, confidence):
+    """P(|Z| <= z) = 2 Phi(z) - 1 - 2 phi(z) (kurtosis He3(z)/24 + skewness^2 He5(z)/72), solved for z to first order.
+
+    Only the dummies' share of the variance is not normal.
+    """
+    z, share = stats.norm.isf((1 - confidence) / 2), variance.noise / variance.at(FOUND)
+    more = share**2 * variance.kurtosis * special.eval_hermitenorm(3, z) / 24
+    more = more + share**3 * variance.skewness**2 * special.eval_hermitenorm(5, z) / 72
+    assert np.abs(more).max() < 0.2 * z
+    for end in deviations(variance, confidence):
+        np.testing.assert_allclose(end, z + more, rtol=1e-9)
+
+
+@pytest.mark.parametrize(("skewness", "kurtosis", "factor"), [(0.0, 50.0, 1.2), (0.0, -50.0, 0.8), (9.0, 0.0, 1.2)])
+def test_a_series_that_is_no_small_correction_is_cut(skewness, kurtosis, factor):
+    variance = ItemVariance(0.01, 0.0, 0.0, skewness, kurtosis)
+    for end in deviations(variance, 0.999):
+        np.testing.assert_allclose(end, factor * stats.norm.isf(0.0005), rtol=1e-9)
+
+
+@pytest.mark.parametrize("confidence", [0.0, 1.0, -0.5, math.nan])
+def test_a_confidence_is_a_probability(confidence):
+    with pytest.raises(ParameterError, match=r"confidence = .* in \(0, 1\)"):
+        ItemVariance(1.0, 1.0, 1.0).interval(0.5, confidence)
+
+
+@pytest.mark.parametrize("blanket", BLANKETS)
+@pytest.mark.parametrize("tail", [0.4, 0.05, 1e-3, 1e-8, 1e-12])
+def test_the_quantile_is_the_least_number_that_is_seldom_exceeded(blanket, tail):
+    values, law = dummies_law(blanket)
+    found = blanket_quantile(planned(blanket), tail)
+    assert law[values > found].sum() <= tail < law[values >= found].sum()
+
+
+@pytest.mark.parametrize("confidence", [0.6, 0.95, 0.999])
+@pytest.mark.parametrize("blanket", BLANKETS)
+def test_the_coverage_of_an_item_that_nobody_holds_is_that_of_its_counts(blanket, confidence):
+    plan, (values, law) = planned(blanket), dummies_law(blanket)
+    centre = 0.0 if blanket == "signed" else DUMMIES
+    low, high = ItemVariance.of(plan).interval((values - centre) / 6.0, confidence)
+    expected = law[(low <= 0) & (high >= 0)].sum()
+    assert 0 < expected < 1
+    assert coverage_of_nothing(plan, confidence) == pytest.approx(expected, rel=1e-12)
+
+
+def test_plans_without_copies_have_no_variance_of_an_item():
+    plan = planned("single")
+    with pytest.raises(ParameterError, match=r"plan = 'any' .* one with copies by level"):
+        copies_by_level(Plan("any", plan.problem, "exact", 1.0, 0.0, {}, 0.0))
+    with pytest.raises(ParameterError, match=r"copies = \[0.0, 0.0, 0.0\] .* positive at a level"):
+        ItemVariance.of(planned("single", copies=(0.0, 0.0, 0.0)))
