@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from segshuffle.accounting.single_message import randomizers
 from segshuffle.accounting.single_message import variation_ratio_tables as tables
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS
 from segshuffle.accounting.single_message.decomposition import lower_bound_delta
@@ -256,15 +257,19 @@ def test_range_queries_split_users_only_where_they_are_apart():
     assert beta["separate-worst"] == pytest.approx(beta["parallel-basic"], rel=1e-12)
 
 
-def test_table_5_is_near_the_printed_one():
-    table = compute("variation-table5", points=2)
-    printed = np.array([json.loads(text)["printed"] for text in table["parameters"]])
-    assert len(table) == 24
-    np.testing.assert_allclose(table["y"], printed, rtol=0.01)
-    fine = table[table["panel"] == "T = 20"].set_index(["curve", "x"])["y"]
-    coarse = table[table["panel"] == "T = 10"].set_index(["curve", "x"])["y"]
+@pytest.fixture(scope="module")
+def table5():
+    return compute("variation-table5", points=2)
+
+
+def test_table_5_is_near_the_printed_one(table5):
+    printed = np.array([json.loads(text)["printed"] for text in table5["parameters"]])
+    assert len(table5) == 24
+    np.testing.assert_allclose(table5["y"], printed, rtol=0.01)
+    fine = table5[table5["panel"] == "T = 20"].set_index(["curve", "x"])["y"]
+    coarse = table5[table5["panel"] == "T = 10"].set_index(["curve", "x"])["y"]
     assert (fine <= coarse[fine.index]).all()
-    text = to_markdown("variation-table5", table)
+    text = to_markdown("variation-table5", table5)
     assert text.count("\n| 3 |") == 6
     assert "| 1 | 10,000 | 20 | 0.0433 |" in text
 
@@ -324,3 +329,297 @@ def test_a_row_is_rounded_to_the_safe_side_of_its_kind(kind, side):
     assert (row["y"], row["x"]) == (safe, value)
     assert json.loads(row["parameters"]) == {"delta": safe, "n_users": 7}
     assert curves.tidy(kind=kind, y_name="probability", y=value, parameters={})["y"] == value
+
+
+# --- settings of every figure, as docs/amplification.md states them ----------------------------------------------
+
+
+def one(name, **fixed):
+    return lambda local_epsilon: getattr(randomizers, name)(local_epsilon=local_epsilon, **fixed)
+
+
+SINGLE = {
+    "10-RR": one("KaryRandomizedResponse", domain_size=10),
+    "BLH": one("BinaryLocalHash"),
+    "RAPPOR": one("Rappor"),
+    "OUE": one("OptimizedUnaryEncoding"),
+    # cells on each half
+    "Laplace": one("Laplace", cells=150),
+}
+
+
+def joint(name, count, differing=None):
+    """Equal shares of the local epsilon."""
+    return lambda local_epsilon: randomizers.JointComposition(
+        components=tuple(SINGLE[name](local_epsilon / count) for _ in range(count)), differing=differing
+    )
+
+
+def either(local_epsilon):
+    """10-RR or BLH, with probability 1/2 each."""
+    parts = (SINGLE["10-RR"](local_epsilon), SINGLE["BLH"](local_epsilon))
+    return randomizers.ParallelComposition(components=parts, weights=(0.5, 0.5))
+
+
+def sampled(rate):
+    return lambda local_epsilon: randomizers.poisson_subsampled(SINGLE["10-RR"](local_epsilon), rate=rate)
+
+
+BOTH = ("blanket", "blanket-lower")
+AGAINST = (*BOTH, "standard-clone", "hoeffding", "bennett")
+POWERS = {f"$n = 10^{power}$": 10**power for power in (4, 6)}
+#: Figure -> (panel, curve) -> randomizer, number of users and accountants, in the order of the table.
+DECOMPOSITION = {
+    2: {(f"{x}, {n}", x): (make, users, AGAINST) for x, make in SINGLE.items() for n, users in POWERS.items()},
+    3: {
+        (f"{x}, {k}-joint", curve): (make, 10_000, accountants)
+        for x in ("10-RR", "BLH", "RAPPOR", "OUE")
+        for k in (2, 3)
+        for curve, make, accountants in ((f"{k}-joint", joint(x, k), AGAINST), ("single", SINGLE[x], ("blanket",)))
+    },
+    4: {
+        (n, curve): (make, users, BOTH)
+        for n, users in POWERS.items()
+        for curve, make in (("10-RR", SINGLE["10-RR"]), ("parallel", either), ("BLH", SINGLE["BLH"]))
+    },
+    5: {
+        (n, curve): (make, users, ("blanket",))
+        for n, users in POWERS.items()
+        for curve, make in (
+            *((f"$d = {d}$", one("Rappor", domain_size=d)) for d in (2, 3, 5, 10, 100)),
+            ("$d \\to \\infty$", SINGLE["RAPPOR"]),
+        )
+    },
+    6: {
+        (n, f"rate {rate}"): (sampled(float(rate)), users, BOTH)
+        for n, users in POWERS.items()
+        for rate in ("1", "0.5", "0.1")
+    },
+    7: {
+        (n, f"distance {distance}"): (joint("10-RR", 3, distance), users, ("blanket",))
+        for n, users in POWERS.items()
+        for distance in (1, 2, 3)
+    },
+}
+
+
+@pytest.mark.parametrize("number", DECOMPOSITION)
+def test_settings_of_the_decomposition_figures(number):
+    expected = [
+        (panel, curve, accountant, x, users, make(x))
+        for (panel, curve), (make, users, accountants) in DECOMPOSITION[number].items()
+        for accountant in accountants
+        for x in (0.1, 0.707, 5.0)  # evenly in the logarithm
+    ]
+    found = getattr(decomposition_paper, f"figure{number}")(3)
+    assert [(p.panel, p.curve, p.accountant, p.x, p.case.n_users, p.case.randomizer) for p in found] == expected
+    for point in found:
+        assert (point.x_name, point.case.local_epsilon, point.reference) == ("local_epsilon", point.x, None)
+        assert point.case.delta == 0.01 / point.case.n_users
+        # the standard clone needs nothing of the mechanism but its local epsilon
+        reserved = point.curve == "Laplace" and point.accountant != "standard-clone"
+        assert point.case.status == (decomposition_paper.LAPLACE_STATUS if reserved else "")
+
+
+EARLIER = ("tails-general", "tails-specific", "standard-clone", "stronger-clone", "variation-ratio", "variation-lower")
+#: Evenly in epsilon, and in its logarithm.
+EVEN, LOG = (0.1, 2.55, 5.0), (0.01, 0.122, 1.5)
+TENS = {f"$n = 10^{power}$": 10**power for power in (4, 5)}
+
+
+def short_range(panel, curve, n_users):
+    """The closed form of Erlingsson et al. ends below 1/2."""
+    for x in (0.1, 0.49):
+        yield panel, curve, "erlingsson", x, x, Case(n_users=n_users, delta=0.01 / n_users, local_epsilon=x), {}
+
+
+def subset_selection():
+    # nearest integers to d/(e^epsilon + 1), at least 1
+    best = {16: (8, 1, 1), 128: (61, 9, 1)}
+    for d, (n, users) in itertools.product(best, TENS.items()):
+        panel = f"{n}, $d = {d}$"
+        yield from short_range(panel, "subset", users)
+        for x, size in zip(EVEN, best[d], strict=True):
+            sizes = {"local_epsilon": x, "domain_size": d, "subset_size": size}
+            case = Case(
+                n_users=users,
+                delta=0.01 / users,
+                local_epsilon=x,
+                randomizer=SubsetSelection(**sizes),
+                variation=tables.subset_selection(**sizes),
+                lower=variation_paper.subset_lower(**sizes),
+            )
+            for accountant in (*EARLIER, *BOTH):
+                yield panel, "subset", accountant, x, x, case, {"subset_size": size}
+
+
+def local_hash():
+    for panel, users in TENS.items():
+        yield from short_range(panel, "local hash", users)
+        # nearest integers to e^epsilon + 1, at least 2
+        for x, size in zip(EVEN, (2, 14, 149), strict=True):
+            case = Case(
+                n_users=users,
+                delta=0.01 / users,
+                local_epsilon=x,
+                randomizer=KaryRandomizedResponse(local_epsilon=x, domain_size=size),
+                variation=tables.local_hash(local_epsilon=x, hash_size=size),
+                lower=variation_paper.response_lower(local_epsilon=x, options=size),
+            )
+            for accountant in EARLIER:
+                yield panel, "local hash", accountant, x, x, case, {"hash_size": size}
+
+
+CLOSED = ("variation-ratio", "variation-ratio-closed-form", "variation-asymptotic")
+
+
+def fake_users():
+    for panel, users in TENS.items():
+        for x in LOG:
+            count, flip = variation_paper.fake_messages(epsilon=x, delta=0.01 / users, n_users=users)
+            case = Case(n_users=1 + count * users, delta=0.01 / users, variation=tables.flipped_one_hot(flip=flip))
+            for accountant in CLOSED:
+                yield panel, "fake users", accountant, x, x, case, {"fake_per_user": count, "flip": flip}
+
+
+def bins():
+    for d in (16, 128):
+        for x in LOG:
+            # the least number of messages with 32 log(2/delta) d/eps^2 at most that, delta = 1e-6
+            blanket = -int(-32 * math.log(2e6) * d / x**2 // 1)
+            proven = "proven: the victim's message has no left-over"
+            case = Case(n_users=blanket + 1, delta=1e-6, variation=tables.balls_into_bins(domain_size=d), status=proven)
+            for accountant in CLOSED:
+                yield f"$d = {d}$", "balls into bins", accountant, x, x, case, {"blanket": blanket}
+
+
+def range_queries():
+    for levels, (n, users) in itertools.product((6, 11), TENS.items()):
+        for x in EVEN:
+            # the nodes of a level, the leaves first; apart, each level has its share of the users
+            nodes = [2**power for power in range(levels, 0, -1)]
+            response = [KaryRandomizedResponse(local_epsilon=x, domain_size=count) for count in nodes]
+            proven = randomizers.ParallelComposition(components=tuple(response), weights=(1 / levels,) * levels)
+            common = {"delta": 0.01 / users, "local_epsilon": x}
+            apart, whole = common | {"n_users": users // levels}, common | {"n_users": users}
+            cases = {
+                "separate-best": Case(
+                    variation=tables.randomized_response(local_epsilon=x, domain_size=2**levels), **apart
+                ),
+                "separate-worst": Case(variation=tables.randomized_response(local_epsilon=x, domain_size=2), **apart),
+                "parallel-basic": Case(variation=tables.general(local_epsilon=x), **whole),
+                "parallel-advanced": Case(variation=tables.range_query(local_epsilon=x, levels=levels), **whole),
+                "blanket": Case(randomizer=proven, **whole),
+                "blanket-lower": Case(randomizer=proven, **whole),
+            }
+            for accountant, case in cases.items():
+                yield f"{n}, $d = {2**levels}$", "range query", accountant, x, x, case, {"levels": levels}
+
+
+@pytest.mark.parametrize(
+    ("number", "expected"), list(enumerate((subset_selection, local_hash, fake_users, bins, range_queries), start=1))
+)
+def test_settings_of_the_variation_ratio_figures(number, expected):
+    found = getattr(variation_paper, f"figure{number}")(3)
+    shown = [(p.panel, p.curve, p.accountant, p.x, p.reference, p.case, p.parameters) for p in found]
+    assert shown == list(expected())
+
+
+def test_the_short_curve_has_a_third_of_the_points():
+    for points, xs in ((9, [0.1, 0.295, 0.49]), (3, [0.1, 0.49])):
+        found = [point.x for point in variation_paper.figure2(points) if point.accountant == "erlingsson"]
+        assert found == 2 * xs
+
+
+def test_a_readable_table_has_every_number_of_its_rows():
+    """Made-up numbers in the columns of the tables."""
+    known = [
+        {"local_epsilon": 1.5, "iterations": 20, "printed": 0.5, "without_bisection": 0.4375},
+        {"local_epsilon": 3.0, "iterations": 10, "printed": 0.25, "without_bisection": 0.125},
+    ]
+    table = pd.DataFrame({"x": [10_000, 100_000_000], "y": [0.5625, 0.25], "kind": "published", "status": "not proven"})
+    assert to_markdown("variation-table5", table.assign(parameters=list(map(json.dumps, known)))).splitlines() == [
+        "# Table 5: general randomizers, bisection with 20 and 10 steps",
+        "",
+        "*Privacy Amplification via Shuffling: Unified, Simplified, and Tightened*",
+        "",
+        "| local epsilon | n | T | printed | here | here / printed | without bisection |",
+        "|---|---|---|---|---|---|---|",
+        "| 1.5 | 10,000 | 20 | 0.5 | 0.5625 | 1.1250 | 0.4375 |",
+        "| 3 | 100,000,000 | 10 | 0.25 | 0.25 | 1.0000 | 0.125 |",
+        "",
+        "delta = 0.01/n. *Here* is the same bisection of [0, local epsilon] in T steps, upper end; every "
+        "comparison is decided by certified intervals. Kind: published (not proven).",
+        "",
+        "Running times: `python benchmarks/variation_ratio.py`.",
+    ]
+    rows = [("b", 0.25, 3e-5, "upper", "proven"), ("b", 0.5, 1.25e-6, "upper", "proven")]
+    rows += [("a", 0.5, 0.125, "published", "not proven"), ("a", 0.25, 0.75, "published", "not proven")]
+    table = pd.DataFrame(rows, columns=["accountant", "x", "y", "kind", "status"])
+    table = table.assign(parameters=json.dumps({"n_users": 10_000}), panel="pure, $\\varepsilon_i$ in [1, 2]")
+    assert to_markdown("personalized-table2", table).splitlines() == [
+        "# Table 2: delta at given epsilon, approximate mechanisms",
+        "",
+        "*Enhanced Privacy Bound for Shuffle Model with Personalized Privacy*",
+        "",
+        "| bound | epsilon = 0.25 | epsilon = 0.5 | kind |",
+        "|---|---|---|---|",
+        "| b | 3e-05 | 1.25e-06 | upper: proven |",
+        "| a | 0.75 | 0.125 | published: not proven |",
+        "",
+        "Delta; n = 10,000, pure, \\varepsilon_i in [1, 2]. The printed values are not in our copy.",
+    ]
+
+
+def test_rows_of_table_5_say_what_was_asked(table5):
+    known = [json.loads(text) for text in table5["parameters"]]
+    # every local epsilon with 20 steps and with 10, for the three numbers of users each
+    asked = [(local, steps, n) for local in (1.0, 3.0, 5.0, 7.0) for steps in (20, 10) for n in (10**4, 10**6, 10**8)]
+    assert [(each["local_epsilon"], each["iterations"], x) for each, x in zip(known, table5["x"], strict=True)] == asked
+    assert table5["panel"].tolist() == [f"T = {steps}" for _, steps, _ in asked]
+    assert table5["curve"].tolist() == [f"local epsilon {local:g}" for local, _, _ in asked]
+    for each, (local, steps, n), y in zip(known, asked, table5["y"], strict=True):
+        assert each["delta"] == pytest.approx(0.01 / n, rel=1e-9)
+        # the upper end of the last interval, which has the exact epsilon in it; that is rounded up in turn
+        assert -1e-5 * y <= y - each["without_bisection"] <= local / 2**steps * (1 + 1e-9)
+    # Table 5 of the paper, as printed there
+    assert [each["printed"] for each in known] == [
+        *(0.0433, 0.00503, 0.000566),
+        *(0.0440, 0.00586, 0.000977),
+        *(0.227, 0.0255, 0.00283),
+        *(0.229, 0.0264, 0.00293),
+        *(0.743, 0.0778, 0.00853),
+        *(0.743, 0.0782, 0.00977),
+        *(6.99, 0.224, 0.0242),
+        *(6.99, 0.225, 0.0273),
+    ]
+
+
+def test_a_mechanism_has_the_local_epsilon_that_its_case_knows():
+    variation = tables.general(local_epsilon=0.75)
+    case = Case(n_users=9, delta=1e-6, variation=variation)
+    assert case.mechanism.local_epsilon == 0.75
+    assert Case(n_users=9, delta=1e-6, variation=variation, local_epsilon=2.0).mechanism.local_epsilon == 2.0
+    assert math.isnan(Case(n_users=9, delta=1e-6).mechanism.local_epsilon)
+
+
+def test_the_distribution_function_is_drawn_at_twenty_values_a_point_and_at_its_jumps():
+    table = compute("decomposition8", points=2)
+    for (local, epsilon), (panel, rows) in zip(
+        ((1.0, 0.1), (4.0, 0.5)), table.groupby("panel", sort=False), strict=True
+    ):
+        assert panel == f"$\\varepsilon_0 = {local:g}$, $\\varepsilon = {epsilon:g}$"
+        least, largest = 1 - math.exp(epsilon + local), math.exp(local) - math.exp(epsilon)
+        x, y = rows["x"].to_numpy(), rows["y"].to_numpy()
+        # 40 on a line, both sides of 0, and what lies just below either end
+        assert len(rows) == 40 + 4
+        assert x[1] == pytest.approx(least, rel=1e-14)
+        assert x[-1] == pytest.approx(largest, rel=1e-14)
+        assert x[0] < x[1]
+        assert x[-2] < x[-1]
+        assert x[[0, -2]] == pytest.approx(x[[1, -1]], rel=1e-14)
+        inside = np.delete(x, [0, np.flatnonzero(x == 0.0)[0], np.flatnonzero(x == 0.0)[0] - 1, len(x) - 2])
+        np.testing.assert_allclose(np.diff(inside), (largest - least) / 39, rtol=1e-9)
+        # what lies beyond 1, or below 0, under a Laplace law at the other end
+        assert (y[0], y[1]) == (0.0, pytest.approx(0.5 * math.exp(-local), rel=1e-12))
+        assert 1 - y[-2] == pytest.approx(0.5 * math.exp(-local), rel=1e-12)

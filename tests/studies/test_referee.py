@@ -4,7 +4,7 @@ import json
 import math
 import shlex
 from fractions import Fraction
-from itertools import combinations_with_replacement, permutations
+from itertools import combinations, combinations_with_replacement, permutations
 from pathlib import Path
 
 import numpy as np
@@ -18,10 +18,10 @@ from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Accountant, Mechanism
 from segshuffle.accounting.single_message.accountants.registry import ACCOUNTANT_LOOKS
 from segshuffle.accounting.single_message.decomposition import blanket_delta, blanket_epsilon, lower_bound_delta
-from segshuffle.accounting.single_message.randomizers import KaryRandomizedResponse
+from segshuffle.accounting.single_message.randomizers import KaryRandomizedResponse, Laplace, SubsetExponential
 from segshuffle.errors import ParameterError
 from segshuffle.looks import spare_look
-from segshuffle.studies.referee import budgets, report, tally, trial
+from segshuffle.studies.referee import budgets, cases, proofs, report, tally, trial
 from segshuffle.studies.referee.cases import CASES, Point, most_that_local_privacy_leaves
 from segshuffle.studies.referee.figure import _TICKS, draw
 from segshuffle.studies.referee.worst_datasets import ROUNDING, merged_outputs, worst_datasets
@@ -354,6 +354,295 @@ def test_budgets_refute_by_either_number(monkeypatch, claimed, delta_there, viol
     table = budgets.try_budgets(CONFIG)
     assert len(table) > 0
     assert set(table["outcome"]) == {"violated" if violated else "holds"}
+
+
+# -- cases, points and sums by hand ------------------------------------------------------------------------------------
+
+
+def test_questions_are_the_grid_s_and_the_case_s_own():
+    """Shares of the local epsilon at few users, delta = delta_times_n/n at many, then counterexamples by hand."""
+    grid = {"local_epsilons": [2.0, 3.0], "few_users": [1, 4], "shares": [0.25, 0.5], "many_users": [10, 1000]}
+    asked = {
+        local: [Point(n, "delta", share * local) for n in (1, 4) for share in (0.25, 0.5)]
+        + [Point(10, "epsilon", 0.05), Point(1000, "epsilon", 0.0005)]
+        for local in (2.0, 3.0)
+    }
+    assert cases.questions(CASES["krr-2"], grid, 0.5) == asked
+    # e^epsilon of the documented counterexamples for e^eps0 = 3
+    ratios = {"krr-4": [(2, 5 / 2), (5, 8 / 5)], "krr-10": [(10, 3 / 2), (30, 13 / 10)]}
+    for name, found in ratios.items():
+        own = {LOG3: [Point(n, "delta", math.log(ratio)) for n, ratio in found]}
+        assert cases.questions(CASES[name], grid, 0.5) == asked | own
+    assert {name for name, case in CASES.items() if case.known} == set(ratios)
+
+
+#: Case -> name and sizes of the mechanism on the command line, rows and victims that are enumerated.
+TRIED = {
+    **{f"krr-{d}": (f"krr --domain-size {d}", min(d, 4), [(0, 1)]) for d in (2, 3, 4, 10, 100)},
+    **{name: (name, 4, [(0, 1)]) for name in ("blh", "rappor", "oue")},
+    "hadamard-16": ("hadamard --order 16", 15, [(0, 1)]),
+    "subset-selection-16-4": ("subset-selection --domain-size 16 --subset-size 4", 4, [(0, 1)]),
+    # a change of both items, and of one of them
+    "subset-exponential-16-2-3": (
+        "subset-exponential --domain-size 16 --set-size 2 --subset-size 3",
+        5,
+        [(0, 1), (0, 4)],
+    ),
+    "laplace": ("laplace", None, None),
+}
+
+
+def test_what_is_tried_is_what_the_command_names():
+    assert list(CASES) == list(TRIED)
+    for case, (named, inputs, victims) in zip(CASES.values(), TRIED.values(), strict=True):
+        head = f"segshuffle account --randomizer {named} --local-epsilon 1.5 --users 7"
+        assert case.command(1.5, Point(7, "delta", 0.25)) == f"{head} --epsilon 0.25 --json"
+        assert case.command(1.5, Point(7, "epsilon", 0.25)) == f"{head} --delta 0.25 --json"
+        if case.rows is not None:
+            rows = case.rows(1.5)
+            assert (len(rows.matrix), list(rows.victims)) == (inputs, victims)
+        else:
+            assert inputs is None
+    # 20 cells on each half: every proven number is a little smaller than with more
+    assert CASES["laplace"].mechanism(1.5).randomizer == Laplace(local_epsilon=1.5, cells=20)
+    # pairs of 16 items: four disjoint ones, and the fifth shares an item with the first two
+    law = CASES["subset-exponential-16-2-3"].rows(1.5).matrix
+    whole = SubsetExponential(local_epsilon=1.5, domain_size=16, set_size=2, subset_size=3).matrix()
+    pairs = list(combinations(range(16), 2))
+    chosen = [pairs.index(pair) for pair in ((0, 1), (2, 3), (4, 5), (6, 7), (0, 2))]
+    np.testing.assert_array_equal(law, whole[chosen])
+
+
+def test_every_dataset_of_few_users_is_enumerated_and_the_larger_bound_counts():
+    """Hadamard response: with two and three users another input of the others is worse than the victim's own."""
+    case = CASES["hadamard-16"]
+    mechanism = case.mechanism(2.0)
+    few = [Point(n, "delta", target) for n in (1, 2, 3) for target in (0.2, 1.0)]
+    beyond = [Point(4, "delta", 1.0), Point(3, "epsilon", 1e-3)]
+    found = proofs.proofs(case, mechanism, few + beyond)
+    assert list(found) == few + beyond
+    gained = 0
+    for point in few:
+        (witness,) = worst_datasets(
+            matrix=case.rows(2.0).matrix, victims=[(0, 1)], n_users=point.n_users, epsilons=[point.target]
+        )
+        common = proofs.proven_delta(mechanism, point.n_users, point.target)
+        assert found[point].common == common
+        assert found[point].value == max(witness.delta, common)
+        if witness.delta > common * (1 + 1e-9):
+            gained += 1
+            assert found[point].datasets == f"victim 0 or 1, others {[2] * (point.n_users - 1)}"
+    assert gained == 4
+    for point in beyond:
+        assert found[point].value == found[point].common
+        assert found[point].datasets == "all others alike"
+
+
+def test_rounding_of_an_enumerated_delta_is_towards_zero_and_ends_there():
+    """One user, a message that says everything but with probability 1/4: delta = 3/4 at every epsilon."""
+    law = np.array([[0.75, 0.25, 0.0], [0.0, 0.25, 0.75]])
+    arguments = {"matrix": law, "victims": [(0, 1)], "n_users": 1}
+    (some,) = worst_datasets(**arguments, epsilons=[1.0])
+    assert 0.75 - some.delta == pytest.approx(1e-13 * (1 + math.e), rel=1e-2)
+    assert worst_datasets(matrix=law[[0, 0]], victims=[(0, 1)], n_users=1, epsilons=[1.0])[0].delta == 0.0
+
+
+def test_deltas_at_the_claim_are_computed_near_the_proven_epsilon(table):
+    asked = table[(table["asked"] == "epsilon") & (table["outcome"] != "not applicable")]
+    near = asked["claimed"] < 1.02 * asked["proven"]
+    assert near.any()
+    # one claim at least lies so near that a wider margin would have it
+    assert (~near & (asked["claimed"] < 2 * asked["proven"])).any()
+    assert (asked["delta_ratio"].notna() == near).all()
+
+
+def test_what_is_known_of_the_local_epsilon_alone_is_generic():
+    names = [each.name for each in trial.generic_accountants()]
+    assert "standard-clone" in names
+    assert not {"blanket", "blanket-lower", "variation-ratio"} & set(names)
+    mechanism = CASES["krr-4"].mechanism(2.0)
+    specific = [each.name for each in trial.specific_accountants(mechanism)]
+    assert {"blanket", "variation-ratio"} <= set(specific)
+    assert not {"blanket-lower", *names} & set(specific)
+    both = {each.name for each in ACCOUNTANTS.values() if each.kind != "lower" and each.applies(mechanism)}
+    assert both == {*names, *specific}
+
+
+TRIALS = [
+    # accountant, case, asked, epsilon_0, n, claimed, proven, delta ratio, outcome, vacuous, shown
+    ("a", "x", "delta", 1.0, 2, 0.25, 0.5, 2.0, "violated", False, True),
+    ("a", "x", "delta", 1.0, 2, 0.125, 0.5, 4.0, "violated", False, True),
+    # the largest gap, but its command does not show it; a ratio of deltas in the far tail
+    ("a", "x", "delta", 1.0, 2, 0.125, 1.0, 8.0, "violated", False, False),
+    ("a", "x", "delta", 1.0, 3, 1e-12, 9e-7, 9e5, "violated", False, True),
+    ("a", "x", "epsilon", 1.0, 100, 0.5, 0.75, 3.0, "violated", False, False),
+    ("a", "x", "epsilon", 2.0, 900, 0.5, 1.0, 2.5, "violated", True, False),
+    ("a", "x", "epsilon", 2.0, 999, 0.5, 0.25, math.nan, "holds", True, False),
+    ("a", "x", "epsilon", 2.0, 999, math.nan, 5.0, math.nan, "not applicable", False, False),
+    ("b", "y", "delta", 1.0, 2, 0.5, 0.5, 1.0, "holds", True, False),
+    ("b", "x", "delta", 1.0, 2, 0.5, 0.25, 0.5, "holds", False, False),
+    ("b", "x", "delta", 1.0, 2, 0.5, 0.25, 0.5, "holds", True, False),
+    ("c", "y", "delta", 1.0, 2, math.nan, 0.25, math.nan, "not applicable", False, False),
+]
+
+
+@pytest.fixture(scope="module")
+def by_hand():
+    names = ("accountant", "case", "asked", "local_epsilon", "n_users", "claimed", "proven", "delta_ratio")
+    trials = pd.DataFrame(TRIALS, columns=[*names, "outcome", "vacuous", "by_equal_others"])
+    ratio = trials["proven"] / trials["claimed"]
+    return tally.tally(trials.assign(ratio=ratio, kind="published", command=[f"run {i}" for i in range(len(trials))]))
+
+
+def test_sums_over_trials_by_hand(by_hand):
+    assert by_hand[["accountant", "case", "verdict", "cells", "violated", "vacuous"]].to_numpy().tolist() == [
+        ["a", "x", "violated", 7, 6, 2],
+        ["b", "x", "sound so far", 2, 0, 1],
+        ["b", "y", "vacuous", 1, 0, 1],
+        ["c", "y", "not applicable", 0, 0, 0],
+    ]
+    first = by_hand.iloc[0]
+    ratios = first[["few_delta_ratio", "many_delta_ratio", "many_epsilon_ratio"]]
+    assert ratios.tolist() == [8.0, 3.0, 2.0]
+    assert first[[f"worst_{x}" for x in ("local_epsilon", "n_users", "claimed", "proven")]].tolist() == [2, 900, 0.5, 1]
+    assert first[["smallest_n_users", "smallest_claimed", "smallest_proven", "command"]].tolist() == [
+        *(2, 0.125, 0.5),
+        "run 1",
+    ]
+    rest = by_hand.iloc[1:]
+    assert rest["few_delta_ratio"].fillna(-1).tolist() == [0.5, 1.0, -1]
+    assert rest.filter(regex="worst|smallest|many").isna().all(axis=None)
+    assert tally.overall(by_hand).to_numpy().tolist() == [["a", 1, 0, 0, 0], ["b", 0, 1, 1, 0], ["c", 0, 0, 0, 1]]
+
+
+def test_the_report_by_hand(by_hand):
+    lines = report.report(by_hand, edition="quick").splitlines()
+    assert lines[:3] == ["# The referee", "", "This is a **quick** run: a coarse grid over a few mechanisms."]
+    assert "below the proven number by more than a relative 1e-09." in " ".join(lines)
+    first = lines.index("## Accountants")
+    assert lines[first - 2] == "No proven upper bound fails on the grid."
+    head = "| accountant | case | kind | cells violated | delta, few users | delta, many users | epsilon, many users |"
+    assert lines[first:] == [
+        "## Accountants",
+        "",
+        "| accountant | violated for | sound so far for | vacuous for | not applicable to |",
+        "| --- | --- | --- | --- | --- |",
+        "| a | 1 | 0 | 0 | 0 |",
+        "| b | 0 | 1 | 1 | 0 |",
+        "| c | 0 | 0 | 0 | 1 |",
+        "",
+        "## Violations",
+        "",
+        "Ratios are proven over claimed; of deltas below 1e-06 none is named for few users.",
+        "At many users delta = delta_times_n/n (of the configuration); ratios of deltas are at the claimed epsilon.",
+        "",
+        f"{head} largest at | claimed epsilon | proven epsilon |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+        "| a | x | published | 6 of 7 | 8 | 3 | 2 | eps0 = 2, n = 900 | 0.5 | 1 |",
+        "",
+        "## Counterexamples",
+        "",
+        "Fewest users for which the command's output shows the violation: the accountant's number beside",
+        "`blanket-lower`, the proven one.",
+        "",
+        "**a, x**, n = 2: claimed 0.125, proven at least 0.5.",
+        "",
+        "```bash",
+        "run 1",
+        "```",
+        "",
+        "## Every accountant and mechanism",
+        "",
+        "| accountant | case | kind | verdict | cells | violated | vacuous | largest proven/claimed epsilon |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+        "| a | x | published | violated | 7 | 6 | 2 | 2 |",
+        "| b | x | published | sound so far | 2 | 0 | 1 |  |",
+        "| b | y | published | vacuous | 1 | 0 | 1 |  |",
+        "| c | y | published | not applicable | 0 | 0 | 0 |  |",
+    ]
+    # a violation at few users alone has no largest epsilon
+    few = by_hand.head(1).assign(worst_n_users=pd.NA, worst_claimed=math.nan, worst_proven=math.nan, kind="upper")
+    text = report.report(few, edition="full")
+    assert "| a | x | upper | 6 of 7 | 8 | 3 | 2 |  |  |  |" in text
+    assert "**Proven upper bounds that fail here, so that either their code or their proof is wrong: a for x.**" in text
+    assert "quick" not in text
+
+
+def test_cells_of_unequal_budgets_are_fine_and_reach_far():
+    """32 cells on [0, 1], then four to every doubling, from 1/64 until the difference of budgets weighs 30."""
+    edges = budgets._edges(1.8)
+    np.testing.assert_array_equal(edges[(edges >= 0) & (edges <= 1)], np.arange(33) / 32)
+    for outside in (-edges[edges < 0][::-1], edges[edges > 1] - 1):
+        np.testing.assert_allclose(outside, 2.0 ** (-6 + np.arange(len(outside)) / 4), rtol=1e-12)
+        # 30/1.8 = 16.7 is below 2^5
+        assert outside[-1] == 32.0
+    # without a difference nothing lies outside
+    for gap in (0.0, -1.0):
+        np.testing.assert_array_equal(budgets._edges(gap), np.arange(33) / 32)
+
+
+def test_rows_of_unequal_budgets_by_hand(monkeypatch):
+    """Others have a tenth of the victim's budget; a delta of 2/n; more than 100 000 users are left out."""
+    asked = []
+    claims = {"personalized": 0.5, "personalized-reduction": 2.0, "liu-2023": 0.0, "chen-cao-ge": 1.0}
+
+    def made_up(**case):
+        asked.append(case)
+        there = {f"{name}: proven delta": 0.5 * case["delta"] for name in claims}
+        return {"proven": 1.0, **claims, **there}
+
+    monkeypatch.setattr(budgets, "trial", made_up)
+    grid = {"local_epsilons": [2.0], "many_users": [100, 100_000, 100_001]}
+    table = budgets.try_budgets({"delta_times_n": 2.0, "referee": grid})
+    assert tuple(table.columns) == trial.COLUMNS
+    assert asked == [{"victim": 2.0, "other": 0.2, "n_users": n, "delta": 2 / n} for n in (100, 100_000)]
+    assert table["n_users"].tolist() == [100] * 4 + [100_000] * 4
+    rows = table.head(4)
+    assert rows["accountant"].tolist() == list(claims)
+    assert rows["claimed"].tolist() == list(claims.values())
+    assert rows["kind"].tolist() == [ACCOUNTANTS[name].kind for name in claims]
+    assert rows["ratio"].tolist() == [2.0, 0.5, math.inf, 1.0]
+    assert rows["delta_ratio"].tolist() == [0.5] * 4
+    assert rows["outcome"].tolist() == ["violated", "holds", "violated", "holds"]
+    assert rows["vacuous"].tolist() == [False, True, False, False]
+    assert rows["by_equal_others"].tolist() == [True, False, True, False]
+    assert rows["target"].tolist() == [0.02] * 4
+    assert rows["local_epsilon"].tolist() == [2.0] * 4
+    assert set(rows["datasets"]) == {"victim 0 or 1 with budget 2, others 0 with budget 0.2"}
+    call = "trial(victim=2.0, other=0.2, n_users=100, delta=0.02)"
+    command = f'python -c "from segshuffle.studies.referee.budgets import trial; print({call})"'
+    assert set(rows["command"]) == {command}
+
+
+def test_what_one_trial_of_unequal_budgets_asks(monkeypatch):
+    """One victim among n; a claim above the victim's own budget is that budget."""
+    seen = []
+
+    def claimed(users, delta):
+        seen.append((list(users.local_epsilons), users.mechanism, delta))
+        return 5.0
+
+    monkeypatch.setattr(budgets, "CLAIMS", (budgets.Claim("liu-2023", claimed),))
+    monkeypatch.setattr(budgets, "proven_epsilon", lambda **asked: asked)
+    monkeypatch.setattr(budgets, "proven_delta", lambda **asked: asked)
+    found = budgets.trial(victim=2.0, other=0.5, n_users=3, delta=1e-3)
+    randomizer = budgets.TwoBudgets(victim=2.0, other=0.5)
+    assert seen == [([2.0, 0.5, 0.5], "laplace", 1e-3)]
+    assert found == {
+        "proven": {"randomizer": randomizer, "n_users": 3, "delta": 1e-3},
+        "liu-2023": 2.0,
+        "liu-2023: proven delta": {"randomizer": randomizer, "n_users": 3, "epsilon": 2.0},
+    }
+
+
+def test_a_vacuous_claim_may_be_off_by_rounding_alone():
+    mechanism = Mechanism(name="any", local_epsilon=1.0)
+    for point, local in (
+        (Point(9, "epsilon", 1e-6), 1.0),
+        (Point(9, "delta", 0.5), (math.e - math.exp(0.5)) / (1 + math.e)),
+    ):
+        for less, vacuous in ((0.5e-12, True), (1e-11, False)):
+            assert trial.judge(mechanism, point, 0.0, local * (1 - less), None).vacuous == vacuous
 
 
 # -- the documentation -------------------------------------------------------------------------------------------------
