@@ -133,7 +133,7 @@ from segshuffle.pipeline.style import mark_edition, panel_grid
 
 
 def draw(table, *, edition):
-    figure, (axis,) = panel_grid(1, 1, 2.0, foot=0.0)
+    figure, (axis,) = panel_grid(1, height=2.0, foot=0.0)
     axis.bar(table["panel"], table["hands"], color=PALETTE["green"])
     mark_edition(figure, edition)
     return figure

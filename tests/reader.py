@@ -158,3 +158,21 @@ def points(line):
 def strokes(axes, **wanted):
     """Lines of a panel that look as asked for: keywords are properties, such as color and marker."""
     return [line for line in axes.lines if all(getattr(line, f"get_{name}")() == is_ for name, is_ in wanted.items())]
+
+
+def room(axes, name):
+    """Shares of an axis, "x" or "y", before the first and after the last point of the lines in it."""
+    places = np.concatenate([line.get_xydata() for line in axes.lines if line.get_transform() == axes.transData])
+    places = axes.transAxes.inverted().transform(axes.transData.transform(places[np.isfinite(places).all(axis=1)]))
+    column = places[:, "xy".index(name)]
+    return float(column.min()), float(1 - column.max())
+
+
+def grid(figure):
+    """Rows and columns of the grid of panels."""
+    return figure.axes[0].get_gridspec().get_geometry()
+
+
+def open_marks(line):
+    """Whether what lies beneath a line's marks is seen, or covered in white."""
+    return line.get_markerfacecolor() in ("none", "white")

@@ -1,12 +1,13 @@
 """One palette: where colours stand, and looks that stay apart however many things are drawn."""
 
+import itertools
 import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from segshuffle.looks import MARKERS, PAGE, PALETTE, Look, looks_of, series_looks, spare_look
+from segshuffle.looks import DASHES, MARKERS, PAGE, PALETTE, Look, looks_of, series_looks, spare_look
 from segshuffle.page.charts import _SYMBOLS
 
 
@@ -64,3 +65,10 @@ def test_looks_keep_the_declared_order_and_serve_every_name():
 def test_a_spare_look_is_served_even_where_all_are_taken(index):
     taken = [Look("", color, marker, "-") for color in PALETTE.values() for marker in MARKERS]
     assert spare_look("one more", index, taken=taken).label == "one more"
+
+
+def test_neighbours_among_spare_looks_differ_in_all_three():
+    looks = [spare_look("", i) for i in range(len(MARKERS))]
+    for one, two in itertools.pairwise(looks):
+        assert all(getattr(one, field) != getattr(two, field) for field in ("color", "marker", "dashes"))
+    assert {look.dashes for look in looks} == set(DASHES)

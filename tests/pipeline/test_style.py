@@ -2,21 +2,24 @@
 
 import itertools
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib import pyplot as plt
 from matplotlib.ticker import NullFormatter
-from reader import complaints
+from reader import complaints, grid
 
 from segshuffle.pipeline.style import (
     _ticks_between,
     fit_legend,
     letters,
     log_ticks,
+    mark_edition,
     panel_grid,
     panel_title,
     plain,
+    save,
     use_style,
 )
 
@@ -36,10 +39,11 @@ def test_letters_go_on_after_z():
 
 @pytest.mark.parametrize(("count", "columns", "rows"), [(1, 1, 1), (3, 2, 2), (4, 2, 2)])
 def test_a_grid_has_as_many_panels_as_asked_for(count, columns, rows):
-    figure, axes = panel_grid(count, 2, 2.0)
+    figure, axes = panel_grid(count, height=2.0)
     assert axes == figure.axes
     assert len(axes) == count
-    assert axes[0].get_gridspec().get_geometry() == (rows, columns)
+    assert grid(figure) == (rows, columns)
+    assert list(figure.get_size_inches()) == [7.0, 2.0 * rows + 0.9], "as wide as a page's text, and a legend below"
 
 
 @given(st.floats(1e-8, 1e6), st.floats(1.001, 1e8))
@@ -63,6 +67,15 @@ def test_a_logarithmic_axis_has_two_numbers_or_more(low, ratio):
         (1.2, 6.0, [1.5, 2.0, 3.0, 4.0, 5.0]),
         # shorter than a step: half a power of ten of its length
         (5.02, 5.31, [5.05, 5.1, 5.15, 5.2, 5.25, 5.3]),
+        # two are enough where the finest steps have no more
+        (1.9, 3.2, [2.0, 3.0]),
+        (3.5, 9.5, [4.0, 5.0, 7.0]),
+        # rounded off
+        (0.5, 100.0 * (1 - 1e-11), [1.0, 10.0, 100.0]),
+        (1.0 + 1e-11, 200.0, [1.0, 10.0, 100.0]),
+        # nine are thinned out, eight are not
+        (0.5, 2e8, [1.0, 1e2, 1e4, 1e6, 1e8]),
+        (0.5, 2e7, [10.0**power for power in range(8)]),
         # every second of twelve
         (1e-8, 1.5e3, [1e-8, 1e-6, 1e-4, 1e-2, 1.0, 100.0]),
     ],
@@ -73,21 +86,29 @@ def test_numbers_of_a_logarithmic_axis(low, high, expected):
 
 @pytest.mark.parametrize(
     ("value", "expected"),
-    [(0.02, "0.02"), (1.0, "1"), (5000.0, "5,000"), (1e6, "1e6"), (2.5e-4, "2.5e-4"), (1e-3, "0.001")],
+    [
+        (0.02, "0.02"),
+        (1.0, "1"),
+        (5000.0, "5,000"),
+        (1e6, "1e6"),
+        (999_999.0, "999,999"),
+        (2.5e-4, "2.5e-4"),
+        (1e-3, "0.001"),
+    ],
 )
 def test_ticks_are_plain_numbers(value, expected):
     assert plain(value) == expected
 
 
 def drawn(labels, *, fit=True, limits=(0.1, 10.0)):
-    figure, (axes,) = panel_grid(1, 1, 2.0, width=5.0)
+    figure, (axes,) = panel_grid(1, height=2.0, width=5.0)
     for i, label in enumerate(labels):
         axes.plot([0.1, 1.0, 10.0], [1.0 + i, 2.0, 3.0], label=label)
     axes.set(xscale="log", xlim=limits)
     handles, texts = axes.get_legend_handles_labels()
     if fit:
         log_ticks(axes.xaxis)
-        fit_legend(figure, handles, texts)
+        fit_legend(figure)
     else:
         figure.legend(handles, texts, loc="outside lower center", ncols=4)
     return figure
@@ -119,13 +140,14 @@ def test_a_reader_complains():
     figure.axes[0].text(0.5, 0.5, "one", transform=figure.axes[0].transAxes)
     figure.axes[0].text(0.51, 0.5, "two", transform=figure.axes[0].transAxes)
     assert complaints(figure) == ["on each other: 'one' and 'two'"]
-    figure, _ = panel_grid(2, 2, 2.0)
+    figure, _ = panel_grid(2, height=2.0)
     assert complaints(figure) == ["nothing is drawn in ''"] * 2
 
 
-@pytest.mark.parametrize(("columns", "broken"), [(2, False), (3, True)])
-def test_a_title_that_is_too_wide_has_two_lines(columns, broken):
-    _, (axes, *_) = panel_grid(3, columns, 2.0)
+@pytest.mark.parametrize(("columns", "width", "broken"), [(2, 7.0, False), (2, 6.4, True), (3, 9.6, True)])
+def test_a_title_that_is_too_wide_has_two_lines(columns, width, broken):
+    """It takes 2.7 inches: of a panel's share of the canvas the numbers beside it take 0.6."""
+    _, (axes, *_) = panel_grid(3, columns, height=2.0, width=width)
     panel_title(axes, "(a) Synthetic, S2", "$n$ = 50,000, $d$ = 128, $s$ = 8")
     assert ("\n" in axes.get_title()) == broken
 
@@ -137,3 +159,26 @@ def test_letters_are_as_wide_in_every_resolution():
         text = plt.figure(dpi=dpi).text(0.0, 0.5, "Synthetic S1, n = 50,000, s = 4", fontsize=7.5)
         widths.append(text.get_window_extent().width / dpi)
     assert max(widths) / min(widths) < 1.01, "what the layout measures is what every file shows"
+
+
+def test_a_file_has_all_that_is_drawn_and_little_around_it(tmp_path):
+    figure, (axes,) = panel_grid(1, height=1.0, width=2.0)
+    axes.plot([0.0, 1.0], [0.0, 1.0])
+    figure.text(-0.5, 0.5, "beside the canvas")
+    save(figure, [tmp_path / "x.png"])
+    ink = plt.imread(tmp_path / "x.png")[..., :3].min(axis=2) < 0.9
+    for margin in (ink, ink[::-1], ink.T, ink.T[::-1]):
+        first = np.flatnonzero(margin.any(axis=1))[0]
+        assert 0 < first < 0.1 * plt.rcParams["savefig.dpi"], "up to a tenth of an inch of white"
+
+
+def test_a_watermark_crosses_the_middle_and_hides_nothing():
+    figure, _ = panel_grid(1, height=2.0)
+    mark_edition(figure, "full")
+    assert figure.texts == []
+    mark_edition(figure, "quick")
+    (mark,) = figure.texts
+    middle = figure.bbox.size / 2
+    box = mark.get_window_extent()
+    assert (box.p0 + box.p1) / 2 == pytest.approx(middle, rel=0.02)
+    assert mark.get_alpha() < 0.2

@@ -7,6 +7,7 @@ import math
 import string
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 
@@ -30,6 +31,10 @@ _LEGEND_SHARE = 0.98
 _LABELS_WIDTH = 0.6
 #: Mantissas of ticks on a logarithmic axis, from the sparsest to the densest.
 _STEPS = ((1.0,), (1.0, 3.0), (1.0, 2.0, 5.0), (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0))
+#: A watermark: seen at once, and nothing is hidden by it.
+_WATERMARK: dict[str, Any] = {"fontsize": 60, "color": PALETTE["black"], "alpha": 0.08, "rotation": 25, "zorder": 10}
+#: Inches around everything that is drawn.
+_PADDING = 0.04
 #: Fewest and most labelled ticks that a logarithmic axis should have.
 _FEWEST_TICKS, _MOST_TICKS = 2, 8
 
@@ -46,7 +51,7 @@ def letters() -> Iterator[str]:
 
 
 def panel_grid(
-    count: int, columns: int, height: float, *, width: float = 7.0, foot: float = 0.9
+    count: int, columns: int = 2, *, height: float, width: float = 7.0, foot: float = 0.9
 ) -> tuple[Figure, list[Axes]]:
     """Return a figure of exactly `count` panels, row by row.
 
@@ -84,35 +89,33 @@ def panel_title(axes: Axes, what: str, sizes: str) -> None:
         Sizes of the population.
     """
     figure, grid = axes.get_figure(root=True), axes.get_gridspec()
-    assert figure is not None and grid is not None  # noqa: PT018 - for the type checker: a panel has both
+    assert figure is not None  # for the type checker: a panel has both
+    assert grid is not None
     title = axes.set_title(f"{what}: {sizes}")
     room = figure.bbox.width / grid.ncols - _LABELS_WIDTH * figure.dpi
     if title.get_window_extent(figure.canvas.get_renderer()).width > room:  # type: ignore[attr-defined]
         axes.set_title(f"{what}\n{sizes}")
 
 
-def fit_legend(figure: Figure, handles: Iterable[Artist], labels: Iterable[str] | None = None) -> Legend:
+def fit_legend(figure: Figure, handles: Iterable[Artist] | None = None) -> Legend:
     """Place a legend below the panels in as many columns as the canvas is wide enough for.
 
     Parameters
     ----------
     figure : Figure
         The figure.
-    handles : iterable of Artist
-        What the legend explains, in order.
-    labels : iterable of str, optional
-        Its texts; by default the labels of the handles. A text that occurs again is entered once.
+    handles : iterable of Artist, optional
+        What the legend explains, in order; by default everything that a panel has a label for. A text that occurs again
+        is entered once.
     """
-    shown = list(handles)
-    names = [str(each.get_label()) for each in shown] if labels is None else list(labels)
+    if handles is None:
+        handles = [handle for axes in figure.axes for handle in axes.get_legend_handles_labels()[0]]
     entries: dict[str, Artist] = {}
-    for name, handle in zip(names, shown, strict=True):
-        entries.setdefault(name, handle)
+    for handle in handles:
+        entries.setdefault(str(handle.get_label()), handle)
     columns = min(len(entries), 4)
     while True:
-        legend = figure.legend(
-            list(entries.values()), list(entries), loc="outside lower center", ncols=columns, columnspacing=1.4
-        )
+        legend = figure.legend(list(entries.values()), list(entries), loc="outside lower center", ncols=columns)
         width = legend.get_window_extent(figure.canvas.get_renderer()).width  # type: ignore[attr-defined]
         if columns == 1 or width <= _LEGEND_SHARE * figure.bbox.width:
             return legend
@@ -153,7 +156,7 @@ def plain(value: float) -> str:
 
 def _ticks_between(low: float, high: float) -> list[float]:
     """Ticks inside an interval: the sparsest steps of which at least two lie inside, thinned out on a long axis."""
-    exponents = range(math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1)
+    exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     for steps in _STEPS:
         ticks = [step * 10.0**power for power in exponents for step in steps]
         inside = [tick for tick in ticks if low * (1 - 1e-9) <= tick <= high * (1 + 1e-9)]
@@ -169,18 +172,7 @@ def _ticks_between(low: float, high: float) -> list[float]:
 def mark_edition(figure: Figure, edition: str) -> None:
     """Write "quick" across a figure that is not a result."""
     if edition == "quick":
-        figure.text(
-            0.5,
-            0.5,
-            edition,
-            fontsize=60,
-            color=PALETTE["black"],
-            alpha=0.08,
-            ha="center",
-            va="center",
-            rotation=25,
-            zorder=10,
-        )
+        figure.text(0.5, 0.5, edition, ha="center", va="center", **_WATERMARK)
 
 
 def save(figure: Figure, paths: Sequence[str | Path]) -> None:
@@ -190,7 +182,7 @@ def save(figure: Figure, paths: Sequence[str | Path]) -> None:
         # lay out once: every format would do it twice more, and draw the same
         figure.draw_without_rendering()
         figure.set_layout_engine("none")
-        box = figure.get_tightbbox().padded(0.04)
+        box = figure.get_tightbbox().padded(_PADDING)
         for path in map(Path, paths):
             with writing(path) as temporary:
                 form = path.suffix.removeprefix(".")

@@ -22,7 +22,7 @@ def top_figure(found: Rehearsal, top: int) -> Figure:
     """The most frequent items: truth, what is sent, and the estimate with its interval."""
     items = found.order[: min(top, _MOST_ITEMS)]
     place = np.arange(items.size)[::-1]
-    figure, (axes,) = panel_grid(1, 1, max(0.17 * items.size, 1.0) + 0.6)
+    figure, (axes,) = panel_grid(1, height=max(0.17 * items.size, 1.0) + 0.6)
     axes.plot(100 * found.true[items], place, "o", color=PALETTE["black"], label="in the data", zorder=3)
     if found.users_cut:
         sent = 100 * found.sent[items]
@@ -41,7 +41,7 @@ def top_figure(found: Rehearsal, top: int) -> Figure:
     )
     axes.set_yticks(place, [_short(found.name(item)) for item in items.tolist()], parse_math=False)
     axes.set_xlabel("share of the users in %")
-    fit_legend(figure, axes.get_legend_handles_labels()[0])
+    fit_legend(figure)
     return figure
 
 
@@ -49,7 +49,7 @@ def error_figure(found: Rehearsal) -> Figure:
     """Error of every item over its share, what is expected of it, and what cutting does; estimates over the truth."""
     items = _some(found)
     true = found.true[items]
-    figure, (left, right) = panel_grid(2, 2, 2.6)
+    figure, (left, right) = panel_grid(2, height=2.6)
     line = np.geomspace(true.min(), true.max(), 200) if true.min() < true.max() else true[:1]
     left.plot(100 * line, 100 * line, color=PALETTE["black"], linewidth=0.8, label="truth")
     deviation = np.sqrt(found.variance.at(line))
@@ -95,7 +95,7 @@ def error_figure(found: Rehearsal) -> Figure:
 
 def recovery_figure(found: Rehearsal) -> Figure:
     """How many of the k most frequent items are found, over k."""
-    figure, (axes,) = panel_grid(1, 1, 2.2)
+    figure, (axes,) = panel_grid(1, height=2.2)
     k = [each.k for each in found.recovery]
     axes.plot(
         k, [100 * each.mean for each in found.recovery], "o-", color=PALETTE["blue"], label="mean of all repetitions"
@@ -106,7 +106,7 @@ def recovery_figure(found: Rehearsal) -> Figure:
     )
     axes.set_xticks(k, [str(each) for each in k])
     axes.minorticks_off()
-    fit_legend(figure, axes.get_legend_handles_labels()[0])
+    fit_legend(figure)
     return figure
 
 

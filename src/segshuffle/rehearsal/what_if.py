@@ -157,7 +157,7 @@ def figure(rows: Sequence[Mapping[str, Any]], keys: Sequence[str], measures: Map
     values = {key: list(dict.fromkeys(row[key] for row in rows)) for key in keys}
     along = max(keys, key=lambda key: len(values[key]))
     curves = [key for key in keys if key != along]
-    made, grid = panel_grid(len(measures), 2, 2.6)
+    made, grid = panel_grid(len(measures), height=2.6)
     others = values[curves[0]] if curves else [None]
     looks = series_looks([f"{curves[0]} = {value:g}" if curves else "plan" for value in others])
     for axes, (measure, label) in zip(grid, measures.items(), strict=True):
@@ -173,7 +173,7 @@ def figure(rows: Sequence[Mapping[str, Any]], keys: Sequence[str], measures: Map
         log_ticks(axes.xaxis, values[along])
         log_ticks(axes.yaxis)
     if curves:
-        fit_legend(made, grid[0].get_legend_handles_labels()[0])
+        fit_legend(made)
     return made
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -25,8 +24,10 @@ _SAME = {
 }
 #: Drawn as outlines, so that what lies beneath stays visible: these almost coincide with proven bounds.
 _OUTLINED = ("variation-ratio", "parallel-advanced")
-#: Size of a mark, and of the marks of nested curves: from the largest down to the least.
-_MARK, _NESTED, _NESTED_STEP = 3.4, 9.5, 1.5
+#: Panels side by side.
+_COLUMNS = 2
+#: Size of a mark; of the marks of nested curves the largest, the least, and the step from one to the next at most.
+_MARK, _NESTED, _LEAST, _NESTED_STEP = 3.4, 9.5, 1.0, 1.5
 _NAMES = {
     "local_epsilon": "local $\\varepsilon_0$",
     "claimed_epsilon": "global $\\varepsilon'$ of the original analysis",
@@ -37,18 +38,15 @@ _NAMES = {
 }
 
 
-@dataclass(frozen=True)
-class Layout:
+class Layout(NamedTuple):
     """How a figure is laid out.
 
     Parameters
     ----------
-    columns : int
-        Panels side by side.
-    log_x, log_y : bool
-        Logarithmic axes.
     height : float
         Height of a panel in inches.
+    log_x, log_y : bool
+        Logarithmic axes.
     mechanisms : bool
         Whether curves of a panel are mechanisms (a colour each) rather than accountants.
     nested : bool
@@ -57,10 +55,9 @@ class Layout:
         Label of the ordinate where it is a logarithm of a ratio.
     """
 
-    columns: int = 2
+    height: float
     log_x: bool = True
     log_y: bool = True
-    height: float = 1.9
     mechanisms: bool = False
     nested: bool = False
     ratio: str = ""
@@ -99,14 +96,14 @@ def draw(name: str, table: pd.DataFrame, *, edition: str) -> Figure:
     """
     layout = LAYOUTS[name]
     panels = list(table["panel"].drop_duplicates())
-    figure, axes = panel_grid(len(panels), layout.columns, layout.height)
+    figure, axes = panel_grid(len(panels), _COLUMNS, height=layout.height)
     looks = _looks(table["accountant"])
     for letter, axis, panel in zip(letters(), axes, panels):  # noqa: B905 - letters have no end
         _panel(axis, table[table["panel"] == panel], layout, looks)
         axis.set_title(f"({letter}) {panel}")
     _label(axes, table, layout)
     handles = _mechanism_handles(table, layout, looks) if layout.mechanisms else _accountant_handles(table, looks)
-    if len(handles) > 1:
+    if handles[1:]:
         fit_legend(figure, handles)
     mark_edition(figure, edition)
     return figure
@@ -165,7 +162,7 @@ def _style(accountant: str, look: Look, *, first: bool) -> dict[str, Any]:
 
 
 def _size(layout: Layout, index: int, count: int) -> float:
-    step = min(_NESTED_STEP, (_NESTED - 1.0) / count)
+    step = min(_NESTED_STEP, (_NESTED - _LEAST) / count)
     return _NESTED - step * index if layout.nested else _MARK
 
 
@@ -179,7 +176,7 @@ def _mechanism_style(accountant: str, look: Look, *, size: float) -> dict[str, A
 def _accountant_handles(table: pd.DataFrame, looks: Mapping[str, Look]) -> list[Line2D]:
     """One entry per accountant, or per accountant and kind of curve where a panel has several."""
     handles: dict[str, Line2D] = {}
-    order: dict[str, int] = {}
+    order: dict[str, tuple[int, bool]] = {}
     places = list(looks)
     for _, rows in table.groupby("panel", sort=False):
         curves = _curves(rows)
@@ -189,7 +186,7 @@ def _accountant_handles(table: pd.DataFrame, looks: Mapping[str, Look]) -> list[
             first = _is_first(accountant, curve, curves)
             style = _style(accountant, looks[accountant], first=first)
             handles.setdefault(label, Line2D([], [], label=label, **style))
-            order.setdefault(label, 2 * places.index(accountant) + (not first))
+            order.setdefault(label, (places.index(accountant), not first))
     return [handles[label] for label in sorted(handles, key=lambda label: order[label])]
 
 
@@ -222,9 +219,9 @@ def _mechanism_handles(table: pd.DataFrame, layout: Layout, looks: Mapping[str, 
 
 def _label(axes: Sequence[Axes], table: pd.DataFrame, layout: Layout) -> None:
     """Name the outer axes only."""
-    x, y = str(table["x_name"].iloc[0]), str(table["y_name"].iloc[0])
+    first, *_ = table.to_dict("records")
     for i, axis in enumerate(axes):
-        if i + layout.columns >= len(axes):
-            axis.set_xlabel(_NAMES[x])
-        if i % layout.columns == 0:
-            axis.set_ylabel(layout.ratio or _NAMES[y])
+        if i + _COLUMNS >= len(axes):
+            axis.set_xlabel(_NAMES[first["x_name"]])
+        if i % _COLUMNS == 0:
+            axis.set_ylabel(layout.ratio or _NAMES[first["y_name"]])

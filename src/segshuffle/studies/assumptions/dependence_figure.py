@@ -24,7 +24,7 @@ def draw(table: pd.DataFrame, *, edition: str) -> Figure:
         Which results these are; "quick" is written across the figure.
     """
     panels = list(table.groupby(list(COLUMNS), sort=False))
-    figure, axes = panel_grid(2 * len(panels), 2, 2.5, foot=0.4)
+    figure, axes = panel_grid(2 * len(panels), height=2.5, foot=0.4)
     names = letters()
     for (_, rows), left, right in zip(panels, axes[::2], axes[1::2], strict=True):
         left.axhline(0.0, color=PALETTE["dark-grey"], lw=0.6, zorder=1)
@@ -35,8 +35,8 @@ def draw(table: pd.DataFrame, *, edition: str) -> Figure:
         log_ticks(right.yaxis)
         for axis in (left, right):
             axis.set_xlabel("dependence of levels on that item")
-            title(axis, next(names), rows.iloc[0])
-    fit_legend(figure, axes[0].get_legend_handles_labels()[0])
+            title(axis, next(names), rows)
+    fit_legend(figure)
     mark_edition(figure, edition)
     return figure
 

@@ -15,8 +15,9 @@ def curve(axis: Axes, x: pd.Series, y: pd.Series, look: Look) -> None:
     axis.plot(x, y, look.marker, ls=look.dashes, color=look.color, ms=2.5, lw=0.9, label=look.label)
 
 
-def title(axis: Axes, letter: str, row: pd.Series) -> None:
-    """Name the population of a row, and its source if the row has one."""
+def title(axis: Axes, letter: str, rows: pd.DataFrame) -> None:
+    """Name the population of some rows, and its source if the rows have one."""
+    row, *_ = rows.to_dict("records")
     label = dataset_label(str(row["dataset"]), str(row.get("source", "real")))
     sizes = f"$n$ = {row['n_users']:,}, $d$ = {row['domain_size']}, $s$ = {row['set_size']}"
     panel_title(axis, f"({letter}) {label}, {row['split']}", sizes)

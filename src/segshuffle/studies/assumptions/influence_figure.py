@@ -32,14 +32,13 @@ def draw(table: pd.DataFrame, *, edition: str) -> Figure:
         Which results these are; "quick" is written across the figure.
     """
     panels = list(table.groupby(list(COLUMNS), sort=False))
-    most = max(len(rows) for _, rows in panels)
-    figure, axes = panel_grid(len(panels), 1, 0.75 + 0.2 * most, foot=0.4)
+    figure, axes = panel_grid(len(panels), 1, height=0.75 + 0.2 * max(len(rows) for _, rows in panels), foot=0.4)
     for (_, rows), axis, letter in zip(panels, axes, letters(), strict=False):
-        first = rows.iloc[0]
         _methods(axis, rows)
-        title(axis, letter, first)
-        axis.set_xlabel(f"share of the users; {first['corrupt']:.0%} of them lie")
-    fit_legend(figure, axes[0].lines[: len(_SERIES)])
+        title(axis, letter, rows)
+        (corrupt,) = rows["corrupt"].unique()
+        axis.set_xlabel(f"share of the users; {corrupt:.0%} of them lie")
+    fit_legend(figure)
     mark_edition(figure, edition)
     return figure
 

@@ -15,6 +15,8 @@ from segshuffle.studies.assumptions.panels import COLUMNS
 
 #: Room for the legend above the curves, over their own.
 _LEGEND_ROOM = 0.4
+#: Points of a hyperbola.
+_POINTS = 50
 
 
 def draw(epsilons: pd.DataFrame, errors: pd.DataFrame, *, edition: str) -> Figure:
@@ -28,14 +30,13 @@ def draw(epsilons: pd.DataFrame, errors: pd.DataFrame, *, edition: str) -> Figur
         Which results these are; "quick" is written across the figure.
     """
     panels = list(epsilons.groupby(list(COLUMNS), sort=False))
-    figure, axes = panel_grid(2 * len(panels), 2, 2.7, foot=0.0)
+    figure, axes = panel_grid(2 * len(panels), height=2.7, foot=0.0)
     names = letters()
-    for (_, rows), left, right in zip(panels, axes[::2], axes[1::2], strict=True):
-        first = rows.iloc[0]
+    for (key, rows), left, right in zip(panels, axes[::2], axes[1::2], strict=True):
         _epsilons(left, rows)
-        _errors(right, errors[(errors[list(COLUMNS)] == first[list(COLUMNS)]).all(axis=1)])
-        title(left, next(names), first)
-        title(right, next(names), first)
+        _errors(right, errors[(errors[list(COLUMNS)] == list(key)).all(axis=1)])
+        title(left, next(names), rows)
+        title(right, next(names), rows)
     mark_edition(figure, edition)
     return figure
 
@@ -62,16 +63,17 @@ def _epsilons(axis: Axes, rows: pd.DataFrame) -> None:
 def _errors(axis: Axes, rows: pd.DataFrame) -> None:
     """One curve per method and budget, below the line of 1/h."""
     groups = list(rows.groupby(["method", "max_messages"], sort=False, dropna=False))
-    looks = series_looks(_label(points.iloc[0]) for _, points in groups)
+    looks = series_looks(_label(points) for _, points in groups)
     for (_, points), look in zip(groups, looks, strict=True):
         curve(axis, points["assumed"], points["error_ratio"], look)
-    shares = np.linspace(rows["assumed"].min(), rows["assumed"].max(), 50)
+    shares = np.linspace(rows["assumed"].min(), rows["assumed"].max(), _POINTS)
     axis.plot(shares, 1 / shares, color=PALETTE["dark-grey"], lw=0.9, ls=":", label="1 / assumed share")
     axis.set(xlabel="users assumed to be honest", ylabel="MSE / that of assuming all")
     axis.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     axis.legend()
 
 
-def _label(row: pd.Series) -> str:
+def _label(points: pd.DataFrame) -> str:
     """What is sent, in short: the group of figures says whose protocol it is."""
-    return "sampling" if np.isnan(row["max_messages"]) else f"copies, {row['max_messages']:g} messages"
+    messages, *_ = points["max_messages"]
+    return "sampling" if np.isnan(messages) else f"copies, {messages:g} messages"

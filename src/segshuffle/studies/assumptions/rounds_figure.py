@@ -25,7 +25,7 @@ def draw(table: pd.DataFrame, *, edition: str) -> Figure:
         Which results these are; "quick" is written across the figure.
     """
     panels = list(table.groupby(list(COLUMNS), sort=False))
-    figure, axes = panel_grid(len(panels), 2, 2.6, foot=0.6)
+    figure, axes = panel_grid(len(panels), height=2.6, foot=0.6)
     kinds = [rows.iloc[0] for _, rows in table.groupby(_CURVE, sort=False, dropna=False)]
     looks = series_looks(_label(kind) for kind in kinds)
     for letter, axis, (_, rows) in zip(letters(), axes, panels):  # noqa: B905 - letters have no end
@@ -35,8 +35,8 @@ def draw(table: pd.DataFrame, *, edition: str) -> Figure:
         axis.set(xscale="log", yscale="log", xlabel="rounds $T$", ylabel="MSE of each round")
         log_ticks(axis.xaxis, sorted(rows["rounds"].unique()))
         log_ticks(axis.yaxis)
-        title(axis, letter, rows.iloc[0])
-    fit_legend(figure, axes[0].get_legend_handles_labels()[0])
+        title(axis, letter, rows)
+    fit_legend(figure)
     mark_edition(figure, edition)
     return figure
 

@@ -51,7 +51,7 @@ def draw(table: pd.DataFrame, *, edition: str) -> Figure:
     groups = list(table.groupby(_SETTING, sort=False))
     levels = sorted(table["level"].unique())
     looks = dict(zip(levels, series_looks(f"ε = {level:g} (thin line: as claimed)" for level in levels), strict=True))
-    figure, axes = panel_grid(len(groups), 2, 2.4)
+    figure, axes = panel_grid(len(groups), height=2.4)
     for letter, axis, (setting, rows) in zip(letters(), axes, groups):  # noqa: B905 - letters have no end
         _panel(axis, rows, looks)
         dataset, n_users, set_size, domain_size = setting

@@ -34,7 +34,7 @@ def draw(table: pd.DataFrame, *, edition: str) -> Figure:
     """
     settings = [rows for _, rows in table.groupby(_SETTING, sort=False)]
     columns = min(len(settings), 2)
-    figure, axes = panel_grid(len(settings), columns, 2.35, width=3.5 * columns)
+    figure, axes = panel_grid(len(settings), columns, height=2.35, width=3.5 * columns)
     splits = list(dict.fromkeys(table["split"]))
     looks = dict(zip(splits, series_looks(splits), strict=True))
     for letter, axis, panel in zip(letters(), axes, settings):  # noqa: B905 - letters have no end
@@ -67,7 +67,7 @@ def _panel(axis: Axes, rows: pd.DataFrame, looks: Mapping[str, Look], letter: st
     log_ticks(axis.yaxis)
     axis.set_xlabel(r"privacy of the levels $\epsilon_p$")
     axis.set_ylabel("MSE")
-    first = rows.iloc[0]
+    first, *_ = rows.to_dict("records")
     label = dataset_label(str(first["dataset"]), str(first["source"]))
     sizes = f"$n$ = {first['n_users']:,}, $d$ = {first['domain_size']}, $s$ = {first['set_size']}"
     panel_title(axis, f"({letter}) {label}", sizes)

@@ -14,7 +14,7 @@ _LARGE, _CLOSE = 100.0, 1.05
 
 def draw(table: pd.DataFrame, *, edition: str) -> Figure:
     """Draw one curve per set size and delta, and the 5 % line from a blanket of 100 messages per item on."""
-    figure, (axis,) = panel_grid(1, 1, 3.0, width=5.0, foot=0.0)
+    figure, (axis,) = panel_grid(1, height=3.0, width=5.0, foot=0.0)
     groups = list(table.groupby(["set_size", "delta"], sort=True))
     looks = series_looks(f"$s$ = {size}, $\\delta$ = {delta:g}" for (size, delta), _ in groups)
     for look, (_, rows) in zip(looks, groups, strict=True):

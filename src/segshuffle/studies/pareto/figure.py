@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pandas as pd
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -30,29 +29,26 @@ def draw(table: pd.DataFrame, *, edition: str) -> Figure:
         (row["method"], row["accounting"]): look_of(row["method"], accounting=row["accounting"])
         for row in methods.to_dict("records")
     }
-    figure, axes = panel_grid(len(panels), columns, 2.3, foot=1.5)
-    handles: dict[str, Artist] = {}
+    figure, axes = panel_grid(len(panels), columns, height=2.3, foot=1.5)
     for letter, axis, ((set_size, epsilon), rows) in zip(letters(), axes, panels):  # noqa: B905 - letters have no end
         for key, look in looks.items():
             mine = rows[(rows["method"] == key[0]) & (rows["accounting"] == key[1]) & (rows["refused"] == "")]
             if len(mine):
                 _curve(axis, mine, look, published=key[1] == "published")
-        first = rows.iloc[0]
+        first, *_ = rows.to_dict("records")
         sizes = f"$n$ = {first['n_users']:,}, $d$ = {first['domain_size']:,}, $s$ = {set_size}"
         panel_title(axis, f"({letter}) $\\epsilon$ = {epsilon:g}", sizes)
         axis.set(xscale="log", yscale="log", xlabel="messages per user", ylabel="MSE / Gaussian curator's")
         for scale in (axis.xaxis, axis.yaxis):
             log_ticks(scale)
-        shown, labels = axis.get_legend_handles_labels()
-        handles |= {label: handle for handle, label in zip(shown, labels, strict=True) if label not in handles}
-    fit_legend(figure, list(handles.values()))
+    fit_legend(figure)
     mark_edition(figure, edition)
     return figure
 
 
 def _curve(axis: Axes, rows: pd.DataFrame, look: Look, *, published: bool) -> None:
     """Draw the front of one method: a line over its plans, open marks where the guarantee is not proven."""
-    if rows["role"].iloc[0] == "reference":
+    if (rows["role"] == "reference").all():
         axis.axhline(rows["error_ratio"].min(), color=look.color, ls=look.dashes, lw=0.9, label=look.label)
         return
     best = front(rows)

@@ -36,8 +36,10 @@ _NAMES = {
     "laplace": "Laplace",
     "laplace-budgets": "Laplace, others'\nbudgets a tenth",
 }
-#: Deviations below this are drawn on a linear scale, in percent.
-_LINEAR = 0.01
+#: Inches between panels, and labels of their ticks in points.
+_PADS, _SMALL = {"w_pad": 0.02, "h_pad": 0.02, "hspace": 0.02, "wspace": 0.02}, 6.5
+#: Deviations below this are drawn on a linear scale, in percent, which takes so many powers of ten.
+_LINEAR, _LINEAR_PART = 0.01, 0.4
 _LOW, _HIGH = -150.0, 300.0
 #: Room above the largest deviation.
 _MARGIN = 1.3
@@ -73,17 +75,17 @@ def draw(table: pd.DataFrame, *, edition: str) -> Figure:
     drawn = asked[asked["accountant"].isin(list(looks)) & ~asked["vacuous"]]
     highest = max(_HIGH, _MARGIN * float(_percent(drawn).max()))
     columns = sorted(asked["local_epsilon"].unique())
-    size = (7.2, 1.02 * len(cases) + 1.2)
     # axes that share their scales would ask each other for their ticks: seconds, with so many panels
-    figure, axes = plt.subplots(len(cases), len(columns), figsize=size, squeeze=False)
-    figure.set_layout_engine("constrained", w_pad=0.02, h_pad=0.02, hspace=0.02, wspace=0.02)
+    figure, axes = plt.subplots(len(cases), len(columns), figsize=(7.2, 1.02 * len(cases) + 1.2), squeeze=False)
+    figure.set_layout_engine("constrained", **_PADS)
     for line, case in zip(axes, cases, strict=True):
         for axis, local in zip(line, columns, strict=True):
             _panel(axis, asked[(asked["case"] == case) & (asked["local_epsilon"] == local)], looks)
         line[0].set_ylabel(_NAMES.get(case, case), fontsize=7.5)
     for axis, local in zip(axes[0], columns, strict=True):
         axis.set_title(f"$\\varepsilon_0$ = {local:g}")
-    share = float((asked["target"] * asked["n_users"]).iloc[0])
+    first, *_ = asked.to_dict("records")
+    share = first["target"] * first["n_users"]
     # in the middle of the last line: a label of the whole figure would lie under the legend
     axes[-1][(len(columns) - 1) // 2].set_xlabel(f"number of users $n$, at $\\delta$ = {share:g}/$n$")
     for axis in axes.flat:
@@ -132,11 +134,11 @@ def _panel(axis: Axes, rows: pd.DataFrame, looks: Mapping[str, Look]) -> None:
             }
             axis.plot(n[chosen], percent[chosen], ls="none", mew=0.8, zorder=4 + broken, **marks)
     axis.set_xscale("log")
-    axis.set_yscale("symlog", linthresh=_LINEAR, linscale=0.4)
+    axis.set_yscale("symlog", linthresh=_LINEAR, linscale=_LINEAR_PART)
     axis.yaxis.set_major_locator(FixedLocator(list(_TICKS)))
     axis.yaxis.set_minor_locator(NullLocator())
     axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _TICKS.get(value, "")))
-    axis.tick_params(labelsize=6.5)
+    axis.tick_params(labelsize=_SMALL)
 
 
 def _users_axis(axis: Axes, n_users: list[int]) -> None:

@@ -37,16 +37,16 @@ def draw_errors(table: pd.DataFrame, panels: Sequence[Scenario], accounting: str
     edition : str
         Which results these are; "quick" is written across the figure.
     """
-    figure, axes = panel_grid(len(panels), 2, 2.55)
+    figure, axes = panel_grid(len(panels), height=2.55)
     for letter, axis, panel in zip(letters(), axes, panels, strict=False):
         rows = rows_of(table, panel)
         shown = rows[rows["accounting"] == accounting]
         paper = rows[(rows["accounting"] == "published") & (rows["method"] == "segmented")]
         x = rows.loc[rows["role"] == "grid", "blanket_per_user"]
         if accounting != "published":
-            _curves(axis, paper, "published")
-        _curves(axis, shown, accounting)
-        _levels(axis, shown, accounting, float(x.min()), float(x.max()))
+            _curves(axis, paper)
+        _curves(axis, shown)
+        _levels(axis, shown, float(x.min()), float(x.max()))
         if accounting == "published":
             _star(axis, paper, float(x.min()), float(x.max()))
         _log_axes(axis, x, "blanket messages per user $m$")
@@ -56,7 +56,7 @@ def draw_errors(table: pd.DataFrame, panels: Sequence[Scenario], accounting: str
 
 def draw_messages(table: pd.DataFrame, panels: Sequence[Scenario], accounting: str, *, edition: str) -> Figure:
     """Error over the weighted curator's, over expected messages per user: what each message buys (closed forms)."""
-    figure, axes = panel_grid(len(panels), 3, 2.1)
+    figure, axes = panel_grid(len(panels), 3, height=2.1)
     for letter, axis, panel in zip(letters(), axes, panels, strict=False):
         rows = rows_of(table, panel)
         rows = rows[rows["accounting"] == accounting]
@@ -115,7 +115,7 @@ def _line(look: Look) -> dict[str, Any]:
     return {"marker": look.marker, "ls": look.dashes, "color": look.color, "label": look.label}
 
 
-def _curves(axis: Axes, rows: pd.DataFrame, accounting: str) -> None:
+def _curves(axis: Axes, rows: pd.DataFrame) -> None:
     """Methods over the grid of m, with two standard errors around them."""
     grid = rows[rows["role"] == "grid"]
     for name, look in looks_in(grid).items():
@@ -125,7 +125,7 @@ def _curves(axis: Axes, rows: pd.DataFrame, accounting: str) -> None:
         axis.plot(x, mean, **_line(look), zorder=4, ms=3)
 
 
-def _levels(axis: Axes, rows: pd.DataFrame, accounting: str, low: float, high: float) -> None:
+def _levels(axis: Axes, rows: pd.DataFrame, low: float, high: float) -> None:
     """Methods that choose their own m as level lines with two standard errors, marked so that they differ in grey."""
     chosen = points_of(rows)
     x = [low * (high / low) ** share for share in (0, 0.06, 0.35, 0.65, 0.94, 1)]
@@ -155,19 +155,19 @@ def _log_axes(axis: Axes, x: pd.Series[float], label: str) -> None:
 def _title(axis: Axes, letter: str, panel: Scenario, rows: pd.DataFrame) -> None:
     """Title of a panel: what data, which split, which sizes."""
     setting = panel.setting
-    name = dataset_label(setting.dataset, str(rows["source"].iloc[0]))
+    source, *_ = rows["source"]
+    name = dataset_label(setting.dataset, source)
     sizes = f"$n$ = {setting.n_users:,}, $d$ = {setting.domain_size}, $s$ = {setting.set_size}"
     panel_title(axis, f"({letter}) {name}, {panel.split}", sizes)
 
 
 def _row_name(table: pd.DataFrame, panel: Scenario) -> str:
-    setting, source = panel.setting, str(rows_of(table, panel)["source"].iloc[0])
+    setting, (source, *_) = panel.setting, rows_of(table, panel)["source"]
     return f"{dataset_label(setting.dataset, source)} {panel.split}, n = {setting.n_users:,}, s = {setting.set_size}"
 
 
 def _finish(figure: Figure, edition: str) -> Figure:
     """Edition, and one legend of everything that any panel shows."""
     mark_edition(figure, edition)
-    handles = [handle for axis in figure.axes for handle in axis.get_legend_handles_labels()[0]]
-    fit_legend(figure, handles)
+    fit_legend(figure)
     return figure
