@@ -355,6 +355,9 @@ def test_mu_of_equal_and_of_personal_budgets():
     weights = [(1 - F(1, 1000)) / (1 + F(math.exp(e))) for e in budgets]
     exact = math.sqrt(2 / float(sum(weights) - max(weights)))
     assert b.personalized_mu(local_epsilons=budgets, local_deltas=1e-3) == pytest.approx(exact, rel=1e-14)
+    # next to a user whose weight is 1e22 times the other's
+    for budgets in ([1.0, 50.0], [50.0, 1.0]):
+        assert b.personalized_mu(local_epsilons=budgets) == pytest.approx(math.sqrt(2 * (1 + math.exp(50))), rel=1e-14)
     equal = b.equal_mu(local_epsilon=0.8, n_users=50)
     assert equal == pytest.approx(b.personalized_mu(local_epsilons=[0.8] * 50), rel=1e-13)
 

@@ -58,7 +58,8 @@ def personalized_mu(*, local_epsilons: ArrayLike, local_deltas: ArrayLike = 0.0)
     if not (np.all(deltas >= 0) and np.all(deltas < 1)):
         raise ParameterError("local_deltas", float(deltas.max()), "in [0, 1), every one")
     weights: FloatArray = (1 - deltas) / (1 + np.exp(epsilons))
-    rest = math.fsum(weights) - float(weights.max())
+    # without a difference: next to the largest weight the others may be less than a rounding
+    rest = math.fsum(np.delete(weights, int(np.argmax(weights))))
     return math.sqrt(2 / rest)
 
 

@@ -1,0 +1,384 @@
+"""Every range of a parameter is the one that is written down: its ends are in or out, and the next number is not."""
+
+import math
+
+import numpy as np
+import pytest
+
+from segshuffle.accounting.collections import (
+    calibration,
+    composition,
+    flipped_bits,
+    full_view,
+    full_view_users,
+    levels,
+    participation,
+    poisson_pair,
+    privacy_loss,
+    product,
+    published,
+    shifted_noise,
+)
+from segshuffle.accounting.collections.blanket_cap import cap_overflow
+from segshuffle.accounting.collections.blankets.clustered import Clustered
+from segshuffle.accounting.collections.blankets.signed import Signed
+from segshuffle.accounting.numerics import hockey_stick, laws, ranges
+from segshuffle.accounting.numerics.poisson_binomial import PoissonBinomialLaw
+from segshuffle.accounting.single_message import budgets, personalized_settings, randomizers, ratio_pair
+from segshuffle.accounting.single_message import variation_ratio as vr
+from segshuffle.accounting.single_message import variation_ratio_lower as vr_lower
+from segshuffle.accounting.single_message import variation_ratio_tables as tables
+from segshuffle.accounting.single_message.accountants import approximate, chen_cao_ge, clones, erlingsson, liu_2023
+from segshuffle.accounting.single_message.decomposition import blanket_delta
+from segshuffle.accounting.single_message.mechanisms import mechanism
+from segshuffle.accounting.single_message.personalized_confusion import PersonalizedUsers
+from segshuffle.accounting.single_message.randomizers.composed import poisson_subsampled
+from segshuffle.accounting.single_message.randomizers.subsets import SubsetExponential
+from segshuffle.errors import InfeasibleError, ParameterError
+
+GENERAL = tables.general(local_epsilon=1.0)
+PAIR = poisson_pair.ItemPair(1e4, 0.5)
+
+
+def published_item(**changed):
+    usual = {"domain_size": 4, "n_users": 10, "blanket_per_user": 1.0, "sampling_rate": 0.5, "epsilon": 1.0}
+    return published.published_item_delta(**usual | changed)
+
+
+def view(**changed):
+    usual = {"domain_size": 4, "n_users": 10, "blanket_per_user": 1.0, "sampling_rate": 0.5}
+    return full_view.FullView(**usual | changed)
+
+
+def worst_split(**changed):
+    usual = {"domain_size": 6, "set_size": 2, "n_users": 5, "blanket_per_user": 2}
+    return full_view_users.worst_split_user_lower(**usual | {"sampling_rate": 0.5, "epsilon": 1.0} | changed)
+
+
+def hoelder(**changed):
+    return vr_lower.LowerBound(**{"log_p0": 1.0, "beta": 0.3, "q0": 3.0, "q1": 3.0} | changed)
+
+
+def of_budgets(*, n, epsilon=1.0):
+    return budgets.compare_budgets(budgets=[(1.0, n)], epsilon=epsilon)
+
+
+def subset(**changed):
+    return SubsetExponential(**{"local_epsilon": 1.0, "domain_size": 5, "set_size": 2, "subset_size": 2} | changed)
+
+
+def users(mechanism="laplace", **changed):
+    return PersonalizedUsers(**{"local_epsilons": [1.0, 2.0], "mechanism": mechanism} | changed)
+
+
+def off(value, *ends):
+    """What is next to an end, where doubles have no reduction, a bit further off; any other value as it is."""
+    for end in ends:
+        if 0 < abs(value - end) < 1e-9 and 0 < value < 0.5:
+            return end + math.copysign(1e-9, value - end)
+    return value
+
+
+#: What takes a value; the name that an error has; the range, with "(" or ")" where an end is outside.
+REALS = {
+    # numerics/ranges.py
+    "epsilon": (ranges.check_epsilon, "epsilon", "[", 0.0, 300.0, "]"),
+    "target": (ranges.check_target, "delta", "[", 1e-280, 1.0, ")"),
+    "local": (ranges.check_local, "local_epsilon", "[", 1e-6, 50.0, "]"),
+    "local from": (lambda x: ranges.check_local(x, least=1e-12), "local_epsilon", "[", 1e-12, 50.0, "]"),
+    "guarantee": (lambda x: ranges.check_guarantee(epsilon=x, delta=0.5), "epsilon", "(", 0.0, 100.0, "]"),
+    "guarantee at": (lambda x: ranges.check_guarantee(epsilon=1.0, delta=x), "delta", "(", 0.0, 1.0, ")"),
+    "blanket": (ranges.blanket_slots, "blanket_per_user", "(", 0.0, 1e9, "]"),
+    # laws and pairs of counts
+    "binomial": (lambda x: laws.BinomialLaw(3, x), "probability", "(", 0.0, 1.0, "]"),
+    "poisson": (laws.PoissonLaw, "mean", "(", 0.0, math.inf, ")"),
+    "heads": (lambda x: hockey_stick.CountPair(x, 0.0, laws.PoissonLaw(1.0)), "heads", "(", 0.0, 1.0, "]"),
+    "tails": (lambda x: hockey_stick.CountPair(0.25, x, laws.PoissonLaw(1.0)), "tails", "[", 0.0, 0.25, "]"),
+    "split": (
+        lambda x: ratio_pair.UnevenPair(0.5, 0.25, laws.PoissonLaw(1.0), math.log(2), 0.25, x),
+        "split", "(", 0.0, 1.0, ")",
+    ),
+    "bernoulli": (lambda x: PoissonBinomialLaw([0.5, x]), "probabilities", "[", 0.0, 1.0, "]"),
+    # collections
+    "mean": (poisson_pair.check_blanket_mean, "blanket_mean", "[", 1e-3, 1e12, "]"),
+    "copies": (lambda x: poisson_pair.check_copies("copies", x), "copies", "[", 1e-120, 64.0, "]"),
+    "product": (poisson_pair.check_epsilon, "epsilon", "[", 0.0, 100.0, "]"),
+    "product at": (poisson_pair.check_delta, "delta", "[", 1e-110, 1.0, ")"),
+    "width": (poisson_pair.check_rtol, "rtol", "[", 1e-8, 1.0, "]"),
+    "p": (Clustered, "p", "(", 0.0, 0.99, "]"),
+    "signed p": (lambda x: Signed(x, 0.5, 0.5), "p", "[", 0.0, 0.99, "]"),
+    "flood p": (lambda x: Signed(0.5, x, 0.5), "flood_p", "[", 0.0, 0.99, "]"),
+    "flood": (lambda x: Signed(0.5, 0.5, x), "flood", "[", 0.0, 1.0, ")"),
+    "exponent": (lambda x: shifted_noise.ShiftPair(x, 1.0), "exponent", "[", 1.0, 2.0, "]"),
+    "shift": (lambda x: shifted_noise.ShiftPair(1.5, x), "copies", "[", 1e-12, 1e3, "]"),
+    "flip": (lambda x: flipped_bits.FlippedPair(5, x), "flip", "[", 1e-9, 0.4999, "]"),
+    "rate": (lambda x: published_item(sampling_rate=x), "sampling_rate", "[", 1e-290, 1.0, "]"),
+    "rate in view": (lambda x: view(sampling_rate=x), "sampling_rate", "(", 0.0, 1.0, "]"),
+    "rate of others": (lambda x: view(sent=[(1, x)], covered_items=1), "sent", "[", 0.0, 1.0, "]"),
+    "epsilon in view": (lambda x: view(sampling_rate=1.0).delta(x), "epsilon", "(", 0.0, 300.0, "]"),
+    "rate of all": (lambda x: worst_split(sampling_rate=x), "sampling_rate", "(", 0.0, 1.0, "]"),
+    "epsilon of all": (lambda x: worst_split(epsilon=x), "epsilon", "(", 0.0, 300.0, "]"),
+    "honest": (
+        lambda x: participation.epsilon_over_honesty(
+            blanket_mean=1e4, copies=0.0, pairs=1, delta=0.1, fractions=(x,), blanket=Clustered(0.5)
+        ),
+        "fractions", "(", 0.0, 1.0, "]",
+    ),
+    # single messages
+    "log p": (lambda x: vr.VariationRatio(log_p=x, beta=0.0, log_q=1.0), "log_p", "[", 1e-12, 600.0, "]"),
+    "log q": (lambda x: vr.VariationRatio(log_p=1.0, beta=0.0, log_q=x), "log_q", "[", 0.0, 600.0, "]"),
+    "accuracy": (
+        lambda x: vr.published_epsilon(randomizer=GENERAL, n_users=9, delta=0.9, rtol=x),
+        "rtol", "[", 1e-9, 0.1, "]",
+    ),
+    "bisected": (
+        lambda x: vr.bisected_epsilon(
+            randomizer=vr.VariationRatio(log_p=x, beta=0.0, log_q=1.0), n_users=9, delta=0.5, iterations=0
+        ),
+        "log_p", "[", 1e-12, 300.0, "]",
+    ),
+    "q0": (lambda x: hoelder(q0=x, beta=1e-300), "q0", "(", None, math.inf, ")"),
+    "table": (lambda x: tables.general(local_epsilon=x), "local_epsilon", "[", 1e-12, 300.0, "]"),
+    "cap": (lambda x: tables.privunit(local_epsilon=1.0, cap_area=x), "cap_area", "(", 0.0, 0.5, "]"),
+    "arc": (lambda x: tables.wheel(local_epsilon=1.0, set_size=2, arc_length=x), "arc_length", "(", 0.0, 0.25, "]"),
+    "coin": (lambda x: tables.biased_coin_sum(coin=off(x, 0.0)), "coin", "(", 0.0, 1.0, ")"),
+    "flipped": (lambda x: tables.flipped_one_hot(flip=off(x, 0.0, 0.5)), "flip", "(", 0.0, 0.5, ")"),
+    "mixed": (lambda x: tables.mix_dump(domain_size=4, flip=x), "flip", "[", 0.0, 0.75, None),
+    "distance": (
+        lambda x: tables.metric_general(distance=x, largest_distance=500.0), "distance", "[", 1e-12, 300.0, "]"
+    ),
+    "largest distance": (
+        lambda x: tables.metric_general(distance=2.0, largest_distance=x), "largest_distance", "[", 2.0, 600.0, "]"
+    ),
+    "krr": (
+        lambda x: randomizers.KaryRandomizedResponse(local_epsilon=x, domain_size=3),
+        "local_epsilon", "(", 0.0, 50.0, "]",
+    ),
+    "blanket's width": (
+        lambda x: blanket_delta(
+            randomizer=randomizers.KaryRandomizedResponse(local_epsilon=1.0, domain_size=3),
+            n_users=2, epsilon=0.5, rtol=x,
+        ),
+        "rtol", "(", 0.0, 1.0, ")",
+    ),
+    "subsampled": (
+        lambda x: poisson_subsampled(randomizers.KaryRandomizedResponse(local_epsilon=1.0, domain_size=3), rate=x),
+        "rate", "(", 0.0, 1.0, "]",
+    ),
+    "budget": (lambda x: users(local_epsilons=[x]), "local_epsilons", "[", 1e-50, 50.0, "]"),
+    "failure": (lambda x: users("gaussian", local_delta=x), "local_delta", "(", 0.0, 1.0, ")"),
+    "echo": (lambda x: liu_2023.echo_probabilities(local_epsilons=[x]), "local_epsilons", "(", 0.0, 50.0, "]"),
+    "mu": (lambda x: chen_cao_ge.personalized_mu(local_epsilons=[1.0, x]), "local_epsilons", "(", 0.0, 50.0, "]"),
+    "mu's failures": (
+        lambda x: chen_cao_ge.personalized_mu(local_epsilons=[1.0, 2.0], local_deltas=[0.0, x]),
+        "local_deltas", "[", 0.0, 1.0, ")",
+    ),
+    "gaussian": (lambda x: chen_cao_ge.gdp_delta(mu=x, epsilon=1.0), "mu", "(", 0.0, math.inf, ")"),
+    "failures": (
+        lambda x: approximate.approximate_clone_delta(
+            clone="standard", local_epsilon=1.0, local_delta=x, n_users=10, epsilon=0.5
+        ),
+        "local_delta", "[", 0.0, 1.0, ")",
+    ),
+    "early": (
+        lambda x: erlingsson.erlingsson_epsilon(local_epsilon=x, n_users=1000, delta=1e-3),
+        "local_epsilon", "[", 1e-6, 0.5, ")",
+    ),
+    "early at": (
+        lambda x: erlingsson.erlingsson_epsilon(local_epsilon=0.1, n_users=1000, delta=x),
+        "delta", "[", 1e-280, 0.01, ")",
+    ),
+    "loss": (
+        lambda x: privacy_loss.counter_losses(poisson_pair.ItemPair(1e4, 1e-3), 0.5)
+        and privacy_loss.privacy_loss_distribution([], interval=x),
+        "interval", "[", 1e-7, 1.0, "]",
+    ),
+}  # fmt: skip
+
+
+def accepts(call, value):
+    """Whether the value is taken; what it leads to is no question of ranges."""
+    try:
+        call(value)
+    except ParameterError as error:
+        return error.name
+    except InfeasibleError:
+        return True
+    return True
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("case", REALS)
+def test_a_range_of_numbers_ends_where_it_says(case):
+    call, name, left, low, high, right = REALS[case]
+    expected = {}
+    if low is not None:
+        inside = {"[": [low], "(": [math.nextafter(low, math.inf)]}[left]
+        outside = {"[": [math.nextafter(low, -math.inf)], "(": [low, -1.0]}[left]
+        expected |= dict.fromkeys(inside, True) | dict.fromkeys(outside, name)
+    if right is not None:
+        inside = {"]": [high], ")": [math.nextafter(high, -math.inf)]}[right]
+        outside = {"]": [math.nextafter(high, math.inf)], ")": [high]}[right]
+        expected |= dict.fromkeys(inside, True) | dict.fromkeys(outside, name)
+    found = {value: accepts(call, value) for value in expected}
+    assert found == expected
+    assert accepts(call, math.nan) == name
+
+
+#: The same of integers: least and largest, None for none that is tried.
+INTEGERS = {
+    "users": (ranges.check_users, "n_users", 1, 10**15),
+    "sizes": (lambda n: ranges.check_sizes(domain_size=2, n_users=n), "n_users", 1, 4_000_000_000_000_000),
+    "domain": (lambda d: ranges.check_sizes(domain_size=d, n_users=1), "domain_size", 2, None),
+    "set": (lambda s: ranges.check_sizes(domain_size=7, n_users=1, set_size=s), "set_size", 1, 7),
+    "published domain": (lambda d: published_item(domain_size=d), "domain_size", 2, 4_000_000_000_000_000),
+    "pairs": (poisson_pair.check_pairs, "pairs", 1, None),
+    "trials": (lambda n: laws.BinomialLaw(n, 0.5), "trials", 0, None),
+    "fakes": (lambda k: flipped_bits.FlippedPair(k, 0.1), "fakes", 1, None),
+    "cap": (
+        lambda c: cap_overflow(blanket_per_user=1.0, cap=c, honest_users=9, epsilon=1.0, delta=1e-6),
+        "blanket_cap", 0, None,
+    ),
+    "covered": (lambda h: view(covered_items=h), "covered_items", 0, 2),
+    "sent": (lambda k: view(sent=[(k, 0.5)], covered_items=1), "sent", 0, None),
+    "thrice": (lambda d: worst_split(domain_size=d), "domain_size", 6, None),
+    "certain blanket": (lambda m: worst_split(blanket_per_user=m), "blanket_per_user", 1, None),
+    "categories": (
+        lambda k: levels.histogram_delta(n_users=5, categories=k, blanket_per_user=1.0, epsilon=1.0),
+        "categories", 1, None,
+    ),
+    "histogram": (
+        lambda n: levels.histogram_delta(n_users=n, categories=3, blanket_per_user=1.0, epsilon=1.0),
+        "n_users", 1, None,
+    ),
+    "iterations": (
+        lambda t: vr.bisected_epsilon(randomizer=GENERAL, n_users=1, delta=0.9, iterations=t), "iterations", 0, 60
+    ),
+    "subset": (lambda k: vr.check_subset(domain_size=5, set_size=2, subset_size=k), "subset_size", 1, 3),
+    "held": (lambda s: vr.check_subset(domain_size=5, set_size=s, subset_size=1), "set_size", 1, 4),
+    "selected": (
+        lambda k: tables.subset_selection(local_epsilon=1.0, domain_size=5, subset_size=k), "subset_size", 1, 4
+    ),
+    "hashes": (lambda size: tables.local_hash(local_epsilon=1.0, hash_size=size), "hash_size", 2, None),
+    "rows": (lambda s: tables.hadamard_response(local_epsilon=1.0, order=9, set_size=s), "set_size", 1, 4),
+    "order": (lambda k: tables.hadamard_response(local_epsilon=1.0, order=k, set_size=1), "order", 2, None),
+    "blocks": (
+        lambda b: tables.hadamard_response(local_epsilon=1.0, order=4, set_size=1, blocks=b), "blocks", 1, None
+    ),
+    "sampled": (lambda s: tables.sampling_rappor(local_epsilon=1.0, domain_size=5, set_size=s), "set_size", 1, 5),
+    "arcs": (lambda s: tables.wheel(local_epsilon=1.0, set_size=s, arc_length=0.1), "set_size", 1, None),
+    "bins": (lambda s: tables.balls_into_bins(domain_size=9, special_bins=s), "special_bins", 1, 4),
+    "dump": (lambda d: tables.mix_dump(domain_size=d, flip=0.1), "domain_size", 2, None),
+    "levels": (lambda n: tables.range_query(local_epsilon=1.0, levels=n), "levels", 1, None),
+    "options": (lambda d: tables.randomized_response(local_epsilon=1.0, domain_size=d), "domain_size", 2, None),
+    "privset": (lambda k: subset(subset_size=k), "subset_size", 1, 3),
+    "privset's sets": (lambda s: subset(set_size=s, subset_size=1), "set_size", 1, 4),
+    "krr": (
+        lambda d: randomizers.KaryRandomizedResponse(local_epsilon=1.0, domain_size=d), "domain_size", 2, None
+    ),
+    "mechanism": (lambda d: mechanism("krr", local_epsilon=1.0, domain_size=d), "domain_size", 2, 10**15),
+    "few": (
+        lambda n: erlingsson.erlingsson_epsilon(local_epsilon=0.1, n_users=n, delta=1e-3), "n_users", 1000, 10**15
+    ),
+    "equal": (lambda n: chen_cao_ge.equal_mu(local_epsilon=1.0, n_users=n), "n_users", 2, 10**15),
+    "budgets": (lambda n: of_budgets(n=n), "budgets", 2, None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", INTEGERS)
+def test_a_range_of_integers_ends_where_it_says(case):
+    call, name, least, largest = INTEGERS[case]
+    expected = {least: True, least - 1: name}
+    if largest is not None:
+        expected |= {largest: True, largest + 1: name}
+    assert {value: accepts(call, value) for value in expected} == expected
+
+
+def test_no_copies_are_none_and_a_blanket_is_named_by_its_own_range():
+    for value in (0, 0.0):
+        poisson_pair.check_copies("copies", value)
+    for blanket in (Clustered(0.6), Signed(0.3, 0.6, 0.5), Signed(0.7, 0.2, 0.5), Signed(0.0, 0.0, 0.0)):
+        least, most = blanket.means
+        for mean, other in ((least, 0.0), (most, math.inf)):
+            assert blanket.pair(mean, 0.0).blanket_mean == mean
+            with pytest.raises(ParameterError, match="blanket_mean"):
+                blanket.pair(math.nextafter(mean, other), 0.0)
+    assert Clustered(0.6).means == (pytest.approx(1.5, rel=1e-13), pytest.approx(4e9, rel=1e-15))
+    # sizes r = mean_of_part (1 - p)/p of at least 1: half of the noise has each sign, half of the flood is messages +
+    assert Signed(0.3, 0.6, 0.25).means == (pytest.approx(2 * 1.5 / 0.25, rel=1e-13), 1e6)
+    assert Signed(0.6, 0.1, 0.25).means == (pytest.approx(2 * 1.5 / 0.75, rel=1e-13), 1e6)
+    assert Signed(0.0, 0.0, 0.25).means == (1e-3, 1e6)
+    assert Clustered(1e-9).means[0] == 1e-3
+
+
+@pytest.mark.parametrize("log_p", [1e-6, 1.0, 20.0])
+def test_total_variation_is_at_most_what_the_ratio_allows(log_p):
+    largest = math.tanh(0.5 * log_p)
+    for beta in (0.0, 0.5 * largest, largest):
+        assert vr.VariationRatio(log_p=log_p, beta=beta, log_q=log_p).beta == beta
+        if beta:
+            assert hoelder(log_p0=log_p, beta=beta, q0=1e9, q1=1e9).beta == beta
+    for beta in (-1e-300, largest * (1 + 1e-11)):
+        with pytest.raises(ParameterError, match="beta"):
+            vr.VariationRatio(log_p=log_p, beta=beta, log_q=600.0)
+        with pytest.raises(ParameterError, match="beta"):
+            hoelder(log_p0=log_p, beta=beta, q0=1e9, q1=1e9)
+
+
+def test_clones_of_both_inputs_are_at_most_certain():
+    """beta = (p - 1)/(p + 1) gives heads p/(p + 1): two clones of heads/q each are certain at q = 2 p/(p + 1)."""
+    edge = math.log(2 * math.e / (math.e + 1))
+    for log_q, named in ((edge * (1 + 1e-15), True), (edge * (1 + 1e-12), True), (edge * (1 - 1e-12), "log_q")):
+        made = accepts(lambda x: vr.VariationRatio(log_p=1.0, beta=math.tanh(0.5), log_q=x), log_q)
+        assert made == named
+    with pytest.raises(ParameterError, match="q0"):
+        hoelder(q0=0.3, q1=0.3)
+
+
+def test_slots_are_as_many_as_a_law_holds():
+    for users, blanket in ((4 * 10**15, 1.0), (4 * 10**6, 1e9), (2 * 10**15, 1.5)):
+        assert published_item(n_users=users, blanket_per_user=blanket).upper >= 0
+        view(n_users=users, blanket_per_user=blanket)
+    for users, blanket in ((4 * 10**15, 1.1), (4 * 10**6 + 1, 1e9), (2 * 10**15 + 1, 1.5)):
+        for call in (published_item, view):
+            with pytest.raises(ParameterError, match="blanket_per_user"):
+                call(n_users=users, blanket_per_user=blanket)
+    mean = {"categories": 5, "epsilon": 1.0}
+    assert levels.histogram_delta(n_users=10, blanket_per_user=1e15, **mean).upper >= 0
+    with pytest.raises(ParameterError, match="2e\\+15 messages per category"):
+        levels.histogram_delta(n_users=10, blanket_per_user=1.01e15, **mean)
+
+
+def test_budgets_are_between_two_users_and_a_list_that_is_not_too_long():
+    for counts in ([(1.0, -1), (2.0, 9)], [(1.0, 100_000), (2.0, 100_001)]):
+        with pytest.raises(ParameterError, match="budgets"):
+            budgets.compare_budgets(budgets=counts, epsilon=1.0)
+    with pytest.raises(ParameterError, match="a list of at most 200000"):
+        PoissonBinomialLaw(np.zeros(200_001))
+    assert PoissonBinomialLaw(np.zeros(0)).largest == 0
+    for low, high, named in ((1.0, 2.0, True), (0.0, 2.0, "low"), (2.0, 2.0, "low")):
+        assert (
+            accepts(lambda x, top=high: personalized_settings.BudgetSetting(name="any", low=x, high=top), low) == named
+        )
+
+
+def test_the_closed_form_of_clones_holds_up_to_its_condition():
+    room = math.log(10_000 / (16 * math.log(2 / 1e-6)))
+    for share, named in ((1 - 1e-12, True), (1 + 1e-12, "local_epsilon")):
+        asked = accepts(
+            lambda x: clones.standard_clone_closed_form(local_epsilon=x, n_users=10_000, delta=1e-6), room * share
+        )
+        assert asked == named
+    # with fewer than 16 log(2/delta) users there is no local epsilon at all
+    with pytest.raises(ParameterError, match="local_epsilon"):
+        clones.standard_clone_closed_form(local_epsilon=1e-6, n_users=232, delta=1e-6)
+
+
+def test_of_products_and_their_calibration():
+    assert product.delta_interval(PAIR, pairs=1, epsilon=0.1, smallest=1.0) == (0.0, 1.0)
+    assert product.delta_interval(PAIR, pairs=1, epsilon=0.1, smallest=1e-250).lower >= 0
+    asked = {"blanket_mean": 1e4, "pairs": 1, "epsilon": 1.0, "delta": 0.5}
+    assert calibration.largest_copies(**asked, copies_max=64.0, rtol=1.0) <= 64.0
+    assert calibration.largest_copies(**asked, copies_max=1e-120) == 1e-120
+    with pytest.raises(ParameterError, match="collections"):
+        composition.composed_delta([], epsilon=1.0)
