@@ -281,7 +281,8 @@ def _law(problem: Problem, point: _Point, mean: float) -> Signed | None:
     # the flood's size r is at least 1, too
     top = 0.5 * flood * mean
     flood_p = round(min(1 - math.exp(point.log_flood_tail), _LARGEST_P, 0.999 * top / (1 + top)), 4)
-    if not 0 < p <= _LARGEST_P or not 0 < flood < 1 or not flood_p > 0:
+    # p that is rounded to 0 leaves a share of 1 to the flood
+    if p > _LARGEST_P or not 0 < flood < 1 or flood_p <= 0:
         return None
     law = Signed(p, flood_p, flood)
     return law if law.means[0] <= mean <= law.means[1] else None
