@@ -8,7 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize
 
-from segshuffle.protocols.weights import ErrorTerms, _candidates, _exchange, _filled, _Sums, _vertices, best_copies
+from segshuffle.protocols.weights import (
+    ErrorTerms,
+    _candidates,
+    _descend,
+    _exchange,
+    _filled,
+    _starts,
+    _Sums,
+    _vertices,
+    best_copies,
+)
 
 
 def test_terms_of_an_error_are_a_value():
@@ -296,3 +306,34 @@ def test_a_budget_is_filled_from_either_end():
     nobody = _filled(limits, np.array([10.0, 0.0, 10.0]), 25.0, slice(None))
     np.testing.assert_allclose(nobody, [0.5, 0.0, 2.0], rtol=1e-11)
     assert up @ counts <= 25.0
+
+
+@pytest.mark.parametrize("cost", [0.0, 3.0])
+def test_descents_start_from_the_best_common_caps_scaled_to_the_budget(cost):
+    """Caps at 1, 2 and every limit, as they are and cut to whole numbers; limits from either end if they cost more."""
+    limits, counts = np.array([0.5, 1.25, 2.5]), np.array([10.0, 20.0, 30.0])
+    terms = ErrorTerms(40.0, cost, 1.5)
+    caps = [np.minimum(limits, cap) for cap in (0.5, 1.0, 1.25, 2.0, 2.5)]
+    plans = [*caps, *(np.where(plan >= 1, np.floor(plan), plan) for plan in caps)]
+    for room in (math.inf, 60.0):
+        scaled = [plan * min(1.0, room / float(counts @ plan)) for plan in plans]
+        best = sorted(terms.error(plan, counts) for plan in scaled)
+        found = _starts(limits, counts, terms, room, 4)
+        assert len(found) == (4 if room == math.inf else 6)
+        assert [terms.error(plan, counts) for plan in found[:4]] == pytest.approx(best[:4], rel=1e-10)
+        assert all(counts @ plan <= room for plan in found)
+
+
+def test_a_descent_sweeps_until_nothing_helps():
+    """From anywhere: a second descent finds nothing more, and a budget is kept to."""
+    rng = np.random.default_rng(3)
+    for _ in range(40):
+        limits, counts, terms = random_terms(rng, 3)
+        start = limits * rng.uniform(0.05, 1.0, 3)
+        room = float(counts @ start) * rng.uniform(1.0, 1.5)
+        for most in (room, math.inf):
+            once, first = _descend(start, limits, counts, terms, most)
+            _, second = _descend(once, limits, counts, terms, most)
+            assert first == pytest.approx(terms.error(once, counts), rel=1e-9)
+            assert second >= first * (1 - 1e-7)
+            assert counts @ once <= most * (1 + 1e-11)
