@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -280,3 +282,57 @@ def test_rounds_draws_every_curve(repeated):
 
 def test_rows_name_their_population():
     assert head(PANEL) == dict(zip(COLUMNS, ("msnbc", 5000, 4, 17, "S1"), strict=True))
+
+
+def test_shares_and_strengths_that_are_drawn():
+    """Really honest: from 30 % to everybody in steps of 5 %; strengths of the dependence in tenths."""
+    assert tuple(percent / 100 for percent in range(30, 101, 5)) == participation.REALLY
+    assert participation.ASSUMED == (1.0, 0.8, 0.5)
+    assert tuple(tenths / 10 for tenths in range(11)) == dependence.STRENGTHS
+    assert influence.CORRUPT == 0.01
+
+
+def test_curves_are_those_of_the_configured_budgets():
+    config = {"proven": {"copies_max": 8, "max_messages": [12, 4, 40]}}
+    found = [(method.name, method.copies_max, method.max_messages) for method in participation.proven_methods(config)]
+    plain = PoissonSegmented()
+    sampling = ("poisson", plain.copies_max, None)
+    assert found == [sampling, ("poisson-copies", 8.0, 4.0), ("poisson-copies", 8.0, 40.0)]
+    assert len(list(participation.proven_methods({"proven": {"copies_max": 8, "max_messages": [4]}}))) == 2
+    drawn = [((each.name, each.copies_max, each.max_messages), side) for each, side in rounds._curves(config)]
+    assert drawn == [(("poisson-copies", 8.0, 40.0), "product"), (sampling, "product"), (sampling, "split")]
+
+
+def test_rounds_apart_share_every_epsilon_and_delta():
+    problem = replace(problem_of(CONFIG, PANEL.setting, PANEL.split), level_deltas=(1e-6, 2e-6, 4e-6), delta=1e-6)
+    share = rounds.apart(problem, 4)
+    assert (share.levels, share.delta) == ((0.125, 0.25, 0.5), 2.5e-7)
+    assert share.level_deltas == (2.5e-7, 5e-7, 1e-6)
+    assert rounds.together(problem, 4) == replace(problem, assumptions=replace(problem.assumptions, rounds=4))
+
+
+@pytest.mark.parametrize("strength", [0.0, 0.3, 1.0])
+def test_inclination_is_standardised_and_goes_with_the_item_by_its_strength(strength):
+    """User by user: the lowest inclinations get the lowest level, and at equal ones the own part decides."""
+    holds = np.arange(60) % 3 == 0
+    levels = dependence.inclined_levels(holds, (10, 30, 20), strength, np.random.default_rng(5))
+    own = np.random.default_rng(5).standard_normal(60)
+    # a third hold it: mean 1/3, variance 2/9
+    inclination = [
+        strength * (h - 1 / 3) / (2 / 9) ** 0.5 + (1 - strength**2) ** 0.5 * o for h, o in zip(holds, own, strict=True)
+    ]
+    order = sorted(range(60), key=lambda user: (round(inclination[user], 12), own[user]))
+    assert [levels[user] for user in order] == [0] * 10 + [1] * 30 + [2] * 20
+
+
+def test_levels_are_held_by_all_users_and_by_whom_they_are_inclined_to():
+    items = np.array([[user % 5, 5 + user % 4] for user in range(40)])
+    population, panel = Population(items, 9, "x", "real"), Scenario(Setting("msnbc", 40, 2, 9), "S1")
+    config = CONFIG | {"repetitions": 3}
+    held = dependence._levels_held(config, panel, population, 0, 1.0)
+    assert held.shape == (3, 3, 9)
+    assert (held.sum(axis=1) == population.item_counts).all()
+    assert held.sum(axis=2).tolist() == [[2 * 10, 2 * 20, 2 * 10]] * 3
+    # 8 of 40 hold item 0: all of them are among the 10 of the highest level
+    assert held[:, :, 0].tolist() == [[0, 0, 8]] * 3
+    assert (held[0] != held[1]).any()

@@ -5,13 +5,16 @@ import math
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 import yaml
 
 from segshuffle.accounting.collections import full_view
+from segshuffle.accounting.collections.full_view_users import worst_split_user_lower
 from segshuffle.accounting.collections.published import published_item_delta
 from segshuffle.pipeline.design import Setting
 from segshuffle.protocols.segmented import Segmented
+from segshuffle.studies.audit import words
 from segshuffle.studies.audit.compute import COLUMNS, KEY, VIEWS, _others, audit, audit_setting
 from segshuffle.studies.audit.figure import draw
 from segshuffle.studies.reproduction.planning import problem_of
@@ -175,3 +178,63 @@ def test_what_the_others_send_in_every_view():
     assert _others(cell, "worst-split") == {"sent": everybody[:1], "covered_items": 3}
     assert _others(cell, "others-spread") == {"sent": everybody, "covered_items": 15}
     assert _others(cell, "others-concentrated") == {"sent": everybody, "covered_items": 4}
+
+
+def test_rows_are_in_order(table):
+    assert table.index.tolist() == list(range(len(table)))
+    order = table[["split", "blanket_per_user", "optimum", "level"]]
+    assert order.equals(order.sort_values(list(order), kind="stable"))
+
+
+def test_numbers_of_a_view_are_those_of_its_accountant(table):
+    """m = 4, S2, the level that samples: everything anew, from the full view of what the others send."""
+    rows = rows_of(table, split="S2", blanket_per_user=4.0, level=0.5, optimum=False).set_index("view")
+    rates = [
+        rows_of(table, split="S2", blanket_per_user=4.0, level=level)["sampling_rate"].iloc[0] for level in (0.5, 2)
+    ]
+    problem = problem_of(CONFIG, SETTING, "S2")
+    common = {"domain_size": 16, "n_users": 1000, "blanket_per_user": 4.0, "sampling_rate": rates[0]}
+    assert 0 < rates[0] < 1
+    for view in ("others-spread", "others-concentrated", "worst-split", "blanket-only"):
+        cell = SimpleNamespace(problem=problem, rates=tuple(rates), level=0)
+        full = full_view.FullView(**common, **_others(cell, view))
+        row, item = rows.loc[view], full.delta(0.25)
+        assert (row["item_epsilon"], row["item_delta_lower"], row["item_delta"]) == (0.25, item.lower, item.upper)
+        # s e^level item_delta, with s = 2
+        assert row["user_delta"] == pytest.approx(2 * math.exp(0.5) * item.upper, rel=1e-9)
+        assert (row["claimed_user_epsilon"], row["target_delta"]) == (0.5, 1e-5)
+        lower = full.one_sided(0.5, upper=False)
+        if view == "worst-split":
+            split = worst_split_user_lower(**common, set_size=2, epsilon=0.5)
+            lower = max(lower, split)
+        if view != "blanket-only":
+            assert row["proven_user_delta"] == lower
+        # the epsilon at which group privacy gives the target
+        found = 2 * math.exp(row["actual_user_epsilon"]) * full.one_sided(row["actual_user_epsilon"] / 2, upper=True)
+        assert found == pytest.approx(1e-5, rel=2e-3)
+
+
+def test_the_worst_over_the_splits_and_the_broken_promises_by_hand():
+    head = {"dataset": "x", "n_users": 9, "set_size": 2, "domain_size": 5, "level": 1.0, "claimed_user_epsilon": 1.0}
+    head |= {"target_delta": 0.25}
+    rows = [
+        (1.0, 2.0, 0.125, False, False, 0.5),
+        (1.0, 1.5, 0.5, True, False, 0.5),
+        (2.0, 3.0, 0.25, False, False, 0.5),
+        (2.0, 9.0, 0.25, False, True, 0.5),
+        (3.0, 9.0, 0.25, False, False, 1.0),
+        (4.0, 9.0, 0.25, False, True, 1.0),
+    ]
+    names = ("blanket_per_user", "actual_user_epsilon", "proven_user_delta", "reachable", "optimum", "sampling_rate")
+    table = pd.DataFrame([head | dict(zip(names, row, strict=True)) for row in rows])
+    asked = words.audited(table)
+    assert asked.index.tolist() == [0, 1, 2]
+    worst = words.worst_over_splits(asked)
+    assert worst["blanket_per_user"].tolist() == [1.0, 2.0]
+    assert worst["actual_user_epsilon"].tolist() == [2.0, 3.0]
+    assert worst["proven_user_delta"].tolist() == [0.5, 0.25]
+    assert worst["reachable"].tolist() == [True, False]
+    broken = words.broken_promises(asked)
+    assert broken[["blanket_per_user", "actual_user_epsilon", "proven_user_delta"]].to_numpy().tolist() == [
+        [1, 1.5, 0.5]
+    ]

@@ -133,7 +133,7 @@ class PlanGrid:
         return Choice(blanket, tuple(map(rounded_down, copies)))
 
 
-@functools.lru_cache(maxsize=64)
+@functools.cache
 def _calibrated(pairs: int, levels: tuple[float, ...], delta: float) -> tuple[FloatArray, FloatArray]:
     """Blanket messages per item, shape (points,), and the limits there, shape (points, n_levels)."""
     corners = [least_blanket_mean(copies=1.0, pairs=pairs, epsilon=level, delta=delta) for level in levels]
