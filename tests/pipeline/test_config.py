@@ -381,3 +381,51 @@ def test_any_number_of_levels_up_to_fifty(full_config, schema, number):
     for split in full_config["splits"]:
         full_config["splits"][split] = [1.0] + [0.0] * (number - 1)
     check_config(full_config, schema=schema)
+
+
+def test_numbers_that_no_float_holds_are_no_numbers():
+    """Integers of at most 300 digits are numbers."""
+    for check in (module._is_integer, module._is_number):
+        assert check(None, 10**300 - 1)
+        assert check(None, 1 - 10**300)
+        assert not check(None, 10**300)
+        assert not check(None, -(10**300))
+        assert not check(None, True)
+    assert module._is_number(None, 1e307)
+    assert not module._is_integer(None, 5.0)
+
+
+def test_items_times_repetitions_times_levels_may_take_two_gibibytes(full_config, schema):
+    """2^20 items, 64 repetitions and 4 levels: 2^28 numbers of 8 bytes."""
+    full_config["levels"] = [0.5, 1.0, 2.0, 4.0]
+    full_config["splits"] = {name: [0.25] * 4 for name in full_config["splits"]}
+    full_config["repetitions"] = 64
+    full_config["datasets"]["synthetic"]["domain_size"] = 2**20
+    check_config(full_config, schema=schema)
+    full_config["datasets"]["synthetic"]["domain_size"] += 1
+    text = message(full_config, schema)
+    assert text.endswith(
+        "  - datasets.synthetic.domain_size: 1048577 items are not allowed with repetitions = 64 and 4 levels: "
+        "items * repetitions * levels = 268435712 must be at most 268435456 (2 GiB of memory); lower repetitions to "
+        "63, or the number of items"
+    )
+    assert "(1 problem):" in text
+
+
+def test_a_refusal_names_the_whole_range(full_config, schema):
+    """Bounds of a number are not those of a list, and the other way round."""
+    full_config["delta_times_n"] = "much"
+    (line,) = message(full_config, schema).splitlines()[1:]
+    assert (
+        line == "  - delta_times_n = 'much' is not allowed: it must be of type number >= 1e-50 or array of length >= 1"
+    )
+
+
+def test_a_delta_of_one_is_refused_and_what_is_just_below_is_not(full_config, schema):
+    full_config["datasets"]["msnbc"]["n_users"] = [100]
+    full_config["datasets"]["synthetic"]["n_users"] = [200]
+    full_config["delta_times_n"] = 99.0
+    check_config(full_config, schema=schema)
+    for wrong in (100.0, [1.0, 100.0, 2.0]):
+        full_config["delta_times_n"] = wrong
+        assert "also for datasets.msnbc.n_users = 100" in message(full_config, schema)

@@ -17,9 +17,12 @@ from segshuffle.pipeline.design import (
     Setting,
     blanket_grid,
     figures_of,
+    least_delta,
     level_counts,
+    level_deltas,
     output_folder,
     scenario_from,
+    without_paths,
 )
 from segshuffle.pipeline.scenarios import scenarios, settings
 
@@ -144,3 +147,42 @@ def test_what_the_snakefile_imports_stays_light(module):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("n_users", "shares", "counts"),
+    [
+        # 1.8, 3.7 and 4.5: the largest remainders are rounded up, and of equal ones the first
+        (10, [0.18, 0.37, 0.45], (2, 4, 4)),
+        (10, [0.45, 0.18, 0.37], (4, 2, 4)),
+        (10, [0.25, 0.5, 0.25], (3, 5, 2)),
+        (7, [0.25, 0.25, 0.25, 0.25], (2, 2, 2, 1)),
+        # 0.29 * 100 is 28.999999999999996
+        (100, [0.29, 0.71], (29, 71)),
+        (3, [0.0, 1.0], (0, 3)),
+    ],
+)
+def test_level_counts_by_hand(n_users, shares, counts):
+    assert level_counts(n_users, shares) == counts
+
+
+def test_delta_of_a_level_and_the_least():
+    assert level_deltas({"delta_times_n": [0.5, 0.25, 1]}, 4) == (0.125, 0.0625, 0.25)
+    assert level_deltas({"delta_times_n": 0.5}, 4) == ()
+    assert least_delta({"delta_times_n": [0.5, 0.25, 1]}, 4) == 0.0625
+    assert least_delta({"delta_times_n": 0.5}, 4) == 0.125
+
+
+def test_paths_are_left_out_of_records():
+    config = {"seed": 3, "datasets": {"a": {"path": "/x", "n_users": [5]}, "b": {"items": "/y", "download": True}}}
+    hidden = {"a": {"path": None, "n_users": [5]}, "b": {"items": None, "download": True}}
+    assert without_paths(config) == {"seed": 3, "datasets": hidden}
+    assert config["datasets"]["a"]["path"] == "/x"
+
+
+def test_the_grid_by_hand():
+    grid = {"low": 0.5, "high": 8.0, "points": 5, "include": [3.0, 2.0]}
+    assert blanket_grid({"blanket_per_user": grid}) == [0.5, 1.0, 2.0, 3.0, 4.0, 8.0]
+    # four digits
+    grid = {"low": 1.0, "high": 10.0, "points": 4, "include": [0.123456]}
+    assert blanket_grid({"blanket_per_user": grid}) == [0.1235, 1.0, 2.154, 4.642, 10.0]

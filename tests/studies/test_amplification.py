@@ -3,6 +3,8 @@
 import itertools
 import json
 import math
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -12,6 +14,7 @@ from segshuffle.accounting.single_message import randomizers
 from segshuffle.accounting.single_message import variation_ratio_tables as tables
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS
 from segshuffle.accounting.single_message.decomposition import lower_bound_delta
+from segshuffle.accounting.single_message.personalized_settings import BoundPoint
 from segshuffle.accounting.single_message.randomizers import KaryRandomizedResponse, SubsetSelection
 from segshuffle.accounting.single_message.variation_ratio import published_epsilon
 from segshuffle.accounting.single_message.variation_ratio_lower import (
@@ -623,3 +626,90 @@ def test_the_distribution_function_is_drawn_at_twenty_values_a_point_and_at_its_
         # what lies beyond 1, or below 0, under a Laplace law at the other end
         assert (y[0], y[1]) == (0.0, pytest.approx(0.5 * math.exp(-local), rel=1e-12))
         assert 1 - y[-2] == pytest.approx(0.5 * math.exp(-local), rel=1e-12)
+
+
+def test_rows_of_the_personalised_paper(monkeypatch):
+    """Three of the 20 numbers of users; what depends on the largest budget alone is asked once per panel."""
+    asked = []
+
+    def made_up(*, setting, mechanism, n_users, personal_only):
+        asked.append((setting.name, mechanism, n_users, personal_only))
+        methods = [("theorem", "published"), ("liu-2023", "published")]
+        methods += [] if personal_only else [("standard-clone", "upper"), ("other", "published")]
+        head = {"setting": setting.name, "mechanism": mechanism, "n_users": n_users, "delta": 1e-5}
+        return [BoundPoint(**head, method=name, kind=kind, epsilon=n_users / 8) for name, kind in methods]
+
+    monkeypatch.setattr(personalized_paper, "figure_points", made_up)
+    table = personalized_paper.figure4(3)
+    names = [("Uniform1", "Gauss1"), ("Uniform1", "Gauss1"), ("Uniform2", "Gauss2"), ("Uniform2", "Gauss2")]
+    # 1000 * 100^(k/19) for k = 0, 10 and 19, rounded down
+    users = [1000, int(1000 * 100 ** (10 / 19)), 100_000]
+    assert asked == [
+        (name, mechanism, n, name.startswith("Gauss"))
+        for both, mechanism in zip(names, ("laplace", "gaussian") * 2, strict=True)
+        for name in both
+        for n in users
+    ]
+    assert tuple(table.columns) == COLUMNS
+    assert table.index.tolist() == list(range(len(table)))
+    panels = [f"{kind}, $\\varepsilon_i \\in [{ends}]$" for ends in ("0.05, 1", "0.5, 2") for kind in KINDS]
+    expected = [
+        (panel, curve, accountant, x)
+        for panel, (uniform, gauss) in zip(panels, names, strict=True)
+        for curve, accountants in (
+            ("largest budget", ("other", "standard-clone")),
+            (uniform, ("liu-2023", "theorem")),
+            (gauss, ("liu-2023", "theorem")),
+        )
+        for accountant in accountants
+        for x in users
+    ]
+    assert list(table[["panel", "curve", "accountant", "x"]].itertuples(index=False, name=None)) == expected
+    assert set(table["x_name"]) == {"n_users"}
+    assert set(table["y_name"]) == {"epsilon"}
+    assert (table["y"] == table["x"] / 8).all()
+    assert dict(zip(table["accountant"], table["status"], strict=True)) == {
+        "standard-clone": "proven",
+        "other": "not proven",
+        "theorem": personalized_paper._STATUS["theorem"],
+        "liu-2023": personalized_paper._STATUS["liu-2023"],
+    }
+    known = json.loads(table["parameters"][0])
+    assert known == {"n_users": 1000, "delta": 1e-5, "epsilon": 125.0, "mechanism": "laplace", "setting": "Uniform1"}
+
+
+KINDS = ("pure (Laplace)", "approximate (Gauss)")
+
+
+def test_table_2_asks_for_deltas(monkeypatch):
+    asked = []
+
+    def made_up(*, setting, mechanism, n_users):
+        asked.append((setting.name, mechanism, n_users))
+        head = {"setting": setting.name, "mechanism": mechanism, "n_users": n_users, "kind": "published"}
+        return [BoundPoint(**head, method="theorem", epsilon=0.25, delta=0.125)]
+
+    monkeypatch.setattr(personalized_paper, "table_points", made_up)
+    (row,) = personalized_paper.table2().to_dict("records")
+    assert asked == [("Uniform2", "gaussian", 10_000)]
+    assert [row[name] for name in ("curve", "x_name", "x", "y_name", "y")] == [
+        "Uniform2",
+        "epsilon",
+        0.25,
+        "delta",
+        0.125,
+    ]
+
+
+@pytest.mark.parametrize(("kind", "side"), [("lower", 0.1234567890), ("upper", 0.1234567891)])
+def test_a_point_is_rounded_before_it_is_a_ratio(monkeypatch, kind, side):
+    found = SimpleNamespace(kind=kind, status="its own", epsilon_of=lambda mechanism, n, delta: 0.123456789012345)
+    monkeypatch.setitem(curves.ACCOUNTANTS, "made up", found)
+    case = Case(n_users=9, delta=1e-6, local_epsilon=1.0)
+    common = {"panel": "a", "curve": "b", "accountant": "made up", "x_name": "c", "x": 2.0, "parameters": {"k": 3}}
+    plain, ratio = Point(**common, case=case).row("f"), Point(**common, case=case, reference=2.0).row("f")
+    assert (plain["y_name"], plain["y"]) == ("epsilon", side)
+    assert (ratio["y_name"], ratio["y"]) == ("log2_ratio", math.log2(2.0 / side))
+    assert json.loads(ratio["parameters"]) == {"n_users": 9, "delta": 1e-6, "epsilon": side, "k": 3}
+    assert (plain["status"], plain["kind"], plain["figure"]) == ("its own", kind, "f")
+    assert Point(**common, case=replace(case, status="another")).row("f")["status"] == "another"

@@ -10,7 +10,7 @@ import yaml
 from segshuffle.pipeline.judging import OPEN
 from segshuffle.protocols.registry import paper_competitors
 from segshuffle.studies.reproduction.panel_claims import evaluate
-from segshuffle.studies.reproduction.paper import POPULATIONS, SPLITS
+from segshuffle.studies.reproduction.paper import COMPETITORS, POPULATIONS, SPLITS, departure
 
 GRID = [float(f"{m:.4g}") for m in np.geomspace(0.1, 10.0, 31)]
 
@@ -144,3 +144,29 @@ def test_the_widest_step_of_m_is_allowed_and_no_more(table, reference, config, s
     rows = [curve[curve["blanket_per_user"] == GRID[0]].assign(blanket_per_user=2**-4 * step**k) for k in range(24)]
     evaluated, _ = judged(pd.concat([*rows, table[table["role"] == "best"]]), reference, config)
     assert bool(evaluated) == (step == 1.25)
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ({}, None),
+        ({"dataset": "adult"}, "the paper has no dataset adult"),
+        ({"n_users": 7}, "the paper has no panel with n = 7 and s = 4"),
+        ({"set_size": 5}, "the paper has no panel with n = 5000 and s = 5"),
+        ({"split": "S9"}, None),
+    ],
+    ids=str,
+)
+def test_where_a_panel_departs_from_the_paper(table, config, place, said):
+    """A split that neither side has differs in nothing; the panels of another size are not the paper's."""
+    panel = {"dataset": "synthetic", "n_users": 5000, "set_size": 4, "split": "S1"}
+    rows = table[(table[list(panel)] == list(panel.values())).all(axis=1)]
+    assert departure(config, panel | place, rows) == said
+
+
+def test_the_papers_populations_are_those_of_its_section_6():
+    assert {name: tuple(each) for name, each in POPULATIONS.items()} == {
+        "msnbc": (17, (5_000, 50_000), (4,), "real"),
+        "synthetic": (128, (5_000, 50_000), (4, 8), "synthetic"),
+    }
+    assert COMPETITORS["subset_exponential"] == {"local_epsilon": 2.0}

@@ -28,7 +28,7 @@ from segshuffle.studies.reproduction.columns import COLUMNS
 from segshuffle.studies.reproduction.methods import lineup
 from segshuffle.studies.reproduction.planning import plan_setting, problem_of
 from segshuffle.studies.reproduction.simulation import simulate_scenario, tasks_of
-from segshuffle.studies.reproduction.summary import proven_summary, summary_markdown
+from segshuffle.studies.reproduction.summary import budgets_of, proven_summary, summary_markdown
 
 OURS = ("poisson-group", "poisson", "poisson-copies")
 RIVALS = ("mm", "sepmm", "weighted-sepmm", "inverse-variance-sepmm")
@@ -289,6 +289,29 @@ def test_summary_by_hand():
     assert [row[name] for name in PANEL] == ["synthetic", 100, 2, "S1"]
 
 
+def test_the_readable_summary_by_hand():
+    summary = proven_summary(pd.concat([hand_made(), published_table()]), [8, 40])
+    lines = summary_markdown(summary, [8, 40], edition="full", sources={"a": "real", "b": "synthetic"}).splitlines()
+    assert lines[:3] == [
+        "# Proven accounting: errors at the same (epsilon, delta)",
+        "",
+        "Data: a (real), b (synthetic).",
+    ]
+    assert lines[-3:] == [
+        "| panel | published | poisson | ratio | messages | best competitor | its ratio | recentred | projected "
+        "| best curator | sampling / curator | copies, 8 messages / curator | copies, 40 messages / curator |",
+        "|" + "---|" * 13,
+        "| synthetic n=100 s=2 S1 | 10 | 2 | 5.00x | 5.5 | sepmm | 2.50x | 0.90 | 0.75 | 0.80 | 2.00 | 1.60 | 1.10 |",
+    ]
+    # the page finds the budgets in the columns again
+    assert budgets_of(summary[sorted(summary, reverse=True)]) == [8.0, 40.0]
+    without = hand_made().query("role != 'recentred'")
+    assert math.isnan(proven_summary(pd.concat([without, published_table()]), [8])["recentred_over_poisson"][0])
+    # the published protocol's best may lie on its grid as well
+    lower = published_table().assign(mse_expected=[9.5, 10.0, 9.0, 1.0])
+    assert proven_summary(pd.concat([hand_made(), lower]), [8])["published"][0] == 9.5
+
+
 def test_summary_of_a_run_has_every_panel_and_its_own_numbers(case):
     table = run(case)
     panels = pd.concat([table, table.assign(split="S2", mse_expected=2 * table["mse_expected"])])
@@ -394,9 +417,13 @@ def test_panels_of_the_figures(full_config):
 
 
 def test_points_with_too_small_a_blanket_are_left_out_and_named(monkeypatch, capsys):
-    least = planning._LEAST_MEAN
-    monkeypatch.setattr(planning, "blanket_grid", lambda config: [0.5 * least, least, 2 * least])
+    """A thousandth of a message per item is the least of which the accountant knows anything."""
+    monkeypatch.setattr(planning, "blanket_grid", lambda config: [0.0005, 0.00099, 0.001, 0.002])
     problem = SimpleNamespace(honest_mean=lambda blanket: blanket)
-    assert planning._grid({}, "proven", problem) == [least, 2 * least]
-    assert f"no proven plan at m = {0.5 * least:g}: " in capsys.readouterr().out
-    assert planning._grid({}, "published", problem) == [0.5 * least, least, 2 * least]
+    assert planning._grid({}, "proven", problem) == [0.001, 0.002]
+    said = "no proven plan at m = 0.0005, 0.00099: fewer than 0.001 blanket messages per item\n"
+    assert capsys.readouterr().out == said
+    assert planning._grid({}, "published", problem) == [0.0005, 0.00099, 0.001, 0.002]
+    monkeypatch.setattr(planning, "blanket_grid", lambda config: [0.001, 0.002])
+    assert planning._grid({}, "proven", problem) == [0.001, 0.002]
+    assert capsys.readouterr().out == ""

@@ -8,6 +8,7 @@ from typing import Any
 
 import joblib
 
+from segshuffle.accounting.collections.poisson_pair import BLANKET_MEAN_RANGE
 from segshuffle.pipeline.design import Config, Setting, blanket_grid, least_delta, level_counts, level_deltas
 from segshuffle.pipeline.progress import parallel
 from segshuffle.protocols.assumptions import PLAIN, Assumptions
@@ -17,7 +18,7 @@ from segshuffle.studies.reproduction.methods import lineup
 #: Split -> points; a point has its role, its budget of messages (None without one) and its plan.
 Plans = dict[str, list[dict[str, Any]]]
 #: Blanket messages per item below which the exact accountant has no numbers.
-_LEAST_MEAN = 1e-3
+_LEAST_MEAN = BLANKET_MEAN_RANGE[0]
 
 
 def problem_of(config: Config, setting: Setting, split: str, accounting: str = "published") -> Problem:
