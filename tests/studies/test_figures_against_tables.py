@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib import pyplot as plt
-from reader import complaints, legend_texts, points, strokes, visible
+from reader import complaints, grid, legend_texts, open_marks, points, room, strokes, visible
 
 from segshuffle.accounting.single_message.accountants.registry import ACCOUNTANT_LOOKS
-from segshuffle.looks import series_looks
+from segshuffle.looks import PALETTE, series_looks
 from segshuffle.pipeline.style import mark_edition
 from segshuffle.studies.amplification import figure as amplification
 from segshuffle.studies.audit import figure as audit
@@ -66,10 +66,25 @@ def test_limit_draws_every_curve():
         looks.add((line.get_marker(), line.get_linestyle(), line.get_color()))
     assert len(looks) == len({look[0] for look in looks}) == 6, "told apart without colour"
     assert points(lines["5 % from 100 on"]) == [(100.0, 1.05), (1e5, 1.05)]
+    # the curator's own error, across the panel
+    assert [set(line.get_ydata()) for line in strokes(axes, color=PALETTE["black"], marker="None")] == [{1.0}]
     drawn = [text.get_text() for text in axes.get_legend().get_texts()]
     assert drawn == [f"$s$ = {s}, $\\delta$ = {delta:g}" for s, delta in sorted(groups)] + ["5 % from 100 on"]
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "linear")
     assert_readable(figure)
+
+
+@pytest.mark.parametrize(("largest", "top"), [(1.01, 1.3), (1.5, 1.53), (1.9, 1.938), (7.0, 2.0)])
+def test_limit_shows_errors_up_to_twice_the_curators(largest, top):
+    """Ends 2 % above the largest error, yet an error of next to nothing should not look like one."""
+    table = pd.DataFrame({"set_size": 4, "delta": 2e-7, "blanket_mean": [1.0, 30.0], "error_ratio": [largest, 1.0]})
+    figure = limit.draw(table, edition="full")
+    (axes,) = visible(figure)
+    low, high = axes.get_ylim()
+    assert 0.9 < low < 1.0
+    assert high == pytest.approx(top, rel=1e-12, abs=0)
+    # where no blanket is as large the line begins and ends there
+    assert points(axes.lines[-1]) == [(100.0, 1.05), (100.0, 1.05)]
 
 
 # --- private levels ----------------------------------------------------------------------------------------------
@@ -83,7 +98,8 @@ def test_levels_draws_every_split_with_its_errors():
             **dict(zip(SIZES, setting, strict=True)),
             "split": split,
             "epsilon_levels": epsilon,
-            "mse_mean": (1.3e-4 + 1e-5 * i) / (j + 1) * (1.1 if epsilon < 1 else 1.0),
+            # of the last population the privacy of the levels costs much
+            "mse_mean": (1.3e-4 + 1e-5 * i) / (j + 1) * ((9.0 if j == 2 else 1.1) if epsilon < 1 else 1.0),
             "mse_stderr": 1e-6 * (1 + i),
             "mse_predicted": (1.2e-4 + 1e-5 * i) / (j + 1),
             "source": "stand-in" if setting[0] == "msnbc" else "synthetic",
@@ -118,6 +134,13 @@ def test_levels_draws_every_split_with_its_errors():
             assert predicted in [points(line) for line in solid]
             dashed = strokes(axes, color=look.color, marker="None", linestyle="--")
             assert [set(line.get_ydata()) for line in dashed] == [set(exact["mse_predicted"])]
+    assert grid(figure) == (2, 2)
+    spans = [high / low for low, high in (axes.get_ylim() for axes in panels)]
+    assert spans[:2] == pytest.approx([2.0, 2.0], rel=1e-9), "a small effect does not fill the panel"
+    assert max(room(panels[2], "y")) < 0.1, "a large one does"
+    for axes in panels[:2]:
+        assert np.subtract(*room(axes, "y")) == pytest.approx(0.0, abs=0.1), "in the middle"
+    assert {(axes.get_xscale(), axes.get_yscale()) for axes in panels} == {("log", "log")}
     assert legend_texts(figure) == [
         *(f"{split}, measured" for split in splits),
         "predicted",
@@ -141,7 +164,7 @@ def audit_rows():
     for (j, setting), (i, level), (k, view) in itertools.product(
         enumerate(SETTINGS), enumerate(chosen), enumerate(["published", *VIEWS])
     ):
-        for m, split in itertools.product((10.0, 0.1, 0.5, 1.0, 2.0), ("S1", "S2")):
+        for m, split in itertools.product((10.0, 0.1, 0.5, 0.8, 1.0, 2.0, 3.0), ("S1", "S2")):
             value = level * (1 + 0.01 * j + 0.1 * k) * (1.02 if split == "S2" else 1.0) + 0.01 * m
             yield {
                 **dict(zip(SIZES, setting, strict=True)),
@@ -152,7 +175,8 @@ def audit_rows():
                 "view": view,
                 # at m = 10 the first level sends everything: not drawn
                 "sampling_rate": 1.0 if m == 10.0 and i == 0 else 0.5,
-                "actual_user_epsilon": 30.0 if m == 2.0 and level == 4.0 else value,
+                # above the top, and on it
+                "actual_user_epsilon": {0.8: 30.0, 2.0: 30.0, 3.0: 10.0}.get(m, value) if level == 4.0 else value,
             }
     for setting in SETTINGS:
         yield {
@@ -187,13 +211,25 @@ def test_audit_draws_the_worst_split_of_every_level_and_view():
                 values = worst[view]
                 inside = values[values <= 10.0]
                 # between whole numbers m a curve, at whole numbers marks, far above a star at the top
-                assert [(m, values[m]) for m in values.index if m % 1] in curves, (level, view)
+                assert [(m, min(values[m], 10.0)) for m in values.index if m % 1] in curves, (level, view)
                 assert [(m, inside[m]) for m in inside.index if not m % 1] in marks, (level, view)
             assert len(curves) == len(marks) == len(VIEWS)
-            assert stars == ([[(2.0, 10.0)]] * 3 if level == 4.0 else [])
+            filled = [not open_marks(line) for line in strokes(axes, color=look.color, marker=look.marker)]
+            assert filled == [view == "blanket-only" for view in VIEWS]
+            assert stars == ([[(0.8, 10.0), (2.0, 10.0)]] * 3 if level == 4.0 else [])
+        assert all(0 < share < 0.12 for name in "xy" for share in room(axes, name))
+        # the levels, 5 and the top, but 0.6, which would touch 0.5
+        assert list(axes.get_yticks()) == [0.5, 0.8, 1.0, 1.4, 2.0, 4.0, 5.0, 10.0]
+    assert grid(figure) == (2, 2)
+    entries = dict(zip(legend_texts(figure), figure.legends[0].get_lines(), strict=True))
+    assert [not open_marks(entries[text]) for text in VIEWS.values()] == [view == "blanket-only" for view in VIEWS]
     assert legend_texts(figure) == [*(look.label for look in looks), *VIEWS.values(), "above 10"]
     assert titles(figure)[0] == "(a) MSNBC: $n$ = 5,000, $d$ = 17, $s$ = 4"
     assert_readable(figure)
+
+
+def test_ticks_are_a_quarter_apart():
+    assert audit._apart([1.0, 1.2, 1.25, 1.5, 2.0]) == [1.0, 1.25, 2.0]
 
 
 # --- the referee -------------------------------------------------------------------------------------------------
@@ -209,7 +245,9 @@ REFEREED = {
     "personalized-reduction": "published",
     "chen-cao-ge": "asymptotic",
     "liu-2023": "published",
+    "bennett": "upper",
     "a-newcomer": "published",
+    "never": "published",
 }
 
 
@@ -218,7 +256,8 @@ def referee_rows():
     cases |= {"quiet": "quiet"}
     grid = itertools.product(cases, (0.4, 2.0, 8.0), enumerate(REFEREED.items()), (1000, 10**6, 10**4))
     for case, local, (i, (name, kind)), n_users in grid:
-        violated = kind != "upper" and case != "quiet" and n_users == 1000 and i % 2 == 0
+        violated = (kind != "upper" or name == "bennett") and case != "quiet" and n_users == 1000 and i % 2 == 0
+        vacuous = name == "never" or (name == "stronger-clone" and local == 8.0)
         yield {
             "case": case,
             "local_epsilon": local,
@@ -228,18 +267,54 @@ def referee_rows():
             "accountant": name,
             "kind": kind,
             # proven over claimed
-            "ratio": 1.02 + 0.001 * i if violated else 1 / (1.01 + 0.07 * i * i + 0.01 * local),
+            "ratio": 1.02 + 0.001 * i if violated else 1 / (1.01 + 0.05 * i * i + 0.01 * local),
             "outcome": "violated" if violated else "holds",
-            "vacuous": name == "stronger-clone" and local == 8.0,
-        }
+            "vacuous": vacuous,
+        } | ({"ratio": 1e-3} if vacuous or name == "hoeffding" else {})
         yield {"case": case, "asked": "delta", "accountant": name, "outcome": "violated", "vacuous": False}
+
+
+#: References without marks: they are proven.
+PLAIN = ("blanket", "standard-clone")
+
+
+def test_referee_draws_all_cases_where_nothing_is_violated():
+    table = pd.DataFrame(referee_rows())
+    table = table[(table["outcome"] == "holds") & (table["ratio"] > 0.5) & (table["local_epsilon"] < 8)]
+    figure = referee.draw(table, edition="full")
+    assert [axes.get_ylabel() for axes in figure.axes[::2]] == [
+        "2-ary RR",
+        "Laplace, others'\nbudgets a tenth",
+        "binary local hash",
+        "quiet",
+    ]
+    assert {axes.get_ylim() for axes in figure.axes} == {(-150.0, 300.0)}
+    # of two panels side by side the left one names both axes
+    assert [i for i, axes in enumerate(figure.axes) if axes.get_xlabel()] == [6]
+
+
+@pytest.mark.parametrize(
+    ("n_users", "ticks"), [([1000, 10**6], [1e3, 1e4, 1e5, 1e6]), ([2000, 50_000], [1e4]), ([999, 10_001], [1e3, 1e4])]
+)
+def test_referee_numbers_powers_of_ten_from_the_fewest_to_the_most_users(n_users, ticks):
+    _, axes = plt.subplots()
+    axes.set_xscale("log")
+    referee._users_axis(axes, n_users)
+    assert list(axes.get_xticks()) == ticks
+    low, high = axes.get_xlim()
+    assert n_users[0] / 2 < low < n_users[0] < n_users[1] < high < 2 * n_users[1], "marks are not cut"
+
+
+def test_referee_ticks_say_their_number():
+    said = [text.replace("−", "-").removesuffix(" %") for text in referee._TICKS.values()]
+    assert list(map(float, said)) == list(referee._TICKS)
 
 
 def test_referee_draws_every_claim_that_says_something():
     table = pd.DataFrame(referee_rows())
     figure = referee.draw(table, edition="full")
     asked = table[(table["asked"] == "epsilon") & (table["case"] != "quiet")]
-    panels = iter(visible(figure))
+    panels, tops = iter(visible(figure)), set()
     for case in ("krr-2", "laplace-budgets", "blh"):
         for local in (0.4, 2.0, 8.0):
             axes = next(panels)
@@ -251,7 +326,7 @@ def test_referee_draws_every_claim_that_says_something():
                 above = list(zip(mine["n_users"], 100 * (1 / mine["ratio"] - 1), strict=True))
                 if above:
                     assert (approx(above) in found) == (name != "hoeffding"), name
-                if not above or kind == "upper":
+                if not above or (kind == "upper" and name != "bennett"):
                     continue
                 look = ACCOUNTANT_LOOKS.get(name)
                 broken = (mine["outcome"] == "violated").to_numpy()
@@ -265,10 +340,30 @@ def test_referee_draws_every_claim_that_says_something():
                     assert marks, name
                     if look:
                         assert (look.marker, look.color) in {(m.get_marker(), m.get_markeredgecolor()) for m in marks}
+            # a curve each, and marks of claims and of a defect
+            curves = {(name, kind) for name, kind in REFEREED.items() if name != "never"} - {("hoeffding", "upper")}
+            curves -= {("stronger-clone", "published")} if local == 8.0 else set()
+            assert len(axes.lines) == 1 + len(curves) + 2 * len([name for name, kind in curves if name not in PLAIN])
+            assert {tuple(line.get_ydata()) for line in strokes(axes, color=PALETTE["black"], marker="None")} >= {
+                (0.0, 0.0)
+            }
+            (refuted,) = axes.patches
+            assert (refuted.get_y(), refuted.get_y() + refuted.get_height()) == (-150.0, 0.0)
+            assert (axes.get_xscale(), axes.get_yscale()) == ("log", "symlog")
+            assert list(axes.get_xticks()) == [1e3, 1e4, 1e5, 1e6]
             low, high = axes.get_ylim()
+            largest = max(y for line in found for _, y in line if np.isfinite(y))
+            assert low == -150.0
+            assert 0 < min(room(axes, "x")) <= max(room(axes, "x")) < 0.1
+            tops.add((high, largest))
             assert all(low <= y <= high for line in found for _, y in line if np.isfinite(y)), "nothing is cut off"
     assert next(panels, None) is None
+    # the same end for all, above the largest of them; claims that say nothing do not count
+    ((high,), largest) = {high for high, _ in tops}, max(each for _, each in tops)
+    assert 1.1 * largest < high < 1.5 * largest
     shown = [name for name in ACCOUNTANT_LOOKS if name in REFEREED and name != "hoeffding"]
+    marked = [line.get_marker() != "None" for line in figure.legends[0].get_lines()]
+    assert marked == [name not in PLAIN for name in shown] + [True, True], "newcomer, and what is violated"
     assert legend_texts(figure) == [
         *(ACCOUNTANT_LOOKS[name].label for name in shown),
         "a-newcomer",
@@ -348,6 +443,51 @@ def test_a_legend_says_which_curve_is_of_one_randomizer():
     assert (alone.get_markerfacecolor(), composed.get_markerfacecolor()) == ("white", ACCOUNTANT_LOOKS["blanket"].color)
 
 
+def test_dots_are_no_dashes():
+    _, (on, off) = amplification._DOTS
+    assert on <= 1.0 < off
+
+
+@pytest.mark.parametrize("count", [2, 7, 20])
+def test_nested_marks_shrink_evenly_and_none_vanishes(count):
+    layout = amplification.Layout(height=1.0, nested=True)
+    sizes = [amplification._size(layout, index, count) for index in range(count)]
+    assert sizes[0] == 9.5
+    steps = np.diff(sizes)
+    assert (steps < 0).all()
+    assert steps == pytest.approx(np.full(count - 1, steps[0]), rel=1e-9)
+    assert sizes[-1] >= 1.0
+    assert amplification._size(layout._replace(nested=False), 1, count) == 3.4
+
+
+def assert_axes_are_named(figure, name):
+    """At the left and below only, by what they show."""
+    count, shown, _ = FIGURES[name]
+    x = {
+        "local_epsilon": "local $\\varepsilon_0$",
+        "claimed_epsilon": "global $\\varepsilon'$ of the original analysis",
+        "n_users": "number of users $n$",
+        "value": "value of the amplification variable",
+    }[shown]
+    y = "$\\varepsilon$ after shuffling" if shown != "value" else "distribution function"
+    if name.startswith("variation"):
+        y = "$\\log_2(\\varepsilon'/\\varepsilon)$" if SCALES[name] else "$\\log_2(\\varepsilon_0/\\varepsilon)$"
+    assert [axes.get_xlabel() for axes in visible(figure)] == [""] * (count - 2) + [x] * 2
+    assert [axes.get_ylabel() for axes in visible(figure)] == [y, ""] * (count // 2)
+    assert grid(figure) == (count // 2, 2)
+
+
+def assert_lower_bounds_are_on_top(axes, rows):
+    """Of the upper ones that they touch."""
+    drawn = [
+        accountant.endswith("lower")
+        for line in axes.lines
+        for (accountant, _), mine in rows.groupby(["accountant", "curve"])
+        if points(line) == list(zip(mine["x"], mine["y"], strict=True))
+    ]
+    assert drawn == sorted(drawn)
+
+
 def amplification_looks(table):
     return {name: label_of(name) for name in table["accountant"].unique()}
 
@@ -381,37 +521,11 @@ def label_of(accountant):
     return ACCOUNTANT_LOOKS[other.get(accountant, accountant.replace("blanket-h", "h").replace("blanket-be", "be"))]
 
 
-@pytest.mark.quick(1)
-@pytest.mark.parametrize("name", FIGURES)
-def test_amplification_draws_every_curve(name):
-    table = amplification_table(name)
-    figure = amplification.draw(name, table, edition="full")
-    count, _, curves = FIGURES[name]
+def assert_legend_has_all(figure, name):
+    """Every accountant and mechanism once, in order."""
+    _, _, curves = FIGURES[name]
     layout = amplification.LAYOUTS[name]
-    assert titles(figure) == [f"({'abcdefghij'[p]}) approximate, $n = 10^{p}$" for p in range(count)]
-    assert set(amplification.LAYOUTS) == set(FIGURES)
     mechanisms = series_looks(dict.fromkeys(curve for names in curves.values() for curve in names))
-    for p, axes in enumerate(visible(figure)):
-        rows = table[table["panel"] == f"approximate, $n = 10^{p}$"]
-        assert len(axes.lines) == sum(map(len, curves.values()))
-        for (accountant, curve), mine in rows.groupby(["accountant", "curve"]):
-            (line,) = [line for line in axes.lines if points(line) == list(zip(mine["x"], mine["y"], strict=True))]
-            if layout.mechanisms:
-                look = next(each for each in mechanisms if each.label == curve)
-                assert (line.get_linestyle() == "-") == (not accountant.endswith("lower"))
-                assert line.get_marker() == ("None" if accountant.endswith("lower") else look.marker)
-            else:
-                look = label_of(accountant)
-                assert line.get_marker() == (look.marker or "None")
-                second = len(curves[accountant]) > 1 and curve == curves[accountant][1]
-                assert second == (line.get_markerfacecolor() == "white")
-            assert line.get_color() == look.color
-        sizes = [line.get_markersize() for line in axes.lines if line.get_marker() != "None"]
-        assert all(1.0 <= size <= 10.0 for size in sizes)
-        if layout.nested:
-            assert len(set(sizes)) == len(sizes), "marks of one place lie within each other"
-        assert axes.get_xscale() == ("log" if layout.log_x else "linear")
-        assert axes.get_yscale() == ("log" if layout.log_y else "linear")
     # one curve needs no legend
     assert len(figure.legends) == (sum(map(len, curves.values())) > 1)
     if figure.legends:
@@ -430,4 +544,52 @@ def test_amplification_draws_every_curve(name):
         if layout.mechanisms:
             assert list(entries)[: len(mechanisms)] == [look.label for look in mechanisms]
             assert [entries[look.label].get_color() for look in mechanisms] == [look.color for look in mechanisms]
+            strokes_ = {label_of(name).label: "--" if name.endswith("lower") else "-" for name in curves}
+            assert {text: entries[text].get_linestyle() for text in list(entries)[len(mechanisms) :]} == strokes_
+        if name == "personalized4":
+            # in the order of the accountants, first the kind of budgets that comes first in the table
+            drawn = {label_of(accountant).label: names for accountant, names in curves.items()}
+            assert list(entries) == [
+                f"{text}: {curve.rstrip('1')}" if curve != "largest budget" else f"{text.split(' (')[0]}, {curve}"
+                for text in (look.label for look in ACCOUNTANT_LOOKS.values() if look.label in drawn)
+                for curve in drawn[text]
+            ]
+
+
+@pytest.mark.quick(1)
+@pytest.mark.parametrize("name", FIGURES)
+def test_amplification_draws_every_curve(name):
+    table = amplification_table(name)
+    figure = amplification.draw(name, table, edition="full")
+    count, _, curves = FIGURES[name]
+    layout = amplification.LAYOUTS[name]
+    assert titles(figure) == [f"({'abcdefghij'[p]}) approximate, $n = 10^{p}$" for p in range(count)]
+    assert_axes_are_named(figure, name)
+    assert set(amplification.LAYOUTS) == set(FIGURES)
+    mechanisms = series_looks(dict.fromkeys(curve for names in curves.values() for curve in names))
+    for p, axes in enumerate(visible(figure)):
+        rows = table[table["panel"] == f"approximate, $n = 10^{p}$"]
+        assert len(axes.lines) == sum(map(len, curves.values()))
+        for (accountant, curve), mine in rows.groupby(["accountant", "curve"]):
+            (line,) = [line for line in axes.lines if points(line) == list(zip(mine["x"], mine["y"], strict=True))]
+            if layout.mechanisms:
+                look = next(each for each in mechanisms if each.label == curve)
+                assert (line.get_linestyle() == "-") == (not accountant.endswith("lower"))
+                assert line.get_marker() == ("None" if accountant.endswith("lower") else look.marker)
+            else:
+                look = label_of(accountant)
+                assert line.get_marker() == (look.marker or "None")
+                outlined = accountant in ("variation-ratio", "parallel-advanced")
+                assert outlined == (line.get_markerfacecolor() == "none")
+                second = len(curves[accountant]) > 1 and curve == curves[accountant][1]
+                assert second == (line.get_markerfacecolor() == "white")
+            assert line.get_color() == look.color
+        assert_lower_bounds_are_on_top(axes, rows)
+        sizes = [line.get_markersize() for line in axes.lines if line.get_marker() != "None"]
+        assert all(1.0 <= size <= 10.0 for size in sizes)
+        if layout.nested:
+            assert len(set(sizes)) == len(sizes), "marks of one place lie within each other"
+        assert axes.get_xscale() == ("log" if layout.log_x else "linear")
+        assert axes.get_yscale() == ("log" if layout.log_y else "linear")
+    assert_legend_has_all(figure, name)
     assert_readable(figure)
