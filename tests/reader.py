@@ -168,7 +168,7 @@ def room(axes, name):
     return float(column.min()), float(1 - column.max())
 
 
-def grid(figure):
+def shape(figure):
     """Rows and columns of the grid of panels."""
     return figure.axes[0].get_gridspec().get_geometry()
 

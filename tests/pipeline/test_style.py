@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib import pyplot as plt
 from matplotlib.ticker import NullFormatter
-from reader import complaints, grid
+from reader import complaints, shape
 
 from segshuffle.pipeline.style import (
     _ticks_between,
@@ -42,7 +42,7 @@ def test_a_grid_has_as_many_panels_as_asked_for(count, columns, rows):
     figure, axes = panel_grid(count, height=2.0)
     assert axes == figure.axes
     assert len(axes) == count
-    assert grid(figure) == (rows, columns)
+    assert shape(figure) == (rows, columns)
     assert list(figure.get_size_inches()) == [7.0, 2.0 * rows + 0.9], "as wide as a page's text, and a legend below"
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib import pyplot as plt
-from reader import complaints, points, visible
+from reader import complaints, points, room, shape, visible
 
 from segshuffle.datasets.population import Population
 from segshuffle.pipeline.design import Scenario, Setting
@@ -105,6 +105,13 @@ def test_participation_draws_every_curve(participated):
         assert sorted(drawn) == sorted(wanted)
         promised = [line.get_ydata() for line in left.lines if len(line.get_xdata()) == 2]
         assert [list(ends) for ends in promised] == [[level, level] for level in CONFIG["levels"]]
+        assert (left.get_xscale(), left.get_yscale()) == ("linear", "log")
+        # the legend stands in the upper part, above the curves
+        assert 0.2 < room(left, "y")[1] < 0.4
+        for axes in (left, right):
+            axes.figure.draw_without_rendering()
+            for tick in axes.get_xticklabels():
+                assert tick.get_text() == f"{tick.get_position()[0]:.0%}"
         assert legend_texts(left) == ["plan assumes 100%", "plan assumes 80%", "plan assumes 50%"]
         mine = errors[errors["split"] == split]
         *curves, limit = [points(line) for line in right.lines]
@@ -168,7 +175,7 @@ def test_influence_draws_every_method(influenced):
     table = pd.concat([influenced[0], influenced[0].assign(split="S2")], ignore_index=True)
     figure = influence_figure.draw(table, edition="full")
     panels = visible(figure)
-    assert len(panels) == 2
+    assert shape(figure) == (2, 1)
     for split, axes in zip(("S1", "S2"), panels, strict=True):
         rows = table[table["split"] == split].reset_index(drop=True)
         finite = rows[np.isfinite(rows["item"])]
@@ -176,7 +183,16 @@ def test_influence_draws_every_method(influenced):
             drawn = finite if column != "item_error" else rows[np.isfinite(rows[column])]
             wanted = [(rows.loc[i, column], len(rows) - 1 - i) for i in drawn.index]
             assert [point for point in points(line) if np.isfinite(point[0])] == wanted
-        assert sorted(text.get_text() for text in axes.texts) == ["no bound", "not known"]
+        words = {text.get_text(): text.get_position() for text in axes.texts}
+        missing = {"no bound": np.isinf(rows["item"]), "not known": rows["item"].isna()}
+        assert {text: len(rows) - 1 - y for text, (_, y) in words.items()} == {
+            text: rows.index[which].item() for text, which in missing.items()
+        }
+        assert {0.9 < x < 1.0 for x, _ in words.values()} == {True}, "at the right edge"
+        low, high = axes.get_ylim()
+        assert -1 < low < -0.5 < len(rows) - 0.5 < high < len(rows), "half a row of room or more at either end"
+        assert axes.get_xlabel() == "share of the users; 1% of them lie"
+        assert axes.get_xscale() == "log"
         names = [text.get_text() for text in axes.get_yticklabels()]
         assert names[1].endswith(f", budget 6: {rows.loc[1, 'most_messages']:g}")
         assert names[3] == "Correlated noise"
@@ -223,6 +239,8 @@ def test_equal_copies_trade_error_for_bias(depended):
 def test_dependence_draws_lines_and_marks(depended):
     figure = dependence_figure.draw(depended, edition="full")
     left, right = visible(figure)
+    assert (left.get_yscale(), right.get_yscale()) == ("linear", "log")
+    assert [0.0, 0.0] in [list(line.get_ydata()) for line in left.lines], "no bias"
     assert left.get_title().startswith("(a) MSNBC (stand-in), S1")
     for axes, what in ((left, "bias"), (right, "mse")):
         for bars, (_, rows) in zip(axes.containers, depended.groupby("method", sort=False), strict=True):
@@ -272,6 +290,8 @@ def test_rounds_draws_every_curve(repeated):
         mine = table[table["split"] == split]
         wanted = list(zip(mine["rounds"], mine["mse_expected"], strict=True))
         assert [points(line) for line in axes.lines] == [wanted[:2], wanted[2:4], wanted[4:]]
+        assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+        assert list(axes.get_xticks()) == [1.0, 4.0]
     assert [text.get_text() for text in figure.legends[0].get_texts()] == [
         "copies, 16 messages",
         "sampling",

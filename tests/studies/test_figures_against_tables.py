@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib import pyplot as plt
-from reader import complaints, grid, legend_texts, open_marks, points, room, strokes, visible
+from reader import complaints, legend_texts, open_marks, points, room, shape, strokes, visible
 
 from segshuffle.accounting.single_message.accountants.registry import ACCOUNTANT_LOOKS
 from segshuffle.looks import PALETTE, series_looks
@@ -134,7 +134,7 @@ def test_levels_draws_every_split_with_its_errors():
             assert predicted in [points(line) for line in solid]
             dashed = strokes(axes, color=look.color, marker="None", linestyle="--")
             assert [set(line.get_ydata()) for line in dashed] == [set(exact["mse_predicted"])]
-    assert grid(figure) == (2, 2)
+    assert shape(figure) == (2, 2)
     spans = [high / low for low, high in (axes.get_ylim() for axes in panels)]
     assert spans[:2] == pytest.approx([2.0, 2.0], rel=1e-9), "a small effect does not fill the panel"
     assert max(room(panels[2], "y")) < 0.1, "a large one does"
@@ -220,7 +220,7 @@ def test_audit_draws_the_worst_split_of_every_level_and_view():
         assert all(0 < share < 0.12 for name in "xy" for share in room(axes, name))
         # the levels, 5 and the top, but 0.6, which would touch 0.5
         assert list(axes.get_yticks()) == [0.5, 0.8, 1.0, 1.4, 2.0, 4.0, 5.0, 10.0]
-    assert grid(figure) == (2, 2)
+    assert shape(figure) == (2, 2)
     entries = dict(zip(legend_texts(figure), figure.legends[0].get_lines(), strict=True))
     assert [not open_marks(entries[text]) for text in VIEWS.values()] == [view == "blanket-only" for view in VIEWS]
     assert legend_texts(figure) == [*(look.label for look in looks), *VIEWS.values(), "above 10"]
@@ -474,7 +474,7 @@ def assert_axes_are_named(figure, name):
         y = "$\\log_2(\\varepsilon'/\\varepsilon)$" if SCALES[name] else "$\\log_2(\\varepsilon_0/\\varepsilon)$"
     assert [axes.get_xlabel() for axes in visible(figure)] == [""] * (count - 2) + [x] * 2
     assert [axes.get_ylabel() for axes in visible(figure)] == [y, ""] * (count // 2)
-    assert grid(figure) == (count // 2, 2)
+    assert shape(figure) == (count // 2, 2)
 
 
 def assert_lower_bounds_are_on_top(axes, rows):

@@ -6,6 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib import pyplot as plt
+from reader import complaints, legend_texts, open_marks, points, shape, visible
 
 from segshuffle.protocols.base import Problem
 from segshuffle.protocols.central import GaussianCurator
@@ -129,6 +131,38 @@ def test_a_plan_that_is_refused_says_why():
     row = compute.numbers_of(FakeUsers(), few, np.ones(17, dtype=np.int64))
     assert list(row) == ["kind", "refused"]
     assert row["refused"].startswith("fake-users needs")
+
+
+@pytest.mark.quick(0)
+def test_figure_draws_fronts_and_references_of_every_panel():
+    one = by_hand()
+    panels = [
+        one.assign(set_size=s, epsilon=epsilon, error_ratio=one["error_ratio"] * (1 + s + epsilon))
+        for s in (4, 2)
+        for epsilon in (2.0, 0.5, 1.0, 4.0)
+    ]
+    refused = one.tail(1).assign(refused="needs more users", epsilon=0.5, error_ratio=np.nan, method="d")
+    table = pd.concat([*panels, refused], ignore_index=True)
+    table["n_users"] = 10_000
+    figure = draw(table, edition="full")
+    keys = [(s, epsilon) for s in (2, 4) for epsilon in (0.5, 1.0, 2.0, 4.0)]
+    sizes = "$n$ = 10,000, $d$ = 17, $s$ = "
+    assert shape(figure) == (3, 3)
+    for i, (axes, (s, epsilon)) in enumerate(zip(visible(figure), keys, strict=True)):
+        assert axes.get_title().replace("\n", ": ") == f"({'abcdefgh'[i]}) $\\epsilon$ = {epsilon:g}: {sizes}{s}"
+        drawn = {line.get_label(): line for line in axes.lines}
+        scale = 1 + s + epsilon
+        # of the second method the dearer plan is worse than the cheaper one
+        assert points(drawn["a"]) == [(2.0, 8.0 * scale), (4.0, 2.0 * scale)]
+        assert points(drawn["b"]) == [(3.0, 6.0 * scale)]
+        assert points(drawn["c"]) == [(1.0, 0.5 * scale)]
+        assert [open_marks(drawn[name]) for name in "abc"] == [False, False, True], "not proven"
+        assert set(drawn["Gaussian curator, weight per level"].get_ydata()) == {scale}
+        assert len(drawn) == 5, "what is refused is not drawn"
+        assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+    assert legend_texts(figure) == list(drawn)
+    assert complaints(figure) == []
+    plt.close(figure)
 
 
 def test_figure_shows_every_method_of_its_table(found):

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib import pyplot as plt
-from reader import complaints, legend_texts, points, visible
+from reader import complaints, legend_texts, points, room, shape, strokes, visible
 
+from segshuffle.looks import PALETTE
 from segshuffle.pipeline.design import Scenario, Setting, figures_of
 from segshuffle.pipeline.style import mark_edition
 from segshuffle.protocols.registry import every, look_of
@@ -120,7 +121,10 @@ def test_errors_draws_every_method_with_its_band(table, accounting):
                 assert points(line) == close(zip(mine["blanket_per_user"], mine["mse_mean"], strict=True))
             else:
                 assert set(line.get_ydata()) == {mine["mse_mean"].item()}
-                assert (line.get_xdata()[0], line.get_xdata()[-1]) == (min(GRID), max(GRID))
+                x = line.get_xdata()
+                assert (x[0], x[-1]) == (min(GRID), max(GRID))
+                assert np.diff(np.log(x)).min() > 0.2, "marks stand apart"
+                assert x[line.get_markevery()].tolist() == x[1:-1].tolist(), "and none on the edge"
             low, high = mine["mse_mean"] - 2 * mine["mse_stderr"], mine["mse_mean"] + 2 * mine["mse_stderr"]
             assert pytest.approx((low.min(), high.max()), rel=1e-12, abs=0) in found, key
         assert len(found) == len(paper) + len(shown)
@@ -131,6 +135,8 @@ def test_errors_draws_every_method_with_its_band(table, accounting):
         assert [points(line) for line in stars.values()] == expected
         assert len(lines) == len(stars), "nothing else is drawn"
         assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+        assert all(0 < share < 0.1 for share in room(axes, "x")), "just around the data"
+    assert shape(figure) == (2, 2)
     entries = legend_texts(figure)
     assert len(entries) == len(set(entries)) == len(paper) + len(shown) + (not paper)
     assert {label(key) for key in (*paper, *shown)} <= set(entries)
@@ -158,10 +164,18 @@ def test_messages_draws_the_error_of_every_budget_over_the_curators(table):
         assert lines == {}
         low, high = axes.get_ylim()
         ratios = mine[mine["role"] == "budget"]["mse_expected"] / curator
-        assert high >= ratios.max(), "nothing is cut off"
-        assert low < 1.0
+        assert ratios.max() < high < 1.1 * ratios.max(), "nothing is cut off, and little is empty"
+        assert 0.9 < low < 1.0
+        assert axes.get_xlim()[0] == 0.0
+    assert shape(figure) == (2, 3)
     assert set(legend_texts(figure)) == {label(key) for key in (*BUDGETED, ("proven", "curator-weighted"))}
     assert_readable(figure)
+
+
+def test_an_error_of_next_to_nothing_does_not_look_like_one(table):
+    flat = table.assign(mse_expected=1e-4)
+    figure = draw_messages(flat, PANELS[:1], "proven", edition="full")
+    assert figure.axes[0].get_ylim() == (0.95, 1.3)
 
 
 @pytest.mark.quick(0)
@@ -170,6 +184,9 @@ def test_summary_draws_every_competitor_of_every_panel(table):
     (axes,) = visible(figure)
     low, high = axes.get_ylim()
     assert -1 < low < 0 < len(PANELS) - 1 < high < len(PANELS), "less than a row of room at either end"
+    (ours,) = strokes(axes, color=PALETTE["black"], marker="None")
+    assert set(ours.get_xdata()) == {1.0}
+    assert axes.get_xscale() == "log"
     lines = {line.get_label(): line for line in axes.lines}
     for key in [key for key in METHODS if key[0] == "published" and key[1] != "segmented"]:
         line = lines[label(key)]
