@@ -445,7 +445,8 @@ class PoissonSegmented:
         liberal = min(_about_least_mean(each, min(self.copies_max, 1.0)) for each in targets)
         low = max(share * min(liberal, most), _AWAY * least)
         high = 1.05 * max(_about_least_mean(each, self.copies_max) for each in targets)
-        return max(low, least), min(max(high, 2 * least), most)
+        # few copies need less than the least mean: the search starts there all the same
+        return low, min(max(high, 2 * low), most)
 
     def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
         """Estimates from counters: independent Poisson blankets, and M copies of every held item."""
