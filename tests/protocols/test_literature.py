@@ -14,7 +14,13 @@ from segshuffle.accounting.collections.calibration import least_blanket_mean
 from segshuffle.accounting.collections.flipped_bits import FlippedPair
 from segshuffle.accounting.collections.product import delta_interval
 from segshuffle.errors import InfeasibleError, ParameterError
-from segshuffle.protocols.almost_single_message import AlmostSingleMessage, Hash, published_mean
+from segshuffle.protocols.almost_single_message import (
+    AlmostSingleMessage,
+    Hash,
+    _powers,
+    _prime_above,
+    published_mean,
+)
 from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.augmented_shuffling import AugmentedShuffling
 from segshuffle.protocols.base import Problem, Sample
@@ -254,3 +260,147 @@ def test_proven_flips_are_the_least_and_fewer_than_in_print():
     assert delta_interval(FlippedPair(4000, flip), pairs=1, epsilon=1.0).upper <= 2e-6 * 1.002
     assert delta_interval(FlippedPair(4000, 0.995 * flip), pairs=1, epsilon=1.0).lower > 2e-6
     assert proven.mse_bound < published.mse_bound
+
+
+# -- numbers of a plan, by hand ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
+def test_augmented_shuffling_keeps_and_adds_what_its_paper_says(epsilon):
+    """With e = eps/(2 t): beta = 1 - e^-e, q = 1/(1 + e^e), so q/(1 - q) = e^-e dummies of each of 60 items."""
+    plan = AugmentedShuffling().plan(replace(ONE, levels=(epsilon, 5.0)))
+    kept, odds = 1 - math.exp(-epsilon / 4), 1 / (1 + math.exp(epsilon / 4))
+    assert plan.parameters == pytest.approx({"epsilon": epsilon, "kept": kept, "odds": odds}, rel=1e-9)
+    assert plan.blanket_per_user == pytest.approx(60 * math.exp(-epsilon / 4) / 80, rel=1e-9)
+    error = 2 * (1 - kept) / (kept * 80) + 60 * odds / ((1 - odds) ** 2 * kept**2 * 80**2)
+    assert plan.mse_bound == pytest.approx(error, rel=1e-8)
+    assert (plan.messages_per_user, plan.kind) == (2.0, "exact")
+
+
+@pytest.mark.parametrize(("epsilon", "flood"), [(1.0, 0.1 * 1.0 / 4), (80.0, 1.0)])
+def test_correlated_noise_has_the_error_of_its_noise_alone(epsilon, flood):
+    """The difference of two geometric numbers per item; a flood share of epsilon above 1 counts as 1."""
+    plan = CorrelatedNoise().plan(replace(ONE, levels=(epsilon, 90.0)))
+    odds = plan.parameters["odds"]
+    assert odds == pytest.approx(math.exp(-0.9 * epsilon / 4), rel=1e-9)
+    assert plan.parameters["flood_odds"] == pytest.approx(math.exp(-0.2 * flood), rel=1e-9)
+    variance = 2 * stats.geom(1 - odds).var()
+    assert plan.mse_bound == pytest.approx(60 * variance / 80**2, rel=1e-12)
+    assert plan.blanket_per_user == pytest.approx(plan.messages_per_user - 2, rel=1e-12)
+    assert plan.parameters["bits_per_message"] == 1 + 6
+    assert CorrelatedNoise().plan(replace(ONE, domain_size=64, set_size=1)).parameters["bits_per_message"] == 1 + 6
+    assert CorrelatedNoise().plan(replace(ONE, domain_size=65, set_size=1)).parameters["bits_per_message"] == 1 + 7
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0, -0.1, math.nan])
+def test_a_flood_share_is_between_0_and_1(value):
+    with pytest.raises(ParameterError, match="flood_share"):
+        CorrelatedNoise(value)
+
+
+@pytest.mark.parametrize("value", [0, 1_000_001])
+def test_numbers_of_fake_vectors_at_the_ends_of_their_range(value):
+    with pytest.raises(ParameterError, match=r"fakes_per_user = .*in \[1, 1000000\]"):
+        FakeUsers(value)
+    assert FakeUsers(1_000_000).fakes_per_user == 1_000_000
+
+
+@pytest.mark.parametrize("accounting", ["published", "proven"])
+@pytest.mark.parametrize(("d", "s"), [(17, 1), (9, 3)])
+def test_fake_users_say_what_they_send(accounting, d, s):
+    plan = FakeUsers(3, accounting).plan(Problem(d, s, (1.0, 2.0), (900, 1100), 1e-4))
+    kinds = {("published", 1): "published", ("published", 3): "published", ("proven", 1): "exact"}
+    assert plan.kind == kinds.get((accounting, s), "upper")
+    fakes, flip = plan.blanket_per_user, plan.parameters["flip"]
+    assert fakes == 3.0 or accounting == "published"
+    assert plan.messages_per_user == fakes + 1
+    assert plan.parameters["bits_per_message"] == d
+    assert 0 < flip < 0.5
+    # every column counts (fakes + 1) n flips; the estimate divides by n (1 - 2 q)
+    assert plan.mse_bound == pytest.approx(
+        d * (fakes + 1) * 2000 * stats.bernoulli(flip).var() / (2000 * (1 - 2 * flip)) ** 2, rel=1e-12
+    )
+
+
+def test_fake_users_flip_no_more_than_half_the_bits():
+    """k q (1 - q) as asked for, with the least k above 4 times that; more than a million are refused."""
+    for n, epsilon in ((50, 0.5), (50, 1.0), (10**5, 1.0)):
+        wanted = 33 / (5 * n) * ((math.exp(epsilon) + 1) / (math.exp(epsilon) - 1)) ** 2 * math.log(4 / 1e-4)
+        plan = FakeUsers().plan(Problem(17, 1, (epsilon,), (n,), 1e-4))
+        flip, fakes = plan.parameters["flip"], plan.blanket_per_user
+        assert fakes == max(1, math.floor(4 * wanted) + 1)
+        assert fakes * flip * (1 - flip) == pytest.approx(wanted, rel=1e-8)
+        assert flip < 0.5
+    with pytest.raises(InfeasibleError, match="more than 1000000"):
+        FakeUsers().plan(Problem(17, 1, (1e-4,), (50,), 1e-4))
+
+
+def test_primes_and_powers_of_a_hash():
+    primes = [k for k in range(2, 400) if all(k % j for j in range(2, k))]
+    assert [_prime_above(k) for k in range(1, 390)] == [next(p for p in primes if p > k) for k in range(1, 390)]
+    base = np.arange(1, 53)
+    for exponent in (0, 1, 2, 5, 51, 52):
+        assert _powers(base, exponent, 53).tolist() == [pow(int(b), exponent, 53) for b in base]
+
+
+@pytest.mark.parametrize(
+    ("d", "n", "power", "expected"),
+    [
+        (1000, 5000, 1.0, int(5000 / math.log(5000))),
+        (1000, 5000, 3.0, int(5000 / math.log(5000) ** 3)),
+        (1000, 5000, 0.0, 1000),
+        (1000, 2, 1.0, 2),
+        (1000, 1, 1.0, 2),
+        (int(5000 / math.log(5000)), 5000, 1.0, int(5000 / math.log(5000))),
+        (int(5000 / math.log(5000)) + 1, 5000, 1.0, int(5000 / math.log(5000))),
+    ],
+)
+def test_buckets_of_a_domain(d, n, power, expected):
+    family = Hash.of(d, n, power)
+    hashed_at_all = expected < d
+    assert family == Hash(d, _prime_above(d) if hashed_at_all else 0, expected)
+    if hashed_at_all:
+        bits = math.ceil(math.log2(family.prime))
+        assert family.bits == 2 * bits + math.ceil(math.log2(expected))
+    else:
+        assert family.bits == math.ceil(math.log2(d))
+
+
+def test_messages_are_counted_in_blocks(monkeypatch):
+    """Every item's own messages are consistent with it; all others at the rate of a collision, or of one bucket."""
+    monkeypatch.setattr("segshuffle.protocols.almost_single_message._MESSAGES_AT_ONCE", 7)
+    family, items, rng = Hash(30, 31, 5), np.repeat([3, 4], [40, 25]), np.random.default_rng(8)
+    own = np.array([family.consistent(items, 0, rng) for _ in range(20)])
+    assert (own[:, 3].min() >= 40) & (own[:, 4].min() >= 25)
+    free = np.delete(own, [3, 4], axis=1)
+    assert abs(free.mean() / 65 - family.collision) < 6 * math.sqrt(0.16 / (20 * 65))
+    dummies = np.array([family.consistent(items[:0], 65, rng) for _ in range(20)])
+    # u v w are all uniform, and a message is consistent with 30/5 items
+    assert abs(dummies.sum(axis=1).mean() / 65 - 6) < 6 * 2.5 / math.sqrt(20 * 65)
+    both = np.array([family.consistent(items, 65, rng) for _ in range(20)])
+    assert both.sum(axis=1).mean() == pytest.approx((own.sum(axis=1) + dummies.sum(axis=1)).mean(), rel=0.05)
+
+
+@pytest.mark.parametrize("accounting", ["published", "proven"])
+@pytest.mark.parametrize("d", [9, 60])
+def test_almost_single_messages_add_up(accounting, d):
+    """What is sent, and the numbers of dummies: Poisson, or whole ones and a coin for the rest of each user."""
+    method, problem = AlmostSingleMessage(accounting=accounting), replace(ONE, domain_size=d)
+    plan = method.plan(problem)
+    m, rng = plan.blanket_per_user, np.random.default_rng(2)
+    assert plan.messages_per_user == m + 2
+    assert plan.kind == ("published" if accounting == "published" else "upper")
+    assert plan.parameters["bits_per_message"] == Hash.of(d, 80, 1.0).bits
+    assert plan.mse_bound == method.expected_mse(plan, np.full(d, 160 / d))
+    drawn = np.array([method._draw_dummies(plan, 80, rng) for _ in range(3000)])
+    part = m % 1
+    variance = 80 * m if accounting == "proven" else 80 * part * (1 - part)
+    assert abs(drawn.mean() - 80 * m) < 6 * math.sqrt(variance / 3000)
+    assert drawn.var() == pytest.approx(variance, rel=6 * math.sqrt(2.2 / 3000))
+    if d == 60:
+        assert method.sum_variance(plan, np.full(60, 2)) is None
+    else:
+        assert method.sum_variance(plan, np.full(9, 2)) == pytest.approx(variance / 80**2, rel=1e-12)
+        # items as they are: a uniform one of nine each, all users' numbers as drawn
+        each = 80 * m / 9 + (variance - 80 * m) / 81
+        assert plan.mse_bound == pytest.approx(9 * each / 80**2, rel=1e-12)

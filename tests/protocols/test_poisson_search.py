@@ -276,6 +276,7 @@ def test_copies_are_lowered_by_what_a_certificate_is_too_high(closed_form, monke
     for upper, slope, expected in (  # noqa: B007 - the guide reads the slope
         (DELTA, 5.0, 0.8),
         (0.5 * DELTA, 5.0, 0.8),
+        (0.0, 5.0, 0.8),
         (math.exp(0.1) * DELTA, 5.0, 0.8 * math.exp(-0.12 / 5.0)),
         (math.exp(0.1) * DELTA, 0.5, 0.8 * math.exp(-0.12)),
     ):

@@ -34,6 +34,7 @@ def test_the_law_of_a_point_has_its_variance_its_sizes_and_its_flood(problem, va
     noise = law.parts(mean)[0]
     assert noise.mean * (1 - noise.p) / noise.p == pytest.approx(size, rel=1e-4)
     assert law.flood_p == 0.9
+    assert (round(law.p, 6), round(law.flood, 8)) == (law.p, law.flood), "what is announced is short"
     assert law.means[0] <= mean
 
 
@@ -355,3 +356,17 @@ def test_the_best_of_what_was_certified_and_single_dummies(monkeypatch):
 def test_where_all_users_hold_everything_there_is_nothing_to_search():
     plan = SignedSegmented().plan(Problem(2, 2, (1.0,), (20,), 1e-3))
     assert (plan.method, plan.parameters["copies"]) == ("signed", (1.0,))
+
+
+def test_single_dummies_that_do_not_reach_an_error_are_no_plan(monkeypatch):
+    def plan(self, problem):
+        assert (self.copies_max, self.target_error, self.cluster) == (3.0, 0.5, 0.0)
+        if hopeless:
+            raise InfeasibleError("too little")
+        return plan_for(1.0, 0.5)
+
+    monkeypatch.setattr(signed.ClusteredSegmented, "plan", plan)
+    hopeless = False
+    assert SignedSegmented(3.0)._without_signs(PROBLEM, 0.5) == plan_for(1.0, 0.5)
+    hopeless = True
+    assert SignedSegmented(3.0)._without_signs(PROBLEM, 0.5) is None
