@@ -91,3 +91,59 @@ def test_what_is_asked_and_planned_never_changes():
 def test_standard_errors_are_those_of_a_mean(study):
     """Squares about the mean 2 add up to 1 + 4 + 1 + 16 = 22 and 3 are free: the root of 22/3/4."""
     assert study._standard_error(np.array([1.0, 0.0, 1.0, 6.0])) == pytest.approx((22 / 3 / 4) ** 0.5, rel=1e-14)
+
+
+def words_of(config, name):
+    panels = scenarios(config)
+    (found,) = (output for output in manifest.outputs(manifest.targets(config, panels)).values() if output.name == name)
+    return found
+
+
+def test_a_figure_of_panels_says_what_its_numbers_are(full_config):
+    full_config["repetitions"] = 70
+    figure = words_of(full_config, "fig4")
+    assert figure.title == "Figure 4: MSNBC, split S2 and S3"
+    assert "relies" not in figure.caption
+    assert figure.details[:-1] == (
+        *(
+            f"MSNBC, n = {n}, d = 17, s = 4, split {split}"
+            for split in ("S2 (0.5 : 0.25 : 0.25)", "S3 (0.25 : 0.25 : 0.5)")
+            for n in (5000, 50_000)
+        ),
+        "levels ε = 0.5, 1.0, 2.0; δ = 0.01/n; means of 70 repetitions, bands of two standard errors",
+    )
+    assert figure.details[-1].startswith("kind of the segmented protocol's privacy numbers: published")
+    proven = words_of(full_config, "fig4-proven")
+    assert proven.title == "Figure 4: MSNBC, split S2 and S3, with proven accounting for everybody"
+    assert proven.details[:-1] == figure.details[:-1]
+    assert proven.details[-1].startswith("kind of the privacy numbers: exact for the Poisson blanket")
+    for name, kind in (("summary", "published"), ("messages-proven", "exact")):
+        glance = words_of(full_config, name)
+        assert len(glance.details) == 18 + 2
+        assert glance.details[-2] == "levels ε = 0.5, 1.0, 2.0; δ = 0.01/n"
+        assert kind in glance.details[-1]
+        assert glance.group.id == {"published": "figures", "exact": "proven"}[kind]
+
+
+def test_a_figure_says_whom_its_proof_relies_on_and_every_delta_of_its_own(full_config):
+    full_config["proven"]["honest_fraction"] = 0.75
+    full_config["delta_times_n"] = [0.02, 0.01, 0.04]
+    relied = " What is proven relies on 75% of the users only, what is published on all."
+    for name in ("fig2-proven", "messages-proven"):
+        figure = words_of(full_config, name)
+        assert figure.caption.endswith(relied)
+        assert "δ = 0.02, 0.01, 0.04/n" in figure.details[-2]
+    for name in ("fig2", "summary"):
+        figure = words_of(full_config, name)
+        assert relied not in figure.caption
+        # published analyses know of one delta: the least
+        assert "δ = 0.01/n" in figure.details[-2]
+
+
+def test_a_run_without_the_papers_panels_calls_its_figures_its_own(full_config):
+    full_config["splits"] = {"S7": [0.25, 0.5, 0.25]}
+    full_config["pareto"]["split"] = "S7"
+    figure = words_of(full_config, "panels-msnbc-S7")
+    assert (figure.title, figure.group.short) == ("MSNBC, split S7", "Published protocol")
+    assert (figure.group.id, figure.group.rank) == ("figures", 1)
+    assert words_of(full_config, "panels-msnbc-S7-proven").group.short == "Proven protocol"

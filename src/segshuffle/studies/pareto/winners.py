@@ -47,11 +47,12 @@ def winners(table: pd.DataFrame, budgets: Sequence[float]) -> pd.DataFrame:
     shuffled = table[(table["accounting"] == "proven") & (table["role"] != "reference") & (table["refused"] == "")]
     shuffled = shuffled[shuffled["method"] != "augmented-shuffling"]
     for key, case in shuffled.groupby(CASE, sort=False):
+        sizes: dict[str, Any] = dict(zip(CASE, key, strict=True))
         for share in budgets:
-            budget = share * case["set_size"].iloc[0]
+            budget = share * sizes["set_size"]
             within = case[case["messages_per_user"] <= budget * (1 + 1e-9)]
             best = within.groupby("method")["mse_expected"].min().sort_values(kind="stable")
-            row: dict[str, Any] = {**dict(zip(CASE, key, strict=True)), "budget": budget}
+            row = {**sizes, "budget": budget}
             if len(best):
                 measure = case["mse_expected"].iloc[0] / case["error_ratio"].iloc[0]
                 row |= {"winner": best.index[0], "error_ratio": float(best.iloc[0] / measure)}

@@ -110,4 +110,5 @@ def _lettered(errors: pd.DataFrame, scenarios: Sequence[Scenario]) -> list[Panel
 
 def _panel(errors: pd.DataFrame, letter: str, scenario: Scenario) -> Panel:
     rows = rows_of(errors, scenario)
-    return Panel(scenario, letter, str(rows["source"].iloc[0]), rows)
+    (source,) = rows["source"].unique()
+    return Panel(scenario, letter, str(source), rows)

@@ -52,7 +52,8 @@ def departure(config: Mapping[str, Any], panel: Mapping[str, Any], rows: pd.Data
     theirs |= {f"splits.{panel['split']}": SPLITS.get(panel["split"])}
     found |= {f"splits.{panel['split']}": config["splits"].get(panel["split"])}
     theirs |= {"domain_size": ours.domain_size, "data": ours.source}
-    found |= {"domain_size": int(rows["domain_size"].iloc[0]), "data": str(rows["source"].iloc[0])}
+    (domain_size,), (source,) = rows["domain_size"].unique(), rows["source"].unique()
+    found |= {"domain_size": int(domain_size), "data": str(source)}
     for key, value in theirs.items():
         if found[key] != value:
             return f"{key} is {found[key]}, the paper's is {value}"

@@ -70,7 +70,7 @@ def _summary_of(both: pd.DataFrame, budgets: list[float]) -> dict[str, Any]:
 def _recentred(panel: pd.DataFrame) -> float:
     """Closed-form error of our recentred estimate; nan if the run does without."""
     rows = panel[(panel["method"] == "poisson") & (panel["role"] == "recentred")]
-    return float(rows["mse_expected"].iloc[0]) if len(rows) else math.nan
+    return float(rows["mse_expected"].item()) if len(rows) else math.nan
 
 
 def _projection_effect(panel: pd.DataFrame) -> float:
