@@ -331,8 +331,11 @@ def test_clones_of_both_inputs_are_at_most_certain():
     for log_q, named in ((edge * (1 + 1e-15), True), (edge * (1 + 1e-12), True), (edge * (1 - 1e-12), "log_q")):
         made = accepts(lambda x: vr.VariationRatio(log_p=1.0, beta=math.tanh(0.5), log_q=x), log_q)
         assert made == named
+    # heads/q0 + heads/q1, heads = beta p/(p - 1)
+    whole = 2 * 0.3 / -math.expm1(-1.0)
+    assert hoelder(q0=whole, q1=whole).q0 == whole
     with pytest.raises(ParameterError, match="q0"):
-        hoelder(q0=0.3, q1=0.3)
+        hoelder(q0=whole * (1 - 1e-9), q1=whole)
 
 
 def test_slots_are_as_many_as_a_law_holds():

@@ -16,7 +16,7 @@ from oracles.clusters import compound_poisson, exchange_divergence, logarithmic_
 from segshuffle.accounting.collections.blankets.atoms import Atoms
 from segshuffle.accounting.collections.blankets.base import estimate_variance
 from segshuffle.accounting.collections.blankets.clustered import Clustered
-from segshuffle.accounting.collections.blankets.guides import guided_log_delta
+from segshuffle.accounting.collections.blankets.guides import guided_copies, guided_log_delta, guided_mean
 from segshuffle.accounting.collections.blankets.poisson import POISSON
 from segshuffle.accounting.collections.blankets.signed import GroupedSigned, Signed
 from segshuffle.accounting.collections.product import delta_interval, log_delta_bound
@@ -319,3 +319,25 @@ def test_guides_see_that_many_copies_are_not_private(pairs, copies):
     """A lies nearly whole beyond the values of B that are tabulated: that is a delta of about 1, not of about 0."""
     pair = GroupedSigned(0.6, 0.93, 0.98).pair(200.0, copies)
     assert guided_log_delta(pair, pairs, 1.0, 1e-5) > math.log(0.9)
+
+
+@pytest.mark.parametrize(
+    ("blanket", "mean"),
+    [(POISSON, 400.0), (Clustered(0.6), 300.0), (Clustered(0.6), 4e3), (Signed(0.5, 0.5, 0.5), 60.0)],
+)
+@pytest.mark.parametrize(("pairs", "epsilon", "delta"), [(1, 1.0, 1e-6), (4, 0.5, 1e-9), (2, 3.0, 1e-3)])
+def test_guides_are_near_what_is_certified(blanket, mean, pairs, epsilon, delta):
+    asked = {"pairs": pairs, "epsilon": epsilon, "delta": delta}
+    copies = guided_copies(blanket, mean, copies_max=64.0, **asked)
+    log_delta = log_delta_bound(blanket.pair(mean, copies), pairs, epsilon, 1e-3)
+    # a per cent of delta, and of the copies what that is worth
+    assert log_delta == pytest.approx(math.log(delta), abs=0.2)
+    guided = guided_log_delta(blanket.pair(mean, copies), pairs, epsilon, delta)
+    assert guided == pytest.approx(log_delta, abs=0.03)
+    assert guided_mean(blanket, copies, **asked) == pytest.approx(mean, rel=0.01)
+    # wherever it begins, and at most what is allowed
+    for start in (0.3 * copies, 3 * copies):
+        found = guided_copies(blanket, mean, copies_max=64.0, start=start, **asked)
+        assert found == pytest.approx(copies, rel=0.01)
+    assert guided_copies(blanket, mean, copies_max=0.5 * copies, **asked) == pytest.approx(0.5 * copies, rel=1e-12)
+    assert guided_mean(blanket, 1e-9, **asked) == pytest.approx(blanket.means[0], rel=1e-12)

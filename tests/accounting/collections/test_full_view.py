@@ -253,6 +253,57 @@ def test_user_level_lower_bound_is_below_the_real_protocol(factor, rate):
     assert 0.3 * exact <= bound <= exact
 
 
+@pytest.mark.parametrize(("n", "d", "s", "m", "rate", "epsilon"), [
+    (30, 12, 2, 1, 0.6, 0.4), (30, 12, 2, 1, 0.6, 2.5), (9, 9, 3, 2, 0.9, 1.0), (40, 3, 1, 1, 1.0, 0.1),
+    (5, 40, 4, 1, 0.3, 6.0),
+])  # fmt: skip
+def test_user_level_lower_bound_of_few_messages_is_the_sum_over_all_counts(n, d, s, m, rate, epsilon):
+    """Blocks of one count each: what K and both counts tell, with the best threshold for each of them."""
+    a = np.arange(n * m + s + 1)
+    exact = 0.0
+    for c in range(n * m + 1):
+        coins = binom.pmf(a, c, 0.5)
+        for spoken in range(1, s + 1):
+            shifted = np.append(np.zeros(spoken), coins[: a.size - spoken])
+            weight = binom.pmf(spoken, s, rate) * binom.pmf(c, n * m, 2 * s / d)
+            exact += weight * np.maximum(shifted - math.exp(epsilon) * coins, 0.0).sum()
+    found = worst_split_user_lower(
+        domain_size=d, set_size=s, n_users=n, blanket_per_user=m, sampling_rate=rate, epsilon=epsilon
+    )
+    # no block has the count that is the least of all
+    lost = s * rate * binom.pmf(0, n * m, 2 * s / d)
+    assert exact * (1 - 1e-8) - lost - 1e-10 <= found <= exact
+
+
+@pytest.mark.parametrize("claimed", [0.05, 0.3, 0.34, 0.35, 0.4, 0.8, 5.0])
+@pytest.mark.parametrize("known", [False, True])
+def test_group_epsilon_is_the_root_to_its_accuracy(claimed, known):
+    """log(s e^eps delta'(eps/s)) = log 4 + eps - 40^2 (eps/4)^2 + log 0.01: a parabola."""
+    root = (1 + math.sqrt(1 + 400 * math.log(0.04 / 1e-6))) / 200
+
+    def item_delta(epsilon):
+        return 0.01 * math.exp(-((40 * epsilon) ** 2))
+
+    excess = math.log(0.04 / 1e-6) + claimed - 100 * claimed**2 if known else None
+    found = group_epsilon(item_delta, set_size=4, delta=1e-6, claimed=claimed, excess=excess)
+    assert root * (1 - 1e-12) <= found <= root * (1 + 2.2e-5)
+
+
+def test_group_epsilon_ends_at_a_thousandth_of_the_claim():
+    asked = []
+
+    def item_delta(epsilon):
+        asked.append(epsilon)
+        return 1e-300
+
+    found = group_epsilon(item_delta, set_size=1, delta=1e-6, claimed=1.0)
+    assert 0 < found < 2e-3
+    assert found in asked
+    assert group_delta(0.25, epsilon=math.log(2), set_size=3) == pytest.approx(1.5, rel=1e-15)
+    # where the claim is met exactly
+    assert group_epsilon(lambda e: 0.25, set_size=1, delta=0.5, claimed=1.0, excess=0.0) == 1.0
+
+
 def test_group_epsilon_below_and_beyond_the_claim():
     def item_delta(epsilon):
         return 1e-2 * math.exp(-((40 * epsilon) ** 2))

@@ -6,7 +6,15 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from segshuffle.accounting.numerics.search import largest_excluded_epsilon, least_epsilon, log_excess, safe_edge
+from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
+from segshuffle.accounting.numerics.search import (
+    certified_root,
+    largest_excluded_epsilon,
+    least_epsilon,
+    log_excess,
+    safe_edge,
+    staged_log_excess,
+)
 from segshuffle.errors import InfeasibleError
 
 MAX_CALLS = 210
@@ -151,3 +159,78 @@ def test_a_bound_that_is_no_number_somewhere_excludes_only_what_was_seen():
         return math.nan if epsilon > 0.7 else 1.0
 
     assert largest_excluded_epsilon(bound=bound, ceiling=1.0, delta=1e-6, rtol=1e-4) <= 0.7
+
+
+# -- bounds that are costly when narrow --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("high", [0.0, 1.0])
+@pytest.mark.parametrize("miss", [-1e-7, -3e-6, 0.0, 3e-6])
+def test_a_wide_interval_at_the_target_is_no_answer(high, miss):
+    """The first, wide interval ends at the target, with the value at its other end or at this one."""
+    root, rtol, width = 0.3, 1e-5, 0.02
+    narrow = []
+
+    def measure(epsilon, width):
+        narrow.append(width)
+        value = root / epsilon
+        return DeltaInterval(value * (1 - high * width), value * (1 + (1 - high) * width))
+
+    guess = root * (1 + (1 - high) * width) * math.exp(-miss)
+    found = certified_root(measure, target=1.0, first=1e-9, last=1.0, guess=guess, slope=-1.0, rtol=rtol)
+    assert root * (1 - 1e-12) <= found * (1 + 2e-5 * high)
+    assert measure(found, narrow[-2]).upper <= 1.0
+    assert found <= root * (1 + 1.01 * rtol)
+    assert len(narrow) <= 15
+
+
+@pytest.mark.parametrize(("ratio", "widths"), [(1.1, 2), (0.9, 2), (1.3, 1), (0.7, 1), (1.0, 2), (1e-9, 1)])
+def test_far_from_the_target_a_wide_interval_does(ratio, widths):
+    asked = []
+
+    def bound(width):
+        asked.append(width)
+        return ratio * 0.01 * (1 + width)
+
+    found = staged_log_excess(bound, 0.01, rtol=1e-4)
+    assert asked == [0.02, 1e-4][:widths]
+    assert found == pytest.approx(math.log(ratio * (1 + asked[-1])), rel=1e-9, abs=1e-12)
+    asked.clear()
+    staged_log_excess(bound, 0.01, rtol=0.05)
+    assert asked[0] == 0.02
+
+
+@pytest.mark.parametrize("delta", [1e-200, 1e-12, 1e-3, 0.3])
+@pytest.mark.parametrize("share", [1e-7, 1e-3, 0.2, 0.49, 0.51, 0.7, 0.99, 1 - 1e-9])
+@pytest.mark.parametrize("search", [least_epsilon, largest_excluded_epsilon])
+def test_epsilon_of_a_bound_is_the_root_to_its_accuracy(search, delta, share):
+    """log delta falls like that of a Gaussian, from the middle of 0 and the target on, and to 0 at the ceiling."""
+    ceiling, rtol = 2.0, 1e-4
+    root = share * ceiling
+
+    def log_bound(epsilon):
+        return math.log(delta) * (0.5 * (epsilon / root) ** 2 + 0.5) + math.log((ceiling - epsilon) / (ceiling - root))
+
+    calls = []
+
+    def bound(epsilon, width):
+        calls.append(width)
+        return math.exp(log_bound(epsilon)) if epsilon < ceiling else 0.0
+
+    found = search(bound=bound, ceiling=ceiling, delta=delta, rtol=rtol)
+    excess = log_bound(found) - math.log(delta) if found < ceiling else -math.inf
+    sign = 1 if search is least_epsilon else -1
+    assert -2 * rtol * (1 + 1e-9) <= sign * excess <= 1e-12 or found == pytest.approx(root, rel=1e-9)
+    assert sign * (found - root) >= -1e-15 * root
+    # far away wide bounds do, and few of any
+    assert calls[0] == 0.02
+    assert len(calls) <= 40
+
+
+@pytest.mark.parametrize("search", [least_epsilon, largest_excluded_epsilon])
+def test_epsilons_where_a_bound_never_or_always_meets_the_target(search):
+    asked = {"ceiling": 2.0, "delta": 1e-6, "rtol": 1e-4}
+    assert search(bound=lambda epsilon, width: 0.0, **asked) == 0.0
+    assert search(bound=lambda epsilon, width: 0.999e-6, **asked) == 0.0
+    assert search(bound=lambda epsilon, width: 1.0, **asked) == pytest.approx(2.0, rel=1e-11)
+    assert search(bound=lambda epsilon, width: 1.0, **asked | {"ceiling": 0.0}) == 0.0

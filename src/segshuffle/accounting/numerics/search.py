@@ -289,7 +289,7 @@ def certified_root(
         found = measure(epsilon, width)
         upper, lower = log_excess(found.upper, target), log_excess(found.lower, target)
         if upper <= 0 and epsilon <= best:
-            best, high = epsilon, min(high, z)
+            best, high = epsilon, z
         elif lower > 0:
             low = max(low, z)
         middle = log_excess(0.5 * (found.lower + found.upper), target)
@@ -300,7 +300,8 @@ def certified_root(
         narrow = min(max(0.6 * allowed, _FINEST), _COARSE)
         if upper <= 0 and (lower >= -allowed or (width <= narrow and upper >= -allowed)):
             return epsilon
-        if high - low <= 0.5 * rtol and high == math.log(best):
+        # a narrow interval leaves 0.6 rtol of the bracket undecided: less than that may never be reached
+        if high - low <= rtol:
             break
         before = (z, middle, upper - lower)
         fresh = z - (middle + 0.5 * allowed) / slope
