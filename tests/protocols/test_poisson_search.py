@@ -251,7 +251,7 @@ def test_a_certificate_is_as_narrow_as_it_can_be_had(closed_form, monkeypatch):
     ):
         asked.clear()
         poisson._delta.cache_clear()
-        assert poisson._delta(TARGET, 5.0, 0.5) == pytest.approx(expected, rel=1e-15)
+        assert poisson._delta(TARGET, 5.0, 0.5) == pytest.approx(expected, rel=1e-15, abs=0)
         assert asked == widths
     asked.clear()
     assert poisson._delta(_Target(0, 1.0, DELTA), 5.0, 0.5) == poisson._delta(TARGET, 5.0, 0.0) == (0.0, 0.0)

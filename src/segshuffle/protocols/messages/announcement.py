@@ -137,7 +137,7 @@ class Announcement:
     def most_messages(self) -> float:
         """Most messages that a client who follows the announcement may send; +inf without a cap."""
         own = self.set_size * max(map(math.ceil, self.copies))
-        return own + (math.inf if self.dummies is None else self.dummies.most)
+        return own + (0.0 if self.dummies is None else self.dummies.most)
 
     @property
     def most_draws(self) -> float:

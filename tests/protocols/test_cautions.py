@@ -1,0 +1,58 @@
+"""Where a plan is of little worth: exactly from where on it is said."""
+
+from __future__ import annotations
+
+import pytest
+
+from segshuffle.protocols.assumptions import Assumptions
+from segshuffle.protocols.base import Plan, Problem
+from segshuffle.protocols.cautions import expected_seconds, level_cautions
+
+
+def said(*, delta=1e-6, error=1e-3, messages=10.0, s=4, sets="exactly"):
+    problem = Problem(16, s, (0.5, 1.0), (30, 70), delta, Assumptions(sets=sets))
+    return Plan("any", problem, "exact", 1.0, messages, {}, error).warnings
+
+
+def test_nothing_is_said_of_an_ordinary_plan():
+    assert said() == ()
+    assert said(delta=0.0099, error=2.99, messages=1000.0) == ()
+
+
+def test_a_delta_of_1_over_n_is_met_by_publishing_somebody():
+    (found,) = said(delta=0.01)
+    assert found == (
+        "delta = 0.01 is not below 1/n = 0.01: publishing all items of one random user would meet it. "
+        "Take a delta much below 1/n."
+    )
+
+
+@pytest.mark.parametrize(("sets", "largest"), [("exactly", 3.0), ("at-most", 4.0)])
+def test_an_error_of_an_answer_without_data_is_said(sets, largest):
+    """4 (1 - 4/16) for everybody holding four; nobody may hold anything otherwise."""
+    assert said(error=0.999 * largest, sets=sets) == ()
+    (found,) = said(error=largest, sets=sets)
+    assert f"The expected squared error, {largest:g}, is not below {largest:g}, the most that an answer" in found
+
+
+def test_where_everybody_holds_everything_no_error_is_too_large():
+    assert said(error=9.0, s=16) == ()
+
+
+def test_more_than_a_thousand_messages_are_said():
+    (found,) = said(messages=1000.5)
+    assert found.startswith("A user sends 1e+03 messages on average. Set a budget")
+    assert level_cautions(1000.0) == ()
+    (found,) = level_cautions(1234.0)
+    assert found.startswith("Round 1, about the levels, takes 1.23e+03 messages per user. Raise level_epsilon")
+
+
+def test_all_three_in_their_order():
+    assert [each.split()[0] for each in said(delta=0.5, error=9.0, messages=2000.0)] == ["delta", "The", "A"]
+
+
+def test_time_is_by_level_and_grows_with_the_pairs():
+    """0.15 and 0.05 pairs^0.45 seconds per level, as fitted."""
+    one, two = Problem(17, 1, (0.5,), (9,), 0.1), Problem(17, 4, (0.5, 1.0), (9, 9), 0.1)
+    assert expected_seconds(one) == pytest.approx(0.2, rel=1e-12)
+    assert expected_seconds(two) == pytest.approx(2 * (0.15 + 0.05 * 4**0.45), rel=1e-12)

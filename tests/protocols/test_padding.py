@@ -1,0 +1,138 @@
+"""Padding and truncation, by enumeration of what every user may send."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+
+from segshuffle.errors import ParameterError
+from segshuffle.protocols.assumptions import Assumptions
+from segshuffle.protocols.base import Plan, Problem
+from segshuffle.protocols.padding import (
+    compare_set_sizes,
+    error_of_sets,
+    guessed_holders,
+    holders_by_size,
+    sent_frequencies,
+    zipf_shares,
+)
+from segshuffle.protocols.poisson import PoissonSegmented
+
+HELD = [(0, 1, 2), (1,), (), (0, 2)]
+D = 4
+
+
+class Given(PoissonSegmented):
+    """Plans what is given."""
+
+    def plan(self, problem):
+        return Plan("poisson", problem, "exact", 0.5, 0.0, {"copies": (0.5, 1.25)}, 0.0)
+
+
+def matrix():
+    found = np.zeros((len(HELD), D), dtype=bool)
+    for user, held in enumerate(HELD):
+        found[user, list(held)] = True
+    return found
+
+
+def sendings(s, sets):
+    """Every choice of all users, as likely as any other: counts of items."""
+    each = []
+    for held in HELD:
+        if len(held) >= s:
+            each.append(list(combinations(held, s)))
+        elif sets == "at-most":
+            each.append([held])
+        else:
+            free = [item for item in range(D) if item not in held]
+            each.append([held + more for more in combinations(free, s - len(held))])
+    # users' numbers of choices differ: a weight per choice of all
+    weight = 1 / math.prod(map(len, each))
+    return [(weight, np.bincount([item for sent in choice for item in sent], minlength=D)) for choice in product(*each)]
+
+
+@pytest.mark.parametrize("sets", ["exactly", "at-most"])
+@pytest.mark.parametrize("s", [1, 2, 3])
+def test_what_is_sent_and_its_error_by_enumeration(s, sets):
+    users, holders = holders_by_size(matrix())
+    assert users.tolist() == [1, 1, 1, 1, 0]
+    assert holders[1].tolist() == [0, 1, 0, 0]
+    found = sendings(s, sets)
+    truth, n = matrix().mean(axis=0), len(HELD)
+    expected = sum(weight * counts for weight, counts in found) / n
+    spread = sum(weight * (counts / n - expected) ** 2 for weight, counts in found)
+    true, sent, variance = sent_frequencies(users, holders, s, sets)
+    np.testing.assert_allclose(true, truth, rtol=1e-14)
+    np.testing.assert_allclose(sent, expected, rtol=1e-13)
+    np.testing.assert_allclose(variance / n, spread, rtol=1e-12, atol=1e-16)
+    problem = Problem(D, s, (0.5, 1.0), (1, 3), 0.1, Assumptions(sets=sets))
+    error = error_of_sets(Given(), problem, users, holders)
+    plan = Given().plan(problem)
+    # estimates have the sent shares as their means; those miss the true ones
+    mse = sum(
+        weight * (Given().expected_mse(plan, counts) + ((counts / n - truth) ** 2).sum()) for weight, counts in found
+    )
+    assert error.mse == pytest.approx(mse, rel=1e-12)
+    assert error.squared_bias == pytest.approx(((expected - truth) ** 2).sum(), rel=1e-12, abs=1e-16)
+    assert (error.sets, error.plan) == (sets, plan)
+
+
+def test_users_who_were_counted_may_be_others_than_those_who_are_asked():
+    """Shares alone count: ten times as many users of the same kinds say the same of the sample."""
+    users, holders = holders_by_size(matrix())
+    problem = Problem(D, 2, (0.5, 1.0), (1, 3), 0.1, Assumptions(sets="at-most"))
+    one, ten = (error_of_sets(Given(), problem, k * users, k * holders) for k in (1, 10))
+    assert (ten.mse, ten.squared_bias) == pytest.approx((one.mse, one.squared_bias), rel=1e-12)
+    with pytest.raises(ParameterError, match=r"holders = \(4, 4\)"):
+        error_of_sets(Given(), problem, users, holders[1:])
+
+
+def test_sizes_are_compared_in_the_order_asked_for():
+    users, holders = holders_by_size(matrix())
+    problem = Problem(D, 4, (0.5, 1.0), (1, 3), 0.1, Assumptions(rounds=2))
+    found = compare_set_sizes(Given(), problem, users, holders, (3, 1), 2)
+    assert [(each.sets, each.plan.problem.set_size) for each in found] == [
+        ("exactly", 2),
+        ("at-most", 3),
+        ("at-most", 1),
+    ]
+    assert all(each.plan.problem.assumptions.rounds == 2 for each in found)
+
+
+def test_guesses_at_the_ends_of_their_ranges():
+    for domain_size, zipf in ((2, 0.0), (2, 10.0), (4000, 1.0)):
+        users, holders = guessed_holders({1: 1.0}, domain_size, zipf)
+        assert users.shape == (domain_size + 1,)
+        assert holders[1].sum() == pytest.approx(1.0, rel=1e-9)
+    for zipf in (-1e-9, 10.001):
+        with pytest.raises(ParameterError, match=r"zipf = .* in \[0, 10\]"):
+            guessed_holders({1: 1.0}, 5, zipf)
+        with pytest.raises(ParameterError, match=r"zipf = .* in \[0, 10\]"):
+            zipf_shares(1, 5, zipf)
+    for shares in ({-1: 1.0}, {5: 1.0}, {0: 1.5, 1: -0.5}):
+        with pytest.raises(ParameterError, match=r"shares >= 0 of sizes in 0\.\.4"):
+            guessed_holders(shares, 5, 1.0)
+    for total, allowed in ((1 + 2e-9, False), (1 - 2e-9, False), (1 + 5e-10, True), (1 - 5e-10, True)):
+        if allowed:
+            assert guessed_holders({1: total}, 5, 1.0)[0][1] == total
+        else:
+            with pytest.raises(ParameterError, match="add up to 1"):
+                guessed_holders({1: total}, 5, 1.0)
+    users, holders = guessed_holders({0: 0.25, 2: 0.75, 3: 0.0}, 5, 1.0)
+    assert users.tolist() == [0.25, 0.0, 0.75, 0.0, 0.0, 0.0]
+    assert holders.sum(axis=1) == pytest.approx([0, 0, 1.5, 0, 0, 0], rel=1e-9)
+
+
+@pytest.mark.parametrize(("size", "d", "zipf"), [(1, 5, 0.0), (3, 5, 1.0), (4, 5, 2.5), (1, 2, 10.0)])
+def test_items_are_as_frequent_as_their_exponent_says(size, d, zipf):
+    """-ln(1 - share) falls as j^-zipf, and `size` items are held."""
+    shares = zipf_shares(size, d, zipf)
+    assert shares.sum() == pytest.approx(size, rel=1e-10)
+    rates = -np.log1p(-shares[shares < 1 - 1e-9])
+    rank = np.arange(1, d + 1)[shares < 1 - 1e-9]
+    np.testing.assert_allclose(rates * rank**zipf, (rates * rank**zipf)[0], rtol=1e-6)
+    assert zipf_shares(d, d, zipf).tolist() == [1.0] * d
