@@ -10,7 +10,7 @@ from protocols.test_conformance import make_sample
 
 from segshuffle.accounting.numerics.gaussian import gaussian_ratio
 from segshuffle.protocols.base import Plan, Problem, uniform_item_counts
-from segshuffle.protocols.central import GaussianCurator
+from segshuffle.protocols.central import EXPONENTS, DiscreteLaplaceCurator, GaussianCurator, PowerCurator
 from segshuffle.protocols.poisson import PoissonSegmented
 from segshuffle.protocols.registry import look_of
 
@@ -122,3 +122,32 @@ def test_one_level_reaches_the_curator_where_counters_are_large(d, s, n, large_f
         assert max(large) <= 1.05
     # copies help at every level, most where counters are small
     assert all(c[1] < o[1] for c, o in zip(curves[4.0], curves[1.0], strict=True))
+
+
+@pytest.mark.parametrize("curator", [PowerCurator(), DiscreteLaplaceCurator()], ids=lambda each: each.name)
+def test_other_curators_have_the_error_and_the_sum_that_are_expected(curator):
+    """Plans with given weights and laws: noise of density exp(-|x|^1.4), or of law 0.6^|k| on whole numbers."""
+    runs, sample = 3000, make_sample(PROBLEM, 3000)
+    parameters = {"weights": (0.5, 1.0, 1.0), "exponent": 1.4, "odds": 0.6}
+    plan = Plan(curator.name, PROBLEM, "exact", 0.0, 2.0, parameters, 0.0)
+    deviation = curator.simulate(plan, sample, np.random.default_rng(4)) - sample.frequencies
+    for found, expected in (
+        ((deviation**2).sum(axis=1), curator.expected_mse(plan, sample.item_counts)),
+        (deviation.sum(axis=1) ** 2, curator.sum_variance(plan, sample.item_counts)),
+    ):
+        assert abs(found.mean() - expected) <= STANDARD_ERRORS * found.std(ddof=1) / math.sqrt(runs) < 0.2 * expected
+    grid = np.linspace(-30, 30, 600_001)
+    density = np.exp(-(np.abs(grid) ** 1.4))
+    variances = {"curator-best": (grid**2 * density).sum() / density.sum(), "curator-discrete-laplace": 1.2 / 0.4**2}
+    assert curator._variance(plan) == pytest.approx(variances[curator.name], rel=1e-6)
+
+
+def test_the_best_curator_takes_the_exponent_of_least_error():
+    assert EXPONENTS == (1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 2.0)
+    errors = {1.0: 4.0, 1.1: 3.0, 1.2: 5.0}
+
+    class Tabulated(PowerCurator):
+        def _at(self, problem, exponent):
+            return Plan("best", problem, "upper", 0.0, 2.0, {"exponent": exponent}, errors.get(exponent, 9.0))
+
+    assert Tabulated().plan(PROBLEM).parameters["exponent"] == 1.1

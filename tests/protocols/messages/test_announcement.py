@@ -12,8 +12,7 @@ from segshuffle.accounting.collections.blankets.signed import Signed
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.messages import Announcement
 
-SIZES = {"domain_size": 5, "set_size": 2, "n_users": 9}
-GOOD = {**SIZES, "copies": (0.5, 2.25), "blanket_per_user": 1.5, "blanket": "poisson"}
+GOOD = {
     "domain_size": 5,
     "set_size": 2,
     "n_users": 9,

@@ -206,3 +206,40 @@ def test_what_is_known_of_the_others():
     assert np.isinf(influence(Plan("signed", problem, "exact", 1.0, 3.0, signed, 1.0)).item)
     with pytest.raises(ParameterError, match="method = 'mine'"):
         influence(Plan("mine", problem, "exact", 1.0, 1.0, {}, 1.0))
+
+
+def test_a_message_that_is_an_item_moves_all_items_by_hand():
+    """Unhashed: 2 own messages and the dummies, all about one item that is not held; none about the others."""
+    plan = AlmostSingleMessage().plan(Problem(D, S, (2.0,), (60,), 1e-2))
+    dummies = plan.blanket_per_user / D
+    most = S + int(np.ceil(plan.blanket_per_user))
+    reached = (most - dummies) + (D - S - 1) * dummies + S * (1 + dummies)
+    assert reached / 60 <= influence(plan).all_items * (1 + 1e-12)
+    assert influence(plan).all_items == pytest.approx((reached + 2 * dummies) / 60, rel=1e-12)
+    assert influence(plan).most_messages == most
+
+
+def test_hashed_messages_move_as_many_items_as_they_reach():
+    plan = AlmostSingleMessage().plan(Problem(60, S, (2.0,), (60,), 1e-2))
+    prime, buckets = plan.parameters["prime"], plan.parameters["buckets"]
+    collision = Hash(60, prime, buckets).collision
+    most, dummies = S + int(np.ceil(plan.blanket_per_user)), plan.blanket_per_user / buckets
+    means = np.full(60, dummies + S * collision)
+    means[:S] = 1 + dummies + (S - 1) * collision
+    expected = (most * -(-prime // buckets) + means.sum()) / (60 * (1 - collision))
+    assert influence(plan).all_items == pytest.approx(expected, rel=1e-12)
+
+
+def test_dummies_of_poisson_number_have_no_end():
+    plan = AlmostSingleMessage(accounting="proven").plan(Problem(D, S, (2.0,), (60,), 1e-2))
+    assert influence(plan).item == influence(plan).all_items == np.inf
+
+
+def test_levels_that_nobody_has_or_counts_are_no_worst_ones():
+    plan = SeparateBallsIntoBins().plan(Problem(D, S, LEVELS, (0, 40), DELTA))
+    m = plan.parameters["blankets"][1]
+    assert influence(plan).item == pytest.approx((np.ceil(m) + S - m / D) / 40)
+    assert influence(plan).all_items == pytest.approx((np.ceil(m) + S + m + S) / 40)
+    three = influence(plan).of(3)
+    assert three.item == 3 * influence(plan).item
+    assert (three.most_messages, three.all_items) == (np.ceil(m) + S, 3 * influence(plan).all_items)

@@ -328,3 +328,38 @@ def test_round_one_takes_its_messages_of_the_budget():
 def test_a_budget_is_a_positive_number(value):
     with pytest.raises(ParameterError, match="max_messages"):
         left_for_items(value, 0.0)
+
+
+def test_moments_of_a_quotient_are_those_of_its_expansion():
+    """A sum of two values over a denominator of two values, all four as likely: moments by hand, up to t^4."""
+    weight, t = 20.0, 1e-3
+    mean, spread = np.array([3.0, 0.5]), np.array([0.02, 0.4])
+    sums = np.stack([mean - spread, mean + spread] * 2)
+    values = sums / (weight * np.array([1 - t, 1 - t, 1 + t, 1 + t]))[:, None]
+    found = noisy_level_moments(mean, spread**2, weight=weight, weight_variance=(t * weight) ** 2)
+    np.testing.assert_allclose(found.bias, values.mean(axis=0) - mean / weight, rtol=3 * t**2)
+    np.testing.assert_allclose(found.variance, values.var(axis=0), rtol=20 * t**2)
+    assert np.abs(found.variance * weight**2 / spread**2 - 1).min() > 3 * t**2
+
+
+def test_the_variance_of_the_denominator_is_that_of_its_levels():
+    assert weight_variance((0.5, 1.0, 3.0), 8.0) == pytest.approx(8.0 * (1 + 0.25 + 2.25), rel=1e-14)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.0, 0.1), (100.001, 0.1), (1.0, 0.0), (1.0, 1.0), (math.nan, 0.1)])
+def test_level_privacy_outside_its_range(epsilon, delta):
+    with pytest.raises(ParameterError, match="level_epsilon" if delta == 0.1 else "level_delta"):
+        LevelPrivacy(epsilon, delta)
+    assert LevelPrivacy(100.0, 0.999).epsilon == 100.0
+
+
+@pytest.mark.parametrize("n", [3, 10])
+def test_planning_counts_are_the_nearest_of_all(n):
+    """Every population of three levels: none is nearer in squares than the one that is planned for."""
+    every = np.array([(a, b, n - a - b) for a in range(n + 1) for b in range(n + 1 - a)])
+    rng = np.random.default_rng(n)
+    for values in rng.normal(n / 3, n, size=(40, 3)):
+        found = np.array(planning_counts(values, n))
+        assert ((found - values) ** 2).sum() <= ((every - values) ** 2).sum(axis=1).min() * (1 + 1e-12) + 1e-9
+    huge = 2.0**41 + np.array([0.0, 1.0, -5.0 * n])
+    assert planning_counts(huge, n) == planning_counts([0.0, 1.0, -5.0 * n], n)
