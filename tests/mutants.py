@@ -83,6 +83,8 @@ ORDERS = ("_Lt", "_LtE", "_Gt", "_GtE")
 LOOKS = "height width foot figsize lw linewidth ms markersize mew alpha zorder fontsize size capsize pad dashes ratio"
 #: What a caller may not do, and no caller does.
 SECOND_LOOKS = "strict kw_only eq slots frozen"
+#: How much is remembered.
+ROOM = "maxsize"
 #: Faults of our own: the wrong end of an interval, the wrong side of a rounding.
 WRONG_SIDE = {
     "floor": "ceil",
@@ -279,7 +281,7 @@ def left_alone(source: str) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]
     words: set[tuple[int, int]] = set()
     for node in ast.walk(ast.parse(source)):
         held = [getattr(node, "annotation", None), getattr(node, "returns", None)]
-        if isinstance(node, ast.keyword) and node.arg in (*LOOKS.split(), *SECOND_LOOKS.split()):
+        if isinstance(node, ast.keyword) and node.arg in (*LOOKS.split(), *SECOND_LOOKS.split(), ROOM):
             held.append(node.value)
         if isinstance(node, ast.Dict):
             named = zip(node.keys, node.values, strict=True)

@@ -196,11 +196,16 @@ REALS = {
 }  # fmt: skip
 
 
+#: What errors have said.
+said = []
+
+
 def accepts(call, value):
     """Whether the value is taken; what it leads to is no question of ranges."""
     try:
         call(value)
     except ParameterError as error:
+        said.append(str(error))
         return error.name
     except InfeasibleError:
         return True
@@ -220,9 +225,21 @@ def test_a_range_of_numbers_ends_where_it_says(case):
         inside = {"]": [high], ")": [math.nextafter(high, -math.inf)]}[right]
         outside = {"]": [math.nextafter(high, math.inf)], ")": [high]}[right]
         expected |= dict.fromkeys(inside, True) | dict.fromkeys(outside, name)
+    said.clear()
     found = {value: accepts(call, value) for value in expected}
     assert found == expected
     assert accepts(call, math.nan) == name
+    for message in said:
+        for end in (low, high if right is not None else None):
+            # one range is that of another parameter, one depends on how many digits the others leave
+            assert end is None or says(message, end) or case in ("tails", "bisected", "early at"), message
+
+
+def says(message, number):
+    """Whether what an error says is allowed names an end of the range, in one of the ways that people write it."""
+    words = {f"{number:g}", f"{number:g}".replace("e-0", "e-"), str(number)}
+    words |= {{0.0: "positive", math.inf: "finite", 0.5: "1/2"}.get(number, "{number:g}")}
+    return any(word in message.partition(": ")[2] for word in words)
 
 
 #: The same of integers: least and largest, None for none that is tried.
@@ -291,7 +308,10 @@ def test_a_range_of_integers_ends_where_it_says(case):
     expected = {least: True, least - 1: name}
     if largest is not None:
         expected |= {largest: True, largest + 1: name}
+    said.clear()
     assert {value: accepts(call, value) for value in expected} == expected
+    for message, end in zip(said, (least, largest), strict=False):
+        assert says(message, end) or says(message, end + 1), message
 
 
 def test_no_copies_are_none_and_a_blanket_is_named_by_its_own_range():
