@@ -18,7 +18,7 @@ from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsInt
 from segshuffle.protocols.base import Plan, Problem, Sample
 from segshuffle.protocols.listed import competitor_names
 from segshuffle.protocols.poisson import PoissonSegmented
-from segshuffle.protocols.registry import competitor, every, look_of, proven_methods
+from segshuffle.protocols.registry import competitor, every, look_of, paper_competitors, proven_methods
 from segshuffle.protocols.segmented import Segmented
 from segshuffle.protocols.subset_exponential import SubsetExponential
 
@@ -317,3 +317,47 @@ def test_seven_levels_of_which_nobody_chose_most(accounting):
         plan = method.plan(problem)
         assert np.isfinite(method.simulate(plan, sample, np.random.default_rng(1))).all(), method.name
         assert 0 < method.expected_mse(plan, sample.item_counts) < math.inf, method.name
+
+
+# -- what files declare ------------------------------------------------------------------------------------------------
+
+
+def test_every_declared_method_has_its_name_its_accounting_and_its_options():
+    chosen = {"copies_max": 2.5, "analysis": "closed-form", "log_power": 3.0, "fakes_per_user": 7}
+    chosen |= {"local_epsilon": 1.25, "flood_share": 0.25}
+    read = {
+        "analysis": lambda accounting: "closed-form" if accounting == "published" else "proven",
+        "accounting": lambda accounting: accounting,
+        "log_power": lambda _: 3.0,
+        "fakes_per_user": lambda _: 7,
+        "flood_share": lambda _: 0.25,
+    }
+    for (accounting, name), declared in every().items():
+        method = declared.make(chosen)
+        assert method.name == name
+        assert getattr(method, "copies_max", None) in (None, 1.0 if name in SAMPLING else 2.5)
+        for option, expected in read.items():
+            if hasattr(method, option) and name != "subexp-local":
+                assert getattr(method, option) == expected(accounting), (name, option)
+        assert getattr(method, "local_epsilon", None) == (1.25 if name == "subexp-local" else None)
+
+
+SAMPLING = ("poisson", "poisson-group", "poisson-equal")
+
+
+def test_options_that_are_left_out_have_their_defaults():
+    defaults = {"log_power": 1.0, "fakes_per_user": 1, "flood_share": 0.1}
+    for name in ("almost-single", "fake-users", "correlated-noise"):
+        method = competitor(name)
+        assert all(getattr(method, option, value) == value for option, value in defaults.items())
+    for name in ("almost-single", "fake-users"):
+        method = every()["proven", name].make({})
+        assert all(getattr(method, option, value) == value for option, value in defaults.items())
+
+
+def test_the_paper_has_these_competitors_and_no_others():
+    paper = {"subexp-local", "subexp-shuffle", "mm", "sepmm", "weighted-sepmm"}
+    assert {name for (_, name), each in every().items() if each.in_paper} == paper == set(paper_competitors())
+    assert {accounting for (accounting, _), each in every().items() if each.in_paper} == {"published"}
+    roles = {name: each.role for (accounting, name), each in every().items() if accounting == "published"}
+    assert {name for name, role in roles.items() if role != "competitor"} == {"segmented"}

@@ -382,3 +382,20 @@ def test_every_combination_of_sets_and_copies_that_is_attained():
         assert poisson.attained(problem, (copies,)) == (d >= 6 or d == 2 or n == 1 or copies == 1.0)
     problem = Problem(5, 2, (1.0, 2.0), (9, 0), 0.05)
     assert poisson.attained(problem, (1.0, 0.5)), "nobody sends half a copy"
+
+
+def test_where_there_is_nothing_to_hide_all_copies_are_sent(monkeypatch):
+    for blanket in (PoissonSegmented().blanket, Clustered(0.5)):
+        nothing = _Target(0, 1.0, DELTA, blanket)
+        assert poisson._guided(nothing, 5.0, 3.0) == poisson._largest(nothing, 5.0, 3.0) == 3.0
+    monkeypatch.setattr(poisson, "guided_copies", lambda *_, copies_max, start, **__: (copies_max, start))
+    assert poisson._guided(_Target(2, 1.0, 0.0124, Clustered(0.5)), 5.0, 3.0, 1.5) == (3.0, 1.5)
+
+
+@pytest.mark.parametrize("s", [1, 2, 3])
+def test_sets_of_at_most_s_need_twice_as_many_items(s):
+    for d in range(2, 9):
+        problem = Problem(d, min(s, d), (1.0,), (9,), 0.05, Assumptions(sets="at-most"))
+        assert poisson.attained(problem, (0.5,)) == (d >= 2 * min(s, d))
+        private = Problem(d, min(s, d), (1.0,), (9,), 0.05, Assumptions(private_levels=True))
+        assert poisson.attained(private, (1.0,)) == (d >= 2 * min(s, d))

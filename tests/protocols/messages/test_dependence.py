@@ -10,7 +10,7 @@ import pytest
 
 from segshuffle.pipeline.config import whole_schema
 from segshuffle.protocols.balls_into_bins import BallsIntoBins
-from segshuffle.protocols.base import Problem, Sample
+from segshuffle.protocols.base import Plan, Problem, Sample
 from segshuffle.protocols.messages.dependence import bias_given_levels, error_given_levels
 from segshuffle.protocols.poisson import PoissonSegmented
 from segshuffle.protocols.registry import every, proven_curves
@@ -90,3 +90,26 @@ def test_variants_run_where_the_configuration_names_them(schema):
     options = {"copies_max": 4, "honest_fraction": 1.0, "variants": []}
     assert not variants & set(proven_curves(options))
     assert variants < set(proven_curves({**options, "variants": sorted(variants)}))
+
+
+@pytest.mark.parametrize("kind", ["copies", "sampling_rates"])
+def test_the_error_given_levels_is_that_of_simulated_counters(kind):
+    """Two assignments of levels at once, and a denominator that is 5 % too large; within 6 standard errors."""
+    problem, runs = Problem(4, 2, (0.5, 1.0), (30, 50), 0.01), 4000
+    rates = (0.4, 1.75) if kind == "copies" else (0.4, 0.75)
+    plan = Plan("any", problem, "exact" if kind == "copies" else "published", 0.7, 0.0, {kind: rates}, 0.0)
+    held = np.array([[[20, 20, 15, 5], [10, 30, 30, 30]], [[5, 15, 20, 20], [25, 35, 25, 15]]])
+    weight = 30 * rates[0] + 50 * rates[1]
+    found = error_given_levels(plan, held, 1.05 * weight)
+    assert found.shape == (2,)
+    rng = np.random.default_rng(3)
+    for level_items, expected in zip(held, found, strict=True):
+        each = zip(level_items, rates, strict=True)
+        sent = sum(int(rate) * n + rng.binomial(n, rate % 1, size=(runs, 4)) for n, rate in each)
+        if kind == "copies":
+            dummies = rng.poisson(80 * 0.7 / 4, size=(runs, 4))
+        else:
+            dummies = rng.multinomial(rng.binomial(80, 0.7, size=runs), [0.25] * 4)
+        estimates = (sent + dummies - 80 * 0.7 / 4) / (1.05 * weight)
+        squares = ((estimates - level_items.sum(axis=0) / 80) ** 2).sum(axis=1)
+        assert abs(squares.mean() - expected) <= 6 * squares.std(ddof=1) / math.sqrt(runs) < 0.1 * expected

@@ -15,7 +15,7 @@ from segshuffle.errors import DataError, ParameterError
 from segshuffle.protocols import segmented
 from segshuffle.protocols.assumptions import PLAIN, Assumptions
 from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
-from segshuffle.protocols.base import Plan
+from segshuffle.protocols.base import Plan, Problem
 
 from segshuffle.protocols.messages import engine  # isort: skip
 from segshuffle.protocols.messages import (
@@ -511,3 +511,43 @@ def test_users_of_later_rows_are_named_by_their_own_number(monkeypatch):
     with pytest.raises(DataError, match=rf"user 23 holds item {twice[23, 0]} twice; every user must hold set_size = 3"):
         run(twice, np.zeros(N, dtype=int))
     assert run(users()[0], np.zeros(N, dtype=int)).n_users == N
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Guarantees of both rounds
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "parameters", "privacy", "sizes", "covered"),
+    [
+        ("exact", {"copies": (0.5, 1.0)}, (1.0, 1e-4), (12, 3), True),
+        ("exact", {"copies": (0.5, 1.0)}, None, (12, 3), False),
+        ("exact", {"copies": (0.5, 1.0)}, (1.0, 1e-4), (5, 3), False),  # two pairs for three items
+        ("exact", {"copies": (0.5, 1.0)}, (1.0, 1e-4), (6, 3), True),
+        ("exact", {"copies": (1.0, 1.0)}, (1.0, 1e-4), (5, 3), True),  # levels change nothing
+        ("published", {"sampling_rates": (0.5, 1.0)}, (1.0, 1e-4), (12, 3), False),
+        ("published", {"sampling_rates": (1.0, 1.0)}, (1.0, 1e-4), (12, 3), True),
+        ("published", {}, (1.0, 1e-4), (12, 3), True),
+    ],
+)
+def test_a_change_of_level_is_covered_by_both_rounds(kind, parameters, privacy, sizes, covered):
+    """Round 1 spends 1 and 1e-4; what a level has against itself is round 2's alone."""
+    server = Server(100, *sizes, (0.5, 2.0), 1e-3, LevelPrivacy(*privacy) if privacy else None)
+    problem = Problem(*sizes, (0.5, 2.0), (40, 60), 1e-3)
+    found = server.guarantees(Plan("any", problem, kind, 2.0, 3.0, parameters, 0.0))
+    assert [each.items_epsilon for each in found] == [0.5, 2.0]
+    assert [each.kind for each in found] == [kind] * 2
+    for each in found:
+        if covered:
+            assert each.total_epsilon == pytest.approx(3.0, rel=1e-9)
+            assert each.total_delta == pytest.approx(1.1e-3, rel=1e-9)
+        else:
+            assert each.total_epsilon == math.inf
+
+
+def test_one_level_is_public():
+    server = Server(100, 5, 3, (0.5,), 1e-3, LevelPrivacy(1.0, 1e-4))
+    plan = Plan("any", Problem(5, 3, (0.5,), (100,), 1e-3), "exact", 2.0, 3.0, {"copies": (0.5,)}, 0.0)
+    (found,) = server.guarantees(plan)
+    assert (found.total_epsilon, found.total_delta) == (0.5, 1e-3)

@@ -355,3 +355,54 @@ def test_a_cap_is_a_number_of_messages():
         Announcement(2, 1, 10, (1.0,), 3.5, "poisson", blanket_cap=3)
     with pytest.raises(ParameterError, match="blanket_cap = 4"):
         Announcement(2, 1, 10, (1.0,), 3.5, "binomial", blanket_cap=4)
+
+
+# -- edges -------------------------------------------------------------------------------------------------------------
+
+
+def test_as_many_messages_as_a_client_is_ready_to_send_are_accepted():
+    announcement = Announcement(9, 2, 5000, (0.5, 1.0), 4.0, "poisson")
+    check_announcement(announcement, Demand(3.0, 1e-3, most_messages=6.0), 1)
+    with pytest.raises(RefusedError, match=r"asks for 6 messages on average, more than the 5.999 "):
+        check_announcement(announcement, Demand(3.0, 1e-3, most_messages=5.999), 1)
+    check_announcement(announcement, Demand(3.0, 1e-3, most_messages=5.0), 0)
+
+
+def test_where_nothing_is_known_delta_is_1():
+    few = Announcement(9, 2, 5000, (1.0,), 1e-9, "poisson")
+    assert guaranteed_delta(few, Demand(1.0, 1e-3), 0) == 1.0
+    many = Announcement(9, 2, 5000, (64.0, 64.5), 400.0, "poisson")
+    assert guaranteed_delta(many, Demand(100.0, 1e-3), 0) < 1.0
+    assert guaranteed_delta(many, Demand(100.0, 1e-3), 1) == 1.0
+    binomial = Announcement(9, 2, 5000, (1.0,), 4.0, "binomial")
+    assert guaranteed_delta(binomial, Demand(100.0, 1e-3), 0) == 1.0
+    with pytest.raises(RefusedError, match="no certified epsilon"):
+        check_announcement(few, Demand(1.0, 1e-3), 0)
+
+
+def test_who_sends_nothing_or_has_what_all_have_gives_nothing_away():
+    silent = Announcement(9, 2, 5000, (0.0, 1.0), 1e-9, "poisson")
+    assert check_announcement(silent, Demand(1e-3, 1e-9), 0) == 0.0
+    assert guaranteed_delta(silent, Demand(1.0, 1e-3, assumptions=Assumptions(private_levels=True)), 0) == 1.0
+    alike = Announcement(2, 2, 5000, (1.0,), 1e-9, "poisson")
+    assert check_announcement(alike, Demand(1e-3, 1e-9), 0) == 0.0
+    assert guaranteed_delta(alike, Demand(1e-3, 1e-9, assumptions=Assumptions(sets="at-most")), 0) == 1.0
+
+
+def test_the_fewer_of_those_believed_in_and_the_honest_share_are_relied_on():
+    announcement = Announcement(9, 2, 1000, (1.0,), 4.0, "poisson")
+    for given, expected in (
+        ({}, 1000),
+        ({"honest_users": 300}, 300),
+        ({"honest_users": 1}, 1),
+        ({"honest_users": 5000}, 1000),
+        ({"assumptions": Assumptions(honest_fraction=0.2)}, 200),
+        ({"honest_users": 300, "assumptions": Assumptions(honest_fraction=0.2)}, 200),
+        ({"honest_users": 300, "assumptions": Assumptions(honest_fraction=0.4)}, 300),
+    ):
+        assert Demand(1.0, 1e-3, **given).problem(announcement).honest_users == expected
+
+
+def test_a_cap_that_leaves_nothing_of_epsilon_proves_nothing():
+    tight = Announcement(9, 2, 5000, (1.0,), 4.0, "poisson", blanket_cap=4)
+    assert guaranteed_delta(tight, Demand(0.01, 1e-3), 0) == 1.0
