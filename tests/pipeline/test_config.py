@@ -429,3 +429,8 @@ def test_a_delta_of_one_is_refused_and_what_is_just_below_is_not(full_config, sc
     for wrong in (100.0, [1.0, 100.0, 2.0]):
         full_config["delta_times_n"] = wrong
         assert "also for datasets.msnbc.n_users = 100" in message(full_config, schema)
+
+
+def test_all_users_of_the_data_may_be_asked_for(full_config, schema):
+    full_config["datasets"]["msnbc"]["n_users"] = [989_818]
+    check_config(full_config, schema=schema)

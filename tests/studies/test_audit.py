@@ -13,8 +13,9 @@ from segshuffle.accounting.collections import full_view
 from segshuffle.accounting.collections.full_view_users import worst_split_user_lower
 from segshuffle.accounting.collections.published import published_item_delta
 from segshuffle.pipeline.design import Setting
+from segshuffle.protocols.base import Problem
 from segshuffle.protocols.segmented import Segmented
-from segshuffle.studies.audit import words
+from segshuffle.studies.audit import compute, words
 from segshuffle.studies.audit.compute import COLUMNS, KEY, VIEWS, _others, audit, audit_setting
 from segshuffle.studies.audit.figure import draw
 from segshuffle.studies.reproduction.planning import problem_of
@@ -238,3 +239,37 @@ def test_the_worst_over_the_splits_and_the_broken_promises_by_hand():
     assert broken[["blanket_per_user", "actual_user_epsilon", "proven_user_delta"]].to_numpy().tolist() == [
         [1, 1.5, 0.5]
     ]
+
+
+@pytest.mark.parametrize(
+    ("domain_size", "blanket", "split"),
+    [(6, 2.0, True), (5, 2.0, False), (7, 2.0, True), (6, 2.5, False)],
+)
+def test_where_the_split_of_the_items_proves_more(monkeypatch, domain_size, blanket, split):
+    """Whole numbers m, and room for two disjoint sets beside a third: d >= 3 s, with s = 2."""
+    asked = []
+
+    def more(**known):
+        asked.append(known)
+        return 1.0
+
+    monkeypatch.setattr(compute, "worst_split_user_lower", more)
+    problem = Problem(domain_size, 2, (0.5, 2.0), (20, 20), 1e-3)
+    cell = compute._Cell(problem, blanket, (0.25, 0.5), 0)
+    rows = {view: compute._row(cell, view, {}) for view in VIEWS}
+    common = {"domain_size": domain_size, "n_users": 40, "blanket_per_user": blanket, "sampling_rate": 0.25}
+    assert asked == [common | {"set_size": 2, "epsilon": 0.5}] * split
+    assert (rows["worst-split"]["proven_user_delta"] == 1.0) == split
+    assert all(rows[view]["proven_user_delta"] < 1.0 for view in ("others-spread", "others-concentrated"))
+    # what proves less changes nothing
+    monkeypatch.setattr(compute, "worst_split_user_lower", lambda **_: 0.0)
+    less = compute._row(cell, "worst-split", {})["proven_user_delta"]
+    assert 0 < less < 1
+    # who always sends has one full view, which proves for all
+    sure = compute._Cell(problem, blanket, (1.0, 1.0), 0)
+    remembered = {}
+    lower = {
+        compute._row(sure, view, remembered)["proven_user_delta"] for view in ("others-spread", "others-concentrated")
+    }
+    assert len(lower) == 1
+    assert len(remembered) == 1

@@ -281,9 +281,17 @@ def test_proportional_outputs_are_merged_without_loss():
     assert worst_datasets(matrix=small[:4], **arguments)[0].delta == pytest.approx(full, rel=1e-11)
 
 
-def test_only_up_to_three_users_are_enumerated():
+@pytest.mark.parametrize("n_users", [0, 4])
+def test_only_up_to_three_users_are_enumerated(n_users):
     with pytest.raises(ParameterError, match="n_users"):
-        worst_datasets(matrix=np.eye(2), victims=[(0, 1)], n_users=4, epsilons=[0.1])
+        worst_datasets(matrix=np.eye(2), victims=[(0, 1)], n_users=n_users, epsilons=[0.1])
+
+
+def test_an_output_that_nobody_sends_changes_nothing():
+    law = KaryRandomizedResponse(local_epsilon=1.0, domain_size=3).matrix()
+    padded = np.insert(law, 1, 0.0, axis=1)
+    np.testing.assert_array_equal(merged_outputs(padded), merged_outputs(law))
+    assert merged_outputs(law).shape == (3, 3)
 
 
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.rows is not None])
@@ -645,6 +653,39 @@ def test_a_vacuous_claim_may_be_off_by_rounding_alone():
     ):
         for less, vacuous in ((0.5e-12, True), (1e-11, False)):
             assert trial.judge(mechanism, point, 0.0, local * (1 - less), None).vacuous == vacuous
+
+
+@pytest.mark.parametrize(
+    ("claimed", "outcome", "shown", "asked_at"),
+    [
+        # between the bound of equal others and that of all datasets, the command does not show what is violated
+        (0.375, "violated", False, [0.375]),
+        (0.125, "violated", True, [0.125]),
+        (0.25, "violated", False, [0.25]),
+        (0.5, "holds", False, [0.5]),
+        # a little above the proven epsilon the delta there may still refute a claim, but it is not computed further up
+        (0.509, "holds", False, [0.509]),
+        (0.51, "holds", False, []),
+        (math.nan, "not applicable", False, []),
+    ],
+)
+def test_what_becomes_of_a_claim(monkeypatch, claimed, outcome, shown, asked_at):
+    asked = []
+
+    def at_claim(mechanism, n_users, epsilon):
+        asked.append(epsilon)
+        return 1e-7
+
+    monkeypatch.setattr(trial, "proven_delta", at_claim)
+    mechanism, proof = Mechanism(name="any", local_epsilon=1.0), proofs.Proof(0.5, 0.25, "some datasets")
+    accountant = ACCOUNTANTS["standard-clone"]
+    row = trial._row(accountant, mechanism, Point(9, "epsilon", 1e-6), proof, claimed)
+    assert asked == asked_at
+    assert row[:2] == ("standard-clone", accountant.kind_for(mechanism))
+    assert (row[3], row[6], row[8:]) == (0.5, outcome, (shown, "some datasets"))
+    asked.clear()
+    row = trial._row(accountant, mechanism, Point(9, "delta", 0.5), proof, claimed)
+    assert (asked, row[6], row[8]) == ([], outcome, shown)
 
 
 # -- the documentation -------------------------------------------------------------------------------------------------

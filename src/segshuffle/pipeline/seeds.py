@@ -18,6 +18,6 @@ def stream(seed: int, *role: str | int | float) -> np.random.Generator:
     *role : str, int or float
         What the stream is for, e.g. ``("levels", "msnbc-n5000-s4-S1")``. Equal roles give equal streams.
     """
-    text = json.dumps([seed, *role], ensure_ascii=True)
+    text = json.dumps([seed, *role])
     entropy = int.from_bytes(hashlib.sha256(text.encode()).digest(), "big")
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(entropy)))

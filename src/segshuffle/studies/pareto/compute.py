@@ -127,7 +127,7 @@ def table(config: Mapping[str, Any], chosen: Sequence[Case]) -> pd.DataFrame:
         plans = _rows_of(case, problem_of(case, config), budgets)
         measure = next(plan["mse_expected"] for plan in plans if plan["method"] == MEASURE)
         # choices that make no difference, such as buckets beyond the domain
-        plans = list({to_json(plan, sort_keys=True): plan for plan in plans}.values())
+        plans = list({to_json(plan): plan for plan in plans}.values())
         rows += [{**plan, "error_ratio": plan.get("mse_expected", math.nan) / measure} for plan in plans]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 

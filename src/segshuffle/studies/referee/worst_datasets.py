@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import combinations_with_replacement
 from typing import NamedTuple
@@ -51,11 +52,11 @@ def worst_datasets(
     ParameterError
         If `n_users` is not 1, 2 or 3.
     """
-    if n_users not in (1, 2, 3):
+    if n_users not in range(1, LARGEST_USERS + 1):
         raise ParameterError("n_users", n_users, f"1 to {LARGEST_USERS} to list all outcomes")
     laws = merged_outputs(matrix)
     both = [pair for first, second in victims for pair in ((first, second), (second, first))]
-    best = [Witness(-1.0, both[0], ()) for _ in epsilons]
+    best = [Witness(-math.inf, both[0], ()) for _ in epsilons]
     for others in combinations_with_replacement(range(len(laws)), n_users - 1):
         hidden = _others_law(laws, others)
         for victim in both:
