@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from bisect import bisect_left
+from collections.abc import Callable
 from fractions import Fraction
 
 import mpmath
@@ -14,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special
 
-from segshuffle.accounting.collections import poisson_pair, product
+from segshuffle.accounting.collections import calibration, poisson_pair, product
 from segshuffle.accounting.collections.calibration import epsilon_upper, largest_copies, least_blanket_mean
 from segshuffle.accounting.collections.poisson_pair import ItemPair
 from segshuffle.accounting.collections.product import delta_interval
@@ -403,3 +404,48 @@ def test_against_dp_accounting(mu: float, copies: float, pairs: int, epsilon: fl
     bounds = delta_interval(ItemPair(mu, copies), pairs=pairs, epsilon=epsilon)
     assert deltas[0] <= bounds.upper
     assert bounds.lower <= deltas[1] * (1 + 1e-6)
+
+
+# -- searches and counts of cells --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("start", [-50.0, -3.0, 0.7, 2.0, 50.0])
+@pytest.mark.parametrize("slope", [0.01, 1.0, 40.0])
+@pytest.mark.parametrize(
+    ("excess", "steepness"),
+    [(lambda x: x, 1.0), (lambda x: 30 * x, 30.0), (lambda x: math.expm1(2 * x), 2.0), (lambda x: x**3 + 0.1 * x, 0.1)],
+)
+def test_a_root_is_met_from_below_in_few_steps(excess: Callable, steepness: float, start: float, slope: float) -> None:
+    tried = []
+
+    def shifted(x: float) -> float:
+        tried.append(x)
+        return excess(x - 0.3)
+
+    found = calibration._solve(shifted, start, slope, (-4.0, 6.0), 1e-3)
+    assert found in tried
+    assert -0.9e-3 <= excess(found - 0.3) <= 0.0
+    assert all(-4.0 <= x <= 6.0 for x in tried)
+    assert len(tried) == len(set(tried)) <= 32
+
+
+def test_a_root_that_is_no_crossing() -> None:
+    limits = (-4.0, 6.0)
+    assert calibration._solve(lambda x: -1.0, 0.0, 1.0, limits) == 6.0
+    assert math.isnan(calibration._solve(lambda x: 1.0, 0.0, 1.0, limits))
+    assert calibration._solve(lambda x: x - 6.0, 0.0, 1.0, limits) == pytest.approx(6.0, abs=1e-3)
+    assert calibration._solve(lambda x: -1.0 if x < 0.3 else 1.0, 0.0, 1.0, limits) == pytest.approx(0.3, abs=1e-9)
+    assert calibration._solve(lambda x: 1.0 if x > -4.0 else -1.0, 0.0, 1.0, limits) == -4.0
+
+
+@pytest.mark.parametrize(("mu", "copies"), [(1e5, 0.7), (1e5, 2.0), (3e6, 3.25), (1e12, 1.0)])
+def test_the_first_count_of_every_cell_is_the_least_that_reaches_it(mu: float, copies: float) -> None:
+    pair = ItemPair(mu, copies)
+    counts = np.unique(np.round(mu + math.sqrt(mu) * np.linspace(-9, 9, 61)))
+    between = 0.5 * (pair.log_ratio(counts - 1) + pair.log_ratio(counts))
+    found, violation = poisson_pair._first_counts(pair, between)
+    # at 1e12 neighbours differ by a few roundings only
+    assert found.tolist() == counts.tolist() if mu < 1e10 else np.abs(found - counts).max() <= 1e4
+    assert 0.0 <= violation <= 1e-15
+    assert np.all(pair.log_ratio(found) >= between - violation)
+    assert np.all(pair.log_ratio(found - 1) < between + violation + 1e-300)

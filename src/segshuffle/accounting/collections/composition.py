@@ -31,6 +31,9 @@ Collected = tuple[CounterPair, int]
 _RTOL = 1e-3
 _ROUNDS = 8
 _BISECTIONS = 60
+#: Exponent of the shortest tails that a table has, distance at which mass given away is no longer seen in log delta,
+#: and log delta below which nobody asks for accuracy.
+_LONGEST_TAIL, _LITTLE, _NEGLIGIBLE = -math.log(SMALLEST_MASS) - 10, 5.0, -600.0
 
 
 def composed_delta(collections: Sequence[Collected], *, epsilon: float) -> float:
@@ -117,10 +120,9 @@ def _log_delta(parts: list[Collected], epsilon: float) -> float:
     estimate = gaussian_log_delta(ratio=min(max(ratio, 1e-130), 100.0), epsilon=epsilon)
     value = 0.0
     for _ in range(_ROUNDS):
-        log_tail = min(math.log(400 * all_pairs / _RTOL) - estimate, -math.log(SMALLEST_MASS) - 10)
+        log_tail = min(math.log(400 * all_pairs / _RTOL) - estimate, _LONGEST_TAIL)
         tilt, variance = _saddle_point(parts, epsilon, log_tail)
-        curvature = max(tilt * (1 + tilt), 1 / variance)
-        step = min(math.sqrt(0.8 * _RTOL / (all_pairs * curvature)), math.sqrt(variance / all_pairs) / 12)
+        step = _cell_step(tilt, variance, all_pairs)
         tables = [(pair.loss_table(step, log_tail), pairs) for pair, pairs in parts]
         common = min(table.step for table, _ in tables)
         if any(table.step != common for table, _ in tables):
@@ -129,10 +131,16 @@ def _log_delta(parts: list[Collected], epsilon: float) -> float:
             raise AccuracyError("These collections differ too much for one lattice: bound them apart.")
         value = min(log_delta_upper_of(tables, epsilon=epsilon, tilt=tilt), value)
         lost = math.log(sum(pairs * table.truncated for table, pairs in tables))
-        if lost < value - 5 or value < -600 or log_tail >= -math.log(SMALLEST_MASS) - 10:
+        if lost < value - _LITTLE or value < _NEGLIGIBLE or log_tail >= _LONGEST_TAIL:
             return value
         estimate = min(value, estimate) - 5
     return value
+
+
+def _cell_step(tilt: float, variance: float, all_pairs: int) -> float:
+    """Lattice step at which the bound is about `_RTOL` above the exact value."""
+    curvature = max(tilt * (1 + tilt), 1 / variance)
+    return min(math.sqrt(0.8 * _RTOL / (all_pairs * curvature)), math.sqrt(variance / all_pairs) / 12)
 
 
 def _saddle_point(parts: list[Collected], epsilon: float, log_tail: float) -> tuple[float, float]:
