@@ -39,11 +39,11 @@ def test_letters_go_on_after_z():
 
 @pytest.mark.parametrize(("count", "columns", "rows"), [(1, 1, 1), (3, 2, 2), (4, 2, 2)])
 def test_a_grid_has_as_many_panels_as_asked_for(count, columns, rows):
-    figure, axes = panel_grid(count, height=2.0)
+    figure, axes = panel_grid(count, height=1.5)
     assert axes == figure.axes
     assert len(axes) == count
     assert shape(figure) == (rows, columns)
-    assert list(figure.get_size_inches()) == [7.0, 2.0 * rows + 0.9], "as wide as a page's text, and a legend below"
+    assert list(figure.get_size_inches()) == [7.0, 1.5 * rows + 0.9], "as wide as a page's text, and a legend below"
 
 
 @given(st.floats(1e-8, 1e6), st.floats(1.001, 1e8))

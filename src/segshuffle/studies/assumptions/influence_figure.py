@@ -47,9 +47,7 @@ def _methods(axis: Axes, rows: pd.DataFrame) -> None:
     """Marks of every series, and words where there is no bound."""
     places = np.arange(len(rows))[::-1]
     for column, (label, marker, fill) in _SERIES.items():
-        axis.plot(
-            rows[column].replace(np.inf, np.nan), places, marker, color=PALETTE["blue"], fillstyle=fill, label=label
-        )
+        axis.plot(rows[column], places, marker, color=PALETTE["blue"], fillstyle=fill, label=label)
     axis.set(xscale="log", yticks=places, yticklabels=[_label(row) for _, row in rows.iterrows()])
     axis.set_ylim(-0.6, len(rows) - 0.4)
     log_ticks(axis.xaxis)
