@@ -75,6 +75,51 @@ def test_confusions_by_counting_cells(mechanism, victim, other):
     )
 
 
+def confusions_in_digits(victim, other, mechanism, fail):
+    """Both regions cut at the points where two densities cross, found by bisection in 50 digits."""
+    sigma = MP.sqrt(2 * MP.log(MP.mpf("1.25") / MP.mpf(fail))) if fail else None
+
+    def log_density(budget, centre, y):
+        if mechanism == "laplace":
+            return MP.log(budget) - budget * abs(y - centre)
+        return -(((y - centre) * budget / sigma) ** 2) / 2 + MP.log(budget)
+
+    def below(y):
+        if mechanism == "laplace":
+            return MP.exp(other * y) / 2 if y < 0 else 1 - MP.exp(-other * y) / 2
+        return MP.ncdf(y * other / sigma)
+
+    def wins(centre, y):
+        return log_density(victim, centre, y) > log_density(other, 0, y)
+
+    victim, other = MP.mpf(victim), MP.mpf(other)
+    far, half = 10**6 / other, MP.mpf(1) / 2
+
+    def edge(centre, inside, outside):
+        for _ in range(200):
+            middle = (inside + outside) / 2
+            inside, outside = (middle, outside) if wins(centre, middle) else (inside, middle)
+        return inside
+
+    near = edge(0, MP.mpf(0), far)
+    first = below(min(near, half)) - below(-near)
+    second = MP.mpf(0)
+    if wins(1, MP.mpf(1)):
+        low, high = max(edge(1, MP.mpf(1), MP.mpf(0)), half), edge(1, MP.mpf(1), far)
+        second = below(high) - below(low)
+    return [max(float(part - MP.mpf(fail) / 2), 0.0) for part in (first, second)]
+
+
+@pytest.mark.parametrize(("mechanism", "fail"), [("laplace", 0.0), ("gaussian", 1e-10), ("gaussian", 0.01)])
+@pytest.mark.parametrize(
+    ("victim", "others"), [(1.0, [0.999, 0.9, 0.4, 0.01]), (6.0, [5.9, 5.0, 1.0]), (30.0, [29.0, 3.0]), (0.01, [0.004])]
+)
+def test_confusions_to_their_last_digits(mechanism, fail, victim, others):
+    found = other_confusions(victim_epsilon=victim, local_epsilons=others, mechanism=mechanism, local_delta=fail)
+    exact = np.transpose([confusions_in_digits(victim, other, mechanism, fail) for other in others])
+    np.testing.assert_allclose(found, exact, rtol=1e-9, atol=1e-15)
+
+
 def test_confusions_of_equal_and_nearly_equal_budgets():
     """Ties: p_i^1 is e^{-eps/2}/2 at equality and is reached from below; twice the least is the blanket's gamma."""
     first, second = other_confusions(victim_epsilon=2.0, local_epsilons=[2.0, 2.0 - 1e-9, 1e-6], mechanism="laplace")

@@ -9,6 +9,7 @@ from oracles import MP
 from segshuffle.accounting.numerics import hockey_stick
 from segshuffle.accounting.numerics.laws import BinomialLaw
 from segshuffle.accounting.single_message import ratio_pair as module
+from segshuffle.errors import ParameterError
 
 ERROR = 1e-7
 LAW = BinomialLaw(60, 0.25)
@@ -52,3 +53,22 @@ def test_headroom_is_accurate_to_its_last_digits(epsilon):
     exact = MP.tanh(MP.mpf(0.75)) - MP.tanh(MP.mpf(epsilon) / 2)
     assert abs(MP.mpf(pair.headroom(epsilon)) - exact) <= hockey_stick.TERM_ERROR * pair.headroom_terms(epsilon)
     assert math.isclose(pair.headroom_terms(epsilon), abs(float(exact)), rel_tol=1e-12)
+
+
+@pytest.mark.parametrize("log_ratio", [1e-6, 1e-3, 0.1, 0.7, 1.0, 2.3, 5.0, 20.0])
+@pytest.mark.parametrize("split", [0.5, 0.3])
+def test_heads_and_tails_are_all_there_is_at_most(log_ratio, split):
+    """At difference = tanh(log_ratio/2) the victim is never silent; a rounding more is forgiven, a millionth is not."""
+    largest = math.tanh(0.5 * log_ratio)
+    for rounding in (largest, math.nextafter(largest, 0.0), math.nextafter(largest, 1.0)):
+        pair = module.ratio_pair(log_ratio=log_ratio, difference=rounding, blanket=LAW, split=split)
+        assert pair.heads + pair.tails <= 1.0
+        assert pair.silence <= 1e-15
+        assert pair.speak == pytest.approx(1.0, rel=1e-15)
+        assert math.log(pair.heads / pair.tails) == pytest.approx(log_ratio, rel=1e-9, abs=1e-15)
+    with pytest.raises(ParameterError, match="tails"):
+        module.ratio_pair(log_ratio=log_ratio, difference=largest * (1 + 1e-6), blanket=LAW, split=split)
+    half = module.ratio_pair(log_ratio=log_ratio, difference=0.5 * largest, blanket=LAW, split=split)
+    assert half.silence == pytest.approx(0.5, rel=1e-14)
+    assert half.heads - half.tails == pytest.approx(0.5 * largest, rel=1e-9)
+    assert isinstance(half, module.UnevenPair) == (split != 0.5)
