@@ -56,8 +56,12 @@ def gaussian_ratio(*, epsilon: float, delta: float) -> float:
     target = math.log(delta)
     return safe_edge(
         lambda ratio: gaussian_log_delta(ratio=ratio, epsilon=epsilon) - target,
-        # the floor keeps epsilon/ratio finite; no delta above 1e-290 is missed there
-        safe=max(1e-3 * epsilon / math.sqrt(2 * max(-target, 1.0)), _SMALLEST_RATIO),
+        safe=_small_ratio(epsilon, target),
         unsafe=_LARGEST_RATIO,
         tolerance=1e-9,
     )
+
+
+def _small_ratio(epsilon: float, target: float) -> float:
+    """Where a search begins, far below every answer: the floor keeps epsilon/ratio finite and misses no delta."""
+    return max(1e-3 * epsilon / math.sqrt(2 * max(-target, 1.0)), _SMALLEST_RATIO)
