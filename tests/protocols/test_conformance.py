@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from jsonschema import Draft202012Validator
 
 from segshuffle.accounting.collections.published import item_target, published_item_delta
 from segshuffle.accounting.single_message import randomizers
@@ -16,7 +17,7 @@ from segshuffle.digits import rounded
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
 from segshuffle.protocols.base import Plan, Problem, Sample
-from segshuffle.protocols.listed import competitor_names
+from segshuffle.protocols.listed import competitor_names, schemas
 from segshuffle.protocols.poisson import PoissonSegmented
 from segshuffle.protocols.registry import competitor, every, look_of, paper_competitors, proven_methods
 from segshuffle.protocols.segmented import Segmented
@@ -361,3 +362,26 @@ def test_the_paper_has_these_competitors_and_no_others():
     assert {accounting for (accounting, _), each in every().items() if each.in_paper} == {"published"}
     roles = {name: each.role for (accounting, name), each in every().items() if accounting == "published"}
     assert {name for name, role in roles.items() if role != "competitor"} == {"segmented"}
+
+
+@pytest.mark.parametrize(
+    ("file", "option", "fits", "does_not"),
+    [
+        ("almost_single_message", "log_power", (0, 1.0, 3.0, 9.5), (-0.01, "1")),
+        ("balls_into_bins", "analysis", ("numerical", "closed-form"), ("proven", "")),
+        ("correlated_noise", "flood_share", (1e-9, 0.1, 0.999), (0, 1, -0.5, 1.5)),
+        ("fake_users", "fakes_per_user", (1, 2, 1_000_000), (0, 1_000_001, 1.5)),
+        ("subset_exponential", "local_epsilon", (1e-12, 2.0, 50), (0, 9e-13, 50.001)),
+    ],
+)
+def test_the_configuration_takes_what_the_methods_take(file, option, fits, does_not):
+    """And nothing else: an unknown option or method is refused before any job starts."""
+    sections = schemas()["competitors"]
+    check = Draft202012Validator({"type": "object", "properties": sections}).is_valid
+    assert all(check({file: {option: value}}) for value in fits)
+    assert not any(check({file: {option: value}}) for value in does_not)
+    assert check({file: {option: sections[file]["properties"][option]["default"]}})
+    assert not check({file: {f"{option}s": fits[0]}})
+    assert check({"methods": ["mm", "sepmm"]})
+    assert not check({"methods": ["mm", "mm"]})
+    assert not check({"methods": ["mmm"]})
