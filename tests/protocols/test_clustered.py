@@ -206,3 +206,20 @@ def test_an_error_below_that_of_any_number_of_messages_is_refused(monkeypatch):
 def test_where_all_users_hold_everything_nothing_is_searched():
     plan = ClusteredSegmented().plan(Problem(2, 2, (1.0,), (20,), 1e-3))
     assert (plan.method, plan.parameters["copies"]) == ("clustered", (1.0,))
+
+
+def test_a_budget_whose_error_is_hardly_below_ends_the_search():
+    """Falling so slowly, a little on the safe side is within a tenth of the accuracy."""
+    found, asked = least(lambda budget: (40.0 / budget) ** 0.1)
+    assert asked[-1] == found
+    assert len(asked) == 2
+
+
+def test_secants_go_through_the_last_two_budgets():
+    def ratio(budget):
+        return math.exp(2.6 - 0.1 * math.log(budget) - 0.15 * math.log(budget) ** 2)
+
+    _, asked = least(ratio)
+    assert len(asked) > 2
+    (a, one), (b, other) = ((math.log(budget), math.log(ratio(budget))) for budget in asked[:2])
+    assert math.log(asked[2]) == pytest.approx(b - other * (b - a) / (other - one) + 0.4 * CLOSE, rel=1e-9)

@@ -399,3 +399,10 @@ def test_sets_of_at_most_s_need_twice_as_many_items(s):
         assert poisson.attained(problem, (0.5,)) == (d >= 2 * min(s, d))
         private = Problem(d, min(s, d), (1.0,), (9,), 0.05, Assumptions(private_levels=True))
         assert poisson.attained(private, (1.0,)) == (d >= 2 * min(s, d))
+
+
+def test_means_in_the_upper_half_of_the_range_are_no_dips(monkeypatch):
+    most = PoissonSegmented().blanket.means[1]
+    for share, kept in ((0.4, 1), (0.5, 0), (0.7, 0)):
+        monkeypatch.setattr(poisson, "_mean_worth", lambda *_, mean=share * most: mean)
+        assert len(_whole_copies_near(1.0, [TARGET], [curve_through(1.0)], 64.0)) == kept
