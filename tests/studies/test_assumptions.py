@@ -86,19 +86,20 @@ def test_a_smaller_share_costs_no_more_than_its_inverse(participated):
 
 
 def test_participation_draws_every_curve(participated):
-    # one population more, whose plan has no epsilon at the left end
-    epsilons, errors = (pd.concat([table, table.assign(split="S2")], ignore_index=True) for table in participated)
-    gone = (epsilons["split"] == "S2") & (epsilons["really"] < 0.4) & (epsilons["level"] == 2.0)
+    # one population more, after one that words would put behind it, whose plan has no epsilon at the left end
+    epsilons, errors = (pd.concat([table, table.assign(split="S0")], ignore_index=True) for table in participated)
+    errors = errors.iloc[::-1]
+    gone = (epsilons["split"] == "S0") & (epsilons["really"] < 0.4) & (epsilons["level"] == 2.0)
     epsilons.loc[gone, "epsilon"] = np.inf
     figure = participation_figure.draw(epsilons, errors, edition="full")
     panels = visible(figure)
     assert [axes.get_title().partition(":")[0] for axes in panels] == [
         "(a) MSNBC, S1",
         "(b) MSNBC, S1",
-        "(c) MSNBC, S2",
-        "(d) MSNBC, S2",
+        "(c) MSNBC, S0",
+        "(d) MSNBC, S0",
     ]
-    for split, left, right in zip(("S1", "S2"), panels[::2], panels[1::2], strict=True):
+    for split, left, right in zip(("S1", "S0"), panels[::2], panels[1::2], strict=True):
         mine = epsilons[(epsilons["split"] == split) & np.isfinite(epsilons["epsilon"])]
         drawn = [points(line) for line in left.lines if len(line.get_xdata()) > 2]
         wanted = [list(zip(c["really"], c["epsilon"], strict=True)) for _, c in mine.groupby(["assumed", "level"])]
@@ -120,11 +121,10 @@ def test_participation_draws_every_curve(participated):
             for _, c in mine.groupby("max_messages", dropna=False)
         ]
         assert sorted(curves) == sorted(wanted)
-        # as in the table: the fewest messages first
-        assert legend_texts(right) == ["sampling", "copies, 8 messages", "copies, 16 messages", "1 / assumed share"]
+        # as in the table
+        assert legend_texts(right) == ["copies, 16 messages", "copies, 8 messages", "sampling", "1 / assumed share"]
         assert [limit[0], limit[-1]] == [(0.5, 2.0), (1.0, 1.0)]
         assert all(y == 1 / x for x, y in limit)
-        assert legend_texts(right) == ["sampling", "copies, 8 messages", "copies, 16 messages", "1 / assumed share"]
     assert_readable(figure)
 
 
@@ -172,11 +172,11 @@ def test_influence_is_that_of_a_hundredth_of_the_users(influenced):
 
 
 def test_influence_draws_every_method(influenced):
-    table = pd.concat([influenced[0], influenced[0].assign(split="S2")], ignore_index=True)
+    table = pd.concat([influenced[0], influenced[0].assign(split="S0")], ignore_index=True)
     figure = influence_figure.draw(table, edition="full")
     panels = visible(figure)
     assert shape(figure) == (2, 1)
-    for split, axes in zip(("S1", "S2"), panels, strict=True):
+    for split, axes in zip(("S1", "S0"), panels, strict=True):
         rows = table[table["split"] == split].reset_index(drop=True)
         finite = rows[np.isfinite(rows["item"])]
         for column, line in zip(("item", "all_items", "item_error"), axes.lines, strict=True):
@@ -237,6 +237,7 @@ def test_equal_copies_trade_error_for_bias(depended):
 
 
 def test_dependence_draws_lines_and_marks(depended):
+    depended = depended.iloc[::-1]
     figure = dependence_figure.draw(depended, edition="full")
     left, right = visible(figure)
     assert (left.get_yscale(), right.get_yscale()) == ("linear", "log")
@@ -251,8 +252,8 @@ def test_dependence_draws_lines_and_marks(depended):
             assert ends == [pytest.approx((mean - error, mean + error)) for mean, error in wanted]
             assert list(zip(rows["strength"], rows[f"{what}_expected"], strict=True)) in [points(x) for x in axes.lines]
     assert [text.get_text() for text in figure.legends[0].get_texts()] == [
-        "Poisson blanket, sampling (ours, proven)",
         "Poisson blanket, equal copies for all levels (ours, proven)",
+        "Poisson blanket, sampling (ours, proven)",
     ]
     assert_readable(figure)
 
@@ -284,9 +285,9 @@ def test_rounds_cost_less_together_than_apart(repeated):
 
 
 def test_rounds_draws_every_curve(repeated):
-    table = pd.concat([repeated, repeated.assign(split="S2")], ignore_index=True)
+    table = pd.concat([repeated, repeated.assign(split="S0")], ignore_index=True)
     figure = rounds_figure.draw(table, edition="full")
-    for axes, split in zip(visible(figure), ("S1", "S2"), strict=True):
+    for axes, split in zip(visible(figure), ("S1", "S0"), strict=True):
         mine = table[table["split"] == split]
         wanted = list(zip(mine["rounds"], mine["mse_expected"], strict=True))
         assert [points(line) for line in axes.lines] == [wanted[:2], wanted[2:4], wanted[4:]]

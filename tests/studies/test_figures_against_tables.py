@@ -17,8 +17,8 @@ from segshuffle.studies.levels import figure as levels
 from segshuffle.studies.limit import figure as limit
 from segshuffle.studies.referee import figure as referee
 
-#: Populations of the paper's evaluation, and one more: (dataset, n_users, set_size, domain_size).
-SETTINGS = [("msnbc", 5000, 4, 17), ("synthetic", 50000, 8, 128), ("synthetic", 50000, 16, 128)]
+#: Populations of the paper's evaluation, and one more, sorted by no column: (dataset, n_users, set_size, domain_size).
+SETTINGS = [("msnbc", 5000, 4, 17), ("synthetic", 50000, 16, 128), ("synthetic", 50000, 8, 128)]
 SIZES = ["dataset", "n_users", "set_size", "domain_size"]
 
 
@@ -114,8 +114,8 @@ def test_levels_draws_every_split_with_its_errors():
     panels = visible(figure)
     assert titles(figure) == [
         "(a) MSNBC (stand-in): $n$ = 5,000, $d$ = 17, $s$ = 4",
-        "(b) Synthetic: $n$ = 50,000, $d$ = 128, $s$ = 8",
-        "(c) Synthetic: $n$ = 50,000, $d$ = 128, $s$ = 16",
+        "(b) Synthetic: $n$ = 50,000, $d$ = 128, $s$ = 16",
+        "(c) Synthetic: $n$ = 50,000, $d$ = 128, $s$ = 8",
     ]
     for axes, setting in zip(panels, SETTINGS, strict=True):
         assert len(axes.containers) == len(splits)
@@ -225,6 +225,7 @@ def test_audit_draws_the_worst_split_of_every_level_and_view():
     assert [not open_marks(entries[text]) for text in VIEWS.values()] == [view == "blanket-only" for view in VIEWS]
     assert legend_texts(figure) == [*(look.label for look in looks), *VIEWS.values(), "above 10"]
     assert titles(figure)[0] == "(a) MSNBC: $n$ = 5,000, $d$ = 17, $s$ = 4"
+    assert [title[-2:] for title in titles(figure)] == [" 4", "16", " 8"], "in the order of the table"
     assert_readable(figure)
 
 

@@ -92,7 +92,8 @@ def draw(table: pd.DataFrame, *, edition: str) -> Figure:
         axis.set_ylim(_LOW, highest)
         _users_axis(axis, sorted(asked["n_users"].unique()))
         axis.label_outer()
-    figure.supylabel("claimed $\\varepsilon$ above (+) or below (−) the proven lower bound", fontsize=8)
+    above = "claimed $\\varepsilon$ above (+) or below (−) the proven lower bound"
+    figure.supylabel(above, fontsize=8)
     fit_legend(figure, _handles(asked, looks))
     mark_edition(figure, edition)
     return figure
