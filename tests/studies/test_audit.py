@@ -273,3 +273,14 @@ def test_where_the_split_of_the_items_proves_more(monkeypatch, domain_size, blan
     }
     assert len(lower) == 1
     assert len(remembered) == 1
+
+
+@pytest.mark.parametrize("view", ["published", "blanket-only"])
+def test_an_epsilon_is_searched_for_on_the_upper_side(view):
+    cell = compute._Cell(problem_of(CONFIG, SETTING, "S1"), 4.0, (0.25, 0.5), 0)
+    full = None if view == "published" else full_view.FullView(**compute._protocol(cell))
+    interval, upper_end = compute._accountant(cell, full)
+    item = interval(0.25)
+    assert item.lower < item.upper
+    assert upper_end(0.25) == pytest.approx(item.upper, rel=1e-15, abs=0)
+    assert upper_end(0.25) > item.lower
