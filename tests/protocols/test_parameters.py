@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
-from segshuffle.protocols.base import Problem
+from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.segmented import (
     Segmented,
     least_blankets,
@@ -191,3 +191,12 @@ def test_closed_form_blankets_and_the_weights_that_follow_from_them():
         assert plan.messages_per_user == pytest.approx(float(counts @ blankets) / 5000 + s, rel=1e-9)
     plan = BallsIntoBins("closed-form").plan(problem)
     assert plan.blanket_per_user == pytest.approx(blankets[0] * 1250 / 5000, rel=1e-9)
+
+
+def test_the_number_of_dummies_varies_as_its_slots_do():
+    """2.5 per user are three slots filled with probability 5/6; a whole number is no secret."""
+    problem = Problem(9, 2, (0.5, 1.0), (30, 50), 0.01)
+    for blanket, variance in ((2.5, 80 * 3 * 5 / 36), (2.0, 0.0)):
+        plan = Plan("mm", problem, "published", blanket, 0.0, {}, 0.0)
+        assert BallsIntoBins().sum_variance(plan, np.full(9, 10)) == pytest.approx(variance / 80**2, rel=1e-12)
+        assert BallsIntoBins("proven").sum_variance(plan, np.full(9, 10)) == pytest.approx(blanket / 80, rel=1e-12)

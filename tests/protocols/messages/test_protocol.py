@@ -551,3 +551,12 @@ def test_one_level_is_public():
     plan = Plan("any", Problem(5, 3, (0.5,), (100,), 1e-3), "exact", 2.0, 3.0, {"copies": (0.5,)}, 0.0)
     (found,) = server.guarantees(plan)
     assert (found.total_epsilon, found.total_delta) == (0.5, 1e-3)
+
+
+@pytest.mark.parametrize(("levels", "private"), [((0.5,), False), ((0.5, 1.0), True), ((0.5, 1.0, 2.0), True)])
+def test_levels_are_private_where_there_is_a_choice(levels, private):
+    counts = (10, *(0,) * (len(levels) - 1))
+    estimates = LevelEstimates(np.array(counts), 10, 0.0, 0)
+    for privacy, expected in ((LevelPrivacy(1.0, 1e-4), private), (None, False)):
+        problem = Server(10, 5, 3, levels, 1e-3, privacy).make_plan(fixed, estimates).problem
+        assert (problem.assumptions.private_levels, problem.level_counts) == (expected, counts)
