@@ -136,12 +136,16 @@ def test_a_plan_that_is_refused_says_why():
 @pytest.mark.quick(0)
 def test_figure_draws_fronts_and_references_of_every_panel():
     one = by_hand()
+    dearer = one[one["role"] == "reference"].assign(messages_per_user=3.0, error_ratio=1.5)
+    one = pd.concat([one, dearer], ignore_index=True)
     panels = [
         one.assign(set_size=s, epsilon=epsilon, error_ratio=one["error_ratio"] * (1 + s + epsilon))
         for s in (4, 2)
         for epsilon in (2.0, 0.5, 1.0, 4.0)
     ]
-    refused = one.tail(1).assign(refused="needs more users", epsilon=0.5, error_ratio=np.nan, method="d")
+    refused = one.tail(1).assign(
+        role="compared", refused="needs more users", epsilon=0.5, error_ratio=np.nan, method="d"
+    )
     table = pd.concat([*panels, refused], ignore_index=True)
     table["n_users"] = 10_000
     figure = draw(table, edition="full")
