@@ -65,7 +65,7 @@ def cap_overflow(
 def uncapped_target(*, epsilon: float, delta: float, overflow: float) -> tuple[float, float]:
     """What the protocol without the cap must meet, (epsilon', delta'), so that the capped one meets (epsilon, delta).
 
-    Both are rounded down; not positive where the cap is too small for any protocol.
+    Both are rounded down where they are positive; where they are not, the cap is too small for any protocol.
     """
     if overflow >= 1.0:
         return -math.inf, 0.0

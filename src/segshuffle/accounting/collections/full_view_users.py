@@ -45,7 +45,7 @@ def group_epsilon(
     -------
     float
         A point at which delta was found to be met, about 2e-5 (relative) above the first root found from `claimed` at
-        most; +inf if there is none up to 100.
+        most; +inf if there is none up to 100, or one step beyond.
     """
     check_guarantee(epsilon=claimed, delta=delta)
 
