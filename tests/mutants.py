@@ -279,7 +279,8 @@ def left_alone(source: str) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]
     """Places of no fault at all (annotations, looks, a second look at lengths), and of tests for a word."""
     idle: set[tuple[int, int]] = set()
     words: set[tuple[int, int]] = set()
-    for node in ast.walk(ast.parse(source)):
+    # the columns of ast count bytes, those of cosmic-ray characters: as many, where all others are replaced
+    for node in ast.walk(ast.parse(re.sub(r"[^\x00-\x7f]", "?", source))):
         held = [getattr(node, "annotation", None), getattr(node, "returns", None)]
         if isinstance(node, ast.keyword) and node.arg in (*LOOKS.split(), *SECOND_LOOKS.split(), ROOM):
             held.append(node.value)

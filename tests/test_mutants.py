@@ -57,7 +57,7 @@ def test_what_separates_parameters_is_no_product(tmp_path, monkeypatch):
 
 
 def test_looks_annotations_and_words_are_left_alone():
-    drawn = 'plot(x, lw=2.0, step=3.0, **{"ms": 4.0, "x": 5.0})'
+    drawn = 'plot("ε", lw=2.0, step=3.0, **{"ms": 4.0, "x": 5.0})'
     source = f'def f(x: Literal[1]) -> int:\n    return {drawn} if x == "word" else zip(x, strict=True)\n'
     idle, words = mutants.left_alone(source)
     places = {name: (2, source.splitlines()[1].index(name)) for name in ("2.0", "3.0", "4.0", "5.0", "True", "==")}
