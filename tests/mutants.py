@@ -85,6 +85,8 @@ LOOKS = "height width foot figsize lw linewidth ms markersize mew alpha zorder f
 SECOND_LOOKS = "strict kw_only eq slots frozen"
 #: How much is remembered.
 ROOM = "maxsize"
+#: How many processes share the work.
+JOBS = "n_jobs"
 #: Faults of our own: the wrong end of an interval, the wrong side of a rounding.
 WRONG_SIDE = {
     "floor": "ceil",
@@ -276,7 +278,7 @@ def operator_of(name: str):
 
 
 def left_alone(source: str) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
-    """Places of no fault at all (annotations, looks, a second look at lengths), and of tests for a word."""
+    """Places of no fault at all (annotations, looks, what no caller does, how many work), and of tests for a word."""
     idle: set[tuple[int, int]] = set()
     words: set[tuple[int, int]] = set()
     # the columns of ast count bytes, those of cosmic-ray characters: as many, where all others are replaced
@@ -289,6 +291,8 @@ def left_alone(source: str) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]
             held += [value for key, value in named if isinstance(key, ast.Constant) and key.value in LOOKS.split()]
         if isinstance(node, ast.Tuple) and len(node.elts) == 2 and isinstance(node.elts[1], ast.Tuple):
             held += [node] if all(isinstance(each, ast.Constant) for each in node.elts[1].elts) else []  # dashes
+        if isinstance(node, ast.arguments):
+            held += [default for arg, default in zip(node.kwonlyargs, node.kw_defaults, strict=True) if arg.arg == JOBS]
         for part in held:
             idle |= places_in(part) if isinstance(part, ast.AST) else set()
         if isinstance(node, ast.Compare):

@@ -12,6 +12,7 @@ import segshuffle.pipeline
 import segshuffle.studies
 from segshuffle.pipeline import manifest
 from segshuffle.pipeline.scenarios import scenarios
+from segshuffle.studies.amplification.exhibits import FIGURES, TABLES
 from segshuffle.studies.assumptions import dependence
 from segshuffle.studies.levels import compute as levels
 
@@ -38,6 +39,17 @@ def test_groups_are_shown_in_the_order_of_the_story(targets):
         **{f"amplification-{paper}": 6 for paper in ("decomposition", "variation", "personalized")},
         "referee": 9,
     }
+
+
+def test_figures_and_tables_of_the_amplification_papers_are_called_so(targets):
+    for path, output in manifest.outputs(targets[1]).items():
+        if output.group.id.startswith("amplification-") and "claims" not in path:
+            exhibit = path.rpartition("/")[2].partition(".")[0]
+            kind = "Table" if exhibit in TABLES else "Figure"
+            assert output.title.startswith(f"{kind} {exhibit[-1]}: "), path
+    asked = [target for target in targets[1] if ' of "' in target.what]
+    assert len(asked) == len(TABLES) + len(FIGURES)
+    assert all(target.what.startswith("Table" if target.name.startswith("table_") else "Figure") for target in asked)
 
 
 def test_the_page_reads_tables_of_all_cases_and_not_their_parts(targets):

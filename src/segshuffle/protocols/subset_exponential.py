@@ -257,12 +257,10 @@ def draw_reports(
         rows = items[shared == i]
         if rows.size == 0:
             continue
-        if i > 0:
-            chosen = _distinct(rng, rows.shape[0], set_size, i)
-            parts.append(np.take_along_axis(rows, chosen, axis=1).ravel())
-        if subset_size > i:
-            ranks = _distinct(rng, rows.shape[0], domain_size - set_size, subset_size - i)
-            parts.append(_not_held(rows, ranks).ravel())
+        chosen = _distinct(rng, rows.shape[0], set_size, i)
+        parts.append(np.take_along_axis(rows, chosen, axis=1).ravel())
+        ranks = _distinct(rng, rows.shape[0], domain_size - set_size, subset_size - i)
+        parts.append(_not_held(rows, ranks).ravel())
     return np.concatenate(parts).astype(np.int64)
 
 

@@ -7,6 +7,7 @@ from itertools import permutations, product
 import numpy as np
 import oracles as o
 import pytest
+from oracles.tables import largest_total_variation
 
 from segshuffle.accounting.single_message import randomizers
 from segshuffle.accounting.single_message.accountants import bennett_delta, hoeffding_delta
@@ -60,6 +61,14 @@ def test_every_dataset_of_a_small_group_is_within_the_bounds(seed):
         assert bound(randomizer=made, n_users=n_users, epsilon=EPSILON).upper >= exact
     ratios = [row[y] / other[y] for row in law for other in law for y in range(len(row))]
     assert math.log(max(ratios)) <= made.local_epsilon <= math.log(max(ratios)) * (1 + 1e-9) + 1e-12
+
+
+def test_the_total_variation_is_that_of_the_two_rows_furthest_apart():
+    """Rows 0 and 2 differ by a half, row 1 lies between them."""
+    law = [[F(3, 4), F(1, 4)], [F(1, 2), F(1, 2)], [F(1, 4), F(3, 4)]]
+    for order in permutations(law):
+        made = matrix_randomizer(np.array(order, dtype=float))
+        assert made.total_variation == float(largest_total_variation(order)) == 0.5
 
 
 def test_the_direction_of_a_pair_matters_and_the_worse_one_counts():

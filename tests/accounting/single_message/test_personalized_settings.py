@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import special
 
+from segshuffle.accounting.single_message.budgets import compare_budgets
 from segshuffle.accounting.single_message.personalized_confusion import PersonalizedUsers
 from segshuffle.accounting.single_message.personalized_settings import (
     FIGURE_USERS,
@@ -67,6 +68,26 @@ def test_figure_points(name, mechanism):
     # the paper's ordering: its own bound is the smallest of the claimed epsilons
     ours = next(point.epsilon for point in few if point.method == "theorem")
     assert all(ours < point.epsilon for point in few if point.method not in ("theorem", "reduction"))
+
+
+def test_a_gaussian_guarantee_ends_at_the_largest_budget():
+    """Nobody's message tells two inputs apart by more; below, the law of large numbers speaks."""
+    budgets = [(0.5, 400), (1.25, 100)]
+
+    def delta(epsilon):
+        entries, _ = compare_budgets(budgets=budgets, epsilon=epsilon)
+        return next(entry.value for entry in entries if entry.accountant == "chen-cao-ge")
+
+    assert delta(1.25) == delta(2.0) == 0.0
+    for epsilon in (0.3, 1.2):
+        assert delta(epsilon) == pytest.approx(gdp(epsilon, [0.5] * 400 + [1.25] * 100), rel=1e-8)
+
+
+def gdp(epsilon, budgets):
+    """Delta of mu-GDP at epsilon, mu = sqrt(2 / (the sum of 1/(1 + e^epsilon_i) over all but the largest term))."""
+    weights = sorted(1 / (1 + np.exp(np.array(budgets))))[:-1]
+    mu = np.sqrt(2 / np.sum(weights))
+    return special.ndtr(-epsilon / mu + mu / 2) - np.exp(epsilon) * special.ndtr(-epsilon / mu - mu / 2)
 
 
 def test_table_points():

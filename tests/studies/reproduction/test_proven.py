@@ -332,6 +332,12 @@ def test_summary_of_a_run_has_every_panel_and_its_own_numbers(case):
     assert len(columns) == 1
 
 
+def test_panels_of_a_summary_keep_their_order():
+    both = pd.concat([hand_made(), published_table()])
+    summary = proven_summary(pd.concat([both.assign(split="S2"), both]), [8])
+    assert list(summary["split"]) == ["S2", "S1"]
+
+
 def test_only_quick_runs_are_marked():
     summary = proven_summary(pd.concat([hand_made(), published_table()]), [8])
     assert "not a result" not in summary_markdown(summary, [8], edition="full", sources={})

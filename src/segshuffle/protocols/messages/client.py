@@ -52,7 +52,8 @@ class Client:
         # one level is no secret
         if self.level_demand is not None and announcement.domain_size > 1:
             check_announcement(announcement, self.level_demand, 0)
-        return self._messages(announcement, (self.level,), announcement.copies[0])
+        (copies,) = announcement.copies
+        return self._messages(announcement, (self.level,), copies)
 
     def send_items(self, announcement: Announcement) -> list[int]:
         """Round 2: messages in random order, each an item.
