@@ -279,8 +279,7 @@ def test_words_name_the_most_frequent_winner_first():
         (10, 17, 4, 2.0, "S1", "b", 2.0),
         # of another figure
         (10, 17, 4, 2.0, "one", "a", 9.0),
-        (10, 16, 4, 2.0, "S1", "a", 9.0),
-        (11, 17, 4, 2.0, "S1", "a", 9.0),
+        *((n, d, 4, 2.0, "S1", "a", 9.0) for n, d in ((10, 16), (10, 18), (9, 17), (11, 17))),
     ]
     table = pd.DataFrame(rows, columns=[*CASE, "winner", "error_ratio"])
     said = words("pareto-n10-d17-S1", {"pareto-winners.csv": table})

@@ -280,7 +280,7 @@ class PoissonSegmented:
             raise ParameterError("blanket_per_user", blanket_per_user, allowed)
         targets = [_Target.of(problem, level, self.group_privacy, self.blanket) for level in problem.levels]
         limits = [self._limit(target, mean) for target in targets]
-        for _ in range(1 if self.blanket == POISSON else _LOWERED):
+        for _ in range(_LOWERED):
             copies = self._affordable(problem, blanket_per_user, limits)
             if self.blanket == POISSON:
                 break

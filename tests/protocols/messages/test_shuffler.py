@@ -181,8 +181,10 @@ def test_buckets_out_of_range(buckets):
 
 
 def test_domain_out_of_range():
-    with pytest.raises(ParameterError, match="domain_size"):
-        WireFormat(0)
+    for domain_size in (0, 2**32, 2**32 + 1):
+        with pytest.raises(ParameterError, match="domain_size"):
+            WireFormat(domain_size)
+    assert WireFormat(2**32 - 1).dtype == np.uint32
 
 
 def test_no_more_messages_than_allowed_are_taken_of_anybody():

@@ -49,6 +49,8 @@ _MAX_ROUNDS = 24
 _MAX_BLOCKS = 2_000_000
 #: Gap reduction asked of one round of splitting: gaps are only linear in the width once they are small.
 _SHRINK = 12.0
+#: Where a table of totals is cut at first, in standard deviations from the mean.
+_FIRST_EDGES = np.concatenate([np.arange(-38.0, -12.0, 2.0), np.arange(-12.0, 12.0, 0.25), np.arange(12.0, 40.0, 2.0)])
 #: Totals of the Poisson law run to +inf; there is no mass beyond this one.
 _ROUND_OFF_CAP = 4e15
 _LARGEST_ODDS = 1e200
@@ -221,8 +223,7 @@ def _check(epsilon: float, rtol: float) -> None:
 
 def _initial_totals(blanket: CountLaw) -> FloatArray:
     """First edges: totals 1, ..., past the largest one, closer together around the mean."""
-    spread = np.concatenate([np.arange(-38.0, -12.0, 2.0), np.arange(-12.0, 12.0, 0.25), np.arange(12.0, 40.0, 2.0)])
-    inner = np.floor(blanket.mean + 1 + spread * max(blanket.std, 1.0))
+    inner = np.floor(blanket.mean + 1 + _FIRST_EDGES * max(blanket.std, 1.0))
     end = blanket.largest + 2
     return np.unique(np.concatenate([[1.0], inner[(inner > 1) & (inner < end)], [end]]))
 
