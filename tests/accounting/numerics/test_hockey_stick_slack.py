@@ -112,6 +112,20 @@ def test_the_mean_of_a_line_is_between_chord_and_tangent(monkeypatch, silence, e
         assert np.all((tangent <= mean)[~SINGLE])
 
 
+@pytest.mark.parametrize("silence", [0.25, 0.75])
+def test_chord_and_tangent_of_a_line_are_the_line(silence, monkeypatch):
+    """Nothing is lost where h is a line and nothing errs."""
+    monkeypatch.setattr(laws, "ROUND_OFF", 1e-13)
+    monkeypatch.setattr(CountPair, "odds_error", 0.0)
+    pair = dataclasses.replace(PAIR, heads=1 - silence)
+    left, right = halves(exact_edges(silence))
+    mass = np.array([math.fsum(LAW.pmf(np.arange(a, b) - 1)) for a, b in itertools.pairwise(TOTALS)])
+    odds = np.array([math.fsum(LAW.pmf(np.arange(a, b))) for a, b in itertools.pairwise(TOTALS)]) / mass
+    mean = line(silence / (1 - silence) * odds)
+    for end in module._chord_and_tangent(pair, left, right, module._masses(pair, left, right)):
+        np.testing.assert_allclose(end[~SINGLE], mean[~SINGLE], rtol=1e-6, atol=0)
+
+
 @pytest.mark.parametrize("sign", [-1, 1])
 @pytest.mark.parametrize("heads", [0.5, 1.0])
 def test_values_that_are_wrong_by_what_is_declared(monkeypatch, heads, sign):
