@@ -326,6 +326,21 @@ def test_what_is_found_is_said_with_every_number(asked, said):
     assert verdict(rule, *parts, **arguments).found == said
 
 
+#: The others ask for all accountants of a figure.
+OF_AN_ACCOUNTANT = [case for case in SAID if {"ours", "accountant", "upper", "claimed"} & set(case[0][2])]
+
+
+@pytest.mark.parametrize(
+    ("column", "asked", "said"),
+    [("figure", *case) for case in SAID] + [("accountant", *case) for case in OF_AN_ACCOUNTANT],
+)
+def test_of_what_is_not_asked_for_nothing_is_said(column, asked, said):
+    """Other figures, and other accountants on the same curves, whether their names come before or after."""
+    rule, parts, arguments = asked
+    before, after = ([[row | {column: name, "y": 9 * row["y"]} for row in part] for part in parts] for name in "Az")
+    assert verdict(rule, *before, *parts, *after, **arguments).found == said
+
+
 def test_what_is_said_is_tested_for_every_rule():
     assert {asked[0] for asked, _ in SAID} == set(RULES)
     everywhere = verdict(
