@@ -12,6 +12,7 @@ from matplotlib.lines import Line2D
 
 from segshuffle.accounting.single_message.accountants.registry import ACCOUNTANT_LOOKS
 from segshuffle.looks import DASHES, PALETTE, Look, looks_of, series_looks
+from segshuffle.pipeline.rows import common
 from segshuffle.pipeline.style import fit_legend, letters, log_ticks, mark_edition, panel_grid
 
 _DOTS = DASHES[2]
@@ -219,9 +220,9 @@ def _mechanism_handles(table: pd.DataFrame, layout: Layout, looks: Mapping[str, 
 
 def _label(axes: Sequence[Axes], table: pd.DataFrame, layout: Layout) -> None:
     """Name the outer axes only."""
-    first, *_ = table.to_dict("records")
+    x, y = common(table, "x_name", "y_name")
     for i, axis in enumerate(axes):
         if i + _COLUMNS >= len(axes):
-            axis.set_xlabel(_NAMES[first["x_name"]])
+            axis.set_xlabel(_NAMES[x])
         if i % _COLUMNS == 0:
-            axis.set_ylabel(layout.ratio or _NAMES[first["y_name"]])
+            axis.set_ylabel(layout.ratio or _NAMES[y])

@@ -6,6 +6,7 @@ import json
 
 import pandas as pd
 
+from segshuffle.pipeline.rows import common
 from segshuffle.studies.amplification.exhibits import EXHIBITS, PAPERS
 
 
@@ -24,7 +25,7 @@ def _table5(table: pd.DataFrame) -> list[str]:
             f"| {known['local_epsilon']:g} | {row['x']:,.0f} | {known['iterations']} | {known['printed']:g} | "
             f"{row['y']:.6g} | {row['y'] / known['printed']:.4f} | {known['without_bisection']:.6g} |"
         )
-    kind, status = _common(table, "kind", "status")
+    kind, status = common(table, "kind", "status")
     lines += ["", "delta = 0.01/n. *Here* is the same bisection of [0, local epsilon] in T steps, upper end; every "]
     lines[-1] += f"comparison is decided by certified intervals. Kind: {kind} ({status})."
     lines += ["", "Running times: `python benchmarks/variation_ratio.py`."]
@@ -37,20 +38,14 @@ def _table2(table: pd.DataFrame) -> list[str]:
     for name, rows in table.groupby("accountant", sort=False):
         values = rows.set_index("x")["y"]
         cells = " | ".join(f"{values[x]:.3g}" for x in epsilons)
-        lines.append(f"| {name} | {cells} | {': '.join(_common(rows, 'kind', 'status'))} |")
+        lines.append(f"| {name} | {cells} | {': '.join(common(rows, 'kind', 'status'))} |")
     (users,) = {json.loads(text)["n_users"] for text in table["parameters"]}
-    (panel,) = _common(table, "panel")
+    (panel,) = common(table, "panel")
     return [
         *lines,
         "",
         f"Delta; n = {users:,}, {panel.replace('$', '')}. The printed values are not in our copy.",
     ]
-
-
-def _common(rows: pd.DataFrame, *columns: str) -> tuple[str, ...]:
-    """What all rows have in some columns."""
-    (values,) = rows[list(columns)].drop_duplicates().to_numpy().tolist()
-    return tuple(values)
 
 
 def _rule(columns: int) -> str:

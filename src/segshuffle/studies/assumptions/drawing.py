@@ -7,7 +7,9 @@ from matplotlib.axes import Axes
 
 from segshuffle.datasets.registry import dataset_label
 from segshuffle.looks import Look
+from segshuffle.pipeline.rows import common
 from segshuffle.pipeline.style import panel_title
+from segshuffle.studies.assumptions.panels import COLUMNS
 
 
 def curve(axis: Axes, x: pd.Series, y: pd.Series, look: Look) -> None:
@@ -17,7 +19,7 @@ def curve(axis: Axes, x: pd.Series, y: pd.Series, look: Look) -> None:
 
 def title(axis: Axes, letter: str, rows: pd.DataFrame) -> None:
     """Name the population of some rows, and its source if the rows have one."""
-    row, *_ = rows.to_dict("records")
-    label = dataset_label(str(row["dataset"]), str(row.get("source", "real")))
-    sizes = f"$n$ = {row['n_users']:,}, $d$ = {row['domain_size']}, $s$ = {row['set_size']}"
-    panel_title(axis, f"({letter}) {label}, {row['split']}", sizes)
+    dataset, n_users, set_size, domain_size, split = common(rows, *COLUMNS)
+    source = common(rows, "source") if "source" in rows else ("real",)
+    sizes = f"$n$ = {n_users:,}, $d$ = {domain_size}, $s$ = {set_size}"
+    panel_title(axis, f"({letter}) {dataset_label(dataset, *source)}, {split}", sizes)

@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from segshuffle.looks import PALETTE
+from segshuffle.pipeline.rows import common
 from segshuffle.pipeline.style import fit_legend, letters, log_ticks, mark_edition, panel_grid
 from segshuffle.protocols.registry import look_of
 from segshuffle.studies.assumptions.drawing import title
@@ -36,7 +37,7 @@ def draw(table: pd.DataFrame, *, edition: str) -> Figure:
     for (_, rows), axis, letter in zip(panels, axes, letters(), strict=False):
         _methods(axis, rows)
         title(axis, letter, rows)
-        (corrupt,) = rows["corrupt"].unique()
+        (corrupt,) = common(rows, "corrupt")
         axis.set_xlabel(f"share of the users; {corrupt:.0%} of them lie")
     fit_legend(figure)
     mark_edition(figure, edition)

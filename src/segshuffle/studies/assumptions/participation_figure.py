@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from segshuffle.looks import PALETTE, series_looks
+from segshuffle.pipeline.rows import common
 from segshuffle.pipeline.style import letters, log_ticks, mark_edition, panel_grid
 from segshuffle.studies.assumptions.drawing import curve, title
 from segshuffle.studies.assumptions.panels import COLUMNS
@@ -75,5 +76,5 @@ def _errors(axis: Axes, rows: pd.DataFrame) -> None:
 
 def _label(points: pd.DataFrame) -> str:
     """What is sent, in short: the group of figures says whose protocol it is."""
-    messages, *_ = points["max_messages"]
+    (messages,) = common(points, "max_messages")
     return "sampling" if np.isnan(messages) else f"copies, {messages:g} messages"

@@ -13,6 +13,7 @@ from matplotlib.lines import Line2D
 
 from segshuffle.datasets.registry import dataset_label
 from segshuffle.looks import PALETTE, Look, series_looks
+from segshuffle.pipeline.rows import common
 from segshuffle.pipeline.style import fit_legend, letters, log_ticks, mark_edition, panel_grid, panel_title
 
 #: Least ratio of the ends of an axis of errors: a panel without an effect should not look like one.
@@ -67,9 +68,9 @@ def _panel(axis: Axes, rows: pd.DataFrame, looks: Mapping[str, Look], letter: st
     log_ticks(axis.yaxis)
     axis.set_xlabel(r"privacy of the levels $\epsilon_p$")
     axis.set_ylabel("MSE")
-    first, *_ = rows.to_dict("records")
-    label = dataset_label(str(first["dataset"]), str(first["source"]))
-    sizes = f"$n$ = {first['n_users']:,}, $d$ = {first['domain_size']}, $s$ = {first['set_size']}"
+    label = dataset_label(*common(rows, "dataset", "source"))
+    n_users, domain_size, set_size = common(rows, "n_users", "domain_size", "set_size")
+    sizes = f"$n$ = {n_users:,}, $d$ = {domain_size}, $s$ = {set_size}"
     panel_title(axis, f"({letter}) {label}", sizes)
 
 

@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from segshuffle.looks import Look
+from segshuffle.pipeline.rows import common
 from segshuffle.pipeline.style import fit_legend, letters, log_ticks, mark_edition, panel_grid, panel_title
 from segshuffle.protocols.registry import look_of
 from segshuffle.studies.pareto.winners import front
@@ -35,8 +36,8 @@ def draw(table: pd.DataFrame, *, edition: str) -> Figure:
             mine = rows[(rows["method"] == key[0]) & (rows["accounting"] == key[1]) & (rows["refused"] == "")]
             if len(mine):
                 _curve(axis, mine, look, published=key[1] == "published")
-        first, *_ = rows.to_dict("records")
-        sizes = f"$n$ = {first['n_users']:,}, $d$ = {first['domain_size']:,}, $s$ = {set_size}"
+        n_users, domain_size = common(rows, "n_users", "domain_size")
+        sizes = f"$n$ = {n_users:,}, $d$ = {domain_size:,}, $s$ = {set_size}"
         panel_title(axis, f"({letter}) $\\epsilon$ = {epsilon:g}", sizes)
         axis.set(xscale="log", yscale="log", xlabel="messages per user", ylabel="MSE / Gaussian curator's")
         for scale in (axis.xaxis, axis.yaxis):

@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from segshuffle.datasets.registry import dataset_label
 from segshuffle.looks import PALETTE, Look
 from segshuffle.pipeline.design import Scenario
+from segshuffle.pipeline.rows import common
 from segshuffle.pipeline.style import fit_legend, letters, log_ticks, mark_edition, panel_grid, panel_title, use_style
 from segshuffle.protocols.registry import look_of, looks_in
 from segshuffle.studies.reproduction.aggregate import PANEL, points_of, rows_of
@@ -155,14 +156,14 @@ def _log_axes(axis: Axes, x: pd.Series[float], label: str) -> None:
 def _title(axis: Axes, letter: str, panel: Scenario, rows: pd.DataFrame) -> None:
     """Title of a panel: what data, which split, which sizes."""
     setting = panel.setting
-    source, *_ = rows["source"]
+    (source,) = common(rows, "source")
     name = dataset_label(setting.dataset, source)
     sizes = f"$n$ = {setting.n_users:,}, $d$ = {setting.domain_size}, $s$ = {setting.set_size}"
     panel_title(axis, f"({letter}) {name}, {panel.split}", sizes)
 
 
 def _row_name(table: pd.DataFrame, panel: Scenario) -> str:
-    setting, (source, *_) = panel.setting, rows_of(table, panel)["source"]
+    setting, (source,) = panel.setting, common(rows_of(table, panel), "source")
     return f"{dataset_label(setting.dataset, source)} {panel.split}, n = {setting.n_users:,}, s = {setting.set_size}"
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 from segshuffle.datasets.registry import dataset_label
 from segshuffle.looks import Look
 from segshuffle.pipeline.design import Scenario, Setting, figures_of
+from segshuffle.pipeline.rows import common
 from segshuffle.pipeline.style import letters
 from segshuffle.protocols.registry import looks_in
 from segshuffle.studies.reproduction.aggregate import points_of, rows_of
@@ -110,5 +111,5 @@ def _lettered(errors: pd.DataFrame, scenarios: Sequence[Scenario]) -> list[Panel
 
 def _panel(errors: pd.DataFrame, letter: str, scenario: Scenario) -> Panel:
     rows = rows_of(errors, scenario)
-    (source,) = rows["source"].unique()
+    (source,) = common(rows, "source")
     return Panel(scenario, letter, str(source), rows)

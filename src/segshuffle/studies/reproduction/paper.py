@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from segshuffle.pipeline.design import Config
+from segshuffle.pipeline.rows import common
 
 #: What every panel has in common; the options of the competitors are those of docs/deviations.md.
 COMMON: Config = {"delta_times_n": 0.01, "levels": [0.5, 1.0, 2.0]}
@@ -52,7 +53,7 @@ def departure(config: Mapping[str, Any], panel: Mapping[str, Any], rows: pd.Data
     theirs |= {f"splits.{panel['split']}": SPLITS.get(panel["split"])}
     found |= {f"splits.{panel['split']}": config["splits"].get(panel["split"])}
     theirs |= {"domain_size": ours.domain_size, "data": ours.source}
-    (domain_size,), (source,) = rows["domain_size"].unique(), rows["source"].unique()
+    domain_size, source = common(rows, "domain_size", "source")
     found |= {"domain_size": int(domain_size), "data": str(source)}
     for key, value in theirs.items():
         if found[key] != value:
