@@ -51,5 +51,4 @@ def worst_over_splits(rows: pd.DataFrame) -> pd.DataFrame:
 
 def broken_promises(points: pd.DataFrame) -> pd.DataFrame:
     """Points where the user-level delta provably exceeds the promised one, without group privacy."""
-    table = worst_over_splits(points[points["proven_user_delta"] > points["target_delta"]])
-    return table.reset_index(drop=True)
+    return worst_over_splits(points[points["proven_user_delta"] > points["target_delta"]])
