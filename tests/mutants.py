@@ -81,10 +81,8 @@ LEFT_OUT += ("_BitAnd_Mul", "_BitOr_Add")
 ORDERS = ("_Lt", "_LtE", "_Gt", "_GtE")
 #: Numbers that only say how large, thick, dark or far apart something is drawn; what is cut or hidden, tests find.
 LOOKS = "height width foot figsize lw linewidth ms markersize mew alpha zorder fontsize size capsize pad dashes ratio"
-#: What a caller may not do, and no caller does.
-SECOND_LOOKS = "strict kw_only eq slots frozen"
-#: How much is remembered.
-ROOM = "maxsize"
+#: Nor do these change an answer: what a caller may not do and none does, and how much is remembered.
+IDLE = f"{LOOKS} strict kw_only eq slots frozen maxsize"
 #: How many processes share the work.
 JOBS = "n_jobs"
 #: Faults of our own: the wrong end of an interval, the wrong side of a rounding.
@@ -284,7 +282,7 @@ def left_alone(source: str) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]
     # the columns of ast count bytes, those of cosmic-ray characters: as many, where all others are replaced
     for node in ast.walk(ast.parse(re.sub(r"[^\x00-\x7f]", "?", source))):
         held = [getattr(node, "annotation", None), getattr(node, "returns", None)]
-        if isinstance(node, ast.keyword) and node.arg in (*LOOKS.split(), *SECOND_LOOKS.split(), ROOM):
+        if isinstance(node, ast.keyword) and node.arg in IDLE.split():
             held.append(node.value)
         if isinstance(node, ast.Dict):
             named = zip(node.keys, node.values, strict=True)
@@ -401,7 +399,8 @@ def sample(package: str, number: int, seed: int, only: str) -> list[Ready]:
             for fault in faults_of(path):
                 places[fault.path, fault.line, fault.column].append(fault)
             left_out = [place for place in places if place[0] == path and place[1] in idle]
-            print(f"{path}: {len(left_out)} places left out, see {EXPLAINED}") if left_out else None
+            if left_out:
+                print(f"{path}: {len(left_out)} places left out, see {EXPLAINED}")
             for place in left_out:
                 del places[place]
     draw = random.Random(f"{package} {seed}")

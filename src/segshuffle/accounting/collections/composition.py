@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from segshuffle.accounting.collections.blankets.atoms import SMALLEST_MASS
 from segshuffle.accounting.collections.blankets.base import CounterPair
 from segshuffle.accounting.collections.poisson_pair import (
     EPSILON_LIMIT,
@@ -18,7 +17,7 @@ from segshuffle.accounting.collections.poisson_pair import (
     check_epsilon,
     check_pairs,
 )
-from segshuffle.accounting.collections.product import tilted_pair
+from segshuffle.accounting.collections.product import LARGEST_LOG_TAIL, log_tail_for, tilted_pair
 from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError, infinite_loss, log_delta_upper_of
 from segshuffle.digits import rounded_up
@@ -31,9 +30,8 @@ Collected = tuple[CounterPair, int]
 _RTOL = 1e-3
 _ROUNDS = 8
 _BISECTIONS = 60
-#: Exponent of the shortest tails that a table has, distance at which mass given away is no longer seen in log delta,
-#: and log delta below which nobody asks for accuracy.
-_LONGEST_TAIL, _LITTLE, _NEGLIGIBLE = -math.log(SMALLEST_MASS) - 10, 5.0, -600.0
+#: Distance at which mass given away is no longer seen in log delta, and log delta below which nobody asks for accuracy.
+_LITTLE, _NEGLIGIBLE = 5.0, -600.0
 
 
 def composed_delta(collections: Sequence[Collected], *, epsilon: float) -> float:
@@ -120,7 +118,7 @@ def _log_delta(parts: list[Collected], epsilon: float) -> float:
     estimate = gaussian_log_delta(ratio=min(max(ratio, 1e-130), 100.0), epsilon=epsilon)
     value = 0.0
     for _ in range(_ROUNDS):
-        log_tail = min(math.log(400 * all_pairs / _RTOL) - estimate, _LONGEST_TAIL)
+        log_tail = log_tail_for(estimate, all_pairs, _RTOL)
         tilt, variance = _saddle_point(parts, epsilon, log_tail)
         step = _cell_step(tilt, variance, all_pairs)
         tables = [(pair.loss_table(step, log_tail), pairs) for pair, pairs in parts]
@@ -131,7 +129,7 @@ def _log_delta(parts: list[Collected], epsilon: float) -> float:
             raise AccuracyError("These collections differ too much for one lattice: bound them apart.")
         value = min(log_delta_upper_of(tables, epsilon=epsilon, tilt=tilt), value)
         lost = math.log(sum(pairs * table.truncated for table, pairs in tables))
-        if lost < value - _LITTLE or value < _NEGLIGIBLE or log_tail >= _LONGEST_TAIL:
+        if lost < value - _LITTLE or value < _NEGLIGIBLE or log_tail >= LARGEST_LOG_TAIL:
             return value
         estimate = min(value, estimate) - 5
     return value

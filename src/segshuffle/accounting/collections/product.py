@@ -41,6 +41,9 @@ SMALLEST_DELTA = 1e-250
 ROUGH = 0.02
 """Relative accuracy from which on one coarse lattice will do: for searches that are certified afterwards."""
 
+LARGEST_LOG_TAIL = -math.log(SMALLEST_MASS) - 10
+"""Exponent beyond which a table's tails hold no mass that a double can have."""
+
 _ROUGH_CELLS = 2**12
 _LOG_SMALLEST = math.log(SMALLEST_DELTA)
 _ROUNDING = 1e-12
@@ -112,11 +115,11 @@ def _plan(
     weight.
     """
     scale = min(max(pair.copies * math.sqrt(2 * pairs / pair.variance), 1e-130), 100.0)
-    log_tail = _log_tail(gaussian_log_delta(ratio=scale, epsilon=epsilon), pairs, rtol)
+    log_tail = log_tail_for(gaussian_log_delta(ratio=scale, epsilon=epsilon), pairs, rtol)
     low, high = 0.0, math.inf
     for _ in range(12):
         plan = saddle_point(*pair.coarse_law(log_tail), pairs, epsilon, log_smallest=log_smallest)
-        needed = _log_tail(max(plan.log_delta, log_smallest), pairs, rtol)
+        needed = log_tail_for(max(plan.log_delta, log_smallest), pairs, rtol)
         if 0.98 * needed - 5 <= log_tail <= 1.15 * needed + 10:
             break
         # A wider window can only enlarge the estimated delta, so `needed` does not increase in `log_tail`.
@@ -141,9 +144,9 @@ def _cell_step(plan: SaddlePoint, pairs: int, rtol: float) -> float:
     return min(math.sqrt(3.2 * rtol / (pairs * curvature)), plan.deviation / 6)
 
 
-def _log_tail(log_delta: float, pairs: int, rtol: float) -> float:
+def log_tail_for(log_delta: float, pairs: int, rtol: float) -> float:
     """Exponent at which the mass given away by all pairs is below rtol / 100 of delta."""
-    return min(math.log(400 * pairs / rtol) - log_delta, -math.log(SMALLEST_MASS) - 10)
+    return min(math.log(400 * pairs / rtol) - log_delta, LARGEST_LOG_TAIL)
 
 
 def _trivial(pair: CounterPair, pairs: int) -> float | None:
@@ -200,7 +203,7 @@ def delta_interval(
     width = lost = math.inf
     for _ in range(8):
         cut = lost
-        table = pair.loss_table(step, _log_tail(log_delta, pairs, rtol))
+        table = pair.loss_table(step, log_tail_for(log_delta, pairs, rtol))
         upper = log_delta_upper(table, pairs=pairs, epsilon=epsilon, tilt=plan.tilt)
         # the rounding of the logarithm is on the safe side
         if upper < log_smallest - _ROUNDING:
@@ -231,7 +234,7 @@ def log_delta_bound(pair: CounterPair, pairs: int, epsilon: float, rtol: float) 
         plan = _plan(pair, pairs, epsilon, rtol)
     except AccuracyError:
         return 0.0  # no table, no bound but 1
-    step, log_tail = _cell_step(plan, pairs, rtol), _log_tail(plan.log_delta, pairs, rtol)
+    step, log_tail = _cell_step(plan, pairs, rtol), log_tail_for(plan.log_delta, pairs, rtol)
     best, lost = 0.0, math.inf
     for _ in range(30):
         try:
@@ -251,5 +254,5 @@ def log_delta_bound(pair: CounterPair, pairs: int, epsilon: float, rtol: float) 
         # a pair may have no table with less outside
         if value < _LOG_SMALLEST or lost == cut or math.log(pairs * lost) < value - 5:
             return best
-        log_tail = _log_tail(value, pairs, rtol) + 10
+        log_tail = log_tail_for(value, pairs, rtol) + 10
     return best

@@ -104,7 +104,7 @@ def draw(name: str, table: pd.DataFrame, *, edition: str) -> Figure:
         axis.set_title(f"({letter}) {panel}")
     _label(axes, table, layout)
     handles = _mechanism_handles(table, layout, looks) if layout.mechanisms else _accountant_handles(table, looks)
-    if handles[1:]:
+    if len(handles) > 1:
         fit_legend(figure, handles)
     mark_edition(figure, edition)
     return figure

@@ -84,8 +84,7 @@ def draw(table: pd.DataFrame, *, edition: str) -> Figure:
         line[0].set_ylabel(_NAMES.get(case, case), fontsize=7.5)
     for axis, local in zip(axes[0], columns, strict=True):
         axis.set_title(f"$\\varepsilon_0$ = {local:g}")
-    first, *_ = asked.to_dict("records")
-    share = first["target"] * first["n_users"]
+    share = float((asked["target"] * asked["n_users"]).iloc[0])
     # in the middle of the last line: a label of the whole figure would lie under the legend
     axes[-1][(len(columns) - 1) // 2].set_xlabel(f"number of users $n$, at $\\delta$ = {share:g}/$n$")
     for axis in axes.flat:

@@ -102,21 +102,16 @@ def inverted(law: AtomLaw, tilted: Tilted, count: int, rtol: float, side: Side) 
         end = sums.value + sums.error if sign > 0 else sums.value - gap - sums.error
         best = sign * min(sign * best, sign * _log_end(end, tilted, count, sign))
         # A gap that is not the smoothing's or the aliases' (round-off) is not narrowed by a finer plan.
-        if gap + 2 * sums.error <= rtol * sums.value or _round_off_alone(gap, sums) or work > 0.5 * _LARGEST_WORK:
+        if gap + 2 * sums.error <= rtol * sums.value or gap <= 0.2 * sums.error or work > 0.5 * _LARGEST_WORK:
             break
-        finer = _finer(law, tilted, count, rtol, plan, *_wishes(sums, alias, rtol))
+        finer = _finer(law, tilted, count, rtol, plan, *_refinement(sums, alias, rtol))
         if finer is None:
             break
         plan = finer
     return best
 
 
-def _round_off_alone(gap: float, sums: _Sums) -> bool:
-    """Whether a finer plan is not worth its time."""
-    return gap <= 0.2 * sums.error
-
-
-def _wishes(sums: _Sums, alias: float, rtol: float) -> tuple[float, bool]:
+def _refinement(sums: _Sums, alias: float, rtol: float) -> tuple[float, bool]:
     """By what factor to shrink the width, and whether to lengthen the period."""
     wanted = 0.9 * rtol * (sums.value + sums.error)
     shrink = math.sqrt(max(wanted, 0.0) / sums.smoothing) if sums.smoothing > 0.5 * wanted else 1.0
