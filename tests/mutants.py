@@ -276,7 +276,7 @@ def operator_of(name: str):
 
 
 def left_alone(source: str) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
-    """Places of no fault at all (annotations, looks, what no caller does, how many work), and of tests for a word."""
+    """Places of no fault at all (annotations, looks, what no caller does, memory, workers), and of tests for a word."""
     idle: set[tuple[int, int]] = set()
     words: set[tuple[int, int]] = set()
     # the columns of ast count bytes, those of cosmic-ray characters: as many, where all others are replaced
@@ -289,6 +289,12 @@ def left_alone(source: str) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]
             held += [value for key, value in named if isinstance(key, ast.Constant) and key.value in LOOKS.split()]
         if isinstance(node, ast.Tuple) and len(node.elts) == 2 and isinstance(node.elts[1], ast.Tuple):
             held += [node] if all(isinstance(each, ast.Constant) for each in node.elts[1].elts) else []  # dashes
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            held.append(node.test)
+        if isinstance(node, ast.FunctionDef):
+            caches = [each for each in node.decorator_list if re.search(r"\b(lru_)?cache\b", ast.unparse(each))]
+            idle |= {(each.lineno, each.col_offset - 1) for each in caches}  # where the @ stands
+            held += caches
         if isinstance(node, ast.arguments):
             held += [default for arg, default in zip(node.kwonlyargs, node.kw_defaults, strict=True) if arg.arg == JOBS]
         for part in held:

@@ -142,6 +142,20 @@ def test_other_curators_have_the_error_and_the_sum_that_are_expected(curator):
     assert curator._variance(plan) == pytest.approx(variances[curator.name], rel=1e-6)
 
 
+@pytest.mark.parametrize(("d", "s", "pairs"), [(4, 1, 1), (5, 4, 1), (6, 3, 3), (3, 3, 1)])
+def test_discrete_laplace_noise_is_the_least_for_the_lowest_level(d, s, pairs):
+    """The loss of 2 t counters of law odds^|k| is a sum of 2 t signs times log(1/odds)."""
+    plan = DiscreteLaplaceCurator().plan(Problem(d, s, (1.0, 2.0), (300, 100), 1e-3))
+
+    def delta(odds):
+        minus = range(2 * pairs + 1)
+        weight = [math.comb(2 * pairs, k) * odds**k / (1 + odds) ** (2 * pairs) for k in minus]
+        return sum(w * max(0.0, 1 - math.e * odds ** (2 * pairs - 2 * k)) for w, k in zip(weight, minus, strict=True))
+
+    odds = plan.parameters["odds"]
+    assert delta(odds) <= 1e-3 < delta(odds * (1 - 1e-5))
+
+
 def test_the_best_curator_takes_the_exponent_of_least_error():
     assert EXPONENTS == (1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 2.0)
     errors = {1.0: 4.0, 1.1: 3.0, 1.2: 5.0}

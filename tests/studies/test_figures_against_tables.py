@@ -309,6 +309,8 @@ def test_referee_numbers_powers_of_ten_from_the_fewest_to_the_most_users(n_users
 def test_referee_ticks_say_their_number():
     said = [text.replace("−", "-").removesuffix(" %") for text in referee._TICKS.values()]
     assert list(map(float, said)) == list(referee._TICKS)
+    both = [tick for tick in referee._TICKS if abs(tick) <= 10]
+    assert [-tick for tick in both] == both[::-1]
 
 
 def test_referee_draws_every_claim_that_says_something():

@@ -13,6 +13,7 @@ import pytest
 from oracles.changes import grid_divergence
 from oracles.clusters import compound_poisson, exchange_divergence, logarithmic_moves, with_copies
 
+from segshuffle.accounting.collections import product
 from segshuffle.accounting.collections.blankets.atoms import Atoms
 from segshuffle.accounting.collections.blankets.base import estimate_variance
 from segshuffle.accounting.collections.blankets.clustered import Clustered
@@ -284,6 +285,22 @@ def test_a_table_too_large_gives_no_bound():
     with pytest.raises(AccuracyError, match="too many values"):
         pair.loss_table(0.1, 30.0)
     assert log_delta_bound(pair, 1, 1.0, 1e-3) == 0.0
+
+
+def test_a_lattice_too_fine_for_a_transform_is_widened(monkeypatch):
+    pair, asked = POISSON.pair(5.0, 1.0), (4, 0.5, 1e-5)
+    exact = log_delta_bound(pair, *asked)
+    tried = []
+
+    def of_coarse_ones(table, **others):
+        tried.append(table.step)
+        if table.step < 10 * tried[0]:
+            raise AccuracyError("too long")
+        return log_delta_upper(table, **others)
+
+    monkeypatch.setattr(product, "log_delta_upper", of_coarse_ones)
+    assert exact < log_delta_bound(pair, *asked) < exact + 0.2
+    assert len(tried) >= 3
 
 
 @pytest.mark.parametrize(

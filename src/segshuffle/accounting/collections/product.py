@@ -45,6 +45,8 @@ LARGEST_LOG_TAIL = -math.log(SMALLEST_MASS) - 10
 """Exponent beyond which a table's tails hold no mass that a double can have."""
 
 _ROUGH_CELLS = 2**12
+#: Tables tried for an interval and for a bound, and how much coarser the next is where round-off allows no finer one.
+_TABLES, _BOUND_TABLES, _COARSER = 8, 30, 4.0
 _LOG_SMALLEST = math.log(SMALLEST_DELTA)
 _ROUNDING = 1e-12
 
@@ -201,7 +203,7 @@ def delta_interval(
     plan = _plan(pair, pairs, epsilon, rtol, log_smallest)
     step, log_delta = _cell_step(plan, pairs, rtol), max(plan.log_delta, log_smallest)
     width = lost = math.inf
-    for _ in range(8):
+    for _ in range(_TABLES):
         cut = lost
         table = pair.loss_table(step, log_tail_for(log_delta, pairs, rtol))
         upper = log_delta_upper(table, pairs=pairs, epsilon=epsilon, tilt=plan.tilt)
@@ -236,7 +238,7 @@ def log_delta_bound(pair: CounterPair, pairs: int, epsilon: float, rtol: float) 
         return 0.0  # no table, no bound but 1
     step, log_tail = _cell_step(plan, pairs, rtol), log_tail_for(plan.log_delta, pairs, rtol)
     best, lost = 0.0, math.inf
-    for _ in range(30):
+    for _ in range(_BOUND_TABLES):
         try:
             table = pair.loss_table(step, log_tail)
         except AccuracyError:
@@ -247,7 +249,7 @@ def log_delta_bound(pair: CounterPair, pairs: int, epsilon: float, rtol: float) 
         try:
             value = log_delta_upper(table, pairs=pairs, epsilon=epsilon, tilt=plan.tilt)
         except AccuracyError:
-            step = 4 * table.step  # a wider bound is still a bound
+            step = _COARSER * table.step  # a wider bound is still a bound
             continue
         best, cut = min(best, value), lost
         lost = table.truncated

@@ -189,8 +189,6 @@ def _largest_of_all_pairs(randomizer: Randomizer, n_users: int, delta: float, rt
     for table in _remembered(randomizer, "lower", True):
 
         def bound(epsilon: float, width: float, table: ReferenceClasses = table) -> float:
-            if epsilon >= ceiling:
-                return 0.0
             return _number(_log_delta(table, n_users, epsilon, width, "lower"), "lower")
 
         if found > 0.0 and bound(found, _COARSE) <= delta:
