@@ -22,7 +22,6 @@ import json
 import math
 import multiprocessing
 import os
-import random
 import re
 import resource
 import shutil
@@ -62,7 +61,7 @@ PACKAGES = {
     ),
 }
 #: What tests the package itself: what the command line or a whole run notices is not asked for.
-TESTS = ("tests/accounting", "tests/protocols", "tests/studies", "tests/pipeline", "tests/page", "tests/test_looks.py")
+TESTS = ("accounting", "protocols", "studies", "pipeline", "page", "extension", "test_looks.py")
 #: The seed makes a survivor one that survives again; that a test fails is enough, nobody reads the example.
 PYTEST = ["-q", "-p", "no:cacheprovider", "--hypothesis-seed=0", "--hypothesis-profile=fails"]
 #: Whole runs and browsers are no unit tests.
@@ -219,7 +218,7 @@ def measured_coverage(pool: multiprocessing.pool.Pool, folders: list[str]) -> Co
     """Lines that each test runs; kept per file of tests until it or what it runs changes."""
     CACHE.mkdir(exist_ok=True)
     names = [name for name in project_files() if fnmatch(name, "tests/*test_*.py")]
-    names = [name for name in names if any(Path(name).is_relative_to(folder) for folder in folders)]
+    names = [name for name in names if any(Path(name).is_relative_to(f"tests/{folder}") for folder in folders)]
     missing = [name for name in names if not stored(name)]
     if missing:
         print(f"measuring which tests run which lines: {len(missing)} files of tests ...", flush=True)
@@ -327,7 +326,7 @@ def faults_of(path: str) -> Iterator[Fault]:
         operator = operator_of(name)
         places = (place for node in nodes for place in operator.mutation_positions(node))
         for occurrence, ((line, column), _) in enumerate(places):
-            separates = source.splitlines()[line - 1][column:].startswith(("*, ", "/, ", "*,\n"))
+            separates = source.splitlines(keepends=True)[line - 1][column:].startswith(("*, ", "/, ", "*,\n"))
             if (line, column) not in idle and not separates and not ((line, column) in words and name.endswith(ORDERS)):
                 yield Fault(path, line, column, name, occurrence)
 
@@ -397,22 +396,39 @@ def ready(fault: Fault) -> Ready | None:
 
 
 def sample(package: str, number: int, seed: int, only: str) -> list[Ready]:
-    """Places drawn uniformly without replacement, one fault at each; none that is left out."""
-    places: defaultdict[tuple[str, int, int], list[Fault]] = defaultdict(list)
+    """Places drawn uniformly without replacement, one fault at each; none that is left out.
+
+    What is drawn of a line depends on the seed and on its text alone: it stays where other code changes.
+    """
+    drawn: list[tuple[str, list[Fault]]] = []
     for path in sorted(name for name in project_files() if name.startswith("src/") and name.endswith(".py")):
         if package_of(path) == package and fnmatch(path, only):
             idle = lines_left_out(path)
+            names = names_of_lines(path)
+            places: defaultdict[tuple[int, int], list[Fault]] = defaultdict(list)
             for fault in faults_of(path):
-                places[fault.path, fault.line, fault.column].append(fault)
-            left_out = [place for place in places if place[0] == path and place[1] in idle]
-            if left_out:
-                print(f"{path}: {len(left_out)} places left out, see {EXPLAINED}")
-            for place in left_out:
-                del places[place]
-    draw = random.Random(f"{package} {seed}")
-    order = draw.sample(sorted(places), len(places))
-    drawn = (ready(draw.choice(places[place])) for place in order)
-    return list(islice((mutant for mutant in drawn if mutant), number))
+                places[fault.line, fault.column].append(fault)
+            kept = [place for place in places if place[0] not in idle]
+            if len(kept) < len(places):
+                print(f"{path}: {len(places) - len(kept)} places left out, see {EXPLAINED}")
+            drawn += [(lot(f"{seed} {names[place[0]]} {place[1]}"), places[place]) for place in kept]
+    found = (ready(faults[int(chance, 16) % len(faults)]) for chance, faults in sorted(drawn))
+    return list(islice((mutant for mutant in found if mutant), number))
+
+
+def names_of_lines(path: str) -> dict[int, str]:
+    """What tells a line apart, by its number: the file, its text, and how many lines above have the same."""
+    seen: Counter[str] = Counter()
+    names = {}
+    for number, line in enumerate((ROOT / path).read_text(encoding="utf-8").splitlines(), 1):
+        names[number] = f"{path} {seen[line.strip()]} {line}"
+        seen[line.strip()] += 1
+    return names
+
+
+def lot(name: str) -> str:
+    """A number drawn for a name, in hexadecimal digits."""
+    return hashlib.sha256(name.encode()).hexdigest()
 
 
 # --- one fault after the other ----------------------------------------------------------------------------------------
@@ -528,7 +544,7 @@ def main() -> int:
     parser.add_argument("--mutants", type=int, default=200, help="faults in all (default 200)")
     parser.add_argument("--seed", type=int, default=1, help="of the sample (default 1)")
     parser.add_argument("--package", action="append", choices=PACKAGES, help="only this one (may be repeated)")
-    parser.add_argument("--tests", nargs="*", default=TESTS, help=f"folders of tests (default: {' '.join(TESTS)})")
+    parser.add_argument("--tests", nargs="*", default=TESTS, help=f"parts of tests/ (default: {' '.join(TESTS)})")
     parser.add_argument("--only", default="*", help="pattern of the files to put faults into")
     parser.add_argument("--jobs", type=int, default=1, help="faults tried at the same time (default 1)")
     parser.add_argument("--budget", type=float, default=math.inf, help="seconds of tests that a fault is given (all)")

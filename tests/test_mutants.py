@@ -56,6 +56,24 @@ def test_what_separates_parameters_is_no_product(tmp_path, monkeypatch):
     assert {fault.line for fault in mutants.faults_of("one.py")} == {2}
 
 
+def test_what_is_drawn_of_a_line_stays_where_others_change(tmp_path, monkeypatch):
+    path = tmp_path / "src/segshuffle/accounting/one.py"
+    path.parent.mkdir(parents=True)
+    monkeypatch.setattr(mutants, "ROOT", tmp_path)
+    monkeypatch.setattr(mutants, "project_files", lambda: ["src/segshuffle/accounting/one.py"])
+    kept = [f"a{number} = {number} + b * c < d" for number in range(20)]
+
+    def drawn(lines, seed=1):
+        path.write_text("\n".join(lines) + "\n")
+        return [each.change for each in mutants.sample("accounting", 1000, seed, "*")]
+
+    before = drawn(kept)
+    after = drawn(["x = 3 + 4", *kept[:10], "", "y = 5 - 6", *kept[10:]])
+    assert len(before) == 4 * len(kept)
+    assert [each for each in after if "x =" not in each[0] and "y =" not in each[0]] == before
+    assert drawn(kept, seed=2) != before
+
+
 def test_looks_annotations_and_words_are_left_alone():
     drawn = 'plot("ε", lw=2.0, step=3.0, **{"ms": 4.0, "x": 5.0})'
     source = f'def f(x: Literal[1]) -> int:\n    return {drawn} if x == "word" else zip(x, strict=True)\n'
@@ -64,3 +82,10 @@ def test_looks_annotations_and_words_are_left_alone():
     assert {name for name, place in places.items() if place in idle} == {"2.0", "4.0", "True"}
     assert {name for name, place in places.items() if place in words} == {"=="}
     assert (1, source.index("1")) in idle
+
+
+def test_caches_and_imports_for_types_are_left_alone(tmp_path, monkeypatch):
+    head = "if TYPE_CHECKING:\n    import a\n\n\n@functools.lru_cache(maxsize=4)\n@twice(3)\n"
+    (tmp_path / "one.py").write_text(head + "def f(\n    *,\n    a,\n): ...\n")
+    monkeypatch.setattr(mutants, "ROOT", tmp_path)
+    assert {fault.line for fault in mutants.faults_of("one.py")} == {6}

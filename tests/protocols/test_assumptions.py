@@ -112,6 +112,13 @@ def test_refused_assumptions(name, value):
         Assumptions(**{name: value})
 
 
+def test_as_many_rounds_as_are_allowed():
+    for rounds in (1, 10_000):
+        assert Assumptions(rounds=rounds).rounds == rounds
+    with pytest.raises(ParameterError, match=r"rounds.*an integer in \[1, 10000\]"):
+        Assumptions(rounds=10_001)
+
+
 @pytest.mark.parametrize("method", [Segmented(), BallsIntoBins(), SeparateBallsIntoBins(), SubsetExponential()])
 @pytest.mark.parametrize("assumptions", [{"sets": "at-most"}, {"honest_fraction": 0.9}, {"rounds": 2}], ids=str)
 def test_other_protocols_refuse_what_they_have_no_analysis_for(method, assumptions):

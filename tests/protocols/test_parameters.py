@@ -200,3 +200,14 @@ def test_the_number_of_dummies_varies_as_its_slots_do():
         plan = Plan("mm", problem, "published", blanket, 0.0, {}, 0.0)
         assert BallsIntoBins().sum_variance(plan, np.full(9, 10)) == pytest.approx(variance / 80**2, rel=1e-12)
         assert BallsIntoBins("proven").sum_variance(plan, np.full(9, 10)) == pytest.approx(blanket / 80, rel=1e-12)
+
+
+@pytest.mark.parametrize("counts", [(30, 50), (1, 50), (0, 50)])
+def test_every_level_that_has_users_adds_its_dummies(counts):
+    """1.5 per user are two slots filled with probability 3/4, and so are 2.5 with 5/6 of three."""
+    problem = Problem(9, 2, (0.5, 1.0), counts, 0.01)
+    parameters = {"blankets": (1.5, 2.5), "weights": (0.25, 0.75)}
+    plan = Plan("separate-mm", problem, "published", 2.0, 0.0, parameters, 0.0)
+    slots = (2 * 3 / 16, 3 * 5 / 36)
+    parts = [w**2 * each / n for w, each, n in zip((0.25, 0.75), slots, counts, strict=True) if n]
+    assert SeparateBallsIntoBins().sum_variance(plan, np.full(9, 10)) == pytest.approx(sum(parts), rel=1e-12)

@@ -41,6 +41,10 @@ POINTS = {f"decomposition{n}": getattr(decomposition_paper, f"figure{n}") for n 
 def test_every_figure_has_a_layout():
     assert set(LAYOUTS) == set(FIGURES)
     assert set(FIGURES) | set(TABLES) == set(EXHIBITS)
+    # the numbers that they have in the papers
+    numbers = {"decomposition": [2, 3, 4, 5, 6, 7, 8], "variation": [1, 2, 3, 4, 5], "personalized": [4]}
+    assert [f"{paper}{number}" for paper, several in numbers.items() for number in several] == list(FIGURES)
+    assert list(TABLES) == ["variation-table5", "personalized-table2"]
 
 
 @pytest.mark.parametrize("figure", POINTS)

@@ -70,3 +70,28 @@ def test_corners():
     for bad in ([], [(loud, 0)]):
         with pytest.raises(ParameterError):
             composed_delta(bad, epsilon=1.0)
+
+
+def test_what_is_certainly_told_apart_has_a_delta_of_one_and_no_epsilon():
+    """Where a counter is empty without the user's copy, the copy is seen: here nearly always, and half the time."""
+    assert composed_delta([(ItemPair(1e-3, 1.0), 8)], epsilon=3.0) == 1.0
+    assert 1 - 1e-6 < composed_delta([(ItemPair(1e-3, 1.0), 2)], epsilon=3.0) <= 1.0
+    assert composed_epsilon([(ItemPair(0.5, 1.0), 1)], delta=0.5) == math.inf
+    assert composed_epsilon([(ItemPair(1e-3, 1.0), 8)], delta=0.9) == math.inf
+
+
+@pytest.mark.parametrize(
+    ("means", "copies", "epsilon"),
+    [((0.05, 0.1), 0.3, 6.0), ((1.0, 1.0), 0.3, 3.0), ((5.0, 5.0), 0.3, 3.0), ((100.0, 100.0), 0.3, 1.0)],
+)
+def test_tails_that_are_too_short_at_first_are_lengthened(means, copies, epsilon):
+    """A bounded loss falls much faster than the Gaussian's from which the first tails are taken."""
+    pairs = [ItemPair(mean, copies) for mean in means]
+    found = composed_delta([(pair, 1) for pair in pairs], epsilon=epsilon)
+    if means[0] == means[1]:
+        exact = delta_interval(pairs[0], pairs=2, epsilon=epsilon)
+        assert exact.lower <= found <= exact.upper * (1 + 2e-3)
+    else:
+        laws = [[counters_of_user(2, (item,), copies, mu, 24).ravel() for mu in means] for item in (0, 1)]
+        inside, outside = grid_divergence(*(np.outer(*law) for law in laws), epsilon)
+        assert inside <= found <= outside * (1 + 2e-3)

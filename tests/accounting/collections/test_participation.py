@@ -35,3 +35,10 @@ def test_too_few_honest_users_have_no_epsilon():
     assert epsilon_over_honesty(blanket_mean=1.0, copies=0.0, pairs=1, delta=1e-6, fractions=(1e-9,)) == (0.0,)
     with pytest.raises(ParameterError, match="fractions"):
         epsilon_over_honesty(blanket_mean=20.0, copies=1.0, pairs=1, delta=1e-6, fractions=(0.0,))
+
+
+def test_epsilons_have_ten_digits():
+    found = epsilon_over_honesty(blanket_mean=20.0, copies=0.7, pairs=1, delta=1e-6, fractions=(0.9, 0.7))
+    for epsilon, fraction in zip(found, (0.9, 0.7), strict=True):
+        assert epsilon == float(f"{epsilon:.10g}")
+        assert delta_interval(ItemPair(fraction * 20.0, 0.7), pairs=1, epsilon=epsilon).upper <= 1e-6 * (1 + 1e-9)

@@ -237,6 +237,14 @@ def test_no_blanket_is_enough():
         least_blanket_per_user(domain_size=10**6, n_users=1, set_size=1, epsilon=1e-4, delta=1e-9)
 
 
+def test_a_target_too_small_for_so_many_items_names_the_least_that_is_not():
+    """Twice the smallest sampling rate, 1e-290, for every item, times s e^epsilon."""
+    least = 2e-290 * 8 * math.exp(40.0)
+    assert item_target(epsilon=40.0, delta=least * (1 + 1e-9), set_size=8)[0] == 5.0
+    with pytest.raises(ParameterError, match=f"at least {least:.3g} for 8 items at epsilon = 40"):
+        item_target(epsilon=40.0, delta=least * (1 - 1e-9), set_size=8)
+
+
 @pytest.mark.parametrize("set_size", [1, 3, 8])
 def test_group_privacy_arithmetic(set_size):
     """s items at (eps', delta') make (s eps', s exp(s eps') delta') for the user: the inverse is exact."""

@@ -265,3 +265,17 @@ def test_the_largest_joint_epsilon_is_answered_without_a_warning():
     with np.errstate(all="raise", under="ignore"):
         assert am.ask(am.ACCOUNTANTS["blanket"], three, 10, delta=1e-6) == 150.0
         assert am.ask(am.ACCOUNTANTS["blanket-lower"], three, 10, delta=1e-6) == 0.0
+
+
+@pytest.mark.parametrize("others", [(), ("krr",), ("krr", "krr"), ("laplace",), ("krr", "laplace"), ("laplace",) * 3])
+def test_noise_in_a_joint_message_has_as_many_cells_as_the_product_has_room_for(others):
+    """8000 classes: twice as many as cells for each part with noise, times those of the others."""
+    parts = [made("laplace", 1.0), *(made(name, 1.0) for name in others)]
+    joint = composed(parts, "joint").randomizer.components
+    noisy = 1 + others.count("laplace")
+    room = 8000 / math.prod(part.randomizer.blanket().mass.size for part in parts if part.name != "laplace")
+    for part, whole in zip(joint, parts, strict=True):
+        if whole.name == "laplace":
+            assert part.cells == max(min(whole.randomizer.cells, math.floor(0.5 * room ** (1 / noisy))), 4)
+        else:
+            assert part == whole.randomizer

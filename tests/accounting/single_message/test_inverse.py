@@ -40,3 +40,9 @@ def test_more_than_enough_and_never_enough():
     # nothing meets epsilon 0 with one user
     assert local_epsilon_for(upper, krr, n_users=1, epsilon=0.0, delta=1e-280) == 0.0
     assert local_epsilon_for(lower, krr, n_users=1, epsilon=0.0, delta=1e-280) == 1e-6
+
+
+def test_where_a_theorem_says_nothing_it_promises_nothing():
+    """The closed form of the clones needs many users: with ten it answers for no local epsilon above the target."""
+    form = ACCOUNTANTS["standard-clone-closed-form"]
+    assert local_epsilon_for(form, krr, n_users=10, epsilon=0.2, delta=1e-6) == pytest.approx(0.2, rel=1e-4)

@@ -104,6 +104,29 @@ def test_the_search_over_pairs_ends_where_no_pair_misses_the_target():
     assert 0 < excluded <= found
 
 
+def test_a_pair_that_has_no_more_than_the_local_guarantee_ends_the_search():
+    """One user: epsilon is what the row with the largest ratio needs, and the other rows ask for no more."""
+    rows = np.array([[0.5, 0.3, 0.2], [0.2, 0.5, 0.3], [0.3, 0.1, 0.6]])
+    made = matrix_randomizer(rows)
+    assert made.local_epsilon == pytest.approx(math.log(5), rel=1e-12)
+    assert blanket_epsilon(randomizer=made, n_users=1, delta=1e-280) == made.local_epsilon
+    # 0.5 - e^epsilon 0.1 = 0.3, in the column where the ratio is the largest
+    assert blanket_epsilon(randomizer=made, n_users=1, delta=0.3) == pytest.approx(math.log(2), rel=1e-3)
+    assert lower_bound_epsilon(randomizer=made, n_users=1, delta=0.3) == pytest.approx(math.log(2), rel=1e-3)
+
+
+def test_pairs_that_are_the_farthest_apart_come_first():
+    """By chi-square divergence, whatever the order of the inputs: of these rows the last and the first are."""
+    rows = np.array([[0.3, 0.1, 0.6], [0.35, 0.25, 0.4], [0.5, 0.3, 0.2]])
+    made = matrix_randomizer(rows)
+    apart = []
+    for table in made.blankets():
+        apart.append(float(np.sum(table.mass * (np.exp(table.log_first) - np.exp(table.log_second)) ** 2)))
+    assert apart == sorted(apart, reverse=True)
+    assert apart[0] == pytest.approx(np.sum((rows[0] - rows[2]) ** 2 / rows.min(axis=0)), rel=1e-12)
+    assert made.blanket() is made.blankets()[0]
+
+
 def test_what_the_rows_miss_makes_the_bound_larger():
     rows = np.array([[0.5, 0.3, 0.2], [0.25, 0.3, 0.45]])
     exact, off = matrix_randomizer(rows), matrix_randomizer(rows * (1 + np.array([[9e-10], [-9e-10]])))

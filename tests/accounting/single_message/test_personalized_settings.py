@@ -83,6 +83,14 @@ def test_a_gaussian_guarantee_ends_at_the_largest_budget():
         assert delta(epsilon) == pytest.approx(gdp(epsilon, [0.5] * 400 + [1.25] * 100), rel=1e-8)
 
 
+def test_what_says_nothing_about_these_users_is_left_out_with_its_reason():
+    """With a contrast of about 5e-4 the theorem asks for a delta at 299 + log(2000), beyond what is computed."""
+    entries, left_out = compare_budgets(budgets=[(1e-3, 2)], epsilon=299.0)
+    assert [entry.accountant for entry in entries] == ["local", "chen-cao-ge", "personalized-reduction", "liu-2023"]
+    assert list(left_out) == ["personalized"]
+    assert "at most 300" in left_out["personalized"]
+
+
 def gdp(epsilon, budgets):
     """Delta of mu-GDP at epsilon, mu = sqrt(2 / (the sum of 1/(1 + e^epsilon_i) over all but the largest term))."""
     weights = sorted(1 / (1 + np.exp(np.array(budgets))))[:-1]

@@ -96,3 +96,9 @@ def test_closed_forms_are_not_cut_at_the_local_epsilon():
     found = analytic_epsilon(randomizer=vr.general(local_epsilon=1.0), n_users=30, delta=1e-3)
     assert found == pytest.approx(float(analytic_by_definition(math.e, math.tanh(0.5), math.e, 30, 1e-3)), rel=1e-11)
     assert found > 2
+
+
+@pytest.mark.parametrize("n_users", [1, 10, 10**6])
+def test_inputs_without_a_difference_have_no_epsilon(n_users):
+    same = VariationRatio(log_p=1.0, beta=0.0, log_q=1.0)
+    assert asymptotic_epsilon(randomizer=same, n_users=n_users, delta=1e-8) == 0.0

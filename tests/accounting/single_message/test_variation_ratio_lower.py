@@ -216,6 +216,19 @@ def test_fails_for_a_randomizer_without_symmetry():
     assert o.hockey_stick(dict(enumerate(first)), dict(enumerate(second)), gain) == F(1, 40)
 
 
+def test_from_the_largest_ratio_on_nothing_is_told_apart():
+    """Binary randomized response 3/4, 1/4: the largest ratio is 3."""
+    first, second = [F(3, 4), F(1, 4)], [F(1, 4), F(3, 4)]
+    found = lower_bound_parameters(first=first, second=second, others=[first, second])
+    for n_users in (1, 5):
+        for epsilon in (math.log(3), 1.2, 300.0):
+            assert published_lower_delta(bound=found, n_users=n_users, epsilon=epsilon) == (0.0, 0.0)
+        # so near to it that rounding the ratio down leaves no lower end
+        near = published_lower_delta(bound=found, n_users=n_users, epsilon=found.log_p0 * (1 - 1e-15))
+        assert near.lower == 0.0
+        assert 0.0 <= near.upper < 1e-14
+
+
 def test_no_local_guarantee():
     """Victim names its bin, uniform blanket: p0 = +inf, delta = (1 - 1/d)^(n-1) + ... by enumeration."""
     first, second, blanket = [F(1), F(0), F(0)], [F(0), F(1), F(0)], [F(1, 3)] * 3

@@ -57,7 +57,7 @@ def composed_delta(collections: Sequence[Collected], *, epsilon: float) -> float
         If the collections are too different for one lattice.
     """
     check_epsilon(epsilon)
-    return math.exp(_log_delta(_checked(collections), epsilon)) * (1 + 1e-13)
+    return min(math.exp(_log_delta(_checked(collections), epsilon)) * (1 + 1e-13), 1.0)
 
 
 def composed_epsilon(collections: Sequence[Collected], *, delta: float) -> float:

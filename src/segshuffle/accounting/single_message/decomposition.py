@@ -173,8 +173,6 @@ def _least_of_all_pairs(randomizer: Randomizer, n_users: int, delta: float, rtol
     for table in _remembered(randomizer, "upper", None):
 
         def bound(epsilon: float, width: float, table: ReferenceClasses = table) -> float:
-            if epsilon >= ceiling:
-                return 0.0
             return _number(_log_delta(table, n_users, epsilon, width, "upper"), "upper")
 
         if found >= 0.0 and (bound(found, _COARSE) <= delta or bound(found, rtol) <= delta):

@@ -160,9 +160,7 @@ def _delta(local_epsilon: float, clone: float, n_users: int, epsilon: float, rto
 
 
 def upper_delta(local_epsilon: float, clone: float, n_users: int, epsilon: float, rtol: float) -> float:
-    """Upper end of the delta of a clone pair with that clone probability: all that a search for epsilon asks for."""
-    if epsilon >= local_epsilon:
-        return 0.0
+    """Upper end of the delta of a clone pair with that clone probability, for epsilons below the local one."""
     return hockey_stick(pair=_pair(local_epsilon, clone, n_users, 1), epsilon=epsilon, rtol=rtol).upper
 
 
