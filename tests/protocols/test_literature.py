@@ -370,6 +370,8 @@ def test_messages_are_counted_in_blocks(monkeypatch):
     """Every item's own messages are consistent with it; all others at the rate of a collision, or of one bucket."""
     monkeypatch.setattr("segshuffle.protocols.almost_single_message._MESSAGES_AT_ONCE", 7)
     family, items, rng = Hash(30, 31, 5), np.repeat([3, 4], [40, 25]), np.random.default_rng(8)
+    for number in (1, 7, 8):
+        assert family.consistent(np.full(number, 3), 0, rng)[3] == number, "none of one's own is lost"
     own = np.array([family.consistent(items, 0, rng) for _ in range(20)])
     assert (own[:, 3].min() >= 40) & (own[:, 4].min() >= 25)
     free = np.delete(own, [3, 4], axis=1)

@@ -13,7 +13,8 @@ import pytest
 from oracles.changes import grid_divergence
 from oracles.clusters import compound_poisson, exchange_divergence, logarithmic_moves, with_copies
 
-from segshuffle.accounting.collections import product
+from segshuffle.accounting.collections import calibration, product
+from segshuffle.accounting.collections.blankets import guides
 from segshuffle.accounting.collections.blankets.atoms import Atoms
 from segshuffle.accounting.collections.blankets.base import estimate_variance
 from segshuffle.accounting.collections.blankets.clustered import Clustered
@@ -358,3 +359,23 @@ def test_guides_are_near_what_is_certified(blanket, mean, pairs, epsilon, delta)
         assert found == pytest.approx(copies, rel=0.01)
     assert guided_copies(blanket, mean, copies_max=0.5 * copies, **asked) == pytest.approx(0.5 * copies, rel=1e-12)
     assert guided_mean(blanket, 1e-9, **asked) == pytest.approx(blanket.means[0], rel=1e-12)
+
+
+def test_guides_of_what_cannot_be_transformed_find_no_copies(monkeypatch):
+    def refuse(*_, **__):
+        raise AccuracyError("too long")
+
+    monkeypatch.setattr(guides, "log_delta_upper", refuse)
+    assert guided_copies(POISSON, 100.0, pairs=4, epsilon=1.0, delta=1e-6, copies_max=4.0) == 0.0
+
+
+def test_copies_are_no_sharper_than_a_bound_where_no_interval_is_found(monkeypatch):
+    """`delta_interval` refines an answer; where it gives up, the answer of the bound stands."""
+    asked = {"blanket_mean": 20.0, "pairs": 4, "epsilon": 1.0, "delta": 1e-6}
+    sharp = calibration.largest_copies(**asked)
+
+    def refuse(*_, **__):
+        raise AccuracyError("too wide")
+
+    monkeypatch.setattr(calibration, "delta_interval", refuse)
+    assert sharp * (1 - 1e-2) < calibration.largest_copies(**asked) <= sharp * (1 + 1e-4)

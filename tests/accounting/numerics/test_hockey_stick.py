@@ -486,3 +486,12 @@ class _Unknown(BinomialLaw):
 
 def test_lost_tails_give_the_trivial_interval():
     assert hockey_stick(pair=CountPair(0.5, 0.0, _Unknown(1000, 0.5)), epsilon=0.1) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.3, 5.0])
+@pytest.mark.parametrize(("heads", "tails"), [(0.5, 0.5), (0.6, 0.25), (0.7, 0.0)])
+def test_round_off_of_the_headroom_is_relative_to_both_its_terms(heads, tails, epsilon):
+    pair = CountPair(heads, tails, BinomialLaw(10, 0.5))
+    first, second = 2 / (1 + math.exp(epsilon)), 2 * tails / (heads + tails)
+    assert pair.headroom(epsilon) == pytest.approx(first - second, abs=1e-15)
+    assert pair.headroom_terms(epsilon) == pytest.approx(first + second, rel=1e-15)

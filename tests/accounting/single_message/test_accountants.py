@@ -100,3 +100,11 @@ def test_a_name_is_declared_once(tmp_path):
         sys.path.remove(str(tmp_path))
         for name in [name for name in sys.modules if name.split(".")[0] == "twice"]:
             del sys.modules[name]
+
+
+def test_a_file_that_cannot_be_imported_is_named(tmp_path, monkeypatch):
+    (tmp_path / "odd").mkdir()
+    (tmp_path / "odd" / "broken.py").write_text("import nowhere_at_all\n\nACCOUNTANTS = ()\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(ConfigError, match=r"broken\.py: cannot be imported: ModuleNotFoundError: .*nowhere_at_all"):
+        every(tmp_path / "odd", "odd")

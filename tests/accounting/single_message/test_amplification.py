@@ -267,6 +267,24 @@ def test_the_largest_joint_epsilon_is_answered_without_a_warning():
         assert am.ask(am.ACCOUNTANTS["blanket-lower"], three, 10, delta=1e-6) == 0.0
 
 
+def test_without_weights_every_part_is_as_likely():
+    parts = [made("krr", 1.0), made("oue", 1.0), made("krr", 0.5)]
+    assert composed(parts, "parallel").randomizer.weights == (1 / 3, 1 / 3, 1 / 3)
+    assert composed(parts, "parallel", (0.5, 0.25, 0.25)).randomizer.weights == (0.5, 0.25, 0.25)
+
+
+def test_of_what_has_no_local_guarantee_the_local_epsilon_is_infinite():
+    dump = mechanism("pure-dump", domain_size=16)
+    assert dump.local_epsilon == math.inf
+    assert dump.parameters == {"domain_size": 16}
+    assert dump.variation.log_p == math.inf
+    coin = mechanism("sampling-rappor", local_epsilon=0.5, domain_size=5, set_size=2)
+    assert coin.local_epsilon == 0.5
+    # only of some is it known that the victim has no left-over
+    assert (dump.no_left_over, coin.no_left_over) == (True, False)
+    assert coin.variation.log_p == 0.5
+
+
 @pytest.mark.parametrize("others", [(), ("krr",), ("krr", "krr"), ("laplace",), ("krr", "laplace"), ("laplace",) * 3])
 def test_noise_in_a_joint_message_has_as_many_cells_as_the_product_has_room_for(others):
     """8000 classes: twice as many as cells for each part with noise, times those of the others."""

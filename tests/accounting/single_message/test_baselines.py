@@ -1,6 +1,7 @@
 """The baseline accountants against enumeration, 50-digit sums and the bounds that they must not cross."""
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 
 import mpmath
@@ -10,7 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from segshuffle.accounting.numerics.laws import BinomialLaw
 from segshuffle.accounting.single_message import accountants as b
+from segshuffle.accounting.single_message.accountants import clones
 from segshuffle.accounting.single_message.accountants.liu_2023 import EchoPair, echo_probabilities
 from segshuffle.accounting.single_message.decomposition import blanket_delta, lower_bound_delta, lower_bound_epsilon
 from segshuffle.accounting.single_message.randomizers import KaryRandomizedResponse, Laplace, Rappor
@@ -30,6 +33,19 @@ BY_LOCAL = {
 
 
 # -- clones ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("side", [1, -1])
+def test_parameters_of_a_clone_are_rounded_to_their_side(side, monkeypatch):
+    """Fewer clones and more contrast tell more: an upper end has those, a lower end the opposite."""
+    monkeypatch.setattr(clones, "_NUDGE", 0.01)
+    pair, tails = clones._pair(1.0, 0.3, 9, side), 1 / (math.e + 1)
+    assert pair.blanket == BinomialLaw(8, 0.3 * (1 - 0.01 * side))
+    assert pair.tails == pytest.approx(tails * (1 - 0.01 * side), rel=1e-12)
+    assert pair.heads == pytest.approx(1 - tails * (1 - 0.01 * side), rel=1e-12)
+    # at the ends of their ranges they stay there
+    assert clones._pair(1e-6, 1.0, 9, -1).tails == 0.5
+    assert clones._pair(1.0, 0.999, 9, -1).blanket.probability == 1.0
 
 
 @pytest.mark.parametrize("n_users", [1, 2, 9])
@@ -229,6 +245,40 @@ def test_tail_bounds_never_cross_the_bound_that_they_relax(randomizer, n_users):
         for delta_of in (b.hoeffding_delta, b.bennett_delta):
             assert delta_of(randomizer=randomizer, n_users=n_users, epsilon=epsilon).upper >= exact
             assert delta_of(local_epsilon=local, n_users=n_users, epsilon=epsilon).upper >= exact
+
+
+@dataclass
+class Modest:
+    """Somebody's own randomizer, which is no value: binary randomized response that claims less than it keeps."""
+
+    actual: float
+    local_epsilon: float
+
+    def blanket(self, side="upper"):
+        return KaryRandomizedResponse(local_epsilon=self.actual, domain_size=2).blanket(side)
+
+    def common_input(self, side="lower"):
+        return KaryRandomizedResponse(local_epsilon=self.actual, domain_size=2).common_input(side)
+
+
+def test_a_randomizer_that_keeps_more_than_it_claims():
+    """Between the two epsilons nothing is told apart, and below them the numbers are the actual one's."""
+    modest, exact = Modest(1.0, 1.5), KaryRandomizedResponse(local_epsilon=1.0, domain_size=2)
+    for delta_of in (b.hoeffding_delta, b.bennett_delta):
+        assert delta_of(randomizer=modest, n_users=10, epsilon=1.2) == (0.0, 0.0)
+    for delta_of in (blanket_delta, lower_bound_delta):
+        found, known = (delta_of(randomizer=each, n_users=10, epsilon=0.3) for each in (modest, exact))
+        assert found == known
+        assert 0 < found.upper < 1
+
+
+def test_bounds_that_diverge_say_nothing():
+    """Both grow with 1/epsilon; of the smallest one a ratio is below the smallest double."""
+    for epsilon in (0.0, 5e-324, 1e-320):
+        for local in (1e-6, 1.0):
+            assert b.bennett_delta(n_users=10, epsilon=epsilon, local_epsilon=local).upper == 1.0
+            assert b.hoeffding_delta(n_users=10, epsilon=epsilon, local_epsilon=local).upper == 1.0
+    assert b.bennett_delta(n_users=10, epsilon=5e-324, local_epsilon=1e-6) == (1.0, 1.0)
 
 
 def test_exactly_one_description_of_the_randomizer():

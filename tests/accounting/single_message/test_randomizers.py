@@ -395,6 +395,16 @@ def test_a_joint_composition_of_too_many_classes_is_refused():
     parts = tuple(rz.KaryRandomizedResponse(local_epsilon=0.1 * 2 ** (i / 2), domain_size=4) for i in range(12))
     with pytest.raises(ParameterError, match="at most 10000 classes together"):
         rz.JointComposition(components=parts).blanket()
+    for cells, most in ((200, 10_000), (1500, 2_000_000)):
+        noises = tuple(rz.Laplace(local_epsilon=epsilon, cells=cells) for epsilon in (1.0, 2.0))
+        with pytest.raises(ParameterError, match=rf"'2 randomizers'.*at most {most} classes together") as refused:
+            rz.JointComposition(components=noises).blanket()
+        assert int(str(refused.value).rpartition("they have ")[2].partition(")")[0]) > cells**2
+    # 2^10 tables, one for every choice of the others' inputs: what they have together counts
+    binary = tuple(rz.KaryRandomizedResponse(local_epsilon=0.1 * i * i, domain_size=2) for i in range(1, 11))
+    assert len(rz.JointComposition(components=binary[:8]).common_input()) == 2**8
+    with pytest.raises(ParameterError, match=r"'10 randomizers'.*at most 100000 classes together .they have 340992"):
+        rz.JointComposition(components=binary).common_input()
     # those of equal parts are merged
     assert rz.JointComposition(components=parts[:1] * 12).blanket().mass.size < 200
 
@@ -406,3 +416,13 @@ def test_joint_laplace_noise_is_cut_into_fewer_cells():
         assert joint.blanket(side).mass.size < 10_000
     assert {part.cells for part in joint.components} == {9}
     assert composed(parts[:1], "joint").randomizer.components[0].cells == 400
+
+
+@pytest.mark.parametrize("entry_error", [0.0, 1e-12, 1e-6, 1e-3])
+def test_entries_in_error_move_the_ratio_of_two_of_them(entry_error):
+    """Up in the one and down in the other: log((1 + e)/(1 - e)) is 2 e, and a little more."""
+    mass = np.array([0.5, 0.5])
+    made = rz.ReferenceClasses(mass, np.array([0.1, -0.1]), np.array([-0.1, 0.1]), entry_error=entry_error)
+    moved = math.log1p(entry_error) - math.log1p(-entry_error)
+    assert moved <= made.log_error <= moved * (1 + 2 * entry_error) + 1e-15
+    assert made.mass_error == pytest.approx(entry_error + 2e-14, rel=1e-12)

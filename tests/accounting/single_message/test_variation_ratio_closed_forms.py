@@ -102,3 +102,10 @@ def test_closed_forms_are_not_cut_at_the_local_epsilon():
 def test_inputs_without_a_difference_have_no_epsilon(n_users):
     same = VariationRatio(log_p=1.0, beta=0.0, log_q=1.0)
     assert asymptotic_epsilon(randomizer=same, n_users=n_users, delta=1e-8) == 0.0
+
+
+@pytest.mark.parametrize("n_users", [10, 10**9])
+def test_a_condition_without_a_bound_is_never_met(n_users):
+    """p = 2, beta = 1/3, q = 4: the condition divides by 1 + (1/3 - 1)/2 + 1/3 + 1 - 4/2 = 0."""
+    randomizer = VariationRatio(log_p=math.log(2), beta=1 / 3, log_q=math.log(4))
+    assert analytic_epsilon(randomizer=randomizer, n_users=n_users, delta=1e-6) == math.log(2)

@@ -49,6 +49,8 @@ _MAX_ROUNDS = 24
 _MAX_BLOCKS = 2_000_000
 #: Gap reduction asked of one round of splitting: gaps are only linear in the width once they are small.
 _SHRINK = 12.0
+#: Share of the width allowed that is aimed at.
+_AIM = 0.7
 #: Where a table of totals is cut at first, in standard deviations from the mean.
 _FIRST_EDGES = np.concatenate([np.arange(-38.0, -12.0, 2.0), np.arange(-12.0, 12.0, 0.25), np.arange(12.0, 40.0, 2.0)])
 #: Totals of the Poisson law run to +inf; there is no mass beyond this one.
@@ -206,7 +208,7 @@ def hockey_stick(*, pair: CountPair, epsilon: float, rtol: float = 1e-4) -> Delt
         if upper - lower <= rtol * lower or upper - lower > 0.9 * gap or edges.total.size > _MAX_BLOCKS:
             break
         gap = upper - lower
-        fresh, kept = _split(edges.total, bounds.gap, max(0.7 * rtol * lower, gap / _SHRINK))
+        fresh, kept = _split(edges.total, bounds.gap, max(_AIM * rtol * lower, gap / _SHRINK))
         if fresh.size == 0:
             break
         edges = _merge(edges._replace(cross=np.where(kept, edges.cross, np.nan)), _at_totals(pair, epsilon, fresh))

@@ -216,17 +216,15 @@ class BinomialLaw:
 
     def at_least(self, count: FloatArray) -> FloatArray:
         """Pr[C >= count], elementwise."""
-        inside = (count > 0) & (count <= self.trials)
-        k = np.where(inside, count, 1.0)
-        rest = np.where(inside, self.trials - k + 1, 1.0)
-        return np.where(inside, special.betainc(k, rest, self.probability), np.where(count <= 0, 1.0, 0.0))
+        k = np.clip(count, 1.0, self.trials)
+        tail = special.betainc(k, self.trials - k + 1, self.probability)
+        return np.where(count <= 0, 1.0, np.where(count <= self.trials, tail, 0.0))
 
     def at_most(self, count: FloatArray) -> FloatArray:
         """Pr[C <= count], elementwise."""
-        inside = (count >= 0) & (count < self.trials)
-        k = np.where(inside, count, 0.0)
-        rest = np.where(inside, self.trials - k, 1.0)
-        return np.where(inside, special.betaincc(k + 1, rest, self.probability), np.where(count < 0, 0.0, 1.0))
+        k = np.clip(count, 0.0, self.trials - 1.0)
+        tail = special.betaincc(k + 1, self.trials - k, self.probability)
+        return np.where(count < 0, 0.0, np.where(count < self.trials, tail, 1.0))
 
 
 @dataclass(frozen=True)

@@ -75,8 +75,6 @@ class ReductionPair:
         """Delta of Theorem 2 (kind: published) at epsilon in [0, 300]; the interval is certified for that formula."""
         check_epsilon(epsilon)
         weight = (1 - self.users.local_delta) * self.contrast
-        if weight <= 0.0:
-            return DeltaInterval(0.0, 0.0)
         shifted = math.log1p(math.expm1(epsilon) / weight)
         if shifted * (1 + _ROUND) > LARGEST_EPSILON:
             raise ParameterError("epsilon", epsilon, f"so small that epsilon' = {shifted:.4g} is at most 300")

@@ -211,7 +211,10 @@ class _Bound:
         """Where the inequality stops falling; it is one point for all epsilons, so that the result is monotone."""
         end = self.local_epsilon * (1 - 1e-9)
         found = optimize.minimize_scalar(
-            lambda e: self.raw(e)[0], bounds=(0.0, end), method="bounded", options={"xatol": 1e-7 * end}
+            lambda e: max(self.raw(e)[0], -1e300),  # the search subtracts
+            bounds=(0.0, end),
+            method="bounded",
+            options={"xatol": 1e-7 * end},
         )
         grid = np.append(np.linspace(0.0, end, 65)[1:], float(found.x))
         return float(grid[int(np.argmin([self.raw(float(e))[0] for e in grid]))])
