@@ -72,18 +72,36 @@ def deviance(count: ArrayLike, mean: ArrayLike) -> FloatArray:
     return np.where(near, close, far)
 
 
+def binomial_pmf(trials: FloatArray | float, successes: FloatArray, probability: float) -> FloatArray:
+    """Pr[Binomial(trials, probability) = successes], elementwise; 0 outside the support; probability in (0, 1)."""
+    inside = (successes >= 0) & (successes <= trials)
+    edge = ~inside | (successes == 0) | (successes == trials)
+    n, k = np.where(edge, 2.0, trials), np.where(edge, 1.0, successes)
+    rest = n - k
+    exponent = deviance(k, n * probability) + deviance(rest, n * (1 - probability))
+    correction = stirling_error(n) - stirling_error(k) - stirling_error(rest)
+    bulk = np.sqrt(n / (2 * math.pi * k * rest)) * np.exp(correction - exponent)
+    none, all_of_them = np.exp(trials * math.log1p(-probability)), np.exp(trials * math.log(probability))
+    return np.where(inside, np.where(successes == 0, none, np.where(edge, all_of_them, bulk)), 0.0)
+
+
+def binomial_tail(trials: FloatArray | float, threshold: FloatArray, probability: float) -> FloatArray:
+    """Pr[Binomial(trials, probability) >= threshold], elementwise, for any integer threshold."""
+    k = np.clip(threshold, 1.0, trials)
+    tail = special.betainc(k, trials - k + 1, probability)
+    return np.where(threshold <= 0, 1.0, np.where(threshold <= trials, tail, 0.0))
+
+
 def half_binomial_pmf(trials: FloatArray, successes: FloatArray) -> FloatArray:
     """Pr[Binomial(trials, 1/2) = successes], elementwise; 0 outside the support."""
     inside = (successes >= 0) & (successes <= trials)
-    n = np.where(inside, trials, 1.0)
-    k = np.where(inside, successes, 0.0)
-    edge = (k == 0) | (k == n)
-    n_in, k_in = np.where(edge, 2.0, n), np.where(edge, 1.0, k)
-    y = (2 * k_in - n_in) / n_in
-    exponent = 0.5 * n_in * (np.log1p(-y * y) + 2 * y * np.arctanh(y))
-    correction = stirling_error(n_in) - stirling_error(k_in) - stirling_error(n_in - k_in)
-    bulk = np.sqrt(n_in / (2 * math.pi * k_in * (n_in - k_in))) * np.exp(correction - exponent)
-    return np.where(inside, np.where(edge, np.exp2(-n), bulk), 0.0)
+    edge = ~inside | (successes == 0) | (successes == trials)
+    n, k = np.where(edge, 2.0, trials), np.where(edge, 1.0, successes)
+    y = (2 * k - n) / n
+    exponent = 0.5 * n * (np.log1p(-y * y) + 2 * y * np.arctanh(y))
+    correction = stirling_error(n) - stirling_error(k) - stirling_error(n - k)
+    bulk = np.sqrt(n / (2 * math.pi * k * (n - k))) * np.exp(correction - exponent)
+    return np.where(inside, np.where(edge, np.exp2(-trials), bulk), 0.0)
 
 
 def half_binomial_tail(trials: FloatArray, threshold: FloatArray) -> FloatArray:
@@ -193,19 +211,9 @@ class BinomialLaw:
 
     def pmf(self, count: FloatArray) -> FloatArray:
         """Pr[C = count], elementwise, zero outside the support."""
-        n, p = float(self.trials), self.probability
-        inside = (count >= 0) & (count <= n)
-        k = np.where(inside, count, 0.0)
-        if p == 1.0:
-            return np.where(inside & (k == n), 1.0, 0.0)
-        edge = (k == 0) | (k == n)
-        k_in = np.where(edge, 0.5 * n if n > 0 else 0.5, k)
-        rest = np.maximum(n - k_in, 0.5)
-        exponent = deviance(k_in, n * p) + deviance(rest, n * (1 - p)) if n > 0 else np.zeros_like(k_in)
-        correction = stirling_error(n) - stirling_error(k_in) - stirling_error(rest)
-        bulk = np.sqrt(max(n, 1.0) / (2 * math.pi * k_in * rest)) * np.exp(correction - exponent)
-        at_edge = np.exp(np.where(k == 0, n * math.log1p(-p), n * math.log(p)))
-        return np.where(inside, np.where(edge, at_edge, bulk), 0.0)
+        if self.probability == 1.0:
+            return np.where(count == self.trials, 1.0, 0.0)
+        return binomial_pmf(self.trials, count, self.probability)
 
     def ratio(self, count: FloatArray) -> FloatArray:
         """Pr[C = count] / Pr[C = count - 1] for count >= 1; it decreases in count."""
@@ -216,9 +224,7 @@ class BinomialLaw:
 
     def at_least(self, count: FloatArray) -> FloatArray:
         """Pr[C >= count], elementwise."""
-        k = np.clip(count, 1.0, self.trials)
-        tail = special.betainc(k, self.trials - k + 1, self.probability)
-        return np.where(count <= 0, 1.0, np.where(count <= self.trials, tail, 0.0))
+        return binomial_tail(self.trials, count, self.probability)
 
     def at_most(self, count: FloatArray) -> FloatArray:
         """Pr[C <= count], elementwise."""

@@ -23,10 +23,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
 
 from segshuffle.accounting.numerics.hockey_stick import TERM_ERROR, CountPair, tail_within
-from segshuffle.accounting.numerics.laws import BinomialLaw, CountLaw, deviance, round_off, stirling_error
+from segshuffle.accounting.numerics.laws import BinomialLaw, CountLaw, binomial_pmf, binomial_tail, round_off
 from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 
@@ -160,11 +159,7 @@ class ComplementedBinomial(BinomialLaw):
 
     def at_most(self, count: FloatArray) -> FloatArray:
         """Pr[C <= count], elementwise."""
-        inside = (count >= 0) & (count < self.trials)
-        k = np.where(inside, count, 0.0)
-        rest = np.where(inside, self.trials - k, 1.0)
-        tail = special.betainc(rest, k + 1, 1.0 - self.probability)
-        return np.where(inside, tail, np.where(count < 0, 0.0, 1.0))
+        return binomial_tail(self.trials, self.trials - count, 1.0 - self.probability)
 
 
 def clone_law(*, trials: int, probability: float) -> BinomialLaw:
@@ -176,26 +171,3 @@ def clone_law(*, trials: int, probability: float) -> BinomialLaw:
     if not _COMPLEMENT_FROM <= probability < 1.0:
         return BinomialLaw(trials, probability)
     return ComplementedBinomial(trials, 1.0 - (1.0 - probability))
-
-
-def binomial_pmf(trials: FloatArray, successes: FloatArray, probability: float) -> FloatArray:
-    """Pr[Binomial(trials, probability) = successes], elementwise; 0 outside the support; probability in (0, 1)."""
-    inside = (successes >= 0) & (successes <= trials)
-    n = np.where(inside, trials, 1.0)
-    k = np.where(inside, successes, 0.0)
-    edge = (k == 0) | (k == n)
-    n_in, k_in = np.where(edge, 2.0, n), np.where(edge, 1.0, k)
-    rest = n_in - k_in
-    exponent = deviance(k_in, n_in * probability) + deviance(rest, n_in * (1 - probability))
-    correction = stirling_error(n_in) - stirling_error(k_in) - stirling_error(rest)
-    bulk = np.sqrt(n_in / (2 * math.pi * k_in * rest)) * np.exp(correction - exponent)
-    at_edge = np.exp(np.where(k == 0, n * math.log1p(-probability), n * math.log(probability)))
-    return np.where(inside, np.where(edge, at_edge, bulk), 0.0)
-
-
-def binomial_tail(trials: FloatArray, threshold: FloatArray, probability: float) -> FloatArray:
-    """Pr[Binomial(trials, probability) >= threshold], elementwise, for any integer threshold."""
-    inside = (threshold > 0) & (threshold <= trials)
-    k = np.where(inside, threshold, 1.0)
-    rest = np.where(inside, trials - threshold + 1, 1.0)
-    return np.where(inside, special.betainc(k, rest, probability), np.where(threshold <= 0, 1.0, 0.0))
