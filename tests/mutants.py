@@ -61,7 +61,15 @@ PACKAGES = {
     ),
 }
 #: What tests the package itself: what the command line or a whole run notices is not asked for.
-TESTS = ("accounting", "protocols", "studies", "pipeline", "page", "extension", "test_looks.py")
+TESTS = (
+    "accounting",
+    "protocols",
+    "studies",
+    "pipeline",
+    "page",
+    "extension/test_a_new_competitor.py",
+    "test_looks.py",
+)
 #: The seed makes a survivor one that survives again; that a test fails is enough, nobody reads the example.
 PYTEST = ["-q", "-p", "no:cacheprovider", "--hypothesis-seed=0", "--hypothesis-profile=fails"]
 #: Whole runs and browsers are no unit tests.
