@@ -127,6 +127,22 @@ def test_pairs_that_are_the_farthest_apart_come_first():
     assert made.blanket() is made.blankets()[0]
 
 
+@pytest.mark.parametrize("n_users", [1, 100])
+def test_epsilons_of_rows_in_error_are_of_the_end_that_counts(n_users):
+    """Entries off by a thousandth move both ends far more than the search does: either epsilon is on its own side."""
+    rows = np.array([[0.5, 0.3, 0.2], [0.25, 0.35, 0.4], [0.3, 0.4, 0.3]])
+    off = randomizers.MatrixRandomizer(rows, 1e-3)
+    upper, lower = (
+        bound(randomizer=off, n_users=n_users, delta=0.01) for bound in (blanket_epsilon, lower_bound_epsilon)
+    )
+    assert blanket_delta(randomizer=off, n_users=n_users, epsilon=upper).upper <= 0.01
+    assert lower_bound_delta(randomizer=off, n_users=n_users, epsilon=lower).lower >= 0.01
+    # and not far on it
+    assert blanket_delta(randomizer=off, n_users=n_users, epsilon=0.999 * upper).upper > 0.01
+    assert lower_bound_delta(randomizer=off, n_users=n_users, epsilon=1.001 * lower).lower < 0.01
+    assert lower < 0.999 * upper
+
+
 def test_what_the_rows_miss_makes_the_bound_larger():
     rows = np.array([[0.5, 0.3, 0.2], [0.25, 0.3, 0.45]])
     exact, off = matrix_randomizer(rows), matrix_randomizer(rows * (1 + np.array([[9e-10], [-9e-10]])))

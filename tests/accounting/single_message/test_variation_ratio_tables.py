@@ -362,3 +362,10 @@ def test_bad_parameters(function, arguments, name):
 
 def test_every_function_gives_parameters():
     assert isinstance(vr.pure_dump(domain_size=3), VariationRatio)
+
+
+def test_a_quadrature_makes_no_total_variation_above_one():
+    """From a distance of 74 on the integral is 1 but for its round-off."""
+    betas = [vr.planar_laplace(distance=d, largest_distance=d).beta for d in map(float, range(60, 301, 2))]
+    assert max(betas) == 1.0
+    assert min(betas) > 1 - 1e-12
