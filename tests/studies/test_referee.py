@@ -320,7 +320,7 @@ def test_cells_of_unequal_budgets_are_exact():
 def test_two_users_of_unequal_budgets_by_ordered_pairs():
     """The victim's cell and the other's in both orders: an independent way to the accountant's number."""
     randomizer = budgets.TwoBudgets(victim=2.0, other=0.2)
-    classes = randomizer.blanket()
+    classes = randomizer.blanket("upper")
     own = classes.mass
     gap = own * (np.exp(classes.log_first) - math.exp(0.9) * np.exp(classes.log_second))
     exact = float(np.maximum(np.multiply.outer(gap, own) + np.multiply.outer(own, gap), 0).sum() / 2)

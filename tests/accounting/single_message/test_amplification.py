@@ -291,7 +291,7 @@ def test_noise_in_a_joint_message_has_as_many_cells_as_the_product_has_room_for(
     parts = [made("laplace", 1.0), *(made(name, 1.0) for name in others)]
     joint = composed(parts, "joint").randomizer.components
     noisy = 1 + others.count("laplace")
-    room = 8000 / math.prod(part.randomizer.blanket().mass.size for part in parts if part.name != "laplace")
+    room = 8000 / math.prod(part.randomizer.blanket("upper").mass.size for part in parts if part.name != "laplace")
     for part, whole in zip(joint, parts, strict=True):
         if whole.name == "laplace":
             assert part.cells == max(min(whole.randomizer.cells, math.floor(0.5 * room ** (1 / noisy))), 4)

@@ -245,8 +245,8 @@ def test_grid_fft_agrees(randomizer, n, epsilon):
     high = blanket_delta(randomizer=randomizer, n_users=n, epsilon=epsilon)
     low = lower_bound_delta(randomizer=randomizer, n_users=n, epsilon=epsilon)
     assert low.lower <= high.upper
-    pair = randomizer.blanket()
-    others = (*randomizer.common_input(), pair.relative_to_first(), pair.relative_to_second())
+    pair = randomizer.blanket("upper")
+    others = (*randomizer.common_input("lower"), pair.relative_to_first(), pair.relative_to_second())
     for interval, references in ((high, [pair]), (low, others)):
         assert interval.relative_width < 1.01e-4
         if interval.upper > 1e-9:

@@ -83,7 +83,7 @@ def test_the_direction_of_a_pair_matters_and_the_worse_one_counts():
 def test_a_known_randomizer_as_a_matrix_has_its_numbers(n_users, delta):
     known = randomizers.KaryRandomizedResponse(local_epsilon=2.0, domain_size=5)
     made = matrix_randomizer(known.matrix())
-    assert len(made.blankets()) == 1
+    assert len(made.blankets("upper")) == 1
     for bound in (blanket_epsilon, lower_bound_epsilon):
         one, other = (bound(randomizer=each, n_users=n_users, delta=delta) for each in (known, made))
         assert other == pytest.approx(one, rel=1e-5, abs=0)
@@ -120,11 +120,11 @@ def test_pairs_that_are_the_farthest_apart_come_first():
     rows = np.array([[0.3, 0.1, 0.6], [0.35, 0.25, 0.4], [0.5, 0.3, 0.2]])
     made = matrix_randomizer(rows)
     apart = []
-    for table in made.blankets():
+    for table in made.blankets("upper"):
         apart.append(float(np.sum(table.mass * (np.exp(table.log_first) - np.exp(table.log_second)) ** 2)))
     assert apart == sorted(apart, reverse=True)
     assert apart[0] == pytest.approx(np.sum((rows[0] - rows[2]) ** 2 / rows.min(axis=0)), rel=1e-12)
-    assert made.blanket() is made.blankets()[0]
+    assert made.blanket("upper") is made.blankets("upper")[0]
 
 
 @pytest.mark.parametrize("n_users", [1, 100])

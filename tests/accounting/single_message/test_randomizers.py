@@ -146,24 +146,24 @@ def test_local_epsilon_is_attained(name):
 def test_blanket_classes_by_enumeration(name):
     randomizer, matrix, (x0, x1), _ = CASES[name]
     blanket = blanket_row(matrix)
-    assert_same(randomizer.blanket(), grouped(blanket, matrix[x0], matrix[x1]))
-    assert randomizer.blanket().gamma == pytest.approx(float(sum(blanket)), rel=1e-13)
-    assert float(randomizer.blanket().omega.sum()) == pytest.approx(1.0, rel=1e-14)
+    assert_same(randomizer.blanket("upper"), grouped(blanket, matrix[x0], matrix[x1]))
+    assert randomizer.blanket("upper").gamma == pytest.approx(float(sum(blanket)), rel=1e-13)
+    assert float(randomizer.blanket("upper").omega.sum()) == pytest.approx(1.0, rel=1e-14)
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if not name.startswith("privset")])
 def test_every_pair_has_the_same_classes(name):
     randomizer, matrix, _, _ = CASES[name]
     for x0, x1 in permutations(range(len(matrix)), 2):
-        assert_same(randomizer.blanket(), grouped(blanket_row(matrix), matrix[x0], matrix[x1]))
+        assert_same(randomizer.blanket("upper"), grouped(blanket_row(matrix), matrix[x0], matrix[x1]))
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_common_input_classes_by_enumeration(name):
     randomizer, matrix, (x0, x1), star = CASES[name]
-    assert_same(randomizer.common_input()[0], grouped(matrix[star], matrix[x0], matrix[x1]))
+    assert_same(randomizer.common_input("lower")[0], grouped(matrix[star], matrix[x0], matrix[x1]))
     if len(matrix) == 2:
-        assert_same(randomizer.common_input()[1], grouped(matrix[x0], matrix[x0], matrix[x1]))
+        assert_same(randomizer.common_input("lower")[1], grouped(matrix[x0], matrix[x0], matrix[x1]))
 
 
 @pytest.mark.parametrize("name", ["krr5", "oue4", "privset6"])
@@ -173,11 +173,11 @@ def test_joint_and_parallel_composition_by_enumeration(name):
     joint = rz.JointComposition(components=(one, two))
     rows = {(x, y): [a * b for a in matrix[x] for b in other[y]] for x in range(len(matrix)) for y in range(len(other))}
     blanket = blanket_row(list(rows.values()))
-    assert_same(joint.blanket(), grouped(blanket, rows[x0, y0], rows[x1, y1]))
+    assert_same(joint.blanket("upper"), grouped(blanket, rows[x0, y0], rows[x1, y1]))
     near = rz.JointComposition(components=(one, two), differing=1)
-    assert_same(near.blanket(), grouped(blanket, rows[x0, y0], rows[x1, y0]))
+    assert_same(near.blanket("upper"), grouped(blanket, rows[x0, y0], rows[x1, y0]))
     assert near.local_epsilon == one.local_epsilon
-    assert_same(joint.common_input()[0], grouped(rows[star, other_star], rows[x0, y0], rows[x1, y1]))
+    assert_same(joint.common_input("lower")[0], grouped(rows[star, other_star], rows[x0, y0], rows[x1, y1]))
     weights = (Fraction(1, 4), Fraction(3, 4))
     mixed = [
         [weights[0] * a for a in matrix[x]] + [weights[1] * b for b in other[y]]
@@ -185,32 +185,36 @@ def test_joint_and_parallel_composition_by_enumeration(name):
     ]
     parallel = rz.ParallelComposition(components=(one, two), weights=(0.25, 0.75))
     lowest = [weights[0] * a for a in blanket_row(matrix)] + [weights[1] * b for b in blanket_row(other)]
-    assert_same(parallel.blanket(), grouped(lowest, mixed[0], mixed[1]))
-    assert_same(parallel.common_input()[0], grouped(mixed[2], mixed[0], mixed[1]))
+    assert_same(parallel.blanket("upper"), grouped(lowest, mixed[0], mixed[1]))
+    assert_same(parallel.common_input("lower")[0], grouped(mixed[2], mixed[0], mixed[1]))
 
 
 def test_poisson_subsampling_mixes_a_constant():
     randomizer, matrix, (x0, x1), _ = CASES["krr3"]
     sampled = rz.poisson_subsampled(randomizer, rate=0.25)
     rows = [[entry / 4 for entry in row] + [Fraction(3, 4)] for row in matrix]
-    assert_same(sampled.blanket(), grouped(blanket_row(rows), rows[x0], rows[x1]))
+    assert_same(sampled.blanket("upper"), grouped(blanket_row(rows), rows[x0], rows[x1]))
     assert rz.poisson_subsampled(randomizer, rate=1.0) is randomizer
 
 
 @pytest.mark.parametrize("kind", [rz.BinaryLocalHash, rz.Rappor, rz.OptimizedUnaryEncoding])
 def test_large_domain_limit(kind):
     limit, finite = kind(local_epsilon=1.5), kind(local_epsilon=1.5, domain_size=200)
-    assert_same(limit.blanket(), as_groups(finite.blanket()))
-    assert_same(limit.common_input()[0], as_groups(kind(local_epsilon=1.5, domain_size=3).common_input()[0]))
-    assert limit.blanket().gamma < kind(local_epsilon=1.5, domain_size=5).blanket().gamma
+    assert_same(limit.blanket("upper"), as_groups(finite.blanket("upper")))
+    assert_same(
+        limit.common_input("lower")[0], as_groups(kind(local_epsilon=1.5, domain_size=3).common_input("lower")[0])
+    )
+    assert limit.blanket("upper").gamma < kind(local_epsilon=1.5, domain_size=5).blanket("upper").gamma
 
 
 def test_limits_of_gamma_in_closed_form():
     e = math.exp(1.5)
-    assert rz.BinaryLocalHash(local_epsilon=1.5).blanket().gamma == pytest.approx(2 / (e + 1), rel=1e-14)
-    assert rz.Rappor(local_epsilon=1.5).blanket().gamma == pytest.approx(math.exp(-0.75), rel=1e-14)
-    assert rz.OptimizedUnaryEncoding(local_epsilon=1.5).blanket().gamma == pytest.approx((e + 1) / (2 * e), rel=1e-14)
-    assert rz.Laplace(local_epsilon=1.5).blanket().gamma == pytest.approx(math.exp(-0.75), rel=1e-13)
+    assert rz.BinaryLocalHash(local_epsilon=1.5).blanket("upper").gamma == pytest.approx(2 / (e + 1), rel=1e-14)
+    assert rz.Rappor(local_epsilon=1.5).blanket("upper").gamma == pytest.approx(math.exp(-0.75), rel=1e-14)
+    assert rz.OptimizedUnaryEncoding(local_epsilon=1.5).blanket("upper").gamma == pytest.approx(
+        (e + 1) / (2 * e), rel=1e-14
+    )
+    assert rz.Laplace(local_epsilon=1.5).blanket("upper").gamma == pytest.approx(math.exp(-0.75), rel=1e-13)
 
 
 def test_hadamard_blanket_is_not_uniform():
@@ -336,7 +340,7 @@ def test_shares_of_large_subsets_are_exact_and_quick():
     randomizer = rz.SubsetSelection(local_epsilon=1.0, domain_size=d, subset_size=k)
     assert blanket_epsilon(randomizer=randomizer, n_users=10, delta=1e-6) <= 1.0
     assert time.process_time() - begin < 5.0
-    found = randomizer.blanket()
+    found = randomizer.blanket("upper")
     both, none, one = (
         Fraction(k * (k - 1), d * (d - 1)),
         Fraction((d - k) * (d - k - 1), d * (d - 1)),
@@ -363,24 +367,24 @@ def test_shares_are_those_of_all_subsets(d, s, k):
 def test_equal_components_give_one_table_per_multiset(differing):
     part, other = (rz.KaryRandomizedResponse(local_epsilon=e, domain_size=2) for e in (0.5, 1.0))
     joint = rz.JointComposition(components=(part, part, part, other), differing=differing)
-    tables = joint.common_input()
+    tables = joint.common_input("lower")
     assert len(tables) == (8 if differing is None else 3 * 2 * 2)
-    every = [joint._product(list(choice)) for choice in product(*(x.common_input() for x in joint.components))]
+    every = [joint._product(list(choice)) for choice in product(*(x.common_input("lower") for x in joint.components))]
 
     def content(table):
         rows = zip(table.log_first, table.log_second, table.mass, strict=True)
         return tuple(sorted(tuple(float(f"{x:.9g}") + 0.0 for x in row) for row in rows))
 
     assert {content(table) for table in tables} == {content(table) for table in every}
-    assert len(rz.JointComposition(components=(other,) * 12).common_input()) == 13
+    assert len(rz.JointComposition(components=(other,) * 12).common_input("lower")) == 13
 
 
 def test_every_part_of_a_composition_brings_its_own_round_off():
     """Worst case of the roundings, not the typical one: a single table's bound is not enough for 60 multiplied ones."""
     part = rz.KaryRandomizedResponse(local_epsilon=2.5, domain_size=2)
-    joint = rz.JointComposition(components=(part,) * 60).blanket()
-    assert joint.mass_error == 60 * part.blanket().mass_error
-    assert joint.log_error == pytest.approx(60 * 60 * part.blanket().log_error, rel=1e-12)
+    joint = rz.JointComposition(components=(part,) * 60).blanket("upper")
+    assert joint.mass_error == 60 * part.blanket("upper").mass_error
+    assert joint.log_error == pytest.approx(60 * 60 * part.blanket("upper").log_error, rel=1e-12)
     # binary randomized response: mass 1/(1 + e^eps) on either output, the ratio e^eps to one input or the other
     mass = 1 / (1 + MP.exp(MP.mpf(2.5)))
     for held, found, log_first in zip(
@@ -394,19 +398,19 @@ def test_every_part_of_a_composition_brings_its_own_round_off():
 def test_a_joint_composition_of_too_many_classes_is_refused():
     parts = tuple(rz.KaryRandomizedResponse(local_epsilon=0.1 * 2 ** (i / 2), domain_size=4) for i in range(12))
     with pytest.raises(ParameterError, match="at most 10000 classes together"):
-        rz.JointComposition(components=parts).blanket()
+        rz.JointComposition(components=parts).blanket("upper")
     for cells, most in ((200, 10_000), (1500, 2_000_000)):
         noises = tuple(rz.Laplace(local_epsilon=epsilon, cells=cells) for epsilon in (1.0, 2.0))
         with pytest.raises(ParameterError, match=rf"'2 randomizers'.*at most {most} classes together") as refused:
-            rz.JointComposition(components=noises).blanket()
+            rz.JointComposition(components=noises).blanket("upper")
         assert int(str(refused.value).rpartition("they have ")[2].partition(")")[0]) > cells**2
     # 2^10 tables, one for every choice of the others' inputs: what they have together counts
     binary = tuple(rz.KaryRandomizedResponse(local_epsilon=0.1 * i * i, domain_size=2) for i in range(1, 11))
-    assert len(rz.JointComposition(components=binary[:8]).common_input()) == 2**8
+    assert len(rz.JointComposition(components=binary[:8]).common_input("lower")) == 2**8
     with pytest.raises(ParameterError, match=r"'10 randomizers'.*at most 100000 classes together .they have 340992"):
-        rz.JointComposition(components=binary).common_input()
+        rz.JointComposition(components=binary).common_input("lower")
     # those of equal parts are merged
-    assert rz.JointComposition(components=parts[:1] * 12).blanket().mass.size < 200
+    assert rz.JointComposition(components=parts[:1] * 12).blanket("upper").mass.size < 200
 
 
 def test_joint_laplace_noise_is_cut_into_fewer_cells():

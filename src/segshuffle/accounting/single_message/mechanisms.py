@@ -218,7 +218,7 @@ def _cut_into_fewer(parts: tuple[randomizers.Randomizer, ...]) -> tuple[randomiz
     noisy = sum(isinstance(part, randomizers.Laplace) for part in parts)
     if noisy == 0:
         return parts
-    others = math.prod(part.blanket().mass.size for part in parts if not isinstance(part, randomizers.Laplace))
+    others = math.prod(part.blanket("upper").mass.size for part in parts if not isinstance(part, randomizers.Laplace))
     cells = max(int(0.5 * (_LARGEST_JOINT / others) ** (1 / noisy)), _LEAST_CELLS)
     return tuple(
         replace(part, cells=min(part.cells, cells)) if isinstance(part, randomizers.Laplace) else part for part in parts

@@ -77,7 +77,7 @@ class TwoBudgets:
         """The victim's own guarantee."""
         return self.victim
 
-    def blanket(self, side: Side = "upper") -> ReferenceClasses:
+    def blanket(self, side: Side) -> ReferenceClasses:
         """Classes against the law of the other users: all of one table, so nothing is left over."""
         edges = _edges(self.victim - self.other)
         first, second, own = (
@@ -86,7 +86,7 @@ class TwoBudgets:
         )
         return ReferenceClasses(own, np.log(first / own), np.log(second / own))
 
-    def common_input(self, side: Side = "lower") -> tuple[ReferenceClasses, ...]:
+    def common_input(self, side: Side) -> tuple[ReferenceClasses, ...]:
         """All other users hold 0."""
         return (self.blanket(side),)
 

@@ -46,11 +46,11 @@ class Constant:
         """0."""
         return 0.0
 
-    def blanket(self, side: Side = "upper") -> ReferenceClasses:
+    def blanket(self, side: Side) -> ReferenceClasses:
         """One class of mass 1 with both ratios 1."""
         return ReferenceClasses(np.ones(1), np.zeros(1), np.zeros(1))
 
-    def common_input(self, side: Side = "lower") -> tuple[ReferenceClasses, ...]:
+    def common_input(self, side: Side) -> tuple[ReferenceClasses, ...]:
         """One class of mass 1 with both ratios 1."""
         return (self.blanket(side),)
 
@@ -91,11 +91,11 @@ class JointComposition:
         total = math.fsum(parts)
         return total if math.fsum([total, *(-part for part in parts)]) >= 0 else math.nextafter(total, math.inf)
 
-    def blanket(self, side: Side = "upper") -> ReferenceClasses:
+    def blanket(self, side: Side) -> ReferenceClasses:
         """Cartesian product of the components' classes (Theorem 9)."""
         return self._product([part.blanket(side) for part in self.components])
 
-    def common_input(self, side: Side = "lower") -> tuple[ReferenceClasses, ...]:
+    def common_input(self, side: Side) -> tuple[ReferenceClasses, ...]:
         """Cartesian product, for every choice of the components' common inputs; equal components share their choices.
 
         Which of several equal components holds which input makes no difference to the product: one table stands for
@@ -170,11 +170,11 @@ class ParallelComposition:
         """Largest local epsilon of the components (Theorem 10)."""
         return max(part.local_epsilon for part in self.components)
 
-    def blanket(self, side: Side = "upper") -> ReferenceClasses:
+    def blanket(self, side: Side) -> ReferenceClasses:
         """Weighted union of the components' classes (Theorem 11)."""
         return self._union([part.blanket(side) for part in self.components])
 
-    def common_input(self, side: Side = "lower") -> tuple[ReferenceClasses, ...]:
+    def common_input(self, side: Side) -> tuple[ReferenceClasses, ...]:
         """Weighted unions, for every choice of the components' common inputs."""
         choices = product(*(part.common_input(side) for part in self.components))
         return tuple(self._union(list(choice)) for choice in choices)

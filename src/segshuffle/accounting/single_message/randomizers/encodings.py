@@ -81,17 +81,17 @@ class _OverADomain(ABC):
             check_integer("domain_size", self.domain_size, 2, allowed)
 
     @abstractmethod
-    def blanket(self, side: Side = "upper") -> ReferenceClasses:
+    def blanket(self, side: Side) -> ReferenceClasses:
         """Classes against the blanket."""
 
     @abstractmethod
     def _laws(self) -> tuple[_Bit, _Bit]:
         """Law of the attribute of the input that a user holds, and of any other."""
 
-    def common_input(self, side: Side = "lower") -> tuple[ReferenceClasses, ...]:
+    def common_input(self, side: Side) -> tuple[ReferenceClasses, ...]:
         """All other users hold a third input; independent of the domain size from d = 3 on."""
         if self.domain_size == 2:
-            return (self.blanket().relative_to_second(), self.blanket().relative_to_first())
+            return (self.blanket(side).relative_to_second(), self.blanket(side).relative_to_first())
         return _attribute_common(self.local_epsilon, *self._laws())
 
 
@@ -107,7 +107,7 @@ class BinaryLocalHash(_OverADomain):
         Number of inputs d >= 2; None for the limit of a large domain.
     """
 
-    def blanket(self, side: Side = "upper") -> ReferenceClasses:
+    def blanket(self, side: Side) -> ReferenceClasses:
         """Attribute: the hash of x equals the bit sent. It is full when h is constant and the bit is honest."""
         wrong = 1 / (math.exp(self.local_epsilon) + 1)
         share = 0.0 if self.domain_size is None else 2.0 ** (1 - self.domain_size)
@@ -151,12 +151,12 @@ class LocalHash:
         """Probability of one particular wrong value, 1/(e^epsilon_0 + g - 1)."""
         return 1 / (math.exp(self.local_epsilon) + (self.hash_size - 1))
 
-    def blanket(self, side: Side = "upper") -> ReferenceClasses:
+    def blanket(self, side: Side) -> ReferenceClasses:
         """Attribute: the hash of x equals the value sent."""
         q, g = self.odd_one, self.hash_size
         return _attribute_blanket(self.local_epsilon, q * (g - 1) / g, q / g, q * (g - 1) * (g - 1) / g, 0.0)
 
-    def common_input(self, side: Side = "lower") -> tuple[ReferenceClasses, ...]:
+    def common_input(self, side: Side) -> tuple[ReferenceClasses, ...]:
         """All other users hold a third input."""
         q, g = self.odd_one, self.hash_size
         return _attribute_common(
@@ -181,7 +181,7 @@ class Rappor(_OverADomain):
         """Probability that a bit is flipped."""
         return 1 / (math.exp(self.local_epsilon / 2) + 1)
 
-    def blanket(self, side: Side = "upper") -> ReferenceClasses:
+    def blanket(self, side: Side) -> ReferenceClasses:
         """Attribute: bit x of the output. base(y) = p^(d-|y|-1) q^(|y|+1), q the probability of a flip, p = 1 - q."""
         q, p = self.flip, 1 / (1 + math.exp(-self.local_epsilon / 2))
         last = 0.0 if self.domain_size is None else q ** (self.domain_size - 1)
@@ -214,7 +214,7 @@ class OptimizedUnaryEncoding(_OverADomain):
         """Probability that a bit other than the user's own is 1."""
         return 1 / (math.exp(self.local_epsilon) + 1)
 
-    def blanket(self, side: Side = "upper") -> ReferenceClasses:
+    def blanket(self, side: Side) -> ReferenceClasses:
         """Attribute: bit x of the output. base(y) = prod_j q^(y_j) p^(1-y_j) / (2p), p = 1 - q."""
         q, p = self.raised, 1 / (1 + math.exp(-self.local_epsilon))
         last = 0.0 if self.domain_size is None else q ** (self.domain_size - 1)
@@ -258,13 +258,13 @@ class HadamardResponse:
             if self.order & (self.order - 1):
                 raise ParameterError("order", self.order, allowed)
 
-    def blanket(self, side: Side = "upper") -> ReferenceClasses:
+    def blanket(self, side: Side) -> ReferenceClasses:
         """Attribute: H[x, y] = +1; two different rows share exactly a quarter of the columns."""
         low = 1 / (math.exp(self.local_epsilon) + 1)
         column = 0.0 if self.order is None else 2 / self.order
         return _attribute_blanket(self.local_epsilon, low / 2, low * (0.5 - column), low / 2, (1 - low) * column)
 
-    def common_input(self, side: Side = "lower") -> tuple[ReferenceClasses, ...]:
+    def common_input(self, side: Side) -> tuple[ReferenceClasses, ...]:
         """All other users hold a third row, not the product of x0's and x1's unless K = 4 leaves no other."""
         e = self.local_epsilon
         low, high = _odds_to_bit(e)

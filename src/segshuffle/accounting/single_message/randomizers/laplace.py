@@ -49,11 +49,11 @@ class Laplace:
         check_local_epsilon(self.local_epsilon)
         check_integer("cells", self.cells, 1)
 
-    def blanket(self, side: Side = "upper") -> ReferenceClasses:
+    def blanket(self, side: Side) -> ReferenceClasses:
         """Total mass e^{-epsilon_0/2}; the blanket's density is min(R_0, R_1)."""
         return self._classes(1.0, side)
 
-    def common_input(self, side: Side = "lower") -> tuple[ReferenceClasses, ...]:
+    def common_input(self, side: Side) -> tuple[ReferenceClasses, ...]:
         """All other users hold 1/2."""
         return (self._classes(0.5, side),)
 

@@ -81,15 +81,15 @@ class MatrixRandomizer:
         absent = np.full((len(self.law), 1), 1.0 - rate)
         return MatrixRandomizer(np.concatenate([rate * self.law, absent], axis=1), self.entry_error + 1e-15)
 
-    def blanket(self, side: Side = "upper") -> ReferenceClasses:
+    def blanket(self, side: Side) -> ReferenceClasses:
         """Classes against the blanket of the pair that is the farthest apart; `blankets` has all pairs."""
         return self.blankets(side)[0]
 
-    def common_input(self, side: Side = "lower") -> tuple[ReferenceClasses, ...]:
+    def common_input(self, side: Side) -> tuple[ReferenceClasses, ...]:
         """Classes against the laws of the others, for the pairs and inputs that are tried."""
         return self._references
 
-    def blankets(self, side: Side = "upper") -> tuple[ReferenceClasses, ...]:
+    def blankets(self, side: Side) -> tuple[ReferenceClasses, ...]:
         """Classes against the blanket for every ordered pair of inputs, those farthest apart first; equal ones once."""
         return self._blankets
 

@@ -124,11 +124,11 @@ class Randomizer(Protocol):
         """The randomizer's own guarantee epsilon_0 (pure)."""
         ...
 
-    def blanket(self, side: Side = "upper") -> ReferenceClasses:
+    def blanket(self, side: Side) -> ReferenceClasses:
         """Classes against the blanket, for the pair of inputs that the upper bound uses."""
         ...
 
-    def common_input(self, side: Side = "lower") -> tuple[ReferenceClasses, ...]:
+    def common_input(self, side: Side) -> tuple[ReferenceClasses, ...]:
         """Classes against R_{x*}, one table for every x* that the lower bound tries."""
         ...
 
@@ -137,7 +137,7 @@ class Randomizer(Protocol):
 class Pairwise(Protocol):
     """A randomizer without symmetry: every ordered pair of inputs has tables of its own."""
 
-    def blankets(self, side: Side = "upper") -> tuple[ReferenceClasses, ...]:
+    def blankets(self, side: Side) -> tuple[ReferenceClasses, ...]:
         """Classes against the blanket for every pair, the worst ones first as far as can be told."""
         ...
 

@@ -50,15 +50,15 @@ class KaryRandomizedResponse:
         """Probability of one particular wrong value, 1/(e^epsilon_0 + k - 1)."""
         return 1 / (math.exp(self.local_epsilon) + (self.domain_size - 1))
 
-    def blanket(self, side: Side = "upper") -> ReferenceClasses:
+    def blanket(self, side: Side) -> ReferenceClasses:
         """Uniform blanket, gamma = k/(e^epsilon_0 + k - 1): the two inputs' own values, and all others."""
         e, q = self.local_epsilon, self.odd_one
         return table([(q, e, 0.0), (q, 0.0, e), (q * (self.domain_size - 2), 0.0, 0.0)])
 
-    def common_input(self, side: Side = "lower") -> tuple[ReferenceClasses, ...]:
+    def common_input(self, side: Side) -> tuple[ReferenceClasses, ...]:
         """All other users hold a third value; for k = 2, either of the two."""
         if self.domain_size == 2:
-            return (self.blanket().relative_to_second(), self.blanket().relative_to_first())
+            return (self.blanket(side).relative_to_second(), self.blanket(side).relative_to_first())
         e, q = self.local_epsilon, self.odd_one
         own = math.exp(e) * q
         return (table([(q, e, 0.0), (q, 0.0, e), (own, -e, -e), (q * (self.domain_size - 3), 0.0, 0.0)]),)
@@ -118,12 +118,12 @@ class SubsetExponential:
         """Share of all outputs that meet exactly the flagged ones of the first `n_inputs` of x0, x1 and x*."""
         return _shares(self.domain_size, self.set_size, self.subset_size, n_inputs)
 
-    def blanket(self, side: Side = "upper") -> ReferenceClasses:
+    def blanket(self, side: Side) -> ReferenceClasses:
         """Four classes: outputs that meet both inputs, only x0, only x1, none."""
         gamma, e = self.gamma, self.local_epsilon
         return table((gamma * share, e * m[0], e * m[1]) for m, share in self._shares(2).items())
 
-    def common_input(self, side: Side = "lower") -> tuple[ReferenceClasses, ...]:
+    def common_input(self, side: Side) -> tuple[ReferenceClasses, ...]:
         """All other users hold a third set (any x* gives a valid lower bound)."""
         gamma, e = self.gamma, self.local_epsilon
         return (
@@ -221,11 +221,11 @@ class SubsetSelection:
             subset_size=self.subset_size,
         )
 
-    def blanket(self, side: Side = "upper") -> ReferenceClasses:
+    def blanket(self, side: Side) -> ReferenceClasses:
         """As for sets of one item."""
         return self._as_sets().blanket(side)
 
-    def common_input(self, side: Side = "lower") -> tuple[ReferenceClasses, ...]:
+    def common_input(self, side: Side) -> tuple[ReferenceClasses, ...]:
         """All other users hold a third value; for d = 2, x0."""
         return self._as_sets().common_input(side)
 
