@@ -68,7 +68,7 @@ class ItemPair:
     def zero_mass(self) -> float:
         """Pr[Y < floor(a)], where r = 0."""
         count = np.arange(self.floor, dtype=float)
-        return min(float(np.exp(log_poisson(count, self.blanket_mean)).sum()), 1.0) if self.floor else 0.0
+        return float(np.exp(log_poisson(count, self.blanket_mean)).sum())
 
     def log_ratio(self, count: FloatArray) -> FloatArray:
         """Log of r at counts >= floor(a) (any shape); nondecreasing in the count."""
@@ -196,7 +196,7 @@ def poisson_window(mean: float, log_tail: float) -> tuple[int, int]:
 def window_of(pair: ItemPair, log_tail: float) -> tuple[int, int]:
     """Counts [low, high] that hold all but e^-log_tail of each tail of X and of Y."""
     low, high = poisson_window(pair.blanket_mean, log_tail)
-    return max(low, pair.floor), max(high + pair.floor + 1, pair.floor + 1)
+    return max(low, pair.floor), high + pair.floor + 1
 
 
 def atom_table(pair: ItemPair, step: float, window: tuple[int, int], truncated: float) -> LossTable:

@@ -83,7 +83,7 @@ class ShiftPair:
 
     def _window(self, log_tail: float) -> tuple[float, float]:
         """Points between which both laws have all but e^-log_tail on either side (Gamma(1/q, y) <= Gamma(1/q) e^-y)."""
-        reach = max(log_tail, 1.0) ** (1 / self.exponent)
+        reach = log_tail ** (1 / self.exponent)
         return -reach, reach + self.copies
 
     def coarse_law(self, log_tail: float) -> tuple[FloatArray, FloatArray]:

@@ -86,7 +86,7 @@ class Clustered:
 def _window_law(p: float, mean: float, log_tail: float, floor: int) -> tuple[tuple[int, int], FloatArray]:
     """Counts that a table has, and log of their masses: a search tries many numbers of copies in one blanket."""
     low, high = window_of_mass(mean, p, log_tail)
-    window = max(low, floor), max(high, floor) + floor + 1
+    window = max(low, floor), high + floor + 1
     log_mass = log_negative_binomial(np.arange(window[0], window[1] + 1, dtype=float), mean, p)
     log_mass.flags.writeable = False
     return window, log_mass
@@ -128,9 +128,7 @@ class ClusteredPair:
     def zero_mass(self) -> float:
         """Pr[Y < floor(a)]."""
         count = np.arange(math.floor(self.copies), dtype=float)
-        if not count.size:
-            return 0.0
-        return min(float(np.exp(log_negative_binomial(count, self.blanket_mean, self.blanket.p)).sum()), 1.0)
+        return float(np.exp(log_negative_binomial(count, self.blanket_mean, self.blanket.p)).sum())
 
     def log_ratio(self, count: FloatArray) -> FloatArray:
         """Log of r at counts >= floor(a) (any shape); nondecreasing in the count."""

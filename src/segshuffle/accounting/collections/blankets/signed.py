@@ -179,7 +179,6 @@ def _joint(blanket: Signed, mean: float, log_tail: float, group: int) -> _Joint:
     tail = math.exp(-log_tail)
     # differences in the far corners of the window
     cut = int(np.searchsorted(np.cumsum(totals), tail))
-    cut = min(cut, n - 1)
     lost = float(totals[:cut].sum() + totals[totals.size - cut :].sum())
     products = products[:, cut : totals.size - cut]
     # row i of the band matrix holds g(i - j) at column j
@@ -235,7 +234,7 @@ class SignedPair:
         for part in self.blanket.parts(self.blanket_mean):
             if 1 in part.signs:
                 law = np.convolve(law, _masses(part, (0, floor - 1)))[:floor]
-        return min(float(law.sum()), 1.0)
+        return float(law.sum())
 
     def _atoms(self, log_tail: float) -> Atoms:
         return _atoms(self, _tail(self.blanket, self.blanket_mean, log_tail))
@@ -269,7 +268,7 @@ def _atoms(pair: SignedPair, log_tail: float) -> Atoms:
     return Atoms(
         np.log(a[both] / mass),
         np.log(mass),
-        min(zero, 1.0),
+        zero,
         2 * joint.missing + beyond,
         joint.mass_error,
         4 * joint.mass_error,
