@@ -58,6 +58,19 @@ def test_masses_that_are_left_out_are_given_away_under_both_laws(monkeypatch):
     assert law.table(0.1).truncated == 0.02
 
 
+@pytest.mark.parametrize("pair", [pair for pair in PAIRS if pair.variance < 1e5], ids=str)
+def test_a_lattice_is_as_fine_as_asked_or_as_the_largest_table(pair, monkeypatch):
+    """On both sides of 0, from the least loss to the largest."""
+    fine = pair.loss_table(1e-3, 30.0)
+    reach = np.flatnonzero(fine.mass)[[0, -1]] + fine.first
+    for module in (atoms, poisson_pair, shifted_noise):
+        monkeypatch.setattr(module, "MOST_CELLS", 16)
+    coarse = pair.loss_table(1e-3, 30.0)
+    assert fine.step == 1e-3
+    assert coarse.step == pytest.approx((reach[1] - reach[0]) * 1e-3 / 16, rel=5e-3)
+    assert 15 <= coarse.mass.size <= 18
+
+
 def exact_log_poisson(count, mu):
     return MP.mpf(count) * MP.log(MP.mpf(mu)) - MP.mpf(mu) - MP.loggamma(MP.mpf(count) + 1)
 

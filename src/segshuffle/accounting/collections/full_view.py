@@ -167,7 +167,7 @@ class FullView:
         odds = (1.0 - self.sampling_rate) / self.sampling_rate * grid.ratio
         value = self.sampling_rate * self._pieces[upper].value(epsilon, odds)
         if not upper:
-            return max(value * (1.0 - _ROUND_OFF), 0.0)
+            return value * (1.0 - _ROUND_OFF)
         # past the last cell: rho Psi(x/rho) <= x <= 2/((1 + e^eps) tanh), which (e^eps - 1) turns into 2
         edge = 2.0 * float(grid.spoke @ grid.beyond)
         lost = self.sampling_rate * (grid.outside + edge)
@@ -212,7 +212,7 @@ def count_grid(slots: int, probability: float) -> CountGrid:
     first, last = window(law.mean, law.std, _TOTAL_WIDTH, slots)
     total = np.arange(first + 1.0, last + 2.0)
     spoke = law.pmf(total - 1)
-    ratio = np.where(spoke > 0, law.ratio(total), 0.0) if probability < 1 else np.zeros_like(total)
+    ratio = np.where(spoke > 0, law.ratio(total), 0.0)
     rows = total[:, None]
     a = np.floor(0.5 * rows) + np.arange(math.ceil(0.5 * _CELL_WIDTH * math.sqrt(last + 1)) + 3.0)
     cell = np.empty_like(a)

@@ -96,15 +96,15 @@ def least_blanket(*, n_users: int, categories: int, epsilon: float, delta: float
         return log_excess(_delta(mean, epsilon, _SEARCH_RTOL).upper, delta)
 
     # a larger blanket is the smaller one and independent noise, so delta falls in mu and the search is monotone
-    safe = 1.0
+    unsafe, safe = _SMALLEST_MEAN, 1.0
     while excess(safe) > 0:
-        safe *= 4.0
-        if safe > _LARGEST_MEAN:
+        if safe == _LARGEST_MEAN:
             raise InfeasibleError(
                 f"no blanket up to {_LARGEST_MEAN:g} messages per category gives ({epsilon:g}, {delta:g}): "
                 "raise epsilon or delta."
             )
-    mean = safe_edge(excess, safe=safe, unsafe=safe / 4.0 if safe > 1.0 else _SMALLEST_MEAN)
+        unsafe, safe = safe, min(4.0 * safe, _LARGEST_MEAN)
+    mean = safe_edge(excess, safe=safe, unsafe=unsafe)
     blanket = mean * categories / n_users
     while n_users * blanket / categories < mean:  # the division must not round the guarantee away
         blanket = math.nextafter(blanket, math.inf)

@@ -162,8 +162,7 @@ def _edges(law: RatioLaw, step: float) -> IndexArray:
     mean = float(law.mass @ law.value) / mass
     std = math.sqrt(max(float(law.mass @ (law.value - mean) ** 2) / mass, 1e-300))
     inside = np.searchsorted(law.value, mean + std * _marks(step))
-    edges = np.concatenate([[0], inside, [law.value.size]])
-    return np.asarray(edges[np.append(True, edges[1:] > edges[:-1])], dtype=np.int64)
+    return np.unique(np.concatenate([[0], inside, [law.value.size]])).astype(np.int64)
 
 
 def _blocks(law: RatioLaw, edges: IndexArray) -> tuple[FloatArray, FloatArray]:
