@@ -430,3 +430,18 @@ def test_entries_in_error_move_the_ratio_of_two_of_them(entry_error):
     moved = math.log1p(entry_error) - math.log1p(-entry_error)
     assert moved <= made.log_error <= moved * (1 + 2 * entry_error) + 1e-15
     assert made.mass_error == pytest.approx(entry_error + 2e-14, rel=1e-12)
+
+
+def test_a_product_has_the_errors_of_both_its_parts():
+    one = rz.ReferenceClasses(np.array([0.5, 0.5]), np.array([0.1, -0.1]), np.array([-0.1, 0.1]), 2, 1e-3)
+    other = rz.ReferenceClasses(np.array([0.3, 0.7]), np.array([0.5, -0.2]), np.array([-0.4, 0.3]), 3, 2e-4)
+    both = one.product(other)
+    assert both.parts == 5
+    assert both.entry_error == pytest.approx(1.2e-3, rel=1e-12)
+    for derived in (one.relative_to_first(), one.relative_to_second(), one.unchanged(), one.scaled(0.5)):
+        assert (derived.parts, derived.entry_error) == (2, 1e-3)
+    # classes of either, every one with every one
+    assert sorted(both.mass) == pytest.approx([0.15, 0.15, 0.35, 0.35], rel=1e-12)
+    assert math.fsum(both.mass * np.exp(both.log_first)) == pytest.approx(
+        math.fsum(one.mass * np.exp(one.log_first)) * math.fsum(other.mass * np.exp(other.log_first)), rel=1e-12
+    )
