@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from segshuffle.accounting.numerics import poisson_binomial
 from segshuffle.accounting.numerics.laws import BinomialLaw
 from segshuffle.accounting.numerics.poisson_binomial import PoissonBinomialLaw
 from segshuffle.errors import ParameterError
@@ -51,3 +52,54 @@ def test_poisson_binomial_tails_against_the_binomial_law():
 def test_poisson_binomial_refuses(bad):
     with pytest.raises(ParameterError, match=r"^probabilities = "):
         PoissonBinomialLaw(bad)
+
+
+@pytest.mark.parametrize("levels", [0, 1, 2, 3, 7])
+def test_every_rounding_and_every_count_that_may_be_lost_is_declared(levels):
+    """The law of n = 2^levels coins, built in pairs.
+
+    A probability has 2 roundings; the product of two laws of k counts has those of both, one of each product and k of
+    their sum: (levels/2 + 4) n - 2 in all, and one for every entry of a sum over the table. In a table of many
+    polynomials, up to 65 counts long, each of their entries may be too small for a double.
+    """
+    n = 2**levels
+    law = PoissonBinomialLaw(np.full(n, 0.5))
+    roundings = (levels / 2 + 4) * n - 2 + (n + 1) + 2
+    assert law.relative_error == pytest.approx(1.01 * roundings * 2.0**-53, rel=1e-12)
+    entries = sum(n // 2**level * (2**level + 1) for level in range(1, min(levels, 6) + 1))
+    assert law.dropped == pytest.approx(entries * 1e-306, rel=1e-12)
+
+
+def test_counts_that_are_dropped_are_declared():
+    """1e-306 for each of them, and for each entry of a product where it may have been rounded away."""
+    law = PoissonBinomialLaw([1e-200, 1e-200])
+    assert law.pmf(np.arange(4.0)) == pytest.approx([1.0, 2e-200, 0.0, 0.0], rel=1e-12, abs=0)
+    assert law.dropped == pytest.approx((3 + 1) * 1e-306, rel=1e-12)
+    assert law.largest == 1.0
+    assert PoissonBinomialLaw([1e-306]).pmf(np.array([0.0, 1.0])).tolist() == [1.0, 1e-306]
+    assert PoissonBinomialLaw([1e-307]).largest == 0.0
+
+
+@pytest.mark.parametrize("sure", [2, 65, 300])
+def test_trials_that_succeed_for_certain_shift_the_law(sure):
+    law = PoissonBinomialLaw([1.0] * sure + [0.25])
+    counts = np.arange(sure - 2.0, sure + 4.0)
+    assert law.pmf(counts).tolist() == [0.0, 0.0, 0.75, 0.25, 0.0, 0.0]
+    assert law.at_least(counts).tolist() == [1.0, 1.0, 1.0, 0.25, 0.0, 0.0]
+    assert law.at_most(counts).tolist() == [0.0, 0.0, 0.75, 1.0, 1.0, 1.0]
+    assert law.ratio(counts).tolist() == [math.inf, math.inf, math.inf, 1 / 3, 0.0, 0.0]
+    assert law.largest == sure + 1
+
+
+def test_as_many_trials_as_allowed_are_taken(monkeypatch):
+    monkeypatch.setattr(poisson_binomial, "LARGEST_TRIALS", 3)
+    assert PoissonBinomialLaw([0.5] * 3).largest == 3.0
+    with pytest.raises(ParameterError, match=r"^probabilities = "):
+        PoissonBinomialLaw([0.5] * 4)
+
+
+def test_a_product_of_two_lengths_has_the_roundings_of_the_longer_sum():
+    """192 coins are three laws of 64, with 446 roundings each; 65 counts times 65, then 129 times 65."""
+    roundings = 2 * (2 * 446 + 65 + 1) + 129 + 1 + 193 + 2
+    law = PoissonBinomialLaw(np.full(192, 0.5))
+    assert law.relative_error == pytest.approx(1.01 * roundings * 2.0**-53, rel=1e-12)

@@ -301,7 +301,6 @@ def _fill_cross(pair: CountPair, epsilon: float, edges: _Edges) -> _Edges:
     value, _, error = pair.conditional(epsilon, edges.total[missing], edges.rho[missing + 1])
     cross = edges.cross.copy()
     cross[missing] = value + error
-    cross[-1] = 0.0
     return edges._replace(cross=cross)
 
 
@@ -326,7 +325,7 @@ def _bounds(pair: CountPair, edges: _Edges) -> _Bounds:
     scale = pair.speak * pair.contrast
     upper = math.fsum(mass * high) + _mass_error(edges, single, high)
     lower = math.fsum(mass * low) - _mass_error(edges, single, low)
-    return _Bounds(scale * lower, scale * max(upper, 0.0), scale * mass * np.maximum(high - low, 0.0))
+    return _Bounds(scale * lower, scale * upper, scale * mass * (high - low))
 
 
 def _chord_and_tangent(pair: CountPair, left: _Edges, right: _Edges, mass: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -27,6 +27,7 @@ ROUND_OFF = 1e-12
 _SERIES_BELOW = 0.05
 _SERIES_ORDERS = np.arange(2, 16)
 _STIRLING_EXACT_BELOW = 16.0
+#: Three times as many as change the last digit.
 _FRACTION_TERMS = 200
 #: Trials of a fair coin from which its tail is taken from the integral of a Gaussian.
 _GAUSSIAN_FROM = 1e10
@@ -50,7 +51,7 @@ def stirling_error(count: ArrayLike) -> FloatArray:
     small = x < _STIRLING_EXACT_BELOW
     if not small.any():
         return np.asarray(series)
-    x_small = np.where(small, x, 1.0)
+    x_small = np.minimum(x, _STIRLING_EXACT_BELOW)
     exact = special.gammaln(x_small + 1) - (x_small + 0.5) * np.log(x_small) + x_small - 0.5 * math.log(2 * math.pi)
     return np.where(small, exact, series)
 
@@ -60,7 +61,7 @@ def deviance(count: ArrayLike, mean: ArrayLike) -> FloatArray:
     x, centre = np.broadcast_arrays(np.asarray(count, dtype=float), np.asarray(mean, dtype=float))
     v = (x - centre) / centre
     near = np.abs(v) < _SERIES_BELOW
-    v_near = np.where(near, v, 0.0)
+    v_near = np.clip(v, -_SERIES_BELOW, _SERIES_BELOW)
     series = np.zeros_like(v_near)
     for order in _SERIES_ORDERS[::-1]:
         series = series * -v_near + 1.0 / (order * (order - 1))
@@ -68,7 +69,7 @@ def deviance(count: ArrayLike, mean: ArrayLike) -> FloatArray:
     if near.all():
         return np.asarray(close)
     # the logarithm of 1 + v, not of the rounded x/centre, whose error would be multiplied by x
-    far = special.xlog1py(x, np.where(near, 0.0, v)) + (centre - x)
+    far = special.xlog1py(x, v) + (centre - x)
     return np.where(near, close, far)
 
 
@@ -76,7 +77,8 @@ def binomial_pmf(trials: FloatArray | float, successes: FloatArray, probability:
     """Pr[Binomial(trials, probability) = successes], elementwise; 0 outside the support; probability in (0, 1)."""
     inside = (successes >= 0) & (successes <= trials)
     edge = ~inside | (successes == 0) | (successes == trials)
-    n, k = np.where(edge, 2.0, trials), np.where(edge, 1.0, successes)
+    n = np.maximum(trials, 2.0)
+    k = np.clip(successes, 1.0, n - 1.0)
     rest = n - k
     exponent = deviance(k, n * probability) + deviance(rest, n * (1 - probability))
     correction = stirling_error(n) - stirling_error(k) - stirling_error(rest)
@@ -87,8 +89,7 @@ def binomial_pmf(trials: FloatArray | float, successes: FloatArray, probability:
 
 def binomial_tail(trials: FloatArray | float, threshold: FloatArray, probability: float) -> FloatArray:
     """Pr[Binomial(trials, probability) >= threshold], elementwise, for any integer threshold."""
-    k = np.clip(threshold, 1.0, trials)
-    tail = special.betainc(k, trials - k + 1, probability)
+    tail = special.betainc(threshold, trials - threshold + 1, probability)
     return np.where(threshold <= 0, 1.0, np.where(threshold <= trials, tail, 0.0))
 
 
@@ -96,7 +97,8 @@ def half_binomial_pmf(trials: FloatArray, successes: FloatArray) -> FloatArray:
     """Pr[Binomial(trials, 1/2) = successes], elementwise; 0 outside the support."""
     inside = (successes >= 0) & (successes <= trials)
     edge = ~inside | (successes == 0) | (successes == trials)
-    n, k = np.where(edge, 2.0, trials), np.where(edge, 1.0, successes)
+    n = np.maximum(trials, 2.0)
+    k = np.clip(successes, 1.0, n - 1.0)
     y = (2 * k - n) / n
     exponent = 0.5 * n * (np.log1p(-y * y) + 2 * y * np.arctanh(y))
     correction = stirling_error(n) - stirling_error(k) - stirling_error(n - k)
@@ -109,9 +111,8 @@ def half_binomial_tail(trials: FloatArray, threshold: FloatArray) -> FloatArray:
     inside = (threshold > 0) & (threshold <= trials)
     many = inside & (trials >= _GAUSSIAN_FROM)
     few = inside & ~many
-    k = np.where(few, threshold, 1.0)
-    rest = np.where(few, trials - threshold + 1, 1.0)
-    tail = np.where(few, special.betainc(k, rest, 0.5), np.where(threshold <= 0, 1.0, 0.0))
+    tail = np.where(threshold <= 0, 1.0, 0.0)
+    tail[few] = special.betainc(threshold[few], trials[few] - threshold[few] + 1, 0.5)
     if many.any():
         tail[many] = _gaussian_half_tail(trials[many], threshold[many])
     return tail
@@ -228,8 +229,7 @@ class BinomialLaw:
 
     def at_most(self, count: FloatArray) -> FloatArray:
         """Pr[C <= count], elementwise."""
-        k = np.clip(count, 0.0, self.trials - 1.0)
-        tail = special.betaincc(k + 1, self.trials - k, self.probability)
+        tail = special.betaincc(count + 1, self.trials - count, self.probability)
         return np.where(count < 0, 0.0, np.where(count < self.trials, tail, 1.0))
 
 
@@ -262,8 +262,9 @@ class PoissonLaw:
     def pmf(self, count: FloatArray) -> FloatArray:
         """Pr[C = count], elementwise, zero outside the support."""
         inside = (count >= 0) & np.isfinite(count)
-        k = np.where(inside & (count > 0), count, 1.0)
-        bulk = np.exp(-stirling_error(k) - deviance(k, self.mean)) / np.sqrt(2 * math.pi * k)
+        k = np.maximum(count, 1.0)
+        with np.errstate(invalid="ignore"):  # at +inf
+            bulk = np.exp(-stirling_error(k) - deviance(k, self.mean)) / np.sqrt(2 * math.pi * k)
         return np.where(inside, np.where(count == 0, math.exp(-self.mean), bulk), 0.0)
 
     def ratio(self, count: FloatArray) -> FloatArray:
@@ -272,26 +273,28 @@ class PoissonLaw:
 
     def at_least(self, count: FloatArray) -> FloatArray:
         """Pr[C >= count], elementwise."""
-        k = np.where(count > 0, count, 1.0)
-        far = self._is_far(k)
-        near = special.gammainc(np.where(far, 1.0, k), self.mean)
-        return np.where(count > 0, np.where(far, self._far_tail(np.where(far, k, 2 * self.mean + 1000.0)), near), 1.0)
+        tail = np.where(count > 0, special.gammainc(count, self.mean), 1.0)
+        far = self._is_far(count)
+        if far.any():
+            tail[far] = self._far_tail(count[far])
+        return tail
 
     def at_most(self, count: FloatArray) -> FloatArray:
         """Pr[C <= count], elementwise."""
-        k = np.where(count >= 0, count, 0.0)
-        far = self._is_far(k + 1)
-        near = special.gammaincc(np.where(far, 1.0, k) + 1, self.mean)
-        beyond = self.at_least(np.where(far, k + 1, 1.0)) if far.any() else np.zeros_like(k)
-        return np.where(count >= 0, np.where(far, 1.0 - beyond, near), 0.0)
+        tail = np.where(count >= 0, special.gammaincc(count + 1, self.mean), 0.0)
+        far = self._is_far(count + 1)
+        if far.any():
+            tail[far] = 1.0 - self._far_tail(count[far] + 1)
+        return tail
 
     def _is_far(self, count: FloatArray) -> NDArray[np.bool_]:
         """Where scipy's series for the upper tail ends too early (2000 terms): far above a large mean."""
-        return (count > 200.0) & (count - self.mean > 4.4 * np.sqrt(count)) & np.isfinite(count)
+        root = np.sqrt(np.maximum(count, 0.0))
+        return (count > 200.0) & (count - self.mean > 4.4 * root) & np.isfinite(count)
 
     def _far_tail(self, count: FloatArray) -> FloatArray:
         """Upper tail as point probability over Gauss's continued fraction, from the bottom up; count far above mean."""
-        fraction = count + 2.0 * _FRACTION_TERMS + 1.0
+        fraction = count
         for j in range(_FRACTION_TERMS, 0, -1):
             inner = count + 2.0 * j + 1.0 + (j + 1) * self.mean / fraction
             fraction = count + 2.0 * j - (count + j) * self.mean / inner

@@ -1,0 +1,44 @@
+"""Windows of the negative binomial law against Chernoff's bound in 50-digit arithmetic."""
+
+import numpy as np
+import pytest
+from oracles import MP
+
+from segshuffle.accounting.numerics.negative_binomial import log_negative_binomial, window_of_mass
+
+
+def chernoff(x, mean, p):
+    """-log of the bound on the tail beyond x: the mean of a law tilted to x, relative to the law."""
+    r, x, p = MP.mpf(mean) * (1 - MP.mpf(p)) / MP.mpf(p), MP.mpf(x), MP.mpf(p)
+    weight = x * MP.log(x / ((x + r) * p)) if x else MP.mpf(0)
+    return weight + r * MP.log(r / ((x + r) * (1 - p)))
+
+
+@pytest.mark.parametrize("log_tail", [5.0, 40.0, 700.0])
+@pytest.mark.parametrize(("mean", "p"), [(3.0, 0.5), (50.0, 0.9), (80.0, 0.1), (1e4, 0.3), (1e9, 0.6)])
+def test_a_window_is_the_least_that_chernoffs_bound_proves(mean, p, log_tail):
+    low, high = window_of_mass(mean, p, log_tail)
+    assert 0 <= low < mean < high
+    assert chernoff(high, mean, p) >= log_tail
+    assert chernoff(high - 2 - 4e-6 * (high - mean), mean, p) < log_tail
+    # none is below 0; the bisection halves a bracket 20 times, below from 0 on
+    assert low == 0 or chernoff(low, mean, p) >= log_tail
+    assert chernoff(min(low + 2 + 2e-6 * mean, mean), mean, p) < log_tail
+
+
+def test_a_tail_that_chernoffs_bound_just_misses_is_not_cut_off():
+    """By what the exponent may round at the largest means, 1e-5."""
+    for mean, p in ((3.0, 0.5), (50.0, 0.9)):
+        for count in range(int(mean) + 2, int(mean) + 40):
+            at = float(chernoff(count, mean, p))
+            assert window_of_mass(mean, p, at - 5e-6)[1] > count
+            assert window_of_mass(mean, p, at - 1e-3)[1] == count
+        for count in range(int(mean)):
+            at = float(chernoff(count, mean, p))
+            assert count == 0 or window_of_mass(mean, p, at - 5e-6)[0] == count - 1
+            assert window_of_mass(mean, p, at - 1e-3)[0] == count
+
+
+def test_a_law_of_less_than_one_cluster_is_refused():
+    with pytest.raises(ValueError, match="size below 1"):
+        log_negative_binomial(np.array([1.0]), 0.99, 0.5)
