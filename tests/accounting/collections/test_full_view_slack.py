@@ -38,6 +38,12 @@ def test_both_ends_are_rounded_outwards_and_at_most_the_rate(monkeypatch):
     monkeypatch.setattr(full_view_users, "_ROUND_OFF", 0.01)
     rough = full_view_users.worst_split_user_lower(**arguments, sampling_rate=0.6, epsilon=0.4)
     assert rough == pytest.approx(exact * 0.99, rel=2e-9)
+    # of every block as much mass may be lacking, of none more than it has
+    monkeypatch.setattr(full_view_users, "_MASS_ERROR", 1e-4)
+    less = full_view_users.worst_split_user_lower(**arguments, sampling_rate=0.6, epsilon=0.4)
+    assert rough - 30 * 1e-4 < less < rough - 3 * 1e-4
+    monkeypatch.setattr(full_view_users, "_MASS_ERROR", 1.0)
+    assert full_view_users.worst_split_user_lower(**arguments, sampling_rate=0.6, epsilon=0.4) == 0.0
 
 
 @pytest.mark.parametrize(("slots", "probability"), [(30, 0.3), (9000, 0.4), (5, 1.0)])
@@ -128,6 +134,12 @@ def test_blocks_of_a_law_bound_its_means_from_either_side(name, step):
     assert positive_part(above, x) - positive_part(below, x) <= width
 
 
+def test_ends_of_a_block_share_its_mass_so_that_the_mean_stays():
+    low, mean, high = np.array([1.0, 1.0, 1.0, 2.0, 1.0]), np.array([1.5, 1.0, 3.0, 2.0, 1.0 - 1e-15]), np.full(5, 3.0)
+    high[3] = 2.0
+    assert silence_ratio._share(low, mean, high).tolist() == [0.25, 0.0, 1.0, 0.0, 0.0]
+
+
 @pytest.mark.parametrize("name", LAWS)
 def test_knots_are_the_mean_of_the_positive_part(name):
     law = LAWS[name]
@@ -172,10 +184,14 @@ def test_laws_of_the_rest_bound_those_of_all_its_outcomes(free, covered, slots, 
     for anchors in (np.arange(1, 12), np.array([1, 5, 12])):
         laws = RestLaws(rest(free, covered, users), anchors, step)
         below, above = (laws.bound(slots, upper=upper) for upper in (False, True))
-        assert above.mass.sum() >= 1.0
+        assert 1.0 <= above.mass.sum() <= 1.0 + 1e-9
+        assert 1.0 - 1e-9 <= below.mass.sum() <= 1.0 + 1e-12
         for x in np.linspace(0.0, 4.0, 17).tolist():
             assert positive_part(below, x) <= positive_part(exact, x) * (1 + 1e-9) + 1e-12
             assert positive_part(above, x) >= positive_part(exact, x) * (1 - 1e-9)
+            if free == 1.0:  # nothing is merged
+                assert positive_part(below, x) == pytest.approx(positive_part(exact, x), rel=1e-9, abs=1e-11)
+                assert positive_part(above, x) == pytest.approx(positive_part(exact, x), rel=1e-9, abs=1e-11)
             if anchors.size > 3 and step < 1:
                 assert positive_part(above, x) - positive_part(below, x) <= 0.05
 

@@ -449,3 +449,41 @@ def test_the_first_count_of_every_cell_is_the_least_that_reaches_it(mu: float, c
     assert 0.0 <= violation <= 1e-15
     assert np.all(pair.log_ratio(found) >= between - violation)
     assert np.all(pair.log_ratio(found - 1) < between + violation + 1e-300)
+
+
+@pytest.mark.parametrize("loose", [0.3, 5e-4])
+@pytest.mark.parametrize("rtol", [1e-3, 0.02])
+def test_answers_of_a_loose_bound_are_improved_by_an_interval(loose, rtol, monkeypatch) -> None:
+    """Delta is the square of the copies, over the mean; the bound is too large by a factor, the interval is not."""
+    asked = []
+
+    def true(pair: ItemPair) -> float:
+        return 2 * math.log(pair.copies) - math.log(pair.blanket_mean)
+
+    def interval(pair: ItemPair, **_: object) -> DeltaInterval:
+        asked.append(pair)
+        return DeltaInterval(0.0, math.exp(true(pair)))
+
+    monkeypatch.setattr(calibration, "log_delta_bound", lambda pair, *_: true(pair) + loose)
+    monkeypatch.setattr(calibration, "delta_interval", interval)
+    target = {"pairs": 1, "epsilon": 1.0, "delta": 1e-2, "rtol": rtol}
+    improved = loose > rtol and rtol < 0.02
+    beyond = 0.0 if improved else loose
+    copies = largest_copies(blanket_mean=4.0, copies_max=10.0, **target)
+    assert -0.9 * rtol - 1e-12 <= 2 * math.log(copies / 0.2) + beyond <= 1e-12
+    mean = least_blanket_mean(copies=0.2, **target)
+    assert -0.9 * rtol - 1e-12 <= -math.log(mean / 4.0) + beyond <= 1e-12
+    if rtol >= 0.02:
+        assert not asked
+    elif not improved:
+        assert len(asked) == 2, "each answer is looked at once"
+
+
+def test_calibration_goes_to_the_ends_of_its_ranges_and_not_beyond() -> None:
+    for most in (0.7, 0.123456789, 1e-5, 3.3, 64.0):
+        mean = max(1e6 * most**2, 1e3)
+        assert largest_copies(blanket_mean=mean, pairs=2, epsilon=1.0, delta=1e-6, copies_max=most) == most
+    least = least_blanket_mean(copies=1e-9, pairs=2, epsilon=1.0, delta=1e-6)
+    assert 1e-3 <= least <= 1e-3 * (1 + 1e-15)
+    nothing = epsilon_upper(ItemPair(1e6, 1e-3), pairs=1, delta=0.1)
+    assert math.copysign(1.0, nothing) == 1.0

@@ -7,7 +7,9 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
+from oracles import MP
 
+from segshuffle.accounting.collections import shifted_noise
 from segshuffle.accounting.collections.product import delta_interval
 from segshuffle.accounting.collections.shifted_noise import (
     ShiftPair,
@@ -17,7 +19,7 @@ from segshuffle.accounting.collections.shifted_noise import (
     randomized_response_delta,
 )
 from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
-from segshuffle.errors import ParameterError
+from segshuffle.errors import InfeasibleError, ParameterError
 
 
 @pytest.mark.parametrize(
@@ -136,3 +138,45 @@ def test_discrete_laplace_of_the_notes():
 def test_outside_the_range(exponent, shift):
     with pytest.raises(ParameterError):
         ShiftPair(exponent, shift)
+
+
+@pytest.mark.parametrize(("pairs", "epsilon", "delta"), [(1, 1.0, 1e-6), (4, 0.5, 1e-9), (30, 3.0, 1e-3)])
+def test_the_largest_loss_of_discrete_noise_meets_its_target_and_no_larger_one_does(pairs, epsilon, delta):
+    loss = discrete_laplace_epsilon(pairs=pairs, epsilon=epsilon, delta=delta)
+
+    def exact(local):
+        up, factor, answers = MP.mpf(1) / (1 + MP.exp(-MP.mpf(local))), MP.exp(MP.mpf(epsilon)), 2 * pairs
+        total = MP.mpf(0)
+        for k in range(answers + 1):
+            ways = MP.binomial(answers, k)
+            total += ways * max(up**k * (1 - up) ** (answers - k) - factor * (1 - up) ** k * up ** (answers - k), 0)
+        return total
+
+    assert exact(loss) <= delta < exact(loss * (1 + 1e-5))
+    assert loss >= epsilon / (2 * pairs)
+    for local in (0.3 * loss, loss, 3 * loss, 40.0):
+        found = randomized_response_delta(local_epsilon=local, answers=2 * pairs, epsilon=epsilon)
+        assert min(exact(local), 1) <= found <= min(exact(local) * (1 + 2e-10), 1)
+
+
+def test_laplace_noise_is_looked_at_from_its_pure_guarantee_on(monkeypatch):
+    """A bound that fails everywhere: what needs none is left, and of other noise nothing."""
+    asked = []
+    monkeypatch.setattr(shifted_noise, "log_delta_bound", lambda pair, *_: asked.append(pair.copies) or 0.0)
+    found = largest_shift.__wrapped__(exponent=1.0, pairs=3, epsilon=0.9, delta=1e-7)
+    assert 0.15 * (1 - 2e-12) <= found < 0.15
+    assert asked
+    assert min(asked) > found
+    with pytest.raises(InfeasibleError):
+        largest_shift.__wrapped__(exponent=1.5, pairs=3, epsilon=0.9, delta=1e-7)
+
+
+@pytest.mark.parametrize(("exponent", "shift"), [(1.0, 0.7), (1.5, 3.0), (2.0, 0.01)])
+def test_the_first_point_of_a_cell_is_the_least_that_reaches_it(exponent, shift):
+    pair = ShiftPair(exponent, shift)
+    low, high = pair.log_ratio(np.array([-5.0, 6.0]))
+    ratios = np.linspace(low, high, 23)[1:-1]
+    found = pair._first_points(ratios, (-5.0, 6.0))
+    assert np.all(pair.log_ratio(found) >= ratios)
+    # with a small shift neighbouring points are not told apart
+    assert np.all(pair.log_ratio(found - 1e-12) < ratios)

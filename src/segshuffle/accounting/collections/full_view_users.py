@@ -14,6 +14,8 @@ from segshuffle.errors import ParameterError
 
 #: Relative room for the round-off of sums.
 _ROUND_OFF = 1e-9
+#: Error of the blanket's mass in a block.
+_MASS_ERROR = 1e-12
 _LARGEST_EPSILON = 100.0
 _EPSILON_RTOL = 2e-5
 
@@ -110,7 +112,7 @@ def worst_split_user_lower(
     # the conditional divergence falls in the blanket's count (more fair coins), so a block counts at its largest one
     marks = np.unique(np.round(law.mean + law.std * np.arange(-7.0, 7.05, 0.1)))
     marks = marks[(marks >= 0) & (marks <= law.largest)]
-    mass = np.diff(law.at_most(marks)) - 1e-12
+    mass = np.diff(law.at_most(marks)) - _MASS_ERROR
     count = marks[1:]
     total = 0.0
     for spoken in range(1, set_size + 1):

@@ -156,13 +156,17 @@ def _marks(step: float) -> FloatArray:
     return np.concatenate([-outer[::-1], inner, outer])
 
 
-def _edges(law: RatioLaw, step: float) -> IndexArray:
-    """Indices that cut the points into intervals: `step` standard deviations wide inside, wider in the tails."""
+def _cuts(law: RatioLaw, step: float) -> IndexArray:
+    """Indices to cut at, ascending: `step` standard deviations apart inside, more in the tails."""
     mass = law.mass.sum()
     mean = float(law.mass @ law.value) / mass
     std = math.sqrt(max(float(law.mass @ (law.value - mean) ** 2) / mass, 1e-300))
-    inside = np.searchsorted(law.value, mean + std * _marks(step))
-    return np.unique(np.concatenate([[0], inside, [law.value.size]])).astype(np.int64)
+    return np.asarray(np.searchsorted(law.value, mean + std * _marks(step)), dtype=np.int64)
+
+
+def _edges(law: RatioLaw, step: float) -> IndexArray:
+    """Indices that cut the points into intervals, from the first to the last."""
+    return np.unique(np.concatenate([[0], _cuts(law, step), [law.value.size]])).astype(np.int64)
 
 
 def _blocks(law: RatioLaw, edges: IndexArray) -> tuple[FloatArray, FloatArray]:
@@ -180,13 +184,18 @@ def merged(law: RatioLaw, step: float) -> RatioLaw:
     return RatioLaw(mean, mass)
 
 
+def _share(low: FloatArray, mean: FloatArray, high: FloatArray) -> FloatArray:
+    """Part of a block's mass that goes to its upper end when its mean stays."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(high > low, np.clip((mean - low) / (high - low), 0.0, 1.0), 0.0)
+
+
 def spread(law: RatioLaw, step: float) -> RatioLaw:
     """Upper bound in convex order with few points: every block on its two ends, with the same mean."""
     edges = _edges(law, step)
     mass, mean = _blocks(law, edges)
     low, high = law.value[edges[:-1]], law.value[edges[1:] - 1]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        share = np.where(high > low, np.clip((mean - low) / (high - low), 0.0, 1.0), 0.0)
+    share = _share(low, mean, high)
     return _ascending(np.concatenate([low, high]), np.concatenate([mass * (1 - share), mass * share]))
 
 
@@ -239,8 +248,7 @@ class RestLaws:
         at = self._anchors_of(count[first] if upper else count[last], upper)
         if upper:  # every block on its two ends, with the same mean
             low, high = seen.value[first], seen.value[last]
-            with np.errstate(invalid="ignore", divide="ignore"):
-                share = np.where(high > low, (mean - low) / (high - low), 0.0)
+            share = _share(low, mean, high)
             at, mean, mass = np.tile(at, 2), np.append(low, high), np.append(mass * (1 - share), mass * share)
         values, masses = [], []
         for anchor in np.unique(at):
@@ -250,9 +258,7 @@ class RestLaws:
         return _ascending(np.concatenate(values), np.concatenate(masses))
 
     def _anchors_of(self, free_slots: FloatArray, upper: bool) -> IndexArray:
-        """The nearest anchors on the safe side (any anchor: `covered` = 1)."""
-        if self.rest.covered == 1.0:
-            return np.ones(free_slots.size, dtype=np.int64)
+        """The nearest anchors on the safe side."""
         if upper:
             place = np.searchsorted(self.anchors, free_slots, side="right") - 1
         else:
