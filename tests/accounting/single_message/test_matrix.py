@@ -125,6 +125,12 @@ def test_pairs_that_are_the_farthest_apart_come_first():
     assert apart == sorted(apart, reverse=True)
     assert apart[0] == pytest.approx(np.sum((rows[0] - rows[2]) ** 2 / rows.min(axis=0)), rel=1e-12)
     assert made.blanket("upper") is made.blankets("upper")[0]
+    rng = np.random.default_rng(5)
+    for law in rng.dirichlet(np.full(5, 0.7), size=(20, 4)) * 0.99 + 0.002:
+        tables = randomizers.MatrixRandomizer(law, 1e-15).blankets("upper")
+        apart = [float(np.sum(t.mass * (np.exp(t.log_first) - np.exp(t.log_second)) ** 2)) for t in tables]
+        assert len(apart) == 12
+        assert np.all(np.diff(apart) <= 1e-12 * np.array(apart[1:]))
 
 
 @pytest.mark.parametrize("n_users", [1, 100])
