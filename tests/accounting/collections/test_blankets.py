@@ -74,6 +74,18 @@ def test_the_least_mean_of_clusters_is_where_the_ratio_of_neighbours_reaches_one
     assert least * (1 - p) / p >= 1
 
 
+@pytest.mark.parametrize(
+    "values", [(0.5, 0.1, 0.5), (0.1, 0.5, 0.4), (0.3, 0.9, 0.2), (0.4, 0.2, 0.0), (0.0, 0.3, 0.9)]
+)
+def test_the_least_mean_of_a_signed_blanket_is_where_the_smaller_of_its_sizes_reaches_one(values):
+    blanket = Signed(*values)
+    least, most = blanket.means
+    sizes = [part.mean * (1 - part.p) / part.p for part in blanket.parts(least) if part.p]
+    assert 1 <= min(sizes) <= 1 + 1e-13
+    assert most == 1e6
+    assert Signed(0.0, 0.0, 0.5).means[0] == 1e-3
+
+
 @pytest.mark.quick(4)
 @pytest.mark.parametrize("blanket", [(0.3, 0.9), (0.5, 3.0), (0.7, 2.5)])
 @pytest.mark.parametrize("copies", [0.3, 1.0, 1.6, 3.0])

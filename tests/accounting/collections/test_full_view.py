@@ -400,8 +400,10 @@ def test_full_view_refuses_what_memory_cannot_hold():
         with pytest.raises(ParameterError, match=r"at most 0\.127"):
             call()
     assert FullView(**common, sampling_rate=1.0).delta(1e-3).relative_width < 1e-3
-    with pytest.raises(ParameterError, match="blanket_per_user"):
+    with pytest.raises(ParameterError, match=r"blanket_per_user = 5.* at most 4 for 1000000000000000 users"):
         FullView(domain_size=17, n_users=10**15, blanket_per_user=5.0, sampling_rate=1.0)
+    with pytest.raises(ParameterError, match=r"blanket_per_user = 5.* in \(0, 4\] for 1000000000000000 users"):
+        published_item_delta(domain_size=17, n_users=10**15, blanket_per_user=5.0, sampling_rate=1.0, epsilon=1.0)
 
 
 @pytest.mark.parametrize("change", [{"sampling_rate": 5.0}, {"sampling_rate": 0.0}, {"epsilon": 800.0}, {"epsilon": 0}])

@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 from segshuffle.accounting.collections import full_view, full_view_users, silence_ratio
+from segshuffle.accounting.collections.blankets import clustered
 from segshuffle.accounting.collections.full_view import FullView, count_grid
 from segshuffle.accounting.collections.silence_ratio import RatioLaw, Rest, RestLaws, SumLaw, merged, spread
 
@@ -217,6 +218,15 @@ def test_long_convolutions_by_transforms_are_those_of_the_sum():
     assert one.size * other.size > silence_ratio._DIRECT_CONVOLUTION
     np.testing.assert_allclose(found, np.convolve(one, other), rtol=0, atol=1e-16)
     assert np.all(found >= 0)
+    # short ones keep the digits of their tails
+    few = stats.binom.pmf(np.arange(41), 40, 1e-3)
+    np.testing.assert_allclose(silence_ratio._convolve(few, few), stats.binom.pmf(np.arange(81), 80, 1e-3), rtol=1e-10)
+
+
+def test_laws_that_are_shared_cannot_be_changed():
+    for shared in (silence_ratio._windowed(9, 0.3).pmf, clustered._window_law(0.5, 3.0, 30.0, 1)[1]):
+        with pytest.raises(ValueError, match="read-only"):
+            shared[0] = 1.0
 
 
 def test_a_window_has_room_for_small_means():

@@ -487,3 +487,33 @@ def test_calibration_goes_to_the_ends_of_its_ranges_and_not_beyond() -> None:
     assert 1e-3 <= least <= 1e-3 * (1 + 1e-15)
     nothing = epsilon_upper(ItemPair(1e6, 1e-3), pairs=1, delta=0.1)
     assert math.copysign(1.0, nothing) == 1.0
+
+
+@pytest.mark.parametrize("log_delta", [-0.31, -11.7, -200.3])
+def test_the_upper_end_of_an_interval_is_rounded_up(log_delta: float, monkeypatch) -> None:
+    monkeypatch.setattr(product, "log_delta_upper", lambda *_, **__: log_delta)
+    monkeypatch.setattr(product, "log_delta_lower", lambda *_, **__: log_delta - 9e-4)
+    found = delta_interval(ItemPair(10.0, 0.5), pairs=2, epsilon=0.1)
+    exact = mpmath.exp(mpmath.mpf(log_delta))
+    assert exact <= found.upper <= min(exact * (1 + 2e-13), 1)
+    assert found.lower == pytest.approx(float(exact) * math.exp(-9e-4), rel=1e-13, abs=0)
+
+
+def test_what_is_below_the_smallest_is_so_by_more_than_a_rounding(monkeypatch) -> None:
+    smallest = 1e-5
+    monkeypatch.setattr(product, "log_delta_lower", lambda *_, **__: math.log(smallest) - 5e-4)
+    found = []
+    for below in (2e-12, 5e-13, -1e-4):
+        monkeypatch.setattr(product, "log_delta_upper", lambda *_, at=below, **__: math.log(smallest) - at)
+        found.append(delta_interval(ItemPair(10.0, 0.5), pairs=2, epsilon=0.1, smallest=smallest))
+    assert found[0] == (0.0, smallest)
+    assert found[1].lower > 0.9 * smallest
+    assert found[1].upper < smallest
+    assert found[2].upper > smallest
+
+
+def test_bounds_of_one_are_at_most_one(monkeypatch) -> None:
+    monkeypatch.setattr(product, "log_delta_upper", lambda *_, **__: 0.0)
+    monkeypatch.setattr(product, "log_delta_lower", lambda *_, **__: -1e-5)
+    assert delta_interval(ItemPair(0.5, 1.0), pairs=4, epsilon=0.0).upper == 1.0
+    assert delta_interval(ItemPair(1e-3, 5.0), pairs=4, epsilon=1.0) == (1 - 1e-9, 1.0)
