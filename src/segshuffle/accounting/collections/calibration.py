@@ -108,6 +108,35 @@ def _slope(function: Callable[[float], float], x: float, change: float = 1e-3) -
     return max((function(x) - function(x - change)) / change, 1e-3)
 
 
+def _first_epsilon(pair: CounterPair, pairs: int, delta: float, limits: tuple[float, float]) -> tuple[float, float]:
+    """Minus the epsilon of the Gaussian mechanism, and how fast its log delta grows there."""
+    scale = min(pair.copies * math.sqrt(2 * pairs / pair.variance), 100.0)
+
+    def guess(negative_epsilon: float) -> float:
+        return gaussian_log_delta(ratio=scale, epsilon=-negative_epsilon) - math.log(delta)
+
+    start = _bisect(guess, *limits)
+    return start, _slope(guess, start, 1e-3 * scale)
+
+
+def _first_scale(epsilon: float, delta: float) -> tuple[float, float]:
+    """Log of the Gaussian mechanism's scale, and how fast its log delta grows there."""
+    log_scale = _gaussian_log_scale(epsilon, delta)
+    return log_scale, _slope(lambda log: gaussian_log_delta(ratio=math.exp(log), epsilon=epsilon), log_scale)
+
+
+def _first_log_copies(variance: float, pairs: int, epsilon: float, delta: float) -> tuple[float, float]:
+    """Log of the copies that the Gaussian mechanism allows, and the slope there."""
+    log_scale, slope = _first_scale(epsilon, delta)
+    return log_scale + 0.5 * math.log(variance / (2 * pairs)), slope
+
+
+def _first_log_mean(per_message: float, copies: float, pairs: int, epsilon: float, delta: float) -> tuple[float, float]:
+    """Minus the log of the mean that the Gaussian mechanism asks for, and the slope there."""
+    log_scale, slope = _first_scale(epsilon, delta)
+    return 2 * (log_scale - math.log(copies)) - math.log(2 * pairs / per_message), slope / 2
+
+
 def epsilon_upper(pair: CounterPair, *, pairs: int, delta: float) -> float:
     """Epsilon that the product of item pairs is certified to have at `delta`, rounded up.
 
@@ -133,17 +162,10 @@ def epsilon_upper(pair: CounterPair, *, pairs: int, delta: float) -> float:
     """
     check_pairs(pairs)
     check_delta(delta)
-    scale = pair.copies * math.sqrt(2 * pairs / pair.variance)
-    if scale == 0:
+    if pair.copies == 0:
         return 0.0
-    scale = min(scale, 100.0)
-
-    def guess(negative_epsilon: float) -> float:
-        return gaussian_log_delta(ratio=scale, epsilon=-negative_epsilon) - math.log(delta)
-
     limits = (-EPSILON_LIMIT, -0.0)
-    start = _bisect(guess, *limits)
-    slope = _slope(guess, start, 1e-3 * scale)
+    start, slope = _first_epsilon(pair, pairs, delta, limits)
     answer = -_solve(lambda x: log_delta_bound(pair, pairs, -x, 1e-3) - math.log(delta), start, slope, limits)
     return math.inf if math.isnan(answer) else answer + 0.0
 
@@ -199,20 +221,14 @@ def largest_copies(
     check_copies("copies_max", copies_max)
     if copies_max == 0:
         raise ParameterError("copies_max", copies_max, f"in [{COPIES_RANGE[0]:g}, {COPIES_RANGE[1]:g}]")
-    unit = 0.5 * math.log(variance / (2 * pairs))
     limits = (math.log(COPIES_RANGE[0]), math.log(copies_max))
 
     def copies(log: float) -> float:
         return copies_max if log >= limits[1] else min(max(math.exp(log), COPIES_RANGE[0]), copies_max)
 
-    log_scale = _gaussian_log_scale(epsilon, delta)
-    slope = _slope(lambda log: gaussian_log_delta(ratio=math.exp(log), epsilon=epsilon), log_scale)
+    start, slope = _first_log_copies(variance, pairs, epsilon, delta)
     answer = _calibrate(
-        lambda log: blanket.pair(blanket_mean, copies(log)),
-        (pairs, epsilon, delta, rtol),
-        log_scale + unit,
-        slope,
-        limits,
+        lambda log: blanket.pair(blanket_mean, copies(log)), (pairs, epsilon, delta, rtol), start, slope, limits
     )
     if math.isnan(answer):
         raise InfeasibleError(f"No number of copies meets epsilon = {epsilon:g}, delta = {delta:g}: raise delta.")
@@ -262,13 +278,12 @@ def least_blanket_mean(
     def mean(negative_log: float) -> float:
         return min(max(math.exp(-negative_log), least), most)
 
-    log_scale = _gaussian_log_scale(epsilon, delta)
-    slope = _slope(lambda log: gaussian_log_delta(ratio=math.exp(log), epsilon=epsilon), log_scale) / 2
     per_message = blanket.pair(least, 0.0).variance / least
+    start, slope = _first_log_mean(per_message, copies, pairs, epsilon, delta)
     answer = _calibrate(
         lambda negative_log: blanket.pair(mean(negative_log), copies),
         (pairs, epsilon, delta, rtol),
-        2 * (log_scale - math.log(copies)) - math.log(2 * pairs / per_message),
+        start,
         slope,
         limits,
     )

@@ -114,8 +114,7 @@ def _log_delta(parts: list[Collected], epsilon: float) -> float:
     if any(infinite_loss(pair.zero_mass, pairs) > 1 - 1e-9 for pair, pairs in parts):
         return 0.0
     all_pairs = sum(pairs for _, pairs in parts)
-    ratio = math.sqrt(sum(2 * pairs * pair.copies**2 / pair.variance for pair, pairs in parts))
-    estimate = gaussian_log_delta(ratio=min(max(ratio, 1e-130), 100.0), epsilon=epsilon)
+    estimate = _estimate(parts, epsilon)
     value = 0.0
     for _ in range(_ROUNDS):
         log_tail = log_tail_for(estimate, all_pairs, _RTOL)
@@ -133,6 +132,12 @@ def _log_delta(parts: list[Collected], epsilon: float) -> float:
             return value
         estimate = min(value, estimate) - 5
     return value
+
+
+def _estimate(parts: list[Collected], epsilon: float) -> float:
+    """Log delta of the Gaussian mechanism with the same ratios of copies to noise: where tails begin."""
+    ratio = math.sqrt(sum(2 * pairs * pair.copies**2 / pair.variance for pair, pairs in parts))
+    return gaussian_log_delta(ratio=min(max(ratio, 1e-130), 100.0), epsilon=epsilon)
 
 
 def _cell_step(tilt: float, variance: float, all_pairs: int) -> float:
