@@ -233,3 +233,17 @@ def test_a_characteristic_function_that_is_wrong_by_what_is_declared(count, sign
             assert off <= error
             found.append(off / error)
     assert max(found) > 0.5
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_a_characteristic_function_that_vanishes_may_be_as_large_as_its_error(count):
+    declared, theta, width = 0.01, 0.7, 0.3
+    node = np.array([0.5])
+    damping = 0.5 * width**2 * (theta**2 - node**2)
+    one, zero = np.ones(1), np.zeros(1)
+    value, smoothing, error, size = inversion._integrands(
+        inversion._Nodes(node, one, -one, zero, -one, damping, declared * one), theta, count, width
+    )
+    assert (value, smoothing, size) == (0.0, 0.0, 0.0)
+    largest = declared**count * math.exp(damping[0]) * (1 / (1 + (0.5 / theta) ** 2) + (width * theta) ** 2)
+    assert largest <= error * (1 + 1e-12) <= count * largest * (1 + 1e-11)

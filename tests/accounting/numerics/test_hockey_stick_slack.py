@@ -7,6 +7,7 @@ so that blocks of many totals have no width, and the errors put in are those tha
 import dataclasses
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -169,3 +170,51 @@ def test_odds_and_headroom_that_are_wrong_move_a_value_by_what_is_declared(monke
 
 def wrong_headroom(headroom, relative):
     return lambda self, epsilon: headroom(self, epsilon) + relative * self.headroom_terms(epsilon)
+
+
+def test_a_slope_is_rounded_away_from_the_value(monkeypatch):
+    """The tangent of a line falls by 1e-9 more than the line does."""
+    monkeypatch.setattr(module, "round_off", np.zeros_like)
+    monkeypatch.setattr(CountPair, "odds_error", 0.0)
+    edges = exact_edges(0.25)
+    left, right = halves(edges)
+    mass = np.array([math.fsum(LAW.pmf(np.arange(a, b) - 1)) for a, b in itertools.pairwise(TOTALS)])
+    chord, tangent = module._chord_and_tangent(PAIR, left, right, mass)
+    fall = (right.value - chord)[~SINGLE]
+    np.testing.assert_allclose((chord - tangent)[~SINGLE], 1e-9 * fall, rtol=1e-3, atol=0)
+
+
+def test_a_value_below_its_error_is_no_less_than_nothing(monkeypatch):
+    """Half of the blocks may be 0: the others' mass is what is left of the lower end."""
+    monkeypatch.setattr(module, "_mass_error", lambda *_: 0.0)
+    edges = exact_edges(0.25)
+    error = np.where(np.arange(TOTALS.size) % 2, 100.0, 0.0)
+    found = module._bounds(PAIR, edges._replace(error=error, slope=0.0 * edges.slope, value=np.ones_like(TOTALS)))
+    left, right = halves(edges)
+    mass = np.where(SINGLE, left.point, module._masses(PAIR, left, right))
+    sure = np.where(SINGLE, error[:-1], error[1:]) == 0.0
+    assert found.total_lower == pytest.approx(PAIR.speak * PAIR.contrast * mass[sure].sum(), rel=1e-12)
+
+
+@pytest.mark.parametrize("total", [1, 4, 9])
+def test_a_slope_is_that_of_the_larger_room(total):
+    """E[(a - total + r)^+] has the slope Pr[a > total - r], seen up to `room` from the r of a threshold."""
+    rooms = np.array([0.0, 0.3, 1.0, 1.2, 2.0, 2.5, 4.0, 4.1])
+    rooms = rooms[rooms <= total]
+    for r in rooms:
+        threshold = np.full_like(rooms, total - math.ceil(r) + 1)
+        c = np.full_like(rooms, float(total))
+        tail = laws.half_binomial_tail(c, threshold)
+        found = module.tail_within(rooms, c, threshold, tail, laws.half_binomial_tail)
+        for room, slope in zip(rooms, found, strict=True):
+            chosen = [math.comb(total, a) for a in range(total + 1) if a > total - math.ceil(max(room, r))]
+            assert slope == pytest.approx(sum(chosen) / 2**total, rel=1e-12, abs=0)
+
+
+def test_a_victim_who_speaks_for_certain_up_to_rounding_is_never_silent():
+    pair = CountPair(0.7, 0.3000000000000005, LAW)
+    assert pair.heads + pair.tails > 1
+    assert (pair.speak, pair.silence) == (1.0, 0.0)
+    assert CountPair(0.5, 0.25, LAW).silence == 0.25
+    # one rounding: 1 - (heads + tails) would be off by as much as it is
+    assert CountPair(0.7, 0.29999999999999993, LAW).silence == float(1 - Fraction(0.7) - Fraction(0.29999999999999993))

@@ -206,3 +206,138 @@ def _moments(factors):
     index = np.arange(factors.shape[1])
     means = factors @ index
     return means[0] - means[1], (factors @ index**2 - means**2).sum()
+
+
+# -- the bounds of round-off, each part attained by an error put in where it does most ---------------------------------
+
+FACTORS = np.array([[0.1, 0.4, 0.3, 0.2], [0.5, 0.1, 0.3, 0.1]])
+
+
+def errors_at_frequency_0(monkeypatch, relative):
+    """Every row's transform is wrong by its share of its norm, and all of that where every factor is largest."""
+    exact = loss_distribution.fft.rfft
+
+    def rfft(rows, size, axis):
+        found = exact(rows, size, axis=axis)
+        found[:, 0] += relative * math.sqrt(size) * np.linalg.norm(rows, axis=1)
+        return found
+
+    monkeypatch.setattr(loss_distribution.fft, "rfft", rfft)
+
+
+def upper_law(monkeypatch, table, pairs):
+    """Law of the sum as it is found for the upper bound, and the bound of its error."""
+    seen = []
+    original = loss_distribution._payoff
+
+    def payoff(frame, law, error, *rest):
+        seen.append((law, error))
+        return original(frame, law, error, *rest)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(loss_distribution, "_payoff", payoff)
+        loss_distribution.log_delta_upper_of([(table, pairs), (table, 2)], epsilon=1.0, tilt=0.5)
+    return seen[0]
+
+
+@pytest.mark.parametrize("pairs", [1, 5])
+def test_errors_of_transforms_add_up_in_the_law_of_the_upper_bound(monkeypatch, pairs):
+    table = table_of("symmetric")
+    law, rounding = upper_law(monkeypatch, table, pairs)
+    monkeypatch.setattr(loss_distribution, "_FFT_CONSTANT", 0.0)
+    _, products = upper_law(monkeypatch, table, pairs)
+    # 8 roundings for the product of every pair, and for that of both parts
+    assert products == pytest.approx(1.1 * 8 * (pairs + 2 + 1) * 2.0**-52 * np.linalg.norm(law), rel=1e-9)
+    constant = 1e7
+    monkeypatch.setattr(loss_distribution, "_FFT_CONSTANT", constant)
+    relative = constant * 2.0**-52 * math.log2(law.size)
+    assert rounding - products == pytest.approx((upper_law(monkeypatch, table, pairs)[1] - products) * 8e-7, rel=1e-6)
+    errors_at_frequency_0(monkeypatch, relative)
+    moved, declared = upper_law(monkeypatch, table, pairs)
+    forward, backward = np.linalg.norm(moved - law), relative * np.linalg.norm(law)
+    assert declared - products == pytest.approx(1.1 * (forward + backward), rel=1e-6)
+
+
+@pytest.mark.parametrize("pairs", [1, 2, 6])
+@pytest.mark.parametrize(("change", "loose"), [(0.01, (1.6, 3.5)), (1.5, (2.5, 12.0))])
+def test_errors_of_transforms_are_bounded_in_both_laws_of_the_lower_bound(monkeypatch, pairs, change, loose):
+    """The ratio acts on one counter, by a factor of 1 + change in all; every sign of every row's error."""
+    extra = np.array([np.zeros(4), change * np.array([0.1, 0.2, 0.3, 0.4])])
+    frame = loss_distribution._Frame(-3 * pairs, 64, 0.0)
+    exact = loss_distribution._lower_laws(FACTORS, extra, pairs, frame)
+    monkeypatch.setattr(loss_distribution, "_FFT_CONSTANT", 1e6)
+    worst = {"under_q": 0.0, "difference": 0.0}
+    for signs in itertools.product((-1, 1), repeat=4):
+        with monkeypatch.context() as patch:
+            errors_at_frequency_0(patch, frame.relative_error * np.array(signs))
+            moved = loss_distribution._lower_laws(FACTORS, extra, pairs, frame)
+        for law in worst:
+            worst[law] = max(worst[law], np.linalg.norm(getattr(moved, law) - getattr(exact, law)))
+    declared = loss_distribution._lower_laws(FACTORS, extra, pairs, frame)
+    assert worst["under_q"] <= declared.error_q <= loose[0] * worst["under_q"]
+    assert worst["difference"] <= declared.error_difference <= loose[1] * pairs * worst["difference"]
+
+
+def test_round_off_of_products_is_bounded_in_both_laws(monkeypatch):
+    """16 roundings, as if every transform had them too."""
+    extra = 0.1 * FACTORS
+    frame = loss_distribution._Frame(-6, 16, 0.0)
+    whole = loss_distribution._lower_laws(FACTORS, extra, 2, frame)
+    monkeypatch.setattr(loss_distribution, "_FFT_CONSTANT", 0.0)
+    rest = loss_distribution._lower_laws(FACTORS, extra, 2, frame)
+    for name in ("error_q", "error_difference"):
+        assert getattr(whole, name) == pytest.approx(getattr(rest, name) * (1 + 8 * math.log2(16) / 16), rel=1e-9)
+
+
+@pytest.mark.parametrize("pairs", [1, 2, 3, 7, 64])
+@pytest.mark.parametrize("length", [2, 50])
+def test_roundings_of_a_direct_convolution_are_counted(pairs, length):
+    """Of halves: a product of k by m counts, k no more than m, has the errors of both and k roundings."""
+    count, width = 0, length
+    for bit in bin(pairs)[3:]:
+        count, width = 2 * count + width, 2 * width - 1
+        if bit == "1":
+            count, width = count + length, width + length - 1
+    count = 2 * count + width
+    declared = loss_distribution._convolution_error(2 * width - 1, pairs)
+    assert count * 2.0**-53 <= declared <= 24 * count * 2.0**-53
+
+
+@pytest.mark.parametrize(("low", "high"), [(-3, 4), (-20, 4), (-3, 20), (-9, 9), (-8, 9), (-9, 8), (-20, 20)])
+@pytest.mark.parametrize("rate", [0.1, 0.7])
+def test_mass_outside_a_window_is_chernoffs_bound(low, high, rate):
+    """E[e^(rate (S - high - 1))] + E[e^(rate (low - 1 - S))], by the law of the sum; nothing where no sum can be."""
+    other = FACTORS[::-1, :]
+    law = np.ones(1)
+    for u, v in [FACTORS] * 2 + [other]:
+        law = np.convolve(law, np.convolve(u, v[::-1]))
+    index = np.arange(law.size) - law.size // 2
+    above = float(law @ np.exp(rate * (index - high - 1))) if high < 9 else 0.0
+    below = float(law @ np.exp(rate * (low - 1 - index))) if low > -9 else 0.0
+    found = loss_distribution._outside([(FACTORS, 2), (other, 1)], (low, high), rate)
+    assert found == pytest.approx(min(above, 1.0) + min(below, 1.0), rel=1e-12, abs=0)
+    assert found >= law[(index < low) | (index > high)].sum()
+
+
+def test_logs_of_a_bound_have_a_rounding_each():
+    for finite, logs, infinite in ((2.0, (-700.0, 3.0, 40.0), 0.0), (0.5, (1.0,), 0.25), (0.0, (5.0, 6.0), 1e-9)):
+        value, margin = loss_distribution._log_delta(finite, logs, infinite)
+        exact = MP.log(MP.mpf(finite) * MP.exp(sum(logs)) + MP.mpf(infinite))
+        assert abs(MP.mpf(value) - exact) <= margin
+        assert margin == pytest.approx(16 * 2.0**-52 * (1 + sum(map(abs, logs))), rel=1e-12)
+    assert loss_distribution._log_delta(0.0, (1.0,), 0.0)[0] == -math.inf
+
+
+def test_mass_that_q_may_have_besides_is_taken_off():
+    for value, epsilon, missing in ((-1.0, 0.5, 1e-3), (-40.0, 2.0, 1e-19), (-2.0, 0.0, 0.1)):
+        exact = MP.log(MP.exp(value) - MP.exp(epsilon) * MP.mpf(missing))
+        assert loss_distribution._log_less(value, epsilon, missing) == pytest.approx(float(exact), rel=1e-13)
+    assert loss_distribution._log_less(0.0, 0.0, 1.0) == -math.inf
+    assert loss_distribution._log_less(-3.0, 0.5, 0.1) == -math.inf
+    assert loss_distribution._log_less(-math.inf, 0.5, 0.1) == -math.inf
+
+
+@pytest.mark.parametrize(("mass", "pairs"), [(0.0, 3), (0.25, 3), (1e-12, 100), (1 - 2**-20, 2), (1.0, 1)])
+def test_one_of_many_counters_falls_where_only_b_is(mass, pairs):
+    exact = 1 - (1 - Fraction(mass)) ** pairs
+    assert loss_distribution.infinite_loss(mass, pairs) == pytest.approx(float(exact), rel=1e-14, abs=0)

@@ -82,3 +82,10 @@ def test_rare_large_atoms_of_many_kinds(count):
         end = mean_positive_part(AtomLaw(value, mass), count=count, rtol=0.02, side=side)
         assert abs(end - exact) < 0.03, side
         assert end <= exact + 1e-7 if side == "lower" else end >= exact - 1e-7
+
+
+@pytest.mark.parametrize("limit", [0, 1, 5])
+def test_a_law_of_one_atom_has_one_state(limit):
+    states = enumeration._states(0, limit)
+    assert (states.number.tolist(), states.log_factorials.tolist()) == ([0], [0.0])
+    assert states.total(np.array([])).tolist() == [0.0]

@@ -53,7 +53,7 @@ def stirling_error(count: ArrayLike) -> FloatArray:
         return np.asarray(series)
     x_small = np.minimum(x, _STIRLING_EXACT_BELOW)
     exact = special.gammaln(x_small + 1) - (x_small + 0.5) * np.log(x_small) + x_small - 0.5 * math.log(2 * math.pi)
-    return np.where(small, exact, series)
+    return np.asarray(np.where(small, exact, series))
 
 
 def deviance(count: ArrayLike, mean: ArrayLike) -> FloatArray:
@@ -70,7 +70,7 @@ def deviance(count: ArrayLike, mean: ArrayLike) -> FloatArray:
         return np.asarray(close)
     # the logarithm of 1 + v, not of the rounded x/centre, whose error would be multiplied by x
     far = special.xlog1py(x, v) + (centre - x)
-    return np.where(near, close, far)
+    return np.asarray(np.where(near, close, far))
 
 
 def binomial_pmf(trials: FloatArray | float, successes: FloatArray, probability: float) -> FloatArray:

@@ -447,14 +447,12 @@ def _test(
     mass_q = float((weight * np.exp(-above)) @ under_q) + size * laws.error_q + growth * frame.outside
     total = float(weight @ difference) + float(payoff @ under_q)
     noise = size * laws.error_difference + float(np.linalg.norm(payoff)) * laws.error_q
-    noise += laws.relative * float(weight @ np.maximum(2 * under_q + difference, 0.0))
+    noise += laws.relative * float(weight @ (2 * under_q + difference))
     largest = min(pairs * (table.mass.size - 1) * table.step, 1.0)
     noise += frame.outside * (growth - 1 + growth * largest)
     # With ratios within e^(+-e), P(E) - e^eps Q(E) >= e^(-t e) (P'(E) - e^(eps + 2 t e) Q'(E)).
-    noise += math.expm1(2 * pairs * table.ratio_error) * max(mass_q, 0.0) - math.expm1(
-        -pairs * table.ratio_error
-    ) * abs(total)
+    noise += math.expm1(2 * pairs * table.ratio_error) * mass_q - math.expm1(-pairs * table.ratio_error) * abs(total)
     # Misclassified outcomes, with p < e^epsilon q in the event, have a loss within 2 t h of epsilon; the mass error
     # acts on them and on the others apart.
-    wrong = math.expm1(min(2 * pairs * table.step, 700.0)) * max(mass_q, 0.0)
+    wrong = math.expm1(min(2 * pairs * table.step, 700.0)) * mass_q
     return total, noise + 4 * pairs * table.mass_error * (abs(total) + wrong)
