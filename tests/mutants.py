@@ -88,8 +88,8 @@ LEFT_OUT += ("_BitAnd_Mul", "_BitOr_Add")
 ORDERS = ("_Lt", "_LtE", "_Gt", "_GtE")
 #: Numbers that only say how large, thick, dark or far apart something is drawn; what is cut or hidden, tests find.
 LOOKS = "height width foot figsize lw linewidth ms markersize mew alpha zorder fontsize size capsize pad dashes ratio"
-#: Nor do these change an answer: what a caller may not do and none does, and how much is remembered.
-IDLE = f"{LOOKS} strict kw_only eq slots frozen maxsize"
+#: Nor do these change an answer: what a caller may not do and none does, how much is remembered, gaps between places.
+IDLE = f"{LOOKS} strict kw_only eq slots frozen maxsize order"
 #: How many processes share the work.
 JOBS = "n_jobs"
 #: Faults of our own: the wrong end of an interval, the wrong side of a rounding.

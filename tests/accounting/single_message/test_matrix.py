@@ -252,3 +252,13 @@ def test_the_limit_of_a_large_domain_is_above_every_small_one(domain_size, hash_
     # a message alone: the two inputs collide with probability 1/g, whatever the domain
     alone = (1 - F(1, hash_size)) * (gain - EXP_EPSILON) / (gain + hash_size - 1)
     assert blanket_delta(randomizer=limit, n_users=1, epsilon=EPSILON).upper >= alone
+
+
+def test_the_variation_of_a_matrix_is_its_own_and_at_most_what_its_ratio_allows():
+    rows = np.array([[0.5, 0.3, 0.2], [0.25, 0.35, 0.4], [0.3, 0.4, 0.3]])
+    made = of_matrix(randomizers.MatrixRandomizer(rows, 0.0))
+    # largest ratio 2 in the first and in the last column
+    assert made.variation.log_p == made.variation.log_q == pytest.approx(math.log(2), rel=1e-12)
+    assert made.variation.beta == pytest.approx(0.25, rel=1e-12)
+    binary = of_matrix(randomizers.MatrixRandomizer(np.array([[0.75, 0.25], [0.25, 0.75]]), 0.0))
+    assert binary.variation.beta == math.tanh(0.5 * binary.variation.log_p) == pytest.approx(0.5, rel=1e-12)

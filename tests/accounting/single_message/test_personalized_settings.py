@@ -105,6 +105,15 @@ def test_table_points():
         deltas = [point.delta for point in points if point.method == method]
         assert deltas == sorted(deltas, reverse=True)
         assert all(0 <= delta <= 1 for delta in deltas)
+    # of every bound the upper end, which is what its method says
+    known = {each.name: each for each in bounds_of(SETTINGS["Uniform2"].users(mechanism="gaussian", n_users=2000))}
+    apart = 0
+    for point in points:
+        lower, upper = known[point.method].delta(point.epsilon)
+        assert point.delta == upper
+        assert point.kind == known[point.method].kind
+        apart += lower < upper
+    assert apart > 10
 
 
 @pytest.mark.quick(0)

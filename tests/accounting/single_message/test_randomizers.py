@@ -445,3 +445,24 @@ def test_a_product_has_the_errors_of_both_its_parts():
     assert math.fsum(both.mass * np.exp(both.log_first)) == pytest.approx(
         math.fsum(one.mass * np.exp(one.log_first)) * math.fsum(other.mass * np.exp(other.log_first)), rel=1e-12
     )
+
+
+@pytest.mark.parametrize(
+    ("weights", "taken"),
+    [
+        ((0.5, 0.5), True),
+        ((0.5, 0.5 + 1e-15), True),
+        ((0.5, 0.5 + 4e-15), False),
+        ((0.5, 0.5 - 4e-15), False),
+        ((1.0, 0.0), False),
+        ((1.0,), False),
+        ((0.5, 0.25, 0.25), False),
+    ],
+)
+def test_every_part_of_a_message_has_a_weight(weights, taken):
+    parts = (rz.KaryRandomizedResponse(local_epsilon=1.0, domain_size=2), rz.Constant())
+    if taken:
+        assert rz.ParallelComposition(components=parts, weights=weights).weights == weights
+    else:
+        with pytest.raises(ParameterError, match=r"weights = .*2 positive numbers with sum 1"):
+            rz.ParallelComposition(components=parts, weights=weights)

@@ -77,7 +77,5 @@ def approximate_clone_epsilon(
         pure = upper_delta(local_epsilon, probability, n_users, epsilon, width)
         return (pure + _failure(local_epsilon, local_delta, n_users, epsilon)) * (1 + _ROUND)
 
-    # the failure term grows with epsilon: where it alone misses the target, nothing is gained
-    if bound(0.5 * local_epsilon, RTOL) > delta and bound(local_epsilon * (1 - 1e-12), RTOL) > delta:
-        return local_epsilon
+    # the failure term grows with epsilon: where it alone misses the target, the local epsilon is what is left
     return least_epsilon(bound=bound, ceiling=local_epsilon, delta=delta, rtol=RTOL)
