@@ -70,6 +70,18 @@ def test_a_grid_knows_what_lies_outside(slots, probability, total_width, cell_wi
     np.testing.assert_allclose(grid.short, np.maximum(2 - 2 * a / grid.total[:, None], 0.0), rtol=1e-12, atol=1e-15)
 
 
+def test_the_rest_is_not_looked_at_where_no_cell_has_a_gain():
+    """At a large epsilon the threshold lies beyond the last cell: what is outside the grid is all that is counted."""
+    view = FullView(domain_size=6, n_users=3000, blanket_per_user=1.5, sampling_rate=0.4)
+    assert view.one_sided(30.0, upper=False) == 0.0
+    grid = count_grid(view._slots, view._chance)
+    found = view.one_sided(30.0, upper=True)
+    assert found == pytest.approx(0.4 * (grid.outside + 2 * float(grid.spoke @ grid.beyond)), rel=1e-8)
+    assert [view._pieces[upper]._known for upper in (False, True)] == [{}, {}]
+    view.one_sided(0.05, upper=True)
+    assert view._pieces[True]._known
+
+
 def test_what_lies_outside_the_grid_is_counted_in_full(monkeypatch):
     """A total outside tells everything; a cell beyond the last at most 2, over (1 + e^eps) tanh(eps/2) (e^eps - 1)."""
     view = usual()

@@ -266,7 +266,7 @@ class _Pieces:
         grid, tanh = self._grid, math.tanh(0.5 * epsilon)
         total = 0.0
         for block, (first, last) in enumerate(self._rows):
-            column = max(math.floor(0.5 * tanh * (grid.total[first] - 1.0)) - 1, 0)
+            column = math.floor(0.5 * tanh * grid.total[first])  # before it 2a - c is at most c tanh
             if column >= grid.cell.shape[1]:
                 continue
             at, psi = self._knots(block)
