@@ -269,7 +269,10 @@ def test_the_largest_joint_epsilon_is_answered_without_a_warning():
 
 def test_without_weights_every_part_is_as_likely():
     parts = [made("krr", 1.0), made("oue", 1.0), made("krr", 0.5)]
-    assert composed(parts, "parallel").randomizer.weights == (1 / 3, 1 / 3, 1 / 3)
+    whole = composed(parts, "parallel")
+    assert whole.randomizer.weights == (1 / 3, 1 / 3, 1 / 3)
+    assert whole.parameters == {"part_1": "krr", "part_2": "oue", "part_3": "krr"}
+    assert (whole.name, whole.local_epsilon) == ("parallel", 1.0)
     assert composed(parts, "parallel", (0.5, 0.25, 0.25)).randomizer.weights == (0.5, 0.25, 0.25)
 
 

@@ -257,12 +257,10 @@ def _largest_log_delta(
         return max(_log_delta(table, n_users, epsilon, rtol, side) for table in tables)
     coarse = [_log_delta(table, n_users, epsilon, _COARSE, side) for table in tables]
     order = sorted(range(len(tables)), key=lambda index: -coarse[index])
-    best = -math.inf
+    best, room = -math.inf, 2 * _COARSE if side == "lower" else 0.0
     for index in order:
-        if side == "lower" and coarse[index] + 2 * _COARSE < best:
-            continue
-        if side == "upper" and coarse[index] <= best:
-            continue
+        if coarse[index] + room < best:
+            break
         best = max(best, _log_delta(tables[index], n_users, epsilon, rtol, side))
     return best
 
