@@ -17,6 +17,10 @@ from segshuffle.arrays import FloatArray
 _EXACT_STATES = 100_000
 """Up to this many outcomes of the multinomial counts, the sum is enumerated."""
 _LARGEST_COUNT = 5000
+_DEVIATIONS, _MORE = 9, 20
+"""How far above their mean the samples away from one atom are enumerated."""
+_RATES = np.log(np.array([1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 1e2, 1e3, 1e5, 1e8]))
+"""Of the Chernoff bounds on more of them."""
 
 
 def enumerable(law: AtomLaw, tilted: Tilted, count: int) -> int:
@@ -26,7 +30,7 @@ def enumerable(law: AtomLaw, tilted: Tilted, count: int) -> int:
     while limit < min(count, _LARGEST_COUNT) and math.comb(limit + 1 + kinds, kinds) <= _EXACT_STATES:
         limit += 1
     rare = count * (1.0 - float(np.max(tilted.mass)))
-    return limit if limit == count or limit > rare + 9 * math.sqrt(rare) + 20 else -1
+    return limit if limit == count or limit > rare + _DEVIATIONS * math.sqrt(rare) + _MORE else -1
 
 
 def enumerated(law: AtomLaw, tilted: Tilted, count: int, limit: int, side: Side) -> float:
@@ -108,8 +112,7 @@ def _listed_states(kinds: int, limit: int) -> _States:
 def _rest(law: AtomLaw, tilted: Tilted, count: int, limit: int) -> float:
     """Logarithm of a bound on E[max(0, S); more than `limit` samples away from the tilted law's most likely atom]."""
     likely = min(float(np.max(tilted.mass)), 1.0 - 1e-300)
-    rates = np.log(np.array([1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 1e2, 1e3, 1e5, 1e8]))
-    growth = count * np.log1p(np.expm1(rates) * (1 - likely)) - rates * (limit + 1)
+    growth = count * np.log1p(np.expm1(_RATES) * (1 - likely)) - _RATES * (limit + 1)
     base = count * (tilted.log_mgf + tilted.log_mgf_error) - 1 - math.log(tilted.theta)
     return base + float(np.min(growth)) + 1e-6
 

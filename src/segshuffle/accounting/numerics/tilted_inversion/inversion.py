@@ -96,19 +96,28 @@ def inverted(law: AtomLaw, tilted: Tilted, count: int, rtol: float, side: Side) 
     for _ in range(_ATTEMPTS):
         if 0.5 * (plan.width * tilted.theta) ** 2 > _HOPELESS:
             break
-        work += plan.last * (law.value.size + _NODE_COST)
+        work += _work(law, plan)
         sums, alias = _fourier_sums(law, tilted, count, plan), aliases.bound(plan.width, plan.period)
         gap = sums.smoothing + alias
         end = sums.value + sums.error if sign > 0 else sums.value - gap - sums.error
         best = sign * min(sign * best, sign * _log_end(end, tilted, count, sign))
-        # A gap that is not the smoothing's or the aliases' (round-off) is not narrowed by a finer plan.
-        if gap + 2 * sums.error <= rtol * sums.value or gap <= 0.2 * sums.error or work > 0.5 * _LARGEST_WORK:
+        if _is_enough(sums, gap, rtol, work):
             break
         finer = _finer(law, tilted, count, rtol, plan, *_refinement(sums, alias, rtol))
         if finer is None:
             break
         plan = finer
     return best
+
+
+def _work(law: AtomLaw, plan: Plan) -> float:
+    """What one Fourier sum costs."""
+    return plan.last * (law.value.size + _NODE_COST)
+
+
+def _is_enough(sums: _Sums, gap: float, rtol: float, work: float) -> bool:
+    """Whether a finer plan is needed no more, or is of no use: round-off, part of the gap, is not narrowed by it."""
+    return gap + 2 * sums.error <= rtol * sums.value or gap <= 0.2 * sums.error or work > 0.5 * _LARGEST_WORK
 
 
 def _refinement(sums: _Sums, alias: float, rtol: float) -> tuple[float, bool]:
