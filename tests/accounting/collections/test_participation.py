@@ -52,11 +52,13 @@ def test_the_blanket_of_the_honest_is_rounded_down(monkeypatch):
     monkeypatch.setattr(participation, "epsilon_upper", lambda pair, **_: pairs.append(pair) or 1.0)
     fractions = np.random.default_rng(2).uniform(0.2, 1.0, 50).tolist()
     asked = {"pairs": 3, "delta": 1e-6, "fractions": fractions}
-    assert epsilon_over_honesty(blanket_mean=7.3, copies=0.7, **asked) == (1.0,) * 50
-    for fraction, pair in zip(fractions, pairs, strict=True):
-        exact = Fraction(fraction) * Fraction(7.3)
-        assert exact * (1 - Fraction(1, 10**15)) < Fraction(pair.blanket_mean) < exact
-        assert pair.copies == 0.7
+    for mean in (7.3, 0.02):
+        pairs.clear()
+        assert epsilon_over_honesty(blanket_mean=mean, copies=0.7, **asked) == (1.0,) * 50
+        for fraction, pair in zip(fractions, pairs, strict=True):
+            exact = Fraction(fraction) * Fraction(mean)
+            assert exact * (1 - Fraction(1, 10**15)) < Fraction(pair.blanket_mean) < exact
+            assert pair.copies == 0.7
     # down to the least mean that there are numbers for, and no further unless nothing is sent
     pairs.clear()
     asked["fractions"] = [0.1 * (1 + 1e-12), 0.1 * (1 - 1e-12)]

@@ -6,6 +6,7 @@ import itertools
 import math
 from bisect import bisect_left
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 
 import mpmath
@@ -443,6 +444,9 @@ def test_the_first_count_of_every_cell_is_the_least_that_reaches_it(mu: float, c
     pair = ItemPair(mu, copies)
     counts = np.unique(np.round(mu + math.sqrt(mu) * np.linspace(-9, 9, 61)))
     between = 0.5 * (pair.log_ratio(counts - 1) + pair.log_ratio(counts))
+    if mu < 1e6:
+        exactly, _ = poisson_pair._first_counts(pair, pair.log_ratio(counts))
+        assert exactly.tolist() == counts.tolist()
     found, violation = poisson_pair._first_counts(pair, between)
     # at 1e12 neighbours differ by a few roundings only
     assert found.tolist() == counts.tolist() if mu < 1e10 else np.abs(found - counts).max() <= 1e4
@@ -517,3 +521,12 @@ def test_bounds_of_one_are_at_most_one(monkeypatch) -> None:
     monkeypatch.setattr(product, "log_delta_lower", lambda *_, **__: -1e-5)
     assert delta_interval(ItemPair(0.5, 1.0), pairs=4, epsilon=0.0).upper == 1.0
     assert delta_interval(ItemPair(1e-3, 5.0), pairs=4, epsilon=1.0) == (1 - 1e-9, 1.0)
+
+
+def test_a_bound_from_tails_too_short_is_improved(monkeypatch) -> None:
+    """A plan that takes delta for much larger than it is."""
+    pair = ItemPair(40.0, 0.7)
+    exact = float(mpmath.log(delta_one_pair_fast(40.0, 0.7, 1.5, 250)))
+    plan = product._plan(pair, 1, 1.5, 1e-3)
+    monkeypatch.setattr(product, "_plan", lambda *_: replace(plan, log_delta=-1.0))
+    assert exact <= product.log_delta_bound(pair, 1, 1.5, 1e-3) <= exact + 2e-3

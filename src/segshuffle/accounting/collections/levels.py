@@ -62,7 +62,7 @@ def histogram_delta(
         If a parameter is outside its range.
     """
     _check_sizes(n_users, categories)
-    if categories == 1:
+    if categories < 2:
         return DeltaInterval(0.0, 0.0)
     if not 0.0 < blanket_per_user < math.inf:
         raise ParameterError("blanket_per_user", blanket_per_user, "positive and finite")
@@ -89,7 +89,7 @@ def least_blanket(*, n_users: int, categories: int, epsilon: float, delta: float
     """
     _check_sizes(n_users, categories)
     check_guarantee(epsilon=epsilon, delta=delta)
-    if categories == 1:
+    if categories < 2:
         return 0.0
 
     def excess(mean: float) -> float:

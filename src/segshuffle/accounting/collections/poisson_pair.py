@@ -215,9 +215,9 @@ def _first_counts(pair: ItemPair, levels: FloatArray) -> tuple[FloatArray, float
         for i in range(pair.floor):
             slope = slope + 1 / (mu + deviation - i)
         deviation -= (pair.log_ratio(mu + deviation) - levels) / slope
-    count = np.ceil(mu + deviation)
-    count += pair.log_ratio(count) < levels
-    count -= pair.log_ratio(count - 1) >= levels
+    count = np.ceil(mu + deviation) - 1
+    for _ in range(2):
+        count += pair.log_ratio(count) < levels
     violation = max(
         float((levels - pair.log_ratio(count)).max()), float((pair.log_ratio(count - 1) - levels).max()), 0.0
     )
