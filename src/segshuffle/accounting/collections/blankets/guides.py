@@ -26,6 +26,8 @@ _TAIL = 7.0
 #: Distances from which on the rest is a straight line, and from which on there is none.
 _NEAR, _CLOSE = 0.015, 5e-4
 _STEPS = 12
+#: How far below the top a search looks at all, and at most in one step where secants do not help.
+_DEPTH, _STRIDE = 50.0, 1.0
 _SMALLEST, _LARGEST = 1e-200, 1 - 1e-9
 
 
@@ -140,7 +142,7 @@ def _excess(pair: CounterPair, pairs: int, epsilon: float, delta: float) -> floa
 
 def _largest(excess: Callable[[float], float], start: float, top: float) -> float:
     """About the largest x <= top at which an increasing function, of slope about 1, is not above 0."""
-    low, high = top - 50.0, math.inf
+    low, high = top - _DEPTH, math.inf
     x, slope = min(start, top), 1.0
     before: tuple[float, float] | None = None
     for _ in range(_STEPS):
@@ -156,5 +158,5 @@ def _largest(excess: Callable[[float], float], start: float, top: float) -> floa
             return x
         before = (x, found)
         guess = min(x - found / slope, top)
-        x = guess if low < guess < high or guess == top else 0.5 * (max(low, x - 1) + min(high, x + 1))
+        x = guess if low < guess < high or guess == top else 0.5 * (max(low, x - _STRIDE) + min(high, x + _STRIDE))
     return low
