@@ -10,7 +10,7 @@ from scipy import stats
 from segshuffle.accounting.collections import full_view, full_view_users, silence_ratio
 from segshuffle.accounting.collections.blankets import clustered
 from segshuffle.accounting.collections.full_view import FullView, count_grid
-from segshuffle.accounting.collections.silence_ratio import RatioLaw, Rest, RestLaws, SumLaw, merged, spread
+from segshuffle.accounting.collections.silence_ratio import RatioLaw, Rest, RestLaws, merged, spread
 
 
 @pytest.fixture
@@ -221,7 +221,8 @@ def test_sums_of_binomials_with_certain_and_idle_users():
     exact = np.convolve(stats.binom.pmf(np.arange(6), 5, 0.3), stats.binom.pmf(np.arange(3), 2, 0.9))
     assert found.start == 4
     np.testing.assert_allclose(found.pmf, exact, rtol=1e-10)
-    assert isinstance(found, SumLaw)
+    certain = silence_ratio._windowed(40, 1.0)
+    assert (certain.start, certain.pmf.tolist()) == (40, [1.0]), "no window around one place"
 
 
 def test_long_convolutions_by_transforms_are_those_of_the_sum():

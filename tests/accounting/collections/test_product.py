@@ -21,7 +21,7 @@ from segshuffle.accounting.collections.calibration import epsilon_upper, largest
 from segshuffle.accounting.collections.poisson_pair import ItemPair
 from segshuffle.accounting.collections.product import delta_interval
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
-from segshuffle.accounting.numerics.loss_distribution import AccuracyError
+from segshuffle.accounting.numerics.loss_distribution import AccuracyError, LossTable
 from segshuffle.errors import InfeasibleError, ParameterError
 
 mpmath.mp.dps = 50
@@ -530,3 +530,24 @@ def test_a_bound_from_tails_too_short_is_improved(monkeypatch) -> None:
     plan = product._plan(pair, 1, 1.5, 1e-3)
     monkeypatch.setattr(product, "_plan", lambda *_: replace(plan, log_delta=-1.0))
     assert exact <= product.log_delta_bound(pair, 1, 1.5, 1e-3) <= exact + 2e-3
+
+
+@pytest.mark.parametrize(
+    ("value", "log_lost", "tables"),
+    [(-600.0, -7.0, 1), (-570.0, -7.0, 2), (-20.0, -7.0, 2), (-20.0, -24.9, 2), (-20.0, -25.8, 1)],
+)
+def test_a_bound_is_sought_no_further_than_there_is_something_to_gain(value, log_lost, tables, monkeypatch) -> None:
+    """Not below the smallest delta, not from a pair that gives away no less, not where that is not seen in delta."""
+    made = []
+    build = ItemPair.loss_table
+
+    def loss_table(pair: ItemPair, step: float, log_tail: float) -> LossTable:
+        made.append(log_tail)
+        return replace(build(pair, step, 20.0), truncated=math.exp(log_lost))
+
+    monkeypatch.setattr(ItemPair, "loss_table", loss_table)
+    monkeypatch.setattr(product, "log_delta_upper", lambda *_, **__: value)
+    assert product.log_delta_bound(ItemPair(10.0, 0.5), 2, 0.5, 1e-3) == value
+    assert len(made) == tables
+    if tables == 2:
+        assert made[1] > max(made[0], 10 - value)

@@ -185,7 +185,7 @@ def _log_excess(
 
 def _least_integer(excess: Callable[[float], float], largest: int) -> int:
     """Least integer m in [1, largest] with excess(m) <= 0: doubling, then bisection."""
-    low, high = 0, 1
+    low = high = 1
     while excess(float(high)) > 0:
         if high == largest:
             advice = "collect from more users" if largest == LARGEST_BLANKET else "lower the number of items"

@@ -74,7 +74,8 @@ class SumLaw(NamedTuple):
 def _windowed(trials: int, probability: float) -> SumLaw:
     """Binomial(trials, probability) around its mean; splits, levels and both ends of an interval share them."""
     law = BinomialLaw(trials, probability)
-    low, high = window(law.mean, law.std, _REST_WIDTH, trials)
+    certain = probability == 1.0
+    low, high = (trials, trials) if certain else window(law.mean, law.std, _REST_WIDTH, trials)
     pmf = law.pmf(np.arange(low, high + 1.0))
     pmf.setflags(write=False)
     return SumLaw(low, pmf)
@@ -82,12 +83,10 @@ def _windowed(trials: int, probability: float) -> SumLaw:
 
 @lru_cache(maxsize=4)
 def sum_of_binomials(parts: tuple[tuple[int, float], ...]) -> SumLaw:
-    """Law of the sum of independent Binomial(trials, rate); rates of 0 and 1 are constants."""
+    """Law of the sum of independent Binomial(trials, rate)."""
     start, pmf = 0, np.ones(1)
     for trials, rate in parts:
-        if rate >= 1.0:
-            start += trials
-        elif rate > 0.0 and trials > 0:
+        if rate > 0.0:
             part = _windowed(trials, rate)
             pmf = _convolve(pmf, part.pmf)
             start += part.start
@@ -133,9 +132,7 @@ class Rest:
 
     def hidden(self, slots: int) -> RatioLaw:
         """Law of Pr[slots - 1 free slots, u]/Pr[slots free slots, u], u the count on covered items, `slots` >= 1."""
-        base = self.sent.pmf
-        if self.covered < 1.0 and slots > 1:
-            base = _convolve(base, _windowed(slots - 1, self.covered).pmf)
+        base = _convolve(self.sent.pmf, _windowed(slots - 1, self.covered).pmf)
         fewer, shifted = np.append(base, 0.0), np.append(0.0, base)
         spoke = (1.0 - self.covered) * fewer + self.covered * shifted
         kept = np.flatnonzero(spoke > _FLOOR * spoke.max())

@@ -47,7 +47,7 @@ class Part:
     @property
     def clusters(self) -> float:
         """Expected clusters per item."""
-        return self.mean if self.p == 0 else -self.mean * (1 - self.p) / self.p * math.log1p(-self.p)
+        return -self.mean * (1 - self.p) / self.p * math.log1p(-self.p) if self.p else self.mean
 
 
 class CounterPair(Protocol):

@@ -137,14 +137,12 @@ def _tail(blanket: Signed, mean: float, log_tail: float) -> float:
 
 
 def _window(part: Part, log_tail: float) -> tuple[int, int]:
-    if part.p == 0:
-        return poisson_window(part.mean, log_tail)
-    return window_of_mass(part.mean, part.p, log_tail)
+    return window_of_mass(part.mean, part.p, log_tail) if part.p else poisson_window(part.mean, log_tail)
 
 
 def _masses(part: Part, window: tuple[int, int]) -> FloatArray:
     count = np.arange(window[0], window[1] + 1, dtype=float)
-    log = log_poisson(count, part.mean) if part.p == 0 else log_negative_binomial(count, part.mean, part.p)
+    log = log_negative_binomial(count, part.mean, part.p) if part.p else log_poisson(count, part.mean)
     return np.exp(log)
 
 
