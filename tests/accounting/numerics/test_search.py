@@ -184,6 +184,34 @@ def test_a_wide_interval_at_the_target_is_no_answer(high, miss):
     assert len(narrow) <= 15
 
 
+#: Delta by the share of epsilon in its root; how many steps are enough, and how near they end.
+SHAPES = {
+    "power": (lambda share: share**-1.7, 8, 1.1e-5),
+    "gaussian": (lambda share: math.exp(max(5 - 5 * share**2, -600)), 19, 1.1e-5),
+    "jump": (lambda share: 9.0 if share < 1 else 0.2, 27, 2e-5),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("root", [1e-5, 0.3, 40.0])
+@pytest.mark.parametrize("off", [0.01, 1.1, 30.0])
+@pytest.mark.parametrize("slope", [-0.3, -1.7, -5.0])
+def test_a_root_is_found_from_afar_and_with_a_wrong_slope(shape, root, off, slope):
+    """A power is a line; a Gaussian takes a few secants; at a jump a bracket of 28 is halved until it is about 1e-5."""
+    (delta, steps, accuracy), asked = SHAPES[shape], {}
+
+    def measure(epsilon, width):
+        value = delta(epsilon / root)
+        asked[epsilon] = DeltaInterval(value * (1 - width / 2), value * (1 + width / 2))
+        return asked[epsilon]
+
+    guess = min(root * off, 900.0)
+    found = certified_root(measure, target=1.0, first=1e-9, last=1e3, guess=guess, slope=slope, rtol=1e-5)
+    assert asked[found].upper <= 1.0
+    assert root <= found <= root * (1 + accuracy)
+    assert len(asked) <= steps
+
+
 @pytest.mark.parametrize(("ratio", "widths"), [(1.1, 2), (0.9, 2), (1.3, 1), (0.7, 1), (1.0, 2), (1e-9, 1)])
 def test_far_from_the_target_a_wide_interval_does(ratio, widths):
     asked = []
@@ -224,7 +252,23 @@ def test_epsilon_of_a_bound_is_the_root_to_its_accuracy(search, delta, share):
     assert sign * (found - root) >= -1e-15 * root
     # far away wide bounds do, and few of any
     assert calls[0] == 0.02
-    assert len(calls) <= 40
+    assert len(calls) <= 18
+    assert calls.count(rtol) <= 8
+
+
+@pytest.mark.parametrize("share", [1e-3, 0.2, 0.7, 0.99])
+@pytest.mark.parametrize(("search", "sign"), [(least_epsilon, 1), (largest_excluded_epsilon, -1)])
+def test_epsilon_is_of_a_narrow_bound(search, sign, share):
+    """A wide bound is 2 % off, a narrow one 1e-4; the search's own tolerance is two of these."""
+    ceiling, rtol = 2.0, 1e-4
+
+    def bound(epsilon, width):
+        return (
+            1e-3 * (ceiling - epsilon) / (ceiling - share * ceiling) * (share * ceiling / epsilon) * (1 + sign * width)
+        )
+
+    found = search(bound=lambda e, width: bound(max(e, 1e-9), width), ceiling=ceiling, delta=1e-3, rtol=rtol)
+    assert -2 * rtol * (1 + 1e-9) <= sign * math.log(bound(found, rtol) / 1e-3) <= 1e-12
 
 
 @pytest.mark.parametrize("search", [least_epsilon, largest_excluded_epsilon])

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy import integrate
 
-from segshuffle.accounting.numerics.tilted_inversion import AtomLaw, atoms, enumeration, inversion
+from segshuffle.accounting.numerics import tilted_inversion
+from segshuffle.accounting.numerics.tilted_inversion import AtomLaw, atoms, enumeration, inversion, mean_positive_part
 from segshuffle.accounting.numerics.tilted_inversion.atoms import log_mgfs, saddle, tilt
 
 EPS = 1e-5
@@ -200,3 +201,20 @@ def test_what_is_enumerated_has_a_rounding_of_each_of_its_terms(monkeypatch, law
         margin = sign * EPS * (size + count + 16) * (largest + 16)
         found = enumeration.enumerated(law, tilted, count, count, side)
         assert found == pytest.approx(math.log(ends[side] / count) + margin, rel=1e-9)
+
+
+@pytest.mark.parametrize("exponent", [-900, -460, 460, 900])
+@pytest.mark.parametrize("count", [3, 1000])
+def test_units_of_a_power_of_two_are_added_outwards(monkeypatch, exponent, count):
+    """Atoms whose squares are no doubles: the same end, and the log of the unit with four roundings."""
+    law = AtomLaw(LAW.value / 4, LAW.mass)
+    scaled = AtomLaw(np.ldexp(law.value, exponent), law.mass)
+    unit = exponent * math.log(2.0)
+    monkeypatch.setattr(tilted_inversion, "EPS", EPS)
+    for side, sign in (("lower", -1), ("upper", 1)):
+        end = mean_positive_part(law, count=count, rtol=0.01, side=side)
+        found = mean_positive_part(scaled, count=count, rtol=0.01, side=side)
+        assert found == pytest.approx(end + unit + sign * 4 * EPS * abs(unit), rel=1e-12)
+        monkeypatch.setattr(tilted_inversion, "EPS", 0.0)
+        assert sign * mean_positive_part(scaled, count=count, rtol=0.01, side=side) > sign * (end + unit)
+        monkeypatch.setattr(tilted_inversion, "EPS", EPS)

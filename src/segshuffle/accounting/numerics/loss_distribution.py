@@ -50,6 +50,7 @@ _LONGEST_CONVOLUTION = 2**13
 # Share of round-off in a bound from which on it is worth a direct convolution, of positive numbers only. It is
 # reached when single rare counters, not sums of many, make the loss large: no tilt centres such a law.
 _NOISE = 5e-5
+_CUT = 700.0  # exponents of cells with mass are below 691, exp() overflows at 709
 _LOG_NEGLIGIBLE = -580.0  # log delta below which nobody asks for accuracy
 
 
@@ -218,7 +219,7 @@ def _tilted(table: LossTable, tilt: float) -> tuple[FloatArray, FloatArray, floa
     # factor below the cut of exp(), because the table holds no mass below 1e-300.
     log_mass = np.log(np.maximum(table.mass, 1e-307))
     scale_up, scale_down = float(np.max(up[1:] + log_mass)), float(np.max(down[:-1] + log_mass))
-    return np.exp(np.minimum(up - scale_up, 708.0)), np.exp(np.minimum(down - scale_down, 708.0)), scale_up + scale_down
+    return np.exp(np.minimum(up - scale_up, _CUT)), np.exp(np.minimum(down - scale_down, _CUT)), scale_up + scale_down
 
 
 def _log_delta(finite: float, logs: tuple[float, ...], infinite: float) -> tuple[float, float]:
@@ -442,7 +443,7 @@ def _test(
     weight = np.exp(-tilt * above)
     payoff = weight * -np.expm1(-above)
     under_q, difference = laws.under_q[begin:], laws.difference[begin:]
-    growth = math.exp(min(pairs * table.step, 700.0))  # bounds the product of t factors 1 + excess
+    growth = math.exp(min(pairs * table.step, _CUT))  # bounds the product of t factors 1 + excess
     size = float(np.linalg.norm(weight))
     mass_q = float((weight * np.exp(-above)) @ under_q) + size * laws.error_q + growth * frame.outside
     total = float(weight @ difference) + float(payoff @ under_q)
@@ -454,5 +455,5 @@ def _test(
     noise += math.expm1(2 * pairs * table.ratio_error) * mass_q - math.expm1(-pairs * table.ratio_error) * abs(total)
     # Misclassified outcomes, with p < e^epsilon q in the event, have a loss within 2 t h of epsilon; the mass error
     # acts on them and on the others apart.
-    wrong = math.expm1(min(2 * pairs * table.step, 700.0)) * mass_q
+    wrong = math.expm1(min(2 * pairs * table.step, _CUT)) * mass_q
     return total, noise + 4 * pairs * table.mass_error * (abs(total) + wrong)
