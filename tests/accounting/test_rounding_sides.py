@@ -12,10 +12,11 @@ import pytest
 
 from segshuffle.accounting.collections import levels
 from segshuffle.accounting.numerics import negative_binomial
-from segshuffle.accounting.numerics.hockey_stick import hockey_stick
+from segshuffle.accounting.numerics.hockey_stick import DeltaInterval, hockey_stick
+from segshuffle.accounting.numerics.poisson_binomial import PoissonBinomialLaw
 from segshuffle.accounting.single_message import personalized, ratio_pair, variation_ratio_lower
 from segshuffle.accounting.single_message import randomizers as rz
-from segshuffle.accounting.single_message.accountants import approximate, blanket_tails, clones, erlingsson
+from segshuffle.accounting.single_message.accountants import approximate, blanket_tails, clones, erlingsson, liu_2023
 from segshuffle.accounting.single_message.personalized_confusion import PersonalizedUsers
 
 LARGE = 0.01
@@ -190,3 +191,24 @@ def test_an_epsilon_too_large_to_be_resolved_is_enclosed(monkeypatch):
         assert math.exp(-mean) * (1 - 1e-14) < at[90.0].lower < math.exp(-mean)
         assert at[19.0].upper >= at[20.0].lower
         assert at[20.0].lower >= math.exp(-mean) * (1 - 1e-6)
+
+
+def test_errors_of_a_table_of_counts_widen_both_ends(monkeypatch):
+    law = PoissonBinomialLaw(np.full(5, 0.3))
+    monkeypatch.setattr(law, "relative_error", 0.02)
+    monkeypatch.setattr(law, "dropped", 1e-4)
+    found = law.widened(DeltaInterval(0.5, 0.6))
+    assert found.lower == pytest.approx(0.5 * 0.98 - 1e-4, rel=1e-12)
+    assert found.upper == pytest.approx(0.6 * 1.02 + 1e-4, rel=1e-12)
+    assert law.widened(DeltaInterval(5e-5, 0.999)) == (0.0, 1.0)
+    exact = PoissonBinomialLaw(np.zeros(0))
+    monkeypatch.setattr(exact, "relative_error", 0.0)
+    assert exact.widened(DeltaInterval(0.0, 0.0)) == (0.0, 1e-290)
+    # every accountant of budgets uses it
+    echo = liu_2023.EchoPair([0.5] * 20)
+    before = echo.delta(epsilon=0.1, rtol=1e-9)
+    monkeypatch.setattr(echo.clones, "relative_error", 0.02)
+    monkeypatch.setattr(echo.clones, "dropped", 1e-4)
+    after = echo.delta(epsilon=0.1, rtol=1e-9)
+    assert after.upper == pytest.approx(before.upper * 1.02 + 1e-4, rel=1e-8)
+    assert after.lower == pytest.approx(before.lower * 0.98 - 1e-4, rel=1e-8)

@@ -12,6 +12,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
+from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, DeltaInterval
 from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 
@@ -85,6 +86,12 @@ class PoissonBinomialLaw:
         before, here = self.pmf(count - 1), self.pmf(count)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(before > 0, here / before, np.where(count <= self._first, math.inf, 0.0))
+
+    def widened(self, found: DeltaInterval) -> DeltaInterval:
+        """A divergence of pairs of counts with this law, computed from the table, with the table's own errors added."""
+        lower = max(found.lower * (1 - self.relative_error) - self.dropped, 0.0)
+        upper = max(found.upper * (1 + self.relative_error) + self.dropped, SMALLEST_DELTA)
+        return DeltaInterval(lower, min(upper, 1.0))
 
 
 def _multiply(p: FloatArray) -> tuple[int, FloatArray, float, float]:

@@ -38,7 +38,6 @@ import math
 from collections.abc import Callable
 
 from segshuffle.accounting.numerics.hockey_stick import (
-    SMALLEST_DELTA,
     CountPair,
     DeltaInterval,
     hockey_stick,
@@ -118,10 +117,7 @@ class ReductionPair:
 
     def _divergence(self, pair: CountPair, epsilon: float, rtol: float) -> DeltaInterval:
         """Divergence of a pair of counts, with the law's own error added."""
-        found = hockey_stick(pair=pair, epsilon=epsilon, rtol=rtol)
-        error, lost = self.clones.relative_error, self.clones.dropped
-        lower = max(found.lower * (1 - error) - lost, 0.0)
-        return DeltaInterval(lower, min(max(found.upper * (1 + error) + lost, SMALLEST_DELTA), 1.0))
+        return self.clones.widened(hockey_stick(pair=pair, epsilon=epsilon, rtol=rtol))
 
     def _epsilon(self, bound: Callable[[float, float], float], delta: float) -> float:
         check_target(delta)

@@ -148,10 +148,9 @@ def _generic(local_epsilon: float) -> Source:
 def _specific(randomizer: Randomizer) -> Source:
     """Quantities that hold for all pairs of inputs: the blanket is the same, and larger ones are valid."""
     tables = blanket_tables(randomizer, "upper")
-    entry_error = max(each.entry_error for each in tables)
+    entry_error, gamma = tables[0].entry_error, math.fsum(tables[0].mass)
     slack = _ROUND + 4 * entry_error
-    gamma, up = [math.fsum(each.mass) for each in tables], 1 + slack
-    most = max(gamma)
+    most = gamma * (1 + slack)
     width = max(each.mass.size for each in tables)
     # filled up by classes that nobody sends, with a ratio that is there
     omega, log_first, log_second = (
@@ -176,11 +175,11 @@ def _specific(randomizer: Randomizer) -> Source:
             return None
         square = (omega * (np.abs(value) + error) ** 2).sum(axis=1)
         return BlanketTail(
-            gamma=min(gamma) * (1 - slack),
+            gamma=gamma * (1 - slack),
             drift=math.expm1(epsilon),
-            width=most * float((largest - smallest)[some].max()) * up,
-            largest=most * float(largest.max()) * up,
-            second_moment=most**2 * float(square[some].max()) * up,
+            width=most * float((largest - smallest)[some].max()),
+            largest=most * float(largest.max()),
+            second_moment=most**2 * float(square[some].max()),
         )
 
     return at

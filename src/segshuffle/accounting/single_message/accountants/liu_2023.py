@@ -16,7 +16,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, CountPair, DeltaInterval, hockey_stick
+from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
 from segshuffle.accounting.numerics.poisson_binomial import PoissonBinomialLaw
 from segshuffle.accounting.numerics.ranges import check_epsilon, check_target
 from segshuffle.accounting.numerics.search import least_epsilon
@@ -59,9 +59,7 @@ class EchoPair:
             return DeltaInterval(0.0, 0.0)
         tails = 1 / (math.exp(self.largest_budget) + 1)
         found = hockey_stick(pair=CountPair(1 - tails, tails, self.clones), epsilon=epsilon, rtol=rtol)
-        error, lost = self.clones.relative_error, self.clones.dropped
-        upper = max(found.upper * (1 + error) + lost, SMALLEST_DELTA)
-        return DeltaInterval(max(found.lower * (1 - error) - lost, 0.0), min(upper, 1.0))
+        return self.clones.widened(found)
 
     def epsilon(self, *, delta: float) -> float:
         """Least epsilon at `delta` in [1e-280, 1) (kind: published), rounded up; at most the largest budget."""
