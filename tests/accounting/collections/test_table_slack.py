@@ -135,6 +135,12 @@ def test_masses_of_blocks_are_sums_over_their_counts(mu, width):
             assert abs(surplus[block] - more) <= 2e-12 * exact
 
 
+def test_counts_are_taken_together_from_a_mean_of_a_hundred_thousand_on():
+    """Below, the corrections of an integral are not known to be enough: every count has its cell."""
+    errors = [ItemPair(mean, 1.0).loss_table(1e-2, 30.0).mass_error for mean in (99_999.0, 1e5)]
+    assert errors == [pytest.approx(1e-11, rel=1e-12), pytest.approx(1e-10, rel=1e-12)]
+
+
 @pytest.mark.parametrize("log_tail", [20.0, 45.0])
 def test_blocks_of_counts_say_how_far_they_are_off(log_tail):
     """Errors of the Gauss rule, of log ratios in doubles, and of counts that were found by Newton's method."""

@@ -23,6 +23,10 @@ COPIES_RANGE = (1e-120, 64.0)
 EPSILON_LIMIT = 100.0
 SMALLEST_TARGET = 1e-110
 
+#: Mean from which on counts may be taken together, and how many for a cell make it worthwhile; cells of a short table.
+_LARGE_MEAN = 1e5
+_WORTHWHILE, _BLOCKS = 4, 5
+
 _GAUSS_NODES, _GAUSS_WEIGHTS = np.polynomial.legendre.leggauss(4)
 
 
@@ -95,7 +99,7 @@ class ItemPair:
         low, high = self.log_ratio(np.array(window, dtype=float))
         step = max(step, float(high - low) / MOST_CELLS)
         cells = float(high - low) / step
-        if self.blanket_mean >= 1e5 and window[1] - window[0] > 4 * max(cells, 5 * log_tail):
+        if self.blanket_mean >= _LARGE_MEAN and window[1] - window[0] > _WORTHWHILE * max(cells, _BLOCKS * log_tail):
             return block_table(self, step, window, log_tail)
         return atom_table(self, step, window, 4 * math.exp(-log_tail))
 
