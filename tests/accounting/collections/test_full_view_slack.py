@@ -113,6 +113,23 @@ def test_narrow_windows_of_the_rest_still_bound(covered, monkeypatch):
     assert upper > exact.upper * 1.01 or covered == 4
 
 
+def test_any_anchors_between_one_and_all_slots_give_bounds(monkeypatch):
+    exact = usual(n_users=30, sent=[(40, 0.5)]).delta(0.2, rtol=1e-4)
+    monkeypatch.setattr(full_view, "_inner_anchors", lambda grid, slots, *_: np.array([slots * 0.3, slots * 0.31]))
+    view = usual(n_users=30, sent=[(40, 0.5)])
+    lower, upper = (view.one_sided(0.2, upper=side) for side in (False, True))
+    assert lower < exact.lower
+    assert exact.upper < upper < 1.3 * lower
+    anchors = view._pieces[True]._laws.anchors
+    assert anchors.tolist() == [1, 18, 61]
+
+
+def test_where_two_counters_are_all_there_is_the_interval_is_narrow():
+    view = usual(sampling_rate=1.0)
+    assert view.delta(0.3).relative_width <= 1e-4
+    assert view.delta(0.3, rtol=1e-7).relative_width <= 1e-7
+
+
 LAWS = {
     "many": RatioLaw(np.sort(np.random.default_rng(1).gamma(3.0, size=300)), np.full(300, 1 / 300)),
     "few": RatioLaw(np.array([0.0, 0.4, 0.9, 3.0]), np.array([0.1, 0.3, 0.5, 0.08])),

@@ -228,6 +228,16 @@ def count_grid(slots: int, probability: float) -> CountGrid:
     )  # fmt: skip
 
 
+def _inner_anchors(grid: CountGrid, slots: int, rest: Rest, refinement: int) -> FloatArray:
+    """Numbers of free slots, where most of them are, at which the law of the covered items is computed."""
+    most = slots - float(grid.total[0]) + 1.0
+    least = max(slots - float(grid.total[-1]), 1.0)
+    reach = 8.5 * math.sqrt(most * rest.free * (1.0 - rest.free)) + 12.0
+    # the fewer messages hide the blanket on the covered items, the more its own number of slots matters
+    inner_count = 3 + math.ceil(48 * rest.blanket_share(most)) * 2**refinement
+    return np.linspace(max(least * rest.free - reach, 1.0), most * rest.free + reach, inner_count)
+
+
 class _Pieces:
     """Blocks of totals, each with the knots of a bounding Psi."""
 
@@ -242,12 +252,7 @@ class _Pieces:
         """The bounds from below (False) and from above (True); they share the laws that they start from."""
         count = min(_FIRST_PIECES * 2**refinement, grid.total.size)
         bounds = np.unique(np.linspace(0, grid.total.size, count + 1).round().astype(np.int64))
-        most = slots - float(grid.total[0]) + 1.0
-        least = max(slots - float(grid.total[-1]), 1.0)
-        reach = 8.5 * math.sqrt(most * rest.free * (1.0 - rest.free)) + 12.0
-        # the fewer messages hide the blanket on the covered items, the more its own number of slots matters
-        inner_count = 3 + math.ceil(48 * rest.blanket_share(most)) * 2**refinement
-        inner = np.linspace(max(least * rest.free - reach, 1.0), most * rest.free + reach, inner_count)
+        inner = _inner_anchors(grid, slots, rest, refinement)
         anchors = np.unique(np.append(inner.astype(np.int64), [1, slots + 1]))
         laws = RestLaws(rest, anchors, _FIRST_STEP / 2**refinement)
         return {upper: cls(grid, slots, bounds, laws, upper) for upper in (False, True)}
