@@ -302,3 +302,30 @@ def test_noise_in_a_joint_message_has_as_many_cells_as_the_product_has_room_for(
             assert part.cells == max(min(whole.randomizer.cells, math.floor(0.5 * room ** (1 / noisy))), 4)
         else:
             assert part == whole.randomizer
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes", "changed", "least"),
+    [
+        ("krr", {}, "domain_size", 2),
+        ("local-hash", {}, "hash_size", 2),
+        ("hadamard", {}, "order", 4),
+        ("subset-selection", {"domain_size": 5}, "subset_size", 1),
+        ("subset-exponential", {"domain_size": 5, "subset_size": 1}, "set_size", 1),
+        ("range-query", {}, "levels", 1),
+    ],
+)
+def test_sizes_of_mechanisms_begin_where_the_message_says(name, sizes, changed, least):
+    assert mechanism(name, local_epsilon=1.0, **sizes, **{changed: least}).parameters[changed] == least
+    with pytest.raises(ParameterError, match=rf"^{changed} = {least - 1} .*an integer in \[{least}, .* for {name}"):
+        mechanism(name, local_epsilon=1.0, **sizes, **{changed: least - 1})
+
+
+def test_sizes_of_what_is_listed_end_where_the_message_says():
+    for name, most, shown in (("krr", 10**15, "1e.15"), ("subset-selection", 10**7, "1e.07")):
+        more = {"subset_size": 1} if name != "krr" else {}
+        assert mechanism(name, local_epsilon=1.0, domain_size=most, **more).local_epsilon == 1.0
+        with pytest.raises(
+            ParameterError, match=rf"domain_size = {most + 1} .*1e\+{len(str(most)) - 1:02}\] for {name}"
+        ):
+            mechanism(name, local_epsilon=1.0, domain_size=most + 1, **more)

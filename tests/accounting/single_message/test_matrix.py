@@ -262,3 +262,9 @@ def test_the_variation_of_a_matrix_is_its_own_and_at_most_what_its_ratio_allows(
     assert made.variation.beta == pytest.approx(0.25, rel=1e-12)
     binary = of_matrix(randomizers.MatrixRandomizer(np.array([[0.75, 0.25], [0.25, 0.75]]), 0.0))
     assert binary.variation.beta == math.tanh(0.5 * binary.variation.log_p) == pytest.approx(0.5, rel=1e-12)
+
+
+def test_rows_that_add_up_to_one_are_off_by_what_makes_classes_alike():
+    assert matrix_randomizer([[0.5, 0.5], [0.25, 0.75]]).entry_error == 2e-13
+    off = matrix_randomizer([[0.5, 0.5 + 1e-10], [0.25, 0.75]])
+    assert off.entry_error == pytest.approx(1e-10 + 2e-13, rel=1e-5)

@@ -466,3 +466,20 @@ def test_every_part_of_a_message_has_a_weight(weights, taken):
     else:
         with pytest.raises(ParameterError, match=r"weights = .*2 positive numbers with sum 1"):
             rz.ParallelComposition(components=parts, weights=weights)
+
+
+def test_a_union_has_the_errors_of_its_worst_part():
+    one = rz.ReferenceClasses(np.array([0.5, 0.5]), np.array([0.1, -0.1]), np.array([-0.1, 0.1]), 3, 2e-4)
+    other = rz.ReferenceClasses(np.array([0.3, 0.7]), np.array([0.5, -0.2]), np.array([-0.4, 0.3]), 2, 1e-3)
+    for tables in ([one, other], [other, one]):
+        found = rz.reference.merged(each.scaled(0.5) for each in tables)
+        assert (found.parts, found.entry_error) == (3, 1e-3)
+        assert math.fsum(found.mass) == pytest.approx(1.0, rel=1e-15)
+
+
+def test_too_many_outputs_are_not_listed():
+    with pytest.raises(ParameterError, match="order = 8192 is not allowed: it must be at most 4096 to list"):
+        rz.HadamardResponse(local_epsilon=1.0, order=8192).matrix()
+    with pytest.raises(ParameterError, match="domain_size = 13 is not allowed: it must be at most 12 to list"):
+        rz.OptimizedUnaryEncoding(local_epsilon=1.0, domain_size=13).matrix()
+    assert rz.HadamardResponse(local_epsilon=1.0, order=64).matrix().shape[1] == 64

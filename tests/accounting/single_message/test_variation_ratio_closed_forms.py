@@ -109,3 +109,17 @@ def test_a_condition_without_a_bound_is_never_met(n_users):
     """p = 2, beta = 1/3, q = 4: the condition divides by 1 + (1/3 - 1)/2 + 1/3 + 1 - 4/2 = 0."""
     randomizer = VariationRatio(log_p=math.log(2), beta=1 / 3, log_q=math.log(4))
     assert analytic_epsilon(randomizer=randomizer, n_users=n_users, delta=1e-6) == math.log(2)
+
+
+@pytest.mark.parametrize(("left_over", "holds"), [(0.2, True), (0.3, False), (0.4, False)])
+def test_a_left_over_that_others_send_too_often_leaves_the_local_epsilon(left_over, holds):
+    """The second condition: (1 - l)/2 >= l r/(1 - 2 r), l the left-over, r = 5/13 here: 0.4 > 1/3, 0.35 < 0.5."""
+    p, clone = 3.0, 5 / 13
+    beta = (1 - left_over) * (p - 1) / (p + 1)
+    q = beta * p / ((p - 1) * clone)
+    randomizer = VariationRatio(log_p=math.log(p), beta=beta, log_q=math.log(q))
+    assert randomizer.left_over == pytest.approx(left_over, rel=1e-12)
+    assert randomizer.clone == pytest.approx(clone, rel=1e-12)
+    found = analytic_epsilon(randomizer=randomizer, n_users=10**8, delta=1e-6)
+    assert (found < 0.01) == holds
+    assert (found == math.log(p)) == (not holds)
