@@ -142,7 +142,7 @@ def test_infeasible_by_more_than_doubles_hold():
 def test_log_excess():
     assert log_excess(0.5, 0.25) == pytest.approx(math.log(2))
     assert log_excess(0.25, 0.25) == 0.0
-    assert log_excess(0.0, 0.25) == -math.inf
+    assert log_excess(0.0, 0.25) == log_excess(-1e-20, 0.25) == -math.inf
 
 
 # -- bounds that are no number ----------------------------------------------------------------------------------------

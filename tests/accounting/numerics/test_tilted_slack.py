@@ -218,3 +218,59 @@ def test_units_of_a_power_of_two_are_added_outwards(monkeypatch, exponent, count
         monkeypatch.setattr(tilted_inversion, "EPS", 0.0)
         assert sign * mean_positive_part(scaled, count=count, rtol=0.01, side=side) > sign * (end + unit)
         monkeypatch.setattr(tilted_inversion, "EPS", EPS)
+
+
+@pytest.mark.parametrize(("count", "limit"), [(9, 2), (9, 7), (1000, 30)])
+def test_what_is_not_enumerated_is_chernoffs_bound_of_it(count, limit):
+    """E[e^(rate (J - limit - 1))] e^(n K)/(e theta) at the best rate, J the samples away from the likely atom."""
+    tilted = tilt(LAW, 0.3)
+    away = 1 - float(tilted.mass.max())
+    growths = []
+    for rate in enumeration._RATES:
+        terms = [
+            math.lgamma(count + 1)
+            - math.lgamma(j + 1)
+            - math.lgamma(count - j + 1)
+            + j * math.log(away)
+            + (count - j) * math.log1p(-away)
+            + rate * (j - limit - 1)
+            for j in range(count + 1)
+        ]
+        growths.append(max(terms) + math.log(math.fsum(math.exp(term - max(terms)) for term in terms)))
+    expected = min(growths) + count * (tilted.log_mgf + tilted.log_mgf_error) - 1 - math.log(0.3)
+    found = enumeration._rest(LAW, tilted, count, limit)
+    assert found == pytest.approx(expected + 1e-6, rel=1e-10)
+    # it is what the upper end has more than the sum
+    lower, upper = (enumeration.enumerated(LAW, tilted, count, limit, side) for side in ("lower", "upper"))
+    assert upper == pytest.approx(np.logaddexp(lower, found - math.log(count)), abs=1e-10)
+
+
+@pytest.mark.parametrize("count", [1, 7, 10**6])
+def test_a_value_that_nobody_asks_about_has_chernoffs_bound(monkeypatch, count):
+    """E[max(0, S)] <= E[e^(theta S)]/(e theta)."""
+    tilted = saddle(LAW, count)
+    bound = count * (tilted.log_mgf + tilted.log_mgf_error) - math.log(math.e * tilted.theta * count)
+    monkeypatch.setattr(tilted_inversion, "_NEGLIGIBLE", math.inf)
+    assert mean_positive_part(LAW, count=count, rtol=0.1, side="upper") == pytest.approx(bound, rel=1e-12)
+    assert mean_positive_part(LAW, count=count, rtol=0.1, side="lower") == -math.inf
+    # no upper end is above it
+    monkeypatch.setattr(tilted_inversion, "_NEGLIGIBLE", -math.inf)
+    monkeypatch.setattr(tilted_inversion, "enumerable", lambda *_: -1)
+    monkeypatch.setattr(tilted_inversion, "inverted", lambda *_: 7.0)
+    assert mean_positive_part(LAW, count=count, rtol=0.1, side="upper") == pytest.approx(bound, rel=1e-12)
+    assert mean_positive_part(LAW, count=count, rtol=0.1, side="lower") == 7.0
+
+
+def test_as_many_samples_as_states_allow_are_enumerated(monkeypatch):
+    """Of 3 atoms, j samples away from one of them have j + 1 states: (j + 1) (j + 2)/2 up to j."""
+    monkeypatch.setattr(enumeration, "_EXACT_STATES", 91)
+    monkeypatch.setattr(enumeration, "_DEVIATIONS", 0)
+    monkeypatch.setattr(enumeration, "_MORE", 0)
+    rare = AtomLaw(LAW.value, np.array([0.0625, 0.875, 0.0625]))
+    tilted = tilt(rare, 0.01)
+    mean_away = 1 - float(tilted.mass.max())
+    assert [enumeration.enumerable(rare, tilted, count) for count in (1, 11, 12, 13, 80)] == [1, 11, 12, 12, 12]
+    assert enumeration.enumerable(rare, tilted, math.floor(12 / mean_away)) == 12
+    assert enumeration.enumerable(rare, tilted, math.ceil(12 / mean_away)) == -1
+    monkeypatch.setattr(enumeration, "_LARGEST_COUNT", 5)
+    assert enumeration.enumerable(rare, tilted, 20) == 5

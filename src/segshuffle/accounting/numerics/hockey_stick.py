@@ -53,6 +53,10 @@ _SHRINK = 12.0
 _AIM = 0.7
 #: Where a table of totals is cut at first, in standard deviations from the mean.
 _FIRST_EDGES = np.concatenate([np.arange(-38.0, -12.0, 2.0), np.arange(-12.0, 12.0, 0.25), np.arange(12.0, 40.0, 2.0)])
+#: Pieces that one block is split into at most.
+_MOST_PIECES = 4096.0
+#: Laws that are narrower are cut as if they were as wide.
+_LEAST_DEVIATION = 1.0
 #: Totals of the Poisson law run to +inf; there is no mass beyond this one.
 _ROUND_OFF_CAP = 4e15
 _LARGEST_ODDS = 1e200
@@ -225,7 +229,7 @@ def _check(epsilon: float, rtol: float) -> None:
 
 def _initial_totals(blanket: CountLaw) -> FloatArray:
     """First edges: totals 1, ..., past the largest one, closer together around the mean."""
-    inner = np.floor(blanket.mean + 1 + _FIRST_EDGES * max(blanket.std, 1.0))
+    inner = np.floor(blanket.mean + 1 + _FIRST_EDGES * max(blanket.std, _LEAST_DEVIATION))
     end = blanket.largest + 2
     return np.unique(np.concatenate([[1.0], inner[(inner > 1) & (inner < end)], [end]]))
 
@@ -330,8 +334,6 @@ def _bounds(pair: CountPair, edges: _Edges) -> _Bounds:
 
 def _chord_and_tangent(pair: CountPair, left: _Edges, right: _Edges, mass: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Bounds of the mean of h over every block: chord in rho at its first total, tangent in rho at its last."""
-    if pair.silence == 0.0:
-        return left.value + left.error, right.value - right.error
     odds = pair.silence / pair.speak
     relative = round_off(np.minimum(right.total, _ROUND_OFF_CAP)) + pair.odds_error
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -381,7 +383,7 @@ def _split(total: FloatArray, gap: FloatArray, budget: float) -> tuple[FloatArra
     first, width = total[:-1], np.diff(total)
     chosen = (width > 1) & np.isfinite(width) & (gap > 0.01 * budget / gap.size)
     root = np.sqrt(gap[chosen])
-    limit = np.minimum(width[chosen], 4096.0)
+    limit = np.minimum(width[chosen], _MOST_PIECES)
     pieces = np.clip(np.ceil(root * root.sum() / budget), 2, limit).astype(np.int64)
     owner = np.repeat(np.flatnonzero(chosen), pieces - 1)
     position = np.arange(owner.size) - np.repeat(np.cumsum(pieces - 1) - (pieces - 1), pieces - 1) + 1

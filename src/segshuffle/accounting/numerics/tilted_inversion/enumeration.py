@@ -111,7 +111,7 @@ def _listed_states(kinds: int, limit: int) -> _States:
 
 def _rest(law: AtomLaw, tilted: Tilted, count: int, limit: int) -> float:
     """Logarithm of a bound on E[max(0, S); more than `limit` samples away from the tilted law's most likely atom]."""
-    likely = min(float(np.max(tilted.mass)), 1.0 - 1e-300)
+    likely = float(np.max(tilted.mass))
     growth = count * np.log1p(np.expm1(_RATES) * (1 - likely)) - _RATES * (limit + 1)
     base = count * (tilted.log_mgf + tilted.log_mgf_error) - 1 - math.log(tilted.theta)
     return base + float(np.min(growth)) + 1e-6
