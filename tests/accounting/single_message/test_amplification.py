@@ -325,7 +325,5 @@ def test_sizes_of_what_is_listed_end_where_the_message_says():
     for name, most, shown in (("krr", 10**15, "1e.15"), ("subset-selection", 10**7, "1e.07")):
         more = {"subset_size": 1} if name != "krr" else {}
         assert mechanism(name, local_epsilon=1.0, domain_size=most, **more).local_epsilon == 1.0
-        with pytest.raises(
-            ParameterError, match=rf"domain_size = {most + 1} .*1e\+{len(str(most)) - 1:02}\] for {name}"
-        ):
+        with pytest.raises(ParameterError, match=rf"domain_size = {most + 1} .*, {shown}\] for {name}"):
             mechanism(name, local_epsilon=1.0, domain_size=most + 1, **more)
