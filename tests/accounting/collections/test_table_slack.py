@@ -241,6 +241,9 @@ def test_what_windows_and_corners_cut_off_is_missing(flood, group, monkeypatch):
     assert joint.mass.shape[0] == math.ceil((2 * size - 1 if flood else size) / group)
     expected = 3 * 0.011 if flood else 2 * 0.011 + 0.001
     assert joint.mass_error == pytest.approx(expected + size * 2.3e-16, rel=1e-15)
+    monkeypatch.setattr(signed, "_ROUND_OFF", 0.5)
+    rough = signed._joint.__wrapped__(Signed(0.0, 0.0, flood), 8.0, log_tail, group)
+    assert rough.missing == pytest.approx(1.5 * joint.missing, rel=2e-9)
 
 
 JOINT = np.array([[0.1, 0.2, 0.0, 0.15, 0.02], [0.2, 0.1, 0.05, 0.1, 0.06]])

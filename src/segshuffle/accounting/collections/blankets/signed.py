@@ -39,6 +39,8 @@ _LARGEST_MEAN = 1e6
 #: from 0 any more.
 _TAIL_STEP, _SHORTEST_TAIL, _LONGEST_TAIL = 6.0, 24.0, 72.0
 _GEMM_ERROR = 2.3e-16
+#: Relative room for the round-off of what windows cut off.
+_ROUND_OFF = 1e-9
 #: Groups of N- within one standard deviation, for guides: less is not seen in what they say of delta.
 _GROUPS = 4.0
 
@@ -184,7 +186,7 @@ def _joint(blanket: Signed, mean: float, log_tail: float, group: int) -> _Joint:
     rows = np.ascontiguousarray(band) if group == 1 else np.add.reduceat(band, np.arange(0, len(band), group))
     mass = rows @ products
     error = 2 * mass_error(window, noise.mean) + mass_error(flood_window, floods[0].mean if floods else 0.0)
-    return _Joint(mass, (6 * tail + lost) * (1 + 1e-9), error + n * _GEMM_ERROR)
+    return _Joint(mass, (6 * tail + lost) * (1 + _ROUND_OFF), error + n * _GEMM_ERROR)
 
 
 @dataclass(frozen=True)
