@@ -324,6 +324,7 @@ def test_a_lattice_too_fine_for_a_transform_is_widened(monkeypatch):
         (lambda: Signed(-0.1, 0.5, 0.5), "p"),
         (lambda: Signed(0.5, 1.0, 0.5), "flood_p"),
         (lambda: Signed(0.5, 0.5, 1.0), "flood"),
+        (lambda: Signed(0.5, 0.5, 1.5), "flood"),
         (lambda: Clustered(0.5).pair(5.0, 65.0), "copies"),
         (lambda: Clustered(0.5).pair(1e11, 1.0), "blanket_mean"),
         (lambda: Signed(0.5, 0.9, 0.5).pair(2e6, 1.0), "blanket_mean"),

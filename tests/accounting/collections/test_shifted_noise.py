@@ -180,3 +180,23 @@ def test_the_first_point_of_a_cell_is_the_least_that_reaches_it(exponent, shift)
     assert np.all(pair.log_ratio(found) >= ratios)
     # with a small shift neighbouring points are not told apart
     assert np.all(pair.log_ratio(found - 1e-12) < ratios)
+
+
+@pytest.mark.parametrize("shift", [1e-3, 0.77, 5.0])
+def test_pieces_of_a_quadrature_are_short_and_break_where_a_density_does(shift):
+    points = np.sort(shifted_noise._breaks((-3.0, 3.0 + shift), shift))
+    assert (points[0], points[-1]) == (-3.0, 3.0 + shift)
+    assert {0.0, shift} <= set(points.tolist())
+    assert 0.08 < np.diff(points).max() <= 0.1 + 1e-12
+
+
+@pytest.mark.parametrize("exponent", [1.0, 1.3, 2.0])
+def test_masses_of_pieces_are_those_of_the_density_near_0_and_far_from_it(exponent):
+    """Of either way of integration, and one that reaches from one into the other."""
+    points = np.array([-4.0, -3.95, -1.05, -0.96, -0.05, 0.0, 0.04, 0.93, 1.0, 1.02, 5.9, 6.0])
+    found = shifted_noise._masses(points, exponent)
+    norm = 2 * MP.gamma(1 + MP.mpf(1) / exponent)
+    for k in (0, 2, 4, 5, 7, 8, 10):
+        ends = [MP.mpf(end) for end in points[k : k + 2].tolist()]
+        exact = MP.quad(lambda x: MP.exp(-(abs(x) ** exponent)), ends) / norm
+        assert abs(found[k] / exact - 1) <= 2e-13

@@ -182,10 +182,11 @@ def _tail_ends(mu: float, log_tail: float) -> tuple[float, float]:
     low, high = mu - math.sqrt(2 * log_tail * mu), mu + log_tail / 3 + root
     if mu > 1e6:  # sharp enough, and D(x) would cancel
         return low, high
-    low = -1.0 if log_tail >= mu else max(low, 1e-3 * mu * math.exp(-log_tail / mu))
+    positive = log_tail < mu
+    low = max(low, 1e-3 * mu * math.exp(-log_tail / mu)) if positive else -1.0
     for _ in range(4):
         high -= (high * math.log(high / mu) - (high - mu) - log_tail) / math.log(high / mu)
-        if low > 0:
+        if positive:
             low -= (low * math.log(low / mu) - (low - mu) - log_tail) / math.log(low / mu)
     return low * (1 - 1e-9), high * (1 + 1e-9)
 
@@ -245,8 +246,8 @@ def block_masses(pair: ItemPair, last: FloatArray) -> tuple[FloatArray, FloatArr
     third = slope**3 - 3 * slope / last
     mass = integral + np.diff(value * (1 / 2 + slope / 12 - third / 720))
     surplus = np.zeros_like(mass)
-    for i in range(pair.floor + 1):
-        surplus -= (1.0 if i < pair.floor else pair.fraction) * np.diff(value)
+    for i, share in enumerate([1.0] * pair.floor + [pair.fraction]):
+        surplus -= share * np.diff(value)
         value = value * ((last - i) / mu)
     return mass, surplus
 

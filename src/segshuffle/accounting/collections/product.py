@@ -146,6 +146,11 @@ def _cell_step(plan: SaddlePoint, pairs: int, rtol: float) -> float:
     return min(math.sqrt(3.2 * rtol / (pairs * curvature)), plan.deviation / 6)
 
 
+def _finer(step: float, width: float, rtol: float) -> float:
+    """Next step where a table gave a width that is too large: it goes with the square of the step."""
+    return step * min(max(math.sqrt(0.6 * rtol / width), 0.25), 0.8)
+
+
 def log_tail_for(log_delta: float, pairs: int, rtol: float) -> float:
     """Exponent at which the mass given away by all pairs is below rtol / 100 of delta."""
     return min(math.log(400 * pairs / rtol) - log_delta, LARGEST_LOG_TAIL)
@@ -223,7 +228,7 @@ def delta_interval(
         elif table.step > step or width > 100 * before:
             break  # the finest lattice there is, or that round-off allows
         else:
-            step = table.step * min(max(math.sqrt(0.6 * rtol / width), 0.25), 0.8)
+            step = _finer(table.step, width, rtol)
     raise AccuracyError(f"The interval of delta stayed {width:.1e} wide, more than rtol = {rtol:g}: raise rtol.")
 
 
