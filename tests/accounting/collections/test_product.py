@@ -372,6 +372,7 @@ def test_a_delta_is_told_from_zero_from_the_smallest_asked_for_on() -> None:
     assert exact.lower > 0
     above, below = (delta_interval(pair, pairs=2, epsilon=3.0, smallest=share * exact.upper) for share in (2.0, 0.5))
     assert (above.lower, above.upper) == (0.0, 2.0 * exact.upper)
+    assert delta_interval(pair, pairs=2, epsilon=3.0, smallest=1.0) == (0.0, 1.0)
     assert below.lower == pytest.approx(exact.lower, rel=1e-3, abs=0)
     assert exact.lower <= below.upper <= exact.upper * (1 + 1e-3)
 

@@ -225,8 +225,8 @@ def test_what_windows_and_corners_cut_off_is_missing(flood, group, monkeypatch):
     shape = np.exp(-0.5 * (np.arange(size) - 7) ** 2 / 1.5**2)
     monkeypatch.setattr(signed, "_window", lambda part, asked: (20, 20 + size - 1))
     monkeypatch.setattr(signed, "_masses", lambda part, window: shape * (1 - 2 * tail) / shape.sum())
-    errors = {4.0: 0.01, 2.0: 0.01, 0.0: 0.0}
-    monkeypatch.setattr(signed, "mass_error", lambda window, mean: errors[mean] * (1 if window[0] else 0.1) + 0.001)
+    errors = {4.0: 0.011, 2.0: 0.011}
+    monkeypatch.setattr(signed, "mass_error", lambda window, mean: errors[mean] if window[0] else 1.0)
     joint = signed._joint.__wrapped__(Signed(0.0, 0.0, flood), 8.0, log_tail, group)
     lacks = 1 - joint.mass.sum()
     tails = 6 if flood else 4
@@ -239,7 +239,7 @@ def test_what_windows_and_corners_cut_off_is_missing(flood, group, monkeypatch):
     corners = lacks - (1 - (1 - 2 * tail) ** (3 if flood else 2))
     assert 0.05 * tail < corners < 2 * tail
     assert joint.mass.shape[0] == math.ceil((2 * size - 1 if flood else size) / group)
-    expected = 3 * 0.011 if flood else 2 * 0.011 + 0.001
+    expected = 3 * 0.011 if flood else 2 * 0.011
     assert joint.mass_error == pytest.approx(expected + size * 2.3e-16, rel=1e-15)
     monkeypatch.setattr(signed, "_ROUND_OFF", 0.5)
     rough = signed._joint.__wrapped__(Signed(0.0, 0.0, flood), 8.0, log_tail, group)

@@ -166,8 +166,10 @@ def _joint(blanket: Signed, mean: float, log_tail: float, group: int) -> _Joint:
     window = _window(noise, log_tail)
     f = _masses(noise, window)
     n = f.size
-    flood_window = _window(floods[0], log_tail) if floods else (0, 0)
-    g = _masses(floods[0], flood_window) if floods else np.ones(1)
+    g, error = np.ones(1), 2 * mass_error(window, noise.mean)
+    for flood in floods:
+        flood_window = _window(flood, log_tail)
+        g, error = _masses(flood, flood_window), error + mass_error(flood_window, flood.mean)
     if table_work(blanket, mean, log_tail) / group > MOST_PRODUCTS:
         raise AccuracyError(
             f"The counters of {blanket} at {mean:g} messages per item have too many values for a table: take fewer."
@@ -185,7 +187,6 @@ def _joint(blanket: Signed, mean: float, log_tail: float, group: int) -> _Joint:
     band = sliding_window_view(np.concatenate([np.zeros(n - 1), g, np.zeros(n - 1)]), n)[:, ::-1]
     rows = np.ascontiguousarray(band) if group == 1 else np.add.reduceat(band, np.arange(0, len(band), group))
     mass = rows @ products
-    error = 2 * mass_error(window, noise.mean) + mass_error(flood_window, floods[0].mean if floods else 0.0)
     return _Joint(mass, (6 * tail + lost) * (1 + _ROUND_OFF), error + n * _GEMM_ERROR)
 
 
