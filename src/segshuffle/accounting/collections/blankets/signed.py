@@ -234,7 +234,7 @@ class SignedPair:
         law = np.ones(1)
         for part in self.blanket.parts(self.blanket_mean):
             if 1 in part.signs:
-                law = np.convolve(law, _masses(part, (0, floor - 1)))[:floor]
+                law = np.convolve(law, _masses(part, (0, floor)))[:floor]
         return float(law.sum())
 
     def _atoms(self, log_tail: float) -> Atoms:
