@@ -103,3 +103,10 @@ def test_a_product_of_two_lengths_has_the_roundings_of_the_longer_sum():
     roundings = 2 * (2 * 446 + 65 + 1) + 129 + 1 + 193 + 2
     law = PoissonBinomialLaw(np.full(192, 0.5))
     assert law.relative_error == pytest.approx(1.01 * roundings * 2.0**-53, rel=1e-12)
+
+
+@pytest.mark.parametrize(("probabilities", "refused"), [([0.5, 1.5, 0.25], 1.5), ([0.0, 1.0, -0.5], -0.5)])
+def test_the_probability_that_is_none_is_named(probabilities, refused):
+    with pytest.raises(ParameterError) as info:
+        PoissonBinomialLaw(probabilities)
+    assert info.value.value == refused

@@ -278,3 +278,14 @@ def test_epsilons_where_a_bound_never_or_always_meets_the_target(search):
     assert search(bound=lambda epsilon, width: 0.999e-6, **asked) == 0.0
     assert search(bound=lambda epsilon, width: 1.0, **asked) == pytest.approx(2.0, rel=1e-11)
     assert search(bound=lambda epsilon, width: 1.0, **asked | {"ceiling": 0.0}) == 0.0
+
+
+@pytest.mark.parametrize("search", [least_epsilon, largest_excluded_epsilon])
+def test_an_epsilon_whose_bound_is_the_target_itself_is_the_answer(search):
+    """Found on the way down, where the bound has vanished at half the ceiling: an eighth of that."""
+    before = 2e-6 if search is least_epsilon else 1e-6
+
+    def bound(epsilon, width):
+        return before if epsilon < 0.1 else 1e-6 if epsilon < 0.2 else 0.0
+
+    assert search(bound=bound, ceiling=2.0, delta=1e-6, rtol=1e-4) == 0.125

@@ -43,8 +43,9 @@ class PoissonBinomialLaw:
         p = np.asarray(probabilities, dtype=float)
         if p.ndim != 1 or p.size > LARGEST_TRIALS:
             raise ParameterError("probabilities", p.shape, f"a list of at most {LARGEST_TRIALS} numbers")
-        if not np.all((p >= 0) & (p <= 1)):
-            raise ParameterError("probabilities", float(p.min()), "in [0, 1], every one")
+        inside = (p >= 0) & (p <= 1)
+        if not inside.all():
+            raise ParameterError("probabilities", float(p[~inside][0]), "in [0, 1], every one")
         self._mean = math.fsum(p)
         self._std = math.sqrt(math.fsum(p * (1 - p)))
         self._first, self._table, self.dropped, error = _multiply(p)
