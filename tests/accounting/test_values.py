@@ -19,7 +19,6 @@ MUTABLE = {
     "ReductionPair",
     "RestLaws",
     "_Aliases",
-    "_BlanketLaw",
     "_Pieces",
 }
 #: What searches, levels and ends of intervals come back to.
