@@ -175,6 +175,7 @@ def test_its_mean_is_one_minus_e_to_epsilon(local_epsilon, epsilon):
 
 def test_its_figure_shows_both_sides_of_every_jump():
     table = compute("decomposition8", points=3)
+    assert list(table.index) == list(range(len(table)))
     for _, rows in table.groupby("panel"):
         assert rows["y"].is_monotonic_increasing
         assert rows["x"].is_monotonic_increasing
@@ -296,6 +297,7 @@ def test_no_personalised_number_is_called_a_guarantee():
 @pytest.mark.slow
 def test_personalised_figure_has_shared_curves_once():
     table = compute("personalized4", points=2)
+    assert list(table.index) == list(range(len(table)))
     assert not table.duplicated(["panel", "accountant", "curve", "x"]).any()
     assert list(table["panel"].drop_duplicates()) == [
         personalized_paper.panel_name(mechanism, settings) for mechanism, settings in personalized_paper.PANELS

@@ -128,6 +128,10 @@ def test_several_settings_are_stacked(plans):
     short = last_blanket_of(plans)
     both = audit(one_level, [(SETTING, short), (SETTING, short)])
     assert len(both) == 2 * len(short["S1"]) * len(VIEWS)
+    assert list(both.index) == list(range(len(both)))
+    # rows of one setting are in the order of splits, blankets and levels, and numbered in it
+    rows = both[: len(both) // 2]
+    assert list(rows["blanket_per_user"]) == sorted(rows["blanket_per_user"])
 
 
 @pytest.mark.quick("quick")
