@@ -296,6 +296,8 @@ def left_alone(source: str) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]
             held += [value for key, value in named if isinstance(key, ast.Constant) and key.value in LOOKS.split()]
         if isinstance(node, ast.Tuple) and len(node.elts) == 2 and isinstance(node.elts[1], ast.Tuple):
             held += [node] if all(isinstance(each, ast.Constant) for each in node.elts[1].elts) else []  # dashes
+        if isinstance(node, ast.Subscript) and ast.unparse(node.value) == "DASHES":
+            held.append(node.slice)
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
             held.append(node.test)
         if isinstance(node, ast.FunctionDef):

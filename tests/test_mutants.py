@@ -76,11 +76,13 @@ def test_what_is_drawn_of_a_line_stays_where_others_change(tmp_path, monkeypatch
 
 
 def test_looks_annotations_and_words_are_left_alone():
-    drawn = 'plot("ε", lw=2.0, step=3.0, **{"ms": 4.0, "x": 5.0})'
+    drawn = 'plot("ε", DASHES[1.0], lw=2.0, step=3.0, **{"ms": 4.0, "x": 5.0})'
     source = f'def f(x: Literal[1]) -> int:\n    return {drawn} if x == "word" else zip(x, strict=True)\n'
     idle, words = mutants.left_alone(source)
-    places = {name: (2, source.splitlines()[1].index(name)) for name in ("2.0", "3.0", "4.0", "5.0", "True", "==")}
-    assert {name for name, place in places.items() if place in idle} == {"2.0", "4.0", "True"}
+    places = {
+        name: (2, source.splitlines()[1].index(name)) for name in ("1.0", "2.0", "3.0", "4.0", "5.0", "True", "==")
+    }
+    assert {name for name, place in places.items() if place in idle} == {"1.0", "2.0", "4.0", "True"}
     assert {name for name, place in places.items() if place in words} == {"=="}
     assert (1, source.index("1")) in idle
 

@@ -424,3 +424,8 @@ def test_plans_are_looked_for_just_above_whole_numbers_of_copies():
     inside = np.linspace(math.log(1.5), math.log(4.5), 12)
     curve = interpolate.PchipInterpolator(inside, inside)
     np.testing.assert_allclose(_whole_places(curve, inside, 64.0), np.log([2, 3, 4]) + 1e-3, rtol=0, atol=1e-12)
+    # one just inside either end, and one just outside
+    edges = np.linspace(math.log(2) - 1e-6, math.log(4) + 1e-6, 40)
+    np.testing.assert_allclose(_whole_places(curve, edges, 64.0), np.log([2, 3, 4]) + 1e-3, rtol=0, atol=1e-12)
+    edges = np.linspace(math.log(2) + 1e-6, math.log(4) - 1e-6, 40)
+    np.testing.assert_allclose(_whole_places(curve, edges, 64.0), np.log([3]) + 1e-3, rtol=0, atol=1e-12)
