@@ -283,35 +283,50 @@ def operator_of(name: str):
 
 
 def left_alone(source: str) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
-    """Places of no fault at all (annotations, looks, what no caller does, memory, workers), and of tests for a word."""
+    """Places of no fault at all, and of tests for a word."""
     idle: set[tuple[int, int]] = set()
     words: set[tuple[int, int]] = set()
     # the columns of ast count bytes, those of cosmic-ray characters: as many, where all others are replaced
     for node in ast.walk(ast.parse(re.sub(r"[^\x00-\x7f]", "?", source))):
-        held = [getattr(node, "annotation", None), getattr(node, "returns", None)]
-        if isinstance(node, ast.keyword) and node.arg in IDLE.split():
-            held.append(node.value)
-        if isinstance(node, ast.Dict):
-            named = zip(node.keys, node.values, strict=True)
-            held += [value for key, value in named if isinstance(key, ast.Constant) and key.value in LOOKS.split()]
-        if isinstance(node, ast.Tuple) and len(node.elts) == 2 and isinstance(node.elts[1], ast.Tuple):
-            held += [node] if all(isinstance(each, ast.Constant) for each in node.elts[1].elts) else []  # dashes
-        if isinstance(node, ast.Subscript) and ast.unparse(node.value) == "DASHES":
-            held.append(node.slice)
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            held.append(node.test)
+        for part in [*looks_in(node), *of_no_effect(node)]:
+            idle |= places_in(part)
         if isinstance(node, ast.FunctionDef):
-            caches = [each for each in node.decorator_list if re.search(r"\b(lru_)?cache\b", ast.unparse(each))]
-            idle |= {(each.lineno, each.col_offset - 1) for each in caches}  # where the @ stands
-            held += caches
-        if isinstance(node, ast.arguments):
-            held += [default for arg, default in zip(node.kwonlyargs, node.kw_defaults, strict=True) if arg.arg == JOBS]
-        for part in held:
-            idle |= places_in(part) if isinstance(part, ast.AST) else set()
+            # where the @ of a cache stands
+            idle |= {(each.lineno, each.col_offset - 1) for each in caches(node)}
         if isinstance(node, ast.Compare):
             strings = [isinstance(each, ast.Constant) and isinstance(each.value, str) for each in node.comparators]
             words |= places_in(node) if all(strings) else set()
     return idle, words
+
+
+def looks_in(node: ast.AST) -> Iterator[ast.AST]:
+    """Parts of a node that only say how large, thick, dark or far apart something is drawn."""
+    if isinstance(node, ast.Dict):
+        named = zip(node.keys, node.values, strict=True)
+        yield from (value for key, value in named if isinstance(key, ast.Constant) and key.value in LOOKS.split())
+    if isinstance(node, ast.Tuple) and len(node.elts) == 2 and isinstance(node.elts[1], ast.Tuple):
+        yield from [node] if all(isinstance(each, ast.Constant) for each in node.elts[1].elts) else []  # dashes
+    if isinstance(node, ast.Subscript) and ast.unparse(node.value) == "DASHES":
+        yield node.slice
+
+
+def of_no_effect(node: ast.AST) -> Iterator[ast.AST]:
+    """Annotations and imports for types, what no caller does, how much is remembered and how many work."""
+    yield from filter(None, (getattr(node, "annotation", None), getattr(node, "returns", None)))
+    if isinstance(node, ast.keyword) and node.arg in IDLE.split():
+        yield node.value
+    if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+        yield node.test
+    if isinstance(node, ast.FunctionDef):
+        yield from caches(node)
+    if isinstance(node, ast.arguments):
+        named = zip(node.kwonlyargs, node.kw_defaults, strict=True)
+        yield from (default for arg, default in named if arg.arg == JOBS and default is not None)
+
+
+def caches(node: ast.FunctionDef) -> list[ast.expr]:
+    """Decorators that remember answers."""
+    return [each for each in node.decorator_list if re.search(r"\b(lru_)?cache\b", ast.unparse(each))]
 
 
 def places_in(node: ast.AST) -> set[tuple[int, int]]:
