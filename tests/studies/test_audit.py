@@ -143,6 +143,10 @@ def test_figure_has_a_panel_and_every_claim(table, edition):
     heights = {tuple(line.get_ydata()) for line in axes[0].lines}
     assert {(0.5, 0.5), (2.0, 2.0)} <= heights
     assert (edition in {text.get_text() for text in figure.texts}) == (edition != "full")
+    # room for a mark at either end, and no more
+    grid = table[~table["optimum"]]["blanket_per_user"]
+    low, high = grid.min(), grid.max()
+    assert axes[0].get_xlim() == pytest.approx((0.93 * low, 1.07 * high), rel=1e-12)
 
 
 @pytest.mark.quick(0)

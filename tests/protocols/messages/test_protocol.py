@@ -257,6 +257,9 @@ RAGGED = [[0, 1, 2]] * 7 + [[0, 1]] + [[0, 1, 2]]
         (spoiled(599, 0, -1), "user 599 holds item -1"),
         (RAGGED, "user 7 holds 2 items; every user must hold set_size = 3"),
         ([[0, 1, 2], [4, 4, 5]], "user 1 holds item 4 twice"),
+        # of several the first is named
+        ([[0, 1, D], [0, -3, 1], [0, 1, D + 1]], rf"user 0 holds item {D};"),
+        ([[0, 1, 2], [4, 4, 5], [6, 6, 7]], "user 1 holds item 4 twice"),
         ([[0, 1, 2], 5], "user 1 is 5"),
         (np.full((5, 3), 0.5), "type float64"),
         (np.array([["a", "b", "c"]]), "type <U1"),
