@@ -653,6 +653,8 @@ def test_a_vacuous_claim_may_be_off_by_rounding_alone():
     ):
         for less, vacuous in ((0.5e-12, True), (1e-11, False)):
             assert trial.judge(mechanism, point, 0.0, local * (1 - less), None).vacuous == vacuous
+    # the edge itself says nothing
+    assert trial.judge(mechanism, Point(9, "epsilon", 1e-6), 0.0, 1 - trial._TRIVIAL, None).vacuous
 
 
 @pytest.mark.parametrize(

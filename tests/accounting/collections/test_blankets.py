@@ -300,6 +300,23 @@ def test_a_table_too_large_gives_no_bound():
     assert log_delta_bound(pair, 1, 1.0, 1e-3) == 0.0
 
 
+def test_only_rough_bounds_are_of_few_cells(monkeypatch):
+    pair, sizes = POISSON.pair(50.0, 1.0), []
+    exact = {rtol: log_delta_bound(pair, 4, 0.5, rtol) for rtol in (1e-3, 0.02)}
+
+    def sized(table, **others):
+        sizes.append(table.mass.size)
+        return log_delta_upper(table, **others)
+
+    monkeypatch.setattr(product, "log_delta_upper", sized)
+    monkeypatch.setattr(product, "_ROUGH_CELLS", 20)
+    assert log_delta_bound(pair, 4, 0.5, 1e-3) == exact[1e-3]
+    assert min(sizes) > 40
+    sizes.clear()
+    assert log_delta_bound(pair, 4, 0.5, 0.02) > exact[0.02]
+    assert max(sizes) <= 22
+
+
 def test_a_lattice_too_fine_for_a_transform_is_widened(monkeypatch):
     pair, asked = POISSON.pair(5.0, 1.0), (4, 0.5, 1e-5)
     exact = log_delta_bound(pair, *asked)
