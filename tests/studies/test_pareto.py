@@ -99,6 +99,13 @@ def by_hand():
     return table.assign(error_ratio=table["mse_expected"])
 
 
+def test_errors_are_over_those_of_the_measure_wherever_it_stands(monkeypatch):
+    rows = [{"method": name, "mse_expected": error} for name, error in (("a", 2.0), ("z", 3.0), (compute.MEASURE, 4.0))]
+    monkeypatch.setattr(compute, "_rows_of", lambda *_: rows)
+    found = compute.table(CONFIG, compute.cases(CONFIG["pareto"], 400, 17, 2)[:1])
+    assert list(found["error_ratio"]) == [0.5, 0.75, 1.0]
+
+
 def test_winners_by_hand():
     """Budgets of 1, 4 and 8 messages; neither curators, nor another trust model, nor unproven accounting can win."""
     rows = winners(by_hand(), [0.5, 1.5, 4.0])

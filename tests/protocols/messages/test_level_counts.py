@@ -322,6 +322,8 @@ def test_round_one_takes_its_messages_of_the_budget():
     assert left_for_items(3.5, 1.25) == 2.25
     with pytest.raises(InfeasibleError, match=r"max_messages = 1.25 is used up by round 1"):
         left_for_items(1.25, 1.25)
+    with pytest.raises(InfeasibleError, match=r"takes 2\.5 messages"):
+        left_for_items(1.25, 2.5)
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0, math.inf, math.nan])
