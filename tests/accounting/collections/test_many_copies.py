@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 from oracles import MP
-from scipy import special
+from scipy import special, stats
 
 from segshuffle.accounting.collections import poisson_pair
 from segshuffle.accounting.collections.poisson_pair import ItemPair
@@ -131,3 +131,15 @@ def delta_near_the_mean(mu, copies, epsilon):
     last = np.searchsorted(log_ratio, log_ratio - epsilon, side="left")
     below, above = (np.concatenate([[0.0], np.cumsum(each)]) for each in (plain, moved))
     return math.fsum(moved * below[last] - math.exp(epsilon) * plain * above[last])
+
+
+@pytest.mark.parametrize("mean", [0.3, 5.0, 40.0, 600.0])
+@pytest.mark.parametrize("share", [0.5, 0.9, 0.99, 0.995, 0.999, 1 - 1e-6, 1.0, 1.001])
+def test_a_window_that_nearly_begins_at_no_count_leaves_no_more_out(mean, share):
+    """No message at all has probability e^-mean: from a tail that small on, the window begins there."""
+    low, high = poisson_pair.poisson_window(mean, share * mean)
+    assert stats.poisson.cdf(low - 1, mean) <= math.exp(-share * mean)
+    assert stats.poisson.sf(high, mean) <= math.exp(-share * mean)
+    assert low <= 0.12 * mean if share > 0.9 else low <= 0.6 * mean
+    if share >= 1.0:
+        assert low == 0

@@ -182,11 +182,10 @@ def _tail_ends(mu: float, log_tail: float) -> tuple[float, float]:
     low, high = mu - math.sqrt(2 * log_tail * mu), mu + log_tail / 3 + root
     if mu > 1e6:  # sharp enough, and D(x) would cancel
         return low, high
-    positive = log_tail < mu
-    low = max(low, 1e-3 * mu * math.exp(-log_tail / mu)) if positive else -1.0
+    low = max(low, 1e-3 * mu * math.exp(-log_tail / mu)) if log_tail < mu else -1.0
     for _ in range(4):
         high -= (high * math.log(high / mu) - (high - mu) - log_tail) / math.log(high / mu)
-        if positive:
+        if low > 0:  # close to mu, where the end is close to 0, a step may go below it
             low -= (low * math.log(low / mu) - (low - mu) - log_tail) / math.log(low / mu)
     return low * (1 - 1e-9), high * (1 + 1e-9)
 
