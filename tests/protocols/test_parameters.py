@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from protocols.test_conformance import make_sample
 
 from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
 from segshuffle.protocols.base import Plan, Problem
@@ -211,3 +212,17 @@ def test_every_level_that_has_users_adds_its_dummies(counts):
     slots = (2 * 3 / 16, 3 * 5 / 36)
     parts = [w**2 * each / n for w, each, n in zip((0.25, 0.75), slots, counts, strict=True) if n]
     assert SeparateBallsIntoBins().sum_variance(plan, np.full(9, 10)) == pytest.approx(sum(parts), rel=1e-12)
+
+
+@pytest.mark.parametrize("counts", [(1, 30), (30, 1), (0, 31)])
+def test_a_level_that_one_user_has_counts(counts):
+    """Error of simulated estimates against the closed form; a correct one is off by five deviations with 6e-7."""
+    problem = Problem(5, 2, (0.5, 1.0), counts, 0.01)
+    parameters = {"blankets": (1.5, 2.5), "weights": (0.25, 0.75) if counts[0] else (0.0, 1.0)}
+    plan = Plan("separate-mm", problem, "published", 2.0, 0.0, parameters, 0.0)
+    method, sample = SeparateBallsIntoBins(), make_sample(problem, 4000)
+    deviation = method.simulate(plan, sample, np.random.default_rng(2)) - sample.frequencies
+    errors = (deviation**2).sum(axis=1)
+    expected = method.expected_mse(plan, sample.item_counts)
+    assert abs(errors.mean() - expected) <= 5 * errors.std(ddof=1) / math.sqrt(4000) < 0.2 * expected
+    assert np.all(np.abs(deviation.mean(axis=0)) <= 5 * deviation.std(axis=0) / math.sqrt(4000))

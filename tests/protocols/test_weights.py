@@ -337,3 +337,18 @@ def test_a_descent_sweeps_until_nothing_helps():
             assert first == pytest.approx(terms.error(once, counts), rel=1e-9)
             assert second >= first * (1 - 1e-7)
             assert counts @ once <= most * (1 + 1e-11)
+
+
+def test_without_descents_the_best_common_cap_is_taken_as_it_is():
+    rng, better = np.random.default_rng(1), 0
+    for _ in range(30):
+        limits, counts = np.sort(rng.uniform(0.2, 4.0, size=3)), rng.integers(1, 50, size=3).astype(float)
+        terms = ErrorTerms(noise=float(rng.uniform(1.0, 100.0)), own=1.0, spread=1.0)
+        cap = _starts(limits, counts, terms, math.inf, 1)[0]
+        copies, error = best_copies(limits, counts, terms, starts=0)
+        assert list(copies) == list(cap)
+        assert error == terms.error(cap, counts)
+        less = best_copies(limits, counts, terms, starts=1)[1]
+        assert less <= error * (1 + 1e-14)
+        better += less < error * (1 - 1e-6)
+    assert better > 3

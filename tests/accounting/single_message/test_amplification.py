@@ -9,7 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from segshuffle.accounting.single_message import amplification as am
-from segshuffle.accounting.single_message.mechanisms import COMPOSABLE, composed, mechanism
+from segshuffle.accounting.single_message.mechanisms import (
+    COMPOSABLE,
+    MECHANISMS,
+    MULTI_MESSAGE,
+    composed,
+    mechanism,
+)
 from segshuffle.accounting.single_message.randomizers import Laplace
 from segshuffle.errors import ParameterError
 
@@ -327,3 +333,17 @@ def test_sizes_of_what_is_listed_end_where_the_message_says():
         assert mechanism(name, local_epsilon=1.0, domain_size=most, **more).local_epsilon == 1.0
         with pytest.raises(ParameterError, match=rf"domain_size = {most + 1} .*, {shown}\] for {name}"):
             mechanism(name, local_epsilon=1.0, domain_size=most + 1, **more)
+
+
+def test_of_multi_message_protocols_all_but_vectors_leave_the_victim_no_left_over():
+    """Their messages are the bit, the bin or the item itself: only there the reduction mixes nothing."""
+    given = {"coin": 0.3, "flip": 0.1, "domain_size": 16, "special_bins": 1}
+    for name in MULTI_MESSAGE:
+        chosen = mechanism(name, **{each: given[each] for each in MECHANISMS[name].parameters})
+        assert chosen.no_left_over == (name != "flipped-one-hot"), name
+        assert am.ACCOUNTANTS["variation-ratio"].kind_for(chosen) == ("upper" if chosen.no_left_over else "published")
+    for name in ("range-query", "sampling-rappor", "krr"):
+        sizes = (
+            {"levels": 3} if name == "range-query" else {"domain_size": 5, **({"set_size": 2} if name != "krr" else {})}
+        )
+        assert not mechanism(name, local_epsilon=1.0, **sizes).no_left_over

@@ -179,7 +179,7 @@ class SignedBlanket:
 
 def _units(mean: Fraction, p: float, domain_size: int, below: exact.Below) -> list[int]:
     """Places of one client's units of a part of that mean, drawn exactly."""
-    if p == 0:
+    if not p:
         return [below(domain_size) for _ in range(exact.poisson(mean, below))]
     size = mean * (1 - Fraction(p)) / Fraction(p)
     return exact.clustered(exact.negative_binomial(size, Fraction(p), below), size, domain_size, below)
