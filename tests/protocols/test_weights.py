@@ -343,7 +343,7 @@ def test_without_descents_the_best_common_cap_is_taken_as_it_is():
     rng, better = np.random.default_rng(1), 0
     for _ in range(30):
         limits, counts = np.sort(rng.uniform(0.2, 4.0, size=3)), rng.integers(1, 50, size=3).astype(float)
-        terms = ErrorTerms(noise=float(rng.uniform(1.0, 100.0)), own=1.0, spread=1.0)
+        terms = ErrorTerms(noise=float(rng.uniform(1.0, 10.0)), own=1.0, spread=0.01)
         cap = _starts(limits, counts, terms, math.inf, 1)[0]
         copies, error = best_copies(limits, counts, terms, starts=0)
         assert list(copies) == list(cap)

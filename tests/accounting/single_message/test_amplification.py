@@ -342,8 +342,6 @@ def test_of_multi_message_protocols_all_but_vectors_leave_the_victim_no_left_ove
         chosen = mechanism(name, **{each: given[each] for each in MECHANISMS[name].parameters})
         assert chosen.no_left_over == (name != "flipped-one-hot"), name
         assert am.ACCOUNTANTS["variation-ratio"].kind_for(chosen) == ("upper" if chosen.no_left_over else "published")
-    for name in ("range-query", "sampling-rappor", "krr"):
-        sizes = (
-            {"levels": 3} if name == "range-query" else {"domain_size": 5, **({"set_size": 2} if name != "krr" else {})}
-        )
+    others = {"range-query": {"levels": 3}, "sampling-rappor": {"domain_size": 5, "set_size": 2}, "blh": {}}
+    for name, sizes in others.items():
         assert not mechanism(name, local_epsilon=1.0, **sizes).no_left_over

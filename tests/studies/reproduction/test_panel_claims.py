@@ -242,6 +242,11 @@ def test_where_a_rule_just_holds():
         PARTLY,
     ]
     assert found("best_blanket", [panel(curve=(2.0, 1.0, 1.25))], **at, stated=10.0, slack=0.25) == PARTLY
+    # a factor of the m of least error, wherever that is
+    at_ten = [panel(curve=BEST_AT_10)]
+    assert [found("best_blanket", at_ten, **at, stated=m, slack=-1.0) for m in (12.5, 8.0, 12.6, 7.9)] == [
+        REPRODUCED, REPRODUCED, NOT, NOT
+    ]  # fmt: skip
     for stated in (0.5, 1.0):
         assert found("reduction", [panel(mm=4.0)], **ALL, stated=stated, tolerance=0.25, only=["mm"]) == REPRODUCED
     for large, expected in ((0.1, PARTLY), (0.01, PARTLY)):
