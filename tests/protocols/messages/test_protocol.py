@@ -261,7 +261,7 @@ RAGGED = [[0, 1, 2]] * 7 + [[0, 1]] + [[0, 1, 2]]
         ([[0, 1, D], [0, -3, 1], [0, 1, D + 1]], rf"user 0 holds item {D};"),
         ([[0, 1, 2], [4, 4, 5], [6, 6, 7]], "user 1 holds item 4 twice"),
         ([[0, 1, 2], 5], "user 1 is 5"),
-        (np.full((5, 3), 0.5), "type float64"),
+        (np.full((5, 3), 0.5), r"type float64 \(the first: \[0\.5\]\); integers"),
         (np.array([["a", "b", "c"]]), "type <U1"),
         (np.zeros((0, 3), dtype=int), "shape"),
         ([], "shape"),
