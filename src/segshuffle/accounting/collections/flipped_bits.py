@@ -19,7 +19,7 @@ import numpy as np
 
 from segshuffle.accounting.collections.blankets.atoms import Atoms
 from segshuffle.accounting.collections.product import log_delta_bound
-from segshuffle.accounting.numerics.laws import deviance, stirling_error
+from segshuffle.accounting.numerics.laws import log_binomial_pmf
 from segshuffle.accounting.numerics.loss_distribution import LossTable
 from segshuffle.accounting.numerics.search import safe_edge
 from segshuffle.arrays import FloatArray
@@ -82,7 +82,8 @@ class FlippedPair:
         count = np.arange(low, high + 1, dtype=float)
         odds = self.flip / (1 - self.flip)
         ratio = np.log((count / odds + odds * (vectors - count)) / vectors)
-        log_mass = _log_binomial(count, vectors, self.flip)
+        # SciPy's logarithm has 9 digits at a million trials
+        log_mass = log_binomial_pmf(vectors, count, self.flip)
         error = _MASS_ERROR + 1e-15 * (reach + 2)
         return Atoms(ratio, log_mass, 0.0, 4 * math.exp(-log_tail), error, 1e-14)
 
@@ -93,17 +94,6 @@ class FlippedPair:
     def loss_table(self, step: float, log_tail: float) -> LossTable:
         """Every count of the window."""
         return self._atoms(log_tail).table(step)
-
-
-def _log_binomial(count: FloatArray, trials: int, probability: float) -> FloatArray:
-    """Log of the mass at integers from 0 to `trials` >= 2, by Loader's form: SciPy's logarithm has 9 digits at 1e6."""
-    x = np.clip(count, 1.0, trials - 1.0)
-    rest = trials - x
-    value = stirling_error(trials) - stirling_error(x) - stirling_error(rest)
-    value = value - deviance(x, trials * probability) - deviance(rest, trials * (1 - probability))
-    value += 0.5 * np.log(trials / (2 * math.pi * x * rest))
-    value = np.where(count == 0, trials * math.log1p(-probability), value)
-    return np.where(count == trials, trials * math.log(probability), value)
 
 
 def least_flip(*, fakes: int, epsilon: float, delta: float) -> float:

@@ -73,16 +73,28 @@ def deviance(count: ArrayLike, mean: ArrayLike) -> FloatArray:
     return np.asarray(np.where(near, close, far))
 
 
+def _loader_exponent(trials: FloatArray | float, successes: FloatArray, probability: float) -> FloatArray:
+    """Log of a binomial mass over its Gaussian factor, for 0 < successes < trials."""
+    failures = trials - successes
+    exponent = deviance(successes, trials * probability) + deviance(failures, trials * (1 - probability))
+    return stirling_error(trials) - stirling_error(successes) - stirling_error(failures) - exponent
+
+
+def log_binomial_pmf(trials: int, successes: FloatArray, probability: float) -> FloatArray:
+    """Log of Pr[Binomial(trials, probability) = successes] at integers from 0 to `trials` >= 2, elementwise."""
+    k = np.clip(successes, 1.0, trials - 1.0)
+    bulk = _loader_exponent(trials, k, probability) + 0.5 * np.log(trials / (2 * math.pi * k * (trials - k)))
+    one_sided = np.where(successes == 0, trials * math.log1p(-probability), bulk)
+    return np.where(successes == trials, trials * math.log(probability), one_sided)
+
+
 def binomial_pmf(trials: FloatArray | float, successes: FloatArray, probability: float) -> FloatArray:
     """Pr[Binomial(trials, probability) = successes], elementwise; 0 outside the support; probability in (0, 1)."""
     inside = (successes >= 0) & (successes <= trials)
     edge = ~inside | (successes == 0) | (successes == trials)
     n = np.maximum(trials, 2.0)
     k = np.clip(successes, 1.0, n - 1.0)
-    rest = n - k
-    exponent = deviance(k, n * probability) + deviance(rest, n * (1 - probability))
-    correction = stirling_error(n) - stirling_error(k) - stirling_error(rest)
-    bulk = np.sqrt(n / (2 * math.pi * k * rest)) * np.exp(correction - exponent)
+    bulk = np.sqrt(n / (2 * math.pi * k * (n - k))) * np.exp(_loader_exponent(n, k, probability))
     none, all_of_them = np.exp(trials * math.log1p(-probability)), np.exp(trials * math.log(probability))
     return np.where(inside, np.where(successes == 0, none, np.where(edge, all_of_them, bulk)), 0.0)
 

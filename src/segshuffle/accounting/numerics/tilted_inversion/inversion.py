@@ -330,9 +330,7 @@ def _integrands(at: _Nodes, theta: float, count: int, width: float) -> tuple[flo
     size = amplitude * (decay + level)
     with np.errstate(divide="ignore", invalid="ignore"):
         amplified = np.exp(np.minimum((count - 1) * np.log(np.exp(log_abs) + at.absolute) + at.damping, 600.0))
-        relative = (
-            count * (np.abs(np.where(amplitude > 0, log_abs, amplitude)) + np.abs(angle)) + (width * at.node) ** 2
-        )
+        relative = count * (np.abs(np.where(amplitude > 0, log_abs, 0.0)) + np.abs(angle)) + (width * at.node) ** 2
     amplified = np.where(np.isnan(amplified), np.exp(np.minimum(at.damping, 600.0)), amplified)
     # an infinite bound is one: it encloses nothing, and whoever asked takes another way
     with np.errstate(over="ignore"):
