@@ -240,6 +240,6 @@ def _report(history: Sequence[str], n_urls: int, deadline_seconds: float) -> str
     """Compose the message: what was tried, what happened, what to do."""
     tried = "".join(f"\n  {line}" for line in history) or "\n  (no attempt was made)"
     return (
-        f"The MSNBC file could not be had from any of {n_urls} addresses within {deadline_seconds:g} seconds:{tried}\n"
+        f"The MSNBC file could not be had from any of {n_urls} addresses within {deadline_seconds:g} seconds.{tried}\n"
         f"{_ADVICE}"
     )
