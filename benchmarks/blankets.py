@@ -14,8 +14,8 @@ import itertools
 import math
 import time
 
-from segshuffle.accounting.collections.blankets.signed import Signed
 from segshuffle.accounting.collections.product import delta_interval
+from segshuffle.blankets.signed import Signed
 from segshuffle.pipeline.design import level_counts
 from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.central import DiscreteLaplaceCurator, GaussianCurator, PowerCurator

@@ -13,15 +13,12 @@ from segshuffle.accounting.collections import (
     full_view_users,
     levels,
     participation,
-    poisson_pair,
     privacy_loss,
     product,
     published,
     shifted_noise,
 )
 from segshuffle.accounting.collections.blanket_cap import cap_overflow
-from segshuffle.accounting.collections.blankets.clustered import Clustered
-from segshuffle.accounting.collections.blankets.signed import Signed
 from segshuffle.accounting.numerics import hockey_stick, laws, ranges
 from segshuffle.accounting.numerics.poisson_binomial import PoissonBinomialLaw
 from segshuffle.accounting.single_message import budgets, personalized_settings, randomizers, ratio_pair
@@ -34,10 +31,13 @@ from segshuffle.accounting.single_message.mechanisms import mechanism
 from segshuffle.accounting.single_message.personalized_confusion import PersonalizedUsers
 from segshuffle.accounting.single_message.randomizers.composed import poisson_subsampled
 from segshuffle.accounting.single_message.randomizers.subsets import SubsetExponential
+from segshuffle.blankets import base, poisson
+from segshuffle.blankets.clustered import Clustered
+from segshuffle.blankets.signed import Signed
 from segshuffle.errors import InfeasibleError, ParameterError
 
 GENERAL = tables.general(local_epsilon=1.0)
-PAIR = poisson_pair.ItemPair(1e4, 0.5)
+PAIR = poisson.ItemPair(1e4, 0.5)
 
 
 def published_item(**changed):
@@ -100,11 +100,11 @@ REALS = {
     ),
     "bernoulli": (lambda x: PoissonBinomialLaw([0.5, x]), "probabilities", "[", 0.0, 1.0, "]"),
     # collections
-    "mean": (poisson_pair.check_blanket_mean, "blanket_mean", "[", 1e-3, 1e12, "]"),
-    "copies": (lambda x: poisson_pair.check_copies("copies", x), "copies", "[", 1e-120, 64.0, "]"),
-    "product": (poisson_pair.check_epsilon, "epsilon", "[", 0.0, 100.0, "]"),
-    "product at": (poisson_pair.check_delta, "delta", "[", 1e-110, 1.0, ")"),
-    "width": (poisson_pair.check_rtol, "rtol", "[", 1e-8, 1.0, "]"),
+    "mean": (lambda mean: poisson.ItemPair(mean, 0.5), "blanket_mean", "[", 1e-3, 1e12, "]"),
+    "copies": (lambda x: base.check_copies("copies", x), "copies", "[", 1e-120, 64.0, "]"),
+    "product": (product.check_epsilon, "epsilon", "[", 0.0, 100.0, "]"),
+    "product at": (product.check_delta, "delta", "[", 1e-110, 1.0, ")"),
+    "width": (product.check_rtol, "rtol", "[", 1e-8, 1.0, "]"),
     "p": (Clustered, "p", "(", 0.0, 0.99, "]"),
     "signed p": (lambda x: Signed(x, 0.5, 0.5), "p", "[", 0.0, 0.99, "]"),
     "flood p": (lambda x: Signed(0.5, x, 0.5), "flood_p", "[", 0.0, 0.99, "]"),
@@ -189,7 +189,7 @@ REALS = {
         "delta", "[", 1e-280, 0.01, ")",
     ),
     "loss": (
-        lambda x: privacy_loss.counter_losses(poisson_pair.ItemPair(1e4, 1e-3), 0.5)
+        lambda x: privacy_loss.counter_losses(poisson.ItemPair(1e4, 1e-3), 0.5)
         and privacy_loss.privacy_loss_distribution([], interval=x),
         "interval", "[", 1e-7, 1.0, "]",
     ),
@@ -249,7 +249,7 @@ INTEGERS = {
     "domain": (lambda d: ranges.check_sizes(domain_size=d, n_users=1), "domain_size", 2, None),
     "set": (lambda s: ranges.check_sizes(domain_size=7, n_users=1, set_size=s), "set_size", 1, 7),
     "published domain": (lambda d: published_item(domain_size=d), "domain_size", 2, 4_000_000_000_000_000),
-    "pairs": (poisson_pair.check_pairs, "pairs", 1, None),
+    "pairs": (product.check_pairs, "pairs", 1, None),
     "trials": (lambda n: laws.BinomialLaw(n, 0.5), "trials", 0, None),
     "fakes": (lambda k: flipped_bits.FlippedPair(k, 0.1), "fakes", 1, None),
     "cap": (
@@ -316,7 +316,7 @@ def test_a_range_of_integers_ends_where_it_says(case):
 
 def test_no_copies_are_none_and_a_blanket_is_named_by_its_own_range():
     for value in (0, 0.0):
-        poisson_pair.check_copies("copies", value)
+        base.check_copies("copies", value)
     for blanket in (Clustered(0.6), Signed(0.3, 0.6, 0.5), Signed(0.7, 0.2, 0.5), Signed(0.0, 0.0, 0.0)):
         least, most = blanket.means
         for mean, other in ((least, 0.0), (most, math.inf)):

@@ -11,16 +11,15 @@ import numpy as np
 import pytest
 from protocols.test_conformance import make_sample
 
-from segshuffle.accounting.collections.blankets.base import Part
-from segshuffle.accounting.collections.blankets.clustered import Clustered
-from segshuffle.accounting.collections.blankets.named import blanket_from
-from segshuffle.accounting.collections.blankets.signed import Signed
 from segshuffle.accounting.collections.product import delta_interval
+from segshuffle.blankets.base import Part
+from segshuffle.blankets.clustered import Clustered
+from segshuffle.blankets.named import blanket_from
+from segshuffle.blankets.signed import Signed
 from segshuffle.cli import main
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.base import Plan, Problem
-from segshuffle.protocols.blanket_draws import drawn_messages, drawn_units
 from segshuffle.protocols.central import GaussianCurator
 from segshuffle.protocols.clustered import ClusteredSegmented
 from segshuffle.protocols.poisson import PoissonSegmented
@@ -160,15 +159,15 @@ def test_simulations_have_the_error_that_is_expected(blanket):
 def test_shares_of_users_add_up_to_the_counters(p):
     n_users, d, runs = 30, 3, 1500
     whole = Part(4.0, p)
-    share = Part(whole.mean / n_users, p)
+    share = Part(d * whole.mean / n_users, p)
     rng = np.random.default_rng(2)
     summed = np.empty((runs, d))
     for run in range(runs):
-        items, units = drawn_messages(share, n_users, d, rng)
+        items, units = share.simulated_places(d, n_users, rng)
         assert units.size == n_users
         assert units.sum() == items.size
         summed[run] = np.bincount(items, minlength=d)
-    counters = drawn_units(whole, (runs, d), rng).astype(float)
+    counters = whole.counts((runs, d), rng).astype(float)
     for power in (1, 2):
         for one, other in ((summed[:, 0] ** power, counters[:, 0] ** power), (summed.prod(1), counters.prod(1))):
             spread = math.sqrt((one.var() + other.var()) / runs)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from segshuffle.accounting.collections.blanket_cap import cap_overflow
-from segshuffle.accounting.collections.blankets.clustered import Clustered
+from segshuffle.blankets.clustered import Clustered
 from segshuffle.errors import ParameterError
 from segshuffle.protocols import capped as capped_module
 from segshuffle.protocols.assumptions import Assumptions

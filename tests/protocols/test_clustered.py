@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from segshuffle.accounting.collections.blankets.clustered import Clustered
+from segshuffle.blankets.clustered import Clustered
 from segshuffle.errors import InfeasibleError
 from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.clustered import ClusteredSegmented, _least

@@ -22,8 +22,8 @@ from protocols.test_weights import brute_force
 from scipy import interpolate, stats
 
 from segshuffle.accounting.collections.calibration import largest_copies, least_blanket_mean
-from segshuffle.accounting.collections.poisson_pair import ItemPair
 from segshuffle.accounting.collections.product import delta_interval
+from segshuffle.blankets.poisson import ItemPair
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.pipeline.design import level_counts
 from segshuffle.protocols.base import Plan, Problem, Sample
@@ -372,7 +372,7 @@ def test_plan_does_not_depend_on_what_was_planned_before():
     program = (
         "import json; from segshuffle.protocols.poisson import *; "
         "from segshuffle.protocols.assumptions import Assumptions; "
-        "from segshuffle.accounting.collections.blankets.poisson import Poisson; "
+        "from segshuffle.blankets.poisson import Poisson; "
         f"print(json.dumps({CERTIFIED['copies, 16 messages']!r}.plan({SMALL!r}).as_dict()))"
     )
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)

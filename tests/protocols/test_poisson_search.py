@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from scipy import interpolate
 
-from segshuffle.accounting.collections.blankets.clustered import Clustered
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError
+from segshuffle.blankets.clustered import Clustered
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.protocols import poisson
 from segshuffle.protocols.assumptions import Assumptions
@@ -271,7 +271,6 @@ def test_what_need_not_be_told_from_zero_is_said_for_clusters_only(closed_form, 
 def test_copies_are_lowered_by_what_a_certificate_is_too_high(closed_form, monkeypatch):
     """Log delta rises by `slope` times ln(copies): e^-(excess + 0.02)/slope of them, with a slope of 1 at least."""
     slope = 5.0
-    monkeypatch.setattr(poisson, "guide_of", lambda blanket: blanket)
     monkeypatch.setattr(poisson, "guided_log_delta", lambda pair, *_: slope * pair.copies / 0.8)
     for upper, slope, expected in (  # noqa: B007 - the guide reads the slope
         (DELTA, 5.0, 0.8),

@@ -8,8 +8,8 @@ import pytest
 from protocols.test_conformance import make_sample
 from scipy import stats
 
-from segshuffle.accounting.collections.poisson_pair import ItemPair
 from segshuffle.accounting.collections.product import delta_interval
+from segshuffle.blankets.poisson import ItemPair
 from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
 from segshuffle.protocols.base import Problem, Sample
 

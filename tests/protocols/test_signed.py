@@ -8,9 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from segshuffle.accounting.collections.blankets.base import estimate_variance
-from segshuffle.accounting.collections.blankets.signed import Signed
 from segshuffle.accounting.numerics.gaussian import gaussian_ratio
+from segshuffle.blankets.signed import Signed
 from segshuffle.errors import InfeasibleError
 from segshuffle.protocols import signed
 from segshuffle.protocols.assumptions import Assumptions
@@ -30,7 +29,7 @@ def test_the_law_of_a_point_has_its_variance_its_sizes_and_its_flood(problem, va
     """All users' noise has the variance; what is hidden in is the honest users'."""
     mean = 90.0 * problem.honest_users / problem.n_users
     law = _law(problem, _Point(math.log(variance), TAIL, math.log(size)), mean)
-    assert estimate_variance(law.parts(90.0)) == pytest.approx(variance, rel=1e-4)
+    assert law.variance(90.0) == pytest.approx(variance, rel=1e-4)
     noise = law.parts(mean)[0]
     assert noise.mean * (1 - noise.p) / noise.p == pytest.approx(size, rel=1e-4)
     assert law.flood_p == 0.9

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from segshuffle.accounting.collections.blankets.clustered import Clustered
-from segshuffle.accounting.collections.blankets.signed import Signed
+from segshuffle.blankets.clustered import Clustered
+from segshuffle.blankets.signed import Signed
 from segshuffle.cli import main
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.protocols.assumptions import Assumptions
@@ -51,13 +51,11 @@ def plan_of(problem=PROBLEM, m=4.0, copies=(1.0, 1.0), blanket=None):
 @pytest.mark.parametrize("m", [0.2, 8.0])
 def test_thresholds_are_quantiles_of_the_dummies(blanket, m):
     """Against 4e5 draws: the tail is as asked or less, within 5 deviations, and one less has a larger one."""
-    from segshuffle.accounting.collections.blankets.named import blanket_from
-    from segshuffle.protocols.blanket_draws import drawn_net
+    from segshuffle.blankets.named import blanket_from
 
     plan, tail, draws = plan_of(m=m, blanket=blanket), 0.01, 400_000
     most = blanket_quantile(plan, tail)
-    parts = blanket_from(plan.parameters.get("blanket")).parts(N * m / D)
-    net = drawn_net(parts, (draws,), np.random.default_rng(1))
+    net = blanket_from(plan.parameters.get("blanket")).draw_net(N * m / D, (draws,), np.random.default_rng(1))
     slack = 5 * math.sqrt(tail * (1 - tail) / draws)
     assert (net > most).mean() <= tail + slack
     assert (net > most - 1).mean() > tail - slack

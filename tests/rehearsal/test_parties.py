@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from segshuffle import Transactions, simulate
-from segshuffle.accounting.collections.blankets.clustered import Clustered
-from segshuffle.accounting.collections.blankets.signed import Signed
+from segshuffle.blankets.clustered import Clustered
+from segshuffle.blankets.signed import Signed
 from segshuffle.cli import main
 from segshuffle.errors import DataError
 from segshuffle.protocols.assumptions import Assumptions

@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from segshuffle.accounting.collections.blankets.clustered import Clustered
-from segshuffle.accounting.collections.blankets.signed import Signed
+from segshuffle.blankets.clustered import Clustered
+from segshuffle.blankets.signed import Signed
 from segshuffle.cli import main
 from segshuffle.cli import rehearse as command
 from segshuffle.datasets.transactions import Transactions

@@ -14,7 +14,7 @@ from matplotlib import pyplot as plt
 
 from segshuffle.accounting.collections.calibration import epsilon_upper
 from segshuffle.accounting.collections.levels import histogram_delta
-from segshuffle.accounting.collections.poisson_pair import ItemPair
+from segshuffle.blankets.poisson import ItemPair
 from segshuffle.datasets.sampling import uniform_population
 from segshuffle.errors import ParameterError
 from segshuffle.pipeline.design import Scenario, Setting

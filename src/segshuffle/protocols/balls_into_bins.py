@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from segshuffle.accounting.collections.calibration import least_blanket_mean
-from segshuffle.accounting.collections.poisson_pair import BLANKET_MEAN_RANGE
 from segshuffle.accounting.collections.published import item_target, least_blanket_per_user
 from segshuffle.arrays import FloatArray, IntArray
+from segshuffle.blankets.base import BLANKET_MEAN_RANGE
 from segshuffle.digits import rounded_up
 from segshuffle.errors import ParameterError
 from segshuffle.looks import DASHES, PALETTE, Look

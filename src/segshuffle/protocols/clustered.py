@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from segshuffle.accounting.collections.blankets.clustered import Clustered
+from segshuffle.blankets.clustered import Clustered
 from segshuffle.errors import InfeasibleError
 from segshuffle.looks import DASHES, PALETTE, Look
 from segshuffle.protocols.base import Plan, Problem

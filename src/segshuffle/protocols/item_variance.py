@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import signal, special, stats
 
-from segshuffle.accounting.collections.blankets.base import Part, estimate_variance
-from segshuffle.accounting.collections.blankets.named import blanket_from
 from segshuffle.accounting.numerics.negative_binomial import size_of
 from segshuffle.arrays import FloatArray
+from segshuffle.blankets.base import Part
+from segshuffle.blankets.named import blanket_from
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.base import Plan
 
@@ -51,7 +51,7 @@ class ItemVariance(NamedTuple):
         users, fraction = np.asarray(problem.level_counts, dtype=float), copies % 1.0
         blanket = blanket_from(plan.parameters.get("blanket"))
         parts = blanket.parts(blanket_mean(plan))
-        noise = estimate_variance(parts)
+        noise = blanket.variance(blanket_mean(plan))
         # cumulants of a negative binomial number, which is Poisson for p = 0
         third = sum(part.net**3 * part.mean * (1 + part.p) / (1 - part.p) ** 2 for part in parts)
         fourth = sum(part.net**4 * part.mean * (1 + 4 * part.p + part.p**2) / (1 - part.p) ** 3 for part in parts)

@@ -18,21 +18,19 @@ from typing import NamedTuple
 import numpy as np
 from scipy import interpolate, optimize
 
-from segshuffle.accounting.collections.blankets.base import Blanket, estimate_variance
-from segshuffle.accounting.collections.blankets.guides import guide_of, guided_copies, guided_log_delta, guided_mean
-from segshuffle.accounting.collections.blankets.named import blanket_from
-from segshuffle.accounting.collections.blankets.poisson import POISSON
 from segshuffle.accounting.collections.calibration import largest_copies, least_blanket_mean
-from segshuffle.accounting.collections.poisson_pair import COPIES_RANGE
+from segshuffle.accounting.collections.guides import guided_copies, guided_log_delta, guided_mean
 from segshuffle.accounting.collections.product import SMALLEST_DELTA, delta_interval, log_delta_bound
 from segshuffle.accounting.collections.published import item_target
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError
 from segshuffle.arrays import FloatArray, IntArray
+from segshuffle.blankets.base import COPIES_RANGE, Blanket
+from segshuffle.blankets.named import blanket_from
+from segshuffle.blankets.poisson import POISSON
 from segshuffle.digits import rounded, rounded_down, rounded_up
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.looks import DASHES, PALETTE, Look
 from segshuffle.protocols.base import Plan, Problem, Sample, assignment_spread
-from segshuffle.protocols.blanket_draws import drawn_net
 from segshuffle.protocols.declared import Declared
 from segshuffle.protocols.weights import STARTS, ErrorTerms, best_copies
 
@@ -134,7 +132,7 @@ def _guided(target: _Target, blanket_mean: float, copies_max: float, start: floa
     if target.pairs == 0:
         return copies_max
     return guided_copies(
-        guide_of(target.blanket),
+        target.blanket.rough(),
         blanket_mean,
         pairs=target.pairs,
         epsilon=target.epsilon,
@@ -152,7 +150,7 @@ def lowered(target: _Target, blanket_mean: float, copies: float) -> float:
     if excess <= 0:
         return copies
     one, other = (
-        guided_log_delta(guide_of(target.blanket).pair(blanket_mean, a), target.pairs, target.epsilon, target.delta)
+        guided_log_delta(target.blanket.rough().pair(blanket_mean, a), target.pairs, target.epsilon, target.delta)
         for a in (copies, 0.99 * copies)
     )
     return copies * math.exp(-(excess + _MARGIN) / max(100 * (one - other), 1.0))
@@ -186,7 +184,7 @@ def _curve(target: _Target, low: float, high: float) -> interpolate.PchipInterpo
 def _noise(problem: Problem, blanket: Blanket, blanket_per_user: float) -> float:
     """Sum over items of the variance of the blanket in the estimate, before it is divided by N."""
     mean = problem.n_users * blanket_per_user
-    return estimate_variance(blanket.parts(mean))
+    return blanket.variance(mean)
 
 
 def _error_terms(problem: Problem, blanket: Blanket, blanket_per_user: float) -> ErrorTerms:
@@ -456,9 +454,8 @@ class PoissonSegmented:
         sent = (whole.astype(np.int64)[None, :, None] * sample.level_item_counts).sum(axis=1)
         sent = sent + rng.binomial(sample.level_item_counts, (copies - whole)[None, :, None]).sum(axis=1)
         mean = sample.n_users * plan.blanket_per_user / sample.domain_size
-        parts = blanket.parts(mean)
-        noise = drawn_net(parts, (sample.repetitions, sample.domain_size), rng)
-        return np.asarray((sent + noise - sum(part.net * part.mean for part in parts)) / weight)
+        noise = blanket.draw_net(mean, (sample.repetitions, sample.domain_size), rng)
+        return np.asarray((sent + noise - blanket.net_mean(mean)) / weight)
 
     def expected_mse(self, plan: Plan, item_counts: IntArray | FloatArray) -> float:
         """Closed form of `simulate`'s mean squared error."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from segshuffle.accounting.collections import privacy_loss
-from segshuffle.accounting.collections.poisson_pair import ItemPair
+from segshuffle.blankets.poisson import ItemPair
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.base import Plan
 

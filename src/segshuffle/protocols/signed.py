@@ -18,10 +18,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from segshuffle.accounting.collections.blankets.guides import guide_of, guided_copies
-from segshuffle.accounting.collections.blankets.signed import Signed, table_work
+from segshuffle.accounting.collections.guides import guided_copies
 from segshuffle.accounting.numerics.gaussian import gaussian_ratio
 from segshuffle.arrays import FloatArray
+from segshuffle.blankets.signed import Signed, table_work
 from segshuffle.digits import rounded_down
 from segshuffle.errors import InfeasibleError
 from segshuffle.looks import DASHES, PALETTE, Look
@@ -247,7 +247,7 @@ class SignedSegmented(Searched):
                 break
         else:
             return None
-        guide = guide_of(law)
+        guide = law.rough()
         starts = [None] * len(problem.levels) if near is None else [each or None for each in near.limits]
         limits = np.array(
             [

@@ -16,9 +16,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from segshuffle.accounting.collections.blankets.named import blanket_from
-from segshuffle.accounting.collections.poisson_pair import COPIES_RANGE
 from segshuffle.accounting.numerics.ranges import LARGEST_BLANKET
+from segshuffle.blankets.base import COPIES_RANGE
+from segshuffle.blankets.named import blanket_from
 from segshuffle.errors import DataError, ParameterError
 from segshuffle.files import read_bounded, write_atomically
 from segshuffle.protocols.assumptions import Assumptions

@@ -12,8 +12,8 @@ from oracles.changes import counters_of_user, grid_divergence
 from segshuffle.accounting.collections import composition
 from segshuffle.accounting.collections.calibration import epsilon_upper
 from segshuffle.accounting.collections.composition import composed_delta, composed_epsilon
-from segshuffle.accounting.collections.poisson_pair import ItemPair
 from segshuffle.accounting.collections.product import delta_interval
+from segshuffle.blankets.poisson import ItemPair
 from segshuffle.errors import ParameterError
 
 

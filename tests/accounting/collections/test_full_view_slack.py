@@ -8,9 +8,9 @@ import pytest
 from scipy import stats
 
 from segshuffle.accounting.collections import full_view, full_view_users, silence_ratio
-from segshuffle.accounting.collections.blankets import clustered
 from segshuffle.accounting.collections.full_view import FullView, count_grid
 from segshuffle.accounting.collections.silence_ratio import RatioLaw, Rest, RestLaws, merged, spread
+from segshuffle.blankets import clustered
 
 
 @pytest.fixture

@@ -5,11 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from segshuffle.accounting.collections.blankets import guides
-from segshuffle.accounting.collections.blankets.clustered import Clustered
-from segshuffle.accounting.collections.blankets.poisson import POISSON
-from segshuffle.accounting.collections.blankets.signed import GroupedSigned, Signed
+from segshuffle.accounting.collections import guides
 from segshuffle.accounting.numerics.loss_distribution import LossTable
+from segshuffle.blankets.clustered import Clustered
+from segshuffle.blankets.poisson import POISSON
+from segshuffle.blankets.signed import GroupedSigned, Signed
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.4, 1.1, 3.0])
@@ -62,9 +62,9 @@ def test_a_jump_is_approached_from_below():
 
 def test_what_is_searched_with_is_the_blanket_or_quicker():
     blanket = Signed(0.3, 0.4, 0.5)
-    assert guides.guide_of(blanket) == GroupedSigned(0.3, 0.4, 0.5)
+    assert blanket.rough() == GroupedSigned(0.3, 0.4, 0.5)
     for other in (POISSON, Clustered(0.4)):
-        assert guides.guide_of(other) is other
+        assert other.rough() is other
 
 
 @pytest.mark.parametrize("delta", [1e-250, 1e-6, 0.3, 1.0])

@@ -13,9 +13,9 @@ from scipy import stats
 from segshuffle.accounting.collections import levels
 from segshuffle.accounting.collections.calibration import largest_copies
 from segshuffle.accounting.collections.levels import compose_rounds, histogram_delta, least_blanket
-from segshuffle.accounting.collections.poisson_pair import ItemPair
 from segshuffle.accounting.collections.product import delta_interval
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
+from segshuffle.blankets.poisson import ItemPair
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.protocols.base import Problem
 from segshuffle.protocols.poisson import PoissonSegmented

@@ -9,10 +9,10 @@ import pytest
 from oracles import MP
 from scipy import special, stats
 
-from segshuffle.accounting.collections import poisson_pair
-from segshuffle.accounting.collections.poisson_pair import ItemPair
 from segshuffle.accounting.collections.product import delta_interval, log_delta_bound
 from segshuffle.accounting.numerics.loss_distribution import log_delta_lower, log_delta_upper
+from segshuffle.blankets import poisson as poisson_pair
+from segshuffle.blankets.poisson import ItemPair
 
 
 @cache

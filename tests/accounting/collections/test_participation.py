@@ -10,8 +10,8 @@ import pytest
 
 from segshuffle.accounting.collections import participation
 from segshuffle.accounting.collections.participation import epsilon_over_honesty
-from segshuffle.accounting.collections.poisson_pair import ItemPair
 from segshuffle.accounting.collections.product import delta_interval
+from segshuffle.blankets.poisson import ItemPair
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.base import Problem
 from segshuffle.protocols.poisson import PoissonSegmented

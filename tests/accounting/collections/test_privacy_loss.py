@@ -11,9 +11,9 @@ import pytest
 from oracles.changes import counters_of_user, grid_divergence
 from scipy import special
 
-from segshuffle.accounting.collections.poisson_pair import ItemPair
 from segshuffle.accounting.collections.privacy_loss import privacy_loss_distribution
 from segshuffle.accounting.collections.product import delta_interval
+from segshuffle.blankets.poisson import ItemPair
 from segshuffle.errors import MissingExtraError, ParameterError
 from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.base import Problem

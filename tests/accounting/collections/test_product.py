@@ -16,12 +16,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special
 
-from segshuffle.accounting.collections import calibration, poisson_pair, product
+from segshuffle.accounting.collections import calibration, product
 from segshuffle.accounting.collections.calibration import epsilon_upper, largest_copies, least_blanket_mean
-from segshuffle.accounting.collections.poisson_pair import ItemPair
 from segshuffle.accounting.collections.product import delta_interval
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError, LossTable
+from segshuffle.blankets import poisson as poisson_pair
+from segshuffle.blankets.poisson import ItemPair
 from segshuffle.errors import InfeasibleError, ParameterError
 
 mpmath.mp.dps = 50

@@ -12,16 +12,16 @@ from oracles import MP
 from oracles.clusters import compound_poisson, logarithmic_moves
 from scipy import stats
 
-from segshuffle.accounting.collections import flipped_bits, poisson_pair, privacy_loss, shifted_noise
-from segshuffle.accounting.collections.blankets import atoms, clustered, signed
-from segshuffle.accounting.collections.blankets.atoms import Atoms
-from segshuffle.accounting.collections.blankets.clustered import Clustered
-from segshuffle.accounting.collections.blankets.poisson import POISSON
-from segshuffle.accounting.collections.blankets.signed import Signed
+from segshuffle.accounting.collections import flipped_bits, privacy_loss, shifted_noise
 from segshuffle.accounting.collections.flipped_bits import FlippedPair
-from segshuffle.accounting.collections.poisson_pair import ItemPair
 from segshuffle.accounting.collections.shifted_noise import ShiftPair
 from segshuffle.accounting.numerics.loss_distribution import LossTable
+from segshuffle.blankets import atoms, clustered, signed
+from segshuffle.blankets import poisson as poisson_pair
+from segshuffle.blankets.atoms import Atoms
+from segshuffle.blankets.clustered import Clustered
+from segshuffle.blankets.poisson import POISSON, ItemPair
+from segshuffle.blankets.signed import Signed
 
 PAIRS = [
     ItemPair(20.0, 1.3),

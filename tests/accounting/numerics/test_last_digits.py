@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from oracles import MP
 
-from segshuffle.accounting.collections.poisson_pair import log_poisson, log_poisson_deviation
 from segshuffle.accounting.numerics import gaussian
 from segshuffle.accounting.numerics.laws import (
     BinomialLaw,
@@ -21,6 +20,7 @@ from segshuffle.accounting.numerics.negative_binomial import log_negative_binomi
 from segshuffle.accounting.numerics.poisson_binomial import PoissonBinomialLaw
 from segshuffle.accounting.single_message.accountants.blanket_tails import _entropy_over_square
 from segshuffle.accounting.single_message.ratio_pair import binomial_pmf, binomial_tail, clone_law
+from segshuffle.blankets.poisson import log_poisson, log_poisson_deviation
 
 
 def off(found, exact):

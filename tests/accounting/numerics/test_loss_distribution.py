@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from segshuffle.accounting.collections import product
-from segshuffle.accounting.collections.poisson_pair import ItemPair
 from segshuffle.accounting.numerics import loss_distribution
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
 from segshuffle.accounting.numerics.loss_distribution import LossTable, log_delta_lower, log_delta_upper
+from segshuffle.blankets.poisson import ItemPair
 
 PLAIN = np.array([0.05, 0.15, 0.3, 0.25, 0.15, 0.07, 0.03])
 LOG_RATIO = np.array([-1.3, -0.7, -0.2, 0.1, 0.45, 0.9, 1.5])

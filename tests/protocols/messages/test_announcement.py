@@ -6,9 +6,9 @@ import math
 
 import pytest
 
-from segshuffle.accounting.collections.blankets.clustered import Clustered
-from segshuffle.accounting.collections.blankets.poisson import POISSON
-from segshuffle.accounting.collections.blankets.signed import Signed
+from segshuffle.blankets.clustered import Clustered
+from segshuffle.blankets.poisson import POISSON
+from segshuffle.blankets.signed import Signed
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.messages import Announcement
 

@@ -18,7 +18,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from segshuffle.accounting.collections.poisson_pair import ItemPair
+from segshuffle.blankets import exact
+from segshuffle.blankets.poisson import ItemPair
 from segshuffle.errors import DataError, ParameterError, RefusedError
 from segshuffle.protocols.base import Problem
 from segshuffle.protocols.messages import (
@@ -28,7 +29,6 @@ from segshuffle.protocols.messages import (
     Outbox,
     Shuffler,
     SimulatedClients,
-    exact,
     tally,
 )
 from segshuffle.protocols.messages.blankets import BinomialBlanket, PoissonBlanket

@@ -16,8 +16,8 @@ import pytest
 from hypothesis import settings
 from scipy import stats
 
-from segshuffle.accounting.collections.blankets.clustered import Clustered
-from segshuffle.accounting.collections.blankets.signed import Signed
+from segshuffle.blankets.clustered import Clustered
+from segshuffle.blankets.signed import Signed
 from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
 from segshuffle.protocols.base import Problem, Sample, draw_blanket
 from segshuffle.protocols.messages import Announcement, Shuffler, SimulatedClients, run_protocol, tally

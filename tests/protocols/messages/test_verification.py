@@ -13,8 +13,8 @@ from oracles.changes import counters_of_user, grid_divergence
 from scipy import stats
 
 from segshuffle.accounting.collections.blanket_cap import cap_overflow, capped_delta, uncapped_target
-from segshuffle.accounting.collections.blankets.clustered import Clustered
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError
+from segshuffle.blankets.clustered import Clustered
 from segshuffle.errors import ParameterError, RefusedError
 from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.base import Plan, Problem

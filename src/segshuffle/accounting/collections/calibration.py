@@ -8,20 +8,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from segshuffle.accounting.collections.blankets.base import Blanket, CounterPair
-from segshuffle.accounting.collections.blankets.poisson import POISSON
-from segshuffle.accounting.collections.poisson_pair import (
-    COPIES_RANGE,
+from segshuffle.accounting.collections.product import (
     EPSILON_LIMIT,
-    check_copies,
+    ROUGH,
+    SMALLEST_DELTA,
     check_delta,
     check_epsilon,
     check_pairs,
     check_rtol,
+    delta_interval,
+    log_delta_bound,
 )
-from segshuffle.accounting.collections.product import ROUGH, SMALLEST_DELTA, delta_interval, log_delta_bound
 from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError
+from segshuffle.blankets.base import COPIES_RANGE, Blanket, CounterPair, check_copies
+from segshuffle.blankets.poisson import POISSON
 from segshuffle.errors import InfeasibleError, ParameterError
 
 

@@ -10,16 +10,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from segshuffle.accounting.collections.blankets.base import CounterPair
-from segshuffle.accounting.collections.poisson_pair import (
+from segshuffle.accounting.collections.product import (
     EPSILON_LIMIT,
+    LARGEST_LOG_TAIL,
     check_delta,
     check_epsilon,
     check_pairs,
+    log_tail_for,
+    tilted_pair,
 )
-from segshuffle.accounting.collections.product import LARGEST_LOG_TAIL, log_tail_for, tilted_pair
 from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError, infinite_loss, log_delta_upper_of
+from segshuffle.blankets.base import CounterPair
 from segshuffle.digits import rounded_up
 from segshuffle.errors import ParameterError
 

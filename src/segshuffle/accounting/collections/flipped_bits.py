@@ -17,12 +17,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from segshuffle.accounting.collections.blankets.atoms import Atoms
 from segshuffle.accounting.collections.product import log_delta_bound
 from segshuffle.accounting.numerics.laws import log_binomial_pmf
 from segshuffle.accounting.numerics.loss_distribution import LossTable
 from segshuffle.accounting.numerics.search import safe_edge
 from segshuffle.arrays import FloatArray
+from segshuffle.blankets.atoms import Atoms
 from segshuffle.errors import ParameterError
 
 #: Relative error of a mass, but for what the rounded mean adds; ten times that of `laws`.

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from segshuffle.accounting.collections.blankets.base import Blanket
-from segshuffle.accounting.collections.blankets.poisson import POISSON
 from segshuffle.accounting.collections.calibration import epsilon_upper
+from segshuffle.blankets.base import Blanket
+from segshuffle.blankets.poisson import POISSON
 from segshuffle.digits import rounded_up
 from segshuffle.errors import ParameterError
 

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from segshuffle.accounting.collections.blankets.atoms import Atoms
-from segshuffle.accounting.collections.blankets.base import CounterPair
 from segshuffle.accounting.collections.composition import Collected
-from segshuffle.accounting.collections.poisson_pair import check_pairs
+from segshuffle.accounting.collections.product import check_pairs
 from segshuffle.accounting.numerics.loss_distribution import LossTable
 from segshuffle.arrays import FloatArray, IntArray
+from segshuffle.blankets.atoms import Atoms
+from segshuffle.blankets.base import CounterPair
 from segshuffle.errors import ParameterError
 from segshuffle.extras import require
 

@@ -21,9 +21,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from segshuffle.accounting.collections.blankets.atoms import SMALLEST_MASS
-from segshuffle.accounting.collections.blankets.base import CounterPair
-from segshuffle.accounting.collections.poisson_pair import check_epsilon, check_pairs, check_rtol
 from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
 from segshuffle.accounting.numerics.loss_distribution import (
@@ -33,7 +30,13 @@ from segshuffle.accounting.numerics.loss_distribution import (
     log_delta_upper,
 )
 from segshuffle.arrays import FloatArray
+from segshuffle.blankets.atoms import SMALLEST_MASS
+from segshuffle.blankets.base import CounterPair
 from segshuffle.errors import ParameterError
+
+#: Epsilons and targets of delta that are taken.
+EPSILON_LIMIT = 100.0
+SMALLEST_TARGET = 1e-110
 
 SMALLEST_DELTA = 1e-250
 """Deltas below are reported as the interval [0, 1e-250]."""
@@ -49,6 +52,30 @@ _ROUGH_CELLS = 2**12
 _TABLES, _BOUND_TABLES, _COARSER = 8, 30, 4.0
 _LOG_SMALLEST = math.log(SMALLEST_DELTA)
 _ROUNDING = 1e-12
+
+
+def check_pairs(value: int) -> None:
+    """Refuse anything but a positive integer."""
+    if not (isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1):
+        raise ParameterError("pairs", value, "an integer of at least 1")
+
+
+def check_epsilon(value: float) -> None:
+    """Refuse an epsilon outside [0, 100]."""
+    if not 0 <= value <= EPSILON_LIMIT:
+        raise ParameterError("epsilon", value, f"in [0, {EPSILON_LIMIT:g}]")
+
+
+def check_delta(value: float) -> None:
+    """Refuse a target outside [1e-110, 1)."""
+    if not SMALLEST_TARGET <= value < 1:
+        raise ParameterError("delta", value, f"in [{SMALLEST_TARGET:g}, 1)")
+
+
+def check_rtol(value: float) -> None:
+    """Refuse a relative width outside [1e-8, 1]."""
+    if not 1e-8 <= value <= 1:
+        raise ParameterError("rtol", value, "in [1e-8, 1]")
 
 
 @dataclass(frozen=True)

@@ -18,13 +18,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from segshuffle.accounting.collections.blankets.atoms import MOST_CELLS
-from segshuffle.accounting.collections.poisson_pair import check_delta, check_epsilon, check_pairs
-from segshuffle.accounting.collections.product import log_delta_bound
+from segshuffle.accounting.collections.product import check_delta, check_epsilon, check_pairs, log_delta_bound
 from segshuffle.accounting.numerics.gaussian import gaussian_ratio
 from segshuffle.accounting.numerics.loss_distribution import LossTable
 from segshuffle.accounting.numerics.search import safe_edge
 from segshuffle.arrays import FloatArray
+from segshuffle.blankets.atoms import MOST_CELLS
 from segshuffle.errors import ParameterError
 
 EXPONENTS = (1.0, 2.0)

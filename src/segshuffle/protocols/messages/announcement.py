@@ -6,12 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import get_args
 
-from segshuffle.accounting.collections.blankets.base import Blanket as Law
-from segshuffle.accounting.collections.blankets.base import check_p
-from segshuffle.accounting.collections.blankets.clustered import Clustered
-from segshuffle.accounting.collections.blankets.poisson import POISSON
-from segshuffle.accounting.collections.blankets.signed import Signed
 from segshuffle.accounting.numerics.ranges import LARGEST_BLANKET
+from segshuffle.blankets.base import Blanket as Law
+from segshuffle.blankets.base import check_p
+from segshuffle.blankets.clustered import Clustered
+from segshuffle.blankets.poisson import POISSON
+from segshuffle.blankets.signed import Signed
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.messages.blankets import (
     BinomialBlanket,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segshuffle.accounting.numerics.ranges import blanket_slots
-from segshuffle.protocols.messages import exact
+from segshuffle.blankets import exact
 
 BlanketKind = Literal["binomial", "poisson", "clustered", "signed"]
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from segshuffle.protocols.messages import exact
+from segshuffle.blankets import exact
 from segshuffle.protocols.messages.announcement import Announcement
 from segshuffle.protocols.messages.checks import checked_items
 from segshuffle.protocols.messages.verification import Demand, check_announcement

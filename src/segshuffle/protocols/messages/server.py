@@ -12,10 +12,9 @@ from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
-from segshuffle.accounting.collections.blankets.base import estimate_variance
-from segshuffle.accounting.collections.blankets.named import blanket_from
 from segshuffle.accounting.collections.levels import UserGuarantee, compose_rounds
 from segshuffle.arrays import FloatArray, IntArray
+from segshuffle.blankets.named import blanket_from
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.assumptions import PLAIN, Assumptions
 from segshuffle.protocols.base import Plan, Problem, blanket_variance
@@ -119,7 +118,7 @@ def blanket_noise(plan: Plan) -> float:
     if kind == "binomial":
         return blanket_variance(problem.n_users, plan.blanket_per_user, problem.domain_size)
     law = blanket_from(plan.parameters["blanket"] if kind in ("clustered", "signed") else None)
-    return estimate_variance(law.parts(problem.n_users * plan.blanket_per_user))
+    return law.variance(problem.n_users * plan.blanket_per_user)
 
 
 class ItemEstimates(NamedTuple):

@@ -13,12 +13,11 @@ import math
 from dataclasses import dataclass, replace
 
 from segshuffle.accounting.collections.blanket_cap import cap_overflow, capped_delta, capped_epsilon, uncapped_target
-from segshuffle.accounting.collections.blankets.base import CounterPair
 from segshuffle.accounting.collections.calibration import epsilon_upper
-from segshuffle.accounting.collections.poisson_pair import COPIES_RANGE
 from segshuffle.accounting.collections.product import delta_interval, log_delta_bound
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError
 from segshuffle.accounting.numerics.ranges import check_guarantee
+from segshuffle.blankets.base import COPIES_RANGE, CounterPair
 from segshuffle.errors import ParameterError, RefusedError
 from segshuffle.protocols.assumptions import PLAIN, Assumptions
 from segshuffle.protocols.base import Problem

@@ -40,8 +40,8 @@ import pandas as pd
 
 from segshuffle.accounting.collections.calibration import largest_copies, least_blanket_mean
 from segshuffle.accounting.collections.levels import compose_rounds
-from segshuffle.accounting.collections.poisson_pair import BLANKET_MEAN_RANGE
 from segshuffle.arrays import FloatArray, IntArray
+from segshuffle.blankets.base import BLANKET_MEAN_RANGE
 from segshuffle.datasets.population import Population
 from segshuffle.digits import rounded_down, rounded_up
 from segshuffle.errors import ParameterError

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from segshuffle.accounting.collections.calibration import epsilon_upper
-from segshuffle.accounting.collections.poisson_pair import ItemPair
 from segshuffle.accounting.numerics.gaussian import gaussian_ratio
+from segshuffle.blankets.poisson import ItemPair
 
 #: Blanket means n m/d of the curve.
 BLANKET_MEANS = tuple(float(f"{mean:.4g}") for mean in np.geomspace(10.0, 1e5, 33))

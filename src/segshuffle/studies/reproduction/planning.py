@@ -8,7 +8,7 @@ from typing import Any
 
 import joblib
 
-from segshuffle.accounting.collections.poisson_pair import BLANKET_MEAN_RANGE
+from segshuffle.blankets.base import BLANKET_MEAN_RANGE
 from segshuffle.pipeline.design import Config, Setting, blanket_grid, least_delta, level_counts, level_deltas
 from segshuffle.pipeline.progress import parallel
 from segshuffle.protocols.assumptions import PLAIN, Assumptions

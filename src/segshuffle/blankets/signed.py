@@ -14,22 +14,18 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from segshuffle.accounting.collections.blankets.atoms import Atoms
-from segshuffle.accounting.collections.blankets.base import (
-    LARGEST_P,
-    Part,
-    check_mean,
-    estimate_variance,
-)
-from segshuffle.accounting.collections.poisson_pair import BLANKET_MEAN_RANGE, check_copies, log_poisson, poisson_window
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError, LossTable
 from segshuffle.accounting.numerics.negative_binomial import log_negative_binomial, mass_error, window_of_mass
 from segshuffle.arrays import FloatArray
+from segshuffle.blankets.atoms import Atoms
+from segshuffle.blankets.base import BLANKET_MEAN_RANGE, LARGEST_P, Blanket, Part, check_copies, check_mean
+from segshuffle.blankets.poisson import log_poisson, poisson_window
 from segshuffle.errors import ParameterError
 
 #: Products of two masses that one matrix may take; a larger one would take seconds and hundreds of megabytes.
@@ -46,7 +42,7 @@ _GROUPS = 4.0
 
 
 @dataclass(frozen=True)
-class Signed:
+class Signed(Blanket):
     """Signed dummies that do not cancel, and a flood that does.
 
     Parameters
@@ -66,6 +62,9 @@ class Signed:
     flood_p: float
     flood: float
     name = "signed"
+    words = "at random items, with random signs"
+    about = "dummies of both signs"
+    has_signs = True
 
     def __post_init__(self) -> None:
         for name in ("p", "flood_p"):
@@ -83,7 +82,8 @@ class Signed:
 
     def parts(self, mean: float) -> tuple[Part, ...]:
         """Noise of either sign, and the flood."""
-        noise, flood = 0.5 * (1 - self.flood) * mean, 0.5 * self.flood * mean
+        share = Fraction(self.flood) if isinstance(mean, Fraction) else self.flood
+        noise, flood = (1 - share) * mean / 2, share * mean / 2
         return (
             Part(noise, self.p, (1,)),
             Part(noise, self.p, (-1,)),
@@ -94,9 +94,9 @@ class Signed:
         """Counters of an exchanged item."""
         return SignedPair(self, mean, copies)
 
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready form."""
-        return {"name": self.name, "p": self.p, "flood_p": self.flood_p, "flood": self.flood}
+    def rough(self) -> GroupedSigned:
+        """The same, with counts of N- seen in groups."""
+        return GroupedSigned(self.p, self.flood_p, self.flood)
 
 
 @dataclass(frozen=True)
@@ -217,13 +217,13 @@ class SignedPair:
     group: int = 1
 
     def __post_init__(self) -> None:
-        check_mean(self.blanket_mean, self.blanket.means, f"{self.blanket}")
+        check_mean(self.blanket_mean, self.blanket.means, f" for {self.blanket}")
         check_copies("copies", self.copies)
 
     @property
     def variance(self) -> float:
         """Variance of N+ - N-."""
-        return estimate_variance(self.blanket.parts(self.blanket_mean))
+        return self.blanket.variance(self.blanket_mean)
 
     @property
     def zero_mass(self) -> float:

@@ -1,7 +1,7 @@
-"""One pair of Poisson counters: its law, and its privacy loss as a table of cells.
+"""The Poisson blanket: single dummies at uniform items.
 
-Small blanket means are tabulated count by count; large ones in one block of counts per cell, at a cost that does not
-grow with the mean.
+Every counter is Poisson(mu), and its variance is what the messages cost. The loss of a pair is tabulated count by
+count; for large means in one block of counts per cell, at a cost that does not grow with the mean.
 """
 
 from __future__ import annotations
@@ -12,22 +12,39 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from segshuffle.accounting.collections.blankets.atoms import MOST_CELLS, Atoms
 from segshuffle.accounting.numerics.laws import stirling_error
 from segshuffle.accounting.numerics.loss_distribution import LossTable
 from segshuffle.arrays import FloatArray
-from segshuffle.errors import ParameterError
-
-BLANKET_MEAN_RANGE = (1e-3, 1e12)
-COPIES_RANGE = (1e-120, 64.0)
-EPSILON_LIMIT = 100.0
-SMALLEST_TARGET = 1e-110
+from segshuffle.blankets.atoms import MOST_CELLS, Atoms
+from segshuffle.blankets.base import BLANKET_MEAN_RANGE, Blanket, Part, check_copies, check_mean
 
 #: Mean from which on counts may be taken together, and how many for a cell make it worthwhile; cells of a short table.
 _LARGE_MEAN = 1e5
 _WORTHWHILE, _BLOCKS = 4, 5
 
 _GAUSS_NODES, _GAUSS_WEIGHTS = np.polynomial.legendre.leggauss(4)
+
+
+@dataclass(frozen=True)
+class Poisson(Blanket):
+    """Single dummies: every counter is Poisson(mean)."""
+
+    name = "poisson"
+    words = "at random items"
+    about = "single dummies"
+    means = BLANKET_MEAN_RANGE
+    can_be_capped = True
+
+    def parts(self, mean: float) -> tuple[Part, ...]:
+        """Single units."""
+        return (Part(mean, 0.0),)
+
+    def pair(self, mean: float, copies: float) -> ItemPair:
+        """Counters of an exchanged item."""
+        return ItemPair(mean, copies)
+
+
+POISSON = Poisson()
 
 
 @dataclass(frozen=True)
@@ -51,7 +68,7 @@ class ItemPair:
     copies: float
 
     def __post_init__(self) -> None:
-        check_blanket_mean(self.blanket_mean)
+        check_mean(self.blanket_mean, BLANKET_MEAN_RANGE)
         check_copies("copies", self.copies)
 
     @property
@@ -102,44 +119,6 @@ class ItemPair:
         if self.blanket_mean >= _LARGE_MEAN and window[1] - window[0] > _WORTHWHILE * max(cells, _BLOCKS * log_tail):
             return block_table(self, step, window, log_tail)
         return atom_table(self, step, window, 4 * math.exp(-log_tail))
-
-
-def check_blanket_mean(value: float) -> None:
-    """Refuse a blanket mean outside its range."""
-    low, high = BLANKET_MEAN_RANGE
-    if not low <= value <= high:
-        raise ParameterError("blanket_mean", value, f"in [{low:g}, {high:g}]")
-
-
-def check_copies(name: str, value: float) -> None:
-    """Refuse copies outside their range."""
-    low, high = COPIES_RANGE
-    if not (value == 0 or low <= value <= high):
-        raise ParameterError(name, value, f"0 or in [{low:g}, {high:g}]")
-
-
-def check_pairs(value: int) -> None:
-    """Refuse anything but a positive integer."""
-    if not (isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1):
-        raise ParameterError("pairs", value, "an integer of at least 1")
-
-
-def check_epsilon(value: float) -> None:
-    """Refuse an epsilon outside [0, 100]."""
-    if not 0 <= value <= EPSILON_LIMIT:
-        raise ParameterError("epsilon", value, f"in [0, {EPSILON_LIMIT:g}]")
-
-
-def check_delta(value: float) -> None:
-    """Refuse a target outside [1e-110, 1)."""
-    if not SMALLEST_TARGET <= value < 1:
-        raise ParameterError("delta", value, f"in [{SMALLEST_TARGET:g}, 1)")
-
-
-def check_rtol(value: float) -> None:
-    """Refuse a relative width outside [1e-8, 1]."""
-    if not 1e-8 <= value <= 1:
-        raise ParameterError("rtol", value, "in [1e-8, 1]")
 
 
 def log_poisson(count: FloatArray, mu: float) -> FloatArray:

@@ -12,12 +12,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from segshuffle.accounting.collections.blankets.base import Blanket, CounterPair
-from segshuffle.accounting.collections.blankets.signed import GroupedSigned, Signed
 from segshuffle.accounting.collections.product import saddle_point
 from segshuffle.accounting.numerics.gaussian import gaussian_ratio
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError, LossTable, log_delta_upper
 from segshuffle.arrays import FloatArray
+from segshuffle.blankets.base import Blanket, CounterPair
 
 #: Cells within one standard deviation of a pair's loss.
 _CELLS = 24.0
@@ -29,11 +28,6 @@ _STEPS = 12
 #: How far below the top a search looks at all, and at most in one step where secants do not help.
 _DEPTH, _STRIDE = 50.0, 1.0
 _SMALLEST, _LARGEST = 1e-200, 1 - 1e-9
-
-
-def guide_of(blanket: Blanket) -> Blanket:
-    """What to search with: nearly the same law, and quick."""
-    return GroupedSigned(blanket.p, blanket.flood_p, blanket.flood) if isinstance(blanket, Signed) else blanket
 
 
 @functools.lru_cache(maxsize=4096)

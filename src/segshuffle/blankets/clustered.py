@@ -13,18 +13,9 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from segshuffle.accounting.collections.blankets.atoms import Atoms
-from segshuffle.accounting.collections.blankets.base import (
-    Part,
-    check_mean,
-    check_p,
-    estimate_variance,
-)
-from segshuffle.accounting.collections.poisson_pair import BLANKET_MEAN_RANGE, check_copies
 from segshuffle.accounting.numerics.loss_distribution import LossTable
 from segshuffle.accounting.numerics.negative_binomial import (
     log_negative_binomial,
@@ -33,6 +24,8 @@ from segshuffle.accounting.numerics.negative_binomial import (
     window_of_mass,
 )
 from segshuffle.arrays import FloatArray
+from segshuffle.blankets.atoms import Atoms
+from segshuffle.blankets.base import BLANKET_MEAN_RANGE, Blanket, Part, check_copies, check_mean, check_p
 
 #: Variance of a counter above which its values are too many for a table; means needed grow with copies^2/epsilon^2, not
 #: with the number of users.
@@ -42,7 +35,7 @@ _TAIL_STEP = 6.0
 
 
 @dataclass(frozen=True)
-class Clustered:
+class Clustered(Blanket):
     """Clusters of dummies of logarithmic size, each at a uniform item.
 
     Parameters
@@ -58,6 +51,8 @@ class Clustered:
 
     p: float
     name = "clustered"
+    words = "in clusters at random items"
+    about = "clusters of dummies"
 
     def __post_init__(self) -> None:
         check_p("p", self.p)
@@ -76,10 +71,6 @@ class Clustered:
     def pair(self, mean: float, copies: float) -> ClusteredPair:
         """Counters of an exchanged item."""
         return ClusteredPair(self, mean, copies)
-
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready form."""
-        return {"name": self.name, "p": self.p}
 
 
 @functools.lru_cache(maxsize=8)
@@ -116,13 +107,13 @@ class ClusteredPair:
     copies: float
 
     def __post_init__(self) -> None:
-        check_mean(self.blanket_mean, self.blanket.means, f"clusters of p = {self.blanket.p:g}")
+        check_mean(self.blanket_mean, self.blanket.means, f" for clusters of p = {self.blanket.p:g}")
         check_copies("copies", self.copies)
 
     @property
     def variance(self) -> float:
         """Variance of a counter."""
-        return estimate_variance(self.blanket.parts(self.blanket_mean))
+        return self.blanket.variance(self.blanket_mean)
 
     @property
     def zero_mass(self) -> float:

@@ -1,0 +1,44 @@
+"""Every law of dummy messages by its name: all files of this folder that have one."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from segshuffle.blankets.base import Blanket
+from segshuffle.errors import ParameterError
+
+
+@functools.cache
+def laws() -> dict[str, type[Blanket]]:
+    """Return every law of dummy messages, the simplest first."""
+    found: dict[str, type[Blanket]] = {}
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        module = importlib.import_module(f"{__package__}.{path.stem}")
+        own = [each for each in vars(module).values() if inspect.isclass(each) and each.__module__ == module.__name__]
+        found |= {law.name: law for law in own if issubclass(law, Blanket) and "name" in vars(law)}
+    return dict(sorted(found.items(), key=lambda item: (len(inspect.signature(item[1]).parameters), item[0])))
+
+
+def blanket_from(values: Mapping[str, Any] | None) -> Blanket:
+    """Return the law that `Blanket.as_dict` describes; single dummies where nothing is said.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such law, or its parameters are others.
+    """
+    if values is None:
+        return next(iter(laws().values()))()
+    name, own = values.get("name"), {key: value for key, value in values.items() if key != "name"}
+    if name not in laws():
+        raise ParameterError("blanket", name, f"one of {', '.join(laws())}")
+    law = laws()[name]
+    needed = list(inspect.signature(law).parameters)
+    if set(own) != set(needed) or not all(isinstance(each, int | float) for each in own.values()):
+        raise ParameterError(f"blanket {name}", own, f"a number for each of ({', '.join(needed)})")
+    return law(**own)
