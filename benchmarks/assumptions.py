@@ -22,7 +22,7 @@ from segshuffle.pipeline.config import check_config
 from segshuffle.pipeline.scenarios import scenarios
 from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.base import Problem
-from segshuffle.protocols.poisson import PoissonSegmented
+from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.studies.reproduction.planning import problem_of
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -38,7 +38,7 @@ CASES = {
 }
 
 
-def honest_shares(problems: list[Problem], methods: dict[str, PoissonSegmented], shares: list[float]) -> None:
+def honest_shares(problems: list[Problem], methods: dict[str, ProvenSegmented], shares: list[float]) -> None:
     """Print the largest ratio of errors times h, by method."""
     print(f"largest error over that of relying on all users, times h, {len(problems)} panels")
     print(f"{'h':>6}" + "".join(f"{name:>26}" for name in methods))
@@ -52,7 +52,7 @@ def honest_shares(problems: list[Problem], methods: dict[str, PoissonSegmented],
         print(f"{share:>6g}" + "".join(f"{cell:>26.4f}" for cell in cells), flush=True)
 
 
-def seconds(methods: dict[str, PoissonSegmented], repeats: int) -> None:
+def seconds(methods: dict[str, ProvenSegmented], repeats: int) -> None:
     """Print the CPU seconds of a plan, by assumption and method."""
     print(f"\nmedian CPU seconds of {repeats} plans for three levels (slowest); d = 17, s = 4, n = 5000")
     print(f"{'assumptions':>28}" + "".join(f"{name:>26}" for name in methods))
@@ -83,14 +83,14 @@ def main() -> None:
     config = yaml.safe_load(args.config.read_text(encoding="utf-8"))
     check_config(config, schema=ROOT / "workflow/schemas/config.schema.yaml", where=str(args.config))
     problems = [problem_of(config, panel.setting, panel.split) for panel in scenarios(config)]
-    budget = PoissonSegmented(copies_max=args.copies_max, max_messages=args.max_messages)
+    budget = ProvenSegmented(copies_max=args.copies_max, max_messages=args.max_messages)
     methods = {
-        "one copy": PoissonSegmented(),
-        f"one copy, {args.max_messages:g} messages": PoissonSegmented(max_messages=args.max_messages),
+        "one copy": ProvenSegmented(),
+        f"one copy, {args.max_messages:g} messages": ProvenSegmented(max_messages=args.max_messages),
         f"copies, {args.max_messages:g} messages": budget,
     }
     honest_shares(problems, methods, [float(share) for share in args.shares.split(",")])
-    equal = {"equal copies": PoissonSegmented(equal_copies=True)}
+    equal = {"equal copies": ProvenSegmented(equal_copies=True)}
     seconds({name: methods[name] for name in list(methods)[::2]} | equal, args.repeats)
 
 

@@ -20,7 +20,7 @@ from segshuffle.pipeline.design import level_counts
 from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.central import DiscreteLaplaceCurator, GaussianCurator, PowerCurator
 from segshuffle.protocols.clustered import ClusteredSegmented
-from segshuffle.protocols.poisson import PoissonSegmented
+from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.signed import SignedSegmented
 
 SPLITS = {"S1": [0.25, 0.5, 0.25], "S2": [0.5, 0.25, 0.25], "S3": [0.25, 0.25, 0.5]}
@@ -56,9 +56,9 @@ def panels() -> None:
         ratio = best.messages_per_user / single.messages_per_user
         logs.append(math.log(ratio))
         room = min(curator.plan(problem).mse_bound for curator in (PowerCurator(), DiscreteLaplaceCurator())) / gaussian
-        many = [PoissonSegmented(copies_max=32.0).plan(problem)]
+        many = [ProvenSegmented(copies_max=32.0).plan(problem)]
         for copies in (1.0, 2.0, 4.0):
-            single_messages = PoissonSegmented(copies_max=copies).plan(problem).messages_per_user
+            single_messages = ProvenSegmented(copies_max=copies).plan(problem).messages_per_user
             many.append(SignedSegmented(copies, MANY * single_messages).plan(problem))
         free = min(many, key=lambda plan: plan.mse_bound)
         if room <= 0.95 and free.mse_bound >= gaussian:
@@ -76,7 +76,7 @@ def panels() -> None:
 def every_blanket(words: str, problem: Problem) -> None:
     """CPU seconds of a plan over all blankets, as `plan --blanket all` makes it."""
     began = time.process_time()
-    for method in (PoissonSegmented, ClusteredSegmented, SignedSegmented):
+    for method in (ProvenSegmented, ClusteredSegmented, SignedSegmented):
         method().plan(problem)
     print(f"all blankets, {words}: {time.process_time() - began:.2f} s")
 
@@ -90,17 +90,17 @@ def main() -> None:
         problem = Problem(d, s, LEVELS, level_counts(5_000, SPLITS["S1"]), 2e-6)
         every_blanket(f"three levels, d={d} s={s}", problem)
     eight = Problem(128, 8, (0.5,), (50_000,), 2e-7)
-    show("s=8 eps=0.5: Poisson", PoissonSegmented(), eight)
+    show("s=8 eps=0.5: Poisson", ProvenSegmented(), eight)
     show("s=8 eps=0.5: clustered", ClusteredSegmented(), eight)
     one = Problem(17, 1, (1.0,), (5_000,), 2e-6)
-    show("s=1 eps=1: Poisson", PoissonSegmented(), one)
+    show("s=1 eps=1: Poisson", ProvenSegmented(), one)
     for budget in (2.0, 3.0):
         show(f"s=1 eps=1: signed, {budget:g} messages", SignedSegmented(max_messages=budget), one)
     three = Problem(17, 1, LEVELS, level_counts(5_000, SPLITS["S1"]), 2e-6)
-    for method in (PoissonSegmented, ClusteredSegmented, SignedSegmented):
+    for method in (ProvenSegmented, ClusteredSegmented, SignedSegmented):
         show(f"s=1, S1: {method.__name__}, 4 messages", method(copies_max=4.0, max_messages=4.0), three)
     wide = Problem(10_000, 4, (0.5,), (50_000,), 2e-7)
-    single = show("d=10000 s=4 eps=0.5: Poisson", PoissonSegmented(), wide)
+    single = show("d=10000 s=4 eps=0.5: Poisson", ProvenSegmented(), wide)
     budget = 0.4 * single.messages_per_user
     show(f"  clustered, {budget:.1f} messages", ClusteredSegmented(max_messages=budget), wide)
     began = time.process_time()

@@ -17,7 +17,7 @@ import numpy as np
 
 from segshuffle.pipeline.design import level_counts
 from segshuffle.protocols.base import Problem
-from segshuffle.protocols.poisson import PoissonSegmented
+from segshuffle.protocols.proven import ProvenSegmented
 
 CASES = [(3, 5_000), (3, 50_000), (3, 10**6), (3, 10**9), (50, 5_000), (50, 10**6), (50, 10**9)]
 
@@ -43,9 +43,9 @@ def main() -> None:
     args = parser.parse_args()
 
     methods = {
-        "one copy": PoissonSegmented(),
-        "copies": PoissonSegmented(copies_max=args.copies_max),
-        f"copies, {args.max_messages:g} messages": PoissonSegmented(
+        "one copy": ProvenSegmented(),
+        "copies": ProvenSegmented(copies_max=args.copies_max),
+        f"copies, {args.max_messages:g} messages": ProvenSegmented(
             copies_max=args.copies_max, max_messages=args.max_messages
         ),
     }

@@ -17,7 +17,7 @@ from segshuffle.errors import DataError
 from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.base import Plan, Problem, Sample
 from segshuffle.protocols.item_variance import ItemVariance, copies_by_level, net_mean, weight_of
-from segshuffle.protocols.poisson import PoissonSegmented
+from segshuffle.protocols.proven import ProvenSegmented
 
 __all__ = ["Assumptions", "Estimate", "Plan", "Problem", "Transactions", "estimate", "plan", "simulate"]
 
@@ -82,7 +82,7 @@ def plan(
     ParameterError
         If an option is outside its range.
     """
-    return PoissonSegmented(copies_max=copies_max, max_messages=max_messages, equal_copies=equal_copies).plan(problem)
+    return ProvenSegmented(copies_max=copies_max, max_messages=max_messages, equal_copies=equal_copies).plan(problem)
 
 
 def simulate(plan: Plan, users: Transactions | Iterable[Iterable[int]], *, seed: int = 0) -> IntArray:
@@ -119,7 +119,7 @@ def simulate(plan: Plan, users: Transactions | Iterable[Iterable[int]], *, seed:
         levels = rng.permutation(np.repeat(np.arange(len(copies), dtype=np.int16), problem.level_counts))
     sent = users.cut(problem.set_size, rng)
     sample = Sample(sent.codes, users.domain_size, sent.level_item_counts(levels, len(copies))[None], users.n_users)
-    frequencies = PoissonSegmented().simulate(plan, sample, rng)[0]
+    frequencies = ProvenSegmented().simulate(plan, sample, rng)[0]
     # back from estimates to counters, which are whole numbers
     return np.asarray(np.rint(frequencies * weight_of(plan) + net_mean(plan)), dtype=np.int64)
 

@@ -19,7 +19,7 @@ from segshuffle.protocols.base import Problem
 from segshuffle.protocols.cautions import expected_seconds
 from segshuffle.protocols.messages import LevelPrivacy
 from segshuffle.protocols.messages.level_counts import level_announcement
-from segshuffle.protocols.poisson import PoissonSegmented
+from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.public import PUBLIC_INPUTS
 
 COLLECTION = "--levels 0.5:100,1:200,2:100 --delta 2.5e-5"
@@ -34,7 +34,7 @@ def test_a_plan_is_made_for_what_is_assumed(capsys):
     options = "--honest-fraction 0.8 --rounds 3 --sets at-most"
     found = answer(capsys, f"plan --domain-size 10 --set-size 2 {COLLECTION} {options}")
     problem = Problem(10, 2, (0.5, 1.0, 2.0), (100, 200, 100), 2.5e-5, Assumptions("at-most", 0.8, rounds=3))
-    plan = PoissonSegmented().plan(problem)
+    plan = ProvenSegmented().plan(problem)
     assert found["blanket_per_user"] == plan.blanket_per_user
     assert found["certificate"] == plan.parameters["certificate"]
     assert (found["sets"], found["rounds"], found["honest_users"]) == ("at-most", 3, 320)
@@ -164,7 +164,7 @@ def test_minutes_of_work_are_said_and_hours_refused_before_they_start(capsys, mo
     def planned(*_):
         raise InfeasibleError("planned")
 
-    monkeypatch.setattr(PoissonSegmented, "plan", planned)
+    monkeypatch.setattr(ProvenSegmented, "plan", planned)
     assert main(["plan", "--domain-size", "1e7", "--set-size", "5e6", "--levels", "1:1e6", "--delta", "1e-8"]) == 2
     said, stopped = capsys.readouterr().err.splitlines()
     assert re.search(r"sets of 5000000 of 10000000 items take about \d\d seconds of a processor to plan", said)
@@ -173,7 +173,7 @@ def test_minutes_of_work_are_said_and_hours_refused_before_they_start(capsys, mo
 
 def test_a_long_plan_says_how_far_it_is(capsys, monkeypatch):
     monkeypatch.setattr(plan_command, "_LONG", 0.01)
-    monkeypatch.setattr(PoissonSegmented, "plan", lambda *_: time.sleep(0.1) or 1 / 0)
+    monkeypatch.setattr(ProvenSegmented, "plan", lambda *_: time.sleep(0.1) or 1 / 0)
     with pytest.raises(ZeroDivisionError):
         main(["plan", "--domain-size", "17", "--set-size", "4", "--levels", "1:1000", "--delta", "1e-8"])
     said = capsys.readouterr().err.splitlines()

@@ -21,7 +21,8 @@ from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsInt
 from segshuffle.protocols.base import Plan, Problem, Sample
 from segshuffle.protocols.messages import LevelPrivacy, Server, run_protocol
 from segshuffle.protocols.padding import compare_set_sizes, error_of_sets, holders_by_size, sent_frequencies
-from segshuffle.protocols.poisson import PoissonSegmented, attained
+from segshuffle.protocols.planner import attained
+from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.segmented import Segmented
 from segshuffle.protocols.subset_exponential import SubsetExponential
 
@@ -70,7 +71,7 @@ def test_pairs_of_counters(d, s, assumptions, pairs):
 def test_exact_where_somebody_reaches_it(d, s, n, copies, assumptions, expected):
     problem = under(Problem(d, s, (1.0,), (n,), 0.05), **assumptions)
     assert attained(problem, (copies,)) == expected
-    plan = PoissonSegmented(blanket_per_user=30.0, copies_max=copies).plan(problem)
+    plan = ProvenSegmented(blanket_per_user=30.0, copies_max=copies).plan(problem)
     if plan.parameters["copies"] == (copies,):
         assert plan.kind == ("exact" if expected else "upper")
         assert (plan.parameters["certificate"][0]["delta_lower"] > 0) == (expected and problem.pairs > 0)
@@ -133,7 +134,7 @@ def test_other_protocols_refuse_what_they_have_no_analysis_for(method, assumptio
 @pytest.mark.parametrize("d", [17, 8])
 def test_at_most_costs_nothing_beside_exactly(d):
     problem = replace(MSNBC, domain_size=d)
-    one, other = (PoissonSegmented().plan(each) for each in (problem, under(problem, sets="at-most")))
+    one, other = (ProvenSegmented().plan(each) for each in (problem, under(problem, sets="at-most")))
     assert (one.blanket_per_user, one.parameters["copies"]) == (other.blanket_per_user, other.parameters["copies"])
 
 
@@ -143,7 +144,7 @@ def test_at_most_costs_nothing_beside_exactly(d):
 @pytest.mark.parametrize("split", [[0.25, 0.5, 0.25], [0.5, 0.25, 0.25], [0.25, 0.25, 0.5]], ids=str)
 def test_honest_users_cost_no_more_than_their_share(copies_max, share, split):
     problem = replace(MSNBC, level_counts=level_counts(5000, split))
-    method = PoissonSegmented(copies_max=copies_max)
+    method = ProvenSegmented(copies_max=copies_max)
     everybody, some = method.plan(problem), method.plan(under(problem, honest_fraction=share))
     assert everybody.mse_bound < some.mse_bound <= 1.001 * everybody.mse_bound / share
     assert all(entry["delta_upper"] <= problem.delta for entry in some.parameters["certificate"])
@@ -152,7 +153,7 @@ def test_honest_users_cost_no_more_than_their_share(copies_max, share, split):
 def test_honest_users_by_enumeration():
     """Two honest users of four: their blankets alone are behind the counters."""
     problem = Problem(3, 1, (0.8,), (4,), 0.05, Assumptions(honest_fraction=0.5))
-    plan = PoissonSegmented(blanket_per_user=6.0).plan(problem)
+    plan = ProvenSegmented(blanket_per_user=6.0).plan(problem)
     mu, copies = 2 * 6.0 / 3, plan.parameters["copies"][0]
     p, q = (counters_of_user(3, (item,), copies, mu, 30) for item in (0, 1))
     inside, outside = grid_divergence(p, q, 0.8)
@@ -197,7 +198,7 @@ def check_plans(seed: int, cases: int) -> Counter[str]:
         # the blankets of those who can be relied on, all others being known or missing
         honest = max(math.floor(Fraction(share) * 2 * n), 1)
         mu = float(rng.uniform(0.3, 2.5))
-        plan = PoissonSegmented(mu * d / honest, copies_max=float(rng.choice([1.0, 2.5]))).plan(problem)
+        plan = ProvenSegmented(mu * d / honest, copies_max=float(rng.choice([1.0, 2.5]))).plan(problem)
         copies, certificate = plan.parameters["copies"], plan.parameters["certificate"]
         own, other = rng.integers(2, size=2) if private else (int(rng.integers(2)),) * 2
         sizes = rng.integers(s + 1, size=2) if sets == "at-most" else (s, s)
@@ -233,7 +234,7 @@ def test_many_plans_by_enumeration():
 def test_rounds_by_enumeration(rounds):
     """The same item exchanged in every collection, one pair of counters each: all collections side by side."""
     problem = Problem(3, 1, (1.0,), (3,), 0.1, Assumptions(rounds=rounds))
-    plan = PoissonSegmented(blanket_per_user=2.5).plan(problem)
+    plan = ProvenSegmented(blanket_per_user=2.5).plan(problem)
     cutoff = 24 if rounds == 2 else 9
     p, q = (counters_of_user(2, (item,), plan.parameters["copies"][0], 2.5, cutoff).ravel() for item in (0, 1))
     one, other = p, q
@@ -248,7 +249,7 @@ def test_rounds_by_enumeration(rounds):
 
 @pytest.mark.quick(0)
 def test_more_rounds_cost_more_error():
-    errors = [PoissonSegmented().plan(under(rounds=rounds)).mse_bound for rounds in (1, 2, 4, 8)]
+    errors = [ProvenSegmented().plan(under(rounds=rounds)).mse_bound for rounds in (1, 2, 4, 8)]
     assert errors == sorted(errors)
     assert errors[-1] < 16 * errors[0]
 
@@ -258,7 +259,7 @@ def test_more_rounds_cost_more_error():
 
 def test_estimates_divide_by_those_who_took_part():
     """Half of the users stay away: with the plan of all the estimates would be half as large."""
-    plan = PoissonSegmented().plan(Problem(5, 2, (0.5, 1.0), (40, 60), 0.01, Assumptions(honest_fraction=0.5)))
+    plan = ProvenSegmented().plan(Problem(5, 2, (0.5, 1.0), (40, 60), 0.01, Assumptions(honest_fraction=0.5)))
     present = plan.of_participants((20, 31))
     assert present.problem.honest_users == plan.problem.honest_users == 50
     runs, rng = 4000, np.random.default_rng(5)
@@ -268,10 +269,10 @@ def test_estimates_divide_by_those_who_took_part():
         levels = rng.permutation(np.repeat([0, 1], (20, 31)))
         np.add.at(held[run], (levels[:, None], items), 1)
     sample = Sample(items, 5, held)
-    errors = PoissonSegmented().simulate(present, sample, rng) - sample.frequencies
+    errors = ProvenSegmented().simulate(present, sample, rng) - sample.frequencies
     assert np.all(np.abs(errors.mean(axis=0)) <= 5 * errors.std(axis=0, ddof=1) / math.sqrt(runs))
     squares = (errors**2).sum(axis=1)
-    expected = PoissonSegmented().expected_mse(present, sample.item_counts)
+    expected = ProvenSegmented().expected_mse(present, sample.item_counts)
     assert abs(squares.mean() - expected) <= 5 * squares.std(ddof=1) / math.sqrt(runs)
     with pytest.raises(ParameterError, match="at least 50 users"):
         plan.of_participants((20, 29))
@@ -307,7 +308,7 @@ def test_error_of_ragged_sets_is_the_simulated_one(sets, s):
     n, d, runs, rng = 24, 5, 1500, np.random.default_rng(7)
     matrix = ragged(rng, n, d)
     problem = Problem(d, s, (0.5, 1.5), (10, 14), 0.05, Assumptions(sets=sets))
-    found = error_of_sets(PoissonSegmented(), problem, *holders_by_size(matrix))
+    found = error_of_sets(ProvenSegmented(), problem, *holders_by_size(matrix))
     truth, squares, estimates = matrix.mean(axis=0), [], []
     for _ in range(runs):
         rows = treated(rng, matrix, s, sets)
@@ -317,7 +318,7 @@ def test_error_of_ragged_sets_is_the_simulated_one(sets, s):
         np.add.at(held[0], (levels[user], rows[user, place]), 1)
         sample = Sample(rows, d, held)
         assert (sample.item_counts == held[0].sum(axis=0)).all()
-        estimates.append(PoissonSegmented().simulate(found.plan, sample, rng)[0])
+        estimates.append(ProvenSegmented().simulate(found.plan, sample, rng)[0])
         squares.append(((estimates[-1] - truth) ** 2).sum())
     assert abs(np.mean(squares) - found.mse) <= 5 * np.std(squares, ddof=1) / math.sqrt(runs)
     _, expected, _ = sent_frequencies(*holders_by_size(matrix), s, sets)
@@ -333,7 +334,7 @@ def test_nobody_needs_to_pad():
     matrix = np.zeros((400, 17), dtype=bool)
     for row in matrix:
         row[rng.choice(17, size=1 + rng.geometric(0.6), replace=False)[:17]] = True
-    padded, *at_most = compare_set_sizes(PoissonSegmented(), MSNBC, *holders_by_size(matrix), (1, 2, 4), 4)
+    padded, *at_most = compare_set_sizes(ProvenSegmented(), MSNBC, *holders_by_size(matrix), (1, 2, 4), 4)
     assert [each.plan.problem.set_size for each in at_most] == [1, 2, 4]
     assert padded.mse > 10 * at_most[-1].mse
     biases = [each.squared_bias for each in at_most]
@@ -371,15 +372,15 @@ def test_messages_of_ragged_sets(copies):
 
 
 def test_an_ordinary_plan_has_no_warnings():
-    assert PoissonSegmented().plan(MSNBC).warnings == ()
+    assert ProvenSegmented().plan(MSNBC).warnings == ()
 
 
 def test_what_means_little_is_said():
-    plan = PoissonSegmented().plan(Problem(17, 4, (0.01,), (10,), 0.1))
+    plan = ProvenSegmented().plan(Problem(17, 4, (0.01,), (10,), 0.1))
     delta, error = plan.warnings
     assert "delta = 0.1 is not below 1/n = 0.1" in delta
     assert "is not below 3.06" in error  # 4 (1 - 4/17), nobody is farther from 4/17 everywhere
-    many = PoissonSegmented().plan(Problem(17, 4, (0.01,), (1000,), 1e-9))
+    many = ProvenSegmented().plan(Problem(17, 4, (0.01,), (1000,), 1e-9))
     assert "messages on average" in many.warnings[-1]
     with pytest.raises(InfeasibleError):
-        PoissonSegmented(max_messages=1e-9).plan(MSNBC)
+        ProvenSegmented(max_messages=1e-9).plan(MSNBC)

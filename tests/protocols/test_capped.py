@@ -14,7 +14,7 @@ from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.base import Problem, uniform_item_counts
 from segshuffle.protocols.capped import Capped, _largest_blanket, _least_cap
 from segshuffle.protocols.messages import Demand, Server, check_announcement
-from segshuffle.protocols.poisson import PoissonSegmented
+from segshuffle.protocols.proven import ProvenSegmented
 
 LEVELS, COUNTS, DELTA = (0.5, 1.0, 2.0), (1250, 2500, 1250), 2e-6
 MSNBC = Problem(17, 4, LEVELS, COUNTS, DELTA)
@@ -22,16 +22,16 @@ MSNBC = Problem(17, 4, LEVELS, COUNTS, DELTA)
 
 @pytest.fixture(scope="module")
 def free():
-    return PoissonSegmented().plan(MSNBC)
+    return ProvenSegmented().plan(MSNBC)
 
 
 @pytest.fixture(scope="module")
 def capped():
-    return Capped(PoissonSegmented()).plan(MSNBC)
+    return Capped(ProvenSegmented()).plan(MSNBC)
 
 
 def error(plan):
-    return PoissonSegmented().expected_mse(plan, uniform_item_counts(MSNBC))
+    return ProvenSegmented().expected_mse(plan, uniform_item_counts(MSNBC))
 
 
 @pytest.mark.quick(0)
@@ -49,7 +49,7 @@ def test_the_plan_takes_the_least_cap(capped):
 
 
 def test_clients_accept_what_is_planned_with_a_cap(capped):
-    for plan in (capped, Capped(PoissonSegmented(), 6).plan(MSNBC)):
+    for plan in (capped, Capped(ProvenSegmented(), 6).plan(MSNBC)):
         announcement = Server(5000, 17, 4, LEVELS, DELTA).collections(plan)[0].announcement
         assert announcement.blanket_cap == plan.parameters["blanket_cap"]
         for level, entry in enumerate(plan.parameters["certificate"]):
@@ -62,25 +62,25 @@ def test_clients_accept_what_is_planned_with_a_cap(capped):
 
 
 def test_a_smaller_cap_means_a_smaller_blanket(free, capped):
-    plan = Capped(PoissonSegmented(), 5).plan(MSNBC)
+    plan = Capped(ProvenSegmented(), 5).plan(MSNBC)
     assert plan.parameters["blanket_cap"] == 5 < capped.parameters["blanket_cap"]
     assert plan.blanket_per_user < capped.blanket_per_user
     assert error(plan) > error(capped)
-    assert Capped(PoissonSegmented(), 40).plan(MSNBC).parameters["blanket_cap"] == 40
+    assert Capped(ProvenSegmented(), 40).plan(MSNBC).parameters["blanket_cap"] == 40
 
 
 def test_rounds_and_fewer_honest_users_are_counted(capped):
     many = replace(MSNBC, assumptions=Assumptions(rounds=4))
-    method = PoissonSegmented(blanket_per_user=capped.blanket_per_user)
+    method = ProvenSegmented(blanket_per_user=capped.blanket_per_user)
     assert Capped(method).plan(many).parameters["blanket_cap"] > capped.parameters["blanket_cap"] - 1
     with pytest.raises(ParameterError, match=r"blanket_cap = 3 .* at least \d+ for a blanket of"):
         Capped(method, 3).plan(MSNBC)
     with pytest.raises(ParameterError, match="large enough for some blanket"):
-        Capped(PoissonSegmented(), 0).plan(MSNBC)
+        Capped(ProvenSegmented(), 0).plan(MSNBC)
 
 
 def test_a_cap_is_proven_for_single_dummies_alone():
-    clusters = PoissonSegmented(blanket_per_user=0.25, blanket=Clustered(0.5))
+    clusters = ProvenSegmented(blanket_per_user=0.25, blanket=Clustered(0.5))
     with pytest.raises(ParameterError, match="single dummies alone"):
         Capped(clusters).plan(Problem(2, 1, (1.0,), (400,), 1e-3))
 

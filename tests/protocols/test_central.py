@@ -11,7 +11,7 @@ from protocols.test_conformance import make_sample
 from segshuffle.accounting.numerics.gaussian import gaussian_ratio
 from segshuffle.protocols.base import Plan, Problem, uniform_item_counts
 from segshuffle.protocols.central import EXPONENTS, DiscreteLaplaceCurator, GaussianCurator, PowerCurator
-from segshuffle.protocols.poisson import PoissonSegmented
+from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.registry import look_of
 
 #: A correct curator exceeds five standard errors with probability 6e-7.
@@ -108,7 +108,7 @@ def test_one_level_reaches_the_curator_where_counters_are_large(d, s, n, large_f
         items = uniform_item_counts(problem)
         reference = GaussianCurator().expected_mse(GaussianCurator().plan(problem), items)
         for copies_max, curve in curves.items():
-            method = PoissonSegmented(copies_max=copies_max)
+            method = ProvenSegmented(copies_max=copies_max)
             plan = method.plan(problem)
             curve.append((n * plan.blanket_per_user / d, method.expected_mse(plan, items) / reference))
     for curve in curves.values():

@@ -18,7 +18,7 @@ from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
 from segshuffle.protocols.base import Plan, Problem, Sample
 from segshuffle.protocols.listed import competitor_names, schemas
-from segshuffle.protocols.poisson import PoissonSegmented
+from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.registry import competitor, every, look_of, paper_competitors, proven_methods
 from segshuffle.protocols.segmented import Segmented
 from segshuffle.protocols.subset_exponential import SubsetExponential
@@ -312,7 +312,7 @@ def test_seven_levels_of_which_nobody_chose_most(accounting):
     problem = Problem(domain_size=9, set_size=2, levels=SEVEN, level_counts=(0, 60, 0, 0, 70, 80, 0), delta=1e-4)
     methods = [competitor(name) for name in COMPETITORS] + [Segmented(1.0)]
     if accounting == "proven":
-        methods = [*proven_methods().values(), PoissonSegmented(blanket_per_user=3.0)]
+        methods = [*proven_methods().values(), ProvenSegmented(blanket_per_user=3.0)]
     sample = make_sample(problem, 2)
     for method in methods:
         plan = method.plan(problem)

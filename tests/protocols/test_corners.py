@@ -9,7 +9,7 @@ from segshuffle.accounting.single_message.variation_ratio import largest_local_e
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.protocols.balls_into_bins import BallsIntoBins
 from segshuffle.protocols.base import Problem
-from segshuffle.protocols.poisson import PoissonSegmented
+from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.segmented import Segmented
 from segshuffle.protocols.subset_exponential import SubsetExponential
 
@@ -66,7 +66,7 @@ HOPELESS = Problem(domain_size=17, set_size=4, levels=(1e-7, 1.0), level_counts=
 @pytest.mark.quick("poisson-copies")
 @pytest.mark.parametrize(
     "method",
-    [PoissonSegmented(), PoissonSegmented(group_privacy=True), PoissonSegmented(copies_max=4.0, max_messages=3.0)],
+    [ProvenSegmented(), ProvenSegmented(group_privacy=True), ProvenSegmented(copies_max=4.0, max_messages=3.0)],
     ids=lambda method: method.name,
 )
 def test_a_level_that_can_send_next_to_nothing_is_no_reason_to_refuse_the_others(method):
@@ -76,7 +76,7 @@ def test_a_level_that_can_send_next_to_nothing_is_no_reason_to_refuse_the_others
     assert 0 < strict < 1e-4 < liberal
     assert all(level["delta_upper"] <= 1e-6 for level in plan.parameters["certificate"])
     # the search is worth something
-    given = PoissonSegmented(1.0, method.copies_max, method.max_messages, method.group_privacy).plan(HOPELESS)
+    given = ProvenSegmented(1.0, method.copies_max, method.max_messages, method.group_privacy).plan(HOPELESS)
     assert plan.mse_bound < given.mse_bound
 
 
@@ -84,18 +84,18 @@ def test_a_level_that_can_send_next_to_nothing_is_no_reason_to_refuse_the_others
 def test_a_plan_whose_lattice_is_too_long_has_a_wider_certificate():
     """A million pairs: the usual width of 0.1 % needs a longer transform than there is."""
     crowd = Problem(domain_size=10**7, set_size=10**6, levels=(0.5,), level_counts=(10**6,), delta=1e-8)
-    (certificate,) = PoissonSegmented(2e8).plan(crowd).parameters["certificate"]
+    (certificate,) = ProvenSegmented(2e8).plan(crowd).parameters["certificate"]
     assert 0.4e-8 < certificate["delta_lower"] <= certificate["delta_upper"] <= 1e-8
 
 
 @pytest.mark.parametrize("value", [0.0, 1e-130, 64.5, math.nan])
 def test_copies_outside_their_range_are_refused_by_the_name_that_was_given(value):
     with pytest.raises(ParameterError, match=r"copies_max = .*in \[1e-120, 64\]"):
-        PoissonSegmented(copies_max=value)
+        ProvenSegmented(copies_max=value)
 
 
 def test_the_least_copies_have_a_plan():
-    plan = PoissonSegmented(1.0, copies_max=1e-120).plan(HOPELESS)
+    plan = ProvenSegmented(1.0, copies_max=1e-120).plan(HOPELESS)
     assert plan.parameters["copies"] == (1e-120, 1e-120)
 
 

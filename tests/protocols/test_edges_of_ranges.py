@@ -12,15 +12,14 @@ from segshuffle.errors import ParameterError
 from segshuffle.protocols import padding
 from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.base import Problem
-from segshuffle.protocols.clustered import ClusteredSegmented
 from segshuffle.protocols.correlated_noise import CorrelatedNoise
 from segshuffle.protocols.fake_users import FakeUsers
 from segshuffle.protocols.messages import Announcement, Demand, Shuffler
 from segshuffle.protocols.messages.budget import left_for_items
 from segshuffle.protocols.messages.level_counts import LevelPrivacy, noisy_level_moments
 from segshuffle.protocols.messages.shuffler import WireFormat
-from segshuffle.protocols.poisson import PoissonSegmented
 from segshuffle.protocols.projection import project
+from segshuffle.protocols.proven import ProvenSegmented
 
 PROBLEM: dict[str, Any] = {
     "domain_size": 8, "set_size": 2, "levels": (0.5, 1.0), "level_counts": (3, 4), "delta": 1e-3
@@ -63,15 +62,15 @@ RANGES = {
     "honest": (lambda x: Assumptions(honest_fraction=x), "honest_fraction", "in (0, 1]", (TINY, 1.0), (0.0, ABOVE_ONE)),
     "rounds": (lambda x: Assumptions(rounds=x), "rounds", "in [1, 10000]", (1, 10_000), (0, 10_001)),
     "copies": (
-        lambda x: PoissonSegmented(copies_max=x), "copies_max", "in [1e-120, 64]",
+        lambda x: ProvenSegmented(copies_max=x), "copies_max", "in [1e-120, 64]",
         (1e-120, 64.0), (math.nextafter(1e-120, 0.0), math.nextafter(64.0, 65.0)),
     ),
     "messages": (
-        lambda x: PoissonSegmented(max_messages=x), "max_messages", "positive and finite",
+        lambda x: ProvenSegmented(max_messages=x), "max_messages", "positive and finite",
         (TINY, 1e308), (0.0, math.inf),
     ),
     "messages of a search": (
-        lambda x: ClusteredSegmented(target_error=x), "target_error", "positive and finite",
+        lambda x: ProvenSegmented(target_error=x), "target_error", "positive and finite",
         (TINY, 1e308), (0.0, math.inf),
     ),
     "flood": (lambda x: CorrelatedNoise(flood_share=x), "flood_share", "in (0, 1)", (TINY, BELOW_ONE), (0.0, 1.0)),

@@ -13,7 +13,7 @@ from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.base import Problem
 from segshuffle.protocols.capped import Capped
 from segshuffle.protocols.central import GaussianCurator
-from segshuffle.protocols.poisson import PoissonSegmented
+from segshuffle.protocols.proven import ProvenSegmented
 
 LEVELS, COUNTS = (0.5, 1.0, 2.0), (10, 30, 20)
 
@@ -29,7 +29,7 @@ def sent(plan):
 def test_every_level_meets_its_own_delta_by_enumeration():
     """All counters with one user's set exchanged; a level that its delta limits comes within 1 % of it."""
     deltas = (0.2, 0.05, 0.002)
-    plan = PoissonSegmented(copies_max=3).plan(problem(*deltas))
+    plan = ProvenSegmented(copies_max=3).plan(problem(*deltas))
     mean = plan.problem.n_users * plan.blanket_per_user / 2
     closest = 0.0
     for epsilon, copies, delta, certified in zip(
@@ -45,14 +45,14 @@ def test_every_level_meets_its_own_delta_by_enumeration():
 
 @pytest.mark.exhaustive
 def test_one_delta_may_be_written_for_every_level():
-    once, thrice = (PoissonSegmented().plan(problem(*given)) for given in ((0.01,), (0.01, 0.01, 0.01)))
+    once, thrice = (ProvenSegmented().plan(problem(*given)) for given in ((0.01,), (0.01, 0.01, 0.01)))
     assert once.as_dict() == thrice.as_dict()
 
 
 @pytest.mark.exhaustive
 def test_more_delta_for_some_level_is_no_worse_and_no_less_than_the_least_for_all():
     least, some, most = (
-        PoissonSegmented().plan(problem(*given)).mse_bound for given in ((0.001,), (0.05, 0.001, 0.001), (0.05,))
+        ProvenSegmented().plan(problem(*given)).mse_bound for given in ((0.001,), (0.05, 0.001, 0.001), (0.05,))
     )
     assert most < some < least
 
@@ -60,8 +60,8 @@ def test_more_delta_for_some_level_is_no_worse_and_no_less_than_the_least_for_al
 def test_who_knows_of_one_delta_takes_the_least():
     apart, together = problem(0.05, 0.002, 0.01), problem(0.002)
     assert GaussianCurator().plan(apart).as_dict() == GaussianCurator().plan(together).as_dict()
-    capped = Capped(PoissonSegmented()).plan(apart)
-    assert capped.as_dict() == Capped(PoissonSegmented()).plan(together).as_dict()
+    capped = Capped(ProvenSegmented()).plan(apart)
+    assert capped.as_dict() == Capped(ProvenSegmented()).plan(together).as_dict()
     assert all(each["delta_upper"] <= 0.002 for each in capped.parameters["certificate"])
     assert capped.problem == apart
 

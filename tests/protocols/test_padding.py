@@ -19,13 +19,13 @@ from segshuffle.protocols.padding import (
     sent_frequencies,
     zipf_shares,
 )
-from segshuffle.protocols.poisson import PoissonSegmented
+from segshuffle.protocols.proven import ProvenSegmented
 
 HELD = [(0, 1, 2), (1,), (), (0, 2)]
 D = 4
 
 
-class Given(PoissonSegmented):
+class Given(ProvenSegmented):
     """Plans what is given."""
 
     def plan(self, problem):

@@ -23,7 +23,7 @@ from segshuffle.cli import main
 from segshuffle.errors import DataError
 from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.base import Plan, Problem
-from segshuffle.protocols.poisson import PoissonSegmented
+from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.rehearsal.documents import Document, as_text, read_document, write_document
 from segshuffle.rehearsal.message_lines import lines_of, read_counts
 
@@ -39,7 +39,7 @@ def counts_text(counts):
 @pytest.fixture(scope="module")
 def plan():
     problem = Problem(D, 2, (1.0, 2.0), (40, 20), 1e-5, AT_MOST)
-    return PoissonSegmented(blanket_per_user=3.0).plan(problem)
+    return ProvenSegmented(blanket_per_user=3.0).plan(problem)
 
 
 @pytest.fixture

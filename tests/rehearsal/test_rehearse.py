@@ -19,7 +19,7 @@ from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.capped import Capped
 from segshuffle.protocols.item_variance import ItemVariance
-from segshuffle.protocols.poisson import PoissonSegmented
+from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.rehearsal import page, tables
 from segshuffle.rehearsal.chosen_size import candidates, chosen_plan, kept_shares
 from segshuffle.rehearsal.documents import Document, read_document, write_document
@@ -91,8 +91,8 @@ def offered():
         for problem in (one, three)
         for copies, budget in ((1.0, None), (4.0, None), (4.0, 12.0))
     }
-    plans["equal"] = PoissonSegmented(equal_copies=True).plan(three)
-    plans["capped"] = Capped(PoissonSegmented()).plan(three)
+    plans["equal"] = ProvenSegmented(equal_copies=True).plan(three)
+    plans["capped"] = Capped(ProvenSegmented()).plan(three)
     return plans
 
 

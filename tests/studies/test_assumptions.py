@@ -14,7 +14,7 @@ from segshuffle.datasets.population import Population
 from segshuffle.pipeline.design import Scenario, Setting
 from segshuffle.pipeline.style import mark_edition
 from segshuffle.protocols.messages.influence import influence as influence_of
-from segshuffle.protocols.poisson import PoissonSegmented
+from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.studies.assumptions import (
     dependence,
     dependence_figure,
@@ -164,7 +164,7 @@ def test_influence_is_that_of_a_hundredth_of_the_users(influenced):
     ours = table.iloc[:2]
     assert np.isfinite(ours["item"]).all()  # the cap
     assert (ours["most_messages"] >= 2).all()
-    plain = PoissonSegmented()
+    plain = ProvenSegmented()
     error = plain.plan(chosen[0].problem).mse_bound
     assert ours["item_error"].iloc[0] ** 2 * 10 == pytest.approx(error, rel=1e-2)
     assert np.isinf(table["item"]).sum() == 1
@@ -278,9 +278,9 @@ def test_rounds_cost_less_together_than_apart(repeated):
     assert (sampling[1:] < split[1:]).all()
     # nothing is lost against rounds that share epsilon: that plan's rounds are within the guarantee together
     problem = problem_of(CONFIG, PANEL.setting, PANEL.split)
-    plan = PoissonSegmented().plan(rounds.apart(problem, 4))
+    plan = ProvenSegmented().plan(rounds.apart(problem, 4))
     assert (plan.problem.levels, plan.problem.delta) == ((0.125, 0.25, 0.5), problem.delta / 4)
-    together = PoissonSegmented(blanket_per_user=plan.blanket_per_user).plan(rounds.together(problem, 4))
+    together = ProvenSegmented(blanket_per_user=plan.blanket_per_user).plan(rounds.together(problem, 4))
     assert all(a <= b for a, b in zip(plan.parameters["copies"], together.parameters["copies"], strict=True))
 
 
@@ -316,7 +316,7 @@ def test_shares_and_strengths_that_are_drawn():
 def test_curves_are_those_of_the_configured_budgets():
     config = {"proven": {"copies_max": 8, "max_messages": [12, 4, 40]}}
     found = [(method.name, method.copies_max, method.max_messages) for method in participation.proven_methods(config)]
-    plain = PoissonSegmented()
+    plain = ProvenSegmented()
     sampling = ("poisson", plain.copies_max, None)
     assert found == [sampling, ("poisson-copies", 8.0, 4.0), ("poisson-copies", 8.0, 40.0)]
     assert len(list(participation.proven_methods({"proven": {"copies_max": 8, "max_messages": [4]}}))) == 2

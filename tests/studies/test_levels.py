@@ -23,7 +23,7 @@ from segshuffle.pipeline.style import save
 from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.base import Problem, Sample
 from segshuffle.protocols.messages import LevelEstimates
-from segshuffle.protocols.poisson import PoissonSegmented
+from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.studies.levels import compute
 from segshuffle.studies.levels.compute import COLUMNS, Choice, PlanGrid, least_blankets, levels_table
 from segshuffle.studies.levels.figure import draw
@@ -86,7 +86,7 @@ def test_plans_are_as_good_as_the_planner_s(domain_size, set_size, counts):
     problems = [problem(each, domain_size=domain_size, set_size=set_size, delta=delta) for each in counts]
     grid = PlanGrid.of(problems[0])
     for each in problems:
-        found, theirs = grid.choose(each), PoissonSegmented().plan(each)
+        found, theirs = grid.choose(each), ProvenSegmented().plan(each)
         spread = each.set_size * (1 - each.set_size / each.domain_size) * each.n_users / (each.n_users - 1)
         n_k, copies = np.array(each.level_counts), np.array(found.copies)
         weight = n_k @ copies
@@ -117,7 +117,7 @@ def test_nothing_to_hide_is_refused():
 @pytest.mark.quick(0)
 def test_one_level_is_planned_too():
     case = problem((1000,), levels=(1.0,))
-    found, theirs = PlanGrid.of(case).choose(case), PoissonSegmented().plan(case)
+    found, theirs = PlanGrid.of(case).choose(case), ProvenSegmented().plan(case)
     assert found.copies[0] / math.sqrt(found.blanket_per_user) == pytest.approx(
         theirs.parameters["copies"][0] / math.sqrt(theirs.blanket_per_user), rel=0.2
     )
@@ -340,7 +340,7 @@ def test_numbers_of_a_repetition_are_those_of_the_definition():
     off += (1000 - off.sum(axis=1, keepdims=True)) / 2 - [300, 700]
     noise = off @ [0.5, 0.75] / fixed
     plan = compute._plan(case, choice)
-    error = PoissonSegmented().expected_mse(plan, population.item_counts)
+    error = ProvenSegmented().expected_mse(plan, population.item_counts)
     squares = ((population.item_counts / 1000) ** 2).sum()
     np.testing.assert_allclose(found.expected_error, error * ratio**2 + (ratio - 1) ** 2 * squares, rtol=1e-12)
     np.testing.assert_allclose(found.plan_error, error, rtol=1e-12)
@@ -348,7 +348,7 @@ def test_numbers_of_a_repetition_are_those_of_the_definition():
     np.testing.assert_allclose(found.bias_fixed, ratio_fixed - 1 + noise, rtol=0, atol=1e-14)
     # m, and the items of a user at its level's copies
     np.testing.assert_allclose(found.messages, 0.5 + 3 * true / 1000, rtol=1e-12)
-    again = PoissonSegmented().simulate(plan, sample, np.random.default_rng(1)) * ratio[:, None]
+    again = ProvenSegmented().simulate(plan, sample, np.random.default_rng(1)) * ratio[:, None]
     squared = ((again - population.item_counts / 1000) ** 2).sum(axis=1)
     np.testing.assert_allclose(found.squared_error, squared, rtol=1e-12)
 
@@ -369,7 +369,7 @@ def test_a_row_has_the_means_of_its_repetitions():
         assert (row["split"], row["blanket_levels"], row["messages_levels"]) == ("S2", blanket, 1 + blanket)
         assert (row["epsilon_levels"], row["delta_levels"]) == (epsilon, 1e-5 if epsilon == 0.5 else 0.0)
         means = values.mean(axis=1)
-        error = PoissonSegmented().expected_mse(compute._plan(case, choice), population.item_counts)
+        error = ProvenSegmented().expected_mse(compute._plan(case, choice), population.item_counts)
         assert row["mse_mean"] == means[0]
         assert row["mse_expected"] == means[1]
         assert row["planning_loss"] == pytest.approx(means[2] / error - 1, rel=1e-12)

@@ -10,7 +10,7 @@ from segshuffle.pipeline.design import Scenario, Setting
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.balls_into_bins import BallsIntoBins
 from segshuffle.protocols.base import Plan, Problem
-from segshuffle.protocols.poisson import PoissonSegmented
+from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.segmented import Segmented, plan_at
 from segshuffle.studies.levels import compute as levels
 from segshuffle.studies.reproduction import simulation
@@ -40,7 +40,7 @@ def tasks():
         *(simulation.Task(Segmented(m), plan, "grid") for m, plan in points),
         simulation.Task(Segmented(), points[1][1], "best"),
         simulation.Task(BallsIntoBins(), BallsIntoBins().plan(problem), "best"),
-        *(simulation.Task(PoissonSegmented(copies_max=4.0), copied, "budget", budget) for budget in (8.0, 16.0)),
+        *(simulation.Task(ProvenSegmented(copies_max=4.0), copied, "budget", budget) for budget in (8.0, 16.0)),
     ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol
@@ -16,6 +17,7 @@ from segshuffle.accounting.numerics.negative_binomial import size_of
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.blankets import exact
 from segshuffle.errors import ParameterError
+from segshuffle.looks import Look
 
 #: Expected dummies per item, and copies of a held item, that accountants have numbers for.
 BLANKET_MEAN_RANGE = (1e-3, 1e12)
@@ -110,6 +112,37 @@ class CounterPair(Protocol):
         ...
 
 
+#: A variance of what dummies add to one item's estimate, and the messages per item that are free, give a law and its
+#: mean; None where the shape has no such blanket.
+Shape = Callable[[float, float], "tuple[Blanket, float] | None"]
+
+
+@dataclass(frozen=True)
+class Shapes:
+    """Shapes that a planner chooses from, on a grid of what a law has beside its variance.
+
+    Parameters
+    ----------
+    sizes : tuple of int
+        Length of every axis of the grid; without axes there is one shape.
+    start : tuple of int
+        Where to begin.
+    make : callable
+        The shape of a place in the grid.
+    """
+
+    sizes: tuple[int, ...]
+    start: tuple[int, ...]
+    make: Callable[[tuple[int, ...]], Shape]
+
+    def beside(self, place: tuple[int, ...]) -> list[tuple[int, ...]]:
+        """Return the neighbours of a place."""
+        moved = [
+            (*place[:axis], place[axis] + step, *place[axis + 1 :]) for axis in range(len(place)) for step in (1, -1)
+        ]
+        return [each for each in moved if all(0 <= at < size for at, size in zip(each, self.sizes, strict=True))]
+
+
 class Blanket(ABC):
     """Law of the dummy messages, but for their number; each law is a frozen dataclass in a file of its own."""
 
@@ -117,8 +150,13 @@ class Blanket(ABC):
     name: ClassVar[str]
     words: ClassVar[str]
     about: ClassVar[str]
+    #: How plans with it are drawn.
+    look: ClassVar[Look]
     #: Whether messages have a sign: the word of item j with a minus is d + j.
     has_signs: ClassVar[bool] = False
+    #: Where a plan has no budget: times the messages of single dummies that it may take. 0 for laws whose messages
+    #: follow from their variance.
+    spends: ClassVar[float] = 0.0
     #: Whether a cap on the dummies of a user is proven (docs/proof.md).
     can_be_capped: ClassVar[bool] = False
 
@@ -134,6 +172,11 @@ class Blanket(ABC):
     @abstractmethod
     def pair(self, mean: float, copies: float) -> CounterPair:
         """Counters of an exchanged item."""
+
+    @classmethod
+    @abstractmethod
+    def shapes(cls, pairs: int, delta: float) -> Shapes:
+        """Shapes that a planner chooses from, for a product of so many pairs."""
 
     def rough(self) -> Blanket:
         """Nearly the same law with quicker tables, for searches: nothing is proven of it."""

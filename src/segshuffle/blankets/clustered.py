@@ -25,13 +25,16 @@ from segshuffle.accounting.numerics.negative_binomial import (
 )
 from segshuffle.arrays import FloatArray
 from segshuffle.blankets.atoms import Atoms
-from segshuffle.blankets.base import BLANKET_MEAN_RANGE, Blanket, Part, check_copies, check_mean, check_p
+from segshuffle.blankets.base import BLANKET_MEAN_RANGE, Blanket, Part, Shape, Shapes, check_copies, check_mean, check_p
+from segshuffle.looks import DASHES, PALETTE, Look
 
 #: Variance of a counter above which its values are too many for a table; means needed grow with copies^2/epsilon^2, not
 #: with the number of users.
 LARGEST_VARIANCE = 1e10
 #: Tails are rounded up to a multiple, so that the law of a blanket is found again.
 _TAIL_STEP = 6.0
+#: Cluster parameters that plans choose from: a finer choice changes the error by less than a per cent.
+_SIZES = (0.1, 0.25, 0.4, 0.5, 0.6, 0.7, 0.78, 0.84, 0.89, 0.93, 0.96)
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,7 @@ class Clustered(Blanket):
     name = "clustered"
     words = "in clusters at random items"
     about = "clusters of dummies"
+    look = Look("Clustered blanket (ours, proven)", PALETTE["blue"], "h", DASHES[3])
 
     def __post_init__(self) -> None:
         check_p("p", self.p)
@@ -63,6 +67,16 @@ class Clustered(Blanket):
         # the least float whose r does not round to less than 1
         least = self.p / (1 - self.p) * (1 + 1e-14)
         return max(least, BLANKET_MEAN_RANGE[0]), LARGEST_VARIANCE * (1 - self.p)
+
+    @classmethod
+    def shapes(cls, pairs: int, delta: float) -> Shapes:
+        """Return one for every size of clusters, from small to large."""
+
+        def make(place: tuple[int, ...]) -> Shape:
+            p = _SIZES[place[0]]
+            return lambda variance, free: (cls(p), variance * (1 - p))
+
+        return Shapes((len(_SIZES),), (3,), make)
 
     def parts(self, mean: float) -> tuple[Part, ...]:
         """Clusters alone."""

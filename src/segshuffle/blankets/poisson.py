@@ -16,7 +16,8 @@ from segshuffle.accounting.numerics.laws import stirling_error
 from segshuffle.accounting.numerics.loss_distribution import LossTable
 from segshuffle.arrays import FloatArray
 from segshuffle.blankets.atoms import MOST_CELLS, Atoms
-from segshuffle.blankets.base import BLANKET_MEAN_RANGE, Blanket, Part, check_copies, check_mean
+from segshuffle.blankets.base import BLANKET_MEAN_RANGE, Blanket, Part, Shapes, check_copies, check_mean
+from segshuffle.looks import PALETTE, Look
 
 #: Mean from which on counts may be taken together, and how many for a cell make it worthwhile; cells of a short table.
 _LARGE_MEAN = 1e5
@@ -32,8 +33,14 @@ class Poisson(Blanket):
     name = "poisson"
     words = "at random items"
     about = "single dummies"
+    look = Look("Poisson blanket (ours, proven)", PALETTE["blue"], "o", "-")
     means = BLANKET_MEAN_RANGE
     can_be_capped = True
+
+    @classmethod
+    def shapes(cls, pairs: int, delta: float) -> Shapes:
+        """Return the only shape: variance and mean are one."""
+        return Shapes((), (), lambda _: lambda variance, free: (cls(), variance))
 
     def parts(self, mean: float) -> tuple[Part, ...]:
         """Single units."""

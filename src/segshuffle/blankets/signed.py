@@ -24,9 +24,19 @@ from segshuffle.accounting.numerics.loss_distribution import AccuracyError, Loss
 from segshuffle.accounting.numerics.negative_binomial import log_negative_binomial, mass_error, window_of_mass
 from segshuffle.arrays import FloatArray
 from segshuffle.blankets.atoms import Atoms
-from segshuffle.blankets.base import BLANKET_MEAN_RANGE, LARGEST_P, Blanket, Part, check_copies, check_mean
+from segshuffle.blankets.base import (
+    BLANKET_MEAN_RANGE,
+    LARGEST_P,
+    Blanket,
+    Part,
+    Shape,
+    Shapes,
+    check_copies,
+    check_mean,
+)
 from segshuffle.blankets.poisson import log_poisson, poisson_window
 from segshuffle.errors import ParameterError
+from segshuffle.looks import DASHES, PALETTE, Look
 
 #: Products of two masses that one matrix may take; a larger one would take seconds and hundreds of megabytes.
 MOST_PRODUCTS = 4e9
@@ -39,6 +49,11 @@ _GEMM_ERROR = 2.3e-16
 _ROUND_OFF = 1e-9
 #: Groups of N- within one standard deviation, for guides: less is not seen in what they say of delta.
 _GROUPS = 4.0
+#: Sizes r of the noise and of the flood that plans choose from, and which of the former is usual; less than 1 has no
+#: proof. More flood than so much, and so many times the variance, hides hardly more, but takes larger
+#: tables.
+_SIZES, _FLOOD_SIZES = (1.02, 1.35, 1.8, 2.4, 3.2, 4.2, 5.6, 7.5), (6.0, 12.0, 25.0, 50.0)
+_SIZE_PER_PAIR, _LARGEST_FLOOD_P, _MOST_FLOOD, _GUIDED_TAIL = 10.0, 0.98, (2500.0, 15.0), 18.0
 
 
 @dataclass(frozen=True)
@@ -64,7 +79,9 @@ class Signed(Blanket):
     name = "signed"
     words = "at random items, with random signs"
     about = "dummies of both signs"
+    look = Look("Signed blanket (ours, proven)", PALETTE["indigo"], "d", DASHES[4])
     has_signs = True
+    spends = 2.0
 
     def __post_init__(self) -> None:
         for name in ("p", "flood_p"):
@@ -79,6 +96,36 @@ class Signed(Blanket):
         noise = 2 * self.p / (1 - self.p) / (1 - self.flood)
         flood = 2 * self.flood_p / (1 - self.flood_p) / self.flood if self.flood else 0.0
         return max(max(noise, flood) * (1 + 1e-14), BLANKET_MEAN_RANGE[0]), _LARGEST_MEAN
+
+    @classmethod
+    def shapes(cls, pairs: int, delta: float) -> Shapes:
+        """Return shapes by the sizes r of noise and flood; the flood takes the messages that are free.
+
+        A sum over many pairs is nearly normal the sooner, and better hidden by noise of large r, the fewer deviations
+        away delta lies.
+        """
+        usual, log_tail = _SIZE_PER_PAIR * pairs / -math.log(delta), _GUIDED_TAIL - math.log(delta)
+
+        def make(place: tuple[int, ...]) -> Shape:
+            size, flood_size = _SIZES[place[0]], _FLOOD_SIZES[place[1]]
+
+            def shape(variance: float, free: float) -> tuple[Blanket, float] | None:
+                half = 1 + size / variance
+                p = min(round(half - math.sqrt(half**2 - 1), 6), LARGEST_P)  # size p = variance (1 - p)^2/2
+                noise = 0.5 * variance * (1 - p)
+                flood = min(0.5 * free - noise, (_MOST_FLOOD[0] + _MOST_FLOOD[1] * variance / pairs) / pairs)
+                while p > 0 and flood > 1:
+                    flood_p = round(min(flood / (flood + flood_size), _LARGEST_FLOOD_P), 4)
+                    law, mean = cls(p, flood_p, round(flood / (flood + noise), 8)), 2 * (flood + noise)
+                    if table_work(law, mean, log_tail) <= MOST_PRODUCTS:
+                        return law, mean
+                    flood *= 0.7  # as much as a table can have
+                return None
+
+            return shape
+
+        start = min(range(len(_SIZES)), key=lambda i: abs(math.log(_SIZES[i] / max(usual, _SIZES[1]))))
+        return Shapes((len(_SIZES), len(_FLOOD_SIZES)), (start, 1), make)
 
     def parts(self, mean: float) -> tuple[Part, ...]:
         """Noise of either sign, and the flood."""

@@ -33,7 +33,7 @@ from segshuffle.protocols.messages import (
 from segshuffle.protocols.messages.budget import left_for_items, level_messages
 from segshuffle.protocols.messages.dependence import bias_given_levels, copies_of, error_given_levels
 from segshuffle.protocols.messages.server import blanket_noise
-from segshuffle.protocols.poisson import PoissonSegmented
+from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.segmented import Segmented
 
 ACCOUNTANTS = ("proven", "published")
@@ -306,7 +306,7 @@ def _method(accountant: str, max_messages: float | None, copies_max: float, equa
     if accountant not in ACCOUNTANTS:
         raise ParameterError("accountant", accountant, f"one of {', '.join(ACCOUNTANTS)}")
     if accountant == "proven":
-        return PoissonSegmented(copies_max=copies_max, max_messages=max_messages, equal_copies=equal_copies)
+        return ProvenSegmented(copies_max=copies_max, max_messages=max_messages, equal_copies=equal_copies)
     only = "with accountant 'published' (budgets and copies need 'proven')"
     if max_messages is not None:
         raise ParameterError("max_messages", max_messages, f"left out {only}")
@@ -319,7 +319,7 @@ def _method(accountant: str, max_messages: float | None, copies_max: float, equa
 
 def _within_budget(method: Method, honest_users: int, n_levels: int, privacy: LevelPrivacy | None) -> Method:
     """The method with what round 1 leaves of its budget."""
-    if not isinstance(method, PoissonSegmented) or method.max_messages is None:
+    if not isinstance(method, ProvenSegmented) or method.max_messages is None:
         return method
     spent = level_messages(honest_users, n_levels, privacy)
     return replace(method, max_messages=left_for_items(method.max_messages, spent))

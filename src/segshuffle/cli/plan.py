@@ -205,9 +205,9 @@ def _values(
 def _row_of(plan: Plan, counts: FloatArray, spent: float) -> dict[str, Any]:
     """Numbers of a plan that was searched for."""
     from segshuffle.cli.blankets import numbers_of
-    from segshuffle.protocols.poisson import PoissonSegmented
+    from segshuffle.protocols.proven import ProvenSegmented
 
-    return numbers_of(PoissonSegmented(), plan, counts, spent)
+    return numbers_of(ProvenSegmented(), plan, counts, spent)
 
 
 def _save(options: argparse.Namespace, made: Plan | None, problem: Problem) -> None:
@@ -265,14 +265,13 @@ def _proven(options: argparse.Namespace, problem: Problem, counts: Any, spent: f
     from segshuffle.accounting.numerics.ranges import LARGEST_BLANKET
     from segshuffle.protocols.capped import Capped
     from segshuffle.protocols.messages.budget import left_for_items
-    from segshuffle.protocols.poisson import PoissonSegmented, least_blankets
+    from segshuffle.protocols.planner import least_blankets
+    from segshuffle.protocols.proven import ProvenSegmented
     from segshuffle.protocols.segmented import mse_bound
 
     budget = options.max_messages
     left = None if budget is None else left_for_items(budget, spent)
-    method: Any = PoissonSegmented(
-        options.blanket_per_user, options.copies_max, left, equal_copies=options.equal_copies
-    )
+    method: Any = ProvenSegmented(options.blanket_per_user, options.copies_max, left, equal_copies=options.equal_copies)
     if options.blanket_cap is not None:
         method = Capped(method, None if options.blanket_cap == "auto" else options.blanket_cap)
     try:

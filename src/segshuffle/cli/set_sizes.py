@@ -69,7 +69,7 @@ def run(options: argparse.Namespace) -> str:
     from segshuffle.protocols.base import Problem
     from segshuffle.protocols.messages.budget import left_for_items, level_messages
     from segshuffle.protocols.padding import compare_set_sizes, error_of_sets, guessed_holders, holders_by_size
-    from segshuffle.protocols.poisson import PoissonSegmented
+    from segshuffle.protocols.proven import ProvenSegmented
 
     problem = Problem(
         domain_size=DOMAIN_SIZE if options.guess is None else options.domain_size,
@@ -81,7 +81,7 @@ def run(options: argparse.Namespace) -> str:
     left, spent = options.max_messages, level_messages(problem.n_users, len(problem.levels), None)
     if left is not None:
         left = left_for_items(left, spent)
-    method = PoissonSegmented(copies_max=options.copies_max, max_messages=left)
+    method = ProvenSegmented(copies_max=options.copies_max, max_messages=left)
     if options.guess is None:
         seen, held = holders_by_size(masks_to_matrix(parse_sessions(read_sessions_file(options.file))))
         found = compare_set_sizes(method, problem, seen, held, range(1, DOMAIN_SIZE + 1), options.padded)

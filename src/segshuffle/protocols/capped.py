@@ -11,7 +11,7 @@ from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.digits import rounded_down, rounded_up
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.base import Plan, Problem, Sample
-from segshuffle.protocols.poisson import PoissonSegmented
+from segshuffle.protocols.proven import ProvenSegmented
 
 #: kappa over the smallest epsilon, or over 1 if that is larger: every epsilon is lower by about this share at most.
 OVERFLOW_SHARE = 1e-3
@@ -24,13 +24,13 @@ class Capped:
 
     Parameters
     ----------
-    method : PoissonSegmented
+    method : ProvenSegmented
         What is planned, for slightly smaller epsilons and delta.
     cap : int or None
         Most blanket messages of a user c; None takes the least number that costs a thousandth of the smallest epsilon.
     """
 
-    method: PoissonSegmented
+    method: ProvenSegmented
     cap: int | None = None
 
     @property

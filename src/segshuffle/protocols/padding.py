@@ -18,7 +18,7 @@ from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.assumptions import SetKind
 from segshuffle.protocols.base import Plan, Problem
-from segshuffle.protocols.poisson import PoissonSegmented
+from segshuffle.protocols.proven import ProvenSegmented
 
 #: Most items for which sizes are guessed: a table has a row per size and a column per item.
 _LARGEST_GUESS = 4000
@@ -159,13 +159,13 @@ def sent_frequencies(
 
 
 def error_of_sets(
-    method: PoissonSegmented, problem: Problem, users: IntArray | FloatArray, holders: IntArray | FloatArray
+    method: ProvenSegmented, problem: Problem, users: IntArray | FloatArray, holders: IntArray | FloatArray
 ) -> SetSizeError:
     """Plan for the problem's kind of sets, and its error on a sample of n users like those counted.
 
     Parameters
     ----------
-    method : PoissonSegmented
+    method : ProvenSegmented
         Plans, and knows its error.
     problem : Problem
         With the number of users n of the sample, and the size and kind of sets.
@@ -193,7 +193,7 @@ def error_of_sets(
 
 
 def compare_set_sizes(
-    method: PoissonSegmented, problem: Problem, users: IntArray, holders: IntArray, sizes: Sequence[int], padded: int
+    method: ProvenSegmented, problem: Problem, users: IntArray, holders: IntArray, sizes: Sequence[int], padded: int
 ) -> list[SetSizeError]:
     """Error of padding to `padded` items, then of at most s for each s of `sizes`; the problem's size is not used."""
     assumptions = problem.assumptions

@@ -22,7 +22,7 @@ def privacy_loss_distribution(plan: Plan, *, level: float, interval: float = 1e-
     Parameters
     ----------
     plan : Plan
-        Of `PoissonSegmented`.
+        Of `ProvenSegmented`.
     level : float
         One of the plan's levels.
     interval : float, default 1e-4

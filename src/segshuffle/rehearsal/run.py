@@ -26,7 +26,7 @@ from segshuffle.protocols.item_variance import (
     weight_of,
 )
 from segshuffle.protocols.messages.dependence import bias_given_levels
-from segshuffle.protocols.poisson import PoissonSegmented
+from segshuffle.protocols.proven import ProvenSegmented
 
 #: Probability with which an interval holds its item's share, and with which no unheld item at all is found.
 CONFIDENCE = 0.95
@@ -206,7 +206,7 @@ def drawn(plan: Plan, level_items: IntArray, rng: np.random.Generator) -> FloatA
     """Estimates of one collection, shape (domain_size,), given who sends what at which level."""
     nothing = np.zeros(0, dtype=np.int32)
     sample = Sample(nothing, plan.problem.domain_size, level_items[None], plan.problem.n_users)
-    return np.asarray(PoissonSegmented().simulate(plan, sample, rng)[0])
+    return np.asarray(ProvenSegmented().simulate(plan, sample, rng)[0])
 
 
 def threshold_of(plan: Plan) -> float:

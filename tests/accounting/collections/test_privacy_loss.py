@@ -17,8 +17,8 @@ from segshuffle.blankets.poisson import ItemPair
 from segshuffle.errors import MissingExtraError, ParameterError
 from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.base import Problem
-from segshuffle.protocols.poisson import PoissonSegmented
 from segshuffle.protocols.privacy_loss import privacy_loss_distribution as of_plan
+from segshuffle.protocols.proven import ProvenSegmented
 
 pld = pytest.importorskip("dp_accounting.pld.privacy_loss_distribution")
 
@@ -83,19 +83,19 @@ def test_collections_with_different_plans_multiply():
 @pytest.mark.parametrize("assumptions", [Assumptions(), Assumptions("at-most", 0.8, rounds=3)], ids=str)
 def test_of_a_plan(assumptions):
     problem = Problem(17, 4, MSNBC.levels, MSNBC.level_counts, 2e-6, assumptions)
-    plan = PoissonSegmented(copies_max=3.0).plan(problem)
+    plan = ProvenSegmented(copies_max=3.0).plan(problem)
     for entry in plan.parameters["certificate"]:
         found = of_plan(plan, level=entry["epsilon"])
         delta = found.get_delta_for_epsilon(entry["epsilon"])
         assert entry["delta_lower"] <= delta
         if entry["delta_upper"] > 0.99 * problem.delta:  # far out a lattice of 1e-4 costs more
             assert delta <= entry["delta_upper"] * 1.001
-    everything = PoissonSegmented().plan(Problem(4, 4, (1.0,), (10,), 1e-3))
+    everything = ProvenSegmented().plan(Problem(4, 4, (1.0,), (10,), 1e-3))
     assert of_plan(everything, level=1.0).get_delta_for_epsilon(0.0) == 0.0
 
 
 def test_what_is_refused(monkeypatch):
-    plan = PoissonSegmented().plan(MSNBC)
+    plan = ProvenSegmented().plan(MSNBC)
     with pytest.raises(ParameterError, match=r"level = 0\.7 .* 0\.5, 1, 2"):
         of_plan(plan, level=0.7)
     for other in (replace(plan, method="segmented"), replace(plan, parameters={**plan.parameters, "blanket_cap": 9})):

@@ -12,7 +12,7 @@ from segshuffle.pipeline.config import whole_schema
 from segshuffle.protocols.balls_into_bins import BallsIntoBins
 from segshuffle.protocols.base import Plan, Problem, Sample
 from segshuffle.protocols.messages.dependence import bias_given_levels, error_given_levels
-from segshuffle.protocols.poisson import PoissonSegmented
+from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.registry import every, proven_curves
 from segshuffle.protocols.segmented import Segmented
 
@@ -43,7 +43,7 @@ def test_bias_is_the_difference_of_two_shares():
 @pytest.mark.quick(0)
 @pytest.mark.parametrize(
     "method",
-    [PoissonSegmented(), PoissonSegmented(copies_max=3.0), pytest.param(Segmented(), marks=pytest.mark.exhaustive)],
+    [ProvenSegmented(), ProvenSegmented(copies_max=3.0), pytest.param(Segmented(), marks=pytest.mark.exhaustive)],
     ids=["sampling", "copies", "published"],
 )
 def test_bias_and_error_are_the_simulated_ones(method):
@@ -64,20 +64,20 @@ def test_bias_and_error_are_the_simulated_ones(method):
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("options", [{}, {"copies_max": 8.0, "max_messages": 16.0}, {"blanket_per_user": 1.0}], ids=str)
 def test_equal_copies_are_the_lowest_level_for_all(options):
-    method = PoissonSegmented(**options, equal_copies=True)
+    method = ProvenSegmented(**options, equal_copies=True)
     plan = method.plan(MSNBC)
     (copies,) = set(plan.parameters["copies"])
-    (alone,) = PoissonSegmented(**options).plan(Problem(17, 4, (0.5,), (5000,), 2e-6)).parameters["copies"]
+    (alone,) = ProvenSegmented(**options).plan(Problem(17, 4, (0.5,), (5000,), 2e-6)).parameters["copies"]
     assert copies == pytest.approx(alone, rel=1e-3)
     assert all(entry["delta_upper"] <= 2e-6 for entry in plan.parameters["certificate"])
     assert [entry["epsilon"] for entry in plan.parameters["certificate"]] == list(MSNBC.levels)
     assert plan.messages_per_user <= options.get("max_messages", math.inf)
-    unequal = PoissonSegmented(**options).plan(MSNBC)
+    unequal = ProvenSegmented(**options).plan(MSNBC)
     assert unequal.mse_bound < plan.mse_bound
 
 
 def test_equal_copies_are_at_least_as_good_as_one_copy_of_everything():
-    equal, one = PoissonSegmented(equal_copies=True), BallsIntoBins("proven")
+    equal, one = ProvenSegmented(equal_copies=True), BallsIntoBins("proven")
     counts = np.full(17, 5000 * 4 // 17)
     errors = [method.expected_mse(method.plan(MSNBC), counts) for method in (equal, one)]
     assert errors[0] <= errors[1] * (1 + 1e-6)

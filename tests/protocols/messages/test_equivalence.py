@@ -21,7 +21,7 @@ from segshuffle.blankets.signed import Signed
 from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
 from segshuffle.protocols.base import Problem, Sample, draw_blanket
 from segshuffle.protocols.messages import Announcement, Shuffler, SimulatedClients, run_protocol, tally
-from segshuffle.protocols.poisson import PoissonSegmented
+from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.segmented import Segmented, plan_at
 
 ALARM = 1e-9
@@ -258,10 +258,10 @@ def test_separate_balls_into_bins(weights):
 @pytest.mark.parametrize(
     "method",
     [
-        PoissonSegmented(blanket_per_user=2.0),
-        PoissonSegmented(blanket_per_user=4.0, copies_max=2.0),
-        PoissonSegmented(blanket_per_user=2.0, blanket=Clustered(0.5)),
-        PoissonSegmented(blanket_per_user=4.0, copies_max=2.0, blanket=Signed(0.5, 0.6, 0.4)),
+        ProvenSegmented(blanket_per_user=2.0),
+        ProvenSegmented(blanket_per_user=4.0, copies_max=2.0),
+        ProvenSegmented(blanket_per_user=2.0, blanket=Clustered(0.5)),
+        ProvenSegmented(blanket_per_user=4.0, copies_max=2.0, blanket=Signed(0.5, 0.6, 0.4)),
         BallsIntoBins(analysis="proven"),
         SeparateBallsIntoBins(analysis="proven"),
     ],

@@ -23,7 +23,7 @@ from segshuffle.protocols.correlated_noise import CorrelatedNoise
 from segshuffle.protocols.fake_users import FakeUsers
 from segshuffle.protocols.messages import Announcement, Client, Demand, LevelEstimates, Outbox, Server, Shuffler, tally
 from segshuffle.protocols.messages.influence import influence
-from segshuffle.protocols.poisson import PoissonSegmented
+from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.segmented import plan_at
 from segshuffle.protocols.subset_exponential import SubsetExponential
 
@@ -33,7 +33,7 @@ HELD = (3, 1)
 RUNS = 400
 
 PLANS = {
-    "capped": lambda: Capped(PoissonSegmented(copies_max=2.0, blanket_per_user=4.0)).plan(PROBLEM),
+    "capped": lambda: Capped(ProvenSegmented(copies_max=2.0, blanket_per_user=4.0)).plan(PROBLEM),
     "published": lambda: plan_at(PROBLEM, 2.5, (0.4, 0.9)),
 }
 
@@ -118,7 +118,7 @@ def test_a_share_of_liars_does_it_so_many_times(scene):
 
 def test_silence_is_what_a_small_cap_leaves():
     """With few messages to send, saying nothing about a held item is the worst."""
-    plan = PoissonSegmented(blanket_per_user=3.0, copies_max=1.0).plan(Problem(5, 1, (3.0,), (40,), 0.2))
+    plan = ProvenSegmented(blanket_per_user=3.0, copies_max=1.0).plan(Problem(5, 1, (3.0,), (40,), 0.2))
     mm = BallsIntoBins().plan(Problem(200, 1, (1.0,), (40000,), 1e-3))
     assert astuple(influence(plan)) == (math.inf, math.inf, math.inf)
     assert mm.blanket_per_user < 1

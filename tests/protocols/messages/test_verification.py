@@ -30,7 +30,7 @@ from segshuffle.protocols.messages import (
 )
 from segshuffle.protocols.messages.influence import influence
 from segshuffle.protocols.messages.server import blanket_noise
-from segshuffle.protocols.poisson import PoissonSegmented
+from segshuffle.protocols.proven import ProvenSegmented
 
 LEVELS, COUNTS, DELTA = (0.5, 1.0, 2.0), (1250, 2500, 1250), 2e-6
 
@@ -43,7 +43,7 @@ def announced(method, assumptions=None, d=17, s=4):
 
 @pytest.fixture(scope="module")
 def honest():
-    return announced(PoissonSegmented())
+    return announced(ProvenSegmented())
 
 
 def demand(level=0, **more):
@@ -63,11 +63,11 @@ def test_what_is_planned_is_accepted(honest):
 @pytest.mark.parametrize(
     ("method", "assumptions", "d", "s"),
     [
-        (PoissonSegmented(copies_max=3.0), Assumptions(honest_fraction=0.8), 17, 4),
-        (PoissonSegmented(), Assumptions(sets="at-most", rounds=3), 5, 4),
-        (PoissonSegmented(blanket_per_user=0.01), Assumptions(), 17, 4),
-        (PoissonSegmented(blanket_per_user=0.5, blanket=Clustered(0.5)), Assumptions(honest_fraction=0.9), 17, 4),
-        (PoissonSegmented(max_messages=1.0), Assumptions(), 128, 8),
+        (ProvenSegmented(copies_max=3.0), Assumptions(honest_fraction=0.8), 17, 4),
+        (ProvenSegmented(), Assumptions(sets="at-most", rounds=3), 5, 4),
+        (ProvenSegmented(blanket_per_user=0.01), Assumptions(), 17, 4),
+        (ProvenSegmented(blanket_per_user=0.5, blanket=Clustered(0.5)), Assumptions(honest_fraction=0.9), 17, 4),
+        (ProvenSegmented(max_messages=1.0), Assumptions(), 128, 8),
     ],
 )
 def test_whoever_assumes_what_the_plan_assumes_accepts_it(method, assumptions, d, s):

@@ -19,7 +19,7 @@ from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
 from segshuffle.protocols.base import Problem, uniform_item_counts
 from segshuffle.protocols.central import GaussianCurator
-from segshuffle.protocols.poisson import PoissonSegmented
+from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.segmented import expected_mse, sampling_rates
 from segshuffle.protocols.subset_exponential import SubsetExponential
 from segshuffle.studies.reproduction import planning, simulation
@@ -103,8 +103,8 @@ def test_plans_are_the_libraries_own(case):
     config, scenario, _ = case
     problem = problem_of(config, scenario.setting, "S1")
     own = {
-        ("poisson-copies", "budget", 12.0): PoissonSegmented(copies_max=4.0, max_messages=12.0).plan(problem),
-        ("poisson-group", "grid", None): PoissonSegmented(group_privacy=True).plan_at(problem, 10.0),
+        ("poisson-copies", "budget", 12.0): ProvenSegmented(copies_max=4.0, max_messages=12.0).plan(problem),
+        ("poisson-group", "grid", None): ProvenSegmented(group_privacy=True).plan_at(problem, 10.0),
     }
     # of two points of the grid the last one stays: m = 10
     found = {(t.method.name, t.role, t.max_messages): t.plan for t in tasks(case)}
@@ -131,7 +131,7 @@ def test_everything_proven_is_planned_for_the_honest_users(case):
     }
     everybody = problem_of(config, scenario.setting, "S1")
     problem = replace(everybody, assumptions=Assumptions(honest_fraction=0.5))
-    method = PoissonSegmented(copies_max=4.0, max_messages=12.0)
+    method = ProvenSegmented(copies_max=4.0, max_messages=12.0)
     assert plans["poisson-copies", "budget", 12.0] == json.loads(json.dumps(method.plan(problem).as_dict()))
     assert len(set(plans["poisson-equal", "best", None]["parameters"]["copies"])) == 1
     twice = BallsIntoBins("proven").plan(everybody).blanket_per_user * 2
@@ -365,8 +365,8 @@ def figures(keys):
         curve = published_rates(problem.domain_size, problem.set_size, problem.n_users, problem.levels, problem.delta)
         reference = GaussianCurator().plan(problem).mse_bound
         row = {"published": min(expected_mse(problem, m, rates, items) for m, rates in curve) / reference}
-        ours = {"poisson": PoissonSegmented()} | {
-            budget: PoissonSegmented(copies_max=float(config["proven"]["copies_max"]), max_messages=budget)
+        ours = {"poisson": ProvenSegmented()} | {
+            budget: ProvenSegmented(copies_max=float(config["proven"]["copies_max"]), max_messages=budget)
             for budget in (8.0, 16.0, 40.0)
         }
         for name, method in ours.items():

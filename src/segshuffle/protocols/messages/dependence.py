@@ -47,7 +47,7 @@ def error_given_levels(plan: Plan, level_items: IntArray, divisor: float) -> Flo
     Parameters
     ----------
     plan : Plan
-        Of `PoissonSegmented` or `Segmented`.
+        Of `ProvenSegmented` or `Segmented`.
     level_items : ndarray of int64, shape (..., n_levels, domain_size)
         Users of each level that hold each item.
     divisor : float

@@ -21,7 +21,7 @@ from segshuffle.pipeline.design import Config, Scenario
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.base import Plan, Sample
 from segshuffle.protocols.messages.dependence import bias_given_levels, copies_of, error_given_levels
-from segshuffle.protocols.poisson import PoissonSegmented
+from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.studies.assumptions.panels import head
 from segshuffle.studies.reproduction.planning import problem_of
 
@@ -70,7 +70,7 @@ def dependence_table(config: Config, panels: Sequence[tuple[Scenario, Population
     rows = []
     for panel, population in panels:
         problem = problem_of(config, panel.setting, panel.split, "proven")
-        methods = [PoissonSegmented(), PoissonSegmented(equal_copies=True)]
+        methods = [ProvenSegmented(), ProvenSegmented(equal_copies=True)]
         plans = [method.plan(problem) for method in methods]
         item = int(population.item_counts.argmax())
         for strength in STRENGTHS:

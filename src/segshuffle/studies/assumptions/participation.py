@@ -11,7 +11,7 @@ import pandas as pd
 from segshuffle.accounting.collections.participation import epsilon_over_honesty
 from segshuffle.pipeline.design import Config, Scenario
 from segshuffle.protocols.base import Problem, uniform_item_counts
-from segshuffle.protocols.poisson import PoissonSegmented
+from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.studies.assumptions.panels import head
 from segshuffle.studies.reproduction.planning import problem_of
 
@@ -45,7 +45,7 @@ def epsilon_table(config: Config, panels: Sequence[Scenario]) -> pd.DataFrame:
     for panel in panels:
         problem = problem_of(config, panel.setting, panel.split)
         for assumed in ASSUMED:
-            plan = PoissonSegmented().plan(assuming(problem, assumed))
+            plan = ProvenSegmented().plan(assuming(problem, assumed))
             mean = problem.n_users * plan.blanket_per_user / problem.domain_size
             for level, copies in zip(problem.levels, plan.parameters["copies"], strict=True):
                 curve = epsilon_over_honesty(
@@ -97,9 +97,9 @@ def error_table(config: Config, panels: Sequence[Scenario]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def proven_methods(config: Config) -> Iterator[PoissonSegmented]:
+def proven_methods(config: Config) -> Iterator[ProvenSegmented]:
     """Sampling, and copies within the smallest and the largest budget."""
-    yield PoissonSegmented()
+    yield ProvenSegmented()
     budgets = config["proven"]["max_messages"]
     for budget in dict.fromkeys((min(budgets), max(budgets))):
-        yield PoissonSegmented(copies_max=float(config["proven"]["copies_max"]), max_messages=float(budget))
+        yield ProvenSegmented(copies_max=float(config["proven"]["copies_max"]), max_messages=float(budget))

@@ -9,7 +9,7 @@ import pandas as pd
 
 from segshuffle.pipeline.design import Config, Scenario
 from segshuffle.protocols.base import Problem, uniform_item_counts
-from segshuffle.protocols.poisson import PoissonSegmented
+from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.studies.assumptions.panels import head
 from segshuffle.studies.reproduction.planning import problem_of
 
@@ -69,10 +69,10 @@ def apart(problem: Problem, rounds: int) -> Problem:
     )
 
 
-def _curves(config: Config) -> Iterator[tuple[PoissonSegmented, str]]:
+def _curves(config: Config) -> Iterator[tuple[ProvenSegmented, str]]:
     """Methods and accountings, in the order of the legend."""
     options = config["proven"]
     budget = float(max(options["max_messages"]))
-    yield PoissonSegmented(copies_max=float(options["copies_max"]), max_messages=budget), "product"
-    yield PoissonSegmented(), "product"
-    yield PoissonSegmented(), "split"
+    yield ProvenSegmented(copies_max=float(options["copies_max"]), max_messages=budget), "product"
+    yield ProvenSegmented(), "product"
+    yield ProvenSegmented(), "split"

@@ -7,9 +7,9 @@ The segmented protocol with a Poisson blanket runs as in Algorithm 1, at the lev
 3. round 2 is drawn with that plan, and the estimate divides by N_hat (`LevelEstimates.weight`).
 
 A calibration per repetition would be too costly, and is not needed: the limits of the a_k over m depend on public
-quantities only. `PlanGrid` calibrates them once, over a grid of m, with the same accountant as `PoissonSegmented`; a
+quantities only. `PlanGrid` calibrates them once, over a grid of m, with the same accountant as `ProvenSegmented`; a
 repetition chooses from it. The exact histogram is planned in the same way, and a test holds the errors of these plans
-against those of `PoissonSegmented`.
+against those of `ProvenSegmented`.
 
 Three errors stand side by side (epsilon_p = inf: the exact histogram of Algorithm 1):
 
@@ -51,7 +51,8 @@ from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.base import Plan, Problem, Sample, assignment_spread, uniform_item_counts
 from segshuffle.protocols.messages import LevelEstimates, LevelPrivacy, noisy_level_moments, weight_variance
 from segshuffle.protocols.messages.level_counts import level_announcement
-from segshuffle.protocols.poisson import PoissonSegmented, attained
+from segshuffle.protocols.planner import attained
+from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.weights import ErrorTerms, best_copies
 from segshuffle.studies.reproduction.planning import problem_of
 from segshuffle.studies.reproduction.simulation import draw_levels
@@ -276,8 +277,8 @@ def _second_round(
     fixed = weight_fixed / np.array([found.weight(case.choice.copies) for found in levels])
     noise = np.array([(found.balanced - case.counts) @ case.choice.copies for found in levels]) / weight_fixed
     # `simulate` divides by N, the server by N_hat
-    estimates = PoissonSegmented().simulate(plan, sample, rng) * ratio[:, None]
-    error = PoissonSegmented().expected_mse(plan, sample.item_counts)
+    estimates = ProvenSegmented().simulate(plan, sample, rng) * ratio[:, None]
+    error = ProvenSegmented().expected_mse(plan, sample.item_counts)
     squares = float(sample.frequencies @ sample.frequencies)
     return _Outcomes(
         squared_error=((estimates - sample.frequencies) ** 2).sum(axis=1),
@@ -324,7 +325,7 @@ def predicted_error(problem: Problem, choice: Choice, item_counts: IntArray, bla
     weight = _weight(problem, choice)
     means = weight * np.asarray(item_counts, dtype=float) / problem.n_users
     # only the sum of the variances enters, so it may be spread evenly over the items
-    variance = PoissonSegmented().expected_mse(_plan(problem, choice), item_counts) * weight**2
+    variance = ProvenSegmented().expected_mse(_plan(problem, choice), item_counts) * weight**2
     moments = noisy_level_moments(
         means,
         np.full(means.shape, variance / means.size),
@@ -346,7 +347,7 @@ def _row(case: _Case, population: Population, found: _Outcomes) -> dict[str, Any
         levels_epsilon=case.epsilon,
         levels_delta=delta_levels,
     )
-    error = PoissonSegmented().expected_mse(plan, population.item_counts)
+    error = ProvenSegmented().expected_mse(plan, population.item_counts)
     return {
         "dataset": setting.dataset,
         "n_users": setting.n_users,

@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from protocols.test_conformance import make_sample
 from protocols.test_weights import brute_force
-from scipy import interpolate, stats
+from scipy import stats
 
 from segshuffle.accounting.collections.calibration import largest_copies, least_blanket_mean
 from segshuffle.accounting.collections.product import delta_interval
@@ -27,7 +27,7 @@ from segshuffle.blankets.poisson import ItemPair
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.pipeline.design import level_counts
 from segshuffle.protocols.base import Plan, Problem, Sample
-from segshuffle.protocols.poisson import PoissonSegmented, _whole_places
+from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.weights import ErrorTerms
 
 LEVELS = (0.5, 1.0, 2.0)
@@ -71,7 +71,7 @@ def test_closed_form_is_the_enumerated_error(copies):
         assert 3 * lost * (16 / scale) ** 2 < 1e-8
         errors.append(o.expected_squared_error(view, offset, scale, target))
     plan = plan_with(problem, copies, float(blanket))
-    found = PoissonSegmented().expected_mse(plan, np.array([1, 2, 1]))
+    found = ProvenSegmented().expected_mse(plan, np.array([1, 2, 1]))
     assert found == pytest.approx(float(sum(errors) / 2), rel=1e-8)
 
 
@@ -81,10 +81,10 @@ def test_closed_form_is_the_enumerated_error(copies):
 )
 def test_simulation_has_the_expected_error_and_no_bias(copies):
     sample, plan = make_sample(SMALL, REPETITIONS), plan_with(SMALL, copies, 0.4)
-    deviation = PoissonSegmented().simulate(plan, sample, np.random.default_rng(17)) - sample.frequencies
+    deviation = ProvenSegmented().simulate(plan, sample, np.random.default_rng(17)) - sample.frequencies
     errors = (deviation**2).sum(axis=1)
     standard_error = errors.std(ddof=1) / math.sqrt(REPETITIONS)
-    expected = PoissonSegmented().expected_mse(plan, sample.item_counts)
+    expected = ProvenSegmented().expected_mse(plan, sample.item_counts)
     assert abs(errors.mean() - expected) <= 5 * standard_error < 0.1 * expected
     assert np.all(np.abs(deviation.mean(axis=0)) <= 5 * deviation.std(axis=0, ddof=1) / math.sqrt(REPETITIONS))
 
@@ -96,7 +96,7 @@ def test_counters_are_independent_poisson_plus_copies(blanket, copies):
     problem = Problem(d, 2, (0.5, 1.0), (5, 5), 0.1)
     items = np.array([[0, 1]] * 4 + [[1, 3], [3, 2], [3, 2], [2, 3], [2, 3], [3, 2]])
     sample = Sample(items=items, domain_size=d, level_item_counts=np.tile(held, (runs, 1, 1)))
-    estimates = PoissonSegmented().simulate(plan_with(problem, copies, blanket), sample, np.random.default_rng(5))
+    estimates = ProvenSegmented().simulate(plan_with(problem, copies, blanket), sample, np.random.default_rng(5))
     mu = 10 * blanket / d
     counters = estimates * 5 * sum(copies) + mu
     whole = np.rint(counters).astype(int)
@@ -121,10 +121,10 @@ def test_counters_are_independent_poisson_plus_copies(blanket, copies):
 # -- certificates ----------------------------------------------------------------------------------------------------
 
 CERTIFIED = {
-    "sampling": PoissonSegmented(),
-    "sampling at 0.7": PoissonSegmented(blanket_per_user=0.7),
-    "copies, 16 messages": PoissonSegmented(copies_max=COPIES_MAX, max_messages=16.0),
-    "copies": PoissonSegmented(copies_max=4.0),
+    "sampling": ProvenSegmented(),
+    "sampling at 0.7": ProvenSegmented(blanket_per_user=0.7),
+    "copies, 16 messages": ProvenSegmented(copies_max=COPIES_MAX, max_messages=16.0),
+    "copies": ProvenSegmented(copies_max=4.0),
 }
 
 
@@ -168,7 +168,7 @@ ENUMERABLE = [(4, 2, 1, 1.0), (4, 2, 2, 0.75), (3, 2, 2, 1.0), (5, 4, 1, 1.0)]
 def test_certificate_holds_for_the_enumerated_protocol(d, s, n, blanket):
     """Whole sets exchanged, the other users' copies included; d < 2 s leaves d - s pairs. Equality for one user."""
     problem = Problem(d, s, (1.0, 2.0), (n, 0), 0.05)
-    plan = PoissonSegmented(blanket_per_user=blanket, copies_max=3.0).plan(problem)
+    plan = ProvenSegmented(blanket_per_user=blanket, copies_max=3.0).plan(problem)
     copies, certificate = plan.parameters["copies"][0], plan.parameters["certificate"][0]
     mu = Fraction(n) * Fraction(blanket) / d
     cutoff = {3: 14, 4: 9, 5: 6}[d]
@@ -190,7 +190,7 @@ def test_certificate_holds_for_the_enumerated_protocol(d, s, n, blanket):
 @pytest.mark.parametrize(("d", "s"), [(5, 4), (6, 4), (7, 4), (9, 4)])
 def test_sets_that_must_overlap_have_fewer_pairs(d, s):
     problem = Problem(d, s, (1.0,), (300,), 1e-4)
-    plan = PoissonSegmented(blanket_per_user=0.1).plan(problem)
+    plan = ProvenSegmented(blanket_per_user=0.1).plan(problem)
     limit = largest_copies(blanket_mean=30 / d, pairs=min(s, d - s), epsilon=1.0, delta=1e-4)
     assert plan.parameters["copies"][0] == pytest.approx(limit, rel=3e-3)
     assert limit < 1
@@ -199,7 +199,7 @@ def test_sets_that_must_overlap_have_fewer_pairs(d, s):
 @pytest.mark.parametrize("copies_max", [1.0, 3.0])
 def test_nothing_to_hide_when_everybody_holds_everything(copies_max):
     problem = Problem(5, 5, (0.5, 1.0), (100, 100), 1e-4)
-    plan = PoissonSegmented(copies_max=copies_max).plan(problem)
+    plan = ProvenSegmented(copies_max=copies_max).plan(problem)
     assert plan.parameters["copies"] == (copies_max, copies_max)
     assert all(entry["delta_upper"] == 0 for entry in plan.parameters["certificate"])
     assert plan.mse_bound < 1e-6
@@ -217,7 +217,7 @@ def test_nothing_to_hide_when_everybody_holds_everything(copies_max):
     problem=st.sampled_from([SMALL, panel(17, 4, 5000, "S1"), panel(128, 8, 5000, "S2")]),
 )
 def test_a_budget_is_never_exceeded(budget, copies_max, problem):
-    plan = PoissonSegmented(copies_max=copies_max, max_messages=budget).plan(problem)
+    plan = ProvenSegmented(copies_max=copies_max, max_messages=budget).plan(problem)
     own = problem.set_size * np.dot(problem.level_counts, plan.parameters["copies"]) / problem.n_users
     assert plan.messages_per_user == pytest.approx(plan.blanket_per_user + own, rel=1e-13)
     assert plan.messages_per_user <= budget * (1 + 1e-12)
@@ -231,28 +231,28 @@ def test_more_messages_never_cost(problem):
     """The error falls with the budget, and with copies it is never above sampling within the same budget."""
     budgets = (0.5, 1.0, 4.0, 8.0, 16.0, 40.0)
     sampled, copied = (
-        [planned(PoissonSegmented(copies_max=c, max_messages=b), problem).mse_bound for b in budgets]
+        [planned(ProvenSegmented(copies_max=c, max_messages=b), problem).mse_bound for b in budgets]
         for c in (1.0, COPIES_MAX)
     )
     for errors in (sampled, copied):
         assert all(later <= 1.01 * earlier for earlier, later in itertools.pairwise(errors))
     assert all(c <= 1.01 * one for c, one in zip(copied, sampled, strict=True))
-    free = planned(PoissonSegmented(), problem)
-    within = planned(PoissonSegmented(max_messages=1.001 * free.messages_per_user), problem)
+    free = planned(ProvenSegmented(), problem)
+    within = planned(ProvenSegmented(max_messages=1.001 * free.messages_per_user), problem)
     assert within.mse_bound == pytest.approx(free.mse_bound, rel=2e-3)
 
 
 def test_budgets_without_room():
     with pytest.raises(InfeasibleError, match="max_messages = 2"):
-        PoissonSegmented(blanket_per_user=3.0, max_messages=2.0).plan(SMALL)
+        ProvenSegmented(blanket_per_user=3.0, max_messages=2.0).plan(SMALL)
     with pytest.raises(InfeasibleError, match="max_messages = 1e-06"):
-        PoissonSegmented(max_messages=1e-6).plan(SMALL)
+        ProvenSegmented(max_messages=1e-6).plan(SMALL)
 
 
 @pytest.mark.exhaustive
 def test_a_budget_that_is_small_has_room():
     tight = Problem(10**6, 2, (0.5,), (2000,), 1e-4)
-    assert PoissonSegmented(copies_max=4.0, max_messages=200.0).plan(tight).messages_per_user <= 200.0 * (1 + 1e-12)
+    assert ProvenSegmented(copies_max=4.0, max_messages=200.0).plan(tight).messages_per_user <= 200.0 * (1 + 1e-12)
 
 
 # -- the search ------------------------------------------------------------------------------------------------------
@@ -290,7 +290,7 @@ def test_plans_are_not_beaten_by_a_dense_scan(d, s, n):
     for split in SPLITS:
         problem = panel(d, s, n, split)
         for budget, copies_max in ((None, 1.0), *((b, COPIES_MAX) for b in BUDGETS)):
-            plan = planned(PoissonSegmented(copies_max=copies_max, max_messages=budget), problem)
+            plan = planned(ProvenSegmented(copies_max=copies_max, max_messages=budget), problem)
             near = [factor * plan.blanket_per_user * n / d for factor in (0.98, 1.0, 1.02)]
             rivals = [
                 least_error_of_scan(problem, np.minimum(limits(mean), copies_max), mean * d / n, budget)
@@ -307,14 +307,14 @@ def test_whole_numbers_are_reached_exactly(n):
     """At a large n everybody sends everything: being short of one copy costs more than the blanket."""
     problem = Problem(128, 8, LEVELS, level_counts(n, SPLITS["S1"]), 0.01 / n)
     mean = least_blanket_mean(copies=1.0, pairs=8, epsilon=0.5, delta=0.01 / n)
-    assert planned(PoissonSegmented(), problem).mse_bound <= 1.003 * 128 * mean / n**2
+    assert planned(ProvenSegmented(), problem).mse_bound <= 1.003 * 128 * mean / n**2
 
 
 @pytest.mark.quick(0)
 def test_error_bound_is_the_error_for_uniform_items():
     problem = Problem(16, 4, LEVELS, level_counts(4000, SPLITS["S1"]), 1e-6)
-    plan = planned(PoissonSegmented(), problem)
-    assert plan.mse_bound == pytest.approx(PoissonSegmented().expected_mse(plan, np.full(16, 1000)), rel=1e-9)
+    plan = planned(ProvenSegmented(), problem)
+    assert plan.mse_bound == pytest.approx(ProvenSegmented().expected_mse(plan, np.full(16, 1000)), rel=1e-9)
 
 
 # -- group privacy ---------------------------------------------------------------------------------------------------
@@ -326,7 +326,7 @@ def test_group_privacy_is_sound_and_never_better(d, s):
     for level, blanket in itertools.product((0.5, 1.0, 2.0), (0.02, 0.1, 0.4)):
         problem = Problem(d, s, (level,), (5000,), 2e-6)
         group, product = (
-            PoissonSegmented(blanket_per_user=blanket, group_privacy=by_group).plan(problem)
+            ProvenSegmented(blanket_per_user=blanket, group_privacy=by_group).plan(problem)
             for by_group in (True, False)
         )
         assert group.kind == "upper"
@@ -335,7 +335,7 @@ def test_group_privacy_is_sound_and_never_better(d, s):
         assert exact.upper <= 2e-6
         assert group.parameters["certificate"][0]["delta_upper"] <= 2e-6
     problem = panel(d, s, 5000, "S1")
-    errors = [planned(PoissonSegmented(group_privacy=by_group), problem).mse_bound for by_group in (True, False)]
+    errors = [planned(ProvenSegmented(group_privacy=by_group), problem).mse_bound for by_group in (True, False)]
     assert errors[0] > (2 if s > 1 else 1) * errors[1]
 
 
@@ -347,7 +347,7 @@ def test_group_privacy_is_sound_and_never_better(d, s):
 @pytest.mark.parametrize("copies_max", [1.0, 4.0])
 def test_levels_that_nobody_chose(counts, copies_max):
     problem = Problem(9, 2, LEVELS, counts, 1e-4)
-    method = PoissonSegmented(copies_max=copies_max, max_messages=500.0)
+    method = ProvenSegmented(copies_max=copies_max, max_messages=500.0)
     plan, sample = method.plan(problem), make_sample(problem, 2)
     assert all(entry["delta_upper"] <= 1e-4 for entry in plan.parameters["certificate"])
     assert np.isfinite(method.simulate(plan, sample, np.random.default_rng(1))).all()
@@ -370,7 +370,7 @@ def test_plan_survives_json_and_says_what_it_is(name):
 def test_plan_does_not_depend_on_what_was_planned_before():
     """A fresh process, another hash seed: caches must not show."""
     program = (
-        "import json; from segshuffle.protocols.poisson import *; "
+        "import json; from segshuffle.protocols.proven import *; "
         "from segshuffle.protocols.assumptions import Assumptions; "
         "from segshuffle.blankets.poisson import Poisson; "
         f"print(json.dumps({CERTIFIED['copies, 16 messages']!r}.plan({SMALL!r}).as_dict()))"
@@ -392,7 +392,7 @@ def test_planning_is_fast(levels, limit, copies_max):
     shares = [1 / levels] * levels
     problem = Problem(128, 8, tuple(np.geomspace(0.5, 2, levels).tolist()), level_counts(n, shares), 0.01 / n)
     began = time.process_time()
-    plan = PoissonSegmented(copies_max=copies_max).plan(problem)
+    plan = ProvenSegmented(copies_max=copies_max).plan(problem)
     assert time.process_time() - began < limit
     assert all(entry["delta_upper"] <= problem.delta for entry in plan.parameters["certificate"])
 
@@ -411,21 +411,5 @@ def test_planning_is_fast(levels, limit, copies_max):
 )
 def test_bad_options(options, name):
     with pytest.raises(ParameterError) as info:
-        PoissonSegmented(**options).plan(SMALL)
+        ProvenSegmented(**options).plan(SMALL)
     assert info.value.name == name
-
-
-def test_plans_are_looked_for_just_above_whole_numbers_of_copies():
-    """Copies e^x at the blanket e^x: 1 to 8 of them, as far as they are inside, and no more than are allowed."""
-    grid = np.linspace(-0.5, math.log(9.0), 12)
-    curve = interpolate.PchipInterpolator(grid, grid)
-    for most, wholes in ((64.0, range(1, 9)), (3.5, range(1, 4)), (0.9, ())):
-        np.testing.assert_allclose(_whole_places(curve, grid, most), np.log([*wholes]) + 1e-3, rtol=0, atol=1e-12)
-    inside = np.linspace(math.log(1.5), math.log(4.5), 12)
-    curve = interpolate.PchipInterpolator(inside, inside)
-    np.testing.assert_allclose(_whole_places(curve, inside, 64.0), np.log([2, 3, 4]) + 1e-3, rtol=0, atol=1e-12)
-    # one just inside either end, and one just outside
-    edges = np.linspace(math.log(2) - 1e-6, math.log(4) + 1e-6, 40)
-    np.testing.assert_allclose(_whole_places(curve, edges, 64.0), np.log([2, 3, 4]) + 1e-3, rtol=0, atol=1e-12)
-    edges = np.linspace(math.log(2) + 1e-6, math.log(4) - 1e-6, 40)
-    np.testing.assert_allclose(_whole_places(curve, edges, 64.0), np.log([3]) + 1e-3, rtol=0, atol=1e-12)

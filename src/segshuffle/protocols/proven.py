@@ -1,0 +1,205 @@
+"""The segmented protocol with proven accounting: a blanket of any law, and copies instead of sampling if one likes.
+
+With a Poisson blanket each user draws Poisson(m) uniform dummies, so the counters of the d items are independent
+Poisson(n m/d) plus what the users send; other laws keep them independent as well. A user of level k sends every held
+item M times, M = floor(a_k) or floor(a_k) + 1 with mean a_k (a_k <= 1 is sampling at rate a_k). The guarantee is the
+exact product of docs/proof.md; nothing is lost to group privacy. The server estimates w_j = (C_j - n m/d)/N with N =
+sum_k n_k a_k.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from segshuffle.arrays import FloatArray, IntArray
+from segshuffle.blankets.base import COPIES_RANGE, Blanket
+from segshuffle.blankets.named import blanket_from, laws
+from segshuffle.errors import ParameterError
+from segshuffle.looks import DASHES, PALETTE, Look
+from segshuffle.protocols.base import Plan, Problem, Sample, assignment_spread
+from segshuffle.protocols.declared import Declared
+from segshuffle.protocols.planner import ErrorMeasure, Search
+
+#: How much more error than with single dummies a law may have that saves messages.
+SLACK = 1.05
+
+
+@dataclass(frozen=True)
+class ProvenSegmented:
+    """The segmented protocol with proven accounting.
+
+    Parameters
+    ----------
+    blanket_per_user : float or None
+        Expected dummies per user m, of the law `blanket`; None searches both.
+    copies_max : float
+        Largest expected copies a_k per held item, in [1e-120, 64]; 1 is the sampling of the paper.
+    max_messages : float or None
+        Budget of expected messages per user, blanket and copies together: the plan has the least error within it.
+    group_privacy : bool
+        Account for the items by group privacy over one (sound, not tight) instead of by their exact product.
+    equal_copies : bool
+        Let users of all levels send the same number of copies: the estimate has then no bias where levels depend on
+        items (`protocols.messages.dependence`), and the error of the lowest level.
+    target_error : float or None
+        Largest error: the plan has about the fewest messages for it.
+    laws : tuple of str
+        Names of the laws of dummies to choose from; without any, single dummies.
+    blanket : Blanket or None
+        Law of the dummies that `blanket_per_user` is about; None for single ones.
+    measure : ErrorMeasure or None
+        The error that is least or bounded; None for the squared error of all items, equally frequent ones.
+
+    Raises
+    ------
+    ParameterError
+        If an option is outside its range, or both a budget and an error are given.
+    """
+
+    blanket_per_user: float | None = None
+    copies_max: float = 1.0
+    max_messages: float | None = None
+    group_privacy: bool = False
+    equal_copies: bool = False
+    target_error: float | None = None
+    laws: tuple[str, ...] = ()
+    blanket: Blanket | None = None
+    measure: ErrorMeasure | None = None
+
+    def __post_init__(self) -> None:
+        least, most = COPIES_RANGE
+        if not least <= self.copies_max <= most:
+            raise ParameterError("copies_max", self.copies_max, f"in [{least:g}, {most:g}]")
+        for name in ("max_messages", "target_error"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value < math.inf:
+                raise ParameterError(name, value, "positive and finite")
+        if self.max_messages is not None and self.target_error is not None:
+            raise ParameterError("target_error", self.target_error, "left out beside max_messages")
+        for name in self.laws:
+            if name not in laws():
+                raise ParameterError("blanket", name, f"one of {', '.join(laws())}")
+
+    @property
+    def name(self) -> str:
+        """Identifier of the variant."""
+        if self.blanket is not None:
+            return self.blanket.name
+        if len(self.laws) > 2:
+            return "best"
+        if self.laws[-1:] not in ((), (SINGLE,)):
+            return self.laws[-1]
+        if self.group_privacy:
+            return f"{SINGLE}-group"
+        if self.equal_copies:
+            return f"{SINGLE}-equal"
+        return SINGLE if self.copies_max <= 1 else f"{SINGLE}-copies"
+
+    def search(self, problem: Problem) -> Search:
+        """What is searched for a problem."""
+        chosen = tuple(laws()[name] for name in self.laws or (SINGLE,))
+        return Search(
+            problem, self.copies_max, chosen, self.measure, self.equal_copies, self.group_privacy, name=self.name
+        )
+
+    def plan(self, problem: Problem) -> Plan:
+        """Fix m and all a_k jointly, and certify every level.
+
+        Raises
+        ------
+        InfeasibleError
+            If nothing can be sent within the budget, or no number of messages reaches the error.
+        """
+        search = self.search(problem)
+        if self.blanket_per_user is not None:
+            law = self.blanket or search.laws[0]()
+            return search.plan_at(law, self.blanket_per_user, self.max_messages or math.inf)
+        if self.target_error is not None:
+            return search.fewest_messages(self.target_error)
+        if self.max_messages is None and len(search.laws) == 2 and not search.laws[-1].spends:
+            single = replace(search, laws=search.laws[:1]).least_error()
+            return search.fewest_messages(SLACK * single.mse_bound)
+        return search.least_error(self.max_messages or math.inf)
+
+    def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
+        """Estimates from counters: independent blankets, and M copies of every held item."""
+        copies, blanket = np.asarray(plan.parameters["copies"]), law_of(plan)
+        weight = float(np.dot(plan.problem.level_counts, copies))
+        whole = np.floor(copies)
+        sent = (whole.astype(np.int64)[None, :, None] * sample.level_item_counts).sum(axis=1)
+        sent = sent + rng.binomial(sample.level_item_counts, (copies - whole)[None, :, None]).sum(axis=1)
+        mean = sample.n_users * plan.blanket_per_user / sample.domain_size
+        noise = blanket.draw_net(mean, (sample.repetitions, sample.domain_size), rng)
+        return np.asarray((sent + noise - blanket.net_mean(mean)) / weight)
+
+    def expected_mse(self, plan: Plan, item_counts: IntArray | FloatArray) -> float:
+        """Closed form of `simulate`'s mean squared error."""
+        problem, exactly = plan.problem, plan.problem.assumptions.sets == "exactly"
+        measure = ErrorMeasure(
+            items=problem.domain_size,
+            own=float(problem.set_size) if exactly else float(item_counts.sum()) / problem.n_users,
+            spread=assignment_spread(item_counts, problem.n_users),
+        )
+        variance = law_of(plan).variance(problem.n_users * plan.blanket_per_user / problem.domain_size)
+        counts = np.asarray(problem.level_counts, dtype=float)
+        return measure.terms(variance).error(np.asarray(plan.parameters["copies"]), counts)
+
+    def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
+        """The error without the imbalance of levels, which sums to nothing: counters are independent."""
+        return self.expected_mse(plan, np.zeros(plan.problem.domain_size))
+
+
+def law_of(plan: Plan) -> Blanket:
+    """Law of the dummies of a plan."""
+    return blanket_from(plan.parameters.get("blanket"))
+
+
+#: The simplest law: single dummies.
+SINGLE = next(iter(laws()))
+
+METHODS = (
+    Declared(
+        "poisson-group",
+        Look("Poisson blanket, group privacy (proven)", PALETTE["grey"], "s", DASHES[1]),
+        lambda _: ProvenSegmented(group_privacy=True),
+        accounting="proven",
+        role="curve",
+    ),
+    Declared(
+        "poisson",
+        Look("Poisson blanket, sampling (ours, proven)", PALETTE["blue"], "o", "-"),
+        lambda _: ProvenSegmented(),
+        accounting="proven",
+        role="curve",
+    ),
+    Declared(
+        "poisson-copies",
+        Look("Poisson blanket, copies (ours, proven)", PALETTE["wine"], "D", "-"),
+        lambda options: ProvenSegmented(copies_max=float(options["copies_max"])),
+        accounting="proven",
+        role="curve",
+    ),
+    Declared(
+        "poisson-equal",
+        Look("Poisson blanket, equal copies for all levels (ours, proven)", PALETTE["teal"], "v", DASHES[2]),
+        lambda _: ProvenSegmented(equal_copies=True),
+        accounting="proven",
+        role="variant",
+    ),
+    *(
+        Declared(
+            name,
+            law.look,
+            lambda options, name=name: ProvenSegmented(  # type: ignore[misc]
+                copies_max=float(options["copies_max"]), laws=(SINGLE, name)
+            ),
+            accounting="proven",
+            role="compared",
+        )
+        for name, law in laws().items()
+        if name != SINGLE
+    ),
+)
