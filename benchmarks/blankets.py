@@ -10,6 +10,7 @@ Errors are over the (weighted) Gaussian curator's. CPU seconds of this one proce
 from __future__ import annotations
 
 import argparse
+import functools
 import itertools
 import math
 import time
@@ -19,9 +20,7 @@ from segshuffle.blankets.signed import Signed
 from segshuffle.pipeline.design import level_counts
 from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.central import DiscreteLaplaceCurator, GaussianCurator, PowerCurator
-from segshuffle.protocols.clustered import ClusteredSegmented
-from segshuffle.protocols.proven import ProvenSegmented
-from segshuffle.protocols.signed import SignedSegmented
+from segshuffle.protocols.proven import SINGLE, ProvenSegmented
 
 SPLITS = {"S1": [0.25, 0.5, 0.25], "S2": [0.5, 0.25, 0.25], "S3": [0.25, 0.25, 0.5]}
 LEVELS = (0.5, 1.0, 2.0)
@@ -43,6 +42,9 @@ def show(words: str, method: object, problem: Problem) -> Plan:
     return plan
 
 
+clustered, signed = (functools.partial(ProvenSegmented, laws=(SINGLE, name)) for name in ("clustered", "signed"))
+
+
 def panels() -> None:
     """Messages for 1.10 of the weighted Gaussian curator's error; and errors with many messages."""
     logs, above = [], []
@@ -50,8 +52,8 @@ def panels() -> None:
         problem = Problem(d, s, LEVELS, level_counts(n, shares), 0.01 / n)
         gaussian = GaussianCurator().plan(problem).mse_bound
         single, best = (
-            ClusteredSegmented(32.0, target_error=1.1 * gaussian, cluster=cluster).plan(problem)
-            for cluster in (0.0, None)
+            ProvenSegmented(copies_max=32.0, target_error=1.1 * gaussian, laws=laws).plan(problem)
+            for laws in ((SINGLE,), (SINGLE, "clustered"))
         )
         ratio = best.messages_per_user / single.messages_per_user
         logs.append(math.log(ratio))
@@ -59,7 +61,7 @@ def panels() -> None:
         many = [ProvenSegmented(copies_max=32.0).plan(problem)]
         for copies in (1.0, 2.0, 4.0):
             single_messages = ProvenSegmented(copies_max=copies).plan(problem).messages_per_user
-            many.append(SignedSegmented(copies, MANY * single_messages).plan(problem))
+            many.append(signed(copies_max=copies, max_messages=MANY * single_messages).plan(problem))
         free = min(many, key=lambda plan: plan.mse_bound)
         if room <= 0.95 and free.mse_bound >= gaussian:
             above.append(f"d={d} s={s} n={n} {split}")
@@ -76,7 +78,7 @@ def panels() -> None:
 def every_blanket(words: str, problem: Problem) -> None:
     """CPU seconds of a plan over all blankets, as `plan --blanket all` makes it."""
     began = time.process_time()
-    for method in (ProvenSegmented, ClusteredSegmented, SignedSegmented):
+    for method in (ProvenSegmented, clustered, signed):
         method().plan(problem)
     print(f"all blankets, {words}: {time.process_time() - began:.2f} s")
 
@@ -91,18 +93,18 @@ def main() -> None:
         every_blanket(f"three levels, d={d} s={s}", problem)
     eight = Problem(128, 8, (0.5,), (50_000,), 2e-7)
     show("s=8 eps=0.5: Poisson", ProvenSegmented(), eight)
-    show("s=8 eps=0.5: clustered", ClusteredSegmented(), eight)
+    show("s=8 eps=0.5: clustered", clustered(), eight)
     one = Problem(17, 1, (1.0,), (5_000,), 2e-6)
     show("s=1 eps=1: Poisson", ProvenSegmented(), one)
     for budget in (2.0, 3.0):
-        show(f"s=1 eps=1: signed, {budget:g} messages", SignedSegmented(max_messages=budget), one)
+        show(f"s=1 eps=1: signed, {budget:g} messages", signed(max_messages=budget), one)
     three = Problem(17, 1, LEVELS, level_counts(5_000, SPLITS["S1"]), 2e-6)
-    for method in (ProvenSegmented, ClusteredSegmented, SignedSegmented):
-        show(f"s=1, S1: {method.__name__}, 4 messages", method(copies_max=4.0, max_messages=4.0), three)
+    for method in (ProvenSegmented, clustered, signed):
+        show(f"s=1, S1: {method().name}, 4 messages", method(copies_max=4.0, max_messages=4.0), three)
     wide = Problem(10_000, 4, (0.5,), (50_000,), 2e-7)
     single = show("d=10000 s=4 eps=0.5: Poisson", ProvenSegmented(), wide)
     budget = 0.4 * single.messages_per_user
-    show(f"  clustered, {budget:.1f} messages", ClusteredSegmented(max_messages=budget), wide)
+    show(f"  clustered, {budget:.1f} messages", clustered(max_messages=budget), wide)
     began = time.process_time()
     delta_interval(Signed(0.663, 0.85, 0.9863).pair(294.0, 1.0), pairs=1, epsilon=1.0)
     print(f"one certified delta of a signed pair: {time.process_time() - began:.3f} s")

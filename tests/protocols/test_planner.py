@@ -241,7 +241,7 @@ def test_a_blanket_that_takes_long_is_said_to_be_left_out(capsys):
 
 def test_the_best_blanket_for_a_budget():
     best = method("best", max_messages=2.0).plan(ONE)
-    assert best.method == "signed"
+    assert best.parameters["blanket"]["name"] == "signed"
     assert best.messages_per_user <= 2.0
     assert best.mse_bound < 0.5 * method("poisson", max_messages=2.0).plan(ONE).mse_bound
     with pytest.raises(ParameterError, match="max-messages or target-error"):

@@ -45,6 +45,8 @@ _MOST_OWN = 0.95
 _FINE = 8
 #: Best points that are guided as they are, and how far beside the curve whole numbers of copies are still reached.
 _BEST, _BESIDE = 3, 0.05
+#: Copies so little below a whole number are meant to be it.
+_NEAR = 2e-3
 #: Room above the guided variance of a whole number of copies: about the accuracy of a guide.
 _ROOM = 1e-4
 #: Relative accuracy of the fewest messages for an error.
@@ -296,16 +298,27 @@ class Search:
         best = self._candidate(law, budget)
         if best is None:
             raise InfeasibleError(f"max_messages = {budget:g} is too small: raise it, or lower the domain size.")
-        plans = list[Plan]()
+        blanket, plans = best.point.law, list[Plan]()
         for _ in range(_TRIES):
             plans.append(self.plan_at(best.point.law, rounded(self.per_user(best.point.mean)), budget))
             # whole copies that the guide promised and the certificate just misses are worth a little more noise
             missed = _missed(best.copies, np.array(plans[-1].parameters["copies"]))
-            more = best.raised(4 * missed) if 0 < missed < _BESIDE else None
+            more = best.raised(4 * missed) if 0 < missed < _BESIDE and blanket.rough() is not blanket else None
             if more is None:
                 break
             best = more
+        if blanket.rough() is blanket:
+            plans += self._at_whole(blanket, best.copies, budget)
         return min(plans, key=lambda plan: plan.mse_bound)
+
+    def _at_whole(self, law: Blanket, copies: FloatArray, budget: float) -> Iterator[Plan]:
+        """Plan with exactly the dummies that whole numbers of copies need."""
+        whole = [(each, float(a)) for each, a in zip(self.targets, copies, strict=True) if a and a == math.floor(a)]
+        if not whole:
+            return
+        with contextlib.suppress(InfeasibleError):
+            mean = max(_least_mean(law, each, a) for each, a in whole)
+            yield self.plan_at(law, rounded_up(self.per_user(mean)), budget)
 
     def _candidate(self, law: type[Blanket], budget: float, near: _Point | None = None) -> Candidate | None:
         """The best point of all shapes: steps to neighbouring ones, as long as one is better."""
@@ -470,7 +483,11 @@ class _Curve:
             ends = float(fine[max(i - 1, 0)]), float(fine[min(i + 1, fine.size - 1)])
             refined = optimize.minimize_scalar(lambda x: at(x)[1], bounds=ends, options={"xatol": 1e-3})
             x = float(refined.x) if refined.fun < at(float(fine[i]))[1] else float(fine[i])
-            candidate = self._true(x, at(x)[0])
+            copies = at(x)[0]
+            # a hair below a whole number is meant to be it
+            whole = np.ceil(copies)
+            meant = np.where((copies > (1 - _NEAR) * whole) & (whole <= self.search.copies_max), whole, copies)
+            candidate = self._true(x, meant)
             found += [candidate] if candidate else []
         return min(found, key=lambda each: each.error, default=None)
 
@@ -625,13 +642,15 @@ def attained(problem: Problem, copies: Sequence[float] | FloatArray) -> bool:
 def least_blankets(problem: Problem) -> tuple[float, ...]:
     """Least m of single dummies that lets every level send every item once, rounded up (kind: exact)."""
     return tuple(
-        rounded_up(_least_mean(Target.of(problem, level)) * problem.domain_size / problem.honest_users)
+        rounded_up(_least_mean(POISSON, Target.of(problem, level), 1.0) * problem.domain_size / problem.honest_users)
         for level in problem.levels
     )
 
 
 @functools.lru_cache(maxsize=4096)
-def _least_mean(target: Target) -> float:
+def _least_mean(law: Blanket, target: Target, copies: float) -> float:
     if target.pairs == 0:
-        return BLANKET_MEAN_RANGE[0]
-    return least_blanket_mean(copies=1.0, pairs=target.pairs, epsilon=target.epsilon, delta=target.delta)
+        return law.means[0]
+    return least_blanket_mean(
+        copies=copies, pairs=target.pairs, epsilon=target.epsilon, delta=target.delta, blanket=law
+    )
