@@ -16,18 +16,27 @@ MOST_CELLS = 2**19
 _COARSE = 257
 
 
+def _no_value() -> AccuracyError:
+    return AccuracyError("No value of this pair can be tabulated: its two laws hardly meet. Send fewer copies.")
+
+
 @dataclass(frozen=True)
 class Atoms:
     """Values of one counter, in any order.
 
     Parameters
     ----------
-    ratio, log_mass : ndarray of float, shape (N,)
+    ratio, log_mass : ndarray of float, shape (N,), N >= 1
         Finite log dA/dB, and log of B's mass.
     zero_mass : float
         B's mass where dA/dB = 0.
     truncated, missing, mass_error, ratio_error : float
         As for `LossTable`.
+
+    Raises
+    ------
+    AccuracyError
+        If there is no value.
     """
 
     ratio: FloatArray
@@ -38,13 +47,17 @@ class Atoms:
     ratio_error: float
     missing: float = 0.0
 
+    def __post_init__(self) -> None:
+        if not self.ratio.size:
+            raise _no_value()
+
     def table(self, step: float) -> LossTable:
         """Sort the values into cells by their ratio."""
         ratio, log_mass, truncated = self.ratio, self.log_mass, self.truncated
         # Values with hardly any mass under B are given away, so that no weight over- or underflows later.
         kept = log_mass > math.log(SMALLEST_MASS)
         if not kept.any():
-            raise AccuracyError("No value of this pair can be tabulated: its two laws hardly meet. Send fewer copies.")
+            raise _no_value()
         if not kept.all():
             lost = np.exp(log_mass[~kept]) + np.exp(np.minimum((log_mass + ratio)[~kept], 0.0))
             truncated += float(lost.sum()) * (1 + self.mass_error)
