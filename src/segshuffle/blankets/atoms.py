@@ -26,17 +26,12 @@ class Atoms:
 
     Parameters
     ----------
-    ratio, log_mass : ndarray of float, shape (N,), N >= 1
+    ratio, log_mass : ndarray of float, shape (N,)
         Finite log dA/dB, and log of B's mass.
     zero_mass : float
         B's mass where dA/dB = 0.
     truncated, missing, mass_error, ratio_error : float
         As for `LossTable`.
-
-    Raises
-    ------
-    AccuracyError
-        If there is no value.
     """
 
     ratio: FloatArray
@@ -46,10 +41,6 @@ class Atoms:
     mass_error: float
     ratio_error: float
     missing: float = 0.0
-
-    def __post_init__(self) -> None:
-        if not self.ratio.size:
-            raise _no_value()
 
     def table(self, step: float) -> LossTable:
         """Sort the values into cells by their ratio."""
@@ -78,6 +69,8 @@ class Atoms:
 
     def coarse(self) -> tuple[FloatArray, FloatArray]:
         """Log ratio and log mass of a few hundred groups of neighbouring ratios."""
+        if not self.ratio.size:
+            raise _no_value()
         if self.ratio.size <= _COARSE:
             return self.ratio, self.log_mass
         low, high = float(self.ratio.min()), float(self.ratio.max())

@@ -73,9 +73,7 @@ class FakeUsers:
             share = fakes * problem.n_users // pairs
             flip = rounded_up(least_flip(fakes=share, pairs=pairs, epsilon=epsilon, delta=delta))
         else:
-            fakes, flip = self._published(
-                problem.n_users, *exchange_target(epsilon=epsilon, delta=delta, pairs=pairs)
-            )
+            fakes, flip = self._published(problem.n_users, *exchange_target(epsilon=epsilon, delta=delta, pairs=pairs))
         vectors = fakes + problem.set_size
         error = problem.domain_size * vectors * flip * (1 - flip) / (problem.n_users * (1 - 2 * flip) ** 2)
         return Plan(
