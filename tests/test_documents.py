@@ -61,6 +61,18 @@ def test_what_is_named_exists(name):
         assert re.search(r"/[A-Z]{4,}", path) or (ROOT / path).exists(), path
 
 
+@pytest.mark.parametrize("name", ["CONTRIBUTING.md", "docs/architecture.md"])
+def test_every_file_of_code_that_is_named_exists(name):
+    """Also those named without their folder."""
+    files = {
+        f"/{path.relative_to(ROOT)}"
+        for room in ("src", "tests", "workflow", "docs")
+        for path in (ROOT / room).rglob("*")
+    }
+    for path in re.findall(r"`([\w./-]+\.(?:py|smk))`", read(name)):
+        assert re.search(r"\b[A-Z]{4,}\b", path) or any(file.endswith(f"/{path}") for file in files), path
+
+
 def test_every_document_is_on_the_site():
     listed = re.findall(
         r"^(?:.*<)?([\w./-]+?)>?$",

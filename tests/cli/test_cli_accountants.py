@@ -257,6 +257,8 @@ def test_the_local_epsilon_for_a_target_meets_it_and_no_larger_one_does(capsys):
         ("--randomizer krr --domain-size 3 --matrix x.csv --users 10 --delta 0.1", "one of them"),
         ("--budgets 1:10 --users 10 --delta 0.1", "left out with --budgets"),
         ("--budgets 1:1 --delta 0.1", "between 2 and 200000"),
+        ("--budgets 2 --delta 1e-6", "budgets = '2' is not allowed: it must be epsilon:users for every budget"),
+        ("--budgets 1:10,2:50% --delta 1e-6", "epsilon:users for every budget, e.g. 0.5:1000,2:500"),
         ("--randomizer krr --domain-size 3 --local-epsilon 1 --users 10 --delta 0.1 --plot x.png", "several values"),
         (
             "--randomizer blh --local-epsilon 1 --users 10,20 --delta 0.1 --plot x.doc",

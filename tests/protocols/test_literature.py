@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from oracles.vectors import shuffled_words, word_of
 from scipy import stats
 
 from segshuffle.accounting.collections.calibration import least_blanket_mean
@@ -128,7 +129,7 @@ def test_hashed_estimates_are_unbiased_with_the_stated_error(accounting):
     assert limit * error < 0.05 * squared.mean()
 
 
-def test_proven_dummies_hide_every_rank_alone():
+def test_a_share_of_the_proven_dummies_hides_every_item():
     plan = AlmostSingleMessage(accounting="proven").plan(ONE)
     family = Hash.of(60, 80, 1.0)
     mean = plan.blanket_per_user * 80 / plan.parameters["buckets"] / 2 * (1 - family.collision)
@@ -228,33 +229,53 @@ def test_recentring_leaves_sets_of_at_most_s_alone():
     assert recentred_mse(AlmostSingleMessage(), plan, np.full(60, 2)) is None
 
 
-def vectors_law(item, fakes, flip):
-    """Law of the sorted vectors of three bits: the victim's, and fake ones."""
-    law = Counter()
-    bits = list(itertools.product((0, 1), repeat=3))
-    for rows in itertools.product(bits, repeat=fakes + 1):
-        chance = Fraction(1)
-        for i, row in enumerate(rows):
-            for column, bit in enumerate(row):
-                held = i == 0 and column == item
-                chance *= 1 - flip if bit == held else flip
-        law[tuple(sorted(rows))] += chance
-    return law
-
-
 @pytest.mark.parametrize("fakes", [1, 2])
 def test_fake_vectors_are_a_pair_of_counters(fakes):
     """All multisets of vectors in exact arithmetic, against the certified interval of the product."""
     flip, factor = Fraction(1, 5), Fraction(3, 2)
-    exact = hockey_stick(vectors_law(0, fakes, flip), vectors_law(1, fakes, flip), factor)
+    first, second = (shuffled_words([word_of([item], 3)] + [(0, 0, 0)] * fakes, flip) for item in (0, 1))
+    exact = hockey_stick(first, second, factor)
     found = delta_interval(FlippedPair(fakes, 0.2), pairs=1, epsilon=math.log(1.5), rtol=1e-6)
     assert found.lower * (1 - 1e-9) <= exact <= found.upper * (1 + 1e-9)
+
+
+def vectors_of(items, plan):
+    """What a user sends before the flips: a vector for every held item, or one for the whole set, and its fakes."""
+    d, fakes = plan.problem.domain_size, round(plan.blanket_per_user)
+    own = round(plan.messages_per_user) - fakes
+    held = [word_of([item], d) for item in items] if own == len(items) else [word_of(items, d)]
+    assert own == len(held)
+    return held + [word_of([], d)] * fakes
+
+
+@pytest.mark.parametrize(
+    ("d", "s", "n", "fakes", "epsilon", "delta"),
+    [
+        (3, 2, 2, 1, 2.0, 0.2),  # one vector for both items: 0.308
+        (3, 2, 3, 1, 2.0, 0.05),  # and here 0.0766
+        (4, 2, 1, 1, 1.0, 0.2),  # two exchanged items
+        (3, 1, 2, 1, 2.0, 0.2),
+    ],
+)
+def test_fake_users_keep_their_promise_for_every_dataset(d, s, n, fakes, epsilon, delta):
+    """All multisets of vectors, for sets that differ in one item and in all that they can, whatever the others hold."""
+    plan = FakeUsers(fakes, "proven").plan(Problem(d, s, (epsilon,), (n,), delta))
+    flip, factor, sets = plan.parameters["flip"], math.exp(epsilon), list(itertools.combinations(range(d), s))
+    worst = 0.0
+    for changed in {1, min(s, d - s)}:
+        other = next(each for each in sets if len(set(sets[0]) - set(each)) == changed)
+        for others in itertools.combinations_with_replacement(sets, n - 1):
+            rest = [vector for items in others for vector in vectors_of(items, plan)]
+            laws = [shuffled_words(vectors_of(items, plan) + rest, flip) for items in (sets[0], other)]
+            worst = max(worst, hockey_stick(*laws, factor))
+    assert 0.0 < worst <= delta
+    assert plan.kind == "upper"
 
 
 def test_proven_flips_are_the_least_and_fewer_than_in_print():
     problem = Problem(domain_size=17, set_size=1, levels=(1.0,), level_counts=(2000,), delta=2e-6)
     proven, published = FakeUsers(2, "proven").plan(problem), FakeUsers(2).plan(problem)
-    assert (proven.kind, published.kind) == ("exact", "published")
+    assert (proven.kind, published.kind) == ("upper", "published")
     flip = proven.parameters["flip"]
     assert flip < published.parameters["flip"]
     assert delta_interval(FlippedPair(4000, flip), pairs=1, epsilon=1.0).upper <= 2e-6 * 1.002
@@ -274,7 +295,7 @@ def test_augmented_shuffling_keeps_and_adds_what_its_paper_says(epsilon):
     assert plan.blanket_per_user == pytest.approx(60 * math.exp(-epsilon / 4) / 80, rel=1e-9)
     error = 2 * (1 - kept) / (kept * 80) + 60 * odds / ((1 - odds) ** 2 * kept**2 * 80**2)
     assert plan.mse_bound == pytest.approx(error, rel=1e-8)
-    assert (plan.messages_per_user, plan.kind) == (2.0, "exact")
+    assert (plan.messages_per_user, plan.kind) == (2.0, "upper")
 
 
 @pytest.mark.parametrize(("epsilon", "flood"), [(1.0, 0.1 * 1.0 / 4), (80.0, 1.0)])
@@ -309,17 +330,24 @@ def test_numbers_of_fake_vectors_at_the_ends_of_their_range(value):
 @pytest.mark.parametrize(("d", "s"), [(17, 1), (9, 3)])
 def test_fake_users_say_what_they_send(accounting, d, s):
     plan = FakeUsers(3, accounting).plan(Problem(d, s, (1.0, 2.0), (900, 1100), 1e-4))
-    kinds = {("published", 1): "published", ("published", 3): "published", ("proven", 1): "exact"}
-    assert plan.kind == kinds.get((accounting, s), "upper")
+    assert plan.kind == ("published" if accounting == "published" else "upper")
     fakes, flip = plan.blanket_per_user, plan.parameters["flip"]
     assert fakes == 3.0 or accounting == "published"
-    assert plan.messages_per_user == fakes + 1
+    assert plan.messages_per_user == fakes + s
     assert plan.parameters["bits_per_message"] == d
     assert 0 < flip < 0.5
-    # every column counts (fakes + 1) n flips; the estimate divides by n (1 - 2 q)
+    # every column counts (fakes + s) n flips; the estimate divides by n (1 - 2 q)
     assert plan.mse_bound == pytest.approx(
-        d * (fakes + 1) * 2000 * stats.bernoulli(flip).var() / (2000 * (1 - 2 * flip)) ** 2, rel=1e-12
+        d * (fakes + s) * 2000 * stats.bernoulli(flip).var() / (2000 * (1 - 2 * flip)) ** 2, rel=1e-12
     )
+
+
+def test_exchanged_items_share_the_fakes():
+    """Three pairs of columns, each with a third of all fakes; somebody alone sends as many fakes as items."""
+    plan = FakeUsers(2, "proven").plan(Problem(9, 3, (1.0,), (200,), 1e-2))
+    flip = plan.parameters["flip"]
+    assert 0.995e-2 < delta_interval(FlippedPair(400 // 3, flip), pairs=3, epsilon=1.0).upper <= 1e-2 * (1 + 1e-3)
+    assert FakeUsers(1, "proven").plan(Problem(9, 3, (2.0,), (1,), 0.1)).blanket_per_user == 3.0
 
 
 def test_fake_users_flip_no_more_than_half_the_bits():

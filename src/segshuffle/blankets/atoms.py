@@ -16,6 +16,10 @@ MOST_CELLS = 2**19
 _COARSE = 257
 
 
+def _no_value() -> AccuracyError:
+    return AccuracyError("No value of this pair can be tabulated: its two laws hardly meet. Send fewer copies.")
+
+
 @dataclass(frozen=True)
 class Atoms:
     """Values of one counter, in any order.
@@ -44,7 +48,7 @@ class Atoms:
         # Values with hardly any mass under B are given away, so that no weight over- or underflows later.
         kept = log_mass > math.log(SMALLEST_MASS)
         if not kept.any():
-            raise AccuracyError("No value of this pair can be tabulated: its two laws hardly meet. Send fewer copies.")
+            raise _no_value()
         if not kept.all():
             lost = np.exp(log_mass[~kept]) + np.exp(np.minimum((log_mass + ratio)[~kept], 0.0))
             truncated += float(lost.sum()) * (1 + self.mass_error)
@@ -65,6 +69,8 @@ class Atoms:
 
     def coarse(self) -> tuple[FloatArray, FloatArray]:
         """Log ratio and log mass of a few hundred groups of neighbouring ratios."""
+        if not self.ratio.size:
+            raise _no_value()
         if self.ratio.size <= _COARSE:
             return self.ratio, self.log_mass
         low, high = float(self.ratio.min()), float(self.ratio.max())

@@ -275,6 +275,9 @@ def _budgets(options: argparse.Namespace) -> str:
     for name in (*alone, "accountant", "csv", "plot", *SIZES):
         if getattr(options, name) is not None:
             raise ParameterError(name.replace("_", "-"), getattr(options, name), "left out with --budgets")
+    if not all(isinstance(users, int) for _, users in options.budgets):
+        written = ",".join(f"{level:g}" if users is None else f"{level:g}:{users}" for level, users in options.budgets)
+        raise ParameterError("budgets", written, "epsilon:users for every budget, e.g. 0.5:1000,2:500")
     delta, epsilon = ((values or (None,)) for values in (options.delta, options.epsilon))
     if len(delta) > 1 or len(epsilon) > 1:
         raise ParameterError("delta, epsilon", "several values", "one value with --budgets")

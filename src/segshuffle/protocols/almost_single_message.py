@@ -10,8 +10,10 @@ with x; the dummies consistent with x and not with x' are what hides a message, 
 
 - published: mu is the least mean with Pr[X1 >= e^eps X2 - 1] <= delta, X1 and X2 independent Bin(n, mu/n): as the
   authors' program searches it. Sets of s items: group privacy over the items.
-- proven: every rank 1..s of an item has dummies of its own, so two sets make a product of s pairs at the Poisson mean
-  n rho (1 - p_col)/(s b); docs/deviations.md. Every level is served as the lowest one.
+- proven: each of s exchanged items hides among its own share of the dummies (a division that only the proof makes), so
+  two sets make a product of s pairs at the Poisson mean n rho (1 - p_col)/(s b); docs/proof.md.
+
+Every level is served as the lowest one.
 """
 
 from __future__ import annotations
@@ -189,9 +191,9 @@ class AlmostSingleMessage:
         """Consistent dummies of all users, n rho/b."""
         epsilon, delta = problem.levels[0], problem.delta
         if self.accounting == "proven":
-            ranks = problem.set_size
-            mean = least_blanket_mean(copies=1.0, pairs=ranks, epsilon=epsilon, delta=delta)
-            return ranks * mean / (1 - hashing.collision)
+            items = problem.set_size
+            mean = least_blanket_mean(copies=1.0, pairs=items, epsilon=epsilon, delta=delta)
+            return items * mean / (1 - hashing.collision)
         epsilon, delta = exchange_target(epsilon=epsilon, delta=delta, pairs=problem.pairs)
         return published_mean(n_users=problem.n_users, epsilon=epsilon, delta=delta)
 

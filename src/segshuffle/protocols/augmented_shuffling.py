@@ -42,7 +42,8 @@ class AugmentedShuffling:
         return Plan(
             method=self.name,
             problem=problem,
-            kind="exact",
+            # pure epsilon needs no delta: what is allowed beside it is not used
+            kind="upper",
             blanket_per_user=dummies,
             messages_per_user=float(problem.set_size),
             parameters={"epsilon": problem.levels[0], "kept": kept, "odds": odds},

@@ -1,10 +1,17 @@
 """Histograms from fake users (Cheu and Zhilyaev, IEEE S&P 2022): whole vectors of flipped bits, and fakes among them.
 
-A user sends the d bits of its set, each flipped with probability q, and k fake vectors of flipped zeros. A counter
-sums a column; the estimate of a frequency is (N_j - n (k + 1) q)/(n (1 - 2 q)), its variance (k + 1) q (1 - q)/(n (1 -
-2 q)^2). The paper's condition is q (1 - q) >= 33/(5 n k) ((e^eps + 1)/(e^eps - 1))^2 ln(4/delta), as a public program
-states it; proven, the columns are exact pairs (`flipped_bits`). Sets of s items by group privacy in both. Every level
-is served as the lowest one. Two vectors cost 2 d bits.
+A user sends a vector for every held item, the d bits of its one-hot code, each flipped with probability q, and k fake
+vectors of flipped zeros. A counter sums a column; the estimate of a frequency is (N_j - n (k + s) q)/(n (1 - 2 q)), its
+variance (k + s) q (1 - q)/(n (1 - 2 q)^2). The paper has s = 1, and its condition is q (1 - q) >= 33/(5 n k) ((e^eps +
+1)/(e^eps - 1))^2 ln(4/delta), as a public program states it.
+
+One vector with the bits of a whole set would not do: the items that two sets share would mark the vector in which they
+differ. With a vector for each item (docs/proof.md), t = min(s, d - s) exchanged items are
+
+- published: t exchanges of one item among all fakes, by group privacy;
+- proven: t independent pairs of columns (`flipped_bits`), each among its own share of the fakes.
+
+Every level is served as the lowest one. A vector costs d bits.
 """
 
 from __future__ import annotations
@@ -60,20 +67,23 @@ class FakeUsers:
     def plan(self, problem: Problem) -> Plan:
         """Fix the flips for the lowest level and all users."""
         problem.assumptions.refuse_beyond_plain(self.name)
-        epsilon, delta = exchange_target(epsilon=problem.levels[0], delta=problem.delta, pairs=problem.pairs)
+        epsilon, delta, pairs = problem.levels[0], problem.delta, max(problem.pairs, 1)
         if self.accounting == "proven":
-            fakes = self.fakes_per_user
-            flip = rounded_up(least_flip(fakes=fakes * problem.n_users, epsilon=epsilon, delta=delta))
+            fakes = max(self.fakes_per_user, math.ceil(pairs / problem.n_users))
+            share = fakes * problem.n_users // pairs
+            flip = rounded_up(least_flip(fakes=share, pairs=pairs, epsilon=epsilon, delta=delta))
         else:
-            fakes, flip = self._published(problem.n_users, epsilon, delta)
-        error = problem.domain_size * (fakes + 1) * flip * (1 - flip) / (problem.n_users * (1 - 2 * flip) ** 2)
+            fakes, flip = self._published(problem.n_users, *exchange_target(epsilon=epsilon, delta=delta, pairs=pairs))
+        vectors = fakes + problem.set_size
+        error = problem.domain_size * vectors * flip * (1 - flip) / (problem.n_users * (1 - 2 * flip) ** 2)
         return Plan(
             method=self.name,
             problem=problem,
-            kind="published" if self.accounting == "published" else "exact" if problem.set_size == 1 else "upper",
+            # the flips of the other users' vectors hide a little more than the pairs count
+            kind="upper" if self.accounting == "proven" else "published",
             blanket_per_user=float(fakes),
-            messages_per_user=float(fakes + 1),
-            parameters={"epsilon": problem.levels[0], "flip": flip, "bits_per_message": problem.domain_size},
+            messages_per_user=float(vectors),
+            parameters={"epsilon": epsilon, "flip": flip, "bits_per_message": problem.domain_size},
             mse_bound=error,
         )
 
@@ -93,7 +103,7 @@ class FakeUsers:
     def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
         """Columns are independent: those who hold the item, those who do not, and the fakes."""
         flip, n_users, shape = plan.parameters["flip"], sample.n_users, (sample.repetitions, sample.domain_size)
-        vectors = n_users * (1 + int(plan.blanket_per_user))
+        vectors = n_users * int(plan.messages_per_user)
         held = rng.binomial(sample.item_counts, 1 - flip, size=shape)
         ones = held + rng.binomial(vectors - sample.item_counts, flip, size=shape)
         return np.asarray((ones - vectors * flip) / (n_users * (1 - 2 * flip)))

@@ -17,14 +17,18 @@ _KNOWN = {"copies", "certificate"}
 
 
 def privacy_loss_distribution(plan: Plan, *, level: float, interval: float = 1e-4) -> PrivacyLossDistribution:
-    """Loss distribution of a plan's collection (of all its rounds) for a user of one level; pessimistic.
+    """Return the loss distribution of a plan's collection (of all its rounds) for a user of one level; pessimistic.
+
+    With `private_levels` a neighbour may have any other level: the copies are then the largest of all levels, and the
+    distribution is the same for every level. Round 1, which asks for the levels, is not in it: compose it with a
+    mechanism of (level_epsilon, level_delta).
 
     Parameters
     ----------
     plan : Plan
         Of `ProvenSegmented`.
     level : float
-        One of the plan's levels.
+        One of the plan's levels: the user's own.
     interval : float, default 1e-4
         dp_accounting's value_discretization_interval, in [1e-7, 1].
 
@@ -45,7 +49,8 @@ def privacy_loss_distribution(plan: Plan, *, level: float, interval: float = 1e-
         raise ParameterError("plan", plan.method, "a plan of the Poisson blanket, without a cap")
     if level not in problem.levels:
         raise ParameterError("level", level, f"one of the plan's, {', '.join(f'{each:g}' for each in problem.levels)}")
-    copies = plan.parameters["copies"][problem.levels.index(level)]
-    pair = ItemPair(problem.honest_mean(plan.blanket_per_user), copies)
+    copies = plan.parameters["copies"]
+    most = max(copies) if problem.assumptions.private_levels else copies[problem.levels.index(level)]
+    pair = ItemPair(problem.honest_mean(plan.blanket_per_user), most)
     collections = [(pair, problem.pairs)] if problem.pairs else []
     return privacy_loss.privacy_loss_distribution(collections, interval=interval)

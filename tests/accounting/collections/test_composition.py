@@ -13,6 +13,7 @@ from segshuffle.accounting.collections import composition
 from segshuffle.accounting.collections.calibration import epsilon_upper
 from segshuffle.accounting.collections.composition import composed_delta, composed_epsilon
 from segshuffle.accounting.collections.product import delta_interval
+from segshuffle.blankets.clustered import Clustered
 from segshuffle.blankets.poisson import ItemPair
 from segshuffle.errors import ParameterError
 
@@ -97,6 +98,18 @@ def test_tails_that_are_too_short_at_first_are_lengthened(means, copies, epsilon
         laws = [[counters_of_user(2, (item,), copies, mu, 24).ravel() for mu in means] for item in (0, 1)]
         inside, outside = grid_divergence(*(np.outer(*law) for law in laws), epsilon)
         assert inside <= found <= outside * (1 + 2e-3)
+
+
+def test_collections_that_share_no_lattice_are_composed_all_the_same():
+    """Losses that differ by orders of magnitude: the collection that says hardly anything changes nothing."""
+    assert composed_delta([(Clustered(0.3).pair(2.15, 0.116), 1), (ItemPair(21.5, 0.116), 1)], epsilon=3.0) < 1e-200
+    loud, quiet = (ItemPair(1.83, 2.91), 6), (ItemPair(8e5, 0.148), 7)
+    exact = delta_interval(loud[0], pairs=6, epsilon=0.5)
+    found = composed_delta([loud, quiet], epsilon=0.5)
+    assert exact.lower <= found <= exact.upper * (1 + 2e-3)
+    loud, quiet = (ItemPair(30.0, 0.6), 2), (ItemPair(1e9, 0.01), 40)
+    exact = delta_interval(loud[0], pairs=2, epsilon=0.8)
+    assert exact.lower <= composed_delta([loud, quiet], epsilon=0.8) <= exact.upper * (1 + 2e-3)
 
 
 def test_a_composed_delta_is_rounded_up(monkeypatch):

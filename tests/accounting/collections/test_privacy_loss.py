@@ -94,6 +94,19 @@ def test_of_a_plan(assumptions):
     assert of_plan(everything, level=1.0).get_delta_for_epsilon(0.0) == 0.0
 
 
+def test_a_change_of_level_is_covered_where_levels_are_private():
+    """One item of two, and the level, changed: both counters enumerated, in both directions."""
+    problem = Problem(2, 1, (0.5, 2.0), (20, 20), 0.05, Assumptions(private_levels=True))
+    plan = PoissonSegmented().plan(problem)
+    mu, (low, high) = problem.honest_mean(plan.blanket_per_user), plan.parameters["copies"]
+    laws = [counters_of_user(2, (item,), a, mu, 40).ravel() for item, a in ((0, low), (1, high))]
+    for epsilon in (0.5, 2.0):
+        exact = max(grid_divergence(*ordered, epsilon)[0] for ordered in (laws, laws[::-1]))
+        for level in problem.levels:
+            assert exact <= of_plan(plan, level=level, interval=1e-3).get_delta_for_epsilon(epsilon)
+    assert low < high
+
+
 def test_what_is_refused(monkeypatch):
     plan = ProvenSegmented().plan(MSNBC)
     with pytest.raises(ParameterError, match=r"level = 0\.7 .* 0\.5, 1, 2"):

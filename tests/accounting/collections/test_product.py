@@ -152,6 +152,8 @@ def test_copies_so_few_that_the_loss_vanishes() -> None:
     with mpmath.workdps(140):
         exact = float(delta_one_pair(2.0, 1e-60, 0.0, 60))
     assert_holds(delta_interval(ItemPair(2.0, 1e-60), pairs=1, epsilon=0.0), exact)
+    for copies in (1e-60, 1e-110, 1e-120):
+        assert epsilon_upper(ItemPair(2.0, copies), pairs=4, delta=2e-6) == 0.0
 
 
 @pytest.mark.parametrize("scale", [0.05, 0.2, 1.0])

@@ -308,7 +308,7 @@ def test_columns_of_flipped_bits(fakes, flip):
 
 def test_the_least_flip_meets_its_target_and_no_smaller_one_does():
     fakes, epsilon, delta = 2000, 0.5, 1e-6
-    found = flipped_bits.least_flip(fakes=fakes, epsilon=epsilon, delta=delta)
+    found = flipped_bits.least_flip(fakes=fakes, pairs=1, epsilon=epsilon, delta=delta)
 
     def exact(flip):
         b = stats.binom.pmf(np.arange(fakes + 2), fakes + 1, flip)

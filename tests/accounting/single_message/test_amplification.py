@@ -15,6 +15,7 @@ from segshuffle.accounting.single_message.mechanisms import (
     MULTI_MESSAGE,
     composed,
     mechanism,
+    subsampled,
 )
 from segshuffle.accounting.single_message.randomizers import Laplace
 from segshuffle.errors import ParameterError
@@ -265,6 +266,11 @@ def test_every_accountant_says_what_it_is():
         assert each.source
     caveat = am.ACCOUNTANTS["blanket"].status_for(made("laplace", 1.0))
     assert "not proven to be the worst pair" in caveat
+    for how in ("joint", "parallel"):
+        both = composed([made("krr", 1.0), made("laplace", 1.0), made("laplace", 0.5)], how)
+        for whole in (both, subsampled(both, 0.5)):
+            status = am.ACCOUNTANTS["blanket"].status_for(whole)
+            assert status.count("laplace for the inputs 0 and 1, which are not proven to be the worst pair") == 1
 
 
 def test_the_largest_joint_epsilon_is_answered_without_a_warning():

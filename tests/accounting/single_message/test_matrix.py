@@ -175,6 +175,22 @@ def test_a_subsampled_matrix_is_its_parallel_composition_with_silence():
         subsampled(made, 0.0)
 
 
+@pytest.mark.parametrize("n_users", [1, 100, 10**6])
+def test_equal_rows_among_others_tell_nothing_at_epsilon_0(n_users):
+    """Two equal inputs have a privacy loss of 0; the third one alone makes the bounds."""
+    two, three = ([[0.3, 0.7], [0.5, 0.5]], [[0.3, 0.7], [0.3, 0.7], [0.5, 0.5]])
+    one, other = (
+        (
+            blanket_delta(randomizer=matrix_randomizer(rows), n_users=n_users, epsilon=0.0),
+            lower_bound_delta(randomizer=matrix_randomizer(rows), n_users=n_users, epsilon=0.0),
+        )
+        for rows in (two, three)
+    )
+    for with_two, with_three in zip(one, other, strict=True):
+        assert with_three == pytest.approx(with_two, rel=1e-3, abs=0)
+    assert 0 < other[1].lower <= other[0].upper < 1
+
+
 GOOD = [[0.5, 0.5], [0.25, 0.75]]
 
 

@@ -323,6 +323,10 @@ def test_classes_are_consistent_laws(make, local_epsilon):
         lambda: rz.ParallelComposition(components=(rz.Constant(), rz.Constant()), weights=(1.5, -0.5)),
         lambda: rz.poisson_subsampled(rz.Constant(), rate=0.0),
         lambda: rz.poisson_subsampled(rz.Constant(), rate=math.nan),
+        # one table for each pair of inputs: those of one pair bound nothing
+        lambda: rz.JointComposition(components=(rz.Constant(), rz.matrix_randomizer([[0.5, 0.5], [0.1, 0.9]]))),
+        lambda: rz.ParallelComposition(components=(rz.matrix_randomizer([[0.5, 0.5], [0.1, 0.9]]),), weights=(1.0,)),
+        lambda: rz.poisson_subsampled(rz.matrix_randomizer([[0.5, 0.5], [0.1, 0.9]]), rate=0.5),
     ],
 )
 def test_bad_parameters_are_refused(make):

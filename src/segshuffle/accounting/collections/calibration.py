@@ -106,7 +106,8 @@ def _calibrate(
 
 def _slope(function: Callable[[float], float], x: float, change: float = 1e-3) -> float:
     """Difference quotient of an increasing function to the left of x, bounded away from 0."""
-    return max((function(x) - function(x - change)) / change, 1e-3)
+    rise = function(x) - function(x - change)
+    return max(rise / change, 1e-3) if rise > 0 else 1e-3  # two logarithms of 0 have no difference
 
 
 def _first_epsilon(pair: CounterPair, pairs: int, delta: float, limits: tuple[float, float]) -> tuple[float, float]:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
 from segshuffle.accounting.collections.product import (
     EPSILON_LIMIT,
     LARGEST_LOG_TAIL,
@@ -20,7 +22,9 @@ from segshuffle.accounting.collections.product import (
     tilted_pair,
 )
 from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
-from segshuffle.accounting.numerics.loss_distribution import AccuracyError, infinite_loss, log_delta_upper_of
+from segshuffle.accounting.numerics.loss_distribution import AccuracyError, LossTable, infinite_loss, log_delta_upper_of
+from segshuffle.arrays import FloatArray, IntArray
+from segshuffle.blankets.atoms import Atoms
 from segshuffle.blankets.base import CounterPair
 from segshuffle.digits import rounded_up
 from segshuffle.errors import ParameterError
@@ -31,6 +35,8 @@ Collected = tuple[CounterPair, int]
 #: Width of the lattice: how far the bound is above the exact value, about.
 _RTOL = 1e-3
 _ROUNDS = 8
+#: How much coarser the next lattice is where a transform would be too long.
+_COARSER = 4.0
 _BISECTIONS = 60
 #: Distance at which mass given away is no longer seen in log delta, and log delta below which nobody asks for accuracy.
 _LITTLE, _NEGLIGIBLE = 5.0, -600.0
@@ -49,14 +55,15 @@ def composed_delta(collections: Sequence[Collected], *, epsilon: float) -> float
     Returns
     -------
     float
-        Upper bound of the delta of the product, about 1e-3 of it above the exact value (kind: upper).
+        Upper bound of the delta of the product, about 1e-3 of it above the exact value, or more where collections
+        differ so much that a common lattice is coarse for one of them (kind: upper).
 
     Raises
     ------
     ParameterError
         If a parameter is outside its range, or there is no collection.
     AccuracyError
-        If the collections are too different for one lattice.
+        If a pair has no table: its laws with and without copies hardly meet, or have too many values.
     """
     check_epsilon(epsilon)
     return min(math.exp(_log_delta(_checked(collections), epsilon)) * (1 + 1e-13), 1.0)
@@ -120,15 +127,11 @@ def _log_delta(parts: list[Collected], epsilon: float) -> float:
     value = 0.0
     for _ in range(_ROUNDS):
         log_tail = log_tail_for(estimate, all_pairs, _RTOL)
-        tilt, variance = _saddle_point(parts, epsilon, log_tail)
-        step = _cell_step(tilt, variance, all_pairs)
-        tables = [(pair.loss_table(step, log_tail), pairs) for pair, pairs in parts]
-        common = min(table.step for table, _ in tables)
-        if any(table.step != common for table, _ in tables):
-            tables = [(pair.loss_table(common, log_tail), pairs) for pair, pairs in parts]
-        if any(table.step != common for table, _ in tables):
-            raise AccuracyError("These collections differ too much for one lattice: bound them apart.")
-        value = min(log_delta_upper_of(tables, epsilon=epsilon, tilt=tilt), value)
+        tilt, step = _tilt_and_step(parts, epsilon, log_tail)
+        tables = _on_one_lattice(parts, step, log_tail)
+        while (found := _bound(tables, epsilon, tilt)) is None:
+            tables = [(on_step(table, _COARSER * table.step), pairs) for table, pairs in tables]
+        value = min(found, value)
         lost = math.log(sum(pairs * table.truncated for table, pairs in tables))
         if lost < value - _LITTLE or value < _NEGLIGIBLE or log_tail >= LARGEST_LOG_TAIL:
             return value
@@ -142,31 +145,68 @@ def _estimate(parts: list[Collected], epsilon: float) -> float:
     return gaussian_log_delta(ratio=min(max(ratio, 1e-130), 100.0), epsilon=epsilon)
 
 
-def _cell_step(tilt: float, variance: float, all_pairs: int) -> float:
-    """Lattice step at which the bound is about `_RTOL` above the exact value."""
-    curvature = max(tilt * (1 + tilt), 1 / variance)
-    return min(math.sqrt(0.8 * _RTOL / (all_pairs * curvature)), math.sqrt(variance / all_pairs) / 12)
+def _bound(tables: list[tuple[LossTable, int]], epsilon: float, tilt: float) -> float | None:
+    """Certified upper bound of log delta, or None where the lattice is too fine for a transform."""
+    try:
+        return log_delta_upper_of(tables, epsilon=epsilon, tilt=tilt)
+    except AccuracyError:
+        return None
 
 
-def _saddle_point(parts: list[Collected], epsilon: float, log_tail: float) -> tuple[float, float]:
-    """Tilt at which the mean loss of all pairs is epsilon, about, and the variance there; a poor one is only slower."""
+def _on_one_lattice(parts: list[Collected], step: float, log_tail: float) -> list[tuple[LossTable, int]]:
+    """Tables of all pairs with one step: the least that any of them has, or, where one cannot, the largest."""
+    tables = [(pair.loss_table(step, log_tail), pairs) for pair, pairs in parts]
+    for choose in (min, max):
+        common = choose(table.step for table, _ in tables)
+        if any(table.step != common for table, _ in tables):
+            tables = [(on_step(pair.loss_table(common, log_tail), common), pairs) for pair, pairs in parts]
+    return tables
+
+
+def _tilt_and_step(parts: list[Collected], epsilon: float, log_tail: float) -> tuple[float, float]:
+    """Tilt at which the mean loss of all pairs is about epsilon, and the lattice step for a bound within `_RTOL`.
+
+    A poor tilt is only slower. Where delta is negligible, any tilt and step that show it will do.
+    """
     laws = [(*pair.coarse_law(log_tail), pairs) for pair, pairs in parts]
+    all_pairs = sum(pairs for _, pairs in parts)
 
-    def moments(tilt: float) -> tuple[float, float]:
+    def moments(tilt: float) -> tuple[float, float, float]:
         found = [(tilted_pair(ratio, log_mass, tilt), pairs) for ratio, log_mass, pairs in laws]
-        mean = sum(pairs * one[1] for one, pairs in found)
-        return mean - epsilon, max(sum(pairs * one[2] for one, pairs in found), 1e-280)
+        log_bound, mean, variance = (sum(pairs * one[at] for one, pairs in found) for at in range(3))
+        return mean - epsilon, max(variance, 1e-280), log_bound - tilt * epsilon
 
-    low, high = 0.0, 1.0
-    excess, variance = moments(low)
-    if excess >= 0:
-        return low, variance
-    while moments(high)[0] < 0 and high < 1e6:
-        low, high = high, 4 * high
-    for _ in range(_BISECTIONS):
-        middle = 0.5 * (low + high)
-        excess, variance = moments(middle)
-        if abs(excess) <= 0.02 * math.sqrt(variance):
-            return middle, variance
-        low, high = (middle, high) if excess < 0 else (low, middle)
-    return middle, variance
+    low, high, tilt = 0.0, 1.0, 0.0
+    excess, variance, _ = moments(tilt)
+    coarsest = math.sqrt(variance / all_pairs) / 12
+    if excess < 0:
+        while (at_high := moments(high))[0] < 0 and high < 1e6:
+            if at_high[2] < _NEGLIGIBLE:
+                return high, coarsest
+            low, high = high, 4 * high
+        for _ in range(_BISECTIONS):
+            tilt = 0.5 * (low + high)
+            excess, variance, _ = moments(tilt)
+            if abs(excess) <= 0.02 * math.sqrt(variance):
+                break
+            low, high = (tilt, high) if excess < 0 else (low, tilt)
+    curvature = max(tilt * (1 + tilt), 1 / variance)
+    return tilt, min(math.sqrt(0.8 * _RTOL / (all_pairs * curvature)), math.sqrt(variance / all_pairs) / 12)
+
+
+def on_step(table: LossTable, step: float) -> LossTable:
+    """Split a table on a finer lattice onto that of `step`: its divergence can only grow. Others stay as they are."""
+    if table.step >= step:
+        return table
+    index, mass = ends_of(table)
+    errors = (table.zero_mass, table.truncated, table.mass_error, table.ratio_error, table.missing)
+    return Atoms(np.asarray(index * table.step, dtype=float), np.log(mass), *errors).table(step)
+
+
+def ends_of(table: LossTable) -> tuple[IntArray, FloatArray]:
+    """Split every cell between its two ends, with its mean ratio: lattice indices, and B's mass there."""
+    share = table.excess / math.expm1(table.step)
+    mass = np.append(table.mass * (1 - share), 0.0)
+    mass[1:] += table.mass * share
+    kept = mass > 0
+    return (table.first + np.arange(mass.size, dtype=np.int64))[kept], mass[kept]

@@ -7,7 +7,7 @@ item is a pair of independent counters, A = Bin(K, q) + Ber(1 - q) and B = Bin(K
 
     dA/dB (N) = (a N + b (K + 1 - N))/(K + 1).
 
-That is for one item per user: with more, vectors tie columns together, and group privacy is used.
+A user with several items sends a vector for each, and t exchanged items are t such pairs, each with K of the fakes.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class FlippedPair:
     Parameters
     ----------
     fakes : int
-        Fake vectors K >= 1 of all users.
+        Fake vectors K >= 1 that hide the item.
     flip : float
         Probability q of a flip, in [1e-9, 0.4999].
 
@@ -96,15 +96,17 @@ class FlippedPair:
         return self._atoms(log_tail).table(step)
 
 
-def least_flip(*, fakes: int, epsilon: float, delta: float) -> float:
-    """Least probability of a flip that gives (epsilon, delta) to users with one item, rounded up.
+def least_flip(*, fakes: int, pairs: int, epsilon: float, delta: float) -> float:
+    """Find the least probability of a flip that gives (epsilon, delta) to `pairs` exchanged items, rounded up.
 
     Delta does not increase in it: flipping more is post-processing.
 
     Parameters
     ----------
     fakes : int
-        Fake vectors of all honest users.
+        Fake vectors among which each exchanged item hides, at least 1.
+    pairs : int
+        Exchanged items t >= 1, each with fakes of its own.
     epsilon, delta : float
         Target; epsilon in [0, 100], delta in [1e-110, 1).
 
@@ -115,6 +117,6 @@ def least_flip(*, fakes: int, epsilon: float, delta: float) -> float:
     """
 
     def excess(flip: float) -> float:
-        return log_delta_bound(FlippedPair(fakes, flip), 1, epsilon, _TOLERANCE) - math.log(delta)
+        return log_delta_bound(FlippedPair(fakes, flip), pairs, epsilon, _TOLERANCE) - math.log(delta)
 
     return safe_edge(excess, safe=_LARGEST_FLIP, unsafe=_SMALLEST_FLIP, tolerance=2 * _TOLERANCE)

@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from segshuffle.accounting.collections.composition import Collected
+from segshuffle.accounting.collections.composition import Collected, ends_of, on_step
 from segshuffle.accounting.collections.product import check_pairs
 from segshuffle.accounting.numerics.loss_distribution import LossTable
-from segshuffle.arrays import FloatArray, IntArray
-from segshuffle.blankets.atoms import Atoms
 from segshuffle.blankets.base import CounterPair
 from segshuffle.errors import ParameterError
 from segshuffle.extras import require
@@ -75,7 +73,7 @@ def counter_losses(pair: CounterPair, interval: float) -> list[tuple[Mapping[int
         First the counter of the item that the user holds, then that of the item exchanged for it.
     """
     table = _on_lattice(pair, interval)
-    index, mass = _ends(table)
+    index, mass = ends_of(table)
     # a wrong ratio moves the loss: what that can add to any delta goes to +inf
     given_away = table.truncated + 4 * table.ratio_error
     grown = 1 + table.mass_error
@@ -87,22 +85,8 @@ def counter_losses(pair: CounterPair, interval: float) -> list[tuple[Mapping[int
 
 
 def _on_lattice(pair: CounterPair, interval: float) -> LossTable:
-    """Loss table on the lattice of `interval`; a finer one is split again."""
-    table = pair.loss_table(interval, _LOG_TAIL)
-    if table.step < interval:
-        index, mass = _ends(table)
-        errors = (table.zero_mass, table.truncated, table.mass_error, table.ratio_error)
-        ratio = np.asarray(index * table.step, dtype=float)
-        table = Atoms(ratio, np.log(mass), *errors).table(interval)
+    """Loss table on the lattice of `interval`."""
+    table = on_step(pair.loss_table(interval, _LOG_TAIL), interval)
     if table.step != interval:
         raise ParameterError("interval", interval, f"at least {table.step:.3g}, for the losses that this plan has")
     return table
-
-
-def _ends(table: LossTable) -> tuple[IntArray, FloatArray]:
-    """Lattice indices, and B's mass there, when every cell is split between its two ends with its mean ratio."""
-    share = table.excess / math.expm1(table.step)
-    mass = np.append(table.mass * (1 - share), 0.0)
-    mass[1:] += table.mass * share
-    kept = mass > 0
-    return (table.first + np.arange(mass.size, dtype=np.int64))[kept], mass[kept]

@@ -203,14 +203,15 @@ def composed(parts: Sequence[Mechanism], how: str, weights: Sequence[float] | No
         raise ParameterError("compose", how, f"one of {', '.join(COMPOSITIONS)}")
     classes = tuple(_classes_of(part) for part in parts)
     names: dict[str, float | int] = {f"part_{i}": part.name for i, part in enumerate(parts, 1)}  # type: ignore[misc]
+    caveat = "; ".join(dict.fromkeys(f"{part.name} {part.caveat}" for part in parts if part.caveat))
     if how == "joint":
         if weights is not None:
             raise ParameterError("weights", tuple(weights), "left out with joint: every part is sent")
         joint = randomizers.JointComposition(components=_cut_into_fewer(classes))
-        return Mechanism(name=how, local_epsilon=joint.local_epsilon, randomizer=joint, parameters=names)
+        return Mechanism(name=how, local_epsilon=joint.local_epsilon, randomizer=joint, caveat=caveat, parameters=names)
     shares = tuple(weights) if weights is not None else (1 / len(parts),) * len(parts)
     union = randomizers.ParallelComposition(components=classes, weights=shares)
-    return Mechanism(name=how, local_epsilon=union.local_epsilon, randomizer=union, parameters=names)
+    return Mechanism(name=how, local_epsilon=union.local_epsilon, randomizer=union, caveat=caveat, parameters=names)
 
 
 def _cut_into_fewer(parts: tuple[randomizers.Randomizer, ...]) -> tuple[randomizers.Randomizer, ...]:

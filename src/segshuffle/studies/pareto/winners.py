@@ -73,7 +73,8 @@ def markdown(found: pd.DataFrame, *, edition: str) -> str:
         "Protocols of the shuffle model with proven accounting, at equal (epsilon, delta). In a cell: who has the "
         "least error within so many messages per item held, its error over that of the Gaussian curator with a weight "
         "per level, and by what factor the next protocol is worse. Split one: everybody at epsilon; else half, once "
-        "and twice epsilon. Closed forms for uniform frequencies.",
+        "and twice epsilon. Closed forms for uniform frequencies. A message of fake users is a vector of d bits; each "
+        "user sends one for every item held, and fake ones.",
         "",
         "| n | d | s | epsilon | split | " + " | ".join(f"{share:g} messages" for share in shares) + " |",
         "|---|---|---|---|---|" + "---|" * len(shares),

@@ -115,7 +115,8 @@ def saddle(law: AtomLaw, count: int) -> Tilted:
 
     Newton's steps for the zero of its slope in log theta, kept within the bracket seen so far. Every tilt is as valid.
     """
-    log_theta = math.log(1.4 / (_moments(law, 0.0)[2] * math.sqrt(count)))
+    spread = _moments(law, 0.0)[2] or law.size * math.sqrt(count)  # equal atoms have a saddle too
+    log_theta = math.log(1.4 / (spread * math.sqrt(count)))
     low, high = -math.inf, math.inf
     for _ in range(_SADDLE_STEPS):
         theta = math.exp(log_theta)

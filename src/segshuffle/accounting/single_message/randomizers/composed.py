@@ -1,8 +1,10 @@
 r"""Joint and parallel composition of randomizers, and Poisson subsampling.
 
 Which neighbours are the worst under joint composition is left open in section 8 of the paper. For the blanket bound it
-follows from convex order. Fix the ratios A, B of the other coordinates. A coordinate in which the neighbours differ has
-the classes (u, v) and (v, u) with equal mass (symmetric randomizers), one in which they agree has (u, u) and (v, v):
+follows from convex order, for randomizers that are *symmetric*: exchanging the two inputs exchanges the two ratios,
+mass for mass. A table of one's own need not be, and is refused here. Fix the ratios A, B of the other coordinates. A
+coordinate in which the neighbours differ has the classes (u, v) and (v, u) with equal mass, by symmetry; one in which
+they agree has (u, u) and (v, v):
 
     u A - e^eps v B, v A - e^eps u B:   mean (u + v)(A - e^eps B)/2, half distance |u - v| (A + e^eps B)/2,
     u A - e^eps u B, v A - e^eps v B:   the same mean,               half distance |u - v| |A - e^eps B|/2.
@@ -22,6 +24,7 @@ import numpy as np
 
 from segshuffle.accounting.numerics.ranges import check_integer
 from segshuffle.accounting.single_message.randomizers.reference import (
+    Pairwise,
     Randomizer,
     ReferenceClasses,
     Side,
@@ -55,6 +58,16 @@ class Constant:
         return (self.blanket(side),)
 
 
+def _check_components(components: tuple[Randomizer, ...]) -> None:
+    """Refuse no components, and those whose pairs of inputs differ: one table per component would leave pairs out."""
+    if not components:
+        raise ParameterError("components", components, "a tuple of at least one randomizer")
+    for part in components:
+        if isinstance(part, Pairwise):
+            allowed = "symmetric randomizers: make one table of the whole composition, and give it to matrix_randomizer"
+            raise ParameterError("components", type(part).__name__, allowed)
+
+
 @dataclass(frozen=True, kw_only=True)
 class JointComposition:
     """Every user sends the outputs of several independent randomizers, on several values, as one message.
@@ -62,7 +75,7 @@ class JointComposition:
     Parameters
     ----------
     components : tuple of Randomizer
-        At least one; their local epsilons sum to at most 150.
+        At least one, all symmetric in the two inputs; their local epsilons sum to at most 150.
     differing : int or None
         Number of components, from the first on, in which the neighbours differ (for equal components: their Hamming
         distance). None for all of them, which is the worst for the blanket bound; fewer serve to draw the comparison.
@@ -72,8 +85,7 @@ class JointComposition:
     differing: int | None = None
 
     def __post_init__(self) -> None:
-        if not self.components:
-            raise ParameterError("components", self.components, "a tuple of at least one randomizer")
+        _check_components(self.components)
         total = math.fsum(part.local_epsilon for part in self.components)
         if not total <= LARGEST_SUM:
             allowed = f"randomizers whose local epsilons sum to at most {LARGEST_SUM:g} (they sum to {total:g})"
@@ -148,7 +160,7 @@ class ParallelComposition:
     Parameters
     ----------
     components : tuple of Randomizer
-        At least one.
+        At least one, all symmetric in the two inputs.
     weights : tuple of float
         Probability of each component; positive, sum 1.
     """
@@ -157,8 +169,7 @@ class ParallelComposition:
     weights: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        if not self.components:
-            raise ParameterError("components", self.components, "a tuple of at least one randomizer")
+        _check_components(self.components)
         allowed = f"{len(self.components)} positive numbers with sum 1"
         if len(self.weights) != len(self.components) or not all(weight > 0 for weight in self.weights):
             raise ParameterError("weights", self.weights, allowed)
@@ -189,7 +200,7 @@ def poisson_subsampled(randomizer: Randomizer, *, rate: float) -> Randomizer:
     Parameters
     ----------
     randomizer : Randomizer
-        What a user who takes part applies.
+        What a user who takes part applies; symmetric in the two inputs (a table has `subsampled` of its own).
     rate : float
         In (0, 1].
 
