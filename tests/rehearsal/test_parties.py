@@ -472,4 +472,6 @@ def test_the_commands_of_the_guide_run(tmp_path, monkeypatch, capsys, root):
             with (tmp_path / path).open("a") as stream:
                 stream.write(printed)
     assert len(commands) == 5
-    assert (tmp_path / "estimates.csv").read_text().startswith("item,count,estimate,low,high,standard_error,impossible\n")
+    assert (
+        (tmp_path / "estimates.csv").read_text().startswith("item,count,estimate,low,high,standard_error,impossible\n")
+    )
