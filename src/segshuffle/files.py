@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from segshuffle.errors import DataError
+from segshuffle.errors import DataError, ParameterError
 
 
 @contextlib.contextmanager
@@ -49,6 +50,36 @@ def write_atomically(path: Path, content: str | bytes) -> None:
         raise _refusal(path, ValueError("a name with a NUL character"))
     with writing(path) as temporary:
         temporary.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def refuse_overwriting(option: str, output: Path | None, inputs: Iterable[Path | str | None]) -> None:
+    """Refuse an output that is a file which is read, under whatever name: it would be lost.
+
+    Parameters
+    ----------
+    option : str
+        Name of the option that names the output.
+    output : pathlib.Path or None
+        Where to write.
+    inputs : iterable of pathlib.Path or str or None
+        What is read; "-" is standard input, None nothing.
+
+    Raises
+    ------
+    ParameterError
+        If the output is one of them.
+    """
+    for each in inputs:
+        if output is not None and each is not None and _is_same(output, each):
+            raise ParameterError(option, str(output), f"another file than {each}, which is read and would be lost")
+
+
+def _is_same(output: Path, read: Path | str) -> bool:
+    try:
+        read_status = os.fstat(sys.stdin.fileno()) if str(read) == "-" else Path(read).stat()
+        return os.path.samestat(read_status, output.stat())
+    except (OSError, ValueError):  # one of them does not exist; ValueError: a NUL character in the name
+        return False
 
 
 def _refusal(path: Path, error: OSError | ValueError) -> DataError:

@@ -82,6 +82,7 @@ def test_a_plan_at_a_given_blanket_has_the_librarys_numbers(capsys):
         "levels": [0.5, 1.0, 2.0],
         "level_counts": [100, 200, 100],
         "delta": 2.5e-5,
+        "share_expected": 1.0,
         "accountant": "published",
         "kind": "published",
         "domain_size": 8,

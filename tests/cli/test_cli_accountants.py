@@ -81,6 +81,13 @@ def test_a_wrong_matrix_is_one_sentence_with_file_line_and_value(capsys, tmp_pat
     assert said.format(path=path) in told
 
 
+def test_a_matrix_is_never_overwritten(capsys, tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text(TEXTS["mine.txt"], encoding="utf-8")
+    assert "csv = " in refusal(capsys, f"account --matrix {path} --users 9 --delta 0.01 --csv {path}")
+    assert path.read_text(encoding="utf-8") == TEXTS["mine.txt"].replace("\r\n", "\n")
+
+
 def test_a_file_that_is_no_array_is_refused(capsys, tmp_path):
     path = tmp_path / "mine.npy"
     path.write_bytes(b"0.5,0.5")

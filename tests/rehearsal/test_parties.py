@@ -17,7 +17,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from segshuffle import Transactions, simulate
+from segshuffle.accounting.collections.product import delta_interval
 from segshuffle.blankets.clustered import Clustered
+from segshuffle.blankets.poisson import POISSON
 from segshuffle.blankets.signed import Signed
 from segshuffle.cli import main
 from segshuffle.errors import DataError
@@ -33,7 +35,7 @@ AT_MOST = Assumptions(sets="at-most")
 
 
 def counts_text(counts):
-    return "".join(["item,count\n"] + [f"{item},{count}\n" for item, count in enumerate(counts) if count])
+    return "".join(["item,count\n"] + [f"{item},{count}\n" for item, count in enumerate(counts)])
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +114,7 @@ def test_bytes_are_no_plan(content):
     with pytest.raises(DataError):
         read_counts(io.BytesIO(b"item,count\n" + content + b"\nx"), "f", D)
     said = refusal(lambda: read_counts(io.BytesIO(content), "f", D))
-    assert "f, line" in said if said else content.strip(b"012345\r\n") in (b"", b"item,count")
+    assert "f, line" in said or content.startswith(b"item,count") if said else content.strip(b"012345\r\n") == b""
 
 
 def test_another_version_is_refused(published):
@@ -177,6 +179,8 @@ def test_counts_are_read_back(counts):
         ("item,count\n1,2\n1,3\n", "line 3: '1,3': item 1 has a count already"),
         ("item,count\n1;2\n", "line 2: '1;2': expected is ITEM,COUNT"),
         ("item,count\n6,2\n", r"an item in 0\.\.5"),
+        ("item,count\n0,1\n1,1\n2,1\n4,1\n5,1\n", r"f: no line for item 3; needed is one for every item in 0\.\.5"),
+        ("item,count\n", "f: no line for item 0, nor for 5 others"),
         ("item,count\n1,-2\n", "a count of digits"),
         ("1\n\n2\n", "line 2: '' is no message"),
         ("1\n2\n7\n", "line 3: '7' is no message"),
@@ -246,7 +250,7 @@ def test_client_shuf_and_estimate_are_simulate(plan, published, capsys, runs):
 def test_estimates_are_those_of_the_library(plan, published, capsys, tmp_path):
     from segshuffle import estimate
 
-    counts = np.array([300, 200, 250, 190, 205, 220])
+    counts = np.array([60, 40, 51, 30, 28, 35])
     (tmp_path / "counts").write_text(counts_text(counts))
     found = estimate(plan, counts)
     low, high = found.interval(0.9)
@@ -266,7 +270,7 @@ def test_estimates_are_those_of_the_library(plan, published, capsys, tmp_path):
 
 def test_standard_input_is_read(published, capsys, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"1\n2\n2\n")))
-    rows = estimated(published, "-", capsys)
+    rows = estimated(published, "-", capsys, "--anyway")
     assert [row["count"] for row in rows] == [0, 1, 2, 0, 0, 0]
 
 
@@ -299,20 +303,127 @@ def test_a_client_refuses_in_a_sentence(published, capsys, options, says):
 
 def test_what_a_server_cannot_read_is_refused(published, capsys, tmp_path):
     (tmp_path / "messages").write_text("1\nx\n")
+    (tmp_path / "counts").write_text(counts_text([50] * D))
     (tmp_path / "broken.gz").write_bytes(gzip.compress(b"1\n" * 10**4)[:-20])
     for path, options, says in (
         ("messages", [], "line 2: 'x' is no message"),
         ("none", [], "cannot be read"),
         ("broken.gz", [], "cannot be read"),
         ("messages", ["--unknown", "drop", "--levels", "1:1,3:1"], "levels = '1,3'"),
-        ("messages", ["--unknown", "drop", "--levels", "1:1,2:1"], "at least 60 users"),
-        ("messages", ["--unknown", "drop", "--confidence", "1"], "confidence"),
+        ("messages", ["--top", "3", "--json"], "left out with --json"),
+        ("counts", ["--unknown", "drop"], "counts are read whole"),
+        ("messages", ["--unknown", "drop", "--anyway", "--confidence", "1"], "confidence"),
     ):
         assert main(["estimate", str(published), path, *options, "--csv", "out.csv"]) == 2
         assert says in capsys.readouterr().err
     assert not (tmp_path / "out.csv").exists()
-    assert main(["estimate", str(published), "messages", "--unknown", "drop"]) == 0
+    assert main(["estimate", str(published), "messages", "--unknown", "drop", "--anyway"]) == 0
     assert "1 lines of messages are no messages" in capsys.readouterr().err
+
+
+def sent_by(plan):
+    """Lines of all users of a plan, who hold the first items."""
+    counts = simulate(plan, [range(plan.problem.set_size)] * plan.problem.n_users, seed=1)
+    return lines_of(np.repeat(np.arange(counts.size), counts).tolist())
+
+
+def test_what_the_users_cannot_have_sent_is_refused_or_marked(plan, published, capsys, tmp_path):
+    lines = sent_by(plan)
+    kinds = {
+        "whole": (lines, None),
+        "twice": (lines * 2, "is every line there 2 times"),
+        "cut": (lines[: len(lines) // 6 * 2 - len(lines) // 6 % 2], "is the file cut"),
+        "empty": ("", "0 messages, but 60 users of this plan send"),
+        "zeros": (counts_text([0] * D), "0 messages, but 60 users of this plan send"),
+        "another": ("0\n" * 240, "the count of item 'tea', 240, is not in"),
+    }
+    for name, (content, says) in kinds.items():
+        (tmp_path / name).write_text(content)
+        status = main(["estimate", str(published), name, "--csv", "out.csv"])
+        printed = capsys.readouterr()
+        assert (status, (tmp_path / "out.csv").exists()) == ((0, True) if says is None else (2, False)), name
+        assert "impossible" not in printed.out.lower()
+        if says is None:
+            assert "impossible" not in (tmp_path / "out.csv").read_text()
+            (tmp_path / "out.csv").unlink()
+            continue
+        assert says in printed.err
+        assert "--anyway" in printed.err
+        assert main(["estimate", str(published), name, "--csv", "out.csv", "--anyway"]) == 0
+        assert says in capsys.readouterr().out
+        assert all(line.endswith(",True") for line in (tmp_path / "out.csv").read_text().splitlines()[1:])
+        (tmp_path / "out.csv").unlink()
+        assert main(["estimate", str(published), name, "--json", "--anyway"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert says in found["impossible"]
+        assert all(row["impossible"] for row in found["estimates"])
+
+
+def test_an_output_is_never_an_input(published, plan, capsys, tmp_path, monkeypatch):
+    lines = sent_by(plan)
+    (tmp_path / "m").write_text(lines)
+    (tmp_path / "linked").symlink_to("m")
+    (tmp_path / "names").write_text("\n".join(NAMES))
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    for output in ("PLAN.json", "m", "./m", "linked"):
+        assert main(["estimate", "PLAN.json", "m", "--csv", output]) == 2
+        assert f"csv = {output.removeprefix('./')!r} is not allowed" in capsys.readouterr().err
+    with (tmp_path / "m").open() as stream:
+        monkeypatch.setattr(sys, "stdin", stream)
+        assert main(["estimate", "PLAN.json", "-", "--csv", "m"]) == 2
+    asked = ["plan", "--domain-size", "6", "--set-size", "2", "--delta", "1e-3", "--blanket-per-user", "20"]
+    for levels, more, says in (
+        ("1:60", ["--items", "names", "--save", "names"], "save = 'names'"),
+        ("1:60", ["--items", "names"], "given together with --save"),
+        ("1:60", ["--users", "60"], "users = 60"),
+        ("1:60", ["--users", "600"], "users = 600"),
+    ):
+        capsys.readouterr()
+        assert main([*asked, "--levels", levels, *more]) == 2
+        assert says in capsys.readouterr().err
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_one_user_who_stays_away_spoils_nothing(tmp_path, capsys):
+    """The guarantee that is said is certified: the exact delta of fewer users at that epsilon is the plan's at most."""
+    problem = Problem(5, 1, (0.5, 1.0), (400, 1600), 1e-5, AT_MOST)
+    plan = PoissonSegmented().plan(problem)
+    write_document(tmp_path / "p", Document(plan))
+    for counts in ((399, 1600), (400, 1400)):
+        (tmp_path / "m").write_text(sent_by(plan.of_participants(counts, fewer=True)))
+        command = ["estimate", str(tmp_path / "p"), str(tmp_path / "m"), "--json", "--levels"]
+        assert main([*command, f"0.5:{counts[0]},1:{counts[1]}"]) == 0
+        printed = capsys.readouterr()
+        assert f"relies on 2000 honest users, and {sum(counts)} took part" in printed.err
+        found = json.loads(printed.out)
+        assert [row["level"] for row in found["guarantee"]] == [0.5, 1.0]
+        for row, copies in zip(found["guarantee"], plan.parameters["copies"], strict=True):
+            assert row["honest_users"] == sum(counts)
+            assert row["delta"] == 1e-5
+            pair = POISSON.pair(plan.blanket_per_user * sum(counts) / 5, copies)
+            assert delta_interval(pair, pairs=1, epsilon=row["epsilon"]).upper <= 1e-5 * (1 + 1e-9)
+            assert delta_interval(pair, pairs=1, epsilon=0.99 * row["epsilon"]).lower > 1e-5
+        assert found["guarantee"][0]["epsilon"] > 0.5
+        assert len(found["estimates"]) == 5
+    bare = Plan("any", problem, "exact", 1.0, 2.0, {"copies": (1.0, 1.0), "certificate": []}, 0.0)
+    write_document(tmp_path / "p", Document(bare))
+    (tmp_path / "m").write_text("0\n1\n1\n")
+    assert main(["estimate", str(tmp_path / "p"), str(tmp_path / "m"), "--levels", "0.5:1,1:1"]) == 0
+    assert "honest_users 2, level 0.5, epsilon none, delta 1e-05" in capsys.readouterr().out
+
+
+def test_plan_says_which_share_of_the_users_it_expects(tmp_path, capsys):
+    asked = ["plan", "--domain-size", "5", "--set-size", "1", "--levels", "1:2000", "--delta", "1e-5"]
+    asked += ["--honest-fraction", "0.9", "--json", "--save", str(tmp_path / "p")]
+    assert main(asked) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["share_expected"], found["honest_users"]) == (0.9, 1800)
+    (tmp_path / "m").write_text(sent_by(read_document(tmp_path / "p").plan.of_participants((1800,))))
+    command = ["estimate", str(tmp_path / "p"), str(tmp_path / "m"), "--json", "--levels"]
+    assert main([*command, "1:1800"]) == 0
+    assert "guarantee" not in json.loads(capsys.readouterr().out)
+    assert main([*command, "1:1799"]) == 0
+    assert [row["honest_users"] for row in json.loads(capsys.readouterr().out)["guarantee"]] == [1799, 1619]
 
 
 def test_blankets_beyond_the_poisson_one_are_written_down(tmp_path, capsys):
@@ -361,4 +472,6 @@ def test_the_commands_of_the_guide_run(tmp_path, monkeypatch, capsys, root):
             with (tmp_path / path).open("a") as stream:
                 stream.write(printed)
     assert len(commands) == 5
-    assert (tmp_path / "estimates.csv").read_text().startswith("item,count,estimate,low,high,standard_error\n")
+    assert (
+        (tmp_path / "estimates.csv").read_text().startswith("item,count,estimate,low,high,standard_error,impossible\n")
+    )

@@ -1,13 +1,15 @@
 """The server's side: a plan and shuffled messages, or counts of them, in; a table of estimates with intervals out.
 
 Messages are lines as `segshuffle client` writes them, mixed by a shuffler. Counts have the header item,count and then a
-line per item. Every item's 95 % interval holds its share in 95 % of all collections, where the levels that users pick
-have nothing to do with what they hold.
+line for each item. Every item's 95 % interval holds its share in 95 % of all collections, where the levels that users
+pick have nothing to do with what they hold. Messages that the users of the plan cannot have sent, but for one
+collection in a million, are refused.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -28,7 +30,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--levels",
         type=levels,
         metavar="EPSILON:USERS,...",
-        help="users at each level who took part (default: those of the plan)",
+        help="users at each level who took part (default: those of the plan); for fewer than the guarantee relies on, "
+        "the answer says what did hold for them",
     )
     parser.add_argument(
         "--unknown",
@@ -37,10 +40,18 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="lines that are no message: refuse the file (default), or leave them out and say how many",
     )
     parser.add_argument(
+        "--anyway",
+        action="store_true",
+        help="print estimates, marked as impossible, also from messages that the plan's users cannot have sent",
+    )
+    parser.add_argument(
         "--confidence", type=number, default=0.95, help="probability, in (0, 1), of one interval (default 0.95)"
     )
     parser.add_argument(
-        "--top", type=integer, default=20, metavar="K", help="how many of the largest estimates to show (default 20)"
+        "--top",
+        type=integer,
+        metavar="K",
+        help="how many of the largest estimates to show (default 20)",
     )
     parser.add_argument("--csv", type=Path, metavar="FILE", help="write all estimates as a table")
     parser.add_argument("--json", action="store_true", help="print JSON, with every item")
@@ -51,16 +62,23 @@ def run(options: argparse.Namespace) -> str:
     """Count, and estimate."""
     import numpy as np
 
+    from segshuffle.files import refuse_overwriting, write_atomically
     from segshuffle.library import estimate
     from segshuffle.protocols.item_variance import coverage_of_nothing
+    from segshuffle.protocols.received import PossibleCounts, impossible
     from segshuffle.rehearsal.documents import read_document
     from segshuffle.rehearsal.run import threshold_of
 
-    if options.top < 1:
-        raise ParameterError("top", options.top, "an integer >= 1")
+    top = 20 if options.top is None else options.top
+    if top < 1 or (options.json and options.top is not None):
+        raise ParameterError("top", top, "an integer >= 1, and left out with --json, which has every item")
+    refuse_overwriting("csv", options.csv, (options.plan, options.messages))
     document = read_document(options.plan)
     plan = _with_participants(document.plan, options)
     received = _received(options, plan)
+    odd = impossible(plan, received.counts, received.messages, document.name)
+    if odd and not options.anyway:
+        raise DataError(f"{options.messages}: {odd} Give --anyway to print the estimates, marked.")
     found = estimate(plan, received.counts)
     low, high = found.interval(options.confidence)
     order = np.argsort(-found.frequencies, kind="stable")
@@ -72,26 +90,33 @@ def run(options: argparse.Namespace) -> str:
         "high": high[order].tolist(),
         "standard_error": found.standard_errors[order].tolist(),
     }
+    if odd:  # whoever finds the table alone is to know
+        columns["impossible"] = [True] * len(order)
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     summary = {
+        **({"impossible": odd} if odd else {}),
         "users": plan.problem.n_users,
+        **_guarantee(document.plan, plan),
         "messages": received.messages,
-        "messages_expected_at_most": plan.messages_per_user * plan.problem.n_users,
+        "messages_possible": list(PossibleCounts.of(plan).messages),
         "dropped": received.dropped,
         "confidence": options.confidence,
         "told_from_zero_above": threshold_of(plan),
         "coverage_of_items_held_by_nobody": coverage_of_nothing(plan, options.confidence),
         "kind": plan.kind,
     }
-    _warn(summary, options)
+    if received.messages is None:
+        del summary["messages"]
+    if received.dropped:
+        complain(f"segshuffle estimate: {received.dropped} lines of {options.messages} are no messages, and left out.")
     if options.csv is not None:
         from segshuffle.cli.sweep import as_csv
-        from segshuffle.files import write_atomically
 
         write_atomically(options.csv, as_csv(rows))
     if options.json:
         return shown({**summary, "estimates": rows}, as_json=True)
-    return f"{shown(summary, as_json=False)}\n\n{_table(rows[: options.top], options.confidence)}"
+    mark = "IMPOSSIBLE, see above:\n" if odd else ""
+    return f"{shown(summary, as_json=False)}\n\n{mark}{_table(rows[:top], options.confidence)}"
 
 
 def _with_participants(plan: Plan, options: argparse.Namespace) -> Plan:
@@ -106,7 +131,28 @@ def _with_participants(plan: Plan, options: argparse.Namespace) -> Plan:
         raise ParameterError(
             "levels", ",".join(f"{level:g}" for level, _ in given), f"those of the plan, {plan.problem.levels}"
         )
-    return plan.of_participants(tuple(users for _, users in given))
+    return plan.of_participants(tuple(users for _, users in given), fewer=True)
+
+
+def _guarantee(planned: Plan, plan: Plan) -> dict[str, Any]:
+    """What holds for those who took part, if they are fewer than the plan's guarantee relies on."""
+    from segshuffle.protocols.received import epsilons
+
+    problem, needed = plan.problem, planned.problem.honest_users
+    if problem.n_users >= needed:
+        return {}
+    share = planned.problem.assumptions.honest_fraction
+    rows = []
+    for honest in dict.fromkeys((problem.n_users, planned.problem.assumptions.honest_of(problem.n_users))):
+        for level, delta, epsilon in zip(problem.levels, problem.deltas, epsilons(plan, honest), strict=True):
+            certified = epsilon if math.isfinite(epsilon) else None
+            rows.append({"honest_users": honest, "level": level, "epsilon": certified, "delta": delta})
+    complain(
+        f"segshuffle estimate: the plan's guarantee relies on {needed} honest users, and {problem.n_users} took part. "
+        f"What holds for them is under guarantee: if all of them were honest"
+        f"{'' if share == 1 else f', and if {100 * share:g} % were'}."
+    )
+    return {"guarantee": rows}
 
 
 def _received(options: argparse.Namespace, plan: Plan) -> Counted:
@@ -134,14 +180,6 @@ def _opened(path: Path) -> IO[bytes]:
     with path.open("rb") as stream:
         packed = stream.read(2) == b"\x1f\x8b"
     return gzip.open(path) if packed else path.open("rb")  # type: ignore[return-value]
-
-
-def _warn(summary: dict[str, Any], options: argparse.Namespace) -> None:
-    """Say what is odd about the number of messages."""
-    if summary["dropped"]:
-        complain(
-            f"segshuffle estimate: {summary['dropped']} lines of {options.messages} are no messages, and left out."
-        )
 
 
 def _table(rows: list[dict[str, Any]], confidence: float) -> str:

@@ -12,6 +12,7 @@ import contextlib
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -130,6 +131,7 @@ def run(options: argparse.Namespace) -> str:
 
     unnamed, options.blanket = options.blanket is None, options.blanket or "poisson"
     foresight.check(options)
+    _check_files(options)
     privacy = level_privacy(options)
     levels = counted(options.levels, options.users)
     problem = Problem(
@@ -169,6 +171,7 @@ def run(options: argparse.Namespace) -> str:
         "level_counts": list(problem.level_counts),
         "delta": problem.delta,
         **({"level_deltas": list(problem.level_deltas)} if problem.level_deltas else {}),
+        "share_expected": problem.assumptions.honest_fraction,
         "accountant": options.accountant,
     }
     public = _public(options)
@@ -208,6 +211,18 @@ def _row_of(plan: Plan, counts: FloatArray, spent: float) -> dict[str, Any]:
     from segshuffle.protocols.proven import ProvenSegmented
 
     return numbers_of(ProvenSegmented(), plan, counts, spent)
+
+
+def _check_files(options: argparse.Namespace) -> None:
+    """Refuse options without effect, and an output that is an input."""
+    from segshuffle.files import refuse_overwriting
+
+    if options.users is not None and not any(isinstance(users, Fraction) for _, users in options.levels):
+        raise ParameterError("users", options.users, "left out where --levels has the users of each level")
+    if options.items is not None and options.save is None:
+        raise ParameterError("items", str(options.items), "left out, or given together with --save PLAN.json")
+    for option, output in (("save", options.save), ("plot", options.plot)):
+        refuse_overwriting(option, output, (options.items, options.item_frequencies))
 
 
 def _save(options: argparse.Namespace, made: Plan | None, problem: Problem) -> None:

@@ -25,7 +25,7 @@ from segshuffle.cli.matrix_file import read_matrix
 from segshuffle.cli.sweep import as_csv, as_table, draw, swept
 from segshuffle.cli.terminal import integer, number, shown
 from segshuffle.errors import DataError, ParameterError
-from segshuffle.files import write_atomically
+from segshuffle.files import refuse_overwriting, write_atomically
 
 Make = Callable[[float | None], Mechanism]
 
@@ -44,6 +44,7 @@ def answer(options: argparse.Namespace) -> str:
     """Answer one question, or a curve of them."""
     if options.budgets is not None:
         return _budgets(options)
+    refuse_overwriting("csv", options.csv, (options.matrix,))
     users, counted = _users(options)
     inverse = _is_inverse(options)
     local = (None,) if options.matrix is not None else options.local_epsilon or (None,)

@@ -17,6 +17,7 @@ WORDS = {
     "delta": "probability with which the guarantee of epsilon may fail",
     "epsilon_if_honest": "the epsilons that hold if only this share of the users send their dummy messages",
     "expected_error": "mean of squared_error over everything random",
+    "guarantee": "epsilon of each level for those who took part, if so many of them were honest; none: not certified",
     "honest_users": "users whose dummy messages the guarantee relies on",
     "kind": "exact: no smaller number holds; upper: proven; published: stated in a paper, not proven",
     "largest_bias": "of any item: what its estimate is off on average because levels go with items",
@@ -25,10 +26,12 @@ WORDS = {
     "level_deltas": "by level, the probability with which its guarantee may fail; delta is the least",
     "level_estimates": "users at each level as counted in round 1, without the dummy messages",
     "m_min": "by level, the least blanket_per_user with which it may send every item once",
+    "messages_possible": "that those who took part send together, but for one collection in 10^6: least, most",
     "messages_per_user": "that a user sends on average, dummies included",
     "mse_bound": "bound on the expected squared error, summed over the items, whatever users hold",
     "mse_sample": "expected squared error, summed over the items, at the item frequencies given (or uniform ones)",
     "sampling_rates": "probability with which a user of each level sends a held item",
+    "share_expected": "share of the users who must take part and be honest; estimate says what holds if fewer do",
     "squared_error": "summed over the items: estimated minus true share of the users, squared",
 }
 

@@ -191,7 +191,7 @@ class Plan:
         """Sentences on what makes the guarantee, the error or the cost meaningless; usually none."""
         return cautions(self)
 
-    def of_participants(self, level_counts: tuple[int, ...]) -> Plan:
+    def of_participants(self, level_counts: tuple[int, ...], *, fewer: bool = False) -> Plan:
         """The plan as it serves those who took part: to simulate them, or to divide by their number.
 
         Blanket, copies and guarantee stay: the guarantee relies on `Problem.honest_users` of those who were expected.
@@ -200,17 +200,24 @@ class Plan:
         ----------
         level_counts : tuple of int
             Users of every level who took part.
+        fewer : bool
+            Also serve fewer than the guarantee relies on, when they have sent already: the plan then is without its
+            certificate, and `received.epsilons` says what holds instead.
 
         Raises
         ------
         ParameterError
-            If fewer took part than the guarantee relies on.
+            If fewer took part than the guarantee relies on, and `fewer` is not set.
         """
-        needed, present = self.problem.honest_users, sum(level_counts)
+        needed, present, parameters = self.problem.honest_users, sum(level_counts), self.parameters
         if present < needed:
-            raise ParameterError("level_counts", level_counts, f"at least {needed} users, whom the guarantee relies on")
-        assumptions = replace(self.problem.assumptions, honest_fraction=needed / present)
-        return replace(self, problem=replace(self.problem, level_counts=level_counts, assumptions=assumptions))
+            if not fewer:
+                allowed = f"at least {needed} users, whom the guarantee relies on"
+                raise ParameterError("level_counts", level_counts, allowed)
+            parameters = {name: value for name, value in parameters.items() if name != "certificate"}
+        assumptions = replace(self.problem.assumptions, honest_fraction=min(needed / max(present, 1), 1.0))
+        problem = replace(self.problem, level_counts=level_counts, assumptions=assumptions)
+        return replace(self, problem=problem, parameters=parameters)
 
     @classmethod
     def from_dict(cls, problem: Problem, values: dict[str, Any]) -> Plan:

@@ -2,7 +2,8 @@ r"""Messages as lines of text, and counts of them: what clients write, `shuf` mi
 
 Messages: one per line, the number of an item in decimal digits, 0..d-1, without leading zeros; with a signed blanket
 ``+`` or ``-`` before it. Lines end in LF; there is no header, so lines may come in any order. Counts: the header
-``item,count``, then a line per item that was named, such as ``3,120``, in any order, each item once.
+``item,count``, then a line for each of the d items, such as ``3,120``, in any order: an item without a line may have
+been cut off.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ class Counted(NamedTuple):
 
     counts: IntArray
     """Messages that name each item, pluses minus minuses where they have signs, shape (domain_size,)."""
-    messages: int
-    """Messages that name an item."""
+    messages: int | None
+    """Messages that name an item; None where counts are read that are pluses minus minuses."""
     dropped: int
     """Lines that name no item."""
 
@@ -55,7 +56,7 @@ def read_counts(stream: IO[bytes], name: str, domain_size: int, *, signed: bool 
     signed : bool
         Whether messages have signs.
     drop : bool
-        Leave out lines that are no message, instead of refusing the file: not every sender is honest.
+        Leave out lines that are no message, instead of refusing the file: not every sender is honest. Counts have none.
 
     Raises
     ------
@@ -70,7 +71,7 @@ def read_counts(stream: IO[bytes], name: str, domain_size: int, *, signed: bool 
         return total.of_counts(_chained(rest, blocks))
     for block in _chained(first, blocks):
         total.add(block)
-    return total.counted()
+    return Counted(total.counts, total.messages, total.dropped)
 
 
 def _blocks(stream: IO[bytes], name: str) -> Iterator[bytes]:
@@ -110,9 +111,6 @@ class _Total:
         self.messages = self.dropped = 0
         self.line = 1
 
-    def counted(self) -> Counted:
-        return Counted(self.counts, self.messages, self.dropped)
-
     def add(self, block: bytes) -> None:
         """Count a block of whole lines: all at once, or line by line where something is odd."""
         items, minus = _plain(block, self.signed)
@@ -148,6 +146,8 @@ class _Total:
 
     def of_counts(self, blocks: Iterable[bytes]) -> Counted:
         """The file is one of counts."""
+        if self.drop:
+            raise DataError(f"{self.name}: --unknown drop leaves out lines that are no message; counts are read whole.")
         seen = np.zeros(self.domain_size, dtype=bool)
         self.line = 2
         for block in blocks:
@@ -168,7 +168,14 @@ class _Total:
                 self.counts[item] = -count if negative else count
                 self.messages += count
                 self.line += 1
-        return self.counted()
+        missing = np.flatnonzero(~seen)
+        if missing.size:
+            others = f", nor for {missing.size - 1} others" if missing.size > 1 else ""
+            raise DataError(
+                f"{self.name}: no line for item {missing[0]}{others}; needed is one for every item in "
+                f"0..{self.domain_size - 1}, with 0 where there is no message. Is the file cut?"
+            )
+        return Counted(self.counts, None if self.signed else self.messages, 0)
 
     def _place(self, line: bytes) -> str:
         return f"{self.name}, line {self.line}: {_shown(line)}"

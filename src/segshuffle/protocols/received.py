@@ -1,0 +1,220 @@
+r"""What a server can say of what it received: whether those who took part can have sent it, and how private they were.
+
+The law of the dummies is known, and what users send themselves lies between bounds: nothing and set_size items where
+sets are at most so large, exactly set_size items otherwise, of the plan's copies each. Numbers outside are judged by
+Chernoff's bound, which is proven for every size, so an honest collection is refused with `FALSE_ALARM` at most. For a
+sum X with K(theta) = log E[exp(theta X)],
+
+    Pr[X >= t] <= alpha  for every  t >= (K(theta) - log alpha)/theta,  theta > 0,
+
+and likewise below. Adding an independent number >= 0 makes X larger, so the largest own messages serve for the upper
+end, and the least for the lower.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy import stats
+
+from segshuffle.accounting.collections.blanket_cap import capped_epsilon
+from segshuffle.accounting.collections.participation import epsilon_over_honesty
+from segshuffle.accounting.numerics.loss_distribution import AccuracyError
+from segshuffle.accounting.numerics.negative_binomial import size_of
+from segshuffle.arrays import FloatArray, IntArray
+from segshuffle.blankets.base import Part
+from segshuffle.blankets.named import blanket_from
+from segshuffle.protocols.base import Plan
+from segshuffle.protocols.item_variance import blanket_mean, copies_by_level
+
+#: Largest probability with which the messages of an honest collection are called impossible.
+FALSE_ALARM = 1e-6
+#: Repetitions of every line that are recognised.
+_MOST_REPEATED = 9
+
+
+class Possible(NamedTuple):
+    """Whole numbers that a count can be, but for a small probability."""
+
+    least: int
+    most: int
+
+
+class PossibleCounts(NamedTuple):
+    """What the counts of one collection can be: all of them at once, but for a probability of `FALSE_ALARM`."""
+
+    messages: Possible
+    """Of all messages."""
+    net: Possible
+    """Of all pluses minus all minuses; of all messages, where there are no signs."""
+    item: Possible
+    """Of every single item's count, whoever holds it."""
+
+    @classmethod
+    def of(cls, plan: Plan) -> PossibleCounts:
+        """Bounds for those who take part in a plan with copies by level."""
+        d, s = plan.problem.domain_size, plan.problem.set_size
+        least = s if plan.problem.assumptions.sets == "exactly" else 0
+        # an eighth of the false alarms for each of the totals, half for the items, a quarter for repeated lines
+        return cls(
+            _possible(plan, d, (least, s), lambda part: len(part.signs), FALSE_ALARM / 16),
+            _possible(plan, d, (least, s), lambda part: part.net, FALSE_ALARM / 16),
+            _possible(plan, 1, (0, 1), lambda part: part.net, FALSE_ALARM / (4 * d)),
+        )
+
+
+def _possible(plan: Plan, items: int, held: tuple[int, int], units: Callable[[Part], int], alpha: float) -> Possible:
+    """Bounds of the messages about some items, of which every user holds between two numbers; `alpha` at each end."""
+    parts = blanket_from(plan.parameters.get("blanket")).parts(items * blanket_mean(plan))
+    spread = sum(units(part) ** 2 * part.mean / (1 - part.p) for part in parts) + held[1] * plan.problem.n_users
+    # around the best theta of a normal law of that variance; any theta is proven
+    theta = math.sqrt(-2 * math.log(alpha) / spread) * np.geomspace(1e-3, 1e6, 6001)
+    with np.errstate(all="ignore"):
+        high = (_log_moments(plan, parts, units, held[1], theta) - math.log(alpha)) / theta
+        low = (math.log(alpha) + _log_uncapped(plan) - _log_moments(plan, parts, units, held[0], -theta)) / theta
+    return Possible(math.floor(np.nanmax(low)) + 1, math.ceil(np.nanmin(high)) - 1)
+
+
+def _log_moments(
+    plan: Plan, parts: Sequence[Part], units: Callable[[Part], int], held: int, theta: FloatArray
+) -> FloatArray:
+    """K(theta) of all dummies, and of the most (theta > 0) or least that is sent about `held` items of every user."""
+    total = np.zeros_like(theta)
+    for part in parts:
+        growth = np.expm1(units(part) * theta)
+        if part.p == 0:
+            total += part.mean * growth
+        else:
+            total -= size_of(part.mean, part.p) * np.log1p(-part.p * growth / (1 - part.p))
+    copies, users = copies_by_level(plan), np.array(plan.problem.level_counts, dtype=float)
+    if plan.problem.assumptions.private_levels:  # nobody knows who has which level
+        copies, users = np.array([copies.max() if theta[0] > 0 else copies.min()]), np.array([users.sum()])
+    for number, each in zip(held * users, copies, strict=True):
+        total += number * (math.floor(each) * theta + np.log1p(each % 1.0 * np.expm1(theta)))
+    return total
+
+
+def _log_uncapped(plan: Plan) -> float:
+    """Log of the probability that no user of a cap would have to redraw: conditioning divides by it at most."""
+    cap = plan.parameters.get("blanket_cap")
+    # more dummies are not made likelier by a cap
+    return 0.0 if cap is None else plan.problem.n_users * math.log1p(-stats.poisson.sf(cap, plan.blanket_per_user))
+
+
+def impossible(plan: Plan, counts: IntArray, messages: int | None, name: Callable[[int], str]) -> str | None:
+    """Say what of the counts cannot come from a plan and those who took part, and what is likely wrong.
+
+    Parameters
+    ----------
+    plan : Plan
+        With copies by level; its problem's level_counts are those of the users who took part.
+    counts : ndarray of int, shape (domain_size,)
+        Messages that name each item, pluses minus minuses where they have signs.
+    messages : int or None
+        All messages; None where only pluses minus minuses are known.
+    name : callable
+        Name of an item by its number.
+
+    Returns
+    -------
+    str or None
+        None where everything is possible. An honest collection has more with `FALSE_ALARM` at most.
+    """
+    can, n_users = PossibleCounts.of(plan), plan.problem.n_users
+    if times := _repeated(plan, counts):
+        return f"every count is a multiple of {times}: is every line there {times} times?"
+    for number, of_all, what in (
+        (messages, can.messages, "messages"),
+        (int(counts.sum()), can.net, "pluses more than minuses"),
+    ):
+        if number is not None and not of_all.least <= number <= of_all.most:
+            likely = _likely(number, of_all)
+            return f"{number} {what}, but {n_users} users of this plan send {of_all.least} to {of_all.most}: {likely}"
+    odd = np.flatnonzero((counts < can.item.least) | (counts > can.item.most))
+    if not odd.size:
+        return None
+    others = f" (nor are the counts of {odd.size - 1} others)" if odd.size > 1 else ""
+    return (
+        f"the count of item {name(int(odd[0]))!r}, {counts[odd[0]]}, is not in {can.item.least} to {can.item.most}, "
+        f"from an item that nobody holds to one that all {n_users} users hold{others}: is this another plan's file?"
+    )
+
+
+def _repeated(plan: Plan, counts: IntArray) -> int | None:
+    """How often every line is there, where all counts are multiples of that and the dummies alone make this too rare.
+
+    Pr[X + own = 0 mod k] is at most the mean over j < k of |E[exp(2 pi i j X/k)]|, whatever `own` is, and the dummies X
+    of different items are independent.
+    """
+    parts = blanket_from(plan.parameters.get("blanket")).parts(blanket_mean(plan))
+    for times in range(_MOST_REPEATED, 1, -1):
+        if not counts.any() or (counts % times).any():
+            continue
+        angles = 2 * math.pi * np.arange(times) / times
+        size = np.ones(times)
+        for part in parts:
+            turned = np.exp(1j * part.net * angles)
+            if part.p == 0:
+                size *= np.exp(part.mean * (turned.real - 1))
+            else:
+                size *= np.abs((1 - part.p) / (1 - part.p * turned)) ** size_of(part.mean, part.p)
+        # a little more than the mean, for its round-off
+        log_chance = counts.size * min(math.log(size.mean()) + 1e-14, 0.0) - _log_uncapped(plan)
+        if log_chance <= math.log(FALSE_ALARM / (4 * (_MOST_REPEATED - 1))):
+            return times
+    return None
+
+
+def _likely(number: int, can: Possible) -> str:
+    """What may have happened to a total."""
+    if number > can.most:
+        times = [k for k in range(2, _MOST_REPEATED + 1) if can.least <= number / k <= can.most]
+        repeated = f"is every line there {times[0]} times, " if times else ""
+        return f"{repeated}is this another plan's file, or did more users take part (--levels says how many)?"
+    return "is the file cut, is it another plan's, or did users stay away (--levels says how many took part)?"
+
+
+def epsilons(plan: Plan, honest_users: int) -> tuple[float, ...]:
+    """Epsilon that each level has at its delta, if so many users sent their dummies and told nobody which these are.
+
+    Parameters
+    ----------
+    plan : Plan
+        With copies by level and proven numbers (kind "exact" or "upper").
+    honest_users : int
+        n' >= 1, the user in question included.
+
+    Returns
+    -------
+    tuple of float
+        By level, rounded up (kind: upper), for all of the plan's rounds together if each of them was like that; +inf
+        where no epsilon up to 100 is certified. Where levels are private, exchanging the level costs the larger one.
+    """
+    problem = plan.problem
+    if problem.pairs == 0:
+        return (0.0,) * len(problem.levels)
+    blanket = blanket_from(plan.parameters.get("blanket"))
+    mean = plan.blanket_per_user * honest_users / problem.domain_size * (1 - 1e-15)
+
+    def certified(copies: float, delta: float) -> float:
+        with contextlib.suppress(AccuracyError):  # a table that would be too large
+            return found(copies, delta)
+        return math.inf
+
+    def found(copies: float, delta: float) -> float:
+        return capped_epsilon(
+            lambda delta: epsilon_over_honesty(
+                blanket_mean=mean, copies=copies, pairs=problem.pairs, delta=delta, fractions=(1.0,), blanket=blanket
+            )[0],
+            delta=delta,
+            blanket_per_user=plan.blanket_per_user,
+            cap=plan.parameters.get("blanket_cap"),
+            honest_users=honest_users,
+            rounds=problem.assumptions.rounds,
+        )
+
+    return tuple(map(certified, plan.parameters["copies"], problem.deltas))
