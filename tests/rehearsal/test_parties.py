@@ -387,7 +387,7 @@ def test_an_output_is_never_an_input(published, plan, capsys, tmp_path, monkeypa
 def test_one_user_who_stays_away_spoils_nothing(tmp_path, capsys):
     """The guarantee that is said is certified: the exact delta of fewer users at that epsilon is the plan's at most."""
     problem = Problem(5, 1, (0.5, 1.0), (400, 1600), 1e-5, AT_MOST)
-    plan = PoissonSegmented().plan(problem)
+    plan = ProvenSegmented().plan(problem)
     write_document(tmp_path / "p", Document(plan))
     for counts in ((399, 1600), (400, 1400)):
         (tmp_path / "m").write_text(sent_by(plan.of_participants(counts, fewer=True)))

@@ -330,7 +330,6 @@ def test_figures_are_written_and_shown(log, capsys):
         (["--repetitions", "0"], "repetitions = 0"),
         (["--level-column", "item"], "--levels"),
         (["--out", "."], "holds something else"),
-        (["--blanket", "signed", "--equal-copies"], "equal-copies"),
         (["--max-messages", "0.5"], "used up"),
     ],
 )
