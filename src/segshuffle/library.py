@@ -16,7 +16,7 @@ from segshuffle.datasets.transactions import Transactions
 from segshuffle.errors import DataError
 from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.base import Plan, Problem, Sample
-from segshuffle.protocols.item_variance import ItemVariance, copies_by_level, net_mean, weight_of
+from segshuffle.protocols.item_variance import ItemVariance
 from segshuffle.protocols.proven import ProvenSegmented
 
 __all__ = ["Assumptions", "Estimate", "Plan", "Problem", "Transactions", "estimate", "plan", "simulate"]
@@ -109,19 +109,19 @@ def simulate(plan: Plan, users: Transactions | Iterable[Iterable[int]], *, seed:
         If the users are not those that were planned for.
     """
     problem = plan.problem
-    copies = copies_by_level(plan)
+    scheme = plan.scheme
     if not isinstance(users, Transactions):
         users = Transactions.from_sets(users, [str(item) for item in range(problem.domain_size)])
     check_users(problem, users)
     rng = np.random.default_rng(seed)
     levels = users.levels
     if levels is None:
-        levels = rng.permutation(np.repeat(np.arange(len(copies), dtype=np.int16), problem.level_counts))
+        levels = rng.permutation(np.repeat(np.arange(len(scheme.copies), dtype=np.int16), problem.level_counts))
     sent = users.cut(problem.set_size, rng)
-    sample = Sample(sent.codes, users.domain_size, sent.level_item_counts(levels, len(copies))[None], users.n_users)
-    frequencies = ProvenSegmented().simulate(plan, sample, rng)[0]
-    # back from estimates to counters, which are whole numbers
-    return np.asarray(np.rint(frequencies * weight_of(plan) + net_mean(plan)), dtype=np.int64)
+    sample = Sample(
+        sent.codes, users.domain_size, sent.level_item_counts(levels, len(scheme.copies))[None], users.n_users
+    )
+    return np.asarray(scheme.count(sample, rng)[0])
 
 
 def estimate(plan: Plan, counts: ArrayLike) -> Estimate:
@@ -145,7 +145,7 @@ def estimate(plan: Plan, counts: ArrayLike) -> Estimate:
         If there is not one count >= 0 per item.
     """
     problem, counted = plan.problem, np.asarray(counts)
-    signed = plan.parameters.get("blanket", {}).get("name") == "signed"
+    signed = plan.scheme.law.has_signs
     if (
         counted.shape != (problem.domain_size,)
         or counted.dtype.kind not in "iu"
@@ -155,7 +155,7 @@ def estimate(plan: Plan, counts: ArrayLike) -> Estimate:
             f"counts are of shape {counted.shape} and type {counted.dtype}; needed is an integer"
             f"{'' if signed else ' >= 0'} for each of domain_size = {problem.domain_size} items."
         )
-    return Estimate(np.asarray((counted - net_mean(plan)) / weight_of(plan)), ItemVariance.of(plan))
+    return Estimate(plan.scheme.estimate(counted, problem.level_counts), ItemVariance.of(plan))
 
 
 def check_users(problem: Problem, users: Transactions) -> None:

@@ -14,7 +14,7 @@ from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.base import Problem
 from segshuffle.protocols.correlated_noise import CorrelatedNoise
 from segshuffle.protocols.fake_users import FakeUsers
-from segshuffle.protocols.messages import Announcement, Demand, Shuffler
+from segshuffle.protocols.messages import Demand, Scheme, Shuffler
 from segshuffle.protocols.messages.budget import left_for_items
 from segshuffle.protocols.messages.level_counts import LevelPrivacy, noisy_level_moments
 from segshuffle.protocols.messages.shuffler import WireFormat
@@ -25,7 +25,7 @@ PROBLEM: dict[str, Any] = {
     "domain_size": 8, "set_size": 2, "levels": (0.5, 1.0), "level_counts": (3, 4), "delta": 1e-3
 }  # fmt: skip
 ANNOUNCED: dict[str, Any] = {
-    "domain_size": 8, "set_size": 2, "n_users": 7, "copies": (0.5, 1.0), "blanket_per_user": 1.0, "blanket": "poisson"
+    "domain_size": 8, "set_size": 2, "n_users": 7, "copies": (0.5, 1.0), "blanket_per_user": 1.0
 }  # fmt: skip
 TINY, ABOVE_ONE, BELOW_ONE = 5e-324, math.nextafter(1.0, 2.0), math.nextafter(1.0, 0.0)
 
@@ -35,7 +35,7 @@ def problem(**changes):
 
 
 def announced(**changes):
-    return Announcement(**(ANNOUNCED | changes))
+    return Scheme(**(ANNOUNCED | changes))
 
 
 def shuffler(**changes):

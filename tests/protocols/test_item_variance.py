@@ -13,12 +13,8 @@ from segshuffle.errors import ParameterError
 from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.item_variance import (
     ItemVariance,
-    blanket_mean,
     blanket_quantile,
-    copies_by_level,
     coverage_of_nothing,
-    net_mean,
-    weight_of,
 )
 
 LEVELS, COUNTS, COPIES, ITEMS, DUMMIES = (0.5, 1.0, 2.0), (2, 1, 2), (0.25, 1.5, 2.0), 5, 9.0
@@ -58,18 +54,18 @@ def moments(values, law):
 def test_the_dummies_have_the_moments_of_their_law(blanket):
     plan, (mean, variance, skewness, kurtosis) = planned(blanket), moments(*dummies_law(blanket))
     found = ItemVariance.of(plan)
-    assert weight_of(plan) == 2 * 0.25 + 1.5 + 2 * 2.0
-    assert found.noise * weight_of(plan) ** 2 == pytest.approx(variance, rel=1e-9)
+    assert plan.scheme.weight(plan.problem.level_counts) == 2 * 0.25 + 1.5 + 2 * 2.0
+    assert found.noise * plan.scheme.weight(plan.problem.level_counts) ** 2 == pytest.approx(variance, rel=1e-9)
     assert found.skewness == pytest.approx(skewness, rel=1e-9, abs=1e-12)
     assert found.kurtosis == pytest.approx(kurtosis, rel=1e-9)
-    assert net_mean(plan) == pytest.approx(mean, rel=1e-12, abs=1e-12)
-    assert blanket_mean(plan) == DUMMIES
+    assert plan.scheme.net_mean == pytest.approx(mean, rel=1e-12, abs=1e-12)
+    assert plan.scheme.mean == DUMMIES
 
 
 @pytest.mark.parametrize("holders", range(6))
 def test_levels_and_fractions_of_a_copy_by_enumeration(holders):
     """Every order of the levels is as likely; then each holder sends one more copy with its fraction."""
-    weight, means, own = weight_of(planned("single")), [], []
+    weight, means, own = planned("single").scheme.weight(planned("single").problem.level_counts), [], []
     for order in permutations([0.25, 0.25, 1.5, 2.0, 2.0]):
         held = np.array(order[:holders])
         means.append(held.sum())
@@ -149,6 +145,6 @@ def test_the_coverage_of_an_item_that_nobody_holds_is_that_of_its_counts(blanket
 def test_plans_without_copies_have_no_variance_of_an_item():
     plan = planned("single")
     with pytest.raises(ParameterError, match=r"plan = 'any' .* one with copies by level"):
-        copies_by_level(Plan("any", plan.problem, "exact", 1.0, 0.0, {}, 0.0))
+        _ = Plan("any", plan.problem, "exact", 1.0, 0.0, {}, 0.0).scheme
     with pytest.raises(ParameterError, match=r"copies = \[0.0, 0.0, 0.0\] .* positive at a level"):
         ItemVariance.of(planned("single", copies=(0.0, 0.0, 0.0)))

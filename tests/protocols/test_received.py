@@ -13,7 +13,6 @@ from segshuffle.blankets.named import blanket_from
 from segshuffle.library import simulate
 from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.base import Plan, Problem
-from segshuffle.protocols.item_variance import blanket_mean
 from segshuffle.protocols.received import FALSE_ALARM, PossibleCounts, epsilons, impossible
 
 BLANKETS = {
@@ -85,7 +84,7 @@ def test_false_alarms_are_below_one_in_a_million_and_the_bounds_are_close(blanke
     of deviations that a normal law would have, no count is possible any more.
     """
     plan, n = planned(blanket, sets=sets, private_levels=private_levels), sum(COUNTS)
-    can, mean, d = PossibleCounts.of(plan), blanket_mean(plan), 6
+    can, mean, d = PossibleCounts.of(plan), plan.scheme.mean, 6
     levels = {"least": (COUNTS, COPIES), "most": (COUNTS, COPIES)}
     if private_levels:  # whoever has which level is not known
         levels = {"least": ((n,), (min(COPIES),)), "most": ((n,), (max(COPIES),))}
@@ -126,7 +125,7 @@ def test_multiples_that_chance_makes_are_no_repetition():
         plan = planned("single", items=items, dummies=0.02 * items, counts=(10, 10, 20))
         counts = np.where(np.arange(items) % 2, 2, 4)
         told.append("every count is a multiple of 2" in (impossible(plan, counts, None, str) or ""))
-        chance = stats.poisson.pmf(np.arange(0, 100, 2), blanket_mean(plan)).sum() ** items
+        chance = stats.poisson.pmf(np.arange(0, 100, 2), plan.scheme.mean).sum() ** items
         assert told[-1] == (chance < FALSE_ALARM / 32)
     assert 0 < sum(told) < len(told)
 

@@ -22,8 +22,6 @@ from segshuffle.protocols.item_variance import (
     ItemVariance,
     blanket_quantile,
     coverage_of_nothing,
-    net_mean,
-    weight_of,
 )
 from segshuffle.protocols.padding import zipf_shares
 from segshuffle.rehearsal import alternatives, what_if
@@ -59,10 +57,10 @@ def test_thresholds_are_quantiles_of_the_dummies(blanket, m):
     slack = 5 * math.sqrt(tail * (1 - tail) / draws)
     assert (net > most).mean() <= tail + slack
     assert (net > most - 1).mean() > tail - slack
-    low, high = ItemVariance.of(plan).interval((net - net_mean(plan)) / weight_of(plan), 0.95)
+    low, high = ItemVariance.of(plan).interval(plan.scheme.estimate(net, plan.problem.level_counts), 0.95)
     covered = ((low <= 0) & (high >= 0)).mean()
     assert covered == pytest.approx(coverage_of_nothing(plan, 0.95), abs=5 * math.sqrt(0.05 / draws))
-    assert net.mean() == pytest.approx(net_mean(plan), abs=5 * net.std() / math.sqrt(draws))
+    assert net.mean() == pytest.approx(plan.scheme.net_mean, abs=5 * net.std() / math.sqrt(draws))
 
 
 def test_the_smallest_share_told_from_zero_is_told_from_zero():
@@ -70,7 +68,7 @@ def test_the_smallest_share_told_from_zero_is_told_from_zero():
     found = expected(plan)
     threshold = stats.poisson(N * 4.0 / D).isf(0.05 / D)
     deviation = math.sqrt(float(ItemVariance.of(plan).at(found.smallest)))
-    above = found.smallest - (threshold - net_mean(plan)) / weight_of(plan)
+    above = found.smallest - plan.scheme.estimate(threshold, plan.problem.level_counts)
     assert above / deviation == pytest.approx(stats.norm.ppf(0.95), rel=1e-6)
     assert found.deviation == pytest.approx(math.sqrt(4.0 / D / N), rel=1e-9)
     assert found.as_dict(N)["deviation_users"] == pytest.approx(found.deviation * N)
@@ -374,7 +372,7 @@ def test_intervals_of_rare_items_cover_94_to_96_percent_exactly(blanket):
     seen = 0
     for m in np.geomspace(0.5, 500, 40):
         plan = plan_of(m=float(m), blanket=blanket)
-        if math.sqrt(ItemVariance.of(plan).noise) * weight_of(plan) >= 8:
+        if math.sqrt(ItemVariance.of(plan).noise) * plan.scheme.weight(plan.problem.level_counts) >= 8:
             assert 0.94 < coverage_of_nothing(plan, 0.95) < 0.96
             seen += 1
     assert seen >= 15

@@ -143,22 +143,64 @@ class Shapes:
         return [each for each in moved if all(0 <= at < size for at, size in zip(each, self.sizes, strict=True))]
 
 
-class Blanket(ABC):
-    """Law of the dummy messages, but for their number; each law is a frozen dataclass in a file of its own."""
+class Dummies(ABC):
+    """Law of the dummy messages of one client, but for their number; each law is a frozen dataclass."""
 
     #: Identifier, what a sentence says of the dummies, and what a table says of the law.
     name: ClassVar[str]
     words: ClassVar[str]
     about: ClassVar[str]
-    #: How plans with it are drawn.
-    look: ClassVar[Look]
     #: Whether messages have a sign: the word of item j with a minus is d + j.
     has_signs: ClassVar[bool] = False
+    #: Whether anything is proven of it.
+    is_proven: ClassVar[bool] = False
+    #: Whether a cap on the dummies of a user is proven (docs/proof.md).
+    can_be_capped: ClassVar[bool] = False
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready form, with the name."""
+        return {"name": self.name, **asdict(self)}  # type: ignore[call-overload]
+
+    @abstractmethod
+    def sample(self, per_user: float, domain_size: int, below: exact.Below) -> list[int]:
+        """Draw the words of one client's dummies exactly."""
+
+    @abstractmethod
+    def simulate(
+        self, per_user: float, domain_size: int, n_clients: int, rng: np.random.Generator, dtype: np.dtype[Any]
+    ) -> tuple[NDArray[Any], IntArray]:
+        """Draw the words of all clients' dummies, client by client, and their numbers, in floating point."""
+
+    @abstractmethod
+    def draw_net(self, mean: float, size: tuple[int, ...], rng: np.random.Generator) -> IntArray:
+        """Draw what the dummies of all users add to every item's count."""
+
+    @abstractmethod
+    def net_mean(self, mean: float) -> float:
+        """What `mean` dummies per item add on average to an item's count, minuses subtracted."""
+
+    @abstractmethod
+    def noise(self, n_users: int, per_user: float, domain_size: int) -> float:
+        """Variance of what the dummies of all users add to an item's count."""
+
+    def most(self, per_user: float) -> float:
+        """Most dummies of one client; +inf where there is none."""
+        return math.inf
+
+    def pair(self, mean: float, copies: float) -> CounterPair:
+        """Counters of an exchanged item; refused where nothing is proven."""
+        raise ParameterError("blanket", self.name, "one of which something is proven")
+
+
+class Blanket(Dummies):
+    """Dummies of which the counters of all items are independent: what is proven holds for all of them."""
+
+    is_proven = True
+    #: How plans with it are drawn.
+    look: ClassVar[Look]
     #: Where a plan has no budget: times the messages of single dummies that it may take. 0 for laws whose messages
     #: follow from their variance.
     spends: ClassVar[float] = 0.0
-    #: Whether a cap on the dummies of a user is proven (docs/proof.md).
-    can_be_capped: ClassVar[bool] = False
 
     @property
     @abstractmethod
@@ -182,13 +224,13 @@ class Blanket(ABC):
         """Nearly the same law with quicker tables, for searches: nothing is proven of it."""
         return self
 
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready form, with the name."""
-        return {"name": self.name, **asdict(self)}  # type: ignore[call-overload]
-
     def variance(self, mean: float) -> float:
         """Variance of one item's net counter: every part's mean/(1 - p), times what a unit adds squared."""
         return sum(part.net**2 * part.mean / (1 - part.p) for part in self.parts(mean))
+
+    def noise(self, n_users: int, per_user: float, domain_size: int) -> float:
+        """Variance of what the dummies of all users add to an item's count."""
+        return self.variance(n_users * per_user / domain_size)
 
     def net_mean(self, mean: float) -> float:
         """What the dummies add on average to an item's count, minuses subtracted."""
@@ -214,13 +256,14 @@ class Blanket(ABC):
 
     def simulate(
         self, per_user: float, domain_size: int, n_clients: int, rng: np.random.Generator, dtype: np.dtype[Any]
-    ) -> NDArray[Any]:
-        """Draw the words of all clients' dummies together, in floating point."""
-        found = []
+    ) -> tuple[NDArray[Any], IntArray]:
+        """Draw the words of all clients' dummies part by part, and how many each client has."""
+        found, numbers = [], np.zeros(n_clients, dtype=np.int64)
         for part in self.parts(per_user):
-            places, _ = part.simulated_places(domain_size, n_clients, rng)
+            places, units = part.simulated_places(domain_size, n_clients, rng)
             found += [(places + (sign < 0) * domain_size).astype(dtype) for sign in part.signs]
-        return np.concatenate(found)
+            numbers += len(part.signs) * units
+        return np.concatenate(found), numbers
 
 
 def check_p(name: str, value: float) -> None:

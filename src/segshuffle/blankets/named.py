@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from segshuffle.blankets.base import Blanket
+from segshuffle.blankets.base import Blanket, Dummies
+from segshuffle.blankets.binomial import BINOMIAL
 from segshuffle.errors import ParameterError
 
 
@@ -42,3 +43,8 @@ def blanket_from(values: Mapping[str, Any] | None) -> Blanket:
     if set(own) != set(needed) or not all(isinstance(each, int | float) for each in own.values()):
         raise ParameterError(f"blanket {name}", own, f"a number for each of ({', '.join(needed)})")
     return law(**own)
+
+
+def dummies_from(values: Mapping[str, Any] | None) -> Dummies:
+    """Return the law that `Dummies.as_dict` describes, that of Algorithm 2 included."""
+    return BINOMIAL if values == BINOMIAL.as_dict() else blanket_from(values)

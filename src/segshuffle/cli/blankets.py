@@ -94,7 +94,7 @@ def numbers_of(method: Method, plan: Plan, counts: Any, spent: float) -> dict[st
         "messages_per_user": plan.messages_per_user + spent,
         "blanket_per_user": plan.blanket_per_user,
         "copies": list(plan.parameters["copies"]),
-        "law": plan.parameters.get("blanket", {"name": "poisson"}),
+        "law": plan.scheme.law.as_dict(),
         "certificate": plan.parameters["certificate"],
         "bytes_per_message": bytes_per_message(plan),
         "kind": plan.kind,

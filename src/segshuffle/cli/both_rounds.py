@@ -32,7 +32,6 @@ from segshuffle.protocols.messages import (
 )
 from segshuffle.protocols.messages.budget import left_for_items, level_messages
 from segshuffle.protocols.messages.dependence import bias_given_levels, copies_of, error_given_levels
-from segshuffle.protocols.messages.server import blanket_noise
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.segmented import Segmented
 
@@ -198,9 +197,8 @@ def item_errors(plan: Plan, level_items: IntArray, divisor: float) -> FloatArray
     The blanket's counter and the fraction of a copy that is sent or not; the counters of two items are independent
     under the Poisson blanket, and nearly so under the binomial one.
     """
-    problem, fraction = plan.problem, copies_of(plan) % 1.0
-    noise = blanket_noise(plan)
-    return np.asarray(np.sqrt(noise / problem.domain_size + (fraction * (1.0 - fraction)) @ level_items) / divisor)
+    fraction = copies_of(plan) % 1.0
+    return np.asarray(np.sqrt(plan.scheme.noise + (fraction * (1.0 - fraction)) @ level_items) / divisor)
 
 
 class _Input(NamedTuple):

@@ -80,5 +80,5 @@ def run(options: argparse.Namespace) -> str:
     )
     client = Client(tuple(document.number(name) for name in names), problem.levels.index(options.level), demand)
     announcement = announcement_of(document.plan)
-    signed = problem.domain_size if announcement.blanket == "signed" else 0
+    signed = problem.domain_size if announcement.law.has_signs else 0
     return lines_of(client.send_items(announcement), signed_items=signed).removesuffix("\n")

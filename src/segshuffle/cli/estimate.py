@@ -158,7 +158,7 @@ def _guarantee(planned: Plan, plan: Plan) -> dict[str, Any]:
 def _received(options: argparse.Namespace, plan: Plan) -> Counted:
     from segshuffle.rehearsal.message_lines import read_counts
 
-    signed = plan.parameters.get("blanket", {}).get("name") == "signed"
+    signed = plan.scheme.law.has_signs
     asked: dict[str, Any] = {"signed": signed, "drop": options.unknown == "drop"}
     if options.messages == "-":
         return read_counts(sys.stdin.buffer, "standard input", plan.problem.domain_size, **asked)

@@ -44,7 +44,7 @@ def _fixed(options: argparse.Namespace, document: Document) -> Iterator[tuple[st
         "delta": (options.delta and deltas, problem.deltas),
         "set-size": (options.set_size, problem.set_size),
         "domain-size": (options.domain_size, problem.domain_size),
-        "blanket": (options.blanket, plan.parameters.get("blanket", {}).get("name", "poisson")),
+        "blanket": (options.blanket, plan.scheme.law.name),
         "honest-fraction": (options.honest_fraction, problem.assumptions.honest_fraction),
         "rounds": (options.rounds, problem.assumptions.rounds),
     }

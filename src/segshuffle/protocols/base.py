@@ -6,7 +6,9 @@ computes no privacy number. That separation is the privacy argument: no paramete
 
 from __future__ import annotations
 
+import functools
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Protocol
@@ -16,9 +18,12 @@ from numpy.typing import NDArray
 
 from segshuffle.accounting.numerics.ranges import LARGEST_COUNT, blanket_slots, check_guarantee, check_sizes
 from segshuffle.arrays import LARGEST_DOMAIN, NO_ITEM, FloatArray, IntArray
+from segshuffle.blankets.binomial import BINOMIAL
+from segshuffle.blankets.named import dummies_from
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.assumptions import PLAIN, Assumptions
 from segshuffle.protocols.cautions import cautions
+from segshuffle.protocols.scheme import Scheme
 
 
 @dataclass(frozen=True)
@@ -185,6 +190,36 @@ class Plan:
             "parameters": self.parameters,
             "mse_bound": self.mse_bound,
         }
+
+    @functools.cached_property
+    def scheme(self) -> Scheme:
+        """What users send, and how the server reads it.
+
+        Raises
+        ------
+        ParameterError
+            If users of this plan do not send copies of their items among dummies, or send by other dummies than those
+            that its numbers are about.
+        """
+        given, problem = self.parameters, self.problem
+        copies = given.get("copies", given.get("sampling_rates", (1.0,) * len(problem.levels)))
+        asked = given.get("blanket")
+        if not isinstance(asked, Mapping):
+            asked = {"name": asked} if asked else None
+        law = BINOMIAL if self.kind == "published" and asked is None else dummies_from(asked)
+        if not law.is_proven and self.kind != "published":
+            raise ParameterError("blanket", law.name, f"one that numbers of kind {self.kind!r} are about")
+        if not ({"copies", "sampling_rates", "analysis"} & set(given)) or "blankets" in given:
+            raise ParameterError("plan", self.method, "one with copies by level, as segshuffle.plan makes it")
+        return Scheme(
+            problem.domain_size,
+            problem.set_size,
+            problem.n_users,
+            tuple(copies),
+            self.blanket_per_user,
+            law,
+            given.get("blanket_cap"),
+        )
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -19,7 +19,6 @@ from scipy import signal, special, stats
 from segshuffle.accounting.numerics.negative_binomial import size_of
 from segshuffle.arrays import FloatArray
 from segshuffle.blankets.base import Part
-from segshuffle.blankets.named import blanket_from
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.base import Plan
 
@@ -47,11 +46,10 @@ class ItemVariance(NamedTuple):
         ParameterError
             If the plan has no copies by level, or none is sent.
         """
-        problem, copies, weight = plan.problem, copies_by_level(plan), weight_of(plan)
+        problem, scheme = plan.problem, plan.scheme
+        copies, weight = np.array(scheme.copies), scheme.weight(problem.level_counts)
         users, fraction = np.asarray(problem.level_counts, dtype=float), copies % 1.0
-        blanket = blanket_from(plan.parameters.get("blanket"))
-        parts = blanket.parts(blanket_mean(plan))
-        noise = blanket.variance(blanket_mean(plan))
+        parts, noise = scheme.parts, scheme.noise
         # cumulants of a negative binomial number, which is Poisson for p = 0
         third = sum(part.net**3 * part.mean * (1 + part.p) / (1 - part.p) ** 2 for part in parts)
         fourth = sum(part.net**4 * part.mean * (1 + 4 * part.p + part.p**2) / (1 - part.p) ** 3 for part in parts)
@@ -144,7 +142,7 @@ def coverage_of_nothing(plan: Plan, confidence: float) -> float:
         As in `ItemVariance.interval`.
     """
     low, law = _net_law(plan)
-    estimates = (low + np.arange(law.size) - net_mean(plan)) / weight_of(plan)
+    estimates = plan.scheme.estimate(low + np.arange(law.size), plan.problem.level_counts)
     lower, upper = ItemVariance.of(plan).interval(estimates, confidence)
     return float(law[(lower <= 0.0) & (upper >= 0.0)].sum())
 
@@ -153,7 +151,7 @@ def _net_law(plan: Plan) -> tuple[int, FloatArray]:
     """Least value, and probabilities from there on, of what the dummies add to an item's count."""
     # a sum of whole numbers: the laws' windows, folded
     law, low = np.ones(1), 0
-    for part in blanket_from(plan.parameters.get("blanket")).parts(blanket_mean(plan)):
+    for part in plan.scheme.parts:
         if part.net:
             ends = [int(each) for each in _law(part).ppf([1e-16, 1.0 - 1e-16])]
             mass = _law(part).pmf(np.arange(ends[0], ends[1] + 1))
@@ -167,41 +165,3 @@ def _law(part: Part) -> Any:
     if part.p == 0:
         return stats.poisson(part.mean)
     return stats.nbinom(size_of(part.mean, part.p), 1.0 - part.p)
-
-
-def copies_by_level(plan: Plan) -> FloatArray:
-    """Expected copies of a held item, shape (n_levels,).
-
-    Raises
-    ------
-    ParameterError
-        If the plan has none.
-    """
-    if "copies" not in plan.parameters:
-        raise ParameterError("plan", plan.method, "one with copies by level, as segshuffle.plan makes it")
-    return np.asarray(plan.parameters["copies"], dtype=float)
-
-
-def weight_of(plan: Plan) -> float:
-    """Expected messages about an item that everybody holds, N.
-
-    Raises
-    ------
-    ParameterError
-        If nothing is sent by those who take part.
-    """
-    weight = float(np.dot(plan.problem.level_counts, copies_by_level(plan)))
-    if not weight > 0.0:
-        raise ParameterError("copies", copies_by_level(plan).tolist(), "positive at a level that somebody picked")
-    return weight
-
-
-def blanket_mean(plan: Plan) -> float:
-    """Expected dummy messages about one item, of both signs where they have signs."""
-    return plan.problem.n_users * plan.blanket_per_user / plan.problem.domain_size
-
-
-def net_mean(plan: Plan) -> float:
-    """What all dummy messages add on average to the count of an item, minuses subtracted."""
-    parts = blanket_from(plan.parameters.get("blanket")).parts(blanket_mean(plan))
-    return float(sum(part.net * part.mean for part in parts))

@@ -126,14 +126,8 @@ class ProvenSegmented:
 
     def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
         """Estimates from counters: independent blankets, and M copies of every held item."""
-        copies, blanket = np.asarray(plan.parameters["copies"]), law_of(plan)
-        weight = float(np.dot(plan.problem.level_counts, copies))
-        whole = np.floor(copies)
-        sent = (whole.astype(np.int64)[None, :, None] * sample.level_item_counts).sum(axis=1)
-        sent = sent + rng.binomial(sample.level_item_counts, (copies - whole)[None, :, None]).sum(axis=1)
-        mean = sample.n_users * plan.blanket_per_user / sample.domain_size
-        noise = blanket.draw_net(mean, (sample.repetitions, sample.domain_size), rng)
-        return np.asarray((sent + noise - blanket.net_mean(mean)) / weight)
+        scheme = replace(plan.scheme, n_users=sample.n_users)
+        return scheme.estimate(scheme.count(sample, rng), plan.problem.level_counts)
 
     def expected_mse(self, plan: Plan, item_counts: IntArray | FloatArray) -> float:
         """Closed form of `simulate`'s mean squared error."""
@@ -143,9 +137,8 @@ class ProvenSegmented:
             own=float(problem.set_size) if exactly else float(item_counts.sum()) / problem.n_users,
             spread=assignment_spread(item_counts, problem.n_users),
         )
-        variance = law_of(plan).variance(problem.n_users * plan.blanket_per_user / problem.domain_size)
         counts = np.asarray(problem.level_counts, dtype=float)
-        return measure.terms(variance).error(np.asarray(plan.parameters["copies"]), counts)
+        return measure.terms(plan.scheme.noise).error(np.asarray(plan.scheme.copies), counts)
 
     def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
         """The error without the imbalance of levels, which sums to nothing: counters are independent."""

@@ -16,6 +16,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -27,9 +28,8 @@ from segshuffle.accounting.numerics.loss_distribution import AccuracyError
 from segshuffle.accounting.numerics.negative_binomial import size_of
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.blankets.base import Part
-from segshuffle.blankets.named import blanket_from
 from segshuffle.protocols.base import Plan
-from segshuffle.protocols.item_variance import blanket_mean, copies_by_level
+from segshuffle.protocols.proven import law_of
 
 #: Largest probability with which the messages of an honest collection are called impossible.
 FALSE_ALARM = 1e-6
@@ -69,7 +69,7 @@ class PossibleCounts(NamedTuple):
 
 def _possible(plan: Plan, items: int, held: tuple[int, int], units: Callable[[Part], int], alpha: float) -> Possible:
     """Bounds of the messages about some items, of which every user holds between two numbers; `alpha` at each end."""
-    parts = blanket_from(plan.parameters.get("blanket")).parts(items * blanket_mean(plan))
+    parts = [replace(part, mean=items * part.mean) for part in plan.scheme.parts]
     spread = sum(units(part) ** 2 * part.mean / (1 - part.p) for part in parts) + held[1] * plan.problem.n_users
     # around the best theta of a normal law of that variance; any theta is proven
     theta = math.sqrt(-2 * math.log(alpha) / spread) * np.geomspace(1e-3, 1e6, 6001)
@@ -90,7 +90,7 @@ def _log_moments(
             total += part.mean * growth
         else:
             total -= size_of(part.mean, part.p) * np.log1p(-part.p * growth / (1 - part.p))
-    copies, users = copies_by_level(plan), np.array(plan.problem.level_counts, dtype=float)
+    copies, users = np.array(plan.scheme.copies), np.array(plan.problem.level_counts, dtype=float)
     if plan.problem.assumptions.private_levels:  # nobody knows who has which level
         copies, users = np.array([copies.max() if theta[0] > 0 else copies.min()]), np.array([users.sum()])
     for number, each in zip(held * users, copies, strict=True):
@@ -150,7 +150,7 @@ def _repeated(plan: Plan, counts: IntArray) -> int | None:
     Pr[X + own = 0 mod k] is at most the mean over j < k of |E[exp(2 pi i j X/k)]|, whatever `own` is, and the dummies X
     of different items are independent.
     """
-    parts = blanket_from(plan.parameters.get("blanket")).parts(blanket_mean(plan))
+    parts = plan.scheme.parts
     for times in range(_MOST_REPEATED, 1, -1):
         if not counts.any() or (counts % times).any():
             continue
@@ -197,7 +197,7 @@ def epsilons(plan: Plan, honest_users: int) -> tuple[float, ...]:
     problem = plan.problem
     if problem.pairs == 0:
         return (0.0,) * len(problem.levels)
-    blanket = blanket_from(plan.parameters.get("blanket"))
+    blanket = law_of(plan)
     mean = plan.blanket_per_user * honest_users / problem.domain_size * (1 - 1e-15)
 
     def certified(copies: float, delta: float) -> float:

@@ -1,14 +1,13 @@
-"""The two halves of a collection by a published plan: what clients are told, and what a server makes of counts."""
+"""What a published plan tells its clients."""
 
 from __future__ import annotations
 
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.base import Plan
-from segshuffle.protocols.messages import Announcement
-from segshuffle.protocols.messages.server import announced_blanket
+from segshuffle.protocols.scheme import Scheme
 
 
-def announcement_of(plan: Plan) -> Announcement:
+def announcement_of(plan: Plan) -> Scheme:
     """What the plan tells its clients.
 
     Raises
@@ -16,19 +15,11 @@ def announcement_of(plan: Plan) -> Announcement:
     ParameterError
         If clients do not have its blanket.
     """
-    problem = plan.problem
     refuse_published(plan)
-    return Announcement(
-        problem.domain_size,
-        problem.set_size,
-        problem.n_users,
-        tuple(plan.parameters["copies"]),
-        plan.blanket_per_user,
-        **announced_blanket(plan),
-    )
+    return plan.scheme
 
 
 def refuse_published(plan: Plan) -> None:
-    """A plan whose numbers are not proven has another blanket than these clients."""
+    """Refuse a plan whose numbers are not proven: it has another blanket than these clients."""
     if plan.kind == "published":
         raise ParameterError("kind", plan.kind, "exact or upper: only proven plans are carried out")

@@ -21,12 +21,8 @@ from segshuffle.protocols.base import Plan, Sample
 from segshuffle.protocols.item_variance import (
     ItemVariance,
     blanket_quantile,
-    copies_by_level,
-    net_mean,
-    weight_of,
 )
 from segshuffle.protocols.messages.dependence import bias_given_levels
-from segshuffle.protocols.proven import ProvenSegmented
 
 #: Probability with which an interval holds its item's share, and with which no unheld item at all is found.
 CONFIDENCE = 0.95
@@ -180,7 +176,7 @@ def rehearse(
         total.add(drawn(plan, level_items, stream(seed, _ROLE, "counts", number)))
         progress(number + 1, repetitions)
     random = cut.levels is None or n_levels == 1
-    bias = None if random or fixed is None else bias_given_levels(copies_by_level(plan), fixed, counts)
+    bias = None if random or fixed is None else bias_given_levels(np.array(plan.scheme.copies), fixed, counts)
     return total.rehearsal(
         plan=plan,
         names=users.names,
@@ -206,13 +202,13 @@ def drawn(plan: Plan, level_items: IntArray, rng: np.random.Generator) -> FloatA
     """Estimates of one collection, shape (domain_size,), given who sends what at which level."""
     nothing = np.zeros(0, dtype=np.int32)
     sample = Sample(nothing, plan.problem.domain_size, level_items[None], plan.problem.n_users)
-    return np.asarray(ProvenSegmented().simulate(plan, sample, rng)[0])
+    return np.asarray(plan.scheme.estimate(plan.scheme.count(sample, rng)[0], plan.problem.level_counts))
 
 
 def threshold_of(plan: Plan) -> float:
     """Share above which an estimate is told from 0, for all items at once (Bonferroni), by the dummies' own law."""
     most = blanket_quantile(plan, (1.0 - CONFIDENCE) / plan.problem.domain_size)
-    return (most - net_mean(plan)) / weight_of(plan)
+    return float(plan.scheme.estimate(most, plan.problem.level_counts))
 
 
 class _Totals:

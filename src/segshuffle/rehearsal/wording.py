@@ -7,8 +7,6 @@ from collections.abc import Sequence
 
 from segshuffle.accounting.collections.levels import UserGuarantee
 from segshuffle.protocols.base import Plan
-from segshuffle.protocols.item_variance import copies_by_level
-from segshuffle.protocols.messages.shuffler import WireFormat
 
 
 def promises(plan: Plan, guarantees: Sequence[UserGuarantee] = ()) -> list[str]:
@@ -55,18 +53,12 @@ def sending(plan: Plan, level_messages: float = 1.0) -> list[str]:
     level_messages : float
         Messages of one user about the level, on average, of a byte each.
     """
-    problem, copies = plan.problem, copies_by_level(plan)
-    law = plan.parameters.get("blanket", {}).get("name", "poisson")
-    dummies = {
-        "poisson": "at random items",
-        "clustered": "in clusters at random items",
-        "signed": "at random items, with random signs",
-    }[law]
+    problem, scheme = plan.problem, plan.scheme
     size = bytes_per_message(plan)
     level_sentences = [
         f"Level {level:g}: {each:.4g} {_messages(float(each))} about every held item{_sampled(float(each))}, and "
-        f"{plan.blanket_per_user:.4g} dummy messages {dummies}, on average."
-        for level, each in zip(problem.levels, copies, strict=True)
+        f"{plan.blanket_per_user:.4g} dummy messages {scheme.law.words}, on average."
+        for level, each in zip(problem.levels, scheme.copies, strict=True)
     ]
     total, exactly = plan.messages_per_user + level_messages, problem.assumptions.sets == "exactly"
     n_bytes = plan.messages_per_user * size + level_messages
@@ -98,8 +90,7 @@ def _sampled(copies: float) -> str:
 
 def bytes_per_message(plan: Plan) -> int:
     """Bytes of a message that names an item, and a sign where there are signs."""
-    signs = 2 if plan.parameters.get("blanket", {}).get("name") == "signed" else 1
-    return int(WireFormat(signs * plan.problem.domain_size).dtype.itemsize)
+    return int(plan.scheme.wire.dtype.itemsize)
 
 
 def resting_on(plan: Plan) -> list[str]:

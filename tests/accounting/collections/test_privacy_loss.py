@@ -96,8 +96,8 @@ def test_of_a_plan(assumptions):
 
 def test_a_change_of_level_is_covered_where_levels_are_private():
     """One item of two, and the level, changed: both counters enumerated, in both directions."""
-    problem = Problem(2, 1, (0.5, 2.0), (20, 20), 0.05, Assumptions(private_levels=True))
-    plan = PoissonSegmented().plan(problem)
+    problem = Problem(2, 1, (0.5, 3.0), (5, 35), 0.05, Assumptions(private_levels=True))
+    plan = ProvenSegmented().plan(problem)
     mu, (low, high) = problem.honest_mean(plan.blanket_per_user), plan.parameters["copies"]
     laws = [counters_of_user(2, (item,), a, mu, 40).ravel() for item, a in ((0, low), (1, high))]
     for epsilon in (0.5, 2.0):

@@ -1,29 +1,25 @@
-"""What a server announces: the ends of every range, and what follows from an announcement."""
+"""The scheme of a collection: the ends of every range, and what follows from it."""
 
 from __future__ import annotations
 
+import json
 import math
 
 import pytest
 
+from segshuffle.blankets.binomial import BINOMIAL
 from segshuffle.blankets.clustered import Clustered
+from segshuffle.blankets.named import dummies_from
 from segshuffle.blankets.poisson import POISSON
 from segshuffle.blankets.signed import Signed
 from segshuffle.errors import ParameterError
-from segshuffle.protocols.messages import Announcement
+from segshuffle.protocols.scheme import Scheme
 
-GOOD = {
-    "domain_size": 5,
-    "set_size": 2,
-    "n_users": 9,
-    "copies": (0.5, 2.25),
-    "blanket_per_user": 1.5,
-    "blanket": "poisson",
-}
+GOOD = {"domain_size": 5, "set_size": 2, "n_users": 9, "copies": (0.5, 2.25), "blanket_per_user": 1.5}
 
 
-def announced(**changes):
-    return Announcement(**{**GOOD, **changes})
+def scheme(**changes):
+    return Scheme(**{**GOOD, **changes})
 
 
 @pytest.mark.parametrize(
@@ -40,15 +36,16 @@ def announced(**changes):
         {"blanket_cap": 2},
         {"blanket_per_user": 2.0, "blanket_cap": 2},
         {"blanket_cap": 2.0},
-        {"blanket": "clustered", "cluster": 0.99},
-        {"blanket": "signed"},
-        {"blanket": "signed", "cluster": 0.99, "flood_cluster": 0.99, "flood": 0.999},
+        {"law": Clustered(0.99)},
+        {"law": Signed(0.99, 0.99, 0.999)},
+        {"law": BINOMIAL},
     ],
     ids=str,
 )
 def test_the_ends_of_the_ranges_are_in_them(changes):
-    found = announced(**changes)
+    found = scheme(**changes)
     assert found.copies == tuple(changes.get("copies", GOOD["copies"]))
+    assert Scheme.from_dict(json.loads(json.dumps(found.as_dict()))) == found
 
 
 @pytest.mark.parametrize(
@@ -65,52 +62,47 @@ def test_the_ends_of_the_ranges_are_in_them(changes):
         ({"copies": (-1e-9, 1.0)}, "copies"),
         ({"blanket_per_user": -1e-9}, "blanket_per_user"),
         ({"blanket_per_user": 1.001e9}, "blanket_per_user"),
-        ({"blanket": "woollen"}, "blanket"),
         ({"blanket_cap": 1}, "blanket_cap"),
         ({"blanket_cap": 2.5}, "blanket_cap"),
-        ({"blanket": "clustered", "cluster": 0.5, "blanket_cap": 9}, "blanket_cap"),
-        ({"cluster": 0.5}, "cluster"),
-        ({"blanket": "clustered"}, "cluster"),
-        ({"blanket": "clustered", "cluster": -0.5}, "cluster"),
-        ({"blanket": "clustered", "cluster": 0.995}, "cluster"),
-        ({"flood": 0.5}, "flood"),
-        ({"flood_cluster": 0.5}, "flood_cluster"),
-        ({"blanket": "clustered", "cluster": 0.5, "flood": 0.5}, "flood"),
-        ({"blanket": "clustered", "cluster": 0.5, "flood_cluster": 0.5}, "flood_cluster"),
-        ({"blanket": "signed", "cluster": 0.995}, "p"),
-        ({"blanket": "signed", "flood": 1.0}, "flood"),
+        ({"law": Clustered(0.5), "blanket_cap": 9}, "blanket_cap"),
     ],
     ids=str,
 )
 def test_what_is_outside_is_refused_by_its_name(changes, name):
     with pytest.raises(ParameterError) as refusal:
-        announced(**changes)
+        scheme(**changes)
     assert refusal.value.name == name
 
 
-def test_the_law_of_every_blanket_and_its_words():
-    signed = {"blanket": "signed", "cluster": 0.3, "flood_cluster": 0.5, "flood": 0.25}
-    expected = [
-        ({}, POISSON, 5, 1),
-        ({"blanket": "binomial"}, None, 5, 1),
-        ({"blanket": "clustered", "cluster": 0.5}, Clustered(0.5), 5, 1),
-        (signed, Signed(0.3, 0.5, 0.25), 10, 1),
-        ({**signed, "domain_size": 128}, Signed(0.3, 0.5, 0.25), 256, 2),
-    ]
-    for changes, law, words, size in expected:
-        found = announced(**changes)
-        assert (found.law, found.words, found.wire.dtype.itemsize) == (law, words, size)
-        assert found.dummies.per_user == 1.5
-        assert announced(**changes, blanket_per_user=0.0).dummies is None
+@pytest.mark.parametrize(
+    "values",
+    [{"name": "woollen"}, {}, {"name": "clustered"}, {"name": "clustered", "p": 0.995}, {"name": "poisson", "p": 0.5}],
+    ids=str,
+)
+def test_laws_that_there_are_not(values):
+    with pytest.raises(ParameterError):
+        dummies_from(values)
+
+
+def test_words_of_every_law():
+    for law, domain_size, words, size in (
+        (POISSON, 5, 5, 1),
+        (BINOMIAL, 5, 5, 1),
+        (Clustered(0.5), 5, 5, 1),
+        (Signed(0.3, 0.5, 0.25), 5, 10, 1),
+        (Signed(0.3, 0.5, 0.25), 128, 256, 2),
+    ):
+        found = scheme(law=law, domain_size=domain_size)
+        assert (found.words, found.wire.dtype.itemsize) == (words, size)
 
 
 def test_the_most_that_a_client_sends_and_draws():
     """Two items of three copies each, and two slots, or a cap of seven; 1.5 dummies make two draws."""
-    assert announced(blanket="binomial").most_messages == 2 * 3 + 2
-    assert announced(blanket_cap=7).most_messages == 2 * 3 + 7
-    assert announced().most_messages == math.inf
-    assert announced(blanket_per_user=0.0).most_messages == 6
-    assert announced(copies=(0.5, 1.0), blanket_per_user=0.0).most_messages == 2
-    assert announced(copies=(0.0,), blanket_per_user=0.0).most_messages == 0
-    assert announced().most_draws == 2 * 3 + 2
-    assert announced(copies=(0.0,)).most_draws == 2 + 2
+    assert scheme(law=BINOMIAL).most_messages == 2 * 3 + 2
+    assert scheme(blanket_cap=7).most_messages == 2 * 3 + 7
+    assert scheme().most_messages == math.inf
+    assert scheme(blanket_per_user=0.0).most_messages == 6
+    assert scheme(copies=(0.5, 1.0), blanket_per_user=0.0).most_messages == 2
+    assert scheme(copies=(0.0,), blanket_per_user=0.0).most_messages == 0
+    assert scheme().most_draws == 2 * 3 + 2
+    assert scheme(copies=(0.0,)).most_draws == 2 + 2

@@ -7,40 +7,35 @@ import math
 import numpy as np
 import pytest
 
-from segshuffle.protocols.messages import Announcement
+from segshuffle.blankets.binomial import BINOMIAL
+from segshuffle.blankets.clustered import Clustered
+from segshuffle.blankets.poisson import POISSON
+from segshuffle.blankets.signed import Signed
+from segshuffle.protocols.scheme import Scheme
 
 RUNS, CLIENTS, D, M = 1500, 6, 3, 2.4
-KINDS = {
-    "binomial": {},
-    "poisson": {},
-    "clustered": {"cluster": 0.6},
-    "signed": {"cluster": 0.3, "flood_cluster": 0.5, "flood": 0.4},
-    "signed, single": {"cluster": 0.0, "flood_cluster": 0.0, "flood": 0.4},
-    "signed, no flood": {"cluster": 0.3},
-}
+LAWS = [POISSON, BINOMIAL, Clustered(0.6), Signed(0.3, 0.5, 0.4), Signed(0.0, 0.0, 0.4), Signed(0.3, 0.0, 0.0)]
 
 
-def announced(kind):
-    return Announcement(D, 1, CLIENTS, (1.0,), M, kind.partition(",")[0], **KINDS[kind])
+def scheme(law):
+    return Scheme(D, 1, CLIENTS, (1.0,), M, law)
 
 
-def moments(kind):
+def moments(law):
     """Mean and variance of one counter of all clients, and covariances: with the same item's other sign, and others."""
     mean = CLIENTS * M / D
-    if kind == "binomial":  # three slots, filled with probability 0.8
+    if law == BINOMIAL:  # three slots, filled with probability 0.8
         hit = 0.8 / D
         return mean, CLIENTS * 3 * hit * (1 - hit), None, -CLIENTS * 3 * hit**2
-    if kind in ("poisson", "clustered"):
-        return mean, mean / (1 - KINDS[kind].get("cluster", 0.0)), None, 0.0
-    given = {"cluster": 0.0, "flood_cluster": 0.0, "flood": 0.0, **KINDS[kind]}
-    noise, flood = mean / 2 * (1 - given["flood"]), mean / 2 * given["flood"]
-    both = flood / (1 - given["flood_cluster"])
-    return mean / 2, noise / (1 - given["cluster"]) + both, both, 0.0
+    if not law.has_signs:
+        return mean, mean / (1 - getattr(law, "p", 0.0)), None, 0.0
+    noise, both = mean / 2 * (1 - law.flood), mean / 2 * law.flood / (1 - law.flood_p)
+    return mean / 2, noise / (1 - law.p) + both, both, 0.0
 
 
-def check(kind, counters):
+def check(law, counters):
     """Within 6 standard errors; a product of counters has a spread of at most some five variances."""
-    mean, variance, signs, others = moments(kind)
+    mean, variance, signs, others = moments(law)
     found = np.cov(counters.T)
     assert np.abs(counters.mean(axis=0) - mean).max() < 6 * math.sqrt(variance / len(counters))
     allowed = 6 * 3.0 * variance / math.sqrt(len(counters))
@@ -51,19 +46,18 @@ def check(kind, counters):
     assert np.abs(found - expected).max() < allowed
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_simulated_dummies_have_the_moments_of_their_law(kind):
-    announcement, rng = announced(kind), np.random.default_rng(3)
+@pytest.mark.parametrize("law", LAWS)
+def test_simulated_dummies_have_the_moments_of_their_law(law):
+    found_scheme, rng = scheme(law), np.random.default_rng(3)
     counters = [
-        np.bincount(announcement.dummies.simulate(CLIENTS, rng, np.dtype(np.uint8)), minlength=announcement.words)
-        for _ in range(RUNS)
+        np.bincount(found_scheme.simulate_dummies(CLIENTS, rng), minlength=found_scheme.words) for _ in range(RUNS)
     ]
-    check(kind, np.array(counters))
+    check(law, np.array(counters))
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_exact_dummies_have_the_moments_of_their_law(kind):
-    announcement, rng = announced(kind), np.random.default_rng(4)
+@pytest.mark.parametrize("law", LAWS)
+def test_exact_dummies_have_the_moments_of_their_law(law):
+    found_scheme, rng = scheme(law), np.random.default_rng(4)
     integers = iter(rng.random(400_000).tolist())
 
     def below(n):
@@ -72,21 +66,26 @@ def test_exact_dummies_have_the_moments_of_their_law(kind):
     runs = 60
     counters = [
         np.bincount(
-            [word for _ in range(CLIENTS) for word in announcement.dummies.sample(below)], minlength=announcement.words
+            [word for _ in range(CLIENTS) for word in found_scheme.law.sample(M, D, below)],
+            minlength=found_scheme.words,
         )
         for _ in range(runs)
     ]
-    check(kind, np.array(counters))
+    check(law, np.array(counters))
 
 
-def test_the_most_dummies_of_a_client():
-    assert announced("binomial").dummies.most == 3
-    assert Announcement(D, 1, 5, (1.0,), 2.4, "poisson", blanket_cap=7).dummies.most == 7
-    assert all(announced(kind).dummies.most == math.inf for kind in KINDS if kind != "binomial")
+def test_a_capped_client_sends_no_more():
+    """Poisson(2.4), given that it is 3 at most."""
+    capped, rng = Scheme(D, 1, 4000, (1.0,), M, blanket_cap=3), np.random.default_rng(6)
+    law = np.array([M**k / math.factorial(k) for k in range(4)])
+    mean = float(law @ range(4) / law.sum())
+    assert abs(capped.simulate_dummies(4000, rng).size - 4000 * mean) < 6 * math.sqrt(4000 * M)
+    numbers = [len(capped.send([], 0, lambda n: int(rng.integers(n)))) for _ in range(300)]
+    assert max(numbers) == 3
+    assert abs(np.mean(numbers) - mean) < 6 * math.sqrt(M / 300)
 
 
 def test_a_whole_number_of_slots_is_filled_always():
-    blanket = Announcement(D, 1, 5, (1.0,), 2.0, "binomial").dummies
-    rng = np.random.default_rng(5)
-    assert blanket.simulate(40, rng, np.dtype(np.uint8)).size == 80
-    assert len(blanket.sample(lambda n: int(rng.integers(n)))) == 2
+    full, rng = Scheme(D, 1, 5, (1.0,), 2.0, BINOMIAL), np.random.default_rng(5)
+    assert full.simulate_dummies(40, rng).size == 80
+    assert len(full.send([], 0, lambda n: int(rng.integers(n)))) == 2

@@ -19,19 +19,21 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from segshuffle.blankets import exact
-from segshuffle.blankets.poisson import ItemPair
+from segshuffle.blankets.binomial import BINOMIAL
+from segshuffle.blankets.clustered import Clustered
+from segshuffle.blankets.poisson import POISSON, ItemPair
+from segshuffle.blankets.signed import Signed
 from segshuffle.errors import DataError, ParameterError, RefusedError
 from segshuffle.protocols.base import Problem
 from segshuffle.protocols.messages import (
-    Announcement,
     Client,
     Demand,
     Outbox,
+    Scheme,
     Shuffler,
     SimulatedClients,
     tally,
 )
-from segshuffle.protocols.messages.blankets import BinomialBlanket, PoissonBlanket
 
 ALARM = 1e-9
 #: Asks for nothing that the tests of the draws would have to meet.
@@ -185,7 +187,7 @@ def test_clusters_by_enumeration(size):
 
 def test_a_client_by_enumeration():
     """Joint law of a client's counters: its own message at rate 1/2, and independent Poisson(3/16) dummies."""
-    announcement = Announcement(2, 1, 1, (0.5,), 0.375, "poisson")
+    announcement = Scheme(2, 1, 1, (0.5,), 0.375)
 
     def counters(below):
         def at_most_two(n):
@@ -221,7 +223,7 @@ def test_every_order_is_equally_likely():
 
 
 def test_binomial_blanket_by_enumeration():
-    law = enumerated(lambda below: tuple(BinomialBlanket(1.5, 2).sample(below)))
+    law = enumerated(lambda below: tuple(BINOMIAL.sample(1.5, 2, below)))
     assert law[()] == Fraction(1, 16)
     assert law[(0,)] == law[(1,)] == Fraction(3, 16)
     assert law[(0, 1)] == Fraction(9, 64)
@@ -241,14 +243,14 @@ def test_poisson_from_the_secure_source(mean):
 def test_a_cap_redraws():
     """Given at most c, the number has the Poisson weights."""
     rng = np.random.default_rng(31)
-    blanket = PoissonBlanket(1.5, 3, cap=2)
+    capped = Scheme(3, 1, 1, (1.0,), 1.5, blanket_cap=2)
     below = rng.integers
-    drawn = np.bincount([len(blanket.sample(lambda n: int(below(n)))) for _ in range(1000)], minlength=3)
+    drawn = np.bincount([len(capped.send([], 0, lambda n: int(below(n)))) for _ in range(1000)], minlength=3)
     expected = np.array([1, 1.5, 1.125]) / 3.625
     assert drawn.size == 3
     assert stats.chisquare(drawn, 1000 * expected).pvalue > ALARM
-    assert blanket.simulate(1000, rng, np.dtype(np.uint8)).size <= 2000
-    simulated = np.bincount([blanket.simulate(1, rng, np.dtype(np.uint8)).size for _ in range(1000)], minlength=3)
+    assert capped.simulate_dummies(1000, rng).size <= 2000
+    simulated = np.bincount([capped.simulate_dummies(1, rng).size for _ in range(1000)], minlength=3)
     assert stats.chisquare(simulated, 1000 * expected).pvalue > ALARM
 
 
@@ -256,14 +258,13 @@ def test_a_cap_redraws():
 
 
 @pytest.mark.quick(0)
-@pytest.mark.parametrize("kind", ["poisson", "binomial", "clustered", "signed"])
-def test_simulated_clients_send_what_clients_send(kind, monkeypatch):
+@pytest.mark.parametrize("law", [POISSON, BINOMIAL, Clustered(0.6), Signed(0.3, 0.5, 0.2)])
+def test_simulated_clients_send_what_clients_send(law, monkeypatch):
     monkeypatch.setattr("segshuffle.protocols.messages.client.check_announcement", lambda *_: 0.0)
-    law = {"clustered": {"cluster": 0.6}, "signed": {"cluster": 0.3, "flood_cluster": 0.5, "flood": 0.2}}
-    announcement = Announcement(3, 2, 3, (0.4, 1.5), 0.8, kind, **law.get(kind, {}))
+    announcement = Scheme(3, 2, 3, (0.4, 1.5), 0.8, law)
     users = [((0, 1), 0), ((2, 0), 1), ((1, 2), 1)]
     # with signs there are six counters, and every outcome is rarer
-    rng, runs = np.random.default_rng(32), 2100 if kind == "signed" else 700
+    rng, runs = np.random.default_rng(32), 2100 if law.has_signs else 700
     one, other = Counter(), Counter()
     items, levels = np.array([items for items, _ in users]), np.array([level for _, level in users])
     for _ in range(runs):
@@ -271,7 +272,7 @@ def test_simulated_clients_send_what_clients_send(kind, monkeypatch):
         one[counted(announcement, [Outbox(messages) for messages in sent], rng)] += 1
         other[counted(announcement, [SimulatedClients(items, levels).send_items(announcement, rng)], rng)] += 1
     cells = [cell for cell in one | other if one[cell] + other[cell] >= 20]
-    table = [[law[cell] for cell in cells] for law in (one, other)]
+    table = [[counts[cell] for cell in cells] for counts in (one, other)]
     rest = [runs - sum(row) for row in table]
     assert len(cells) > 10
     assert stats.chi2_contingency([[*row, more] for row, more in zip(table, rest, strict=True)]).pvalue > ALARM
@@ -287,17 +288,17 @@ def counted(announcement, outboxes, rng):
 
 # -- refusals ----------------------------------------------------------------------------------------------------------
 
-GOOD = Announcement(17, 4, 5000, (0.5, 1.0), 4.0, "poisson")
+GOOD = Scheme(17, 4, 5000, (0.5, 1.0), 4.0)
 
 
 def test_round_one_sends_the_level():
-    sent = Client((3,), 1, ANYTHING, Demand(1.0, 1e-6)).send_level(Announcement(3, 1, 5000, (1.0,), 2.0, "poisson"))
+    sent = Client((3,), 1, ANYTHING, Demand(1.0, 1e-6)).send_level(Scheme(3, 1, 5000, (1.0,), 2.0))
     assert 1 in sent
-    assert Client((3,), 2, ANYTHING).send_level(Announcement(3, 1, 5000, (1.0,), 0.0, "poisson")) == [2]
-    one_level = Announcement(1, 1, 5000, (1.0,), 0.0, "poisson")
+    assert Client((3,), 2, ANYTHING).send_level(Scheme(3, 1, 5000, (1.0,), 0.0)) == [2]
+    one_level = Scheme(1, 1, 5000, (1.0,), 0.0)
     assert Client((3,), 0, ANYTHING, Demand(1.0, 1e-6)).send_level(one_level) == [0]
     with pytest.raises(RefusedError, match="epsilon = 1 and delta = 1e-06"):
-        Client((3,), 1, ANYTHING, Demand(1.0, 1e-6)).send_level(Announcement(3, 1, 50, (1.0,), 0.5, "poisson"))
+        Client((3,), 1, ANYTHING, Demand(1.0, 1e-6)).send_level(Scheme(3, 1, 50, (1.0,), 0.5))
 
 
 @pytest.mark.parametrize(

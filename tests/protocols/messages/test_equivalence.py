@@ -16,11 +16,13 @@ import pytest
 from hypothesis import settings
 from scipy import stats
 
+from segshuffle.blankets.binomial import BINOMIAL
 from segshuffle.blankets.clustered import Clustered
+from segshuffle.blankets.poisson import POISSON
 from segshuffle.blankets.signed import Signed
 from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
 from segshuffle.protocols.base import Problem, Sample, draw_blanket
-from segshuffle.protocols.messages import Announcement, Shuffler, SimulatedClients, run_protocol, tally
+from segshuffle.protocols.messages import Scheme, Shuffler, SimulatedClients, run_protocol, tally
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.segmented import Segmented, plan_at
 
@@ -84,7 +86,7 @@ def test_binomial_blanket_is_the_exact_law(d, sets, levels, rates, m, streaming)
     runs = 1500 if streaming else 4000  # the same law through files: only the streaming itself is new
     slots = int(np.ceil(m))
     exact = o.segmented_view(d, sets, [Fraction(rates[k]) for k in levels], len(sets) * slots, Fraction(m) / slots)
-    announcement = Announcement(d, len(sets[0]), len(sets), rates, m, "binomial")
+    announcement = Scheme(d, len(sets[0]), len(sets), rates, m, BINOMIAL)
     observed = sample_counters(announcement, sets, levels, np.random.default_rng(11), runs, **streaming)
     assert set(observed) <= set(exact)
     assert goodness_of_fit(observed, exact, runs) > ALARM
@@ -98,7 +100,7 @@ def test_poisson_blanket_is_the_exact_law(d, sets, levels, rates, m, streaming):
     mu = Fraction(m) * len(sets) / d
     exact, lost = o.poisson_blanket_view(d, sets, [Fraction(rates[k]) for k in levels], mu, 14)
     assert float(lost) < 1e-6
-    announcement = Announcement(d, len(sets[0]), len(sets), rates, m, "poisson")
+    announcement = Scheme(d, len(sets[0]), len(sets), rates, m)
     observed = sample_counters(announcement, sets, levels, np.random.default_rng(12), runs, **streaming)
     assert goodness_of_fit(observed, exact, runs) > ALARM
 
@@ -121,7 +123,7 @@ def test_signed_blanket_is_the_exact_law(streaming):
         (i, k, j, n): held[i, j] * free[k, n] for i, j, k, n in np.ndindex(6, 6, 6, 6) if held[i, j] * free[k, n] > 1e-9
     }
     runs = 1500
-    announcement = Announcement(2, 1, 1, (copies,), m, "signed", cluster=p, flood_cluster=flood_p, flood=share)
+    announcement = Scheme(2, 1, 1, (copies,), m, Signed(p, flood_p, share))
     observed = sample_counters(announcement, [(0,)], [0], np.random.default_rng(14), runs, **streaming)
     assert goodness_of_fit({cell: observed.get(cell, 0) for cell in exact}, exact, runs) > ALARM
 
@@ -130,7 +132,7 @@ def test_signed_blanket_is_the_exact_law(streaming):
 def test_the_test_tells_the_two_blankets_apart():
     d, sets, levels, rates, m = TINY[0]
     exact = o.segmented_view(d, sets, [Fraction(rates[k]) for k in levels], 2, Fraction(m))
-    announcement = Announcement(d, 2, 2, rates, m, "poisson")
+    announcement = Scheme(d, 2, 2, rates, m)
     observed = sample_counters(announcement, sets, levels, np.random.default_rng(13), 4000)
     assert goodness_of_fit(observed, exact, 4000) < ALARM
 
@@ -279,8 +281,8 @@ def test_a_batch_is_the_union_of_its_clients():
     """Batches of one client, the client as it would run, against one batch of all."""
     sample, levels, _ = scenario()
     few = slice(10, 22)
-    for kind in ("binomial", "poisson"):
-        announcement = Announcement(D, S, 12, (0.3, 0.7, 1.0), 1.3, kind)
+    for law in (BINOMIAL, POISSON):
+        announcement = Scheme(D, S, 12, (0.3, 0.7, 1.0), 1.3, law)
         rng = np.random.default_rng(27)
         one, other = (
             np.array([counters(announcement, sample.items[few], levels[few], rng, batch=b) for _ in range(RUNS)])

@@ -21,7 +21,7 @@ from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.capped import Capped
 from segshuffle.protocols.correlated_noise import CorrelatedNoise
 from segshuffle.protocols.fake_users import FakeUsers
-from segshuffle.protocols.messages import Announcement, Client, Demand, LevelEstimates, Outbox, Server, Shuffler, tally
+from segshuffle.protocols.messages import Client, Demand, LevelEstimates, Outbox, Scheme, Server, Shuffler, tally
 from segshuffle.protocols.messages.influence import influence
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.segmented import plan_at
@@ -49,7 +49,7 @@ ATTACKS = {
 
 class Scene(NamedTuple):
     plan: Plan
-    announcement: Announcement
+    announcement: Scheme
     others: list[list[int]]
     """What all others sent."""
     agreed: list[list[int]]
@@ -204,7 +204,7 @@ def test_what_is_known_of_the_others():
     assert np.isinf(influence(CorrelatedNoise().plan(problem)).item)
     kept = influence(AugmentedShuffling().plan(problem))
     assert (kept.item, kept.all_items) == (S / 50, 2 * S / 50)
-    signed = {"copies": (1.0,), "blanket": {"name": "signed", "p": 0.5}}
+    signed = {"copies": (1.0,), "blanket": {"name": "signed", "p": 0.5, "flood_p": 0.5, "flood": 0.5}}
     assert np.isinf(influence(Plan("signed", problem, "exact", 1.0, 3.0, signed, 1.0)).item)
     with pytest.raises(ParameterError, match="method = 'mine'"):
         influence(Plan("mine", problem, "exact", 1.0, 1.0, {}, 1.0))

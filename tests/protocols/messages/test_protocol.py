@@ -11,6 +11,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from segshuffle.blankets.binomial import BINOMIAL
+from segshuffle.blankets.poisson import POISSON
 from segshuffle.errors import DataError, ParameterError
 from segshuffle.protocols import segmented
 from segshuffle.protocols.assumptions import PLAIN, Assumptions
@@ -19,11 +21,11 @@ from segshuffle.protocols.base import Plan, Problem
 
 from segshuffle.protocols.messages import engine  # isort: skip
 from segshuffle.protocols.messages import (
-    Announcement,
     Collection,
     LevelEstimates,
     LevelPrivacy,
     Outbox,
+    Scheme,
     Server,
     ShuffledMessages,
     Shuffler,
@@ -102,7 +104,7 @@ def test_the_server_sees_shuffled_messages_and_public_numbers_only(monkeypatch, 
     result = run(items, levels, chunk_users=chunk_users, level_privacy=level_privacy)
 
     from_here = {type(thing) for thing in seen.values() if type(thing).__module__.startswith("segshuffle.protocols.m")}
-    allowed = {Server, Announcement, Collection, LevelEstimates, LevelPrivacy, ShuffledMessages}
+    allowed = {Server, Scheme, Collection, LevelEstimates, LevelPrivacy, ShuffledMessages}
     assert from_here <= allowed
     assert not from_here & {SimulatedClients, Outbox, Shuffler}
     for thing in seen.values():
@@ -152,8 +154,8 @@ def test_the_report_adds_up():
     items, levels = users()
     result = run(items, levels, level_privacy=LevelPrivacy(1.0, 1e-4))
     first, second = result.announcements
-    assert (first.domain_size, first.set_size, first.copies, first.blanket) == (3, 1, (1.0,), "poisson")
-    assert (second.blanket, second.blanket_per_user, second.copies) == ("binomial", 1.25, (0.4, 0.8, 1.0))
+    assert (first.domain_size, first.set_size, first.copies, first.law) == (3, 1, (1.0,), POISSON)
+    assert (second.law, second.blanket_per_user, second.copies) == (BINOMIAL, 1.25, (0.4, 0.8, 1.0))
     assert result.level_messages == result.levels.counts.sum()
     assert result.item_messages == result.counters[0].sum()
     assert result.messages_per_user == (result.level_messages + result.item_messages) / N
@@ -351,11 +353,11 @@ def silent_plan(problem) -> Plan:
     return Plan("silent", problem, "exact", 1.0, 1.0, {"copies": (0.0, 0.0, 0.0)}, math.inf)
 
 
-@pytest.mark.parametrize(("kind", "law"), [("published", "binomial"), ("exact", "poisson"), ("upper", "poisson")])
+@pytest.mark.parametrize(("kind", "law"), [("published", BINOMIAL), ("exact", POISSON), ("upper", POISSON)])
 def test_clients_send_the_blanket_that_the_numbers_are_about(kind, law):
     items, levels = users()
     result = run(items, levels, planner=lambda p: replace(fixed(p), kind=kind))
-    assert result.announcements[1].blanket == law
+    assert result.announcements[1].law == law
     assert {g.kind for g in result.guarantees} == {kind}
 
 
@@ -531,7 +533,7 @@ def test_users_of_later_rows_are_named_by_their_own_number(monkeypatch):
         ("exact", {"copies": (1.0, 1.0)}, (1.0, 1e-4), (5, 3), True),  # levels change nothing
         ("published", {"sampling_rates": (0.5, 1.0)}, (1.0, 1e-4), (12, 3), False),
         ("published", {"sampling_rates": (1.0, 1.0)}, (1.0, 1e-4), (12, 3), True),
-        ("published", {}, (1.0, 1e-4), (12, 3), True),
+        ("published", {"analysis": "any"}, (1.0, 1e-4), (12, 3), True),
     ],
 )
 def test_a_change_of_level_is_covered_by_both_rounds(kind, parameters, privacy, sizes, covered):

@@ -8,7 +8,6 @@ simulated clients and the count-level simulations of the protocols have the same
 
 from __future__ import annotations
 
-from segshuffle.protocols.messages.announcement import Announcement
 from segshuffle.protocols.messages.client import Client
 from segshuffle.protocols.messages.engine import ProtocolRun, Refused, Seconds, run_protocol
 from segshuffle.protocols.messages.level_counts import (
@@ -19,12 +18,12 @@ from segshuffle.protocols.messages.level_counts import (
     weight_variance,
 )
 from segshuffle.protocols.messages.server import Collection, Server, tally
-from segshuffle.protocols.messages.shuffler import Outbox, ShuffledMessages, Shuffler, WireFormat
+from segshuffle.protocols.messages.shuffler import Outbox, ShuffledMessages, Shuffler
 from segshuffle.protocols.messages.simulated_clients import SimulatedClients
 from segshuffle.protocols.messages.verification import Demand, check_announcement, guaranteed_delta
+from segshuffle.protocols.scheme import Scheme, WireFormat
 
 __all__ = [
-    "Announcement",
     "Client",
     "Collection",
     "Demand",
@@ -33,6 +32,7 @@ __all__ = [
     "Outbox",
     "ProtocolRun",
     "Refused",
+    "Scheme",
     "Seconds",
     "Server",
     "ShuffledMessages",

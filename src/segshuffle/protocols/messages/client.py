@@ -5,16 +5,14 @@ The announcement goes in, messages come out. `simulated_clients` draws the same 
 
 from __future__ import annotations
 
-import math
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 from segshuffle.blankets import exact
-from segshuffle.protocols.messages.announcement import Announcement
 from segshuffle.protocols.messages.checks import checked_items
 from segshuffle.protocols.messages.verification import Demand, check_announcement
+from segshuffle.protocols.scheme import Scheme
 
 
 @dataclass(frozen=True)
@@ -41,7 +39,7 @@ class Client:
     level_demand: Demand | None = None
     below: exact.Below = secrets.randbelow
 
-    def send_level(self, announcement: Announcement) -> list[int]:
+    def send_level(self, announcement: Scheme) -> list[int]:
         """Round 1: messages in random order, each the number of a level.
 
         Raises
@@ -52,10 +50,9 @@ class Client:
         # one level is no secret
         if self.level_demand is not None and announcement.domain_size > 1:
             check_announcement(announcement, self.level_demand, 0)
-        (copies,) = announcement.copies
-        return self._messages(announcement, (self.level,), copies)
+        return announcement.send((self.level,), 0, self.below)
 
-    def send_items(self, announcement: Announcement) -> list[int]:
+    def send_items(self, announcement: Scheme) -> list[int]:
         """Round 2: messages in random order, each an item.
 
         Raises
@@ -70,11 +67,4 @@ class Client:
         sets = self.demand.assumptions.sets
         checked_items([list(self.items)], announcement.domain_size, announcement.set_size, sets=sets)
         check_announcement(announcement, self.demand, self.level)
-        return self._messages(announcement, self.items, announcement.copies[self.level])
-
-    def _messages(self, announcement: Announcement, items: Sequence[int], copies: float) -> list[int]:
-        whole = math.floor(copies)
-        more = Fraction(copies) - whole
-        own = [item for item in items for _ in range(whole + exact.bernoulli(more, self.below))]
-        blanket = [] if announcement.dummies is None else announcement.dummies.sample(self.below)
-        return exact.shuffled(own + blanket, self.below)
+        return announcement.send(self.items, self.level, self.below)

@@ -11,7 +11,6 @@ import numpy as np
 
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.protocols.base import Plan
-from segshuffle.protocols.messages.server import blanket_noise
 
 
 def copies_of(plan: Plan) -> FloatArray:
@@ -58,7 +57,7 @@ def error_given_levels(plan: Plan, level_items: IntArray, divisor: float) -> Flo
     ndarray of float, shape (...)
     """
     problem, copies = plan.problem, copies_of(plan)
-    noise = blanket_noise(plan)
+    noise = problem.domain_size * plan.scheme.noise
     fraction = copies - np.floor(copies)
     own = level_items.sum(axis=-1) @ (fraction * (1.0 - fraction))
     misses = copies @ level_items / divisor - level_items.sum(axis=-2) / problem.n_users

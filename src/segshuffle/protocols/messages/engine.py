@@ -18,12 +18,12 @@ from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.assumptions import PLAIN, Assumptions
 from segshuffle.protocols.base import Plan
-from segshuffle.protocols.messages.announcement import Announcement
 from segshuffle.protocols.messages.checks import Integers, checked_choice, checked_items, checked_levels
 from segshuffle.protocols.messages.level_counts import LevelEstimates, LevelPrivacy
 from segshuffle.protocols.messages.server import Collection, Planner, Server
 from segshuffle.protocols.messages.shuffler import MOST_BUCKETS, Outbox, ShuffledMessages, Shuffler
 from segshuffle.protocols.messages.simulated_clients import SimulatedClients
+from segshuffle.protocols.scheme import Scheme
 
 #: Draws and messages of one batch of clients, unless the caller fixes the batch.
 BATCH_DRAWS = 2**20
@@ -65,7 +65,7 @@ class ProtocolRun:
         Level counts after round 1: `levels.estimates` are unbiased, `levels.planning` is what was planned with.
     plan : Plan
         Parameters of round 2.
-    announcements : tuple of Announcement
+    announcements : tuple of Scheme
         What clients were told: round 1, then every collection of round 2.
     counters : tuple of ndarray of int64, shape (domain_size,)
         Messages counted by item, for every collection of round 2.
@@ -84,7 +84,7 @@ class ProtocolRun:
     estimate: FloatArray
     levels: LevelEstimates
     plan: Plan
-    announcements: tuple[Announcement, ...]
+    announcements: tuple[Scheme, ...]
     counters: tuple[IntArray, ...]
     level_messages: int
     item_messages: int
@@ -245,7 +245,7 @@ class _Rounds:
     shuffler_rng: np.random.Generator
     chunk_users: int | None
 
-    def collect_levels(self, announcement: Announcement) -> ShuffledMessages:
+    def collect_levels(self, announcement: Scheme) -> ShuffledMessages:
         """Round 1."""
         return self._collect(
             self.users, announcement, lambda batch: batch.send_levels(announcement, self.client_rng), None
@@ -278,7 +278,7 @@ class _Rounds:
     def _collect(
         self,
         users: SimulatedClients,
-        announcement: Announcement,
+        announcement: Scheme,
         send: Callable[[SimulatedClients], Outbox],
         strays: Outbox | None,
     ) -> ShuffledMessages:

@@ -7,16 +7,15 @@ Formulas: docs/proof.md for messages that name an item; for reports of other kin
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import astuple, dataclass
 
-import numpy as np
-
+from segshuffle.blankets.binomial import BINOMIAL
+from segshuffle.blankets.poisson import POISSON
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.almost_single_message import Hash
 from segshuffle.protocols.base import Plan
-from segshuffle.protocols.messages.announcement import Announcement
-from segshuffle.protocols.messages.server import announced_blanket
+from segshuffle.protocols.scheme import Scheme
 from segshuffle.protocols.subset_exponential import report_probabilities
 
 
@@ -56,8 +55,6 @@ def influence(plan: Plan) -> Influence:
     ParameterError
         If nothing is known of the protocol.
     """
-    if isinstance(plan.parameters.get("blanket"), Mapping):
-        return _unbounded(plan)  # clusters and signs have no cap
     for parameter, of in _KINDS.items():
         if parameter in plan.parameters:
             return of(plan)
@@ -66,30 +63,27 @@ def influence(plan: Plan) -> Influence:
 
 def _of_collection(plan: Plan) -> Influence:
     """One collection of all levels, each with its copies, or with one."""
-    counts = plan.problem.level_counts
-    parameters = plan.parameters
-    copies = parameters.get("copies", parameters.get("sampling_rates", (1.0,) * len(counts)))
-    return _of_messages(plan, plan.blanket_per_user, copies, float(np.dot(counts, copies)))
+    return _of_scheme(plan.scheme, plan.scheme.weight(plan.problem.level_counts))
 
 
 def _of_collections(plan: Plan) -> Influence:
     """Every level apart: the worst level to be in."""
-    blankets, weights = plan.parameters["blankets"], plan.parameters["weights"]
+    blankets, weights, problem = plan.parameters["blankets"], plan.parameters["weights"], plan.problem
+    law = BINOMIAL if plan.kind == "published" else POISSON
     found = [
-        _of_messages(plan, blanket, (1.0,), count / weight)
-        for blanket, weight, count in zip(blankets, weights, plan.problem.level_counts, strict=True)
+        _of_scheme(Scheme(problem.domain_size, problem.set_size, count, (1.0,), blanket, law), count / weight)
+        for blanket, weight, count in zip(blankets, weights, problem.level_counts, strict=True)
         if count and weight
     ]
     return Influence(*(max(column) for column in zip(*map(astuple, found), strict=True)))
 
 
-def _of_messages(plan: Plan, blanket_per_user: float, copies: tuple[float, ...], weight: float) -> Influence:
-    """Each message adds 1/weight to one item."""
-    d, s = plan.problem.domain_size, plan.problem.set_size
-    blanket = announced_blanket(plan)
-    most = Announcement(d, s, plan.problem.n_users, tuple(copies), blanket_per_user, **blanket).most_messages
-    item = max(most - blanket_per_user / d, max(copies) + blanket_per_user / d)
-    return Influence(most, item / weight, (most + blanket_per_user + s * max(copies)) / weight)
+def _of_scheme(scheme: Scheme, weight: float) -> Influence:
+    """Each message adds 1/weight to one item, or takes it away."""
+    most, m = scheme.most_messages, scheme.blanket_per_user
+    mean = m / scheme.domain_size
+    item = max(most - mean, max(scheme.copies) + mean)
+    return Influence(most, item / weight, (most + m + scheme.set_size * max(scheme.copies)) / weight)
 
 
 def _of_report(plan: Plan) -> Influence:

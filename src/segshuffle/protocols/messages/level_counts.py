@@ -36,7 +36,7 @@ from segshuffle.accounting.numerics.ranges import LARGEST_BLANKET
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.digits import rounded_up
 from segshuffle.errors import InfeasibleError, ParameterError
-from segshuffle.protocols.messages.announcement import Announcement
+from segshuffle.protocols.scheme import Scheme
 
 #: Largest estimate beside which a number of users keeps its digits.
 _LARGEST_PLAIN = 2.0**40
@@ -62,7 +62,7 @@ class LevelPrivacy:
             raise ParameterError("level_delta", self.delta, "in (0, 1)")
 
 
-def level_announcement(n_users: int, n_levels: int, privacy: LevelPrivacy | None) -> Announcement:
+def level_announcement(n_users: int, n_levels: int, privacy: LevelPrivacy | None) -> Scheme:
     """Announcement of round 1: the data round's code with the levels as domain and one item per user.
 
     Parameters
@@ -88,7 +88,7 @@ def level_announcement(n_users: int, n_levels: int, privacy: LevelPrivacy | None
                 f"level privacy ({privacy.epsilon:g}, {privacy.delta:g}) needs {blanket:.3g} blanket messages from "
                 f"each of {n_users} honest users in round 1, more than {LARGEST_BLANKET:g}: raise its epsilon or delta."
             )
-    return Announcement(n_levels, 1, n_users, (1.0,), blanket, "poisson")
+    return Scheme(n_levels, 1, n_users, (1.0,), blanket)
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,22 +6,22 @@ about users, and its announcements depend on public quantities and on what round
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, get_args
+from typing import NamedTuple
 
 import numpy as np
 
 from segshuffle.accounting.collections.levels import UserGuarantee, compose_rounds
 from segshuffle.arrays import FloatArray, IntArray
-from segshuffle.blankets.named import blanket_from
+from segshuffle.blankets.binomial import BINOMIAL
+from segshuffle.blankets.poisson import POISSON
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.assumptions import PLAIN, Assumptions
-from segshuffle.protocols.base import Plan, Problem, blanket_variance
-from segshuffle.protocols.messages.announcement import Announcement
-from segshuffle.protocols.messages.blankets import BlanketKind
+from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.messages.level_counts import LevelEstimates, LevelPrivacy, level_announcement
 from segshuffle.protocols.messages.shuffler import ShuffledMessages
+from segshuffle.protocols.scheme import Scheme
 
 Planner = Callable[[Problem], Plan]
 
@@ -62,7 +62,7 @@ class Collection:
 
     Parameters
     ----------
-    announcement : Announcement
+    announcement : Scheme
         What its clients are told.
     levels : tuple of int
         Numbers of the levels whose users take part.
@@ -70,55 +70,9 @@ class Collection:
         Share of its estimate in the result.
     """
 
-    announcement: Announcement
+    announcement: Scheme
     levels: tuple[int, ...]
     weight: float
-
-
-def blanket_kind(plan: Plan) -> BlanketKind:
-    """Law of the blanket that a plan's privacy numbers are about.
-
-    The published accountants are about Algorithm 2's binomial blanket, the proven ones ("exact", "upper") about the
-    Poisson one, or the one that `plan.parameters["blanket"]` describes. It may ask for another law where nothing is
-    proven anyway.
-
-    Raises
-    ------
-    ParameterError
-        If clients do not have that blanket, or a proven number would be attached to one that it does not cover.
-    """
-    covered: BlanketKind = "binomial" if plan.kind == "published" else "poisson"
-    asked = plan.parameters.get("blanket", covered)
-    kind: BlanketKind = asked["name"] if isinstance(asked, Mapping) else asked
-    proven = isinstance(asked, Mapping) or asked == covered
-    if kind not in get_args(BlanketKind) or not (proven or plan.kind == "published"):
-        allowed = (
-            f"{covered!r}, which the plan's numbers (kind {plan.kind!r}) are about, or a blanket that clients have"
-        )
-        raise ParameterError("blanket", asked, allowed)
-    return kind
-
-
-def announced_blanket(plan: Plan) -> dict[str, Any]:
-    """What an `Announcement` says of a plan's blanket beside m: kind, cap, clusters and flood."""
-    kind = blanket_kind(plan)
-    law = plan.parameters["blanket"] if kind in ("clustered", "signed") else {}
-    return {
-        "blanket": kind,
-        "blanket_cap": plan.parameters.get("blanket_cap"),
-        "cluster": law.get("p", 0.0),
-        "flood_cluster": law.get("flood_p", 0.0),
-        "flood": law.get("flood", 0.0),
-    }
-
-
-def blanket_noise(plan: Plan) -> float:
-    """Sum over the items of the variance of what all users' dummies add to the counters."""
-    problem, kind = plan.problem, blanket_kind(plan)
-    if kind == "binomial":
-        return blanket_variance(problem.n_users, plan.blanket_per_user, problem.domain_size)
-    law = blanket_from(plan.parameters["blanket"] if kind in ("clustered", "signed") else None)
-    return law.variance(problem.n_users * plan.blanket_per_user)
 
 
 class ItemEstimates(NamedTuple):
@@ -159,12 +113,12 @@ class Server:
     assumptions: Assumptions = PLAIN
     level_deltas: tuple[float, ...] = ()
 
-    def announce_levels(self) -> Announcement:
+    def announce_levels(self) -> Scheme:
         """Announcement of round 1."""
         honest = self.assumptions.honest_of(self.n_users)
         return level_announcement(honest, len(self.levels), self.level_privacy)
 
-    def estimate_levels(self, announcement: Announcement, messages: ShuffledMessages) -> LevelEstimates:
+    def estimate_levels(self, announcement: Scheme, messages: ShuffledMessages) -> LevelEstimates:
         """Step 1: level counts from the shuffled levels (line 5 of Algorithm 1)."""
         counted = tally(messages, len(self.levels))
         mean = self.n_users * announcement.blanket_per_user / len(self.levels)
@@ -193,7 +147,7 @@ class Server:
 
         A plan with "blankets" and "weights" collects every level apart (SepMM). Any other one with a blanket is a
         single collection of all levels: "copies" or "sampling_rates" by level, otherwise every item is sent (MM). For
-        the law of the blanket see `blanket_kind`.
+        the law of the blanket see `Plan.scheme`.
 
         Raises
         ------
@@ -201,30 +155,23 @@ class Server:
             If the plan has no blanket of messages; if levels are private but collected apart, because then the
             blanket is sized by n_k, and a noisy n_k may overstate it.
         """
-        parameters = plan.parameters
-        blanket = announced_blanket(plan)
         if not plan.blanket_per_user > 0.0:
             raise ParameterError("planner", plan.method, "a protocol with a blanket of uniform items")
-        if "blankets" not in parameters:
-            every = tuple(range(len(self.levels)))
-            copies = parameters.get("copies", parameters.get("sampling_rates", (1.0,) * len(every)))
-            announced = self._announce(self.n_users, copies, plan.blanket_per_user, blanket)
-            return (Collection(announced, every, 1.0),)
+        if "blankets" not in plan.parameters:
+            whole = replace(plan.scheme, n_users=self.n_users)
+            return (Collection(whole, tuple(range(len(self.levels))), 1.0),)
         if self.level_privacy is not None:
             raise ParameterError(
                 "level_privacy", self.level_privacy, f"None for {plan.method}, whose blankets depend on exact n_k"
             )
+        law = BINOMIAL if plan.kind == "published" else POISSON
+        apart = zip(plan.problem.level_counts, plan.parameters["blankets"], plan.parameters["weights"], strict=True)
         rates = (1.0,) * len(self.levels)
         return tuple(
-            Collection(self._announce(n_k, rates, parameters["blankets"][k], blanket), (k,), parameters["weights"][k])
-            for k, n_k in enumerate(plan.problem.level_counts)
+            Collection(Scheme(self.domain_size, self.set_size, n_k, rates, blanket, law), (k,), weight)
+            for k, (n_k, blanket, weight) in enumerate(apart)
             if n_k > 0
         )
-
-    def _announce(
-        self, n_users: int, copies: Sequence[float], blanket_per_user: float, blanket: Mapping[str, Any]
-    ) -> Announcement:
-        return Announcement(self.domain_size, self.set_size, n_users, tuple(copies), blanket_per_user, **blanket)
 
     def estimate_items(
         self,
@@ -241,10 +188,8 @@ class Server:
         tallies = []
         for collection, messages, present in zip(collections, received, participants, strict=True):
             announced = collection.announcement
-            signed = announced.blanket == "signed"
-            counted = tally(messages, self.domain_size, signed=signed)
-            # dummies of both signs are as many pluses as minuses
-            blanket = 0.0 if signed else present * announced.blanket_per_user / self.domain_size
+            counted = tally(messages, self.domain_size, signed=announced.law.has_signs)
+            blanket = replace(announced, n_users=present).net_mean if present else 0.0
             weight = self._weight(collection, level_estimates) * (present / announced.n_users)
             estimate += collection.weight * (counted.counts - blanket) / weight
             tallies.append(counted)

@@ -28,61 +28,18 @@ import contextlib
 import io
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import IO, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from segshuffle.errors import DataError, ParameterError
-
-Words = NDArray[np.unsignedinteger[Any]]
+from segshuffle.protocols.scheme import WireFormat, Words
 
 #: Buckets are numbered with 16 bits, so that sorting by bucket is a radix sort.
 MOST_BUCKETS = 2**16
 _SEAL = object()
 _BLOCK_WORDS = 2**16
-
-
-@dataclass(frozen=True)
-class WireFormat:
-    """How a message is written: one unsigned word of 1, 2 or 4 bytes.
-
-    The width leaves at least one code unused, the largest one, which stands for anything that is not an item.
-
-    Parameters
-    ----------
-    domain_size : int
-        Items are 0..domain_size - 1; up to 255 take one byte, up to 65535 two.
-    """
-
-    domain_size: int
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.domain_size < 2**32:
-            raise ParameterError("domain_size", self.domain_size, "an integer in [1, 2^32)")
-
-    @property
-    def dtype(self) -> np.dtype[np.unsignedinteger[Any]]:
-        """Type of a word."""
-        return np.min_scalar_type(self.domain_size)
-
-    @property
-    def malformed(self) -> int:
-        """The code of a message that is not a number of the word's range."""
-        return int(np.iinfo(self.dtype).max)
-
-    def encode(self, values: ArrayLike) -> Words:
-        """Words of any values; what does not fit becomes the malformed code, so that it can be counted."""
-        given = np.asarray(values).ravel()
-        if given.dtype == self.dtype:
-            return given
-        if given.dtype.kind not in "iuf":
-            return np.full(given.size, self.malformed, dtype=self.dtype)
-        fits = (given >= 0) & (given < self.malformed)
-        if given.dtype.kind == "f":
-            fits &= given == np.floor(given)
-        return np.where(fits, given, self.malformed).astype(self.dtype)
 
 
 class _Closing:

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segshuffle.arrays import NO_ITEM
-from segshuffle.protocols.messages.announcement import Announcement
-from segshuffle.protocols.messages.shuffler import Outbox, Words
+from segshuffle.protocols.messages.shuffler import Outbox
+from segshuffle.protocols.scheme import Scheme, Words
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,12 +45,12 @@ class SimulatedClients:
         """The clients at which `chosen`, shape (n_clients,), is true."""
         return self if chosen.all() else SimulatedClients(self.items[chosen], self.levels[chosen])
 
-    def send_levels(self, announcement: Announcement, rng: np.random.Generator) -> Outbox:
+    def send_levels(self, announcement: Scheme, rng: np.random.Generator) -> Outbox:
         """Round 1: every client sends its level, as its only item, and its blanket (line 2 of Algorithm 1)."""
         levels = self.levels[:, None]
         return _send(levels, np.zeros_like(self.levels), announcement, rng)
 
-    def send_items(self, announcement: Announcement, rng: np.random.Generator) -> Outbox:
+    def send_items(self, announcement: Scheme, rng: np.random.Generator) -> Outbox:
         """Round 2: every client sends its sampled items and its blanket (lines 8-16 of Algorithm 2)."""
         return _send(self.items, self.levels, announcement, rng)
 
@@ -58,19 +58,17 @@ class SimulatedClients:
 def _send(
     items: NDArray[np.integer[Any]],
     levels: NDArray[np.integer[Any]],
-    announcement: Announcement,
+    announcement: Scheme,
     rng: np.random.Generator,
 ) -> Outbox:
     own = _sampled_items(items, levels, announcement, rng)
-    if announcement.dummies is not None:
-        own.append(announcement.dummies.simulate(len(levels), rng, announcement.wire.dtype))
-    return Outbox(np.concatenate([*own, np.empty(0, dtype=announcement.wire.dtype)]))
+    return Outbox(np.concatenate([*own, announcement.simulate_dummies(len(levels), rng)]))
 
 
 def _sampled_items(
     items: NDArray[np.integer[Any]],
     levels: NDArray[np.integer[Any]],
-    announcement: Announcement,
+    announcement: Scheme,
     rng: np.random.Generator,
 ) -> list[Words]:
     """Messages about the held items: floor(a) copies, and one more with probability a - floor(a)."""

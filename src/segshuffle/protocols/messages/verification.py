@@ -17,11 +17,11 @@ from segshuffle.accounting.collections.calibration import epsilon_upper
 from segshuffle.accounting.collections.product import delta_interval, log_delta_bound
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError
 from segshuffle.accounting.numerics.ranges import check_guarantee
-from segshuffle.blankets.base import COPIES_RANGE, CounterPair
+from segshuffle.blankets.base import COPIES_RANGE, Blanket, CounterPair
 from segshuffle.errors import ParameterError, RefusedError
 from segshuffle.protocols.assumptions import PLAIN, Assumptions
 from segshuffle.protocols.base import Problem
-from segshuffle.protocols.messages.announcement import Announcement
+from segshuffle.protocols.scheme import Scheme
 
 #: Share of a target below which a bound need not be close.
 _FAR = 1e-3
@@ -56,7 +56,7 @@ class Demand:
         if self.honest_users is not None and self.honest_users < 1:
             raise ParameterError("honest_users", self.honest_users, "an integer >= 1 (the client itself), or None")
 
-    def problem(self, announcement: Announcement) -> Problem:
+    def problem(self, announcement: Scheme) -> Problem:
         """The collection as this client sees it: with the honest users whom it believes in."""
         share, n = self.assumptions.honest_fraction, announcement.n_users
         if self.honest_users is not None:
@@ -65,12 +65,12 @@ class Demand:
         return Problem(announcement.domain_size, announcement.set_size, (self.epsilon,), (n,), self.delta, assumptions)
 
 
-def guaranteed_delta(announcement: Announcement, demand: Demand, level: int) -> float:
+def guaranteed_delta(announcement: Scheme, demand: Demand, level: int) -> float:
     """Delta that a client of a level has at its own epsilon, if the announcement is followed by those it trusts.
 
     Parameters
     ----------
-    announcement : Announcement
+    announcement : Scheme
         Of a collection with any blanket but the binomial one.
     demand : Demand
         What the client asks for and believes.
@@ -92,7 +92,7 @@ def guaranteed_delta(announcement: Announcement, demand: Demand, level: int) -> 
     return _guaranteed(announcement, demand, level, demand.epsilon)
 
 
-def check_announcement(announcement: Announcement, demand: Demand, level: int) -> float:
+def check_announcement(announcement: Scheme, demand: Demand, level: int) -> float:
     """Refuse an announcement that gives a client less than it asks for; returns the delta that it gives.
 
     Raises
@@ -103,7 +103,7 @@ def check_announcement(announcement: Announcement, demand: Demand, level: int) -
         If the level does not exist.
     """
     delta = guaranteed_delta(announcement, demand, level)
-    if announcement.blanket == "binomial":
+    if not announcement.law.is_proven:
         raise RefusedError(
             f"The announcement is refused: nothing is proven of a binomial blanket, and epsilon = "
             f"{demand.epsilon:g} at delta = {demand.delta:g} was asked for. Nothing is sent."
@@ -132,7 +132,7 @@ def _shown(value: float) -> str:
 
 
 @functools.lru_cache(maxsize=4096)
-def _guaranteed(announcement: Announcement, demand: Demand, level: int, epsilon: float) -> float:
+def _guaranteed(announcement: Scheme, demand: Demand, level: int, epsilon: float) -> float:
     """The delta at any epsilon."""
     problem = demand.problem(announcement)
     copies = _copies(announcement, demand, level)
@@ -156,10 +156,10 @@ def _guaranteed(announcement: Announcement, demand: Demand, level: int, epsilon:
     return capped_delta(uncapped=uncapped, delta=demand.delta, overflow=overflow)
 
 
-def _pair(announcement: Announcement, mean: float, copies: float) -> CounterPair | None:
+def _pair(announcement: Scheme, mean: float, copies: float) -> CounterPair | None:
     """The pair of counters, or a worse one; None where nothing is known."""
     blanket = announcement.law
-    if blanket is None or mean < blanket.means[0] or copies > COPIES_RANGE[1]:
+    if not isinstance(blanket, Blanket) or mean < blanket.means[0] or copies > COPIES_RANGE[1]:
         return None
     # delta does not decrease in the copies, and does not increase in the mean
     return blanket.pair(min(mean, blanket.means[1]), max(copies, COPIES_RANGE[0]))
@@ -176,7 +176,7 @@ def _product_delta(pair: CounterPair | None, pairs: int, epsilon: float, enough:
     return min(bound, 1.0)
 
 
-def _epsilon(announcement: Announcement, demand: Demand, level: int) -> float:
+def _epsilon(announcement: Scheme, demand: Demand, level: int) -> float:
     """Epsilon at the demanded delta, rounded up; +inf if none is certified."""
     problem = demand.problem(announcement)
     mean = problem.honest_mean(announcement.blanket_per_user)
@@ -193,6 +193,6 @@ def _epsilon(announcement: Announcement, demand: Demand, level: int) -> float:
     )
 
 
-def _copies(announcement: Announcement, demand: Demand, level: int) -> float:
+def _copies(announcement: Scheme, demand: Demand, level: int) -> float:
     """The larger copies of the two levels that neighbours may have."""
     return max(announcement.copies) if demand.assumptions.private_levels else announcement.copies[level]

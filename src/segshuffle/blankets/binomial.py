@@ -1,0 +1,58 @@
+"""The binomial blanket of Algorithm 2: as published, nothing is proven of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segshuffle.accounting.numerics.ranges import blanket_slots
+from segshuffle.arrays import IntArray
+from segshuffle.blankets import exact
+from segshuffle.blankets.base import Dummies
+from segshuffle.errors import ParameterError
+
+
+@dataclass(frozen=True)
+class Binomial(Dummies):
+    """ceil(m) slots, each filled with probability m/ceil(m) by a uniform item."""
+
+    name = "binomial"
+    words = "at random items"
+    about = "a fixed number of slots, as published"
+
+    def most(self, per_user: float) -> float:
+        """Return ceil(m)."""
+        return blanket_slots(per_user)[0]
+
+    def sample(self, per_user: float, domain_size: int, below: exact.Below) -> list[int]:
+        """Draw the items of one client's dummies exactly."""
+        slots, _ = blanket_slots(per_user)
+        filled = Fraction(per_user) / slots
+        return [below(domain_size) for _ in range(slots) if exact.bernoulli(filled, below)]
+
+    def simulate(
+        self, per_user: float, domain_size: int, n_clients: int, rng: np.random.Generator, dtype: np.dtype[Any]
+    ) -> tuple[NDArray[Any], IntArray]:
+        """Draw the items of all clients' dummies, and how many each client has."""
+        slots, gamma = blanket_slots(per_user)
+        numbers = np.full(n_clients, slots) if gamma == 1.0 else rng.binomial(slots, gamma, size=n_clients)
+        return rng.integers(domain_size, size=int(numbers.sum()), dtype=dtype), numbers
+
+    def draw_net(self, mean: float, size: tuple[int, ...], rng: np.random.Generator) -> IntArray:
+        """Refuse: its counters hang together, and more is known of them than their mean."""
+        raise ParameterError("blanket", self.name, "a law with independent counters")
+
+    def net_mean(self, mean: float) -> float:
+        """Return the mean: there are no signs."""
+        return mean
+
+    def noise(self, n_users: int, per_user: float, domain_size: int) -> float:
+        """Variance of a counter, n m/d (1 - m/(d ceil(m)))."""
+        return n_users * per_user / domain_size * (1.0 - blanket_slots(per_user)[1] / domain_size)
+
+
+BINOMIAL = Binomial()

@@ -1,0 +1,246 @@
+"""What users send and how the server reads it: the value that clients, server, accountants and words share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from segshuffle.accounting.numerics.ranges import LARGEST_BLANKET
+from segshuffle.arrays import FloatArray, IntArray
+from segshuffle.blankets import exact
+from segshuffle.blankets.base import Blanket, Dummies, Part
+from segshuffle.blankets.named import dummies_from
+from segshuffle.blankets.poisson import POISSON
+from segshuffle.errors import ParameterError
+
+if TYPE_CHECKING:
+    from segshuffle.protocols.base import Sample
+
+
+Words = NDArray[np.unsignedinteger[Any]]
+
+
+@dataclass(frozen=True)
+class WireFormat:
+    """How a message is written: one unsigned word of 1, 2 or 4 bytes.
+
+    The width leaves at least one code unused, the largest one, which stands for anything that is not an item.
+
+    Parameters
+    ----------
+    domain_size : int
+        Items are 0..domain_size - 1; up to 255 take one byte, up to 65535 two.
+    """
+
+    domain_size: int
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.domain_size < 2**32:
+            raise ParameterError("domain_size", self.domain_size, "an integer in [1, 2^32)")
+
+    @property
+    def dtype(self) -> np.dtype[np.unsignedinteger[Any]]:
+        """Type of a word."""
+        return np.min_scalar_type(self.domain_size)
+
+    @property
+    def malformed(self) -> int:
+        """The code of a message that is not a number of the word's range."""
+        return int(np.iinfo(self.dtype).max)
+
+    def encode(self, values: ArrayLike) -> Words:
+        """Words of any values; what does not fit becomes the malformed code, so that it can be counted."""
+        given = np.asarray(values).ravel()
+        if given.dtype == self.dtype:
+            return given
+        if given.dtype.kind not in "iuf":
+            return np.full(given.size, self.malformed, dtype=self.dtype)
+        fits = (given >= 0) & (given < self.malformed)
+        if given.dtype.kind == "f":
+            fits &= given == np.floor(given)
+        return np.where(fits, given, self.malformed).astype(self.dtype)
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """What users send and how the server reads it. Its public part is all that a client is told.
+
+    Parameters
+    ----------
+    domain_size : int
+        Items are 0..domain_size - 1.
+    set_size : int
+        Items that each client holds, or holds at most.
+    n_users : int
+        Clients that are to take part n >= 1.
+    copies : tuple of float
+        Expected copies of a held item, by level: floor(a) copies always and one more with probability a - floor(a).
+        In [0, 1] this is the sampling rate lambda_k.
+    blanket_per_user : float
+        Expected dummy messages per client m >= 0, whatever the level.
+    law : Dummies
+        Law of the dummies.
+    blanket_cap : int or None
+        Most dummies of one client: it draws larger numbers again. For laws that can be capped.
+    """
+
+    domain_size: int
+    set_size: int
+    n_users: int
+    copies: tuple[float, ...]
+    blanket_per_user: float
+    law: Dummies = field(default=POISSON)
+    blanket_cap: int | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "copies", tuple(self.copies))
+        for name, most in (("domain_size", math.inf), ("n_users", math.inf), ("set_size", self.domain_size)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
+                raise ParameterError(name, value, f"an integer in [1, {most:g}]")
+        if not self.copies:
+            raise ParameterError("copies", self.copies, "a number for every level")
+        if not all(0.0 <= rate < math.inf for rate in self.copies):
+            raise ParameterError("copies", self.copies, "finite and >= 0")
+        if not 0.0 <= self.blanket_per_user <= LARGEST_BLANKET:
+            raise ParameterError("blanket_per_user", self.blanket_per_user, f"in [0, {LARGEST_BLANKET:g}]")
+        cap = self.blanket_cap
+        if cap is not None and (not self.law.can_be_capped or int(cap) != cap or cap < self.blanket_per_user):
+            allowed = f"None, or for dummies that can be capped at least m = {self.blanket_per_user:g}"
+            raise ParameterError("blanket_cap", cap, allowed)
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready form."""
+        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {**values, "copies": list(self.copies), "law": self.law.as_dict()}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Scheme:
+        """Inverse of `as_dict`.
+
+        Raises
+        ------
+        ParameterError
+            If a value is not allowed.
+        """
+        return cls(**{**values, "copies": tuple(values["copies"]), "law": dummies_from(values["law"])})
+
+    # -- what a client sends -------------------------------------------------------------------------------------------
+
+    @property
+    def words(self) -> int:
+        """Different messages: items, or with signs items and minus items (item j with a minus is d + j)."""
+        return 2 * self.domain_size if self.law.has_signs else self.domain_size
+
+    @property
+    def wire(self) -> WireFormat:
+        """How messages of this round are written."""
+        return WireFormat(self.words)
+
+    @property
+    def most_messages(self) -> float:
+        """Most messages that a client who follows the scheme may send; +inf without a cap."""
+        most = self.law.most(self.blanket_per_user) if self.blanket_cap is None else self.blanket_cap
+        return self.set_size * max(map(math.ceil, self.copies)) + (most if self.blanket_per_user else 0.0)
+
+    @property
+    def most_draws(self) -> float:
+        """Random draws or messages of one client, about: what a batch's memory grows with."""
+        return self.set_size * max(1, *map(math.ceil, self.copies)) + math.ceil(self.blanket_per_user)
+
+    def send(self, items: Sequence[int], level: int, below: exact.Below) -> list[int]:
+        """Draw the messages of one client exactly, in random order.
+
+        Parameters
+        ----------
+        items : sequence of int
+            Items that it sends.
+        level : int
+            Number of its level, from 0.
+        below : callable
+            Uniform whole numbers below a given one.
+        """
+        whole = math.floor(self.copies[level])
+        more = Fraction(self.copies[level]) - whole
+        own = [item for item in items for _ in range(whole + exact.bernoulli(more, below))]
+        dummies = list[int]()
+        if self.blanket_per_user:
+            most = math.inf if self.blanket_cap is None else self.blanket_cap
+            while len(dummies := self.law.sample(self.blanket_per_user, self.domain_size, below)) > most:
+                pass
+        return exact.shuffled(own + dummies, below)
+
+    # -- what the server counts and concludes --------------------------------------------------------------------------
+
+    def simulate_dummies(self, n_clients: int, rng: np.random.Generator) -> Words:
+        """Draw the dummies of many clients, in floating point."""
+        if not self.blanket_per_user:
+            return np.empty(0, dtype=self.wire.dtype)
+        draw = self.law.simulate
+        words, numbers = draw(self.blanket_per_user, self.domain_size, n_clients, rng, self.wire.dtype)
+        found = []
+        # only laws of one message a unit can be capped: their words stand client by client
+        while self.blanket_cap is not None and (above := numbers > self.blanket_cap).any():
+            found.append(words[np.repeat(~above, numbers)])
+            words, numbers = draw(self.blanket_per_user, self.domain_size, int(above.sum()), rng, self.wire.dtype)
+        return np.concatenate([*found, words])
+
+    @property
+    def noise(self) -> float:
+        """Variance of what all users' dummies add to the count of one item."""
+        return self.law.noise(self.n_users, self.blanket_per_user, self.domain_size)
+
+    @property
+    def mean(self) -> float:
+        """Expected dummies of all users about one item, of both signs where they have signs."""
+        return self.n_users * self.blanket_per_user / self.domain_size
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """Independent parts of all users' dummies about one item.
+
+        Raises
+        ------
+        ParameterError
+            If the counters of these dummies are not independent.
+        """
+        if not isinstance(self.law, Blanket):
+            raise ParameterError("blanket", self.law.name, "a law with independent counters")
+        return self.law.parts(self.mean)
+
+    @property
+    def net_mean(self) -> float:
+        """What all dummies add on average to the count of an item, minuses subtracted."""
+        return self.law.net_mean(self.mean)
+
+    def weight(self, level_counts: ArrayLike) -> float:
+        """Expected messages about an item that everybody holds, N.
+
+        Raises
+        ------
+        ParameterError
+            If nothing is sent by those who take part.
+        """
+        weight = float(np.dot(np.asarray(level_counts, dtype=float), self.copies))
+        if not weight > 0.0:
+            raise ParameterError("copies", list(self.copies), "positive at a level that somebody picked")
+        return weight
+
+    def count(self, sample: Sample, rng: np.random.Generator) -> IntArray:
+        """Draw what the server counts by item, shape (repetitions, domain_size), exact in distribution."""
+        copies = np.asarray(self.copies)
+        whole = np.floor(copies)
+        sent = (whole.astype(np.int64)[None, :, None] * sample.level_item_counts).sum(axis=1)
+        sent = sent + rng.binomial(sample.level_item_counts, (copies - whole)[None, :, None]).sum(axis=1)
+        size = (sample.repetitions, sample.domain_size)
+        return np.asarray(sent + self.law.draw_net(self.mean, size, rng), dtype=np.int64)
+
+    def estimate(self, counts: ArrayLike, level_counts: ArrayLike) -> FloatArray:
+        """Shares of the users that hold each item, from what was counted: (C_j - n m/d)/N."""
+        return np.asarray((np.asarray(counts) - self.net_mean) / self.weight(level_counts))
