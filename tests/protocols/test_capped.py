@@ -9,10 +9,9 @@ import pytest
 from segshuffle.accounting.collections.blanket_cap import cap_overflow
 from segshuffle.blankets.clustered import Clustered
 from segshuffle.errors import ParameterError
-from segshuffle.protocols import capped as capped_module
 from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.base import Problem, uniform_item_counts
-from segshuffle.protocols.capped import Capped, _largest_blanket, _least_cap
+from segshuffle.protocols.capped import Capped
 from segshuffle.protocols.messages import Demand, Server, check_announcement
 from segshuffle.protocols.proven import ProvenSegmented
 
@@ -83,16 +82,3 @@ def test_a_cap_is_proven_for_single_dummies_alone():
     clusters = ProvenSegmented(blanket_per_user=0.25, blanket=Clustered(0.5))
     with pytest.raises(ParameterError, match="single dummies alone"):
         Capped(clusters).plan(Problem(2, 1, (1.0,), (400,), 1e-3))
-
-
-@pytest.mark.parametrize("needed", [1, 2, 3, 7, 8, 9, 100])
-def test_the_least_cap_is_bisected(monkeypatch, needed):
-    monkeypatch.setattr(capped_module, "_overflow", lambda problem, blanket, cap: 0.5 if cap >= needed else 0.6)
-    assert _least_cap(MSNBC, 4.0, 0.5) == needed
-
-
-@pytest.mark.parametrize("largest", [1e-9, 0.3, 7.999])
-def test_the_largest_blanket_of_a_cap_is_bisected(monkeypatch, largest):
-    monkeypatch.setattr(capped_module, "_overflow", lambda problem, blanket, cap: 0.5 if blanket <= largest else 0.6)
-    found = _largest_blanket(MSNBC, 5, 0.5, 8.0)
-    assert largest * (1 - 1e-8) - 1e-17 <= found <= largest

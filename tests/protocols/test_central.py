@@ -10,7 +10,7 @@ from protocols.test_conformance import make_sample
 
 from segshuffle.accounting.numerics.gaussian import gaussian_ratio
 from segshuffle.protocols.base import Plan, Problem, uniform_item_counts
-from segshuffle.protocols.central import EXPONENTS, DiscreteLaplaceCurator, GaussianCurator, PowerCurator
+from segshuffle.protocols.central import DiscreteLaplaceCurator, GaussianCurator, PowerCurator
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.registry import look_of
 
@@ -154,14 +154,3 @@ def test_discrete_laplace_noise_is_the_least_for_the_lowest_level(d, s, pairs):
 
     odds = plan.parameters["odds"]
     assert delta(odds) <= 1e-3 < delta(odds * (1 - 1e-5))
-
-
-def test_the_best_curator_takes_the_exponent_of_least_error():
-    assert EXPONENTS == (1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 2.0)
-    errors = {1.0: 4.0, 1.1: 3.0, 1.2: 5.0}
-
-    class Tabulated(PowerCurator):
-        def _at(self, problem, exponent):
-            return Plan("best", problem, "upper", 0.0, 2.0, {"exponent": exponent}, errors.get(exponent, 9.0))
-
-    assert Tabulated().plan(PROBLEM).parameters["exponent"] == 1.1

@@ -18,8 +18,6 @@ from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.protocols.almost_single_message import (
     AlmostSingleMessage,
     Hash,
-    _powers,
-    _prime_above,
     published_mean,
 )
 from segshuffle.protocols.assumptions import Assumptions
@@ -361,54 +359,6 @@ def test_fake_users_flip_no_more_than_half_the_bits():
         assert flip < 0.5
     with pytest.raises(InfeasibleError, match="more than 1000000"):
         FakeUsers().plan(Problem(17, 1, (1e-4,), (50,), 1e-4))
-
-
-def test_primes_and_powers_of_a_hash():
-    primes = [k for k in range(2, 400) if all(k % j for j in range(2, k))]
-    assert [_prime_above(k) for k in range(1, 390)] == [next(p for p in primes if p > k) for k in range(1, 390)]
-    base = np.arange(1, 53)
-    for exponent in (0, 1, 2, 5, 51, 52):
-        assert _powers(base, exponent, 53).tolist() == [pow(int(b), exponent, 53) for b in base]
-
-
-@pytest.mark.parametrize(
-    ("d", "n", "power", "expected"),
-    [
-        (1000, 5000, 1.0, int(5000 / math.log(5000))),
-        (1000, 5000, 3.0, int(5000 / math.log(5000) ** 3)),
-        (1000, 5000, 0.0, 1000),
-        (1000, 2, 1.0, 2),
-        (1000, 1, 1.0, 2),
-        (int(5000 / math.log(5000)), 5000, 1.0, int(5000 / math.log(5000))),
-        (int(5000 / math.log(5000)) + 1, 5000, 1.0, int(5000 / math.log(5000))),
-    ],
-)
-def test_buckets_of_a_domain(d, n, power, expected):
-    family = Hash.of(d, n, power)
-    hashed_at_all = expected < d
-    assert family == Hash(d, _prime_above(d) if hashed_at_all else 0, expected)
-    if hashed_at_all:
-        bits = math.ceil(math.log2(family.prime))
-        assert family.bits == 2 * bits + math.ceil(math.log2(expected))
-    else:
-        assert family.bits == math.ceil(math.log2(d))
-
-
-def test_messages_are_counted_in_blocks(monkeypatch):
-    """Every item's own messages are consistent with it; all others at the rate of a collision, or of one bucket."""
-    monkeypatch.setattr("segshuffle.protocols.almost_single_message._MESSAGES_AT_ONCE", 7)
-    family, items, rng = Hash(30, 31, 5), np.repeat([3, 4], [40, 25]), np.random.default_rng(8)
-    for number in (1, 7, 8):
-        assert family.consistent(np.full(number, 3), 0, rng)[3] == number, "none of one's own is lost"
-    own = np.array([family.consistent(items, 0, rng) for _ in range(20)])
-    assert (own[:, 3].min() >= 40) & (own[:, 4].min() >= 25)
-    free = np.delete(own, [3, 4], axis=1)
-    assert abs(free.mean() / 65 - family.collision) < 6 * math.sqrt(0.16 / (20 * 65))
-    dummies = np.array([family.consistent(items[:0], 65, rng) for _ in range(20)])
-    # u v w are all uniform, and a message is consistent with 30/5 items
-    assert abs(dummies.sum(axis=1).mean() / 65 - 6) < 6 * 2.5 / math.sqrt(20 * 65)
-    both = np.array([family.consistent(items, 65, rng) for _ in range(20)])
-    assert both.sum(axis=1).mean() == pytest.approx((own.sum(axis=1) + dummies.sum(axis=1)).mean(), rel=0.05)
 
 
 @pytest.mark.parametrize("accounting", ["published", "proven"])

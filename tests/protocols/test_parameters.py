@@ -147,32 +147,6 @@ def test_shuffled_subset_size_has_the_least_error_of_all_sizes():
 # -- the published search, with an accountant of closed form -----------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("levels", "counts"), [((0.5, 1.0, 2.0), (30, 50, 40)), ((0.1, 0.7), (400, 20)), ((0.5, 4.0), (5, 900))]
-)
-def test_the_blanket_of_least_bound_is_found(monkeypatch, levels, counts):
-    """A level sends everything from the blanket 3/epsilon on, and less in proportion below: a dense scan is cheap."""
-    sizes = {"domain_size": 9, "set_size": 2, "n_users": sum(counts)}
-
-    def rate(*, blanket_per_user, epsilon, delta, **given):
-        assert (given, delta) == (sizes, 0.0119)
-        return min(1.0, blanket_per_user * epsilon / 3)
-
-    monkeypatch.setattr("segshuffle.protocols.segmented.largest_sampling_rate", rate)
-    monkeypatch.setattr("segshuffle.protocols.segmented.least_blanket_per_user", lambda *, epsilon, **_: 3 / epsilon)
-    problem = Problem(9, 2, levels, counts, 0.0119)
-    plan = optimize_parameters(problem)
-    grid = np.geomspace(3 / levels[-1], 3 / levels[0], 4000)
-    bounds = []
-    for m in grid:
-        weight = sum(n * min(1.0, m * e / 3) for n, e in zip(counts, levels, strict=True))
-        bounds.append((sum(counts) * m + 2 * weight) / weight**2)
-    assert plan.mse_bound <= min(bounds) * (1 + 1e-5)
-    rates = [min(1.0, plan.blanket_per_user * e / 3) for e in levels]
-    assert plan.parameters["sampling_rates"] == pytest.approx(rates, rel=1e-9)
-    assert plan == Segmented().plan(problem)
-
-
 def test_closed_form_blankets_and_the_weights_that_follow_from_them():
     """m_k = 32 ln(2/delta') d/(eps'^2 n_k) with eps' = E_k/s and delta' = delta/(s e^E_k)."""
     levels, counts, d, s, delta = np.array([0.5, 1.0, 2.0]), np.array([1250, 2500, 1250]), 17, 4, 2e-6

@@ -5,7 +5,6 @@ import math
 import pytest
 from oracles import MP
 
-from segshuffle.accounting.collections import blanket_cap
 from segshuffle.accounting.collections.blanket_cap import cap_overflow, capped_delta, capped_epsilon, uncapped_target
 
 
@@ -93,15 +92,6 @@ def test_epsilon_with_a_cap_is_certified_up_to_a_hundredth_more():
     for more, expected in ((1.0099, 1.0099), (1.0101, math.inf)):
         found = capped_epsilon(lambda delta, more=more: 1.0 if delta == 1e-6 else more, **common)
         assert found == pytest.approx(expected, rel=1e-9)
-
-
-@pytest.mark.parametrize("case", CASES[:4])
-def test_the_overflow_of_a_cap_is_rounded_up(case, monkeypatch):
-    """Both its logarithm, which is negative but for the users and rounds, and itself."""
-    exact = cap_overflow(**case)
-    monkeypatch.setattr(blanket_cap, "_ROUND_OFF", 0.01)
-    number = case["honest_users"] * case.get("rounds", 1)
-    assert cap_overflow(**case) == pytest.approx(min(number * (exact / number) ** 0.99 * 1.01, 1.0), rel=1e-6)
 
 
 def test_epsilons_with_a_cap_are_rounded_up():

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 
-import numpy as np
 import pytest
 
-from segshuffle.accounting.collections import participation
 from segshuffle.accounting.collections.participation import epsilon_over_honesty
 from segshuffle.accounting.collections.product import delta_interval
 from segshuffle.blankets.poisson import ItemPair
@@ -45,23 +42,3 @@ def test_epsilons_have_ten_digits():
     for epsilon, fraction in zip(found, (0.9, 0.7), strict=True):
         assert epsilon == float(f"{epsilon:.10g}")
         assert delta_interval(ItemPair(fraction * 20.0, 0.7), pairs=1, epsilon=epsilon).upper <= 1e-6 * (1 + 1e-9)
-
-
-def test_the_blanket_of_the_honest_is_rounded_down(monkeypatch):
-    pairs = []
-    monkeypatch.setattr(participation, "epsilon_upper", lambda pair, **_: pairs.append(pair) or 1.0)
-    fractions = np.random.default_rng(2).uniform(0.2, 1.0, 50).tolist()
-    asked = {"pairs": 3, "delta": 1e-6, "fractions": fractions}
-    for mean in (7.3, 0.02):
-        pairs.clear()
-        assert epsilon_over_honesty(blanket_mean=mean, copies=0.7, **asked) == (1.0,) * 50
-        for fraction, pair in zip(fractions, pairs, strict=True):
-            exact = Fraction(fraction) * Fraction(mean)
-            assert exact * (1 - Fraction(1, 10**15)) < Fraction(pair.blanket_mean) < exact
-            assert pair.copies == 0.7
-    # down to the least mean that there are numbers for, and no further unless nothing is sent
-    pairs.clear()
-    asked["fractions"] = [0.1 * (1 + 1e-12), 0.1 * (1 - 1e-12)]
-    assert epsilon_over_honesty(blanket_mean=1e-2, copies=0.7, **asked) == (1.0, math.inf)
-    assert epsilon_over_honesty(blanket_mean=1e-2, copies=0.0, **asked) == (1.0, 1.0)
-    assert [pair.blanket_mean for pair in pairs[-2:]] == [pytest.approx(1e-3, rel=1e-11), 1e-3]

@@ -5,8 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from bisect import bisect_left
-from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction
 
 import mpmath
@@ -16,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special
 
-from segshuffle.accounting.collections import calibration, product
+from segshuffle.accounting.collections import product
 from segshuffle.accounting.collections.calibration import epsilon_upper, largest_copies, least_blanket_mean
 from segshuffle.accounting.collections.product import delta_interval
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
-from segshuffle.accounting.numerics.loss_distribution import AccuracyError, LossTable
+from segshuffle.accounting.numerics.loss_distribution import AccuracyError
 from segshuffle.blankets import poisson as poisson_pair
 from segshuffle.blankets.poisson import ItemPair
 from segshuffle.errors import InfeasibleError, ParameterError
@@ -414,79 +412,6 @@ def test_against_dp_accounting(mu: float, copies: float, pairs: int, epsilon: fl
 # -- searches and counts of cells --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("start", [-50.0, -3.0, 0.7, 2.0, 50.0])
-@pytest.mark.parametrize("slope", [0.01, 1.0, 40.0])
-@pytest.mark.parametrize(
-    ("excess", "steepness"),
-    [(lambda x: x, 1.0), (lambda x: 30 * x, 30.0), (lambda x: math.expm1(2 * x), 2.0), (lambda x: x**3 + 0.1 * x, 0.1)],
-)
-def test_a_root_is_met_from_below_in_few_steps(excess: Callable, steepness: float, start: float, slope: float) -> None:
-    tried = []
-
-    def shifted(x: float) -> float:
-        tried.append(x)
-        return excess(x - 0.3)
-
-    found = calibration._solve(shifted, start, slope, (-4.0, 6.0), 1e-3)
-    assert found in tried
-    assert -0.9e-3 <= excess(found - 0.3) <= 0.0
-    assert all(-4.0 <= x <= 6.0 for x in tried)
-    assert len(tried) == len(set(tried)) <= 32
-
-
-def test_a_root_that_is_no_crossing() -> None:
-    limits = (-4.0, 6.0)
-    assert calibration._solve(lambda x: -1.0, 0.0, 1.0, limits) == 6.0
-    assert math.isnan(calibration._solve(lambda x: 1.0, 0.0, 1.0, limits))
-    assert calibration._solve(lambda x: x - 6.0, 0.0, 1.0, limits) == pytest.approx(6.0, abs=1e-3)
-    assert calibration._solve(lambda x: -1.0 if x < 0.3 else 1.0, 0.0, 1.0, limits) == pytest.approx(0.3, abs=1e-9)
-    assert calibration._solve(lambda x: 1.0 if x > -4.0 else -1.0, 0.0, 1.0, limits) == -4.0
-
-
-@pytest.mark.parametrize(("mu", "copies"), [(1e5, 0.7), (1e5, 2.0), (3e6, 3.25), (1e12, 1.0)])
-def test_the_first_count_of_every_cell_is_the_least_that_reaches_it(mu: float, copies: float) -> None:
-    pair = ItemPair(mu, copies)
-    counts = np.unique(np.round(mu + math.sqrt(mu) * np.linspace(-9, 9, 61)))
-    between = 0.5 * (pair.log_ratio(counts - 1) + pair.log_ratio(counts))
-    if mu < 1e6:
-        exactly, _ = poisson_pair._first_counts(pair, pair.log_ratio(counts))
-        assert exactly.tolist() == counts.tolist()
-    found, violation = poisson_pair._first_counts(pair, between)
-    # at 1e12 neighbours differ by a few roundings only
-    assert found.tolist() == counts.tolist() if mu < 1e10 else np.abs(found - counts).max() <= 1e4
-    assert 0.0 <= violation <= 1e-15
-    assert np.all(pair.log_ratio(found) >= between - violation)
-    assert np.all(pair.log_ratio(found - 1) < between + violation + 1e-300)
-
-
-@pytest.mark.parametrize("loose", [0.3, 5e-4])
-@pytest.mark.parametrize("rtol", [1e-3, 0.02])
-def test_answers_of_a_loose_bound_are_improved_by_an_interval(loose, rtol, monkeypatch) -> None:
-    """Delta is the square of the copies, over the mean; the bound is too large by a factor, the interval is not."""
-    asked = []
-
-    def true(pair: ItemPair) -> float:
-        return 2 * math.log(pair.copies) - math.log(pair.blanket_mean)
-
-    def interval(pair: ItemPair, **_: object) -> DeltaInterval:
-        asked.append(pair)
-        return DeltaInterval(0.0, math.exp(true(pair)))
-
-    monkeypatch.setattr(calibration, "log_delta_bound", lambda pair, *_: true(pair) + loose)
-    monkeypatch.setattr(calibration, "delta_interval", interval)
-    target = {"pairs": 1, "epsilon": 1.0, "delta": 1e-2, "rtol": rtol}
-    improved = loose > rtol and rtol < 0.02
-    beyond = 0.0 if improved else loose
-    copies = largest_copies(blanket_mean=4.0, copies_max=10.0, **target)
-    assert -0.9 * rtol - 1e-12 <= 2 * math.log(copies / 0.2) + beyond <= 1e-12
-    mean = least_blanket_mean(copies=0.2, **target)
-    assert -0.9 * rtol - 1e-12 <= -math.log(mean / 4.0) + beyond <= 1e-12
-    if rtol >= 0.02:
-        assert not asked
-    elif not improved:
-        assert len(asked) == 2, "each answer is looked at once"
-
-
 def test_calibration_goes_to_the_ends_of_its_ranges_and_not_beyond() -> None:
     for most in (0.7, 0.123456789, 1e-5, 3.3, 64.0):
         mean = max(1e6 * most**2, 1e3)
@@ -495,63 +420,3 @@ def test_calibration_goes_to_the_ends_of_its_ranges_and_not_beyond() -> None:
     assert 1e-3 <= least <= 1e-3 * (1 + 1e-15)
     nothing = epsilon_upper(ItemPair(1e6, 1e-3), pairs=1, delta=0.1)
     assert math.copysign(1.0, nothing) == 1.0
-
-
-@pytest.mark.parametrize("log_delta", [-0.31, -11.7, -200.3])
-def test_the_upper_end_of_an_interval_is_rounded_up(log_delta: float, monkeypatch) -> None:
-    monkeypatch.setattr(product, "log_delta_upper", lambda *_, **__: log_delta)
-    monkeypatch.setattr(product, "log_delta_lower", lambda *_, **__: log_delta - 9e-4)
-    found = delta_interval(ItemPair(10.0, 0.5), pairs=2, epsilon=0.1)
-    exact = mpmath.exp(mpmath.mpf(log_delta))
-    assert exact <= found.upper <= min(exact * (1 + 2e-13), 1)
-    assert found.lower == pytest.approx(float(exact) * math.exp(-9e-4), rel=1e-13, abs=0)
-
-
-def test_what_is_below_the_smallest_is_so_by_more_than_a_rounding(monkeypatch) -> None:
-    smallest = 1e-5
-    monkeypatch.setattr(product, "log_delta_lower", lambda *_, **__: math.log(smallest) - 5e-4)
-    found = []
-    for below in (2e-12, 5e-13, -1e-4):
-        monkeypatch.setattr(product, "log_delta_upper", lambda *_, at=below, **__: math.log(smallest) - at)
-        found.append(delta_interval(ItemPair(10.0, 0.5), pairs=2, epsilon=0.1, smallest=smallest))
-    assert found[0] == (0.0, smallest)
-    assert found[1].lower > 0.9 * smallest
-    assert found[1].upper < smallest
-    assert found[2].upper > smallest
-
-
-def test_bounds_of_one_are_at_most_one(monkeypatch) -> None:
-    monkeypatch.setattr(product, "log_delta_upper", lambda *_, **__: 0.0)
-    monkeypatch.setattr(product, "log_delta_lower", lambda *_, **__: -1e-5)
-    assert delta_interval(ItemPair(0.5, 1.0), pairs=4, epsilon=0.0).upper == 1.0
-    assert delta_interval(ItemPair(1e-3, 5.0), pairs=4, epsilon=1.0) == (1 - 1e-9, 1.0)
-
-
-def test_a_bound_from_tails_too_short_is_improved(monkeypatch) -> None:
-    """A plan that takes delta for much larger than it is."""
-    pair = ItemPair(40.0, 0.7)
-    exact = float(mpmath.log(delta_one_pair_fast(40.0, 0.7, 1.5, 250)))
-    plan = product._plan(pair, 1, 1.5, 1e-3)
-    monkeypatch.setattr(product, "_plan", lambda *_: replace(plan, log_delta=-1.0))
-    assert exact <= product.log_delta_bound(pair, 1, 1.5, 1e-3) <= exact + 2e-3
-
-
-@pytest.mark.parametrize(
-    ("value", "log_lost", "tables"),
-    [(-600.0, -7.0, 1), (-570.0, -7.0, 2), (-20.0, -7.0, 2), (-20.0, -24.9, 2), (-20.0, -25.8, 1)],
-)
-def test_a_bound_is_sought_no_further_than_there_is_something_to_gain(value, log_lost, tables, monkeypatch) -> None:
-    """Not below the smallest delta, not from a pair that gives away no less, not where that is not seen in delta."""
-    made = []
-    build = ItemPair.loss_table
-
-    def loss_table(pair: ItemPair, step: float, log_tail: float) -> LossTable:
-        made.append(log_tail)
-        return replace(build(pair, step, 20.0), truncated=math.exp(log_lost))
-
-    monkeypatch.setattr(ItemPair, "loss_table", loss_table)
-    monkeypatch.setattr(product, "log_delta_upper", lambda *_, **__: value)
-    assert product.log_delta_bound(ItemPair(10.0, 0.5), 2, 0.5, 1e-3) == value
-    assert len(made) == tables
-    if tables == 2:
-        assert made[1] > max(made[0], 10 - value)

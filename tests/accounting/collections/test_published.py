@@ -27,10 +27,6 @@ SYNTHETIC = {"domain_size": 128, "n_users": 5000}
 DELTA = 0.01 / 5000
 
 
-def overlap(one, other):
-    return one.lower <= other.upper and other.lower <= one.upper
-
-
 # -- golden values ---------------------------------------------------------------------------------------------------
 
 
@@ -321,40 +317,6 @@ def test_counts_beyond_double_precision_are_refused():
 
 
 # -- searches of functions that jump ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("largest", [1, 5, 7, 8, 1000])
-def test_the_least_integer_is_found_or_none(largest):
-    asked = []
-
-    def excess(m):
-        asked.append(m)
-        return least - 0.5 - m
-
-    for least in range(1, min(largest, 12) + 1):
-        assert published._least_integer(excess, largest) == least
-    assert {1.0} <= set(asked) <= {float(m) for m in range(1, largest + 1)}
-    with pytest.raises(InfeasibleError, match="lower the number of items"):
-        published._least_integer(lambda m: 1.0, largest)
-    with pytest.raises(InfeasibleError, match="collect from more users"):
-        published._least_integer(lambda m: 1.0, int(LARGEST_BLANKET))
-
-
-@pytest.mark.parametrize("root", [1e-12, 0.3, 1.0, 1.3, 1.999, 2.0, 6.5])
-def test_the_least_blanket_lies_on_the_piece_below_the_least_integer(root, monkeypatch):
-    """Of no other piece is anything asked but its integer; on this one everything from the root on is feasible."""
-    asked = []
-
-    def excess(domain_size, n_users, blanket, rate, epsilon, delta):
-        asked.append(blanket)
-        assert (domain_size, n_users, rate) == (17, 100, 0.5)
-        return math.log(root / blanket) if math.ceil(blanket) >= math.ceil(root) else 1.0
-
-    monkeypatch.setattr(published, "_log_excess", excess)
-    found = least_blanket_per_user(domain_size=17, n_users=100, set_size=1, epsilon=1.0, delta=1e-3, sampling_rate=0.5)
-    assert max(root, 1e-11) <= found <= max(root, 1e-11) * 1.001
-    between = [m for m in asked if not float(m).is_integer()]
-    assert all(math.ceil(m) == math.ceil(root) for m in between)
 
 
 def test_a_group_of_one_loses_nothing():

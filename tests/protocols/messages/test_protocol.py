@@ -18,8 +18,6 @@ from segshuffle.protocols import segmented
 from segshuffle.protocols.assumptions import PLAIN, Assumptions
 from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
 from segshuffle.protocols.base import Plan, Problem
-
-from segshuffle.protocols.messages import engine  # isort: skip
 from segshuffle.protocols.messages import (
     Collection,
     LevelEstimates,
@@ -471,40 +469,6 @@ def test_ten_million_users_in_half_a_gigabyte():
 # ----------------------------------------------------------------------------------------------------------------------
 # Batches, and what is wrong in a later one
 # ----------------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("chunk_users", "draws", "memory", "expected"),
-    [
-        (50, 2**20, 2**24, (12, 12)),
-        (70, 2**20, 2**24, (9, 9)),
-        (N, 2**20, 2**24, (1, 1)),
-        (None, 2**20, 2**24, (1, 1)),
-        (None, 500, 2**24, (6, 1)),  # 3 items and 1.25 dummies make 5 draws: 100 users in a batch
-        (None, 500, 3000, (6, 1)),
-        (None, 500, 2999, (6, 6)),
-        (None, 1, 0, (20, 20)),
-    ],
-)
-def test_batches_and_buckets(monkeypatch, chunk_users, draws, memory, expected):
-    """As many users at a time as are asked for, or as make so many draws; files only where memory is too small."""
-    monkeypatch.setattr(engine, "BATCH_DRAWS", draws)
-    monkeypatch.setattr(engine, "IN_MEMORY_MESSAGES", memory)
-    seen = []
-
-    class Counting(Shuffler):
-        def __init__(self, wire, rng, *, buckets=1, most_messages=None):
-            super().__init__(wire, rng, buckets=buckets, most_messages=most_messages)
-            seen.append([0, buckets])
-
-        def collect(self, outbox):
-            seen[-1][0] += 1
-            super().collect(outbox)
-
-    monkeypatch.setattr(engine, "Shuffler", Counting)
-    items, levels = users(n=N if draws > 1 else 20)
-    run(items, levels, chunk_users=chunk_users)
-    assert tuple(seen[1]) == expected
 
 
 def test_users_of_later_rows_are_named_by_their_own_number(monkeypatch):

@@ -13,7 +13,6 @@ from oracles.changes import counters_of_user, grid_divergence
 from scipy import stats
 
 from segshuffle.accounting.collections.blanket_cap import cap_overflow, capped_delta, uncapped_target
-from segshuffle.accounting.numerics.loss_distribution import AccuracyError
 from segshuffle.blankets.binomial import BINOMIAL
 from segshuffle.blankets.clustered import Clustered
 from segshuffle.blankets.signed import Signed
@@ -28,7 +27,6 @@ from segshuffle.protocols.messages import (
     check_announcement,
     guaranteed_delta,
     run_protocol,
-    verification,
 )
 from segshuffle.protocols.messages.influence import influence
 from segshuffle.protocols.proven import ProvenSegmented
@@ -407,14 +405,3 @@ def test_the_fewer_of_those_believed_in_and_the_honest_share_are_relied_on():
 def test_a_cap_that_leaves_nothing_of_epsilon_proves_nothing():
     tight = Scheme(9, 2, 5000, (1.0,), 4.0, blanket_cap=4)
     assert guaranteed_delta(tight, Demand(0.01, 1e-3), 0) == 1.0
-
-
-def test_a_delta_of_which_only_a_rough_bound_is_known_is_1_at_most(monkeypatch):
-    def fails(*_, **__):
-        raise AccuracyError("no closer bound")
-
-    monkeypatch.setattr(verification, "delta_interval", fails)
-    for log_bound, delta in ((0.5, 1.0), (-1.0, math.exp(-1.0))):
-        monkeypatch.setattr(verification, "log_delta_bound", lambda *_, log_bound=log_bound: log_bound)
-        found = verification._product_delta(Clustered(0.5).pair(10.0, 1.0), 2, 1.0, 1e-6)
-        assert delta <= found <= min(delta * (1 + 1e-12), 1.0)
