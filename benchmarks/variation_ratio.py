@@ -19,11 +19,12 @@ from typing import Any
 from segshuffle.accounting.single_message import variation_ratio_tables as vr
 from segshuffle.accounting.single_message.variation_ratio import (
     VariationRatio,
+    analytic_epsilon,
+    asymptotic_epsilon,
     bisected_epsilon,
     published_delta,
     published_epsilon,
 )
-from segshuffle.accounting.single_message.variation_ratio_closed_forms import analytic_epsilon, asymptotic_epsilon
 from segshuffle.accounting.single_message.variation_ratio_lower import LowerBound, published_lower_delta
 
 REPEATS = 7

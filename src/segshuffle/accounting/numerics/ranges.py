@@ -1,9 +1,10 @@
-"""What public parameters may be: checks that every accountant shares."""
+"""Allowed ranges of public parameters: checks that every accountant shares."""
 
 from __future__ import annotations
 
 import math
-from numbers import Integral
+from numbers import Integral, Real
+from typing import Any
 
 from segshuffle.errors import ParameterError
 
@@ -21,10 +22,39 @@ SMALLEST_LOCAL_EPSILON = 1e-6
 LARGEST_LOCAL_EPSILON = 50.0
 
 
-def check_integer(name: str, value: object, least: int, allowed: str = "") -> None:
-    """Refuse anything but an integer that is at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
-        raise ParameterError(name, value, allowed or f"an integer >= {least}")
+def check_within(name: str, value: Any, least: float, most: float, ends: str = "[]", *, note: str = "") -> None:
+    """Refuse anything but a number between `least` and `most`.
+
+    Parameters
+    ----------
+    name : str
+        The parameter, as errors call it.
+    value : object
+        What was given; arrays and text are refused like numbers outside the range.
+    least, most : float
+        The range.
+    ends : {"[]", "()", "[)", "(]"}
+        Which ends belong to it.
+    note : str
+        Added to what errors say is allowed.
+
+    Raises
+    ------
+    ParameterError
+        With the name, the value and the range.
+    """
+    allowed = f"in {ends[0]}{least:g}, {most:g}{ends[1]}{note}"
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise ParameterError(name, value, f"a number {allowed}")
+    if not least <= value <= most or (value == least and ends[0] == "(") or (value == most and ends[1] == ")"):
+        raise ParameterError(name, value, allowed)
+
+
+def check_integer(name: str, value: object, least: int, allowed: str = "", *, most: float = math.inf) -> None:
+    """Refuse anything but an integer between `least` and `most`."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) <= most:
+        default = f"an integer >= {least}" if most == math.inf else f"an integer in [{least}, {most:g}]"
+        raise ParameterError(name, value, allowed or default)
 
 
 def check_sizes(*, domain_size: int, n_users: int, set_size: int = 1) -> None:
@@ -44,42 +74,40 @@ def check_sizes(*, domain_size: int, n_users: int, set_size: int = 1) -> None:
 
 
 def check_guarantee(*, epsilon: float, delta: float) -> None:
-    """Refuse a privacy target outside epsilon > 0 (finite), 0 < delta < 1."""
-    if not 0.0 < epsilon <= 100.0:
-        raise ParameterError("epsilon", epsilon, "in (0, 100]")
-    if not 0.0 < delta < 1.0:
-        raise ParameterError("delta", delta, "in (0, 1)")
+    """Refuse a privacy target outside epsilon in (0, 100], delta in (0, 1)."""
+    check_within("epsilon", epsilon, 0, 100, "(]")
+    check_within("delta", delta, 0, 1, "()")
 
 
 def blanket_slots(blanket_per_user: float) -> tuple[int, float]:
     """Return ceil(m) and gamma = m/ceil(m) of m expected blanket messages per user, m in (0, 1e9]."""
-    if not 0.0 < blanket_per_user <= LARGEST_BLANKET:
-        raise ParameterError("blanket_per_user", blanket_per_user, f"in (0, {LARGEST_BLANKET:g}]")
+    check_within("blanket_per_user", blanket_per_user, 0, LARGEST_BLANKET, "(]")
     slots = math.ceil(blanket_per_user)
     return slots, blanket_per_user / slots
 
 
 def check_users(n_users: int) -> None:
     """Refuse a number of users of one message each outside [1, 1e15]."""
-    allowed = f"an integer in [1, {LARGEST_USERS:g}]"
-    check_integer("n_users", n_users, 1, allowed)
-    if n_users > LARGEST_USERS:
-        raise ParameterError("n_users", n_users, allowed)
+    check_integer("n_users", n_users, 1, most=LARGEST_USERS)
 
 
 def check_epsilon(epsilon: float) -> None:
     """Refuse an epsilon outside [0, 300]."""
-    if not 0.0 <= epsilon <= LARGEST_EPSILON:
-        raise ParameterError("epsilon", epsilon, f"in [0, {LARGEST_EPSILON:g}]")
+    check_within("epsilon", epsilon, 0, LARGEST_EPSILON)
 
 
 def check_target(delta: float) -> None:
     """Refuse a target delta outside [1e-280, 1)."""
-    if not SMALLEST_TARGET <= delta < 1.0:
-        raise ParameterError("delta", delta, f"in [{SMALLEST_TARGET:g}, 1)")
+    too_small = isinstance(delta, Real) and 0 < delta < SMALLEST_TARGET
+    note = ": below it doubles end, and the local epsilon is all that is known" if too_small else ""
+    check_within("delta", delta, SMALLEST_TARGET, 1, "[)", note=note)
+
+
+def check_rtol(rtol: float) -> None:
+    """Refuse a relative width outside (0, 1)."""
+    check_within("rtol", rtol, 0, 1, "()")
 
 
 def check_local(local_epsilon: float, *, least: float = SMALLEST_LOCAL_EPSILON) -> None:
     """Refuse a local epsilon outside [least, 50]."""
-    if not least <= local_epsilon <= LARGEST_LOCAL_EPSILON:
-        raise ParameterError("local_epsilon", local_epsilon, f"in [{least:g}, {LARGEST_LOCAL_EPSILON:g}]")
+    check_within("local_epsilon", local_epsilon, least, LARGEST_LOCAL_EPSILON)

@@ -7,14 +7,20 @@ Numbers of users and targets may be arrays; they are broadcast against one anoth
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
-from typing import Any, NamedTuple
+from collections.abc import Callable, Collection
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
-from segshuffle.accounting.numerics.ranges import LARGEST_EPSILON, LARGEST_USERS, SMALLEST_TARGET, check_epsilon
+from segshuffle.accounting.numerics.ranges import (
+    LARGEST_EPSILON,
+    LARGEST_USERS,
+    check_epsilon,
+    check_target,
+    check_within,
+)
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Accountant, Kind, Mechanism
 from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
@@ -47,14 +53,22 @@ def accountant(name: str) -> Accountant:
 
 
 def applicable(mechanism: Mechanism) -> list[Accountant]:
-    """Accountants that know enough of the mechanism."""
+    """List the accountants that know enough of the mechanism."""
+    if not isinstance(mechanism, Mechanism):
+        raise ParameterError("mechanism", mechanism, "a Mechanism, as `mechanism(name, ...)` makes it")
     return [each for each in ACCOUNTANTS.values() if each.applies(mechanism)]
 
 
+@overload
+def epsilon(*, accountant: str, mechanism: Mechanism, n_users: int, delta: float) -> float: ...
+@overload
+def epsilon(
+    *, accountant: str, mechanism: Mechanism, n_users: npt.ArrayLike, delta: npt.ArrayLike
+) -> float | FloatArray: ...
 def epsilon(
     *, accountant: str, mechanism: Mechanism, n_users: npt.ArrayLike, delta: npt.ArrayLike
 ) -> float | FloatArray:
-    """Epsilon of an accountant at `delta`; upper bounds are rounded up, lower bounds down.
+    """Ask an accountant for epsilon at `delta`; upper bounds are rounded up, lower bounds down.
 
     Parameters
     ----------
@@ -78,15 +92,20 @@ def epsilon(
         If the accountant does not apply to the mechanism, or a parameter is outside its range.
     """
     chosen = _checked(accountant, mechanism)
-    sizes, deltas = np.broadcast_arrays(np.asarray(n_users), np.asarray(delta, dtype=float))
-    values = [_epsilon(chosen, mechanism, n, float(d)) for n, d in zip(sizes.flat, deltas.flat, strict=True)]
-    return values[0] if sizes.ndim == 0 else np.reshape(np.array(values, dtype=float), sizes.shape)
+    values, shape = _each(lambda n, target: _epsilon(chosen, mechanism, n, target), n_users, delta=delta)
+    return np.reshape(np.array(values, dtype=float), shape) if shape else values[0]
 
 
+@overload
+def delta(*, accountant: str, mechanism: Mechanism, n_users: int, epsilon: float) -> DeltaInterval: ...
+@overload
+def delta(
+    *, accountant: str, mechanism: Mechanism, n_users: npt.ArrayLike, epsilon: npt.ArrayLike
+) -> DeltaInterval | Ends: ...
 def delta(
     *, accountant: str, mechanism: Mechanism, n_users: npt.ArrayLike, epsilon: npt.ArrayLike
 ) -> DeltaInterval | Ends:
-    """Delta of an accountant at `epsilon`, as a certified interval; parameters as for `epsilon`.
+    """Ask an accountant for delta at `epsilon`, as a certified interval; parameters as for `epsilon`.
 
     Returns
     -------
@@ -99,11 +118,12 @@ def delta(
         Also if the accountant is a closed form for epsilon alone.
     """
     chosen = _checked(accountant, mechanism)
-    sizes, targets = np.broadcast_arrays(np.asarray(n_users), np.asarray(epsilon, dtype=float))
-    found = [_delta(chosen, mechanism, n, float(e)) for n, e in zip(sizes.flat, targets.flat, strict=True)]
-    if sizes.ndim == 0:
-        return found[0]
-    lower, upper = (np.reshape(np.array(ends, dtype=float), sizes.shape) for ends in zip(*found, strict=True))
+    if chosen.delta_of is None:
+        raise ParameterError("accountant", chosen.name, "one that gives a delta; this is a formula for epsilon")
+    found, shape = _each(lambda n, level: _delta(chosen, mechanism, n, level), n_users, epsilon=epsilon)
+    if not shape:
+        return DeltaInterval(*found[0])
+    lower, upper = (np.reshape(np.array(ends, dtype=float), shape) for ends in zip(*found, strict=True))
     return Ends(lower, upper)
 
 
@@ -115,7 +135,7 @@ def compare(
     epsilon: float | None = None,
     only: Collection[str] = (),
 ) -> tuple[list[Entry], dict[str, str]]:
-    """Answers of all applicable accountants at one point: epsilons at `delta`, or deltas at `epsilon`.
+    """Ask all applicable accountants at one point: for epsilons at `delta`, or for deltas at `epsilon`.
 
     Parameters
     ----------
@@ -135,7 +155,7 @@ def compare(
         raise ParameterError("delta, epsilon", (delta, epsilon), "exactly one of the two given")
     _users(n_users)
     if delta is not None:
-        _check_delta(delta)
+        check_target(delta)
     if epsilon is not None:
         check_epsilon(epsilon)
     entries, left_out = [], {}
@@ -162,7 +182,7 @@ def ask(
     delta: float | None = None,
     epsilon: float | None = None,
 ) -> float | None:
-    """The epsilon, or the end of the delta's interval that is safe to report; None if it has no such function."""
+    """Return the epsilon, or the end of delta's interval that is safe to report; None if it has no such function."""
     if delta is not None:
         return _epsilon(chosen, mechanism, n_users, delta)
     if chosen.delta_of is None or epsilon is None:
@@ -171,37 +191,41 @@ def ask(
     return interval.lower if chosen.kind == "lower" else interval.upper
 
 
+def _each(answer: Callable[[Any, float], Any], n_users: npt.ArrayLike, **target: Any) -> tuple[list[Any], Any]:
+    """Answer every pair of a number of users and a target; the answers and their shape."""
+    ((name, values),) = target.items()
+    try:
+        targets = np.asarray(values, dtype=float)
+        sizes, targets = np.broadcast_arrays(np.asarray(n_users), targets)
+    except (TypeError, ValueError):
+        raise ParameterError(name, values, "a number, or an array of numbers that fits n_users") from None
+    return [answer(n, float(value)) for n, value in zip(sizes.flat, targets.flat, strict=True)], sizes.shape
+
+
 def _epsilon(chosen: Accountant, mechanism: Mechanism, n_users: Any, delta: float) -> float:
     n = _users(n_users)
-    _check_delta(delta)
+    check_target(delta)
     return chosen.epsilon_of(mechanism, n, delta)
 
 
 def _delta(chosen: Accountant, mechanism: Mechanism, n_users: Any, epsilon: float) -> DeltaInterval:
     n = _users(n_users)
     check_epsilon(epsilon)
-    if chosen.delta_of is None:
-        raise ParameterError("accountant", chosen.name, "one that gives a delta; this is a formula for epsilon")
+    assert chosen.delta_of is not None
     return chosen.delta_of(mechanism, n, epsilon)
 
 
 def _checked(name: str, mechanism: Mechanism) -> Accountant:
-    chosen = accountant(name)
-    if not chosen.applies(mechanism):
-        names = ", ".join(each.name for each in applicable(mechanism))
-        raise ParameterError("accountant", name, f"one that applies to {mechanism.name}: {names}")
+    chosen, names = accountant(name), [each.name for each in applicable(mechanism)]
+    if name not in names:
+        raise ParameterError("accountant", name, f"one that applies to {mechanism.name}: {', '.join(names)}")
     return chosen
 
 
 def _users(value: Any) -> int:
     value = value.item() if isinstance(value, np.generic) else value
     # compared as it is: an integer may be too large for a float
-    if isinstance(value, bool) or not 1 <= value <= LARGEST_USERS or value != math.floor(value):
+    check_within("n_users", value, 1, LARGEST_USERS, note=", an integer")
+    if value != math.floor(value):
         raise ParameterError("n_users", value, f"an integer in [1, {LARGEST_USERS:g}]")
     return int(value)
-
-
-def _check_delta(delta: float) -> None:
-    if not SMALLEST_TARGET <= delta < 1.0:
-        below = ": below it doubles end, and the local epsilon is all that is known" if 0 < delta < 1 else ""
-        raise ParameterError("delta", delta, f"in [{SMALLEST_TARGET:g}, 1){below}")

@@ -16,8 +16,6 @@ from segshuffle.accounting.single_message.amplification import ask
 from segshuffle.digits import rounded
 from segshuffle.errors import ParameterError
 
-_STEPS = 20
-
 
 def local_epsilon_for(
     accountant: Accountant,
@@ -27,7 +25,7 @@ def local_epsilon_for(
     epsilon: float,
     delta: float,
 ) -> float:
-    """Local epsilon at which the accountant's bound meets (epsilon, delta).
+    """Search the local epsilon at which the accountant's bound meets (epsilon, delta).
 
     Parameters
     ----------
@@ -52,27 +50,31 @@ def local_epsilon_for(
     ParameterError
         If a parameter is outside its range.
     """
+    if not isinstance(accountant, Accountant):
+        raise ParameterError(
+            "accountant", accountant, "an Accountant; `amplification.accountant(name)` finds it by name"
+        )
     check_epsilon(epsilon)
     check_target(delta)
+
+    asked = {"delta": delta} if accountant.delta_of is None else {"epsilon": epsilon}
+    most = epsilon if accountant.delta_of is None else delta
 
     def meets(local_epsilon: float) -> bool:
         if local_epsilon <= epsilon:
             return True
         try:
-            if accountant.delta_of is None:
-                found = ask(accountant, make(local_epsilon), n_users, delta=delta)
-                return found is not None and found <= epsilon
-            value = ask(accountant, make(local_epsilon), n_users, epsilon=epsilon)
-            return value is not None and value <= delta
+            found = ask(accountant, make(local_epsilon), n_users, **asked)
         except ParameterError:  # outside the conditions of a theorem, which then says nothing
             return False
+        return found is not None and found <= most
 
     low, high = max(min(epsilon, LARGEST_LOCAL_EPSILON), SMALLEST_LOCAL_EPSILON), LARGEST_LOCAL_EPSILON
     if meets(high):
         return math.inf if accountant.kind == "lower" else high
     if not meets(low):
         return low if accountant.kind == "lower" else 0.0
-    for _ in range(_STEPS):
+    for _ in range(20):
         middle = rounded(math.sqrt(low * high))
         low, high = (middle, high) if meets(middle) else (low, middle)
     return high if accountant.kind == "lower" else low

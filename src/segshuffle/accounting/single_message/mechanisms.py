@@ -3,43 +3,59 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
-from segshuffle.accounting.numerics.ranges import check_local
+from segshuffle.accounting.numerics.ranges import check_integer, check_local
 from segshuffle.accounting.single_message import randomizers
 from segshuffle.accounting.single_message import variation_ratio as vr
 from segshuffle.accounting.single_message import variation_ratio_tables as tables
 from segshuffle.accounting.single_message.accountants import Mechanism
 from segshuffle.errors import ParameterError
 
-#: Largest size of a mechanism whose classes are written down.
-LARGEST_SIZE = 10**15
+#: Largest size of a mechanism whose classes are written down, and of one whose sets are listed item by item.
+LARGEST_SIZE, LARGEST_LISTED = 10**15, 10_000_000
 #: Least sizes.
-_LEAST = {
-    "domain_size": 2,
-    "hash_size": 2,
-    "order": 4,
-    "set_size": 1,
-    "subset_size": 1,
-    "levels": 1,
-}
-#: Largest size of a mechanism whose sets are listed item by item.
-LARGEST_LISTED = 10_000_000
+_LEAST = {"domain_size": 2, "hash_size": 2, "order": 4, "set_size": 1, "subset_size": 1, "levels": 1}
 #: Classes that a joint composition with Laplace noise has room for, and the fewest cells that the noise is cut into.
 _LARGEST_JOINT, _LEAST_CELLS = 8_000, 4
 
 
-class _Maker(NamedTuple):
-    """How a mechanism is made: what it is, the parameters beside its local epsilon, and the function of all of them."""
+@dataclass(frozen=True)
+class _Maker:
+    """Describe a mechanism: its parameters beside the local epsilon, and functions of all of them.
+
+    Parameters
+    ----------
+    description : str
+        What it is, in a line.
+    parameters : tuple of str
+        Names of what it needs beside its local epsilon.
+    variation : callable
+        Its variation-ratio parameters, as published.
+    classes : callable, optional
+        Its classes of outputs, where they are known.
+    local : bool
+        Whether it has a local epsilon: what hides a message is otherwise the blanket, or a distance.
+    multi_message : bool
+        Whether its messages hide among blanket messages, not among other users'.
+    no_left_over, caveat
+        As for `Mechanism`.
+    largest : int
+        Its largest size.
+    """
 
     description: str
     parameters: tuple[str, ...]
-    make: Callable[..., Mechanism]
-    largest: int = LARGEST_SIZE
+    variation: Callable[..., vr.VariationRatio]
+    classes: Callable[..., randomizers.Randomizer] | None = None
     local: bool = True
-    """Whether it has a local epsilon: what hides a message is otherwise the blanket, or a distance."""
+    multi_message: bool = False
+    no_left_over: bool = False
+    caveat: str = ""
+    largest: int = LARGEST_SIZE
 
 
 def mechanism(name: str, *, local_epsilon: float | None = None, **parameters: float) -> Mechanism:
@@ -64,10 +80,12 @@ def mechanism(name: str, *, local_epsilon: float | None = None, **parameters: fl
     maker = MECHANISMS[name]
     needed = ", ".join(maker.parameters) or "nothing"
     beside = f"{needed} beside the local epsilon" if maker.local else f"{needed}, and has no local epsilon"
+    given = dict(parameters)
     if maker.local:
         if local_epsilon is None:
             raise ParameterError("local_epsilon", None, f"given: {name} needs {beside}")
         check_local(local_epsilon, least=vr.SMALLEST_LOG_RATIO)
+        given["local_epsilon"] = local_epsilon
     elif local_epsilon is not None:
         raise ParameterError("local_epsilon", local_epsilon, f"left out: {name} needs {beside}")
     for missing in set(maker.parameters) - set(parameters):
@@ -76,119 +94,40 @@ def mechanism(name: str, *, local_epsilon: float | None = None, **parameters: fl
         raise ParameterError(unknown, parameters[unknown], f"left out: {name} needs {beside}")
     for size in _LEAST.keys() & parameters.keys():
         # not the reals: a share such as cap_area has a range of its own
-        if not _LEAST[size] <= parameters[size] <= maker.largest:
-            allowed = f"an integer in [{_LEAST[size]}, {maker.largest:g}] for {name}"
-            raise ParameterError(size, parameters[size], allowed)
-    return maker.make(local_epsilon, **parameters) if maker.local else maker.make(**parameters)
-
-
-def _made(
-    name: str,
-    local_epsilon: float,
-    randomizer: randomizers.Randomizer | None,
-    variation: vr.VariationRatio | None,
-    parameters: Mapping[str, int],
-    caveat: str = "",
-) -> Mechanism:
+        allowed = f"an integer in [{_LEAST[size]}, {maker.largest:g}] for {name}"
+        check_integer(size, parameters[size], _LEAST[size], allowed, most=maker.largest)
     return Mechanism(
         name=name,
-        local_epsilon=local_epsilon,
-        randomizer=randomizer,
-        variation=variation,
-        caveat=caveat,
+        local_epsilon=math.inf if local_epsilon is None else local_epsilon,
+        randomizer=maker.classes(**given) if maker.classes else None,
+        variation=maker.variation(**given),
+        caveat=maker.caveat,
+        no_left_over=maker.no_left_over,
         parameters=dict(parameters),
     )
 
 
-def _general(local_epsilon: float) -> Mechanism:
-    return _made("general", local_epsilon, None, tables.general(local_epsilon=local_epsilon), {})
-
-
-def _krr(local_epsilon: float, domain_size: int) -> Mechanism:
-    classes = randomizers.KaryRandomizedResponse(local_epsilon=local_epsilon, domain_size=domain_size)
-    variation = tables.randomized_response(local_epsilon=local_epsilon, domain_size=domain_size)
-    return _made("krr", local_epsilon, classes, variation, {"domain_size": domain_size})
-
-
-def _blh(local_epsilon: float) -> Mechanism:
-    variation = tables.local_hash(local_epsilon=local_epsilon, hash_size=2)
-    return _made("blh", local_epsilon, randomizers.BinaryLocalHash(local_epsilon=local_epsilon), variation, {})
-
-
-def _rappor(local_epsilon: float) -> Mechanism:
-    variation = tables.binary_randomized_response(local_epsilon=local_epsilon)
-    return _made("rappor", local_epsilon, randomizers.Rappor(local_epsilon=local_epsilon), variation, {})
-
-
-def _oue(local_epsilon: float) -> Mechanism:
-    classes = randomizers.OptimizedUnaryEncoding(local_epsilon=local_epsilon)
-    return _made("oue", local_epsilon, classes, tables.general(local_epsilon=local_epsilon), {})
-
-
-def _hadamard(local_epsilon: float, order: int) -> Mechanism:
-    classes = randomizers.HadamardResponse(local_epsilon=local_epsilon, order=order)
-    variation = tables.hadamard_response(local_epsilon=local_epsilon, order=order, set_size=order // 2)
-    return _made("hadamard", local_epsilon, classes, variation, {"order": order})
-
-
-def _subset_selection(local_epsilon: float, domain_size: int, subset_size: int) -> Mechanism:
-    sizes = {"domain_size": domain_size, "subset_size": subset_size}
-    classes = randomizers.SubsetSelection(local_epsilon=local_epsilon, **sizes)
-    variation = tables.subset_selection(local_epsilon=local_epsilon, **sizes)
-    return _made("subset-selection", local_epsilon, classes, variation, sizes)
-
-
-def _subset_exponential(local_epsilon: float, domain_size: int, set_size: int, subset_size: int) -> Mechanism:
-    sizes = {"domain_size": domain_size, "set_size": set_size, "subset_size": subset_size}
-    classes = randomizers.SubsetExponential(local_epsilon=local_epsilon, **sizes)
-    return _made(
-        "subset-exponential", local_epsilon, classes, vr.subset_exponential(local_epsilon=local_epsilon, **sizes), sizes
-    )
-
-
-def _laplace(local_epsilon: float) -> Mechanism:
-    caveat = "for the inputs 0 and 1, which are not proven to be the worst pair"
-    variation = tables.laplace(local_epsilon=local_epsilon)
-    return _made("laplace", local_epsilon, randomizers.Laplace(local_epsilon=local_epsilon), variation, {}, caveat)
-
-
-def _local_hash(local_epsilon: float, hash_size: int) -> Mechanism:
-    variation = tables.local_hash(local_epsilon=local_epsilon, hash_size=hash_size)
-    classes = randomizers.LocalHash(local_epsilon=local_epsilon, hash_size=hash_size)
-    return _made("local-hash", local_epsilon, classes, variation, {"hash_size": hash_size})
-
-
-def _tabled(name: str, make: Callable[..., vr.VariationRatio], *, proven: bool = False) -> Callable[..., Mechanism]:
-    """A mechanism of which only the variation-ratio parameters are known, as published."""
-
-    def made(local_epsilon: float | None = None, **parameters: float) -> Mechanism:
-        given = {} if local_epsilon is None else {"local_epsilon": local_epsilon}
-        return Mechanism(
-            name=name,
-            local_epsilon=math.inf if local_epsilon is None else local_epsilon,
-            variation=make(**given, **parameters),
-            no_left_over=proven,
-            parameters=dict(parameters),
-        )
-
-    return made
-
-
 def of_matrix(randomizer: randomizers.MatrixRandomizer) -> Mechanism:
-    """The mechanism of a randomizer of one's own, from `randomizers.matrix_randomizer`."""
+    """Make the mechanism of a randomizer of one's own, from `randomizers.matrix_randomizer`."""
     log_p, variation = randomizer.local_epsilon, None
     if log_p >= vr.SMALLEST_LOG_RATIO:
         beta = min(randomizer.total_variation, math.tanh(0.5 * log_p))
         variation = vr.VariationRatio(log_p=log_p, beta=beta, log_q=log_p)
     inputs, outputs = randomizer.law.shape
-    return _made("matrix", log_p, randomizer, variation, {"inputs": inputs, "outputs": outputs})
+    return Mechanism(
+        name="matrix",
+        local_epsilon=log_p,
+        randomizer=randomizer,
+        variation=variation,
+        parameters={"inputs": inputs, "outputs": outputs},
+    )
 
 
 COMPOSITIONS = ("joint", "parallel")
 
 
 def composed(parts: Sequence[Mechanism], how: str, weights: Sequence[float] | None = None) -> Mechanism:
-    """Several randomizers in one message.
+    """Put several randomizers into one message.
 
     Parameters
     ----------
@@ -215,19 +154,17 @@ def composed(parts: Sequence[Mechanism], how: str, weights: Sequence[float] | No
 
 
 def _cut_into_fewer(parts: tuple[randomizers.Randomizer, ...]) -> tuple[randomizers.Randomizer, ...]:
-    """Laplace noise in as many cells as its parts together have room for: bounds stay valid, and widen a little."""
+    """Cut Laplace noise into as many cells as there is room for: bounds stay valid, and widen a little."""
     noisy = sum(isinstance(part, randomizers.Laplace) for part in parts)
-    if noisy == 0:
-        return parts
     others = math.prod(part.blanket("upper").mass.size for part in parts if not isinstance(part, randomizers.Laplace))
-    cells = max(int(0.5 * (_LARGEST_JOINT / others) ** (1 / noisy)), _LEAST_CELLS)
+    cells = max(int(0.5 * (_LARGEST_JOINT / others) ** (1 / max(noisy, 1))), _LEAST_CELLS)
     return tuple(
         replace(part, cells=min(part.cells, cells)) if isinstance(part, randomizers.Laplace) else part for part in parts
     )
 
 
 def subsampled(whole: Mechanism, rate: float) -> Mechanism:
-    """Every user takes part with probability `rate` in (0, 1], and sends a constant message otherwise."""
+    """Let every user take part with probability `rate` in (0, 1], and send a constant message otherwise."""
     classes = whole.randomizer
     parameters = {**whole.parameters, "subsample": rate}
     if isinstance(classes, randomizers.MatrixRandomizer):
@@ -238,106 +175,113 @@ def subsampled(whole: Mechanism, rate: float) -> Mechanism:
 
 def _classes_of(part: Mechanism) -> randomizers.Randomizer:
     if part.randomizer is None or isinstance(part.randomizer, randomizers.MatrixRandomizer):
-        names = ", ".join(name for name in COMPOSABLE)
-        raise ParameterError("randomizer", part.name, f"one of {names}: only these can be composed")
+        raise ParameterError("randomizer", part.name, f"one of {', '.join(COMPOSABLE)}: only these can be composed")
     return part.randomizer
 
 
+_DISTANCES = ("distance", "largest_distance")
+_HIDDEN: dict[str, Any] = {"local": False, "multi_message": True}
 MECHANISMS: dict[str, _Maker] = {
-    "general": _Maker("any randomizer with this local guarantee", (), _general),
-    "krr": _Maker("k-ary randomized response on domain_size options", ("domain_size",), _krr),
-    "blh": _Maker("binary local hash, large domain", (), _blh),
-    "rappor": _Maker("RAPPOR: every bit of the one-hot encoding flipped, large domain", (), _rappor),
-    "oue": _Maker("optimized unary encoding, large domain", (), _oue),
-    "hadamard": _Maker("Hadamard response with `order` outputs (a power of 2)", ("order",), _hadamard),
+    "general": _Maker("any randomizer with this local guarantee", (), tables.general),
+    "krr": _Maker(
+        "k-ary randomized response on domain_size options",
+        ("domain_size",),
+        tables.randomized_response,
+        randomizers.KaryRandomizedResponse,
+    ),
+    "blh": _Maker(
+        "binary local hash, large domain", (), partial(tables.local_hash, hash_size=2), randomizers.BinaryLocalHash
+    ),
+    "rappor": _Maker(
+        "RAPPOR: every bit of the one-hot encoding flipped, large domain",
+        (),
+        tables.binary_randomized_response,
+        randomizers.Rappor,
+    ),
+    "oue": _Maker("optimized unary encoding, large domain", (), tables.general, randomizers.OptimizedUnaryEncoding),
+    "hadamard": _Maker(
+        "Hadamard response with `order` outputs (a power of 2)",
+        ("order",),
+        lambda order, **local: tables.hadamard_response(order=order, set_size=order // 2, **local),
+        randomizers.HadamardResponse,
+    ),
     "subset-selection": _Maker(
         "a subset of subset_size options, likelier if it holds the input",
         ("domain_size", "subset_size"),
-        _subset_selection,
-        LARGEST_LISTED,
+        tables.subset_selection,
+        randomizers.SubsetSelection,
+        largest=LARGEST_LISTED,
     ),
     "subset-exponential": _Maker(
         "a subset of subset_size items, likelier if it meets the user's set of set_size items",
         ("domain_size", "set_size", "subset_size"),
-        _subset_exponential,
-        LARGEST_LISTED,
+        vr.subset_exponential,
+        randomizers.SubsetExponential,
+        largest=LARGEST_LISTED,
     ),
-    "laplace": _Maker("Laplace noise on a value in [0, 1]", (), _laplace),
-    "local-hash": _Maker("local hash into hash_size values, large domain", ("hash_size",), _local_hash),
-    "privunit": _Maker(
-        "PrivUnit: likelier on a cap of share cap_area", ("cap_area",), _tabled("privunit", tables.privunit)
+    "laplace": _Maker(
+        "Laplace noise on a value in [0, 1]",
+        (),
+        tables.laplace,
+        randomizers.Laplace,
+        caveat="for the inputs 0 and 1, which are not proven to be the worst pair",
     ),
+    "local-hash": _Maker(
+        "local hash into hash_size values, large domain", ("hash_size",), tables.local_hash, randomizers.LocalHash
+    ),
+    "privunit": _Maker("PrivUnit: likelier on a cap of share cap_area", ("cap_area",), tables.privunit),
     "sampling-rappor": _Maker(
         "RAPPOR of one of domain_size options, set_size of them held",
         ("domain_size", "set_size"),
-        _tabled("sampling-rappor", tables.sampling_rappor),
+        tables.sampling_rappor,
     ),
-    "wheel": _Maker(
-        "Wheel: likelier on set_size arcs of arc_length", ("set_size", "arc_length"), _tabled("wheel", tables.wheel)
-    ),
+    "wheel": _Maker("Wheel: likelier on set_size arcs of arc_length", ("set_size", "arc_length"), tables.wheel),
     "range-query": _Maker(
-        "one of `levels` levels of a binary tree, then krr on its nodes",
-        ("levels",),
-        _tabled("range-query", tables.range_query),
+        "one of `levels` levels of a binary tree, then krr on its nodes", ("levels",), tables.range_query
     ),
-    "metric": _Maker(
-        "any metric randomizer, inputs at `distance`",
-        ("distance", "largest_distance"),
-        _tabled("metric", tables.metric_general),
-        local=False,
-    ),
+    "metric": _Maker("any metric randomizer, inputs at `distance`", _DISTANCES, tables.metric_general, local=False),
     "metric-laplace": _Maker(
-        "Laplace noise on the line, inputs at `distance`",
-        ("distance", "largest_distance"),
-        _tabled("metric-laplace", tables.metric_laplace),
-        local=False,
+        "Laplace noise on the line, inputs at `distance`", _DISTANCES, tables.metric_laplace, local=False
     ),
     "planar-laplace": _Maker(
-        "planar Laplace noise, inputs at `distance`",
-        ("distance", "largest_distance"),
-        _tabled("planar-laplace", tables.planar_laplace),
-        local=False,
+        "planar Laplace noise, inputs at `distance`", _DISTANCES, tables.planar_laplace, local=False
     ),
     "biased-coin-sum": _Maker(
         "a bit among blanket coins of probability `coin`",
         ("coin",),
-        _tabled("biased-coin-sum", tables.biased_coin_sum, proven=True),
-        local=False,
+        tables.biased_coin_sum,
+        no_left_over=True,
+        **_HIDDEN,
     ),
     "uniform-coin-sum": _Maker(
-        "a bit among fair blanket coins",
-        (),
-        _tabled("uniform-coin-sum", tables.uniform_coin_sum, proven=True),
-        local=False,
+        "a bit among fair blanket coins", (), partial(tables.biased_coin_sum, coin=0.5), no_left_over=True, **_HIDDEN
     ),
     "flipped-one-hot": _Maker(
-        "one-hot vectors, bits flipped with probability `flip`",
-        ("flip",),
-        _tabled("flipped-one-hot", tables.flipped_one_hot),
-        local=False,
+        "one-hot vectors, bits flipped with probability `flip`", ("flip",), tables.flipped_one_hot, **_HIDDEN
     ),
     "balls-into-bins": _Maker(
         "one of special_bins of domain_size bins; uniform blanket",
         ("domain_size", "special_bins"),
-        _tabled("balls-into-bins", tables.balls_into_bins, proven=True),
-        local=False,
+        tables.balls_into_bins,
+        no_left_over=True,
+        **_HIDDEN,
     ),
     "mix-dump": _Maker(
         "krr on domain_size bins that errs with probability `flip`; uniform blanket",
         ("domain_size", "flip"),
-        _tabled("mix-dump", tables.mix_dump, proven=True),
-        local=False,
+        tables.mix_dump,
+        no_left_over=True,
+        **_HIDDEN,
     ),
     "pure-dump": _Maker(
         "the true one of domain_size bins; uniform blanket",
         ("domain_size",),
-        _tabled("pure-dump", tables.pure_dump, proven=True),
-        local=False,
+        partial(tables.mix_dump, flip=0.0),
+        no_left_over=True,
+        **_HIDDEN,
     ),
 }
 #: Those whose messages hide among blanket messages, not among other users' (Table 4 of the variation-ratio paper).
-MULTI_MESSAGE = ("biased-coin-sum", "uniform-coin-sum", "flipped-one-hot", "balls-into-bins", "mix-dump", "pure-dump")
+MULTI_MESSAGE = tuple(name for name, each in MECHANISMS.items() if each.multi_message)
 #: Those whose outputs are known as classes.
-COMPOSABLE = (
-    *("krr", "blh", "rappor", "oue", "hadamard", "subset-selection", "subset-exponential", "laplace", "local-hash"),
-)
+COMPOSABLE = tuple(name for name, each in MECHANISMS.items() if each.classes)

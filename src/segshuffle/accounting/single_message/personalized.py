@@ -1,15 +1,15 @@
 r"""The personalised shuffle bound: as published, and the exact divergence of the reduction behind it.
 
 Source: "Enhanced Privacy Bound for Shuffle Model with Personalized Privacy", section 3.3. User i >= 2 makes a clone of
-the victim's output with probability p_i, of either of the two inputs with equal probability (`personalized_confusion`):
+the victim's output with probability p_i, of either of the two inputs with equal probability (below):
 
     C ~ Poisson-binomial(p_2, ..., p_n),  A ~ Binomial(C, 1/2),  P_0 = (A + 1, C - A),  Q_0 = (A, C - A + 1),
     P = (1 - p_1) P_0 + p_1 Q_0,  Q = p_1 P_0 + (1 - p_1) Q_0.
 
 Two numbers are offered, both of kind "published":
 
-* `reduction_*`: the exact divergence of (P, Q), plus the victim's failure probability, delta_1 + (1 - delta_1) D.
-* `theorem_*`: Theorems 1 and 2, whose formulas are not in our copy; read as the published code evaluates them. The
+* `Reduction`: the exact divergence of (P, Q), plus the victim's failure probability, delta_1 + (1 - delta_1) D.
+* `Theorem`: Theorems 1 and 2, whose formulas are not in our copy; read as the published code evaluates them. The
   trade-off function of P_0 and Q_0 given C is mixed with the identity, 2 p_1 Id + (1 - 2 p_1) f_0, and the failure
   probability is mixed into the identity, too. The conjugate of that function is
 
@@ -17,6 +17,18 @@ Two numbers are offered, both of kind "published":
 
   which is never below the exact divergence of (P, Q) with delta_1 = 0, and lacks an additive delta_1. The published
   code puts Binomial(n, mean/n) in the place of C; here the law of C is the one that the paper names.
+
+The probabilities of confusion (sections 3.2.1 and 3.2.2): values lie in a range of length 1 (the clip range), the
+victim's two inputs are its ends 0 and 1, the victim's budget epsilon_1 is the largest. With densities f_0, f_1 of the
+victim's report from 0 and from 1, and g_i of user i's report,
+
+    p_1 = Pr_{f_0}[f_1 > f_0],   p_i^k = Pr_{g_i}[f_k is the largest of f_0, f_1, g_i],  k = 0, 1.
+
+Formulas that are not in our copy of the paper are read as in the code published with it: every other user holds 0
+(one of the victim's inputs), p_i = 2 min(p_i^0, p_i^1), and for approximate mechanisms delta/2 is taken off every part
+for the failure set. Where user i has the victim's own budget, g_i = f_0, f_0 is nowhere *strictly* the largest and
+p_i^0 counts the ties (the published code sets it to 1). One reading is not taken over: the published code uses
+2 log(1.25/delta) range^2/epsilon^2, the *variance* of the Gaussian mechanism, as its standard deviation.
 
 Status: not sound. The clone argument needs a pointwise ratio of densities; p_1 and p_i are averages. What exactly
 fails:
@@ -35,94 +47,244 @@ need less than Theorem 2 claims, so they do not refute it there; nor is it prove
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
 
-from segshuffle.accounting.numerics.hockey_stick import (
-    CountPair,
-    DeltaInterval,
-    hockey_stick,
-)
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
 from segshuffle.accounting.numerics.poisson_binomial import PoissonBinomialLaw
 from segshuffle.accounting.numerics.ranges import LARGEST_EPSILON, check_epsilon, check_target
 from segshuffle.accounting.numerics.search import least_epsilon
-from segshuffle.accounting.single_message.personalized_confusion import PersonalizedUsers
 from segshuffle.accounting.single_message.ratio_pair import ratio_pair
+from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 
+Mechanism = Literal["laplace", "gaussian"]
+_Edges = tuple[FloatArray, FloatArray, FloatArray]
+
+SMALLEST_BUDGET, LARGEST_BUDGET = 1e-50, 50.0
+_TIE = 1e-12
+"""Budgets closer than this, relatively, count as equal."""
 _ROUND = 1e-14
 """Relative margin for the factor s and the shifted epsilon."""
 #: Relative accuracy in delta.
 _RTOL = 1e-4
 
 
-class ReductionPair:
-    """The law of C and p_1 of a group of users: made once, asked for many epsilons.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PersonalizedUsers:
+    """Users with budgets of their own; the victim has the largest one.
+
+    Parameters
+    ----------
+    local_epsilons : array_like, shape (n_users,)
+        Budgets epsilon_i in [1e-50, 50].
+    mechanism : {"laplace", "gaussian"}
+        Laplace: scale 1/epsilon_i (pure). Gaussian: deviation sqrt(2 log(1.25/delta))/epsilon_i. Range of values 1.
+    local_delta : float
+        Failure probability of every user: 0 for Laplace, in (0, 1) for Gaussian.
+    """
+
+    local_epsilons: ArrayLike
+    mechanism: Mechanism
+    local_delta: float = 0.0
+
+    def __post_init__(self) -> None:
+        budgets = np.asarray(self.local_epsilons, dtype=float)
+        if budgets.ndim != 1 or budgets.size == 0:
+            raise ParameterError("local_epsilons", budgets.shape, "a list with one budget per user")
+        if not np.all((budgets >= SMALLEST_BUDGET) & (budgets <= LARGEST_BUDGET)):
+            worst = float(budgets.min() if budgets.min() < SMALLEST_BUDGET else budgets.max())
+            raise ParameterError("local_epsilons", worst, f"in [{SMALLEST_BUDGET:g}, {LARGEST_BUDGET:g}], every one")
+        if self.mechanism not in ("laplace", "gaussian"):
+            raise ParameterError("mechanism", self.mechanism, '"laplace" or "gaussian"')
+        if self.mechanism == "laplace" and self.local_delta != 0.0:
+            raise ParameterError("local_delta", self.local_delta, "0 for the Laplace mechanism")
+        if self.mechanism == "gaussian" and not 0.0 < self.local_delta < 1.0:
+            raise ParameterError("local_delta", self.local_delta, "in (0, 1) for the Gaussian mechanism")
+
+    @cached_property
+    def budgets(self) -> FloatArray:
+        """Budgets in descending order, the victim's first, shape (n_users,)."""
+        return np.sort(np.asarray(self.local_epsilons, dtype=float))[::-1]
+
+    @property
+    def n_users(self) -> int:
+        """Number of users, the victim included."""
+        return int(self.budgets.size)
+
+    @property
+    def largest_budget(self) -> float:
+        """The victim's budget epsilon_1."""
+        return float(self.budgets[0])
+
+    @property
+    def _scale(self) -> float:
+        """Standard deviation of the Gaussian mechanism, times the budget (proven for budgets <= 1 only)."""
+        return math.sqrt(2 * math.log(1.25 / self.local_delta))
+
+    @property
+    def victim_confusion(self) -> float:
+        """p_1, in [0, 1/2]: probability that the victim's report from 0 is more likely under 1.
+
+        Laplace: e^{-epsilon_1/2}/2. Gaussian: Pr[N(0, sigma^2) > 1/2] - delta/2, at least 0.
+        """
+        if self.mechanism == "laplace":
+            return 0.5 * math.exp(-0.5 * self.largest_budget)
+        return max(float(special.ndtr(-0.5 * self.largest_budget / self._scale)) - 0.5 * self.local_delta, 0.0)
+
+    @property
+    def victim_contrast(self) -> float:
+        """1 - 2 p_1, in [0, 1], without the cancellation of the difference at a small budget.
+
+        Laplace: 1 - e^{-epsilon_1/2}. Gaussian: Pr[|N(0, sigma^2)| < 1/2] + delta, at most 1.
+        """
+        if self.mechanism == "laplace":
+            return -math.expm1(-0.5 * self.largest_budget)
+        return min(math.erf(0.5 * self.largest_budget / (self._scale * math.sqrt(2))) + self.local_delta, 1.0)
+
+    @cached_property
+    def other_confusions(self) -> FloatArray:
+        """p_i of all users but the victim, who hold 0, shape (n_users - 1,)."""
+        victim, budgets = self.largest_budget, self.budgets[1:]
+        tied = budgets >= victim * (1 - _TIE)
+        if self.mechanism == "laplace":
+            near, low, high = _laplace_edges(victim, budgets, tied)
+
+            def below(y: FloatArray) -> FloatArray:
+                left, right = 0.5 * np.exp(budgets * np.minimum(y, 0)), 0.5 * np.exp(-budgets * np.abs(y))
+                return np.asarray(np.where(y < 0, left, 1 - right))
+
+            def above(y: FloatArray) -> FloatArray:
+                return np.asarray(0.5 * np.exp(-budgets * y))
+        else:
+            scale = self._scale
+            near, low, high = _gaussian_edges(scale / victim, scale / budgets, tied)
+
+            def below(y: FloatArray) -> FloatArray:
+                return np.asarray(special.ndtr(y * budgets / scale))
+
+            def above(y: FloatArray) -> FloatArray:
+                return np.asarray(special.ndtr(-y * budgets / scale))
+
+        half = np.full_like(budgets, 0.5)
+        first = below(np.minimum(near, half)) - below(-near)
+        # both ends are positive: upper tails do not cancel
+        second = above(np.maximum(low, half)) - above(np.maximum(high, half))
+        least = np.maximum(np.minimum(first, second) - 0.5 * self.local_delta, 0.0)
+        return np.asarray(np.minimum(2 * least, 1.0))
+
+    @cached_property
+    def clones(self) -> PoissonBinomialLaw:
+        """Law of the number of clones C; at most 200,000 users."""
+        return PoissonBinomialLaw(self.other_confusions)
+
+
+def _laplace_edges(victim: float, budgets: FloatArray, tied: NDArray[np.bool_]) -> _Edges:
+    """Find where f_0 > g_i: |y| < near; and where f_1 > g_i, right of 1/2: low < y < high."""
+    # log(victim/budgets), without cancellation when they are close
+    log = np.asarray(np.log1p((victim - budgets) / budgets))
+    gap = np.where(tied, 1.0, victim - budgets)
+    near = np.where(tied, math.inf, log / gap)
+    low = (victim - log) / (victim + budgets)
+    # from 1 to the right f_1 stays the larger one until high; if g_i overtakes before 1 there is no such region
+    high = np.where(tied, math.inf, (victim + log) / gap)
+    return near, low, high
+
+
+def _gaussian_edges(victim: float, deviations: FloatArray, tied: NDArray[np.bool_]) -> _Edges:
+    """Do the same for Gaussian densities of deviation `victim` around 0 and 1, and `deviations` around 0."""
+    log = np.where(tied, 0.0, np.log1p((deviations - victim) / victim))
+    precision = 1 / victim**2
+    # A y^2 - 2 B y + C < 0 with B = precision
+    a = np.where(tied, 0.0, (deviations - victim) * (deviations + victim) * precision / deviations**2)
+    c = precision - 2 * log
+    root = np.sqrt(np.maximum(precision**2 - a * c, 0.0))
+    safe = np.where(tied, 1.0, a)
+    near = np.where(tied, math.inf, np.sqrt(2 * log / safe))
+    return near, c / (precision + root), np.where(tied, math.inf, (precision + root) / safe)
+
+
+class BudgetBound(ABC):
+    """A bound for users with budgets of their own: made once, asked for many epsilons.
 
     Parameters
     ----------
     users : PersonalizedUsers
-        Budgets and mechanism; at most 200,000 users.
+        Budgets and mechanism; at most 200,000 users where the number of clones has a law.
     """
+
+    rtol = _RTOL
 
     def __init__(self, users: PersonalizedUsers) -> None:
         self.users = users
-        self.confusion = users.victim_confusion()
-        self.contrast = users.victim_contrast()
-        self.clones = PoissonBinomialLaw(users.other_confusions())
 
-    def theorem_delta(self, *, epsilon: float, rtol: float = _RTOL) -> DeltaInterval:
-        """Delta of Theorem 2 (kind: published) at epsilon in [0, 300]; the interval is certified for that formula."""
-        check_epsilon(epsilon)
-        weight = (1 - self.users.local_delta) * self.contrast
-        shifted = math.log1p(math.expm1(epsilon) / weight)
-        if shifted * (1 + _ROUND) > LARGEST_EPSILON:
-            raise ParameterError("epsilon", epsilon, f"so small that epsilon' = {shifted:.4g} is at most 300")
-        pair = CountPair(1.0, 0.0, self.clones)
-        upper = self._divergence(pair, max(shifted * (1 - _ROUND), 0.0), rtol).upper
-        lower = self._divergence(pair, shifted * (1 + _ROUND), rtol).lower
-        return DeltaInterval(weight * (1 - _ROUND) * min(lower, upper), min(weight * (1 + _ROUND) * upper, 1.0))
+    @abstractmethod
+    def delta(self, *, epsilon: float, rtol: float = _RTOL) -> DeltaInterval:
+        """Enclose the bound's delta at epsilon in [0, 300]."""
 
-    def reduction_delta(self, *, epsilon: float, rtol: float = _RTOL) -> DeltaInterval:
-        """Delta of the pair (P, Q) (kind: published) at epsilon in [0, 300], with the victim's failure probability."""
-        check_epsilon(epsilon)
-        inside = DeltaInterval(0.0, 0.0)
-        if self.contrast > 0.0 and epsilon < self._log_ratio * (1 + _ROUND):
-            pair = ratio_pair(log_ratio=self._log_ratio, difference=self.contrast, blanket=self.clones)
-            inside = self._divergence(pair, epsilon, rtol)
-        fail = self.users.local_delta
-        return DeltaInterval(*(min(fail + (1 - fail) * end, 1.0) for end in inside))
-
-    def theorem_epsilon(self, *, delta: float) -> float:
-        """Least epsilon that Theorem 2 claims at `delta` (kind: published), rounded up."""
-        return self._epsilon(lambda e, width: self.theorem_delta(epsilon=e, rtol=width).upper, delta)
-
-    def reduction_epsilon(self, *, delta: float) -> float:
-        """Least epsilon that the pair (P, Q) has at `delta` (kind: published), rounded up.
+    def epsilon(self, *, delta: float) -> float:
+        """Return the least epsilon at `delta` in [1e-280, 1), rounded up; at most the largest budget.
 
         Raises
         ------
         ParameterError
-            If delta is not above the victim's failure probability, which no epsilon removes.
+            If delta is below the victim's failure probability: then the largest budget is no guarantee either.
         """
+        check_target(delta)
+        if delta < self.users.local_delta:
+            raise ParameterError("delta", delta, f"at least local_delta = {self.users.local_delta:g}")
+        return least_epsilon(
+            bound=lambda epsilon, width: self.delta(epsilon=epsilon, rtol=width).upper,
+            ceiling=self.users.largest_budget,
+            delta=delta,
+            rtol=self.rtol,
+        )
+
+    def _divergence(self, pair: CountPair, epsilon: float, rtol: float) -> DeltaInterval:
+        """Enclose the divergence of a pair of counts, with the error of the law of the clones added."""
+        return self.users.clones.widened(hockey_stick(pair=pair, epsilon=epsilon, rtol=rtol))
+
+
+class Theorem(BudgetBound):
+    """Theorems 1 and 2 (kind: published); intervals are certified for that formula."""
+
+    def delta(self, *, epsilon: float, rtol: float = _RTOL) -> DeltaInterval:
+        """Enclose the delta of Theorem 2 at epsilon in [0, 300]."""
+        check_epsilon(epsilon)
+        weight = (1 - self.users.local_delta) * self.users.victim_contrast
+        shifted = math.log1p(math.expm1(epsilon) / weight)
+        if shifted * (1 + _ROUND) > LARGEST_EPSILON:
+            raise ParameterError("epsilon", epsilon, f"so small that epsilon' = {shifted:.4g} is at most 300")
+        pair = CountPair(1.0, 0.0, self.users.clones)
+        upper = self._divergence(pair, max(shifted * (1 - _ROUND), 0.0), rtol).upper
+        lower = self._divergence(pair, shifted * (1 + _ROUND), rtol).lower
+        return DeltaInterval(weight * (1 - _ROUND) * min(lower, upper), min(weight * (1 + _ROUND) * upper, 1.0))
+
+
+class Reduction(BudgetBound):
+    """The exact divergence of the pair (P, Q), with the victim's failure probability (kind: published)."""
+
+    def delta(self, *, epsilon: float, rtol: float = _RTOL) -> DeltaInterval:
+        """Enclose the delta of the pair at epsilon in [0, 300]."""
+        check_epsilon(epsilon)
+        confusion, contrast, fail = self.users.victim_confusion, self.users.victim_contrast, self.users.local_delta
+        # from here on the divergence is 0; p_1 and 1 - 2 p_1 both have all their digits: this holds near either end
+        log_ratio = math.log1p(contrast / confusion) if confusion > 0.0 else math.inf
+        inside = DeltaInterval(0.0, 0.0)
+        if contrast > 0.0 and epsilon < log_ratio * (1 + _ROUND):
+            pair = ratio_pair(log_ratio=log_ratio, difference=contrast, blanket=self.users.clones)
+            inside = self._divergence(pair, epsilon, rtol)
+        return DeltaInterval(*(min(fail + (1 - fail) * end, 1.0) for end in inside))
+
+    def epsilon(self, *, delta: float) -> float:
+        """Return the least epsilon at `delta`, which must be above the victim's failure probability."""
         fail = self.users.local_delta
         if 0 < delta <= fail:
             raise ParameterError("delta", delta, f"above local_delta = {fail:g}, which no epsilon removes")
-        return self._epsilon(lambda e, width: self.reduction_delta(epsilon=e, rtol=width).upper, delta)
-
-    @property
-    def _log_ratio(self) -> float:
-        """log((1 - p_1)/p_1), from which on the divergence is 0."""
-        # p_1 and 1 - 2 p_1 both have all their digits: this holds near either end
-        return math.log1p(self.contrast / self.confusion) if self.confusion > 0.0 else math.inf
-
-    def _divergence(self, pair: CountPair, epsilon: float, rtol: float) -> DeltaInterval:
-        """Divergence of a pair of counts, with the law's own error added."""
-        return self.clones.widened(hockey_stick(pair=pair, epsilon=epsilon, rtol=rtol))
-
-    def _epsilon(self, bound: Callable[[float, float], float], delta: float) -> float:
-        check_target(delta)
-        # the largest budget is a guarantee without shuffling, whatever the bound says
-        ceiling = self.users.largest_budget
-        if delta < self.users.local_delta:
-            raise ParameterError("delta", delta, f"at least local_delta = {self.users.local_delta:g}")
-        return least_epsilon(bound=bound, ceiling=ceiling, delta=delta, rtol=_RTOL)
+        return super().epsilon(delta=delta)

@@ -10,36 +10,20 @@ high], or normal with mean 3/4 high and deviation 1/2, clipped to [low, high]; [
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from functools import partial
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy import special
 
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
 from segshuffle.accounting.numerics.ranges import check_integer
-from segshuffle.accounting.single_message.accountants.approximate import (
-    approximate_clone_delta,
-    approximate_clone_epsilon,
-)
-from segshuffle.accounting.single_message.accountants.blanket_tails import (
-    bennett_delta,
-    bennett_epsilon,
-    hoeffding_delta,
-    hoeffding_epsilon,
-)
-from segshuffle.accounting.single_message.accountants.chen_cao_ge import gdp_delta, gdp_epsilon, personalized_mu
-from segshuffle.accounting.single_message.accountants.clones import (
-    standard_clone_delta,
-    standard_clone_epsilon,
-    stronger_clone_delta,
-    stronger_clone_epsilon,
-)
-from segshuffle.accounting.single_message.accountants.liu_2023 import EchoPair
-from segshuffle.accounting.single_message.personalized import ReductionPair
-from segshuffle.accounting.single_message.personalized_confusion import Mechanism, PersonalizedUsers
+from segshuffle.accounting.single_message.accountants.blanket_tails import tail_delta, tail_epsilon
+from segshuffle.accounting.single_message.accountants.clones import clone_delta, clone_epsilon
+from segshuffle.accounting.single_message.accountants.laplace_users import PERSONAL as BOUNDS
+from segshuffle.accounting.single_message.personalized import Mechanism, PersonalizedUsers
 from segshuffle.accounting.single_message.randomizers import Laplace
 from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
@@ -101,8 +85,15 @@ FIGURE_DELTA = 1e-5
 LOCAL_DELTA = 1e-10
 FIGURE_USERS: tuple[int, ...] = tuple(int(n) for n in np.geomspace(1000, 100_000, num=20))
 TABLE_USERS = 10_000
-#: Bounds that use the users' own budgets; the others depend on the largest budget alone.
-PERSONAL = ("theorem", "reduction", "chen-cao-ge", "liu-2023")
+#: Bounds that use the users' own budgets: name in the figure, name of the bound, kind.
+_PERSONAL: tuple[tuple[str, str, Kind], ...] = (
+    ("theorem", "personalized", "published"),
+    ("reduction", "personalized-reduction", "published"),
+    ("chen-cao-ge", "chen-cao-ge", "asymptotic"),
+    ("liu-2023", "liu-2023", "published"),
+)
+#: Their names; the others depend on the largest budget alone.
+PERSONAL = tuple(name for name, *_ in _PERSONAL)
 TABLE_EPSILONS = (0.01, 0.03, 0.05, 0.08, 0.1)
 
 
@@ -131,89 +122,36 @@ class BoundPoint:
     delta: float
 
 
-@dataclass(frozen=True)
-class _Method:
+class _Method(NamedTuple):
     name: str
     kind: Kind
-    delta: Callable[[float], DeltaInterval]
-    epsilon: Callable[[float], float]
+    delta: Callable[..., DeltaInterval]
+    epsilon: Callable[..., float]
 
 
-def bounds_of(users: PersonalizedUsers) -> list[_Method]:
-    """All bounds that apply to the users; those without personal budgets use the largest one."""
-    n, top = users.n_users, users.largest_budget
-    pair = ReductionPair(users)
-    mu = personalized_mu(local_epsilons=users.budgets, local_deltas=users.local_delta) if n > 1 else math.inf
-    methods = [
-        _Method(
-            "theorem",
-            "published",
-            lambda e: pair.theorem_delta(epsilon=e),
-            lambda d: pair.theorem_epsilon(delta=d),
-        ),
-        _Method(
-            "reduction",
-            "published",
-            lambda e: pair.reduction_delta(epsilon=e),
-            lambda d: pair.reduction_epsilon(delta=d),
-        ),
-        _Method(
-            "chen-cao-ge",
-            "asymptotic",
-            lambda e: gdp_delta(mu=mu, epsilon=e),
-            lambda d: gdp_epsilon(mu=mu, delta=d, ceiling=top),
-        ),
-    ]
-    return methods + (_pure(users, n, top) if users.local_delta == 0 else _approximate(users, n, top))
-
-
-def _pure(users: PersonalizedUsers, n: int, top: float) -> list[_Method]:
-    laplace, echo = Laplace(local_epsilon=top), EchoPair(users.budgets)
-    # the blanket is that of the largest budget: a guarantee only if all users have it. The clone needs no more than a
-    # local guarantee, and everybody's is at least as good as the largest budget's
-    own_blanket: Kind = "upper" if users.budgets[-1] == top else "published"
-    return [
-        _Method(
-            "blanket-hoeffding",
-            own_blanket,
-            lambda e: hoeffding_delta(randomizer=laplace, n_users=n, epsilon=e),
-            lambda d: hoeffding_epsilon(randomizer=laplace, n_users=n, delta=d),
-        ),
-        _Method(
-            "blanket-bennett",
-            own_blanket,
-            lambda e: bennett_delta(randomizer=laplace, n_users=n, epsilon=e),
-            lambda d: bennett_epsilon(randomizer=laplace, n_users=n, delta=d),
-        ),
-        _Method(
-            "standard-clone",
-            "upper",
-            lambda e: standard_clone_delta(local_epsilon=top, n_users=n, epsilon=e),
-            lambda d: standard_clone_epsilon(local_epsilon=top, n_users=n, delta=d),
-        ),
-        _Method(
-            "stronger-clone",
-            "published",
-            lambda e: stronger_clone_delta(local_epsilon=top, n_users=n, epsilon=e),
-            lambda d: stronger_clone_epsilon(local_epsilon=top, n_users=n, delta=d),
-        ),
-        _Method("liu-2023", "published", lambda e: echo.delta(epsilon=e), lambda d: echo.epsilon(delta=d)),
-    ]
-
-
-def _approximate(users: PersonalizedUsers, n: int, top: float) -> list[_Method]:
-    fail = users.local_delta
-
-    def method(clone: Literal["standard", "stronger"], kind: Kind) -> _Method:
-        return _Method(
-            f"{clone}-clone",
-            kind,
-            lambda e: approximate_clone_delta(clone=clone, local_epsilon=top, local_delta=fail, n_users=n, epsilon=e),
-            lambda d: approximate_clone_epsilon(clone=clone, local_epsilon=top, local_delta=fail, n_users=n, delta=d),
-        )
-
-    # the classic Gaussian mechanism has its (epsilon_i, delta_i) guarantee only for epsilon_i <= 1
-    return [method("standard", "upper" if top <= 1 else "published"), method("stronger", "published")]
+def bounds_of(users: PersonalizedUsers) -> Iterator[_Method]:
+    """Make all bounds that apply to the users; those without personal budgets use the largest one."""
+    for name, known, kind in _PERSONAL:
+        if known != "liu-2023" or users.mechanism == "laplace":
+            bound = BOUNDS[known](users)
+            yield _Method(name, kind, bound.delta, bound.epsilon)
+    top, fail = users.largest_budget, users.local_delta
+    if users.mechanism == "laplace":
+        # the blanket is that of the largest budget: a guarantee only if all users have it
+        kind = "upper" if users.budgets[-1] == top else "published"
+        laplace: dict[str, Any] = {"n_users": users.n_users, "randomizer": Laplace(local_epsilon=top)}
+        for inequality in ("hoeffding", "bennett"):
+            laplace["inequality"] = inequality
+            yield _Method(
+                f"blanket-{inequality}", kind, partial(tail_delta, **laplace), partial(tail_epsilon, **laplace)
+            )
+    # a clone needs no more than a local guarantee, and everybody's is at least as good as the largest budget's; the
+    # classic Gaussian mechanism has its guarantee only up to a budget of 1
+    proven = users.mechanism == "laplace" or top <= 1
+    for clone in ("standard", "stronger"):
+        equal: dict[str, Any] = {"n_users": users.n_users, "local_epsilon": top, "local_delta": fail, "clone": clone}
+        kind = "upper" if proven and clone == "standard" else "published"
+        yield _Method(f"{clone}-clone", kind, partial(clone_delta, **equal), partial(clone_epsilon, **equal))
 
 
 def figure_points(
@@ -239,7 +177,7 @@ def figure_points(
     methods = bounds_of(setting.users(mechanism=mechanism, n_users=n_users))
     head: dict[str, Any] = {"setting": setting.name, "mechanism": mechanism, "n_users": n_users, "delta": FIGURE_DELTA}
     return [
-        BoundPoint(**head, method=method.name, kind=method.kind, epsilon=method.epsilon(FIGURE_DELTA))
+        BoundPoint(**head, method=method.name, kind=method.kind, epsilon=method.epsilon(delta=FIGURE_DELTA))
         for method in methods
         if method.name in PERSONAL or not personal_only
     ]
@@ -255,7 +193,9 @@ def table_points(
     methods = bounds_of(setting.users(mechanism=mechanism, n_users=n_users))
     head: dict[str, Any] = {"setting": setting.name, "mechanism": mechanism, "n_users": n_users}
     return [
-        BoundPoint(**head, method=method.name, kind=method.kind, epsilon=epsilon, delta=method.delta(epsilon).upper)
+        BoundPoint(
+            **head, method=method.name, kind=method.kind, epsilon=epsilon, delta=method.delta(epsilon=epsilon).upper
+        )
         for method in methods
         for epsilon in TABLE_EPSILONS
     ]

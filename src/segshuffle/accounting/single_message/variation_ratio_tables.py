@@ -11,17 +11,17 @@ Multi-message protocols (Table 4): the message that depends on the input hides a
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from scipy import integrate, special
 
-from segshuffle.accounting.single_message.variation_ratio import VariationRatio
+from segshuffle.accounting.numerics.ranges import LARGEST_EPSILON, check_integer, check_within
+from segshuffle.accounting.single_message.variation_ratio import (
+    LARGEST_LOG_RATIO,
+    SMALLEST_LOG_RATIO,
+    VariationRatio,
+)
 from segshuffle.errors import ParameterError
-
-LARGEST_LOCAL_EPSILON = 300.0
-#: u K_1(u) beyond this is below 1e-25 of its integral.
-_PLANAR_END = 60.0
-
 
 # -- Table 2: local differential privacy -----------------------------------------------------------------------------
 
@@ -32,14 +32,12 @@ def general(*, local_epsilon: float) -> VariationRatio:
     Attained by binary randomized response, and for it the reduction is proven; for others it is published only.
     `local_epsilon` in [1e-12, 300], here and below.
     """
-    _check_local(local_epsilon)
-    return _local(local_epsilon, math.tanh(0.5 * local_epsilon))
+    return _local(local_epsilon, lambda: math.tanh(0.5 * local_epsilon))
 
 
 def laplace(*, local_epsilon: float) -> VariationRatio:
     """Laplace noise of scale 1/local_epsilon on [0, 1]: beta = 1 - e^(-local_epsilon/2), attained at 0 and 1."""
-    _check_local(local_epsilon)
-    return _local(local_epsilon, -math.expm1(-0.5 * local_epsilon))
+    return _local(local_epsilon, lambda: -math.expm1(-0.5 * local_epsilon))
 
 
 def privunit(*, local_epsilon: float, cap_area: float) -> VariationRatio:
@@ -53,17 +51,14 @@ def privunit(*, local_epsilon: float, cap_area: float) -> VariationRatio:
         Share c of the sphere in the cap, in (0, 1/2]. beta is attained by opposite inputs, whose caps are disjoint.
         Beyond 1/2 caps overlap, the published beta exceeds (p - 1)/(p + 1), which no randomizer can, and is refused.
     """
-    _check_local(local_epsilon)
-    if not 0.0 < cap_area <= 0.5:
-        raise ParameterError("cap_area", cap_area, "in (0, 1/2]")
-    return _local(local_epsilon, _contrasted(local_epsilon, cap_area, cap_area))
+    check_within("cap_area", cap_area, 0, 0.5, "(]")
+    return _contrasted(local_epsilon, cap_area, cap_area)
 
 
 def randomized_response(*, local_epsilon: float, domain_size: int) -> VariationRatio:
     """Generalized randomized response (GRR) on domain_size >= 2 options: beta = (p - 1)/(p + d - 1), attained."""
-    _check_local(local_epsilon)
-    _check_at_least("domain_size", domain_size, 2)
-    return _local(local_epsilon, _contrasted(local_epsilon, 1 / domain_size, 1 / domain_size))
+    check_integer("domain_size", domain_size, 2)
+    return _contrasted(local_epsilon, 1 / domain_size, 1 / domain_size)
 
 
 def binary_randomized_response(*, local_epsilon: float) -> VariationRatio:
@@ -72,8 +67,7 @@ def binary_randomized_response(*, local_epsilon: float) -> VariationRatio:
     beta = tanh(local_epsilon/4) for any number of options: two inputs differ in two bits, and only the outcome that
     names one and not the other tells them apart. (One bit in all, Warner's response, is `general`.)
     """
-    _check_local(local_epsilon)
-    return _local(local_epsilon, math.tanh(0.25 * local_epsilon))
+    return _local(local_epsilon, lambda: math.tanh(0.25 * local_epsilon))
 
 
 def subset_selection(*, local_epsilon: float, domain_size: int, subset_size: int) -> VariationRatio:
@@ -81,14 +75,12 @@ def subset_selection(*, local_epsilon: float, domain_size: int, subset_size: int
 
     The published binom(d-1, k-1) - binom(d-2, k-2) is binom(d-2, k-1): the subsets with x and without x'. Attained.
     """
-    _check_local(local_epsilon)
-    _check_at_least("domain_size", domain_size, 2)
-    if not 1 <= subset_size < domain_size:
-        raise ParameterError("subset_size", subset_size, f"in [1, {domain_size - 1}]")
+    check_integer("domain_size", domain_size, 2)
+    check_integer("subset_size", subset_size, 1, most=domain_size - 1)
     holds = subset_size / domain_size
     # binom(d-2, k-1)/binom(d, k)
     apart = holds * ((domain_size - subset_size) / (domain_size - 1))
-    return _local(local_epsilon, _contrasted(local_epsilon, apart, holds))
+    return _contrasted(local_epsilon, apart, holds)
 
 
 def local_hash(*, local_epsilon: float, hash_size: int) -> VariationRatio:
@@ -98,8 +90,7 @@ def local_hash(*, local_epsilon: float, hash_size: int) -> VariationRatio:
     uniformly and sent along, the two collide with probability 1/l and the total variation is (1 - 1/l) times the
     published beta: larger than needed, so the published number is not the tight one it is called in section 5.
     """
-    _check_local(local_epsilon)
-    _check_at_least("hash_size", hash_size, 2)
+    check_integer("hash_size", hash_size, 2)
     return randomized_response(local_epsilon=local_epsilon, domain_size=hash_size)
 
 
@@ -118,13 +109,11 @@ def hadamard_response(*, local_epsilon: float, order: int, set_size: int, blocks
         B >= 1. With one block (s = K/2) two sets share half of their outputs; with more, inputs of different blocks
         share none: beta doubles. Both attained.
     """
-    _check_local(local_epsilon)
-    _check_at_least("order", order, 2)
-    _check_at_least("blocks", blocks, 1)
-    if not 1 <= set_size <= order // 2:
-        raise ParameterError("set_size", set_size, f"in [1, {order // 2}] (at most order/2)")
+    check_integer("order", order, 2)
+    check_integer("blocks", blocks, 1)
+    check_integer("set_size", set_size, 1, f"in [1, {order // 2}] (at most order/2)", most=order // 2)
     share = set_size / order
-    return _local(local_epsilon, _contrasted(local_epsilon, share if blocks > 1 else 0.5 * share, share))
+    return _contrasted(local_epsilon, share if blocks > 1 else 0.5 * share, share)
 
 
 def sampling_rappor(*, local_epsilon: float, domain_size: int, set_size: int) -> VariationRatio:
@@ -135,11 +124,9 @@ def sampling_rappor(*, local_epsilon: float, domain_size: int, set_size: int) ->
     not. It is too small when one of the s *held* items is drawn: for s = 1 that is RAPPOR itself, with d times the
     published beta.
     """
-    _check_local(local_epsilon)
-    _check_at_least("domain_size", domain_size, 2)
-    if not 1 <= set_size <= domain_size:
-        raise ParameterError("set_size", set_size, f"in [1, {domain_size}]")
-    return _local(local_epsilon, set_size / domain_size * math.tanh(0.25 * local_epsilon))
+    check_integer("domain_size", domain_size, 2)
+    check_integer("set_size", set_size, 1, most=domain_size)
+    return _local(local_epsilon, lambda: set_size / domain_size * math.tanh(0.25 * local_epsilon))
 
 
 def wheel(*, local_epsilon: float, set_size: int, arc_length: float) -> VariationRatio:
@@ -156,22 +143,10 @@ def wheel(*, local_epsilon: float, set_size: int, arc_length: float) -> Variatio
         disjoint; overlapping arcs stay below it. Longer arcs (the paper's "p >= 1/(2s)" for tightness has the sign the
         wrong way round) have beta > (p - 1)/(p + 1) and are refused.
     """
-    _check_local(local_epsilon)
-    _check_at_least("set_size", set_size, 1)
-    if not 0.0 < set_size * arc_length <= 0.5:
-        raise ParameterError("arc_length", arc_length, f"in (0, {0.5 / set_size:g}] (set_size * arc_length <= 1/2)")
+    check_integer("set_size", set_size, 1)
+    check_within("arc_length", arc_length, 0, 0.5 / set_size, "(]", note=" (set_size * arc_length <= 1/2)")
     covered = set_size * arc_length
-    return _local(local_epsilon, _contrasted(local_epsilon, covered, covered))
-
-
-def _local(local_epsilon: float, beta: float) -> VariationRatio:
-    return VariationRatio(log_p=local_epsilon, beta=beta, log_q=local_epsilon)
-
-
-def _contrasted(local_epsilon: float, apart: float, favoured: float) -> float:
-    """(e^eps - 1) apart/(e^eps favoured + 1 - favoured): `apart` of the outputs favour x and not x'."""
-    loss = -math.expm1(-local_epsilon)
-    return loss * apart / (favoured + (1.0 - favoured) * math.exp(-local_epsilon))
+    return _contrasted(local_epsilon, covered, covered)
 
 
 # -- Table 3: local metric privacy -----------------------------------------------------------------------------------
@@ -187,14 +162,12 @@ def metric_general(*, distance: float, largest_distance: float) -> VariationRati
     largest_distance : float
         Largest metric between one of the two and any other user's input; at least `distance`, at most 600.
     """
-    _check_distances(distance, largest_distance)
-    return VariationRatio(log_p=distance, beta=math.tanh(0.5 * distance), log_q=largest_distance)
+    return _metric(distance, largest_distance, lambda: math.tanh(0.5 * distance))
 
 
 def metric_laplace(*, distance: float, largest_distance: float) -> VariationRatio:
     """Laplace mechanism on the line (l1 metric): beta = 1 - e^(-distance/2). Parameters as for `metric_general`."""
-    _check_distances(distance, largest_distance)
-    return VariationRatio(log_p=distance, beta=-math.expm1(-0.5 * distance), log_q=largest_distance)
+    return _metric(distance, largest_distance, lambda: -math.expm1(-0.5 * distance))
 
 
 def planar_laplace(*, distance: float, largest_distance: float) -> VariationRatio:
@@ -203,10 +176,14 @@ def planar_laplace(*, distance: float, largest_distance: float) -> VariationRati
     The published double integral: over y, the density gives u K_1(u)/pi at distance u from the input (Bessel function
     of the second kind), so beta = (2/pi) int_0^{distance/2} u K_1(u) du, by quadrature to about 1e-13.
     """
-    _check_distances(distance, largest_distance)
-    end = min(0.5 * distance, _PLANAR_END)
-    integral, _ = integrate.quad(lambda u: u * special.k1(u), 0.0, end, epsabs=0.0, epsrel=1e-13, limit=200)
-    return VariationRatio(log_p=distance, beta=min(2.0 / math.pi * integral, 1.0), log_q=largest_distance)
+
+    def beta() -> float:
+        # beyond 60 the integrand is below 1e-25 of the integral
+        end = min(0.5 * distance, 60.0)
+        integral, _ = integrate.quad(lambda u: u * special.k1(u), 0.0, end, epsabs=0.0, epsrel=1e-13, limit=200)
+        return float(min(2.0 / math.pi * integral, 1.0))
+
+    return _metric(distance, largest_distance, beta)
 
 
 # -- Table 4: multi-message protocols --------------------------------------------------------------------------------
@@ -218,8 +195,7 @@ def biased_coin_sum(*, coin: float) -> VariationRatio:
     p = +inf, beta = 1, q = max(1/coin, 1/(1 - coin)). The message is the bit itself: no left-over on the victim's
     side, so the number is a proven upper bound; for coin != 1/2 not tight, as q wastes the more frequent side.
     """
-    if not 0.0 < coin < 1.0:
-        raise ParameterError("coin", coin, "in (0, 1)")
+    check_within("coin", coin, 0, 1, "()")
     return VariationRatio(log_p=math.inf, beta=1.0, log_q=-math.log(min(coin, 1.0 - coin)))
 
 
@@ -236,8 +212,7 @@ def flipped_one_hot(*, flip: float) -> VariationRatio:
     differ, and the number is refuted as an upper bound: at f = 1/4 and e^eps = 2 one blanket message leaves a delta of
     0.29297 against the published 0.28516.
     """
-    if not 0.0 < flip < 0.5:
-        raise ParameterError("flip", flip, "in (0, 1/2)")
+    check_within("flip", flip, 0, 0.5, "()")
     odds = math.log1p(-flip) - math.log(flip)
     return VariationRatio(log_p=2.0 * odds, beta=min(1.0 - 2.0 * flip, math.tanh(odds)), log_q=odds)
 
@@ -247,9 +222,9 @@ def balls_into_bins(*, domain_size: int, special_bins: int = 1) -> VariationRati
 
     Exact where the two inputs' special bins are disjoint (2 s <= d); the victim's message has no left-over.
     """
-    _check_at_least("domain_size", domain_size, 2)
-    if not 1 <= special_bins <= domain_size // 2:
-        raise ParameterError("special_bins", special_bins, f"in [1, {domain_size // 2}] (at most domain_size/2)")
+    check_integer("domain_size", domain_size, 2)
+    most = domain_size // 2
+    check_integer("special_bins", special_bins, 1, f"in [1, {most}] (at most domain_size/2)", most=most)
     return VariationRatio(log_p=math.inf, beta=1.0, log_q=math.log(domain_size / special_bins))
 
 
@@ -266,10 +241,9 @@ def mix_dump(*, domain_size: int, flip: float) -> VariationRatio:
     flip : float
         f in [0, (d-1)/d); 0 is `pure_dump`.
     """
-    _check_at_least("domain_size", domain_size, 2)
+    check_integer("domain_size", domain_size, 2)
     largest = (domain_size - 1) / domain_size
-    if not 0.0 <= flip < largest:
-        raise ParameterError("flip", flip, f"in [0, {largest:g})")
+    check_within("flip", flip, 0, largest, "[)")
     log_p = math.log1p(-flip) + math.log(domain_size - 1) - math.log(flip) if flip > 0 else math.inf
     beta = min(1.0 - flip / largest, math.tanh(0.5 * log_p))
     return VariationRatio(log_p=log_p, beta=beta, log_q=math.log1p(-flip) + math.log(domain_size))
@@ -300,42 +274,39 @@ def advanced_parallel(*, randomizers: Sequence[VariationRatio], weights: Sequenc
     ParameterError
         If the weights are not a distribution on the randomizers.
     """
-    log_p, log_q = _largest_ratios(randomizers)
-    allowed = f"{len(randomizers)} probabilities with sum 1"
-    if len(weights) != len(randomizers) or not all(weight >= 0 for weight in weights):
-        raise ParameterError("weights", tuple(weights), allowed)
-    if not abs(math.fsum(weights) - 1.0) <= 1e-12:
-        raise ParameterError("weights", tuple(weights), allowed)
+    if not randomizers:
+        raise ParameterError("randomizers", randomizers, "a sequence of at least one")
+    fits = len(weights) == len(randomizers) and min(weights) >= 0
+    if not fits or not abs(math.fsum(weights) - 1.0) <= 1e-12:
+        raise ParameterError("weights", tuple(weights), f"{len(randomizers)} probabilities with sum 1")
+    log_p, log_q = max(each.log_p for each in randomizers), max(each.log_q for each in randomizers)
     beta = math.fsum(weight * each.beta for weight, each in zip(weights, randomizers, strict=True))
     return VariationRatio(log_p=log_p, beta=min(beta, math.tanh(0.5 * log_p)), log_q=log_q)
 
 
 def range_query(*, local_epsilon: float, levels: int) -> VariationRatio:
     """Range queries on d = 2^levels values (section 7.3): one level h drawn uniformly, GRR on its d/2^h nodes."""
-    _check_at_least("levels", levels, 1)
+    check_integer("levels", levels, 1)
     nodes = [2 ** (levels - h) for h in range(levels)]
     each = [randomized_response(local_epsilon=local_epsilon, domain_size=count) for count in nodes]
     return advanced_parallel(randomizers=each, weights=[1 / levels] * levels)
 
 
-def _largest_ratios(randomizers: Sequence[VariationRatio]) -> tuple[float, float]:
-    if not randomizers:
-        raise ParameterError("randomizers", randomizers, "a sequence of at least one")
-    return max(each.log_p for each in randomizers), max(each.log_q for each in randomizers)
+def _local(local_epsilon: float, beta: Callable[[], float]) -> VariationRatio:
+    """Make the parameters of a randomizer with a pure local guarantee, p = q; its range is checked before beta."""
+    check_within("local_epsilon", local_epsilon, SMALLEST_LOG_RATIO, LARGEST_EPSILON)
+    return VariationRatio(log_p=local_epsilon, beta=beta(), log_q=local_epsilon)
 
 
-def _check_local(local_epsilon: float) -> None:
-    if not 1e-12 <= local_epsilon <= LARGEST_LOCAL_EPSILON:
-        raise ParameterError("local_epsilon", local_epsilon, f"in [1e-12, {LARGEST_LOCAL_EPSILON:g}]")
+def _contrasted(local_epsilon: float, apart: float, favoured: float) -> VariationRatio:
+    """Make them for beta = (e^eps - 1) apart/(e^eps favoured + 1 - favoured): `apart` of the outputs favour x alone."""
+    return _local(
+        local_epsilon,
+        lambda: -math.expm1(-local_epsilon) * apart / (favoured + (1.0 - favoured) * math.exp(-local_epsilon)),
+    )
 
 
-def _check_at_least(name: str, value: int, least: int) -> None:
-    if value != int(value) or value < least:
-        raise ParameterError(name, value, f"an integer >= {least}")
-
-
-def _check_distances(distance: float, largest_distance: float) -> None:
-    if not 1e-12 <= distance <= LARGEST_LOCAL_EPSILON:
-        raise ParameterError("distance", distance, f"in [1e-12, {LARGEST_LOCAL_EPSILON:g}]")
-    if not distance <= largest_distance <= 600.0:
-        raise ParameterError("largest_distance", largest_distance, f"in [distance, 600] = [{distance:g}, 600]")
+def _metric(distance: float, largest_distance: float, beta: Callable[[], float]) -> VariationRatio:
+    check_within("distance", distance, SMALLEST_LOG_RATIO, LARGEST_EPSILON)
+    check_within("largest_distance", largest_distance, distance, LARGEST_LOG_RATIO)
+    return VariationRatio(log_p=distance, beta=beta(), log_q=largest_distance)

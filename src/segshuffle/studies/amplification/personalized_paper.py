@@ -13,7 +13,7 @@ import joblib
 import numpy as np
 import pandas as pd
 
-from segshuffle.accounting.single_message.personalized_confusion import Mechanism
+from segshuffle.accounting.single_message.personalized import Mechanism
 from segshuffle.accounting.single_message.personalized_settings import (
     FIGURE_USERS,
     PERSONAL,

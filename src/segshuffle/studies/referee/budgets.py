@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, gdp_epsilon, liu_2023_epsilon, personalized_mu
+from segshuffle.accounting.single_message.accountants import ACCOUNTANTS
+from segshuffle.accounting.single_message.accountants.laplace_users import PERSONAL
 from segshuffle.accounting.single_message.decomposition import lower_bound_delta, lower_bound_epsilon
-from segshuffle.accounting.single_message.personalized import ReductionPair
-from segshuffle.accounting.single_message.personalized_confusion import PersonalizedUsers
+from segshuffle.accounting.single_message.personalized import PersonalizedUsers
 from segshuffle.accounting.single_message.randomizers import ReferenceClasses, Side
 from segshuffle.pipeline.design import least_delta
 from segshuffle.studies.referee.trial import COLUMNS, MARGIN
@@ -46,16 +46,9 @@ class Claim(NamedTuple):
         return ACCOUNTANTS[self.accountant].kind
 
 
-CLAIMS = (
-    Claim("personalized", lambda u, d: ReductionPair(u).theorem_epsilon(delta=d)),
-    Claim("personalized-reduction", lambda u, d: ReductionPair(u).reduction_epsilon(delta=d)),
-    Claim("liu-2023", lambda u, d: liu_2023_epsilon(local_epsilons=u.local_epsilons, delta=d)),
-    Claim(
-        "chen-cao-ge",
-        lambda u, d: gdp_epsilon(
-            mu=personalized_mu(local_epsilons=u.local_epsilons), delta=d, ceiling=u.largest_budget
-        ),
-    ),
+CLAIMS = tuple(
+    Claim(name, lambda users, delta, bound=PERSONAL[name]: bound(users).epsilon(delta=delta))  # type: ignore[misc]
+    for name in ("personalized", "personalized-reduction", "liu-2023", "chen-cao-ge")
 )
 
 

@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-from segshuffle.accounting.single_message.accountants.declared import (
-    DOTTED,
-    SOLID,
-    Accountant,
-    by_classes,
-    by_classes_delta,
-    has_classes,
-    look,
-)
+from segshuffle.accounting.single_message.accountants.declared import DOTTED, SOLID, Accountant, asks_for, look
 from segshuffle.accounting.single_message.decomposition import (
     blanket_delta,
     blanket_epsilon,
@@ -27,9 +19,7 @@ ACCOUNTANTS = (
         source=f"{_DECOMPOSITION}, Theorem 13",
         look=look("Blanket, numerical (proven)", "blue", "o", SOLID),
         order=10,
-        applies=has_classes,
-        epsilon_of=by_classes(blanket_epsilon),
-        delta_of=by_classes_delta(blanket_delta),
+        **asks_for("randomizer", blanket_epsilon, blanket_delta),
     ),
     Accountant(
         name="blanket-lower",
@@ -38,8 +28,6 @@ ACCOUNTANTS = (
         source=f"{_DECOMPOSITION}, Theorem 14",
         look=look("Lower bound, two datasets (proven)", "black", "", DOTTED),
         order=11,
-        applies=has_classes,
-        epsilon_of=by_classes(lower_bound_epsilon),
-        delta_of=by_classes_delta(lower_bound_delta),
+        **asks_for("randomizer", lower_bound_epsilon, lower_bound_delta),
     ),
 )

@@ -25,17 +25,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal, get_args
 
 import numpy as np
 from scipy import optimize
 
 from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, DeltaInterval
-from segshuffle.accounting.numerics.ranges import (
-    check_epsilon,
-    check_local,
-    check_target,
-    check_users,
-)
+from segshuffle.accounting.numerics.ranges import check_epsilon, check_local, check_target, check_users
 from segshuffle.accounting.numerics.search import least_epsilon
 from segshuffle.accounting.single_message.accountants.declared import (
     DASH_DOTTED,
@@ -44,24 +41,20 @@ from segshuffle.accounting.single_message.accountants.declared import (
     LONG,
     SPARSE,
     Accountant,
-    always,
-    by_classes,
-    by_classes_delta,
-    by_epsilon,
-    by_epsilon_delta,
-    has_classes,
+    asks_for,
     look,
     never,
 )
 from segshuffle.accounting.single_message.randomizers.reference import Randomizer, blanket_tables
 from segshuffle.errors import ParameterError
+from segshuffle.looks import Look
 
+Inequality = Literal["hoeffding", "bennett"]
 _EPS = float(np.finfo(np.float64).eps)
 _ROUND = 1e-13
 """Relative margin of range, maximum, second moment and gamma: more than the error of the masses of the classes."""
 _SLACK = 64 * _EPS
 """Relative margin of every term of a logarithm of delta."""
-_SERIES_BELOW = 1e-2
 
 
 @dataclass(frozen=True)
@@ -88,15 +81,15 @@ class BlanketTail:
     largest: float
     second_moment: float
 
-    def hoeffding(self, n_users: int) -> tuple[float, float]:
-        """Logarithm of the bound and its round-off margin."""
-        rate = 2 * (self.drift / self.width) ** 2
-        return self._over_users(n_users, math.log(self.width) * 2 - math.log(4 * self.drift), rate)
-
-    def bennett(self, n_users: int) -> tuple[float, float]:
-        """Logarithm of the bound and its round-off margin."""
+    def log_delta(self, inequality: Inequality, n_users: int) -> tuple[float, float]:
+        """Return the logarithm of the bound and its round-off margin."""
+        if self.drift == 0.0:  # the bound diverges with 1/epsilon
+            return 0.0, 0.0
+        if inequality == "hoeffding":
+            rate = 2 * (self.drift / self.width) ** 2
+            return self._over_users(n_users, math.log(self.width) * 2 - math.log(4 * self.drift), rate)
         u = self.drift * self.largest / self.second_moment
-        if u == 0.0:  # below the smallest double: the bound diverges with 1/epsilon
+        if u == 0.0:  # below the smallest double
             return 0.0, 0.0
         # b^2/c h(u) written as (a^2/c) h(u)/u^2: b_+ may be tiny
         rate = self.drift**2 / self.second_moment * _entropy_over_square(u)
@@ -118,7 +111,7 @@ class BlanketTail:
 
 def _entropy_over_square(u: float) -> float:
     """h(u)/u^2, h(u) = (1 + u) log(1 + u) - u, for u >= 0; 1/2 at 0."""
-    if u > _SERIES_BELOW:
+    if u > 1e-2:
         return ((1 + u) * math.log1p(u) - u) / u**2
     return sum((-u) ** k / ((k + 1) * (k + 2)) for k in range(9))
 
@@ -185,29 +178,35 @@ def _specific(randomizer: Randomizer) -> Source:
     return at
 
 
-@dataclass(frozen=True)
 class _Bound:
     """One tail inequality over epsilon, made non-increasing."""
 
-    source: Source
-    rule: Callable[[BlanketTail, int], tuple[float, float]]
-    local_epsilon: float
-    n_users: int
+    def __init__(
+        self, inequality: Inequality, local_epsilon: float | None, randomizer: Randomizer | None, n_users: int
+    ) -> None:
+        check_users(n_users)
+        if randomizer is not None:
+            if local_epsilon is not None:
+                raise ParameterError("local_epsilon", local_epsilon, "absent when a randomizer is given")
+            self.local_epsilon, self.source = randomizer.local_epsilon, _specific(randomizer)
+        else:
+            if local_epsilon is None:
+                raise ParameterError("local_epsilon", None, "given, or a randomizer in its place")
+            check_local(local_epsilon)
+            self.local_epsilon, self.source = local_epsilon, _generic(local_epsilon)
+        self.inequality, self.n_users = inequality, n_users
+        self.turn = self._turn()
 
     def raw(self, epsilon: float) -> tuple[float, float]:
-        """Logarithm of the inequality's value at epsilon, at most 0, and its margin."""
-        if epsilon >= self.local_epsilon:
-            return -math.inf, 0.0
-        tail = self.source(epsilon)
+        """Return the logarithm of the inequality's value at epsilon, at most 0, and its margin."""
+        tail = self.source(epsilon) if epsilon < self.local_epsilon else None
         if tail is None:
             return -math.inf, 0.0
-        if tail.drift == 0.0:
-            return 0.0, 0.0
-        value, margin = self.rule(tail, self.n_users)
+        value, margin = tail.log_delta(self.inequality, self.n_users)
         return min(value, 0.0), margin
 
-    def turn(self) -> float:
-        """Where the inequality stops falling; it is one point for all epsilons, so that the result is monotone."""
+    def _turn(self) -> float:
+        """Find where the inequality stops falling; it is one point for all epsilons, so that the result is monotone."""
         end = self.local_epsilon * (1 - 1e-9)
         found = optimize.minimize_scalar(
             lambda e: max(self.raw(e)[0], -1e300),  # the search subtracts
@@ -218,22 +217,30 @@ class _Bound:
         grid = np.append(np.linspace(0.0, end, 65)[1:], float(found.x))
         return float(grid[int(np.argmin([self.raw(float(e))[0] for e in grid]))])
 
-    def interval(self, epsilon: float, turn: float) -> DeltaInterval:
-        """Value at epsilon, or at the turn where that lies before it and is smaller."""
-        points = [epsilon] if epsilon <= turn else [epsilon, turn]
-        log, margin = min(self.raw(point) for point in points)
+    def interval(self, epsilon: float) -> DeltaInterval:
+        """Enclose the value at epsilon, or at the turn where that lies before it and is smaller."""
+        if epsilon >= self.local_epsilon:
+            return DeltaInterval(0.0, 0.0)
+        log, margin = min(self.raw(point) for point in {epsilon, min(epsilon, self.turn)})
         if log + margin < math.log(SMALLEST_DELTA):
             return DeltaInterval(0.0, 0.0 if log == -math.inf else SMALLEST_DELTA)
         return DeltaInterval(math.exp(min(log - margin, 0.0)), math.exp(min(log + margin, 0.0)))
 
 
-def hoeffding_delta(
-    *, n_users: int, epsilon: float, local_epsilon: float | None = None, randomizer: Randomizer | None = None
+def tail_delta(
+    *,
+    inequality: Inequality,
+    n_users: int,
+    epsilon: float,
+    local_epsilon: float | None = None,
+    randomizer: Randomizer | None = None,
 ) -> DeltaInterval:
-    """Delta of the privacy blanket by Hoeffding's inequality: a proven upper bound.
+    """Return the delta of the privacy blanket by a tail inequality: a proven upper bound.
 
     Parameters
     ----------
+    inequality : {"hoeffding", "bennett"}
+        Whose.
     n_users : int
         Number of users, the victim included, in [1, 1e15].
     epsilon : float
@@ -254,156 +261,87 @@ def hoeffding_delta(
     ParameterError
         If a parameter is outside its range.
     """
-    return _delta(BlanketTail.hoeffding, local_epsilon, randomizer, n_users, epsilon)
-
-
-def hoeffding_epsilon(
-    *, n_users: int, delta: float, local_epsilon: float | None = None, randomizer: Randomizer | None = None
-) -> float:
-    """Least epsilon that Hoeffding's inequality proves at `delta` in [1e-280, 1), rounded up; at most the local one."""
-    return _epsilon(BlanketTail.hoeffding, local_epsilon, randomizer, n_users, delta)
-
-
-def bennett_delta(
-    *, n_users: int, epsilon: float, local_epsilon: float | None = None, randomizer: Randomizer | None = None
-) -> DeltaInterval:
-    """Delta of the privacy blanket by Bennett's inequality: a proven upper bound; parameters as `hoeffding_delta`."""
-    return _delta(BlanketTail.bennett, local_epsilon, randomizer, n_users, epsilon)
-
-
-def bennett_epsilon(
-    *, n_users: int, delta: float, local_epsilon: float | None = None, randomizer: Randomizer | None = None
-) -> float:
-    """Least epsilon that Bennett's inequality proves at `delta` in [1e-280, 1), rounded up; at most the local one."""
-    return _epsilon(BlanketTail.bennett, local_epsilon, randomizer, n_users, delta)
-
-
-def _bound(
-    rule: Callable[[BlanketTail, int], tuple[float, float]],
-    local_epsilon: float | None,
-    randomizer: Randomizer | None,
-    n_users: int,
-) -> _Bound:
-    check_users(n_users)
-    if randomizer is not None:
-        if local_epsilon is not None:
-            raise ParameterError("local_epsilon", local_epsilon, "absent when a randomizer is given")
-        return _Bound(_specific(randomizer), rule, randomizer.local_epsilon, n_users)
-    if local_epsilon is None:
-        raise ParameterError("local_epsilon", None, "given, or a randomizer in its place")
-    check_local(local_epsilon)
-    return _Bound(_generic(local_epsilon), rule, local_epsilon, n_users)
-
-
-def _delta(
-    rule: Callable[[BlanketTail, int], tuple[float, float]],
-    local_epsilon: float | None,
-    randomizer: Randomizer | None,
-    n_users: int,
-    epsilon: float,
-) -> DeltaInterval:
     check_epsilon(epsilon)
-    bound = _bound(rule, local_epsilon, randomizer, n_users)
-    if epsilon >= bound.local_epsilon:
-        return DeltaInterval(0.0, 0.0)
-    return bound.interval(epsilon, bound.turn())
+    return _Bound(inequality, local_epsilon, randomizer, n_users).interval(epsilon)
 
 
-def _epsilon(
-    rule: Callable[[BlanketTail, int], tuple[float, float]],
-    local_epsilon: float | None,
-    randomizer: Randomizer | None,
+def tail_epsilon(
+    *,
     n_users: int,
     delta: float,
+    inequality: Inequality | None = None,
+    local_epsilon: float | None = None,
+    randomizer: Randomizer | None = None,
 ) -> float:
+    """Return the least epsilon that `tail_delta` proves at `delta` in [1e-280, 1), rounded up; at most the local one.
+
+    Without an inequality it is the better of the two; the other parameters are those of `tail_delta`.
+    """
     check_target(delta)
-    bound = _bound(rule, local_epsilon, randomizer, n_users)
-    turn = bound.turn()
+    if inequality is None:
+        known: dict[str, Any] = {
+            "n_users": n_users,
+            "delta": delta,
+            "local_epsilon": local_epsilon,
+            "randomizer": randomizer,
+        }
+        return min(tail_epsilon(inequality=each, **known) for each in get_args(Inequality))
+    bound = _Bound(inequality, local_epsilon, randomizer, n_users)
     return least_epsilon(
-        bound=lambda epsilon, width: bound.interval(epsilon, turn).upper,
-        ceiling=bound.local_epsilon,
-        delta=delta,
-        rtol=1e-6,
-    )
-
-
-def _generic_epsilon(*, local_epsilon: float, n_users: int, delta: float) -> float:
-    """The better of the two generic bounds."""
-    rules = (hoeffding_epsilon, bennett_epsilon)
-    return min(rule(local_epsilon=local_epsilon, n_users=n_users, delta=delta) for rule in rules)
-
-
-def _specific_epsilon(*, randomizer: Randomizer, n_users: int, delta: float) -> float:
-    """The better of the two specific bounds."""
-    return min(
-        rule(randomizer=randomizer, n_users=n_users, delta=delta) for rule in (hoeffding_epsilon, bennett_epsilon)
+        bound=lambda epsilon, width: bound.interval(epsilon).upper, ceiling=bound.local_epsilon, delta=delta, rtol=1e-6
     )
 
 
 _BLANKET = "Balle, Bell, Gascon, Nissim 2019"
+
+
+def _declared(
+    name: str, part: str, order: int, drawn: Look, inequality: Inequality | None, **applies: Any
+) -> Accountant:
+    by: dict[str, Any] = {} if inequality is None else {"inequality": inequality}
+    delta = partial(tail_delta, inequality=inequality) if inequality else None
+    return Accountant(
+        name=name,
+        kind="upper",
+        status="proven",
+        source=f"{_BLANKET}, {'specific' if part == 'randomizer' else 'generic'}",
+        look=drawn,
+        order=order,
+        **asks_for(part, partial(tail_epsilon, **by), delta, **applies),
+    )
+
+
 ACCOUNTANTS = (
-    Accountant(
-        name="hoeffding",
-        kind="upper",
-        status="proven",
-        source=f"{_BLANKET}, specific",
-        look=look("Blanket, Hoeffding (proven)", "sky", "^", DASH_DOTTED),
-        order=20,
-        applies=has_classes,
-        epsilon_of=by_classes(hoeffding_epsilon),
-        delta_of=by_classes_delta(hoeffding_delta),
+    _declared("hoeffding", "randomizer", 20, look("Blanket, Hoeffding (proven)", "sky", "^", DASH_DOTTED), "hoeffding"),
+    _declared("bennett", "randomizer", 21, look("Blanket, Bennett (proven)", "green", "D", LONG), "bennett"),
+    _declared(
+        "hoeffding-generic",
+        "local_epsilon",
+        22,
+        look("Blanket, Hoeffding, generic (proven)", "sky", "1", DOTTED),
+        "hoeffding",
     ),
-    Accountant(
-        name="bennett",
-        kind="upper",
-        status="proven",
-        source=f"{_BLANKET}, specific",
-        look=look("Blanket, Bennett (proven)", "green", "D", LONG),
-        order=21,
-        applies=has_classes,
-        epsilon_of=by_classes(bennett_epsilon),
-        delta_of=by_classes_delta(bennett_delta),
+    _declared(
+        "bennett-generic",
+        "local_epsilon",
+        23,
+        look("Blanket, Bennett, generic (proven)", "green", "2", SPARSE),
+        "bennett",
     ),
-    Accountant(
-        name="hoeffding-generic",
-        kind="upper",
-        status="proven",
-        source=f"{_BLANKET}, generic",
-        look=look("Blanket, Hoeffding, generic (proven)", "sky", "1", DOTTED),
-        order=22,
-        applies=always,
-        epsilon_of=by_epsilon(hoeffding_epsilon),
-        delta_of=by_epsilon_delta(hoeffding_delta),
-    ),
-    Accountant(
-        name="bennett-generic",
-        kind="upper",
-        status="proven",
-        source=f"{_BLANKET}, generic",
-        look=look("Blanket, Bennett, generic (proven)", "green", "2", SPARSE),
-        order=23,
-        applies=always,
-        epsilon_of=by_epsilon(bennett_epsilon),
-        delta_of=by_epsilon_delta(bennett_delta),
-    ),
-    Accountant(
-        name="tails-general",
-        kind="upper",
-        status="proven",
-        source=f"{_BLANKET}, generic",
-        look=look("Privacy blanket, general (proven)", "grey", "x", DASHED),
-        order=24,
+    _declared(
+        "tails-general",
+        "local_epsilon",
+        24,
+        look("Privacy blanket, general (proven)", "grey", "x", DASHED),
+        None,
         applies=never,
-        epsilon_of=by_epsilon(_generic_epsilon),
     ),
-    Accountant(
-        name="tails-specific",
-        kind="upper",
-        status="proven",
-        source=f"{_BLANKET}, specific",
-        look=look("Privacy blanket, specific (proven)", "green", "<", LONG),
-        order=25,
+    _declared(
+        "tails-specific",
+        "randomizer",
+        25,
+        look("Privacy blanket, specific (proven)", "green", "<", LONG),
+        None,
         applies=never,
-        epsilon_of=by_classes(_specific_epsilon),
     ),
 )

@@ -28,11 +28,10 @@ from segshuffle.accounting.numerics.search import least_epsilon
 from segshuffle.accounting.single_message.accountants.declared import (
     DASHED,
     Accountant,
-    always,
-    by_epsilon,
-    by_epsilon_delta,
+    asks_for,
     look,
 )
+from segshuffle.accounting.single_message.personalized import BudgetBound, PersonalizedUsers
 from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 
@@ -41,7 +40,7 @@ _MARGIN = 1e-9
 
 
 def personalized_mu(*, local_epsilons: ArrayLike, local_deltas: ArrayLike = 0.0) -> float:
-    """Parameter mu of the approximate Gaussian guarantee of users with different budgets (kind: asymptotic).
+    """Return the parameter mu of the approximate Gaussian guarantee of users with different budgets (kind: asymptotic).
 
     Parameters
     ----------
@@ -64,7 +63,7 @@ def personalized_mu(*, local_epsilons: ArrayLike, local_deltas: ArrayLike = 0.0)
 
 
 def equal_mu(*, local_epsilon: float, n_users: int) -> float:
-    """Parameter mu where all n_users >= 2 have the same budget (kind: asymptotic); needs no list of users."""
+    """Return mu where all n_users >= 2 have the same budget (kind: asymptotic); needs no list of users."""
     check_local(local_epsilon)
     check_users(n_users)
     if n_users < 2:
@@ -73,7 +72,7 @@ def equal_mu(*, local_epsilon: float, n_users: int) -> float:
 
 
 def gdp_delta(*, mu: float, epsilon: float) -> DeltaInterval:
-    """Exact delta of mu-GDP at `epsilon` in [0, 300], as an interval around round-off; mu > 0."""
+    """Enclose the exact delta of mu-GDP at `epsilon` in [0, 300], as an interval around round-off; mu > 0."""
     _check_mu(mu)
     check_epsilon(epsilon)
     log = gaussian_log_delta(ratio=mu, epsilon=epsilon)
@@ -83,7 +82,7 @@ def gdp_delta(*, mu: float, epsilon: float) -> DeltaInterval:
 
 
 def gdp_epsilon(*, mu: float, delta: float, ceiling: float = LARGEST_EPSILON) -> float:
-    """Least epsilon of mu-GDP at `delta` in [1e-280, 1), rounded up; `ceiling` where that is larger.
+    """Return the least epsilon of mu-GDP at `delta` in [1e-280, 1), rounded up; `ceiling` where that is larger.
 
     Raises
     ------
@@ -99,15 +98,32 @@ def gdp_epsilon(*, mu: float, delta: float, ceiling: float = LARGEST_EPSILON) ->
     )
 
 
+class Gaussian(BudgetBound):
+    """The approximate Gaussian guarantee of users with budgets of their own (kind: asymptotic)."""
+
+    rtol = 1e-6
+
+    def __init__(self, users: PersonalizedUsers) -> None:
+        super().__init__(users)
+        self._mu = personalized_mu(local_epsilons=users.budgets, local_deltas=users.local_delta)
+
+    def delta(self, *, epsilon: float, rtol: float = rtol) -> DeltaInterval:
+        """Enclose the delta at epsilon in [0, 300]; 0 from the largest budget on."""
+        return _below(self.users.largest_budget, self._mu, epsilon)
+
+
 def chen_cao_ge_delta(*, local_epsilon: float, n_users: int, epsilon: float) -> DeltaInterval:
-    """Delta for equal budgets (kind: asymptotic, not a guarantee); 0 from the local epsilon on."""
+    """Enclose the delta for equal budgets (kind: asymptotic, not a guarantee); 0 from the local epsilon on."""
+    return _below(local_epsilon, equal_mu(local_epsilon=local_epsilon, n_users=n_users), epsilon)
+
+
+def _below(ceiling: float, mu: float, epsilon: float) -> DeltaInterval:
     check_epsilon(epsilon)
-    mu = equal_mu(local_epsilon=local_epsilon, n_users=n_users)
-    return DeltaInterval(0.0, 0.0) if epsilon >= local_epsilon else gdp_delta(mu=mu, epsilon=epsilon)
+    return DeltaInterval(0.0, 0.0) if epsilon >= ceiling else gdp_delta(mu=mu, epsilon=epsilon)
 
 
 def chen_cao_ge_epsilon(*, local_epsilon: float, n_users: int, delta: float) -> float:
-    """Epsilon at `delta` for equal budgets (kind: asymptotic); at most the local epsilon."""
+    """Return epsilon at `delta` for equal budgets (kind: asymptotic); at most the local epsilon."""
     check_target(delta)
     return gdp_epsilon(mu=equal_mu(local_epsilon=local_epsilon, n_users=n_users), delta=delta, ceiling=local_epsilon)
 
@@ -125,8 +141,6 @@ ACCOUNTANTS = (
         source="Chen, Cao, Ge 2024",
         look=look("Chen, Cao, Ge (asymptotic)", "teal", "p", DASHED),
         order=60,
-        applies=always,
-        epsilon_of=by_epsilon(chen_cao_ge_epsilon),
-        delta_of=by_epsilon_delta(chen_cao_ge_delta),
+        **asks_for("local_epsilon", chen_cao_ge_epsilon, chen_cao_ge_delta),
     ),
 )

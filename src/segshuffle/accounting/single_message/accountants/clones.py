@@ -14,20 +14,20 @@ Kind: published. Its general statement rests on a reduction that mixes the victi
 blanket reduction (gamma = 2/(e^epsilon_0 + 1), a uniform bit): there the number is a proven upper bound. For other
 randomizers neither a proof nor a counterexample of the *general* statement is known here; the randomizer-specific
 versions of it (variation ratio) do have counterexamples.
+
+Approximate local privacy, (epsilon_0, delta_0) per user, adds (e^eps + 1)(1 + e^{-epsilon_0}/2) n delta_0 to delta (the
+same papers).
 """
 
 from __future__ import annotations
 
 import math
+from functools import partial
+from typing import Literal
 
 from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
 from segshuffle.accounting.numerics.laws import BinomialLaw
-from segshuffle.accounting.numerics.ranges import (
-    check_epsilon,
-    check_local,
-    check_target,
-    check_users,
-)
+from segshuffle.accounting.numerics.ranges import check_epsilon, check_local, check_target, check_users, check_within
 from segshuffle.accounting.numerics.search import least_epsilon
 from segshuffle.accounting.single_message.accountants.declared import (
     DASHED,
@@ -35,31 +35,28 @@ from segshuffle.accounting.single_message.accountants.declared import (
     MIXED,
     SHORT,
     Accountant,
-    always,
-    by_epsilon,
-    by_epsilon_delta,
+    asks_for,
     look,
 )
 from segshuffle.errors import ParameterError
 
-_NUDGE = 1e-15
-"""Relative error allowed for a probability computed from the local epsilon."""
+Clone = Literal["standard", "stronger"]
+#: Relative error allowed for a probability computed from the local epsilon, and for the failures of all users.
+_NUDGE, _ROUND = 1e-15, 1e-14
 #: Relative accuracy in delta.
-RTOL = 1e-4
+_RTOL = 1e-4
 
 
-def standard_clone(local_epsilon: float) -> float:
-    """Probability that another user's message is a standard clone."""
-    return math.exp(-local_epsilon)
-
-
-def stronger_clone(local_epsilon: float) -> float:
-    """Probability that another user's message is a stronger clone."""
-    return 2 / (math.exp(local_epsilon) + 1)
-
-
-def standard_clone_delta(*, local_epsilon: float, n_users: int, epsilon: float, rtol: float = RTOL) -> DeltaInterval:
-    """Delta of the standard clone pair: a proven upper bound for every randomizer with this local epsilon.
+def clone_delta(
+    *,
+    local_epsilon: float,
+    n_users: int,
+    epsilon: float,
+    clone: Clone = "standard",
+    local_delta: float = 0.0,
+    rtol: float = _RTOL,
+) -> DeltaInterval:
+    """Return the delta of a clone pair.
 
     Parameters
     ----------
@@ -69,40 +66,71 @@ def standard_clone_delta(*, local_epsilon: float, n_users: int, epsilon: float, 
         Number of users, the victim included, in [1, 1e15].
     epsilon : float
         In [0, 300].
+    clone : {"standard", "stronger"}
+        Which pair (kind: upper; published, and proven for binary randomized response only).
+    local_delta : float
+        For approximate local privacy (epsilon_0, delta_0) per user, in [0, 1); 0 for pure.
     rtol : float
         Relative width asked of the interval, in (0, 1).
 
     Returns
     -------
     DeltaInterval
-        Encloses the divergence of the pair, rounding of its parameters included; `upper` is the guarantee. 0 from the
-        local epsilon on. Values below 1e-290 come back as [0, 1e-290].
+        Encloses the divergence of the pair and the failures, rounding of parameters included; `upper` is the bound. The
+        divergence is 0 from the local epsilon on. Values below 1e-290 come back as [0, 1e-290].
 
     Raises
     ------
     ParameterError
         If a parameter is outside its range.
     """
-    check_local(local_epsilon)
-    return _delta(local_epsilon, standard_clone(local_epsilon), n_users, epsilon, rtol)
+    _check(clone, local_epsilon, local_delta, n_users)
+    check_epsilon(epsilon)
+    failure = _failure(local_epsilon, local_delta, n_users, epsilon)
+    if epsilon >= local_epsilon:
+        lower = upper = 0.0
+    else:
+        lower, upper = (
+            hockey_stick(pair=_pair(clone, local_epsilon, n_users, side), epsilon=epsilon, rtol=rtol)[side > 0]
+            for side in (-1, 1)
+        )
+    lower, upper = min(lower, upper) + failure * (1 - _ROUND), upper + failure * (1 + _ROUND)
+    return DeltaInterval(min(lower, 1.0), min(upper, 1.0))
 
 
-def standard_clone_epsilon(*, local_epsilon: float, n_users: int, delta: float) -> float:
-    """Least epsilon that the standard clone pair proves at `delta`, rounded up; at most the local epsilon.
+def clone_epsilon(
+    *, local_epsilon: float, n_users: int, delta: float, clone: Clone = "standard", local_delta: float = 0.0
+) -> float:
+    """Return the least epsilon of `clone_delta` at `delta`, rounded up; the local epsilon where nothing is gained.
 
     Parameters
     ----------
-    local_epsilon, n_users
-        As for `standard_clone_delta`.
+    local_epsilon, n_users, clone, local_delta
+        As for `clone_delta`.
     delta : float
         In [1e-280, 1).
+
+    Raises
+    ------
+    ParameterError
+        Also if delta is below local_delta: then not even the local epsilon is a guarantee.
     """
-    check_local(local_epsilon)
-    return _epsilon(local_epsilon, standard_clone(local_epsilon), n_users, delta)
+    _check(clone, local_epsilon, local_delta, n_users)
+    check_target(delta)
+    if delta < local_delta:
+        raise ParameterError("delta", delta, f"at least local_delta = {local_delta:g}")
+    pair = _pair(clone, local_epsilon, n_users, 1)
+
+    def bound(epsilon: float, width: float) -> float:
+        pure = hockey_stick(pair=pair, epsilon=epsilon, rtol=width).upper
+        return pure + _failure(local_epsilon, local_delta, n_users, epsilon) * (1 + _ROUND)
+
+    # the failures grow with epsilon: where they alone miss the target, the local epsilon is what is left
+    return least_epsilon(bound=bound, ceiling=local_epsilon, delta=delta, rtol=_RTOL)
 
 
 def standard_clone_closed_form(*, local_epsilon: float, n_users: int, delta: float) -> float:
-    """Closed form of the standard clone bound (Feldman et al. 2021, Theorem III.1): a proven epsilon at `delta`.
+    """Return the closed form of the standard clone bound (Feldman et al. 2021, Theorem III.1), a proven epsilon.
 
     log(1 + tanh(epsilon_0/2) (8 sqrt(e^{epsilon_0} log(4/delta)/n) + 8 e^{epsilon_0}/n)).
 
@@ -114,76 +142,37 @@ def standard_clone_closed_form(*, local_epsilon: float, n_users: int, delta: flo
     check_local(local_epsilon)
     check_users(n_users)
     check_target(delta)
-    room = n_users / (16 * math.log(2 / delta))
-    if room <= 1 or local_epsilon > math.log(room):
-        allowed = (
-            f"at most log(n/(16 log(2/delta))) = {math.log(room):.4g} for the closed form; the numerical bound has no "
-            "such condition"
-        )
-        raise ParameterError("local_epsilon", local_epsilon, allowed)
+    room = math.log(n_users / (16 * math.log(2 / delta)))
+    if not 0 < local_epsilon <= room:
+        allowed = f"at most log(n/(16 log(2/delta))) = {room:.4g} for the closed form; the numerical bound has no "
+        raise ParameterError("local_epsilon", local_epsilon, allowed + "such condition")
     growth = math.exp(local_epsilon) / n_users
     gain = math.tanh(0.5 * local_epsilon) * (8 * math.sqrt(growth * math.log(4 / delta)) + 8 * growth)
     return min(math.log1p(gain) * (1 + 16 * _NUDGE), local_epsilon)
 
 
-def stronger_clone_delta(*, local_epsilon: float, n_users: int, epsilon: float, rtol: float = RTOL) -> DeltaInterval:
-    """Delta of the stronger clone pair as published (kind: published; proven for binary randomized response only).
-
-    Parameters
-    ----------
-    local_epsilon, n_users, epsilon, rtol
-        As for `standard_clone_delta`.
-
-    Returns
-    -------
-    DeltaInterval
-        Encloses the divergence of the published pair.
-    """
+def _check(clone: Clone, local_epsilon: float, local_delta: float, n_users: int) -> None:
+    if clone not in ("standard", "stronger"):
+        raise ParameterError("clone", clone, '"standard" or "stronger"')
     check_local(local_epsilon)
-    return _delta(local_epsilon, stronger_clone(local_epsilon), n_users, epsilon, rtol)
-
-
-def stronger_clone_epsilon(*, local_epsilon: float, n_users: int, delta: float) -> float:
-    """Least epsilon that the stronger clone pair claims at `delta` (kind: published), rounded up."""
-    check_local(local_epsilon)
-    return _epsilon(local_epsilon, stronger_clone(local_epsilon), n_users, delta)
-
-
-def _delta(local_epsilon: float, clone: float, n_users: int, epsilon: float, rtol: float) -> DeltaInterval:
+    check_within("local_delta", local_delta, 0, 1, "[)")
     check_users(n_users)
-    check_epsilon(epsilon)
-    if epsilon >= local_epsilon:
-        return DeltaInterval(0.0, 0.0)
-    upper = upper_delta(local_epsilon, clone, n_users, epsilon, rtol)
-    lower = hockey_stick(pair=_pair(local_epsilon, clone, n_users, -1), epsilon=epsilon, rtol=rtol).lower
-    return DeltaInterval(min(lower, upper), upper)
 
 
-def upper_delta(local_epsilon: float, clone: float, n_users: int, epsilon: float, rtol: float) -> float:
-    """Upper end of the delta of a clone pair with that clone probability, for epsilons below the local one."""
-    return hockey_stick(pair=_pair(local_epsilon, clone, n_users, 1), epsilon=epsilon, rtol=rtol).upper
+def _failure(local_epsilon: float, local_delta: float, n_users: int, epsilon: float) -> float:
+    """Add up the failures of all users: what they add to delta."""
+    return (math.exp(epsilon) + 1) * (1 + 0.5 * math.exp(-local_epsilon)) * n_users * local_delta
 
 
-def _pair(local_epsilon: float, clone: float, n_users: int, side: int) -> CountPair:
-    """The pair with its parameters rounded against privacy (side = 1) or for it (-1).
+def _pair(clone: Clone, local_epsilon: float, n_users: int, side: int) -> CountPair:
+    """Make the pair with its parameters rounded against privacy (side = 1) or for it (-1).
 
     The divergence falls in the clone probability (data processing) and grows in the victim's contrast (joint
     convexity).
     """
+    share = math.exp(-local_epsilon) if clone == "standard" else 2 / (math.exp(local_epsilon) + 1)
     tails = min(1 / (math.exp(local_epsilon) + 1) * (1 - side * _NUDGE), 0.5)
-    return CountPair(1.0 - tails, tails, BinomialLaw(n_users - 1, min(clone * (1 - side * _NUDGE), 1.0)))
-
-
-def _epsilon(local_epsilon: float, clone: float, n_users: int, delta: float) -> float:
-    check_users(n_users)
-    check_target(delta)
-
-    return least_epsilon(
-        bound=lambda epsilon, width: upper_delta(local_epsilon, clone, n_users, epsilon, width),
-        ceiling=local_epsilon,
-        delta=delta,
-        rtol=RTOL,
-    )
+    return CountPair(1.0 - tails, tails, BinomialLaw(n_users - 1, min(share * (1 - side * _NUDGE), 1.0)))
 
 
 _FIRST = "Feldman, McMillan, Talwar 2021"
@@ -195,9 +184,7 @@ ACCOUNTANTS = (
         source=_FIRST,
         look=look("Standard clone (proven)", "orange", "s", DASHED),
         order=30,
-        applies=always,
-        epsilon_of=by_epsilon(standard_clone_epsilon),
-        delta_of=by_epsilon_delta(standard_clone_delta),
+        **asks_for("local_epsilon", clone_epsilon, clone_delta),
     ),
     Accountant(
         name="standard-clone-closed-form",
@@ -206,8 +193,7 @@ ACCOUNTANTS = (
         source=_FIRST,
         look=look("Standard clone, closed form (proven)", "orange", "8", LONG),
         order=31,
-        applies=always,
-        epsilon_of=by_epsilon(standard_clone_closed_form),
+        **asks_for("local_epsilon", standard_clone_closed_form),
     ),
     Accountant(
         name="stronger-clone",
@@ -216,9 +202,7 @@ ACCOUNTANTS = (
         source="Feldman, McMillan, Talwar 2023",
         look=look("Stronger clone (published)", "purple", "v", SHORT),
         order=32,
-        applies=always,
-        epsilon_of=by_epsilon(stronger_clone_epsilon),
-        delta_of=by_epsilon_delta(stronger_clone_delta),
+        **asks_for("local_epsilon", partial(clone_epsilon, clone="stronger"), partial(clone_delta, clone="stronger")),
         proven_for_binary=True,
     ),
 )

@@ -1,4 +1,4 @@
-"""What an accountant of one shuffled message says of itself, for everybody who asks, lists, tries or draws it.
+"""Declarations of accountants of one shuffled message, for everybody who asks, lists, tries or draws them.
 
 * kind ``upper``: a guarantee; ``lower``: no analysis can prove less; ``published``: as its paper states, not proven;
   ``asymptotic``: a limit without an error term; ``exact``: the value itself. Only ``upper`` may be relied on.
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
@@ -78,11 +78,15 @@ class Accountant:
     order : int
         Its place in lists and legends; equal ones are in the order of their names.
     applies : callable
-        Whether it answers for a mechanism when all are asked. Parts of figures, which nobody asks for, say `never`.
-    epsilon_of : callable, optional
+        Whether it answers for a mechanism when all are asked. Curves of figures that nobody asks for say `never`.
+    epsilon_of : callable
         (mechanism, n_users, delta) -> epsilon.
     delta_of : callable, optional
         (mechanism, n_users, epsilon) -> interval of delta.
+    specific : bool
+        Whether its number is for the pair of inputs of the mechanism's classes.
+    proven_for_binary : bool
+        Whether its number is proven where the victim has no left-over.
     """
 
     name: str
@@ -94,87 +98,77 @@ class Accountant:
     applies: Callable[[Mechanism], bool]
     epsilon_of: Callable[[Mechanism, int, float], float]
     delta_of: Callable[[Mechanism, int, float], DeltaInterval] | None = None
+    specific: bool = False
     proven_for_binary: bool = False
 
     def kind_for(self, mechanism: Mechanism) -> Kind:
-        """Kind of its number for this mechanism: a clone's is proven where the victim has no left-over."""
-        proven = _is_binary(mechanism) or mechanism.no_left_over
-        return "upper" if self.proven_for_binary and proven else self.kind
+        """Return the kind of its number for this mechanism: a clone's is proven where the victim has no left-over."""
+        binary = mechanism.name == "krr" and mechanism.parameters.get("domain_size") == 2
+        return "upper" if self.proven_for_binary and (binary or mechanism.no_left_over) else self.kind
 
     def status_for(self, mechanism: Mechanism) -> str:
-        """Status of its number for this mechanism."""
+        """Return the status of its number for this mechanism."""
         if self.kind != self.kind_for(mechanism):
             if mechanism.no_left_over:
                 return "proven: the victim's message has no left-over that could be mixed"
             return "proven: for binary randomized response the pair is the blanket's"
-        asks_for_classes = self.applies is has_classes
-        return f"{self.status}; {mechanism.caveat}" if mechanism.caveat and asks_for_classes else self.status
+        return f"{self.status}; {mechanism.caveat}" if mechanism.caveat and self.specific else self.status
 
-    def as_part(self, name: str, look: Look, order: int, **changes: Any) -> Accountant:
-        """The same accountant under another name, for a curve of its own in a figure."""
-        return replace(self, name=name, look=look, order=order, applies=never, **changes)
+
+def asks_for(
+    part: str,
+    epsilon: Callable[..., float],
+    delta: Callable[..., DeltaInterval] | None = None,
+    *,
+    keyword: str = "",
+    applies: Callable[[Mechanism], bool] | None = None,
+) -> dict[str, Any]:
+    """Connect an accountant with functions that know one part of a mechanism.
+
+    Parameters
+    ----------
+    part : str
+        The attribute of `Mechanism` that the functions take beside ``n_users`` and ``delta`` or ``epsilon``.
+    epsilon, delta : callable
+        The functions; an epsilon is never above the local one.
+    keyword : str
+        What they call the part, if not by its name.
+    applies : callable, optional
+        For whom it answers; default: wherever the part is known and finite.
+
+    Returns
+    -------
+    dict
+        The fields `applies`, `epsilon_of`, `delta_of` and `specific` of an `Accountant`.
+    """
+
+    def known(mechanism: Mechanism) -> dict[str, Any]:
+        value = getattr(mechanism, part)
+        if value is None:
+            raise ParameterError(part, None, f"given: the accountant needs it of {mechanism.name}")
+        return {keyword or part: value}
+
+    return {
+        "applies": applies or (lambda m: getattr(m, part) is not None and getattr(m, part) != math.inf),
+        "epsilon_of": lambda m, n, target: min(epsilon(**known(m), n_users=n, delta=target), m.local_epsilon),
+        "delta_of": delta and (lambda m, n, level: delta(**known(m), n_users=n, epsilon=level)),
+        "specific": part == "randomizer",
+    }
 
 
 def look(label: str, color: str, marker: str, dashes: Dashes) -> Look:
-    """How an accountant is drawn: lower bounds have no marker, and no two share marker and dashes."""
+    """Make the look of an accountant: lower bounds have no marker, and no two share marker and dashes."""
     return Look(label, PALETTE[color], marker, dashes)
 
 
 def always(mechanism: Mechanism) -> bool:
-    """For accountants that know the local epsilon alone."""
+    """Return whether the local epsilon is known: for accountants that need no more."""
     return mechanism.local_epsilon < math.inf
 
 
 def never(mechanism: Mechanism) -> bool:
-    """For what only a figure asks for."""
+    """Return False: for what only a figure asks for."""
     return False
-
-
-def has_classes(mechanism: Mechanism) -> bool:
-    """For accountants of specific randomizers."""
-    return mechanism.randomizer is not None
-
-
-def has_variation(mechanism: Mechanism) -> bool:
-    """For accountants of the variation-ratio parameters."""
-    return mechanism.variation is not None
-
-
-def is_laplace(mechanism: Mechanism) -> bool:
-    """For accountants of the Laplace mechanism."""
-    return mechanism.name == "laplace"
-
-
-def _is_binary(mechanism: Mechanism) -> bool:
-    return mechanism.name == "krr" and mechanism.parameters.get("domain_size") == 2
-
-
-def by_epsilon(function: Callable[..., float]) -> Callable[[Mechanism, int, float], float]:
-    """Functions that know the local epsilon alone."""
-    return lambda m, n, target: function(local_epsilon=m.local_epsilon, n_users=n, delta=target)
-
-
-def by_epsilon_delta(function: Callable[..., DeltaInterval]) -> Callable[[Mechanism, int, float], DeltaInterval]:
-    """The same for a delta."""
-    return lambda m, n, level: function(local_epsilon=m.local_epsilon, n_users=n, epsilon=level)
-
-
-def by_classes(function: Callable[..., float]) -> Callable[[Mechanism, int, float], float]:
-    """Functions that know the output classes."""
-    return lambda m, n, target: function(randomizer=given(m, "randomizer"), n_users=n, delta=target)
-
-
-def by_classes_delta(function: Callable[..., DeltaInterval]) -> Callable[[Mechanism, int, float], DeltaInterval]:
-    """The same for a delta."""
-    return lambda m, n, level: function(randomizer=given(m, "randomizer"), n_users=n, epsilon=level)
-
-
-def given(mechanism: Mechanism, part: str) -> Any:
-    """What an accountant needs of a mechanism, or an error that names it."""
-    value = getattr(mechanism, part)
-    if value is None:
-        raise ParameterError(part, None, f"given: the accountant needs it of {mechanism.name}")
-    return value
 
 
 MIXED = "not proven: its reduction mixes left-overs that the server can tell apart"

@@ -18,17 +18,14 @@ from numpy.typing import ArrayLike
 
 from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
 from segshuffle.accounting.numerics.poisson_binomial import PoissonBinomialLaw
-from segshuffle.accounting.numerics.ranges import check_epsilon, check_target
-from segshuffle.accounting.numerics.search import least_epsilon
+from segshuffle.accounting.numerics.ranges import check_epsilon
+from segshuffle.accounting.single_message.personalized import BudgetBound, PersonalizedUsers
 from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 
-#: Relative accuracy in delta.
-RTOL = 1e-4
-
 
 def echo_probabilities(*, local_epsilons: ArrayLike) -> FloatArray:
-    """p_i of all users in descending order of budget, the victim's first (unused), shape (n_users,)."""
+    """Return p_i of all users in descending order of budget, the victim's first (unused), shape (n_users,)."""
     budgets = np.sort(np.asarray(local_epsilons, dtype=float))[::-1]
     if budgets.ndim != 1 or budgets.size == 0 or not (budgets[-1] > 0 and budgets[0] <= 50):
         raise ParameterError("local_epsilons", budgets.shape, "a list of budgets in (0, 50]")
@@ -39,39 +36,18 @@ def echo_probabilities(*, local_epsilons: ArrayLike) -> FloatArray:
     return np.asarray(np.minimum((larger + np.exp(-budgets) * smaller) / (share * budgets.size), 1.0))
 
 
-class EchoPair:
-    """The pair of counts of a group of users: made once, asked for many epsilons.
+class Echo(BudgetBound):
+    """The pair of counts with these clones (kind: published); intervals are certified for the formula."""
 
-    Parameters
-    ----------
-    local_epsilons : array_like, shape (n_users,)
-        Budgets in (0, 50]; at most 200,000.
-    """
+    def __init__(self, users: PersonalizedUsers) -> None:
+        super().__init__(users)
+        self._clones = PoissonBinomialLaw(echo_probabilities(local_epsilons=users.budgets)[1:])
 
-    def __init__(self, local_epsilons: ArrayLike) -> None:
-        self.largest_budget = float(np.max(np.asarray(local_epsilons, dtype=float)))
-        self.clones = PoissonBinomialLaw(echo_probabilities(local_epsilons=local_epsilons)[1:])
-
-    def delta(self, *, epsilon: float, rtol: float = RTOL) -> DeltaInterval:
-        """Delta at epsilon in [0, 300] (kind: published), certified for the formula; 0 from the largest budget on."""
+    def delta(self, *, epsilon: float, rtol: float = 1e-4) -> DeltaInterval:
+        """Enclose the delta at epsilon in [0, 300]; 0 from the largest budget on."""
         check_epsilon(epsilon)
-        if epsilon >= self.largest_budget:
+        if epsilon >= self.users.largest_budget:
             return DeltaInterval(0.0, 0.0)
-        tails = 1 / (math.exp(self.largest_budget) + 1)
-        found = hockey_stick(pair=CountPair(1 - tails, tails, self.clones), epsilon=epsilon, rtol=rtol)
-        return self.clones.widened(found)
-
-    def epsilon(self, *, delta: float) -> float:
-        """Least epsilon at `delta` in [1e-280, 1) (kind: published), rounded up; at most the largest budget."""
-        check_target(delta)
-        return least_epsilon(
-            bound=lambda e, width: self.delta(epsilon=e, rtol=width).upper,
-            ceiling=self.largest_budget,
-            delta=delta,
-            rtol=RTOL,
-        )
-
-
-def liu_2023_epsilon(*, local_epsilons: ArrayLike, delta: float) -> float:
-    """Least epsilon of the bound of Liu et al. 2023 at `delta` (kind: published), rounded up; see `EchoPair`."""
-    return EchoPair(local_epsilons).epsilon(delta=delta)
+        tails = 1 / (math.exp(self.users.largest_budget) + 1)
+        found = hockey_stick(pair=CountPair(1 - tails, tails, self._clones), epsilon=epsilon, rtol=rtol)
+        return self._clones.widened(found)

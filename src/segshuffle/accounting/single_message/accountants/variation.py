@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import replace
 
 from segshuffle.accounting.single_message.accountants.declared import (
     DASH_DOTTED,
@@ -13,23 +13,17 @@ from segshuffle.accounting.single_message.accountants.declared import (
     SOLID,
     SPARSE,
     Accountant,
-    Mechanism,
-    given,
-    has_variation,
+    asks_for,
     look,
     never,
 )
-from segshuffle.accounting.single_message.variation_ratio import published_delta, published_epsilon
-from segshuffle.accounting.single_message.variation_ratio_closed_forms import analytic_epsilon, asymptotic_epsilon
+from segshuffle.accounting.single_message.variation_ratio import (
+    analytic_epsilon,
+    asymptotic_epsilon,
+    published_delta,
+    published_epsilon,
+)
 from segshuffle.accounting.single_message.variation_ratio_lower import published_lower_epsilon
-
-
-def _of_parameters(function: Callable[..., float]) -> Callable[[Mechanism, int, float], float]:
-    """Functions of the variation-ratio parameters; never above the local guarantee."""
-    return lambda m, n, target: min(
-        function(randomizer=given(m, "variation"), n_users=n, delta=target), m.local_epsilon
-    )
-
 
 _PAPER = "Privacy Amplification via Shuffling: Unified, Simplified, and Tightened"
 _NUMERICAL = Accountant(
@@ -39,9 +33,7 @@ _NUMERICAL = Accountant(
     source=f"{_PAPER}, Theorem 4.1",
     look=look("Variation ratio (published)", "vermilion", "P", SOLID),
     order=40,
-    applies=has_variation,
-    epsilon_of=_of_parameters(published_epsilon),
-    delta_of=lambda m, n, level: published_delta(randomizer=given(m, "variation"), n_users=n, epsilon=level),
+    **asks_for("variation", published_epsilon, published_delta, keyword="randomizer"),
     proven_for_binary=True,
 )
 ACCOUNTANTS = (
@@ -53,8 +45,7 @@ ACCOUNTANTS = (
         source=f"{_PAPER}, Theorem 4.2",
         look=look("Variation ratio, analytic (published)", "olive", "X", DASH_DOTTED),
         order=41,
-        applies=has_variation,
-        epsilon_of=_of_parameters(analytic_epsilon),
+        **asks_for("variation", analytic_epsilon, keyword="randomizer"),
     ),
     Accountant(
         name="variation-asymptotic",
@@ -63,8 +54,7 @@ ACCOUNTANTS = (
         source=f"{_PAPER}, Theorem 4.3",
         look=look("Variation ratio, asymptotic (published)", "sky", ">", DASHED),
         order=42,
-        applies=never,
-        epsilon_of=_of_parameters(asymptotic_epsilon),
+        **asks_for("variation", asymptotic_epsilon, keyword="randomizer", applies=never),
     ),
     Accountant(
         name="variation-lower",
@@ -73,13 +63,37 @@ ACCOUNTANTS = (
         source=f"{_PAPER}, Theorem 5.1",
         look=look("Variation ratio, lower bound", "dark-grey", "", SPARSE),
         order=43,
-        applies=never,
-        epsilon_of=lambda m, n, target: published_lower_epsilon(bound=given(m, "lower"), n_users=n, delta=target),
+        **asks_for("lower", published_lower_epsilon, keyword="bound", applies=never),
     ),
-    _NUMERICAL.as_part("separate-best", look("Separate, best (published)", "grey", "s", LONG), 44),
-    _NUMERICAL.as_part("separate-worst", look("Separate, worst (published)", "dark-grey", "D", SHORT), 45),
-    _NUMERICAL.as_part("parallel-basic", look("Parallel, basic (published)", "purple", "v", DASHED), 46, status=MIXED),
-    _NUMERICAL.as_part(
-        "parallel-advanced", look("Parallel, advanced (published)", "orange", "P", SHORT), 47, status=MIXED
+    # the same number for parts of a mechanism: a curve each in a figure
+    replace(
+        _NUMERICAL,
+        name="separate-best",
+        look=look("Separate, best (published)", "grey", "s", LONG),
+        order=44,
+        applies=never,
+    ),
+    replace(
+        _NUMERICAL,
+        name="separate-worst",
+        look=look("Separate, worst (published)", "dark-grey", "D", SHORT),
+        order=45,
+        applies=never,
+    ),
+    replace(
+        _NUMERICAL,
+        name="parallel-basic",
+        look=look("Parallel, basic (published)", "purple", "v", DASHED),
+        order=46,
+        applies=never,
+        status=MIXED,
+    ),
+    replace(
+        _NUMERICAL,
+        name="parallel-advanced",
+        look=look("Parallel, advanced (published)", "orange", "P", SHORT),
+        order=47,
+        applies=never,
+        status=MIXED,
     ),
 )
