@@ -73,12 +73,6 @@ def test_log_delta_far_in_the_tail_does_not_overflow(log10_tail):
     assert math.isclose(found, -x * x / 2 - math.log(2 * math.pi) / 2 + math.log(0.5) - 3 * math.log(x), rel_tol=1e-3)
 
 
-def test_ratio_grows_with_both_targets():
-    table = [[gaussian_ratio(epsilon=e, delta=d) for d in DELTAS] for e in EPSILONS]
-    assert all(row == sorted(set(row)) for row in table)
-    assert all(list(column) == sorted(set(column)) for column in zip(*table, strict=True))
-
-
 @pytest.mark.parametrize("change", [{"epsilon": 0.0}, {"epsilon": 101.0}, {"delta": 0.0}, {"delta": 1.0}])
 def test_bad_targets(change):
     with pytest.raises(ParameterError):
@@ -90,10 +84,3 @@ def test_gaussian_ratio_at_a_tiny_epsilon(epsilon):
     """At epsilon = 0 delta is 2 Phi(r/2) - 1 = erf(r/sqrt(8))."""
     exact = MP.sqrt(8) * MP.erfinv(MP.mpf(1e-5))
     assert gaussian_ratio(epsilon=epsilon, delta=1e-5) == pytest.approx(float(exact), rel=1e-8)
-
-
-@pytest.mark.parametrize("ratio", [1e-3, 1.1e-3, 1.3e-3, 1.7e-3, 2.3e-3, 3.1e-3])
-def test_two_tails_that_cannot_be_told_apart_are_bounded_all_the_same(ratio):
-    """Logs of 5e9, rounded to 1e-6, and differ by 1e-8: delta is e^(-x^2/2) for every purpose."""
-    x = 100.0 / ratio - 0.5 * ratio
-    assert gaussian_log_delta(ratio=ratio, epsilon=100.0) == pytest.approx(-0.5 * x * x, abs=100.0)

@@ -6,8 +6,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from segshuffle.accounting.numerics import poisson_binomial
-from segshuffle.accounting.numerics.laws import BinomialLaw
 from segshuffle.accounting.numerics.poisson_binomial import PoissonBinomialLaw
 from segshuffle.errors import ParameterError
 
@@ -35,17 +33,6 @@ def test_poisson_binomial_by_recursion(n_trials):
         for value, value_exact in zip(values, sums, strict=True):
             assert abs(Fraction(float(value)) - value_exact) <= room * value_exact
     assert law.mean == pytest.approx(float(sum(p)), rel=1e-14)
-
-
-def test_poisson_binomial_tails_against_the_binomial_law():
-    law, binomial = PoissonBinomialLaw(np.full(20_000, 0.3)), BinomialLaw(20_000, 0.3)
-    counts = np.concatenate([np.arange(4000.0, 8500.0, 50.0)])
-    assert (binomial.pmf(counts).min(), binomial.pmf(counts).max()) < (1e-250, 1.0)
-    for name in ("pmf", "at_least", "at_most"):
-        assert getattr(law, name)(counts) == pytest.approx(getattr(binomial, name)(counts), rel=1e-9, abs=0)
-    assert law.ratio(counts) == pytest.approx(binomial.ratio(counts), rel=1e-9)
-    assert law.relative_error < 1e-10
-    assert law.dropped < 1e-298
 
 
 @pytest.mark.parametrize("bad", [[0.5, -0.1], [1.1], [math.nan], [[0.5]], np.zeros(200_001)])
@@ -89,20 +76,6 @@ def test_trials_that_succeed_for_certain_shift_the_law(sure):
     assert law.at_most(counts).tolist() == [0.0, 0.0, 0.75, 1.0, 1.0, 1.0]
     assert law.ratio(counts).tolist() == [math.inf, math.inf, math.inf, 1 / 3, 0.0, 0.0]
     assert law.largest == sure + 1
-
-
-def test_as_many_trials_as_allowed_are_taken(monkeypatch):
-    monkeypatch.setattr(poisson_binomial, "LARGEST_TRIALS", 3)
-    assert PoissonBinomialLaw([0.5] * 3).largest == 3.0
-    with pytest.raises(ParameterError, match=r"^probabilities = "):
-        PoissonBinomialLaw([0.5] * 4)
-
-
-def test_a_product_of_two_lengths_has_the_roundings_of_the_longer_sum():
-    """192 coins are three laws of 64, with 446 roundings each; 65 counts times 65, then 129 times 65."""
-    roundings = 2 * (2 * 446 + 65 + 1) + 129 + 1 + 193 + 2
-    law = PoissonBinomialLaw(np.full(192, 0.5))
-    assert law.relative_error == pytest.approx(1.01 * roundings * 2.0**-53, rel=1e-12)
 
 
 @pytest.mark.parametrize(("probabilities", "refused"), [([0.5, 1.5, 0.25], 1.5), ([0.0, 1.0, -0.5], -0.5)])

@@ -89,33 +89,6 @@ def test_every_accountant_says_what_it_is():
     assert order == sorted(order)
 
 
-def test_what_is_no_guarantee_is_not_called_one():
-    kinds = {
-        kind: [name for name, each in ACCOUNTANTS.items() if each.kind == kind] for kind in ("lower", "asymptotic")
-    }
-    assert kinds == {"lower": ["blanket-lower", "variation-lower"], "asymptotic": ["chen-cao-ge"]}
-    assert [name for name, each in ACCOUNTANTS.items() if each.kind == "upper"] == [
-        "blanket", "hoeffding", "bennett", "hoeffding-generic", "bennett-generic", "tails-general", "tails-specific",
-        "standard-clone", "standard-clone-closed-form", "erlingsson",
-    ]  # fmt: skip
-    # a clone of binary randomized response has no left-over: only there these pairs are proven
-    assert [name for name, each in ACCOUNTANTS.items() if each.proven_for_binary] == [
-        "stronger-clone", "variation-ratio", "separate-best", "separate-worst", "parallel-basic", "parallel-advanced"
-    ]  # fmt: skip
-
-
-def test_legends_begin_with_what_is_proven_best_and_end_with_what_other_settings_need():
-    """Blankets, tails of them, clones, variation ratios, then what has conditions, is asymptotic or has own budgets."""
-    assert list(ACCOUNTANTS) == [
-        "blanket", "blanket-lower",
-        "hoeffding", "bennett", "hoeffding-generic", "bennett-generic", "tails-general", "tails-specific",
-        "standard-clone", "standard-clone-closed-form", "stronger-clone",
-        "variation-ratio", "variation-ratio-closed-form", "variation-asymptotic", "variation-lower",
-        "separate-best", "separate-worst", "parallel-basic", "parallel-advanced",
-        "erlingsson", "chen-cao-ge", "personalized", "personalized-reduction", "liu-2023",
-    ]  # fmt: skip
-
-
 def test_a_name_is_declared_once(tmp_path):
     shutil.copytree(FOLDER, tmp_path / "twice", ignore=shutil.ignore_patterns("__pycache__"))
     (tmp_path / "twice" / "copy_of_blanket.py").write_text((FOLDER / "blanket.py").read_text(encoding="utf-8"))

@@ -5,7 +5,7 @@ import pytest
 from scipy import special
 
 from segshuffle.accounting.single_message.budgets import compare_budgets
-from segshuffle.accounting.single_message.personalized_confusion import PersonalizedUsers
+from segshuffle.accounting.single_message.personalized import PersonalizedUsers
 from segshuffle.accounting.single_message.personalized_settings import (
     FIGURE_USERS,
     SETTINGS,
@@ -109,7 +109,7 @@ def test_table_points():
     known = {each.name: each for each in bounds_of(SETTINGS["Uniform2"].users(mechanism="gaussian", n_users=2000))}
     apart = 0
     for point in points:
-        lower, upper = known[point.method].delta(point.epsilon)
+        lower, upper = known[point.method].delta(epsilon=point.epsilon)
         assert point.delta == upper
         assert point.kind == known[point.method].kind
         apart += lower < upper

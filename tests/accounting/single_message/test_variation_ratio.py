@@ -6,7 +6,6 @@ from itertools import combinations
 
 import oracles as o
 import pytest
-from oracles import MP
 
 from segshuffle.accounting.numerics.ranges import LARGEST_LOCAL_EPSILON
 from segshuffle.accounting.single_message.variation_ratio import (
@@ -66,13 +65,6 @@ def test_subset_exponential_through_the_pair(d, s, k):
     assert found.relative_width <= 1e-10
 
 
-def test_pair_has_one_trial_per_other_user():
-    pair = VariationRatio(log_p=math.log(3), beta=0.2, log_q=math.log(6)).pair(20)
-    assert (pair.heads, pair.tails) == pytest.approx((0.3, 0.1), rel=1e-15, abs=0)
-    assert pair.blanket.trials == 19
-    assert pair.blanket.probability == pytest.approx(0.1, rel=1e-15, abs=0)
-
-
 @pytest.mark.quick(2)
 @pytest.mark.parametrize(
     ("k", "n_users", "exp_epsilon", "true", "published"),
@@ -124,22 +116,6 @@ def test_local_epsilon_is_never_below_the_central_one():
     assert local == pytest.approx(0.5, rel=1e-4)
 
 
-def test_local_epsilon_grows_with_users_and_epsilon():
-    def largest(n_users=1000, epsilon=0.5):
-        return largest_local_epsilon(
-            domain_size=17, set_size=4, subset_size=2, n_users=n_users, epsilon=epsilon, delta=1e-6
-        )
-
-    assert largest() < largest(n_users=4000)
-    assert largest() < largest(epsilon=0.7)
-
-
-def test_uninformative_at_any_local_epsilon():
-    """Nine of ten items reported: inputs differ by 1/9 in total variation at most, whatever the local epsilon."""
-    local = largest_local_epsilon(domain_size=10, set_size=1, subset_size=9, n_users=2, epsilon=0.5, delta=0.2)
-    assert local == LARGEST_LOCAL_EPSILON
-
-
 @pytest.mark.parametrize(("d", "s", "k"), [(5, 2, 1), (6, 2, 3), (5, 4, 1)])
 def test_local_guarantee_is_respected_without_shuffling(d, s, k):
     """One user: the published pair at e^epsilon = p has divergence 0, like the randomizer itself."""
@@ -173,17 +149,3 @@ def test_bad_parameters(name, value):
         subset_exponential(**{**SUBSET, name: value})
     assert info.value.name == name
     assert info.value.value is value
-
-
-def test_no_users():
-    randomizer = subset_exponential(**SUBSET)
-    with pytest.raises(ParameterError, match=r"^n_users = 0"):
-        published_delta(randomizer=randomizer, n_users=0, epsilon=1.0)
-
-
-def test_parameters_keep_their_digits_for_large_domains():
-    """d = 100,000, s = 4, k = 1: alpha = (4/d)/(e^eps 4/d + 1 - 4/d), no difference of nearly equal binomials."""
-    found = subset_exponential(domain_size=100_000, set_size=4, subset_size=1, local_epsilon=2.0)
-    share = MP.mpf(4) / 100_000
-    exact = share / (MP.exp(2) * share + 1 - share)
-    assert found.tails == pytest.approx(float(exact), rel=1e-11, abs=0)

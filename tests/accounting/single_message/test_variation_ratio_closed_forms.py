@@ -6,8 +6,12 @@ import pytest
 from oracles import MP
 
 from segshuffle.accounting.single_message import variation_ratio_tables as vr
-from segshuffle.accounting.single_message.variation_ratio import VariationRatio, published_epsilon
-from segshuffle.accounting.single_message.variation_ratio_closed_forms import analytic_epsilon, asymptotic_epsilon
+from segshuffle.accounting.single_message.variation_ratio import (
+    VariationRatio,
+    analytic_epsilon,
+    asymptotic_epsilon,
+    published_epsilon,
+)
 
 RANDOMIZERS = {
     "general 1": vr.general(local_epsilon=1.0),
@@ -89,26 +93,6 @@ def test_closed_forms_at_infinite_p_are_the_limit(function):
 def test_closed_forms_say_the_local_epsilon_where_they_say_nothing(function):
     assert function(randomizer=vr.general(local_epsilon=1.0), n_users=1, delta=1e-3) == 1.0
     assert function(randomizer=vr.general(local_epsilon=1.0), n_users=10, delta=1e-3) == 1.0
-
-
-def test_closed_forms_are_not_cut_at_the_local_epsilon():
-    """n = 30: the conditions of Theorem 4.2 hold, and its epsilon is 2.8 for a randomizer with local epsilon 1."""
-    found = analytic_epsilon(randomizer=vr.general(local_epsilon=1.0), n_users=30, delta=1e-3)
-    assert found == pytest.approx(float(analytic_by_definition(math.e, math.tanh(0.5), math.e, 30, 1e-3)), rel=1e-11)
-    assert found > 2
-
-
-@pytest.mark.parametrize("n_users", [1, 10, 10**6])
-def test_inputs_without_a_difference_have_no_epsilon(n_users):
-    same = VariationRatio(log_p=1.0, beta=0.0, log_q=1.0)
-    assert asymptotic_epsilon(randomizer=same, n_users=n_users, delta=1e-8) == 0.0
-
-
-@pytest.mark.parametrize("n_users", [10, 10**9])
-def test_a_condition_without_a_bound_is_never_met(n_users):
-    """p = 2, beta = 1/3, q = 4: the condition divides by 1 + (1/3 - 1)/2 + 1/3 + 1 - 4/2 = 0."""
-    randomizer = VariationRatio(log_p=math.log(2), beta=1 / 3, log_q=math.log(4))
-    assert analytic_epsilon(randomizer=randomizer, n_users=n_users, delta=1e-6) == math.log(2)
 
 
 @pytest.mark.parametrize(("left_over", "holds"), [(0.2, True), (0.3, False), (0.4, False)])

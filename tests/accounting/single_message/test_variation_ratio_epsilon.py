@@ -2,27 +2,20 @@
 
 import math
 from fractions import Fraction
-from itertools import pairwise
 
-import numpy as np
 import oracles as o
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import MP
 
-from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
-from segshuffle.accounting.numerics.laws import BinomialLaw, round_off
-from segshuffle.accounting.numerics.search import certified_root
 from segshuffle.accounting.single_message import variation_ratio_tables as vr
-from segshuffle.accounting.single_message.ratio_pair import clone_law
 from segshuffle.accounting.single_message.variation_ratio import (
     VariationRatio,
     bisected_epsilon,
     published_delta,
     published_epsilon,
 )
-from segshuffle.accounting.single_message.variation_ratio_closed_forms import analytic_epsilon, asymptotic_epsilon
 from segshuffle.errors import ParameterError
 
 F = Fraction
@@ -96,29 +89,6 @@ def test_bad_parameters(change, name):
         VariationRatio(**{"log_p": 1.0, "beta": 0.4, "log_q": 1.0, **change})
 
 
-@pytest.mark.quick(1)
-@pytest.mark.parametrize("trials", [10, 10**4, 10**8, 10**12])
-@pytest.mark.parametrize("probability", [0.05, 0.0949, 0.5379, 0.99])
-def test_lower_tail_of_the_clones(trials, probability):
-    """Exact complement, and tails below the mean within the round-off that the certified intervals allow for."""
-    law = clone_law(trials=trials, probability=probability)
-    assert abs(law.probability - probability) <= 1.2e-16
-    assert 1 - F(law.probability) == F(1.0 - law.probability)
-    for deviations in (-20, -6, -1):
-        k = math.floor(law.mean + deviations * law.std)
-        if k >= 0:
-            exact = o.mp_binomial_upper_tail(trials, 1 - F(law.probability), trials - k)
-            found = law.at_most(np.array([float(k)]))[0]
-            assert abs(found - exact) <= exact * float(round_off(trials))
-    ends = law.at_most(np.array([-1.0, float(trials), trials + 1.0]))
-    assert ends.tolist() == [0.0, 1.0, 1.0]
-
-
-def test_rare_clones_keep_their_probability():
-    assert clone_law(trials=9, probability=1e-5) == BinomialLaw(9, 1e-5)
-    assert clone_law(trials=9, probability=1.0) == BinomialLaw(9, 1.0)
-
-
 # -- epsilon from delta ------------------------------------------------------------------------------------------------
 
 RANDOMIZERS = {
@@ -164,72 +134,10 @@ def test_epsilon_inverts_the_exact_delta(p, beta, q, n, exp_epsilon):
     assert found == pytest.approx(math.log(exp_epsilon), rel=2e-6, abs=0)
 
 
-def test_nothing_left_to_hide():
-    general = vr.general(local_epsilon=1.0)
-    assert published_epsilon(randomizer=general, n_users=5, delta=0.47) == 0.0
-    nothing = VariationRatio(log_p=1.0, beta=0.0, log_q=1.0)
-    assert published_epsilon(randomizer=nothing, n_users=5, delta=1e-9) == 0.0
-    assert published_delta(randomizer=nothing, n_users=5, epsilon=0.0) == (0.0, 0.0)
-
-
 def test_the_local_epsilon_is_the_answer_where_it_is_large():
     assert published_epsilon(randomizer=vr.general(local_epsilon=20.0), n_users=10**6, delta=1e-8) == 20.0
     assert published_epsilon(randomizer=vr.general(local_epsilon=300.0), n_users=10**6, delta=1e-8) == 300.0
     assert published_epsilon(randomizer=vr.pure_dump(domain_size=10), n_users=1, delta=1e-8) == math.inf
-
-
-@pytest.mark.quick("20.0")
-@pytest.mark.parametrize("local", [1e-6, 0.01, 1.0, 20.0])
-def test_extremes_are_numbers_and_monotone(local):
-    """Epsilon falls in n and in delta; n to 1e12, delta to 1e-280."""
-    randomizer = vr.general(local_epsilon=local)
-    for delta in (1e-280, 1e-14):
-        values = [
-            published_epsilon(randomizer=randomizer, n_users=10**k, delta=delta, rtol=1e-3) for k in (0, 3, 7, 12)
-        ]
-        assert all(0 <= value <= local for value in values)
-        assert all(larger >= smaller * (1 - 2e-3) for larger, smaller in pairwise(values))
-    for n in (100, 10**12):
-        values = [published_epsilon(randomizer=randomizer, n_users=n, delta=delta) for delta in (1e-280, 1e-100, 1e-10)]
-        assert all(larger >= smaller * (1 - 2e-6) for larger, smaller in pairwise(values))
-
-
-@pytest.mark.quick(0)
-@settings(max_examples=25, derandomize=True)
-@given(local=st.floats(0.01, 8.0), n=st.integers(2, 10**9), exponent=st.floats(-60, -2))
-def test_epsilon_grows_with_local_epsilon(local, n, exponent):
-    delta = 10**exponent
-    one, other = (
-        published_epsilon(randomizer=vr.general(local_epsilon=each), n_users=n, delta=delta, rtol=1e-4)
-        for each in (local, 1.01 * local)
-    )
-    assert other >= one * (1 - 2e-4)
-
-
-@pytest.mark.parametrize("steepness", [0.01, 1.0, 30.0, 1e4])
-@pytest.mark.parametrize("guess", [1e-8, 0.5, 0.9, 1e-3])
-def test_search_survives_bad_guesses(steepness, guess):
-    """A power law with noise in the width: the root is 0.3."""
-
-    def measure(epsilon, width):
-        value = math.exp(min(max(-steepness * math.log(epsilon / 0.3), -650.0), 650.0))
-        return DeltaInterval(value * (1 - 0.1 * width), value * (1 + 0.9 * width))
-
-    found = certified_root(measure, target=1.0, first=1e-9, last=1.0, guess=guess, slope=-2.0, rtol=1e-5)
-    assert measure(found, 1e-12).upper <= 1.0
-    # the widths reach 1e-9, which is the accuracy of log(epsilon) times the steepness
-    assert 0.3 <= found <= 0.3 * (1 + max(1.01e-5, 3e-9 / steepness))
-
-
-def test_search_survives_a_jump():
-    """Where delta jumps over the target, the answer is the jump's upper side."""
-
-    def measure(epsilon, width):
-        value = 2.0 if epsilon < 0.3 else 1e-3
-        return DeltaInterval(value * (1 - width / 2), value * (1 + width / 2))
-
-    found = certified_root(measure, target=1.0, first=1e-9, last=1.0, guess=0.1, slope=-2.0, rtol=1e-6)
-    assert 0.3 <= found <= 0.3 * (1 + 1e-5)
 
 
 # -- Algorithm 1 and its table -----------------------------------------------------------------------------------------
@@ -259,22 +167,6 @@ def test_table_5_with_10_iterations(local, n, twenty, ten):
     assert three_digits_up(found) == pytest.approx(ten, rel=1e-9)
 
 
-@pytest.mark.parametrize(("local", "n", "twenty", "ten"), TABLE_5)
-def test_table_5_with_20_iterations(local, n, twenty, ten):
-    """The printed values are larger than Algorithm 1's own, by one unit of their last digit in four cases of six.
-
-    What bisection and printing can explain: local_epsilon/2^20 (1e-6 and 3e-6) and one unit of the third digit,
-    upwards. Rounded up, Algorithm 1 gives 0.0433, 0.00502, 0.000565, 0.227, 0.0254, 0.00282; the paper prints 0.0433,
-    0.00503, 0.000566, 0.227, 0.0255, 0.00283. So the tolerance is two units of the last digit, upwards only, and a
-    value above the printed one would be an error on our side.
-    """
-    found = bisected_epsilon(randomizer=vr.general(local_epsilon=local), n_users=n, delta=0.01 / n, iterations=20)
-    unit = 10.0 ** (math.floor(math.log10(twenty)) - 2)
-    assert found <= twenty <= found + 2 * unit
-    agrees = twenty == pytest.approx(three_digits_up(found), rel=1e-9)
-    assert agrees == (n == 10**4)
-
-
 @pytest.mark.quick("40")
 @pytest.mark.parametrize("iterations", [0, 1, 7, 20, 40])
 def test_bisection_ends_one_step_above_the_root_at_most(iterations):
@@ -290,26 +182,3 @@ def test_bisection_needs_a_finite_interval():
         bisected_epsilon(randomizer=vr.pure_dump(domain_size=4), n_users=9, delta=1e-3, iterations=5)
     with pytest.raises(ParameterError, match=r"^iterations = -1"):
         bisected_epsilon(randomizer=vr.general(local_epsilon=1.0), n_users=9, delta=1e-3, iterations=-1)
-
-
-@pytest.mark.parametrize(
-    ("change", "name"),
-    [
-        ({"n_users": 0}, "n_users"),
-        ({"n_users": 10**16}, "n_users"),
-        ({"delta": 0.0}, "delta"),
-        ({"delta": 1e-281}, "delta"),
-        ({"delta": 1.0}, "delta"),
-        ({"delta": math.nan}, "delta"),
-    ],
-)
-@pytest.mark.parametrize("function", [published_epsilon, analytic_epsilon, asymptotic_epsilon])
-def test_bad_targets(function, change, name):
-    with pytest.raises(ParameterError, match=rf"^{name} = "):
-        function(**{"randomizer": vr.general(local_epsilon=1.0), "n_users": 9, "delta": 1e-3, **change})
-
-
-@pytest.mark.parametrize("rtol", [0.0, 1e-10, 0.5, math.nan])
-def test_bad_accuracy(rtol):
-    with pytest.raises(ParameterError, match=r"^rtol = "):
-        published_epsilon(randomizer=vr.general(local_epsilon=1.0), n_users=9, delta=1e-3, rtol=rtol)

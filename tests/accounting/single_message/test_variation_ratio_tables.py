@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import MP, tables
-from scipy import integrate
 
 from segshuffle.accounting.single_message import variation_ratio_tables as vr
-from segshuffle.accounting.single_message.variation_ratio import VariationRatio, published_delta, subset_exponential
+from segshuffle.accounting.single_message.variation_ratio import published_delta, subset_exponential
 from segshuffle.errors import ParameterError
 
 F = Fraction
@@ -138,16 +137,6 @@ def test_laplace(local_epsilon):
     assert found.log_p == found.log_q == local_epsilon
 
 
-def test_beyond_half_of_the_outputs_the_published_beta_is_none():
-    """c > 1/2: c (p - 1)/(c p + 1 - c) > (p - 1)/(p + 1), the most that any two laws with ratio p can differ."""
-    c, p = 0.6, math.e
-    assert c * (p - 1) / (c * p + 1 - c) > (p - 1) / (p + 1)
-    with pytest.raises(ParameterError, match="1/2"):
-        vr.privunit(local_epsilon=1.0, cap_area=c)
-    with pytest.raises(ParameterError, match="1/2"):
-        vr.wheel(local_epsilon=1.0, set_size=2, arc_length=c / 2)
-
-
 @settings(derandomize=True)
 @given(local_epsilon=st.floats(1e-9, 300.0), d=st.integers(2, 10**6))
 def test_beta_keeps_its_digits(local_epsilon, d):
@@ -172,25 +161,6 @@ def test_planar_laplace(distance):
     found = vr.planar_laplace(distance=distance, largest_distance=distance + 1)
     assert found.beta == pytest.approx(float(2 / MP.pi * (integral - a * MP.besselk(0, a))), rel=3e-13, abs=0)
     assert (found.log_p, found.log_q) == (distance, distance + 1)
-
-
-def test_planar_laplace_is_the_published_double_integral():
-    """At distance 2, as printed: x from 0 to 1, y over the line; scipy's quadrature to 1e-9."""
-
-    def density(y, x):
-        return math.exp(-math.hypot(x - 1, y)) / (2 * math.pi)
-
-    value, _ = integrate.dblquad(density, 0, 1, 0, 45, epsabs=1e-10, epsrel=1e-10)
-    found = vr.planar_laplace(distance=2.0, largest_distance=2.0)
-    assert found.beta == pytest.approx(4 * value, rel=1e-8, abs=0)
-
-
-@pytest.mark.parametrize("distance", [1e-6, 1.0, 30.0])
-def test_metric_randomizers_at_one_distance_are_the_local_ones(distance):
-    assert vr.metric_general(distance=distance, largest_distance=distance) == vr.general(local_epsilon=distance)
-    assert vr.metric_laplace(distance=distance, largest_distance=distance) == vr.laplace(local_epsilon=distance)
-    further = vr.metric_laplace(distance=distance, largest_distance=2 * distance + 1)
-    assert further.clone == pytest.approx(further.heads * math.exp(-2 * distance - 1), rel=1e-14, abs=0)
 
 
 # -- Table 4: parameters, and the divergence of the messages themselves -----------------------------------------------
@@ -274,15 +244,6 @@ def test_flipped_one_hot_is_not_an_upper_bound(messages, gain, true, claimed, d)
     assert found.upper < exact
 
 
-@pytest.mark.parametrize("d", [2, 3, 4])
-@pytest.mark.parametrize("flip", [F(1, 10), F(2, 5)])
-def test_flipped_one_hot_parameters_for_more_options(d, flip):
-    rows, blanket = tables.flipped_bits(tables.one_hot(d), flip), tables.flipped_bits([(0,) * d], flip)[0]
-    found = vr.flipped_one_hot(flip=float(flip))
-    check_blanket(found, rows, blanket)
-    assert found.clone == pytest.approx(float(flip * (1 - flip)), rel=1e-13, abs=0)
-
-
 # -- Section 6 ---------------------------------------------------------------------------------------------------------
 
 
@@ -309,27 +270,11 @@ def test_range_query(levels):
     assert found.beta < largest if levels > 1 else found.beta == pytest.approx(largest, rel=1e-15)
 
 
-def test_parallel_composition_of_different_ratios_takes_the_largest():
-    each = [
-        vr.general(local_epsilon=0.5),
-        vr.laplace(local_epsilon=2.0),
-        vr.metric_general(distance=1, largest_distance=3),
-    ]
-    found = vr.advanced_parallel(randomizers=each, weights=(0.5, 0.25, 0.25))
-    assert (found.log_p, found.log_q) == (2.0, 3.0)
-    assert found.beta == pytest.approx(0.5 * each[0].beta + 0.25 * (each[1].beta + each[2].beta), rel=1e-15)
-
-
 @pytest.mark.parametrize("weights", [(0.5,), (0.5, 0.6), (1.5, -0.5), (0.5, math.nan)])
 def test_weights_that_are_no_distribution(weights):
     each = [vr.general(local_epsilon=1.0)] * 2
     with pytest.raises(ParameterError, match=r"^weights"):
         vr.advanced_parallel(randomizers=each, weights=weights)
-
-
-def test_nothing_to_compose():
-    with pytest.raises(ParameterError, match=r"^randomizers"):
-        vr.advanced_parallel(randomizers=[], weights=[])
 
 
 @pytest.mark.parametrize(
@@ -358,10 +303,6 @@ def test_nothing_to_compose():
 def test_bad_parameters(function, arguments, name):
     with pytest.raises(ParameterError, match=f"^{name} = "):
         function(**arguments)
-
-
-def test_every_function_gives_parameters():
-    assert isinstance(vr.pure_dump(domain_size=3), VariationRatio)
 
 
 def test_a_quadrature_makes_no_total_variation_above_one():

@@ -30,21 +30,27 @@ until the whole interval is as narrow as asked. Nothing is truncated: the blocks
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from segshuffle.accounting.numerics.laws import CountLaw, half_binomial_pmf, half_binomial_tail, round_off
-from segshuffle.accounting.numerics.ranges import check_epsilon
+from segshuffle.accounting.numerics.laws import (
+    CountLaw,
+    binomial_pmf,
+    binomial_tail,
+    half_binomial_pmf,
+    half_binomial_tail,
+    round_off,
+)
+from segshuffle.accounting.numerics.ranges import check_epsilon, check_rtol
 from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 
 #: Deltas below this are reported as the interval [0, SMALLEST_DELTA]: doubles end near it.
 SMALLEST_DELTA = 1e-290
-#: Largest epsilon accepted; e^eps stays finite and far from overflow.
 _MAX_ROUNDS = 24
 _MAX_BLOCKS = 2_000_000
 #: Gap reduction asked of one round of splitting: gaps are only linear in the width once they are small.
@@ -122,6 +128,11 @@ class CountPair:
             raise ParameterError("tails", self.tails, "in [0, min(heads, 1 - heads)]")
 
     @property
+    def split(self) -> float:
+        """Probability that a blanket message falls on the first item."""
+        return 0.5
+
+    @property
     def speak(self) -> float:
         """Probability that the victim adds to one of the two counts."""
         return min(self.heads + self.tails, 1.0)
@@ -142,18 +153,63 @@ class CountPair:
         return TERM_ERROR
 
     def headroom(self, epsilon: float) -> float:
-        """Contrast less tanh(epsilon/2), from its parts: the difference cancels at large epsilon."""
+        """Subtract tanh(epsilon/2) from the contrast, from its parts: the difference cancels at large epsilon."""
         return 2.0 / (1.0 + math.exp(epsilon)) - 2.0 * self.tails / self.speak
 
     def headroom_terms(self, epsilon: float) -> float:
-        """Sum of the terms of `headroom`, to which its round-off is relative."""
+        """Add up the terms of `headroom`, to which its round-off is relative."""
         return 2.0 / (1.0 + math.exp(epsilon)) + 2.0 * self.tails / self.speak
 
     def conditional(
         self, epsilon: float, total: FloatArray, rho: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Value of h(c, rho), its derivative in rho and a bound on the value's round-off, elementwise."""
-        return _conditional(self, epsilon, total, rho)
+        """Return h(c, rho), its derivative in rho and a bound on the value's round-off, elementwise; 0 at c = +inf."""
+        finite = np.isfinite(total)
+        c = np.where(finite, total, 2.0)
+        one, slope, headroom = self.split, math.tanh(0.5 * epsilon), self.headroom(epsilon)
+        other = 1.0 - one
+        # c times the slope of the summand in a
+        steep = (headroom * other + (self.contrast + slope) * one) / (one * other)
+        shift = np.minimum(2.0 * slope * c * (1.0 + rho) / steep, c)
+        # how far the threshold stays below c
+        signed_room = c * (headroom / one - 2.0 * slope * rho) / steep
+        room = np.maximum(signed_room, 0.0)
+        threshold = c - np.ceil(room) + 1.0
+        tail = _tail(c, threshold, one)
+        # what the round-off of headroom and of rho moves room by
+        terms = TERM_ERROR * self.headroom_terms(epsilon) / one + 2.0 * (TERM_ERROR + self.odds_error) * slope * rho
+        move = c * terms / steep
+        moved = move * _tail_within(signed_room + move, c, threshold, tail, one)
+        pmf = half_binomial_pmf if one == 0.5 else partial(binomial_pmf, probability=one)
+        gain = one * other * c * pmf(c - 1.0, threshold - 1.0)
+        loss = shift * tail
+        # near the end of the range the same sum, counted from its upper end
+        near_end = room < 0.25 * other * c
+        loss_end = np.where(threshold < c, other * c * _tail(c - 1.0, threshold, one), 0.0)
+        gain, loss = np.where(near_end, room * tail, gain), np.where(near_end, loss_end, loss)
+        growth = 0.5 * (1.0 + math.exp(epsilon)) / self.contrast
+        factor = np.where(finite, growth * steep / c, 0.0)
+        fall = np.where(finite, -2.0 * growth * slope * tail, 0.0)
+        return np.maximum(factor * (gain - loss), 0.0), fall, factor * ((gain + loss) * round_off(c) + moved)
+
+
+def _tail(trials: FloatArray, threshold: FloatArray, split: float) -> FloatArray:
+    return half_binomial_tail(trials, threshold) if split == 0.5 else binomial_tail(trials, threshold, split)
+
+
+def _tail_within(
+    room: FloatArray, total: FloatArray, threshold: FloatArray, tail: FloatArray, split: float
+) -> FloatArray:
+    """Bound the slope of E[(a - total + r)^+] for r up to `room`: what an error of r is at most multiplied by.
+
+    The expectation is convex in r with the slope Pr[a >= total - ceil(r) + 1]. `threshold` and `tail` belong to the r
+    that was computed; only where an integer lies between it and `room` does the slope grow.
+    """
+    steps = np.ceil(room)
+    crossed = steps > total + 1.0 - threshold
+    wider = tail.copy()
+    wider[crossed] = _tail(total[crossed], total[crossed] + 1.0 - steps[crossed], split)
+    return wider
 
 
 class _Edges(NamedTuple):
@@ -176,7 +232,7 @@ class _Edges(NamedTuple):
 
 
 def hockey_stick(*, pair: CountPair, epsilon: float, rtol: float = 1e-4) -> DeltaInterval:
-    """Certified interval for D_{e^epsilon}(P || Q) of a pair of counts.
+    """Enclose D_{e^epsilon}(P || Q) of a pair of counts.
 
     Parameters
     ----------
@@ -197,7 +253,8 @@ def hockey_stick(*, pair: CountPair, epsilon: float, rtol: float = 1e-4) -> Delt
     ParameterError
         If epsilon or rtol is outside its range.
     """
-    _check(epsilon, rtol)
+    check_epsilon(epsilon)
+    check_rtol(rtol)
     if pair.contrast == 0.0:
         return DeltaInterval(0.0, 0.0)
     edges = _at_totals(pair, epsilon, _initial_totals(pair.blanket))
@@ -221,14 +278,8 @@ def hockey_stick(*, pair: CountPair, epsilon: float, rtol: float = 1e-4) -> Delt
     return DeltaInterval(max(lower, 0.0), min(upper, 1.0))
 
 
-def _check(epsilon: float, rtol: float) -> None:
-    check_epsilon(epsilon)
-    if not 0.0 < rtol < 1.0:
-        raise ParameterError("rtol", rtol, "in (0, 1)")
-
-
 def _initial_totals(blanket: CountLaw) -> FloatArray:
-    """First edges: totals 1, ..., past the largest one, closer together around the mean."""
+    """Choose the first edges: totals 1, ..., past the largest one, closer together around the mean."""
     inner = np.floor(blanket.mean + 1 + _FIRST_EDGES * max(blanket.std, _LEAST_DEVIATION))
     end = blanket.largest + 2
     return np.unique(np.concatenate([[1.0], inner[(inner > 1) & (inner < end)], [end]]))
@@ -246,55 +297,6 @@ def _at_totals(pair: CountPair, epsilon: float, total: FloatArray) -> _Edges:
     value, slope, error = pair.conditional(epsilon, total, rho)
     point = pair.blanket.pmf(total - 1)
     return _Edges(total, rho, point, tail, value, slope, error, np.full_like(total, np.nan))
-
-
-def _conditional(
-    pair: CountPair, epsilon: float, total: FloatArray, rho: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Value of h(c, rho), its derivative in rho and a bound on the value's round-off, elementwise; 0 at c = +inf."""
-    finite = np.isfinite(total)
-    c = np.where(finite, total, 2.0)
-    slope = math.tanh(0.5 * epsilon)
-    unit = 0.5 * c * (slope / pair.contrast)
-    # room = c/2 - shift: how far the threshold stays below c
-    scale = 0.5 * c / pair.contrast
-    signed_room = scale * (pair.headroom(epsilon) - slope * rho)
-    room = np.maximum(signed_room, 0.0)
-    threshold = c - np.ceil(room) + 1.0
-    tail = half_binomial_tail(c, threshold)
-    # what the round-off of headroom and of rho moves room by
-    move = scale * (TERM_ERROR * pair.headroom_terms(epsilon) + (TERM_ERROR + pair.odds_error) * slope * rho)
-    moved = move * tail_within(signed_room + move, c, threshold, tail, half_binomial_tail)
-    gain = 0.25 * c * half_binomial_pmf(c - 1.0, threshold - 1.0)
-    loss = np.minimum(unit * (1.0 + rho), c) * tail
-    # near the end of the range the same sum, counted from its upper end
-    near_end = room < 0.125 * c
-    loss_end = np.where(threshold < c, 0.5 * c * half_binomial_tail(c - 1.0, threshold), 0.0)
-    gain, loss = np.where(near_end, room * tail, gain), np.where(near_end, loss_end, loss)
-    factor = np.where(finite, 2.0 * (1.0 + math.exp(epsilon)) / c, 0.0)
-    error = factor * ((gain + loss) * round_off(c) + moved)
-    return np.maximum(factor * (gain - loss), 0.0), -factor * unit * tail, error
-
-
-def tail_within(
-    room: FloatArray,
-    total: FloatArray,
-    threshold: FloatArray,
-    tail: FloatArray,
-    tail_of: Callable[[FloatArray, FloatArray], FloatArray],
-) -> FloatArray:
-    """Largest slope of E[(a - total + r)^+] for r up to `room`: what an error of r is at most multiplied by.
-
-    The expectation is convex in r with the slope Pr[a >= total - ceil(r) + 1]. `threshold` and `tail` belong to the r
-    that was computed; only where an integer lies between it and `room` does the slope grow.
-    """
-    steps = np.ceil(room)
-    crossed = steps > total + 1.0 - threshold
-    if not crossed.any():
-        return tail
-    wider = tail.copy()
-    wider[crossed] = tail_of(total[crossed], total[crossed] + 1.0 - steps[crossed])
-    return wider
 
 
 def _fill_cross(pair: CountPair, epsilon: float, edges: _Edges) -> _Edges:
@@ -317,7 +319,7 @@ class _Bounds(NamedTuple):
 
 
 def _bounds(pair: CountPair, edges: _Edges) -> _Bounds:
-    """Certified bounds from the blocks [total[i], total[i+1])."""
+    """Bound the divergence from the blocks [total[i], total[i+1])."""
     left, right = _Edges(*(a[:-1] for a in edges)), _Edges(*(a[1:] for a in edges))
     single = right.total == left.total + 1
     mass = np.where(single, left.point, _masses(pair, left, right))
@@ -333,7 +335,7 @@ def _bounds(pair: CountPair, edges: _Edges) -> _Bounds:
 
 
 def _chord_and_tangent(pair: CountPair, left: _Edges, right: _Edges, mass: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Bounds of the mean of h over every block: chord in rho at its first total, tangent in rho at its last."""
+    """Bound the mean of h over every block: chord in rho at its first total, tangent in rho at its last."""
     odds = pair.silence / pair.speak
     relative = round_off(np.minimum(right.total, _ROUND_OFF_CAP)) + pair.odds_error
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -355,14 +357,14 @@ def _chord_and_tangent(pair: CountPair, left: _Edges, right: _Edges, mass: Float
 
 
 def _masses(pair: CountPair, left: _Edges, right: _Edges) -> FloatArray:
-    """Pr[left <= C + 1 < right] of every block, as differences of tails on the side where they are small."""
+    """Return Pr[left <= C + 1 < right] of every block, as differences of tails on the side where they are small."""
     left_below, right_below = left.total - 1 <= pair.blanket.mean, right.total - 1 <= pair.blanket.mean
     mass = np.where(right_below, right.tail - left.tail, left.tail - right.tail)
     return np.where(left_below & ~right_below, 1.0 - left.tail - right.tail, mass)
 
 
 def _mass_error(edges: _Edges, single: NDArray[np.bool_], value: FloatArray) -> float:
-    """Effect of the masses' round-off on sum(mass * value).
+    """Bound the effect of the masses' round-off on sum(mass * value).
 
     The error of an edge's tail moves mass from one neighbouring block to the other, so it costs the difference of their
     values only; a block of one total takes its mass from the point probability instead.
@@ -392,6 +394,6 @@ def _split(total: FloatArray, gap: FloatArray, budget: float) -> tuple[FloatArra
 
 
 def _merge(one: _Edges, other: _Edges) -> _Edges:
-    """Both tables of edges as one, ascending in total."""
+    """Merge two tables of edges, ascending in total."""
     order = np.argsort(np.concatenate([one.total, other.total]), kind="stable")
     return _Edges(*(np.concatenate([a, b])[order] for a, b in zip(one, other, strict=True)))

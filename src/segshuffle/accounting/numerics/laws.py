@@ -241,6 +241,9 @@ class BinomialLaw:
 
     def at_most(self, count: FloatArray) -> FloatArray:
         """Pr[C <= count], elementwise."""
+        failing = 1.0 - self.probability
+        if 1.0 - failing == self.probability:  # then the upper tail of failures is as exact, and several times faster
+            return binomial_tail(self.trials, self.trials - count, failing)
         tail = special.betaincc(count + 1, self.trials - count, self.probability)
         return np.where(count < 0, 0.0, np.where(count < self.trials, tail, 1.0))
 

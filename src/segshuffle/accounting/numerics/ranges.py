@@ -22,7 +22,7 @@ SMALLEST_LOCAL_EPSILON = 1e-6
 LARGEST_LOCAL_EPSILON = 50.0
 
 
-def check_within(name: str, value: Any, least: float, most: float, ends: str = "[]", *, note: str = "") -> None:
+def check_within(name: str, value: object, least: float, most: float, ends: str = "[]", *, note: str = "") -> None:
     """Refuse anything but a number between `least` and `most`.
 
     Parameters
@@ -46,7 +46,8 @@ def check_within(name: str, value: Any, least: float, most: float, ends: str = "
     allowed = f"in {ends[0]}{least:g}, {most:g}{ends[1]}{note}"
     if isinstance(value, bool) or not isinstance(value, Real):
         raise ParameterError(name, value, f"a number {allowed}")
-    if not least <= value <= most or (value == least and ends[0] == "(") or (value == most and ends[1] == ")"):
+    given: Any = value
+    if not least <= given <= most or (given == least and ends[0] == "(") or (given == most and ends[1] == ")"):
         raise ParameterError(name, value, allowed)
 
 

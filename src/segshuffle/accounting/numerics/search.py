@@ -32,14 +32,14 @@ _DESCENT = 8.0
 
 
 def log_excess(value: float, target: float) -> float:
-    """log(value/target): at most 0 where the target is met; -inf for value = 0, +inf (never safe) for nan."""
+    """Return log(value/target): at most 0 where the target is met; -inf for value = 0, +inf (never safe) for nan."""
     if math.isnan(value):
         return math.inf
     return math.log(value / target) if value > 0 else -math.inf
 
 
 def staged_log_excess(bound: Callable[[float], float], target: float, *, rtol: float) -> float:
-    """`log_excess` of a bound that is costly when narrow: a wide interval does where the target is far away.
+    """Return `log_excess` of a bound that is costly when narrow: a wide interval does where the target is far away.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ _LOGARITHMIC = _Scale(math.log, math.exp, lambda excess: excess)
 
 
 def _gaussian_scale(delta: float, sign: int) -> _Scale:
-    """For sign log(bound/delta) as a function of epsilon: the root of log(1/bound) of a Gaussian is nearly a line."""
+    """Scale sign log(bound/delta) as a function of epsilon: the root of log(1/bound) of a Gaussian is nearly a line."""
     target = -math.log(delta)
 
     def height(excess: float) -> float:
@@ -132,7 +132,7 @@ def _gaussian_scale(delta: float, sign: int) -> _Scale:
 def _edge(
     excess: Callable[[float], float], safe: _End, unsafe: _End, scale: _Scale, tolerance: float, resolution: float
 ) -> float:
-    """The search of `safe_edge` from two evaluated ends, in the coordinates of `scale`."""
+    """Do the search of `safe_edge` from two evaluated ends, in the coordinates of `scale`."""
     aim = scale.height(-0.5 * tolerance)
     best = safe
     z_safe, z_unsafe = scale.place(safe.argument), scale.place(unsafe.argument)
@@ -160,7 +160,7 @@ def _edge(
 
 
 def _next_point(z_safe: float, z_unsafe: float, f_safe: float, f_unsafe: float) -> float:
-    """Secant through the bracket's ends, or its middle where the secant is of no use."""
+    """Draw the secant through the bracket's ends, or its middle where the secant is of no use."""
     if not (math.isfinite(f_safe) and f_safe < 0 < f_unsafe < 700):
         return 0.5 * (z_safe + z_unsafe)
     share = f_safe / (f_safe - f_unsafe)
@@ -168,7 +168,7 @@ def _next_point(z_safe: float, z_unsafe: float, f_safe: float, f_unsafe: float) 
 
 
 def least_epsilon(*, bound: Callable[[float, float], float], ceiling: float, delta: float, rtol: float) -> float:
-    """Least epsilon whose bound meets `delta`, rounded up by about rtol in terms of delta.
+    """Find the least epsilon whose bound meets `delta`, rounded up by about rtol in terms of delta.
 
     Parameters
     ----------
@@ -179,31 +179,13 @@ def least_epsilon(*, bound: Callable[[float, float], float], ceiling: float, del
     delta, rtol : float
         Target and its relative tolerance.
     """
-    excess = _staged(bound, delta, rtol, 1)
-    if ceiling == 0.0 or (at_zero := excess(0.0)) <= 0:
-        return 0.0
-    half, gap, tolerance = 0.5 * ceiling, _SMALLEST_GAP * ceiling, 2 * rtol
-    if (at_half := excess(half)) <= 0:
-        safe, unsafe = _End(half, at_half), _End(0.0, at_zero)
-        # nothing is known yet of how far down to look where delta has underflown
-        while safe.excess == -math.inf and safe.argument > _SMALLEST_SHARE * ceiling:
-            lower = max(safe.argument / _DESCENT, _SMALLEST_SHARE * ceiling)
-            found = _End(lower, excess(lower))
-            if found.excess > 0:
-                unsafe = found
-                break
-            safe = found
-        return _edge(excess, safe, unsafe, _gaussian_scale(delta, 1), tolerance, _SMALLEST_STEP * safe.argument)
-    if excess(ceiling - gap) > 0:
-        return ceiling
-    # near the ceiling delta is often proportional to the distance from it
-    return ceiling - safe_edge(lambda distance: excess(ceiling - distance), safe=gap, unsafe=half, tolerance=tolerance)
+    return _epsilon(bound, ceiling, delta, rtol, 1)
 
 
 def largest_excluded_epsilon(
     *, bound: Callable[[float, float], float], ceiling: float, delta: float, rtol: float
 ) -> float:
-    """Largest epsilon at which a lower bound of delta still exceeds `delta`, rounded down; 0 if there is none.
+    """Find the largest epsilon at which a lower bound of delta still exceeds `delta`, rounded down; 0 if there is none.
 
     Parameters
     ----------
@@ -214,25 +196,41 @@ def largest_excluded_epsilon(
     delta, rtol : float
         Target and its relative tolerance.
     """
-    missing = _staged(bound, delta, rtol, -1)
+    return _epsilon(bound, ceiling, delta, rtol, -1)
+
+
+def _epsilon(bound: Callable[[float, float], float], ceiling: float, delta: float, rtol: float, sign: int) -> float:
+    """Search the epsilon at which a bound meets (sign = 1) or last exceeds (sign = -1) the target."""
+    excess = _staged(bound, delta, rtol, sign)
+
+    def answers(end: _End) -> bool:
+        """Return whether the answer is at `end` or below it."""
+        return (end.excess <= 0) == (sign > 0)
+
     half, gap, tolerance = 0.5 * ceiling, _SMALLEST_GAP * ceiling, 2 * rtol
-    if ceiling == 0.0 or (at_zero := missing(0.0)) > 0:
+    if ceiling == 0.0 or answers(inner := _End(0.0, excess(0.0))):
         return 0.0
-    if (at_half := missing(half)) > 0:
-        safe, unsafe = _End(0.0, at_zero), _End(half, at_half)
-        while unsafe.excess == math.inf and unsafe.argument > _SMALLEST_SHARE * ceiling:
-            lower = max(unsafe.argument / _DESCENT, _SMALLEST_SHARE * ceiling)
-            found = _End(lower, missing(lower))
-            if found.excess <= 0:
-                safe = found
+    if answers(outer := _End(half, excess(half))):
+        # nothing is known yet of how far down to look where delta has underflown
+        while outer.excess == -sign * math.inf and outer.argument > _SMALLEST_SHARE * ceiling:
+            lower = max(outer.argument / _DESCENT, _SMALLEST_SHARE * ceiling)
+            found = _End(lower, excess(lower))
+            if not answers(found):
+                inner = found
                 break
-            unsafe = found
-        return _edge(missing, safe, unsafe, _gaussian_scale(delta, -1), tolerance, _LOWER_STEP * unsafe.argument)
-    return ceiling - safe_edge(lambda distance: missing(ceiling - distance), safe=half, unsafe=gap, tolerance=tolerance)
+            outer = found
+        safe, unsafe = (outer, inner) if sign > 0 else (inner, outer)
+        step = (_SMALLEST_STEP if sign > 0 else _LOWER_STEP) * outer.argument
+        return _edge(excess, safe, unsafe, _gaussian_scale(delta, sign), tolerance, step)
+    if sign > 0 and excess(ceiling - gap) > 0:
+        return ceiling
+    # near the ceiling delta is often proportional to the distance from it
+    near, far = (gap, half) if sign > 0 else (half, gap)
+    return ceiling - safe_edge(lambda distance: excess(ceiling - distance), safe=near, unsafe=far, tolerance=tolerance)
 
 
 def _staged(bound: Callable[[float, float], float], delta: float, rtol: float, sign: int) -> Callable[[float], float]:
-    """Excess of a bound of (epsilon, width): wide until the target is near, then narrow; nan is never safe."""
+    """Make the excess of a bound of (epsilon, width): wide until the target is near, then narrow; nan is never safe."""
     near = False
 
     def excess(epsilon: float) -> float:
@@ -257,7 +255,7 @@ def certified_root(
     slope: float,
     rtol: float,
 ) -> float:
-    """Smallest epsilon with delta(epsilon) <= target, to relative accuracy rtol, rounded up.
+    """Find the smallest epsilon with delta(epsilon) <= target, to relative accuracy rtol, rounded up.
 
     Secant steps in log(delta) against log(epsilon) through the middles of wide, cheap intervals, which are far more
     accurate than the intervals are narrow; then one narrow interval, aimed so that its upper end lies below the target

@@ -20,12 +20,14 @@ Every answer is an interval: `upper` and `lower` of `blanket_delta` enclose the 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from functools import lru_cache
+from typing import get_args
 
 import numpy as np
 
 from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, DeltaInterval
-from segshuffle.accounting.numerics.ranges import check_epsilon, check_target, check_users
+from segshuffle.accounting.numerics.ranges import check_epsilon, check_rtol, check_target, check_users
 from segshuffle.accounting.numerics.search import largest_excluded_epsilon, least_epsilon
 from segshuffle.accounting.numerics.tilted_inversion import AtomLaw, Side, mean_positive_part
 from segshuffle.accounting.single_message.randomizers.reference import (
@@ -34,8 +36,6 @@ from segshuffle.accounting.single_message.randomizers.reference import (
     ReferenceClasses,
     blanket_tables,
 )
-from segshuffle.arrays import FloatArray
-from segshuffle.errors import ParameterError
 
 #: Relative width at which tables of classes are compared with one another.
 _COARSE = 0.02
@@ -43,7 +43,7 @@ _EPS = float(np.finfo(np.float64).eps)
 
 
 def blanket_delta(*, randomizer: Randomizer, n_users: int, epsilon: float, rtol: float = 1e-4) -> DeltaInterval:
-    """Delta of the blanket decomposition: a proven upper bound for the shuffled messages.
+    """Return delta of the blanket decomposition: a proven upper bound for the shuffled messages.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def blanket_delta(*, randomizer: Randomizer, n_users: int, epsilon: float, rtol:
 def lower_bound_delta(
     *, randomizer: Randomizer, n_users: int, epsilon: float, rtol: float = 1e-4, own_inputs: bool = True
 ) -> DeltaInterval:
-    """Delta of two neighbouring datasets in which all other users hold the same input: a proven lower bound.
+    """Return delta of two neighbouring datasets in which all other users hold the same input: a proven lower bound.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def lower_bound_delta(
 
 
 def blanket_epsilon(*, randomizer: Randomizer, n_users: int, delta: float, rtol: float = 1e-4) -> float:
-    """Least epsilon for which the blanket bound proves (epsilon, delta)-DP.
+    """Find the least epsilon for which the blanket bound proves (epsilon, delta)-DP.
 
     Parameters
     ----------
@@ -121,19 +121,13 @@ def blanket_epsilon(*, randomizer: Randomizer, n_users: int, delta: float, rtol:
     _check(n_users, 0.0, rtol)
     check_target(delta)
 
-    if isinstance(randomizer, Pairwise):
-        return _least_of_all_pairs(randomizer, int(n_users), delta, rtol)
-
-    def bound(epsilon: float, width: float) -> float:
-        return _end(randomizer, None, int(n_users), epsilon, width, "upper")
-
-    return least_epsilon(bound=bound, ceiling=randomizer.local_epsilon, delta=delta, rtol=rtol)
+    return _epsilon(randomizer, None, int(n_users), delta, rtol, "upper")
 
 
 def lower_bound_epsilon(
     *, randomizer: Randomizer, n_users: int, delta: float, rtol: float = 1e-4, own_inputs: bool = True
 ) -> float:
-    """Largest epsilon that is proven too small: no analysis can show (epsilon', delta)-DP for any epsilon' below it.
+    """Find the largest epsilon proven too small: no analysis can show (epsilon', delta)-DP for any epsilon' below it.
 
     Parameters
     ----------
@@ -155,70 +149,48 @@ def lower_bound_epsilon(
     _check(n_users, 0.0, rtol)
     check_target(delta)
 
-    if isinstance(randomizer, Pairwise):
-        return _largest_of_all_pairs(randomizer, int(n_users), delta, rtol)
-
-    def bound(epsilon: float, width: float) -> float:
-        return _end(randomizer, own_inputs, int(n_users), epsilon, width, "lower")
-
-    return largest_excluded_epsilon(bound=bound, ceiling=randomizer.local_epsilon, delta=delta, rtol=rtol)
+    return _epsilon(randomizer, own_inputs, int(n_users), delta, rtol, "lower")
 
 
-def _least_of_all_pairs(randomizer: Randomizer, n_users: int, delta: float, rtol: float) -> float:
-    """`blanket_epsilon` where every pair has its own table: one is searched only if it misses what the others need.
+def _epsilon(
+    randomizer: Randomizer, own_inputs: bool | None, n_users: int, delta: float, rtol: float, side: Side
+) -> float:
+    """Search the epsilon of one end.
 
-    The divergence of a pair falls in epsilon, so what holds for it at one epsilon holds at every larger one.
+    Where every pair has tables of its own, one is searched only if it changes what the others gave: the divergence of
+    a pair falls in epsilon, so what holds for it at one epsilon holds at every larger one.
     """
-    found, ceiling = -1.0, randomizer.local_epsilon
-    for table in _remembered(randomizer, "upper", None):
+    search = least_epsilon if side == "upper" else largest_excluded_epsilon
+    groups: Iterable[tuple[ReferenceClasses, ...]] = ((),)
+    if isinstance(randomizer, Pairwise):
+        groups = ((table,) for table in _tables(randomizer, side, own_inputs))
+    # nothing is found before the first upper end; a lower end of 0 excludes nothing
+    none = found = -1.0 if side == "upper" else 0.0
+    for tables in groups:
 
-        def bound(epsilon: float, width: float, table: ReferenceClasses = table) -> float:
-            return _number(_log_delta(table, n_users, epsilon, width, "upper"), "upper")
+        def bound(epsilon: float, width: float, tables: tuple[ReferenceClasses, ...] = tables) -> float:
+            return _end(randomizer, own_inputs, n_users, epsilon, width, side, tables)
 
-        if found >= 0.0 and (bound(found, _COARSE) <= delta or bound(found, rtol) <= delta):
-            continue
-        found = max(found, least_epsilon(bound=bound, ceiling=ceiling, delta=delta, rtol=rtol))
-    return max(found, 0.0)
-
-
-def _largest_of_all_pairs(randomizer: Randomizer, n_users: int, delta: float, rtol: float) -> float:
-    """`lower_bound_epsilon` where every pair has its own tables: the largest of any of them is a lower bound."""
-    found, ceiling = 0.0, randomizer.local_epsilon
-    for table in _remembered(randomizer, "lower", True):
-
-        def bound(epsilon: float, width: float, table: ReferenceClasses = table) -> float:
-            return _number(_log_delta(table, n_users, epsilon, width, "lower"), "lower")
-
-        if found > 0.0 and bound(found, _COARSE) <= delta:
-            continue
-        found = max(found, largest_excluded_epsilon(bound=bound, ceiling=ceiling, delta=delta, rtol=rtol))
+        widths = (_COARSE, rtol) if side == "upper" else (_COARSE,)
+        if found == none or all(bound(found, width) > delta for width in widths):
+            found = max(found, search(bound=bound, ceiling=randomizer.local_epsilon, delta=delta, rtol=rtol))
     return found
 
 
 def _check(n_users: int, epsilon: float, rtol: float) -> None:
     check_users(n_users)
     check_epsilon(epsilon)
-    if not 0.0 < rtol < 1.0:
-        raise ParameterError("rtol", rtol, "in (0, 1)")
+    check_rtol(rtol)
 
 
 def _interval(
     randomizer: Randomizer, own_inputs: bool | None, n_users: int, epsilon: float, rtol: float
 ) -> DeltaInterval:
-    lower = _end(randomizer, own_inputs, n_users, epsilon, rtol, "lower")
-    return DeltaInterval(lower, _end(randomizer, own_inputs, n_users, epsilon, rtol, "upper"))
+    return DeltaInterval(*(_end(randomizer, own_inputs, n_users, epsilon, rtol, side) for side in get_args(Side)))
 
 
-def _common_inputs(randomizer: Randomizer, side: Side, own_inputs: bool) -> tuple[ReferenceClasses, ...]:
-    """One table for every input x* that the other users may hold."""
-    if not own_inputs:
-        return randomizer.common_input(side)
-    pair = randomizer.blanket(side)
-    return (*randomizer.common_input(side), pair.relative_to_first(), pair.relative_to_second())
-
-
-def _remembered(randomizer: Randomizer, side: Side, own_inputs: bool | None) -> tuple[ReferenceClasses, ...]:
-    """Tables of the blanket (None), or of the common inputs; made once if the randomizer is a value."""
+def _tables(randomizer: Randomizer, side: Side, own_inputs: bool | None) -> tuple[ReferenceClasses, ...]:
+    """Return tables of the blanket (None), or of the common inputs; made once if the randomizer is a value."""
     try:
         return _made_once(randomizer, side, own_inputs)  # type: ignore[arg-type]
     except TypeError:  # not hashable: somebody's own randomizer
@@ -228,45 +200,47 @@ def _remembered(randomizer: Randomizer, side: Side, own_inputs: bool | None) -> 
 def _made(randomizer: Randomizer, side: Side, own_inputs: bool | None) -> tuple[ReferenceClasses, ...]:
     if own_inputs is None:
         return blanket_tables(randomizer, side)
-    if isinstance(randomizer, Pairwise):  # its common inputs have the victim's own among them
-        return randomizer.common_input(side)
-    return _common_inputs(randomizer, side, own_inputs)
+    common = randomizer.common_input(side)
+    if not own_inputs or isinstance(
+        randomizer, Pairwise
+    ):  # the latter's common inputs have the victim's own among them
+        return common
+    return (*common, *randomizer.blanket(side).own_inputs())
 
 
 _made_once = lru_cache(maxsize=16)(_made)
 
 
 def _end(
-    randomizer: Randomizer, own_inputs: bool | None, n_users: int, epsilon: float, rtol: float, side: Side
+    randomizer: Randomizer,
+    own_inputs: bool | None,
+    n_users: int,
+    epsilon: float,
+    rtol: float,
+    side: Side,
+    tables: tuple[ReferenceClasses, ...] = (),
 ) -> float:
-    """One end of the interval around the largest divergence over the tables of classes."""
+    """Return one end of the interval around the largest divergence over the tables of classes.
+
+    A table that is well below another at a coarse width is not looked at again. Lower ends: the largest of any of them
+    is one. Upper ends: each is valid at any width, and the largest counts.
+    """
     if epsilon >= randomizer.local_epsilon:
         return 0.0
-    tables = _remembered(randomizer, side, own_inputs)
-    return _number(_largest_log_delta(tables, n_users, epsilon, rtol, side), side)
-
-
-def _largest_log_delta(
-    tables: tuple[ReferenceClasses, ...], n_users: int, epsilon: float, rtol: float, side: Side
-) -> float:
-    """Largest end over the tables; one that is well below another at a coarse width is not looked at again.
-
-    Lower ends: the largest of any of them is one. Upper ends: each is valid at any width, and the largest counts.
-    """
+    tables = tables or _tables(randomizer, side, own_inputs)
     if len(tables) == 1 or rtol >= _COARSE:
-        return max(_log_delta(table, n_users, epsilon, rtol, side) for table in tables)
+        return _number(max(_log_delta(table, n_users, epsilon, rtol, side) for table in tables), side)
     coarse = [_log_delta(table, n_users, epsilon, _COARSE, side) for table in tables]
-    order = sorted(range(len(tables)), key=lambda index: -coarse[index])
     best, room = -math.inf, 2 * _COARSE if side == "lower" else 0.0
-    for index in order:
+    for index in sorted(range(len(tables)), key=lambda index: -coarse[index]):
         if coarse[index] + room < best:
             break
         best = max(best, _log_delta(tables[index], n_users, epsilon, rtol, side))
-    return best
+    return _number(best, side)
 
 
 def _number(log: float, side: Side) -> float:
-    """Back from the logarithm of an end, outwards, and never above 1; ends that are no numbers say nothing."""
+    """Go back from the logarithm of an end, outwards, and never above 1; ends that are no numbers say nothing."""
     if not log < math.inf:
         return 1.0 if side == "upper" else 0.0
     if side == "lower":
@@ -276,7 +250,7 @@ def _number(log: float, side: Side) -> float:
 
 @lru_cache(maxsize=512)
 def _log_delta(classes: ReferenceClasses, n_users: int, epsilon: float, rtol: float, side: Side) -> float:
-    """One end for (1/n) E[max(0, G_1 + ... + G_n)]; searches come back to the same points."""
+    """Return one end for (1/n) E[max(0, G_1 + ... + G_n)]; searches come back to the same points."""
     law = _excess_law(classes, epsilon, 1 if side == "upper" else -1)
     log = mean_positive_part(law, count=n_users, rtol=rtol, side=side)
     if side == "lower":
@@ -287,30 +261,22 @@ def _log_delta(classes: ReferenceClasses, n_users: int, epsilon: float, rtol: fl
 
 
 def _excess_law(classes: ReferenceClasses, epsilon: float, sign: int) -> AtomLaw:
-    """Law of G, with all rounding errors of atoms and masses turned upwards (sign = 1) or downwards (-1).
+    """Make the law of G = (R_x0 - e^eps R_x1)/reference, all rounding errors turned upwards (sign = 1) or downwards.
 
     Atoms move by the bound on their error. Of the masses all but the best atom's are lowered by more than their error
     and the rest goes to the best atom: a law that dominates every law within the errors (sign = -1: is dominated).
     """
-    value, error = _excess(classes, epsilon)
+    first, second = classes.log_first, classes.log_second + epsilon
+    # a difference of expm1: nothing is lost where all ratios are close to 1
+    one, other, in_logs = np.expm1(first), np.expm1(second), classes.log_error
+    error = (one + 1) * in_logs + (other + 1) * (in_logs + _EPS * np.abs(second))
+    error += 4 * _EPS * (np.abs(one) + np.abs(other))
     gamma = math.fsum(classes.mass)
     left_over = max(1.0 - gamma - classes.mass_error * gamma - _EPS, 0.0)
     mass = np.append(classes.mass * (1 - classes.mass_error), left_over)
-    value = np.append(value + sign * error, 0.0)
+    value = np.append(one - other + sign * error, 0.0)
     best = int(np.argmax(sign * value))
     mass[best] = 0.0
     mass[best] = math.fsum([1.0, *(-mass).tolist()])
     keep = mass > 0
     return AtomLaw(value[keep], mass[keep])
-
-
-def _excess(classes: ReferenceClasses, epsilon: float) -> tuple[FloatArray, FloatArray]:
-    """G = (R_x0 - e^eps R_x1)/reference on every class, and a bound on its error.
-
-    A difference of expm1, so that nothing is lost where all ratios are close to 1.
-    """
-    first, second = classes.log_first, classes.log_second + epsilon
-    one, other = np.expm1(first), np.expm1(second)
-    in_logs = classes.log_error
-    error = (one + 1) * in_logs + (other + 1) * (in_logs + _EPS * np.abs(second))
-    return one - other, error + 4 * _EPS * (np.abs(one) + np.abs(other))

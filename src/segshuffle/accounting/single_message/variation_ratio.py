@@ -37,11 +37,11 @@ from segshuffle.accounting.numerics.ranges import (
     LARGEST_LOCAL_EPSILON,
     check_guarantee,
     check_local,
-    check_sizes,
     check_target,
     check_users,
 )
 from segshuffle.accounting.numerics.search import certified_root, log_excess, safe_edge
+from segshuffle.accounting.single_message.randomizers.subsets import check_subset as check_subset
 from segshuffle.accounting.single_message.ratio_pair import RatioPair, clone_law, ratio_pair, weights
 from segshuffle.errors import ParameterError
 
@@ -112,14 +112,14 @@ class VariationRatio:
         return max(1.0 - self.beta / math.tanh(0.5 * self.log_p), 0.0)
 
     def pair(self, n_users: int) -> RatioPair:
-        """Pair of counts of Theorem 4.7 for n_users in [1, 1e15]; beta must be positive."""
+        """Return the pair of counts of Theorem 4.7 for n_users in [1, 1e15]; beta must be positive."""
         check_users(n_users)
         blanket = clone_law(trials=n_users - 1, probability=2.0 * self.clone)
         return ratio_pair(log_ratio=self.log_p, difference=self.beta, blanket=blanket)
 
 
 def published_delta(*, randomizer: VariationRatio, n_users: int, epsilon: float, rtol: float = 1e-4) -> DeltaInterval:
-    """Encloses the delta of Theorem 4.1 (kind: published; refuted as an upper bound, see the module's status).
+    """Enclose the delta of Theorem 4.1 (kind: published; refuted as an upper bound, see the module's status).
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def published_delta(*, randomizer: VariationRatio, n_users: int, epsilon: float,
 
 
 def published_epsilon(*, randomizer: VariationRatio, n_users: int, delta: float, rtol: float = 1e-6) -> float:
-    """Epsilon of Algorithm 1 without its bisection error (kind: published; refuted as an upper bound).
+    """Return the epsilon of Algorithm 1 without its bisection error (kind: published; refuted as an upper bound).
 
     The smallest epsilon at which the delta of Theorem 4.1 is at most `delta`.
 
@@ -196,7 +196,7 @@ def published_epsilon(*, randomizer: VariationRatio, n_users: int, delta: float,
 
 
 def bisected_epsilon(*, randomizer: VariationRatio, n_users: int, delta: float, iterations: int) -> float:
-    """Epsilon of Algorithm 1 exactly as printed: `iterations` halvings of [0, log p], upper end (kind: published).
+    """Bisect for epsilon as Algorithm 1 is printed: `iterations` halvings of [0, log p], upper end (kind: published).
 
     Above the epsilon of `published_epsilon` by at most log p/2^iterations. Each comparison of delta(epsilon) with
     `delta` is decided by certified intervals; one that stays open at a width of 1e-9 counts as "larger", upwards.
@@ -242,7 +242,7 @@ def _exceeds(randomizer: VariationRatio, n_users: int, epsilon: float, delta: fl
 def _gaussian_guess(
     randomizer: VariationRatio, n_users: int, delta: float, first: float, last: float
 ) -> tuple[float, float]:
-    """Epsilon and d log(delta)/d log(epsilon) if the difference of the counts were normal: where to start."""
+    """Return epsilon and d log(delta)/d log(epsilon) if the difference of the counts were normal: where to start."""
     ratio = 2.0 * randomizer.beta / math.sqrt(2.0 * randomizer.clone * (n_users - 1) + 1.0)
 
     def excess(epsilon: float) -> float:
@@ -259,7 +259,7 @@ def _gaussian_guess(
 
 
 def analytic_epsilon(*, randomizer: VariationRatio, n_users: int, delta: float) -> float:
-    r"""Epsilon of Theorem 4.2 (kind: published).
+    r"""Return the epsilon of Theorem 4.2 (kind: published).
 
     With L = log(4/delta), Omega = 2 r (n-1) - sqrt(min(6 r, 1/2) (n-1) L), s = sqrt(Omega L/2):
     epsilon = log(1 + beta (2 s + 1) / (alpha Omega + beta (Omega/2 - s) + (1-alpha-alpha p)(n-1-Omega) r/(1-2r))).
@@ -294,7 +294,7 @@ def analytic_epsilon(*, randomizer: VariationRatio, n_users: int, delta: float) 
 
 
 def _enough_clones(randomizer: VariationRatio, others: int, expected: float) -> bool:
-    """Omega >= (2p(beta+1+(beta-1)p)(n-1) + beta)/(q + p(beta-1+(beta+1)p) - pq), both sides over p^2."""
+    """Check Omega >= (2p(beta+1+(beta-1)p)(n-1) + beta)/(q + p(beta-1+(beta+1)p) - pq), both sides over p^2."""
     inverse, beta = math.exp(-randomizer.log_p), randomizer.beta
     q_inverse = math.exp(randomizer.log_q - randomizer.log_p) * inverse
     above = 2.0 * ((beta + 1.0) * inverse + beta - 1.0) * others + beta * inverse * inverse
@@ -305,7 +305,7 @@ def _enough_clones(randomizer: VariationRatio, others: int, expected: float) -> 
 
 
 def asymptotic_epsilon(*, randomizer: VariationRatio, n_users: int, delta: float) -> float:
-    r"""Epsilon of Theorem 4.3 (kind: published).
+    r"""Return the epsilon of Theorem 4.3 (kind: published).
 
     With v = max(0, (4/9)(1 - 3r)/(1 - 2r)), if n >= 8 log(2/delta)/r:
     epsilon = log(1 + beta/((1-v)(1+p) beta/(p-1) + v) * (sqrt(32 log(4/delta)/(r(n-1))) + 4/(r n))).
@@ -337,7 +337,7 @@ def asymptotic_epsilon(*, randomizer: VariationRatio, n_users: int, delta: float
 
 
 def subset_exponential(*, domain_size: int, set_size: int, subset_size: int, local_epsilon: float) -> VariationRatio:
-    """Parameters of the subset exponential randomizer (PrivSet) at p = q = exp(local_epsilon).
+    """Return the parameters of the subset exponential randomizer (PrivSet) at p = q = exp(local_epsilon).
 
     A k-subset z is reported with probability proportional to exp(local_epsilon) if it meets the user's set, else 1.
     alpha is the probability of one z that meets x' but not x, summed: the total variation beta over p - 1.
@@ -361,19 +361,10 @@ def subset_exponential(*, domain_size: int, set_size: int, subset_size: int, loc
     return VariationRatio(log_p=local_epsilon, beta=beta, log_q=local_epsilon)
 
 
-def check_subset(*, domain_size: int, set_size: int, subset_size: int) -> None:
-    """Refuse sizes for which the subset exponential randomizer is not defined or always meets the set."""
-    check_sizes(domain_size=domain_size, n_users=1, set_size=set_size)
-    if set_size >= domain_size:
-        raise ParameterError("set_size", set_size, f"less than domain_size = {domain_size}")
-    if not 1 <= subset_size <= domain_size - set_size:
-        raise ParameterError("subset_size", subset_size, f"in [1, {domain_size - set_size}] (domain_size - set_size)")
-
-
 def largest_local_epsilon(
     *, domain_size: int, set_size: int, subset_size: int, n_users: int, epsilon: float, delta: float
 ) -> float:
-    """Largest local epsilon of the subset exponential randomizer that shuffles to (epsilon, delta), rounded down.
+    """Find the largest local epsilon at which PrivSet shuffles to (epsilon, delta), rounded down.
 
     Never below `epsilon`, for local privacy is not lost by shuffling, and never above 50.
     """

@@ -17,7 +17,7 @@ _LARGEST_CHANGE = 50.0
 _SADDLE_ACCURACY, _SADDLE_EXCESS, _SADDLE_STEPS = 0.02, 1.0, 100
 
 
-Side = Literal["upper", "lower"]
+Side = Literal["lower", "upper"]
 """Which end of a certified interval: upper ends are rounded up, lower ends down."""
 
 

@@ -36,13 +36,13 @@ _LARGEST_MATRIX_DOMAIN = 12
 
 
 def _attribute_blanket(local_epsilon: float, one: float, both: float, neither: float, full: float) -> ReferenceClasses:
-    """Classes against the blanket from the base masses of exactly-one (each), both, neither, and the full outputs."""
+    """Make classes against the blanket from base masses: exactly one (each), both, neither, and the full outputs."""
     e = local_epsilon
     return table([(one, e, 0.0), (one, 0.0, e), (both, e, e), (neither + full, 0.0, 0.0)])
 
 
 def _attribute_common(local_epsilon: float, own: _Bit, other: _Bit) -> tuple[ReferenceClasses, ...]:
-    """Classes against R_{x*}: a_{x*} has the law `own`, a_x0 and a_x1 independently the law `other`."""
+    """Make classes against R_{x*}: a_{x*} has the law `own`, a_x0 and a_x1 independently the law `other`."""
     rows = []
     for star, first, second in product((0, 1), repeat=3):
         mass = own[star] * other[first] * other[second]
@@ -51,19 +51,19 @@ def _attribute_common(local_epsilon: float, own: _Bit, other: _Bit) -> tuple[Ref
 
 
 def _odds_to_bit(log_odds: float) -> _Bit:
-    """Probabilities of 0 and 1 at odds of 1 to e^log_odds; neither is 1 minus the other, which would lose digits."""
+    """Return probabilities of 0 and 1 at odds of 1 to e^log_odds: 1 minus the other would lose digits."""
     return 1 / (math.exp(log_odds) + 1), 1 / (1 + math.exp(-log_odds))
 
 
 def _matrix_domain(domain_size: int | None) -> int:
-    """The domain size, if the 2^d outputs can be listed."""
+    """Return the domain size, if the 2^d outputs can be listed."""
     if domain_size is None or domain_size > _LARGEST_MATRIX_DOMAIN:
         raise ParameterError("domain_size", domain_size, f"at most {_LARGEST_MATRIX_DOMAIN} to list all outputs")
     return domain_size
 
 
 def _bits(count: int) -> FloatArray:
-    """All 0/1 vectors of length `count`, shape (2**count, count)."""
+    """List all 0/1 vectors of length `count`, shape (2**count, count)."""
     return np.array(list(product((0.0, 1.0), repeat=count)))
 
 
@@ -82,16 +82,16 @@ class _OverADomain(ABC):
 
     @abstractmethod
     def blanket(self, side: Side) -> ReferenceClasses:
-        """Classes against the blanket."""
+        """Return classes against the blanket."""
 
     @abstractmethod
     def _laws(self) -> tuple[_Bit, _Bit]:
-        """Law of the attribute of the input that a user holds, and of any other."""
+        """Return the law of the attribute of the input that a user holds, and of any other."""
 
     def common_input(self, side: Side) -> tuple[ReferenceClasses, ...]:
-        """All other users hold a third input; independent of the domain size from d = 3 on."""
+        """Let all other users hold a third input; independent of the domain size from d = 3 on."""
         if self.domain_size == 2:
-            return (self.blanket(side).relative_to_second(), self.blanket(side).relative_to_first())
+            return self.blanket(side).own_inputs()
         return _attribute_common(self.local_epsilon, *self._laws())
 
 
@@ -108,7 +108,7 @@ class BinaryLocalHash(_OverADomain):
     """
 
     def blanket(self, side: Side) -> ReferenceClasses:
-        """Attribute: the hash of x equals the bit sent. It is full when h is constant and the bit is honest."""
+        """Return classes; attribute: the hash of x equals the bit sent, full when h is constant and the bit honest."""
         wrong = 1 / (math.exp(self.local_epsilon) + 1)
         share = 0.0 if self.domain_size is None else 2.0 ** (1 - self.domain_size)
         return _attribute_blanket(self.local_epsilon, wrong / 2, wrong * (0.5 - share), wrong / 2, (1 - wrong) * share)
@@ -117,7 +117,7 @@ class BinaryLocalHash(_OverADomain):
         return _odds_to_bit(self.local_epsilon), (0.5, 0.5)
 
     def matrix(self) -> FloatArray:
-        """Full law, shape (d, 2 * 2**d): functions in lexicographic order, bit 0 then bit 1."""
+        """Return the full law, shape (d, 2 * 2**d): functions in lexicographic order, bit 0 then bit 1."""
         hashes = _bits(_matrix_domain(self.domain_size))
         wrong = 1 / (math.exp(self.local_epsilon) + 1)
         honest = np.stack([hashes == bit for bit in (0, 1)], axis=2)
@@ -152,12 +152,12 @@ class LocalHash:
         return 1 / (math.exp(self.local_epsilon) + (self.hash_size - 1))
 
     def blanket(self, side: Side) -> ReferenceClasses:
-        """Attribute: the hash of x equals the value sent."""
+        """Return classes; attribute: the hash of x equals the value sent."""
         q, g = self.odd_one, self.hash_size
         return _attribute_blanket(self.local_epsilon, q * (g - 1) / g, q / g, q * (g - 1) * (g - 1) / g, 0.0)
 
     def common_input(self, side: Side) -> tuple[ReferenceClasses, ...]:
-        """All other users hold a third input."""
+        """Let all other users hold a third input."""
         q, g = self.odd_one, self.hash_size
         return _attribute_common(
             self.local_epsilon, ((g - 1) * q, math.exp(self.local_epsilon) * q), ((g - 1) / g, 1 / g)
@@ -182,7 +182,7 @@ class Rappor(_OverADomain):
         return 1 / (math.exp(self.local_epsilon / 2) + 1)
 
     def blanket(self, side: Side) -> ReferenceClasses:
-        """Attribute: bit x of the output. base(y) = p^(d-|y|-1) q^(|y|+1), q the probability of a flip, p = 1 - q."""
+        """Return classes; attribute: bit x of the output. base(y) = p^(d-|y|-1) q^(|y|+1), q = flip, p = 1 - q."""
         q, p = self.flip, 1 / (1 + math.exp(-self.local_epsilon / 2))
         last = 0.0 if self.domain_size is None else q ** (self.domain_size - 1)
         return _attribute_blanket(self.local_epsilon, q * q, q * q / p * (q - last), p * q, p * last)
@@ -191,7 +191,7 @@ class Rappor(_OverADomain):
         return _odds_to_bit(0.5 * self.local_epsilon), _odds_to_bit(-0.5 * self.local_epsilon)
 
     def matrix(self) -> FloatArray:
-        """Full law, shape (d, 2**d), outputs in lexicographic order."""
+        """Return the full law, shape (d, 2**d), outputs in lexicographic order."""
         d = _matrix_domain(self.domain_size)
         distance = np.abs(_bits(d)[None, :, :] - np.eye(d)[:, None, :]).sum(axis=2)
         return np.asarray(self.flip**distance * (1 - self.flip) ** (d - distance))
@@ -215,7 +215,7 @@ class OptimizedUnaryEncoding(_OverADomain):
         return 1 / (math.exp(self.local_epsilon) + 1)
 
     def blanket(self, side: Side) -> ReferenceClasses:
-        """Attribute: bit x of the output. base(y) = prod_j q^(y_j) p^(1-y_j) / (2p), p = 1 - q."""
+        """Return classes; attribute: bit x of the output. base(y) = prod_j q^(y_j) p^(1-y_j) / (2p), p = 1 - q."""
         q, p = self.raised, 1 / (1 + math.exp(-self.local_epsilon))
         last = 0.0 if self.domain_size is None else q ** (self.domain_size - 1)
         return _attribute_blanket(self.local_epsilon, q / 2, q * (q - last) / (2 * p), p / 2, last / 2)
@@ -224,7 +224,7 @@ class OptimizedUnaryEncoding(_OverADomain):
         return (0.5, 0.5), _odds_to_bit(-self.local_epsilon)
 
     def matrix(self) -> FloatArray:
-        """Full law, shape (d, 2**d), outputs in lexicographic order."""
+        """Return the full law, shape (d, 2**d), outputs in lexicographic order."""
         d = _matrix_domain(self.domain_size)
         outputs, own = _bits(d)[None, :, :], np.eye(d, dtype=bool)[:, None, :]
         chance = np.where(own, 0.5, np.where(outputs == 1, self.raised, 1 - self.raised))
@@ -259,13 +259,13 @@ class HadamardResponse:
                 raise ParameterError("order", self.order, allowed)
 
     def blanket(self, side: Side) -> ReferenceClasses:
-        """Attribute: H[x, y] = +1; two different rows share exactly a quarter of the columns."""
+        """Return classes; attribute: H[x, y] = +1; two different rows share exactly a quarter of the columns."""
         low = 1 / (math.exp(self.local_epsilon) + 1)
         column = 0.0 if self.order is None else 2 / self.order
         return _attribute_blanket(self.local_epsilon, low / 2, low * (0.5 - column), low / 2, (1 - low) * column)
 
     def common_input(self, side: Side) -> tuple[ReferenceClasses, ...]:
-        """All other users hold a third row, not the product of x0's and x1's unless K = 4 leaves no other."""
+        """Let all other users hold a third row, not the product of x0's and x1's unless K = 4 leaves no other."""
         e = self.local_epsilon
         low, high = _odds_to_bit(e)
         if self.order != 4:
@@ -274,7 +274,7 @@ class HadamardResponse:
         return (table([(same, 0.0, 0.0), (same, -e, -e), (differ, e, 0.0), (differ, 0.0, e)]),)
 
     def matrix(self) -> FloatArray:
-        """Full law, shape (K - 1, K): rows 1, ..., K-1 of the Sylvester matrix."""
+        """Return the full law, shape (K - 1, K): rows 1, ..., K-1 of the Sylvester matrix."""
         if self.order is None or self.order > 2**_LARGEST_MATRIX_DOMAIN:
             raise ParameterError("order", self.order, f"at most {2**_LARGEST_MATRIX_DOMAIN} to list all outputs")
         index = np.arange(self.order)

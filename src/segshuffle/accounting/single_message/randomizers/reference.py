@@ -19,11 +19,10 @@ from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 
-from segshuffle.accounting.numerics.ranges import LARGEST_LOCAL_EPSILON
+from segshuffle.accounting.numerics.ranges import LARGEST_LOCAL_EPSILON, check_within
 from segshuffle.arrays import FloatArray
-from segshuffle.errors import ParameterError
 
-Side = Literal["upper", "lower"]
+Side = Literal["lower", "upper"]
 """Which way a continuous output is cut into classes: divergences may only grow ("upper") or only shrink ("lower")."""
 
 MASS_ERROR = 2e-14
@@ -76,32 +75,21 @@ class ReferenceClasses:
         """Probability of each class under the normalised reference, shape (m,)."""
         return self.mass / np.sum(self.mass)
 
-    def relative_to_second(self) -> ReferenceClasses:
-        """Classes against R_x1 itself: the reference when all other users hold x1."""
-        return ReferenceClasses(
-            self.mass * np.exp(self.log_second),
-            self.log_first - self.log_second,
-            np.zeros_like(self.log_second),
-            self.parts,
-            self.entry_error,
-        )
+    def relative_to(self, log_own: FloatArray) -> ReferenceClasses:
+        """Take R_x0 or R_x1 as the reference: all other users hold that input; `log_own` is its log ratio."""
+        mass = self.mass * np.exp(log_own)
+        return replace(self, mass=mass, log_first=self.log_first - log_own, log_second=self.log_second - log_own)
 
-    def relative_to_first(self) -> ReferenceClasses:
-        """Classes against R_x0 itself: the reference when all other users hold x0."""
-        return ReferenceClasses(
-            self.mass * np.exp(self.log_first),
-            np.zeros_like(self.log_first),
-            self.log_second - self.log_first,
-            self.parts,
-            self.entry_error,
-        )
+    def own_inputs(self) -> tuple[ReferenceClasses, ...]:
+        """Return the classes against the victim's own two inputs, x1 first."""
+        return self.relative_to(self.log_second), self.relative_to(self.log_first)
 
     def unchanged(self) -> ReferenceClasses:
-        """Classes of the pair (x0, x0): a coordinate in which the neighbours agree."""
+        """Return the classes of the pair (x0, x0): a coordinate in which the neighbours agree."""
         return merged([replace(self, log_second=self.log_first)])
 
     def product(self, other: ReferenceClasses) -> ReferenceClasses:
-        """Cartesian product: two independent messages sent as one (Theorem 9)."""
+        """Multiply the classes: two independent messages sent as one (Theorem 9)."""
         pair = ReferenceClasses(
             np.multiply.outer(self.mass, other.mass).ravel(),
             np.add.outer(self.log_first, other.log_first).ravel(),
@@ -112,7 +100,7 @@ class ReferenceClasses:
         return merged([pair])
 
     def scaled(self, weight: float) -> ReferenceClasses:
-        """The same classes, used with probability `weight` in [0, 1] (Theorem 11)."""
+        """Return the same classes, used with probability `weight` in [0, 1] (Theorem 11)."""
         return replace(self, mass=self.mass * weight)
 
 
@@ -125,11 +113,11 @@ class Randomizer(Protocol):
         ...
 
     def blanket(self, side: Side) -> ReferenceClasses:
-        """Classes against the blanket, for the pair of inputs that the upper bound uses."""
+        """Return classes against the blanket, for the pair of inputs that the upper bound uses."""
         ...
 
     def common_input(self, side: Side) -> tuple[ReferenceClasses, ...]:
-        """Classes against R_{x*}, one table for every x* that the lower bound tries."""
+        """Return classes against R_{x*}, one table for every x* that the lower bound tries."""
         ...
 
 
@@ -138,23 +126,23 @@ class Pairwise(Protocol):
     """A randomizer without symmetry: every ordered pair of inputs has tables of its own."""
 
     def blankets(self, side: Side) -> tuple[ReferenceClasses, ...]:
-        """Classes against the blanket for every pair, the worst ones first as far as can be told."""
+        """Return classes against the blanket for every pair, the worst ones first as far as can be told."""
         ...
 
 
 def blanket_tables(randomizer: Randomizer, side: Side) -> tuple[ReferenceClasses, ...]:
-    """Tables whose largest divergence the upper bound is: one for a symmetric randomizer."""
+    """Return the tables whose largest divergence the upper bound is: one for a symmetric randomizer."""
     return randomizer.blankets(side) if isinstance(randomizer, Pairwise) else (randomizer.blanket(side),)
 
 
 def table(rows: Iterable[tuple[float, float, float]]) -> ReferenceClasses:
-    """Classes from rows (mass, log_first, log_second); empty ones are dropped, equal ones merged."""
+    """Make classes from rows (mass, log_first, log_second); empty ones are dropped, equal ones merged."""
     mass, first, second = np.array([row for row in rows if row[0] > 0], dtype=float).T
     return merged([ReferenceClasses(mass, first, second)])
 
 
 def merged(parts: Iterable[ReferenceClasses]) -> ReferenceClasses:
-    """One table of all classes of `parts`, those with equal ratios merged."""
+    """Make one table of all classes of `parts`, those with equal ratios merged."""
     tables = list(parts)
     mass = np.concatenate([part.mass for part in tables])
     first = np.concatenate([part.log_first for part in tables])
@@ -169,5 +157,4 @@ def merged(parts: Iterable[ReferenceClasses]) -> ReferenceClasses:
 
 def check_local_epsilon(local_epsilon: float) -> None:
     """Refuse a local epsilon outside (0, 50]."""
-    if not 0.0 < local_epsilon <= LARGEST_LOCAL_EPSILON:
-        raise ParameterError("local_epsilon", local_epsilon, f"in (0, {LARGEST_LOCAL_EPSILON:g}]")
+    check_within("local_epsilon", local_epsilon, 0, LARGEST_LOCAL_EPSILON, "(]")

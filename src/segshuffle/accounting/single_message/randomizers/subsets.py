@@ -7,8 +7,8 @@ one item; the latter has its own class because its classes are written down in o
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
 from itertools import combinations, islice, product
 
 import numpy as np
@@ -51,20 +51,20 @@ class KaryRandomizedResponse:
         return 1 / (math.exp(self.local_epsilon) + (self.domain_size - 1))
 
     def blanket(self, side: Side) -> ReferenceClasses:
-        """Uniform blanket, gamma = k/(e^epsilon_0 + k - 1): the two inputs' own values, and all others."""
+        """Return the uniform blanket, gamma = k/(e^epsilon_0 + k - 1): the two inputs' own values, and all others."""
         e, q = self.local_epsilon, self.odd_one
         return table([(q, e, 0.0), (q, 0.0, e), (q * (self.domain_size - 2), 0.0, 0.0)])
 
     def common_input(self, side: Side) -> tuple[ReferenceClasses, ...]:
-        """All other users hold a third value; for k = 2, either of the two."""
+        """Let all other users hold a third value; for k = 2, either of the two."""
         if self.domain_size == 2:
-            return (self.blanket(side).relative_to_second(), self.blanket(side).relative_to_first())
+            return self.blanket(side).own_inputs()
         e, q = self.local_epsilon, self.odd_one
         own = math.exp(e) * q
         return (table([(q, e, 0.0), (q, 0.0, e), (own, -e, -e), (q * (self.domain_size - 3), 0.0, 0.0)]),)
 
     def matrix(self) -> FloatArray:
-        """Full law, shape (k, k)."""
+        """Return the full law, shape (k, k)."""
         k = self.domain_size
         if k > _LARGEST_MATRIX:
             raise ParameterError("domain_size", k, f"at most {_LARGEST_MATRIX} to list all outputs")
@@ -99,14 +99,7 @@ class SubsetExponential:
 
     def __post_init__(self) -> None:
         check_local_epsilon(self.local_epsilon)
-        check_integer("domain_size", self.domain_size, 2)
-        check_integer("set_size", self.set_size, 1)
-        check_integer("subset_size", self.subset_size, 1)
-        if self.set_size >= self.domain_size:
-            raise ParameterError("set_size", self.set_size, f"below domain_size = {self.domain_size}")
-        if self.subset_size > self.domain_size - self.set_size:
-            allowed = f"at most domain_size - set_size = {self.domain_size - self.set_size}"
-            raise ParameterError("subset_size", self.subset_size, allowed)
+        check_subset(domain_size=self.domain_size, set_size=self.set_size, subset_size=self.subset_size)
 
     @property
     def gamma(self) -> float:
@@ -115,16 +108,16 @@ class SubsetExponential:
         return 1 / (shares[False,] + math.exp(self.local_epsilon) * shares[True,])
 
     def _shares(self, n_inputs: int) -> dict[tuple[bool, ...], float]:
-        """Share of all outputs that meet exactly the flagged ones of the first `n_inputs` of x0, x1 and x*."""
+        """Return the share of all outputs that meet exactly the flagged ones of the first inputs of x0, x1 and x*."""
         return _shares(self.domain_size, self.set_size, self.subset_size, n_inputs)
 
     def blanket(self, side: Side) -> ReferenceClasses:
-        """Four classes: outputs that meet both inputs, only x0, only x1, none."""
+        """Return four classes: outputs that meet both inputs, only x0, only x1, none."""
         gamma, e = self.gamma, self.local_epsilon
         return table((gamma * share, e * m[0], e * m[1]) for m, share in self._shares(2).items())
 
     def common_input(self, side: Side) -> tuple[ReferenceClasses, ...]:
-        """All other users hold a third set (any x* gives a valid lower bound)."""
+        """Let all other users hold a third set (any x* gives a valid lower bound)."""
         gamma, e = self.gamma, self.local_epsilon
         return (
             table(
@@ -134,7 +127,7 @@ class SubsetExponential:
         )
 
     def matrix(self) -> FloatArray:
-        """Full law, shape (binom(d, s), binom(d, k)), inputs and outputs in lexicographic order."""
+        """Return the full law, shape (binom(d, s), binom(d, k)), inputs and outputs in lexicographic order."""
         d, s, k = self.domain_size, self.set_size, self.subset_size
         if max(math.comb(d, s), math.comb(d, k)) > _LARGEST_MATRIX:
             raise ParameterError("domain_size", d, f"small enough for at most {_LARGEST_MATRIX} inputs and outputs")
@@ -146,8 +139,18 @@ class SubsetExponential:
         return odds * (self.gamma / math.comb(d, k))
 
 
+def check_subset(*, domain_size: int, set_size: int, subset_size: int) -> None:
+    """Refuse sizes for which the mechanism is not defined or always meets the set."""
+    check_integer("domain_size", domain_size, 2)
+    check_integer(
+        "set_size", set_size, 1, f"an integer in [1, {domain_size - 1}], below domain_size", most=domain_size - 1
+    )
+    most = domain_size - set_size
+    check_integer("subset_size", subset_size, 1, f"an integer in [1, {most}] (domain_size - set_size)", most=most)
+
+
 def _three_inputs(domain_size: int, set_size: int) -> tuple[frozenset[int], frozenset[int], frozenset[int]]:
-    """x0, x1 and x*, with as few items in common as the domain allows."""
+    """Choose x0, x1 and x*, with as few items in common as the domain allows."""
     d, s = domain_size, set_size
     first = range(s)
     second = range(s, 2 * s) if d >= 2 * s else range(d - s, d)
@@ -159,7 +162,7 @@ def _three_inputs(domain_size: int, set_size: int) -> tuple[frozenset[int], froz
 
 @lru_cache(maxsize=64)
 def _shares(domain_size: int, set_size: int, subset_size: int, n_inputs: int) -> dict[tuple[bool, ...], float]:
-    """Share of all outputs that meet exactly the flagged inputs, for every pattern: exact integers, rounded once.
+    """Return the share of all outputs that meet exactly the flagged inputs: exact integers, rounded once.
 
     An output misses j given items with probability binom(d - j, k)/binom(d, k) = (d - k)_j/(d)_j = (d - j)_k/(d)_k,
     (n)_j the falling factorial: the shorter product keeps the integers small where k is large.
@@ -167,33 +170,25 @@ def _shares(domain_size: int, set_size: int, subset_size: int, n_inputs: int) ->
     d, k = domain_size, subset_size
     inputs = _three_inputs(domain_size, set_size)[:n_inputs]
     most = len(frozenset[int]().union(*inputs))
-    if most < k:
-        whole = math.perm(d, most)
-        missing = [math.perm(d - k, j) * math.perm(d - j, most - j) for j in _sizes(inputs)]
-    else:
-        whole = math.perm(d, k)
-        missing = [math.perm(d - j, k) for j in _sizes(inputs)]
-    missed_by = dict(zip(_sizes(inputs), missing, strict=True))
+    whole = math.perm(d, min(most, k))
+
+    @cache
+    def missing(size: int) -> int:
+        """Count, in units of 1/whole, the outputs that miss `size` given items."""
+        return math.perm(d - k, size) * math.perm(d - size, most - size) if most < k else math.perm(d - size, k)
+
     found = {}
     for meets in product((False, True), repeat=n_inputs):
         missed = frozenset[int]().union(*(x for x, met in zip(inputs, meets, strict=True) if not met))
         hit = [x for x, met in zip(inputs, meets, strict=True) if met]
-        count = 0
-        for size in range(len(hit) + 1):
-            for chosen in combinations(hit, size):
-                count += (-1) ** size * missed_by[len(missed.union(*chosen))]
-        found[meets] = count / whole
+        unions = (missed.union(*chosen) for size in range(len(hit) + 1) for chosen in combinations(hit, size))
+        signs = ((-1) ** size for size in range(len(hit) + 1) for _ in combinations(hit, size))
+        found[meets] = sum(sign * missing(len(union)) for sign, union in zip(signs, unions, strict=True)) / whole
     return found
 
 
-def _sizes(inputs: tuple[frozenset[int], ...]) -> list[int]:
-    """Sizes of all unions of the inputs, each once."""
-    unions = (frozenset[int]().union(*chosen) for n in range(len(inputs) + 1) for chosen in combinations(inputs, n))
-    return sorted({len(union) for union in unions})
-
-
 @dataclass(frozen=True, kw_only=True)
-class SubsetSelection:
+class SubsetSelection(SubsetExponential):
     """A subset of `subset_size` values, with odds e^epsilon_0 if it contains the user's value and 1 if not.
 
     Parameters
@@ -206,29 +201,4 @@ class SubsetSelection:
         Number of values in an output, in [1, d - 1].
     """
 
-    local_epsilon: float
-    domain_size: int
-    subset_size: int
-
-    def __post_init__(self) -> None:
-        self._as_sets()
-
-    def _as_sets(self) -> SubsetExponential:
-        return SubsetExponential(
-            local_epsilon=self.local_epsilon,
-            domain_size=self.domain_size,
-            set_size=1,
-            subset_size=self.subset_size,
-        )
-
-    def blanket(self, side: Side) -> ReferenceClasses:
-        """As for sets of one item."""
-        return self._as_sets().blanket(side)
-
-    def common_input(self, side: Side) -> tuple[ReferenceClasses, ...]:
-        """All other users hold a third value; for d = 2, x0."""
-        return self._as_sets().common_input(side)
-
-    def matrix(self) -> FloatArray:
-        """Full law, shape (d, binom(d, k))."""
-        return self._as_sets().matrix()
+    set_size: int = field(default=1, init=False)
