@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 
 from segshuffle.accounting.collections import (
-    calibration,
-    composition,
     flipped_bits,
     full_view,
     full_view_users,
@@ -216,23 +214,6 @@ def test_a_range_of_integers_ends_where_it_says(case):
         assert says(message, end) or says(message, end + 1), message
 
 
-def test_no_copies_are_none_and_a_blanket_is_named_by_its_own_range():
-    for value in (0, 0.0):
-        base.check_copies("copies", value)
-    for blanket in (Clustered(0.6), Signed(0.3, 0.6, 0.5), Signed(0.7, 0.2, 0.5), Signed(0.0, 0.0, 0.0)):
-        least, most = blanket.means
-        for mean, other in ((least, 0.0), (most, math.inf)):
-            assert blanket.pair(mean, 0.0).blanket_mean == mean
-            with pytest.raises(ParameterError, match="blanket_mean"):
-                blanket.pair(math.nextafter(mean, other), 0.0)
-    assert Clustered(0.6).means == (pytest.approx(1.5, rel=1e-13), pytest.approx(4e9, rel=1e-15))
-    # sizes r = mean_of_part (1 - p)/p of at least 1: half of the noise has each sign, half of the flood is messages +
-    assert Signed(0.3, 0.6, 0.25).means == (pytest.approx(2 * 1.5 / 0.25, rel=1e-13), 1e6)
-    assert Signed(0.6, 0.1, 0.25).means == (pytest.approx(2 * 1.5 / 0.75, rel=1e-13), 1e6)
-    assert Signed(0.0, 0.0, 0.25).means == (1e-3, 1e6)
-    assert Clustered(1e-9).means[0] == 1e-3
-
-
 @pytest.mark.parametrize("log_p", [1e-6, 1.0, 20.0])
 def test_total_variation_is_at_most_what_the_ratio_allows(log_p):
     largest = math.tanh(0.5 * log_p)
@@ -245,33 +226,6 @@ def test_total_variation_is_at_most_what_the_ratio_allows(log_p):
             vr.VariationRatio(log_p=log_p, beta=beta, log_q=600.0)
         with pytest.raises(ParameterError, match="beta"):
             hoelder(log_p0=log_p, beta=beta, q0=1e9, q1=1e9)
-
-
-def test_clones_of_both_inputs_are_at_most_certain():
-    """beta = (p - 1)/(p + 1) gives heads p/(p + 1): two clones of heads/q each are certain at q = 2 p/(p + 1)."""
-    edge = math.log(2 * math.e / (math.e + 1))
-    for log_q, named in ((edge * (1 + 1e-15), True), (edge * (1 + 1e-12), True), (edge * (1 - 1e-12), "log_q")):
-        made = accepts(lambda x: vr.VariationRatio(log_p=1.0, beta=math.tanh(0.5), log_q=x), log_q)
-        assert made == named
-    # heads/q0 + heads/q1, heads = beta p/(p - 1)
-    whole = 2 * 0.3 / -math.expm1(-1.0)
-    assert hoelder(q0=whole, q1=whole).q0 == whole
-    with pytest.raises(ParameterError, match="q0"):
-        hoelder(q0=whole * (1 - 1e-9), q1=whole)
-
-
-def test_slots_are_as_many_as_a_law_holds():
-    for users, blanket in ((4 * 10**15, 1.0), (4 * 10**6, 1e9), (2 * 10**15, 1.5)):
-        assert published_item(n_users=users, blanket_per_user=blanket).upper >= 0
-        view(n_users=users, blanket_per_user=blanket)
-    for users, blanket in ((4 * 10**15, 1.1), (4 * 10**6 + 1, 1e9), (2 * 10**15 + 1, 1.5)):
-        for call in (published_item, view):
-            with pytest.raises(ParameterError, match="blanket_per_user"):
-                call(n_users=users, blanket_per_user=blanket)
-    mean = {"categories": 5, "epsilon": 1.0}
-    assert levels.histogram_delta(n_users=10, blanket_per_user=1e15, **mean).upper >= 0
-    with pytest.raises(ParameterError, match="2e\\+15 messages per category"):
-        levels.histogram_delta(n_users=10, blanket_per_user=1.01e15, **mean)
 
 
 def test_budgets_are_between_two_users_and_a_list_that_is_not_too_long():
@@ -297,13 +251,3 @@ def test_the_closed_form_of_clones_holds_up_to_its_condition():
     # with fewer than 16 log(2/delta) users there is no local epsilon at all
     with pytest.raises(ParameterError, match="local_epsilon"):
         clones.standard_clone_closed_form(local_epsilon=1e-6, n_users=232, delta=1e-6)
-
-
-def test_of_products_and_their_calibration():
-    assert product.delta_interval(PAIR, pairs=1, epsilon=0.1, smallest=1.0) == (0.0, 1.0)
-    assert product.delta_interval(PAIR, pairs=1, epsilon=0.1, smallest=1e-250).lower >= 0
-    asked = {"blanket_mean": 1e4, "pairs": 1, "epsilon": 1.0, "delta": 0.5}
-    assert calibration.largest_copies(**asked, copies_max=64.0, rtol=1.0) <= 64.0
-    assert calibration.largest_copies(**asked, copies_max=1e-120) == 1e-120
-    with pytest.raises(ParameterError, match="collections"):
-        composition.composed_delta([], epsilon=1.0)

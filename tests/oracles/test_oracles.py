@@ -7,7 +7,7 @@ papers are statements under test here, not the source of the expected values.
 from __future__ import annotations
 
 from fractions import Fraction
-from math import comb, exp
+from math import exp
 
 import mpmath
 import pytest
@@ -18,10 +18,6 @@ from oracles import MP
 F = Fraction
 HALF = F(1, 2)
 EXP_EPSILONS = [F(1), F(11, 10), F(8, 5), F(3)]
-
-
-def two_counters(view):
-    return o.push_forward(view, lambda c: c[:2])
 
 
 def distance(x, y):
@@ -50,28 +46,6 @@ def test_oracle_precision_does_not_depend_on_the_global_one():
 
 
 @pytest.mark.parametrize(
-    "law",
-    [
-        pytest.param(lambda: o.count_pair(6, F(2, 7), F(1, 3), F(1, 5))[0], id="count pair, P"),
-        pytest.param(lambda: o.count_pair(6, F(2, 7), F(1, 3), F(1, 5))[1], id="count pair, Q"),
-        pytest.param(lambda: o.count_pair(0, F(2, 7), F(1), F(0))[0], id="count pair, no trials"),
-        pytest.param(
-            lambda: o.segmented_view(4, [(0, 1), (1, 2), (3, 0)], [F(1, 3), F(1), F(0)], 3, F(2, 3)), id="segmented"
-        ),
-        pytest.param(lambda: o.segmented_view(3, [(0, 1)], [F(7, 3)], 2, F(1)), id="segmented, copies"),
-        pytest.param(lambda: o.single_message_view(o.krr(3, F(5, 2)), [0, 1, 1, 2]), id="k-RR"),
-        pytest.param(
-            lambda: o.single_message_view(o.subset_exponential(4, 2, 2, F(5, 2)), [0, 3, 5]), id="subset exponential"
-        ),
-    ],
-)
-def test_laws_are_probability_laws_exactly(law):
-    probabilities = law().values()
-    assert all(isinstance(p, F) and p >= 0 for p in probabilities)
-    assert sum(probabilities) == 1
-
-
-@pytest.mark.parametrize(
     "matrix", [o.krr(5, F(3)), o.subset_exponential(5, 2, 2, F(3)), o.subset_exponential(4, 1, 3, F(7))]
 )
 def test_matrices_are_stochastic_and_have_the_stated_ratio(matrix):
@@ -96,11 +70,6 @@ def test_count_pair_by_hand():
         cell: F(0) for cell in p if cell not in {(0, 0), (1, 0), (0, 1), (2, 0), (1, 1)}
     }
     assert o.push_forward(p, lambda cell: cell[::-1]) == q
-
-
-def half_tail(c, t):
-    """Pr[Binomial(c, 1/2) >= t], exactly."""
-    return F(sum(comb(c, i) for i in range(max(t, 0), c + 1)), 2**c)
 
 
 @pytest.mark.quick(1)

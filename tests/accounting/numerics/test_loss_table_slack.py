@@ -165,8 +165,6 @@ def test_mass_of_b_alone_that_a_cell_lacks(pairs, epsilon, cell):
 
 # -- the bounds of round-off, each part attained by an error put in where it does most ---------------------------------
 
-FACTORS = np.array([[0.1, 0.4, 0.3, 0.2], [0.5, 0.1, 0.3, 0.1]])
-
 
 @pytest.mark.parametrize(("mass", "pairs"), [(0.0, 3), (0.25, 3), (1e-12, 100), (1 - 2**-20, 2), (1.0, 1)])
 def test_one_of_many_counters_falls_where_only_b_is(mass, pairs):

@@ -57,16 +57,6 @@ def test_every_rounding_and_every_count_that_may_be_lost_is_declared(levels):
     assert law.dropped == pytest.approx(entries * 1e-306, rel=1e-12)
 
 
-def test_counts_that_are_dropped_are_declared():
-    """1e-306 for each of them, and for each entry of a product where it may have been rounded away."""
-    law = PoissonBinomialLaw([1e-200, 1e-200])
-    assert law.pmf(np.arange(4.0)) == pytest.approx([1.0, 2e-200, 0.0, 0.0], rel=1e-12, abs=0)
-    assert law.dropped == pytest.approx((3 + 1) * 1e-306, rel=1e-12)
-    assert law.largest == 1.0
-    assert PoissonBinomialLaw([1e-306]).pmf(np.array([0.0, 1.0])).tolist() == [1.0, 1e-306]
-    assert PoissonBinomialLaw([1e-307]).largest == 0.0
-
-
 @pytest.mark.parametrize("sure", [2, 65, 300])
 def test_trials_that_succeed_for_certain_shift_the_law(sure):
     law = PoissonBinomialLaw([1.0] * sure + [0.25])

@@ -16,7 +16,6 @@ from segshuffle.accounting.numerics.search import (
 )
 from segshuffle.errors import InfeasibleError
 
-MAX_CALLS = 210
 positive = st.floats(1e-6, 1e6)
 
 

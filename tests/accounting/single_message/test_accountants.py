@@ -46,15 +46,23 @@ print(json.dumps({
 
 @pytest.mark.quick(0)
 def test_a_new_accountant_is_one_file(tmp_path):
-    """In a copy of the package: the command line's answers, the referee's rows, the looks and a figure's legend."""
+    """In a copy of the package: the command line's answers, the referee's rows, a figure's legend, and their tests."""
     shutil.copytree(Path(segshuffle.__file__).parent, tmp_path / "segshuffle")
     added = tmp_path / "segshuffle" / FOLDER.relative_to(Path(segshuffle.__file__).parent) / "half_of_it.py"
     added.write_text(ACCOUNTANT, encoding="utf-8")
     environment = {**os.environ, "PYTHONPATH": str(tmp_path), "MPLBACKEND": "agg"}
-    run = subprocess.run(
-        [sys.executable, "-c", ASKED], env=environment, cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert run.returncode == 0, run.stderr
+    here = Path(__file__).parent
+    tests = [here / "test_amplification.py", here / "test_accountants.py", here.parents[1] / "studies/test_referee.py"]
+    for command in (["-m", "pytest", "-q", "-m", "not exhaustive", *map(str, tests)], ["-c", ASKED]):
+        run = subprocess.run(
+            [sys.executable, *command],
+            env=environment,
+            cwd=here.parents[2],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert run.returncode == 0, run.stdout + run.stderr
     found = json.loads(run.stdout)
     assert found["account"]["half-of-it"] == 0.5
     assert set(found["account"]) == {"half-of-it"} | set(found["account"]) & set(ACCOUNTANTS)

@@ -6,7 +6,6 @@ from fractions import Fraction
 from functools import partial
 
 import mpmath
-import numpy as np
 import oracles as o
 import pytest
 
@@ -26,7 +25,8 @@ from segshuffle.accounting.single_message.accountants.clones import (
 from segshuffle.accounting.single_message.accountants.erlingsson import erlingsson_epsilon
 from segshuffle.accounting.single_message.accountants.liu_2023 import Echo, echo_probabilities
 from segshuffle.accounting.single_message.decomposition import blanket_delta, lower_bound_delta, lower_bound_epsilon
-from segshuffle.accounting.single_message.randomizers import KaryRandomizedResponse, Laplace, Rappor
+from segshuffle.accounting.single_message.personalized import PersonalizedUsers
+from segshuffle.accounting.single_message.randomizers import KaryRandomizedResponse, Laplace
 from segshuffle.errors import ParameterError
 
 F = Fraction
@@ -61,40 +61,6 @@ def test_clone_deltas_are_the_divergences_of_their_pairs(n_users, gain, exp_epsi
         # log and exp of e^epsilon round at 1e-16
         assert found.lower * (1 - 1e-14) <= exact <= found.upper * (1 + 1e-14)
         assert found.relative_width <= 2e-6
-
-
-def exact_clone_delta(local_epsilon, clone, n_users, epsilon):
-    """Sum over both counts in 60 digits."""
-    gain = MP.exp(MP.mpf(epsilon))
-    tails = 1 / (MP.exp(MP.mpf(local_epsilon)) + 1)
-    heads, total = 1 - tails, MP.mpf(0)
-    for c in range(n_users):
-        mass = MP.binomial(n_users - 1, c) * clone**c * (1 - clone) ** (n_users - 1 - c) / MP.mpf(2) ** c
-        for a in range(c + 2):
-            up = MP.binomial(c, a - 1) if a else MP.mpf(0)
-            stay = MP.binomial(c, a) if a <= c else MP.mpf(0)
-            total += mass * max((heads - gain * tails) * up + (tails - gain * heads) * stay, 0)
-    return total
-
-
-@pytest.mark.quick(0)
-@pytest.mark.parametrize(("local_epsilon", "n_users", "epsilon"), [(0.2, 60, 0.19), (1.0, 60, 0.97), (3.0, 40, 2.5)])
-def test_clone_deltas_far_out(local_epsilon, n_users, epsilon):
-    """Small deltas keep their relative accuracy."""
-    gain = MP.exp(MP.mpf(local_epsilon))
-    for clone, delta_of in ((1 / gain, standard_delta), (2 / (gain + 1), stronger_delta)):
-        exact = exact_clone_delta(local_epsilon, clone, n_users, epsilon)
-        found = delta_of(local_epsilon=local_epsilon, n_users=n_users, epsilon=epsilon, rtol=1e-5)
-        assert found.lower <= exact <= found.upper
-        assert found.relative_width <= 1e-4
-
-
-@pytest.mark.parametrize(("k", "others"), [(2, [0, 0, 1]), (2, [1, 1]), (3, [2, 2, 2]), (4, [2, 3, 0]), (5, [0, 1, 2])])
-@pytest.mark.parametrize("exp_epsilon", [F(1), F(3, 2), F(5, 2)])
-def test_standard_clone_is_an_upper_bound(k, others, exp_epsilon):
-    exact = float(o.shuffled_divergence(o.krr(k, F(3)), (0, 1), others, exp_epsilon))
-    found = standard_delta(local_epsilon=math.log(3), n_users=len(others) + 1, epsilon=math.log(exp_epsilon), rtol=1e-6)
-    assert exact <= found.upper * (1 + 1e-12)
 
 
 @pytest.mark.parametrize("n_users", [1, 3, 50, 2000])
@@ -177,43 +143,6 @@ def test_tail_bounds_are_their_sums_over_the_blanket_users(quantities, local_eps
         assert 0 <= found.lower <= found.upper
 
 
-@pytest.mark.parametrize(("local_epsilon", "epsilon"), [(0.5, 0.1), (2.0, 0.7)])
-def test_laplace_quantities_are_the_published_ones(local_epsilon, epsilon):
-    """Balle et al. give for [0, 1]: b = (e^eps + 1)(e^{e0/2} - e^{-e0/2}), b_+ = e^{e0/2}(1 - e^{eps - e0}), and c."""
-    e, gain, n_users = MP.mpf(local_epsilon), MP.exp(MP.mpf(epsilon)), 200
-    gamma, a = MP.exp(-e / 2), gain - 1
-    width, largest = (gain + 1) * (MP.exp(e / 2) - MP.exp(-e / 2)), MP.exp(e / 2) * (1 - gain * MP.exp(-e))
-    square = (gain**2 + 1) / 3 * (2 * MP.exp(e / 2) + MP.exp(-e)) - 2 * gain * (2 * MP.exp(-e / 2) - MP.exp(-e))
-    u = a * largest / square
-    rate = square / largest**2 * ((1 + u) * MP.log(1 + u) - u)
-    hoeffding = exact_tail(n_users, gamma, lambda m: width**2 / (4 * a) * MP.exp(-2 * m * a**2 / width**2))
-    bennett = exact_tail(n_users, gamma, lambda m: largest / MP.log(1 + u) * MP.exp(-m * rate))
-    arguments = {"randomizer": Laplace(local_epsilon=local_epsilon), "n_users": n_users, "epsilon": epsilon}
-    # outputs are cut into cells that spread L: a little above the published values, never below
-    assert 1 - 1e-12 <= hoeffding_delta(**arguments).upper / min(hoeffding, 1) <= 1 + 1e-9
-    assert 1 - 1e-12 <= bennett_delta(**arguments).upper / min(bennett, 1) <= 1 + 1e-4
-
-
-@pytest.mark.quick(1)
-@pytest.mark.parametrize(
-    "randomizer",
-    [
-        KaryRandomizedResponse(local_epsilon=1.0, domain_size=2),
-        KaryRandomizedResponse(local_epsilon=3.0, domain_size=20),
-        Laplace(local_epsilon=1.5),
-        Rappor(local_epsilon=2.0, domain_size=10),
-    ],
-)
-@pytest.mark.parametrize("n_users", [1, 10, 1000, 10**6])
-def test_tail_bounds_never_cross_the_bound_that_they_relax(randomizer, n_users):
-    local = randomizer.local_epsilon
-    for epsilon in (0.02 * local, 0.3 * local, 0.97 * local, 0.9999 * local):
-        exact = blanket_delta(randomizer=randomizer, n_users=n_users, epsilon=epsilon, rtol=1e-3).lower
-        for delta_of in (hoeffding_delta, bennett_delta):
-            assert delta_of(randomizer=randomizer, n_users=n_users, epsilon=epsilon).upper >= exact
-            assert delta_of(local_epsilon=local, n_users=n_users, epsilon=epsilon).upper >= exact
-
-
 @dataclass
 class Modest:
     """Somebody's own randomizer, which is no value: binary randomized response that claims less than it keeps."""
@@ -272,38 +201,6 @@ def test_epsilon_meets_its_target_and_not_by_much(name, local_epsilon, n_users, 
     assert found.upper <= delta * (1 + 1e-3)
     less = delta_of(local_epsilon=local_epsilon, n_users=n_users, epsilon=0.999 * epsilon)
     assert less.upper > delta * (1 - 1e-3)
-
-
-@pytest.mark.parametrize("name", BY_LOCAL)
-@pytest.mark.parametrize(
-    ("changed", "value"),
-    [
-        ("local_epsilon", 0.0),
-        ("local_epsilon", 51.0),
-        ("n_users", 0),
-        ("n_users", 2.5),
-        ("epsilon", -0.1),
-        ("epsilon", math.nan),
-        ("delta", 0.0),
-        ("delta", 1e-300),
-        ("delta", 1.0),
-    ],
-)
-def test_bad_parameters(name, changed, value):
-    function = BY_LOCAL[name][1 if changed == "delta" else 0]
-    last = {"delta": 1e-6} if changed == "delta" else {"epsilon": 0.5}
-    with pytest.raises(ParameterError, match=rf"^{changed} = "):
-        function(**({"local_epsilon": 1.0, "n_users": 100} | last | {changed: value}))
-
-
-def test_proven_baselines_never_cross_a_proven_lower_bound():
-    """All proven upper bounds for one randomizer against the divergence of two particular datasets."""
-    randomizer = KaryRandomizedResponse(local_epsilon=2.0, domain_size=6)
-    for n_users in (10, 1000):
-        for epsilon in np.array([0.1, 1.0, 3.0]) / math.sqrt(n_users):
-            low = lower_bound_delta(randomizer=randomizer, n_users=n_users, epsilon=float(epsilon)).lower
-            for name in ("standard", "hoeffding", "bennett"):
-                assert BY_LOCAL[name][0](local_epsilon=2.0, n_users=n_users, epsilon=float(epsilon)).upper >= low
 
 
 # -- Erlingsson et al. -----------------------------------------------------------------------------------------------

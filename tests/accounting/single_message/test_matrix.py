@@ -17,10 +17,10 @@ from segshuffle.accounting.single_message.decomposition import (
     lower_bound_delta,
     lower_bound_epsilon,
 )
-from segshuffle.accounting.single_message.mechanisms import mechanism, of_matrix, subsampled
+from segshuffle.accounting.single_message.mechanisms import of_matrix
 from segshuffle.accounting.single_message.randomizers import matrix_randomizer
 from segshuffle.accounting.single_message.randomizers.matrix import LARGEST_INPUTS
-from segshuffle.errors import DataError, ParameterError
+from segshuffle.errors import DataError
 
 F = Fraction
 EXP_EPSILON = F(5, 4)

@@ -3,7 +3,7 @@
 import math
 import time
 from fractions import Fraction
-from itertools import combinations, permutations, product
+from itertools import combinations, product
 
 import numpy as np
 import oracles as o
@@ -141,13 +141,6 @@ def test_blanket_classes_by_enumeration(name):
     assert float(randomizer.blanket("upper").omega.sum()) == pytest.approx(1.0, rel=1e-14)
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if not name.startswith("privset")])
-def test_every_pair_has_the_same_classes(name):
-    randomizer, matrix, _, _ = CASES[name]
-    for x0, x1 in permutations(range(len(matrix)), 2):
-        assert_same(randomizer.blanket("upper"), grouped(blanket_row(matrix), matrix[x0], matrix[x1]))
-
-
 @pytest.mark.parametrize("name", CASES)
 def test_common_input_classes_by_enumeration(name):
     randomizer, matrix, (x0, x1), star = CASES[name]
@@ -185,21 +178,6 @@ def test_poisson_subsampling_mixes_a_constant():
     rows = [[entry / 4 for entry in row] + [Fraction(3, 4)] for row in matrix]
     assert_same(sampled.blanket("upper"), grouped(blanket_row(rows), rows[x0], rows[x1]))
     assert rz.poisson_subsampled(randomizer, rate=1.0) is randomizer
-
-
-@pytest.mark.parametrize("overlap", [0, 1])
-def test_disjoint_sets_are_the_worst_pair_of_the_blanket_bound(overlap):
-    matrix = CASES["privset6"][1]
-    sets = o.subsets(6, 2)
-    blanket = blanket_row(matrix)
-    other = sets.index((2, 3) if overlap == 0 else (1, 2))
-    rows = [[*matrix[0], 0], [*matrix[other], 0], [*blanket, 1 - sum(blanket)]]
-    disjoint = [[*matrix[0], 0], [*matrix[sets.index((2, 3))], 0], rows[2]]
-    for exp_epsilon in (Fraction(1), Fraction(3, 2), Fraction(5)):
-        for n in (1, 2, 4):
-            assert o.shuffled_divergence(rows, (0, 1), [2] * (n - 1), exp_epsilon) <= o.shuffled_divergence(
-                disjoint, (0, 1), [2] * (n - 1), exp_epsilon
-            )
 
 
 @pytest.mark.parametrize("side", ["upper", "lower"])
@@ -351,39 +329,3 @@ def test_a_joint_composition_of_too_many_classes_is_refused():
         rz.JointComposition(components=binary).common_input("lower")
     # those of equal parts are merged
     assert rz.JointComposition(components=parts[:1] * 12).blanket("upper").mass.size < 200
-
-
-def test_a_product_has_the_errors_of_both_its_parts():
-    one = rz.ReferenceClasses(np.array([0.5, 0.5]), np.array([0.1, -0.1]), np.array([-0.1, 0.1]), 2, 1e-3)
-    other = rz.ReferenceClasses(np.array([0.3, 0.7]), np.array([0.5, -0.2]), np.array([-0.4, 0.3]), 3, 2e-4)
-    both = one.product(other)
-    assert both.parts == 5
-    assert both.entry_error == pytest.approx(1.2e-3, rel=1e-12)
-    for derived in (*one.own_inputs(), one.unchanged(), one.scaled(0.5)):
-        assert (derived.parts, derived.entry_error) == (2, 1e-3)
-    # classes of either, every one with every one
-    assert sorted(both.mass) == pytest.approx([0.15, 0.15, 0.35, 0.35], rel=1e-12)
-    assert math.fsum(both.mass * np.exp(both.log_first)) == pytest.approx(
-        math.fsum(one.mass * np.exp(one.log_first)) * math.fsum(other.mass * np.exp(other.log_first)), rel=1e-12
-    )
-
-
-@pytest.mark.parametrize(
-    ("weights", "taken"),
-    [
-        ((0.5, 0.5), True),
-        ((0.5, 0.5 + 1e-15), True),
-        ((0.5, 0.5 + 4e-15), False),
-        ((0.5, 0.5 - 4e-15), False),
-        ((1.0, 0.0), False),
-        ((1.0,), False),
-        ((0.5, 0.25, 0.25), False),
-    ],
-)
-def test_every_part_of_a_message_has_a_weight(weights, taken):
-    parts = (rz.KaryRandomizedResponse(local_epsilon=1.0, domain_size=2), rz.Constant())
-    if taken:
-        assert rz.ParallelComposition(components=parts, weights=weights).weights == weights
-    else:
-        with pytest.raises(ParameterError, match=r"weights = .*2 positive numbers with sum 1"):
-            rz.ParallelComposition(components=parts, weights=weights)

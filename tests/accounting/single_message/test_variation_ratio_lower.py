@@ -167,15 +167,6 @@ def test_from_the_largest_ratio_on_nothing_is_told_apart():
         assert 0.0 <= near.upper < 1e-14
 
 
-def test_no_local_guarantee():
-    """Victim names its bin, uniform blanket: p0 = +inf, delta = (1 - 1/d)^(n-1) + ... by enumeration."""
-    first, second, blanket = [F(1), F(0), F(0)], [F(0), F(1), F(0)], [F(1, 3)] * 3
-    found = lower_bound_parameters(first=first, second=second, others=[blanket])
-    assert found.log_p0 == math.inf
-    true = o.shuffled_divergence([first, second, blanket], (0, 1), [2] * 4, F(3, 2))
-    assert encloses(published_lower_delta(bound=found, n_users=5, epsilon=math.log(1.5), rtol=1e-7), float(true))
-
-
 @pytest.mark.parametrize(
     ("first", "second", "others", "name"),
     [

@@ -31,7 +31,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -41,7 +40,6 @@ from segshuffle.accounting.numerics.laws import (
     CountLaw,
     binomial_pmf,
     binomial_tail,
-    half_binomial_pmf,
     half_binomial_tail,
     round_off,
 )
@@ -168,8 +166,9 @@ class CountPair:
         c = np.where(finite, total, 2.0)
         one, slope, headroom = self.split, math.tanh(0.5 * epsilon), self.headroom(epsilon)
         other = 1.0 - one
-        # c times the slope of the summand in a
-        steep = (headroom * other + (self.contrast + slope) * one) / (one * other)
+        # c times the slope of the summand in a; at an even split without headroom, which may have lost digits
+        uneven = (headroom * other + (self.contrast + slope) * one) / (one * other)
+        steep = 4.0 * self.contrast if one == 0.5 else uneven
         shift = np.minimum(2.0 * slope * c * (1.0 + rho) / steep, c)
         # how far the threshold stays below c
         signed_room = c * (headroom / one - 2.0 * slope * rho) / steep
@@ -180,8 +179,7 @@ class CountPair:
         terms = TERM_ERROR * self.headroom_terms(epsilon) / one + 2.0 * (TERM_ERROR + self.odds_error) * slope * rho
         move = c * terms / steep
         moved = move * _tail_within(signed_room + move, c, threshold, tail, one)
-        pmf = half_binomial_pmf if one == 0.5 else partial(binomial_pmf, probability=one)
-        gain = one * other * c * pmf(c - 1.0, threshold - 1.0)
+        gain = one * other * c * binomial_pmf(c - 1.0, threshold - 1.0, one)
         loss = shift * tail
         # near the end of the range the same sum, counted from its upper end
         near_end = room < 0.25 * other * c

@@ -73,30 +73,21 @@ def deviance(count: ArrayLike, mean: ArrayLike) -> FloatArray:
     return np.asarray(np.where(near, close, far))
 
 
-def _loader_exponent(trials: FloatArray | float, successes: FloatArray, probability: float) -> FloatArray:
-    """Log of a binomial mass over its Gaussian factor, for 0 < successes < trials."""
-    failures = trials - successes
-    exponent = deviance(successes, trials * probability) + deviance(failures, trials * (1 - probability))
-    return stirling_error(trials) - stirling_error(successes) - stirling_error(failures) - exponent
-
-
-def log_binomial_pmf(trials: int, successes: FloatArray, probability: float) -> FloatArray:
-    """Log of Pr[Binomial(trials, probability) = successes] at integers from 0 to `trials` >= 2, elementwise."""
-    k = np.clip(successes, 1.0, trials - 1.0)
-    bulk = _loader_exponent(trials, k, probability) + 0.5 * np.log(trials / (2 * math.pi * k * (trials - k)))
+def log_binomial_pmf(trials: FloatArray | float, successes: FloatArray, probability: float) -> FloatArray:
+    """Return the log of Pr[Binomial(trials, probability) = successes] at integers from 0 to `trials`, elementwise."""
+    n = np.maximum(trials, 2.0)
+    k = np.clip(successes, 1.0, n - 1.0)
+    stirling = stirling_error(n) - stirling_error(k) - stirling_error(n - k)
+    exponent = stirling - deviance(k, n * probability) - deviance(n - k, n * (1 - probability))
+    bulk = exponent + 0.5 * np.log(n / (2 * math.pi * k * (n - k)))
     one_sided = np.where(successes == 0, trials * math.log1p(-probability), bulk)
     return np.where(successes == trials, trials * math.log(probability), one_sided)
 
 
 def binomial_pmf(trials: FloatArray | float, successes: FloatArray, probability: float) -> FloatArray:
-    """Pr[Binomial(trials, probability) = successes], elementwise; 0 outside the support; probability in (0, 1)."""
+    """Return Pr[Binomial(trials, probability) = successes], elementwise; 0 outside the support; probability < 1."""
     inside = (successes >= 0) & (successes <= trials)
-    edge = ~inside | (successes == 0) | (successes == trials)
-    n = np.maximum(trials, 2.0)
-    k = np.clip(successes, 1.0, n - 1.0)
-    bulk = np.sqrt(n / (2 * math.pi * k * (n - k))) * np.exp(_loader_exponent(n, k, probability))
-    none, all_of_them = np.exp(trials * math.log1p(-probability)), np.exp(trials * math.log(probability))
-    return np.where(inside, np.where(successes == 0, none, np.where(edge, all_of_them, bulk)), 0.0)
+    return np.where(inside, np.exp(log_binomial_pmf(trials, np.clip(successes, 0.0, trials), probability)), 0.0)
 
 
 def binomial_tail(trials: FloatArray | float, threshold: FloatArray, probability: float) -> FloatArray:
@@ -106,16 +97,8 @@ def binomial_tail(trials: FloatArray | float, threshold: FloatArray, probability
 
 
 def half_binomial_pmf(trials: FloatArray, successes: FloatArray) -> FloatArray:
-    """Pr[Binomial(trials, 1/2) = successes], elementwise; 0 outside the support."""
-    inside = (successes >= 0) & (successes <= trials)
-    edge = ~inside | (successes == 0) | (successes == trials)
-    n = np.maximum(trials, 2.0)
-    k = np.clip(successes, 1.0, n - 1.0)
-    y = (2 * k - n) / n
-    exponent = 0.5 * n * (np.log1p(-y * y) + 2 * y * np.arctanh(y))
-    correction = stirling_error(n) - stirling_error(k) - stirling_error(n - k)
-    bulk = np.sqrt(n / (2 * math.pi * k * (n - k))) * np.exp(correction - exponent)
-    return np.where(inside, np.where(edge, np.exp2(-trials), bulk), 0.0)
+    """Return Pr[Binomial(trials, 1/2) = successes], elementwise; 0 outside the support."""
+    return binomial_pmf(trials, successes, 0.5)
 
 
 def half_binomial_tail(trials: FloatArray, threshold: FloatArray) -> FloatArray:
@@ -196,10 +179,14 @@ class BinomialLaw:
         Number of trials, at least 0.
     probability : float
         Success probability in (0, 1].
+    by_failures : bool
+        Whether lower tails are upper tails of failures, several times faster: for a probability whose complement is
+        exact in double precision.
     """
 
     trials: int
     probability: float
+    by_failures: bool = False
 
     def __post_init__(self) -> None:
         if self.trials < 0:
@@ -241,9 +228,8 @@ class BinomialLaw:
 
     def at_most(self, count: FloatArray) -> FloatArray:
         """Pr[C <= count], elementwise."""
-        failing = 1.0 - self.probability
-        if 1.0 - failing == self.probability:  # then the upper tail of failures is as exact, and several times faster
-            return binomial_tail(self.trials, self.trials - count, failing)
+        if self.by_failures:
+            return binomial_tail(self.trials, self.trials - count, 1.0 - self.probability)
         tail = special.betaincc(count + 1, self.trials - count, self.probability)
         return np.where(count < 0, 0.0, np.where(count < self.trials, tail, 1.0))
 

@@ -235,7 +235,7 @@ def infinite_loss(table_mass: float, pairs: int) -> float:
 
 
 def _infinite_loss(masses: Sequence[tuple[float, int]]) -> float:
-    """The same of pairs that differ."""
+    """Do the same for pairs that differ."""
     return -math.expm1(sum(pairs * math.log1p(-min(mass, 1 - _ROUND_OFF)) for mass, pairs in masses))
 
 
@@ -342,7 +342,7 @@ def _convolved_all(parts: Sequence[_Part]) -> FloatArray:
 def _payoff(
     frame: _Frame, law: FloatArray, error: float, step: float, epsilon: float, tilt: float
 ) -> tuple[float, float]:
-    """Expectation of (1 - e^(epsilon - L))_+ e^(tilt (epsilon - L)) on the window, and a bound of its round-off."""
+    """Return the mean of (1 - e^(epsilon - L))_+ e^(tilt (epsilon - L)) on the window, and a bound of its round-off."""
     begin, above = _above(frame, step, epsilon)
     payoff = np.exp(-tilt * above) * -np.expm1(-above)
     return float(payoff @ np.maximum(law[begin:], 0.0)), float(np.linalg.norm(payoff)) * error

@@ -15,7 +15,7 @@ from segshuffle.arrays import FloatArray
 
 
 def size_of(mean: float, p: float) -> float:
-    """The r of a counter of that mean."""
+    """Return the r of a counter of that mean."""
     return mean * (1 - p) / p
 
 
@@ -38,7 +38,7 @@ def mass_error(window: tuple[int, int], mean: float) -> float:
 
 
 def window_of_mass(mean: float, p: float, log_tail: float) -> tuple[int, int]:
-    """Counts [low, high] outside which each tail has mass at most e^-log_tail, by Chernoff's bound.
+    """Find counts [low, high] outside which each tail has mass at most e^-log_tail, by Chernoff's bound.
 
     Its exponent is convex and 0 at the mean: bisection keeps an outer end at which it was evaluated.
     """

@@ -89,7 +89,7 @@ class PoissonBinomialLaw:
             return np.where(before > 0, here / before, np.where(count <= self._first, math.inf, 0.0))
 
     def widened(self, found: DeltaInterval) -> DeltaInterval:
-        """A divergence of pairs of counts with this law, computed from the table, with the table's own errors added."""
+        """Add the errors of the table to a divergence of pairs of counts that was computed from it."""
         lower = max(found.lower * (1 - self.relative_error) - self.dropped, 0.0)
         upper = max(found.upper * (1 + self.relative_error) + self.dropped, SMALLEST_DELTA)
         return DeltaInterval(lower, min(upper, 1.0))

@@ -13,13 +13,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import special
 
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
 from segshuffle.accounting.numerics.ranges import check_integer
+from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Kind
 from segshuffle.accounting.single_message.accountants.blanket_tails import tail_delta, tail_epsilon
 from segshuffle.accounting.single_message.accountants.clones import clone_delta, clone_epsilon
 from segshuffle.accounting.single_message.accountants.laplace_users import PERSONAL as BOUNDS
@@ -27,8 +28,6 @@ from segshuffle.accounting.single_message.personalized import Mechanism, Persona
 from segshuffle.accounting.single_message.randomizers import Laplace
 from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
-
-Kind = Literal["upper", "published", "asymptotic"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,15 +84,13 @@ FIGURE_DELTA = 1e-5
 LOCAL_DELTA = 1e-10
 FIGURE_USERS: tuple[int, ...] = tuple(int(n) for n in np.geomspace(1000, 100_000, num=20))
 TABLE_USERS = 10_000
-#: Bounds that use the users' own budgets: name in the figure, name of the bound, kind.
-_PERSONAL: tuple[tuple[str, str, Kind], ...] = (
-    ("theorem", "personalized", "published"),
-    ("reduction", "personalized-reduction", "published"),
-    ("chen-cao-ge", "chen-cao-ge", "asymptotic"),
-    ("liu-2023", "liu-2023", "published"),
-)
-#: Their names; the others depend on the largest budget alone.
-PERSONAL = tuple(name for name, *_ in _PERSONAL)
+#: Bounds that use the users' own budgets, with the accountants that they are; the others depend on the largest alone.
+PERSONAL = {
+    "theorem": "personalized",
+    "reduction": "personalized-reduction",
+    "chen-cao-ge": "chen-cao-ge",
+    "liu-2023": "liu-2023",
+}
 TABLE_EPSILONS = (0.01, 0.03, 0.05, 0.08, 0.1)
 
 
@@ -131,14 +128,17 @@ class _Method(NamedTuple):
 
 def bounds_of(users: PersonalizedUsers) -> Iterator[_Method]:
     """Make all bounds that apply to the users; those without personal budgets use the largest one."""
-    for name, known, kind in _PERSONAL:
-        if known != "liu-2023" or users.mechanism == "laplace":
-            bound = BOUNDS[known](users)
-            yield _Method(name, kind, bound.delta, bound.epsilon)
+
+    def personal(*names: str) -> Iterator[_Method]:
+        for name in names:
+            bound = BOUNDS[PERSONAL[name]](users)
+            yield _Method(name, ACCOUNTANTS[PERSONAL[name]].kind, bound.delta, bound.epsilon)
+
+    yield from personal("theorem", "reduction", "chen-cao-ge")
     top, fail = users.largest_budget, users.local_delta
     if users.mechanism == "laplace":
         # the blanket is that of the largest budget: a guarantee only if all users have it
-        kind = "upper" if users.budgets[-1] == top else "published"
+        kind: Kind = "upper" if users.budgets[-1] == top else "published"
         laplace: dict[str, Any] = {"n_users": users.n_users, "randomizer": Laplace(local_epsilon=top)}
         for inequality in ("hoeffding", "bennett"):
             laplace["inequality"] = inequality
@@ -152,6 +152,8 @@ def bounds_of(users: PersonalizedUsers) -> Iterator[_Method]:
         equal: dict[str, Any] = {"n_users": users.n_users, "local_epsilon": top, "local_delta": fail, "clone": clone}
         kind = "upper" if proven and clone == "standard" else "published"
         yield _Method(f"{clone}-clone", kind, partial(clone_delta, **equal), partial(clone_epsilon, **equal))
+    if users.mechanism == "laplace":
+        yield from personal("liu-2023")
 
 
 def figure_points(

@@ -107,4 +107,6 @@ def clone_law(*, trials: int, probability: float) -> BinomialLaw:
     fast. The log of delta changes by about log(1/delta) times the relative move of 2e-15: less than the 1e-12 allowed
     for a single probability.
     """
-    return BinomialLaw(trials, 1.0 - (1.0 - probability) if 0.05 <= probability < 1.0 else probability)
+    if not 0.05 <= probability < 1.0:
+        return BinomialLaw(trials, probability)
+    return BinomialLaw(trials, 1.0 - (1.0 - probability), by_failures=True)

@@ -185,7 +185,7 @@ def _lower_end(bound: LowerBound, n_users: int, epsilon: float, rtol: float) -> 
 def _pairs(
     bound: LowerBound, n_users: int, *, log_ratio: float | None = None, difference: float | None = None
 ) -> list[RatioPair]:
-    """The published pair in both directions (one if they agree), for a victim of its own where one is given."""
+    """Make the published pair in both directions (one if they agree), for a victim of its own where one is given."""
     one, other = bound.shares
     blanket = clone_law(trials=n_users - 1, probability=min(one + other, 1.0))
     # equal up to round-off is equal: the even split is faster, and both directions agree

@@ -117,7 +117,7 @@ def hadamard_response(*, local_epsilon: float, order: int, set_size: int, blocks
 
 
 def sampling_rappor(*, local_epsilon: float, domain_size: int, set_size: int) -> VariationRatio:
-    """Sampling RAPPOR on s in d options: beta = s tanh(local_epsilon/4)/d, 1 <= s <= d.
+    """Use sampling RAPPOR on s in d options: beta = s tanh(local_epsilon/4)/d, 1 <= s <= d.
 
     The paper does not say what is sampled. The published beta bounds (and for s = 1 equals) the total variation when
     one of all d options is drawn and RAPPOR applied to its one-hot vector if the user holds it, to the zero vector if
@@ -229,7 +229,7 @@ def balls_into_bins(*, domain_size: int, special_bins: int = 1) -> VariationRati
 
 
 def mix_dump(*, domain_size: int, flip: float) -> VariationRatio:
-    """The mixDUMP [58] message: randomized response on d bins that leaves the true one with probability f.
+    """Send the mixDUMP [58] message: randomized response on d bins that leaves the true one with probability f.
 
     The blanket is uniform. p = (1-f)(d-1)/f, beta = 1 - f d/(d-1), q = (1-f) d: the ratio of 1 - f to 1/d, r = 1/d.
     The left-overs of victim and blanket are the same uniform law: the number is exact for the blanket messages.
@@ -250,7 +250,7 @@ def mix_dump(*, domain_size: int, flip: float) -> VariationRatio:
 
 
 def pure_dump(*, domain_size: int) -> VariationRatio:
-    """The pureDUMP [58] message on d >= 2 bins, the true one; uniform blanket. mixDUMP without flips; exact."""
+    """Send the pureDUMP [58] message on d >= 2 bins, the true one; uniform blanket. mixDUMP without flips; exact."""
     return mix_dump(domain_size=domain_size, flip=0.0)
 
 

@@ -52,7 +52,7 @@ class AtomLaw:
         return float(np.max(np.abs(self.value)))
 
     def in_units(self, exponent: int) -> AtomLaw:
-        """The law of G / 2^exponent, exactly."""
+        """Return the law of G / 2^exponent, exactly."""
         # two steps: 2^1074 itself is no double
         half = exponent // 2
         return AtomLaw(np.ldexp(np.ldexp(self.value, -half), half - exponent), self.mass)

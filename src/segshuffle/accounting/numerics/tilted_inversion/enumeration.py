@@ -98,7 +98,7 @@ def _states(kinds: int, limit: int) -> _States:
 
 
 def _listed_states(kinds: int, limit: int) -> _States:
-    """The same where few samples fall on many kinds."""
+    """Do the same where few samples fall on many kinds."""
     size = math.comb(kinds + limit, limit)
     chosen = chain.from_iterable(combinations_with_replacement(range(kinds + 1), limit))
     table = np.fromiter(chosen, dtype=np.int64, count=size * limit).reshape(size, limit).T.copy()

@@ -88,7 +88,7 @@ class _Sums(NamedTuple):
 
 
 def inverted(law: AtomLaw, tilted: Tilted, count: int, rtol: float, side: Side) -> float:
-    """One certified end by Fourier inversion, with the width refined until it is near enough to the value."""
+    """Find one certified end by Fourier inversion, with the width refined until it is near enough to the value."""
     sign = 1 if side == "upper" else -1
     aliases = _Aliases(law, tilted, count)
     plan = _first_plan(law, tilted, count, rtol, aliases)
@@ -96,39 +96,28 @@ def inverted(law: AtomLaw, tilted: Tilted, count: int, rtol: float, side: Side) 
     for _ in range(_ATTEMPTS):
         if 0.5 * (plan.width * tilted.theta) ** 2 > _HOPELESS:
             break
-        work += _work(law, plan)
-        sums, alias = _fourier_sums(law, tilted, count, plan), aliases.bound(plan.width, plan.period)
+        work += plan.last * (law.value.size + _NODE_COST)
+        sums, alias = _fourier_sums(law, tilted, count, plan), float(aliases.bounds(plan.width, plan.period)[0])
         gap = sums.smoothing + alias
         end = sums.value + sums.error if sign > 0 else sums.value - gap - sums.error
         best = sign * min(sign * best, sign * _log_end(end, tilted, count, sign))
-        if _is_enough(sums, gap, rtol, work):
+        # round-off, part of the gap, is not narrowed by a finer plan
+        if gap + 2 * sums.error <= rtol * sums.value or gap <= 0.2 * sums.error or work > 0.5 * _LARGEST_WORK:
             break
-        finer = _finer(law, tilted, count, rtol, plan, *_refinement(sums, alias, rtol))
-        if finer is None:
+        wanted = 0.9 * rtol * (sums.value + sums.error)
+        finer, longer = plan, alias > 0.1 * wanted
+        if sums.smoothing > 0.5 * wanted:
+            shrink = math.sqrt(max(wanted, 0.0) / sums.smoothing)
+            finer = replace(plan, width=plan.width * min(shrink, _SHRINK_AT_LEAST)) if shrink < 1 else plan
+        finer = replace(finer, period=plan.period * (1.4 if longer else 1.0))
+        before, plan = plan, _within_work(law, tilted, count, rtol, finer)
+        if plan.width >= 0.95 * before.width and not longer:
             break
-        plan = finer
     return best
 
 
-def _work(law: AtomLaw, plan: Plan) -> float:
-    """What one Fourier sum costs."""
-    return plan.last * (law.value.size + _NODE_COST)
-
-
-def _is_enough(sums: _Sums, gap: float, rtol: float, work: float) -> bool:
-    """Whether a finer plan is needed no more, or is of no use: round-off, part of the gap, is not narrowed by it."""
-    return gap + 2 * sums.error <= rtol * sums.value or gap <= 0.2 * sums.error or work > 0.5 * _LARGEST_WORK
-
-
-def _refinement(sums: _Sums, alias: float, rtol: float) -> tuple[float, bool]:
-    """By what factor to shrink the width, and whether to lengthen the period."""
-    wanted = 0.9 * rtol * (sums.value + sums.error)
-    shrink = math.sqrt(max(wanted, 0.0) / sums.smoothing) if sums.smoothing > 0.5 * wanted else 1.0
-    return min(shrink, 1.0), alias > 0.1 * wanted
-
-
 def _log_end(scaled: float, tilted: Tilted, count: int, sign: int) -> float:
-    """Logarithm of (1/n) e^{n K} scaled / theta^2, rounded outwards."""
+    """Return the logarithm of (1/n) e^{n K} scaled / theta^2, rounded outwards."""
     if scaled <= 0:
         return -math.inf
     parts = (count * tilted.log_mgf, math.log(scaled), -2 * math.log(tilted.theta), -math.log(count))
@@ -146,38 +135,30 @@ class _Aliases:
         log_mgf, error = log_mgfs(law, self._eta)
         self._growth = count * (log_mgf - tilted.log_mgf + error + tilted.log_mgf_error)
 
-    def bound(self, width: float, period: float) -> float:
-        """Bound on all aliases together, in units of e^{n K(theta)} / theta^2."""
-        return float(self.bounds(width, np.array([period]))[0])
-
-    def bounds(self, width: float, period: FloatArray) -> FloatArray:
-        """The same for many periods."""
-        gap = np.multiply.outer(period, np.abs(self._eta - self._theta))
+    def bounds(self, width: float, *period: float) -> FloatArray:
+        """Bound all aliases together, in units of e^{n K(theta)} / theta^2, for every period."""
+        gap = np.multiply.outer(np.array(period), np.abs(self._eta - self._theta))
         exponent = self._growth + 0.5 * (width * self._eta) ** 2 - gap - np.log(-np.expm1(-gap))
         logs = np.minimum(exponent - 1 - np.log(self._eta) + 2 * math.log(self._theta), 600.0)
         below = _ALIAS_SHARES.size
         return np.asarray(np.exp(logs[:, :below].min(axis=1)) + np.exp(logs[:, below:].min(axis=1)))
 
 
-def _cutoff(rtol: float) -> float:
-    """Number of standard deviations after which a Gaussian factor e^{-x^2/2} no longer matters."""
-    return math.sqrt(2 * (math.log(1 / rtol) + 14))
-
-
 def _first_plan(law: AtomLaw, tilted: Tilted, count: int, rtol: float, aliases: _Aliases) -> Plan:
-    """Width for a smoothing error of about 0.8 rtol, and a period that keeps the aliases well below rtol."""
+    """Choose a width for a smoothing error of about 0.8 rtol, and a period that keeps the aliases well below rtol."""
     deviation = tilted.std * math.sqrt(count)
     width = 0.9 * math.sqrt(rtol) / tilted.theta
     plan = Plan(width, 8 * deviation + 8 / tilted.theta, 1.0)
     periods = plan.period * _PERIODS
-    enough = np.flatnonzero(aliases.bounds(width, periods) <= _ALIAS_SHARE * rtol * 0.2 / deviation)
+    enough = np.flatnonzero(aliases.bounds(width, *periods) <= _ALIAS_SHARE * rtol * 0.2 / deviation)
     period = float(periods[enough[0] if enough.size else -1])
     return _within_work(law, tilted, count, rtol, replace(plan, period=period))
 
 
 def _within_work(law: AtomLaw, tilted: Tilted, count: int, rtol: float, plan: Plan) -> Plan:
-    """The plan with its reach, and a larger width if it would need too many nodes."""
-    cutoff = _cutoff(rtol)
+    """Give the plan its reach, and a larger width if it would need too many nodes."""
+    # a Gaussian factor e^{-x^2/2} matters no longer after so many standard deviations
+    cutoff = math.sqrt(2 * (math.log(1 / rtol) + 14))
     alone = cutoff * law.spread / math.pi
     nodes_limit = 2 * math.pi * _LARGEST_WORK / (law.value.size + _NODE_COST)
     width = max(plan.width, cutoff * plan.period / nodes_limit)
@@ -189,18 +170,8 @@ def _within_work(law: AtomLaw, tilted: Tilted, count: int, rtol: float, plan: Pl
     return Plan(alone, min(plan.period, nodes_limit / reach), reach)
 
 
-def _finer(
-    law: AtomLaw, tilted: Tilted, count: int, rtol: float, plan: Plan, shrink: float, longer: bool
-) -> Plan | None:
-    """The next finer plan, or None if the work does not allow one."""
-    width = plan.width * min(shrink, _SHRINK_AT_LEAST) if shrink < 1 else plan.width
-    period = plan.period * (1.4 if longer else 1.0)
-    finer = _within_work(law, tilted, count, rtol, Plan(width, period, plan.reach))
-    return finer if finer.width < 0.95 * plan.width or longer else None
-
-
 def _fourier_sums(law: AtomLaw, tilted: Tilted, count: int, plan: Plan) -> _Sums:
-    """Both discrete Fourier sums and a bound on what they lack: their tails and round-off."""
+    """Evaluate both discrete Fourier sums and a bound on what they lack: their tails and round-off."""
     parts = [_partial_sums(law, tilted, count, plan, block) for block in _blocks(plan)]
     value, smoothing, rounding, size = (math.fsum(column) for column in zip(*parts, strict=True))
     unit = plan.step / (2 * math.pi)
@@ -210,7 +181,7 @@ def _fourier_sums(law: AtomLaw, tilted: Tilted, count: int, plan: Plan) -> _Sums
 
 
 def _all_zero(law: AtomLaw, tilted: Tilted, count: int, width: float) -> tuple[float, float]:
-    """Part of both sums that the event "all G_i are 0" adds, w phi(0), where max(0, S) has nothing; and its error.
+    """Return what the event "all G_i are 0", of no use to max(0, S), adds to both sums: w phi(0); and its error.
 
     With few users it is the one large atom of S in the kink of max(0, .), where the width would act to first order.
     """
@@ -232,7 +203,7 @@ class _Block(NamedTuple):
 
 
 def _blocks(plan: Plan) -> Iterator[_Block]:
-    """Rectangles of nodes that cover 0, ..., last, about as many rows as columns; nodes beyond the last do no harm."""
+    """Yield rectangles of nodes that cover 0, ..., last, about square; nodes beyond the last do no harm."""
     nodes = plan.last + 1
     columns = math.ceil(math.sqrt(min(nodes, _LARGEST_BLOCK)))
     rows = math.ceil(nodes / columns)
@@ -242,7 +213,7 @@ def _blocks(plan: Plan) -> Iterator[_Block]:
 
 
 def _change(law: AtomLaw, tilted: Tilted, step: float, block: _Block) -> tuple[FloatArray, FloatArray]:
-    """Real and imaginary part of E[e^{itG} - 1] under the tilted law at all nodes of a block, shape (nodes,).
+    """Return real and imaginary part of E[e^{itG} - 1] under the tilted law at all nodes of a block, shape (nodes,).
 
     With u = e^{iaG} - 1 of a row and v = e^{ibG} - 1 of a column, e^{i(a + b)G} - 1 = u + v + u v: sines and cosines of
     the rows and of the columns alone, and one product of matrices.
@@ -259,7 +230,7 @@ def _change(law: AtomLaw, tilted: Tilted, step: float, block: _Block) -> tuple[F
 
 
 def _phase(node: FloatArray, value: FloatArray) -> npt.NDArray[np.complex128]:
-    """e^{i node value} - 1, shape (nodes, atoms), with an error of at most 5 eps |node value|."""
+    """Return e^{i node value} - 1, shape (nodes, atoms), with an error of at most 5 eps |node value|."""
     half = 0.5 * np.multiply.outer(node, value)
     sine = np.sin(half)
     phase = np.empty(half.shape, dtype=np.complex128)
@@ -268,8 +239,8 @@ def _phase(node: FloatArray, value: FloatArray) -> npt.NDArray[np.complex128]:
     return phase
 
 
-def change_error(law: AtomLaw, tilted: Tilted, node: FloatArray) -> FloatArray:
-    """Bound on the error of `_change`: c eps t E|G|.
+def _change_error(law: AtomLaw, tilted: Tilted, node: FloatArray) -> FloatArray:
+    """Bound the error of `_change`: c eps t E|G|.
 
     Phases: 2 * 5 + 5 for u v + u + v at |u|, |v| <= 2, and 3 for the rounding of the nodes and of the sum; the tilted
     masses: 8 + 2 theta max|G|; inner products of m complex terms: 3 (m + 2).
@@ -281,14 +252,14 @@ def change_error(law: AtomLaw, tilted: Tilted, node: FloatArray) -> FloatArray:
 def _partial_sums(
     law: AtomLaw, tilted: Tilted, count: int, plan: Plan, block: _Block
 ) -> tuple[float, float, float, float]:
-    """Sums over a block: real parts of both integrands, a bound on their round-off together, and their size.
+    """Sum over a block the real parts of both integrands, a bound on their round-off together, and their size.
 
     With an error e(t) of the characteristic function f, |a^n - b^n| <= n |a - b| max(|a|, |b|)^(n-1). Where |f|^n is
     negligible, its bound is all that is needed.
     """
     real, imaginary = _change(law, tilted, plan.step, block)
     node = (block.begin + np.arange(real.size, dtype=np.float64)) * plan.step
-    absolute = change_error(law, tilted, node)
+    absolute = _change_error(law, tilted, node)
     square = np.maximum(real * (2 + real) + imaginary**2, -1.0)
     damping = 0.5 * plan.width**2 * (tilted.theta**2 - node**2)
     twice = np.where(node == 0, 1.0, 2.0)
@@ -317,7 +288,7 @@ class _Nodes(NamedTuple):
 
 
 def _integrands(at: _Nodes, theta: float, count: int, width: float) -> tuple[float, float, float, float]:
-    """Sums of both integrands over the nodes, of a bound on their round-off together, and of their size."""
+    """Sum both integrands over the nodes, a bound on their round-off together, and their size."""
     with np.errstate(divide="ignore"):
         log_abs = 0.5 * np.log1p(at.square)
     angle = np.arctan2(at.imaginary, 1 + at.real)
@@ -340,7 +311,7 @@ def _integrands(at: _Nodes, theta: float, count: int, width: float) -> tuple[flo
 
 
 def _tail(law: AtomLaw, tilted: Tilted, count: int, plan: Plan) -> float:
-    """Bound on the part of both sums beyond the last node, in units of e^{n K(theta)} / theta^2."""
+    """Bound the part of both sums beyond the last node, in units of e^{n K(theta)} / theta^2."""
     begin = plan.last * plan.step
     level = (plan.width * tilted.theta) ** 2
     scale = math.exp(min(0.5 * level, 600.0)) * ((tilted.theta / begin) ** 2 + level) / math.pi

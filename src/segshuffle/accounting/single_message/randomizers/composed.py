@@ -138,7 +138,7 @@ class JointComposition:
 
 
 def _bounded_product(one: ReferenceClasses, other: ReferenceClasses) -> ReferenceClasses:
-    """The product, refused before it takes minutes."""
+    """Multiply two tables; refuse what would take minutes."""
     pairs = one.mass.size * other.mass.size
     if pairs > _LARGEST_PRODUCT:
         raise _too_many(f"{one.parts + other.parts} randomizers", pairs, _LARGEST_PRODUCT)
