@@ -128,19 +128,6 @@ def test_what_the_rows_miss_makes_the_bound_larger():
     assert off.local_epsilon > exact.local_epsilon > math.log(0.45 / 0.2)
 
 
-def test_a_subsampled_matrix_is_its_parallel_composition_with_silence():
-    known = mechanism("krr", local_epsilon=1.5, domain_size=3)
-    made = of_matrix(matrix_randomizer(known.randomizer.matrix()))
-    one, other = (
-        blanket_epsilon(randomizer=subsampled(each, 0.25).randomizer, n_users=1000, delta=1e-6)
-        for each in (known, made)
-    )
-    assert other == pytest.approx(one, rel=1e-5, abs=0)
-    assert other < blanket_epsilon(randomizer=made.randomizer, n_users=1000, delta=1e-6)
-    with pytest.raises(ParameterError, match="rate = 0"):
-        subsampled(made, 0.0)
-
-
 @pytest.mark.parametrize("n_users", [1, 100, 10**6])
 def test_equal_rows_among_others_tell_nothing_at_epsilon_0(n_users):
     """Two equal inputs have a privacy loss of 0; the third one alone makes the bounds."""
