@@ -201,7 +201,7 @@ def test_not_vacuous_at_deltas_where_a_plain_transform_is_noise(accountant):
         ({"delta": 1e-290}, "in [1e-280, 1): below it doubles end"),
         ({"delta": math.nan}, "delta = nan"),
         ({"delta": "1e-6x"}, "delta = '1e-6x' is not allowed: it must be a number, or an array"),
-        ({"n_users": "ten"}, "n_users = 'ten' is not allowed: it must be a number in [1, 1e+15]"),
+        ({"n_users": "ten"}, "n_users = 'ten' is not allowed: it must be an integer in [1, 1e+15]"),
         ({"mechanism": "krr"}, "mechanism = 'krr' is not allowed: it must be a Mechanism"),
         ({"accountant": "magic"}, "accountant = 'magic'"),
         ({"accountant": "personalized"}, "applies to krr"),

@@ -19,7 +19,6 @@ from segshuffle.accounting.numerics.ranges import (
     LARGEST_USERS,
     check_epsilon,
     check_target,
-    check_within,
 )
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Accountant, Kind, Mechanism
 from segshuffle.arrays import FloatArray
@@ -225,7 +224,6 @@ def _checked(name: str, mechanism: Mechanism) -> Accountant:
 def _users(value: Any) -> int:
     value = value.item() if isinstance(value, np.generic) else value
     # compared as it is: an integer may be too large for a float
-    check_within("n_users", value, 1, LARGEST_USERS, note=", an integer")
-    if value != math.floor(value):
+    if type(value) not in (int, float) or not 1 <= value <= LARGEST_USERS or value % 1:
         raise ParameterError("n_users", value, f"an integer in [1, {LARGEST_USERS:g}]")
     return int(value)

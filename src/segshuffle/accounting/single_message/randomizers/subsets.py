@@ -142,9 +142,8 @@ class SubsetExponential:
 def check_subset(*, domain_size: int, set_size: int, subset_size: int) -> None:
     """Refuse sizes for which the mechanism is not defined or always meets the set."""
     check_integer("domain_size", domain_size, 2)
-    check_integer(
-        "set_size", set_size, 1, f"an integer in [1, {domain_size - 1}], below domain_size", most=domain_size - 1
-    )
+    allowed = f"an integer >= 1, less than domain_size = {domain_size}"
+    check_integer("set_size", set_size, 1, allowed, most=domain_size - 1)
     most = domain_size - set_size
     check_integer("subset_size", subset_size, 1, f"an integer in [1, {most}] (domain_size - set_size)", most=most)
 
