@@ -45,15 +45,6 @@ def test_oracle_precision_does_not_depend_on_the_global_one():
         assert mpmath.mp.dps == 15
 
 
-@pytest.mark.parametrize(
-    "matrix", [o.krr(5, F(3)), o.subset_exponential(5, 2, 2, F(3)), o.subset_exponential(4, 1, 3, F(7))]
-)
-def test_matrices_are_stochastic_and_have_the_stated_ratio(matrix):
-    assert all(sum(row) == 1 for row in matrix)
-    ratios = {entry / other for column in zip(*matrix, strict=True) for entry in column for other in column}
-    assert max(ratios) == matrix[0][0] / min(matrix[0])
-
-
 def test_shuffled_randomized_response_by_hand():
     # Two users with binary randomized response, truth with probability 3/4: inputs (0, 0) and (0, 1).
     matrix = o.krr(2, F(3))

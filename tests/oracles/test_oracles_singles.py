@@ -13,7 +13,6 @@ from oracles import MP, integrated_upper_tail
 
 F = Fraction
 HALF = F(1, 2)
-EXP_EPSILONS = [F(1), F(11, 10), F(8, 5), F(3)]
 
 
 def distance(x, y):

@@ -81,10 +81,6 @@ def test_contains_the_exact_value_anywhere(trials, clone, heads, tails, epsilon)
 # -- errors of the parts, as large as they are declared ---------------------------------------------------------------
 
 
-OF_TERMS = ("ratios", "headroom")
-OF_PROBABILITIES = ("points", "below", "above", "half point", "half tail")
-
-
 # -- realistic sizes -------------------------------------------------------------------------------------------------
 
 

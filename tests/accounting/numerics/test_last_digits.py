@@ -10,7 +10,6 @@ from oracles import MP
 from segshuffle.accounting.numerics import gaussian
 from segshuffle.accounting.numerics.laws import (
     BinomialLaw,
-    PoissonLaw,
     binomial_pmf,
     binomial_tail,
     half_binomial_pmf,
@@ -100,17 +99,3 @@ def test_binomial_laws_of_few_trials_at_every_count(n, p):
     if p == 0.5 and n > 0:
         np.testing.assert_allclose(half_binomial_pmf(trials, counts), pmf, rtol=1e-13, atol=0)
         np.testing.assert_allclose(half_binomial_tail(trials, counts), above, rtol=1e-13, atol=0)
-
-
-@pytest.mark.parametrize("mean", [0.2, 3.0, 40.0])
-def test_poisson_laws_at_every_small_count(mean):
-    law, counts = PoissonLaw(mean), np.append(np.arange(-2.0, 30.0), math.inf)
-    whole = [MP.exp(-MP.mpf(mean)) * MP.mpf(mean) ** k / MP.factorial(k) for k in range(400)]
-    for k, found in zip(counts[2:-1].astype(int), law.pmf(counts)[2:-1], strict=True):
-        assert off(found, [whole[k]]) <= 1e-13
-    np.testing.assert_array_equal(law.pmf(counts)[[0, 1, -1]], 0.0)
-    above = [float(MP.fsum(whole[max(k, 0) :])) for k in range(-2, 30)]
-    below = [float(MP.fsum(whole[: max(k + 1, 0)])) for k in range(-2, 30)]
-    np.testing.assert_allclose(law.at_least(counts), [*above, 0.0], rtol=1e-12, atol=0)
-    np.testing.assert_allclose(law.at_most(counts), [*below, 1.0], rtol=1e-12, atol=0)
-    np.testing.assert_allclose(law.ratio(counts[3:-1]), mean / counts[3:-1], rtol=1e-15)

@@ -51,14 +51,6 @@ def test_power_laws_in_both_directions(low, high, share, slope, rising):
     assert len(recorder.calls) <= 20
 
 
-@pytest.mark.parametrize("jump", [1e-9, 0.3, 0.999999])
-def test_one_jump_is_found_to_the_resolution(jump):
-    x, recorder = search(lambda x: -1.0 if x <= jump else 1.0, safe=1e-12, unsafe=1.0)
-    assert x <= jump
-    assert x >= jump * (1 - 1e-12)
-    assert len(recorder.calls) < 120
-
-
 def test_unsafe_end_is_returned_when_it_is_safe_after_all():
     x, recorder = search(lambda x: -1.0, safe=0.25, unsafe=1.0)
     assert x == 1.0

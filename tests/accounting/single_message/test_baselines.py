@@ -86,11 +86,6 @@ def test_closed_form_in_sixty_digits():
     assert exact <= found <= exact * (1 + 1e-13)
 
 
-def test_closed_form_refuses_what_its_theorem_excludes():
-    with pytest.raises(ParameterError, match="closed form"):
-        standard_clone_closed_form(local_epsilon=4.0, n_users=1000, delta=1e-6)
-
-
 # -- blanket with tail inequalities ----------------------------------------------------------------------------------
 
 
@@ -214,17 +209,6 @@ def test_erlingsson_closed_form():
     assert found == pytest.approx(0.0128757961, rel=1e-8)
 
 
-def test_erlingsson_stays_within_its_theorem():
-    assert erlingsson_epsilon(local_epsilon=0.4, n_users=1000, delta=1e-6) == 0.4
-    for arguments, name in (
-        ({"local_epsilon": 0.5, "n_users": 1000, "delta": 1e-6}, "local_epsilon"),
-        ({"local_epsilon": 0.4, "n_users": 999, "delta": 1e-6}, "n_users"),
-        ({"local_epsilon": 0.4, "n_users": 1000, "delta": 0.01}, "delta"),
-    ):
-        with pytest.raises(ParameterError, match=rf"^{name} = .*condition of the theorem"):
-            erlingsson_epsilon(**arguments)
-
-
 # -- Chen, Cao, Ge ---------------------------------------------------------------------------------------------------
 
 
@@ -282,12 +266,6 @@ def test_echo_probabilities_by_the_double_sum():
         ]
         exact.append(math.fsum(terms) / len(budgets))
     assert echo_probabilities(local_epsilons=budgets) == pytest.approx(exact, rel=1e-13)
-
-
-@pytest.mark.parametrize("budgets", [(), (1.0, 0.0), (50.1, 1.0), ((1.0, 2.0),)])
-def test_echo_probabilities_of_other_budgets_are_refused(budgets):
-    with pytest.raises(ParameterError, match="local_epsilons"):
-        echo_probabilities(local_epsilons=budgets)
 
 
 def test_liu_2023_with_equal_budgets_is_the_standard_clone():

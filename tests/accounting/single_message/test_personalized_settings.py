@@ -7,7 +7,6 @@ from scipy import special
 from segshuffle.accounting.single_message.budgets import compare_budgets
 from segshuffle.accounting.single_message.personalized import PersonalizedUsers
 from segshuffle.accounting.single_message.personalized_settings import (
-    FIGURE_USERS,
     SETTINGS,
     TABLE_EPSILONS,
     BudgetSetting,
@@ -16,16 +15,6 @@ from segshuffle.accounting.single_message.personalized_settings import (
     table_points,
 )
 from segshuffle.errors import ParameterError
-
-
-def test_settings_are_those_of_table_1():
-    assert {name: (s.low, s.high, s.centre, s.spread) for name, s in SETTINGS.items()} == {
-        "Uniform1": (0.05, 1.0, None, None),
-        "Gauss1": (0.05, 1.0, 0.75, 0.5),
-        "Uniform2": (0.5, 2.0, None, None),
-        "Gauss2": (0.5, 2.0, 1.5, 0.5),
-    }
-    assert (FIGURE_USERS[0], FIGURE_USERS[-1], len(FIGURE_USERS)) == (1000, 100_000, 20)
 
 
 def test_budgets_follow_their_distribution():
@@ -114,11 +103,3 @@ def test_table_points():
         assert point.kind == known[point.method].kind
         apart += lower < upper
     assert apart > 10
-
-
-@pytest.mark.quick(0)
-@pytest.mark.slow
-def test_a_hundred_thousand_users():
-    points = figure_points(setting=SETTINGS["Gauss2"], mechanism="laplace", n_users=100_000)
-    assert {point.method for point in points} > {"theorem", "liu-2023", "blanket-bennett"}
-    assert all(point.epsilon < 0.1 for point in points)

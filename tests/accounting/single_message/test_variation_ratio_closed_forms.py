@@ -93,17 +93,3 @@ def test_closed_forms_at_infinite_p_are_the_limit(function):
 def test_closed_forms_say_the_local_epsilon_where_they_say_nothing(function):
     assert function(randomizer=vr.general(local_epsilon=1.0), n_users=1, delta=1e-3) == 1.0
     assert function(randomizer=vr.general(local_epsilon=1.0), n_users=10, delta=1e-3) == 1.0
-
-
-@pytest.mark.parametrize(("left_over", "holds"), [(0.2, True), (0.3, False), (0.4, False)])
-def test_a_left_over_that_others_send_too_often_leaves_the_local_epsilon(left_over, holds):
-    """The second condition: (1 - l)/2 >= l r/(1 - 2 r), l the left-over, r = 5/13 here: 0.4 > 1/3, 0.35 < 0.5."""
-    p, clone = 3.0, 5 / 13
-    beta = (1 - left_over) * (p - 1) / (p + 1)
-    q = beta * p / ((p - 1) * clone)
-    randomizer = VariationRatio(log_p=math.log(p), beta=beta, log_q=math.log(q))
-    assert randomizer.left_over == pytest.approx(left_over, rel=1e-12)
-    assert randomizer.clone == pytest.approx(clone, rel=1e-12)
-    found = analytic_epsilon(randomizer=randomizer, n_users=10**8, delta=1e-6)
-    assert (found < 0.01) == holds
-    assert (found == math.log(p)) == (not holds)

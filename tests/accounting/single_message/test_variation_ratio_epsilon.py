@@ -152,10 +152,3 @@ def test_bisection_ends_one_step_above_the_root_at_most(iterations):
     exact = published_epsilon(**arguments, rtol=1e-8)
     found = bisected_epsilon(**arguments, iterations=iterations)
     assert exact * (1 - 1e-8) <= found <= exact + 2.0 / 2**iterations
-
-
-def test_bisection_needs_a_finite_interval():
-    with pytest.raises(ParameterError, match=r"^log_p = inf"):
-        bisected_epsilon(randomizer=vr.pure_dump(domain_size=4), n_users=9, delta=1e-3, iterations=5)
-    with pytest.raises(ParameterError, match=r"^iterations = -1"):
-        bisected_epsilon(randomizer=vr.general(local_epsilon=1.0), n_users=9, delta=1e-3, iterations=-1)

@@ -259,17 +259,6 @@ def test_advanced_parallel_is_the_total_variation_of_the_mixture():
     check_rows(vr.advanced_parallel(randomizers=each, weights=[float(weight) for weight in weights]), rows)
 
 
-@pytest.mark.parametrize("levels", [1, 3, 11])
-def test_range_query(levels):
-    """Section 7.3's formula, term by term: levels h = 0..H-1 with d/2^h nodes, d = 2^H."""
-    p = MP.exp(1)
-    terms = [(p - 1) / (p + MP.mpf(2) ** levels / 2**h - 1) / levels for h in range(levels)]
-    found = vr.range_query(local_epsilon=1.0, levels=levels)
-    agrees(found, MP.fsum(terms), math.e)
-    largest = math.tanh(0.5 * found.log_p)  # what the local guarantee alone gives
-    assert found.beta < largest if levels > 1 else found.beta == pytest.approx(largest, rel=1e-15)
-
-
 @pytest.mark.parametrize("weights", [(0.5,), (0.5, 0.6), (1.5, -0.5), (0.5, math.nan)])
 def test_weights_that_are_no_distribution(weights):
     each = [vr.general(local_epsilon=1.0)] * 2

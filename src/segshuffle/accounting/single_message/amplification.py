@@ -7,7 +7,7 @@ Numbers of users and targets may be arrays; they are broadcast against one anoth
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple, overload
 
 import numpy as np
@@ -25,6 +25,10 @@ from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 
 __all__ = ["ACCOUNTANTS", "Accountant", "Entry", "Mechanism", "accountant", "applicable", "compare", "delta", "epsilon"]
+
+
+#: What holds several numbers.
+Several = Sequence[Any] | npt.NDArray[Any]
 
 
 class Ends(NamedTuple):
@@ -61,9 +65,9 @@ def applicable(mechanism: Mechanism) -> list[Accountant]:
 @overload
 def epsilon(*, accountant: str, mechanism: Mechanism, n_users: int, delta: float) -> float: ...
 @overload
-def epsilon(
-    *, accountant: str, mechanism: Mechanism, n_users: npt.ArrayLike, delta: npt.ArrayLike
-) -> float | FloatArray: ...
+def epsilon(*, accountant: str, mechanism: Mechanism, n_users: Several, delta: npt.ArrayLike) -> FloatArray: ...
+@overload
+def epsilon(*, accountant: str, mechanism: Mechanism, n_users: npt.ArrayLike, delta: Several) -> FloatArray: ...
 def epsilon(
     *, accountant: str, mechanism: Mechanism, n_users: npt.ArrayLike, delta: npt.ArrayLike
 ) -> float | FloatArray:
@@ -98,9 +102,9 @@ def epsilon(
 @overload
 def delta(*, accountant: str, mechanism: Mechanism, n_users: int, epsilon: float) -> DeltaInterval: ...
 @overload
-def delta(
-    *, accountant: str, mechanism: Mechanism, n_users: npt.ArrayLike, epsilon: npt.ArrayLike
-) -> DeltaInterval | Ends: ...
+def delta(*, accountant: str, mechanism: Mechanism, n_users: Several, epsilon: npt.ArrayLike) -> Ends: ...
+@overload
+def delta(*, accountant: str, mechanism: Mechanism, n_users: npt.ArrayLike, epsilon: Several) -> Ends: ...
 def delta(
     *, accountant: str, mechanism: Mechanism, n_users: npt.ArrayLike, epsilon: npt.ArrayLike
 ) -> DeltaInterval | Ends:

@@ -254,7 +254,7 @@ MECHANISMS: dict[str, _Maker] = {
         **_HIDDEN,
     ),
     "uniform-coin-sum": _Maker(
-        "a bit among fair blanket coins", (), partial(tables.biased_coin_sum, coin=0.5), no_left_over=True, **_HIDDEN
+        "a bit among fair blanket coins", (), tables.uniform_coin_sum, no_left_over=True, **_HIDDEN
     ),
     "flipped-one-hot": _Maker(
         "one-hot vectors, bits flipped with probability `flip`", ("flip",), tables.flipped_one_hot, **_HIDDEN
@@ -276,7 +276,7 @@ MECHANISMS: dict[str, _Maker] = {
     "pure-dump": _Maker(
         "the true one of domain_size bins; uniform blanket",
         ("domain_size",),
-        partial(tables.mix_dump, flip=0.0),
+        tables.pure_dump,
         no_left_over=True,
         **_HIDDEN,
     ),
