@@ -104,7 +104,7 @@ def test_plans_are_the_libraries_own(case):
     problem = problem_of(config, scenario.setting, "S1")
     own = {
         ("poisson-copies", "budget", 12.0): ProvenSegmented(copies_max=4.0, max_messages=12.0).plan(problem),
-        ("poisson-group", "grid", None): ProvenSegmented(group_privacy=True).plan_at(problem, 10.0),
+        ("poisson-group", "grid", None): ProvenSegmented(blanket_per_user=10.0, group_privacy=True).plan(problem),
     }
     # of two points of the grid the last one stays: m = 10
     found = {(t.method.name, t.role, t.max_messages): t.plan for t in tasks(case)}
