@@ -190,6 +190,7 @@ HELPERS = (
     "matrix-file",
     "sweep",
     "saved-plan",
+    "client-account",
 )
 
 

@@ -266,7 +266,9 @@ def test_a_private_level_is_promised_what_both_rounds_leave_of_it(capsys):
     assert "(e^2), up to a probability of 1e-06" in high
     assert change.startswith("The level itself: whichever level and items")
     assert "12.2 times as likely (e^2.5), up to a probability of 1.1" in change
-    assert change.endswith("Between two levels epsilon is the larger of them plus 0.5.")
+    assert (
+        "Between two levels, whatever items, epsilon and delta are the larger of both levels', plus 0.5 and" in change
+    )
     table = [[each["epsilon"] for each in row["against"]] for row in found["guarantees"]]
     assert table == [[1.0, pytest.approx(2.5)], [pytest.approx(2.5), 2.0]]
     assert main(asked) == 0
@@ -275,7 +277,9 @@ def test_a_private_level_is_promised_what_both_rounds_leave_of_it(capsys):
     assert len(public["words"]["What they are promised"]) == 2
     # a saved plan does not know of round 1
     problem = replace(PROBLEM, assumptions=replace(PROBLEM.assumptions, private_levels=True))
-    assert promises(plan_of(problem, copies=(0.25, 1.0)))[-1].startswith("What round 1 shows of a user's level")
+    *_, between, on_top = promises(plan_of(problem, copies=(0.25, 1.0)))
+    assert between == "Between two levels, whatever items, epsilon and delta are the larger of both levels'."
+    assert on_top.startswith("What round 1 shows of a user's level")
 
 
 @given(st.floats(1e-30, 1e30))
