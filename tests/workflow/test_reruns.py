@@ -62,7 +62,7 @@ FILES = [
     ("src/segshuffle/studies/referee/trial.py", comment, REFEREE),
     ("src/segshuffle/studies/amplification/variation_paper.py", comment, AMPLIFICATION),
     ("src/segshuffle/studies/reproduction/panel_claims.py", comment, {"verdicts", *RECORDS}),
-    ("src/segshuffle/pipeline/judging.py", comment, {"verdicts", "pareto_winners", "figure_pareto", *RECORDS}),
+    ("src/segshuffle/studies/verdicts.py", comment, {"verdicts", "pareto_winners", "figure_pareto", *RECORDS}),
     ("src/segshuffle/pipeline/results_readme.py", comment, {"provenance", "page"}),
     ("src/segshuffle/studies/reproduction/outputs.py", comment, {"provenance", "page"}),
     ("src/segshuffle/pipeline/runtimes.py", comment, {"runtimes", "page"}),
