@@ -344,9 +344,10 @@ def sweep(measure, plans, **of):
                  (("set_size", 2), ("split", "S1"), ("refused", "too dear"))]  # fmt: skip
     table = pd.concat([table, *elsewhere]).assign(domain_size=10)
     ((_, part),) = measure(table.assign(error_ratio=table["mse_expected"]), **of).parts.items()
-    return {place.replace("n = ", "").replace(", d = 10, epsilon = ", "/"): value for place, value in part.items()}
+    return part
 
 
+CASE = "n = {}, d = 10, epsilon = {}"
 A_PUBLISHED = {"method": "a", "accounting": "published"}
 
 
@@ -354,16 +355,18 @@ def test_least_error_within_messages():
     plans = [(9, 1.0, "a", "published", m, e) for m, e in ((1.2, 4.0), (1.2, 6.0), (1.3, 0.1))]
     plans += [(5, 1.0, "a", "published", 1.3, 0.1), (5, 1.0, "b", "published", 1.0, 0.1)]
     found = sweep(winners.error_within, plans, **A_PUBLISHED, messages=1.2)
-    assert found == {"9/1": 4.0, "5/1": pytest.approx(float("nan"), nan_ok=True)}
+    assert found == {CASE.format(9, 1): 4.0, CASE.format(5, 1): pytest.approx(float("nan"), nan_ok=True)}
     # a sum of messages may be off by rounding
     for stated, reached in ((1.2 * (1 - 1e-10), True), (1.2 * (1 - 1e-8), False)):
-        assert (sweep(winners.error_within, plans[:1], **A_PUBLISHED, messages=stated)["9/1"] == 4.0) == reached
+        assert (
+            sweep(winners.error_within, plans[:1], **A_PUBLISHED, messages=stated)[CASE.format(9, 1)] == 4.0
+        ) == reached
 
 
 def test_further_messages_fall_whenever_n_grows():
     plans = [(n, 1.0, "a", "published", m, 1.0) for n, m in ((5, 3.0), (5, 9.0), (100, 5.0), (9000, 2.0))]
     found = sweep(winners.change_of_extra, plans, **A_PUBLISHED)
-    assert found == {"epsilon = 1, 5 to 100": 2.0, "epsilon = 1, 100 to 9,000": 0.25}
+    assert found == {"epsilon = 1, n = 5 to 100": 2.0, "epsilon = 1, n = 100 to 9,000": 0.25}
     with pytest.raises(NotRunError, match=r"two numbers of users$"):
         sweep(winners.change_of_extra, plans[:2], **A_PUBLISHED)
 
@@ -371,6 +374,9 @@ def test_further_messages_fall_whenever_n_grows():
 def test_error_over_the_best_published_one():
     plans = [(5, eps, "a", "proven", 1.0, e) for eps, e in ((1.0, 1.0), (1.0, 3.0), (2.0, 0.5))]
     plans += [(5, eps, "b", "published", 1.0, e) for eps, e in ((1.0, 2.0), (1.0, 9.0), (2.0, 4.0))]
-    assert sweep(winners.error_over_published, plans, method="a", accounting="proven") == {"5/1": 0.5, "5/2": 0.125}
+    assert sweep(winners.error_over_published, plans, method="a", accounting="proven") == {
+        CASE.format(5, 1): 0.5,
+        CASE.format(5, 2): 0.125,
+    }
     with pytest.raises(NotRunError, match=r"^no protocol \(published\) has no plan"):
         sweep(winners.error_over_published, plans[:3], method="a", accounting="proven")

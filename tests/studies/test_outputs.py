@@ -1,20 +1,10 @@
 """What the studies declare: where it is shown, what a run makes unasked, and tables of settings that never change."""
 
-import dataclasses
-import importlib
-import inspect
-import pkgutil
-
-import numpy as np
 import pytest
 
-import segshuffle.pipeline
-import segshuffle.studies
 from segshuffle.pipeline import manifest
 from segshuffle.pipeline.scenarios import scenarios
 from segshuffle.studies.amplification.exhibits import FIGURES, TABLES
-from segshuffle.studies.assumptions import dependence
-from segshuffle.studies.levels import compute as levels
 
 
 @pytest.fixture(params=["full", "quick"])
@@ -80,29 +70,6 @@ def test_what_a_run_makes_unasked(targets):
     unasked = {"fig_decomposition8", "table_variation5"}
     quick = {"amplification"} if edition == "quick" else set()
     assert left_out == (panels & names) | (alone - unasked) | quick
-
-
-def classes():
-    for package in (segshuffle.studies, segshuffle.pipeline):
-        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            loaded = importlib.import_module(module.name)
-            for _, found in inspect.getmembers(loaded, inspect.isclass):
-                if found.__module__ == module.name and dataclasses.is_dataclass(found):
-                    yield found
-
-
-def test_what_is_asked_and_planned_never_changes():
-    """Cases, points and panels are shared by processes and kept in tables: nobody may alter one."""
-    found = list(classes())
-    assert len(found) >= 9
-    for each in found:
-        assert each.__dataclass_params__.frozen, each
-
-
-@pytest.mark.parametrize("study", [dependence, levels], ids=lambda study: study.__name__.split(".")[-2])
-def test_standard_errors_are_those_of_a_mean(study):
-    """Squares about the mean 2 add up to 1 + 4 + 1 + 16 = 22 and 3 are free: the root of 22/3/4."""
-    assert study._standard_error(np.array([1.0, 0.0, 1.0, 6.0])) == pytest.approx((22 / 3 / 4) ** 0.5, rel=1e-14)
 
 
 def words_of(config, name):

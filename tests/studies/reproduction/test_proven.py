@@ -4,14 +4,13 @@ import functools
 import json
 import math
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from segshuffle.datasets.sampling import uniform_population
-from segshuffle.pipeline.design import Scenario, level_counts
+from segshuffle.pipeline.design import Scenario
 from segshuffle.pipeline.jobs import to_json
 from segshuffle.pipeline.scenarios import scenarios, settings
 from segshuffle.pipeline.seeds import stream
@@ -97,19 +96,6 @@ def test_tasks_are_curves_optima_and_budgets(case):
         assert task.plan.method == task.method.name
         assert task.max_messages is None or task.plan.messages_per_user <= task.max_messages * (1 + 1e-12)
     assert [t.plan.blanket_per_user for t in tasks(case)[:2]] == [1.0, 10.0]
-
-
-def test_plans_are_the_libraries_own(case):
-    config, scenario, _ = case
-    problem = problem_of(config, scenario.setting, "S1")
-    own = {
-        ("poisson-copies", "budget", 12.0): ProvenSegmented(copies_max=4.0, max_messages=12.0).plan(problem),
-        ("poisson-group", "grid", None): ProvenSegmented(group_privacy=True).plan_at(problem, 10.0),
-    }
-    # of two points of the grid the last one stays: m = 10
-    found = {(t.method.name, t.role, t.max_messages): t.plan for t in tasks(case)}
-    for key, plan in own.items():
-        assert found[key].as_dict() == json.loads(json.dumps(plan.as_dict()))
 
 
 def test_what_is_proven_relies_on_the_configured_share(case):
@@ -332,17 +318,6 @@ def test_summary_of_a_run_has_every_panel_and_its_own_numbers(case):
     assert len(columns) == 1
 
 
-def test_panels_of_a_summary_keep_their_order():
-    both = pd.concat([hand_made(), published_table()])
-    summary = proven_summary(pd.concat([both.assign(split="S2"), both]), [8])
-    assert list(summary["split"]) == ["S2", "S1"]
-
-
-def test_only_quick_runs_are_marked():
-    summary = proven_summary(pd.concat([hand_made(), published_table()]), [8])
-    assert "not a result" not in summary_markdown(summary, [8], edition="full", sources={})
-
-
 # -- headline figures, in closed form for uniform items
 
 
@@ -412,24 +387,3 @@ def test_copies_come_close_to_the_trusted_curator(headline):
     # nobody beats the curator by more than calibration, and messages only help
     for row in headline.values():
         assert 0.99 < row[40.0] <= 1.005 * row[16.0] <= 1.005**2 * row[8.0]
-
-
-def test_panels_of_the_figures(full_config):
-    """18 panels, all with 1/n of 0.01 as delta and exact counts."""
-    for scenario in scenarios(full_config):
-        problem = problem_of(full_config, scenario.setting, scenario.split)
-        assert problem.delta == pytest.approx(0.01 / problem.n_users, rel=1e-14)
-        assert problem.level_counts == level_counts(problem.n_users, full_config["splits"][scenario.split])
-
-
-def test_points_with_too_small_a_blanket_are_left_out_and_named(monkeypatch, capsys):
-    """A thousandth of a message per item is the least of which the accountant knows anything."""
-    monkeypatch.setattr(planning, "blanket_grid", lambda config: [0.0005, 0.00099, 0.001, 0.002])
-    problem = SimpleNamespace(honest_mean=lambda blanket: blanket)
-    assert planning._grid({}, "proven", problem) == [0.001, 0.002]
-    said = "no proven plan at m = 0.0005, 0.00099: fewer than 0.001 blanket messages per item\n"
-    assert capsys.readouterr().out == said
-    assert planning._grid({}, "published", problem) == [0.0005, 0.00099, 0.001, 0.002]
-    monkeypatch.setattr(planning, "blanket_grid", lambda config: [0.001, 0.002])
-    assert planning._grid({}, "proven", problem) == [0.001, 0.002]
-    assert capsys.readouterr().out == ""

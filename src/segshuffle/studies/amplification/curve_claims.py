@@ -1,4 +1,4 @@
-"""Verdicts on the statements of the amplification papers, from the tidy tables and nothing else.
+"""What the tables of the amplification papers say: verdicts on the papers' statements, and tables to read.
 
 The statements are in config/reference/claims-amplification.yaml, the measures here (`studies.verdicts`). A *saving* of
 one accountant over another is 1 - epsilon/epsilon'. Which numbers are compared, published or proven, is part of what is
@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from segshuffle.pipeline.rows import common
 from segshuffle.studies import verdicts
-from segshuffle.studies.amplification.exhibits import FIGURES, PAPERS
+from segshuffle.studies.amplification.exhibits import EXHIBITS, FIGURES, PAPERS
 from segshuffle.studies.verdicts import Measured, NotRunError
 
 #: Points of a curve from which on it is judged: what is said of it may hold between fewer only by chance.
@@ -88,7 +89,7 @@ def ratio(
         Least abscissa.
     """
     rows = curves.rows(figures, where)
-    common = by or [name for name in PLACE if name != column]
+    shared = by or [name for name in PLACE if name != column]
     found = {}
     for one, others in pairs:
         names = [others] if isinstance(others, str) else list(others)
@@ -97,8 +98,8 @@ def ratio(
             if name == ORIGINAL:
                 own = own.assign(**{name: own["x"]})
             else:
-                theirs = rows[rows[column] == name].groupby(common)[value].min()
-                own = own.join(theirs.rename(name), on=common, how="inner")
+                theirs = rows[rows[column] == name].groupby(shared)[value].min()
+                own = own.join(theirs.rename(name), on=shared, how="inner")
         if own.empty:
             raise NotRunError(f"no point of {', '.join(figures)} has all of {', '.join([one, *names])}")
         title = f"{one} over {'the least of ' * (len(names) > 1)}{', '.join(names)}"
@@ -156,3 +157,41 @@ def to_markdown(claims: pd.DataFrame, *, edition: str) -> str:
     other = f"This is the **{edition}** configuration: curves of too few points are not evaluated."
     title = "# Statements of the amplification papers, and what came out"
     return verdicts.markdown(claims, title=title, remarks=("" if edition == "full" else other,), papers=PAPERS)
+
+
+# --- tables to read --------------------------------------------------------------------------------------------------
+
+
+def table_markdown(name: str, table: pd.DataFrame) -> str:
+    """Write a table of the papers to read."""
+    exhibit = EXHIBITS[name]
+    lines = [f"# Table {exhibit.number}: {exhibit.shows}", "", f"*{PAPERS[exhibit.paper]}*", ""]
+    return "\n".join([*lines, *(_table5 if exhibit.paper == "variation" else _table2)(table)]) + "\n"
+
+
+def _table5(table: pd.DataFrame) -> list[str]:
+    lines = ["| local epsilon | n | T | printed | here | here / printed | without bisection |", "|" + "---|" * 7]
+    for row, known in zip(table.to_dict("records"), map(json.loads, table["parameters"]), strict=True):
+        lines.append(
+            f"| {known['local_epsilon']:g} | {row['x']:,.0f} | {known['iterations']} | {known['printed']:g} | "
+            f"{row['y']:.6g} | {row['y'] / known['printed']:.4f} | {known['without_bisection']:.6g} |"
+        )
+    said = (
+        "delta = 0.01/n. *Here* is the same bisection of [0, local epsilon] in T steps, upper end; every comparison is "
+        "decided by certified intervals. Kind: {} ({})."
+    )
+    times = "Running times: `python benchmarks/variation_ratio.py`."
+    return [*lines, "", said.format(*common(table, "kind", "status")), "", times]
+
+
+def _table2(table: pd.DataFrame) -> list[str]:
+    epsilons = sorted(table["x"].unique())
+    head = " | ".join(f"epsilon = {x:g}" for x in epsilons)
+    lines = [f"| bound | {head} | kind |", "|" + "---|" * (len(epsilons) + 2)]
+    for name, rows in table.groupby("accountant", sort=False):
+        values = rows.set_index("x")["y"]
+        cells = " | ".join(f"{values[x]:.3g}" for x in epsilons)
+        lines.append(f"| {name} | {cells} | {': '.join(common(rows, 'kind', 'status'))} |")
+    (users,) = {json.loads(text)["n_users"] for text in table["parameters"]}
+    (panel,) = common(table, "panel")
+    return [*lines, "", f"Delta; n = {users:,}, {panel.replace('$', '')}. The printed values are not in our copy."]
