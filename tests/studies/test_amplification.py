@@ -102,18 +102,6 @@ def test_the_law_of_the_amplification_variable(local_epsilon, epsilon):
         assert found == pytest.approx(expected, abs=4e-4)
 
 
-@pytest.mark.quick(0)
-@pytest.mark.parametrize(("local_epsilon", "epsilon"), made.AMPLIFICATION_VARIABLES)
-def test_its_mean_is_one_minus_e_to_epsilon(local_epsilon, epsilon):
-    """Property 2 of the paper; E[G] = largest - integral of the distribution function."""
-    least, largest = -math.expm1(epsilon + local_epsilon), math.exp(local_epsilon) - math.exp(epsilon)
-    grid = np.linspace(least, largest, 400_001)
-    law = [made.laplace_gparv_cdf(local_epsilon=local_epsilon, epsilon=epsilon, value=float(g)) for g in grid]
-    middle = 0.5 * (np.array(law)[1:] + np.array(law)[:-1])
-    mean = largest - float(np.sum(middle) * (grid[1] - grid[0]))
-    assert mean == pytest.approx(1 - math.exp(epsilon), abs=1e-3 * (largest - least))
-
-
 def test_its_figure_shows_both_sides_of_every_jump():
     table = compute("decomposition8", points=3)
     assert list(table.index) == list(range(len(table)))
@@ -206,20 +194,6 @@ def test_no_personalised_number_is_called_a_guarantee():
     text = table_markdown("personalized-table2", table)
     assert "refuted as an upper bound" in text
     assert "epsilon = 0.05" in text
-
-
-@pytest.mark.slow
-def test_personalised_figure_has_shared_curves_once():
-    table = compute("personalized4", points=2)
-    assert list(table.index) == list(range(len(table)))
-    assert not table.duplicated(["panel", "accountant", "curve", "x"]).any()
-    assert list(table["panel"].drop_duplicates()) == [
-        made.panel_name(mechanism, settings[0]) for mechanism, settings in made.PANELS
-    ]
-    assert set(table["x"]) == {1000, 100_000}
-    shared = table[table["accountant"] == "stronger-clone"]
-    assert set(shared["curve"]) == {"largest budget"}
-    assert set(table.loc[table["accountant"] == "theorem", "curve"]) == {"Uniform1", "Gauss1", "Uniform2", "Gauss2"}
 
 
 @pytest.mark.parametrize(("kind", "side"), [("lower", -1), ("upper", 1), ("published", 1)])

@@ -17,8 +17,7 @@ from segshuffle.protocols.messages.influence import influence as influence_of
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.studies.assumptions import compute
 from segshuffle.studies.assumptions import figure as figures
-from segshuffle.studies.reproduction.methods import lineup
-from segshuffle.studies.reproduction.planning import problem_of
+from segshuffle.studies.reproduction.planning import lineup, problem_of
 
 PANEL = Scenario(Setting("msnbc", 5000, 4, 17), "S1")
 SHARES = [0.5, 0.75, 1.0]
@@ -191,19 +190,6 @@ def test_influence_draws_every_method(influenced):
 
 
 # --- levels that depend on items ----------------------------------------------------------------------------------
-
-
-def test_inclined_levels_have_the_public_counts_and_go_with_the_item():
-    holds, rng = np.arange(1000) < 400, np.random.default_rng(1)
-    shares = []
-    for strength in (0.0, 0.5, 1.0):
-        levels = compute.inclined_levels(holds, (250, 500, 250), strength, rng)
-        assert np.bincount(levels).tolist() == [250, 500, 250]
-        shares.append([float(holds[levels == level].mean()) for level in range(3)])
-    # 100 holders among 250 without dependence: six standard deviations of the hypergeometric law are 0.17
-    assert shares[0] == pytest.approx([0.4] * 3, abs=0.17)
-    assert shares[1] == sorted(shares[1])
-    assert shares[2] == [0.0, 150 / 500, 1.0]
 
 
 @pytest.fixture(scope="module")

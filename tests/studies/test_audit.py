@@ -14,7 +14,7 @@ from segshuffle.accounting.collections.published import published_item_delta
 from segshuffle.pipeline.design import Setting
 from segshuffle.protocols.segmented import Segmented
 from segshuffle.studies.audit import words
-from segshuffle.studies.audit.compute import COLUMNS, KEY, VIEWS, audit, audit_setting
+from segshuffle.studies.audit.compute import COLUMNS, KEY, VIEWS, audit_setting
 from segshuffle.studies.audit.figure import draw
 from segshuffle.studies.reproduction.planning import problem_of
 
@@ -121,17 +121,6 @@ def test_the_worst_split_is_reachable_only_with_a_level_that_sends_everything(ta
     assert (table["reachable"] == (~worst | sends_all)).all()
 
 
-def test_several_settings_are_stacked(plans):
-    one_level = {**CONFIG, "splits": {"S1": [1.0, 0.0]}}
-    short = last_blanket_of(plans)
-    both = audit(one_level, [(SETTING, short), (SETTING, short)])
-    assert len(both) == 2 * len(short["S1"]) * len(VIEWS)
-    assert list(both.index) == list(range(len(both)))
-    # rows of one setting are in the order of splits, blankets and levels, and numbered in it
-    rows = both[: len(both) // 2]
-    assert list(rows["blanket_per_user"]) == sorted(rows["blanket_per_user"])
-
-
 @pytest.mark.quick(0)
 def test_rows_that_need_too_large_a_grid_say_so(plans, table, monkeypatch):
     """m = 4: 2 n m/d = 500 messages on the two items; nothing but the published pair is left where one is sampled."""
@@ -150,15 +139,6 @@ def test_rows_that_need_too_large_a_grid_say_so(plans, table, monkeypatch):
     columns = [name for name in COLUMNS if name != "proven_user_delta"]
     assert (before[columns] == found[kept][columns].reset_index(drop=True)).all().all()
     draw(found, edition="full")
-
-
-@pytest.mark.quick(0)
-def test_a_level_that_nobody_chose_has_no_row(plans):
-    shares = {**CONFIG, "splits": {"S1": [1.0, 0.0]}}
-    short = last_blanket_of(plans)
-    found = audit_setting(shares, SETTING, short)
-    assert set(found["level"]) == {0.5}
-    assert set(found["view"]) == set(VIEWS)
 
 
 def test_the_worst_over_the_splits_and_the_broken_promises_by_hand():

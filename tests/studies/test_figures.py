@@ -2,10 +2,8 @@
 
 import re
 
-import numpy as np
 import pandas as pd
 import pytest
-from matplotlib import colors
 from matplotlib import pyplot as plt
 
 from segshuffle.datasets.registry import dataset_label
@@ -127,11 +125,6 @@ def test_quick_is_written_on_quick_figures_only(tmp_path, kind):
 # --- looks -------------------------------------------------------------------------------------------------------
 
 
-def grey(color):
-    """Luminance (Rec. 709) between 0 and 1: what a grey print leaves of a colour."""
-    return float(np.dot(colors.to_rgb(color), (0.2126, 0.7152, 0.0722)))
-
-
 def test_methods_are_told_apart_without_colour(full_config):
     """Colour, mark and dashes each do in the figures of the shipped configuration; else colour and mark together."""
     assert len({look.label for look in LOOKS.values()}) == len(LOOKS)
@@ -139,12 +132,6 @@ def test_methods_are_told_apart_without_colour(full_config):
     for field in ("color", "marker", "dashes"):
         assert len({getattr(look, field) for look in shipped}) == len(shipped), field
     assert len({(look.color, look.marker) for look in PAPER.values()}) == len(PAPER)
-
-
-def test_ours_stands_out_in_grey():
-    """No competitor is nearer to black than a quarter of the way to white."""
-    assert grey(PAPER["segmented"].color) == 0.0
-    assert min(grey(PAPER[name].color) for name in COMPETITORS) > 0.25
 
 
 # --- what is drawn -----------------------------------------------------------------------------------------------

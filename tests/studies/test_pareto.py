@@ -1,7 +1,5 @@
 """Error over messages: cases and choices, fronts and winners by hand, and the figure against its table."""
 
-import math
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,8 +11,7 @@ from segshuffle.protocols.central import GaussianCurator
 from segshuffle.protocols.fake_users import FakeUsers
 from segshuffle.studies.pareto import compute, outputs
 from segshuffle.studies.pareto.figure import draw
-from segshuffle.studies.pareto.winners import CASE, front, markdown, winners
-from segshuffle.studies.pareto.words import words
+from segshuffle.studies.pareto.winners import front, markdown, winners
 
 CONFIG = {
     "delta_times_n": 0.01,
@@ -44,13 +41,6 @@ def test_a_figure_says_whose_levels_it_shows():
     assert "S2" not in one.caption + one.title
     assert "in the shares of S2." in three.caption
     assert three.title.endswith("n = 400, d = 17, S2")
-
-
-def test_levels_of_a_case():
-    one, three = (compute.problem_of(case, CONFIG) for case in compute.cases(CONFIG["pareto"], 400, 17, 2))
-    assert (one.levels, one.level_counts) == ((1.0,), (400,))
-    assert (three.levels, three.level_counts) == ((0.5, 1.0, 2.0), (100, 200, 100))
-    assert one.delta == three.delta == 0.01 / 400
 
 
 def test_the_table_has_every_plan_once(found):
@@ -151,76 +141,11 @@ def test_figure_draws_fronts_and_references_of_every_panel():
     plt.close(figure)
 
 
-def test_figure_shows_every_method_of_its_table(found):
-    rows = found[found["split"] == "one"]
-    figure = draw(rows, edition="full")
-    axis = figure.axes[0]
-    drawn = {line.get_label(): line for line in axis.get_lines()}
-    assert len(drawn) == rows[rows["refused"] == ""].groupby(["method", "accounting"]).ngroups
-    line = drawn["Fake users (proven)"]
-    mine = front(rows[(rows["method"] == "fake-users") & (rows["accounting"] == "proven")])
-    assert list(zip(*line.get_data(), strict=True)) == list(
-        zip(mine["messages_per_user"], mine["error_ratio"], strict=True)
-    )
-    assert math.isclose(drawn["Gaussian curator, weight per level"].get_ydata()[0], 1.0)
-    assert list(CASE) == list(compute.COLUMNS[:5])
-
-
 def test_a_front_has_no_two_plans_of_one_error():
     """Of equal errors the fewest messages, of equal messages the least error; the order of the table is no matter."""
     plans = [(3.0, 1.0), (2.0, 1.0), (1.0, 5.0), (1.0, 4.0), (2.5, 1.5), (4.0, 0.5)]
     kept = front(pd.DataFrame(plans, columns=["messages_per_user", "mse_expected"]))
     assert kept.to_numpy().tolist() == [[1.0, 4.0], [2.0, 1.0], [4.0, 0.5]]
-
-
-def test_levels_double_about_the_middle_one():
-    config = {"delta_times_n": 0.5, "splits": {"S": [0.25, 0.25, 0.25, 0.25]}}
-    problem = compute.problem_of(compute.Case(100, 17, 2, 3.0, "S"), config)
-    assert problem.levels == (0.75, 1.5, 3.0, 6.0)
-    assert (problem.level_counts, problem.delta, problem.domain_size, problem.set_size) == ((25,) * 4, 0.005, 17, 2)
-
-
-def test_the_readable_table_has_a_column_per_budget_and_a_line_per_case():
-    nobody = {"winner": np.nan, "error_ratio": np.nan, "second": np.nan, "second_ratio": np.nan}
-    alone = {"winner": "a", "error_ratio": 1.25, "second": np.nan, "second_ratio": np.nan}
-    first = {"winner": "b", "error_ratio": 1.0, "second": "a", "second_ratio": 2.5}
-    cases = [(10, 17, 2, 0.5, "one"), (10, 17, 4, 2.0, "S1")]
-    rows = [
-        dict(zip(CASE, case, strict=True)) | {"budget": share * case[2]} | found
-        # not in the order of the budgets
-        for case in cases
-        for share, found in ((8.0, first), (1.0, nobody), (2.5, alone))
-    ]
-    lines = markdown(pd.DataFrame(rows), edition="full").splitlines()
-    assert lines[-4:] == [
-        "| n | d | s | epsilon | split | 1 messages | 2.5 messages | 8 messages |",
-        "|---|---|---|---|---|---|---|---|",
-        "| 10 | 17 | 2 | 0.5 | one | nobody | a: 1.25 | b: 1.00, next 2.50x |",
-        "| 10 | 17 | 4 | 2 | S1 | nobody | a: 1.25 | b: 1.00, next 2.50x |",
-    ]
-    assert "quick" not in "".join(lines)
-
-
-def test_words_name_the_most_frequent_winner_first():
-    rows = [
-        (10, 17, 2, 1.0, "S1", "a", 1.5),
-        (10, 17, 4, 1.0, "S1", "b", 3.0),
-        (10, 17, 4, 2.0, "S1", "b", 2.0),
-        # of another figure
-        (10, 17, 4, 2.0, "one", "a", 9.0),
-        *((n, d, 4, 2.0, "S1", "a", 9.0) for n, d in ((10, 16), (10, 18), (9, 17), (11, 17))),
-    ]
-    table = pd.DataFrame(rows, columns=[*CASE, "winner", "error_ratio"])
-    said = words("pareto-n10-d17-S1", {"pareto-winners.csv": table})
-    assert said.startswith("3 line charts")
-    assert said.endswith(
-        "over 3 budgets: b 2 times (2.00 to 3.00 times the Gaussian curator's), "
-        "a 1 times (1.50 to 1.50 times the Gaussian curator's)."
-    )
-    assert words("pareto-n10-d17-S1", {"pareto-winners.csv": table.assign(winner=np.nan)}).endswith(
-        "over 3 budgets: nobody; in 3 nobody plans."
-    )
-    assert words("pareto-n10-d17-S1", {}) is None
 
 
 def test_a_budget_may_be_met_to_rounding():

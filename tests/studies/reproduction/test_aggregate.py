@@ -73,14 +73,6 @@ def test_closed_forms_and_parameters_are_those_of_the_plans(case):
     assert (ours["role"] == "best").sum() == 1
 
 
-def test_tables_are_stacked(case):
-    table = summarise(*case)
-    other = table.assign(n_users=1)
-    both = collect([table, other])
-    assert len(both) == 2 * len(table)
-    assert list(both.index) == list(range(len(both)))
-
-
 def test_a_panel_that_comes_twice_is_refused(case):
     table = summarise(*case)
     with pytest.raises(ValueError, match="same key"):

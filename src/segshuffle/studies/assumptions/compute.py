@@ -26,8 +26,7 @@ from segshuffle.protocols.capped import Capped
 from segshuffle.protocols.messages.dependence import bias_given_levels, copies_of, error_given_levels
 from segshuffle.protocols.messages.influence import Influence, influence
 from segshuffle.protocols.proven import ProvenSegmented
-from segshuffle.studies.reproduction.methods import lineup
-from segshuffle.studies.reproduction.planning import Plans, problem_of
+from segshuffle.studies.reproduction.planning import Plans, lineup, problem_of
 
 #: Shares that plans assume, for the curves of epsilon.
 ASSUMED = (1.0, 0.8, 0.5)
