@@ -1,4 +1,4 @@
-"""Tabulate and draw what honest users are worth; see segshuffle.studies.assumptions.participation."""
+"""Tabulate and draw what honest users are worth; see segshuffle.studies.assumptions.compute."""
 
 from pathlib import Path
 
@@ -7,8 +7,8 @@ import pandas as pd
 from segshuffle.pipeline.design import scenario_from
 from segshuffle.pipeline.jobs import logged, to_csv, write_atomically
 from segshuffle.pipeline.style import save
-from segshuffle.studies.assumptions.participation import epsilon_table, error_table
-from segshuffle.studies.assumptions.participation_figure import draw
+from segshuffle.studies.assumptions.compute import epsilon_table, error_table
+from segshuffle.studies.assumptions.figure import draw_participation
 
 with logged(snakemake.log[0]):
     output, params = snakemake.output, snakemake.params
@@ -17,4 +17,4 @@ with logged(snakemake.log[0]):
     write_atomically(Path(output.errors), to_csv(error_table(params.config, panels)))
     # drawn as it is read
     tables = [pd.read_csv(path) for path in (output.epsilons, output.errors)]
-    save(draw(*tables, edition=params.edition), output.figures)
+    save(draw_participation(*tables, edition=params.edition), output.figures)

@@ -6,8 +6,7 @@ import pandas as pd
 import yaml
 
 from segshuffle.pipeline.jobs import logged, to_csv, write_atomically
-from segshuffle.studies.pareto import literature_claims
-from segshuffle.studies.pareto.winners import markdown, read, winners
+from segshuffle.studies.pareto.winners import claims_markdown, evaluate, markdown, read, winners
 
 with logged(snakemake.log[0]):
     output, params = snakemake.output, snakemake.params
@@ -16,7 +15,7 @@ with logged(snakemake.log[0]):
     found = winners(table, params.budgets)
     write_atomically(Path(output.winners), to_csv(found))
     reference = yaml.safe_load(Path(snakemake.input.reference).read_text(encoding="utf-8"))
-    claims = literature_claims.evaluate(table, reference)
+    claims = evaluate(table, reference)
     write_atomically(Path(output.claims), to_csv(claims))
-    text = markdown(found, edition=params.edition) + "\n" + literature_claims.markdown(claims)
+    text = markdown(found, edition=params.edition) + "\n" + claims_markdown(claims)
     write_atomically(Path(output.readable), text)

@@ -7,8 +7,7 @@ import pandas as pd
 from segshuffle.pipeline.jobs import logged, to_csv, write_atomically
 from segshuffle.pipeline.style import save
 from segshuffle.studies.referee.figure import draw
-from segshuffle.studies.referee.report import report
-from segshuffle.studies.referee.tally import tally
+from segshuffle.studies.referee.report import report, tally
 
 with logged(snakemake.log[0]):
     edition = snakemake.params.edition

@@ -1,10 +1,14 @@
-"""Plans of a setting: every parameter of every method, from public quantities only."""
+"""Which methods run under which accounting, and their plans: every parameter, from public quantities only.
+
+The published side is the paper's protocol and the configured competitors with the accounting that their papers state;
+the proven side is the Poisson blanket, the same competitors with proven accounting, and trusted curators.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import joblib
 
@@ -13,16 +17,54 @@ from segshuffle.pipeline.design import Config, Setting, blanket_grid, least_delt
 from segshuffle.pipeline.progress import parallel
 from segshuffle.protocols.assumptions import PLAIN, Assumptions
 from segshuffle.protocols.base import Method, Problem
-from segshuffle.studies.reproduction.methods import lineup
+from segshuffle.protocols.registry import competitor, proven_curves, proven_methods
+from segshuffle.protocols.segmented import Segmented
 
 #: Split -> points; a point has its role, its budget of messages (None without one) and its plan.
 Plans = dict[str, list[dict[str, Any]]]
+#: What a row of the tidy table is: a point over the grid of m, the method's own best m, the best within a budget of
+#: messages, or the estimates of "best" moved to sum to s, or projected onto possible frequencies.
+ROLES = ("grid", "best", "budget", "recentred", "projected")
+#: Roles of the methods that are drawn over m, where they are others than these; all other methods have their best m.
+_CURVE = ("grid", "best")
+_CURVES = {
+    "poisson": ("grid", "best", "budget", "projected"),
+    # without a budget, copies only grow
+    "poisson-copies": ("grid", "budget"),
+}
 #: Blanket messages per item below which the exact accountant has no numbers.
 _LEAST_MEAN = BLANKET_MEAN_RANGE[0]
 
 
+class Entry(NamedTuple):
+    """A method and the roles in which it runs."""
+
+    method: Method
+    roles: tuple[str, ...]
+
+
+def lineup(config: Config, accounting: str) -> dict[str, Entry]:
+    """List every method of one accounting by name, in a fixed order.
+
+    Parameters
+    ----------
+    config : dict
+        "published" uses the section ``competitors``, "proven" the section ``proven``.
+    accounting : {"published", "proven"}
+        Which side.
+    """
+    if accounting == "published":
+        section = config["competitors"]
+        curves: dict[str, Method] = {"segmented": Segmented()}
+        points = {name: competitor(name, section) for name in section["methods"]}
+    else:
+        curves, points = proven_curves(config["proven"]), proven_methods(config["proven"])
+    entries = {name: Entry(method, _CURVES.get(name, _CURVE)) for name, method in curves.items()}
+    return entries | {name: Entry(method, ("best",)) for name, method in points.items()}
+
+
 def problem_of(config: Config, setting: Setting, split: str, accounting: str = "published") -> Problem:
-    """Public quantities of a scenario; what is proven relies on the configured share of honest users."""
+    """Return the public quantities of a scenario; what is proven relies on the configured share of honest users."""
     proven = accounting == "proven"
     return Problem(
         domain_size=setting.domain_size,
@@ -37,12 +79,12 @@ def problem_of(config: Config, setting: Setting, split: str, accounting: str = "
 
 
 def plan_setting(config: Config, setting: Setting, accounting: str, *, n_jobs: int = 1) -> Plans:
-    """All plans of a population under one accounting: no data is looked at.
+    """Make all plans of a population under one accounting: no data is looked at.
 
     Returns
     -------
     dict
-        Per split the points of `methods.lineup`, in its order: role, max_messages and plan, JSON values only.
+        Per split the points of `lineup`, in its order: role, max_messages and plan, JSON values only.
     """
     heads, jobs = [], []
     for split in config["splits"]:
@@ -59,29 +101,20 @@ def plan_setting(config: Config, setting: Setting, accounting: str, *, n_jobs: i
 
 def _points(config: Config, accounting: str, problem: Problem) -> Iterator[tuple[str, float | None, Method]]:
     """Role, budget and method of every plan; "projected" shares the plan of "best"."""
+    grid = blanket_grid(config)
+    if accounting == "proven":
+        left = [blanket for blanket in grid if problem.honest_mean(blanket) < _LEAST_MEAN]
+        if left:
+            said = ", ".join(f"{blanket:g}" for blanket in left)
+            print(f"no proven plan at m = {said}: fewer than {_LEAST_MEAN:g} blanket messages per item")
+        grid = [blanket for blanket in grid if blanket not in left]
+    method: Any
     for method, roles in lineup(config, accounting).values():
         if "grid" in roles:
-            for blanket in _grid(config, accounting, problem):
-                yield "grid", None, _with(method, blanket_per_user=blanket)
+            for blanket in grid:
+                yield "grid", None, dataclasses.replace(method, blanket_per_user=blanket)
         if "best" in roles:
             yield "best", None, method
         if "budget" in roles:
             for budget in map(float, config["proven"]["max_messages"]):
-                yield "budget", budget, _with(method, max_messages=budget)
-
-
-def _grid(config: Config, accounting: str, problem: Problem) -> list[float]:
-    """The configured grid of m; on the proven side where the blanket is large enough for the accountant."""
-    grid = blanket_grid(config)
-    if accounting == "published":
-        return grid
-    kept = [blanket for blanket in grid if problem.honest_mean(blanket) >= _LEAST_MEAN]
-    if len(kept) < len(grid):
-        left = ", ".join(f"{blanket:g}" for blanket in grid if blanket not in kept)
-        print(f"no proven plan at m = {left}: fewer than {_LEAST_MEAN:g} blanket messages per item")
-    return kept
-
-
-def _with(method: Any, **options: float) -> Method:
-    changed: Method = dataclasses.replace(method, **options)
-    return changed
+                yield "budget", budget, dataclasses.replace(method, max_messages=budget)
