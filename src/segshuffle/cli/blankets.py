@@ -17,11 +17,9 @@ if TYPE_CHECKING:
 
 #: Seconds of a processor that one blanket may take beside a plan that was not asked for it.
 PATIENCE = 4.0
-#: How many times the single dummies' seconds another law takes: measured; the latter for a law that has to be planned
-#: with one budget after the other.
-_OTHER_LAWS, _BUDGETS = 2.5, 20.0
-#: Plans that the search for the least epsilon makes.
-_EPSILONS = 12
+#: Seconds of another law than single dummies, measured: times theirs, and for every level; the latter for a law that
+#: has to be planned with one budget after the other.
+_OTHER_LAWS, _BUDGETS = (2.0, 0.7), (5.0, 1.2)
 #: How many of a guess's most frequent items are looked at where --top does not say.
 TOP = 20
 
@@ -139,7 +137,7 @@ class Planner:
         try:
             plan: Plan = method.plan(problem)
         except InfeasibleError as error:
-            raise InfeasibleError(f"{error}{self._more(problem, target)}") from error
+            raise InfeasibleError(self._explained(error, law, problem, target)) from error
         if plan.blanket_per_user > LARGEST_BLANKET:
             raise InfeasibleError(
                 f"the plan with the least error has {plan.blanket_per_user:.3g} dummy messages per user, and at most "
@@ -147,15 +145,19 @@ class Planner:
             )
         return plan
 
-    def _more(self, problem: Problem, target: float | None) -> str:
-        """What there is no plan for, in the options' words."""
-        if isinstance(self.options.target_error, Relative) and target is not None:
+    def _explained(self, error: InfeasibleError, law: str, problem: Problem, target: float | None) -> str:
+        """Why there is no plan, in the options' words."""
+        budget, asked = self.options.max_messages, self.options.target_error
+        if isinstance(asked, Relative) and target is not None:
+            least = self.numbers(self.plan_with(law, problem, None))["top_relative_deviation"]
             return (
-                f" That is {100 * self.options.target_error.share:g} % of the share of the last of the top {self.top}; "
-                "--least epsilon finds the levels that reach it."
+                f"target-error = {100 * asked.share:g} % is below {100 * least:.3g} %, the least that was found for "
+                f"the top {self.top} with any number of messages: raise it, the levels, users or copies-max, or ask "
+                "for --least epsilon."
             )
-        budget = self.options.max_messages
-        return f" (of max-messages = {budget:g} round 1, about the levels, takes {self.spent:g})" if budget else ""
+        if budget is None:
+            return str(error)
+        return f"{error} (of max-messages = {budget:g} round 1, about the levels, takes {self.spent:g})"
 
     def _method(self, law: str, problem: Problem, target: float | None) -> ProvenSegmented:
         from segshuffle.protocols.messages.budget import left_for_items
@@ -180,10 +182,10 @@ class Planner:
 
         if law not in laws():
             return sum(self.seconds(each, problem) for each in laws())
-        factor = 1.0 if law == SINGLE else _OTHER_LAWS
+        times, every_level = (1.0, 0.0) if law == SINGLE else _OTHER_LAWS
         if law != SINGLE and laws()[law].spends and self.options.target_error is not None:
-            factor = _BUDGETS
-        return factor * (_EPSILONS if self.options.least == "epsilon" else 1) * expected_seconds(problem)
+            times, every_level = _BUDGETS
+        return times * expected_seconds(problem) + every_level * len(problem.levels)
 
     # -- all laws side by side -----------------------------------------------------------------------------------------
 

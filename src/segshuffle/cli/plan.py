@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import math
+import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 
 #: Seconds of work from which on it is announced, and refused.
 _LONG, _LONGEST = 10.0, 600.0
+#: Plans that the search for the least epsilon makes.
+_EPSILONS = 12
 _REST = "More: --details, --json, and --blanket for other dummies."
 #: Shares of honest users for which a plan's epsilons are shown.
 _HONEST = (1.0, 0.95, 0.9, 0.8, 0.5)
@@ -162,7 +165,8 @@ def run(options: argparse.Namespace) -> str:
     elif options.blanket == "all":
         values, rows = {}, planner.compared(problem)
     else:
-        with _told_how_long(problem, planner.seconds(options.blanket, problem)):
+        plans = _EPSILONS if options.least == "epsilon" else 1
+        with _told_how_long(problem, plans * planner.seconds(options.blanket, problem)):
             made = planner.plan(problem)
         values = _proven(made, planner)
         if unnamed and options.blanket_per_user is None and options.blanket_cap is None:
@@ -203,15 +207,16 @@ def _as_text(
 
     rows, warnings, note = values.pop("blankets", None), values.pop("warnings", []), values.pop("note", None)
     beside = [] if rows is None else [plan_text.laws_table(rows, planner.top)]
-    if made is None:
-        parts = beside or [
-            shown({**values, "public": "all inputs above: known without the users' items"}, as_json=False)
-        ]
-    else:
+    if made is not None:
         parts = [plan_text.decision(made, found, [note] if note else []), *beside]
         parts += plan_text.further(found, made.problem.n_users)
         parts.append(plan_text.details(found, values, public) if options.details else _REST)
-    return "\n\n".join([*parts[:1], *(plan_text.paragraphs([f"Warning: {each}"]) for each in warnings), *parts[1:]])
+    elif options.details:
+        parts = [plan_text.details(found, values, public)]
+    else:
+        parts = beside or [shown(values, as_json=False)]
+    told = [textwrap.fill(f"Warning: {each}", 80, subsequent_indent="  ") for each in warnings]
+    return "\n\n".join([*parts[:1], *told, *parts[1:]])
 
 
 def _save(options: argparse.Namespace, made: Plan, problem: Problem) -> None:

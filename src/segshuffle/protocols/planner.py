@@ -54,6 +54,8 @@ _ROOM = 1e-4
 _CLOSE = 3e-3
 #: Blankets that are certified where whole copies are just missed.
 _TRIES = 4
+#: Budgets, in logarithms, so close that their best blankets are neighbours on the lattice of variances.
+_SAME_PLACE = 0.25
 #: Budgets that are tried where a guide promised too much, and doublings of one that does not reach an error.
 _RAISES, _DOUBLINGS = 5, 4
 #: Stands for the logarithm of an infinite error.
@@ -272,13 +274,14 @@ class Search:
 
     def _fewest_of(self, law: type[Blanket], error: float, most: float) -> Plan | None:
         """The plan of a law that has fewer messages than `most`, and about the fewest; None if there is none."""
-        near: _Point | None = None
+        near: tuple[float, _Point] | None = None
 
         @functools.cache
         def excess(log_budget: float) -> float:
             nonlocal near
-            found = self._candidate(law, math.exp(log_budget), near)
-            near = found.point if found else near
+            close = near is not None and abs(log_budget - near[0]) < _SAME_PLACE
+            found = self._candidate(law, math.exp(log_budget), near[1] if near and close else None)
+            near = (log_budget, found.point) if found else None
             return math.log(found.error / error) if found else _NONE
 
         if math.isinf(most):
