@@ -147,9 +147,13 @@ class Planner:
 
     def _explained(self, error: InfeasibleError, law: str, problem: Problem, target: float | None) -> str:
         """Why there is no plan, in the options' words."""
+        from segshuffle.protocols.proven import SINGLE
+        from segshuffle.rehearsal.planning import BEST
+
         budget, asked = self.options.max_messages, self.options.target_error
         if isinstance(asked, Relative) and target is not None:
-            least = self.numbers(self.plan_with(law, problem, None))["top_relative_deviation"]
+            named = SINGLE if law == BEST else law  # nothing is best without an error
+            least = self.numbers(self.plan_with(named, problem, None))["top_relative_deviation"]
             return (
                 f"target-error = {100 * asked.share:g} % is below {100 * least:.3g} %, the least that was found for "
                 f"the top {self.top} with any number of messages: raise it, the levels, users or copies-max, or ask "
@@ -227,7 +231,7 @@ class Planner:
             "messages_per_user": plan.messages_per_user + self.spent,
             "blanket_per_user": plan.blanket_per_user,
             "copies": list(plan.parameters["copies"]),
-            "law": plan.parameters.get("blanket", law_of(plan).as_dict()),
+            "law": law_of(plan).as_dict(),
             "certificate": plan.parameters["certificate"],
             "bytes_per_message": bytes_per_message(plan),
             "kind": plan.kind,
