@@ -21,6 +21,7 @@ from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.central import GaussianCurator
+from segshuffle.protocols.planner import ErrorMeasure
 from segshuffle.protocols.proven import SINGLE, ProvenSegmented
 from segshuffle.rehearsal.planning import method
 
@@ -264,3 +265,12 @@ def test_options_that_do_not_go_together(capsys):
     sizes = ["--domain-size", "17", "--set-size", "1", "--levels", "1:5000", "--delta", "2e-6"]
     assert main(["plan", *sizes, "--blanket", "signed", "--blanket-per-user", "1"]) == 2
     assert "blanket-per-user" in capsys.readouterr().err
+
+
+def test_a_plan_for_one_item_has_the_bound_of_all():
+    """What ranks plans is the item's variance; what a plan says of itself does not depend on what it was made for."""
+    measure = ErrorMeasure.of_item(0.3, ONE.n_users)
+    plan = ProvenSegmented(measure=measure).plan(ONE)
+    again = ProvenSegmented(blanket_per_user=plan.blanket_per_user).plan(ONE)
+    assert plan.parameters["copies"] == again.parameters["copies"]
+    assert plan.mse_bound == again.mse_bound
