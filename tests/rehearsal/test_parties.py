@@ -378,9 +378,9 @@ def test_an_output_is_never_an_input(published, plan, capsys, tmp_path, monkeypa
     asked = ["plan", "--domain-size", "6", "--set-size", "2", "--delta", "1e-3", "--blanket-per-user", "20"]
     for levels, more, says in (
         ("1:60", ["--items", "names", "--save", "names"], "save = 'names'"),
-        ("1:60", ["--items", "names"], "given together with --save"),
-        ("1:60", ["--users", "60"], "users = 60"),
-        ("1:60", ["--users", "600"], "users = 600"),
+        ("1:60", ["--items", "names"], "--items has no effect without --save"),
+        ("1:60", ["--users", "60"], "--users 60 has no effect"),
+        ("1:60", ["--users", "600"], "--users 600 has no effect"),
     ):
         capsys.readouterr()
         assert main([*asked, "--levels", levels, *more]) == 2
