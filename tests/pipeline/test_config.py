@@ -11,22 +11,13 @@ from hypothesis import strategies as st
 
 from segshuffle.datasets.registry import given_path
 from segshuffle.errors import ConfigError
-from segshuffle.pipeline import config as module
-from segshuffle.pipeline.config import check_config
+from segshuffle.pipeline.config import check_config, main
 from segshuffle.pipeline.design import Setting, least_delta
 from segshuffle.studies.assumptions.rounds import apart
 from segshuffle.studies.reproduction.planning import problem_of
 
 MISSING = object()
 PATH_VARIABLE = "SEGSHUFFLE_MSNBC"
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _schema_read_once():
-    """Hundreds of configurations are checked here, and reading the schema takes longer than the check."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "whole_schema", functools.cache(module.whole_schema))
-        yield
 
 
 def mutated(config, path, value):
@@ -89,6 +80,7 @@ REFUSED = [
     ("blanket_per_user.include", 2.0, "array"),
     ("blanket_per_user.include.0", "0.3", "number"),
     ("datasets.msnbc", None, "object"),
+    ("datasets", {}, "a section with at least one key"),
     ("datasets.msnbc.path", 7, "string or null"),
     ("datasets.msnbc.path", "", "string or null"),
     ("datasets.msnbc.download", "yes", "boolean"),
@@ -383,16 +375,18 @@ def test_any_number_of_levels_up_to_fifty(full_config, schema, number):
     check_config(full_config, schema=schema)
 
 
-def test_numbers_that_no_float_holds_are_no_numbers():
+def test_numbers_that_no_float_holds_are_no_numbers(full_config, schema):
     """Integers of at most 300 digits are numbers."""
-    for check in (module._is_integer, module._is_number):
-        assert check(None, 10**300 - 1)
-        assert check(None, 1 - 10**300)
-        assert not check(None, 10**300)
-        assert not check(None, -(10**300))
-        assert not check(None, True)
-    assert module._is_number(None, 1e307)
-    assert not module._is_integer(None, 5.0)
+    for number, allowed in ((10**300 - 1, True), (10**300, False), (True, False)):
+        full_config["seed"] = number
+        if allowed:
+            check_config(full_config, schema=schema)
+        else:
+            assert "seed" in message(full_config, schema)
+    full_config["seed"] = 1
+    for number in (10**300, -(10**300), True):
+        full_config["levels"][2] = number
+        assert "levels.2" in message(full_config, schema)
 
 
 def test_items_times_repetitions_times_levels_may_take_two_gibibytes(full_config, schema):
@@ -434,3 +428,28 @@ def test_a_delta_of_one_is_refused_and_what_is_just_below_is_not(full_config, sc
 def test_all_users_of_the_data_may_be_asked_for(full_config, schema):
     full_config["datasets"]["msnbc"]["n_users"] = [989_818]
     check_config(full_config, schema=schema)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (b"seed: 1\nlevels: [1]\nseed: 2\n", "line 3: the key 'seed' stands here twice."),
+        (b"splits:\n  S1: [1]\n  S1: [1]\n", "line 3: the key 'S1' stands here twice."),
+        (b"seed: 1\n\tlevels: [1]\n", "line 2: found character '\\t' that cannot start any token. Use spaces"),
+        (b"seed: 1\n# \xe9\n", "line 2 is not UTF-8. Save the file as UTF-8."),
+        (b"levels: [1\nseed: 2\n", "line 2: "),
+        (None, "cannot be read (No such file or directory). Give the path of a configuration file."),
+    ],
+)
+def test_a_file_that_is_no_configuration_is_refused_with_its_line(tmp_path, capsys, text, said):
+    path = tmp_path / "my.yaml"
+    if text is not None:
+        path.write_bytes(text)
+    assert main([str(path)]) == 2
+    shown = capsys.readouterr().err
+    assert shown.startswith(f"{path}: {said}"), shown
+    assert len(shown.splitlines()) == 1
+
+
+def test_shipped_files_are_texts(root):
+    assert [main([str(root / f"config/{name}.yaml")]) for name in ("config", "quick")] == [0, 0]

@@ -30,17 +30,6 @@ def test_every_key_has_its_reason(root, name):
         assert re.search(r" # .{20,}$", line), line
 
 
-def test_every_computing_rule_asks_for_threads_memory_and_time(root):
-    rules = "".join(path.read_text() for path in sorted((root / "workflow/rules").glob("*.smk")))
-    blocks = re.findall(r"^rule (\w+):\n((?:(?:    .*)?\n)*)", rules, re.MULTILINE)
-    computing = {name: body for name, body in blocks if "script:" in body}
-    assert len(computing) >= 15
-    for name, body in computing.items():
-        assert re.search(r"^    threads: ", body, re.MULTILINE), name
-        assert re.search(r"^        mem_mb=memory\(\d+\),$", body, re.MULTILINE), name
-        assert re.search(r"^        runtime=minutes\(\d+\),$", body, re.MULTILINE), name
-
-
 @pytest.mark.exhaustive
 def test_a_job_that_failed_asks_for_more(new_checkout):
     made = new_checkout()

@@ -9,7 +9,7 @@ else. Plans are made from public numbers, before that.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -50,7 +50,7 @@ def inclined_levels(holds: np.ndarray, counts: Sequence[int], strength: float, r
     return levels
 
 
-def dependence_table(config: Config, panels: Sequence[tuple[Scenario, Population]]) -> pd.DataFrame:
+def dependence_table(config: Config, panels: Sequence[Scenario], populations: Mapping[str, Population]) -> pd.DataFrame:
     """Bias of the most frequent item and error of all, exact and simulated, over the strength of the dependence.
 
     Parameters
@@ -68,7 +68,8 @@ def dependence_table(config: Config, panels: Sequence[tuple[Scenario, Population
         value given them, "mean" that of the simulated estimates.
     """
     rows = []
-    for panel, population in panels:
+    for panel in panels:
+        population = populations[panel.setting.id]
         problem = problem_of(config, panel.setting, panel.split, "proven")
         methods = [ProvenSegmented(), ProvenSegmented(equal_copies=True)]
         plans = [method.plan(problem) for method in methods]

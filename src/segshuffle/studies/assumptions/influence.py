@@ -23,7 +23,9 @@ from segshuffle.studies.reproduction.planning import Plans, problem_of
 CORRUPT = 0.01
 
 
-def influence_table(config: Config, panels: Sequence[Scenario], published: Mapping[str, Plans]) -> pd.DataFrame:
+def influence_table(
+    config: Config, panels: Sequence[Scenario], published: Mapping[str, Plans], competitors: Mapping[str, Plans]
+) -> pd.DataFrame:
     """Largest shift of the expected estimates by 1 % of the users, by method (kind: exact for one item, upper for all).
 
     Parameters
@@ -32,7 +34,7 @@ def influence_table(config: Config, panels: Sequence[Scenario], published: Mappi
         Keys delta_times_n, levels, splits, competitors, and proven, whose smallest and largest budgets are used.
     panels : sequence of Scenario
         Populations and splits.
-    published : mapping
+    published, competitors : mapping
         Setting -> plans under the published accounting, as `plan_setting` makes them.
 
     Returns
@@ -45,7 +47,7 @@ def influence_table(config: Config, panels: Sequence[Scenario], published: Mappi
     rows = []
     for panel in panels:
         problem, proven = (problem_of(config, panel.setting, panel.split, side) for side in ("published", "proven"))
-        points = published[panel.setting.id][panel.split]
+        points = [*published[panel.setting.id][panel.split], *competitors[panel.setting.id][panel.split]]
         for accounting, method, plan in (*_ours(config, proven), *_published(config, problem, points)):
             together = _known(plan).of(CORRUPT * problem.n_users)
             error = method.expected_mse(plan, uniform_item_counts(problem))

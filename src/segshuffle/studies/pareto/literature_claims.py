@@ -13,6 +13,7 @@ import pandas as pd
 
 from segshuffle.pipeline import judging
 from segshuffle.pipeline.judging import NOT, PARTLY, REPRODUCED, Finding, NotRunError
+from segshuffle.studies.pareto import winners
 
 _CASE = ["n_users", "domain_size", "epsilon"]
 _KEYS = ("id", "paper", "section", "statement")
@@ -100,3 +101,8 @@ def markdown(claims: pd.DataFrame) -> str:
     """Section of the study's readable table."""
     lines = ["## What these papers say of their protocols", "", judging.count_of(claims), "", *judging.table_of(claims)]
     return "\n".join([*lines, "", *judging.rules_of(claims)]) + "\n"
+
+
+def readable(found: pd.DataFrame, claims: pd.DataFrame, *, edition: str) -> str:
+    """Markdown text of who wins where, and of the verdicts."""
+    return winners.markdown(found, edition=edition) + "\n" + markdown(claims)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -15,9 +14,9 @@ from segshuffle.protocols.registry import look_of
 CASE = ["n_users", "domain_size", "set_size", "epsilon", "split"]
 
 
-def read(path: str | Path) -> pd.DataFrame:
-    """One table as it was written; what was not refused has an empty reason."""
-    return pd.read_csv(path).fillna({"refused": "", "kind": "", "parameters": ""})
+def filled(table: pd.DataFrame) -> pd.DataFrame:
+    """A table as it was before it was written: what was not refused has an empty reason."""
+    return table.fillna({"refused": "", "kind": "", "parameters": ""})
 
 
 def front(rows: pd.DataFrame) -> pd.DataFrame:

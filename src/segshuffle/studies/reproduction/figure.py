@@ -5,7 +5,7 @@ Every loop goes over the table: what it holds is drawn, whether or not somebody 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -96,12 +96,10 @@ def draw_summary(table: pd.DataFrame, panels: Sequence[Scenario], accounting: st
     return _finish(figure, edition)
 
 
-#: Kind of figure -> what draws it.
-DRAWINGS: dict[str, Callable[..., Figure]] = {
-    "errors": draw_errors,
-    "messages": draw_messages,
-    "summary": draw_summary,
-}
+def draw(table: pd.DataFrame, panels: Sequence[Scenario], accounting: str, *, drawing: str, edition: str) -> Figure:
+    """Draw a figure of the panels: their "errors", "messages" or a "summary"."""
+    drawings = {"errors": draw_errors, "messages": draw_messages, "summary": draw_summary}
+    return drawings[drawing](table, panels, accounting, edition=edition)
 
 
 def ratios(table: pd.DataFrame) -> pd.DataFrame:

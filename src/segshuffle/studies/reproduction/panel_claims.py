@@ -303,3 +303,8 @@ def to_markdown(claims: pd.DataFrame, *, edition: str, sources: Mapping[str, str
         ]
     lines += ["Data: " + ", ".join(f"{name} ({source})" for name, source in sources.items()) + ".", ""]
     return "\n".join([*lines, *judging.table_of(claims), "", *judging.rules_of(claims)]) + "\n"
+
+
+def readable(claims: pd.DataFrame, table: pd.DataFrame, *, edition: str) -> str:
+    """Markdown text of the verdicts, given the table of all panels."""
+    return to_markdown(claims, edition=edition, sources=dict(zip(table["dataset"], table["source"], strict=True)))

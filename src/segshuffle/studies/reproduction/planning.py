@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+import json
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import joblib
 
 from segshuffle.blankets.base import BLANKET_MEAN_RANGE
 from segshuffle.pipeline.design import Config, Setting, blanket_grid, least_delta, level_counts, level_deltas
+from segshuffle.pipeline.jobs import to_json
 from segshuffle.pipeline.progress import parallel
 from segshuffle.protocols.assumptions import PLAIN, Assumptions
 from segshuffle.protocols.base import Method, Problem
-from segshuffle.studies.reproduction.methods import lineup
+from segshuffle.studies.reproduction.methods import Entry, kept_of, lineup
 
 #: Split -> points; a point has its role, its budget of messages (None without one) and its plan.
 Plans = dict[str, list[dict[str, Any]]]
@@ -36,38 +38,67 @@ def problem_of(config: Config, setting: Setting, split: str, accounting: str = "
     )
 
 
-def plan_setting(config: Config, setting: Setting, accounting: str, *, n_jobs: int = 1) -> Plans:
+def plan_setting(
+    config: Config,
+    setting: Setting,
+    accounting: str,
+    *,
+    left_out: Collection[str] = (),
+    code: Mapping[str, str] | None = None,
+    folder: str = "",
+    n_jobs: int = 1,
+) -> Plans:
     """All plans of a population under one accounting: no data is looked at.
+
+    Parameters
+    ----------
+    left_out : collection of str
+        Methods that are not planned.
+    code, folder : mapping, str, optional
+        As in `methods.kept_of`.
 
     Returns
     -------
     dict
         Per split the points of `methods.lineup`, in its order: role, max_messages and plan, JSON values only.
     """
-    heads, jobs = [], []
-    for split in config["splits"]:
-        problem = problem_of(config, setting, split, accounting)
-        for role, budget, method in _points(config, accounting, problem):
-            heads.append((split, {"role": role, "max_messages": budget}))
-            jobs.append(joblib.delayed(method.plan)(problem))
-    plans: Plans = {split: [] for split in config["splits"]}
-    done = parallel(jobs, n_jobs, f"{accounting} plans of {setting.id}")
-    for (split, head), plan in zip(heads, done, strict=True):
-        plans[split].append({**head, "plan": plan.as_dict()})
+    problems = {split: problem_of(config, setting, split, accounting) for split in config["splits"]}
+    plans: Plans = {split: [] for split in problems}
+    for name, entry in lineup(config, accounting).items():
+        if name in left_out:
+            continue
+        points = [
+            (split, role, budget, method)
+            for split, problem in problems.items()
+            for role, budget, method in _points(config, accounting, problem, entry)
+        ]
+
+        def made(name: str = name, points: list[tuple[str, str, float | None, Method]] = points) -> str:
+            jobs = [joblib.delayed(method.plan)(problems[split]) for split, _, _, method in points]
+            done = parallel(jobs, n_jobs, f"{accounting} plans of {setting.id}: {name}")
+            found: Plans = {split: [] for split in problems}
+            for (split, role, budget, _), plan in zip(points, done, strict=True):
+                found[split].append({"role": role, "max_messages": budget, "plan": plan.as_dict()})
+            return to_json(found)
+
+        text = kept_of(entry.method, f"{name}.json", (problems, points), made, code=code, folder=folder)
+        for split, found in json.loads(text).items():
+            plans[split] += found
     return plans
 
 
-def _points(config: Config, accounting: str, problem: Problem) -> Iterator[tuple[str, float | None, Method]]:
-    """Role, budget and method of every plan; "projected" shares the plan of "best"."""
-    for method, roles in lineup(config, accounting).values():
-        if "grid" in roles:
-            for blanket in _grid(config, accounting, problem):
-                yield "grid", None, _with(method, blanket_per_user=blanket)
-        if "best" in roles:
-            yield "best", None, method
-        if "budget" in roles:
-            for budget in map(float, config["proven"]["max_messages"]):
-                yield "budget", budget, _with(method, max_messages=budget)
+def _points(
+    config: Config, accounting: str, problem: Problem, entry: Entry
+) -> Iterator[tuple[str, float | None, Method]]:
+    """Role, budget and method of every plan of a method; "projected" shares the plan of "best"."""
+    if "grid" in entry.roles:
+        for blanket in _grid(config, accounting, problem):
+            yield "grid", None, _with(entry.method, blanket_per_user=blanket)
+    if "best" in entry.roles:
+        yield "best", None, entry.method
+    if "budget" in entry.roles:
+        for budget in map(float, config["proven"]["max_messages"]):
+            yield "budget", budget, _with(entry.method, max_messages=budget)
 
 
 def _grid(config: Config, accounting: str, problem: Problem) -> list[float]:
