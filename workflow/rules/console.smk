@@ -98,12 +98,13 @@ class Console(logging.Formatter):
         """How many jobs are finished, what this one has made, and about how long the others take."""
         self.finished += 1
         self.done += seconds_of(self.rules.get(record.job_id))
-        so_far = self.elapsed()
-        rest = so_far * (self.work / self.done - 1) if self.done else so_far
-        left = timedelta(seconds=int(rest.total_seconds()))
+        so_far, left = self.elapsed(), ""
+        # the first jobs are short and say little of the others
+        if self.done > 0.05 * self.work:
+            rest = so_far.total_seconds() * (self.work / self.done - 1)
+            left = f", about {timedelta(seconds=int(rest))} left"
         number = f"{self.finished:>{len(str(self.jobs))}} of {self.jobs}"
-        what = self.makes.get(record.job_id, "")
-        return f"{number}  {so_far}, about {left} left  {what}"
+        return f"{number}  {so_far}{left}  {self.makes.get(record.job_id, '')}"
 
     def progress(self, _record):
         """The end."""

@@ -17,6 +17,10 @@ from segshuffle.pipeline.design import FIGURES, Config, Scenario, output_folder
 from segshuffle.pipeline.manifest import Rule, Step
 
 
+#: What the page is, for the menu.
+PAGE = "One page with all figures, interactive charts, tables and verdicts; opens in a browser without a network."
+
+
 def is_paper(panel: Scenario) -> bool:
     """Whether Figures 2-6 of the paper show the panel."""
     return (panel.setting.dataset, panel.split) in {
@@ -116,8 +120,6 @@ def rules(
                 ),
             ),
             names,
-            memory_mb=160,
-            seconds=2,
             first=lambda name: any(setting.dataset == name for setting in paper),
             follows=lambda name: dataset_files([name]),
         ),
@@ -137,8 +139,6 @@ def rules(
                 ),
             ),
             tuple(settings),
-            memory_mb=150,
-            seconds=1,
             first=lambda case: settings[case] in paper,
             follows=lambda case: dataset_files([settings[case].dataset]),
         ),
@@ -157,8 +157,6 @@ def rules(
                 read=False,
             ),
         ),
-        memory_mb=130,
-        seconds=1,
     )
     cases = {rule.name: rule.cases for rule in (*before, *studies)}
     runtimes = Rule(
@@ -173,12 +171,10 @@ def rules(
                 read=False,
             ),
         ),
-        memory_mb=130,
-        seconds=1,
     )
     page = Rule(
         "page",
-        "One page with all figures, interactive charts, tables and verdicts; opens in a browser without a network.",
+        PAGE,
         (
             Step(
                 "index.html",
@@ -192,7 +188,6 @@ def rules(
                 read=False,
             ),
         ),
-        memory_mb=300,
         seconds=20,
     )
     return [*before, *studies, provenance, runtimes, page]

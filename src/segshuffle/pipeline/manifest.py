@@ -234,7 +234,7 @@ class Rule:
     what: str
     steps: tuple[Step, ...]
     cases: tuple[str, ...] = ("",)
-    memory_mb: int = 200
+    memory_mb: int = 300
     seconds: int = 10
     first: Callable[[str], bool] = lambda _: False
     follows: Callable[[str], Mapping[str, frozenset[str]]] = lambda _: {}

@@ -125,14 +125,10 @@ def rules(config: Config, _panels: Sequence[Scenario]) -> list[Rule]:
             "One table of the amplification papers, readable.",
             (table,),
             TABLES,
-            memory_mb=150,
-            seconds=3,
         ),
         Rule(
             "claims_amplification",
             "Verdict on the statements of the amplification papers' evaluations.",
             claims,
-            memory_mb=150,
-            seconds=3,
         ),
     ]

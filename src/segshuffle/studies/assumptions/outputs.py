@@ -85,9 +85,11 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
     def asked(*keys: str) -> dict[str, object]:
         return {"config": part(config, *public, *keys), "panels": firsts}
 
-    def rule(name: str, what: str, seconds: int, *tables: Step, **inputs: str) -> Rule:
+    def rule(name: str, what: str, *tables: Step, **inputs: str) -> Rule:
         figure = Step(f"figures/{name}", f"{folder}.{name}_figure:draw", inputs or {"table": f"{name}.csv"}, edition)
-        return Rule(name, what, (*tables, figure), memory_mb=180, seconds=seconds)
+        # the others are drawn in the looks of all protocols
+        plain = {"protocols": frozenset[str]()} if name in ("participation", "rounds") else {}
+        return Rule(name, what, (*tables, figure), follows=lambda _: plain)
 
     epsilons, errors, _ = (output.path for output in PARTICIPATION)
     relied = asked("proven", "assumptions")
@@ -95,7 +97,6 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
         rule(
             "participation",
             "Epsilon over the users who really are honest, and error over those that a plan assumes to be.",
-            8,
             Step(epsilons, f"{folder}.participation:epsilon_table", arguments=relied, upper=("epsilon",)),
             Step(errors, f"{folder}.participation:error_table", arguments=relied),
             epsilons=epsilons,
@@ -104,7 +105,6 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
         rule(
             "influence",
             "What 1 % of the users can do to the estimates of every protocol, if they lie.",
-            4,
             Step(
                 "influence.csv",
                 f"{folder}.influence:influence_table",
@@ -116,7 +116,6 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
         rule(
             "dependence",
             "Bias and error over how strongly levels depend on items, with and without equal copies.",
-            8,
             Step(
                 "dependence.csv",
                 f"{folder}.dependence:dependence_table",
@@ -130,7 +129,6 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
         rule(
             "rounds",
             "Error over the number of collections within one epsilon and delta.",
-            8,
             Step("rounds.csv", f"{folder}.rounds:rounds_table", arguments=relied),
         ),
     ]

@@ -66,7 +66,6 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
             "Claimed and actual guarantee of every split, m and level of one setting. Sees no data.",
             (setting,),
             tuple(settings),
-            memory_mb=300,
             seconds=66,
             follows=lambda _: {"protocols": frozenset()},
         ),

@@ -50,11 +50,8 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
             "Error over the privacy of the levels, for one setting.",
             (table,),
             tuple(settings),
-            memory_mb=150,
             seconds=13,
             follows=lambda _: {"protocols": frozenset(), "datasets": frozenset()},
         ),
-        Rule(
-            "figure_levels", "Error over the privacy of the levels, all settings.", (figure,), memory_mb=160, seconds=8
-        ),
+        Rule("figure_levels", "Error over the privacy of the levels, all settings.", (figure,), seconds=8),
     ]

@@ -44,4 +44,4 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
         Step(FIGURE.path, "studies.limit.figure:draw", {"table": TABLE.path}, edition),
     )
     what = "Error over a trusted curator's with one level, over the size of the blanket."
-    return [Rule("limit", what, steps, memory_mb=180, seconds=4)]
+    return [Rule("limit", what, steps)]

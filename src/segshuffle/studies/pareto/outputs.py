@@ -103,15 +103,12 @@ def rules(config: Config, _panels: Sequence[Scenario]) -> list[Rule]:
             "Error over messages of every protocol, for one size of a collection. Sees no data.",
             (case,),
             tuple(sizes),
-            memory_mb=300,
             seconds=60,
         ),
         Rule(
             "pareto_winners",
             "All sizes in one table, who has the least error within a number of messages, verdicts on the literature.",
             collected,
-            memory_mb=180,
-            seconds=4,
         ),
         Rule(
             "figure_pareto",

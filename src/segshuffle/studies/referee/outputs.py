@@ -87,14 +87,12 @@ def rules(config: Config, _panels: Sequence[Scenario]) -> list[Rule]:
             "All bounds that apply to one mechanism against the proven lower bounds. Sees no data.",
             (trial,),
             cases,
-            memory_mb=300,
             seconds=80,
         ),
         Rule(
             "referee_verdicts",
             "One table, one verdict per accountant and mechanism, and the figure.",
             collected,
-            memory_mb=250,
             seconds=20,
         ),
     ]

@@ -278,7 +278,6 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
             "All parameters of one setting under one accounting. Sees no data.",
             (plan,),
             tuple(f"{side}/{setting}" for side in sides for setting in settings),
-            memory_mb=140,
             seconds=26,
             first=of_paper,
             follows=lambda case: {"protocols": _files(config, case.split("/")[0]), "datasets": frozenset()},
@@ -288,7 +287,6 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
             "Every method, m and repetition of one panel: squared errors, and rows of the tidy table.",
             (panel,),
             tuple(f"{side}/{name}" for side in ACCOUNTINGS for name in scenarios),
-            memory_mb=140,
             seconds=13,
             first=of_paper,
             follows=lambda case: {"protocols": panel_files(case.split("/")[0]), "datasets": frozenset()},
@@ -297,8 +295,6 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
             "aggregate",
             "The tidy table of all panels: mean, standard error, closed form and plan of every curve point.",
             (Step(MSE.path, "studies.reproduction.aggregate:checked", {"table": every}),),
-            memory_mb=140,
-            seconds=2,
             follows=lambda _: {"protocols": frozenset(), "datasets": frozenset()},
         ),
         Rule(
@@ -313,8 +309,6 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
                     budgets | edition,
                 ),
             ),
-            memory_mb=140,
-            seconds=2,
             follows=lambda _: {"protocols": frozenset(), "datasets": frozenset()},
         ),
         Rule(
@@ -334,8 +328,6 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
                     edition,
                 ),
             ),
-            memory_mb=130,
-            seconds=3,
         ),
         Rule(
             "figure",
