@@ -16,7 +16,6 @@ from segshuffle.pipeline import manifest
 from segshuffle.pipeline.design import FIGURES, Config, Scenario, output_folder
 from segshuffle.pipeline.manifest import Rule, Step
 
-
 #: What the page is, for the menu.
 PAGE = "One page with all figures, interactive charts, tables and verdicts; opens in a browser without a network."
 

@@ -290,10 +290,10 @@ def honest(config: Config) -> Config:
     return {"proven": {"honest_fraction": config["proven"]["honest_fraction"]}}
 
 
-def studies(folder: Path = FOLDER, package: str = PACKAGE) -> Iterator[ModuleType]:
-    """The declaration of every study, by name."""
-    for path in sorted(folder.glob("*/outputs.py")):
-        yield importlib.import_module(f"{package}.{path.parent.name}.outputs")
+def studies(file: str = "outputs") -> Iterator[ModuleType]:
+    """The declaration of every study, by name, or another file of those that have one."""
+    for path in sorted(FOLDER.glob(f"*/{file}.py")):
+        yield importlib.import_module(f"{PACKAGE}.{path.parent.name}.{file}")
 
 
 def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
@@ -362,20 +362,18 @@ def outputs(found: Sequence[Target]) -> dict[str, Output]:
     return every
 
 
-def words(folder: Path = FOLDER, package: str = PACKAGE) -> list[Words]:
+def words() -> list[Words]:
     """What the studies say of their figures, one function each; imported by the page alone, for they need pandas.
 
     A function takes the name of a figure and the tables of the run (path below the results folder -> DataFrame), and
     returns a text for who does not see the figure, or None if it is not its own.
     """
-    found = (path.parent.name for path in sorted(folder.glob("*/words.py")))
-    return [importlib.import_module(f"{package}.{name}.words").words for name in found]
+    return [study.words for study in studies("words")]
 
 
-def parts(declared: Sequence[ModuleType] | None = None) -> dict[str, str]:
+def parts() -> dict[str, str]:
     """Folder of what is made on the way, below the results folder -> what is in it."""
-    found = studies() if declared is None else declared
-    return {folder: what for study in found for folder, what in getattr(study, "PARTS", {}).items()}
+    return {folder: what for study in studies() for folder, what in getattr(study, "PARTS", {}).items()}
 
 
 def columns() -> dict[str, dict[str, str]]:

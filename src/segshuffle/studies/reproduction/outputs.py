@@ -194,16 +194,19 @@ def _panels_title(name: str, figure: PanelFigure) -> str:
     return f"{number}{' and '.join(datasets)}, split {' and '.join(splits)}{proven}"
 
 
-def _files(config: Config, accounting: str) -> frozenset[str]:
-    """Files of the methods that run: for "competitors" all but the paper's own protocol."""
-    named = set(config["competitors"]["methods"]) if accounting != "proven" else set(config["proven"]["variants"])
-    roles = {"published": ("curve",), "competitors": (), "proven": ("curve", "competitor", "reference")}[accounting]
-    side = "proven" if accounting == "proven" else "published"
+def _files(config: Config, side: str) -> frozenset[str]:
+    """Files of the methods that run: the paper's own protocol, its competitors, or all with proven accounting."""
+    roles, named = {
+        "published": (("curve",), ()),
+        "competitors": ((), config["competitors"]["methods"]),
+        "proven": (("curve", "competitor", "reference"), config["proven"]["variants"]),
+    }[side]
+    accounting = "proven" if side == "proven" else "published"
     return frozenset(
         file
         for file, declared in listed().items()
         for each, role, name in declared.methods
-        if each == side and (role in roles or name in named)
+        if each == accounting and (role in roles or name in named)
     )
 
 
