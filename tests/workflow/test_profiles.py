@@ -1,10 +1,9 @@
-"""Profiles and resources: found by Snakemake, every key with its reason, every job asks for what was measured."""
+"""Profiles and resources: found by Snakemake, and what failed asks for more."""
 
 import re
 from importlib import metadata
 
 import pytest
-import yaml
 
 pytestmark = [pytest.mark.slow, pytest.mark.pipeline]
 
@@ -19,15 +18,6 @@ rule hungry:
     shell:
         "echo {resources.mem_mb} {resources.runtime} >> asked.txt; test {resources.mem_mb} -ge 1800 && touch {output}"
 """
-
-
-@pytest.mark.parametrize("name", ["default", "slurm"])
-def test_every_key_has_its_reason(root, name):
-    path = root / f"profiles/{name}/config.yaml"
-    lines = [line for line in path.read_text().splitlines() if line and not line.startswith("#")]
-    assert len(lines) == len(yaml.safe_load(path.read_text()))
-    for line in lines:
-        assert re.search(r" # .{20,}$", line), line
 
 
 @pytest.mark.exhaustive

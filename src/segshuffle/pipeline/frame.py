@@ -41,15 +41,15 @@ def fetched(config: Config) -> list[str]:
     return [name for name in config["datasets"] if dataset_of(name).obtain]
 
 
-def refreshed(name: str, config: Config) -> list[Path]:
-    """Look for real data that have come in the place of a stand-in; returns what makes the data anew, if any.
+def refreshed(name: str, config: Config, *, look: bool) -> list[Path]:
+    """What makes the data anew: the marker that real data have come in the place of a stand-in, if they have.
 
-    Looked for only while a stand-in is in use, and no file of one's own is given.
+    They are looked for only while a stand-in is in use.
     """
     folder, dataset = Path(output_folder(config), "data", name), dataset_of(name)
     source, marker = folder / "source.json", folder / "refreshed"
     is_stand_in = source.is_file() and json.loads(source.read_text(encoding="utf-8"))["kind"] == "stand-in"
-    if dataset.refresh and is_stand_in and dataset.refresh(config["datasets"][name], Path("data")):
+    if look and dataset.refresh and is_stand_in and dataset.refresh(config["datasets"][name], Path("data")):
         marker.touch()
     return [marker] if marker.exists() else []
 
@@ -92,7 +92,7 @@ def rules(
 
     def watched(name: str) -> list[Path]:
         listed = sections[name].get("items")
-        come = refreshed(name, config) if looks and not given[name] else []
+        come = refreshed(name, config, look=looks and not given[name])
         return [*come, *([Path(listed)] if listed else [])]
 
     def data_of(case: str) -> dict[str, str]:
