@@ -22,6 +22,7 @@ include: "workflow/rules/stamp.smk"
 
 
 onstart:
+    without_rate_limit()
     submitted()
     renew_stamp()
 

@@ -69,3 +69,13 @@ def memory(peak_mb):
 def minutes(longest_seconds):
     """A job's runtime: ten times the longest in results/runtimes.csv, and five minutes for a slow start."""
     return lambda wildcards, attempt: (5 + -(-longest_seconds // 6)) * attempt
+
+
+def without_rate_limit():
+    """Lift the limit of jobs per second, which is for clusters.
+
+    With it Snakemake looks again at all waiting jobs once a second for every job that has finished: hundreds of times a
+    second at the end of a long run.
+    """
+    if workflow.local_exec:
+        workflow.scheduler.job_rate_limiter = None
