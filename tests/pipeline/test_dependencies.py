@@ -11,6 +11,7 @@ from segshuffle.pipeline import frame, manifest
 from segshuffle.pipeline.dependencies import SOURCE, digest, package_files
 from segshuffle.pipeline.jobs import modules_of
 from segshuffle.pipeline.scenarios import scenarios
+from segshuffle.protocols.listed import listed
 
 
 @pytest.fixture
@@ -89,7 +90,10 @@ def test_a_job_depends_on_the_methods_and_datasets_that_it_names(rules):
     assert "datasets/synthetic.py" not in msnbc
     published, proven = (files_of(rules["simulate"], f"{side}/msnbc-n5000-s4-S1") for side in ("published", "proven"))
     assert {"protocols/segmented.py", "protocols/balls_into_bins.py"} <= published
-    assert {"protocols/poisson.py", "protocols/central.py", "protocols/balls_into_bins.py"} <= proven
+    assert {"protocols/central.py", "protocols/balls_into_bins.py"} <= proven
+    ours = {f"protocols/{file}.py" for file, each in listed().items() if ("proven", "curve", "poisson") in each.methods}
+    assert ours
+    assert ours <= proven
     idle = {"protocols/fake_users.py", "protocols/correlated_noise.py", "datasets/msnbc.py"}
     assert not idle & (published | proven)
     audited = files_of(rules["audit_setting"], "msnbc-n5000-s4")

@@ -52,7 +52,7 @@ FILES = [
     ("src/segshuffle/accounting/collections/full_view.py", comment, AUDIT),
     ("src/segshuffle/accounting/single_message/personalized.py", comment, AMPLIFICATION | REFEREE),
     ("src/segshuffle/protocols/segmented.py", comment, PROTOCOLS | PARETO),
-    ("src/segshuffle/protocols/poisson.py", comment, PROTOCOLS - AUDIT | PARETO),
+    ("src/segshuffle/protocols/proven.py", comment, PROTOCOLS - AUDIT | PARETO),
     ("src/segshuffle/protocols/messages/level_counts.py", comment, LEVELS | LIARS | {"dependence"}),
     ("src/segshuffle/datasets/sampling.py", comment, LABELS | AFTER_POPULATIONS | {"dataset"}),
     ("src/segshuffle/protocols/fake_users.py", comment, LOOKS | {"verdicts"}),

@@ -115,7 +115,8 @@ def simulate_scenario(
     found: list[tuple[Task, FloatArray]] = []
     for name, tasks in by_method.items():
         make = functools.partial(made, name, tasks)
-        text = kept_of(tasks[0].method, f"{name}.csv", (read, scenario, data, tasks), make, code=code, folder=folder)
+        points = [(task.role, task.max_messages, task.plan.as_dict()) for task in tasks]
+        text = kept_of(tasks[0].method, f"{name}.csv", (read, scenario, data, points), make, code=code, folder=folder)
         # every digit: means are the same, kept or not
         table = pd.read_csv(io.StringIO(text), dtype=str)
         values = table["squared_error"].astype(float).to_numpy().reshape(len(tasks), repetitions)
