@@ -57,7 +57,7 @@ PACKAGES = {
     "protocols": ("protocols/*",),
     "studies": (
         "studies/*",
-        *(f"pipeline/{name}.py" for name in ("config", "design", "judging", "scenarios", "seeds")),
+        *(f"pipeline/{name}.py" for name in ("config", "design", "scenarios", "seeds")),
     ),
 }
 #: What tests the package itself: what the command line or a whole run notices is not asked for.

@@ -137,7 +137,7 @@ def test_a_rival_of_ones_own_does_not_enter_the_papers_verdicts():
     )
     panel = Panels(table).get(dataset="msnbc", n_users=9, set_size=4, split="S1")
     assert panel.competitors == {"mm": 3.0}
-    assert panel.strongest == "mm"
+    assert panel.error_of("strongest") == 3.0
 
 
 @pytest.mark.exhaustive

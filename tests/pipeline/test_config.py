@@ -13,7 +13,7 @@ from segshuffle.datasets.registry import given_path
 from segshuffle.errors import ConfigError
 from segshuffle.pipeline.config import check_config, main
 from segshuffle.pipeline.design import Setting, least_delta
-from segshuffle.studies.assumptions.rounds import apart
+from segshuffle.studies.assumptions.compute import apart
 from segshuffle.studies.reproduction.planning import problem_of
 
 MISSING = object()

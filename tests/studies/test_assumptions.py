@@ -15,19 +15,9 @@ from segshuffle.pipeline.design import Scenario, Setting
 from segshuffle.pipeline.style import mark_edition
 from segshuffle.protocols.messages.influence import influence as influence_of
 from segshuffle.protocols.proven import ProvenSegmented
-from segshuffle.studies.assumptions import (
-    dependence,
-    dependence_figure,
-    influence,
-    influence_figure,
-    participation,
-    participation_figure,
-    rounds,
-    rounds_figure,
-)
-from segshuffle.studies.assumptions.panels import COLUMNS, head
-from segshuffle.studies.reproduction.methods import lineup
-from segshuffle.studies.reproduction.planning import problem_of
+from segshuffle.studies.assumptions import compute
+from segshuffle.studies.assumptions import figure as figures
+from segshuffle.studies.reproduction.planning import lineup, problem_of
 
 PANEL = Scenario(Setting("msnbc", 5000, 4, 17), "S1")
 SHARES = [0.5, 0.75, 1.0]
@@ -60,7 +50,7 @@ def assert_readable(figure):
 
 @pytest.fixture(scope="module")
 def participated():
-    return participation.epsilon_table(CONFIG, [PANEL]), participation.error_table(CONFIG, [PANEL])
+    return compute.epsilon_table(CONFIG, [PANEL]), compute.error_table(CONFIG, [PANEL])
 
 
 def test_a_plan_keeps_its_levels_down_to_the_users_it_assumes(participated):
@@ -91,7 +81,7 @@ def test_participation_draws_every_curve(participated):
     errors = errors.iloc[::-1]
     gone = (epsilons["split"] == "S0") & (epsilons["really"] < 0.4) & (epsilons["level"] == 2.0)
     epsilons.loc[gone, "epsilon"] = np.inf
-    figure = participation_figure.draw(epsilons, errors, edition="full")
+    figure = figures.draw_participation(epsilons, errors, edition="full")
     panels = visible(figure)
     assert [axes.get_title().partition(":")[0] for axes in panels] == [
         "(a) MSNBC, S1",
@@ -146,9 +136,7 @@ def influenced():
     unknown = {**chosen[-1].as_dict(), "parameters": {}}
     points = [{"role": "best", "plan": plan} for plan in (*(plan.as_dict() for plan in chosen), unknown)]
     points.append({"role": "grid", "plan": unknown})
-    table = influence.influence_table(
-        LIARS, [small], {small.setting.id: {"S1": points}}, {small.setting.id: {"S1": []}}
-    )
+    table = compute.influence_table(LIARS, [small], {small.setting.id: {"S1": points}}, {small.setting.id: {"S1": []}})
     return table, chosen
 
 
@@ -175,7 +163,7 @@ def test_influence_is_that_of_a_hundredth_of_the_users(influenced):
 
 def test_influence_draws_every_method(influenced):
     table = pd.concat([influenced[0], influenced[0].assign(split="S0")], ignore_index=True)
-    figure = influence_figure.draw(table, edition="full")
+    figure = figures.draw_influence(table, edition="full")
     panels = visible(figure)
     assert shape(figure) == (2, 1)
     for split, axes in zip(("S1", "S0"), panels, strict=True):
@@ -204,26 +192,13 @@ def test_influence_draws_every_method(influenced):
 # --- levels that depend on items ----------------------------------------------------------------------------------
 
 
-def test_inclined_levels_have_the_public_counts_and_go_with_the_item():
-    holds, rng = np.arange(1000) < 400, np.random.default_rng(1)
-    shares = []
-    for strength in (0.0, 0.5, 1.0):
-        levels = dependence.inclined_levels(holds, (250, 500, 250), strength, rng)
-        assert np.bincount(levels).tolist() == [250, 500, 250]
-        shares.append([float(holds[levels == level].mean()) for level in range(3)])
-    # 100 holders among 250 without dependence: six standard deviations of the hypergeometric law are 0.17
-    assert shares[0] == pytest.approx([0.4] * 3, abs=0.17)
-    assert shares[1] == sorted(shares[1])
-    assert shares[2] == [0.0, 150 / 500, 1.0]
-
-
 @pytest.fixture(scope="module")
 def depended():
     rng = np.random.default_rng(2)
     popular = np.array([40.0, *range(16, 0, -1)]) / (40 + 136)
     items = np.sort([rng.choice(17, size=4, replace=False, p=popular) for _ in range(1000)])
     panel = Scenario(Setting("msnbc", 1000, 4, 17), "S1")
-    return dependence.dependence_table(CONFIG, [panel], {panel.setting.id: Population(items, 17, "MSNBC", "stand-in")})
+    return compute.dependence_table(CONFIG, [panel], {panel.setting.id: Population(items, 17, "MSNBC", "stand-in")})
 
 
 def test_equal_copies_trade_error_for_bias(depended):
@@ -240,7 +215,7 @@ def test_equal_copies_trade_error_for_bias(depended):
 
 def test_dependence_draws_lines_and_marks(depended):
     depended = depended.iloc[::-1]
-    figure = dependence_figure.draw(depended, edition="full")
+    figure = figures.draw_dependence(depended, edition="full")
     left, right = visible(figure)
     assert (left.get_yscale(), right.get_yscale()) == ("linear", "log")
     assert [0.0, 0.0] in [list(line.get_ydata()) for line in left.lines], "no bias"
@@ -265,7 +240,7 @@ def test_dependence_draws_lines_and_marks(depended):
 
 @pytest.fixture(scope="module")
 def repeated():
-    return rounds.rounds_table(CONFIG, [PANEL])
+    return compute.rounds_table(CONFIG, [PANEL])
 
 
 def test_rounds_cost_less_together_than_apart(repeated):
@@ -280,15 +255,15 @@ def test_rounds_cost_less_together_than_apart(repeated):
     assert (sampling[1:] < split[1:]).all()
     # nothing is lost against rounds that share epsilon: that plan's rounds are within the guarantee together
     problem = problem_of(CONFIG, PANEL.setting, PANEL.split)
-    plan = ProvenSegmented().plan(rounds.apart(problem, 4))
+    plan = ProvenSegmented().plan(compute.apart(problem, 4))
     assert (plan.problem.levels, plan.problem.delta) == ((0.125, 0.25, 0.5), problem.delta / 4)
-    together = ProvenSegmented(blanket_per_user=plan.blanket_per_user).plan(rounds.together(problem, 4))
+    together = ProvenSegmented(blanket_per_user=plan.blanket_per_user).plan(compute.together(problem, 4))
     assert all(a <= b for a, b in zip(plan.parameters["copies"], together.parameters["copies"], strict=True))
 
 
 def test_rounds_draws_every_curve(repeated):
     table = pd.concat([repeated, repeated.assign(split="S0")], ignore_index=True)
-    figure = rounds_figure.draw(table, edition="full")
+    figure = figures.draw_rounds(table, edition="full")
     for axes, split in zip(visible(figure), ("S1", "S0"), strict=True):
         mine = table[table["split"] == split]
         wanted = list(zip(mine["rounds"], mine["mse_expected"], strict=True))
@@ -303,42 +278,19 @@ def test_rounds_draws_every_curve(repeated):
     assert_readable(figure)
 
 
-def test_rows_name_their_population():
-    assert head(PANEL) == dict(zip(COLUMNS, ("msnbc", 5000, 4, 17, "S1"), strict=True))
-
-
-def test_shares_and_strengths_that_are_drawn():
-    """Really honest: from 30 % to everybody in steps of 5 %; strengths of the dependence in tenths."""
-    assert tuple(percent / 100 for percent in range(30, 101, 5)) == participation.REALLY
-    assert participation.ASSUMED == (1.0, 0.8, 0.5)
-    assert tuple(tenths / 10 for tenths in range(11)) == dependence.STRENGTHS
-    assert influence.CORRUPT == 0.01
-
-
-def test_curves_are_those_of_the_configured_budgets():
-    config = {"proven": {"copies_max": 8, "max_messages": [12, 4, 40]}}
-    found = [(method.name, method.copies_max, method.max_messages) for method in participation.proven_methods(config)]
-    plain = ProvenSegmented()
-    sampling = ("poisson", plain.copies_max, None)
-    assert found == [sampling, ("poisson-copies", 8.0, 4.0), ("poisson-copies", 8.0, 40.0)]
-    assert len(list(participation.proven_methods({"proven": {"copies_max": 8, "max_messages": [4]}}))) == 2
-    drawn = [((each.name, each.copies_max, each.max_messages), side) for each, side in rounds._curves(config)]
-    assert drawn == [(("poisson-copies", 8.0, 40.0), "product"), (sampling, "product"), (sampling, "split")]
-
-
 def test_rounds_apart_share_every_epsilon_and_delta():
     problem = replace(problem_of(CONFIG, PANEL.setting, PANEL.split), level_deltas=(1e-6, 2e-6, 4e-6), delta=1e-6)
-    share = rounds.apart(problem, 4)
+    share = compute.apart(problem, 4)
     assert (share.levels, share.delta) == ((0.125, 0.25, 0.5), 2.5e-7)
     assert share.level_deltas == (2.5e-7, 5e-7, 1e-6)
-    assert rounds.together(problem, 4) == replace(problem, assumptions=replace(problem.assumptions, rounds=4))
+    assert compute.together(problem, 4) == replace(problem, assumptions=replace(problem.assumptions, rounds=4))
 
 
 @pytest.mark.parametrize("strength", [0.0, 0.3, 1.0])
 def test_inclination_is_standardised_and_goes_with_the_item_by_its_strength(strength):
     """User by user: the lowest inclinations get the lowest level, and at equal ones the own part decides."""
     holds = np.arange(60) % 3 == 0
-    levels = dependence.inclined_levels(holds, (10, 30, 20), strength, np.random.default_rng(5))
+    levels = compute.inclined_levels(holds, (10, 30, 20), strength, np.random.default_rng(5))
     own = np.random.default_rng(5).standard_normal(60)
     # a third hold it: mean 1/3, variance 2/9
     inclination = [
@@ -346,16 +298,3 @@ def test_inclination_is_standardised_and_goes_with_the_item_by_its_strength(stre
     ]
     order = sorted(range(60), key=lambda user: (round(inclination[user], 12), own[user]))
     assert [levels[user] for user in order] == [0] * 10 + [1] * 30 + [2] * 20
-
-
-def test_levels_are_held_by_all_users_and_by_whom_they_are_inclined_to():
-    items = np.array([[user % 5, 5 + user % 4] for user in range(40)])
-    population, panel = Population(items, 9, "x", "real"), Scenario(Setting("msnbc", 40, 2, 9), "S1")
-    config = CONFIG | {"repetitions": 3}
-    held = dependence._levels_held(config, panel, population, 0, 1.0)
-    assert held.shape == (3, 3, 9)
-    assert (held.sum(axis=1) == population.item_counts).all()
-    assert held.sum(axis=2).tolist() == [[2 * 10, 2 * 20, 2 * 10]] * 3
-    # 8 of 40 hold item 0: all of them are among the 10 of the highest level
-    assert held[:, :, 0].tolist() == [[0, 0, 8]] * 3
-    assert (held[0] != held[1]).any()

@@ -2,7 +2,6 @@
 
 import json
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -13,10 +12,9 @@ from segshuffle.accounting.collections import full_view
 from segshuffle.accounting.collections.full_view_users import worst_split_user_lower
 from segshuffle.accounting.collections.published import published_item_delta
 from segshuffle.pipeline.design import Setting
-from segshuffle.protocols.base import Problem
 from segshuffle.protocols.segmented import Segmented
-from segshuffle.studies.audit import compute, words
-from segshuffle.studies.audit.compute import COLUMNS, KEY, VIEWS, _others, audit, audit_setting
+from segshuffle.studies.audit import words
+from segshuffle.studies.audit.compute import COLUMNS, KEY, VIEWS, audit_setting
 from segshuffle.studies.audit.figure import draw
 from segshuffle.studies.reproduction.planning import problem_of
 
@@ -123,32 +121,6 @@ def test_the_worst_split_is_reachable_only_with_a_level_that_sends_everything(ta
     assert (table["reachable"] == (~worst | sends_all)).all()
 
 
-def test_several_settings_are_stacked(plans):
-    one_level = {**CONFIG, "splits": {"S1": [1.0, 0.0]}}
-    short = last_blanket_of(plans)
-    both = audit(one_level, [(SETTING, short), (SETTING, short)])
-    assert len(both) == 2 * len(short["S1"]) * len(VIEWS)
-    assert list(both.index) == list(range(len(both)))
-    # rows of one setting are in the order of splits, blankets and levels, and numbered in it
-    rows = both[: len(both) // 2]
-    assert list(rows["blanket_per_user"]) == sorted(rows["blanket_per_user"])
-
-
-@pytest.mark.quick("quick")
-@pytest.mark.parametrize("edition", ["full", "quick"])
-def test_figure_has_a_panel_and_every_claim(table, edition):
-    figure = draw(table, edition=edition)
-    axes = [axis for axis in figure.axes if axis.get_visible()]
-    assert len(axes) == 1
-    heights = {tuple(line.get_ydata()) for line in axes[0].lines}
-    assert {(0.5, 0.5), (2.0, 2.0)} <= heights
-    assert (edition in {text.get_text() for text in figure.texts}) == (edition != "full")
-    # room for a mark at either end, and no more
-    grid = table[~table["optimum"]]["blanket_per_user"]
-    low, high = grid.min(), grid.max()
-    assert axes[0].get_xlim() == pytest.approx((0.93 * low, 1.07 * high), rel=1e-12)
-
-
 @pytest.mark.quick(0)
 def test_rows_that_need_too_large_a_grid_say_so(plans, table, monkeypatch):
     """m = 4: 2 n m/d = 500 messages on the two items; nothing but the published pair is left where one is sampled."""
@@ -167,60 +139,6 @@ def test_rows_that_need_too_large_a_grid_say_so(plans, table, monkeypatch):
     columns = [name for name in COLUMNS if name != "proven_user_delta"]
     assert (before[columns] == found[kept][columns].reset_index(drop=True)).all().all()
     draw(found, edition="full")
-
-
-@pytest.mark.quick(0)
-def test_a_level_that_nobody_chose_has_no_row(plans):
-    shares = {**CONFIG, "splits": {"S1": [1.0, 0.0]}}
-    short = last_blanket_of(plans)
-    found = audit_setting(shares, SETTING, short)
-    assert set(found["level"]) == {0.5}
-    assert set(found["view"]) == set(VIEWS)
-
-
-def test_what_the_others_send_in_every_view():
-    """Two levels of 3 and 5 users with 4 of 17 items; the victim is of the first, and has 3 further items."""
-    problem = SimpleNamespace(set_size=4, domain_size=17, level_counts=(3, 5))
-    cell = SimpleNamespace(problem=problem, rates=(0.5, 0.25), level=0)
-    everybody = [(3, 0.5), (2 * 4, 0.5), (5 * 4, 0.25)]
-    assert _others(cell, "blanket-only") == {}
-    assert _others(cell, "worst-split") == {"sent": everybody[:1], "covered_items": 3}
-    assert _others(cell, "others-spread") == {"sent": everybody, "covered_items": 15}
-    assert _others(cell, "others-concentrated") == {"sent": everybody, "covered_items": 4}
-
-
-def test_rows_are_in_order(table):
-    assert table.index.tolist() == list(range(len(table)))
-    order = table[["split", "blanket_per_user", "optimum", "level"]]
-    assert order.equals(order.sort_values(list(order), kind="stable"))
-
-
-def test_numbers_of_a_view_are_those_of_its_accountant(table):
-    """m = 4, S2, the level that samples: everything anew, from the full view of what the others send."""
-    rows = rows_of(table, split="S2", blanket_per_user=4.0, level=0.5, optimum=False).set_index("view")
-    rates = [
-        rows_of(table, split="S2", blanket_per_user=4.0, level=level)["sampling_rate"].iloc[0] for level in (0.5, 2)
-    ]
-    problem = problem_of(CONFIG, SETTING, "S2")
-    common = {"domain_size": 16, "n_users": 1000, "blanket_per_user": 4.0, "sampling_rate": rates[0]}
-    assert 0 < rates[0] < 1
-    for view in ("others-spread", "others-concentrated", "worst-split", "blanket-only"):
-        cell = SimpleNamespace(problem=problem, rates=tuple(rates), level=0)
-        full = full_view.FullView(**common, **_others(cell, view))
-        row, item = rows.loc[view], full.delta(0.25)
-        assert (row["item_epsilon"], row["item_delta_lower"], row["item_delta"]) == (0.25, item.lower, item.upper)
-        # s e^level item_delta, with s = 2
-        assert row["user_delta"] == pytest.approx(2 * math.exp(0.5) * item.upper, rel=1e-9, abs=0)
-        assert (row["claimed_user_epsilon"], row["target_delta"]) == (0.5, 1e-5)
-        lower = full.one_sided(0.5, upper=False)
-        if view == "worst-split":
-            split = worst_split_user_lower(**common, set_size=2, epsilon=0.5)
-            lower = max(lower, split)
-        if view != "blanket-only":
-            assert row["proven_user_delta"] == lower
-        # the epsilon at which group privacy gives the target
-        found = 2 * math.exp(row["actual_user_epsilon"]) * full.one_sided(row["actual_user_epsilon"] / 2, upper=True)
-        assert found == pytest.approx(1e-5, rel=2e-3, abs=0)
 
 
 def test_the_worst_over_the_splits_and_the_broken_promises_by_hand():
@@ -249,46 +167,31 @@ def test_the_worst_over_the_splits_and_the_broken_promises_by_hand():
     ]
 
 
-@pytest.mark.parametrize(
-    ("domain_size", "blanket", "split"),
-    [(6, 2.0, True), (5, 2.0, False), (7, 2.0, True), (6, 2.5, False)],
-)
-def test_where_the_split_of_the_items_proves_more(monkeypatch, domain_size, blanket, split):
-    """Whole numbers m, and room for two disjoint sets beside a third: d >= 3 s, with s = 2."""
-    asked = []
-
-    def more(**known):
-        asked.append(known)
-        return 1.0
-
-    monkeypatch.setattr(compute, "worst_split_user_lower", more)
-    problem = Problem(domain_size, 2, (0.5, 2.0), (20, 20), 1e-3)
-    cell = compute._Cell(problem, blanket, (0.25, 0.5), 0)
-    rows = {view: compute._row(cell, view, {}) for view in VIEWS}
-    common = {"domain_size": domain_size, "n_users": 40, "blanket_per_user": blanket, "sampling_rate": 0.25}
-    assert asked == [common | {"set_size": 2, "epsilon": 0.5}] * split
-    assert (rows["worst-split"]["proven_user_delta"] == 1.0) == split
-    assert all(rows[view]["proven_user_delta"] < 1.0 for view in ("others-spread", "others-concentrated"))
-    # what proves less changes nothing
-    monkeypatch.setattr(compute, "worst_split_user_lower", lambda **_: 0.0)
-    less = compute._row(cell, "worst-split", {})["proven_user_delta"]
-    assert 0 < less < 1
-    # who always sends has one full view, which proves for all
-    sure = compute._Cell(problem, blanket, (1.0, 1.0), 0)
-    remembered = {}
-    lower = {
-        compute._row(sure, view, remembered)["proven_user_delta"] for view in ("others-spread", "others-concentrated")
+def test_numbers_of_a_view_are_those_of_its_accountant(table):
+    """m = 4, S2, the level that samples: everything anew, from the full view of what the others send."""
+    cells = rows_of(table, split="S2", blanket_per_user=4.0, optimum=False)
+    rate, other_rate = (rows_of(cells, level=level)["sampling_rate"].iloc[0] for level in (0.5, 2.0))
+    assert 0 < rate < 1
+    common = {"domain_size": 16, "n_users": 1000, "blanket_per_user": 4.0, "sampling_rate": rate}
+    # a user has two items: one further item of the victim's, and two of each of 99 and 900 others
+    everybody = [(1, rate), (2 * 99, rate), (2 * 900, other_rate)]
+    others = {
+        "blanket-only": {},
+        "worst-split": {"sent": everybody[:1], "covered_items": 1},
+        "others-spread": {"sent": everybody, "covered_items": 14},
+        "others-concentrated": {"sent": everybody, "covered_items": 2},
     }
-    assert len(lower) == 1
-    assert len(remembered) == 1
-
-
-@pytest.mark.parametrize("view", ["published", "blanket-only"])
-def test_an_epsilon_is_searched_for_on_the_upper_side(view):
-    cell = compute._Cell(problem_of(CONFIG, SETTING, "S1"), 4.0, (0.25, 0.5), 0)
-    full = None if view == "published" else full_view.FullView(**compute._protocol(cell))
-    interval, upper_end = compute._accountant(cell, full)
-    item = interval(0.25)
-    assert item.lower < item.upper
-    assert upper_end(0.25) == pytest.approx(item.upper, rel=1e-15, abs=0)
-    assert upper_end(0.25) > item.lower
+    for view, sent in others.items():
+        full, (row,) = full_view.FullView(**common, **sent), rows_of(cells, level=0.5, view=view).to_dict("records")
+        item, lower = full.delta(0.25), full.one_sided(0.5, upper=False)
+        assert (row["item_epsilon"], row["item_delta_lower"], row["item_delta"]) == (0.25, item.lower, item.upper)
+        # s e^level item_delta, with s = 2
+        assert row["user_delta"] == pytest.approx(2 * math.exp(0.5) * item.upper, rel=1e-9, abs=0)
+        assert (row["claimed_user_epsilon"], row["target_delta"]) == (0.5, 1e-5)
+        if view == "worst-split":
+            lower = max(lower, worst_split_user_lower(**common, set_size=2, epsilon=0.5))
+        if view != "blanket-only":
+            assert row["proven_user_delta"] == lower
+        # the epsilon at which group privacy gives the target
+        found = 2 * math.exp(row["actual_user_epsilon"]) * full.one_sided(row["actual_user_epsilon"] / 2, upper=True)
+        assert found == pytest.approx(1e-5, rel=2e-3, abs=0)

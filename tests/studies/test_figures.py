@@ -1,21 +1,17 @@
 """Figures: the same bytes every time, honest labels, one look per method that survives a grey print."""
 
-import errno
 import re
 
-import numpy as np
 import pandas as pd
 import pytest
-from matplotlib import colors
 from matplotlib import pyplot as plt
 
 from segshuffle.datasets.registry import dataset_label
-from segshuffle.errors import DataError
-from segshuffle.pipeline.design import FIGURES, Scenario, Setting
+from segshuffle.pipeline.design import Scenario, Setting
 from segshuffle.pipeline.style import save
 from segshuffle.protocols.listed import competitor_names
 from segshuffle.protocols.registry import every, look_of
-from segshuffle.studies.reproduction.figure import draw_errors, ratios
+from segshuffle.studies.reproduction.figure import draw_errors
 from segshuffle.studies.reproduction.figure import draw_summary as draw_summary_of
 
 GRID = (0.1, 1.0, 10.0)
@@ -105,12 +101,6 @@ def test_the_same_numbers_give_the_same_bytes(tmp_path, kind):
 
 @pytest.mark.quick(0)
 @pytest.mark.parametrize("kind", DRAWINGS)
-def test_another_number_gives_another_figure(tmp_path, kind):
-    assert svg_of(DRAWINGS[kind](), tmp_path) != svg_of(DRAWINGS[kind](n=3), tmp_path)
-
-
-@pytest.mark.quick(0)
-@pytest.mark.parametrize("kind", DRAWINGS)
 def test_a_stand_in_is_named_on_the_figure(tmp_path, kind):
     real = " ".join(texts(svg_of(DRAWINGS[kind](source="real"), tmp_path)))
     stand_in = " ".join(texts(svg_of(DRAWINGS[kind](source="stand-in"), tmp_path)))
@@ -132,30 +122,7 @@ def test_quick_is_written_on_quick_figures_only(tmp_path, kind):
     assert "quick" not in svg_of(DRAWINGS[kind](edition="full"), tmp_path)
 
 
-@pytest.mark.quick(0)
-@pytest.mark.parametrize("suffix", ["pdf", "svg", "png"])
-def test_a_figure_that_cannot_be_saved_leaves_nothing(tmp_path, monkeypatch, suffix):
-    figure = draw_figure(n=1)
-
-    def half(path, **_options):
-        path.write_bytes(b"half")
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(figure, "savefig", half)
-    try:
-        with pytest.raises(DataError, match=r"cannot be written \(No space left"):
-            save(figure, [tmp_path / f"x.{suffix}"])
-        assert list(tmp_path.iterdir()) == []
-    finally:
-        plt.close(figure)
-
-
 # --- looks -------------------------------------------------------------------------------------------------------
-
-
-def grey(color):
-    """Luminance (Rec. 709) between 0 and 1: what a grey print leaves of a colour."""
-    return float(np.dot(colors.to_rgb(color), (0.2126, 0.7152, 0.0722)))
 
 
 def test_methods_are_told_apart_without_colour(full_config):
@@ -167,47 +134,7 @@ def test_methods_are_told_apart_without_colour(full_config):
     assert len({(look.color, look.marker) for look in PAPER.values()}) == len(PAPER)
 
 
-def test_ours_stands_out_in_grey():
-    """No competitor is nearer to black than a quarter of the way to white."""
-    assert grey(PAPER["segmented"].color) == 0.0
-    assert min(grey(PAPER[name].color) for name in COMPETITORS) > 0.25
-
-
-@pytest.mark.quick(0)
-def test_every_method_looks_the_same_in_every_panel_and_figure():
-    seen = {}
-    for figure in (draw_figure(n=4), draw_summary(n=4)):
-        for axis in (axis for axis in figure.axes if axis.get_visible()):
-            lines = {line.get_label(): line for line in axis.get_lines()}
-            for look in PAPER.values():
-                if look.label in lines:
-                    line = lines[look.label]
-                    seen.setdefault(look.label, set()).add((line.get_color(), line.get_marker()))
-        plt.close(figure)
-    assert seen == {look.label: {(look.color, look.marker)} for look in PAPER.values()}
-
-
 # --- what is drawn -----------------------------------------------------------------------------------------------
-
-
-def test_a_panel_shows_the_curve_its_band_and_every_competitor():
-    figure = draw_figure(n=1)
-    axis = figure.axes[0]
-    lines = {line.get_label(): line for line in axis.get_lines()}
-    ours = lines[PAPER["segmented"].label]
-    assert list(ours.get_xdata()) == list(GRID)
-    assert list(ours.get_ydata()) == [6.0, 2.0, 4.0]
-    for i, name in enumerate(COMPETITORS):
-        assert set(lines[PAPER[name].label].get_ydata()) == {3.0 + i}
-    star = lines["$m$ from optimizeParameter"]
-    assert (list(star.get_xdata()), list(star.get_ydata())) == ([2.0], [1.5])
-    assert (axis.get_xscale(), axis.get_yscale()) == ("log", "log")
-    # a band of two standard errors around our curve and every competitor
-    bands = [collection.get_paths()[0].vertices for collection in axis.collections]
-    assert len(bands) == 1 + len(COMPETITORS)
-    assert np.isclose(bands[0][:, 1].max(), 6.0 + 2 * 0.1)
-    assert np.isclose(bands[0][:, 1].min(), 2.0 - 2 * 0.1)
-    plt.close(figure)
 
 
 def test_an_optimum_outside_the_grid_is_not_drawn():
@@ -216,46 +143,5 @@ def test_an_optimum_outside_the_grid_is_not_drawn():
     table.loc[(table["method"] == "segmented") & (table["role"] == "best"), "blanket_per_user"] = 11.0
     figure = draw_errors(table, scenarios, "published", edition="full")
     assert "$m$ from optimizeParameter" not in {line.get_label() for line in figure.axes[0].get_lines()}
-    plt.close(figure)
-
-
-@pytest.mark.quick("1-shape0")
-@pytest.mark.parametrize(("n", "shape"), [(1, (1, 1)), (2, (1, 2)), (3, (2, 2)), (4, (2, 2))])
-def test_panels_are_lettered_in_order(n, shape):
-    figure = draw_figure(n=n)
-    titles = [axis.get_title() for axis in figure.axes if axis.get_visible()]
-    assert [title[:3] for title in titles] == ["(a)", "(b)", "(c)", "(d)"][:n]
-    for i, title in enumerate(titles):
-        assert f"{5000 + i:,}" in title
-        assert "$d$ = 17, $s$ = 4" in title
-        assert "S1" in title
-    assert figure.axes[0].get_gridspec().get_geometry() == shape
-    plt.close(figure)
-
-
-def test_there_is_a_figure_for_every_dataset_and_split():
-    assert list(FIGURES) == ["fig2", "fig3", "fig4", "fig5", "fig6"]
-
-
-def test_ratios_are_over_our_least_error_on_the_grid():
-    one, two = panels_of(2)
-    table = pd.DataFrame([*rows_of(one, "real"), *rows_of(two, "real", scale=10.0)])
-    table.loc[(table["n_users"] == 5001) & (table["method"] == "mm"), "mse_mean"] = 1.0
-    found = ratios(table).set_index(["n_users", "method"])["ratio"]
-    # the optimum between the grid points (1.5) is passed over: the least error on the grid is 2
-    for i, name in enumerate(COMPETITORS):
-        assert found[5000, name] == (3.0 + i) / 2.0
-    assert found[5001, "mm"] == 1.0 / 20.0
-    assert len(found) == 2 * len(COMPETITORS)
-
-
-def test_the_summary_has_a_row_per_panel_in_order():
-    figure = draw_summary(n=3)
-    axis = figure.axes[0]
-    labels = [label.get_text() for label in axis.get_yticklabels()]
-    assert labels == [f"MSNBC S1, n = {n:,}, s = 4" for n in (5002, 5001, 5000)]
-    marks = {line.get_label(): line for line in axis.get_lines()}
-    for i, name in enumerate(COMPETITORS):
-        assert list(marks[PAPER[name].label].get_xdata()) == [(3.0 + i) / 2.0] * 3
-        assert list(marks[PAPER[name].label].get_ydata()) == [2, 1, 0]
+    assert [text.get_text() for text in figure.axes[0].texts] == ["$m$ from optimizeParameter: 11 (outside)"]
     plt.close(figure)

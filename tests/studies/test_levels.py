@@ -10,23 +10,18 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib import pyplot as plt
 
 from segshuffle.accounting.collections.calibration import epsilon_upper
 from segshuffle.accounting.collections.levels import histogram_delta
 from segshuffle.blankets.poisson import ItemPair
 from segshuffle.datasets.sampling import uniform_population
 from segshuffle.errors import ParameterError
-from segshuffle.pipeline.design import Scenario, Setting
+from segshuffle.pipeline.design import Setting
 from segshuffle.pipeline.seeds import stream
-from segshuffle.pipeline.style import save
 from segshuffle.protocols.assumptions import Assumptions
-from segshuffle.protocols.base import Problem, Sample
-from segshuffle.protocols.messages import LevelEstimates
+from segshuffle.protocols.base import Problem
 from segshuffle.protocols.proven import ProvenSegmented
-from segshuffle.studies.levels import compute
-from segshuffle.studies.levels.compute import COLUMNS, Choice, PlanGrid, least_blankets, levels_table
-from segshuffle.studies.levels.figure import draw
+from segshuffle.studies.levels.compute import COLUMNS, PlanGrid, least_blankets, levels_table
 from segshuffle.studies.reproduction.planning import problem_of
 
 SETTING = Setting("synthetic", 1000, 3, 16)
@@ -112,15 +107,6 @@ def test_every_choice_is_within_the_accountant_s_limits(honest_fraction):
 def test_nothing_to_hide_is_refused():
     with pytest.raises(ParameterError, match="set_size"):
         PlanGrid.of(problem((5, 5, 5), domain_size=3, set_size=3))
-
-
-@pytest.mark.quick(0)
-def test_one_level_is_planned_too():
-    case = problem((1000,), levels=(1.0,))
-    found, theirs = PlanGrid.of(case).choose(case), ProvenSegmented().plan(case)
-    assert found.copies[0] / math.sqrt(found.blanket_per_user) == pytest.approx(
-        theirs.parameters["copies"][0] / math.sqrt(theirs.blanket_per_user), rel=0.2
-    )
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -222,22 +208,6 @@ def test_results_do_not_depend_on_the_other_epsilons_and_splits(config):
     pd.testing.assert_frame_equal(some, kept.reset_index(drop=True), check_exact=True)
 
 
-@pytest.mark.quick(0)
-def test_the_seed_changes_every_number(config):
-    one = table_of(config)
-    config["seed"] += 1
-    assert (one["mse_mean"] != table_of(config)["mse_mean"]).all()
-
-
-@pytest.mark.quick(0)
-def test_few_users_and_strict_levels_are_no_failure(config):
-    """Noise far above n: counts are projected, the denominator stays in range, and everything is finite."""
-    config["private_levels"]["epsilons"] = [0.02]
-    table = table_of(config)
-    assert np.isfinite(table.drop(columns=["epsilon_levels", "total_epsilon"]).select_dtypes("number")).all(axis=None)
-    assert (table["mse_mean"] > 0).all()
-
-
 def test_blankets_are_those_of_round_1(config):
     setting = Setting("synthetic", 80, 2, 8)
     found = least_blankets(config, setting)
@@ -248,167 +218,9 @@ def test_blankets_are_those_of_round_1(config):
         assert enough.upper <= delta * 1.001
 
 
-@pytest.fixture
-def made_up_limits(monkeypatch):
-    """An accountant by hand: a level sends everything from 40 or 100 messages on, and a share below."""
-    corners = {0.5: 100.0, 2.0: 40.0}
-
-    def least(*, copies, pairs, epsilon, delta):
-        assert (copies, pairs, delta) == (1.0, 3, 1e-5)
-        return corners[epsilon]
-
-    def largest(*, blanket_mean, pairs, epsilon, delta):
-        assert (pairs, delta) == (3, 1e-5)
-        return min(1.0, math.sqrt(blanket_mean / corners[epsilon]))
-
-    monkeypatch.setattr(compute, "least_blanket_mean", least)
-    monkeypatch.setattr(compute, "largest_copies", largest)
-    compute._calibrated.cache_clear()
-    yield corners
-    compute._calibrated.cache_clear()
-
-
-def test_a_grid_of_plans_steps_by_three_percent_and_has_the_corners(made_up_limits):
-    """From a hundredth of the smallest blanket at which a level sends everything to the largest one."""
-    case = problem((500, 500), levels=(0.5, 2.0))
-    grid = PlanGrid.of(case)
-    means = grid.blankets * 1000 / 16
-    assert means[[0, -1]] == pytest.approx([0.4, 100.0], rel=1e-9)
-    steps = np.diff(np.log(means))
-    assert (steps > 0).all()
-    assert steps.max() <= 0.03 * (1 + 1e-6)
-    # no more points than that needs, and the corner between the ends
-    assert len(means) == math.ceil(math.log(100 / 0.4) / 0.03) + 1 + 1
-    for corner in made_up_limits.values():
-        assert np.abs(means / corner - 1).min() < 1e-9
-    expected = np.minimum(1.0, np.sqrt(means[:, None] / [100.0, 40.0]))
-    np.testing.assert_allclose(grid.limits, expected, rtol=1e-9)
-    # calibrated once, and nobody may change what all plans choose from
-    again = PlanGrid.of(replace(case, level_counts=(1, 999)))
-    assert again.limits is grid.limits
-    assert not grid.limits.flags.writeable
-    assert not compute._calibrated(3, (0.5, 2.0), 1e-5)[0].flags.writeable
-
-
-def test_no_mean_of_a_grid_is_below_what_the_accountant_takes(made_up_limits, monkeypatch):
-    monkeypatch.setattr(compute, "BLANKET_MEAN_RANGE", (1.0, 1e9))
-    grid = PlanGrid.of(problem((500, 500), levels=(0.5, 2.0)))
-    assert grid.blankets[0] * 1000 / 16 == pytest.approx(1.0, rel=1e-9)
-
-
-def test_the_blanket_of_least_error_is_chosen():
-    """Against the error of every point of a made-up grid, sampling at its limits."""
-    rng = np.random.default_rng(4)
-    n, s, d = np.array([30.0, 70.0]), 3, 16
-    chosen = set()
-    for _ in range(40):
-        limits = rng.uniform(0.2, 1.0, (6, 2))
-        weight = limits @ n
-        # users of a level are drawn without replacement: n/(n - 1) times the variance of a_k over the users
-        own = s * (limits * (1 - limits)) @ n + s * (1 - s / d) * 100 / 99 * (limits**2 @ n - weight**2 / 100)
-        # errors of nearly one half everywhere
-        errors = 0.5 * rng.uniform(0.97, 1.03, 6)
-        blankets = (errors * weight**2 - own) / 100
-        found = PlanGrid(blankets, limits).choose(problem((30, 70), domain_size=d, set_size=s, levels=(0.5, 2.0)))
-        best = int(np.argmin(errors))
-        chosen.add(best)
-        assert found.blanket_per_user == blankets[best]
-        assert (np.array(found.copies) <= limits[best]).all()
-    assert len(chosen) >= 4
-
-
-def test_numbers_of_a_repetition_are_those_of_the_definition():
-    """Two repetitions with given counters of round 1: errors, biases and messages, worked out from the plan."""
-    case = problem((300, 700), levels=(0.5, 2.0))
-    population = population_of(SETTING)
-    choice, other = Choice(0.5, (0.25, 1.0)), Choice(2.0, (0.5, 0.75))
-    point = compute._Case(Scenario(SETTING, "S1"), case, other, 1.0, 0.01)
-    # mu = 1000 * 0.01/2 = 5 on top of 300 and 700
-    assert (point.mean, point.counts.tolist()) == (5.0, [300.0, 700.0])
-    counters = np.array([[310, 690], [295, 725]])
-    estimates = [LevelEstimates(each, 1000, 5.0, 0) for each in counters]
-    held = np.stack([np.stack([population.item_counts - 60, np.full(16, 60)])] * 2)
-    sample = Sample(population.items, 16, held)
-    rng = np.random.default_rng(1)
-    found = compute._second_round(point, choice, estimates, sample, rng)
-
-    true, fixed = 300 * 0.25 + 700, 300 * 0.5 + 700 * 0.75
-    ratio = np.array([true / each.weight(choice.copies) for each in estimates])
-    ratio_fixed = np.array([fixed / each.weight(other.copies) for each in estimates])
-    # balanced: the counters less mu, and an equal share of what is missing to n
-    off = counters - 5.0
-    off += (1000 - off.sum(axis=1, keepdims=True)) / 2 - [300, 700]
-    noise = off @ [0.5, 0.75] / fixed
-    plan = compute._plan(case, choice)
-    error = ProvenSegmented().expected_mse(plan, population.item_counts)
-    squares = ((population.item_counts / 1000) ** 2).sum()
-    np.testing.assert_allclose(found.expected_error, error * ratio**2 + (ratio - 1) ** 2 * squares, rtol=1e-12)
-    np.testing.assert_allclose(found.plan_error, error, rtol=1e-12)
-    np.testing.assert_allclose(found.bias, ratio - 1 + noise, rtol=0, atol=1e-14)
-    np.testing.assert_allclose(found.bias_fixed, ratio_fixed - 1 + noise, rtol=0, atol=1e-14)
-    # m, and the items of a user at its level's copies
-    np.testing.assert_allclose(found.messages, 0.5 + 3 * true / 1000, rtol=1e-12)
-    again = ProvenSegmented().simulate(plan, sample, np.random.default_rng(1)) * ratio[:, None]
-    squared = ((again - population.item_counts / 1000) ** 2).sum(axis=1)
-    np.testing.assert_allclose(found.squared_error, squared, rtol=1e-12)
-
-
-def test_a_row_has_the_means_of_its_repetitions():
-    population = population_of(SETTING)
-    case = replace(
-        problem((250, 500, 250), delta=1e-5),
-        assumptions=Assumptions(private_levels=True),
-    )
-    choice = Choice(1.5, (0.25, 0.5, 1.0))
-    values = np.arange(24.0).reshape(6, 4) ** 2
-    outcomes = compute._Outcomes(*values)
-    for epsilon, blanket in ((0.5, 0.03), (math.inf, 0.0)):
-        point = compute._Case(Scenario(SETTING, "S2"), case, choice, epsilon, blanket)
-        row = compute._row(point, population, outcomes)
-        assert tuple(row) == COLUMNS
-        assert (row["split"], row["blanket_levels"], row["messages_levels"]) == ("S2", blanket, 1 + blanket)
-        assert (row["epsilon_levels"], row["delta_levels"]) == (epsilon, 1e-5 if epsilon == 0.5 else 0.0)
-        means = values.mean(axis=1)
-        error = ProvenSegmented().expected_mse(compute._plan(case, choice), population.item_counts)
-        assert row["mse_mean"] == means[0]
-        assert row["mse_expected"] == means[1]
-        assert row["planning_loss"] == pytest.approx(means[2] / error - 1, rel=1e-12)
-        assert (row["bias_mean"], row["bias_fixed_plan"], row["messages_items"]) == (means[3], means[4], means[5])
-        assert row["repetitions"] == 4
-        # v = Var[N_hat]/N^2: counters are balanced, so a copy counts by its distance from the mean of all
-        copies = np.array(choice.copies)
-        variance = 1000 * blanket / 3 * ((copies - copies.mean()) ** 2).sum()
-        assert row["bias_predicted"] == pytest.approx(variance / (np.array([250, 500, 250]) @ copies) ** 2, rel=1e-12)
-
-
 # ----------------------------------------------------------------------------------------------------------------------
 # Figure
 # ----------------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.quick(0)
-def test_the_figure_has_a_panel_per_setting_and_names_a_stand_in(measured, tmp_path):
-    plt.close("all")  # what other tests drew and never saved is not counted here
-    other = measured.assign(n_users=2000, dataset="msnbc", source="stand-in", domain_size=17)
-    for edition in ("full", "quick"):
-        figure = draw(pd.concat([measured, other]), edition=edition)
-        titles = [axis.get_title() for axis in figure.axes if axis.get_visible()]
-        assert len(titles) == 2
-        assert "Synthetic" in titles[0]
-        assert "1,000" in titles[0]
-        assert "(stand-in)" in titles[1]
-        assert ("quick" in {text.get_text() for text in figure.texts}) == (edition == "quick")
-        labels = [text.get_text() for text in figure.legends[0].get_texts()]
-        assert labels == ["S1, measured", "S2, measured", "S3, measured", "predicted", "exact histogram of levels"]
-        save(figure, [tmp_path / f"{edition}.png", tmp_path / f"{edition}.svg"])
-    assert plt.get_fignums() == []
-
-
-def test_the_figure_reads_its_table_from_csv(measured, tmp_path):
-    measured.to_csv(tmp_path / "one.csv", index=False)
-    save(draw(pd.read_csv(tmp_path / "one.csv"), edition="full"), [tmp_path / "one.svg"])
-    save(draw(measured, edition="full"), [tmp_path / "two.svg"])
-    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
 
 
 @pytest.mark.quick("0.3", "0.001")

@@ -1,20 +1,9 @@
 """What the studies declare: where it is shown, what a run makes unasked, and tables of settings that never change."""
 
-import dataclasses
-import importlib
-import inspect
-import pkgutil
-
-import numpy as np
 import pytest
 
-import segshuffle.pipeline
-import segshuffle.studies
 from segshuffle.pipeline import manifest
 from segshuffle.pipeline.scenarios import scenarios
-from segshuffle.studies.amplification.exhibits import FIGURES, TABLES
-from segshuffle.studies.assumptions import dependence
-from segshuffle.studies.levels import compute as levels
 
 
 @pytest.fixture(params=["full", "quick"])
@@ -39,17 +28,6 @@ def test_groups_are_shown_in_the_order_of_the_story(targets):
         **{f"amplification-{paper}": 6 for paper in ("decomposition", "variation", "personalized")},
         "referee": 9,
     }
-
-
-def test_figures_and_tables_of_the_amplification_papers_are_called_so(targets):
-    for path, output in manifest.outputs(targets[1]).items():
-        if output.group.id.startswith("amplification-") and "claims" not in path:
-            exhibit = path.rpartition("/")[2].partition(".")[0]
-            kind = "Table" if exhibit in TABLES else "Figure"
-            assert output.title.startswith(f"{kind} {exhibit[-1]}: "), path
-    asked = [target for target in targets[1] if ' of "' in target.what]
-    assert len(asked) == len(TABLES) + len(FIGURES)
-    assert all(target.what.startswith("Table" if target.name.startswith("table_") else "Figure") for target in asked)
 
 
 def test_the_page_reads_tables_of_all_cases_and_not_their_parts(targets):
@@ -82,59 +60,10 @@ def test_what_a_run_makes_unasked(targets):
     assert left_out == (panels & names) | (alone - unasked) | quick
 
 
-def classes():
-    for package in (segshuffle.studies, segshuffle.pipeline):
-        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            loaded = importlib.import_module(module.name)
-            for _, found in inspect.getmembers(loaded, inspect.isclass):
-                if found.__module__ == module.name and dataclasses.is_dataclass(found):
-                    yield found
-
-
-def test_what_is_asked_and_planned_never_changes():
-    """Cases, points and panels are shared by processes and kept in tables: nobody may alter one."""
-    found = list(classes())
-    assert len(found) >= 9
-    for each in found:
-        assert each.__dataclass_params__.frozen, each
-
-
-@pytest.mark.parametrize("study", [dependence, levels], ids=lambda study: study.__name__.split(".")[-2])
-def test_standard_errors_are_those_of_a_mean(study):
-    """Squares about the mean 2 add up to 1 + 4 + 1 + 16 = 22 and 3 are free: the root of 22/3/4."""
-    assert study._standard_error(np.array([1.0, 0.0, 1.0, 6.0])) == pytest.approx((22 / 3 / 4) ** 0.5, rel=1e-14)
-
-
 def words_of(config, name):
     panels = scenarios(config)
     (found,) = (output for output in manifest.outputs(manifest.targets(config, panels)).values() if output.name == name)
     return found
-
-
-def test_a_figure_of_panels_says_what_its_numbers_are(full_config):
-    full_config["repetitions"] = 70
-    figure = words_of(full_config, "fig4")
-    assert figure.title == "Figure 4: MSNBC, split S2 and S3"
-    assert "relies" not in figure.caption
-    assert figure.details[:-1] == (
-        *(
-            f"MSNBC, n = {n}, d = 17, s = 4, split {split}"
-            for split in ("S2 (0.5 : 0.25 : 0.25)", "S3 (0.25 : 0.25 : 0.5)")
-            for n in (5000, 50_000)
-        ),
-        "levels ε = 0.5, 1.0, 2.0; δ = 0.01/n; means of 70 repetitions, bands of two standard errors",
-    )
-    assert figure.details[-1].startswith("kind of the segmented protocol's privacy numbers: published")
-    proven = words_of(full_config, "fig4-proven")
-    assert proven.title == "Figure 4: MSNBC, split S2 and S3, with proven accounting for everybody"
-    assert proven.details[:-1] == figure.details[:-1]
-    assert proven.details[-1].startswith("kind of the privacy numbers: exact for the Poisson blanket")
-    for name, kind in (("summary", "published"), ("messages-proven", "exact")):
-        glance = words_of(full_config, name)
-        assert len(glance.details) == 18 + 2
-        assert glance.details[-2] == "levels ε = 0.5, 1.0, 2.0; δ = 0.01/n"
-        assert kind in glance.details[-1]
-        assert glance.group.id == {"published": "figures", "exact": "proven"}[kind]
 
 
 def test_a_figure_says_whom_its_proof_relies_on_and_every_delta_of_its_own(full_config):

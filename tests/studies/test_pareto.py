@@ -1,8 +1,5 @@
 """Error over messages: cases and choices, fronts and winners by hand, and the figure against its table."""
 
-import math
-from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,11 +9,9 @@ from reader import complaints, legend_texts, open_marks, points, shape, visible
 from segshuffle.protocols.base import Problem
 from segshuffle.protocols.central import GaussianCurator
 from segshuffle.protocols.fake_users import FakeUsers
-from segshuffle.protocols.registry import every
 from segshuffle.studies.pareto import compute, outputs
 from segshuffle.studies.pareto.figure import draw
-from segshuffle.studies.pareto.winners import CASE, front, markdown, winners
-from segshuffle.studies.pareto.words import words
+from segshuffle.studies.pareto.winners import front, markdown, winners
 
 CONFIG = {
     "delta_times_n": 0.01,
@@ -46,21 +41,6 @@ def test_a_figure_says_whose_levels_it_shows():
     assert "S2" not in one.caption + one.title
     assert "in the shares of S2." in three.caption
     assert three.title.endswith("n = 400, d = 17, S2")
-
-
-def test_levels_of_a_case():
-    one, three = (compute.problem_of(case, CONFIG) for case in compute.cases(CONFIG["pareto"], 400, 17, 2))
-    assert (one.levels, one.level_counts) == ((1.0,), (400,))
-    assert (three.levels, three.level_counts) == ((0.5, 1.0, 2.0), (100, 200, 100))
-    assert one.delta == three.delta == 0.01 / 400
-
-
-def test_every_proven_method_and_the_literature_is_compared():
-    proven = {name for (side, name), each in every().items() if side == "proven" and each.role != "variant"}
-    proven -= {"poisson", "poisson-group", "curator-uniform", "subexp-shuffle"}
-    compared = compute.compared()
-    assert {each.name for each in compared if each.accounting == "proven"} == proven
-    assert {each.name for each in compared if each.accounting == "published"} == set(compute.CHOICES)
 
 
 def test_the_table_has_every_plan_once(found):
@@ -99,13 +79,6 @@ def by_hand():
     return table.assign(error_ratio=table["mse_expected"])
 
 
-def test_errors_are_over_those_of_the_measure_wherever_it_stands(monkeypatch):
-    rows = [{"method": name, "mse_expected": error} for name, error in (("a", 2.0), ("z", 3.0), (compute.MEASURE, 4.0))]
-    monkeypatch.setattr(compute, "_rows_of", lambda *_: rows)
-    found = compute.table(CONFIG, compute.cases(CONFIG["pareto"], 400, 17, 2)[:1])
-    assert list(found["error_ratio"]) == [0.5, 0.75, 1.0]
-
-
 def test_winners_by_hand():
     """Budgets of 1, 4 and 8 messages; neither curators, nor another trust model, nor unproven accounting can win."""
     rows = winners(by_hand(), [0.5, 1.5, 4.0])
@@ -117,14 +90,6 @@ def test_winners_by_hand():
     text = markdown(rows, edition="quick")
     assert "| 10 | 17 | 2 | 1 | one | nobody | b: 6.00, next 1.33x | a: 2.00, next 3.00x |" in text
     assert "**quick** run" in text
-
-
-def test_words_count_the_winners():
-    said = words("pareto-n10-d17-one", {"pareto-winners.csv": winners(by_hand(), [0.5, 1.5, 4.0])})
-    assert said.startswith("1 line charts, one for every set size")
-    assert "over 3 budgets: a 1 times (2.00 to 2.00 times the Gaussian curator's), b 1 times (6.00" in said
-    assert said.endswith("; in 1 nobody plans.")
-    assert words("fig2", {}) is None
 
 
 def test_front_by_hand():
@@ -176,129 +141,11 @@ def test_figure_draws_fronts_and_references_of_every_panel():
     plt.close(figure)
 
 
-def test_figure_shows_every_method_of_its_table(found):
-    rows = found[found["split"] == "one"]
-    figure = draw(rows, edition="full")
-    axis = figure.axes[0]
-    drawn = {line.get_label(): line for line in axis.get_lines()}
-    assert len(drawn) == rows[rows["refused"] == ""].groupby(["method", "accounting"]).ngroups
-    line = drawn["Fake users (proven)"]
-    mine = front(rows[(rows["method"] == "fake-users") & (rows["accounting"] == "proven")])
-    assert list(zip(*line.get_data(), strict=True)) == list(
-        zip(mine["messages_per_user"], mine["error_ratio"], strict=True)
-    )
-    assert math.isclose(drawn["Gaussian curator, weight per level"].get_ydata()[0], 1.0)
-    assert list(CASE) == list(compute.COLUMNS[:5])
-
-
 def test_a_front_has_no_two_plans_of_one_error():
     """Of equal errors the fewest messages, of equal messages the least error; the order of the table is no matter."""
     plans = [(3.0, 1.0), (2.0, 1.0), (1.0, 5.0), (1.0, 4.0), (2.5, 1.5), (4.0, 0.5)]
     kept = front(pd.DataFrame(plans, columns=["messages_per_user", "mse_expected"]))
     assert kept.to_numpy().tolist() == [[1.0, 4.0], [2.0, 1.0], [4.0, 0.5]]
-
-
-def test_what_the_protocols_may_choose():
-    """Those behind the published table docs/pareto.md, which a change of one would change; copies up to 64."""
-    asked = {}
-    for declared in compute.compared():
-        methods = list(compute.plans_of(declared, [2.0, 8.0]))
-        asked[declared.accounting, declared.name] = methods
-        assert all(getattr(method, "copies_max", 64.0) == 64.0 for method in methods)
-        if hasattr(methods[0], "max_messages"):
-            assert [method.max_messages for method in methods] == [2.0, 8.0]
-        elif declared.name not in compute.CHOICES:
-            assert len(methods) == 1
-    for side in ("published", "proven"):
-        if (side, "almost-single") in asked:
-            powers = [method.log_power for method in asked[side, "almost-single"]]
-            assert powers == [0.0, 0.5, 1.0, 2.0, 3.0]
-        if (side, "fake-users") in asked:
-            assert [method.fakes_per_user for method in asked[side, "fake-users"]] == [1, 2, 4, 8, 16]
-        if (side, "correlated-noise") in asked:
-            assert [method.flood_share for method in asked[side, "correlated-noise"]] == [0.03, 0.1, 0.3, 0.6]
-
-
-def test_levels_double_about_the_middle_one():
-    config = {"delta_times_n": 0.5, "splits": {"S": [0.25, 0.25, 0.25, 0.25]}}
-    problem = compute.problem_of(compute.Case(100, 17, 2, 3.0, "S"), config)
-    assert problem.levels == (0.75, 1.5, 3.0, 6.0)
-    assert (problem.level_counts, problem.delta, problem.domain_size, problem.set_size) == ((25,) * 4, 0.005, 17, 2)
-
-
-def test_bits_are_those_of_the_messages():
-    """A message names one of 17 items, in 5 bits, unless its protocol says how many it needs."""
-    problem = Problem(17, 2, (1.0,), (400,), 1e-6)
-    counts = np.full(17, 47)
-    chosen = {each.name: each for each in compute.compared() if each.accounting == "proven"}
-    (method,) = compute.plans_of(chosen["poisson-copies"], [4.0])
-    plan = method.plan(problem)
-    row = compute.numbers_of(method, problem, counts)
-    assert row["bits_per_user"] == 5 * row["messages_per_user"] == 5 * plan.messages_per_user
-    assert (row["kind"], row["refused"], row["mse_expected"]) == (plan.kind, "", method.expected_mse(plan, counts))
-    assert "certificate" not in row["parameters"]
-
-    class Wordy:
-        """A protocol whose messages have 11 bits."""
-
-        def plan(self, problem):
-            named = {"bits_per_message": 11.0, "certificate": [1, 2], "b": 1, "a": 2}
-            return SimpleNamespace(kind="upper", messages_per_user=3.0, parameters=named)
-
-        def expected_mse(self, plan, counts):
-            return 0.25
-
-    assert compute.numbers_of(Wordy(), problem, counts) == {
-        "kind": "upper",
-        "messages_per_user": 3.0,
-        "bits_per_user": 33.0,
-        "mse_expected": 0.25,
-        "parameters": '{"a": 2, "b": 1, "bits_per_message": 11.0}',
-        "refused": "",
-    }
-
-
-def test_the_readable_table_has_a_column_per_budget_and_a_line_per_case():
-    nobody = {"winner": np.nan, "error_ratio": np.nan, "second": np.nan, "second_ratio": np.nan}
-    alone = {"winner": "a", "error_ratio": 1.25, "second": np.nan, "second_ratio": np.nan}
-    first = {"winner": "b", "error_ratio": 1.0, "second": "a", "second_ratio": 2.5}
-    cases = [(10, 17, 2, 0.5, "one"), (10, 17, 4, 2.0, "S1")]
-    rows = [
-        dict(zip(CASE, case, strict=True)) | {"budget": share * case[2]} | found
-        # not in the order of the budgets
-        for case in cases
-        for share, found in ((8.0, first), (1.0, nobody), (2.5, alone))
-    ]
-    lines = markdown(pd.DataFrame(rows), edition="full").splitlines()
-    assert lines[-4:] == [
-        "| n | d | s | epsilon | split | 1 messages | 2.5 messages | 8 messages |",
-        "|---|---|---|---|---|---|---|---|",
-        "| 10 | 17 | 2 | 0.5 | one | nobody | a: 1.25 | b: 1.00, next 2.50x |",
-        "| 10 | 17 | 4 | 2 | S1 | nobody | a: 1.25 | b: 1.00, next 2.50x |",
-    ]
-    assert "quick" not in "".join(lines)
-
-
-def test_words_name_the_most_frequent_winner_first():
-    rows = [
-        (10, 17, 2, 1.0, "S1", "a", 1.5),
-        (10, 17, 4, 1.0, "S1", "b", 3.0),
-        (10, 17, 4, 2.0, "S1", "b", 2.0),
-        # of another figure
-        (10, 17, 4, 2.0, "one", "a", 9.0),
-        *((n, d, 4, 2.0, "S1", "a", 9.0) for n, d in ((10, 16), (10, 18), (9, 17), (11, 17))),
-    ]
-    table = pd.DataFrame(rows, columns=[*CASE, "winner", "error_ratio"])
-    said = words("pareto-n10-d17-S1", {"pareto-winners.csv": table})
-    assert said.startswith("3 line charts")
-    assert said.endswith(
-        "over 3 budgets: b 2 times (2.00 to 3.00 times the Gaussian curator's), "
-        "a 1 times (1.50 to 1.50 times the Gaussian curator's)."
-    )
-    assert words("pareto-n10-d17-S1", {"pareto-winners.csv": table.assign(winner=np.nan)}).endswith(
-        "over 3 budgets: nobody; in 3 nobody plans."
-    )
-    assert words("pareto-n10-d17-S1", {}) is None
 
 
 def test_a_budget_may_be_met_to_rounding():

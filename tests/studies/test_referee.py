@@ -4,7 +4,7 @@ import json
 import math
 import shlex
 from fractions import Fraction
-from itertools import combinations, combinations_with_replacement, permutations
+from itertools import combinations_with_replacement, permutations
 from pathlib import Path
 
 import numpy as np
@@ -15,16 +15,20 @@ import yaml
 
 from segshuffle import cli
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
-from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Accountant, Mechanism
-from segshuffle.accounting.single_message.accountants.registry import ACCOUNTANT_LOOKS
+from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Accountant
 from segshuffle.accounting.single_message.decomposition import blanket_delta, blanket_epsilon, lower_bound_delta
-from segshuffle.accounting.single_message.randomizers import KaryRandomizedResponse, Laplace, SubsetExponential
+from segshuffle.accounting.single_message.randomizers import KaryRandomizedResponse
 from segshuffle.errors import ParameterError
 from segshuffle.looks import spare_look
-from segshuffle.studies.referee import budgets, cases, proofs, report, tally, trial
-from segshuffle.studies.referee.cases import CASES, Point, most_that_local_privacy_leaves
-from segshuffle.studies.referee.figure import _TICKS, draw
-from segshuffle.studies.referee.worst_datasets import ROUNDING, merged_outputs, worst_datasets
+from segshuffle.studies.referee import budgets, report, trial
+from segshuffle.studies.referee.trial import (
+    CASES,
+    ROUNDING,
+    Point,
+    merged_outputs,
+    most_that_local_privacy_leaves,
+    worst_datasets,
+)
 
 CONFIG = yaml.safe_load("""
 delta_times_n: 0.01
@@ -75,7 +79,7 @@ def table(generic):
 
 @pytest.fixture(scope="module")
 def found(table):
-    return tally.tally(table)
+    return report.tally(table)
 
 
 def one(found, accountant, case):
@@ -191,57 +195,42 @@ def test_two_equal_users_in_exact_rationals(name):
     assert trial.claim(ACCOUNTANTS["blanket"], mechanism, point) >= exact
 
 
-def test_ticks_say_where_they_are():
-    for percent, words in _TICKS.items():
-        assert float(words.replace("−", "-").removesuffix(" %")) == percent
-
-
 # -- the comparison ----------------------------------------------------------------------------------------------------
 
 
 def test_a_claim_at_the_proven_number_holds_and_one_below_the_margin_does_not():
-    mechanism = Mechanism(name="any", local_epsilon=1.0)
     point = Point(10, "delta", 0.5)
-    assert trial.judge(mechanism, point, 0.01, 0.01, None).outcome == "holds"
-    assert trial.judge(mechanism, point, 0.01, 0.01 * (1 - 0.5 * trial.MARGIN), None).outcome == "holds"
-    assert trial.judge(mechanism, point, 0.01, 0.01 * (1 - 2 * trial.MARGIN), None).outcome == "violated"
-    assert trial.judge(mechanism, point, 0.01, 0.0, None).outcome == "violated"
-    assert trial.judge(mechanism, point, 0.0, 0.0, None).outcome == "holds"
-    assert trial.judge(mechanism, point, 0.01, math.nan, None).outcome == "not applicable"
+    assert trial.judge(1.0, point, 0.01, 0.01, None).outcome == "holds"
+    assert trial.judge(1.0, point, 0.01, 0.01 * (1 - 0.5 * trial.MARGIN), None).outcome == "holds"
+    assert trial.judge(1.0, point, 0.01, 0.01 * (1 - 2 * trial.MARGIN), None).outcome == "violated"
+    assert trial.judge(1.0, point, 0.01, 0.0, None).outcome == "violated"
+    assert trial.judge(1.0, point, 0.0, 0.0, None).outcome == "holds"
+    assert trial.judge(1.0, point, 0.01, math.nan, None).outcome == "not applicable"
 
 
 def test_an_epsilon_is_refuted_by_the_delta_at_it():
-    mechanism, point = Mechanism(name="any", local_epsilon=1.0), Point(10, "epsilon", 1e-6)
-    assert trial.judge(mechanism, point, 0.1, 0.1001, 1e-6).outcome == "holds"
-    judged = trial.judge(mechanism, point, 0.1, 0.1001, 1.1e-6)
+    point = Point(10, "epsilon", 1e-6)
+    assert trial.judge(1.0, point, 0.1, 0.1001, 1e-6).outcome == "holds"
+    judged = trial.judge(1.0, point, 0.1, 0.1001, 1.1e-6)
     assert judged.outcome == "violated"
     assert judged.delta_ratio == pytest.approx(1.1, rel=1e-12)
 
 
 def test_vacuous_is_the_local_guarantee():
-    mechanism = Mechanism(name="any", local_epsilon=1.0)
     local = most_that_local_privacy_leaves(1.0, 0.5)
     # binary randomized response: (e - e^0.5)/(1 + e)
     assert local == pytest.approx((math.e - math.exp(0.5)) / (1 + math.e), rel=1e-14)
-    assert trial.judge(mechanism, Point(9, "delta", 0.5), 0.0, local, None).vacuous
-    assert not trial.judge(mechanism, Point(9, "delta", 0.5), 0.0, 0.99 * local, None).vacuous
-    assert trial.judge(mechanism, Point(9, "epsilon", 1e-6), 0.0, 1.0, None).vacuous
-    assert not trial.judge(mechanism, Point(9, "epsilon", 1e-6), 0.0, 0.99, None).vacuous
+    assert trial.judge(1.0, Point(9, "delta", 0.5), 0.0, local, None).vacuous
+    assert not trial.judge(1.0, Point(9, "delta", 0.5), 0.0, 0.99 * local, None).vacuous
+    assert trial.judge(1.0, Point(9, "epsilon", 1e-6), 0.0, 1.0, None).vacuous
+    assert not trial.judge(1.0, Point(9, "epsilon", 1e-6), 0.0, 0.99, None).vacuous
 
 
 def test_conditions_are_respected(table):
     """Erlingsson et al. need local epsilon < 1/2: at 2 nothing is held against them."""
     rows = table[table["accountant"] == "erlingsson"]
     assert (rows["outcome"] == "not applicable").all()
-    assert (tally.tally(rows)["verdict"] == "not applicable").all()
-
-
-def test_tables_have_their_columns(table, found):
-    assert tuple(table.columns) == trial.COLUMNS
-    assert tuple(found.columns) == tally.COLUMNS
-    assert not table.duplicated(["case", "local_epsilon", "n_users", "asked", "target", "accountant"]).any()
-    tried = table[table["outcome"] != "not applicable"]
-    assert tried[["claimed", "proven", "ratio"]].notna().all().all()
+    assert (report.tally(rows)["verdict"] == "not applicable").all()
 
 
 # -- the lower bounds --------------------------------------------------------------------------------------------------
@@ -287,14 +276,7 @@ def test_only_up_to_three_users_are_enumerated(n_users):
         worst_datasets(matrix=np.eye(2), victims=[(0, 1)], n_users=n_users, epsilons=[0.1])
 
 
-def test_an_output_that_nobody_sends_changes_nothing():
-    law = KaryRandomizedResponse(local_epsilon=1.0, domain_size=3).matrix()
-    padded = np.insert(law, 1, 0.0, axis=1)
-    np.testing.assert_array_equal(merged_outputs(padded), merged_outputs(law))
-    assert merged_outputs(law).shape == (3, 3)
-
-
-@pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.rows is not None])
+@pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.inputs])
 def test_enumerated_rows_are_those_of_the_mechanism(name):
     """With one user, enumeration and the accountant's classes give the same number, by two ways."""
     case = CASES[name]
@@ -304,17 +286,6 @@ def test_enumerated_rows_are_those_of_the_mechanism(name):
         (found,) = worst_datasets(matrix=rows.matrix, victims=rows.victims, n_users=1, epsilons=[epsilon])
         classes = lower_bound_delta(randomizer=mechanism.randomizer, n_users=1, epsilon=epsilon)
         assert found.delta == pytest.approx(classes.lower, rel=1e-10)
-
-
-def test_cells_of_unequal_budgets_are_exact():
-    edges = budgets._edges(1.8)
-    for budget, centre in ((2.0, 0.0), (2.0, 1.0), (0.2, 0.0)):
-        mass = budgets._cell_masses(budget, centre, edges)
-        below = np.where(
-            edges < centre, 0.5 * np.exp(budget * (edges - centre)), 1 - 0.5 * np.exp(-budget * (edges - centre))
-        )
-        np.testing.assert_allclose(np.cumsum(mass)[:-1], below, rtol=1e-12)
-        assert mass.sum() == pytest.approx(1.0, rel=1e-13)
 
 
 def test_two_users_of_unequal_budgets_by_ordered_pairs():
@@ -347,78 +318,7 @@ def test_the_command_for_budgets_runs(capsys):
     assert repr(float(row["claimed"])) in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("claimed", "delta_there", "violated"), [(0.5, 0.9, True), (1.1, 1.5, True), (1.1, 0.9, False), (0.0, 0.0, True)]
-)
-def test_budgets_refute_by_either_number(monkeypatch, claimed, delta_there, violated):
-    """A proven epsilon above the claimed one, or a proven delta at it above the delta asked for."""
-
-    def found(*, delta, **_):
-        claims = {claim.accountant: claimed for claim in budgets.CLAIMS}
-        there = {f"{name}: proven delta": delta_there * delta for name in claims}
-        return {"proven": 1.0, **claims, **there}
-
-    monkeypatch.setattr(budgets, "trial", found)
-    table = budgets.try_budgets(CONFIG)
-    assert len(table) > 0
-    assert set(table["outcome"]) == {"violated" if violated else "holds"}
-
-
 # -- cases, points and sums by hand ------------------------------------------------------------------------------------
-
-
-def test_questions_are_the_grid_s_and_the_case_s_own():
-    """Shares of the local epsilon at few users, delta = delta_times_n/n at many, then counterexamples by hand."""
-    grid = {"local_epsilons": [2.0, 3.0], "few_users": [1, 4], "shares": [0.25, 0.5], "many_users": [10, 1000]}
-    asked = {
-        local: [Point(n, "delta", share * local) for n in (1, 4) for share in (0.25, 0.5)]
-        + [Point(10, "epsilon", 0.05), Point(1000, "epsilon", 0.0005)]
-        for local in (2.0, 3.0)
-    }
-    assert cases.questions(CASES["krr-2"], grid, 0.5) == asked
-    # e^epsilon of the documented counterexamples for e^eps0 = 3
-    ratios = {"krr-4": [(2, 5 / 2), (5, 8 / 5)], "krr-10": [(10, 3 / 2), (30, 13 / 10)]}
-    for name, found in ratios.items():
-        own = {LOG3: [Point(n, "delta", math.log(ratio)) for n, ratio in found]}
-        assert cases.questions(CASES[name], grid, 0.5) == asked | own
-    assert {name for name, case in CASES.items() if case.known} == set(ratios)
-
-
-#: Case -> name and sizes of the mechanism on the command line, rows and victims that are enumerated.
-TRIED = {
-    **{f"krr-{d}": (f"krr --domain-size {d}", min(d, 4), [(0, 1)]) for d in (2, 3, 4, 10, 100)},
-    **{name: (name, 4, [(0, 1)]) for name in ("blh", "rappor", "oue")},
-    "hadamard-16": ("hadamard --order 16", 15, [(0, 1)]),
-    "subset-selection-16-4": ("subset-selection --domain-size 16 --subset-size 4", 4, [(0, 1)]),
-    # a change of both items, and of one of them
-    "subset-exponential-16-2-3": (
-        "subset-exponential --domain-size 16 --set-size 2 --subset-size 3",
-        5,
-        [(0, 1), (0, 4)],
-    ),
-    "laplace": ("laplace", None, None),
-}
-
-
-def test_what_is_tried_is_what_the_command_names():
-    assert list(CASES) == list(TRIED)
-    for case, (named, inputs, victims) in zip(CASES.values(), TRIED.values(), strict=True):
-        head = f"segshuffle account --randomizer {named} --local-epsilon 1.5 --users 7"
-        assert case.command(1.5, Point(7, "delta", 0.25)) == f"{head} --epsilon 0.25 --json"
-        assert case.command(1.5, Point(7, "epsilon", 0.25)) == f"{head} --delta 0.25 --json"
-        if case.rows is not None:
-            rows = case.rows(1.5)
-            assert (len(rows.matrix), list(rows.victims)) == (inputs, victims)
-        else:
-            assert inputs is None
-    # 20 cells on each half: every proven number is a little smaller than with more
-    assert CASES["laplace"].mechanism(1.5).randomizer == Laplace(local_epsilon=1.5, cells=20)
-    # pairs of 16 items: four disjoint ones, and the fifth shares an item with the first two
-    law = CASES["subset-exponential-16-2-3"].rows(1.5).matrix
-    whole = SubsetExponential(local_epsilon=1.5, domain_size=16, set_size=2, subset_size=3).matrix()
-    pairs = list(combinations(range(16), 2))
-    chosen = [pairs.index(pair) for pair in ((0, 1), (2, 3), (4, 5), (6, 7), (0, 2))]
-    np.testing.assert_array_equal(law, whole[chosen])
 
 
 def test_every_dataset_of_few_users_is_enumerated_and_the_larger_bound_counts():
@@ -427,14 +327,14 @@ def test_every_dataset_of_few_users_is_enumerated_and_the_larger_bound_counts():
     mechanism = case.mechanism(2.0)
     few = [Point(n, "delta", target) for n in (1, 2, 3) for target in (0.2, 1.0)]
     beyond = [Point(4, "delta", 1.0), Point(3, "epsilon", 1e-3)]
-    found = proofs.proofs(case, mechanism, few + beyond)
+    found = trial.proofs(case, mechanism, few + beyond)
     assert list(found) == few + beyond
     gained = 0
     for point in few:
         (witness,) = worst_datasets(
             matrix=case.rows(2.0).matrix, victims=[(0, 1)], n_users=point.n_users, epsilons=[point.target]
         )
-        common = proofs.proven_delta(mechanism, point.n_users, point.target)
+        common = trial.proven_delta(mechanism, point.n_users, point.target)
         assert found[point].common == common
         assert found[point].value == max(witness.delta, common)
         if witness.delta > common * (1 + 1e-9):
@@ -444,36 +344,6 @@ def test_every_dataset_of_few_users_is_enumerated_and_the_larger_bound_counts():
     for point in beyond:
         assert found[point].value == found[point].common
         assert found[point].datasets == "all others alike"
-
-
-def test_rounding_of_an_enumerated_delta_is_towards_zero_and_ends_there():
-    """One user, a message that says everything but with probability 1/4: delta = 3/4 at every epsilon."""
-    law = np.array([[0.75, 0.25, 0.0], [0.0, 0.25, 0.75]])
-    arguments = {"matrix": law, "victims": [(0, 1)], "n_users": 1}
-    (some,) = worst_datasets(**arguments, epsilons=[1.0])
-    assert 0.75 - some.delta == pytest.approx(1e-13 * (1 + math.e), rel=1e-2, abs=0)
-    assert worst_datasets(matrix=law[[0, 0]], victims=[(0, 1)], n_users=1, epsilons=[1.0])[0].delta == 0.0
-
-
-def test_deltas_at_the_claim_are_computed_near_the_proven_epsilon(table):
-    asked = table[(table["asked"] == "epsilon") & (table["outcome"] != "not applicable")]
-    near = asked["claimed"] < 1.02 * asked["proven"]
-    assert near.any()
-    # one claim at least lies so near that a wider margin would have it
-    assert (~near & (asked["claimed"] < 2 * asked["proven"])).any()
-    assert (asked["delta_ratio"].notna() == near).all()
-
-
-def test_what_is_known_of_the_local_epsilon_alone_is_generic():
-    names = [each.name for each in trial.generic_accountants()]
-    assert "standard-clone" in names
-    assert not {"blanket", "blanket-lower", "variation-ratio"} & set(names)
-    mechanism = CASES["krr-4"].mechanism(2.0)
-    specific = [each.name for each in trial.specific_accountants(mechanism)]
-    assert {"blanket", "variation-ratio"} <= set(specific)
-    assert not {"blanket-lower", *names} & set(specific)
-    both = {each.name for each in ACCOUNTANTS.values() if each.kind != "lower" and each.applies(mechanism)}
-    assert both == {*names, *specific}
 
 
 TRIALS = [
@@ -501,7 +371,7 @@ def by_hand():
     ratio = trials["proven"] / trials["claimed"]
     # the kind of a group is that of its first row
     kind = np.where(trials.duplicated(["accountant", "case"]), "upper", "published")
-    return tally.tally(trials.assign(ratio=ratio, kind=kind, command=[f"run {i}" for i in range(len(trials))]))
+    return report.tally(trials.assign(ratio=ratio, kind=kind, command=[f"run {i}" for i in range(len(trials))]))
 
 
 def test_sums_over_trials_by_hand(by_hand):
@@ -522,7 +392,7 @@ def test_sums_over_trials_by_hand(by_hand):
     rest = by_hand.iloc[1:]
     assert rest["few_delta_ratio"].fillna(-1).tolist() == [0.5, 1.0, -1]
     assert rest.filter(regex="worst|smallest|many").isna().all(axis=None)
-    assert tally.overall(by_hand).to_numpy().tolist() == [["a", 1, 0, 0, 0], ["b", 0, 1, 1, 0], ["c", 0, 0, 0, 1]]
+    assert report.overall(by_hand).to_numpy().tolist() == [["a", 1, 0, 0, 0], ["b", 0, 1, 1, 0], ["c", 0, 0, 0, 1]]
 
 
 def test_the_report_by_hand(by_hand):
@@ -578,118 +448,6 @@ def test_the_report_by_hand(by_hand):
     assert "quick" not in text
 
 
-def test_cells_of_unequal_budgets_are_fine_and_reach_far():
-    """32 cells on [0, 1], then four to every doubling, from 1/64 until the difference of budgets weighs 30."""
-    edges = budgets._edges(1.8)
-    np.testing.assert_array_equal(edges[(edges >= 0) & (edges <= 1)], np.arange(33) / 32)
-    for outside in (-edges[edges < 0][::-1], edges[edges > 1] - 1):
-        np.testing.assert_allclose(outside, 2.0 ** (-6 + np.arange(len(outside)) / 4), rtol=1e-12)
-        # 30/1.8 = 16.7 is below 2^5
-        assert outside[-1] == 32.0
-    # without a difference nothing lies outside
-    for gap in (0.0, -1.0):
-        np.testing.assert_array_equal(budgets._edges(gap), np.arange(33) / 32)
-
-
-def test_rows_of_unequal_budgets_by_hand(monkeypatch):
-    """Others have a tenth of the victim's budget; a delta of 2/n; more than 100 000 users are left out."""
-    asked = []
-    claims = {"personalized": 0.5, "personalized-reduction": 2.0, "liu-2023": 0.0, "chen-cao-ge": 1.0}
-
-    def made_up(**case):
-        asked.append(case)
-        there = {f"{name}: proven delta": 0.5 * case["delta"] for name in claims}
-        return {"proven": 1.0, **claims, **there}
-
-    monkeypatch.setattr(budgets, "trial", made_up)
-    grid = {"local_epsilons": [2.0], "many_users": [100, 100_000, 100_001]}
-    table = budgets.try_budgets({"delta_times_n": 2.0, "referee": grid})
-    assert tuple(table.columns) == trial.COLUMNS
-    assert asked == [{"victim": 2.0, "other": 0.2, "n_users": n, "delta": 2 / n} for n in (100, 100_000)]
-    assert table["n_users"].tolist() == [100] * 4 + [100_000] * 4
-    rows = table.head(4)
-    assert rows["accountant"].tolist() == list(claims)
-    assert rows["claimed"].tolist() == list(claims.values())
-    assert rows["kind"].tolist() == [ACCOUNTANTS[name].kind for name in claims]
-    assert rows["ratio"].tolist() == [2.0, 0.5, math.inf, 1.0]
-    assert rows["delta_ratio"].tolist() == [0.5] * 4
-    assert rows["outcome"].tolist() == ["violated", "holds", "violated", "holds"]
-    assert rows["vacuous"].tolist() == [False, True, False, False]
-    assert rows["by_equal_others"].tolist() == [True, False, True, False]
-    assert rows["target"].tolist() == [0.02] * 4
-    assert rows["local_epsilon"].tolist() == [2.0] * 4
-    assert set(rows["datasets"]) == {"victim 0 or 1 with budget 2, others 0 with budget 0.2"}
-    call = "trial(victim=2.0, other=0.2, n_users=100, delta=0.02)"
-    command = f'python -c "from segshuffle.studies.referee.budgets import trial; print({call})"'
-    assert set(rows["command"]) == {command}
-
-
-def test_what_one_trial_of_unequal_budgets_asks(monkeypatch):
-    """One victim among n; a claim above the victim's own budget is that budget."""
-    seen = []
-
-    def claimed(users, delta):
-        seen.append((list(users.local_epsilons), users.mechanism, delta))
-        return 5.0
-
-    monkeypatch.setattr(budgets, "CLAIMS", (budgets.Claim("liu-2023", claimed),))
-    monkeypatch.setattr(budgets, "proven_epsilon", lambda **asked: asked)
-    monkeypatch.setattr(budgets, "proven_delta", lambda **asked: asked)
-    found = budgets.trial(victim=2.0, other=0.5, n_users=3, delta=1e-3)
-    randomizer = budgets.TwoBudgets(victim=2.0, other=0.5)
-    assert seen == [([2.0, 0.5, 0.5], "laplace", 1e-3)]
-    assert found == {
-        "proven": {"randomizer": randomizer, "n_users": 3, "delta": 1e-3},
-        "liu-2023": 2.0,
-        "liu-2023: proven delta": {"randomizer": randomizer, "n_users": 3, "epsilon": 2.0},
-    }
-
-
-def test_a_vacuous_claim_may_be_off_by_rounding_alone():
-    mechanism = Mechanism(name="any", local_epsilon=1.0)
-    for point, local in (
-        (Point(9, "epsilon", 1e-6), 1.0),
-        (Point(9, "delta", 0.5), (math.e - math.exp(0.5)) / (1 + math.e)),
-    ):
-        for less, vacuous in ((0.5e-12, True), (1e-11, False)):
-            assert trial.judge(mechanism, point, 0.0, local * (1 - less), None).vacuous == vacuous
-    # the edge itself says nothing
-    assert trial.judge(mechanism, Point(9, "epsilon", 1e-6), 0.0, 1 - trial._TRIVIAL, None).vacuous
-
-
-@pytest.mark.parametrize(
-    ("claimed", "outcome", "shown", "asked_at"),
-    [
-        # between the bound of equal others and that of all datasets, the command does not show what is violated
-        (0.375, "violated", False, [0.375]),
-        (0.125, "violated", True, [0.125]),
-        (0.25, "violated", False, [0.25]),
-        (0.5, "holds", False, [0.5]),
-        # a little above the proven epsilon the delta there may still refute a claim, but it is not computed further up
-        (0.509, "holds", False, [0.509]),
-        (0.51, "holds", False, []),
-        (math.nan, "not applicable", False, []),
-    ],
-)
-def test_what_becomes_of_a_claim(monkeypatch, claimed, outcome, shown, asked_at):
-    asked = []
-
-    def at_claim(mechanism, n_users, epsilon):
-        asked.append(epsilon)
-        return 1e-7
-
-    monkeypatch.setattr(trial, "proven_delta", at_claim)
-    mechanism, proof = Mechanism(name="any", local_epsilon=1.0), proofs.Proof(0.5, 0.25, "some datasets")
-    accountant = ACCOUNTANTS["standard-clone"]
-    row = trial._row(accountant, mechanism, Point(9, "epsilon", 1e-6), proof, claimed)
-    assert asked == asked_at
-    assert row[:2] == ("standard-clone", accountant.kind_for(mechanism))
-    assert (row[3], row[6], row[8:]) == (0.5, outcome, (shown, "some datasets"))
-    asked.clear()
-    row = trial._row(accountant, mechanism, Point(9, "delta", 0.5), proof, claimed)
-    assert (asked, row[6], row[8]) == ([], outcome, shown)
-
-
 # -- the documentation -------------------------------------------------------------------------------------------------
 
 
@@ -714,46 +472,6 @@ def test_documented_commands_show_a_violation(command, capsys):
 
 
 # -- what is written and drawn -----------------------------------------------------------------------------------------
-
-
-def test_the_report_names_what_fails(found):
-    ours = found[found["accountant"].isin(ACCOUNTANTS)]
-    text = report.report(ours, edition="full")
-    assert "No proven upper bound fails on the grid." in text
-    assert one(found, "variation-ratio", "krr-4")["command"] in text
-    wrong = report.report(found, edition="quick")
-    assert "blanket x 0.5 for krr-4" in wrong.split("## Accountants")[0]
-    assert "**quick**" in wrong
-
-
-def test_counts_per_accountant(found):
-    counts = tally.overall(found).set_index("accountant")
-    assert counts.sum(axis=1).eq(3).all()
-    assert counts.loc["variation-ratio", "violated"] >= 2
-    assert counts.loc["blanket", "violated"] == 0
-
-
-def test_a_violation_without_a_command_is_said_to_be_one(found):
-    row = found[found["verdict"] == "violated"].head(1).assign(command=None)
-    assert "see referee.csv" in report.report(row, edition="full")
-
-
-@pytest.mark.quick("quick")
-@pytest.mark.parametrize("edition", ["full", "quick"])
-def test_figure_fills_the_markers_of_violations(table, edition):
-    figure = draw(table, edition=edition)
-    asked = table[(table["asked"] == "epsilon") & (table["accountant"] == "variation-ratio")]
-    assert (asked[asked["case"].isin(["krr-4", "krr-10"])]["outcome"] == "violated").all()
-    look = ACCOUNTANT_LOOKS["variation-ratio"]
-    faces = {
-        (line.get_markerfacecolor(), line.get_ydata()[0] < 0)
-        for axis in figure.axes
-        for line in axis.lines
-        if line.get_marker() == look.marker and len(line.get_ydata())
-    }
-    assert (look.color, True) in faces
-    assert ("white", True) not in faces
-    assert (edition in {text.get_text() for text in figure.texts}) == (edition != "full")
 
 
 def test_the_schema_knows_every_case(schema):

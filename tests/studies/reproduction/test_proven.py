@@ -3,30 +3,24 @@
 import functools
 import json
 import math
-from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from segshuffle.datasets.sampling import uniform_population
-from segshuffle.pipeline.design import Scenario, level_counts
+from segshuffle.pipeline.design import Scenario
 from segshuffle.pipeline.jobs import to_json
 from segshuffle.pipeline.scenarios import scenarios, settings
 from segshuffle.pipeline.seeds import stream
-from segshuffle.protocols.assumptions import Assumptions
-from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
 from segshuffle.protocols.base import Problem, uniform_item_counts
 from segshuffle.protocols.central import GaussianCurator
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.segmented import expected_mse, sampling_rates
-from segshuffle.protocols.subset_exponential import SubsetExponential
 from segshuffle.studies.reproduction import planning, simulation
 from segshuffle.studies.reproduction.aggregate import PANEL, summarise
 from segshuffle.studies.reproduction.columns import COLUMNS
-from segshuffle.studies.reproduction.methods import lineup
-from segshuffle.studies.reproduction.planning import plan_setting, problem_of
+from segshuffle.studies.reproduction.planning import lineup, plan_setting, problem_of
 from segshuffle.studies.reproduction.simulation import simulate_scenario, tasks_of
 from segshuffle.studies.reproduction.summary import budgets_of, proven_summary, summary_markdown
 
@@ -99,52 +93,11 @@ def test_tasks_are_curves_optima_and_budgets(case):
     assert [t.plan.blanket_per_user for t in tasks(case)[:2]] == [1.0, 10.0]
 
 
-def test_plans_are_the_libraries_own(case):
-    config, scenario, _ = case
-    problem = problem_of(config, scenario.setting, "S1")
-    own = {
-        ("poisson-copies", "budget", 12.0): ProvenSegmented(copies_max=4.0, max_messages=12.0).plan(problem),
-        ("poisson-group", "grid", None): ProvenSegmented(group_privacy=True).plan_at(problem, 10.0),
-    }
-    # of two points of the grid the last one stays: m = 10
-    found = {(t.method.name, t.role, t.max_messages): t.plan for t in tasks(case)}
-    for key, plan in own.items():
-        assert found[key].as_dict() == json.loads(json.dumps(plan.as_dict()))
-
-
 def test_what_is_proven_relies_on_the_configured_share(case):
     config, scenario, _ = case
     some = config | {"proven": config["proven"] | {"honest_fraction": 0.5}}
     assert problem_of(some, scenario.setting, "S1", "proven").honest_users == 100
     assert problem_of(some, scenario.setting, "S1") == problem_of(config, scenario.setting, "S1", "proven")
-
-
-@pytest.mark.exhaustive
-def test_everything_proven_is_planned_for_the_honest_users(case):
-    config, scenario, _ = case
-    some = config | {
-        "proven": config["proven"] | {"honest_fraction": 0.5, "variants": ["poisson-equal"], "max_messages": [12]}
-    }
-    plans = {
-        (point["plan"]["method"], point["role"], point["max_messages"]): point["plan"]
-        for point in plans_of(some, scenario)["S1"]
-    }
-    everybody = problem_of(config, scenario.setting, "S1")
-    problem = replace(everybody, assumptions=Assumptions(honest_fraction=0.5))
-    method = ProvenSegmented(copies_max=4.0, max_messages=12.0)
-    assert plans["poisson-copies", "budget", 12.0] == json.loads(json.dumps(method.plan(problem).as_dict()))
-    assert len(set(plans["poisson-equal", "best", None]["parameters"]["copies"])) == 1
-    twice = BallsIntoBins("proven").plan(everybody).blanket_per_user * 2
-    assert plans["mm", "best", None]["blanket_per_user"] == pytest.approx(twice, rel=1e-9)
-    separate = SeparateBallsIntoBins(analysis="proven").plan(everybody).parameters["blankets"]
-    halves = [problem.assumptions.honest_of(count) / count for count in everybody.level_counts]
-    assert plans["sepmm", "best", None]["parameters"]["blankets"] == pytest.approx(
-        [m / half for m, half in zip(separate, halves, strict=True)], rel=1e-9
-    )
-    hidden = SubsetExponential(accounting="proven", subset_size=1)
-    few, many = (hidden.plan(each).parameters["local_epsilon"] for each in (problem, everybody))
-    halved = Problem(8, 2, everybody.levels, (problem.honest_users, 0, 0), everybody.delta)
-    assert few == hidden.plan(halved).parameters["local_epsilon"] < many
 
 
 def test_table_has_the_columns_roles_and_closed_forms(case):
@@ -199,15 +152,6 @@ def test_projection_has_the_same_draws_and_helps_here(case):
     projected, best = table.loc[("poisson", "projected")], table.loc[("poisson", "best")]
     assert projected["parameters"] == best["parameters"]
     assert 0 < projected["mse_mean"] < best["mse_mean"]
-
-
-def test_proven_subset_exponential_is_a_bound():
-    problem = Problem(6, 2, (0.5, 1.0), (300, 100), 1e-3)
-    plan = SubsetExponential(accounting="proven", subset_size=1).plan(problem)
-    assert (plan.method, plan.kind) == (SLOW, "upper")
-    # shuffling amplifies, so everybody may say more than at the lowest level without it
-    assert plan.parameters["local_epsilon"] > 0.5
-    assert plan.mse_bound < SubsetExponential(local_epsilon=0.5, subset_size=1).plan(problem).mse_bound
 
 
 # -- the summary -----------------------------------------------------------------------------------------------------
@@ -312,37 +256,6 @@ def test_the_readable_summary_by_hand():
     assert proven_summary(pd.concat([hand_made(), lower]), [8])["published"][0] == 9.5
 
 
-def test_summary_of_a_run_has_every_panel_and_its_own_numbers(case):
-    table = run(case)
-    panels = pd.concat([table, table.assign(split="S2", mse_expected=2 * table["mse_expected"])])
-    published = table.loc[table["method"] == "poisson"].assign(method="segmented", accounting="published")
-    published = pd.concat([published, published.assign(split="S2")])
-    summary = proven_summary(pd.concat([panels, published]), [12, 40])
-    assert list(summary["split"]) == ["S1", "S2"]
-    first, second = summary.to_dict("records")
-    assert second["poisson"] == pytest.approx(2 * first["poisson"], rel=1e-14)
-    assert second["published_over_poisson"] == pytest.approx(first["published_over_poisson"] / 2, rel=1e-14)
-    text = summary_markdown(summary, [12, 40], edition="quick", sources={"synthetic": "generated"})
-    rows = [line for line in text.splitlines() if line.startswith("| synthetic")]
-    assert [line.split("|")[1].strip() for line in rows] == ["synthetic n=200 s=2 S1", "synthetic n=200 s=2 S2"]
-    assert f"{first['poisson']:.3g}" in rows[0]
-    assert "**quick** run: it shows that everything works, and is not a result" in text
-    assert "synthetic (generated)" in text
-    columns = {line.count("|") for line in text.splitlines() if line.startswith("|")}
-    assert len(columns) == 1
-
-
-def test_panels_of_a_summary_keep_their_order():
-    both = pd.concat([hand_made(), published_table()])
-    summary = proven_summary(pd.concat([both.assign(split="S2"), both]), [8])
-    assert list(summary["split"]) == ["S2", "S1"]
-
-
-def test_only_quick_runs_are_marked():
-    summary = proven_summary(pd.concat([hand_made(), published_table()]), [8])
-    assert "not a result" not in summary_markdown(summary, [8], edition="full", sources={})
-
-
 # -- headline figures, in closed form for uniform items
 
 
@@ -412,24 +325,3 @@ def test_copies_come_close_to_the_trusted_curator(headline):
     # nobody beats the curator by more than calibration, and messages only help
     for row in headline.values():
         assert 0.99 < row[40.0] <= 1.005 * row[16.0] <= 1.005**2 * row[8.0]
-
-
-def test_panels_of_the_figures(full_config):
-    """18 panels, all with 1/n of 0.01 as delta and exact counts."""
-    for scenario in scenarios(full_config):
-        problem = problem_of(full_config, scenario.setting, scenario.split)
-        assert problem.delta == pytest.approx(0.01 / problem.n_users, rel=1e-14)
-        assert problem.level_counts == level_counts(problem.n_users, full_config["splits"][scenario.split])
-
-
-def test_points_with_too_small_a_blanket_are_left_out_and_named(monkeypatch, capsys):
-    """A thousandth of a message per item is the least of which the accountant knows anything."""
-    monkeypatch.setattr(planning, "blanket_grid", lambda config: [0.0005, 0.00099, 0.001, 0.002])
-    problem = SimpleNamespace(honest_mean=lambda blanket: blanket)
-    assert planning._grid({}, "proven", problem) == [0.001, 0.002]
-    said = "no proven plan at m = 0.0005, 0.00099: fewer than 0.001 blanket messages per item\n"
-    assert capsys.readouterr().out == said
-    assert planning._grid({}, "published", problem) == [0.0005, 0.00099, 0.001, 0.002]
-    monkeypatch.setattr(planning, "blanket_grid", lambda config: [0.001, 0.002])
-    assert planning._grid({}, "proven", problem) == [0.001, 0.002]
-    assert capsys.readouterr().out == ""

@@ -22,12 +22,15 @@ class Exhibit:
         What it shows, in a few words.
     table : bool
         Whether it is a table.
+    caption : str
+        What is to be known of a figure beside its title.
     """
 
     paper: str
     number: int
     shows: str
     table: bool = False
+    caption: str = "The legend says which numbers are proven and which are as published."
 
     @property
     def id(self) -> str:
@@ -51,7 +54,12 @@ EXHIBITS = {
         Exhibit("decomposition", 5, "RAPPOR with varying domain size"),
         Exhibit("decomposition", 6, "Poisson subsampling of 10-ary randomized response"),
         Exhibit("decomposition", 7, "joint composition: neighbours at Hamming distance 1, 2 and 3"),
-        Exhibit("decomposition", 8, "distribution of the generalised amplification variable, Laplace mechanism"),
+        Exhibit(
+            "decomposition",
+            8,
+            "distribution of the generalised amplification variable, Laplace mechanism",
+            caption="Exact; the distribution function jumps at 0 and at both of its ends.",
+        ),
         Exhibit("variation", 1, "subset selection"),
         Exhibit("variation", 2, "optimal local hash"),
         Exhibit("variation", 3, "flipped one-hot vectors with fake users (Cheu and Zhilyaev)"),

@@ -57,13 +57,12 @@ def _outputs(exhibit: Exhibit) -> tuple[Output, Output]:
     table = Output(f"amplification/{exhibit.id}.csv", title, group=group)
     if exhibit.table:
         return table, Output(f"amplification/{exhibit.id}.md", title, group=group)
-    caption = "The legend says which numbers are proven and which are as published."
     details = (
         "upper, lower and exact are proven; published is as a paper states it, not proven, and some are refuted; "
         "asymptotic is a limit without an error term",
         f"amplification/{exhibit.id}.csv has the kind of every point",
     )
-    return table, Output(f"figures/{exhibit.id}", title, caption, group, details)
+    return table, Output(f"figures/{exhibit.id}", title, exhibit.caption, group, details)
 
 
 def _kind(exhibit: Exhibit) -> str:
@@ -94,7 +93,7 @@ def rules(config: Config, _panels: Sequence[Scenario]) -> list[Rule]:
     )
     table = Step(
         "amplification/{case}.md",
-        "studies.amplification.readable:to_markdown",
+        "studies.amplification.curve_claims:table_markdown",
         lambda case: {"table": f"amplification/{case}.csv"},
         lambda case: {"name": case},
     )

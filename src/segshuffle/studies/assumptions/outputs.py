@@ -86,7 +86,7 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
         return {"config": part(config, *public, *keys), "panels": firsts}
 
     def rule(name: str, what: str, *tables: Step, **inputs: str) -> Rule:
-        figure = Step(f"figures/{name}", f"{folder}.{name}_figure:draw", inputs or {"table": f"{name}.csv"}, edition)
+        figure = Step(f"figures/{name}", f"{folder}.figure:draw_{name}", inputs or {"table": f"{name}.csv"}, edition)
         # the others are drawn in the looks of all protocols
         plain = {"protocols": frozenset[str]()} if name in ("participation", "rounds") else {}
         return Rule(name, what, (*tables, figure), follows=lambda _: plain)
@@ -97,8 +97,8 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
         rule(
             "participation",
             "Epsilon over the users who really are honest, and error over those that a plan assumes to be.",
-            Step(epsilons, f"{folder}.participation:epsilon_table", arguments=relied, upper=("epsilon",)),
-            Step(errors, f"{folder}.participation:error_table", arguments=relied),
+            Step(epsilons, f"{folder}.compute:epsilon_table", arguments=relied, upper=("epsilon",)),
+            Step(errors, f"{folder}.compute:error_table", arguments=relied),
             epsilons=epsilons,
             errors=errors,
         ),
@@ -107,7 +107,7 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
             "What 1 % of the users can do to the estimates of every protocol, if they lie.",
             Step(
                 "influence.csv",
-                f"{folder}.influence:influence_table",
+                f"{folder}.compute:influence_table",
                 {side: [f"plans/{side}/{setting}.json" for setting in ids] for side in ("published", "competitors")},
                 asked("competitors", "proven"),
                 upper=("item", "all_items"),
@@ -118,7 +118,7 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
             "Bias and error over how strongly levels depend on items, with and without equal copies.",
             Step(
                 "dependence.csv",
-                f"{folder}.dependence:dependence_table",
+                f"{folder}.compute:dependence_table",
                 {"populations": [f"populations/{setting}.npz" for setting in ids]},
                 {
                     "config": part(config, "seed", "repetitions", *public) | honest(config),
@@ -129,6 +129,6 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
         rule(
             "rounds",
             "Error over the number of collections within one epsilon and delta.",
-            Step("rounds.csv", f"{folder}.rounds:rounds_table", arguments=relied),
+            Step("rounds.csv", f"{folder}.compute:rounds_table", arguments=relied),
         ),
     ]

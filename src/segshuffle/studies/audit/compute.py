@@ -7,7 +7,7 @@ them. No data is looked at.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
@@ -32,26 +32,9 @@ VIEWS = {
 }
 #: Columns of results/audit.csv, in order.
 COLUMNS = (
-    "dataset",
-    "n_users",
-    "set_size",
-    "domain_size",
-    "split",
-    "blanket_per_user",
-    "optimum",
-    "level",
-    "sampling_rate",
-    "view",
-    "item_epsilon",
-    "item_delta_lower",
-    "item_delta",
-    "user_delta",
-    "target_delta",
-    "claimed_user_epsilon",
-    "actual_user_epsilon",
-    "proven_user_delta",
-    "reachable",
-    "kind",
+    *("dataset", "n_users", "set_size", "domain_size", "split", "blanket_per_user", "optimum", "level"),
+    *("sampling_rate", "view", "item_epsilon", "item_delta_lower", "item_delta", "user_delta", "target_delta"),
+    *("claimed_user_epsilon", "actual_user_epsilon", "proven_user_delta", "reachable", "kind"),
 )
 #: Columns of certified lower and upper ends: they are rounded to their safe sides.
 LOWER, UPPER = ("item_delta_lower", "proven_user_delta"), ("item_delta", "user_delta", "actual_user_epsilon")
@@ -66,14 +49,19 @@ class _Cell(NamedTuple):
     rates: tuple[float, ...]
     level: int
 
-
-def audit(config: Config, plans: Iterable[tuple[Setting, Plans]]) -> pd.DataFrame:
-    """Stack `audit_setting` over all settings."""
-    return pd.concat([audit_setting(config, setting, found) for setting, found in plans], ignore_index=True)
+    @property
+    def protocol(self) -> dict[str, Any]:
+        """What every accountant needs to know."""
+        return {
+            "domain_size": self.problem.domain_size,
+            "n_users": self.problem.n_users,
+            "blanket_per_user": self.blanket,
+            "sampling_rate": self.rates[self.level],
+        }
 
 
 def audit_setting(config: Config, setting: Setting, plans: Plans) -> pd.DataFrame:
-    """Claimed and actual guarantee of every split, m, level and view of one population.
+    """Tabulate the claimed and the actual guarantee of every split, m, level and view of one population.
 
     Parameters
     ----------
@@ -138,14 +126,14 @@ def _row(cell: _Cell, view: str, memory: dict[Hashable, dict[str, Any]]) -> dict
     others = _others(cell, view) if view != "published" and rate < 1.0 else {}
     key = (view == "published", cell.blanket, cell.level, rate, repr(others))
     if key not in memory:
-        full = None if view == "published" else FullView(**_protocol(cell), **others)
+        full = None if view == "published" else FullView(**cell.protocol, **others)
         memory[key] = _numbers(cell, full, proven=VIEWS[view] == "lower" or rate == 1.0)
     row = {**memory[key], "view": view}
     if VIEWS[view] != "lower":
         return {**row, "proven_user_delta": math.nan}
     s, d = cell.problem.set_size, cell.problem.domain_size
     if view == "worst-split" and cell.blanket.is_integer() and d >= 3 * s and not math.isnan(row["proven_user_delta"]):
-        split = worst_split_user_lower(**_protocol(cell), set_size=s, epsilon=row["claimed_user_epsilon"])
+        split = worst_split_user_lower(**cell.protocol, set_size=s, epsilon=row["claimed_user_epsilon"])
         row["proven_user_delta"] = max(row["proven_user_delta"], split)
     return row
 
@@ -156,16 +144,16 @@ def _numbers(cell: _Cell, full: FullView | None, *, proven: bool) -> dict[str, A
     item = DeltaInterval(math.nan, math.nan)
     user_delta = actual = user_lower = math.nan
     if full is None or full.computable:
-        interval, upper_end = _accountant(cell, full)
-        item = interval(claimed / s)
+        item = full.delta(claimed / s) if full else published_item_delta(**cell.protocol, epsilon=claimed / s)
         user_delta = group_delta(item.upper, epsilon=claimed, set_size=s)
-        actual = group_epsilon(
-            upper_end,
-            set_size=s,
-            delta=problem.delta,
-            claimed=claimed,
-            excess=math.log(max(user_delta, 1e-290) / problem.delta),
-        )
+
+        def upper_end(epsilon: float) -> float:
+            if full is None:
+                return published_item_delta(**cell.protocol, epsilon=epsilon).upper
+            return full.one_sided(epsilon, upper=True)
+
+        excess = math.log(max(user_delta, 1e-290) / problem.delta)
+        actual = group_epsilon(upper_end, set_size=s, delta=problem.delta, claimed=claimed, excess=excess)
     if proven and full is not None and full.computable:
         # one changed item of s: neighbouring users, so no group privacy is involved
         user_lower = full.one_sided(claimed, upper=False)
@@ -180,29 +168,6 @@ def _numbers(cell: _Cell, full: FullView | None, *, proven: bool) -> dict[str, A
         "claimed_user_epsilon": claimed,
         "actual_user_epsilon": actual,
         "proven_user_delta": user_lower,
-    }
-
-
-def _accountant(
-    cell: _Cell, full: FullView | None
-) -> tuple[Callable[[float], DeltaInterval], Callable[[float], float]]:
-    """Item-level delta of a view at an item-level epsilon: the interval, and its upper end alone."""
-    if full is not None:
-        return full.delta, lambda epsilon: full.one_sided(epsilon, upper=True)
-    common = _protocol(cell)
-    return (
-        lambda epsilon: published_item_delta(**common, epsilon=epsilon),
-        lambda epsilon: published_item_delta(**common, epsilon=epsilon).upper,
-    )
-
-
-def _protocol(cell: _Cell) -> dict[str, Any]:
-    """What every accountant needs to know."""
-    return {
-        "domain_size": cell.problem.domain_size,
-        "n_users": cell.problem.n_users,
-        "blanket_per_user": cell.blanket,
-        "sampling_rate": cell.rates[cell.level],
     }
 
 

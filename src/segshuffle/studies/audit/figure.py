@@ -1,45 +1,45 @@
-"""The audit's figure: the epsilon that is claimed against the epsilon that the full view leaves, over m."""
+"""The audit's figure: the epsilon that is claimed, and the epsilon that the full view leaves."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from segshuffle.datasets.registry import dataset_label
-from segshuffle.looks import PALETTE, Dashes, Look, series_looks
-from segshuffle.pipeline.style import fit_legend, letters, log_ticks, mark_edition, panel_grid, panel_title
+from segshuffle.looks import PALETTE, TINTS
+from segshuffle.pipeline.style import fit_legend, log_ticks, mark_edition, use_style
+from segshuffle.studies.audit.words import audited, worst_over_splits
+from segshuffle.studies.drawing import POPULATION
 
-_SETTING = ["dataset", "n_users", "set_size", "domain_size"]
-
-
-class _Stroke(NamedTuple):
-    label: str
-    dashes: Dashes
-    filled: bool
-    size: float
-
-
+#: View -> legend entry, marker and whether it is filled, the bound first.
 _VIEWS = {
-    "blanket-only": _Stroke("blanket alone (upper bound)", "-", filled=True, size=4.5),
-    "worst-split": _Stroke("all others send everything", (0, (4.0, 1.5)), filled=False, size=4.5),
-    "others-concentrated": _Stroke(
-        "the experiment's others, same items, worst split", (0, (1.0, 1.2)), filled=False, size=2.0
-    ),
+    "blanket-only": ("blanket alone (upper bound)", "o", True),
+    "worst-split": ("all others send everything", "o", False),
+    "others-concentrated": ("the experiment's others, same items, worst split", "|", True),
 }
-#: Epsilons above this are drawn at the top edge: group privacy gives nothing there.
-_TOP = 10.0
-#: Least ratio of neighbouring ticks.
-_TICKS_APART = 1.25
+_CLAIMED, _BEYOND = "as claimed", "group privacy gives no $\\varepsilon$"
+#: Where a point without an epsilon is drawn, over the largest epsilon.
+_END = 1.5
+
+
+class _Row(NamedTuple):
+    """One row of the chart: its name, its points, and whether another population begins."""
+
+    name: str
+    points: pd.DataFrame
+    first: bool
 
 
 def draw(table: pd.DataFrame, *, edition: str) -> Figure:
-    """Draw the audit, a panel per population.
+    """Draw a column per level, and a row per population and whole m, with one for all other m together.
+
+    The total of messages is certain at a whole m alone, so these are the points where the views differ from the claim.
 
     Parameters
     ----------
@@ -48,77 +48,61 @@ def draw(table: pd.DataFrame, *, edition: str) -> Figure:
     edition : str
         Which results these are; "quick" is written across the figure.
     """
-    groups = list(table.groupby(_SETTING, sort=False))
-    levels = sorted(table["level"].unique())
-    looks = dict(zip(levels, series_looks(f"ε = {level:g} (thin line: as claimed)" for level in levels), strict=True))
-    figure, axes = panel_grid(len(groups), height=2.4)
-    for letter, axis, (setting, rows) in zip(letters(), axes, groups):  # noqa: B905 - letters have no end
-        _panel(axis, rows, looks)
-        dataset, n_users, set_size, domain_size = setting
-        # the numbers are of a population's sizes, not of its data: a stand-in has the same
-        name = dataset_label(str(dataset), "real")
-        panel_title(axis, f"({letter}) {name}", f"$n$ = {n_users:,}, $d$ = {domain_size}, $s$ = {set_size}")
-    fit_legend(figure, _handles(looks))
+    use_style()
+    worst = pd.concat(
+        worst_over_splits(rows).assign(view=view) for view, rows in audited(table).groupby("view") if view in _VIEWS
+    )
+    rows = list(_rows(worst))
+    levels = sorted(worst["level"].unique())
+    finite = worst["actual_user_epsilon"][np.isfinite(worst["actual_user_epsilon"])]
+    size = (7.4, 0.19 * len(rows) + 1.4)
+    figure, axes = plt.subplots(1, len(levels), figsize=size, squeeze=False, layout="constrained", sharex=True)
+    for axis, level in zip(axes[0], levels, strict=True):
+        _level(axis, level, rows, end=_END * float(finite.max()))
+        axis.set_title(f"$\\varepsilon$ = {level:g}")
+        axis.set_xlabel("user-level $\\varepsilon$ at $\\delta$")
+        axis.set(yticks=range(len(rows)), yticklabels=[], ylim=(len(rows) - 0.4, -0.6))
+        axis.tick_params(axis="y", length=0)
+    axes[0, 0].set_yticklabels([row.name for row in rows])
+    for axis in axes[0]:
+        log_ticks(axis.xaxis)
+    fit_legend(figure)
     mark_edition(figure, edition)
     return figure
 
 
-def _panel(axis: Axes, rows: pd.DataFrame, looks: Mapping[float, Look]) -> None:
-    """All levels and views of one population; a view that depends on the split shows its worst one."""
-    grid = rows[~rows["optimum"]]
-    x = np.sort(grid["blanket_per_user"].unique())
-    for level, look in looks.items():
-        color = look.color
-        axis.axhline(level, color=color, lw=0.8, ls="-", alpha=0.45, zorder=1)
-        for view, stroke in _VIEWS.items():
-            chosen = grid[(grid["level"] == level) & (grid["view"] == view) & (grid["sampling_rate"] < 1.0)]
-            curve = chosen.groupby("blanket_per_user")["actual_user_epsilon"].max()
-            if curve.empty:
-                continue
-            # the total of messages is certain only at integer m: those points belong to no curve
-            m, value = curve.index.to_numpy(dtype=float), curve.to_numpy()
-            whole = m == np.round(m)
-            axis.plot(m[~whole], np.minimum(value[~whole], _TOP), ls=stroke.dashes, lw=0.9, color=color, zorder=2)
-            axis.plot(
-                m[whole & (value <= _TOP)],
-                value[whole & (value <= _TOP)],
-                marker=look.marker,
-                ms=stroke.size,
-                ls="none",
-                color=color,
-                mfc=color if stroke.filled else "white",
-                mew=0.8,
-                zorder=3,
-            )
-            beyond = m[value > _TOP]
-            axis.plot(beyond, np.full(beyond.size, _TOP), "*", ms=7, color=color, mfc="white", mew=0.7, zorder=5)
-    axis.set(xscale="log", yscale="log", xlim=(x[0] * 0.93, x[-1] * 1.07), ylim=(0.8 * min(looks), _TOP * 1.12))
-    log_ticks(axis.xaxis)
-    log_ticks(axis.yaxis, _apart(sorted({*looks, 5.0, _TOP})))
-    axis.set_xlabel("blanket messages per user $m$")
-    axis.set_ylabel("user-level $\\varepsilon$ at $\\delta$")
+def _rows(worst: pd.DataFrame) -> Iterator[_Row]:
+    """For every population the largest epsilon between whole m, then every whole m."""
+    for (dataset, n_users, set_size, domain_size), rows in worst.groupby(POPULATION, sort=False):
+        # the numbers are of a population's sizes, not of its data: a stand-in has the same
+        name = f"{dataset_label(str(dataset), 'real')}, $n$ = {n_users:,}, $d$ = {domain_size}, $s$ = {set_size}: "
+        whole = rows["blanket_per_user"] % 1 == 0
+        between = rows[~whole].groupby(["view", "level"])["actual_user_epsilon"].max()
+        yield _Row(f"{name}other $m$", between.reset_index(), first=True)
+        for blanket, points in rows[whole].groupby("blanket_per_user"):
+            yield _Row(f"$m$ = {blanket:g}", points, first=False)
 
 
-def _apart(values: list[float]) -> list[float]:
-    """Ticks whose labels do not touch: each well above the one before."""
-    chosen: list[float] = []
-    for value in values:
-        if not chosen or value >= chosen[-1] * _TICKS_APART:
-            chosen.append(value)
-    return chosen
-
-
-def _handles(looks: Mapping[float, Look]) -> list[Line2D]:
-    """Legend: colours and markers are levels, strokes are views."""
-    handles = [
-        Line2D([], [], color=look.color, marker=look.marker, ms=3, lw=0.8, alpha=0.9, label=look.label)
-        for look in looks.values()
-    ]
-    black = PALETTE["black"]
-    for stroke in _VIEWS.values():
-        face = black if stroke.filled else "white"
-        handles.append(
-            Line2D([], [], color=black, ls=stroke.dashes, marker="o", ms=stroke.size, mfc=face, label=stroke.label)
-        )
-    handles.append(Line2D([], [], color=black, marker="*", ms=7, mfc="white", ls="none", label=f"above {_TOP:g}"))
-    return handles
+def _level(axis: Axes, level: float, rows: list[_Row], *, end: float) -> None:
+    """All rows of one level."""
+    axis.axvline(level, color=PALETTE["vermilion"], lw=1.0, label=_CLAIMED, zorder=1)
+    axis.set_xscale("log")
+    axis.grid(visible=False, axis="y")
+    dots: dict[str, Any] = {"color": PALETTE["black"], "ls": "none", "zorder": 3}
+    for place, row in enumerate(rows):
+        if row.first and place:
+            axis.axhline(place - 0.5, color=TINTS["grid"], lw=0.8, zorder=0)
+        mine = row.points[row.points["level"] == level].set_index("view")["actual_user_epsilon"]
+        if mine.empty:
+            words: dict[str, Any] = {"color": PALETTE["dark-grey"], "fontsize": 6.0, "ha": "right", "va": "center"}
+            axis.text(0.97, place, "sends every item", transform=axis.get_yaxis_transform(), **words)
+        else:
+            axis.plot([level, min(mine.max(), end)], [place] * 2, color=PALETTE["grey"], lw=0.6, zorder=2)
+        for view, (label, marker, filled) in _VIEWS.items():
+            value = mine.get(view, np.nan)
+            if np.isinf(value):
+                axis.plot(end, place, ">", ms=4.2, mfc=PALETTE["black"] if filled else "white", label=_BEYOND, **dots)
+            elif not np.isnan(value):
+                axis.plot(
+                    value, place, marker, ms=4.2, mfc=PALETTE["black"] if filled else "white", label=label, **dots
+                )

@@ -29,8 +29,10 @@ TABLE = Output(
 )
 FIGURE = Output(
     "figures/audit",
-    "Claimed and actual ε over m",
-    "Blanket alone: a proven upper bound. The other two views are lower views.",
+    "Claimed and actual ε",
+    "A row per population and whole m, and one for the largest ε at all other m; the line is the claimed ε. Blanket "
+    "alone: a proven upper bound. The other two views are lower views. A level that sends every item hides nothing by "
+    "sampling, so nothing is drawn for it.",
     GROUP,
     _READING,
 )

@@ -1,4 +1,4 @@
-"""What the figure shows, in words, for who does not see it; and how its table is read for that."""
+"""What the figure shows, in words for readers who do not see it, and how its table is read for that."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ SETTING = ["dataset", "n_users", "set_size", "domain_size"]
 
 
 def words(figure: str, tables: Mapping[str, pd.DataFrame]) -> str | None:
-    """Where the audited epsilon lies, population by population."""
+    """Describe where the audited epsilon lies, population by population."""
     if figure != "audit":
         return None
     said = []
-    for (dataset, n_users, set_size), rows in audited(tables["audit.csv"]).groupby(
-        ["dataset", "n_users", "set_size"], sort=False
-    ):
-        alone = worst_over_splits(rows[rows["view"] == "blanket-only"])
+    points = audited(tables["audit.csv"])
+    for (dataset, n_users, set_size, _), rows in points[points["view"] == "blanket-only"].groupby(SETTING, sort=False):
+        alone = worst_over_splits(rows)
         ratio = alone["actual_user_epsilon"] / alone["claimed_user_epsilon"]
         worst = alone.iloc[int(ratio.where(ratio < float("inf")).argmax())]
         said.append(
@@ -27,9 +26,9 @@ def words(figure: str, tables: Mapping[str, pd.DataFrame]) -> str | None:
             f"{worst['claimed_user_epsilon']:g} is claimed, at m = {worst['blanket_per_user']:g}."
         )
     return (
-        "Charts of user-level epsilon over m, a panel per population, both axes logarithmic. Thin level lines are the "
-        "claimed levels. The blanket alone follows them except at whole numbers m, where it lies above. Its largest "
-        "finite excess: " + " ".join(said)
+        "Dot chart of user-level epsilon, logarithmic, a column per level, a row per population and whole m, "
+        "and one row for all other m. A line marks the claimed level. With the blanket alone epsilon is the claimed "
+        "one except at whole m, where it lies above. Its largest finite excess: " + " ".join(said)
     )
 
 

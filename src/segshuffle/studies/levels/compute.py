@@ -31,12 +31,13 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
 import pandas as pd
+from scipy.stats import sem
 
 from segshuffle.accounting.collections.calibration import largest_copies, least_blanket_mean
 from segshuffle.accounting.collections.levels import compose_rounds
@@ -62,30 +63,10 @@ _LEAST_SHARE = 0.01
 
 #: Columns of the table, in order. Epsilons and errors of the exact histogram: epsilon_levels = inf.
 COLUMNS = (
-    "dataset",
-    "n_users",
-    "set_size",
-    "domain_size",
-    "split",
-    "epsilon_levels",
-    "delta_levels",
-    "blanket_levels",
-    "messages_levels",
-    "messages_items",
-    "mse_mean",
-    "mse_stderr",
-    "mse_expected",
-    "mse_predicted",
-    "planning_loss",
-    "bias_mean",
-    "bias_stderr",
-    "bias_fixed_plan",
-    "bias_predicted",
-    "total_epsilon",
-    "total_delta",
-    "repetitions",
-    "kind",
-    "source",
+    *("dataset", "n_users", "set_size", "domain_size", "split", "epsilon_levels", "delta_levels", "blanket_levels"),
+    *("messages_levels", "messages_items", "mse_mean", "mse_stderr", "mse_expected", "mse_predicted", "planning_loss"),
+    *("bias_mean", "bias_stderr", "bias_fixed_plan", "bias_predicted", "total_epsilon", "total_delta", "repetitions"),
+    *("kind", "source"),
 )
 
 
@@ -121,7 +102,7 @@ class PlanGrid:
         return cls(np.array(blankets), limits)
 
     def choose(self, problem: Problem) -> Choice:
-        """Least expected error for the problem's level counts: m at the limits, then the copies below them."""
+        """Choose the least expected error for the problem's level counts: m at the limits, then copies below them."""
         counts, n_users = np.asarray(problem.level_counts, dtype=float), problem.n_users
         spread = assignment_spread(uniform_item_counts(problem), n_users)
         weight = self.limits @ counts
@@ -162,34 +143,29 @@ class _Case(NamedTuple):
     blanket: float
 
     @property
-    def counts(self) -> FloatArray:
-        """Users n_k of every level."""
-        return np.asarray(self.problem.level_counts, dtype=float)
-
-    @property
     def mean(self) -> float:
         """Blanket messages per level mu = n m_p/K."""
         return self.problem.n_users * self.blanket / len(self.problem.levels)
 
 
 class _Outcomes(NamedTuple):
-    """What repetitions give, each of shape (repetitions,)."""
+    """What repetitions give, each of shape (repetitions,).
+
+    `expected_error` is given round 1, `plan_error` is the expected error of the repetition's plan if N were known,
+    `bias` is N/N_hat - 1 + (N_hat - N)/N of the plan from exact counts, which has mean 0 before it is kept in range,
+    `bias_fixed` the same with N/N_hat of the plan from exact counts, and `messages` is expected per user in round 2.
+    """
 
     squared_error: FloatArray
     expected_error: FloatArray
-    """Given round 1."""
     plan_error: FloatArray
-    """Expected error of the repetition's plan if N were known."""
     bias: FloatArray
-    """N/N_hat - 1 + (N_hat - N)/N of the plan from exact counts, which has mean 0 before it is kept in range."""
     bias_fixed: FloatArray
-    """The same with N/N_hat of the plan from exact counts."""
     messages: FloatArray
-    """Expected messages of round 2 per user."""
 
 
 def levels_table(config: Config, setting: Setting, population: Population, *, n_jobs: int = 1) -> pd.DataFrame:
-    """Error over epsilon_p of one population, for all splits.
+    """Tabulate the error over epsilon_p of one population, for all splits.
 
     Parameters
     ----------
@@ -238,15 +214,11 @@ def _problem(config: Config, setting: Setting, split: str) -> Problem:
 
 
 def least_blankets(config: Config, setting: Setting) -> dict[float, float]:
-    """m_p by epsilon_p, increasing, the exact histogram (inf: 0) last; delta_p is the delta of round 2."""
-    problem = _problem(config, setting, next(iter(config["splits"])))
-    delta, honest = problem.delta, problem.honest_users
-    found = {}
-    for epsilon in sorted({float(value) for value in config["private_levels"]["epsilons"]}):
-        announcement = level_announcement(honest, len(config["levels"]), LevelPrivacy(epsilon, delta))
-        found[epsilon] = announcement.blanket_per_user
-    found[math.inf] = 0.0
-    return found
+    """Return m_p by epsilon_p, increasing, the exact histogram (inf: 0) last; delta_p is the delta of round 2."""
+    problem, levels = _problem(config, setting, next(iter(config["splits"]))), len(config["levels"])
+    epsilons = sorted({float(value) for value in config["private_levels"]["epsilons"]})
+    announced = (level_announcement(problem.honest_users, levels, LevelPrivacy(e, problem.delta)) for e in epsilons)
+    return {**dict(zip(epsilons, (each.blanket_per_user for each in announced), strict=True)), math.inf: 0.0}
 
 
 def _simulate(grid: PlanGrid, case: _Case, sample: Sample, seed: int, first: int) -> _Outcomes:
@@ -275,7 +247,8 @@ def _second_round(
     weight, weight_fixed = _weight(case.problem, choice), _weight(case.problem, case.choice)
     ratio = weight / np.array([found.weight(choice.copies) for found in levels])
     fixed = weight_fixed / np.array([found.weight(case.choice.copies) for found in levels])
-    noise = np.array([(found.balanced - case.counts) @ case.choice.copies for found in levels]) / weight_fixed
+    counts = np.asarray(case.problem.level_counts, dtype=float)
+    noise = np.array([(found.balanced - counts) @ case.choice.copies for found in levels]) / weight_fixed
     # `simulate` divides by N, the server by N_hat
     estimates = ProvenSegmented().simulate(plan, sample, rng) * ratio[:, None]
     error = ProvenSegmented().expected_mse(plan, sample.item_counts)
@@ -309,7 +282,7 @@ def _plan(problem: Problem, choice: Choice) -> Plan:
 
 
 def predicted_error(problem: Problem, choice: Choice, item_counts: IntArray, blanket_mean: float) -> float:
-    """Closed form of the squared error with noisy level counts, for a choice that does not depend on their noise.
+    """Return the squared error with noisy level counts, in closed form, for a choice that does not depend on the noise.
 
     Parameters
     ----------
@@ -338,8 +311,7 @@ def predicted_error(problem: Problem, choice: Choice, item_counts: IntArray, bla
 def _row(case: _Case, population: Population, found: _Outcomes) -> dict[str, Any]:
     problem, setting = case.problem, case.scenario.setting
     plan = _plan(problem, case.choice)
-    private = math.isfinite(case.epsilon)
-    delta_levels = problem.delta if private else 0.0
+    delta_levels = problem.delta if math.isfinite(case.epsilon) else 0.0
     guarantees = compose_rounds(
         levels=problem.levels,
         delta=problem.delta,
@@ -349,10 +321,7 @@ def _row(case: _Case, population: Population, found: _Outcomes) -> dict[str, Any
     )
     error = ProvenSegmented().expected_mse(plan, population.item_counts)
     return {
-        "dataset": setting.dataset,
-        "n_users": setting.n_users,
-        "set_size": setting.set_size,
-        "domain_size": setting.domain_size,
+        **asdict(setting),
         "split": case.scenario.split,
         "epsilon_levels": case.epsilon,
         "delta_levels": delta_levels,
@@ -360,12 +329,12 @@ def _row(case: _Case, population: Population, found: _Outcomes) -> dict[str, Any
         "messages_levels": 1.0 + case.blanket,
         "messages_items": float(found.messages.mean()),
         "mse_mean": float(found.squared_error.mean()),
-        "mse_stderr": _standard_error(found.squared_error),
+        "mse_stderr": float(sem(found.squared_error)),
         "mse_expected": float(found.expected_error.mean()),
         "mse_predicted": predicted_error(problem, case.choice, population.item_counts, case.mean),
         "planning_loss": float((found.plan_error / error - 1.0).mean()),
         "bias_mean": float(found.bias.mean()),
-        "bias_stderr": _standard_error(found.bias),
+        "bias_stderr": float(sem(found.bias)),
         "bias_fixed_plan": float(found.bias_fixed.mean()),
         "bias_predicted": weight_variance(case.choice.copies, case.mean) / _weight(problem, case.choice) ** 2,
         "total_epsilon": max(each.total_epsilon for each in guarantees),
@@ -374,7 +343,3 @@ def _row(case: _Case, population: Population, found: _Outcomes) -> dict[str, Any
         "kind": plan.kind,
         "source": population.source,
     }
-
-
-def _standard_error(values: FloatArray) -> float:
-    return float(values.std(ddof=1) / math.sqrt(values.size))

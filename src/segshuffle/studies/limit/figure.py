@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 
 from segshuffle.looks import PALETTE, series_looks
 from segshuffle.pipeline.style import log_ticks, mark_edition, panel_grid
+from segshuffle.studies.drawing import stroke
 
 #: From this many blanket messages per item on the error should be within 5 % of the curator's.
 _LARGE, _CLOSE = 100.0, 1.05
@@ -19,10 +20,7 @@ def draw(table: pd.DataFrame, *, edition: str) -> Figure:
     looks = series_looks(f"$s$ = {size}, $\\delta$ = {delta:g}" for (size, delta), _ in groups)
     for look, (_, rows) in zip(looks, groups, strict=True):
         curve = rows.dropna(subset=["error_ratio"]).sort_values("blanket_mean")
-        axis.plot(
-            curve["blanket_mean"], curve["error_ratio"], look.marker,
-            ls=look.dashes, color=look.color, ms=3, label=look.label,
-        )  # fmt: skip
+        axis.plot(curve["blanket_mean"], curve["error_ratio"], **stroke(look, ms=3))
     axis.axhline(1.0, color=PALETTE["black"], lw=1.0)
     end = max(float(table["blanket_mean"].max()), _LARGE)
     axis.plot([_LARGE, end], [_CLOSE, _CLOSE], color=PALETTE["grey"], lw=1.0, ls=":", label="5 % from 100 on")

@@ -86,12 +86,12 @@ def rules(config: Config, _panels: Sequence[Scenario]) -> list[Rule]:
         ),
         Step(
             CLAIMS.path,
-            "studies.pareto.literature_claims:evaluate",
+            "studies.pareto.winners:evaluate",
             {"table": TABLE.path, "reference": Path("config/reference/claims-pareto.yaml")},
         ),
         Step(
             READABLE.path,
-            "studies.pareto.literature_claims:readable",
+            "studies.pareto.winners:readable",
             {"found": WINNERS.path, "claims": CLAIMS.path},
             edition,
         ),

@@ -1,21 +1,29 @@
-"""Who has the least error within a number of messages: the front of a case, and who is on it."""
+"""What the sweep says: who has the least error within a number of messages, and verdicts on the literature.
+
+The statements of the literature about its own protocols are in config/reference/claims-pareto.yaml, the measures here
+(`studies.verdicts`). These papers treat one item per user and one level, so rows with set_size = 1 and split "one" are
+judged. Errors are mean squared ones, in closed form.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import pandas as pd
 
 from segshuffle.pipeline.editions import remark
 from segshuffle.protocols.registry import look_of
+from segshuffle.studies import verdicts
+from segshuffle.studies.verdicts import Measured, NotRunError
 
 CASE = ["n_users", "domain_size", "set_size", "epsilon", "split"]
 
 
 def filled(table: pd.DataFrame) -> pd.DataFrame:
-    """A table as it was before it was written: what was not refused has an empty reason."""
+    """Return a table as it was before it was written: what was not refused has an empty reason."""
     return table.fillna({"refused": "", "kind": "", "parameters": ""})
 
 
@@ -95,3 +103,63 @@ def _cell(row: Mapping[Any, Any]) -> str:
 def label_of(method: str) -> str:
     """Label of a proven method, where all are proven."""
     return look_of(method, accounting="proven").label.removesuffix(" (proven)").removesuffix(" (ours, proven)")
+
+
+def _judged(table: pd.DataFrame, accounting: str, method: str = "") -> pd.DataFrame:
+    """Plans for one item and one level, under one accounting; of one method if it is given."""
+    rows = table[(table["set_size"] == 1) & (table["split"] == "one") & (table["refused"] == "")]
+    rows = rows[(rows["accounting"] == accounting) & (rows["method"].isin([method]) if method else True)]
+    if rows.empty:
+        raise NotRunError(f"{method or 'no protocol'} ({accounting}) has no plan for one item and one level")
+    sizes = rows[["n_users", "domain_size", "epsilon"]].itertuples(index=False)
+    return rows.assign(case=[f"n = {n:,}, d = {d:,}, epsilon = {epsilon:g}" for n, d, epsilon in sizes])
+
+
+def error_within(table: pd.DataFrame, *, method: str, accounting: str, messages: float) -> Measured:
+    """Least error within the stated messages per user over the Gaussian curator's, case by case."""
+    rows = _judged(table, accounting, method)
+    within = rows[rows["messages_per_user"] <= messages * (1 + 1e-9)]
+    least = within.groupby("case")["error_ratio"].min().reindex(rows["case"].unique())
+    return Measured({f"error within {messages:g} messages": least.to_dict()}, ".3g")
+
+
+def change_of_extra(table: pd.DataFrame, *, method: str, accounting: str) -> Measured:
+    """Messages beyond a user's own, per item of the domain, over those of the next smaller number of users."""
+    rows = _judged(table, accounting, method)
+    if rows["n_users"].nunique() < 2:
+        raise NotRunError("what is said of many users needs two numbers of users")
+    rows = rows.assign(extra=(rows["messages_per_user"] - 1) / rows["domain_size"])
+    extra = rows.pivot_table(index="n_users", columns="epsilon", values="extra", aggfunc="min")
+    found = {
+        f"epsilon = {epsilon:g}, n = {few:,} to {many:,}": column[many] / column[few]
+        for epsilon, column in extra.items()
+        for few, many in pairwise(extra.index)
+    }
+    return Measured({"change of the further messages per item": found}, ".3g")
+
+
+def error_over_published(table: pd.DataFrame, *, method: str, accounting: str) -> Measured:
+    """Least error over that of the best published protocol of the shuffle model, case by case."""
+    own, best = (
+        rows.groupby("case", sort=False)["mse_expected"].min()
+        for rows in (_judged(table, accounting, method), _judged(table, "published"))
+    )
+    return Measured({"error over the best published one's": (own / best.reindex(own.index)).to_dict()}, ".3g")
+
+
+MEASURES = (error_within, change_of_extra, error_over_published)
+
+
+def evaluate(table: pd.DataFrame, reference: list[dict[str, Any]]) -> pd.DataFrame:
+    """Judge every statement on all rows of the sweep; see `verdicts.judge`."""
+    return verdicts.judge(table, MEASURES, reference, keys=("id", "paper", "section", "statement"))
+
+
+def claims_markdown(claims: pd.DataFrame) -> str:
+    """Write the verdicts to read: a section of the study's table."""
+    return verdicts.markdown(claims, title="## What these papers say of their protocols")
+
+
+def readable(found: pd.DataFrame, claims: pd.DataFrame, *, edition: str) -> str:
+    """Write who wins where, and the verdicts, to read."""
+    return markdown(found, edition=edition) + "\n" + claims_markdown(claims)

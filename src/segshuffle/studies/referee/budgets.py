@@ -7,9 +7,9 @@ to cells. Rounding is post-processing and two datasets are no more than two: a p
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,9 +21,9 @@ from segshuffle.accounting.single_message.decomposition import lower_bound_delta
 from segshuffle.accounting.single_message.personalized import PersonalizedUsers
 from segshuffle.accounting.single_message.randomizers import ReferenceClasses, Side
 from segshuffle.pipeline.design import Config, least_delta
-from segshuffle.studies.referee.trial import COLUMNS, MARGIN, try_case
+from segshuffle.studies.referee.trial import COLUMNS, Point, judge, try_case
 
-CASE = "laplace-budgets"
+CASE, LABEL = "laplace-budgets", "Laplace, others'\nbudgets a tenth"
 #: Everybody else's budget as a share of the victim's.
 SHARE = 0.1
 #: Largest number of users: the law of the clones has one entry per user.
@@ -31,25 +31,10 @@ LARGEST_USERS = 100_000
 
 _CELLS = 32
 _TAIL = 30.0
-_TRIVIAL = 1e-12
 
 
-class Claim(NamedTuple):
-    """An epsilon for users with budgets of their own, at a delta."""
-
-    accountant: str
-    epsilon_of: Callable[[PersonalizedUsers, float], float]
-
-    @property
-    def kind(self) -> str:
-        """As the accountant declares it."""
-        return ACCOUNTANTS[self.accountant].kind
-
-
-CLAIMS = tuple(
-    Claim(name, lambda users, delta, bound=PERSONAL[name]: bound(users).epsilon(delta=delta))  # type: ignore[misc]
-    for name in ("personalized", "personalized-reduction", "liu-2023", "chen-cao-ge")
-)
+#: Accountants of users with budgets of their own.
+CLAIMS = ("personalized", "personalized-reduction", "liu-2023", "chen-cao-ge")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,17 +70,17 @@ class TwoBudgets:
 
 
 def proven_delta(*, randomizer: TwoBudgets, n_users: int, epsilon: float) -> float:
-    """Proven lower bound of delta, rounded down."""
+    """Return a proven lower bound of delta, rounded down."""
     return lower_bound_delta(randomizer=randomizer, n_users=n_users, epsilon=epsilon, own_inputs=False).lower
 
 
 def proven_epsilon(*, randomizer: TwoBudgets, n_users: int, delta: float) -> float:
-    """Proven lower bound of epsilon, rounded down."""
+    """Return a proven lower bound of epsilon, rounded down."""
     return lower_bound_epsilon(randomizer=randomizer, n_users=n_users, delta=delta, rtol=1e-3, own_inputs=False)
 
 
 def trial(*, victim: float, other: float, n_users: int, delta: float) -> dict[str, float]:
-    """Claimed epsilons, the proven one, and the proven delta at each claim's epsilon.
+    """Return claimed epsilons, the proven one, and the proven delta at each claim's epsilon.
 
     Parameters
     ----------
@@ -109,35 +94,29 @@ def trial(*, victim: float, other: float, n_users: int, delta: float) -> dict[st
     users = PersonalizedUsers(local_epsilons=[victim] + [other] * (n_users - 1), mechanism="laplace")
     randomizer = TwoBudgets(victim=victim, other=other)
     found = {"proven": proven_epsilon(randomizer=randomizer, n_users=n_users, delta=delta)}
-    for claim in CLAIMS:
-        claimed = min(claim.epsilon_of(users, delta), victim)
-        found[claim.accountant] = claimed
-        found[f"{claim.accountant}: proven delta"] = proven_delta(
-            randomizer=randomizer, n_users=n_users, epsilon=claimed
-        )
+    for name in CLAIMS:
+        claimed = min(PERSONAL[name](users).epsilon(delta=delta), victim)
+        found[name] = claimed
+        found[f"{name}: proven delta"] = proven_delta(randomizer=randomizer, n_users=n_users, epsilon=claimed)
     return found
 
 
 def try_budgets(config: Mapping[str, Any]) -> pd.DataFrame:
-    """Rows of `trial.COLUMNS`, others' budgets a tenth of the victim's; ``local_epsilon`` is the victim's."""
+    """Tabulate `trial.COLUMNS`, others' budgets a tenth of the victim's; ``local_epsilon`` is the victim's."""
     rows = []
     for victim in config["referee"]["local_epsilons"]:
         other = SHARE * victim
+        datasets = f"victim 0 or 1 with budget {victim:g}, others 0 with budget {other:g}"
         for n_users in (n for n in config["referee"]["many_users"] if n <= LARGEST_USERS):
-            delta = least_delta(config, n_users)
-            found = trial(victim=victim, other=other, n_users=n_users, delta=delta)
-            head = (CASE, victim, n_users, "epsilon", delta)
-            call = f"trial(victim={victim!r}, other={other!r}, n_users={n_users}, delta={delta!r})"
+            point = Point(n_users, "epsilon", least_delta(config, n_users))
+            found = trial(victim=victim, other=other, n_users=n_users, delta=point.target)
+            call = f"trial(victim={victim!r}, other={other!r}, n_users={n_users}, delta={point.target!r})"
             command = f'python -c "from segshuffle.studies.referee.budgets import trial; print({call})"'
-            for claim in CLAIMS:
-                claimed = found[claim.accountant]
-                ratio = found["proven"] / claimed if claimed > 0 else math.inf
-                at_claim = found[f"{claim.accountant}: proven delta"] / delta
-                violated = ratio > 1 + MARGIN or at_claim > 1 + MARGIN
-                outcome, vacuous = "violated" if violated else "holds", claimed >= victim * (1 - _TRIVIAL)
-                datasets = f"victim 0 or 1 with budget {victim:g}, others 0 with budget {other:g}"
-                numbers = (claim.accountant, claim.kind, claimed, found["proven"], ratio, at_claim, outcome, vacuous)
-                rows.append((*head, *numbers, violated, datasets, command))
+            for name in CLAIMS:
+                claimed, proven = found[name], found["proven"]
+                judged = judge(victim, point, proven, claimed, found[f"{name}: proven delta"])
+                numbers = (name, ACCOUNTANTS[name].kind, claimed, proven, *judged, judged.outcome == "violated")
+                rows.append((CASE, victim, *point, *numbers, datasets, command))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 

@@ -18,24 +18,12 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from segshuffle.accounting.single_message.accountants.registry import ACCOUNTANT_LOOKS
 from segshuffle.looks import PALETTE, TINTS, Look, looks_of
 from segshuffle.pipeline.style import fit_legend, mark_edition, use_style
+from segshuffle.studies.referee import budgets
+from segshuffle.studies.referee.trial import CASES
 
 #: Proven bounds that are drawn for comparison; of the others only what is violated, which would be a defect.
 _REFERENCES = ("blanket", "standard-clone")
-_NAMES = {
-    "krr-2": "2-ary RR",
-    "krr-3": "3-ary RR",
-    "krr-4": "4-ary RR",
-    "krr-10": "10-ary RR",
-    "krr-100": "100-ary RR",
-    "blh": "binary local hash",
-    "rappor": "RAPPOR",
-    "oue": "unary encoding",
-    "hadamard-16": "Hadamard, 16",
-    "subset-selection-16-4": "4-subsets of 16",
-    "subset-exponential-16-2-3": "PrivSet",
-    "laplace": "Laplace",
-    "laplace-budgets": "Laplace, others'\nbudgets a tenth",
-}
+_NAMES = {budgets.CASE: budgets.LABEL, **{name: case.label for name, case in CASES.items()}}
 #: Inches between panels, and labels of their ticks in points.
 _PADS, _SMALL = {"w_pad": 0.02, "h_pad": 0.02, "hspace": 0.02, "wspace": 0.02}, 6.5
 #: Deviations below this are drawn on a linear scale, in percent, which takes so many powers of ten.
@@ -43,17 +31,7 @@ _LINEAR, _LINEAR_PART = 0.01, 0.4
 _LOW, _HIGH = -150.0, 300.0
 #: Room above the largest deviation.
 _MARGIN = 1.3
-_TICKS = {
-    -10.0: "−10 %",
-    -1.0: "−1 %",
-    -0.1: "−0.1 %",
-    0.0: "0",
-    0.1: "0.1 %",
-    1.0: "1 %",
-    10.0: "10 %",
-    100.0: "100 %",
-    1000.0: "1000 %",
-}
+_TICKS = (-10.0, -1.0, -0.1, 0.0, 0.1, 1.0, 10.0, 100.0, 1000.0)
 
 
 def draw(table: pd.DataFrame, *, edition: str) -> Figure:
@@ -122,22 +100,16 @@ def _panel(axis: Axes, rows: pd.DataFrame, looks: Mapping[str, Look]) -> None:
             continue
         n, percent = mine["n_users"].to_numpy(), _percent(mine).to_numpy()
         axis.plot(n, percent, ls=look.dashes, lw=1.0, color=look.color, zorder=2 + bool(look.marker))
-        if not look.marker:
-            continue
-        for broken, face in ((True, look.color), (False, "white")):
-            chosen = (mine["outcome"] == "violated").to_numpy() == broken
-            marks: dict[str, Any] = {
-                "marker": look.marker,
-                "mfc": face,
-                "mec": look.color,
-                "ms": 4.2 if broken else 3.6,
-            }
-            axis.plot(n[chosen], percent[chosen], ls="none", mew=0.8, zorder=4 + broken, **marks)
+        violated = (mine["outcome"] == "violated").to_numpy()
+        for chosen, face, size in ((violated, look.color, 4.2), (~violated, "white", 3.6)):
+            if look.marker:
+                marks: dict[str, Any] = {"marker": look.marker, "mfc": face, "mec": look.color, "ms": size, "mew": 0.8}
+                axis.plot(n[chosen], percent[chosen], ls="none", zorder=5 if face == look.color else 4, **marks)
     axis.set_xscale("log")
     axis.set_yscale("symlog", linthresh=_LINEAR, linscale=_LINEAR_PART)
     axis.yaxis.set_major_locator(FixedLocator(list(_TICKS)))
     axis.yaxis.set_minor_locator(NullLocator())
-    axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _TICKS.get(value, "")))
+    axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g} %".replace("-", "−") if value else "0"))
     axis.tick_params(labelsize=_SMALL)
 
 

@@ -72,7 +72,7 @@ def rules(config: Config, _panels: Sequence[Scenario]) -> list[Rule]:
     collected = (
         Step(TABLE.path, "pipeline.jobs:same", {"table": [f"referee/case-{case}.csv" for case in cases]}),
         Step(FIGURE.path, "studies.referee.figure:draw", {"table": TABLE.path}, edition),
-        Step(VERDICTS.path, "studies.referee.tally:tally", {"table": TABLE.path}),
+        Step(VERDICTS.path, "studies.referee.report:tally", {"table": TABLE.path}),
         Step(READABLE.path, "studies.referee.report:report", {"found": VERDICTS.path}, edition),
     )
     return [

@@ -1,58 +1,309 @@
-"""Hold every accountant's number against the proven lower bound at the same point: one row each.
+"""Hold every accountant's number against a proven lower bound of the same mechanism, n, epsilon and delta.
 
-A claim is refuted only if its safe side lies below the lower end of the proven bound by more than `MARGIN`,
-relative. A claim (epsilon, delta) is also tested at its own epsilon, where the proven delta must not exceed delta.
+A lower bound is the divergence of two neighbouring datasets, rounded down. A claim is refuted only if its safe side
+lies below the lower end of the proven bound by more than `MARGIN`, relative. A claim (epsilon, delta) is also tested at
+its own epsilon, where the proven delta must not exceed delta.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from itertools import combinations, combinations_with_replacement
+from typing import Any, Literal, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Accountant, Mechanism
+from segshuffle.accounting.single_message.decomposition import lower_bound_delta, lower_bound_epsilon
+from segshuffle.accounting.single_message.mechanisms import mechanism
+from segshuffle.arrays import FloatArray
 from segshuffle.digits import rounded
 from segshuffle.errors import ParameterError
 from segshuffle.pipeline.design import least_delta
-from segshuffle.studies.referee.cases import (
-    CASES,
-    Point,
-    most_that_local_privacy_leaves,
-    questions,
-)
-from segshuffle.studies.referee.proofs import Proof, proofs, proven_delta
 
 #: Relative distance by which a claim must lie below a proven lower bound to be called violated.
 MARGIN = 1e-9
 #: Claims below this multiple of the proven epsilon are also tested at their own epsilon.
 _NEAR = 1.02
 _TRIVIAL = 1e-12
+#: Most users whose datasets are enumerated.
+LARGEST_USERS = 3
+#: Bound on the rounding error of an enumerated delta, in units of the mass that is summed, 1 + e^epsilon.
+ROUNDING = 1e-13
+_SAME_COLUMN = 1e-11
 
 #: Columns of results/referee.csv, in order.
 COLUMNS = (
-    "case",
-    "local_epsilon",
-    "n_users",
-    "asked",
-    "target",
-    "accountant",
-    "kind",
-    "claimed",
-    "proven",
-    "ratio",
-    "delta_ratio",
-    "outcome",
-    "vacuous",
-    "by_equal_others",
-    "datasets",
-    "command",
+    *("case", "local_epsilon", "n_users", "asked", "target", "accountant", "kind", "claimed", "proven", "ratio"),
+    *("delta_ratio", "outcome", "vacuous", "by_equal_others", "datasets", "command"),
 )
 #: Columns of the claims that need no more than the local epsilon.
 GENERIC_COLUMNS = ("local_epsilon", "n_users", "asked", "target", "accountant", "claimed")
 
 Config = Mapping[str, Any]
+
+
+# --- what is tried ---------------------------------------------------------------------------------------------------
+
+
+class Point(NamedTuple):
+    """One question: delta at `target` = epsilon, or epsilon at `target` = delta."""
+
+    n_users: int
+    asked: Literal["delta", "epsilon"]
+    target: float
+
+
+class Rows(NamedTuple):
+    """Inputs for the enumeration: their laws, and the victim's changes that stand for all up to symmetry."""
+
+    matrix: FloatArray
+    victims: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """A mechanism family of the referee.
+
+    Parameters
+    ----------
+    label : str
+        Name in figures.
+    name : str
+        Name of the mechanism for `mechanisms.mechanism` and the command line.
+    parameters : mapping
+        What it needs beside the local epsilon.
+    inputs : sequence of int, or int
+        Rows of the randomizer's matrix to enumerate, or how many of the first; 0 if the outputs cannot be listed.
+    victims : tuple of (int, int)
+        Changes of the victim's input, places in `inputs`.
+    stands : mapping
+        Parameters of the randomizer in place of its own for the enumeration: four options stand for a large domain,
+        for of the others a message carries only noise that nobody's input moves.
+    cut : mapping
+        Parameters of the randomizer in place of its own throughout.
+    known : tuple of (local_epsilon, n_users, epsilon)
+        Points that are tried beside the grid: counterexamples found by hand.
+    """
+
+    label: str
+    name: str
+    parameters: Mapping[str, int] = field(default_factory=dict)
+    # three users and the victim's second input never need more than four inputs
+    inputs: Sequence[int] | int = 4
+    victims: tuple[tuple[int, int], ...] = ((0, 1),)
+    stands: Mapping[str, int] = field(default_factory=dict)
+    cut: Mapping[str, int] = field(default_factory=dict)
+    known: tuple[tuple[float, int, float], ...] = ()
+
+    def mechanism(self, local_epsilon: float) -> Mechanism:
+        """The mechanism at one local epsilon."""
+        made = mechanism(self.name, local_epsilon=local_epsilon, **self.parameters)
+        return replace(made, randomizer=replace(made.randomizer, **self.cut))  # type: ignore[type-var]
+
+    def rows(self, local_epsilon: float) -> Rows | None:
+        """Inputs to enumerate; None if the outputs cannot be listed."""
+        if not self.inputs:
+            return None
+        listed: Any = replace(self.mechanism(local_epsilon).randomizer, **self.stands)  # type: ignore[type-var]
+        chosen = slice(self.inputs) if isinstance(self.inputs, int) else list(self.inputs)
+        return Rows(listed.matrix()[chosen], self.victims)
+
+    def command(self, local_epsilon: float, point: Point) -> str:
+        """Command line that prints every accountant's number at one point, the proven lower bound among them."""
+        sizes = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in self.parameters.items())
+        given = "epsilon" if point.asked == "delta" else "delta"
+        words = ("segshuffle account --randomizer", self.name, sizes, f"--local-epsilon {local_epsilon!r}")
+        return " ".join(filter(None, (*words, f"--users {point.n_users} --{given} {point.target!r} --json")))
+
+
+def _krr(domain_size: int, *known: tuple[float, int, float]) -> Case:
+    sizes = {"domain_size": domain_size}
+    return Case(label=f"{domain_size}-ary RR", name="krr", parameters=sizes, known=known)
+
+
+_LOG3 = math.log(3)
+#: Pairs of items of the subset exponential mechanism: four disjoint ones, and one that shares an item with two of them.
+_PAIRS = ((0, 1), (2, 3), (4, 5), (6, 7), (0, 2))
+#: Everything that can be tried, by the name used in the configuration, in the order of the tables.
+CASES: dict[str, Case] = {
+    "krr-2": _krr(2),
+    "krr-3": _krr(3),
+    "krr-4": _krr(4, (_LOG3, 2, math.log(5 / 2)), (_LOG3, 5, math.log(8 / 5))),
+    "krr-10": _krr(10, (_LOG3, 10, math.log(3 / 2)), (_LOG3, 30, math.log(13 / 10))),
+    "krr-100": _krr(100),
+    "blh": Case(label="binary local hash", name="blh", stands={"domain_size": 4}),
+    "rappor": Case(label="RAPPOR", name="rappor", stands={"domain_size": 4}),
+    "oue": Case(label="unary encoding", name="oue", stands={"domain_size": 4}),
+    # any two distinct rows of the matrix are alike
+    "hadamard-16": Case(label="Hadamard, 16", name="hadamard", parameters={"order": 16}, inputs=16),
+    "subset-selection-16-4": Case(
+        label="4-subsets of 16", name="subset-selection", parameters={"domain_size": 16, "subset_size": 4}
+    ),
+    "subset-exponential-16-2-3": Case(
+        label="PrivSet",
+        name="subset-exponential",
+        parameters={"domain_size": 16, "set_size": 2, "subset_size": 3},
+        inputs=[list(combinations(range(16), 2)).index(pair) for pair in _PAIRS],
+        victims=((0, 1), (0, 4)),
+    ),
+    # cells coarser than the default, so all proven numbers are looser
+    "laplace": Case(label="Laplace", name="laplace", inputs=0, cut={"cells": 20}),
+}
+
+
+def questions(case: Case, grid: Mapping[str, Any], delta_times_n: float) -> dict[float, list[Point]]:
+    """List all points of a case by local epsilon: the grid's, and its own.
+
+    Parameters
+    ----------
+    case : Case
+        With its own points.
+    grid : mapping
+        Section ``referee`` of the configuration: deltas over shares of the local epsilon at few users, epsilons at
+        delta = delta_times_n/n at many.
+    delta_times_n : float
+        delta times the number of users.
+    """
+    many = [Point(n, "epsilon", rounded(delta_times_n / n)) for n in grid["many_users"]]
+    found = {
+        local: [Point(n, "delta", rounded(share * local)) for n in grid["few_users"] for share in grid["shares"]] + many
+        for local in grid["local_epsilons"]
+    }
+    for local, n_users, target in case.known:
+        found.setdefault(local, []).append(Point(n_users, "delta", target))
+    return found
+
+
+# --- proven lower bounds ---------------------------------------------------------------------------------------------
+
+
+class Proof(NamedTuple):
+    """A lower bound at one point, with the datasets behind it; `common` is that of equal other users alone."""
+
+    value: float
+    common: float
+    datasets: str
+
+
+class Witness(NamedTuple):
+    """A proven lower bound of delta, and the neighbouring datasets that attain it (rows of the matrix)."""
+
+    delta: float
+    victim: tuple[int, int]
+    others: tuple[int, ...]
+
+
+def proofs(case: Case, known: Mechanism, points: list[Point]) -> dict[Point, Proof]:
+    """Find the largest proven lower bound at every point.
+
+    All other users hold the same input (`lower_bound_delta`); for up to three users, where the outputs can be listed,
+    every dataset is enumerated as well and the larger bound counts.
+    """
+    found = {}
+    for point in points:
+        if point.asked == "delta":
+            value = proven_delta(known, point.n_users, point.target)
+        else:
+            value = lower_bound_epsilon(randomizer=_classes(known), n_users=point.n_users, delta=point.target)
+        found[point] = Proof(value, value, "all others alike")
+    rows = case.rows(known.local_epsilon)
+    if rows is None:
+        return found
+    for n_users in sorted({point.n_users for point in points if point.n_users <= LARGEST_USERS}):
+        asked = [point for point in points if point.n_users == n_users and point.asked == "delta"]
+        witnesses = worst_datasets(**rows._asdict(), n_users=n_users, epsilons=[point.target for point in asked])
+        for point, witness in zip(asked, witnesses, strict=True):
+            if witness.delta > found[point].value:
+                text = f"victim {witness.victim[0]} or {witness.victim[1]}, others {list(witness.others)}"
+                found[point] = found[point]._replace(value=witness.delta, datasets=text)
+    return found
+
+
+def proven_delta(known: Mechanism, n_users: int, epsilon: float) -> float:
+    """Return a proven lower bound of delta, other users alike."""
+    return lower_bound_delta(randomizer=_classes(known), n_users=n_users, epsilon=epsilon).lower
+
+
+def _classes(known: Mechanism) -> Any:
+    assert known.randomizer is not None  # for the type checker: every case has one
+    return known.randomizer
+
+
+def worst_datasets(
+    *, matrix: FloatArray, victims: Sequence[tuple[int, int]], n_users: int, epsilons: Sequence[float]
+) -> list[Witness]:
+    """Find the largest divergence of the multiset of messages over the other users' inputs, for every epsilon.
+
+    Parameters
+    ----------
+    matrix : ndarray, shape (inputs, outputs)
+        Law of the randomizer; a selection of its inputs gives the worst case over datasets with these inputs.
+    victims : sequence of (int, int)
+        Changes of the victim's input to try; each is tried in both directions.
+    n_users : int
+        1, 2 or 3, the victim included.
+    epsilons : sequence of float
+        At least 0.
+
+    Returns
+    -------
+    list of Witness
+        One per epsilon. `delta` is rounded down by `ROUNDING` (1 + e^epsilon), at least 0.
+
+    Raises
+    ------
+    ParameterError
+        If `n_users` is not 1, 2 or 3.
+    """
+    if n_users not in range(1, LARGEST_USERS + 1):
+        raise ParameterError("n_users", n_users, f"1 to {LARGEST_USERS} to list all outcomes")
+    laws = merged_outputs(matrix)
+    both = [pair for first, second in victims for pair in ((first, second), (second, first))]
+    best = [Witness(-math.inf, both[0], ()) for _ in epsilons]
+    for others in combinations_with_replacement(range(len(laws)), n_users - 1):
+        # law of the other users' messages in random order: an array with one axis per user
+        hidden = np.ones(())
+        for other in others:
+            hidden = np.multiply.outer(hidden, laws[other])
+        hidden = _shuffled(hidden)
+        for victim in both:
+            for index, epsilon in enumerate(epsilons):
+                gap = laws[victim[0]] - np.exp(epsilon) * laws[victim[1]]
+                found = float(np.maximum(_shuffled(np.multiply.outer(gap, hidden)), 0.0).sum())
+                if found > best[index].delta:
+                    best[index] = Witness(found, victim, others)
+    return [
+        one._replace(delta=max(one.delta - ROUNDING * (1 + float(np.exp(epsilon))), 0.0))
+        for one, epsilon in zip(best, epsilons, strict=True)
+    ]
+
+
+def merged_outputs(matrix: FloatArray) -> FloatArray:
+    """Add up proportional columns of a law; the result has the shape (inputs, classes).
+
+    Merging outputs is post-processing of every message: a lower bound stays one, whatever is merged; for
+    proportional columns nothing is lost.
+    """
+    total = matrix.sum(axis=0)
+    sent = matrix[:, total > 0]
+    shapes = np.round(sent / sent.sum(axis=0) / _SAME_COLUMN)
+    _, inverse = np.unique(shapes, axis=1, return_inverse=True)
+    classes = np.zeros((len(matrix), int(inverse.max()) + 1))
+    np.add.at(classes.T, inverse.ravel(), sent.T)
+    return classes
+
+
+def _shuffled(placed: FloatArray) -> FloatArray:
+    """The first message at a random place among the others, whose order is random already."""
+    ways = [np.moveaxis(placed, 0, place) for place in range(placed.ndim)]
+    return np.asarray(sum(ways) / len(ways)) if ways else placed
+
+
+# --- claims and verdicts ---------------------------------------------------------------------------------------------
 
 
 class Judged(NamedTuple):
@@ -65,43 +316,46 @@ class Judged(NamedTuple):
 
 
 def generic_accountants() -> list[Accountant]:
-    """Upper bounds that know nothing of the mechanism but its local epsilon."""
+    """List the upper bounds that know nothing of the mechanism but its local epsilon."""
     bare = Mechanism(name="any", local_epsilon=1.0)
     return [each for each in ACCOUNTANTS.values() if each.kind != "lower" and each.applies(bare)]
 
 
-def specific_accountants(mechanism: Mechanism) -> list[Accountant]:
-    """Upper bounds that use more than the local epsilon of this mechanism."""
+def specific_accountants(known: Mechanism) -> list[Accountant]:
+    """List the upper bounds that use more than the local epsilon of this mechanism."""
     generic = {each.name for each in generic_accountants()}
-    return [
-        each
-        for each in ACCOUNTANTS.values()
-        if each.kind != "lower" and each.name not in generic and each.applies(mechanism)
-    ]
+    every = (each for each in ACCOUNTANTS.values() if each.kind != "lower" and each.name not in generic)
+    return [each for each in every if each.applies(known)]
 
 
-def claim(accountant: Accountant, mechanism: Mechanism, point: Point) -> float:
-    """What an accountant states at a point, on its safe side; nan where its own conditions exclude the point.
+def claim(accountant: Accountant, known: Mechanism, point: Point) -> float:
+    """Return what an accountant states at a point, on its safe side; nan where its own conditions exclude the point.
 
     A formula for epsilon alone has no delta: nan, too.
     """
     try:
         if point.asked == "epsilon":
-            return float(accountant.epsilon_of(mechanism, point.n_users, point.target))
+            return float(accountant.epsilon_of(known, point.n_users, point.target))
         if accountant.delta_of is None:
             return math.nan
-        return float(accountant.delta_of(mechanism, point.n_users, point.target).upper)
+        return float(accountant.delta_of(known, point.n_users, point.target).upper)
     except ParameterError:
         return math.nan
 
 
 def generic_claims(config: Config, cases: Iterable[str]) -> pd.DataFrame:
-    """Claims that are the same for every mechanism of a local epsilon, at all points of the grid; `GENERIC_COLUMNS`."""
-    rows = []
-    for local, asked in _all_questions(config, cases).items():
-        bare = Mechanism(name="any", local_epsilon=local)
-        for point in asked:
-            rows += [(local, *point, each.name, claim(each, bare, point)) for each in generic_accountants()]
+    """Tabulate claims that are the same for every mechanism of a local epsilon, each point of the grid once."""
+    every: dict[float, dict[Point, None]] = {}
+    for name in cases:
+        if name in CASES:
+            for local, asked in questions(CASES[name], config["referee"], least_delta(config, 1)).items():
+                every.setdefault(local, {}).update(dict.fromkeys(asked))
+    rows = [
+        (local, *point, each.name, claim(each, Mechanism(name="any", local_epsilon=local), point))
+        for local, points in every.items()
+        for point in points
+        for each in generic_accountants()
+    ]
     return pd.DataFrame(rows, columns=list(GENERIC_COLUMNS))
 
 
@@ -113,7 +367,7 @@ def try_case(config: Config, name: str, generic: pd.DataFrame, extra: Sequence[A
     config : mapping
         Section ``referee`` and ``delta_times_n`` are used.
     name : str
-        One of `cases.CASES`.
+        One of `CASES`.
     generic : DataFrame
         As `generic_claims` returns it, for at least this case.
     extra : sequence of Accountant
@@ -131,38 +385,36 @@ def try_case(config: Config, name: str, generic: pd.DataFrame, extra: Sequence[A
     case = CASES[name]
     # a table keeps ten digits
     generic = generic.assign(**{name: generic[name].map(rounded) for name in ("local_epsilon", "target")})
-    known = generic.set_index(list(GENERIC_COLUMNS[:-1]))["claimed"].to_dict()
+    stated = generic.set_index(list(GENERIC_COLUMNS[:-1]))["claimed"].to_dict()
     rows = []
     for local, asked in questions(case, config["referee"], least_delta(config, 1)).items():
-        mechanism = case.mechanism(local)
-        for point, proof in proofs(case, mechanism, asked).items():
-            head = (name, local, *point)
-            for each in generic_accountants():
-                stated = known[(rounded(local), *point[:2], rounded(point.target), each.name)]
-                rows.append((*head, *_row(each, mechanism, point, proof, stated), case.command(local, point)))
-            for each in [*specific_accountants(mechanism), *extra]:
-                stated = claim(each, mechanism, point)
-                rows.append((*head, *_row(each, mechanism, point, proof, stated), case.command(local, point)))
+        known = case.mechanism(local)
+        for point, proof in proofs(case, known, asked).items():
+            place = (rounded(local), *point[:2], rounded(point.target))
+            claims = [(each, stated[(*place, each.name)]) for each in generic_accountants()]
+            claims += [(each, claim(each, known, point)) for each in [*specific_accountants(known), *extra]]
+            for each, claimed in claims:
+                head = (name, local, *point, each.name, each.kind_for(known), claimed, proof.value)
+                judged = _judged(known, point, proof, claimed)
+                shown = judged.outcome == "violated" and _over(proof.common, claimed) > 1 + MARGIN
+                rows.append((*head, *judged, shown, proof.datasets, case.command(local, point)))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def _all_questions(config: Config, cases: Iterable[str]) -> dict[float, list[Point]]:
-    """Points of all cases together, each once."""
-    found: dict[float, dict[Point, None]] = {}
-    for name in cases:
-        if name in CASES:
-            for local, asked in questions(CASES[name], config["referee"], least_delta(config, 1)).items():
-                found.setdefault(local, {}).update(dict.fromkeys(asked))
-    return {local: list(asked) for local, asked in found.items()}
+def _judged(known: Mechanism, point: Point, proof: Proof, claimed: float) -> Judged:
+    """The verdict, with the delta at the claimed epsilon where that is near the proven one."""
+    near = point.asked == "epsilon" and claimed < _NEAR * proof.value
+    at_claim = proven_delta(known, point.n_users, claimed) if near else None
+    return judge(known.local_epsilon, point, proof.value, claimed, at_claim)
 
 
-def judge(mechanism: Mechanism, point: Point, proven: float, claimed: float, at_claim: float | None) -> Judged:
+def judge(local_epsilon: float, point: Point, proven: float, claimed: float, at_claim: float | None) -> Judged:
     """Compare a claim with a proven lower bound.
 
     Parameters
     ----------
-    mechanism : Mechanism
-        For its local guarantee.
+    local_epsilon : float
+        The local guarantee: a claim that says no more is vacuous.
     point : Point
         The question.
     proven, claimed : float
@@ -172,16 +424,18 @@ def judge(mechanism: Mechanism, point: Point, proven: float, claimed: float, at_
     """
     if math.isnan(claimed):
         return Judged(math.nan, math.nan, "not applicable", False)
-    local = mechanism.local_epsilon
-    if point.asked == "delta":
-        ratio = delta_ratio = _over(proven, claimed)
-        vacuous = claimed >= most_that_local_privacy_leaves(local, point.target) * (1 - _TRIVIAL)
-    else:
-        ratio = _over(proven, claimed)
+    ratio = delta_ratio = _over(proven, claimed)
+    trivial = most_that_local_privacy_leaves(local_epsilon, point.target)
+    if point.asked == "epsilon":
         delta_ratio = math.nan if at_claim is None else _over(at_claim, point.target)
-        vacuous = claimed >= local * (1 - _TRIVIAL)
+        trivial = local_epsilon
     violated = ratio > 1 + MARGIN or delta_ratio > 1 + MARGIN
-    return Judged(ratio, delta_ratio, "violated" if violated else "holds", vacuous)
+    return Judged(ratio, delta_ratio, "violated" if violated else "holds", claimed >= trivial * (1 - _TRIVIAL))
+
+
+def most_that_local_privacy_leaves(local_epsilon: float, epsilon: float) -> float:
+    """Return the largest delta at `epsilon` of any pure local_epsilon-DP randomizer: binary randomized response's."""
+    return max(0.0, float(-np.expm1(epsilon - local_epsilon)) / (1.0 + math.exp(-local_epsilon)))
 
 
 def _over(proven: float, claimed: float) -> float:
@@ -189,15 +443,3 @@ def _over(proven: float, claimed: float) -> float:
     if claimed > 0:
         return proven / claimed
     return math.inf if proven > 0 else 0.0
-
-
-def _row(
-    accountant: Accountant, mechanism: Mechanism, point: Point, proof: Proof, claimed: float
-) -> tuple[str, str, float, float, float, float, str, bool, bool, str]:
-    at_claim = None
-    if point.asked == "epsilon" and claimed < _NEAR * proof.value:
-        at_claim = proven_delta(mechanism, point.n_users, claimed)
-    judged = judge(mechanism, point, proof.value, claimed, at_claim)
-    shown = judged.outcome == "violated" and _over(proof.common, claimed) > 1 + MARGIN
-    kind = accountant.kind_for(mechanism)
-    return (accountant.name, kind, claimed, proof.value, *judged, shown, proof.datasets)

@@ -40,7 +40,7 @@ def panel_table(
     plans, competitors : dict
         Plans of its setting, as `plan_setting` makes them.
     code, folder : mapping, str
-        As in `methods.kept_of`: squared errors of a method are kept there.
+        As in `planning.kept_of`: squared errors of a method are kept there.
     """
     split = scenario.split
     every = {split: [*plans[split], *((competitors or {}).get(split, []))]}

@@ -5,8 +5,9 @@ Every loop goes over the table: what it holds is drawn, whether or not somebody 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import re
+import textwrap
+from collections.abc import Mapping, Sequence
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -14,18 +15,25 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from segshuffle.datasets.registry import dataset_label
-from segshuffle.looks import PALETTE, Look
+from segshuffle.looks import PALETTE
 from segshuffle.pipeline.design import Scenario
 from segshuffle.pipeline.rows import common
-from segshuffle.pipeline.style import fit_legend, letters, log_ticks, mark_edition, panel_grid, panel_title, use_style
+from segshuffle.pipeline.style import fit_legend, letters, log_ticks, mark_edition, panel_grid, use_style
 from segshuffle.protocols.registry import look_of, looks_in
+from segshuffle.studies.drawing import Label, label_at_right, label_height, population_title, stroke
 from segshuffle.studies.reproduction.aggregate import PANEL, points_of, rows_of
 
 _OPTIMUM = "$m$ from optimizeParameter"
+#: Inches: width of a figure, and where level lines are named; height of a panel, and of what is around its axes.
+_NARROW, _WIDE, _HEIGHT, _AROUND = 7.0, 8.4, 2.55, 0.9
+#: Characters in a line of a label beside a panel.
+_CHARACTERS = 24
+#: Where level lines have a mark, in shares of the axis: a line's look is told by marks and dashes, too.
+_MARKS = (0, 0.06, 0.35, 0.65, 0.94, 1)
 
 
 def draw_errors(table: pd.DataFrame, panels: Sequence[Scenario], accounting: str, *, edition: str) -> Figure:
-    """Squared error over the blanket per user, one panel per population and split.
+    """Draw squared error over the blanket per user, one panel per population and split.
 
     Parameters
     ----------
@@ -34,66 +42,83 @@ def draw_errors(table: pd.DataFrame, panels: Sequence[Scenario], accounting: str
     panels : sequence of Scenario
         One per panel, in order.
     accounting : {"published", "proven"}
-        Whose methods are drawn.
+        Whose methods are drawn. The proven ones are many: their level lines are named at the lines.
     edition : str
         Which results these are; "quick" is written across the figure.
     """
-    figure, axes = panel_grid(len(panels), height=2.55)
+    published = accounting == "published"
+    names = {} if published else _names(points_of(table[table["accounting"] == accounting]))
+    height = max(_HEIGHT, label_height(names.values()) + _AROUND)
+    figure, axes = panel_grid(len(panels), height=height, width=_NARROW if published else _WIDE)
+    beside = []
     for letter, axis, panel in zip(letters(), axes, panels, strict=False):
         rows = rows_of(table, panel)
         shown = rows[rows["accounting"] == accounting]
         paper = rows[(rows["accounting"] == "published") & (rows["method"] == "segmented")]
         x = rows.loc[rows["role"] == "grid", "blanket_per_user"]
-        if accounting != "published":
+        if not published:
             _curves(axis, paper)
         _curves(axis, shown)
-        _levels(axis, shown, float(x.min()), float(x.max()))
-        if accounting == "published":
-            _star(axis, paper, float(x.min()), float(x.max()))
-        _log_axes(axis, x, "blanket messages per user $m$")
-        _title(axis, letter, panel, rows)
-    return _finish(figure, edition)
+        beside.append(_levels(axis, shown, x.min(), x.max(), names))
+        axis.set(xscale="log", yscale="log", xlim=(x.min() * 0.93, x.max() * 1.07))
+        axis.set(xlabel="blanket messages per user $m$", ylabel="MSE")
+        if published:
+            _optimum(axis, paper, x.min(), x.max())
+        for scale in (axis.xaxis, axis.yaxis):
+            log_ticks(scale)
+        population_title(axis, letter, rows, split=True, narrow=not published)
+    fit_legend(figure)
+    mark_edition(figure, edition)
+    if not published:
+        for axis, labels in zip(axes, beside, strict=True):
+            label_at_right(axis, labels)
+    return figure
 
 
 def draw_messages(table: pd.DataFrame, panels: Sequence[Scenario], accounting: str, *, edition: str) -> Figure:
-    """Error over the weighted curator's, over expected messages per user: what each message buys (closed forms)."""
+    """Draw error over the weighted curator's, over expected messages per user (closed forms)."""
     figure, axes = panel_grid(len(panels), 3, height=2.1)
+    curator = look_of("curator-weighted", accounting=accounting)
     for letter, axis, panel in zip(letters(), axes, panels, strict=False):
         rows = rows_of(table, panel)
         rows = rows[rows["accounting"] == accounting]
-        best = rows[rows["role"] == "best"].set_index("method")["mse_expected"]
-        spent = rows[rows["role"] == "budget"]
+        measure = rows[rows["role"] == "best"].set_index("method")["mse_expected"]["curator-weighted"]
+        spent = rows[rows["role"] == "budget"].sort_values("messages_per_user")
+        spent = spent.assign(ratio=spent["mse_expected"] / measure)
         for name, look in looks_in(spent).items():
-            curve = spent[spent["method"] == name].sort_values("messages_per_user")
-            ratio = curve["mse_expected"] / best["curator-weighted"]
-            axis.plot(curve["messages_per_user"], ratio, **_line(look), ms=3)
-        curator = look_of("curator-weighted", accounting=accounting)
+            curve = spent[spent["method"] == name]
+            axis.plot(curve["messages_per_user"], curve["ratio"], **stroke(look, ms=3))
         axis.axhline(1.0, color=curator.color, lw=1.2, label=curator.label)
-        highest = float((spent["mse_expected"] / best["curator-weighted"]).max())
-        axis.set(xlim=(0, None), ylim=(0.95, max(1.3, 1.05 * highest)), xlabel="messages per user")
+        axis.set(xlim=(0, None), ylim=(0.95, max(1.3, 1.05 * spent["ratio"].max())), xlabel="messages per user")
         axis.set_ylabel("MSE / curator")
-        _title(axis, letter, panel, rows)
-    return _finish(figure, edition)
+        population_title(axis, letter, rows, split=True)
+    fit_legend(figure)
+    mark_edition(figure, edition)
+    return figure
 
 
 def draw_summary(table: pd.DataFrame, panels: Sequence[Scenario], accounting: str, *, edition: str) -> Figure:
-    """One row per panel and one mark per competitor, on a log axis; 1 is the segmented protocol's error."""
+    """Draw one row per panel and one mark per competitor, on a log axis; 1 is the segmented protocol's error."""
     use_style()
     data = ratios(table[table["accounting"] == accounting])
     figure, axis = plt.subplots(figsize=(7.0, 0.24 * len(panels) + 1.2), layout="constrained")
+    names = []
+    for panel in panels:
+        setting, (source,) = panel.setting, common(rows_of(table, panel), "source")
+        label = dataset_label(setting.dataset, source)
+        names.append(f"{label} {panel.split}, n = {setting.n_users:,}, s = {setting.set_size}")
     keys = [(p.setting.dataset, p.setting.n_users, p.setting.set_size, p.split) for p in panels]
-    position = {key: len(panels) - 1 - index for index, key in enumerate(keys)}
     for name, look in looks_in(data).items():
         chosen = data[data["method"] == name]
-        y = [position[key] for key in chosen[PANEL].itertuples(index=False, name=None)]
-        axis.plot(chosen["ratio"], y, look.marker, color=look.color, label=look.label, ls="none", ms=5)
+        y = [len(keys) - 1 - keys.index(key) for key in chosen[PANEL].itertuples(index=False, name=None)]
+        axis.plot(chosen["ratio"], y, **stroke(look, ls="none", ms=5))
     axis.axvline(1.0, color=PALETTE["black"], lw=1.2)
-    axis.set_xscale("log")
+    axis.set(xscale="log", xlabel="MSE over the least MSE of the segmented protocol (line: 1)")
     log_ticks(axis.xaxis)
-    axis.set_xlabel("MSE over the least MSE of the segmented protocol (line: 1)")
-    axis.set_yticks(range(len(panels)), [_row_name(table, panel) for panel in reversed(panels)])
-    axis.set_ylim(-0.7, len(panels) - 0.3)
-    return _finish(figure, edition)
+    axis.set(yticks=range(len(panels)), yticklabels=names[::-1], ylim=(-0.7, len(panels) - 0.3))
+    fit_legend(figure)
+    mark_edition(figure, edition)
+    return figure
 
 
 def draw(table: pd.DataFrame, panels: Sequence[Scenario], accounting: str, *, drawing: str, edition: str) -> Figure:
@@ -103,15 +128,11 @@ def draw(table: pd.DataFrame, panels: Sequence[Scenario], accounting: str, *, dr
 
 
 def ratios(table: pd.DataFrame) -> pd.DataFrame:
-    """Error of every competitor over the paper's protocol's least on the grid, one row per panel and method."""
+    """Divide every competitor's error by the least of the paper's protocol on the grid, panel by panel."""
     paper = table["method"] == "segmented"
     ours = table[paper & (table["role"] == "grid")].groupby(PANEL)["mse_mean"].min()
     others = table[~paper & (table["role"] == "best")].set_index(PANEL)
     return others.assign(ratio=others["mse_mean"] / ours.reindex(others.index)).reset_index()
-
-
-def _line(look: Look) -> dict[str, Any]:
-    return {"marker": look.marker, "ls": look.dashes, "color": look.color, "label": look.label}
 
 
 def _curves(axis: Axes, rows: pd.DataFrame) -> None:
@@ -121,52 +142,37 @@ def _curves(axis: Axes, rows: pd.DataFrame) -> None:
         curve = grid[grid["method"] == name].sort_values("blanket_per_user")
         x, mean, error = curve["blanket_per_user"], curve["mse_mean"], 2 * curve["mse_stderr"]
         axis.fill_between(x, mean - error, mean + error, color=look.color, alpha=0.2, lw=0)
-        axis.plot(x, mean, **_line(look), zorder=4, ms=3)
+        axis.plot(x, mean, **stroke(look, zorder=4, ms=3))
 
 
-def _levels(axis: Axes, rows: pd.DataFrame, low: float, high: float) -> None:
-    """Methods that choose their own m as level lines with two standard errors, marked so that they differ in grey."""
-    chosen = points_of(rows)
-    x = [low * (high / low) ** share for share in (0, 0.06, 0.35, 0.65, 0.94, 1)]
+def _names(points: pd.DataFrame) -> dict[str, str]:
+    """What stands beside the level line of a method: all are proven, or are trusted."""
+    looks = looks_in(points).items()
+    return {name: textwrap.fill(re.sub(r" \((ours, )?proven\)", "", look.label), _CHARACTERS) for name, look in looks}
+
+
+def _levels(axis: Axes, rows: pd.DataFrame, low: float, high: float, names: Mapping[str, str]) -> list[Label]:
+    """Level lines of methods with an m of their own, with two standard errors; in the legend if they have no name."""
+    chosen, labels = points_of(rows), []
+    x = [low * (high / low) ** share for share in _MARKS]
     for name, look in looks_in(chosen).items():
-        for row in chosen[chosen["method"] == name].to_dict("records"):
-            mean, error = row["mse_mean"], 2 * row["mse_stderr"]
-            axis.fill_between([low, high], mean - error, mean + error, color=look.color, alpha=0.2, lw=0)
-            axis.plot(x, [mean] * len(x), **_line(look), markevery=slice(1, -1), lw=1.0)
+        (row,) = chosen[chosen["method"] == name].to_dict("records")
+        mean, error = row["mse_mean"], 2 * row["mse_stderr"]
+        axis.fill_between([low, high], mean - error, mean + error, color=look.color, alpha=0.2, lw=0)
+        label = f"_{look.label}" if names else look.label
+        axis.plot(x, [mean] * len(x), **stroke(look, label=label), markevery=slice(1, -1), lw=1.0)
+        labels.append(Label(mean, names.get(name, ""), look.color))
+    return labels
 
 
-def _star(axis: Axes, rows: pd.DataFrame, low: float, high: float) -> None:
-    """A star where optimizeParameter puts m, if that is inside the panel."""
-    best = rows[(rows["role"] == "best") & rows["blanket_per_user"].between(low, high)]
-    color = look_of("segmented").color
-    for row in best.to_dict("records"):
-        place = row["blanket_per_user"], row["mse_mean"]
-        axis.plot(*place, "*", ms=9, color=color, mfc="white", label=_OPTIMUM, zorder=5, ls="none")
-
-
-def _log_axes(axis: Axes, x: pd.Series[float], label: str) -> None:
-    """Both axes logarithmic, the x axis just around the data and in plain numbers."""
-    axis.set(xscale="log", yscale="log", xlim=(x.min() * 0.93, x.max() * 1.07), xlabel=label, ylabel="MSE")
-    log_ticks(axis.xaxis)
-    log_ticks(axis.yaxis)
-
-
-def _title(axis: Axes, letter: str, panel: Scenario, rows: pd.DataFrame) -> None:
-    """Title of a panel: what data, which split, which sizes."""
-    setting = panel.setting
-    (source,) = common(rows, "source")
-    name = dataset_label(setting.dataset, source)
-    sizes = f"$n$ = {setting.n_users:,}, $d$ = {setting.domain_size}, $s$ = {setting.set_size}"
-    panel_title(axis, f"({letter}) {name}, {panel.split}", sizes)
-
-
-def _row_name(table: pd.DataFrame, panel: Scenario) -> str:
-    setting, (source,) = panel.setting, common(rows_of(table, panel), "source")
-    return f"{dataset_label(setting.dataset, source)} {panel.split}, n = {setting.n_users:,}, s = {setting.set_size}"
-
-
-def _finish(figure: Figure, edition: str) -> Figure:
-    """Edition, and one legend of everything that any panel shows."""
-    mark_edition(figure, edition)
-    fit_legend(figure)
-    return figure
+def _optimum(axis: Axes, rows: pd.DataFrame, low: float, high: float) -> None:
+    """A star where optimizeParameter puts m; a sentence if that is outside the panel."""
+    for row in rows[rows["role"] == "best"].to_dict("records"):
+        m, color = row["blanket_per_user"], look_of("segmented").color
+        if low <= m <= high:
+            axis.plot(m, row["mse_mean"], "*", ms=9, color=color, mfc="white", label=_OPTIMUM, zorder=5, ls="none")
+        else:
+            # the curve falls towards that m: the other end of the panel is free below
+            place, side = (0.03, "left") if m > high else (0.97, "right")
+            text = f"{_OPTIMUM}: {m:.3g} (outside)"
+            axis.text(place, 0.04, text, transform=axis.transAxes, ha=side, fontsize=6.5, color=color)

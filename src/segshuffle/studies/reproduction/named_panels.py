@@ -15,8 +15,6 @@ from segshuffle.pipeline.style import letters
 from segshuffle.protocols.registry import looks_in
 from segshuffle.studies.reproduction.aggregate import points_of, rows_of
 
-SETTING = ["dataset", "n_users", "set_size", "domain_size"]
-
 
 @dataclass(frozen=True)
 class Panel:
@@ -59,10 +57,9 @@ class Panel:
 
     def curves(self, accounting: str) -> dict[str, pd.DataFrame]:
         """Method -> its rows over the grid of m, in the order of the legend."""
-        rows = self._of(accounting)
-        grid = rows[rows["role"] == "grid"].sort_values("blanket_per_user")
-        curves = {method: grid[grid["method"] == method] for method in self.looks(accounting)}
-        return {method: curve for method, curve in curves.items() if len(curve)}
+        grid = self._of(accounting).query("role == 'grid'").sort_values("blanket_per_user")
+        found = {method: grid[grid["method"] == method] for method in self.looks(accounting)}
+        return {method: curve for method, curve in found.items() if len(curve)}
 
     def points(self, accounting: str) -> pd.DataFrame:
         """Methods that have one number, lowest expected error first."""
@@ -76,40 +73,31 @@ class Panel:
     @property
     def optimum(self) -> pd.DataFrame:
         """The paper's protocol at the m of optimizeParameter."""
-        rows = self._of("published")
-        return rows[(rows["method"] == "segmented") & (rows["role"] == "best")]
+        return self._of("published").query("method == 'segmented' and role == 'best'")
 
     def _of(self, accounting: str) -> pd.DataFrame:
         return self.errors[self.errors["accounting"] == accounting]
 
 
-def panels_of(errors: pd.DataFrame) -> list[Panel]:
-    """All panels of the table, in its order."""
-    return _lettered(errors, scenarios_of(errors))
+def panels_of(errors: pd.DataFrame, scenarios: Sequence[Scenario] | None = None) -> list[Panel]:
+    """Letter some panels of the table, or all in its order."""
+    found = []
+    for letter, scenario in zip(letters(), scenarios or scenarios_of(errors), strict=False):
+        rows = rows_of(errors, scenario)
+        (source,) = common(rows, "source")
+        found.append(Panel(scenario, letter, str(source), rows))
+    return found
 
 
 def panels_by_figure(errors: pd.DataFrame) -> dict[str, list[Panel]]:
-    """Figure -> its panels, lettered as in the printed figure."""
-    return {name: _lettered(errors, panels) for name, panels in figures_of(scenarios_of(errors)).items()}
+    """Return the panels of every figure, lettered as in the printed figure."""
+    return {name: panels_of(errors, panels) for name, panels in figures_of(scenarios_of(errors)).items()}
 
 
 def scenarios_of(errors: pd.DataFrame) -> list[Scenario]:
-    """Settings and splits of the table, in its order."""
-    unique = errors[[*SETTING, "split"]].drop_duplicates()
+    """List the settings and splits of the table, in its order."""
+    unique = errors[["dataset", "n_users", "set_size", "domain_size", "split"]].drop_duplicates()
     return [
-        Scenario(
-            Setting(str(row["dataset"]), int(row["n_users"]), int(row["set_size"]), int(row["domain_size"])),
-            str(row["split"]),
-        )
-        for row in unique.to_dict("records")
+        Scenario(Setting(str(dataset), int(n_users), int(set_size), int(domain_size)), str(split))
+        for dataset, n_users, set_size, domain_size, split in unique.itertuples(index=False, name=None)
     ]
-
-
-def _lettered(errors: pd.DataFrame, scenarios: Sequence[Scenario]) -> list[Panel]:
-    return [_panel(errors, letter, scenario) for letter, scenario in zip(letters(), scenarios, strict=False)]
-
-
-def _panel(errors: pd.DataFrame, letter: str, scenario: Scenario) -> Panel:
-    rows = rows_of(errors, scenario)
-    (source,) = common(rows, "source")
-    return Panel(scenario, letter, str(source), rows)

@@ -1,30 +1,72 @@
-"""Plans of a setting: every parameter of every method, from public quantities only."""
+"""Which methods run under which accounting, and their plans: every parameter, from public quantities only.
+
+The published side is the paper's protocol and the configured competitors with the accounting that their papers state;
+the proven side is the Poisson blanket, the same competitors with proven accounting, and trusted curators.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Collection, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Any, NamedTuple
 
 import joblib
 
 from segshuffle.blankets.base import BLANKET_MEAN_RANGE
 from segshuffle.pipeline.design import Config, Setting, blanket_grid, least_delta, level_counts, level_deltas
-from segshuffle.pipeline.jobs import to_json
+from segshuffle.pipeline.jobs import kept, to_json
 from segshuffle.pipeline.progress import parallel
 from segshuffle.protocols.assumptions import PLAIN, Assumptions
 from segshuffle.protocols.base import Method, Problem
-from segshuffle.studies.reproduction.methods import Entry, kept_of, lineup
+from segshuffle.protocols.registry import competitor, proven_curves, proven_methods
+from segshuffle.protocols.segmented import Segmented
 
 #: Split -> points; a point has its role, its budget of messages (None without one) and its plan.
 Plans = dict[str, list[dict[str, Any]]]
+#: What a row of the tidy table is: a point over the grid of m, the method's own best m, the best within a budget of
+#: messages, or the estimates of "best" moved to sum to s, or projected onto possible frequencies.
+ROLES = ("grid", "best", "budget", "recentred", "projected")
+#: Roles of the methods that are drawn over m, where they are others than these; all other methods have their best m.
+_CURVE = ("grid", "best")
+_CURVES = {
+    "poisson": ("grid", "best", "budget", "projected"),
+    # without a budget, copies only grow
+    "poisson-copies": ("grid", "budget"),
+}
 #: Blanket messages per item below which the exact accountant has no numbers.
 _LEAST_MEAN = BLANKET_MEAN_RANGE[0]
 
 
+class Entry(NamedTuple):
+    """A method and the roles in which it runs."""
+
+    method: Method
+    roles: tuple[str, ...]
+
+
+def lineup(config: Config, accounting: str) -> dict[str, Entry]:
+    """List every method of one accounting by name, in a fixed order.
+
+    Parameters
+    ----------
+    config : dict
+        "published" uses the section ``competitors``, "proven" the section ``proven``.
+    accounting : {"published", "proven"}
+        Which side.
+    """
+    if accounting == "published":
+        section = config["competitors"]
+        curves: dict[str, Method] = {"segmented": Segmented()}
+        points = {name: competitor(name, section) for name in section["methods"]}
+    else:
+        curves, points = proven_curves(config["proven"]), proven_methods(config["proven"])
+    entries = {name: Entry(method, _CURVES.get(name, _CURVE)) for name, method in curves.items()}
+    return entries | {name: Entry(method, ("best",)) for name, method in points.items()}
+
+
 def problem_of(config: Config, setting: Setting, split: str, accounting: str = "published") -> Problem:
-    """Public quantities of a scenario; what is proven relies on the configured share of honest users."""
+    """Return the public quantities of a scenario; what is proven relies on the configured share of honest users."""
     proven = accounting == "proven"
     return Problem(
         domain_size=setting.domain_size,
@@ -38,6 +80,32 @@ def problem_of(config: Config, setting: Setting, split: str, accounting: str = "
     )
 
 
+def kept_of(
+    method: Method, name: str, made_of: object, make: Callable[[], str], *, code: Mapping[str, str] | None, folder: str
+) -> str:
+    """Return what a job found out about a method, if it is kept from the same code and input; else make and keep it.
+
+    So a new method, or an edited one, costs its own work only.
+
+    Parameters
+    ----------
+    method : Method
+        The method.
+    name, made_of, make
+        As in `jobs.kept`; `made_of` need not name the code.
+    code : mapping, optional
+        File of a method -> digest of the code behind all that is found out about its methods. Without it nothing is
+        kept.
+    folder : str
+        Where it is kept.
+    """
+    if code is None:
+        return make()
+    # a method of a file that declares none depends on all of them
+    own = code.get(type(method).__module__.rpartition(".")[2], sorted(code.items()))
+    return kept(folder, name, (own, method, made_of), make)
+
+
 def plan_setting(
     config: Config,
     setting: Setting,
@@ -48,19 +116,19 @@ def plan_setting(
     folder: str = "",
     n_jobs: int = 1,
 ) -> Plans:
-    """All plans of a population under one accounting: no data is looked at.
+    """Make all plans of a population under one accounting: no data is looked at.
 
     Parameters
     ----------
     left_out : collection of str
         Methods that are not planned.
     code, folder : mapping, str, optional
-        As in `methods.kept_of`.
+        As in `kept_of`.
 
     Returns
     -------
     dict
-        Per split the points of `methods.lineup`, in its order: role, max_messages and plan, JSON values only.
+        Per split the points of `lineup`, in its order: role, max_messages and plan, JSON values only.
     """
     problems = {split: problem_of(config, setting, split, accounting) for split in config["splits"]}
     plans: Plans = {split: [] for split in problems}
@@ -91,14 +159,15 @@ def _points(
     config: Config, accounting: str, problem: Problem, entry: Entry
 ) -> Iterator[tuple[str, float | None, Method]]:
     """Role, budget and method of every plan of a method; "projected" shares the plan of "best"."""
+    method: Any = entry.method
     if "grid" in entry.roles:
         for blanket in _grid(config, accounting, problem):
-            yield "grid", None, _with(entry.method, blanket_per_user=blanket)
+            yield "grid", None, dataclasses.replace(method, blanket_per_user=blanket)
     if "best" in entry.roles:
-        yield "best", None, entry.method
+        yield "best", None, method
     if "budget" in entry.roles:
         for budget in map(float, config["proven"]["max_messages"]):
-            yield "budget", budget, _with(entry.method, max_messages=budget)
+            yield "budget", budget, dataclasses.replace(method, max_messages=budget)
 
 
 def _grid(config: Config, accounting: str, problem: Problem) -> list[float]:
@@ -106,13 +175,8 @@ def _grid(config: Config, accounting: str, problem: Problem) -> list[float]:
     grid = blanket_grid(config)
     if accounting == "published":
         return grid
-    kept = [blanket for blanket in grid if problem.honest_mean(blanket) >= _LEAST_MEAN]
-    if len(kept) < len(grid):
-        left = ", ".join(f"{blanket:g}" for blanket in grid if blanket not in kept)
-        print(f"no proven plan at m = {left}: fewer than {_LEAST_MEAN:g} blanket messages per item")
-    return kept
-
-
-def _with(method: Any, **options: float) -> Method:
-    changed: Method = dataclasses.replace(method, **options)
-    return changed
+    left = [blanket for blanket in grid if problem.honest_mean(blanket) < _LEAST_MEAN]
+    if left:
+        said = ", ".join(f"{blanket:g}" for blanket in left)
+        print(f"no proven plan at m = {said}: fewer than {_LEAST_MEAN:g} blanket messages per item")
+    return [blanket for blanket in grid if blanket not in left]

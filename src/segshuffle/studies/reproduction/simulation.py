@@ -20,8 +20,7 @@ from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.base import Method, Plan, Sample
 from segshuffle.protocols.projection import project
 from segshuffle.protocols.recentring import can_recentre, recentred
-from segshuffle.studies.reproduction.methods import kept_of, lineup
-from segshuffle.studies.reproduction.planning import Plans, problem_of
+from segshuffle.studies.reproduction.planning import Plans, kept_of, lineup, problem_of
 
 #: What is done to the estimates of "best" in a role of its own.
 _AFTERWARDS = {"recentred": recentred, "projected": project}
@@ -30,7 +29,7 @@ _AFTERWARDS = {"recentred": recentred, "projected": project}
 class Task(NamedTuple):
     """One curve point: a method with its plan.
 
-    `role` is one of `methods.ROLES`, `max_messages` the budget of the search (None: no budget); "recentred" and
+    `role` is one of `planning.ROLES`, `max_messages` the budget of the search (None: no budget); "recentred" and
     "projected" change the estimates afterwards, which no other number of the reproduction does.
     """
 
@@ -89,7 +88,7 @@ def simulate_scenario(
     Parameters
     ----------
     code, folder : mapping, str, optional
-        As in `methods.kept_of`.
+        As in `planning.kept_of`.
     """
     repetitions, block = config["repetitions"], config["repetition_block"]
     counts = level_counts(scenario.setting.n_users, config["splits"][scenario.split])

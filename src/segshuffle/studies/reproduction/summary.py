@@ -17,7 +17,7 @@ _OURS = ("poisson", "curator")
 
 
 def proven_summary(table: pd.DataFrame, budgets: list[float]) -> pd.DataFrame:
-    """One row per panel: errors at the best m and what they are relative to one another (closed-form errors).
+    """Compare errors at the best m, one row per panel (closed-form errors, but for the projection).
 
     Parameters
     ----------
@@ -26,87 +26,80 @@ def proven_summary(table: pd.DataFrame, budgets: list[float]) -> pd.DataFrame:
     budgets : list of float
         Budgets of messages per user whose errors are listed against the weighted curator's.
     """
-    return pd.DataFrame(
-        [
-            {**dict(zip(PANEL, key, strict=True)), **_summary_of(panel, budgets)}
-            for key, panel in table.groupby(PANEL, sort=False)
-        ]
-    )
+    panels = table.groupby(PANEL, sort=False)
+    return pd.DataFrame([{**dict(zip(PANEL, key, strict=True)), **_row(rows, budgets)} for key, rows in panels])
 
 
-def _summary_of(both: pd.DataFrame, budgets: list[float]) -> dict[str, Any]:
+def _row(both: pd.DataFrame, budgets: list[float]) -> dict[str, Any]:
     panel, theirs = (both[both["accounting"] == accounting] for accounting in ("proven", "published"))
     best = panel[panel["role"] == "best"].set_index("method")
     error = best["mse_expected"]
+    ours, curator = error["poisson"], float(error["curator-weighted"])
     # the published protocol at its best m, on the grid or by optimizeParameter, whichever is lower
-    drawn = theirs["role"].isin(["grid", "best"])
-    published = float(theirs.loc[drawn & (theirs["method"] == "segmented"), "mse_expected"].min())
+    drawn = theirs["role"].isin(["grid", "best"]) & (theirs["method"] == "segmented")
+    published = float(theirs.loc[drawn, "mse_expected"].min())
     spent = panel[(panel["role"] == "budget") & (panel["method"] == "poisson-copies")].set_index("max_messages")
-    curators = error[[name for name in error.index if name.startswith("curator")]]
-    rivals = error[[name for name in error.index if not name.startswith(_OURS)]]
+    trusted = float(error[error.index.str.startswith("curator")].min())
+    rivals = error[~error.index.str.startswith(_OURS)]
+    roles = panel[panel["method"] == "poisson"].drop_duplicates("role").set_index("role")
+    # nan where a run does without recentring
+    recentred = roles["mse_expected"].get("recentred", math.nan)
     row: dict[str, Any] = {
         "published": published,
         "poisson_group": error["poisson-group"],
-        "poisson": error["poisson"],
-        "published_over_poisson": published / error["poisson"],
+        "poisson": ours,
+        "published_over_poisson": published / ours,
         "messages_poisson": best.loc["poisson", "messages_per_user"],
         "best_competitor": rivals.idxmin(),
-        "competitor_over_poisson": rivals.min() / error["poisson"],
-        "curator_weighted": error["curator-weighted"],
+        "competitor_over_poisson": rivals.min() / ours,
+        "curator_weighted": curator,
         "curator_uniform": error["curator-uniform"],
-        "poisson_over_curator": error["poisson"] / error["curator-weighted"],
-        "curator_best": float(curators.min()),
-        "curator_best_over_weighted": float(curators.min()) / error["curator-weighted"],
-        "recentred_over_poisson": _recentred(panel) / error["poisson"],
-        "projected_over_poisson": _projection_effect(panel),
+        "poisson_over_curator": ours / curator,
+        "curator_best": trusted,
+        "curator_best_over_weighted": trusted / curator,
+        "recentred_over_poisson": recentred / ours,
+        # Monte Carlo, after the projection over before, on the same random draws
+        "projected_over_poisson": float(roles["mse_mean"]["projected"] / roles["mse_mean"]["best"]),
     }
-    curator = float(error["curator-weighted"])
     for budget in budgets:
         row[f"copies_{budget:g}_over_curator"] = float(spent["mse_expected"][budget]) / curator
         row[f"messages_copies_{budget:g}"] = float(spent["messages_per_user"][budget])
     return row
 
 
-def _recentred(panel: pd.DataFrame) -> float:
-    """Closed-form error of our recentred estimate; nan if the run does without."""
-    rows = panel[(panel["method"] == "poisson") & (panel["role"] == "recentred")]
-    return float(rows["mse_expected"].item()) if len(rows) else math.nan
-
-
-def _projection_effect(panel: pd.DataFrame) -> float:
-    """Monte Carlo error after projection over the error before, on the same random draws."""
-    poisson = panel[panel["method"] == "poisson"].set_index("role")["mse_mean"]
-    return float(poisson["projected"] / poisson["best"])
+#: Column of the readable table -> what is in it, of a row of the summary.
+_CELLS = {
+    "panel": "{dataset} n={n_users} s={set_size} {split}",
+    "published": "{published:.3g}",
+    "poisson": "{poisson:.3g}",
+    "ratio": "{published_over_poisson:.2f}x",
+    "messages": "{messages_poisson:.1f}",
+    "best competitor": "{best_competitor}",
+    "its ratio": "{competitor_over_poisson:.2f}x",
+    "recentred": "{recentred_over_poisson:.2f}",
+    "projected": "{projected_over_poisson:.2f}",
+    "best curator": "{curator_best_over_weighted:.2f}",
+    "sampling / curator": "{poisson_over_curator:.2f}",
+}
+_READING = (
+    "Closed-form expected squared errors, each method at its best m; the published protocol's guarantee is not proven, "
+    "all others are. The curator that errors are divided by is Gaussian with a weight per level; best curator: the "
+    "least error of all trusted curators, over its error. With copies: within a budget of messages per user. "
+    "Recentred, projected: error of our estimate after moving it to sum to s (closed form), or after projection onto "
+    "possible frequencies (Monte Carlo), over the error before; nothing else uses them."
+)
 
 
 def summary_markdown(summary: pd.DataFrame, budgets: list[float], *, edition: str, sources: Mapping[str, str]) -> str:
-    """Readable form of the summary."""
-    lines = ["# Proven accounting: errors at the same (epsilon, delta)", ""]
-    if said := remark(edition):
-        lines += [said, ""]
-    lines += ["Data: " + ", ".join(f"{name} ({source})" for name, source in sources.items()) + ".", ""]
-    lines += [
-        "Closed-form expected squared errors, each method at its best m; the published protocol's guarantee is not "
-        "proven, all others are. The curator that errors are divided by is Gaussian with a weight per level; best "
-        "curator: the least error of all trusted curators, over its error. With copies: within a budget of "
-        "messages per user. Recentred, projected: error of our estimate after moving it to sum to s (closed form), "
-        "or after projection onto possible frequencies (Monte Carlo), over the error before; nothing else uses them.",
-        "",
-        "| panel | published | poisson | ratio | messages | best competitor | its ratio | recentred | projected "
-        "| best curator | sampling / curator | "
-        + " | ".join(f"copies, {budget:g} messages / curator" for budget in budgets)
-        + " |",
-        "|---|---|---|---|---|---|---|---|---|---|---|" + "---|" * len(budgets),
-    ]
+    """Write the summary to read."""
+    said = remark(edition)
+    lines = ["# Proven accounting: errors at the same (epsilon, delta)", "", *([said, ""] if said else [])]
+    lines += ["Data: " + ", ".join(f"{name} ({source})" for name, source in sources.items()) + ".", "", _READING, ""]
+    copies = {f"copies, {budget:g} messages / curator": f"copies_{budget:g}_over_curator" for budget in budgets}
+    lines += [f"| {' | '.join([*_CELLS, *copies])} |", "|" + "---|" * (len(_CELLS) + len(copies))]
     for row in summary.to_dict("records"):
-        spent = " | ".join(f"{row[f'copies_{budget:g}_over_curator']:.2f}" for budget in budgets)
-        lines.append(
-            f"| {row['dataset']} n={row['n_users']} s={row['set_size']} {row['split']} | {row['published']:.3g} | "
-            f"{row['poisson']:.3g} | {row['published_over_poisson']:.2f}x | {row['messages_poisson']:.1f} | "
-            f"{row['best_competitor']} | {row['competitor_over_poisson']:.2f}x | "
-            f"{row['recentred_over_poisson']:.2f} | {row['projected_over_poisson']:.2f} | "
-            f"{row['curator_best_over_weighted']:.2f} | {row['poisson_over_curator']:.2f} | {spent} |"
-        )
+        cells = [cell.format_map(row) for cell in _CELLS.values()] + [f"{row[name]:.2f}" for name in copies.values()]
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
@@ -117,6 +110,6 @@ def readable(summary: pd.DataFrame, table: pd.DataFrame, *, budgets: list[float]
 
 
 def budgets_of(summary: pd.DataFrame) -> list[float]:
-    """Budgets of messages per user in the columns of proven-summary.csv, ascending."""
+    """Find the budgets of messages per user in the columns of proven-summary.csv, ascending."""
     found = (re.fullmatch(r"copies_(.+)_over_curator", str(name)) for name in summary.columns)
     return sorted(float(match.group(1)) for match in found if match)

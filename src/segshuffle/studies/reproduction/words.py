@@ -1,8 +1,8 @@
-"""What the figures of the panels show, in words, for who does not see them."""
+"""What the figures of the panels show, in words for readers who do not see them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
@@ -13,32 +13,30 @@ from segshuffle.studies.reproduction.summary import budgets_of
 
 
 def words(figure: str, tables: Mapping[str, pd.DataFrame]) -> str | None:
-    """Least errors panel by panel, or what the summaries say of all of them."""
+    """Describe least errors panel by panel, or what the summaries say of all of them."""
     if figure == "messages-proven":
         return _messages(tables["proven-summary.csv"])
     errors = tables["mse.csv"]
     if figure == "summary":
         return _summary(panels_of(errors))
-    described: dict[str, Callable[[Panel], str]] = {"published": _least, "proven": _least_proven}
-    for name, panels in panels_by_figure(errors).items():
-        for accounting, describe in described.items():
-            if figure == (name if accounting == "published" else f"{name}-proven"):
-                return (
-                    "Line charts of squared error over blanket messages per user m, both axes logarithmic. "
-                    + " ".join(describe(panel) for panel in panels)
-                )
-    return None
+    describe = _least_proven if figure.endswith("-proven") else _least
+    panels = panels_by_figure(errors).get(figure.removesuffix("-proven"))
+    if panels is None:
+        return None
+    head = "Line charts of squared error over blanket messages per user m, both axes logarithmic. "
+    return head + " ".join(describe(panel) for panel in panels)
 
 
 def _least(panel: Panel) -> str:
     curve = panel.curve
     best = curve.iloc[int(curve["mse_expected"].argmin())]
-    ends = curve.iloc[[0, -1]]["mse_mean"].tolist()
+    (first, m_first), (least, m_least), (last, m_last) = (
+        (nearest(row["mse_mean"], digits=2), f"m = {row['blanket_per_user']:g}")
+        for row in (curve.iloc[0], best, curve.iloc[-1])
+    )
     return (
-        f"({panel.letter}) {panel.name}. The segmented protocol's error goes from {nearest(ends[0], digits=2)} at "
-        f"m = {curve['blanket_per_user'].min():g} to its least, {nearest(best['mse_mean'], digits=2)} at "
-        f"m = {best['blanket_per_user']:g}, and to {nearest(ends[1], digits=2)} at "
-        f"m = {curve['blanket_per_user'].max():g}. Level lines, lowest first: {_rivals(panel, 'published')}."
+        f"({panel.letter}) {panel.name}. The segmented protocol's error goes from {first} at {m_first} to its least, "
+        f"{least} at {m_least}, and to {last} at {m_last}. Level lines, lowest first: {_rivals(panel, 'published')}."
     )
 
 
@@ -66,11 +64,11 @@ def _summary(panels: Sequence[Panel]) -> str:
         panel.name: float(panel.points("published")["mse_expected"].iloc[0] / panel.curve["mse_expected"].min())
         for panel in panels
     }
-    low, high = min(ratios, key=lambda name: ratios[name]), max(ratios, key=lambda name: ratios[name])
+    ordered = sorted(ratios, key=lambda name: ratios[name])
+    low, high = (f"{name} ({nearest(ratios[name])})" for name in (ordered[0], ordered[-1]))
     return (
         f"Dot chart with a row for each of {len(panels)} panels: error of every competitor over the least error of the "
-        f"segmented protocol, logarithmic. The strongest competitor's ratio is smallest on {low} "
-        f"({nearest(ratios[low])}) and largest on {high} ({nearest(ratios[high])})."
+        f"segmented protocol, logarithmic. The strongest competitor's ratio is smallest on {low} and largest on {high}."
     )
 
 

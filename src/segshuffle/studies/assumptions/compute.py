@@ -1,0 +1,334 @@
+"""What a guarantee and an error rely on: who takes part and lies, how levels are picked, how often users are asked.
+
+Every table has the columns of a panel first: dataset, n_users, set_size, domain_size, split.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.stats import sem
+
+from segshuffle.accounting.collections.participation import epsilon_over_honesty
+from segshuffle.arrays import FloatArray, IntArray
+from segshuffle.datasets.population import Population
+from segshuffle.errors import ParameterError
+from segshuffle.pipeline.design import Config, Scenario
+from segshuffle.pipeline.seeds import stream
+from segshuffle.protocols.base import Method, Plan, Problem, Sample, uniform_item_counts
+from segshuffle.protocols.capped import Capped
+from segshuffle.protocols.messages.dependence import bias_given_levels, copies_of, error_given_levels
+from segshuffle.protocols.messages.influence import Influence, influence
+from segshuffle.protocols.proven import ProvenSegmented
+from segshuffle.studies.reproduction.planning import Plans, lineup, problem_of
+
+#: Shares that plans assume, for the curves of epsilon.
+ASSUMED = (1.0, 0.8, 0.5)
+#: Shares of users who really are honest.
+REALLY = tuple(round(0.3 + 0.05 * step, 2) for step in range(15))
+#: Share of the users who lie.
+CORRUPT = 0.01
+STRENGTHS = tuple(round(0.1 * step, 1) for step in range(11))
+
+
+def _head(panel: Scenario) -> dict[str, Any]:
+    """First columns of a panel's rows."""
+    return {**asdict(panel.setting), "split": panel.split}
+
+
+def proven_methods(config: Config) -> Iterator[ProvenSegmented]:
+    """Yield sampling, and copies within the smallest and the largest budget."""
+    yield ProvenSegmented()
+    budgets = config["proven"]["max_messages"]
+    for budget in dict.fromkeys((min(budgets), max(budgets))):
+        yield ProvenSegmented(copies_max=float(config["proven"]["copies_max"]), max_messages=float(budget))
+
+
+# --- fewer honest users ----------------------------------------------------------------------------------------------
+
+
+def assuming(problem: Problem, honest_fraction: float) -> Problem:
+    """Return the problem with another share of honest users."""
+    return replace(problem, assumptions=replace(problem.assumptions, honest_fraction=honest_fraction))
+
+
+def epsilon_table(config: Config, panels: Sequence[Scenario]) -> pd.DataFrame:
+    """Tabulate epsilon at delta of every level, by assumed and by real share of honest users (kind: upper).
+
+    Parameters
+    ----------
+    config : dict
+        Keys delta_times_n, levels, splits.
+    panels : sequence of Scenario
+        Populations and splits to plan for.
+
+    Returns
+    -------
+    DataFrame
+        Columns of the panel, assumed, really, level, epsilon (+inf where none up to 100 is certified).
+    """
+    rows = []
+    for panel in panels:
+        problem = problem_of(config, panel.setting, panel.split)
+        for assumed in ASSUMED:
+            plan = ProvenSegmented().plan(assuming(problem, assumed))
+            mean = problem.n_users * plan.blanket_per_user / problem.domain_size
+            asked: dict[str, Any] = {"pairs": problem.pairs, "delta": problem.delta, "fractions": REALLY}
+            for level, copies in zip(problem.levels, plan.parameters["copies"], strict=True):
+                curve = epsilon_over_honesty(blanket_mean=mean, copies=copies, **asked)
+                rows += [
+                    {**_head(panel), "assumed": assumed, "really": really, "level": level, "epsilon": epsilon}
+                    for really, epsilon in zip(REALLY, curve, strict=True)
+                ]
+    return pd.DataFrame(rows)
+
+
+def error_table(config: Config, panels: Sequence[Scenario]) -> pd.DataFrame:
+    """Tabulate expected squared error over the share of users that a plan assumes honest, for uniform frequencies.
+
+    Parameters
+    ----------
+    config : dict
+        Keys delta_times_n, levels, splits, proven, whose smallest and largest budgets of messages are used, and
+        assumptions, whose "honest_fractions" are the shares (1 is added to them).
+    panels : sequence of Scenario
+        Populations and splits to plan for.
+
+    Returns
+    -------
+    DataFrame
+        Columns of the panel, method, max_messages (NaN: no budget), assumed, blanket_per_user, mse_expected,
+        error_ratio: over that of the plan that assumes everybody to be honest.
+    """
+    rows, shares = [], sorted({*config["assumptions"]["honest_fractions"], 1.0})
+    for panel in panels:
+        problem = problem_of(config, panel.setting, panel.split)
+        counts = uniform_item_counts(problem)
+        for method in proven_methods(config):
+            head = {**_head(panel), "method": method.name, "max_messages": method.max_messages}
+            plans = [method.plan(assuming(problem, assumed)) for assumed in shares]
+            errors = np.array([method.expected_mse(plan, counts) for plan in plans])
+            for assumed, plan, error in zip(shares, plans, errors.tolist(), strict=True):
+                numbers = {"blanket_per_user": plan.blanket_per_user, "mse_expected": error}
+                rows.append({**head, "assumed": assumed, **numbers, "error_ratio": error / errors[-1]})
+    return pd.DataFrame(rows)
+
+
+# --- users who lie ---------------------------------------------------------------------------------------------------
+
+
+def influence_table(
+    config: Config, panels: Sequence[Scenario], published: Mapping[str, Plans], competitors: Mapping[str, Plans]
+) -> pd.DataFrame:
+    """Tabulate the most that 1 % of the users can shift the expected estimates (kind: exact for one item, else upper).
+
+    Parameters
+    ----------
+    config : dict
+        Keys delta_times_n, levels, splits, competitors, and proven, whose smallest and largest budgets are used.
+    panels : sequence of Scenario
+        Populations and splits.
+    published, competitors : mapping
+        Setting -> plans under the published accounting, as `plan_setting` makes them.
+
+    Returns
+    -------
+    DataFrame
+        Columns of the panel, accounting, method, parameters (JSON), max_messages (budget), corrupt, most_messages of
+        one user, item, all_items (shifts; +inf without a bound, NaN if none is known), item_error: root of the
+        expected squared error of one item if nobody lies, for uniform frequencies.
+    """
+    rows, methods = [], lineup(config, "published")
+    for panel in panels:
+        problem, proven = (problem_of(config, panel.setting, panel.split, side) for side in ("published", "proven"))
+        counts: Any = uniform_item_counts(problem)
+        # the Poisson blanket with a cap, then the paper's protocol and the competitors at their own best
+        asked: list[tuple[str, Method, Plan]] = [
+            ("proven", method, Capped(method).plan(proven)) for method in proven_methods(config)
+        ]
+        own, theirs = (plans[panel.setting.id][panel.split] for plans in (published, competitors))
+        for point in [*own, *theirs]:
+            if point["role"] == "best":
+                plan = Plan.from_dict(problem, point["plan"])
+                asked.append(("published", methods[plan.method].method, plan))
+        for accounting, method, plan in asked:
+            together = _known(plan).of(CORRUPT * problem.n_users)
+            error = method.expected_mse(plan, counts)
+            rows.append(
+                {
+                    **_head(panel),
+                    "accounting": accounting,
+                    "method": plan.method,
+                    "parameters": json.dumps(plan.parameters),
+                    "max_messages": getattr(method, "max_messages", None),
+                    "corrupt": CORRUPT,
+                    "most_messages": together.most_messages,
+                    "item": together.item,
+                    "all_items": together.all_items,
+                    "item_error": math.sqrt(error / problem.domain_size),
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def _known(plan: Plan) -> Influence:
+    """The influence, or NaN and a line in the log."""
+    try:
+        return influence(plan)
+    except ParameterError as reason:
+        print(reason)
+        return Influence(math.nan, math.nan, math.nan)
+
+
+# --- levels that depend on items -------------------------------------------------------------------------------------
+
+
+def inclined_levels(holds: np.ndarray, counts: Sequence[int], strength: float, rng: np.random.Generator) -> IntArray:
+    """Draw a level number for every user; the users by level are `counts` exactly.
+
+    A user's inclination is strength x (whether it holds the item, standardised) + sqrt(1 - strength^2) x a standard
+    normal number; the users with the least inclination get the lowest level, and so on. At strength 0 levels are at
+    random, and at strength 1 all holders are at least as liberal as anybody else.
+
+    Parameters
+    ----------
+    holds : ndarray of bool, shape (n_users,)
+        Who holds the item that inclines to higher levels; some do and some do not.
+    counts : sequence of int
+        Users of each level.
+    strength : float
+        In [0, 1]: correlation of the inclination with holding the item.
+    rng : numpy.random.Generator
+        Source of the users' own part.
+    """
+    own = rng.standard_normal(holds.size)
+    inclination = strength * (holds - holds.mean()) / holds.std() + math.sqrt(1 - strength**2) * own
+    levels = np.empty(holds.size, dtype=np.int64)
+    # ties, at strength 1, are broken at random
+    levels[np.lexsort((own, inclination))] = np.repeat(np.arange(len(counts)), counts)
+    return levels
+
+
+def dependence_table(config: Config, panels: Sequence[Scenario], populations: Mapping[str, Population]) -> pd.DataFrame:
+    """Tabulate the bias of the most frequent item and the error of all over the strength of the dependence.
+
+    Parameters
+    ----------
+    config : dict
+        Keys seed, repetitions, delta_times_n, levels, splits, proven.
+    panels : sequence of Scenario
+        Populations and splits.
+    populations : mapping
+        Setting -> who holds what.
+
+    Returns
+    -------
+    DataFrame
+        Columns of the panel, source, method, strength, item, frequency; bias_expected, bias_mean, bias_stderr of that
+        item; mse_expected, mse_mean, mse_stderr. "expected" is the mean over the repetitions' levels of the exact
+        value given them, "mean" that of the simulated estimates. Plans are made from public numbers.
+    """
+    rows = []
+    for panel in panels:
+        population = populations[panel.setting.id]
+        problem = problem_of(config, panel.setting, panel.split, "proven")
+        methods = [ProvenSegmented(), ProvenSegmented(equal_copies=True)]
+        plans = [method.plan(problem) for method in methods]
+        item = int(population.item_counts.argmax())
+        for strength in STRENGTHS:
+            # the same levels for all methods
+            held = _levels_held(config, panel, population, item, problem.level_counts, strength)
+            sample = Sample(population.items, population.domain_size, held)
+            for method, plan in zip(methods, plans, strict=True):
+                rng = stream(config["seed"], "protocol", "dependence", panel.id, method.name, repr(strength))
+                head = {**_head(panel), "source": population.source, "method": method.name, "strength": strength}
+                numbers = _moments(plan, sample, item, method.simulate(plan, sample, rng))
+                item_is = {"item": item, "frequency": float(sample.frequencies[item])}
+                rows.append({**head, **item_is, **numbers, "repetitions": sample.repetitions})
+    return pd.DataFrame(rows)
+
+
+def _levels_held(
+    config: Config, panel: Scenario, population: Population, item: int, counts: Sequence[int], strength: float
+) -> IntArray:
+    """Users of each level that hold each item, shape (repetitions, n_levels, domain_size)."""
+    holds, d = (population.items == item).any(axis=1), population.domain_size
+    held = np.empty((config["repetitions"], len(counts), d), dtype=np.int64)
+    for repetition in range(config["repetitions"]):
+        rng = stream(config["seed"], "dependent levels", panel.id, repr(strength), repetition)
+        cells = inclined_levels(holds, counts, strength, rng)[:, None] * d + population.items
+        held[repetition] = np.bincount(cells.ravel(), minlength=len(counts) * d).reshape(len(counts), d)
+    return held
+
+
+def _moments(plan: Plan, sample: Sample, item: int, estimates: FloatArray) -> dict[str, float]:
+    counts, copies = np.array(plan.problem.level_counts), copies_of(plan)
+    errors = estimates - sample.frequencies
+    bias = bias_given_levels(copies, sample.level_item_counts, counts)[:, item]
+    exact = error_given_levels(plan, sample.level_item_counts, float(counts @ copies))
+    found = {}
+    for name, expected, simulated in (("bias", bias, errors[:, item]), ("mse", exact, (errors**2).sum(axis=1))):
+        found[f"{name}_expected"] = float(expected.mean())
+        found[f"{name}_mean"] = float(simulated.mean())
+        found[f"{name}_stderr"] = float(sem(simulated))
+    return found
+
+
+# --- several rounds --------------------------------------------------------------------------------------------------
+
+
+def rounds_table(config: Config, panels: Sequence[Scenario]) -> pd.DataFrame:
+    """Tabulate the expected squared error of each of T collections within one (epsilon, delta), uniform frequencies.
+
+    Parameters
+    ----------
+    config : dict
+        Keys delta_times_n, levels, splits, proven, whose largest budget of messages is used, and assumptions, whose
+        "rounds" are the numbers T.
+    panels : sequence of Scenario
+        Populations and splits to plan for.
+
+    Returns
+    -------
+    DataFrame
+        Columns of the panel, method, max_messages (a round's; NaN: no budget), accounting, rounds, blanket_per_user,
+        messages_per_user, mse_expected. The accounting is "product", exact for all rounds together, or "split", where
+        each round has epsilon/T and delta/T (basic composition).
+    """
+    *_, copies = proven_methods(config)
+    curves = ((copies, "product"), (ProvenSegmented(), "product"), (ProvenSegmented(), "split"))
+    rows = []
+    for panel in panels:
+        problem = problem_of(config, panel.setting, panel.split, "proven")
+        for method, accounting in curves:
+            head = {**_head(panel), "method": method.name, "max_messages": method.max_messages}
+            for rounds in config["assumptions"]["rounds"]:
+                plan = method.plan(together(problem, rounds) if accounting == "product" else apart(problem, rounds))
+                numbers = {
+                    "blanket_per_user": plan.blanket_per_user,
+                    "messages_per_user": plan.messages_per_user,
+                    "mse_expected": method.expected_mse(plan, uniform_item_counts(problem)),
+                }
+                rows.append({**head, "accounting": accounting, "rounds": rounds, **numbers})
+    return pd.DataFrame(rows)
+
+
+def together(problem: Problem, rounds: int) -> Problem:
+    """Ask all rounds within the problem's guarantee, as one product."""
+    return replace(problem, assumptions=replace(problem.assumptions, rounds=rounds))
+
+
+def apart(problem: Problem, rounds: int) -> Problem:
+    """Ask one of the rounds, with its share of every epsilon and of delta."""
+    return replace(
+        problem,
+        levels=tuple(level / rounds for level in problem.levels),
+        delta=problem.delta / rounds,
+        level_deltas=tuple(delta / rounds for delta in problem.level_deltas),
+    )

@@ -1,0 +1,189 @@
+"""The figures of this study: fewer honest users, liars, levels that depend on items, and several rounds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import PercentFormatter
+
+from segshuffle.looks import PALETTE, series_looks
+from segshuffle.pipeline.rows import common
+from segshuffle.pipeline.style import fit_legend, letters, log_ticks, mark_edition, panel_grid
+from segshuffle.protocols.registry import look_of
+from segshuffle.studies.drawing import POPULATION, draw_measured, population_title, stroke
+
+_PANEL = [*POPULATION, "split"]
+_CURVE: dict[str, Any] = {"ms": 2.5, "lw": 0.9}
+#: Room for the legend above curves, over their own.
+_LEGEND_ROOM = 0.4
+#: Points of a hyperbola.
+_POINTS = 50
+#: Column of the influence -> what is drawn of it: label, marker, filled or not.
+_SHIFTS = {
+    "item": ("shift of one frequency", "o", "full"),
+    "all_items": ("shift of all frequencies together", "o", "none"),
+    "item_error": ("standard error of one frequency, nobody lies", "|", "full"),
+}
+
+
+def draw_participation(epsilons: pd.DataFrame, errors: pd.DataFrame, *, edition: str) -> Figure:
+    """Draw two panels for every population: epsilons at the left, errors at the right.
+
+    Parameters
+    ----------
+    epsilons, errors : DataFrame
+        As `compute.epsilon_table` and `compute.error_table` return them.
+    edition : str
+        Which results these are; "quick" is written across the figure.
+    """
+    panels = list(epsilons.groupby(_PANEL, sort=False))
+    figure, axes = panel_grid(2 * len(panels), height=2.7, foot=0.0)
+    names = letters()
+    for (key, rows), left, right in zip(panels, axes[::2], axes[1::2], strict=True):
+        _epsilons(left, rows)
+        _errors(right, errors[(errors[_PANEL] == list(key)).all(axis=1)])
+        for axis in (left, right):
+            axis.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+            axis.legend()
+            population_title(axis, next(names), rows, split=True)
+    mark_edition(figure, edition)
+    return figure
+
+
+def _epsilons(axis: Axes, rows: pd.DataFrame) -> None:
+    """One colour per plan, one line per level, on top of the levels that were promised."""
+    for level in rows["level"].unique():
+        axis.axhline(level, color=PALETTE["grey"], lw=0.6, zorder=1)
+    plans = list(rows.groupby("assumed", sort=False))
+    looks = series_looks(f"plan assumes {assumed:.0%}" for assumed, _ in plans)
+    for (_, plan), look in zip(plans, looks, strict=True):
+        for i, (_, points) in enumerate(plan[np.isfinite(plan["epsilon"])].groupby("level")):
+            axis.plot(points["really"], points["epsilon"], **stroke(look, **_CURVE, label="_" * (i > 0) + look.label))
+    axis.set(yscale="log", xlabel="users who really are honest", ylabel=r"$\epsilon$ at $\delta$")
+    low, high = axis.get_ylim()
+    axis.set_ylim(low, high * (high / low) ** _LEGEND_ROOM)
+    log_ticks(axis.yaxis)
+
+
+def _errors(axis: Axes, rows: pd.DataFrame) -> None:
+    """One curve per method and budget, below the line of 1/h."""
+    groups = list(rows.groupby(["method", "max_messages"], sort=False, dropna=False))
+    looks = series_looks(_sent(points["max_messages"].iloc[0]) for _, points in groups)
+    for (_, points), look in zip(groups, looks, strict=True):
+        axis.plot(points["assumed"], points["error_ratio"], **stroke(look, **_CURVE))
+    shares = np.linspace(rows["assumed"].min(), rows["assumed"].max(), _POINTS)
+    axis.plot(shares, 1 / shares, color=PALETTE["dark-grey"], lw=0.9, ls=":", label="1 / assumed share")
+    axis.set(xlabel="users assumed to be honest", ylabel="MSE / that of assuming all")
+
+
+def _sent(max_messages: float) -> str:
+    """What is sent, in short: the group of figures says whose protocol it is."""
+    return "sampling" if np.isnan(max_messages) else f"copies, {max_messages:g} messages"
+
+
+def draw_influence(table: pd.DataFrame, *, edition: str) -> Figure:
+    """Draw one panel per population and one row per method, with words where there is no bound.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `compute.influence_table` returns it.
+    edition : str
+        Which results these are; "quick" is written across the figure.
+    """
+    panels = list(table.groupby(_PANEL, sort=False))
+    figure, axes = panel_grid(len(panels), 1, height=0.75 + 0.2 * max(len(rows) for _, rows in panels), foot=0.4)
+    for (_, rows), axis, letter in zip(panels, axes, letters(), strict=False):
+        places = np.arange(len(rows))[::-1]
+        for column, (label, marker, fill) in _SHIFTS.items():
+            axis.plot(rows[column], places, marker, color=PALETTE["blue"], fillstyle=fill, label=label)
+        axis.set(xscale="log", yticks=places, yticklabels=[_sender(row) for _, row in rows.iterrows()])
+        axis.set_ylim(-0.6, len(rows) - 0.4)
+        log_ticks(axis.xaxis)
+        for place, shift in zip(places, rows["item"], strict=True):
+            if not np.isfinite(shift):
+                words = "no bound" if np.isinf(shift) else "not known"
+                axis.text(0.99, place, words, transform=axis.get_yaxis_transform(), ha="right", va="center")
+        population_title(axis, letter, rows, split=True)
+        axis.set_xlabel(f"share of the users; {common(rows, 'corrupt')[0]:.0%} of them lie")
+    fit_legend(figure)
+    mark_edition(figure, edition)
+    return figure
+
+
+def _sender(row: pd.Series) -> str:
+    """The method, and what one of its users may send."""
+    label = look_of(str(row["method"]), str(row["parameters"]), accounting=str(row["accounting"])).label
+    if np.isfinite(row["max_messages"]):
+        label += f", budget {row['max_messages']:g}"
+    return f"{label}: {row['most_messages']:g}" if np.isfinite(row["most_messages"]) else label
+
+
+def draw_dependence(table: pd.DataFrame, *, edition: str) -> Figure:
+    """Draw two panels for every population: the bias of one item at the left, the squared error at the right.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `compute.dependence_table` returns it.
+    edition : str
+        Which results these are; "quick" is written across the figure.
+    """
+    panels = list(table.groupby(_PANEL, sort=False))
+    figure, axes = panel_grid(2 * len(panels), height=2.5, foot=0.4)
+    names = letters()
+    for (_, rows), left, right in zip(panels, axes[::2], axes[1::2], strict=True):
+        left.axhline(0.0, color=PALETTE["dark-grey"], lw=0.6, zorder=1)
+        for axis, what in ((left, "bias"), (right, "mse")):
+            _simulated(axis, rows, what)
+            axis.set_xlabel("dependence of levels on that item")
+            population_title(axis, next(names), rows, split=True)
+        left.set_ylabel("bias of the most frequent item")
+        right.set(yscale="log", ylabel="MSE")
+        log_ticks(right.yaxis)
+    fit_legend(figure)
+    mark_edition(figure, edition)
+    return figure
+
+
+def _simulated(axis: Axes, rows: pd.DataFrame, what: str) -> None:
+    """Exact values as lines, simulated ones as marks with two standard errors."""
+    for name, curve in rows.groupby("method", sort=False):
+        look = look_of(str(name), accounting="proven")
+        axis.plot(curve["strength"], curve[f"{what}_expected"], color=look.color, ls=look.dashes, lw=0.9, zorder=2)
+        draw_measured(axis, curve["strength"], curve, what, look, label=look.label)
+
+
+def draw_rounds(table: pd.DataFrame, *, edition: str) -> Figure:
+    """Draw the error of each of T collections within one epsilon and delta, one panel for every population.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `compute.rounds_table` returns it.
+    edition : str
+        Which results these are; "quick" is written across the figure.
+    """
+    apart = ", each round within ($\\epsilon/T$, $\\delta/T$)"
+    labels = [
+        _sent(messages) + apart * (accounting != "product")
+        for messages, accounting in zip(table["max_messages"], table["accounting"], strict=True)
+    ]
+    looks = series_looks(dict.fromkeys(labels))
+    panels = list(table.assign(label=labels).groupby(_PANEL, sort=False))
+    figure, axes = panel_grid(len(panels), height=2.6, foot=0.6)
+    for letter, axis, (_, rows) in zip(letters(), axes, panels):  # noqa: B905 - letters have no end
+        for look in looks:
+            curve = rows[rows["label"] == look.label]
+            axis.plot(curve["rounds"], curve["mse_expected"], **stroke(look, **_CURVE))
+        axis.set(xscale="log", yscale="log", xlabel="rounds $T$", ylabel="MSE of each round")
+        log_ticks(axis.xaxis, sorted(rows["rounds"].unique()))
+        log_ticks(axis.yaxis)
+        population_title(axis, letter, rows, split=True)
+    fit_legend(figure)
+    mark_edition(figure, edition)
+    return figure

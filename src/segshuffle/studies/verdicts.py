@@ -1,0 +1,225 @@
+"""Verdicts on statements of papers: one engine for all studies.
+
+A statement is an entry of a file in config/reference. It names a *measure* of its study, what the measure is taken of,
+and the condition under which the statement is reproduced: what is compared (all, most or some of the values, or their
+median, mean, least or largest one), how, and with which numbers. The statement is partly reproduced if some values
+meet the same comparison, or under a condition of its own, which may be on another measure.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from segshuffle.errors import ConfigError
+
+REPRODUCED, PARTLY, NOT, OPEN = "reproduced", "partly reproduced", "not reproduced", "not evaluated"
+#: Up to so many values are listed one by one.
+_LISTED = 4
+
+#: Comparison -> whether a value, or each of several, meets it, and how it is said.
+COMPARISONS: dict[str, tuple[Callable[..., Any], str]] = {
+    "above": (operator.gt, "above {:g}"),
+    "at least": (operator.ge, "at least {:g}"),
+    "below": (operator.lt, "below {:g}"),
+    "at most": (operator.le, "at most {:g}"),
+    "between": (lambda value, low, high: (value >= low) & (value <= high), "between {:g} and {:g}"),
+    "near": (lambda value, stated, within: abs(value - stated) <= within, "within {1:g} of {0:g}"),
+    "about": (
+        lambda value, stated, factor: (value / stated <= factor) & (value / stated >= 1 / factor),
+        "within a factor {1:g} of {0:g}",
+    ),
+}
+#: What is compared, and how it is said: the share of the values that meet the comparison, or one number of all.
+_SHARES: dict[str, tuple[Callable[[float], bool], str]] = {
+    "all": (lambda share: share == 1, "every value is"),
+    "most": (lambda share: share > 0.5, "most values are"),
+    "some": (lambda share: share > 0, "some value is"),
+}
+_ONE_NUMBER = {"median": "median", "mean": "mean", "least": "min", "largest": "max"}
+
+
+class NotRunError(Exception):
+    """A statement is about something that the configuration left out; it is not evaluated."""
+
+
+class Measured(NamedTuple):
+    """Values of a measure.
+
+    Parameters
+    ----------
+    parts : mapping of str to mapping of str to float
+        What was measured -> place -> value, nan where there is none.
+    form : str
+        Format of a value.
+    """
+
+    parts: Mapping[str, Mapping[Any, float]]
+    form: str = ".1%"
+
+
+class Condition(NamedTuple):
+    """What is compared, how, and with which numbers."""
+
+    quantity: str
+    comparison: str
+    numbers: tuple[float, ...]
+
+    @classmethod
+    def of(cls, given: Sequence[Any]) -> Condition:
+        """Read a condition of a file of statements, such as [all, at least, 0.1].
+
+        Raises
+        ------
+        ConfigError
+            If it names a quantity or a comparison that does not exist.
+        """
+        quantity, comparison, *numbers = given
+        for name, known in ((quantity, [*_SHARES, *_ONE_NUMBER]), (comparison, list(COMPARISONS))):
+            if name not in known:
+                raise ConfigError(f"{name!r} is not one of {', '.join(known)}")
+        return cls(quantity, comparison, tuple(numbers))
+
+    @property
+    def said(self) -> str:
+        """The comparison in words."""
+        return COMPARISONS[self.comparison][1].format(*self.numbers)
+
+    @property
+    def sentence(self) -> str:
+        """The whole condition in words."""
+        subject = _SHARES[self.quantity][1] if self.quantity in _SHARES else f"the {self.quantity} is"
+        return f"{subject} {self.said}"
+
+    def meets(self, values: Any) -> Any:
+        """Whether a value, or which of several, meets the comparison."""
+        return COMPARISONS[self.comparison][0](values, *self.numbers)
+
+    def holds(self, found: Measured) -> bool:
+        """Whether the values of a measure meet the condition."""
+        values = pd.concat([pd.Series(part) for part in found.parts.values()], ignore_index=True)
+        if self.quantity in _SHARES:
+            return _SHARES[self.quantity][0](float(self.meets(values).mean()))
+        return bool(self.meets(values.agg(_ONE_NUMBER[self.quantity])))
+
+    def describe(self, found: Measured) -> str:
+        """Write the numbers down: each of a few values; of more, how many meet the comparison, middle and extremes."""
+        return "; ".join(f"{name}: {self._part(pd.Series(part), found.form)}" for name, part in found.parts.items())
+
+    def _part(self, values: pd.Series, form: str) -> str:
+        if values.isna().all():
+            return f"no value at {len(values)} of {len(values)} places"
+        each = {place: f"{value:{form}} ({place})" for place, value in values.items()}
+        middle = "mean" if self.quantity == "mean" else "median"
+        if len(values) <= _LISTED:
+            head = "" if self.quantity in _SHARES else f"{middle} {values.agg(middle):{form}} of "
+            return head + ", ".join(each.values())
+        count = f"{int(self.meets(values).sum())} of {len(values)} {self.said}"
+        ends = f"from {each[values.idxmin()]} to {each[values.idxmax()]}"
+        return f"{count}; {middle} {values.agg(middle):{form}}, {ends}"
+
+
+def judge(
+    subject: Any, measures: Iterable[Callable[..., Measured]], reference: list[dict[str, Any]], *, keys: Sequence[str]
+) -> pd.DataFrame:
+    """Judge every statement.
+
+    Parameters
+    ----------
+    subject : object
+        What is measured; first argument of the measures.
+    measures : iterable of callable
+        Measures of a study, named as the functions; their docstring says what they measure.
+    reference : list of dict
+        Statements: `keys`, measure, of (the measure's arguments), reproduced (a condition), and optionally partly (a
+        condition, or [] for never), also (measure and of, for `partly`) and note, which is printed if the statement
+        does not come out.
+    keys : sequence of str
+        Keys of a statement that become columns.
+
+    Returns
+    -------
+    DataFrame
+        Columns `keys`, verdict, found, note, rule. The verdict on something that did not run is "not evaluated", and
+        `found` says what is missing.
+
+    Raises
+    ------
+    ConfigError
+        If a statement names a measure, a quantity or a comparison that does not exist.
+    """
+    known = {measure.__name__: measure for measure in measures}
+    rows = []
+    for entry in reference:
+        try:
+            verdict, found, rule = _judged(subject, known, entry)
+        except ConfigError as error:
+            raise ConfigError(f"claims: {entry['id']}: {error}") from None
+        note = entry.get("note", "") if verdict in (PARTLY, NOT) else ""
+        rows.append(
+            {**{key: entry[key] for key in keys}, "verdict": verdict, "found": found, "note": note, "rule": rule}
+        )
+    return pd.DataFrame(rows)
+
+
+def _judged(subject: Any, known: Mapping[str, Callable[..., Measured]], entry: Mapping[str, Any]) -> tuple[str, ...]:
+    """Verdict, what was found, and how it is judged."""
+    wanted = Condition.of(entry["reproduced"])
+    given = entry.get("partly", ["some", *entry["reproduced"][1:]])
+    partly = Condition.of(given) if given else None
+    sources = [entry, *([entry["also"]] if "also" in entry else [])]
+    for source in sources:
+        if source["measure"] not in known:
+            raise ConfigError(f"measure {source['measure']!r} is not one of {', '.join(known)}")
+    titles = [(known[source["measure"]].__doc__ or "").strip().splitlines()[0].rstrip(".") for source in sources]
+    rule = f"{titles[0]}. Reproduced if {wanted.sentence}."
+    if partly:
+        rule += f" Partly if {partly.sentence}{f', of this: {titles[1]}' if titles[1:] else ''}."
+    try:
+        results = [known[source["measure"]](subject, **source["of"]) for source in sources]
+    except NotRunError as error:
+        return OPEN, str(error), rule
+    found = wanted.describe(results[0])
+    if partly and results[1:]:
+        found += f"; {partly.describe(results[1])}"
+    if wanted.holds(results[0]):
+        return REPRODUCED, found, rule
+    return PARTLY if partly and partly.holds(results[-1]) else NOT, found, rule
+
+
+def markdown(
+    claims: pd.DataFrame, *, title: str, remarks: Sequence[str] = (), papers: Mapping[str, str] | None = None
+) -> str:
+    """Readable form of the verdicts.
+
+    Parameters
+    ----------
+    claims : DataFrame
+        As `judge` returns it.
+    title : str
+        Heading, with its number signs.
+    remarks : sequence of str
+        Sentences below the count of the verdicts; empty ones are left out.
+    papers : mapping of str to str, optional
+        Value of column paper -> title of its section; one table if it is not given.
+    """
+    counts = claims["verdict"].value_counts()
+    shown = [REPRODUCED, PARTLY, NOT, *([OPEN] if OPEN in counts else [])]
+    count = f"{len(claims)} statements: " + ", ".join(f"{int(counts.get(each, 0))} {each}" for each in shown) + "."
+    lines = [title, "", count, "", *(line for remark in remarks if remark for line in (remark, ""))]
+    tables = [("", claims)] if papers is None else list(claims.groupby("paper", sort=False))
+    for paper, rows in tables:
+        lines += [f"## {papers[str(paper)]}", ""] if papers else []
+        lines += ["| statement | verdict | found |", "|---|---|---|", *map(_line, rows.to_dict("records")), ""]
+    groups = claims.groupby("rule", sort=False)
+    lines += ["How each is judged:", "", *(f"- {', '.join(group['id'])}: {rule}" for rule, group in groups)]
+    return "\n".join(lines) + "\n"
+
+
+def _line(row: Mapping[Any, Any]) -> str:
+    note = f" *{row['note']}*" if row["note"] else ""
+    found = f"{row['found']}.{note}".replace("|", "\\|")
+    return f"| **{row['id']}** ({row['section']}) {row['statement']} | {row['verdict']} | {found} |"

@@ -1,0 +1,204 @@
+"""The engine of the verdicts: every comparison, what is said of it, and the files of statements."""
+
+import pandas as pd
+import pytest
+import yaml
+
+from segshuffle.accounting.single_message.accountants import ACCOUNTANTS
+from segshuffle.errors import ConfigError
+from segshuffle.protocols.registry import every
+from segshuffle.studies.amplification import curve_claims
+from segshuffle.studies.amplification.exhibits import EXHIBITS, PAPERS
+from segshuffle.studies.pareto import winners
+from segshuffle.studies.reproduction import panel_claims
+from segshuffle.studies.verdicts import NOT, OPEN, PARTLY, REPRODUCED, Condition, Measured, NotRunError, judge, markdown
+
+
+def given(subject, *, form="g"):
+    """The values themselves."""
+    if not subject:
+        raise NotRunError("nothing ran")
+    return Measured({"value": dict(zip("abcdefgh", subject, strict=False))}, form)
+
+
+def halved(subject):
+    """Half of the values."""
+    return Measured({"half": {name: value / 2 for name, value in zip("abcdefgh", subject, strict=False)}}, "g")
+
+
+ENTRY = {"id": "x", "section": "6.1", "statement": "It is so.", "measure": "given", "of": {}, "note": "a | b"}
+
+
+def judged(values, reproduced, **changed):
+    entry = {**ENTRY, "reproduced": reproduced, **changed}
+    (row,) = judge(values, (given, halved), [entry], keys=("id", "section", "statement")).to_dict("records")
+    return row
+
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("values", "condition", "expected"),
+    [
+        # exactly at the stated number, or at the end of a range, at least, at most, between and near hold
+        ([1.0, 2.0], ["all", "at least", 1.0], REPRODUCED),
+        ([1.0, 2.0], ["all", "above", 1.0], PARTLY),
+        ([1.0, 2.0], ["all", "at most", 1.0], PARTLY),
+        ([1.0, 2.0], ["all", "below", 1.0], NOT),
+        ([1.0, 2.0], ["all", "between", 1.0, 2.0], REPRODUCED),
+        ([0.75, 1.25], ["all", "near", 1.0, 0.25], REPRODUCED),
+        ([0.7, 1.25], ["all", "near", 1.0, 0.25], PARTLY),
+        # a factor up or down
+        ([3.2, 5.0], ["all", "about", 4.0, 1.25], REPRODUCED),
+        ([3.1, 5.0], ["all", "about", 4.0, 1.25], PARTLY),
+        ([3.1, 5.1], ["all", "about", 4.0, 1.25], NOT),
+        # half of the values are not most of them
+        ([1.0, 1.0, 9.0], ["most", "below", 2.0], REPRODUCED),
+        ([1.0, 9.0], ["most", "below", 2.0], PARTLY),
+        ([1.0, 9.0], ["some", "below", 2.0], REPRODUCED),
+        ([8.0, 9.0], ["most", "below", 2.0], NOT),
+        # one number of all
+        ([1.0, 2.0, 9.0], ["median", "near", 2.0, 0.0], REPRODUCED),
+        ([1.0, 2.0, 9.0], ["mean", "near", 4.0, 0.0], REPRODUCED),
+        ([1.0, 2.0, 9.0], ["least", "near", 1.0, 0.0], REPRODUCED),
+        ([1.0, 2.0, 9.0], ["largest", "near", 9.0, 0.0], REPRODUCED),
+        ([1.0, 2.0, 9.0], ["median", "near", 9.0, 0.0], PARTLY),
+        ([1.0, 2.0, 9.0], ["mean", "near", 5.0, 0.5], NOT),
+        # where there is no value nothing holds
+        ([1.0, NAN], ["all", "below", 2.0], PARTLY),
+        ([NAN, NAN], ["all", "below", 2.0], NOT),
+        ([], ["all", "below", 2.0], OPEN),
+    ],
+    ids=str,
+)
+def test_a_verdict_is_what_the_condition_says(values, condition, expected):
+    row = judged(values, condition)
+    assert row["verdict"] == expected
+    assert row["note"] == ("a | b" if expected in (PARTLY, NOT) else ""), "only where the statement did not come out"
+
+
+def test_partly_has_a_condition_of_its_own_and_a_measure():
+    wanted = ["all", "above", 4.0]
+    assert judged([3.0, 5.0], wanted)["verdict"] == PARTLY
+    assert judged([3.0, 5.0], wanted, partly=[])["verdict"] == NOT
+    assert judged([3.0, 5.0], wanted, partly=["largest", "above", 6.0])["verdict"] == NOT
+    also = {"also": {"measure": "halved", "of": {}}}
+    assert judged([3.0, 5.0], wanted, **also)["verdict"] == NOT
+    row = judged([3.0, 5.0], wanted, **also, partly=["all", "at most", 2.5])
+    assert (row["verdict"], row["found"]) == (PARTLY, "value: 3 (a), 5 (b); half: 1.5 (a), 2.5 (b)")
+    assert row["rule"] == (
+        "The values themselves. Reproduced if every value is above 4. Partly if every value is at most 2.5, of this: "
+        "Half of the values."
+    )
+
+
+def test_few_values_are_listed_and_many_summed_up():
+    assert judged([0.5, NAN], ["all", "above", 0.0], of={"form": ".1%"})["found"] == "value: 50.0% (a), nan% (b)"
+    assert judged([1.0, 4.0], ["mean", "above", 0.0])["found"] == "value: mean 2.5 of 1 (a), 4 (b)"
+    many = [5.0, 1.0, 2.0, 7.0, 4.0]
+    summed = "value: 3 of 5 above 3; median 4, from 1 (b) to 7 (d)"
+    assert judged(many, ["all", "above", 3.0])["found"] == summed
+    assert judged(many, ["mean", "above", 3.0])["found"] == summed.replace("median 4", "mean 3.8")
+    assert judged([NAN] * 5, ["all", "above", 3.0])["found"] == "value: no value at 5 of 5 places"
+    assert judged([], ["all", "above", 3.0])["found"] == "nothing ran"
+
+
+@pytest.mark.parametrize(
+    ("changed", "named"),
+    [
+        ({"measure": "guess"}, "x: measure 'guess' is not one of given, halved"),
+        ({"also": {"measure": "guess", "of": {}}}, "x: measure 'guess' is not one of given, halved"),
+        ({"reproduced": ["every", "above", 1.0]}, "x: 'every' is not one of all, most"),
+        ({"reproduced": ["all", "over", 1.0]}, "x: 'over' is not one of above, at least"),
+    ],
+)
+def test_what_does_not_exist_is_named_with_what_does(changed, named):
+    with pytest.raises(ConfigError, match=named):
+        judged([1.0], **{"reproduced": ["all", "above", 0.0], **changed})
+
+
+def test_the_readable_table_counts_and_lists():
+    entries = [
+        {**ENTRY, "id": i, "paper": p, "reproduced": ["all", "above", v]}
+        for i, p, v in (("one", "p", 0.0), ("two", "q", 9.0))
+    ]
+    claims = judge([1.0], (given,), entries, keys=("id", "paper", "section", "statement"))
+    rule = "The values themselves. Reproduced if every value is above {0}. Partly if some value is above {0}."
+    head, rows = (
+        "| statement | verdict | found |\n|---|---|---|",
+        (
+            "| **one** (6.1) It is so. | reproduced | value: 1 (a). |",
+            "| **two** (6.1) It is so. | not reproduced | value: 1 (a). *a \\| b* |",
+        ),
+    )
+    judged_by = f"\n\nHow each is judged:\n\n- one: {rule.format(0)}\n- two: {rule.format(9)}\n"
+    count = "2 statements: 1 reproduced, 0 partly reproduced, 1 not reproduced."
+    text = markdown(claims, title="# T", remarks=("", "Said."))
+    assert text == f"# T\n\n{count}\n\nSaid.\n\n{head}\n{rows[0]}\n{rows[1]}{judged_by}"
+    text = markdown(claims, title="# T", papers={"p": "First", "q": "Second"})
+    assert text == f"# T\n\n{count}\n\n## First\n\n{head}\n{rows[0]}\n\n## Second\n\n{head}\n{rows[1]}{judged_by}"
+    nothing = judge([], (given,), entries, keys=("id", "section", "statement"))
+    assert "0 not reproduced, 2 not evaluated." in markdown(nothing, title="#")
+
+
+# --- the files of statements -----------------------------------------------------------------------------------------
+
+FILES = {"claims": panel_claims, "claims-amplification": curve_claims, "claims-pareto": winners}
+
+
+def statements(root, name):
+    return yaml.safe_load((root / f"config/reference/{name}.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_statements_are_complete(root, name):
+    found = statements(root, name)
+    measures = {measure.__name__ for measure in FILES[name].MEASURES}
+    used = set()
+    assert len({entry["id"] for entry in found}) == len(found)
+    for entry in found:
+        assert set(entry) - {"note", "paper", "also", "partly"} == {
+            "id",
+            "section",
+            "statement",
+            "measure",
+            "of",
+            "reproduced",
+        }
+        assert isinstance(entry["section"], str), "6.1 would be a number"
+        used |= {entry["measure"], *([entry["also"]["measure"]] if "also" in entry else [])}
+        for condition in (entry["reproduced"], entry.get("partly")):
+            assert not condition or Condition.of(condition).sentence
+    assert used == measures, "no measure without a statement"
+
+
+def test_statements_are_about_what_there_is(root):
+    personal = {"theorem", "chen-cao-ge", "liu-2023", "blanket-hoeffding", curve_claims.ORIGINAL}
+    for entry in statements(root, "claims-amplification"):
+        assert entry["paper"] in PAPERS
+        assert {EXHIBITS[figure].paper for figure in entry["of"]["figures"]} == {entry["paper"]}
+        if entry["of"].get("column", "accountant") == "accountant":
+            names = pd.Series([name for pair in entry["of"].get("pairs", []) for name in pair]).explode()
+            assert set(names) <= {*ACCOUNTANTS, *personal}, entry["id"]
+    for entry in statements(root, "claims-pareto"):
+        assert (entry["of"]["accounting"], entry["of"]["method"]) in every()
+
+
+def test_what_did_not_run_is_not_evaluated(root, full_config):
+    empty = pd.DataFrame(
+        {name: pd.Series(dtype=object) for name in ("accounting", "dataset", "parameters", "panel", "figure")}
+    )
+    sweep = {"set_size": [1], "split": "one", "refused": "too dear", "accounting": "proven", "method": "signed"}
+    claims = [
+        panel_claims.evaluate(empty.assign(n_users=0, set_size=0, split=""), statements(root, "claims"), full_config),
+        curve_claims.evaluate(empty, statements(root, "claims-amplification")),
+        winners.evaluate(pd.DataFrame(sweep), statements(root, "claims-pareto")),
+    ]
+    for each, said in zip(claims, ("did not run", "did not run", "has no plan"), strict=True):
+        assert set(each["verdict"]) == {OPEN}
+        assert each["found"].str.contains(said).all()
+    assert "**quick** configuration" in panel_claims.to_markdown(claims[0], edition="quick", sources={})
+    text = curve_claims.to_markdown(claims[1], edition="quick")
+    assert "**quick** configuration" in text
+    assert text.count("\n## ") == 3
