@@ -3,6 +3,7 @@
 import copy
 import gc
 import resource
+import secrets
 import zlib
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -116,6 +117,12 @@ def pytest_terminal_summary(terminalreporter):
 def other_blankets_take_too_long(monkeypatch):
     """`plan` compares blankets beside every plan: seconds that only its own tests have a use for."""
     monkeypatch.setattr("segshuffle.cli.blankets.PATIENCE", 0.0)
+
+
+@pytest.fixture(autouse=True)
+def no_account_of_the_developer(monkeypatch, tmp_path_factory):
+    """A client remembers what it spent: in every test it begins anew."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.getbasetemp() / f"state-{secrets.token_hex(8)}"))
 
 
 @pytest.fixture(scope="session")

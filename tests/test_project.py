@@ -124,14 +124,14 @@ def test_the_version_is_the_same_everywhere(root):
 
 
 def test_what_is_made_of_fields_never_changes(root):
-    """Only two classes keep what they have found so far."""
+    """Only three classes keep what they have found, or were told, so far."""
     changing = set()
     for path in (root / "src").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             for said in getattr(node, "decorator_list", []):
                 if ast.unparse(said).startswith("dataclass") and "frozen=True" not in ast.unparse(said):
                     changing.add(node.name)
-    assert changing == {"RestLaws", "_Tries"}
+    assert changing == {"RestLaws", "_Tries", "Account"}
 
 
 def test_no_file_is_large(files):

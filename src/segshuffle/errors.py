@@ -31,6 +31,10 @@ class ParameterError(SegshuffleError, ValueError):
         self.allowed = allowed
 
 
+class OptionsError(SegshuffleError, ValueError):
+    """Options do not go together, or one has no effect; the message says what to leave out or to add."""
+
+
 class InfeasibleError(SegshuffleError, ValueError):
     """No value of the searched parameter meets the privacy target."""
 

@@ -90,7 +90,7 @@ def test_a_plan_at_a_given_blanket_has_the_librarys_numbers(capsys):
         "public": {
             name: how
             for name, how in PUBLIC_INPUTS.items()
-            if name not in ("private_levels", "item_frequencies", "level_deltas")
+            if name not in ("private_levels", "item_frequencies", "level_deltas", "mean_size")
         },
     }
 
@@ -181,6 +181,8 @@ def test_help_fits_a_terminal_of_80_columns(capsys, monkeypatch, command):
 
 HELPERS = (
     "foresight",
+    "plan-checks",
+    "plan-text",
     "terminal",
     "blankets",
     "both-rounds",
@@ -190,6 +192,7 @@ HELPERS = (
     "matrix-file",
     "sweep",
     "saved-plan",
+    "client-account",
 )
 
 

@@ -52,7 +52,7 @@ def test_clients_accept_what_is_planned_with_a_cap(capped):
         announcement = Server(5000, 17, 4, LEVELS, DELTA).collections(plan)[0].announcement
         assert announcement.blanket_cap == plan.parameters["blanket_cap"]
         for level, entry in enumerate(plan.parameters["certificate"]):
-            given = check_announcement(announcement, Demand(LEVELS[level], DELTA), level)
+            given = check_announcement(announcement, Demand(LEVELS[level], DELTA, 5000), level).delta
             # the client knows kappa of this plan, the certificate its limit
             assert given <= entry["delta_upper"] * (1 + 1e-9) <= DELTA * (1 + 1e-9)
             assert entry["epsilon"] == LEVELS[level]

@@ -76,7 +76,7 @@ RANGES = {
     "flood": (lambda x: CorrelatedNoise(flood_share=x), "flood_share", "in (0, 1)", (TINY, BELOW_ONE), (0.0, 1.0)),
     "fakes": (lambda x: FakeUsers(fakes_per_user=x), "fakes_per_user", "in [1, 1000000]", (1, 10**6), (0, 10**6 + 1)),
     "honest that a client counts on": (
-        lambda x: Demand(epsilon=1.0, delta=1e-3, honest_users=x), "honest_users", "an integer >= 1", (1, None), (0,)
+        lambda x: Demand(epsilon=1.0, delta=1e-3, honest_users=x), "honest_users", "an integer >= 1", (1, 10**12), (0,)
     ),
     "announced domain": (lambda x: announced(domain_size=x), "domain_size", "in [1, inf]", (2, 10**12), (0, True, 2.0)),
     "announced users": (lambda x: announced(n_users=x), "n_users", "in [1, inf]", (1, 10**12), (0, True, 1.0)),

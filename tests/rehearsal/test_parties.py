@@ -1,5 +1,6 @@
 """The two halves of a collection as commands: together they are `simulate`; garbage is refused by line and value."""
 
+import contextlib
 import gzip
 import io
 import json
@@ -203,7 +204,8 @@ def test_signs_count_against_each_other():
 
 
 def client(published, capsys, items, level):
-    assert main(["client", str(published), "--items", items, "--level", level, "--delta", "1e-2"]) == 0
+    asked = ["--honest-users", str(N), "--hide-level", "no", "--budget", "1e4,0.99"]
+    assert main(["client", str(published), "--items", items, "--level", level, "--delta", "1e-2", *asked]) == 0
     return capsys.readouterr().out
 
 
@@ -278,7 +280,7 @@ def test_a_client_with_nothing_to_say_says_nothing(tmp_path, capsys):
     problem = Problem(3, 1, (1.0,), (10**6,), 1e-6, AT_MOST)
     copies = {"copies": (1e-6,), "certificate": []}
     write_document(tmp_path / "p", Document(Plan("poisson", problem, "upper", 1e-4, 1.0, copies, math.inf)))
-    assert main(["client", str(tmp_path / "p"), "--items", "", "--level", "1"]) == 0
+    assert main(["client", str(tmp_path / "p"), "--items", "", "--level", "1", "--honest-users", "1000000"]) == 0
     assert capsys.readouterr().out in ("", "0\n", "1\n", "2\n")
 
 
@@ -288,14 +290,16 @@ def test_a_client_with_nothing_to_say_says_nothing(tmp_path, capsys):
         (["--items", "tea", "--level", "3"], "level = 3.0"),
         (["--items", "coffee", "--level", "1"], "'coffee' is not in the plan's list"),
         (["--items", "tea,tea", "--level", "1"], "given twice"),
-        (["--items", "tea,milk,bread", "--level", "1", "--delta", "0.01"], "no user may hold more than set_size = 2"),
         (["--items", "tea", "--level", "1", "--delta", "1e-7"], "The announcement is refused"),
         (["--items", "tea", "--level", "1", "--delta", "0.01", "--most-messages", "1"], "more than the 1 that"),
         (["--items", "tea", "--level", "1", "--delta", "0.01", "--honest-users", "5"], "with the 5 honest users"),
+        (["--items", "tea", "--level", "1", "--hide-level", "0"], "not an epsilon above 0"),
+        (["--items", "tea", "--level", "1", "--budget", "1,2"], "a delta in (0, 1) behind a comma"),
     ],
 )
 def test_a_client_refuses_in_a_sentence(published, capsys, options, says):
-    assert main(["client", str(published), *options]) == 2
+    with contextlib.suppress(SystemExit):  # what argparse says itself
+        assert main(["client", str(published), "--honest-users", str(N), *options]) == 2
     printed = capsys.readouterr()
     assert says in printed.err
     assert printed.out == ""
@@ -433,7 +437,8 @@ def test_blankets_beyond_the_poisson_one_are_written_down(tmp_path, capsys):
         write_document(tmp_path / "p", Document(Plan(blanket.name, problem, "exact", 5.0, 6.0, parameters, 1.0)))
         assert read_document(tmp_path / "p").plan.parameters["blanket"] == blanket.as_dict()
         capsys.readouterr()
-        assert main(["client", str(tmp_path / "p"), "--items", "2", "--level", "1", "--delta", "0.9"]) == 0
+        asked = ["--items", "2", "--level", "1", "--delta", "0.9", "--honest-users", "1000", "--budget", "2"]
+        assert main(["client", str(tmp_path / "p"), *asked]) == 0
         sent = capsys.readouterr().out
         signed = blanket.name == "signed"
         assert ("+2\n" if signed else "2\n") in sent
@@ -472,6 +477,10 @@ def test_the_commands_of_the_guide_run(tmp_path, monkeypatch, capsys, root):
             with (tmp_path / path).open("a") as stream:
                 stream.write(printed)
     assert len(commands) == 5
+    (again,) = (shlex.split(command.partition(" >> ")[0])[1:] for command in commands if "ada.json" in command)
+    assert main(again) == 2
+    (more,) = re.findall(r"`(--budget [\d.]+)` for Ada", guide)
+    assert main([*again, *more.split()]) == 0
     assert (
         (tmp_path / "estimates.csv").read_text().startswith("item,count,estimate,low,high,standard_error,impossible\n")
     )

@@ -1,18 +1,32 @@
 """One user's side: a plan and what the user holds in, messages out, one per line.
 
-The plan is checked first: whoever published it may lie, so the program computes what it guarantees this user, and sends
-nothing if that is less than the level's epsilon. Messages are drawn exactly, from the operating system's secure source.
-They go to a shuffler, which removes the sender and mixes them; `shuf` does that with files.
+The plan is checked first: whoever published it may lie. The program computes what the plan guarantees this user from
+what the user believes, and sends nothing if that is less than the user asks for. A file of the user's own remembers
+these beliefs and what all collections have spent, before any message is written. Messages are drawn exactly, from the
+operating system's secure source. They go to a shuffler, which removes the sender and mixes them; `shuf` does that with
+files.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import hashlib
+import json
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
-from segshuffle.cli.terminal import integer, number
-from segshuffle.errors import DataError, ParameterError
+from segshuffle.cli.terminal import complain, integer, number
+from segshuffle.errors import DataError, ParameterError, RefusedError
+
+if TYPE_CHECKING:
+    from segshuffle.cli.client_account import Account, Entry
+    from segshuffle.protocols.scheme import Scheme
+    from segshuffle.rehearsal.documents import Document
+
+#: Most that is shown of a level, in all collections, by a user who does not say anything else: an epsilon.
+_LEVEL_EPSILON = 2.0
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -23,43 +37,85 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         required=True,
         metavar="A,B,...",
         help="items that the user holds, by name (in quotes where it has a comma) or, where the plan has no names, by "
-        "number; '' for none",
+        "number; '' for none; of more than the plan's set size a random choice is sent",
     )
     parser.add_argument(
         "--level", type=number, required=True, metavar="EPSILON", help="the level that the user picked: its epsilon"
     )
-    parser.add_argument(
-        "--delta",
-        type=number,
-        default=1e-5,
-        help="largest probability with which the guarantee may fail that the user accepts, whatever the plan says "
-        "(default 1e-5)",
-    )
-    parser.add_argument(
+    own = parser.add_argument_group("what the user asks for and believes, whatever the plan says")
+    own.add_argument(
         "--honest-users",
         type=integer,
         metavar="N",
-        help="users, this one included, who certainly send their dummy messages and tell nobody which they are "
-        "(default: all users of the plan, or those that it relies on)",
+        help="users, this one included, of whom the user is sure that they exist, send their dummy messages and tell "
+        "nobody which they are; needed the first time, then remembered",
     )
-    parser.add_argument(
-        "--rounds", type=integer, default=1, help="such collections in which the user takes part (default 1)"
+    own.add_argument(
+        "--delta",
+        type=number,
+        default=1e-5,
+        help="largest probability with which the guarantee may fail that the user accepts (default 1e-5)",
     )
-    parser.add_argument(
+    own.add_argument(
+        "--sets",
+        choices=["exactly", "at-most"],
+        default="at-most",
+        help="what all others are known to hold: exactly S items, or at most S (default, which needs no trust)",
+    )
+    own.add_argument(
+        "--hide-level",
+        type=_hidden,
+        metavar="EPSILON[,DELTA]",
+        help="most that all collections together may show of which level the user picked, whatever items go with it; "
+        f"'no' if that is no secret; remembered (at first {_LEVEL_EPSILON:g}, or the level if larger, and --delta)",
+    )
+    own.add_argument(
+        "--budget",
+        type=_guarantee,
+        metavar="EPSILON[,DELTA]",
+        help="most that all collections together may show of the user's items; remembered (at first --level and "
+        "--delta: one collection)",
+    )
+    own.add_argument(
+        "--rounds",
+        type=integer,
+        default=1,
+        help="collections by this very plan that are to cost epsilon and delta once, all of them together (default 1)",
+    )
+    own.add_argument(
         "--most-messages",
         type=number,
         default=10_000.0,
         metavar="MESSAGES",
         help="messages that the user is ready to send, on average (default 1e4)",
     )
+    own.add_argument(
+        "--account",
+        type=Path,
+        metavar="FILE",
+        help="the user's own file, which remembers what was said and spent; one for each user (default "
+        "segshuffle/client.json in $XDG_STATE_HOME or ~/.local/state)",
+    )
     parser.set_defaults(run=run)
 
 
-def run(options: argparse.Namespace) -> str:
-    """Check the plan, and draw."""
-    from dataclasses import replace
+def _guarantee(text: str) -> tuple[float, float | None]:
+    """Read an epsilon, and a delta behind a comma; without one the delta of before or of --delta stays."""
+    epsilon, comma, delta = text.partition(",")
+    found = number(epsilon), number(delta) if comma else None
+    if not (0.0 < found[0] <= 1e6 and (found[1] is None or 0.0 < found[1] < 1.0)):
+        raise argparse.ArgumentTypeError(f"{text!r} is not an epsilon above 0, and a delta in (0, 1) behind a comma")
+    return found
 
-    from segshuffle.protocols.messages import Client, Demand
+
+def _hidden(text: str) -> tuple[float, float | None] | Literal["no"]:
+    return "no" if text == "no" else _guarantee(text)
+
+
+def run(options: argparse.Namespace) -> str:
+    """Check the plan, remember what it spends, and draw."""
+    from segshuffle.cli.client_account import default_path, opened
+    from segshuffle.files import refuse_overwriting
     from segshuffle.rehearsal.documents import read_document
     from segshuffle.rehearsal.message_lines import lines_of
     from segshuffle.rehearsal.parties import announcement_of
@@ -68,17 +124,118 @@ def run(options: argparse.Namespace) -> str:
     problem = document.plan.problem
     if options.level not in problem.levels:
         raise ParameterError("level", options.level, f"one of {', '.join(f'{each:g}' for each in problem.levels)}")
-    names = [name for row in csv.reader([options.items]) for name in row if name]
-    if len(set(names)) != len(names):
-        raise DataError(f"items = {options.items!r}: an item is given twice; give every item once.")
+    items = _items(options.items, document)
+    announcement = announcement_of(document.plan)
+    path = options.account or default_path()
+    refuse_overwriting("account", path, (options.plan,))
+    with opened(path) as account:
+        messages = _sent(options, announcement, problem.levels, items, account)
+        account.write()
+    signed = problem.domain_size if announcement.law.has_signs else 0
+    return lines_of(messages, signed_items=signed).removesuffix("\n")
+
+
+def _items(text: str, document: Document) -> tuple[int, ...]:
+    """Numbers of the items that are named."""
+    numbers = tuple(
+        document.number(name) for row in csv.reader([text], skipinitialspace=True) for name in row if name.strip()
+    )
+    if len(set(numbers)) != len(numbers):
+        raise DataError(f"items = {text!r}: an item is given twice; give every item once.")
+    size = document.plan.problem.set_size
+    if len(numbers) > size:
+        complain(f"segshuffle client: {len(numbers)} items are held; a random choice of {size} of them is sent")
+    return numbers
+
+
+def _sent(
+    options: argparse.Namespace,
+    announcement: Scheme,
+    levels: tuple[float, ...],
+    items: tuple[int, ...],
+    account: Account,
+) -> list[int]:
+    """The messages; what they spend is in the account then."""
+    from segshuffle.cli.client_account import Entry
+    from segshuffle.protocols.messages import Client, Demand, check_announcement
+
+    honest_users, budget, hide_level = _own_words(options, account)
+    entry = account.take(Entry(_digest(announcement), options.level, options.sets, options.rounds))
     demand = Demand(
         epsilon=options.level,
         delta=options.delta,
-        honest_users=options.honest_users,
-        assumptions=replace(problem.assumptions, rounds=options.rounds),
+        honest_users=honest_users,
+        sets=options.sets,
+        rounds=options.rounds,
         most_messages=options.most_messages,
     )
-    client = Client(tuple(document.number(name) for name in names), problem.levels.index(options.level), demand)
-    announcement = announcement_of(document.plan)
-    signed = problem.domain_size if announcement.law.has_signs else 0
-    return lines_of(client.send_items(announcement), signed_items=signed).removesuffix("\n")
+    if hide_level is not None:
+        # what other levels are promised is the server's word: it counts as far as the user's own limit
+        epsilons = tuple(max(options.level, min(each, hide_level[0])) for each in levels)
+        demand = replace(demand, level_epsilons=epsilons, level_delta=hide_level[1])
+    level = levels.index(options.level)
+    try:
+        messages = Client(items, level, demand).send_items(announcement)
+    except RefusedError as error:
+        asked = f"--honest-users {honest_users} --sets {options.sets} --rounds {options.rounds} --hide-level "
+        asked += "no" if hide_level is None else "{:g},{:g}".format(*hide_level)
+        raise RefusedError(f"{error} Asked with {asked}.") from None
+    given = check_announcement(announcement, demand, level)
+    entry = entry.sending((options.level, given.delta), (given.level_epsilon, given.level_delta))
+    account.collections.append(entry)
+    account.refuse_beyond(budget, "items_spent", "--budget")
+    if hide_level is not None:
+        account.refuse_beyond(hide_level, "level_spent", "--hide-level")
+    _tell(entry, account)
+    return messages
+
+
+def _own_words(
+    options: argparse.Namespace, account: Account
+) -> tuple[int, tuple[float, float], tuple[float, float] | None]:
+    """Honest users, budget, and what the level may show (None: anything): as given now, or before, or at first."""
+    if options.honest_users is not None:
+        account.honest_users = options.honest_users
+    if account.honest_users is None:
+        raise DataError(
+            "--honest-users is needed, for the plan may overstate it: of how many users, you included, are you sure "
+            f"that they exist and send their dummy messages? {account.path} will remember it."
+        )
+    account.budget = _limit(options.budget, account.budget or (options.level, options.delta))
+    at_first = (max(_LEVEL_EPSILON, options.level), options.delta)
+    if (options.hide_level or account.hide_level) == "no":
+        account.hide_level = "no"
+        return account.honest_users, account.budget, None
+    before = account.hide_level if isinstance(account.hide_level, tuple) else at_first
+    account.hide_level = hidden = _limit(options.hide_level, before)
+    return account.honest_users, account.budget, hidden
+
+
+def _limit(given: tuple[float, float | None] | None, before: tuple[float, float]) -> tuple[float, float]:
+    """A limit as it is given, with the delta of before where only epsilon is."""
+    if given is None:
+        return before
+    epsilon, delta = given
+    return epsilon, before[1] if delta is None else delta
+
+
+def _digest(announcement: Scheme) -> str:
+    """Name of what was announced, the same however the plan is written."""
+    return hashlib.sha256(json.dumps(announcement.as_dict(), sort_keys=True).encode()).hexdigest()
+
+
+def _tell(entry: Entry, account: Account) -> None:
+    """Say what was granted and what is spent by now."""
+    epsilon, delta = account.spent("items_spent")
+    told = _guarantee_told(*entry.items_spent)
+    if entry.level_spent != (0.0, 0.0):
+        told += f", of the level {_guarantee_told(*entry.level_spent)}"
+    complain(
+        f"segshuffle client: at most this is shown of the items: {told}. All collections in {account.path}, of the "
+        f"items: {_guarantee_told(float(epsilon), float(delta))}"
+    )
+
+
+def _guarantee_told(epsilon: float, delta: float) -> str:
+    """An epsilon and a delta in words, the delta never below the value."""
+    return f"epsilon = {epsilon:.10g} and delta = {1.005 * delta:.3g}"

@@ -10,9 +10,9 @@ from __future__ import annotations
 import argparse
 import contextlib
 import math
+import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,15 +31,17 @@ from segshuffle.cli.terminal import (
     whole,
 )
 from segshuffle.errors import DataError, InfeasibleError, ParameterError
-from segshuffle.protocols.public import IN_GENERAL, PUBLIC_INPUTS
+from segshuffle.protocols.public import PUBLIC_INPUTS
 
 if TYPE_CHECKING:
-    from segshuffle.arrays import FloatArray
+    from segshuffle.cli.blankets import Planner
     from segshuffle.protocols.base import Plan, Problem
 
 #: Seconds of work from which on it is announced, and refused.
 _LONG, _LONGEST = 10.0, 600.0
-_ANOTHER = "The plan is the first of them; --blanket takes another."
+#: Plans that the search for the least epsilon makes.
+_EPSILONS = 12
+_REST = "More: --details, --json, and --blanket for other dummies."
 #: Shares of honest users for which a plan's epsilons are shown.
 _HONEST = (1.0, 0.95, 0.9, 0.8, 0.5)
 #: Shares of corrupt users for which their influence is shown, beside a single one.
@@ -91,7 +93,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="ERROR",
         help="proven only: the plan has the fewest messages for it. Either P%%, the largest standard deviation of each "
         "of the --top items as a percentage of its share; or a number, the expected squared error of all items "
-        "together, equally frequent ones",
+        "together, at the frequencies given or equally frequent ones",
     )
     parser.add_argument(
         "--item-frequencies",
@@ -116,6 +118,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--items", type=Path, metavar="FILE", help="with --save: public list of the names of all items, one per line"
     )
     foresight.add_options(parser)
+    parser.add_argument("--details", action="store_true", help="print every number and what it means, too")
     parser.add_argument("--json", action="store_true", help="print JSON")
     mark_public(parser)
     parser.set_defaults(run=run)
@@ -123,15 +126,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> str:
     """Plan with the chosen accountant."""
-    from segshuffle.cli.blankets import as_text, comparable, compared
+    from segshuffle.cli.blankets import Planner
+    from segshuffle.cli.plan_checks import check
     from segshuffle.protocols.assumptions import Assumptions
-    from segshuffle.protocols.base import Problem, uniform_item_counts
+    from segshuffle.protocols.base import Problem
     from segshuffle.protocols.cautions import level_cautions
-    from segshuffle.protocols.messages.budget import level_messages
+    from segshuffle.protocols.messages.budget import left_for_items, level_messages
 
-    unnamed, options.blanket = options.blanket is None, options.blanket or "poisson"
-    foresight.check(options)
-    _check_files(options)
+    check(options)
     privacy = level_privacy(options)
     levels = counted(options.levels, options.users)
     problem = Problem(
@@ -149,21 +151,33 @@ def run(options: argparse.Namespace) -> str:
         level_deltas=options.level_deltas,
     )
     spent = level_messages(problem.honest_users, len(problem.levels), privacy)
-    shares = foresight.guess(options, problem)
-    if options.item_frequencies is not None:
-        shares = _frequencies(options.item_frequencies, problem)
-    counts = uniform_item_counts(problem) if shares is None else problem.n_users * shares
-    values = _values(options, problem, counts, shares, spent)
-    made: Plan | None = values.pop("plan", None)
-    blankets = values.pop("blankets", None)
-    if unnamed and made is not None and comparable(options):
-        blankets = compared(options, problem, counts, spent, made)
-    further: dict[str, Any] = {}
-    if made is not None:
-        further = foresight.more(options, problem, made, shares, counts, spent)
+    given = None if options.item_frequencies is None else _frequencies(options.item_frequencies, problem)
+    unnamed, options.blanket = options.blanket is None, options.blanket or "poisson"
+    planner = Planner(options, spent, given)
+    public = _public(options)
+    made: Plan | None = None
+    found: dict[str, Any] = {}
+    rows = None
+    if options.max_messages is not None:
+        left_for_items(options.max_messages, spent)
+    if options.accountant == "published":
+        values = _published(problem, planner)
+    elif options.blanket == "all":
+        values, rows = {}, planner.compared(problem)
+    else:
+        plans = _EPSILONS if options.least == "epsilon" else 1
+        with _told_how_long(problem, plans * planner.seconds(options.blanket, problem)):
+            made = planner.plan(problem)
+        values = _proven(made, planner)
+        if unnamed and options.blanket_per_user is None and options.blanket_cap is None:
+            rows = planner.compared(made.problem, made)
+        found = foresight.more(options, problem, made, planner)
         problem = made.problem
-    if options.save is not None:
+    if options.save is not None and made is not None:
         _save(options, made, problem)
+    values = {**values, **({} if rows is None else {"blankets": rows})}
+    if warnings := [*values.pop("warnings", ()), *level_cautions(spent)]:
+        values["warnings"] = warnings
     inputs = {
         "domain_size": problem.domain_size,
         "set_size": problem.set_size,
@@ -171,67 +185,45 @@ def run(options: argparse.Namespace) -> str:
         "level_counts": list(problem.level_counts),
         "delta": problem.delta,
         **({"level_deltas": list(problem.level_deltas)} if problem.level_deltas else {}),
+        **({"mean_size": options.mean_size} if options.mean_size is not None else {}),
         "share_expected": problem.assumptions.honest_fraction,
         "accountant": options.accountant,
     }
-    public = _public(options)
-    warnings = [*values.pop("warnings", ()), *level_cautions(spent)]
     if options.json:
-        told = {"warnings": warnings} if warnings else {}
-        beside = {} if blankets is None else {"blankets": blankets}
-        return shown({**values, **beside, **told, **inputs, **further, "public": public}, as_json=True)
-    width = max(map(len, public))
-    words = [foresight.as_text(further, problem.n_users), ""] if further else []
-    if blankets is not None:
-        words += [as_text(blankets), *([_ANOTHER] if made is not None else []), ""]
-    return "\n".join(
-        [*words, shown({**values, **inputs}, as_json=False), *(f"Warning: {each}" for each in warnings)]
-        + ["", IN_GENERAL]
-        + [f"  {name:<{width}}  {how}" for name, how in public.items()]
-    )
+        return shown({**values, **inputs, **found, "public": public}, as_json=True)
+    return _as_text(options, made, planner, {**values, **inputs}, found, public)
 
 
-def _values(
-    options: argparse.Namespace, problem: Problem, counts: FloatArray, shares: FloatArray | None, spent: float
-) -> dict[str, Any]:
-    """The answer's numbers, and the plan behind them where there is one with copies by level."""
-    if isinstance(options.target_error, foresight.Relative):
-        assert shares is not None
-        return _row_of(foresight.backwards(options, problem, shares, foresight.planner(options, spent)), counts, spent)
-    if options.blanket != "poisson" or options.target_error is not None:
-        from segshuffle.cli.blankets import chosen
+def _as_text(
+    options: argparse.Namespace,
+    made: Plan | None,
+    planner: Planner,
+    values: dict[str, Any],
+    found: dict[str, Any],
+    public: dict[str, str],
+) -> str:
+    """The answer for people: one screen, and the rest with --details."""
+    from segshuffle.cli import plan_text
 
-        return chosen(options, problem, counts, spent)
-    return (_proven if options.accountant == "proven" else _published)(options, problem, counts, spent)
-
-
-def _row_of(plan: Plan, counts: FloatArray, spent: float) -> dict[str, Any]:
-    """Numbers of a plan that was searched for."""
-    from segshuffle.cli.blankets import numbers_of
-    from segshuffle.protocols.proven import ProvenSegmented
-
-    return numbers_of(ProvenSegmented(), plan, counts, spent)
-
-
-def _check_files(options: argparse.Namespace) -> None:
-    """Refuse options without effect, and an output that is an input."""
-    from segshuffle.files import refuse_overwriting
-
-    if options.users is not None and not any(isinstance(users, Fraction) for _, users in options.levels):
-        raise ParameterError("users", options.users, "left out where --levels has the users of each level")
-    if options.items is not None and options.save is None:
-        raise ParameterError("items", str(options.items), "left out, or given together with --save PLAN.json")
-    for option, output in (("save", options.save), ("plot", options.plot)):
-        refuse_overwriting(option, output, (options.items, options.item_frequencies))
+    rows, warnings, note = values.pop("blankets", None), values.pop("warnings", []), values.pop("note", None)
+    beside = [] if rows is None else [plan_text.laws_table(rows, planner.top)]
+    if made is not None:
+        parts = [plan_text.decision(made, found, [note] if note else []), *beside]
+        parts += plan_text.further(found, made.problem.n_users)
+        parts.append(plan_text.details(found, values, public) if options.details else _REST)
+    elif options.details:
+        parts = [plan_text.details(found, values, public)]
+    else:
+        parts = beside or [shown(values, as_json=False)]
+    told = [textwrap.fill(f"Warning: {each}", 80, subsequent_indent="  ") for each in warnings]
+    return "\n\n".join([*parts[:1], *told, *parts[1:]])
 
 
-def _save(options: argparse.Namespace, made: Plan | None, problem: Problem) -> None:
+def _save(options: argparse.Namespace, made: Plan, problem: Problem) -> None:
     """Write the plan, with the items' names."""
     from segshuffle.files import read_bounded
     from segshuffle.rehearsal.documents import Document, checked_names, write_document
 
-    if made is None:
-        raise ParameterError("save", str(options.save), "left out with --blanket all and --accountant published")
     names = None
     if options.items is not None:
         try:
@@ -249,86 +241,66 @@ def _public(options: argparse.Namespace) -> dict[str, str]:
         "item_frequencies": not guessed,
         "private_levels": options.level_epsilon is None,
         "level_deltas": not options.level_deltas,
+        "mean_size": options.mean_size is None,
     }
     return {name: how for name, how in PUBLIC_INPUTS.items() if not left_out.get(name)}
 
 
-def _published(options: argparse.Namespace, problem: Problem, counts: Any, spent: float) -> dict[str, Any]:
+def _published(problem: Problem, planner: Planner) -> dict[str, Any]:
     from segshuffle.protocols.segmented import Segmented, expected_mse, least_blankets
 
-    for name, plain in (("copies_max", 1.0), ("max_messages", None), ("blanket_cap", None), ("equal_copies", False)):
-        value = getattr(options, name)
-        if value != plain:
-            raise ParameterError(name.replace("_", "-"), value, "left out with --accountant published")
-    plan = Segmented(options.blanket_per_user).plan(problem)
+    plan = Segmented(planner.options.blanket_per_user).plan(problem)
     rates = plan.parameters["sampling_rates"]
     return {
         "blanket_per_user": plan.blanket_per_user,
         "sampling_rates": list(rates),
-        "messages_per_user": plan.messages_per_user + spent,
-        "level_messages_per_user": spent,
+        "messages_per_user": plan.messages_per_user + planner.spent,
+        "level_messages_per_user": planner.spent,
         "mse_bound": plan.mse_bound,
-        "mse_sample": expected_mse(problem, plan.blanket_per_user, rates, counts),
+        "mse_sample": expected_mse(problem, plan.blanket_per_user, rates, planner.counts(problem)),
         "m_min": _each_level(least_blankets, problem),
         **_influence(plan),
         "kind": plan.kind,
-        **({"warnings": list(plan.warnings)} if plan.warnings else {}),
+        "warnings": list(plan.warnings),
     }
 
 
-def _proven(options: argparse.Namespace, problem: Problem, counts: Any, spent: float) -> dict[str, Any]:
-    from segshuffle.accounting.numerics.ranges import LARGEST_BLANKET
-    from segshuffle.protocols.capped import Capped
-    from segshuffle.protocols.messages.budget import left_for_items
+def _proven(plan: Plan, planner: Planner) -> dict[str, Any]:
+    """Numbers of a plan with copies by level."""
+    from segshuffle.cli.blankets import nothing_better
     from segshuffle.protocols.planner import least_blankets
-    from segshuffle.protocols.proven import ProvenSegmented
+    from segshuffle.protocols.proven import SINGLE, law_of
     from segshuffle.protocols.segmented import mse_bound
 
-    budget = options.max_messages
-    left = None if budget is None else left_for_items(budget, spent)
-    method: Any = ProvenSegmented(options.blanket_per_user, options.copies_max, left, equal_copies=options.equal_copies)
-    if options.blanket_cap is not None:
-        method = Capped(method, None if options.blanket_cap == "auto" else options.blanket_cap)
-    try:
-        with _told_how_long(problem):
-            plan = method.plan(problem)
-    except InfeasibleError as error:
-        told = f" (of max-messages = {budget:g} round 1, about the levels, takes {spent:g})" if budget else ""
-        raise InfeasibleError(f"{error}{told}") from error
-    if plan.blanket_per_user > LARGEST_BLANKET:
-        raise InfeasibleError(
-            f"the plan with the least error has {plan.blanket_per_user:.3g} dummy messages per user, and at most "
-            f"{LARGEST_BLANKET:g} can be announced: set --max-messages, or raise the levels, delta or the users."
-        )
-    copies = plan.parameters["copies"]
-    # up to one copy, copies are sampling rates and the paper's error bound applies
-    sampling = max(copies) <= 1.0
-    return {
-        "plan": plan,
-        "blanket_per_user": plan.blanket_per_user,
-        **({"sampling_rates": list(copies)} if sampling else {"copies": list(copies)}),
-        "messages_per_user": plan.messages_per_user + spent,
-        "level_messages_per_user": spent,
-        "mse_bound": mse_bound(problem, plan.blanket_per_user, copies) if sampling else None,
-        "mse_sample": method.expected_mse(plan, counts),
-        "m_min": _each_level(least_blankets, problem),
-        "certificate": plan.parameters["certificate"],
+    problem, copies = plan.problem, plan.parameters["copies"]
+    note = nothing_better(planner.options.blanket, plan)
+    of_all_laws = {
+        "blanket": law_of(plan).name,
+        **planner.numbers(plan),
+        **({"note": note} if note else {}),
+        "level_messages_per_user": planner.spent,
         "sets": problem.assumptions.sets,
         "rounds": problem.assumptions.rounds,
         "honest_users": problem.honest_users,
-        "epsilon_if_honest": _honesty(plan),
         **_influence(plan),
-        "kind": plan.kind,
-        **({"warnings": list(plan.warnings)} if plan.warnings else {}),
+        "warnings": list(plan.warnings),
+    }
+    if law_of(plan).name != SINGLE:
+        return of_all_laws
+    # up to one copy, copies are sampling rates and the paper's error bound applies
+    sampling = max(copies) <= 1.0
+    return {
+        **of_all_laws,
+        **({"sampling_rates": list(copies)} if sampling else {}),
+        "mse_bound": mse_bound(problem, plan.blanket_per_user, copies) if sampling else None,
+        "m_min": _each_level(least_blankets, problem),
+        "epsilon_if_honest": _honesty(plan),
     }
 
 
 @contextlib.contextmanager
-def _told_how_long(problem: Problem) -> Iterator[None]:
+def _told_how_long(problem: Problem, seconds: float) -> Iterator[None]:
     """A line before minutes of work, and one now and then while it lasts; a refusal before hours of it."""
-    from segshuffle.protocols.cautions import expected_seconds
-
-    seconds = expected_seconds(problem)
     levels, s, d = len(problem.levels), problem.set_size, problem.domain_size
     size = f"{levels} levels and sets of {s} of {d} items take about {_minutes(seconds)} of a processor to plan"
     remedy = "fewer levels or a smaller set size take less"
@@ -347,37 +319,16 @@ def _minutes(seconds: float) -> str:
 
 
 def _honesty(plan: Plan) -> list[dict[str, Any]]:
-    """Epsilon of every level at delta, by the share of users who really are honest."""
+    """Epsilon of every level at its delta, by the share of users who really are honest."""
+    from segshuffle.protocols.received import epsilons
+
     problem = plan.problem
     if problem.pairs == 0:
         return []
     return [
-        {"share": share, "epsilons": [_finite(_epsilon(plan, copies, share)) for copies in plan.parameters["copies"]]}
+        {"share": share, "epsilons": [*map(_finite, epsilons(plan, max(1, math.floor(share * problem.n_users))))]}
         for share in _HONEST
     ]
-
-
-def _epsilon(plan: Plan, copies: float, share: float) -> float:
-    """Epsilon at delta of users who send so many copies, if that share of the users is honest."""
-    from segshuffle.accounting.collections.blanket_cap import capped_epsilon
-    from segshuffle.accounting.collections.participation import epsilon_over_honesty
-
-    problem = plan.problem
-    mean = problem.n_users * plan.blanket_per_user / problem.domain_size
-
-    def uncapped(delta: float) -> float:
-        return epsilon_over_honesty(
-            blanket_mean=mean, copies=copies, pairs=problem.pairs, delta=delta, fractions=(share,)
-        )[0]
-
-    return capped_epsilon(
-        uncapped,
-        delta=problem.delta,
-        blanket_per_user=plan.blanket_per_user,
-        cap=plan.parameters.get("blanket_cap"),
-        honest_users=math.ceil(share * problem.n_users),
-        rounds=problem.assumptions.rounds,
-    )
 
 
 def _influence(plan: Plan) -> dict[str, Any]:

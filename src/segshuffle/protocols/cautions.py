@@ -51,4 +51,4 @@ def expected_seconds(problem: Problem) -> float:
 
     Fitted to measured runs: a level is calibrated on a lattice that grows with the number of pairs.
     """
-    return len(problem.levels) * (0.15 + 0.05 * math.pow(problem.pairs, 0.45))
+    return len(problem.levels) * (0.04 + 0.005 * math.sqrt(problem.pairs))

@@ -101,12 +101,12 @@ def guessed_holders(shares: Mapping[int, float], domain_size: int, zipf: float) 
     return users, holders
 
 
-def zipf_shares(size: int, domain_size: int, zipf: float) -> FloatArray:
+def zipf_shares(size: float, domain_size: int, zipf: float) -> FloatArray:
     """Shares of the users who hold each item, as frequent as j^-zipf says, where users hold `size` items on average.
 
     Parameters
     ----------
-    size, domain_size : int
+    size, domain_size : float, int
         0 < size < domain_size.
     zipf : float
         Exponent, in [0, 10].

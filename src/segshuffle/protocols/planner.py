@@ -27,6 +27,7 @@ from segshuffle.accounting.numerics.gaussian import gaussian_ratio
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError
 from segshuffle.arrays import FloatArray
 from segshuffle.blankets.base import BLANKET_MEAN_RANGE, COPIES_RANGE, Blanket, Shape
+from segshuffle.blankets.named import blanket_from
 from segshuffle.blankets.poisson import POISSON, Poisson
 from segshuffle.digits import rounded, rounded_down, rounded_up
 from segshuffle.errors import InfeasibleError, ParameterError
@@ -53,6 +54,8 @@ _ROOM = 1e-4
 _CLOSE = 3e-3
 #: Blankets that are certified where whole copies are just missed.
 _TRIES = 4
+#: Budgets, in logarithms, so close that their best blankets are neighbours on the lattice of variances.
+_SAME_PLACE = 0.25
 #: Budgets that are tried where a guide promised too much, and doublings of one that does not reach an error.
 _RAISES, _DOUBLINGS = 5, 4
 #: Stands for the logarithm of an infinite error.
@@ -239,7 +242,13 @@ class Search:
         if not plans:
             raise InfeasibleError(f"max_messages = {budget:g} is too small: raise it, or lower the domain size.")
         # of equals the first, which is the simplest
-        return min(plans, key=lambda plan: plan.mse_bound)
+        return min(plans, key=self.error_of)
+
+    def error_of(self, plan: Plan) -> float:
+        """The error that is asked for, of a plan for the same problem."""
+        mean = plan.blanket_per_user * self.problem.n_users / self.problem.domain_size
+        variance = blanket_from(plan.parameters.get("blanket")).variance(mean)
+        return self.error.terms(variance).error(np.asarray(plan.parameters["copies"]), self.counts)
 
     def fewest_messages(self, error: float) -> Plan:
         """Plan of about the fewest messages whose error is at most `error`.
@@ -250,26 +259,29 @@ class Search:
             If no number of messages reaches it.
         """
         best: Plan | None = None
-        for law in self.laws:
+        if self.problem.pairs == 0 and self.error_of(free := self.least_error()) <= error:
+            return free  # nothing to hide: there are hardly any dummies to save
+        for law in self.laws if self.problem.pairs else ():
             found = self._fewest_of(law, error, best.messages_per_user if best else math.inf)
             best = found or best
         if best is None:
             least = self.least_error()
             raise InfeasibleError(
-                f"target_error = {error:g} is below {least.mse_bound:g}, the least that was found, with "
+                f"target_error = {error:g} is below {self.error_of(least):g}, the least that was found, with "
                 f"{least.messages_per_user:.4g} messages per user: raise it, or copies_max."
             )
         return best
 
     def _fewest_of(self, law: type[Blanket], error: float, most: float) -> Plan | None:
         """The plan of a law that has fewer messages than `most`, and about the fewest; None if there is none."""
-        near: _Point | None = None
+        near: tuple[float, _Point] | None = None
 
         @functools.cache
         def excess(log_budget: float) -> float:
             nonlocal near
-            found = self._candidate(law, math.exp(log_budget), near)
-            near = found.point if found else near
+            close = near is not None and abs(log_budget - near[0]) < _SAME_PLACE
+            found = self._candidate(law, math.exp(log_budget), near[1] if near and close else None)
+            near = (log_budget, found.point) if found else None
             return math.log(found.error / error) if found else _NONE
 
         if math.isinf(most):
@@ -288,7 +300,7 @@ class Search:
         for more in _CLOSE * (2.0 ** np.arange(_RAISES) - 1):
             with contextlib.suppress(InfeasibleError):
                 plan = self._best_of(law, math.exp(budget + more))
-                if plan.mse_bound <= error and plan.messages_per_user < (most if len(tops) == 1 else math.inf):
+                if self.error_of(plan) <= error and plan.messages_per_user < (most if len(tops) == 1 else math.inf):
                     return plan
         return None
 
@@ -309,7 +321,7 @@ class Search:
             best = more
         if blanket.rough() is blanket:
             plans += self._at_whole(blanket, best.copies, budget)
-        return min(plans, key=lambda plan: plan.mse_bound)
+        return min(plans, key=self.error_of)
 
     def _at_whole(self, law: Blanket, copies: FloatArray, budget: float) -> Iterator[Plan]:
         """Plan with exactly the dummies that whole numbers of copies need."""
@@ -378,7 +390,7 @@ class Search:
                 "certificate": self._certificate(law, mean, copies),
                 **({} if law == POISSON else {"blanket": law.as_dict()}),
             },
-            mse_bound=self.error.terms(variance).error(copies, self.counts),
+            mse_bound=ErrorMeasure.of_all(problem).terms(variance).error(copies, self.counts),
         )
 
     def _lowered(self, law: Blanket, mean: float, target: Target, copies: float) -> float:

@@ -6,7 +6,7 @@ frequencies of the items, who dropped out) tells of the data, and no accountant 
 
 from __future__ import annotations
 
-#: Every input of `base.Problem` and `assumptions.Assumptions`, and the frequencies that an error is given for.
+#: Every input of `base.Problem` and `assumptions.Assumptions`, and what an error is given for.
 PUBLIC_INPUTS: dict[str, str] = {
     "domain_size": "the list of items is published before anybody answers",
     "set_size": "a rule announced to the users; not the largest set found",
@@ -18,6 +18,7 @@ PUBLIC_INPUTS: dict[str, str] = {
     "honest_fraction": "a belief held beforehand; who drops out must not depend on the items",
     "private_levels": "announced",
     "rounds": "announced",
+    "mean_size": "a belief held beforehand; not the mean of these users' sets",
     "item_frequencies": "a guess from elsewhere; not these users' own",
 }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from dataclasses import replace
 from typing import Any
 
@@ -65,20 +64,3 @@ def _numbers(method: Method, problem: Problem, counts: Any) -> dict[str, Any]:
         "deviation": math.sqrt(mean),
         "none": None,
     }
-
-
-def as_text(rows: list[dict[str, Any]], n_users: int) -> str:
-    """The rows as a table, 80 columns wide."""
-    head = f"{'protocol':<46}  {'+/- users':>9}  {'messages':>9}  kind"
-    lines = [
-        f"{_fit(row['label']):<46}  {row['deviation'] * n_users:>9.4g}  {row['messages_per_user']:>9.4g}  {row['kind']}"
-        for row in rows
-        if row["none"] is None
-    ]
-    without = [_fit(row["label"]) for row in rows if row["none"] is not None]
-    said = [f"no plan (--json says why): {', '.join(without)}"] if without else []
-    return "\n".join([head, *lines, *(textwrap.fill(each, 80, subsequent_indent="  ") for each in said)])
-
-
-def _fit(label: str) -> str:
-    return label if len(label) <= 46 else label[:45] + "…"

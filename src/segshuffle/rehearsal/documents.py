@@ -69,7 +69,7 @@ class Document:
         return str(item) if self.items is None else self.items[item]
 
     def number(self, name: str) -> int:
-        """Number of an item.
+        """Number of an item; blanks around names make no difference, unless items differ in nothing else.
 
         Raises
         ------
@@ -77,11 +77,12 @@ class Document:
             If there is no such item.
         """
         if self.items is not None:
-            numbers = {each: number for number, each in enumerate(self.items)}
-            if name in numbers:
-                return numbers[name]
+            alike = [number for number, each in enumerate(self.items) if each.strip() == name.strip()]
+            found = [number for number in alike if self.items[number] == name] or alike
+            if len(found) == 1:
+                return found[0]
             raise DataError(f"item {name[:60]!r} is not in the plan's list of {len(self.items)} items.")
-        d = self.plan.problem.domain_size
+        d, name = self.plan.problem.domain_size, name.strip()
         number = int(name) if name.isascii() and name.isdigit() and len(name) <= 9 else d
         if number >= d:
             raise DataError(f"item {name[:60]!r} is none of the plan's: they are the integers 0..{d - 1}.")

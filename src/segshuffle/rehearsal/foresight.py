@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import bisect
+import contextlib
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -16,10 +19,9 @@ from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.item_variance import ItemVariance, coverage_of_nothing
 from segshuffle.rehearsal.run import CONFIDENCE, threshold_of
 
-#: Relative accuracy of the fewest messages and of the least epsilon.
+#: Relative accuracy of the least epsilon, and the largest epsilons of a plan that are tried.
 _CLOSE = 0.01
-#: Doublings after which a search gives up, and epsilons that are tried.
-_DOUBLINGS, _LARGEST_EPSILON = 12, 100.0
+_EPSILONS = (1e-6, 100.0)
 
 
 @dataclass(frozen=True)
@@ -118,85 +120,54 @@ def _share_above(variance: ItemVariance, threshold: float, z: float) -> float:
     return high
 
 
-#: A budget of messages per user (None: without one) and a problem give a plan.
-Planner = Callable[[float | None, Problem], Plan]
-
-
-def fewest_messages(make: Planner, problem: Problem, shares: FloatArray, top: int, target: float) -> Plan:
-    """The plan of about the fewest messages whose top items are off by no more than `target` of their share.
+def hardest_share(shares: FloatArray, top: int) -> float:
+    """Share of the least frequent of the top items: no other one's estimate is off by more of its share.
 
     Raises
     ------
-    InfeasibleError
-        If no number of messages is enough.
+    ParameterError
+        If nobody holds anything.
     """
-
-    def error(plan: Plan) -> float:
-        return expected(plan, shares, top).relative or math.inf
-
-    best = make(None, problem)
-    if error(best) > target:
-        raise InfeasibleError(
-            f"target-error = {100 * target:g} % is below {100 * error(best):.3g} %, the least for the top {top} with "
-            "any number of messages: raise it, the levels, users or copies-max, or ask for --least epsilon."
-        )
-    low = 0.0
-    while best.messages_per_user > (1 + _CLOSE) * low:
-        budget = math.sqrt(low * best.messages_per_user) if low else 0.5 * best.messages_per_user
-        try:
-            plan = make(budget, problem)
-        except InfeasibleError:
-            low = budget
-            continue
-        if error(plan) <= target and plan.messages_per_user < best.messages_per_user:
-            best = plan
-        else:
-            low = budget
-    return best
+    best = np.sort(shares[shares > 0.0])[::-1][:top]
+    if not best.size:
+        raise ParameterError("item-frequencies", "all 0", "positive for some item")
+    return float(best[-1])
 
 
-def least_epsilon(make: Planner, problem: Problem, shares: FloatArray, top: int, target: float) -> Plan:
-    """The plan of about the least epsilon, all levels in proportion, whose top items are off by no more than `target`.
+def least_epsilon(make: Callable[[Problem], Plan], problem: Problem, enough: Callable[[Plan], bool]) -> Plan:
+    """Plan with the least epsilons, all levels in proportion, that is good enough: to within 1 %.
+
+    Parameters
+    ----------
+    make : callable
+        Plans for a problem; InfeasibleError where there is no plan.
+    problem : Problem
+        Whose levels say in which proportion.
+    enough : callable
+        Whether a plan will do: monotone in epsilon.
 
     Raises
     ------
     InfeasibleError
         If no epsilon up to 100 is enough.
     """
+    step, largest = math.log1p(_CLOSE), problem.levels[-1]
 
-    def plan_at(factor: float) -> Plan | None:
-        levels = tuple(_three_digits_up(factor * level) for level in problem.levels)
-        try:
-            plan = make(None, replace(problem, levels=levels))
-        except InfeasibleError:
-            return None
-        return plan if (expected(plan, shares, top).relative or math.inf) <= target else None
+    @functools.cache
+    def good(power: int) -> Plan | None:
+        factor = math.exp(power * step)
+        levels = tuple(min(_three_digits_up(factor * level), _EPSILONS[1]) for level in problem.levels)
+        with contextlib.suppress(InfeasibleError):
+            plan = make(replace(problem, levels=levels))
+            return plan if enough(plan) else None
+        return None
 
-    high, low = 1.0, 1.0
-    best = plan_at(high)
-    for _ in range(_DOUBLINGS):
-        if best is not None:
-            break
-        low, high = high, min(2 * high, _LARGEST_EPSILON / problem.levels[-1])
-        best = plan_at(high) if high > low else None
+    first, last = (math.floor(math.log(end / largest) / step) for end in _EPSILONS)
+    powers = range(first, last + 1)
+    place = bisect.bisect_left(powers, True, key=lambda power: good(power) is not None)
+    best = good(powers[place]) if place < len(powers) else None
     if best is None:
-        raise InfeasibleError(
-            f"target-error = {100 * target:g} % is not reached for the top {top} with any epsilon up to "
-            f"{_three_digits_up(high * problem.levels[-1]):g}: raise it, the users, copies-max or max-messages."
-        )
-    while low == high:
-        plan = plan_at(0.5 * low)
-        if plan is None:
-            low *= 0.5
-        else:
-            best, low, high = plan, 0.5 * low, 0.5 * low
-    while high > (1 + _CLOSE) * low:
-        middle = math.sqrt(low * high)
-        plan = plan_at(middle)
-        if plan is None:
-            low = middle
-        else:
-            best, high = plan, middle
+        raise InfeasibleError(f"the error is not reached with any epsilon up to {_EPSILONS[1]:g}")
     return best
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from segshuffle.blankets.named import laws
 from segshuffle.errors import ParameterError
-from segshuffle.protocols.base import Method
+from segshuffle.protocols.planner import ErrorMeasure
 from segshuffle.protocols.proven import SINGLE, ProvenSegmented
 
 BLANKETS = tuple(laws())
@@ -19,7 +19,8 @@ def method(
     max_messages: float | None = None,
     equal_copies: bool = False,
     target_error: float | None = None,
-) -> Method:
+    measure: ErrorMeasure | None = None,
+) -> ProvenSegmented:
     """What plans with a blanket of that law.
 
     Parameters
@@ -32,7 +33,9 @@ def method(
     equal_copies : bool
         All levels send the same number of copies.
     target_error : float or None
-        Largest expected squared error: the plan has the fewest messages for it.
+        Largest error: the plan has the fewest messages for it.
+    measure : ErrorMeasure or None
+        The error that is least or bounded; None for the squared error of all items, equally frequent ones.
 
     Raises
     ------
@@ -54,4 +57,5 @@ def method(
         target_error=target_error,
         equal_copies=equal_copies,
         laws=chosen,
+        measure=measure,
     )

@@ -128,17 +128,6 @@ def table(
     return rows
 
 
-def as_text(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> str:
-    """The rows as a table; what has no plan has dashes."""
-
-    def cell(value: Any) -> str:
-        return "-" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
-
-    cells = [list(columns), *([cell(row.get(name)) for name in columns] for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    return "\n".join("  ".join(f"{text:>{width}}" for text, width in zip(row, widths, strict=True)) for row in cells)
-
-
 def figure(rows: Sequence[Mapping[str, Any]], keys: Sequence[str], measures: Mapping[str, str]) -> Figure:
     """A panel per measure over the key with more values, a curve for each value of the other one.
 

@@ -8,6 +8,9 @@ from collections.abc import Sequence
 from segshuffle.accounting.collections.levels import UserGuarantee
 from segshuffle.protocols.base import Plan
 
+#: What the theorem on any change says of two levels.
+_BETWEEN = "Between two levels, whatever items, epsilon and delta are the larger of both levels'"
+
 
 def promises(plan: Plan, guarantees: Sequence[UserGuarantee] = ()) -> list[str]:
     """The guarantee of every level, in a sentence each, and what holds of a private level itself.
@@ -29,13 +32,14 @@ def promises(plan: Plan, guarantees: Sequence[UserGuarantee] = ()) -> list[str]:
     if not problem.assumptions.private_levels:
         return found
     if not guarantees:
-        return [*found, "What round 1 shows of a user's level comes on top: this plan does not say how much that is."]
+        unknown = "What round 1 shows of a user's level comes on top: this plan does not say how much that is."
+        return [*found, f"{_BETWEEN}.", unknown]
     worst = max(guarantees, key=lambda each: each.total_epsilon)
     return [
         *found,
         "The level itself: whichever level and items a user has, nothing that the server may see of levels and items "
-        f"becomes more than {_times(worst.total_epsilon)}, up to a probability of {_up(worst.total_delta)}. Between "
-        f"two levels epsilon is the larger of them plus {worst.levels_epsilon:g}.",
+        f"becomes more than {_times(worst.total_epsilon)}, up to a probability of {_up(worst.total_delta)}. "
+        f"{_BETWEEN}, plus {worst.levels_epsilon:g} and {_up(worst.levels_delta)} for round 1.",
     ]
 
 

@@ -37,7 +37,7 @@ from segshuffle.protocols.messages import (
 
 ALARM = 1e-9
 #: Asks for nothing that the tests of the draws would have to meet.
-ANYTHING = Demand(100.0, 0.999999)
+ANYTHING = Demand(100.0, 0.999999, 10**9, "exactly")
 
 
 class DeeperError(Exception):
@@ -292,13 +292,13 @@ GOOD = Scheme(17, 4, 5000, (0.5, 1.0), 4.0)
 
 
 def test_round_one_sends_the_level():
-    sent = Client((3,), 1, ANYTHING, Demand(1.0, 1e-6)).send_level(Scheme(3, 1, 5000, (1.0,), 2.0))
+    sent = Client((3,), 1, ANYTHING, Demand(1.0, 1e-6, 5000)).send_level(Scheme(3, 1, 5000, (1.0,), 2.0))
     assert 1 in sent
     assert Client((3,), 2, ANYTHING).send_level(Scheme(3, 1, 5000, (1.0,), 0.0)) == [2]
     one_level = Scheme(1, 1, 5000, (1.0,), 0.0)
-    assert Client((3,), 0, ANYTHING, Demand(1.0, 1e-6)).send_level(one_level) == [0]
+    assert Client((3,), 0, ANYTHING, Demand(1.0, 1e-6, 5000)).send_level(one_level) == [0]
     with pytest.raises(RefusedError, match="epsilon = 1 and delta = 1e-06"):
-        Client((3,), 1, ANYTHING, Demand(1.0, 1e-6)).send_level(Scheme(3, 1, 50, (1.0,), 0.5))
+        Client((3,), 1, ANYTHING, Demand(1.0, 1e-6, 5000)).send_level(Scheme(3, 1, 50, (1.0,), 0.5))
 
 
 @pytest.mark.parametrize(

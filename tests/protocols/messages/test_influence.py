@@ -63,7 +63,7 @@ def scene(request):
     rng = np.random.default_rng(41)
 
     def sent(items, level):
-        client = Client(items, level, Demand(100.0, 0.99), below=lambda n: int(rng.integers(n)))
+        client = Client(items, level, Demand(100.0, 0.99, 10**9, "exactly"), below=lambda n: int(rng.integers(n)))
         return client.send_items(announcement)
 
     with pytest.MonkeyPatch.context() as patch:

@@ -45,8 +45,13 @@ def honest():
     return announced(ProvenSegmented())
 
 
-def demand(level=0, **more):
-    return Demand(LEVELS[level], DELTA, **more)
+def demand(level=0, honest_users=5000, **more):
+    return Demand(LEVELS[level], DELTA, honest_users, **more)
+
+
+def believing(assumptions, n=5000):
+    """What a client asks for that assumes what a plan assumes."""
+    return {"sets": assumptions.sets, "rounds": assumptions.rounds, "honest_users": assumptions.honest_of(n)}
 
 
 # -- plans and lies ----------------------------------------------------------------------------------------------------
@@ -55,7 +60,9 @@ def demand(level=0, **more):
 @pytest.mark.quick(0)
 def test_what_is_planned_is_accepted(honest):
     for level in range(3):
-        assert 0.9 * DELTA < check_announcement(honest, demand(level), level) <= DELTA or honest.copies[level] == 1
+        given = check_announcement(honest, demand(level), level)
+        assert 0.9 * DELTA < given.delta <= DELTA or honest.copies[level] == 1
+        assert (given.level_epsilon, given.level_delta) == (0.0, 0.0), "nothing is asked of the level"
 
 
 @pytest.mark.quick(1)
@@ -72,7 +79,7 @@ def test_what_is_planned_is_accepted(honest):
 def test_whoever_assumes_what_the_plan_assumes_accepts_it(method, assumptions, d, s):
     announcement = announced(method, assumptions, d, s)
     for level in range(3):
-        check_announcement(announcement, demand(level, assumptions=assumptions), level)
+        check_announcement(announcement, demand(level, **believing(assumptions)), level)
 
 
 def lies(honest):
@@ -83,8 +90,8 @@ def lies(honest):
     yield "a larger domain", replace(honest, domain_size=18), {}
     yield "users who do not exist", replace(honest, n_users=10**9), {"honest_users": 4900}
     yield "no cap worth the name", replace(honest, blanket_cap=math.ceil(honest.blanket_per_user) + 1), {}
-    for assumptions in ({"honest_fraction": 0.98}, {"rounds": 2}, {"private_levels": True}):
-        yield str(assumptions), honest, {"assumptions": Assumptions(**assumptions)}
+    for belief in ({"honest_users": 4900}, {"rounds": 2}, {"level_epsilons": LEVELS[:1] * 3}):
+        yield str(belief), honest, belief
 
 
 def test_lies_are_refused_with_numbers(honest):
@@ -101,9 +108,9 @@ def test_the_refusal_says_what_would_have_been_given(honest):
         check_announcement(lie, demand(), 0)
     given = float(str(refusal.value).partition(" or epsilon = ")[2].split()[0])
     assert (
-        guaranteed_delta(lie, Demand(given * 1.001, DELTA), 0)
+        guaranteed_delta(lie, Demand(given * 1.001, DELTA, 5000), 0)
         <= DELTA
-        < guaranteed_delta(lie, Demand(given * 0.997, DELTA), 0)
+        < guaranteed_delta(lie, Demand(given * 0.997, DELTA, 5000), 0)
     )
     assert "5000 honest users" in str(refusal.value)
 
@@ -122,7 +129,12 @@ def test_demands_and_levels_that_make_no_sense(honest):
     with pytest.raises(ParameterError, match="honest_users = 0"):
         Demand(1.0, 1e-6, honest_users=0)
     with pytest.raises(ParameterError, match="epsilon"):
-        Demand(0.0, 1e-6)
+        Demand(0.0, 1e-6, 5)
+    for wrong in ({"sets": "all"}, {"rounds": 0}, {"level_epsilons": (0.0,)}):
+        with pytest.raises(ParameterError, match=next(iter(wrong)).replace("level_epsilons", "epsilon")):
+            demand(**wrong)
+    with pytest.raises(ParameterError, match="one for each of the 3"):
+        check_announcement(honest, demand(level_epsilons=(1.0,)), 0)
     with pytest.raises(ParameterError, match="level = 3"):
         guaranteed_delta(honest, demand(), 3)
 
@@ -156,15 +168,32 @@ def test_delta_is_never_below_the_exact_one(seed):
     epsilon = float(rng.uniform(0.1, 2.0))
     mu = believed * announcement.blanket_per_user / 2
     # far below what is asked for it need not be close
-    given = guaranteed_delta(announcement, Demand(epsilon, 1e-6, honest_users=believed), 0)
+    given = guaranteed_delta(announcement, Demand(epsilon, 1e-6, believed, "exactly"), 0)
     low, high = divergence(2, ((0,), copies[0]), ((1,), copies[0]), mu, epsilon)
     assert low * (1 - 1e-9) <= given <= high * (1 + 2e-3)
     # who may hold nothing, and may be of another level
-    any_change = Assumptions(sets="at-most", private_levels=True)
-    given = guaranteed_delta(announcement, Demand(epsilon, 0.1, believed, any_change), 0)
+    asked = Demand(epsilon, 0.999, believed, level_epsilons=(epsilon, epsilon), level_delta=0.999999)
+    given = check_announcement(announcement, asked, 0)
+    assert given.level_epsilon == epsilon
     for other in [((), 0.0), ((1,), 1.0), ((0,), 1.0)]:
         for pair in ((((0,), copies[0]), other), (other, ((0,), copies[0]))):
-            assert divergence(2, *pair, mu, epsilon)[0] * (1 - 1e-9) <= given
+            assert divergence(2, *pair, mu, epsilon)[0] * (1 - 1e-9) <= given.level_delta
+
+
+@pytest.mark.parametrize("counts", [(6, 4), (2, 9)])
+def test_two_levels_are_told_apart_at_the_larger_epsilon_and_not_at_the_smaller(counts):
+    """Enumerated: what a plan with private levels promises, what a client is given, and that no more can be."""
+    levels, delta, n = (0.5, 1.5), 0.05, sum(counts)
+    problem = Problem(2, 1, levels, counts, delta, Assumptions(private_levels=True))
+    plan = ProvenSegmented(blanket_per_user=12 / n).plan(problem)
+    users = [((item,), copies) for item, copies in enumerate(plan.parameters["copies"])]
+    for own, one, other in ((0, *users), (1, *users[::-1])):
+        asked = Demand(levels[own], delta, n, level_epsilons=levels)
+        assert check_announcement(plan.scheme, asked, own).level_epsilon == 1.5
+        assert divergence(2, one, other, 6.0, 1.5)[1] <= delta
+        assert divergence(2, one, other, 6.0, 0.5)[0] > delta
+    with pytest.raises(RefusedError, match="a user of level 0 who may be one of level 1"):
+        check_announcement(plan.scheme, Demand(0.5, delta, n, level_epsilons=(0.5, 0.5)), 0)
 
 
 @pytest.mark.parametrize(("copies", "p", "epsilon"), [(1.0, 0.5, 0.4), (0.6, 0.7, 0.3), (2.0, 0.5, 1.0)])
@@ -177,10 +206,10 @@ def test_clustered_dummies_are_accounted_as_they_are_sent(copies, p, epsilon):
     held = (1 - part) * np.r_[np.zeros(whole), blank, 0.0] + part * np.r_[np.zeros(whole + 1), blank]
     free = np.r_[blank, np.zeros(whole + 1)]
     difference = np.outer(held, free) - math.exp(epsilon) * np.outer(free, held)
-    given = guaranteed_delta(announcement, Demand(epsilon, 0.1), 0)
+    given = guaranteed_delta(announcement, Demand(epsilon, 0.1, n, "exactly"), 0)
     assert given == pytest.approx(difference[difference > 0].sum(), rel=1e-3)
     with pytest.raises(RefusedError, match="asked for are epsilon"):
-        check_announcement(announcement, Demand(epsilon, given / 10), 0)
+        check_announcement(announcement, Demand(epsilon, given / 10, n, "exactly"), 0)
 
 
 def test_a_plan_with_clusters_is_announced_and_sent():
@@ -192,7 +221,7 @@ def test_a_plan_with_clusters_is_announced_and_sent():
     assert (announcement.law, announcement.blanket_cap) == (Clustered(0.5), None)
     assert plan.problem.domain_size * plan.scheme.noise == 400 * 0.25 / 0.5
     assert math.isinf(influence(plan).item)
-    check_announcement(announcement, Demand(1.0, 1e-3), 0)
+    check_announcement(announcement, Demand(1.0, 1e-3, 400), 0)
     rng, estimates = np.random.default_rng(7), []
     for _ in range(200):
         run = run_protocol([[0]] * 400, 2, [0] * 400, (1.0,), 1e-3, planner=lambda _: plan, rng=rng)
@@ -231,12 +260,12 @@ def test_signed_dummies_are_accounted_as_they_are_sent(copies, epsilon):
     exact = float(a @ under_b[below] - math.exp(epsilon) * (b @ under_a[below]))
     announced = {"p": p, "flood_p": flood_p, "flood": share}
     announcement = Scheme(2, 1, n, (copies,), m, Signed(**announced))
-    given = guaranteed_delta(announcement, Demand(epsilon, 0.1), 0)
+    given = guaranteed_delta(announcement, Demand(epsilon, 0.1, n, "exactly"), 0)
     assert given == pytest.approx(exact, rel=1e-3)
     with pytest.raises(RefusedError, match="asked for are epsilon"):
-        check_announcement(announcement, Demand(epsilon, given / 10), 0)
+        check_announcement(announcement, Demand(epsilon, given / 10, n, "exactly"), 0)
     # half of the users honest: less noise, and so less privacy
-    assert guaranteed_delta(announcement, Demand(epsilon, 0.1, honest_users=n // 2 + 6), 0) > 1.5 * given
+    assert guaranteed_delta(announcement, Demand(epsilon, 0.1, n // 2 + 6, "exactly"), 0) > 1.5 * given
 
 
 def test_a_plan_with_signs_is_announced_and_sent():
@@ -305,7 +334,7 @@ def test_the_capped_delta_is_above_the_exact_one(n, m, cap, copies):
     # meeting the inner target is what makes the capped protocol meet its own
     assert capped_delta(uncapped=inner_delta, delta=delta, overflow=overflow) <= delta * (1 + 1e-14)
     announcement = Scheme(2, 1, n, (copies,), m, blanket_cap=cap)
-    given = guaranteed_delta(announcement, Demand(epsilon, delta), 0)
+    given = guaranteed_delta(announcement, Demand(epsilon, delta, n, "exactly"), 0)
     assert bound * (1 - 1e-9) <= given <= bound * (1 + 2e-3)
 
 
@@ -361,47 +390,46 @@ def test_a_cap_is_a_number_of_messages():
 
 def test_as_many_messages_as_a_client_is_ready_to_send_are_accepted():
     announcement = Scheme(9, 2, 5000, (0.5, 1.0), 4.0)
-    check_announcement(announcement, Demand(3.0, 1e-3, most_messages=6.0), 1)
+    check_announcement(announcement, Demand(3.0, 1e-3, 5000, most_messages=6.0), 1)
     with pytest.raises(RefusedError, match=r"asks for 6 messages on average, more than the 5.999 "):
-        check_announcement(announcement, Demand(3.0, 1e-3, most_messages=5.999), 1)
-    check_announcement(announcement, Demand(3.0, 1e-3, most_messages=5.0), 0)
+        check_announcement(announcement, Demand(3.0, 1e-3, 5000, most_messages=5.999), 1)
+    check_announcement(announcement, Demand(3.0, 1e-3, 5000, most_messages=5.0), 0)
 
 
 def test_where_nothing_is_known_delta_is_1():
     few = Scheme(9, 2, 5000, (1.0,), 1e-9)
-    assert guaranteed_delta(few, Demand(1.0, 1e-3), 0) == 1.0
+    assert guaranteed_delta(few, Demand(1.0, 1e-3, 5000), 0) == 1.0
     many = Scheme(9, 2, 5000, (64.0, 64.5), 400.0)
-    assert guaranteed_delta(many, Demand(100.0, 1e-3), 0) < 1.0
-    assert guaranteed_delta(many, Demand(100.0, 1e-3), 1) == 1.0
+    assert guaranteed_delta(many, Demand(100.0, 1e-3, 5000), 0) < 1.0
+    assert guaranteed_delta(many, Demand(100.0, 1e-3, 5000), 1) == 1.0
     binomial = Scheme(9, 2, 5000, (1.0,), 4.0, BINOMIAL)
-    assert guaranteed_delta(binomial, Demand(100.0, 1e-3), 0) == 1.0
+    assert guaranteed_delta(binomial, Demand(100.0, 1e-3, 5000), 0) == 1.0
     with pytest.raises(RefusedError, match="no certified epsilon"):
-        check_announcement(few, Demand(1.0, 1e-3), 0)
+        check_announcement(few, Demand(1.0, 1e-3, 5000), 0)
 
 
-def test_who_sends_nothing_or_has_what_all_have_gives_nothing_away():
+def test_who_sends_nothing_gives_nothing_away_but_the_level():
     silent = Scheme(9, 2, 5000, (0.0, 1.0), 1e-9)
-    assert check_announcement(silent, Demand(1e-3, 1e-9), 0) == 0.0
-    assert guaranteed_delta(silent, Demand(1.0, 1e-3, assumptions=Assumptions(private_levels=True)), 0) == 1.0
+    asked = Demand(1e-3, 1e-9, 5000)
+    assert check_announcement(silent, asked, 0) == (0.0, 0.0, 0.0)
+    with pytest.raises(RefusedError, match="a user of level 0 who may be one of level 1"):
+        check_announcement(silent, replace(asked, level_epsilons=(100.0, 100.0)), 0)
+
+
+def test_sets_of_all_items_are_refused_where_others_are_trusted_to_hold_them():
+    """Whoever does not hold them all would send the set in the clear."""
     alike = Scheme(2, 2, 5000, (1.0,), 1e-9)
-    assert check_announcement(alike, Demand(1e-3, 1e-9), 0) == 0.0
-    assert guaranteed_delta(alike, Demand(1e-3, 1e-9, assumptions=Assumptions(sets="at-most")), 0) == 1.0
+    with pytest.raises(RefusedError, match="sets of exactly 2 of 2 items are all the same"):
+        check_announcement(alike, Demand(1e-3, 1e-9, 5000, "exactly"), 0)
+    assert guaranteed_delta(alike, Demand(1e-3, 1e-9, 5000), 0) == 1.0
 
 
-def test_the_fewer_of_those_believed_in_and_the_honest_share_are_relied_on():
+def test_no_more_honest_users_than_are_announced_are_relied_on():
     announcement = Scheme(9, 2, 1000, (1.0,), 4.0)
-    for given, expected in (
-        ({}, 1000),
-        ({"honest_users": 300}, 300),
-        ({"honest_users": 1}, 1),
-        ({"honest_users": 5000}, 1000),
-        ({"assumptions": Assumptions(honest_fraction=0.2)}, 200),
-        ({"honest_users": 300, "assumptions": Assumptions(honest_fraction=0.2)}, 200),
-        ({"honest_users": 300, "assumptions": Assumptions(honest_fraction=0.4)}, 300),
-    ):
-        assert Demand(1.0, 1e-3, **given).problem(announcement).honest_users == expected
+    for believed, expected in ((1000, 1000), (300, 300), (1, 1), (5000, 1000)):
+        assert Demand(1.0, 1e-3, believed).problem(announcement).honest_users == expected
 
 
 def test_a_cap_that_leaves_nothing_of_epsilon_proves_nothing():
     tight = Scheme(9, 2, 5000, (1.0,), 4.0, blanket_cap=4)
-    assert guaranteed_delta(tight, Demand(0.01, 1e-3), 0) == 1.0
+    assert guaranteed_delta(tight, Demand(0.01, 1e-3, 5000), 0) == 1.0

@@ -22,7 +22,7 @@ class Client:
     Parameters
     ----------
     items : sequence of int
-        Items that the user holds.
+        Items that the user holds. Of more than the announced set size a random choice of that size is sent.
     level : int
         Number of its privacy level, from 0.
     demand : Demand
@@ -64,7 +64,8 @@ class Client:
         ParameterError
             If the user's level is not announced.
         """
-        sets = self.demand.assumptions.sets
-        checked_items([list(self.items)], announcement.domain_size, announcement.set_size, sets=sets)
+        most = announcement.set_size
+        checked_items([self.items], announcement.domain_size, max(most, len(self.items)), sets=self.demand.sets)
         check_announcement(announcement, self.demand, self.level)
-        return announcement.send(self.items, self.level, self.below)
+        held = self.items if len(self.items) <= most else exact.shuffled(list(self.items), self.below)[:most]
+        return announcement.send(held, self.level, self.below)

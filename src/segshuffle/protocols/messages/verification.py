@@ -10,7 +10,8 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from segshuffle.accounting.collections.blanket_cap import cap_overflow, capped_delta, capped_epsilon, uncapped_target
 from segshuffle.accounting.collections.calibration import epsilon_upper
@@ -19,7 +20,7 @@ from segshuffle.accounting.numerics.loss_distribution import AccuracyError
 from segshuffle.accounting.numerics.ranges import check_guarantee
 from segshuffle.blankets.base import COPIES_RANGE, Blanket, CounterPair
 from segshuffle.errors import ParameterError, RefusedError
-from segshuffle.protocols.assumptions import PLAIN, Assumptions
+from segshuffle.protocols.assumptions import Assumptions, SetKind
 from segshuffle.protocols.base import Problem
 from segshuffle.protocols.scheme import Scheme
 
@@ -29,44 +30,69 @@ _FAR = 1e-3
 
 @dataclass(frozen=True)
 class Demand:
-    """What a client asks of a collection before it takes part.
+    """What a client asks of a collection before it takes part: all of it its own, none of it read off the announcement.
 
     Parameters
     ----------
     epsilon, delta : float
-        Its own guarantee, epsilon in (0, 100], delta in (0, 1).
-    honest_users : int or None
-        Users, itself included, who it is sure exist and send their blanket without telling the server which it is. None
-        believes the announced number.
-    assumptions : Assumptions
-        Whom it may be taken for (sets, private levels), in how many such collections it takes part, and the share of
-        the announced users who it believes are honest.
+        Guarantee of its items, against other items at its own level: epsilon in (0, 100], delta in (0, 1).
+    honest_users : int
+        Users >= 1, itself included, who it is sure exist and send their blanket without telling the server which it is.
+    sets : {"exactly", "at-most"}
+        Sets that it may be taken to hold: of exactly `set_size` items, or of at most so many.
+    rounds : int
+        Such collections in which it takes part, in [1, 10000], within that epsilon and delta.
+    level_epsilons : tuple of float
+        Guarantee of its level: epsilon, by announced level, against a user of that level, whatever either holds. Less
+        than `epsilon` stands for `epsilon`. Empty: the level is no secret.
+    level_delta : float or None
+        Delta beside these, in (0, 1); None takes `delta`.
     most_messages : float
         Messages that it is ready to send, on average.
     """
 
     epsilon: float
     delta: float
-    honest_users: int | None = None
-    assumptions: Assumptions = PLAIN
+    honest_users: int
+    sets: SetKind = "at-most"
+    rounds: int = 1
+    level_epsilons: tuple[float, ...] = ()
+    level_delta: float | None = None
     most_messages: float = 10_000.0
 
     def __post_init__(self) -> None:
         check_guarantee(epsilon=self.epsilon, delta=self.delta)
-        if self.honest_users is not None and self.honest_users < 1:
-            raise ParameterError("honest_users", self.honest_users, "an integer >= 1 (the client itself), or None")
+        if self.honest_users < 1:
+            raise ParameterError("honest_users", self.honest_users, "an integer >= 1 (the client itself)")
+        Assumptions(sets=self.sets, rounds=self.rounds)
+        for epsilon in self.level_epsilons:
+            check_guarantee(epsilon=epsilon, delta=self.delta if self.level_delta is None else self.level_delta)
 
-    def problem(self, announcement: Scheme) -> Problem:
+    def problem(self, announcement: Scheme, *, private_levels: bool = False) -> Problem:
         """The collection as this client sees it: with the honest users whom it believes in."""
-        share, n = self.assumptions.honest_fraction, announcement.n_users
-        if self.honest_users is not None:
-            share = min(share, self.honest_users / n)
-        assumptions = replace(self.assumptions, honest_fraction=share)
+        n = announcement.n_users
+        assumptions = Assumptions(
+            sets=self.sets,
+            honest_fraction=min(1.0, self.honest_users / n),
+            private_levels=private_levels,
+            rounds=self.rounds,
+        )
         return Problem(announcement.domain_size, announcement.set_size, (self.epsilon,), (n,), self.delta, assumptions)
 
 
+class Given(NamedTuple):
+    """What an announcement guarantees a client (kind: upper)."""
+
+    delta: float
+    """Of its items, at the epsilon that was asked for."""
+    level_epsilon: float
+    """Of its level, against a user of any other, whatever either holds; 0 where it is no secret, or the only one."""
+    level_delta: float
+    """Beside that epsilon."""
+
+
 def guaranteed_delta(announcement: Scheme, demand: Demand, level: int) -> float:
-    """Delta that a client of a level has at its own epsilon, if the announcement is followed by those it trusts.
+    """Delta of a client's items at its own epsilon, if the announcement is followed by those it trusts.
 
     Parameters
     ----------
@@ -87,26 +113,34 @@ def guaranteed_delta(announcement: Scheme, demand: Demand, level: int) -> float:
     ParameterError
         If the level does not exist.
     """
-    if not 0 <= level < len(announcement.copies):
-        raise ParameterError("level", level, f"one of the announced levels, 0..{len(announcement.copies) - 1}")
-    return _guaranteed(announcement, demand, level, demand.epsilon)
+    return _delta(announcement, demand, _own(announcement, level), demand.epsilon, demand.delta)
 
 
-def check_announcement(announcement: Scheme, demand: Demand, level: int) -> float:
-    """Refuse an announcement that gives a client less than it asks for; returns the delta that it gives.
+def check_announcement(announcement: Scheme, demand: Demand, level: int) -> Given:
+    """Refuse an announcement that gives a client less than it asks for.
+
+    Returns
+    -------
+    Given
+        What it does give.
 
     Raises
     ------
     RefusedError
         Says what the announcement would give, and what was asked for.
     ParameterError
-        If the level does not exist.
+        If the level does not exist, or `level_epsilons` are not as many as the levels.
     """
-    delta = guaranteed_delta(announcement, demand, level)
+    own = _own(announcement, level)
     if not announcement.law.is_proven:
         raise RefusedError(
             f"The announcement is refused: nothing is proven of a binomial blanket, and epsilon = "
             f"{demand.epsilon:g} at delta = {demand.delta:g} was asked for. Nothing is sent."
+        )
+    if demand.sets == "exactly" and announcement.set_size == announcement.domain_size:
+        raise RefusedError(
+            f"The announcement is refused: sets of exactly {announcement.set_size} of {announcement.domain_size} items "
+            "are all the same, so nothing is to be learnt but who does not hold them all. Nothing is sent."
         )
     messages = announcement.blanket_per_user + announcement.set_size * announcement.copies[level]
     if messages > demand.most_messages:
@@ -114,14 +148,56 @@ def check_announcement(announcement: Scheme, demand: Demand, level: int) -> floa
             f"The announcement is refused: it asks for {messages:.4g} messages on average, more than the "
             f"{demand.most_messages:g} that this client is ready to send. Nothing is sent."
         )
-    if delta > demand.delta:
-        epsilon = _epsilon(announcement, demand, level)
-        found = f"epsilon = {_shown(epsilon)}" if math.isfinite(epsilon) else "no certified epsilon"
+    delta = _checked(announcement, demand, f"level {level}", own, demand.epsilon, demand.delta)
+    return Given(delta, *_level_guarantee(announcement, demand, level))
+
+
+class _Change(NamedTuple):
+    """What a client may be confused with, as the accountant needs it."""
+
+    copies: float
+    """The larger ones of both sides."""
+    of_level: bool
+    """Whether the level may be another, too."""
+
+
+def _own(announcement: Scheme, level: int) -> _Change:
+    """Other items at the same level."""
+    if not 0 <= level < len(announcement.copies):
+        raise ParameterError("level", level, f"one of the announced levels, 0..{len(announcement.copies) - 1}")
+    return _Change(announcement.copies[level], of_level=False)
+
+
+def _level_guarantee(announcement: Scheme, demand: Demand, level: int) -> tuple[float, float]:
+    """The worst epsilon and delta against users of other levels; each at the client's own epsilon if that will do."""
+    asked, copies = demand.level_epsilons, announcement.copies
+    if not asked:
+        return 0.0, 0.0
+    if len(asked) != len(copies):
+        raise ParameterError("level_epsilons", asked, f"one for each of the {len(copies)} announced levels, or none")
+    enough = demand.delta if demand.level_delta is None else demand.level_delta
+    found = [(0.0, 0.0)]
+    for other in set(range(len(copies))) - {level}:
+        change = _Change(max(copies[level], copies[other]), of_level=True)
+        epsilon, delta = demand.epsilon, _delta(announcement, demand, change, demand.epsilon, enough)
+        if delta > enough:
+            epsilon = max(demand.epsilon, asked[other])
+            who = f"a user of level {level} who may be one of level {other}"
+            delta = _checked(announcement, demand, who, change, epsilon, enough)
+        found.append((epsilon, delta))
+    return max(epsilon for epsilon, _ in found), max(delta for _, delta in found)
+
+
+def _checked(announcement: Scheme, demand: Demand, who: str, change: _Change, epsilon: float, enough: float) -> float:
+    """The delta at an epsilon, refused where it is not enough."""
+    delta = _delta(announcement, demand, change, epsilon, enough)
+    if delta > enough:
+        least = _epsilon(announcement, demand, change, enough)
+        found = f"epsilon = {_shown(least)}" if math.isfinite(least) else "no certified epsilon"
         raise RefusedError(
             f"The announcement is refused: with the {demand.problem(announcement).honest_users} honest users that are "
-            f"believed in, it gives level {level} delta = {_shown(delta)} at epsilon = {demand.epsilon:g}, or "
-            f"{found} at delta = {demand.delta:g}; asked for are epsilon = {demand.epsilon:g} and delta = "
-            f"{demand.delta:g}. Nothing is sent."
+            f"believed in, it gives {who} delta = {_shown(delta)} at epsilon = {epsilon:g}, or {found} at delta = "
+            f"{enough:g}; asked for are epsilon = {epsilon:g} and delta = {enough:g}. Nothing is sent."
         )
     return delta
 
@@ -132,28 +208,27 @@ def _shown(value: float) -> str:
 
 
 @functools.lru_cache(maxsize=4096)
-def _guaranteed(announcement: Scheme, demand: Demand, level: int, epsilon: float) -> float:
-    """The delta at any epsilon."""
-    problem = demand.problem(announcement)
-    copies = _copies(announcement, demand, level)
-    if problem.pairs == 0 or copies == 0:
+def _delta(announcement: Scheme, demand: Demand, change: _Change, epsilon: float, enough: float) -> float:
+    """The delta at any epsilon; a close one where it is not far below `enough`."""
+    problem = demand.problem(announcement, private_levels=change.of_level)
+    if problem.pairs == 0 or change.copies == 0:
         return 0.0
-    pair = _pair(announcement, problem.honest_mean(announcement.blanket_per_user), copies)
+    pair = _pair(announcement, problem.honest_mean(announcement.blanket_per_user), change.copies)
     if announcement.blanket_cap is None:
-        return _product_delta(pair, problem.pairs, epsilon, demand.delta)
+        return _product_delta(pair, problem.pairs, epsilon, enough)
     overflow = cap_overflow(
         blanket_per_user=announcement.blanket_per_user,
         cap=announcement.blanket_cap,
         honest_users=problem.honest_users,
         epsilon=epsilon,
-        delta=demand.delta,
-        rounds=problem.assumptions.rounds,
+        delta=enough,
+        rounds=demand.rounds,
     )
-    inner, enough = uncapped_target(epsilon=epsilon, delta=demand.delta, overflow=overflow)
+    inner, inner_enough = uncapped_target(epsilon=epsilon, delta=enough, overflow=overflow)
     if inner < 0.0:
         return 1.0
-    uncapped = _product_delta(pair, problem.pairs, inner, enough)
-    return capped_delta(uncapped=uncapped, delta=demand.delta, overflow=overflow)
+    uncapped = _product_delta(pair, problem.pairs, inner, inner_enough)
+    return capped_delta(uncapped=uncapped, delta=enough, overflow=overflow)
 
 
 def _pair(announcement: Scheme, mean: float, copies: float) -> CounterPair | None:
@@ -176,23 +251,17 @@ def _product_delta(pair: CounterPair | None, pairs: int, epsilon: float, enough:
     return min(bound, 1.0)
 
 
-def _epsilon(announcement: Scheme, demand: Demand, level: int) -> float:
-    """Epsilon at the demanded delta, rounded up; +inf if none is certified."""
-    problem = demand.problem(announcement)
-    mean = problem.honest_mean(announcement.blanket_per_user)
-    pair = _pair(announcement, mean, _copies(announcement, demand, level))
+def _epsilon(announcement: Scheme, demand: Demand, change: _Change, delta: float) -> float:
+    """Epsilon at a delta, rounded up; +inf if none is certified."""
+    problem = demand.problem(announcement, private_levels=change.of_level)
+    pair = _pair(announcement, problem.honest_mean(announcement.blanket_per_user), change.copies)
     if pair is None:
         return math.inf
     return capped_epsilon(
         lambda delta: epsilon_upper(pair, pairs=problem.pairs, delta=delta),
-        delta=demand.delta,
+        delta=delta,
         blanket_per_user=announcement.blanket_per_user,
         cap=announcement.blanket_cap,
         honest_users=problem.honest_users,
-        rounds=problem.assumptions.rounds,
+        rounds=demand.rounds,
     )
-
-
-def _copies(announcement: Scheme, demand: Demand, level: int) -> float:
-    """The larger copies of the two levels that neighbours may have."""
-    return max(announcement.copies) if demand.assumptions.private_levels else announcement.copies[level]

@@ -1,0 +1,172 @@
+"""A user's own file: what the user believes, and what all collections so far have spent. JSON, version 1.
+
+    {"format": "segshuffle-client", "version": 1, "honest_users": 900, "budget": [1.0, 1e-05],
+     "hide_level": [2.0, 1e-05],
+     "collections": [{"plan": "9f...", "level": 0.5, "sets": "at-most", "rounds": 1, "sent": 1,
+                      "items_spent": [0.5, 9.1e-07], "level_spent": [1.0, 9.4e-07]}]}
+
+Guarantees add up by basic composition: epsilons and deltas are summed, whatever the plans. `hide_level` is "no" where
+the level is no secret. `plan` is a digest of what was announced. The file does not say which items the user holds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from segshuffle.errors import DataError, RefusedError
+from segshuffle.files import read_bounded, writing
+
+FORMAT, VERSION = "segshuffle-client", 1
+_LARGEST = 2**26
+
+#: An epsilon and a delta.
+Guarantee = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What one plan has spent, for as many collections as its guarantee covers together."""
+
+    plan: str
+    level: float
+    sets: str
+    rounds: int
+    sent: int = 0
+    items_spent: Guarantee = (0.0, 0.0)
+    level_spent: Guarantee = (0.0, 0.0)
+
+    @property
+    def covers(self) -> tuple[str, float, str, int]:
+        """What a guarantee is about: collections that agree in this share one."""
+        return self.plan, self.level, self.sets, self.rounds
+
+    def sending(self, items: Guarantee, level: Guarantee) -> Entry:
+        """After one collection more; a later one of the same rounds may have been checked with other beliefs."""
+        return replace(
+            self,
+            sent=self.sent + 1,
+            items_spent=(max(self.items_spent[0], items[0]), max(self.items_spent[1], items[1])),
+            level_spent=(max(self.level_spent[0], level[0]), max(self.level_spent[1], level[1])),
+        )
+
+
+@dataclass
+class Account:
+    """The content of the file; None where the user has said nothing yet."""
+
+    path: Path
+    honest_users: int | None = None
+    budget: Guarantee | None = None
+    hide_level: Guarantee | str | None = None
+    collections: list[Entry] = field(default_factory=list)
+
+    def take(self, new: Entry) -> Entry:
+        """Take out the entry that covers one collection more of its rounds; `new` where there is none."""
+        for place, entry in enumerate(self.collections):
+            if entry.covers == new.covers and entry.sent < entry.rounds:
+                return self.collections.pop(place)
+        return new
+
+    def spent(self, what: str) -> tuple[Fraction, Fraction]:
+        """Sums of epsilons and of deltas, exact in decimal digits: ten times 0.1 is 1."""
+        guarantees = [getattr(entry, what) for entry in self.collections]
+        epsilon, delta = (sum((Fraction(repr(each[i])) for each in guarantees), Fraction(0)) for i in (0, 1))
+        return epsilon, delta
+
+    def refuse_beyond(self, limit: Guarantee, what: str, option: str) -> None:
+        """Refuse if the collections together exceed a limit of the user's.
+
+        Raises
+        ------
+        RefusedError
+            Says what would be spent, and which option allows it.
+        """
+        epsilon, delta = self.spent(what)
+        if epsilon > Fraction(repr(limit[0])) or delta > Fraction(repr(limit[1])):
+            raise RefusedError(
+                f"Nothing is sent: together with what {self.path} remembers, this collection would spend epsilon = "
+                f"{float(epsilon):.10g} and delta = {float(delta) * 1.0005:.4g} in all, and {option} is {limit[0]:g} "
+                f"and {limit[1]:g}. Raise {option} only if you accept that much."
+            )
+
+    def write(self) -> None:
+        """Write the file, as a whole, for its owner only."""
+        values = {"format": FORMAT, "version": VERSION, **asdict(self)}
+        del values["path"]
+        with writing(self.path) as temporary:
+            temporary.touch(mode=0o600)
+            temporary.write_text(json.dumps(values, indent=1) + "\n", encoding="utf-8")
+
+
+def default_path() -> Path:
+    """Where the file is unless the user says otherwise."""
+    state = os.environ.get("XDG_STATE_HOME")
+    folder = Path(state) if state and Path(state).is_absolute() else Path.home() / ".local/state"
+    return folder / "segshuffle/client.json"
+
+
+@contextlib.contextmanager
+def opened(path: Path) -> Iterator[Account]:
+    """The account, for one program at a time: another one waits.
+
+    Raises
+    ------
+    DataError
+        If the file is no account, or its folder cannot be used.
+    """
+    import fcntl
+
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        folder = os.open(path.parent, os.O_RDONLY)
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path}: cannot be used ({error}). Name another file with --account.") from error
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        yield _read(path) if path.exists() else Account(path)
+    finally:
+        os.close(folder)
+
+
+def _read(path: Path) -> Account:
+    try:
+        values = json.loads(read_bounded(path, limit=_LARGEST).decode("utf-8"))
+        if (values.pop("format"), values.pop("version")) != (FORMAT, VERSION):
+            raise ValueError(f"format and version must be {FORMAT!r} and {VERSION}")
+        hidden, collections = values.pop("hide_level"), [_entry(each) for each in values.pop("collections")]
+        hide_level = hidden if hidden in (None, "no") else _guarantee(hidden)
+        budget = None if values["budget"] is None else _guarantee(values.pop("budget"))
+        honest_users = values.pop("honest_users")
+        if not (honest_users is None or _is_count(honest_users)):
+            raise ValueError(f"honest_users = {honest_users!r} is no number of users")
+        return Account(path, honest_users, budget, hide_level, collections)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise DataError(
+            f"{path}: is no account of a client ({type(error).__name__}: {str(error)[:80]}). Nothing is sent, since "
+            "what was spent is not known. Repair the file, or name another one with --account."
+        ) from None
+
+
+def _entry(values: Mapping[str, Any]) -> Entry:
+    entry = Entry(**values)
+    if not (_is_count(entry.rounds) and _is_count(entry.sent)):
+        raise ValueError(f"rounds = {entry.rounds!r}, sent = {entry.sent!r}")
+    return replace(entry, items_spent=_guarantee(entry.items_spent), level_spent=_guarantee(entry.level_spent))
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and value >= 1
+
+
+def _guarantee(values: Any) -> Guarantee:
+    epsilon, delta = values
+    if not all(type(each) in (int, float) and 0 <= each <= 1e6 for each in (epsilon, delta)):
+        raise ValueError(f"{values!r} is no epsilon and delta")
+    return float(epsilon), float(delta)
