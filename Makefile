@@ -18,6 +18,7 @@ export PYTHONDONTWRITEBYTECODE :=
 .PHONY: reproduce test exhaustive mutants check docs install lock clean
 
 reproduce: install
+	@$(BIN)/python -m segshuffle.pipeline.config $(CONFIG)
 	$(BIN)/snakemake --cores $(CORES) --configfile $(CONFIG)
 	$(BIN)/python -m segshuffle.pipeline.run_summary $(CONFIG)
 

@@ -16,29 +16,15 @@ report: "workflow/report/workflow.rst"
 include: "workflow/rules/console.smk"
 include: "workflow/rules/takeover.smk"
 include: "workflow/rules/common.smk"
-include: "workflow/rules/data.smk"
-
-
-for study in manifest.names():
-
-    include: f"workflow/rules/{study}.smk"
-
-
-include: "workflow/rules/report.smk"
-include: "workflow/rules/page.smk"
+include: "workflow/rules/jobs.smk"
 include: "workflow/rules/targets.smk"
 include: "workflow/rules/stamp.smk"
 
 
 onstart:
+    without_rate_limit()
     submitted()
     renew_stamp()
-
-
-wildcard_constraints:
-    setting="|".join(SETTINGS),
-    scenario="|".join(SCENARIOS),
-    accounting="|".join(ACCOUNTINGS),
 
 
 # an included file cannot set the default target
@@ -46,7 +32,7 @@ rule all:
     """Everything: figures, tables, verdicts, provenance (default)."""
     default_target: True
     input:
-        RESULTS,
+        [f"{OUT}/{path}" for path in manifest.results(TARGETS)],
         rules.provenance.output,
         rules.runtimes.output,
         rules.page.output,

@@ -103,13 +103,12 @@ ACCOUNTANTS = (
     ),
 )
 """
-#: A study: what it writes, what its figure shows in words, how it is drawn, its script and its rule.
+#: A study: what it declares, what it computes and draws, and what its figure shows in words.
 STUDY = {
-    "src/segshuffle/studies/thanks/__init__.py": '"""How often the panels are greeted."""\n',
     "src/segshuffle/studies/thanks/outputs.py": '''
-"""What this study writes."""
+"""What this study makes, and how."""
 
-from segshuffle.pipeline.manifest import Output, Target
+from segshuffle.pipeline.manifest import Output, Rule, Step, Target
 
 TABLE = Output("greeting.csv", "greetings by panel", "A row per panel.", on_page=True)
 FIGURE = Output("figures/greeting", "Greetings over panels", "Bars are hands shaken.")
@@ -117,19 +116,26 @@ FIGURE = Output("figures/greeting", "Greetings over panels", "Bars are hands sha
 
 def targets(config, panels):
     return [Target("greeting", "A greeting to every panel.", (TABLE, FIGURE))]
-''',
-    "src/segshuffle/studies/thanks/words.py": '''
-"""What the figure shows, in words."""
 
 
-def words(figure, tables):
-    return f"Bar chart. {tables['greeting.csv']['hands'].sum()} hands were shaken." if figure == "greeting" else None
+def rules(config, panels):
+    steps = (
+        Step(TABLE.path, "studies.thanks.greet:greet", arguments={"panels": sorted(panel.id for panel in panels)}),
+        Step(FIGURE.path, "studies.thanks.greet:draw", {"table": TABLE.path}, {"edition": config["edition"]}),
+    )
+    return [Rule("greet", "Greet every panel.", steps)]
 ''',
-    "src/segshuffle/studies/thanks/figure.py": '''
-"""Bars of hands."""
+    "src/segshuffle/studies/thanks/greet.py": '''
+"""Shake hands, and draw bars of them."""
+
+import pandas as pd
 
 from segshuffle.looks import PALETTE
 from segshuffle.pipeline.style import mark_edition, panel_grid
+
+
+def greet(panels):
+    return pd.DataFrame({"panel": panels, "hands": 2})
 
 
 def draw(table, *, edition):
@@ -138,43 +144,18 @@ def draw(table, *, edition):
     mark_edition(figure, edition)
     return figure
 ''',
-    "workflow/scripts/greet.py": '''
-"""Greet every panel; see segshuffle.studies.thanks."""
+    "src/segshuffle/studies/thanks/words.py": '''
+"""What the figure shows, in words."""
 
-from pathlib import Path
 
-import pandas as pd
-
-from segshuffle.pipeline.jobs import logged, to_csv, write_atomically
-from segshuffle.pipeline.style import save
-from segshuffle.studies.thanks.figure import draw
-
-with logged(snakemake.log[0]):
-    table = pd.DataFrame({"panel": snakemake.params.panels, "hands": 2})
-    write_atomically(Path(snakemake.output[0]), to_csv(table))
-    save(draw(table, edition=snakemake.params.edition), snakemake.output[1:])
-''',
-    "workflow/rules/thanks.smk": '''
-rule greet:
-    """Greet every panel."""
-    input:
-        code=code("greet.py"),
-    output:
-        shown(f"{OUT}/greeting.csv"),
-        drawn("greeting"),
-    log:
-        f"{OUT}/logs/greet.log",
-    params:
-        panels=sorted(SCENARIOS),
-        edition=config["edition"],
-    script:
-        "../scripts/greet.py"
+def words(figure, tables):
+    return f"Bar chart. {tables['greeting.csv']['hands'].sum()} hands were shaken." if figure == "greeting" else None
 ''',
 }
 
 
 def add_study(made):
-    """One folder in studies/, a script, and a rules file of its name."""
+    """One folder of three files."""
     for name, text in STUDY.items():
         (made.folder / name).parent.mkdir(exist_ok=True)
         (made.folder / name).write_text(text, encoding="utf-8")

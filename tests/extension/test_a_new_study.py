@@ -1,4 +1,4 @@
-"""A study is one folder in studies/ with its outputs declared, and one rules file of the same name."""
+"""A study is one folder in studies/ that declares its outputs and rules."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from segshuffle.pipeline.manifest import FURTHER, Output
 
 @pytest.fixture
 def made(new_checkout):
-    """A copy of the project with the folder and the rules file; nothing has run."""
+    """A copy of the project with the folder; nothing has run."""
     return add_study(new_checkout())
 
 
@@ -35,17 +35,18 @@ def test_it_is_part_of_everything_and_of_the_page(made):
 
 
 @pytest.mark.exhaustive
-def test_what_is_shown_but_not_declared_is_refused(made):
-    with made.edited("workflow/rules/thanks.smk", lambda text: text.replace('drawn("greeting")', 'drawn("farewell")')):
+def test_a_figure_that_is_made_but_not_declared_is_refused(made):
+    declared = "src/segshuffle/studies/thanks/outputs.py"
+    with made.edited(declared, lambda text: text.replace("Step(FIGURE.path", 'Step("figures/farewell"')):
         status, said = made.run("--list")
     assert status != 0
-    assert "results/quick/figures/farewell.svg is shown but not declared: add an Output to the outputs.py" in said
+    assert "rule greet: figures/farewell is made but not declared: add an Output to a target of its study" in said
 
 
 def test_it_is_listed_among_the_results(made):
     code = (
         "import yaml; from segshuffle.pipeline.results_readme import readme;"
-        "print(readme(config=yaml.safe_load(open('tiny.yaml')), data={}, columns={}))"
+        "print(readme([], config=yaml.safe_load(open('tiny.yaml'))))"
     )
     said = made.python(code)
     assert "- `greeting.csv`: greetings by panel\n" in said

@@ -188,13 +188,6 @@ def test_a_stand_in_and_a_quick_edition_are_marked_at_the_top(tmp_path, outline)
         assert word not in outline.text
 
 
-def test_the_template_holds_no_number_of_its_own():
-    source = (ASSETS / "page.html.j2").read_text(encoding="utf-8")
-    words = re.sub(r"\{%.*?%\}|\{\{.*?\}\}|<[^>]*>", " ", source, flags=re.DOTALL)
-    # names of figures, splits and a licence, no results
-    assert set(re.findall(r"\S*\d\S*", words)) == {"2–6", "S1,", "S2,", "S3"}
-
-
 # --- the story ---------------------------------------------------------------------------------------------------
 
 

@@ -11,22 +11,13 @@ from hypothesis import strategies as st
 
 from segshuffle.datasets.registry import given_path
 from segshuffle.errors import ConfigError
-from segshuffle.pipeline import config as module
-from segshuffle.pipeline.config import check_config
+from segshuffle.pipeline.config import check_config, main
 from segshuffle.pipeline.design import Setting, least_delta
 from segshuffle.studies.assumptions.compute import apart
 from segshuffle.studies.reproduction.planning import problem_of
 
 MISSING = object()
 PATH_VARIABLE = "SEGSHUFFLE_MSNBC"
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _schema_read_once():
-    """Hundreds of configurations are checked here, and reading the schema takes longer than the check."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "whole_schema", functools.cache(module.whole_schema))
-        yield
 
 
 def mutated(config, path, value):
@@ -68,40 +59,21 @@ REFUSED = [
     # wrong type
     ("edition", 1, "a name matching"),
     ("seed", "20241120", "integer"),
-    ("seed", 1.5, "integer"),
     ("seed", True, "integer"),
-    ("seed", None, "integer"),
-    ("repetitions", [100], "integer"),
     ("repetitions", 100.0, "integer"),
-    ("repetition_block", "10", "integer"),
     ("delta_times_n", "0.01", "number"),
-    ("delta_times_n", True, "number"),
-    ("delta_times_n", None, "number"),
     ("levels", 1.0, "array"),
-    ("levels", {"low": 0.5}, "array"),
     ("levels.1", "1.0", "number"),
-    ("levels.1", False, "number"),
     ("splits", [0.25, 0.5, 0.25], "object"),
-    ("splits.S2", 0.5, "array"),
-    ("splits.S1.0", None, "number"),
-    ("blanket_per_user", [0.1, 10.0], "object"),
-    ("blanket_per_user.points", 31.0, "integer"),
-    ("blanket_per_user.include", 2.0, "array"),
-    ("blanket_per_user.include.0", "0.3", "number"),
     ("datasets.msnbc", None, "object"),
+    ("datasets", {}, "a section with at least one key"),
     ("datasets.msnbc.path", 7, "string or null"),
-    ("datasets.msnbc.path", "", "string or null"),
     ("datasets.msnbc.download", "yes", "boolean"),
-    ("datasets.msnbc.download", 1, "boolean"),
     ("datasets.msnbc.n_users", 5000, "array"),
     ("datasets.msnbc.n_users.0", 5000.0, "integer"),
-    ("datasets.msnbc.n_users.0", "5000", "integer"),
-    ("datasets.synthetic.domain_size", 128.0, "integer"),
-    ("datasets.synthetic.set_sizes.0", True, "integer"),
     ("competitors.methods", "mm", "array"),
     # YAML's tricks
     ("delta_times_n", "1e-6", "write 1.0e-6"),
-    ("blanket_per_user.low", "1e-1", "write 1.0e-6"),
     ("datasets.msnbc.padding", True, "use quotes"),
     ("competitors.balls_into_bins.analysis", False, "use quotes"),
     # out of range
@@ -110,17 +82,13 @@ REFUSED = [
     ("repetitions", 1, ">= 2"),
     ("repetitions", 100_001, "<= 100000"),
     ("repetition_block", 0, ">= 1"),
-    ("delta_times_n", 0, ">= 1e-50"),
-    ("delta_times_n", -0.01, ">= 1e-50"),
     ("delta_times_n", 1.0e-51, ">= 1e-50"),
     ("delta_times_n", math.nan, "number >= 1e-50"),
     ("delta_times_n", math.inf, "number >= 1e-50"),
     ("delta_times_n", [], "length >= 1"),
     ("levels", [], "length >= 1"),
     ("levels.0", 0.0, "> 0"),
-    ("levels.0", -0.5, "> 0"),
     ("levels.2", 101.0, "<= 100"),
-    ("levels.2", math.inf, "<= 100"),
     ("splits.S1.0", -0.25, ">= 0"),
     ("splits.S1.0", 1.25, "<= 1"),
     ("splits.S1.0", math.nan, ">= 0"),
@@ -142,31 +110,22 @@ REFUSED = [
     ("competitors.methods", ["mm", "mm"], "without repetition"),
     ("competitors.methods.0", "MM", "subexp-local"),
     ("competitors.balls_into_bins.analysis", "exact", "numerical, closed-form"),
-    ("competitors.subset_exponential.local_epsilon", 0, ">= 1e-12"),
     ("competitors.subset_exponential.local_epsilon", 1.0e-13, ">= 1e-12"),
     ("competitors.subset_exponential.local_epsilon", 51, "<= 50"),
-    ("private_levels.epsilons.0", 0, ">= 0.001"),
     ("private_levels.epsilons.0", 0.0009, ">= 0.001"),
     ("private_levels.epsilons.0", 21, "<= 20"),
     # inconsistent
     ("levels", [1.0, 0.5, 2.0], "strictly increasing"),
-    ("levels", [0.5, 0.5, 2.0], "strictly increasing"),
     ("levels", [0.5, 1.0], "one share per level (2)"),
     ("splits.S3", [0.5, 0.5], "one share per level (3)"),
-    ("splits.S3", [0.25, 0.25, 0.25, 0.25], "one share per level (3)"),
     ("splits.S2", [0.5, 0.25, 0.26], "sum to 1 (they sum to 1.01)"),
-    ("splits.S2", [0.0, 0.0, 0.0], "sum to 1 (they sum to 0)"),
     ("blanket_per_user.low", 10.0, "below high = 10.0"),
-    ("blanket_per_user.low", 11.0, "below high = 10.0"),
     ("datasets.msnbc.set_sizes", [4, 17], "below the domain size 17"),
     ("datasets.synthetic.set_sizes", [128], "below the domain size 128"),
-    ("datasets.synthetic.set_sizes", [4, 200], "below the domain size 128"),
     ("delta_times_n", [0.01, 0.02], "a list of one per level (3)"),
-    ("delta_times_n", [0.01], "a list of one per level (3)"),
     ("delta_times_n", [0.01, 5000.0, 0.01], "must be below 1"),
     ("delta_times_n", 5000, "must be below 1"),
     ("datasets.synthetic.domain_size", 447_393, "at most 268435456 (2 GiB of memory); lower repetitions to 199"),
-    ("delta_times_n", 1.0e9, "must be below 1"),
 ]
 
 
@@ -230,17 +189,6 @@ def test_every_problem_is_in_one_message(full_config, schema):
     assert len(text.splitlines()) == 1 + 5
     for key in ("seed", "levels", "datasets.msnbc.padding", "domain_size", "'repetition'"):
         assert key in text
-
-
-def test_every_inconsistency_is_in_one_message(full_config, schema):
-    full_config["levels"] = [2.0, 1.0, 0.5]
-    full_config["splits"]["S1"] = [0.5, 0.4]
-    full_config["blanket_per_user"]["low"] = 20.0
-    full_config["datasets"]["msnbc"]["set_sizes"] = [17]
-    text = message(full_config, schema)
-    # S1 has the wrong number of shares, and the wrong sum
-    assert "(5 problems)" in text
-    assert len(text.splitlines()) == 1 + 5
 
 
 @pytest.mark.parametrize("value", [None, [], "quick", 3, {}])
@@ -383,16 +331,18 @@ def test_any_number_of_levels_up_to_fifty(full_config, schema, number):
     check_config(full_config, schema=schema)
 
 
-def test_numbers_that_no_float_holds_are_no_numbers():
+def test_numbers_that_no_float_holds_are_no_numbers(full_config, schema):
     """Integers of at most 300 digits are numbers."""
-    for check in (module._is_integer, module._is_number):
-        assert check(None, 10**300 - 1)
-        assert check(None, 1 - 10**300)
-        assert not check(None, 10**300)
-        assert not check(None, -(10**300))
-        assert not check(None, True)
-    assert module._is_number(None, 1e307)
-    assert not module._is_integer(None, 5.0)
+    for number, allowed in ((10**300 - 1, True), (10**300, False), (True, False)):
+        full_config["seed"] = number
+        if allowed:
+            check_config(full_config, schema=schema)
+        else:
+            assert "seed" in message(full_config, schema)
+    full_config["seed"] = 1
+    for number in (10**300, -(10**300), True):
+        full_config["levels"][2] = number
+        assert "levels.2" in message(full_config, schema)
 
 
 def test_items_times_repetitions_times_levels_may_take_two_gibibytes(full_config, schema):
@@ -434,3 +384,28 @@ def test_a_delta_of_one_is_refused_and_what_is_just_below_is_not(full_config, sc
 def test_all_users_of_the_data_may_be_asked_for(full_config, schema):
     full_config["datasets"]["msnbc"]["n_users"] = [989_818]
     check_config(full_config, schema=schema)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (b"seed: 1\nlevels: [1]\nseed: 2\n", "line 3: the key 'seed' stands here twice."),
+        (b"splits:\n  S1: [1]\n  S1: [1]\n", "line 3: the key 'S1' stands here twice."),
+        (b"seed: 1\n\tlevels: [1]\n", "line 2: found character '\\t' that cannot start any token. Use spaces"),
+        (b"seed: 1\n# \xe9\n", "line 2 is not UTF-8. Save the file as UTF-8."),
+        (b"levels: [1\nseed: 2\n", "line 2: "),
+        (None, "cannot be read (No such file or directory). Give the path of a configuration file."),
+    ],
+)
+def test_a_file_that_is_no_configuration_is_refused_with_its_line(tmp_path, capsys, text, said):
+    path = tmp_path / "my.yaml"
+    if text is not None:
+        path.write_bytes(text)
+    assert main([str(path)]) == 2
+    shown = capsys.readouterr().err
+    assert shown.startswith(f"{path}: {said}"), shown
+    assert len(shown.splitlines()) == 1
+
+
+def test_shipped_files_are_texts(root):
+    assert [main([str(root / f"config/{name}.yaml")]) for name in ("config", "quick")] == [0, 0]

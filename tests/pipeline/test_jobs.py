@@ -2,6 +2,7 @@
 
 import errno
 import io
+import json
 import sys
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 from segshuffle.errors import ConfigError, DataError
 from segshuffle.files import writing
-from segshuffle.pipeline.jobs import logged, to_csv, to_json, write_atomically
+from segshuffle.pipeline.jobs import kept, logged, run, to_csv, to_json, write_atomically
 
 
 def _job(log, error):
@@ -141,3 +142,43 @@ def test_json_has_ten_digits_at_any_depth():
         to_json({"a": [1.0 / 3.0, (0.1 + 0.2, 7)], "b": {"c": None}})
         == '{"a": [0.3333333333, [0.3, 7]], "b": {"c": null}}'
     )
+
+
+def step(function, *outputs, **given):
+    """A step as `manifest.Rule.job` gives it."""
+    empty = {"inputs": {}, "arguments": {}, "lower": (), "upper": (), "read": True}
+    return {"function": function, "outputs": [[str(output)] for output in outputs], **empty, **given}
+
+
+def test_steps_go_from_files_to_files(tmp_path):
+    parts = [tmp_path / f"{name}.csv" for name in "ab"]
+    for number, path in enumerate(parts):
+        path.write_text(f"x\n{number}.25\n")
+    (tmp_path / "c.json").write_text('{"d": 1e-6}')
+    same = "pipeline.jobs:same"
+    stacked, copied = tmp_path / "stacked.csv", tmp_path / "copied.csv"
+    run(
+        [
+            step(same, stacked, inputs={"table": list(map(str, parts))}),
+            step(same, copied, inputs={"table": str(stacked)}),
+            step(same, tmp_path / "named.json", inputs={"table": [str(tmp_path / "c.json")]}),
+            step(same, tmp_path / "paths.json", inputs={"table": [str(tmp_path / "c.json")]}, read=False),
+            step(same, tmp_path / "one.md", tmp_path / "two.md", arguments={"table": ("1", "2")}),
+        ],
+        str(tmp_path / "log"),
+    )
+    assert stacked.read_text() == copied.read_text() == "x\n0.25\n1.25\n"
+    assert json.loads((tmp_path / "named.json").read_text()) == {"c": {"d": 1e-6}}
+    assert json.loads((tmp_path / "paths.json").read_text()) == [str(tmp_path / "c.json")]
+    assert [(tmp_path / f"{name}.md").read_text() for name in ("one", "two")] == ["1", "2"]
+
+
+def test_what_was_made_of_the_same_is_kept(tmp_path):
+    made = []
+
+    def ask(made_of, name="x.csv"):
+        return kept(str(tmp_path), name, made_of, lambda: made.append(made_of) or f"{made_of}")
+
+    assert [ask(1), ask(1), ask(2, "y.csv"), ask(2), ask(2), ask(1)] == ["1", "1", "2", "2", "2", "1"]
+    assert made == [1, 2, 2, 1], "one of each name is kept"
+    assert len(list(tmp_path.iterdir())) == 2

@@ -1,26 +1,77 @@
-"""Outputs are declared once per study: targets, results and copies are derived, and rules make nothing undeclared."""
+"""What studies declare once: targets, rules, results and copies are derived from it."""
 
+import importlib
+import inspect
 import re
 from types import SimpleNamespace
 
 import pytest
 
 from segshuffle.errors import ConfigError
-from segshuffle.pipeline import manifest
+from segshuffle.pipeline import frame, manifest
 from segshuffle.pipeline.manifest import Output, Target
 from segshuffle.pipeline.results_readme import files
 from segshuffle.pipeline.scenarios import scenarios
 
 
-def test_every_file_that_a_rule_names_is_declared(root, full_config):
-    found = manifest.targets(full_config, scenarios(full_config))
-    declared = {file for target in found for file in target.files}
-    text = "".join(path.read_text(encoding="utf-8") for path in (root / "workflow/rules").glob("*.smk"))
-    made = set(re.findall(r'f"\{OUT\}/([\w-]+\.(?:csv|md|json|html|yaml))"', text))
-    drawn = {f"figures/{name}.svg" for name in re.findall(r'drawn\(\s*"([\w-]+)"', text)}
-    assert {"mse.csv", "claims.md", "referee.csv"} <= made
-    assert {"figures/audit.svg", "figures/levels.svg"} <= drawn
-    assert (made | drawn) - {"README.md"} <= declared | {output.path for output in manifest.RECORDS}
+def rules_of(config):
+    """Every rule of a configuration."""
+    panels = scenarios(config)
+    given = dict.fromkeys(config["datasets"])
+    return frame.rules(config, panels, manifest.rules(config, panels), given=given, looks=False, commit="x")
+
+
+@pytest.fixture(params=["full_config", "quick_config"])
+def config(request):
+    return request.getfixturevalue(request.param)
+
+
+def test_every_declared_file_is_made_by_one_rule(config):
+    made = [
+        file
+        for rule in rules_of(config)
+        for case in rule.cases
+        for step in rule.job(case, "results")
+        for output in step["outputs"]
+        for file in output
+    ]
+    assert len(made) == len(set(made))
+    declared = {file for target in manifest.targets(config, scenarios(config)) for file in target.files}
+    assert {f"results/{file}" for file in declared} <= set(made)
+    # what is made on the way is explained beside the results
+    folders = {
+        name for entries in files(config, scenarios(config)).values() for names in entries for name in names.split(", ")
+    }
+    named = {
+        file for each in [*declared, *(record.path for record in manifest.RECORDS)] for file in [f"results/{each}"]
+    }
+    for file in set(made) - named - {"results/README.md"}:
+        assert any(file.startswith(f"results/{folder}") for folder in folders), file
+
+
+def test_every_input_is_made_or_shipped(root, config):
+    rules = rules_of(config)
+    jobs = [rule.job(case, "results") for rule in rules for case in rule.cases]
+    made = {file for job in jobs for step in job for output in step["outputs"] for file in output}
+    for job in jobs:
+        for file in manifest.inputs_of(job):
+            assert file in made or (root / file).is_file(), file
+
+
+@pytest.mark.quick(0)
+def test_every_step_calls_a_function_with_what_it_takes(config):
+    for rule in rules_of(config):
+        for step in rule.job(rule.cases[0], "results"):
+            module, _, name = step["function"].partition(":")
+            function = getattr(importlib.import_module(f"segshuffle.{module}"), name)
+            inspect.signature(function).bind(**step["inputs"], **step["arguments"])
+
+
+def test_figures_of_the_paper_come_first(full_config):
+    first = {(rule.name, case) for rule in rules_of(full_config) for case in rule.cases if rule.first(case)}
+    assert {case for name, case in first if name == "figure"} == {"fig2", "fig3", "fig4", "fig5", "fig6"}
+    assert {name for name, _ in first} == {"dataset", "population", "plan", "simulate", "figure"}
+    assert not [case for _, case in first if case.startswith("proven")]
 
 
 def test_the_default_target_makes_each_file_once(full_config, quick_config):
@@ -39,11 +90,9 @@ def test_the_page_is_given_every_table_that_its_words_are_made_of(root, full_con
         assert all(any(table.startswith(name) for table in given) for name in read), path
 
 
-def test_names_are_unique_and_copies_come_from_results(full_config):
+def test_copies_come_from_results(full_config):
     found = manifest.targets(full_config, scenarios(full_config))
-    assert len({target.name for target in found}) == len(found)
-    files = {file for target in found for file in target.files}
-    assert set(manifest.copies()) <= files
+    assert set(manifest.copies()) <= {file for target in found for file in target.files}
 
 
 def study(name, **attributes):
@@ -73,24 +122,11 @@ def test_every_file_has_a_title_and_every_figure_a_caption(full_config):
         assert not output.is_figure or (len(output.caption) > 30 and output.group != manifest.FURTHER), output.path
 
 
-def test_every_folder_that_a_rule_names_is_explained_beside_the_results(root, full_config):
-    text = "".join(path.read_text(encoding="utf-8") for path in (root / "workflow/rules").glob("*.smk"))
-    made = set(re.findall(r"\{OUT\}/([\w-]+)/", text))
-    listed = files(full_config, scenarios(full_config)).values()
-    named = {
-        name.partition("/")[0] for entries in listed for names in entries for name in re.findall(r"[\w-]+/", names)
-    }
-    assert {"plans", "audit", "figures", "logs"} <= made
-    assert named == made
-
-
-def test_what_rules_show_in_the_report_is_declared_with_a_caption(root, full_config):
-    text = "".join(path.read_text(encoding="utf-8") for path in (root / "workflow/rules").glob("*.smk"))
-    shown = re.findall(r'shown\(\s*f"\{OUT\}/([^"]+)"', text)
-    found = manifest.outputs(manifest.targets(full_config, scenarios(full_config)))
-    said = {**found, **{output.path: output for output in manifest.RECORDS}}
-    assert {"audit.csv", "claims.csv", "index.html"} <= set(shown)
-    assert all(said[path].caption for path in shown)
+def test_what_the_report_shows(full_config):
+    every = manifest.outputs(manifest.targets(full_config, scenarios(full_config)))
+    shown = {output.path for output in (*every.values(), *manifest.RECORDS) if output.in_report}
+    assert {"audit.csv", "claims.csv", "index.html", "figures/fig2"} <= shown
+    assert not shown & {"claims.md", "mse.csv", "config.yaml"}
 
 
 def test_a_split_of_ones_own_has_targets(full_config):

@@ -23,7 +23,7 @@ def to_log(monkeypatch):
     return stream
 
 
-@pytest.mark.parametrize("total", [1, 2, 9, 10, 11, 25, 1000])
+@pytest.mark.parametrize("total", [1, 9, 10, 25])
 def test_a_log_gets_about_ten_lines_and_the_last_says_all(monkeypatch, total):
     log = to_log(monkeypatch)
     assert list(track(range(total), total=total, label="plans of x")) == list(range(total))
@@ -39,14 +39,6 @@ def test_every_item_comes_through_in_order(total):
     assert list(track(iter(range(total)), total=total, label="x")) == list(range(total))
 
 
-def test_lines_come_as_the_work_goes(monkeypatch):
-    log = to_log(monkeypatch)
-    items = track(range(10), total=10, label="x")
-    for expected in range(4):
-        next(items)
-        assert len(log.getvalue().splitlines()) == expected
-
-
 def test_a_terminal_gets_a_bar_and_the_log_still_its_lines(monkeypatch):
     terminal, log = Terminal(), io.StringIO()
     monkeypatch.setattr(sys, "__stderr__", terminal)
@@ -58,24 +50,10 @@ def test_a_terminal_gets_a_bar_and_the_log_still_its_lines(monkeypatch):
     assert "\r" not in log.getvalue()
 
 
-def test_on_a_terminal_alone_there_are_no_lines(monkeypatch):
-    terminal = Terminal()
-    monkeypatch.setattr(sys, "__stderr__", terminal)
-    monkeypatch.setattr(sys, "stderr", terminal)
-    list(track(range(20), total=20, label="x"))
-    assert " after " not in terminal.getvalue()
-
-
 def test_no_original_standard_error_is_no_failure(monkeypatch):
     to_log(monkeypatch)
     monkeypatch.setattr(sys, "__stderr__", None)
     assert list(track(range(3), total=3, label="x")) == [0, 1, 2]
-
-
-def test_an_empty_list_is_no_failure(monkeypatch):
-    log = to_log(monkeypatch)
-    assert list(track([], total=0, label="x")) == []
-    assert log.getvalue() == ""
 
 
 def test_a_failing_task_is_passed_on_and_the_bar_is_closed(monkeypatch):

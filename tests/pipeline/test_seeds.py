@@ -20,10 +20,6 @@ def first(root, *role):
     return stream(root, *role).integers(2**63, size=4).tolist()
 
 
-def test_equal_roles_give_equal_streams():
-    assert first(1, *ROLE) == first(1, *ROLE)
-
-
 PARTS = st.one_of(st.integers(-(2**70), 2**70), st.text(max_size=6), st.floats(allow_nan=False))
 
 

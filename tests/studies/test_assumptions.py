@@ -136,7 +136,7 @@ def influenced():
     unknown = {**chosen[-1].as_dict(), "parameters": {}}
     points = [{"role": "best", "plan": plan} for plan in (*(plan.as_dict() for plan in chosen), unknown)]
     points.append({"role": "grid", "plan": unknown})
-    table = compute.influence_table(LIARS, [small], {small.setting.id: {"S1": points}})
+    table = compute.influence_table(LIARS, [small], {small.setting.id: {"S1": points}}, {small.setting.id: {"S1": []}})
     return table, chosen
 
 
@@ -198,7 +198,7 @@ def depended():
     popular = np.array([40.0, *range(16, 0, -1)]) / (40 + 136)
     items = np.sort([rng.choice(17, size=4, replace=False, p=popular) for _ in range(1000)])
     panel = Scenario(Setting("msnbc", 1000, 4, 17), "S1")
-    return compute.dependence_table(CONFIG, [(panel, Population(items, 17, "MSNBC", "stand-in"))])
+    return compute.dependence_table(CONFIG, [panel], {panel.setting.id: Population(items, 17, "MSNBC", "stand-in")})
 
 
 def test_equal_copies_trade_error_for_bias(depended):

@@ -55,9 +55,10 @@ def snakemake(tmp_path, root):
 def test_a_run_says_what_it_makes_and_a_failed_job_why(snakemake):
     status, said = snakemake("--keep-going")
     assert status != 0
-    jobs = re.findall(r"^([1-4]) of 4  0:00:\d\d  One of several: (\w+)$", said, re.MULTILINE)
-    assert [number for number, _ in jobs] == ["1", "2", "3"]
-    assert {name for _, name in jobs} == {"good", "bad", "killed"}
+    finished = re.findall(
+        r"^([1-4]) of 4  0:00:\d\d, about (\d:\d\d:\d\d) left  One of several: (\w+)$", said, re.MULTILINE
+    )
+    assert [(number, name) for number, _, name in finished] == [("1", "good")], "what failed is not finished"
     failed = re.findall(
         r"^FAILED after 0:00:\d\d: One of several: (\w+)\n    log: logs/(\w+)\.log$", said, re.MULTILINE
     )
@@ -78,3 +79,24 @@ def test_who_asks_for_more_gets_snakemakes_own_words(snakemake, how):
     status, said = snakemake(how, "good.txt")
     assert status == 0
     assert "reason: Missing output files: good.txt" in said
+
+
+@pytest.mark.exhaustive
+def test_the_time_that_is_left_is_counted_from_what_is_done(snakemake, tmp_path):
+    """Jobs of the same rule take the same time: one of two is done, so about as much is left."""
+    script = tmp_path / "one.py"
+    script.write_text("import time; time.sleep(3)\n" + script.read_text())
+    status, said = snakemake("good.txt", "also.txt")
+    assert status == 0, said
+    times = re.findall(r"^\d of 2  0:00:(\d\d), about 0:00:(\d\d) left", said, re.MULTILINE)
+    (first, left), (_, nothing) = (tuple(map(int, each)) for each in times)
+    assert first >= 3
+    assert abs(left - first) <= 1
+    assert nothing == 0
+
+
+@pytest.mark.exhaustive
+def test_an_unknown_target_is_told_where_the_known_ones_are(snakemake):
+    status, said = snakemake("nothing")
+    assert status != 0
+    assert "`snakemake --list` shows every target." in said

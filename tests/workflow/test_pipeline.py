@@ -21,6 +21,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.pipeline]
 
 FIGURES = ("fig2", "fig3", "fig4", "fig5", "fig6", "summary")
 FORMATS = ("pdf", "svg", "png")
+TINY_METHODS = ("subexp-local", "subexp-shuffle", "mm", "sepmm", "weighted-sepmm", "inverse-variance-sepmm")
 
 
 # --- a run -------------------------------------------------------------------------------------------------------
@@ -31,7 +32,12 @@ def test_a_run_makes_everything(checkout):
         assert (checkout.out / name).stat().st_size > 0, name
     figures = {f"{figure}.{suffix}" for figure in FIGURES for suffix in FORMATS}
     assert figures <= {path.name for path in (checkout.out / "figures").iterdir()}
-    assert len(list((checkout.out / "errors").rglob("*.csv"))) == 12, "6 panels, published and proven"
+    errors = {path.parent for path in (checkout.out / "errors").rglob("*.csv")}
+    assert len(errors) == 12, "6 panels, published and proven"
+    assert {path.name.split(".")[0] for path in (checkout.out / "errors/published/msnbc-n200-s2-S1").iterdir()} == {
+        "segmented",
+        *TINY_METHODS,
+    }
     assert checkout.leftovers() == []
 
 
@@ -41,7 +47,7 @@ def test_every_job_leaves_a_log_and_a_benchmark(checkout):
     benchmarks = {str(path.relative_to(checkout.out / "benchmarks").with_suffix("")) for path in timed}
     assert logs == benchmarks
     jobs = collections.Counter(name.split("/")[0] for name in logs)
-    expected = {"dataset": 1, "population": 2, "plan": 4, "simulate": 12, "figure": 12, "aggregate": 1, "claims": 1}
+    expected = {"dataset": 1, "population": 2, "plan": 6, "simulate": 12, "figure": 12, "aggregate": 1, "verdicts": 1}
     assert {rule: jobs[rule] for rule in expected} == expected
 
 
@@ -113,7 +119,7 @@ def test_provenance_has_the_hash_of_every_output_and_no_place_on_this_machine(ch
 
 def test_runtimes_count_every_job(checkout):
     table = pd.read_csv(checkout.out / "runtimes.csv").set_index("rule")
-    expected = {"aggregate": 1, "claims": 1, "figure": 12, "dataset": 1, "plan": 4, "population": 2, "simulate": 12}
+    expected = {"aggregate": 1, "verdicts": 1, "figure": 12, "dataset": 1, "plan": 6, "population": 2, "simulate": 12}
     assert {rule: table["jobs"].get(rule) for rule in expected} == expected
     assert (table["seconds_longest"] <= table["seconds_total"]).all()
 
@@ -152,9 +158,10 @@ def test_a_run_killed_twenty_times_ends_with_the_same_bytes(checkout, new_checko
 @pytest.mark.parametrize(
     ("target", "jobs"),
     [
-        ("fig2", {"dataset": 1, "population": 1, "plan": 1, "simulate": 1, "figure": 1, "fig2": 1}),
-        ("fig4", {"dataset": 1, "population": 1, "plan": 1, "simulate": 2, "figure": 1, "fig4": 1}),
-        ("fig6", {"population": 1, "plan": 1, "simulate": 1, "figure": 1, "fig6": 1}),
+        ("fig2", {"dataset": 1, "population": 1, "plan": 2, "simulate": 1, "figure": 1, "fig2": 1}),
+        ("fig4", {"dataset": 1, "population": 1, "plan": 2, "simulate": 2, "figure": 1, "fig4": 1}),
+        ("fig6", {"population": 1, "plan": 2, "simulate": 1, "figure": 1, "fig6": 1}),
+        ("table_variation5", {"amplification_curves": 1, "table_amplification": 1, "table_variation5": 1}),
     ],
 )
 def test_one_figure_runs_its_own_panels_only(fresh, target, jobs):

@@ -1,10 +1,9 @@
-"""Profiles and resources: found by Snakemake, every key with its reason, every job asks for what was measured."""
+"""Profiles and resources: found by Snakemake, and what failed asks for more."""
 
 import re
 from importlib import metadata
 
 import pytest
-import yaml
 
 pytestmark = [pytest.mark.slow, pytest.mark.pipeline]
 
@@ -19,26 +18,6 @@ rule hungry:
     shell:
         "echo {resources.mem_mb} {resources.runtime} >> asked.txt; test {resources.mem_mb} -ge 1800 && touch {output}"
 """
-
-
-@pytest.mark.parametrize("name", ["default", "slurm"])
-def test_every_key_has_its_reason(root, name):
-    path = root / f"profiles/{name}/config.yaml"
-    lines = [line for line in path.read_text().splitlines() if line and not line.startswith("#")]
-    assert len(lines) == len(yaml.safe_load(path.read_text()))
-    for line in lines:
-        assert re.search(r" # .{20,}$", line), line
-
-
-def test_every_computing_rule_asks_for_threads_memory_and_time(root):
-    rules = "".join(path.read_text() for path in sorted((root / "workflow/rules").glob("*.smk")))
-    blocks = re.findall(r"^rule (\w+):\n((?:(?:    .*)?\n)*)", rules, re.MULTILINE)
-    computing = {name: body for name, body in blocks if "script:" in body}
-    assert len(computing) >= 15
-    for name, body in computing.items():
-        assert re.search(r"^    threads: ", body, re.MULTILINE), name
-        assert re.search(r"^        mem_mb=memory\(\d+\),$", body, re.MULTILINE), name
-        assert re.search(r"^        runtime=minutes\(\d+\),$", body, re.MULTILINE), name
 
 
 @pytest.mark.exhaustive

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 
 import pytest
+import yaml
 
 pytestmark = [pytest.mark.slow, pytest.mark.pipeline]
 
@@ -17,12 +18,13 @@ LIARS = {"influence", *RECORDS}
 PROVEN = {"plan", "simulate", *AFTER_ERRORS}
 AFTER_PLANS = PROVEN | AUDIT | LIARS
 AFTER_POPULATIONS = {"population", "dependence", "simulate", "levels", "figure_levels", *AFTER_ERRORS}
-# every figure names its dataset, and a dataset's file says all of it
-DATASETS = AFTER_POPULATIONS | {"dataset", "figure_audit", "participation", "influence", "rounds"}
 LEVELS = {"levels", "figure_levels", *RECORDS}
 ASSUMPTIONS = {"participation", "dependence", "rounds", *LIARS}
 PROTOCOLS = AFTER_PLANS | LEVELS | ASSUMPTIONS
+# a comparison has all protocols in it, and a figure or page has the looks of all
 PARETO = {"pareto_case", "pareto_winners", "figure_pareto", *RECORDS}
+LOOKS = {"figure", "influence", "dependence", *PARETO}
+LABELS = {"figure", "figure_audit", "figure_levels", "participation", "influence", "dependence", "rounds", *RECORDS}
 AMPLIFICATION = {"amplification_curves", "figure_amplification", "table_amplification", *RECORDS}
 REFEREE = {"referee_generic", "referee_case", "referee_verdicts", *RECORDS}
 DRAWINGS = {
@@ -50,10 +52,10 @@ FILES = [
     ("src/segshuffle/accounting/collections/full_view.py", comment, AUDIT),
     ("src/segshuffle/accounting/single_message/personalized.py", comment, AMPLIFICATION | REFEREE),
     ("src/segshuffle/protocols/segmented.py", comment, PROTOCOLS | PARETO),
-    ("src/segshuffle/protocols/poisson.py", comment, PROTOCOLS | PARETO),
+    ("src/segshuffle/protocols/proven.py", comment, PROTOCOLS - AUDIT | PARETO),
     ("src/segshuffle/protocols/messages/level_counts.py", comment, LEVELS | LIARS | {"dependence"}),
-    ("src/segshuffle/datasets/fetch.py", comment, DATASETS),
-    ("src/segshuffle/datasets/sampling.py", comment, DATASETS),
+    ("src/segshuffle/datasets/sampling.py", comment, LABELS | AFTER_POPULATIONS | {"dataset"}),
+    ("src/segshuffle/protocols/fake_users.py", comment, LOOKS | {"verdicts"}),
     ("src/segshuffle/studies/reproduction/summary.py", comment, {"proven_summary", *RECORDS}),
     ("src/segshuffle/studies/audit/compute.py", comment, AUDIT),
     ("src/segshuffle/studies/levels/compute.py", comment, LEVELS),
@@ -67,8 +69,6 @@ FILES = [
     ("src/segshuffle/pipeline/runtimes.py", comment, {"runtimes", "page"}),
     ("src/segshuffle/page/findings.py", comment, {"page"}),
     ("config/reference/claims.yaml", comment, {"verdicts", *RECORDS}),
-    ("workflow/scripts/plan.py", comment, AFTER_PLANS),
-    ("workflow/scripts/population.py", comment, AFTER_POPULATIONS),
 ]
 
 
@@ -84,7 +84,7 @@ CONFIGURATION = [
     ("splits.S2", [0.25, 0.25, 0.5], PROTOCOLS | PARETO),
     ("delta_times_n", 0.02, PROTOCOLS | PARETO | REFEREE | {"limit"}),
     ("blanket_per_user.include", [2.0, 4.0], AFTER_PLANS),
-    ("competitors.methods", ["mm"], AFTER_PLANS),
+    ("competitors.methods", ["mm"], PROVEN | LIARS),
     ("datasets.msnbc.download", True, AFTER_POPULATIONS | {"dataset"}),
     ("proven.max_messages", [12, 40], PROVEN | LIARS | {"participation", "rounds"}),
     ("proven.honest_fraction", 0.9, PROVEN | LEVELS | ASSUMPTIONS),
@@ -100,11 +100,48 @@ def test_changing_the_configuration(checkout, path, value, expected):
         assert set(checkout.would_run()) == expected
 
 
+def test_an_edit_of_a_competitor_that_is_in_no_panel_runs_no_panel(checkout):
+    with checkout.edited("src/segshuffle/protocols/fake_users.py", comment):
+        assert not {"plan", "simulate", "audit_setting", "levels"} & set(checkout.would_run())
+
+
+def test_an_edit_of_the_synthetic_dataset_leaves_msnbc_alone(checkout):
+    with checkout.edited("src/segshuffle/datasets/synthetic.py", comment):
+        assert checkout.would_run("results/quick/figures/fig2.svg", "results/quick/levels/msnbc-n200-s2.csv") == {}
+        jobs = checkout.would_run()
+    assert {rule: jobs.get(rule) for rule in ("population", "simulate", "dataset")} == {
+        "population": 1,
+        "simulate": 6,
+        "dataset": None,
+    }
+
+
+def test_a_new_competitor_costs_its_own_work(checkout, tmp_path):
+    """The audit looks at none, and what is known of the others is kept."""
+    kept = checkout.out / "errors/published/msnbc-n200-s2-S1"
+    before = {path.name: path.stat().st_mtime_ns for path in kept.iterdir()}
+    config = yaml.safe_load((checkout.folder / "tiny.yaml").read_text())
+    methods = [*config["competitors"]["methods"], "correlated-noise"]
+    made = type(checkout)(tmp_path / "a copy")
+    shutil.copytree(checkout.folder, made.folder)
+    with made.configured("competitors.methods", methods):
+        jobs = made.would_run()
+        assert {rule: jobs.get(rule) for rule in ("plan", "simulate", "audit_setting")} == {
+            "plan": 2,
+            "simulate": 6,
+            "audit_setting": None,
+        }
+        made.finish("--cores", "1", "results/quick/panels/published/msnbc-n200-s2-S1.csv")
+    after = {path.name: path.stat().st_mtime_ns for path in (made.out / kept.relative_to(checkout.out)).iterdir()}
+    assert {name.partition(".")[0] for name in after.keys() - before.keys()} == {"correlated-noise"}
+    assert before.items() <= after.items(), "the others were not simulated again"
+
+
 def test_another_size_of_the_synthetic_domain_leaves_msnbc_alone(checkout):
     with checkout.configured("datasets.synthetic.domain_size", 20):
         jobs = checkout.would_run()
     # 1 of the 2 populations, 3 of the 6 panels, 3 of the 5 figures of the paper and two with all panels; twice each
-    expected = {"population": 1, "plan": 2, "simulate": 6, "figure": 8, "audit_setting": 1, "levels": 1}
+    expected = {"population": 1, "plan": 3, "simulate": 6, "figure": 8, "audit_setting": 1, "levels": 1}
     assert {rule: jobs.get(rule) for rule in expected} == expected
     assert "dataset" not in jobs
 
@@ -112,7 +149,7 @@ def test_another_size_of_the_synthetic_domain_leaves_msnbc_alone(checkout):
 def test_one_more_population_leaves_the_others_alone(checkout):
     with checkout.configured("datasets.msnbc.n_users", [200, 800]):
         jobs = checkout.would_run()
-    expected = {"population": 1, "plan": 2, "simulate": 6, "figure": 6}
+    expected = {"population": 1, "plan": 3, "simulate": 6, "figure": 6}
     assert {rule: jobs.get(rule) for rule in expected} == expected
     assert "dataset" not in jobs
 

@@ -1,7 +1,7 @@
 # Inputs: what Snakemake says. Outputs: one line per job on the console; all that it says is in its log file as ever.
 #
-# A line has what the job makes (its rule's docstring, its wildcards), which of how many jobs it is, and the time so far.
-# A dry run, --verbose, --quiet, another logger and the jobs of a cluster keep Snakemake's own words.
+# A line says how many of all jobs are finished, the time so far, about how long the rest takes, and what was made: the
+# docstring of the rule and the wildcards. A dry run, --verbose, --quiet, another logger and the jobs of a cluster keep Snakemake's own words.
 import logging
 import time
 from datetime import timedelta
@@ -23,13 +23,14 @@ USUAL = (
     "Unable to guess SLURM account",
     "Using shell",
 )
+# rule -> seconds that a job of it takes on the whole, for those that are measured
+SECONDS = {}
 # for its own log file, or told here in fewer words
 EVENTS = (
     "workflow_started",
     "resources_info",
     "job_started",
     "shellcmd",
-    "job_finished",
 )
 
 
@@ -40,7 +41,10 @@ class Console(logging.Formatter):
         super().__init__()
         self.began = time.monotonic()
         self.makes = {}
+        self.rules = {}
         self.jobs = 0
+        self.finished = 0
+        self.work = self.done = 0.0
 
     def filter(self, record):
         """Leave out what is said in every run."""
@@ -50,12 +54,17 @@ class Console(logging.Formatter):
             return not said.endswith("returned non-zero exit status 1.")
         if event == "progress":
             return record.done == record.total
+        if event == "job_info":
+            self.begin(record)
+            return False
         return event not in EVENTS and not said.startswith(USUAL)
 
     def format(self, record):
         """Snakemake's records by their events; any other as it is."""
         tell = getattr(self, str(getattr(record, "event", None)), None)
-        return tell(record) if tell else record.getMessage()
+        said = tell(record) if tell else record.getMessage()
+        unknown = "MissingRuleException" in said or "Missing rule" in said
+        return f"{said}\n`snakemake --list` shows every target." if unknown else said
 
     def elapsed(self):
         """The time so far, in whole seconds."""
@@ -64,6 +73,11 @@ class Console(logging.Formatter):
     def run_info(self, record):
         """How many jobs there are, and where more is said of them."""
         self.jobs = record.stats["total"]
+        self.work = sum(
+            seconds_of(rule) * count
+            for rule, count in record.stats.items()
+            if rule != "total"
+        )
         logs = [
             each.baseFilename
             for each in logger.handlers
@@ -71,15 +85,26 @@ class Console(logging.Formatter):
         ]
         return f"{self.jobs} jobs (Snakemake's own words: {', '.join(logs)})"
 
-    def job_info(self, record):
-        """What a job makes, as it begins."""
+    def begin(self, record):
+        """Note what a job makes."""
         explained = workflow.get_rule(record.rule_name).docstring
         what = record.rule_msg or explained or record.rule_name
         what = what.partition(". ")[0].rstrip(".")
         values = ", ".join(map(str, record.wildcards.values()))
         self.makes[record.jobid] = f"{what}: {values}" if values else what
-        number = f"{len(self.makes):>{len(str(self.jobs))}} of {self.jobs}"
-        return f"{number}  {self.elapsed()}  {self.makes[record.jobid]}"
+        self.rules[record.jobid] = record.rule_name
+
+    def job_finished(self, record):
+        """How many jobs are finished, what this one has made, and about how long the others take."""
+        self.finished += 1
+        self.done += seconds_of(self.rules.get(record.job_id))
+        so_far, left = self.elapsed(), ""
+        # the first jobs are short and say little of the others
+        if self.done > 0.05 * self.work:
+            rest = so_far.total_seconds() * (self.work / self.done - 1)
+            left = f", about {timedelta(seconds=int(rest))} left"
+        number = f"{self.finished:>{len(str(self.jobs))}} of {self.jobs}"
+        return f"{number}  {so_far}{left}  {self.makes.get(record.job_id, '')}"
 
     def progress(self, _record):
         """The end."""
@@ -98,6 +123,11 @@ class Console(logging.Formatter):
         lines += [f"    log: {log}" for log in logs]
         lines += [f"    {name}: {value}" for name, value in record.aux.items()]
         return "\n".join(lines)
+
+
+def seconds_of(rule):
+    """What a job of a rule costs beside others; one that is not measured is short."""
+    return SECONDS.get(rule, 0.1)
 
 
 if workflow.is_main_process and not (

@@ -3,9 +3,8 @@
 
 def configuration():
     """The configuration's files, relative to the project where they are inside."""
-    given = workflow.config_settings.configfiles or [ROOT / SHIPPED]
     return " + ".join(
-        os.path.relpath(Path(file).resolve(), ROOT.resolve()) for file in given
+        os.path.relpath(file.resolve(), ROOT.resolve()) for file in CONFIGFILES
     )
 
 

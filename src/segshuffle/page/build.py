@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import functools
 import gzip
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ from segshuffle.page.charts import PAPER, PROVEN, Chart, chart
 from segshuffle.page.findings import chapters
 from segshuffle.page.inline import data_uri, style
 from segshuffle.page.pictures import groups_of, words_of
-from segshuffle.page.results import Results
+from segshuffle.page.results import Results, read_results
 from segshuffle.pipeline import manifest
 from segshuffle.pipeline.manifest import Output
 from segshuffle.studies.reproduction.named_panels import Panel, panels_by_figure, scenarios_of
@@ -43,6 +43,13 @@ class ShownPanel(NamedTuple):
     chart: Chart
     json: Markup
     tables: tuple[tables.Table, ...]
+
+
+def page(tables: Sequence[str], figures: Sequence[str], provenance: str, config: str) -> str:
+    """The page of a finished run, given the paths of its files."""
+    folder = Path(provenance).parent
+    results = read_results(folder, [Path(path).relative_to(folder).as_posix() for path in tables])
+    return build(results, {Path(path).stem: Path(path).read_text(encoding="utf-8") for path in figures})
 
 
 def build(results: Results, figures: Mapping[str, str]) -> str:

@@ -1,11 +1,14 @@
 """Checks of the configuration: every problem is found at once, and named with key, value and what is allowed.
 
+``python -m segshuffle.pipeline.config FILE`` checks a file before Snakemake reads it, which would end in a traceback.
+
 Imported by the Snakefile, which every remote job parses again: no numpy, scipy or pandas here.
 """
 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -41,6 +44,45 @@ _STRICT: Any = jsonschema.validators.extend(  # type: ignore[no-untyped-call]
         "number", _is_number
     ),
 )
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML in which no key stands twice."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen = set()
+        for key, _ in node.value:
+            if key.value in seen:
+                raise yaml.MarkedYAMLError(
+                    problem=f"the key {key.value!r} stands here twice", problem_mark=key.start_mark
+                )
+            seen.add(key.value)
+        return super().construct_mapping(node, deep)
+
+
+def read_config(path: Path) -> Any:
+    """Read a configuration file.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such file, or it is not a text in YAML; names the line.
+    """
+    try:
+        return yaml.load(path.read_text(encoding="utf-8"), _Loader)
+    except OSError as error:
+        raise ConfigError(
+            f"{path}: cannot be read ({error.strerror}). Give the path of a configuration file."
+        ) from error
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise ConfigError(f"{path}: line {line} is not UTF-8. Save the file as UTF-8.") from error
+    except yaml.MarkedYAMLError as error:
+        place = f" line {error.problem_mark.line + 1}:" if error.problem_mark else ""
+        hint = " Use spaces in place of tabs." if "'\\t'" in str(error.problem) else ""
+        raise ConfigError(f"{path}:{place} {error.problem}.{hint}") from error
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{path}: {error}") from error
 
 
 def check_config(config: object, *, schema: Path, where: str = "config") -> None:
@@ -99,6 +141,8 @@ def _allowed(schema: Any, error: jsonschema.ValidationError) -> str:
     if "pattern" in schema:
         return f"a name matching {schema['pattern']} (letters, digits and hyphens: it becomes part of file names)"
     kinds = schema.get("type", "a value")
+    if error.validator == "minProperties":
+        return "a section with at least one key, such as those of config/config.yaml"
     limits = {
         "exclusiveMinimum": ">",
         "minimum": ">=",
@@ -182,3 +226,17 @@ def _check_dataset(name: str, section: Config, delta_times_n: float | list[float
         yield (
             f"datasets.{name}.n_users = {section['n_users']} is not allowed: the data have {dataset.most_users} users"
         )
+
+
+def main(arguments: list[str]) -> int:
+    """Say what is wrong with a configuration file as a text."""
+    try:
+        read_config(Path(arguments[0]))
+    except ConfigError as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

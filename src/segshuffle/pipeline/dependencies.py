@@ -1,58 +1,92 @@
-"""Which files of this package a script depends on: the closure of its imports, read from the source.
+"""What code a job depends on: the closure of its imports, read from the source, as one digest.
 
-Snakemake does not notice edits of imported modules; rules list these files as input instead. Standard library only.
+Snakemake does not notice edits of imported modules. A job therefore has the digest among its params: as input, every
+one of a hundred files would be looked at again after every finished job. Standard library only.
 """
 
 from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Iterator, Sequence
+import hashlib
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 PACKAGE = "segshuffle"
+SOURCE = Path(__file__).parents[2]
+#: File -> what it loads by looking for it, beside itself.
+FOUND = {
+    "style.py": ("*.mplstyle",),
+    "registry.py": ("*.py",),
+    "named.py": ("*.py",),
+    "manifest.py": ("../studies/*/outputs.py",),
+    "build.py": ("assets/*", "../studies/*/words.py"),
+}
 
 
-def package_files(script: Path, *, source: Path) -> list[str]:
-    """All files of the package that `script` imports, directly or not, as paths below `source`, sorted.
+def digest(modules: Sequence[str], follows: Mapping[str, Collection[str]] | None = None) -> str:
+    """SHA-256 of all that some modules import: an edit of any of it gives another one.
 
     Parameters
     ----------
-    script : Path
-        A Python file outside the package.
+    modules : sequence of str
+        Modules below the package, such as "studies.limit.compute".
+    follows : mapping, optional
+        As in `package_files`.
+    """
+    return _digest(tuple(modules), tuple((folder, frozenset(names)) for folder, names in (follows or {}).items()))
+
+
+@functools.cache
+def _digest(modules: tuple[str, ...], follows: tuple[tuple[str, frozenset[str]], ...]) -> str:
+    found = hashlib.sha256()
+    for file in package_files(modules, source=SOURCE, follows=dict(follows)):
+        found.update(file.encode() + _read(SOURCE / file))
+    return found.hexdigest()
+
+
+def package_files(
+    modules: Sequence[str], *, source: Path, follows: Mapping[str, Collection[str]] | None = None
+) -> list[str]:
+    """All files of the package that some modules import, directly or not, as paths below `source`, sorted.
+
+    Parameters
+    ----------
+    modules : sequence of str
+        Modules below the package.
     source : Path
         Folder that holds the package (``src``).
+    follows : mapping, optional
+        Folder of a registry -> which of the files that it finds there are used, by their names without ending; of
+        other registries all are.
     """
     found: set[Path] = set()
-    queue = set(_imports(script, source))
+    queue = {file for module in modules for file in _files_of(f"{PACKAGE}.{module}", source)}
     while queue:
         path = queue.pop()
         if path not in found:
             found.add(path)
-            queue |= _imports(path, source)
-    return sorted(str(path) for path in found)
+            queue |= _imports(path, source) | set(_found_by(path, follows or {}))
+    return sorted(path.relative_to(source).as_posix() for path in found)
 
 
-def _imports(path: Path, source: Path) -> frozenset[Path]:
-    """Files of the package that one file imports; a package's own __init__ runs on every import below it."""
-    return _parsed(path, source, path.stat().st_mtime_ns) if path.suffix == ".py" else frozenset()
+@functools.cache  # hundreds of jobs depend on the same files
+def _read(path: Path) -> bytes:
+    return path.read_bytes()
 
 
 @functools.cache
-def _parsed(path: Path, source: Path, modified: int) -> frozenset[Path]:
-    """As `_imports`; the pipeline asks for the same files once per rule."""
+def _imports(path: Path, source: Path) -> frozenset[Path]:
+    """Files of the package that one file imports; a package's own __init__ runs on every import below it."""
+    if path.suffix != ".py":
+        return frozenset()
     names: set[str] = set()
-    for node in _statements(ast.parse(path.read_text(encoding="utf-8")).body):
+    for node in _statements(ast.parse(_read(path)).body):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
             names |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
-    files: set[Path] = set()
-    for name in names:
-        parts = name.split(".")
-        if parts[0] == PACKAGE:
-            files |= {file for depth in range(1, len(parts) + 1) for file in _file_of(parts[:depth], source)}
-    return frozenset(files | _found_by(path))
+    return frozenset(file for name in names for file in _files_of(name, source))
 
 
 def _statements(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
@@ -66,14 +100,19 @@ def _statements(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
             yield from _statements(getattr(statement, part, []))
 
 
-def _file_of(parts: list[str], source: Path) -> list[Path]:
-    """File of a dotted name, if it is a module or a package (and not a name inside one)."""
-    module = source.joinpath(*parts).with_suffix(".py")
-    package = source.joinpath(*parts, "__init__.py")
-    return [candidate for candidate in (module, package) if candidate.is_file()]
+@functools.cache
+def _files_of(name: str, source: Path) -> tuple[Path, ...]:
+    """Files of a dotted name: of the package, of every folder on the way, and of the module itself."""
+    parts = name.split(".")
+    if parts[0] != PACKAGE:
+        return ()
+    stems = [source.joinpath(*parts[:depth]) for depth in range(1, len(parts) + 1)]
+    files = (file for stem in stems for file in (stem.with_suffix(".py"), stem / "__init__.py"))
+    return tuple(file for file in files if file.is_file())
 
 
-def _found_by(path: Path) -> set[Path]:
-    """What a module loads by being there: style sheets beside style.py, every module beside registry.py."""
-    patterns = {"style.py": "*.mplstyle", "registry.py": "*.py"}
-    return set(path.parent.glob(patterns[path.name])) if path.name in patterns else set()
+def _found_by(path: Path, follows: Mapping[str, Collection[str]]) -> Iterator[Path]:
+    """What a module loads by looking for it, but for the files of a registry that are not used."""
+    used = follows.get(path.parent.name) if path.name == "registry.py" else None
+    for pattern in FOUND.get(path.name, ()):
+        yield from (file.resolve() for file in path.parent.glob(pattern) if used is None or file.stem in used)

@@ -57,11 +57,6 @@ def output_folder(config: Config) -> str:
     return "results" if config["edition"] == "full" else f"results/{config['edition']}"
 
 
-def scenario_from(values: dict[str, Any]) -> Scenario:
-    """Inverse of ``dataclasses.asdict``: how a scenario travels through a rule's params."""
-    return Scenario(Setting(**values["setting"]), values["split"])
-
-
 def figures_of(every: Sequence[Scenario]) -> dict[str, list[Scenario]]:
     """Figure -> its panels in the paper's order; what no figure of the paper shows gets one per dataset and split."""
     found = {

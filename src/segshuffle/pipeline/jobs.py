@@ -1,14 +1,19 @@
-"""What every script of the pipeline needs: its output and traceback in the rule's log."""
+"""A job of the pipeline: functions of the package, from files to files, with what they say in the rule's log."""
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import importlib
+import io
 import json
 import sys
 import traceback
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import yaml
 
 from segshuffle.digits import rounded, rounded_down, rounded_up
 from segshuffle.errors import SegshuffleError
@@ -17,8 +22,108 @@ from segshuffle.files import write_atomically
 if TYPE_CHECKING:
     import pandas as pd
 
-#: What scripts import, `write_atomically` included.
-__all__ = ["logged", "to_csv", "to_json", "write_atomically"]
+#: What a module is imported for when a job reads or writes such files.
+MODULES = {".npz": "datasets.population", ".svg": "pipeline.style"}
+
+
+def modules_of(job: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Modules below the package that a job loads."""
+    files = json.dumps([[step["outputs"], list(step["inputs"].values()) if step["read"] else []] for step in job])
+    functions = [step["function"].partition(":")[0] for step in job]
+    return ["pipeline.jobs", *functions, *(module for suffix, module in MODULES.items() if f'{suffix}"' in files)]
+
+
+def run(job: Sequence[Mapping[str, Any]], log: str) -> None:
+    """Run the steps of a job, as `manifest.Rule.job` gives them; what they print goes to the log."""
+    with logged(log):
+        made: dict[str, Any] = {}
+        for step in job:
+            read = (lambda path: made[path] if path in made else _content(path)) if step["read"] else str
+            given = {name: _given(files, read) for name, files in step["inputs"].items()}
+            found = _function(step["function"])(**given, **step["arguments"])
+            for files, value in zip(step["outputs"], found if len(step["outputs"]) > 1 else (found,), strict=True):
+                _write(files, value, lower=step["lower"], upper=step["upper"])
+                made[files[0]] = value
+
+
+def same(table: Any) -> Any:
+    """Return what was read: several tables as one."""
+    return table
+
+
+def _function(name: str) -> Callable[..., Any]:
+    module, _, function = name.partition(":")
+    found: Callable[..., Any] = getattr(importlib.import_module(f"segshuffle.{module}"), function)
+    return found
+
+
+def _given(files: str | Sequence[str], read: Callable[[str], Any]) -> Any:
+    if isinstance(files, str):
+        return read(files)
+    if read is str:
+        return list(files)
+    if all(file.endswith(".csv") for file in files):
+        import pandas as pd
+
+        return pd.concat([read(file) for file in files], ignore_index=True)
+    return {Path(file).stem: read(file) for file in files}
+
+
+def _content(path: str) -> Any:
+    """What a file holds, by its ending."""
+    suffix = Path(path).suffix
+    if suffix == ".csv":
+        import pandas as pd
+
+        return pd.read_csv(path)
+    if suffix == ".npz":
+        return _function(f"{MODULES[suffix]}:load_population")(Path(path))
+    if suffix == ".npy":
+        import numpy as np
+
+        return np.load(path)
+    text = Path(path).read_text(encoding="utf-8")
+    return json.loads(text) if suffix == ".json" else yaml.safe_load(text)
+
+
+def _write(files: Sequence[str], value: Any, *, lower: Collection[str], upper: Collection[str]) -> None:
+    """Write a value by the ending of its file."""
+    path = Path(files[0])
+    if len(files) > 1:
+        _function(f"{MODULES['.svg']}:save")(value, files)
+    elif path.suffix == ".npz":
+        _function(f"{MODULES[path.suffix]}:save_population")(path, value)
+    elif path.suffix == ".npy":
+        import numpy as np
+
+        # by way of memory: on a full disk numpy's own writer does not say why it failed
+        np.save(packed := io.BytesIO(), value)
+        write_atomically(path, packed.getvalue())
+    elif path.suffix == ".csv":
+        write_atomically(path, to_csv(value, lower=lower, upper=upper))
+    else:
+        write_atomically(path, value if isinstance(value, str) else to_json(value, indent=1) + "\n")
+
+
+def kept(folder: str, name: str, made_of: Any, make: Callable[[], str]) -> str:
+    """Return a text that was made of the same before, or else make and keep it.
+
+    Parameters
+    ----------
+    folder, name : str
+        Where it is kept: "x.csv" in one file x.DIGEST.csv of the folder.
+    made_of : object
+        Everything that the text depends on, code and data included; its `repr` is compared.
+    make : callable
+        Makes the text.
+    """
+    stem, _, suffix = name.rpartition(".")
+    path = Path(folder) / f"{stem}.{hashlib.sha256(repr(made_of).encode()).hexdigest()[:16]}.{suffix}"
+    if not path.is_file():
+        write_atomically(path, make())
+        for earlier in set(path.parent.glob(f"{stem}.*.{suffix}")) - {path}:
+            earlier.unlink()
+    return path.read_text(encoding="utf-8")
 
 
 @contextlib.contextmanager

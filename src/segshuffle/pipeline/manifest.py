@@ -1,16 +1,17 @@
-"""What a run writes, declared once per study in its ``outputs.py``, and all that is said of it.
+"""What a run makes and how, declared once per study in its ``outputs.py``, and all that is said of it.
 
-The menu, the default target, the page, Snakemake's report, results/README.md and the copies in docs/ are derived from
-it. A study is found by being there: a folder of studies/ with an ``outputs.py`` that has ``targets``, and optionally
-``DOCS`` (copies) and ``PARTS`` (folders of what is made on the way). ``words.py`` beside it says in words what its
-figures show. Imported by the Snakefile, which every remote job parses again: standard library only.
+Rules, menu, default target, page, Snakemake's report, results/README.md and the copies in docs/ are derived from it. A
+study is found by being there: a folder of studies/ with an ``outputs.py`` that has ``targets`` and ``rules``, and
+optionally ``DOCS`` (copies), ``PARTS`` (folders of what is made on the way) and ``COLUMNS`` (of its tables).
+``words.py`` beside it says in words what its figures show. Imported by the Snakefile, which every remote job parses
+again: standard library only.
 """
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -98,10 +99,20 @@ class Output:
     @property
     def files(self) -> tuple[str, ...]:
         """Every file that it stands for."""
-        return tuple(f"{self.path}.{suffix}" for suffix in FORMATS) if self.is_figure else (self.path,)
+        return files_of(self.path)
+
+    @property
+    def in_report(self) -> bool:
+        """Whether Snakemake's report shows it: what has a caption and is no text to read beside a table."""
+        return bool(self.caption) and not self.path.endswith(".md")
 
 
-#: What the rules of report.smk write about a run.
+def files_of(path: str) -> tuple[str, ...]:
+    """Files that a path stands for: a figure is written in three formats."""
+    return tuple(f"{path}.{suffix}" for suffix in FORMATS) if path.startswith("figures/") else (path,)
+
+
+#: What is written about a run, see `frame`.
 RECORDS = (
     Output(
         "index.html",
@@ -154,15 +165,155 @@ class Target:
         return tuple(file for output in self.outputs for file in output.files)
 
 
-def names(folder: Path = FOLDER) -> list[str]:
-    """Folders of all studies, sorted; each has a rules file of the same name."""
-    return sorted(path.parent.name for path in folder.glob("*/outputs.py"))
+#: Values by name, or a function that returns them for a case.
+Named = Mapping[str, Any] | Callable[[str], Mapping[str, Any]]
 
 
-def studies(folder: Path = FOLDER, package: str = PACKAGE) -> Iterator[ModuleType]:
-    """The declaration of every study, in the order of `names`."""
-    for name in names(folder):
-        yield importlib.import_module(f"{package}.{name}.outputs")
+@dataclass(frozen=True)
+class Step:
+    """A function of the package, what it is given, and the file that its result is written to.
+
+    Files are below the results folder; a `Path` is taken as it is.
+
+    Parameters
+    ----------
+    output : str or tuple of str
+        File; "figures/x" stands for its PDF, SVG and PNG, and "{case}" for the case of the rule. Where there are
+        several, the function returns a value for each.
+    function : str
+        Module below `segshuffle` and name: "studies.limit.compute:limit_table".
+    inputs : mapping or callable, optional
+        Parameter -> file or list of files that it is read from. Several tables become one, several other files a
+        mapping by their names without endings. What an earlier step of the rule made is passed on.
+    arguments : mapping or callable, optional
+        Further arguments; Snakemake compares their `repr`.
+    lower, upper : tuple of str
+        Columns of certified lower and upper ends, which are rounded down and up.
+    read : bool
+        Whether the function is given what the files hold, or else their paths.
+    """
+
+    output: str | tuple[str, ...]
+    function: str
+    inputs: Named = field(default_factory=dict)
+    arguments: Named = field(default_factory=dict)
+    lower: tuple[str, ...] = ()
+    upper: tuple[str, ...] = ()
+    read: bool = True
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The files and figures, one for every value."""
+        return (self.output,) if isinstance(self.output, str) else self.output
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Jobs of one kind, one for every case; log, benchmark, threads and resources follow from it.
+
+    Parameters
+    ----------
+    name : str
+        Name of the rule.
+    what : str
+        What a job makes, in one sentence, for the console.
+    steps : tuple of Step
+        What a job does, in this order.
+    cases : tuple of str
+        Names of the jobs, parts of the names of their files; ("",) for a single job.
+    memory_mb, seconds : int
+        Peak memory and duration of the longest job, as in results/runtimes.csv.
+    first : callable
+        Case -> whether Figures 2-6 of the paper need the job: it runs before the others.
+    follows : callable
+        Case -> what the job uses of all that a registry finds: folder ("protocols", "datasets") -> names of files.
+        Of a folder that is not named it uses everything.
+    """
+
+    name: str
+    what: str
+    steps: tuple[Step, ...]
+    cases: tuple[str, ...] = ("",)
+    memory_mb: int = 300
+    seconds: int = 10
+    first: Callable[[str], bool] = lambda _: False
+    follows: Callable[[str], Mapping[str, frozenset[str]]] = lambda _: {}
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Files and figures of every step."""
+        return tuple(output for step in self.steps for output in step.outputs)
+
+    def job(self, case: str, folder: str) -> list[dict[str, Any]]:
+        """What `jobs.run` is told: the steps of one case, with the paths of their files."""
+        return [
+            {
+                "function": step.function,
+                "inputs": {name: _located(given, folder) for name, given in _at(step.inputs, case).items()},
+                "outputs": [
+                    [f"{folder}/{file}" for file in files_of(output.replace("{case}", case))] for output in step.outputs
+                ],
+                "arguments": dict(_at(step.arguments, case)),
+                "lower": step.lower,
+                "upper": step.upper,
+                "read": step.read,
+            }
+            for step in self.steps
+        ]
+
+
+def _at(named: Named, case: str) -> Mapping[str, Any]:
+    return named(case) if callable(named) else named
+
+
+def _located(given: Any, folder: str) -> Any:
+    if isinstance(given, str):
+        return f"{folder}/{given}"
+    return str(given) if isinstance(given, Path) else [_located(each, folder) for each in given]
+
+
+def inputs_of(job: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Every file that a job reads and does not make itself, each once."""
+    made = {file for step in job for files in step["outputs"] for file in files}
+    read = (given for step in job for given in step["inputs"].values())
+    files = (file for given in read for file in ([given] if isinstance(given, str) else given))
+    return [file for file in dict.fromkeys(files) if file not in made]
+
+
+def part(config: Config, *keys: str) -> Config:
+    """The slice of the configuration that a job uses: editing another key does not run it again."""
+    return {key: config[key] for key in keys}
+
+
+def honest(config: Config) -> Config:
+    """All that is read of the section ``proven`` by who does not use its options."""
+    return {"proven": {"honest_fraction": config["proven"]["honest_fraction"]}}
+
+
+def studies(file: str = "outputs") -> Iterator[ModuleType]:
+    """The declaration of every study, by name, or another file of those that have one."""
+    for path in sorted(FOLDER.glob(f"*/{file}.py")):
+        yield importlib.import_module(f"{PACKAGE}.{path.parent.name}.{file}")
+
+
+def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
+    """Rules of all studies for one configuration.
+
+    Raises
+    ------
+    ConfigError
+        If a rule makes a figure that no target declares.
+    """
+    found = [rule for study in studies() for rule in study.rules(config, panels)]
+    declared = outputs(targets(config, panels))
+    for rule in found:
+        for case in rule.cases:
+            for output in (output.replace("{case}", case) for output in rule.outputs):
+                if output.startswith("figures/") and output not in declared:
+                    raise ConfigError(
+                        f"rule {rule.name}: {output} is made but not declared: add an Output to a target of its study"
+                    )
+    return found
 
 
 def targets(config: Config, panels: Sequence[Scenario], declared: Sequence[ModuleType] | None = None) -> list[Target]:
@@ -211,20 +362,23 @@ def outputs(found: Sequence[Target]) -> dict[str, Output]:
     return every
 
 
-def words(folder: Path = FOLDER, package: str = PACKAGE) -> list[Words]:
+def words() -> list[Words]:
     """What the studies say of their figures, one function each; imported by the page alone, for they need pandas.
 
     A function takes the name of a figure and the tables of the run (path below the results folder -> DataFrame), and
     returns a text for who does not see the figure, or None if it is not its own.
     """
-    found = (path.parent.name for path in sorted(folder.glob("*/words.py")))
-    return [importlib.import_module(f"{package}.{name}.words").words for name in found]
+    return [study.words for study in studies("words")]
 
 
-def parts(declared: Sequence[ModuleType] | None = None) -> dict[str, str]:
+def parts() -> dict[str, str]:
     """Folder of what is made on the way, below the results folder -> what is in it."""
-    found = studies() if declared is None else declared
-    return {folder: what for study in found for folder, what in getattr(study, "PARTS", {}).items()}
+    return {folder: what for study in studies() for folder, what in getattr(study, "PARTS", {}).items()}
+
+
+def columns() -> dict[str, dict[str, str]]:
+    """Table, below the results folder -> its columns, and what each means."""
+    return {table: what for study in studies() for table, what in getattr(study, "COLUMNS", {}).items()}
 
 
 def copies(declared: Sequence[ModuleType] | None = None) -> dict[str, str]:

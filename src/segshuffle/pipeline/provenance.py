@@ -8,36 +8,64 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-from collections.abc import Iterable, Mapping
+import subprocess
+from collections.abc import Iterable, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
+
+import yaml
+
+from segshuffle.pipeline.design import Config, output_folder, without_paths
 
 PACKAGES = ("segshuffle", "snakemake", "numpy", "scipy", "pandas", "matplotlib", "joblib")
 
 
 def sha256_of(path: Path) -> str:
     """SHA-256 of a file's bytes, in hex."""
-    digest = hashlib.sha256()
     with path.open("rb") as stream:
-        while block := stream.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def provenance(
-    *, outputs: Iterable[Path], root: Path, config: Mapping[str, Any], data: Mapping[str, Any], commit: str
-) -> str:
+def commit_of(root: Path) -> str:
+    """Commit of the code in `root`, with -dirty if tracked files differ; "unknown" outside a checkout of its own."""
+
+    def git(*arguments: str) -> str:
+        command = ["git", "-C", str(root), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+    try:
+        # a copy inside another repository would be given that one's commit
+        if git("rev-parse", "--show-prefix"):
+            return "unknown"
+        return git("describe", "--always", "--abbrev=40", "--exclude=*", "--dirty")
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
+def data_of(sources: Iterable[str]) -> dict[str, Any]:
+    """Dataset -> source of its data, as its JSON file holds it."""
+    return {Path(path).parent.name: json.loads(Path(path).read_text(encoding="utf-8")) for path in sources}
+
+
+def effective(*, config: Config) -> str:
+    """YAML text of the configuration without the place of data on this machine."""
+    return yaml.safe_dump(without_paths(config), sort_keys=False)
+
+
+def provenance(outputs: Sequence[str], sources: Sequence[str], *, config: Config, commit: str) -> str:
     """JSON text of a run's provenance, newline at the end.
 
     Parameters
     ----------
-    outputs : iterable of Path
-        Files to hash; listed relative to `root`.
-    data : mapping
-        Dataset -> source of its data, as its JSON file holds it.
+    outputs : sequence of str
+        Paths of the files to hash.
+    sources : sequence of str
+        Paths of the records of all data, ``data/NAME/source.json``.
+    config : dict
+        The configuration.
     commit : str
-        Commit of the code; "-dirty" behind it if tracked files differ.
+        As `commit_of` returns it.
     """
     versions = {"python": platform.python_version()}
     for package in PACKAGES:
@@ -45,12 +73,13 @@ def provenance(
             versions[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
             versions[package] = "not installed"
+    root = output_folder(config)
     record = {
         "commit": commit,
         "edition": config["edition"],
         "seed": config["seed"],
         "versions": versions,
-        "data": dict(data),
-        "outputs": {path.relative_to(root).as_posix(): sha256_of(path) for path in sorted(outputs)},
+        "data": data_of(sources),
+        "outputs": {Path(path).relative_to(root).as_posix(): sha256_of(Path(path)) for path in sorted(outputs)},
     }
     return json.dumps(record, indent=2, ensure_ascii=False) + "\n"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from segshuffle.datasets.registry import dataset_label, hashed_as
 from segshuffle.pipeline import manifest
 from segshuffle.pipeline.design import Config, Scenario
 from segshuffle.pipeline.editions import remark
+from segshuffle.pipeline.provenance import data_of
 from segshuffle.pipeline.scenarios import scenarios
 
 #: What is made on the way and belongs to no study.
@@ -32,12 +32,12 @@ def files(config: Config, panels: Sequence[Scenario]) -> dict[str, dict[str, str
     return {**sections, "Made on the way": {**manifest.parts(), **_AROUND}}
 
 
-def readme(*, config: Config, data: Mapping[str, Any], columns: Mapping[str, str]) -> str:
-    """Markdown text of `README.md` beside the results; `columns` are those of mse.csv, with their meaning."""
+def readme(sources: Sequence[str], *, config: Config) -> str:
+    """Markdown text of `README.md` beside the results, given the paths of the records of all data."""
     lines = ["# Results", ""]
     if said := remark(config["edition"]):
         lines += [said, ""]
-    for name, source in data.items():
+    for name, source in data_of(sources).items():
         label = dataset_label(name, "real")
         if source["kind"] == "real":
             lines += [f"{label}: the real data (SHA-256 of the {hashed_as(name)}file {source['sha256']}).", ""]
@@ -48,6 +48,6 @@ def readme(*, config: Config, data: Mapping[str, Any], columns: Mapping[str, str
     lines += [f"figures/NAME stands for NAME.{', NAME.'.join(manifest.FORMATS)}.", ""]
     for heading, entries in files(config, scenarios(config)).items():
         lines += [f"### {heading}", "", *(f"- `{names}`: {words}" for names, words in entries.items()), ""]
-    lines += ["## Columns of mse.csv", ""]
-    lines += [f"- `{name}`: {text}" for name, text in columns.items()]
-    return "\n".join(lines) + "\n"
+    for table, columns in manifest.columns().items():
+        lines += [f"## Columns of {table}", "", *(f"- `{name}`: {text}" for name, text in columns.items()), ""]
+    return "\n".join(lines)

@@ -10,6 +10,7 @@ from pathlib import Path
 import yaml
 
 from segshuffle.pipeline import manifest
+from segshuffle.pipeline.frame import PAGE
 from segshuffle.pipeline.manifest import Target
 from segshuffle.pipeline.scenarios import scenarios
 
@@ -44,10 +45,10 @@ def _rows(found: Sequence[Target]) -> Iterator[tuple[str, str]]:
 
 
 def _rules(root: Path) -> Iterator[tuple[str, str]]:
-    """Rules of `RULES` and their docstrings."""
+    """Rules of `RULES` and what they make."""
     files = [root / "Snakefile", *sorted((root / "workflow/rules").glob("*.smk"))]
     text = "".join(path.read_text(encoding="utf-8") for path in files)
-    said = dict(re.findall(r'^rule (\w+):\n    """(.*?)"""', text, re.MULTILINE | re.DOTALL))
+    said = {"page": PAGE, **dict(re.findall(r'^rule (\w+):\n    """(.*?)"""', text, re.MULTILINE | re.DOTALL))}
     for name in RULES:
         yield f"`{name}`", said[name]
 

@@ -21,11 +21,18 @@ _SHAPE = (
 
 
 class Listed(NamedTuple):
-    """What one file declares: its published methods, and of each accounting the JSON schema of every option."""
+    """What one file declares: accounting, role and name of its methods, and the JSON schema of every option."""
 
-    names: tuple[str, ...]
+    methods: tuple[tuple[str, str, str], ...]
     published: dict[str, dict[str, Any]]
     proven: dict[str, dict[str, Any]]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Methods that ``competitors.methods`` of the configuration may list."""
+        return tuple(
+            name for accounting, role, name in self.methods if (accounting, role) == ("published", "competitor")
+        )
 
     def options(self, accounting: str, given: Mapping[str, Any]) -> dict[str, Any]:
         """A value for every option of an accounting: as given, or its default."""
@@ -64,24 +71,23 @@ def _read(path: Path, values: Mapping[str, ast.expr]) -> Listed:
     methods = values["METHODS"]
     try:
         calls = [node for node in ast.iter_child_nodes(methods) if isinstance(node, ast.Call)]
-        names = tuple(ast.literal_eval(_argument(call, "name", 0)) for call in calls if _is_published(call))
+        declared = tuple(_declared(call) for call in calls)
         options = (values.get(name) for name in ("OPTIONS", "PROVEN_OPTIONS"))
-        return Listed(names, *({} if each is None else ast.literal_eval(each) for each in options))
+        return Listed(declared, *({} if each is None else ast.literal_eval(each) for each in options))
     except (ValueError, IndexError) as error:
         raise ConfigError(f"{path}: {_SHAPE}.") from error
 
 
-def _is_published(call: ast.Call) -> bool:
+def _declared(call: ast.Call) -> tuple[str, str, str]:
+    """Accounting, role and name of one method."""
     stated = {word.arg: word.value for word in call.keywords}
-    role, accounting = stated.get("role"), stated.get("accounting")
-    return (role is None or ast.literal_eval(role) == "competitor") and (
-        accounting is None or ast.literal_eval(accounting) == "published"
+    name = stated["name"] if "name" in stated else call.args[0]
+    accounting, role = stated.get("accounting"), stated.get("role")
+    return (
+        "published" if accounting is None else ast.literal_eval(accounting),
+        "competitor" if role is None else ast.literal_eval(role),
+        ast.literal_eval(name),
     )
-
-
-def _argument(call: ast.Call, name: str, position: int) -> ast.expr:
-    named = [word.value for word in call.keywords if word.arg == name]
-    return named[0] if named else call.args[position]
 
 
 def competitor_names() -> tuple[str, ...]:

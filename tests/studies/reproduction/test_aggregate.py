@@ -15,7 +15,7 @@ from segshuffle.pipeline.jobs import to_csv, to_json
 from segshuffle.pipeline.scenarios import settings
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.recentring import recentred_mse
-from segshuffle.studies.reproduction.aggregate import collect, summarise
+from segshuffle.studies.reproduction.aggregate import checked, summarise
 from segshuffle.studies.reproduction.planning import plan_setting
 from segshuffle.studies.reproduction.simulation import errors_table, simulate_scenario
 
@@ -76,7 +76,7 @@ def test_closed_forms_and_parameters_are_those_of_the_plans(case):
 def test_a_panel_that_comes_twice_is_refused(case):
     table = summarise(*case)
     with pytest.raises(ValueError, match="same key"):
-        collect([table, table])
+        checked(pd.concat([table, table], ignore_index=True))
 
 
 @pytest.mark.quick(4)
@@ -86,7 +86,7 @@ def test_a_number_that_is_not_finite_is_refused(case, column, value):
     table = summarise(*case)
     table.loc[0, column] = value
     with pytest.raises(ValueError, match="not finite"):
-        collect([table])
+        checked(table)
 
 
 def test_numbers_survive_csv_with_ten_digits_and_change_no_more():

@@ -1,12 +1,13 @@
-"""What this study writes. Standard library only: the Snakefile imports it."""
+"""What this study makes, and how. Standard library only: the Snakefile imports it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from segshuffle.pipeline.design import Config, Scenario
-from segshuffle.pipeline.manifest import VERDICTS, Group, Output, Target
-from segshuffle.studies.amplification.exhibits import EXHIBITS, PAPERS, Exhibit
+from segshuffle.pipeline.manifest import VERDICTS, Group, Output, Rule, Step, Target
+from segshuffle.studies.amplification.exhibits import EXHIBITS, FIGURES, PAPERS, TABLES, Exhibit
 
 #: What the default target makes of these papers in the quick edition: one figure and one table.
 _SAMPLE = ("decomposition8", "variation-table5")
@@ -74,3 +75,59 @@ def _name(exhibit: Exhibit) -> str:
 
 def _what(exhibit: Exhibit) -> str:
     return f'{_kind(exhibit)} {exhibit.number} of "{PAPERS[exhibit.paper]}": {exhibit.shows}.'
+
+
+def rules(config: Config, _panels: Sequence[Scenario]) -> list[Rule]:
+    """Curves of every figure and table, each as readers see it, and the verdicts."""
+    points, edition = {"points": config["amplification"]["points"]}, {"edition": config["edition"]}
+    curves = Step(
+        "amplification/{case}.csv",
+        "studies.amplification.compute:compute",
+        arguments=lambda case: {"name": case, **points},
+    )
+    figure = Step(
+        "figures/{case}",
+        "studies.amplification.figure:draw",
+        lambda case: {"table": f"amplification/{case}.csv"},
+        lambda case: {"name": case, **edition},
+    )
+    table = Step(
+        "amplification/{case}.md",
+        "studies.amplification.curve_claims:table_markdown",
+        lambda case: {"table": f"amplification/{case}.csv"},
+        lambda case: {"name": case},
+    )
+    judged, readable = (output.path for output in _CLAIMS)
+    claims = (
+        Step(
+            judged,
+            "studies.amplification.curve_claims:evaluate",
+            {
+                "table": [f"amplification/{case}.csv" for case in EXHIBITS],
+                "reference": Path("config/reference/claims-amplification.yaml"),
+            },
+            points,
+        ),
+        Step(readable, "studies.amplification.curve_claims:to_markdown", {"claims": judged}, edition),
+    )
+    return [
+        Rule(
+            "amplification_curves",
+            "Every curve of one figure or table of the amplification papers. Sees no data.",
+            (curves,),
+            tuple(EXHIBITS),
+            seconds=60,
+        ),
+        Rule("figure_amplification", "One figure of the amplification papers.", (figure,), FIGURES),
+        Rule(
+            "table_amplification",
+            "One table of the amplification papers, readable.",
+            (table,),
+            TABLES,
+        ),
+        Rule(
+            "claims_amplification",
+            "Verdict on the statements of the amplification papers' evaluations.",
+            claims,
+        ),
+    ]

@@ -123,7 +123,9 @@ def error_table(config: Config, panels: Sequence[Scenario]) -> pd.DataFrame:
 # --- users who lie ---------------------------------------------------------------------------------------------------
 
 
-def influence_table(config: Config, panels: Sequence[Scenario], published: Mapping[str, Plans]) -> pd.DataFrame:
+def influence_table(
+    config: Config, panels: Sequence[Scenario], published: Mapping[str, Plans], competitors: Mapping[str, Plans]
+) -> pd.DataFrame:
     """Tabulate the most that 1 % of the users can shift the expected estimates (kind: exact for one item, else upper).
 
     Parameters
@@ -132,7 +134,7 @@ def influence_table(config: Config, panels: Sequence[Scenario], published: Mappi
         Keys delta_times_n, levels, splits, competitors, and proven, whose smallest and largest budgets are used.
     panels : sequence of Scenario
         Populations and splits.
-    published : mapping
+    published, competitors : mapping
         Setting -> plans under the published accounting, as `plan_setting` makes them.
 
     Returns
@@ -150,7 +152,8 @@ def influence_table(config: Config, panels: Sequence[Scenario], published: Mappi
         asked: list[tuple[str, Method, Plan]] = [
             ("proven", method, Capped(method).plan(proven)) for method in proven_methods(config)
         ]
-        for point in published[panel.setting.id][panel.split]:
+        own, theirs = (plans[panel.setting.id][panel.split] for plans in (published, competitors))
+        for point in [*own, *theirs]:
             if point["role"] == "best":
                 plan = Plan.from_dict(problem, point["plan"])
                 asked.append(("published", methods[plan.method].method, plan))
@@ -212,15 +215,17 @@ def inclined_levels(holds: np.ndarray, counts: Sequence[int], strength: float, r
     return levels
 
 
-def dependence_table(config: Config, panels: Sequence[tuple[Scenario, Population]]) -> pd.DataFrame:
+def dependence_table(config: Config, panels: Sequence[Scenario], populations: Mapping[str, Population]) -> pd.DataFrame:
     """Tabulate the bias of the most frequent item and the error of all over the strength of the dependence.
 
     Parameters
     ----------
     config : dict
         Keys seed, repetitions, delta_times_n, levels, splits, proven.
-    panels : sequence of (Scenario, Population)
-        Who holds what.
+    panels : sequence of Scenario
+        Populations and splits.
+    populations : mapping
+        Setting -> who holds what.
 
     Returns
     -------
@@ -230,7 +235,8 @@ def dependence_table(config: Config, panels: Sequence[tuple[Scenario, Population
         value given them, "mean" that of the simulated estimates. Plans are made from public numbers.
     """
     rows = []
-    for panel, population in panels:
+    for panel in panels:
+        population = populations[panel.setting.id]
         problem = problem_of(config, panel.setting, panel.split, "proven")
         methods = [ProvenSegmented(), ProvenSegmented(equal_copies=True)]
         plans = [method.plan(problem) for method in methods]

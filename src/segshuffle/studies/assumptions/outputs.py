@@ -1,11 +1,11 @@
-"""What this study writes. Standard library only: the Snakefile imports it."""
+"""What this study makes, and how. Standard library only: the Snakefile imports it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from segshuffle.pipeline.design import Config, Scenario
-from segshuffle.pipeline.manifest import Group, Output, Target
+from segshuffle.pipeline.manifest import Group, Output, Rule, Step, Target, honest, part
 
 GROUP = Group(
     "assumptions",
@@ -72,4 +72,63 @@ def targets(_config: Config, _panels: Sequence[Scenario]) -> list[Target]:
         Target("fig_influence", "What 1 % of the users can do to the estimates of every protocol.", INFLUENCE),
         Target("fig_dependence", "Bias and error where the levels that users pick depend on their items.", DEPENDENCE),
         Target("fig_rounds", "Error over the number of collections within one epsilon and delta.", ROUNDS),
+    ]
+
+
+def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
+    """A job for every question; they look at the first population of every dataset, and at the first split."""
+    firsts = [next(panel for panel in panels if panel.setting.dataset == name) for name in config["datasets"]]
+    ids = [panel.setting.id for panel in firsts]
+    public, folder = ("delta_times_n", "levels", "splits"), "studies.assumptions"
+    edition = {"edition": config["edition"]}
+
+    def asked(*keys: str) -> dict[str, object]:
+        return {"config": part(config, *public, *keys), "panels": firsts}
+
+    def rule(name: str, what: str, *tables: Step, **inputs: str) -> Rule:
+        figure = Step(f"figures/{name}", f"{folder}.figure:draw_{name}", inputs or {"table": f"{name}.csv"}, edition)
+        # the others are drawn in the looks of all protocols
+        plain = {"protocols": frozenset[str]()} if name in ("participation", "rounds") else {}
+        return Rule(name, what, (*tables, figure), follows=lambda _: plain)
+
+    epsilons, errors, _ = (output.path for output in PARTICIPATION)
+    relied = asked("proven", "assumptions")
+    return [
+        rule(
+            "participation",
+            "Epsilon over the users who really are honest, and error over those that a plan assumes to be.",
+            Step(epsilons, f"{folder}.compute:epsilon_table", arguments=relied, upper=("epsilon",)),
+            Step(errors, f"{folder}.compute:error_table", arguments=relied),
+            epsilons=epsilons,
+            errors=errors,
+        ),
+        rule(
+            "influence",
+            "What 1 % of the users can do to the estimates of every protocol, if they lie.",
+            Step(
+                "influence.csv",
+                f"{folder}.compute:influence_table",
+                {side: [f"plans/{side}/{setting}.json" for setting in ids] for side in ("published", "competitors")},
+                asked("competitors", "proven"),
+                upper=("item", "all_items"),
+            ),
+        ),
+        rule(
+            "dependence",
+            "Bias and error over how strongly levels depend on items, with and without equal copies.",
+            Step(
+                "dependence.csv",
+                f"{folder}.compute:dependence_table",
+                {"populations": [f"populations/{setting}.npz" for setting in ids]},
+                {
+                    "config": part(config, "seed", "repetitions", *public) | honest(config),
+                    "panels": firsts,
+                },
+            ),
+        ),
+        rule(
+            "rounds",
+            "Error over the number of collections within one epsilon and delta.",
+            Step("rounds.csv", f"{folder}.compute:rounds_table", arguments=relied),
+        ),
     ]

@@ -1,11 +1,11 @@
-"""What this study writes. Standard library only: the Snakefile imports it."""
+"""What this study makes, and how. Standard library only: the Snakefile imports it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from segshuffle.pipeline.design import Config, Scenario
-from segshuffle.pipeline.manifest import Group, Output, Target
+from segshuffle.pipeline.manifest import Group, Output, Rule, Step, Target, part
 
 GROUP = Group(
     "audit",
@@ -44,3 +44,32 @@ def targets(_config: Config, _panels: Sequence[Scenario]) -> list[Target]:
     """The table and the figure."""
     what = "What the published guarantee is worth in the full view of the server: table and figure."
     return [Target("audit", what, (TABLE, FIGURE))]
+
+
+def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
+    """A job per population, and one that collects and draws them."""
+    settings = {panel.setting.id: panel.setting for panel in panels}
+    setting = Step(
+        "audit/{case}.csv",
+        "studies.audit.compute:audit_setting",
+        lambda case: {"plans": f"plans/published/{case}.json"},
+        lambda case: {"config": part(config, "delta_times_n", "levels", "splits"), "setting": settings[case]},
+        # as compute.LOWER and UPPER
+        lower=("item_delta_lower", "proven_user_delta"),
+        upper=("item_delta", "user_delta", "actual_user_epsilon"),
+    )
+    figure = (
+        Step(TABLE.path, "pipeline.jobs:same", {"table": [f"audit/{case}.csv" for case in settings]}),
+        Step(FIGURE.path, "studies.audit.figure:draw", {"table": TABLE.path}, {"edition": config["edition"]}),
+    )
+    return [
+        Rule(
+            "audit_setting",
+            "Claimed and actual guarantee of every split, m and level of one setting. Sees no data.",
+            (setting,),
+            tuple(settings),
+            seconds=66,
+            follows=lambda _: {"protocols": frozenset()},
+        ),
+        Rule("figure_audit", "Claimed epsilon against the epsilon that the full view gives, over m.", figure),
+    ]

@@ -1,11 +1,11 @@
-"""What this study writes. Standard library only: the Snakefile imports it."""
+"""What this study makes, and how. Standard library only: the Snakefile imports it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from segshuffle.pipeline.design import Config, Scenario
-from segshuffle.pipeline.manifest import Group, Output, Target
+from segshuffle.pipeline.manifest import Group, Output, Rule, Step, Target, honest, part
 
 GROUP = Group(
     "levels",
@@ -30,3 +30,28 @@ def targets(_config: Config, panels: Sequence[Scenario]) -> list[Target]:
     files = dict.fromkeys(f"levels/{panel.setting.id}.csv" for panel in panels)
     tables = (Output(file, what, group=GROUP, on_page=True) for file in files)
     return [Target("fig_levels", "Error over the privacy of the levels themselves.", (*tables, FIGURE))]
+
+
+def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
+    """A job per population, and the figure."""
+    settings = {panel.setting.id: panel.setting for panel in panels}
+    read = ("seed", "repetitions", "repetition_block", "delta_times_n", "levels", "splits", "private_levels")
+    table = Step(
+        "levels/{case}.csv",
+        "studies.levels.compute:levels_table",
+        lambda case: {"population": f"populations/{case}.npz"},
+        lambda case: {"config": part(config, *read) | honest(config), "setting": settings[case]},
+    )
+    tables = {"table": [f"levels/{case}.csv" for case in settings]}
+    figure = Step(FIGURE.path, "studies.levels.figure:draw", tables, {"edition": config["edition"]})
+    return [
+        Rule(
+            "levels",
+            "Error over the privacy of the levels, for one setting.",
+            (table,),
+            tuple(settings),
+            seconds=13,
+            follows=lambda _: {"protocols": frozenset(), "datasets": frozenset()},
+        ),
+        Rule("figure_levels", "Error over the privacy of the levels, all settings.", (figure,), seconds=8),
+    ]

@@ -1,11 +1,11 @@
-"""What this study writes. Standard library only: the Snakefile imports it."""
+"""What this study makes, and how. Standard library only: the Snakefile imports it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from segshuffle.pipeline.design import Config, Scenario
-from segshuffle.pipeline.manifest import Group, Output, Target
+from segshuffle.pipeline.design import Config, Scenario, least_delta
+from segshuffle.pipeline.manifest import Group, Output, Rule, Step, Target
 
 GROUP = Group(
     "limit",
@@ -29,3 +29,19 @@ def targets(_config: Config, _panels: Sequence[Scenario]) -> list[Target]:
     """The table and the figure."""
     what = "How close one level comes to a Gaussian curator, over the size of the blanket."
     return [Target("fig_limit", what, (TABLE, FIGURE))]
+
+
+def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
+    """Both in one job."""
+    settings = {panel.setting for panel in panels}
+    sizes = {
+        "set_sizes": sorted({min(each.set_size, each.domain_size - each.set_size) for each in settings}),
+        "deltas": sorted({least_delta(config, each.n_users) for each in settings}),
+    }
+    edition = {"edition": config["edition"]}
+    steps = (
+        Step(TABLE.path, "studies.limit.compute:limit_table", arguments=sizes, upper=("epsilon",)),
+        Step(FIGURE.path, "studies.limit.figure:draw", {"table": TABLE.path}, edition),
+    )
+    what = "Error over a trusted curator's with one level, over the size of the blanket."
+    return [Rule("limit", what, steps)]

@@ -160,3 +160,8 @@ def numbers_of(method: Method, problem: Problem, counts: Any) -> dict[str, Any]:
         ),
         "refused": "",
     }
+
+
+def size_table(config: Mapping[str, Any], *, n_users: int, domain_size: int, set_size: int) -> pd.DataFrame:
+    """All plans of the cases of one size."""
+    return table(config, cases(config["pareto"], n_users, domain_size, set_size))

@@ -9,7 +9,13 @@ from segshuffle.pipeline.rows import common
 from segshuffle.pipeline.style import fit_legend, letters, log_ticks, mark_edition, panel_grid, panel_title
 from segshuffle.protocols.registry import look_of
 from segshuffle.studies.drawing import stroke
-from segshuffle.studies.pareto.winners import front
+from segshuffle.studies.pareto.winners import filled, front
+
+
+def draw_size(table: pd.DataFrame, *, n_users: int, domain_size: int, split: str, edition: str) -> Figure:
+    """Draw one size and split of the table as it was written."""
+    of_size = (table["n_users"] == n_users) & (table["domain_size"] == domain_size)
+    return draw(filled(table[of_size & (table["split"] == split)]), edition=edition)
 
 
 def draw(table: pd.DataFrame, *, edition: str) -> Figure:

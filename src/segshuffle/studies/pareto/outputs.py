@@ -1,11 +1,12 @@
-"""What this study writes. Standard library only: the Snakefile imports it."""
+"""What this study makes, and how. Standard library only: the Snakefile imports it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from segshuffle.pipeline.design import Config, Scenario
-from segshuffle.pipeline.manifest import VERDICTS, Group, Output, Target
+from segshuffle.pipeline.manifest import VERDICTS, Group, Output, Rule, Step, Target, part
 
 GROUP = Group(
     "pareto",
@@ -54,4 +55,65 @@ def targets(config: Config, _panels: Sequence[Scenario]) -> list[Target]:
             "Error over messages of every protocol at equal epsilon and delta, and who wins where.",
             (TABLE, WINNERS, CLAIMS, READABLE, *figures(config)),
         )
+    ]
+
+
+def rules(config: Config, _panels: Sequence[Scenario]) -> list[Rule]:
+    """A job per size, one that collects them, and a figure per size and split."""
+    section, edition = config["pareto"], {"edition": config["edition"]}
+    sizes = {
+        f"n{n}-d{d}-s{s}": {"n_users": n, "domain_size": d, "set_size": s}
+        for n, d in section["sizes"]
+        for s in section["set_sizes"]
+    }
+    drawn = {
+        _figure(n, d, split).name: {"n_users": n, "domain_size": d, "split": split, **edition}
+        for n, d in section["sizes"]
+        for split in ("one", section["split"])
+    }
+    case = Step(
+        "pareto/{case}.csv",
+        "studies.pareto.compute:size_table",
+        arguments=lambda case: {"config": part(config, "delta_times_n", "splits", "pareto"), **sizes[case]},
+    )
+    collected = (
+        Step(TABLE.path, "studies.pareto.winners:filled", {"table": [f"pareto/{case}.csv" for case in sizes]}),
+        Step(
+            WINNERS.path,
+            "studies.pareto.winners:winners",
+            {"table": TABLE.path},
+            {"budgets": section["budgets"]},
+        ),
+        Step(
+            CLAIMS.path,
+            "studies.pareto.winners:evaluate",
+            {"table": TABLE.path, "reference": Path("config/reference/claims-pareto.yaml")},
+        ),
+        Step(
+            READABLE.path,
+            "studies.pareto.winners:readable",
+            {"found": WINNERS.path, "claims": CLAIMS.path},
+            edition,
+        ),
+    )
+    figure = Step("figures/{case}", "studies.pareto.figure:draw_size", {"table": TABLE.path}, lambda case: drawn[case])
+    return [
+        Rule(
+            "pareto_case",
+            "Error over messages of every protocol, for one size of a collection. Sees no data.",
+            (case,),
+            tuple(sizes),
+            seconds=60,
+        ),
+        Rule(
+            "pareto_winners",
+            "All sizes in one table, who has the least error within a number of messages, verdicts on the literature.",
+            collected,
+        ),
+        Rule(
+            "figure_pareto",
+            "Error over messages per user, one size and split, a panel for every set size and epsilon.",
+            (figure,),
+            tuple(drawn),
+        ),
     ]

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -23,9 +22,9 @@ from segshuffle.studies.verdicts import Measured, NotRunError
 CASE = ["n_users", "domain_size", "set_size", "epsilon", "split"]
 
 
-def read(path: str | Path) -> pd.DataFrame:
-    """One table as it was written; what was not refused has an empty reason."""
-    return pd.read_csv(path).fillna({"refused": "", "kind": "", "parameters": ""})
+def filled(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table as it was before it was written: what was not refused has an empty reason."""
+    return table.fillna({"refused": "", "kind": "", "parameters": ""})
 
 
 def front(rows: pd.DataFrame) -> pd.DataFrame:
@@ -159,3 +158,8 @@ def evaluate(table: pd.DataFrame, reference: list[dict[str, Any]]) -> pd.DataFra
 def claims_markdown(claims: pd.DataFrame) -> str:
     """Write the verdicts to read: a section of the study's table."""
     return verdicts.markdown(claims, title="## What these papers say of their protocols")
+
+
+def readable(found: pd.DataFrame, claims: pd.DataFrame, *, edition: str) -> str:
+    """Write who wins where, and the verdicts, to read."""
+    return markdown(found, edition=edition) + "\n" + claims_markdown(claims)

@@ -20,8 +20,8 @@ from segshuffle.accounting.single_message.accountants.laplace_users import PERSO
 from segshuffle.accounting.single_message.decomposition import lower_bound_delta, lower_bound_epsilon
 from segshuffle.accounting.single_message.personalized import PersonalizedUsers
 from segshuffle.accounting.single_message.randomizers import ReferenceClasses, Side
-from segshuffle.pipeline.design import least_delta
-from segshuffle.studies.referee.trial import COLUMNS, Point, judge
+from segshuffle.pipeline.design import Config, least_delta
+from segshuffle.studies.referee.trial import COLUMNS, Point, judge, try_case
 
 CASE, LABEL = "laplace-budgets", "Laplace, others'\nbudgets a tenth"
 #: Everybody else's budget as a share of the victim's.
@@ -136,3 +136,8 @@ def _cell_masses(budget: float, centre: float, edges: npt.NDArray[np.float64]) -
     inner = 0.5 * np.exp(-budget * near) * -np.expm1(-budget * (right - left))
     ends = 0.5 * np.exp(-budget * np.abs(edges[[0, -1]] - centre))
     return np.concatenate([ends[:1], inner, ends[1:]])
+
+
+def try_any(config: Config, name: str, generic: pd.DataFrame) -> pd.DataFrame:
+    """Try one case, by `trial.try_case` or, where every user has a budget, by `try_budgets`."""
+    return try_budgets(config) if name == CASE else try_case(config, name, generic)

@@ -1,11 +1,11 @@
-"""What this study writes. Standard library only: the Snakefile imports it."""
+"""What this study makes, and how. Standard library only: the Snakefile imports it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from segshuffle.pipeline.design import Config, Scenario
-from segshuffle.pipeline.manifest import Group, Output, Target
+from segshuffle.pipeline.manifest import Group, Output, Rule, Step, Target, part
 
 GROUP = Group(
     "referee",
@@ -49,3 +49,50 @@ def targets(_config: Config, _panels: Sequence[Scenario]) -> list[Target]:
     """Tables, verdicts and the figure."""
     what = "The referee: upper bounds of one message, published and proven, against proven lower bounds."
     return [Target("referee", what, (TABLE, VERDICTS, READABLE, FIGURE))]
+
+
+def rules(config: Config, _panels: Sequence[Scenario]) -> list[Rule]:
+    """Claims that all mechanisms share, a job per mechanism, and one that collects them."""
+    cases, own = tuple(config["referee"]["cases"]), part(config, "delta_times_n", "referee")
+    generic, edition = "referee/generic.csv", {"edition": config["edition"]}
+    claims = Step(
+        generic,
+        "studies.referee.trial:generic_claims",
+        arguments={"config": own, "cases": list(cases)},
+        upper=("claimed",),
+    )
+    trial = Step(
+        "referee/case-{case}.csv",
+        "studies.referee.budgets:try_any",
+        {"generic": generic},
+        lambda case: {"config": own, "name": case},
+        lower=("proven",),
+        upper=("claimed",),
+    )
+    collected = (
+        Step(TABLE.path, "pipeline.jobs:same", {"table": [f"referee/case-{case}.csv" for case in cases]}),
+        Step(FIGURE.path, "studies.referee.figure:draw", {"table": TABLE.path}, edition),
+        Step(VERDICTS.path, "studies.referee.report:tally", {"table": TABLE.path}),
+        Step(READABLE.path, "studies.referee.report:report", {"found": VERDICTS.path}, edition),
+    )
+    return [
+        Rule(
+            "referee_generic",
+            "Claims of the bounds that know a mechanism's local epsilon alone.",
+            (claims,),
+            seconds=20,
+        ),
+        Rule(
+            "referee_case",
+            "All bounds that apply to one mechanism against the proven lower bounds. Sees no data.",
+            (trial,),
+            cases,
+            seconds=80,
+        ),
+        Rule(
+            "referee_verdicts",
+            "One table, one verdict per accountant and mechanism, and the figure.",
+            collected,
+            seconds=20,
+        ),
+    ]

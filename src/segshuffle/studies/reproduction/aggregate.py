@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,14 +11,41 @@ import pandas as pd
 
 from segshuffle.arrays import FloatArray
 from segshuffle.datasets.population import Population
-from segshuffle.pipeline.design import Scenario
+from segshuffle.pipeline.design import Config, Scenario
 from segshuffle.pipeline.jobs import to_json
 from segshuffle.protocols.recentring import recentred_mse
 from segshuffle.studies.reproduction.columns import COLUMNS
-from segshuffle.studies.reproduction.simulation import Task
+from segshuffle.studies.reproduction.planning import Plans
+from segshuffle.studies.reproduction.simulation import Task, simulate_scenario
 
 PANEL = ["dataset", "n_users", "set_size", "split"]
 KEY = ["accounting", *PANEL, "method", "role", "max_messages", "blanket_per_user"]
+
+
+def panel_table(
+    population: Population,
+    plans: Plans,
+    competitors: Plans | None = None,
+    *,
+    config: Config,
+    scenario: Scenario,
+    accounting: str,
+    code: Mapping[str, str],
+    folder: str,
+) -> pd.DataFrame:
+    """Simulate one panel under one accounting: rows of results/mse.csv.
+
+    Parameters
+    ----------
+    plans, competitors : dict
+        Plans of its setting, as `plan_setting` makes them.
+    code, folder : mapping, str
+        As in `planning.kept_of`: squared errors of a method are kept there.
+    """
+    split = scenario.split
+    every = {split: [*plans[split], *((competitors or {}).get(split, []))]}
+    found = simulate_scenario(config, scenario, accounting, population, every, code=code, folder=folder)
+    return summarise(scenario, accounting, population, found)
 
 
 def summarise(
@@ -70,15 +97,14 @@ def _closed_form(task: Task, population: Population) -> float:
     return task.method.expected_mse(task.plan, population.item_counts)
 
 
-def collect(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Stack the tables of all scenarios and check that they are complete.
+def checked(table: pd.DataFrame) -> pd.DataFrame:
+    """Check that the table of all panels is complete.
 
     Raises
     ------
     ValueError
         If a key occurs twice or a number is missing or not finite.
     """
-    table = pd.concat(tables, ignore_index=True)
     if table.duplicated(KEY).any():
         raise ValueError(f"rows with the same key: {table[table.duplicated(KEY)][KEY].to_dict('records')}")
     unknown = table["role"].isin(["projected", "recentred"]) & table["mse_expected"].isna()

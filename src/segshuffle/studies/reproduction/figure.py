@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -121,12 +121,10 @@ def draw_summary(table: pd.DataFrame, panels: Sequence[Scenario], accounting: st
     return figure
 
 
-#: Kind of figure -> what draws it.
-DRAWINGS: dict[str, Callable[..., Figure]] = {
-    "errors": draw_errors,
-    "messages": draw_messages,
-    "summary": draw_summary,
-}
+def draw(table: pd.DataFrame, panels: Sequence[Scenario], accounting: str, *, drawing: str, edition: str) -> Figure:
+    """Draw a figure of the panels: their "errors", "messages" or a "summary"."""
+    drawings = {"errors": draw_errors, "messages": draw_messages, "summary": draw_summary}
+    return drawings[drawing](table, panels, accounting, edition=edition)
 
 
 def ratios(table: pd.DataFrame) -> pd.DataFrame:

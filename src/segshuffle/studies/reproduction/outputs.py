@@ -1,14 +1,28 @@
-"""What this study writes. Standard library only: the Snakefile imports it."""
+"""What this study makes, and how. Standard library only: the Snakefile imports it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from segshuffle.datasets.registry import dataset_label
-from segshuffle.pipeline.design import FIGURES, Config, Scenario, figures_of, least_delta, level_deltas
-from segshuffle.pipeline.manifest import OVERVIEW, VERDICTS, Group, Output, Target
+from segshuffle.pipeline.dependencies import digest
+from segshuffle.pipeline.design import (
+    ACCOUNTINGS,
+    FIGURES,
+    Config,
+    Scenario,
+    figures_of,
+    least_delta,
+    level_deltas,
+    output_folder,
+)
+from segshuffle.pipeline.frame import dataset_files, is_paper
+from segshuffle.pipeline.manifest import OVERVIEW, VERDICTS, Group, Output, Rule, Step, Target, part
+from segshuffle.protocols.listed import listed
+from segshuffle.studies.reproduction.columns import COLUMNS as _MSE_COLUMNS
 
 GROUPS = {
     "published": Group(
@@ -73,9 +87,11 @@ SUMMARY = tuple(
     for suffix in ("csv", "md")
 )
 PARTS = {
-    "errors/, panels/": "squared error of every repetition, and the parts of mse.csv, by accounting and panel",
+    "errors/, panels/": "squared error of every repetition, a file per method, and the parts of mse.csv, by accounting "
+    "and panel",
     "plans/": "every parameter of every method, by accounting and population; made before any data is looked at",
 }
+COLUMNS = {MSE.path: _MSE_COLUMNS}
 #: Copied to docs/ from a full run.
 DOCS = {
     **{f"figures/{name}.png": f"figures/{name}.png" for name in ("fig2", "fig3", "fig4", "fig5", "fig6", "summary")},
@@ -87,7 +103,7 @@ DOCS = {
 
 
 class PanelFigure(NamedTuple):
-    """A figure made of panels: what draws it (`figure.DRAWINGS`), whose methods it shows, and which panels."""
+    """A figure made of panels: what draws it (`figure.draw`), whose methods it shows, and which panels."""
 
     drawing: str
     accounting: str
@@ -176,3 +192,159 @@ def _panels_title(name: str, figure: PanelFigure) -> str:
     splits = dict.fromkeys(panel.split for panel in figure.panels)
     proven = ", with proven accounting for everybody" if figure.accounting == "proven" else ""
     return f"{number}{' and '.join(datasets)}, split {' and '.join(splits)}{proven}"
+
+
+def _files(config: Config, side: str) -> frozenset[str]:
+    """Files of the methods that run: the paper's own protocol, its competitors, or all with proven accounting."""
+    roles, named = {
+        "published": (("curve",), ()),
+        "competitors": ((), config["competitors"]["methods"]),
+        "proven": (("curve", "competitor", "reference"), config["proven"]["variants"]),
+    }[side]
+    accounting = "proven" if side == "proven" else "published"
+    return frozenset(
+        file
+        for file, declared in listed().items()
+        for each, role, name in declared.methods
+        if each == accounting and (role in roles or name in named)
+    )
+
+
+def _code(module: str, files: frozenset[str]) -> dict[str, str]:
+    """File of a method -> digest of the code behind what a module finds out about its methods."""
+    return {file: digest([module], {"protocols": {file}, "datasets": ()}) for file in sorted(files)}
+
+
+def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
+    """Plans of every population, a table per panel, one of all panels, figures and verdicts."""
+    folder, edition = output_folder(config), {"edition": config["edition"]}
+    settings = {panel.setting.id: panel.setting for panel in panels}
+    scenarios = {panel.id: panel for panel in panels}
+    drawn = panel_figures(panels)
+    sides = {
+        # the audit looks at the paper's own protocol alone
+        "published": {"competitors": {"methods": []}},
+        "competitors": part(config, "competitors"),
+        "proven": part(config, "proven"),
+    }
+    public = part(config, "delta_times_n", "levels", "splits")
+
+    def planned(case: str) -> dict[str, Any]:
+        side, setting = case.split("/")
+        return {
+            "config": {**public, **part(config, "blanket_per_user"), **sides[side]},
+            "setting": settings[setting],
+            "accounting": "proven" if side == "proven" else "published",
+            "left_out": ["segmented"] if side == "competitors" else [],
+            "code": _code("studies.reproduction.planning", _files(config, side)),
+            "folder": f"{folder}/plans/{case}",
+        }
+
+    def simulated(case: str) -> dict[str, Any]:
+        side, scenario = case.split("/")
+        options = sides["competitors" if side == "published" else side]
+        return {
+            "config": {**public, **part(config, "seed", "repetitions", "repetition_block", "recentring"), **options},
+            "scenario": scenarios[scenario],
+            "accounting": side,
+            "code": _code("studies.reproduction.simulation", panel_files(side)),
+            "folder": f"{folder}/errors/{case}",
+        }
+
+    def panel_files(side: str) -> frozenset[str]:
+        return _files(config, side) | (_files(config, "competitors") if side == "published" else frozenset())
+
+    def read(case: str) -> dict[str, str]:
+        side, scenario = case.split("/")
+        setting = scenarios[scenario].setting.id
+        rivals = {"competitors": f"plans/competitors/{setting}.json"} if side == "published" else {}
+        return {"population": f"populations/{setting}.npz", "plans": f"plans/{side}/{setting}.json", **rivals}
+
+    def tables(name: str) -> dict[str, list[str]]:
+        """What a figure is drawn from; on the proven side the paper's curve is drawn beside."""
+        shown = drawn[name]
+        beside = ACCOUNTINGS[: ACCOUNTINGS.index(shown.accounting) + 1]
+        return {"table": [f"panels/{side}/{panel.id}.csv" for side in beside for panel in shown.panels]}
+
+    def of_paper(case: str) -> bool:
+        side, name = case.split("/")
+        return side != "proven" and any(is_paper(panel) for panel in panels if name in (panel.id, panel.setting.id))
+
+    plan = Step("plans/{case}.json", "studies.reproduction.planning:plan_setting", arguments=planned)
+    panel = Step("panels/{case}.csv", "studies.reproduction.aggregate:panel_table", read, simulated)
+    every = [f"panels/{side}/{name}.csv" for side in ACCOUNTINGS for name in scenarios]
+    budgets = {"budgets": [float(budget) for budget in config["proven"]["max_messages"]]}
+    (gains, gains_text), (judged, judged_text) = ((output.path for output in pair) for pair in (SUMMARY, CLAIMS))
+    return [
+        Rule(
+            "plan",
+            "All parameters of one setting under one accounting. Sees no data.",
+            (plan,),
+            tuple(f"{side}/{setting}" for side in sides for setting in settings),
+            seconds=26,
+            first=of_paper,
+            follows=lambda case: {"protocols": _files(config, case.split("/")[0]), "datasets": frozenset()},
+        ),
+        Rule(
+            "simulate",
+            "Every method, m and repetition of one panel: squared errors, and rows of the tidy table.",
+            (panel,),
+            tuple(f"{side}/{name}" for side in ACCOUNTINGS for name in scenarios),
+            seconds=13,
+            first=of_paper,
+            follows=lambda case: {"protocols": panel_files(case.split("/")[0]), "datasets": frozenset()},
+        ),
+        Rule(
+            "aggregate",
+            "The tidy table of all panels: mean, standard error, closed form and plan of every curve point.",
+            (Step(MSE.path, "studies.reproduction.aggregate:checked", {"table": every}),),
+            follows=lambda _: {"protocols": frozenset(), "datasets": frozenset()},
+        ),
+        Rule(
+            "proven_summary",
+            "What proven accounting and copies buy, a row per panel.",
+            (
+                Step(gains, "studies.reproduction.summary:proven_summary", {"table": MSE.path}, budgets),
+                Step(
+                    gains_text,
+                    "studies.reproduction.summary:readable",
+                    {"summary": gains, "table": MSE.path},
+                    budgets | edition,
+                ),
+            ),
+            follows=lambda _: {"protocols": frozenset(), "datasets": frozenset()},
+        ),
+        Rule(
+            "verdicts",
+            "Verdict on every statement of the paper's section 6.",
+            (
+                Step(
+                    judged,
+                    "studies.reproduction.panel_claims:evaluate",
+                    {"table": MSE.path, "reference": Path("config/reference/claims.yaml")},
+                    {"config": public | part(config, "competitors")},
+                ),
+                Step(
+                    judged_text,
+                    "studies.reproduction.panel_claims:readable",
+                    {"claims": judged, "table": MSE.path},
+                    edition,
+                ),
+            ),
+        ),
+        Rule(
+            "figure",
+            "One figure of the panels, under one accounting; it needs its own panels only.",
+            (
+                Step(
+                    "figures/{case}",
+                    "studies.reproduction.figure:draw",
+                    tables,
+                    lambda name: drawn[name]._asdict() | edition,
+                ),
+            ),
+            tuple(drawn),
+            first=FIGURES.__contains__,
+            follows=lambda name: dataset_files([panel.setting.dataset for panel in drawn[name].panels]),
+        ),
+    ]

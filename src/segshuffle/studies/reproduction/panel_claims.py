@@ -286,3 +286,8 @@ def to_markdown(claims: pd.DataFrame, *, edition: str, sources: Mapping[str, str
     data = "Data: " + ", ".join(f"{name} ({source})" for name, source in sources.items()) + "."
     title = "# Statements of section 6, and what came out"
     return verdicts.markdown(claims, title=title, remarks=("" if edition == "full" else other, data))
+
+
+def readable(claims: pd.DataFrame, table: pd.DataFrame, *, edition: str) -> str:
+    """Write the verdicts to read, given the table of all panels."""
+    return to_markdown(claims, edition=edition, sources=dict(zip(table["dataset"], table["source"], strict=True)))

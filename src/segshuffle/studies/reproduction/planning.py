@@ -7,13 +7,15 @@ the proven side is the Poisson blanket, the same competitors with proven account
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import joblib
 
 from segshuffle.blankets.base import BLANKET_MEAN_RANGE
 from segshuffle.pipeline.design import Config, Setting, blanket_grid, least_delta, level_counts, level_deltas
+from segshuffle.pipeline.jobs import kept, to_json
 from segshuffle.pipeline.progress import parallel
 from segshuffle.protocols.assumptions import PLAIN, Assumptions
 from segshuffle.protocols.base import Method, Problem
@@ -78,43 +80,103 @@ def problem_of(config: Config, setting: Setting, split: str, accounting: str = "
     )
 
 
-def plan_setting(config: Config, setting: Setting, accounting: str, *, n_jobs: int = 1) -> Plans:
+def kept_of(
+    method: Method, name: str, made_of: object, make: Callable[[], str], *, code: Mapping[str, str] | None, folder: str
+) -> str:
+    """Return what a job found out about a method, if it is kept from the same code and input; else make and keep it.
+
+    So a new method, or an edited one, costs its own work only.
+
+    Parameters
+    ----------
+    method : Method
+        The method.
+    name, made_of, make
+        As in `jobs.kept`; `made_of` need not name the code.
+    code : mapping, optional
+        File of a method -> digest of the code behind all that is found out about its methods. Without it nothing is
+        kept.
+    folder : str
+        Where it is kept.
+    """
+    if code is None:
+        return make()
+    # a method of a file that declares none depends on all of them
+    own = code.get(type(method).__module__.rpartition(".")[2], sorted(code.items()))
+    return kept(folder, name, (own, method, made_of), make)
+
+
+def plan_setting(
+    config: Config,
+    setting: Setting,
+    accounting: str,
+    *,
+    left_out: Collection[str] = (),
+    code: Mapping[str, str] | None = None,
+    folder: str = "",
+    n_jobs: int = 1,
+) -> Plans:
     """Make all plans of a population under one accounting: no data is looked at.
+
+    Parameters
+    ----------
+    left_out : collection of str
+        Methods that are not planned.
+    code, folder : mapping, str, optional
+        As in `kept_of`.
 
     Returns
     -------
     dict
         Per split the points of `lineup`, in its order: role, max_messages and plan, JSON values only.
     """
-    heads, jobs = [], []
-    for split in config["splits"]:
-        problem = problem_of(config, setting, split, accounting)
-        for role, budget, method in _points(config, accounting, problem):
-            heads.append((split, {"role": role, "max_messages": budget}))
-            jobs.append(joblib.delayed(method.plan)(problem))
-    plans: Plans = {split: [] for split in config["splits"]}
-    done = parallel(jobs, n_jobs, f"{accounting} plans of {setting.id}")
-    for (split, head), plan in zip(heads, done, strict=True):
-        plans[split].append({**head, "plan": plan.as_dict()})
+    problems = {split: problem_of(config, setting, split, accounting) for split in config["splits"]}
+    plans: Plans = {split: [] for split in problems}
+    for name, entry in lineup(config, accounting).items():
+        if name in left_out:
+            continue
+        points = [
+            (split, role, budget, method)
+            for split, problem in problems.items()
+            for role, budget, method in _points(config, accounting, problem, entry)
+        ]
+
+        def made(name: str = name, points: list[tuple[str, str, float | None, Method]] = points) -> str:
+            jobs = [joblib.delayed(method.plan)(problems[split]) for split, _, _, method in points]
+            done = parallel(jobs, n_jobs, f"{accounting} plans of {setting.id}: {name}")
+            found: Plans = {split: [] for split in problems}
+            for (split, role, budget, _), plan in zip(points, done, strict=True):
+                found[split].append({"role": role, "max_messages": budget, "plan": plan.as_dict()})
+            return to_json(found)
+
+        text = kept_of(entry.method, f"{name}.json", (problems, points), made, code=code, folder=folder)
+        for split, found in json.loads(text).items():
+            plans[split] += found
     return plans
 
 
-def _points(config: Config, accounting: str, problem: Problem) -> Iterator[tuple[str, float | None, Method]]:
-    """Role, budget and method of every plan; "projected" shares the plan of "best"."""
+def _points(
+    config: Config, accounting: str, problem: Problem, entry: Entry
+) -> Iterator[tuple[str, float | None, Method]]:
+    """Role, budget and method of every plan of a method; "projected" shares the plan of "best"."""
+    method: Any = entry.method
+    if "grid" in entry.roles:
+        for blanket in _grid(config, accounting, problem):
+            yield "grid", None, dataclasses.replace(method, blanket_per_user=blanket)
+    if "best" in entry.roles:
+        yield "best", None, method
+    if "budget" in entry.roles:
+        for budget in map(float, config["proven"]["max_messages"]):
+            yield "budget", budget, dataclasses.replace(method, max_messages=budget)
+
+
+def _grid(config: Config, accounting: str, problem: Problem) -> list[float]:
+    """The configured grid of m; on the proven side where the blanket is large enough for the accountant."""
     grid = blanket_grid(config)
-    if accounting == "proven":
-        left = [blanket for blanket in grid if problem.honest_mean(blanket) < _LEAST_MEAN]
-        if left:
-            said = ", ".join(f"{blanket:g}" for blanket in left)
-            print(f"no proven plan at m = {said}: fewer than {_LEAST_MEAN:g} blanket messages per item")
-        grid = [blanket for blanket in grid if blanket not in left]
-    method: Any
-    for method, roles in lineup(config, accounting).values():
-        if "grid" in roles:
-            for blanket in grid:
-                yield "grid", None, dataclasses.replace(method, blanket_per_user=blanket)
-        if "best" in roles:
-            yield "best", None, method
-        if "budget" in roles:
-            for budget in map(float, config["proven"]["max_messages"]):
-                yield "budget", budget, dataclasses.replace(method, max_messages=budget)
+    if accounting == "published":
+        return grid
+    left = [blanket for blanket in grid if problem.honest_mean(blanket) < _LEAST_MEAN]
+    if left:
+        said = ", ".join(f"{blanket:g}" for blanket in left)
+        print(f"no proven plan at m = {said}: fewer than {_LEAST_MEAN:g} blanket messages per item")
+    return [blanket for blanket in grid if blanket not in left]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+import hashlib
+import io
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import joblib
@@ -17,7 +20,7 @@ from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.base import Method, Plan, Sample
 from segshuffle.protocols.projection import project
 from segshuffle.protocols.recentring import can_recentre, recentred
-from segshuffle.studies.reproduction.planning import Plans, lineup, problem_of
+from segshuffle.studies.reproduction.planning import Plans, kept_of, lineup, problem_of
 
 #: What is done to the estimates of "best" in a role of its own.
 _AFTERWARDS = {"recentred": recentred, "projected": project}
@@ -70,21 +73,54 @@ def draw_levels(
 
 
 def simulate_scenario(
-    config: Config, scenario: Scenario, accounting: str, population: Population, plans: Plans, *, n_jobs: int = 1
+    config: Config,
+    scenario: Scenario,
+    accounting: str,
+    population: Population,
+    plans: Plans,
+    *,
+    code: Mapping[str, str] | None = None,
+    folder: str = "",
+    n_jobs: int = 1,
 ) -> list[tuple[Task, FloatArray]]:
-    """Every curve point of one scenario with its squared errors, each of shape (repetitions,), on common levels."""
+    """Every curve point of one scenario with its squared errors, each of shape (repetitions,), on common levels.
+
+    Parameters
+    ----------
+    code, folder : mapping, str, optional
+        As in `planning.kept_of`.
+    """
     repetitions, block = config["repetitions"], config["repetition_block"]
     counts = level_counts(scenario.setting.n_users, config["splits"][scenario.split])
-    drawn = draw_levels(config, scenario, population, counts, repetitions)
-    tasks = tasks_of(config, scenario, accounting, plans)
-    jobs = []
-    for task in tasks:
-        for first in range(0, repetitions, block):
-            sample = Sample(population.items, population.domain_size, drawn[first : first + block])
-            role = (scenario.id, accounting, task.method.name, *_role_of(task), first)
-            jobs.append(joblib.delayed(_squared_errors)(task, sample, config["seed"], role))
-    errors = iter(parallel(jobs, n_jobs, f"{accounting} simulation of {scenario.id}"))
-    return [(task, np.concatenate([next(errors) for _ in range(0, repetitions, block)])) for task in tasks]
+    drawn = functools.cache(lambda: draw_levels(config, scenario, population, counts, repetitions))
+
+    def made(name: str, tasks: Sequence[Task]) -> str:
+        jobs = []
+        for task in tasks:
+            for first in range(0, repetitions, block):
+                sample = Sample(population.items, population.domain_size, drawn()[first : first + block])
+                role = (scenario.id, accounting, name, *_role_of(task), first)
+                jobs.append(joblib.delayed(_squared_errors)(task, sample, config["seed"], role))
+        errors = iter(parallel(jobs, n_jobs, f"{accounting} simulation of {scenario.id}: {name}"))
+        blocks = [[next(errors) for _ in range(0, repetitions, block)] for _ in tasks]
+        table = errors_table([(task, np.concatenate(each)) for task, each in zip(tasks, blocks, strict=True)])
+        return table.to_csv(index=False, lineterminator="\n")
+
+    by_method: dict[str, list[Task]] = {}
+    for task in tasks_of(config, scenario, accounting, plans):
+        by_method.setdefault(task.method.name, []).append(task)
+    read = {key: config[key] for key in ("seed", "repetitions", "repetition_block")}
+    data = hashlib.sha256(population.items.tobytes()).hexdigest()
+    found: list[tuple[Task, FloatArray]] = []
+    for name, tasks in by_method.items():
+        make = functools.partial(made, name, tasks)
+        points = [(task.role, task.max_messages, task.plan.as_dict()) for task in tasks]
+        text = kept_of(tasks[0].method, f"{name}.csv", (read, scenario, data, points), make, code=code, folder=folder)
+        # every digit: means are the same, kept or not
+        table = pd.read_csv(io.StringIO(text), dtype=str)
+        values = table["squared_error"].astype(float).to_numpy().reshape(len(tasks), repetitions)
+        found += zip(tasks, values, strict=True)
+    return found
 
 
 def errors_table(found: Sequence[tuple[Task, FloatArray]]) -> pd.DataFrame:

@@ -103,6 +103,12 @@ def summary_markdown(summary: pd.DataFrame, budgets: list[float], *, edition: st
     return "\n".join(lines) + "\n"
 
 
+def readable(summary: pd.DataFrame, table: pd.DataFrame, *, budgets: list[float], edition: str) -> str:
+    """Readable form of the summary, given the table of all panels."""
+    sources = dict(zip(table["dataset"], table["source"], strict=True))
+    return summary_markdown(summary, budgets, edition=edition, sources=sources)
+
+
 def budgets_of(summary: pd.DataFrame) -> list[float]:
     """Find the budgets of messages per user in the columns of proven-summary.csv, ascending."""
     found = (re.fullmatch(r"copies_(.+)_over_curator", str(name)) for name in summary.columns)

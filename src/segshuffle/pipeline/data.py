@@ -1,0 +1,82 @@
+"""The data of a dataset, and the users of a setting who are drawn from them."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from segshuffle.datasets.declared import Place, Section
+from segshuffle.datasets.population import Population
+from segshuffle.datasets.registry import dataset_label, dataset_of
+from segshuffle.datasets.source import DataSource
+from segshuffle.pipeline.design import Setting
+from segshuffle.pipeline.seeds import stream
+
+
+def obtain(
+    given: Sequence[str], watched: Sequence[str], *, name: str, section: Section, seed: int, attempts: int
+) -> tuple[NDArray[Any], dict[str, str | None]]:
+    """Obtain the data of one dataset: a given file, the download, or the labelled stand-in.
+
+    Parameters
+    ----------
+    given : sequence of str
+        Path of the user's own copy, or none.
+    watched : sequence of str
+        Files whose change calls for the data again.
+    name : str
+        The dataset.
+    section : mapping
+        What the data depend on of its section.
+    seed : int
+        The configuration's seed.
+    attempts : int
+        How often an address may be tried.
+
+    Returns
+    -------
+    tuple
+        The data as an array, and where they came from.
+    """
+    place = Place(
+        given=Path(given[0]) if given else None,
+        cache=Path("data"),
+        stream=functools.partial(stream, seed),
+        log=print,
+        attempts=attempts,
+    )
+    find = dataset_of(name).obtain
+    assert find is not None  # for the type checker: others have no job
+    data, source = find(section, place)
+    print(f"{dataset_label(name, source.kind)}: {len(data)} users from {source.origin}")
+    if source.kind != "real":
+        print(f"STAND-IN, not the real data: {source.reason}")
+        # whoever watches the run must not miss it
+        print(f"{name}: using a STAND-IN, not the real data; the log of the job says why", file=sys.__stderr__)
+    return data, source.to_json()
+
+
+def population(
+    data: NDArray[Any] | None = None,
+    source: Mapping[str, Any] | None = None,
+    *,
+    setting: Setting,
+    section: Section,
+    seed: int,
+) -> Population:
+    """Draw the users of one setting: n users with exactly s items each."""
+    found = dataset_of(setting.dataset).population(
+        section=section,
+        n_users=setting.n_users,
+        set_size=setting.set_size,
+        rng=stream(seed, "population", setting.id),
+        data=data,
+        source=None if source is None else DataSource.from_json(source),
+    )
+    print(f"{setting.id}: {found.n_users} users, {found.source}")
+    return found
