@@ -7,7 +7,7 @@ library only: protocols and accountants import this, figures and the page read i
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 Dashes = str | tuple[int, tuple[float, ...]]
 
@@ -174,3 +174,8 @@ def _pairs(colors: Sequence[str], markers: Sequence[str]) -> list[tuple[str, str
     """All pairs; neighbours in the list differ in both."""
     turns = range(len(colors))
     return [(colors[(i + turn) % len(colors)], marker) for turn in turns for i, marker in enumerate(markers)]
+
+
+def stroke(look: Look, **changed: Any) -> dict[str, Any]:
+    """Return how a line with marks is drawn: what matplotlib's `plot` takes."""
+    return {"color": look.color, "marker": look.marker, "ls": look.dashes, "label": look.label, **changed}

@@ -26,6 +26,7 @@ PARETO = {"pareto_case", "pareto_winners", "figure_pareto", *RECORDS}
 LOOKS = {"figure", "influence", "dependence", *PARETO}
 LABELS = {"figure", "figure_audit", "figure_levels", "participation", "influence", "dependence", "rounds", *RECORDS}
 AMPLIFICATION = {"amplification_curves", "figure_amplification", "table_amplification", *RECORDS}
+VERDICTS = {"verdicts", "pareto_winners", "figure_pareto", "table_amplification", *RECORDS}
 REFEREE = {"referee_generic", "referee_case", "referee_verdicts", *RECORDS}
 DRAWINGS = {
     *("figure", "limit", "figure_audit", "figure_levels", "participation", "influence"),
@@ -53,7 +54,7 @@ FILES = [
     ("src/segshuffle/accounting/single_message/personalized.py", comment, AMPLIFICATION | REFEREE),
     ("src/segshuffle/protocols/segmented.py", comment, PROTOCOLS | PARETO),
     ("src/segshuffle/protocols/proven.py", comment, PROTOCOLS - AUDIT | PARETO),
-    ("src/segshuffle/protocols/messages/level_counts.py", comment, LEVELS | LIARS | {"dependence"}),
+    ("src/segshuffle/protocols/messages/level_counts.py", comment, LEVELS | ASSUMPTIONS),
     ("src/segshuffle/datasets/sampling.py", comment, LABELS | AFTER_POPULATIONS | {"dataset"}),
     ("src/segshuffle/protocols/fake_users.py", comment, LOOKS | {"verdicts"}),
     ("src/segshuffle/studies/reproduction/summary.py", comment, {"proven_summary", *RECORDS}),
@@ -63,7 +64,7 @@ FILES = [
     ("src/segshuffle/studies/referee/trial.py", comment, REFEREE),
     ("src/segshuffle/studies/amplification/compute.py", comment, AMPLIFICATION),
     ("src/segshuffle/studies/reproduction/panel_claims.py", comment, {"verdicts", *RECORDS}),
-    ("src/segshuffle/studies/verdicts.py", comment, {"verdicts", "pareto_winners", "figure_pareto", *RECORDS}),
+    ("src/segshuffle/studies/verdicts.py", comment, VERDICTS),
     ("src/segshuffle/pipeline/results_readme.py", comment, {"provenance", "page"}),
     ("src/segshuffle/studies/reproduction/outputs.py", comment, {"provenance", "page"}),
     ("src/segshuffle/pipeline/runtimes.py", comment, {"runtimes", "page"}),

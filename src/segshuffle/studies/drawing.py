@@ -30,11 +30,6 @@ class Label(NamedTuple):
     color: str
 
 
-def stroke(look: Look, **changed: Any) -> dict[str, Any]:
-    """How a line with marks is drawn: what matplotlib's `plot` takes."""
-    return {"color": look.color, "marker": look.marker, "ls": look.dashes, "label": look.label, **changed}
-
-
 def draw_measured(axis: Axes, x: pd.Series, rows: pd.DataFrame, what: str, look: Look, *, label: str = "_") -> None:
     """Draw means and two standard errors, columns `what`_mean and `what`_stderr, as marks with bars."""
     mean, error = rows[f"{what}_mean"], 2 * rows[f"{what}_stderr"]

@@ -10,11 +10,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from segshuffle.looks import PALETTE, series_looks
+from segshuffle.looks import PALETTE, series_looks, stroke
 from segshuffle.pipeline.rows import common
 from segshuffle.pipeline.style import fit_legend, letters, log_ticks, mark_edition, panel_grid
 from segshuffle.protocols.registry import look_of
-from segshuffle.studies.drawing import POPULATION, draw_measured, population_title, stroke
+from segshuffle.studies.drawing import POPULATION, draw_measured, population_title
 
 _PANEL = [*POPULATION, "split"]
 _CURVE: dict[str, Any] = {"ms": 2.5, "lw": 0.9}

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pandas as pd
 from matplotlib.figure import Figure
 
-from segshuffle.looks import PALETTE, series_looks
+from segshuffle.looks import PALETTE, series_looks, stroke
 from segshuffle.pipeline.style import log_ticks, mark_edition, panel_grid
-from segshuffle.studies.drawing import stroke
 
 #: From this many blanket messages per item on the error should be within 5 % of the curator's.
 _LARGE, _CLOSE = 100.0, 1.05

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pandas as pd
 from matplotlib.figure import Figure
 
+from segshuffle.looks import stroke
 from segshuffle.pipeline.rows import common
 from segshuffle.pipeline.style import fit_legend, letters, log_ticks, mark_edition, panel_grid, panel_title
 from segshuffle.protocols.registry import look_of
-from segshuffle.studies.drawing import stroke
 from segshuffle.studies.pareto.winners import filled, front
 
 

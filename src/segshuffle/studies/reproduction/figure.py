@@ -15,12 +15,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from segshuffle.datasets.registry import dataset_label
-from segshuffle.looks import PALETTE
+from segshuffle.looks import PALETTE, stroke
 from segshuffle.pipeline.design import Scenario
 from segshuffle.pipeline.rows import common
 from segshuffle.pipeline.style import fit_legend, letters, log_ticks, mark_edition, panel_grid, use_style
 from segshuffle.protocols.registry import look_of, looks_in
-from segshuffle.studies.drawing import Label, label_at_right, label_height, population_title, stroke
+from segshuffle.studies.drawing import Label, label_at_right, label_height, population_title
 from segshuffle.studies.reproduction.aggregate import PANEL, points_of, rows_of
 
 _OPTIMUM = "$m$ from optimizeParameter"
