@@ -1,7 +1,7 @@
-"""k-ary randomized response, subset selection and the subset exponential mechanism (PrivSet).
+"""The subset exponential mechanism (PrivSet), subset selection and k-ary randomized response.
 
 Subset selection is PrivSet for sets of one item, and k-ary randomized response is subset selection with subsets of
-one item; the latter has its own class because its classes are written down in one line.
+one item.
 """
 
 from __future__ import annotations
@@ -24,51 +24,6 @@ from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 
 _LARGEST_MATRIX = 4000
-
-
-@dataclass(frozen=True, kw_only=True)
-class KaryRandomizedResponse:
-    """The true value with odds e^epsilon_0, every other one with odds 1.
-
-    Parameters
-    ----------
-    local_epsilon : float
-        Guarantee epsilon_0, in (0, 50].
-    domain_size : int
-        Number of values k >= 2.
-    """
-
-    local_epsilon: float
-    domain_size: int
-
-    def __post_init__(self) -> None:
-        check_local_epsilon(self.local_epsilon)
-        check_integer("domain_size", self.domain_size, 2)
-
-    @property
-    def odd_one(self) -> float:
-        """Probability of one particular wrong value, 1/(e^epsilon_0 + k - 1)."""
-        return 1 / (math.exp(self.local_epsilon) + (self.domain_size - 1))
-
-    def blanket(self, side: Side) -> ReferenceClasses:
-        """Return the uniform blanket, gamma = k/(e^epsilon_0 + k - 1): the two inputs' own values, and all others."""
-        e, q = self.local_epsilon, self.odd_one
-        return table([(q, e, 0.0), (q, 0.0, e), (q * (self.domain_size - 2), 0.0, 0.0)])
-
-    def common_input(self, side: Side) -> tuple[ReferenceClasses, ...]:
-        """Let all other users hold a third value; for k = 2, either of the two."""
-        if self.domain_size == 2:
-            return self.blanket(side).own_inputs()
-        e, q = self.local_epsilon, self.odd_one
-        own = math.exp(e) * q
-        return (table([(q, e, 0.0), (q, 0.0, e), (own, -e, -e), (q * (self.domain_size - 3), 0.0, 0.0)]),)
-
-    def matrix(self) -> FloatArray:
-        """Return the full law, shape (k, k)."""
-        k = self.domain_size
-        if k > _LARGEST_MATRIX:
-            raise ParameterError("domain_size", k, f"at most {_LARGEST_MATRIX} to list all outputs")
-        return self.odd_one * np.where(np.eye(k, dtype=bool), math.exp(self.local_epsilon), 1.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,7 +72,9 @@ class SubsetExponential:
         return table((gamma * share, e * m[0], e * m[1]) for m, share in self._shares(2).items())
 
     def common_input(self, side: Side) -> tuple[ReferenceClasses, ...]:
-        """Let all other users hold a third set (any x* gives a valid lower bound)."""
+        """Let all other users hold a third set (any x* gives a valid lower bound); of two values, either one."""
+        if self.domain_size == 2:
+            return self.blanket(side).own_inputs()
         gamma, e = self.gamma, self.local_epsilon
         return (
             table(
@@ -201,3 +158,18 @@ class SubsetSelection(SubsetExponential):
     """
 
     set_size: int = field(default=1, init=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class KaryRandomizedResponse(SubsetSelection):
+    """The true value with odds e^epsilon_0, every other one with odds 1.
+
+    Parameters
+    ----------
+    local_epsilon : float
+        Guarantee epsilon_0, in (0, 50].
+    domain_size : int
+        Number of values k >= 2.
+    """
+
+    subset_size: int = field(default=1, init=False)
