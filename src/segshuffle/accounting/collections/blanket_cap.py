@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from segshuffle.errors import ParameterError
+from segshuffle.accounting.numerics.ranges import check_integer
 
 #: e^epsilon theta over the delta asked for.
 TAIL_SHARE = 1e-3
@@ -50,8 +50,7 @@ def cap_overflow(
     ParameterError
         If the cap is negative or no integer.
     """
-    if isinstance(cap, bool) or not isinstance(cap, int) or cap < 0:
-        raise ParameterError("blanket_cap", cap, "an integer >= 0")
+    check_integer("blanket_cap", cap, 0)
     total = honest_users * blanket_per_user
     log_tail = epsilon + math.log(rounds / (TAIL_SHARE * delta))
     per_user = (total + math.sqrt(2 * total * log_tail) + log_tail / 3) / honest_users

@@ -12,18 +12,16 @@ from segshuffle.accounting.collections.product import (
     EPSILON_LIMIT,
     ROUGH,
     SMALLEST_DELTA,
-    check_delta,
-    check_epsilon,
-    check_pairs,
-    check_rtol,
+    check_product,
     delta_interval,
     log_delta_bound,
 )
 from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError
+from segshuffle.accounting.numerics.ranges import check_within
 from segshuffle.blankets.base import COPIES_RANGE, Blanket, CounterPair, check_copies
 from segshuffle.blankets.poisson import POISSON
-from segshuffle.errors import InfeasibleError, ParameterError
+from segshuffle.errors import InfeasibleError
 
 
 def _bisect(function: Callable[[float], float], low: float, high: float) -> float:
@@ -32,11 +30,6 @@ def _bisect(function: Callable[[float], float], low: float, high: float) -> floa
         middle = 0.5 * (low + high)
         low, high = (middle, high) if function(middle) < 0 else (low, middle)
     return 0.5 * (low + high)
-
-
-def _gaussian_log_scale(epsilon: float, delta: float) -> float:
-    """Log of the scale at which the Gaussian mechanism has the given epsilon and delta."""
-    return _bisect(lambda log: gaussian_log_delta(ratio=math.exp(log), epsilon=epsilon) - math.log(delta), -700.0, 8.0)
 
 
 def _solve(
@@ -110,33 +103,14 @@ def _slope(function: Callable[[float], float], x: float, change: float = 1e-3) -
     return max(rise / change, 1e-3) if rise > 0 else 1e-3  # two logarithms of 0 have no difference
 
 
-def _first_epsilon(pair: CounterPair, pairs: int, delta: float, limits: tuple[float, float]) -> tuple[float, float]:
-    """Minus the epsilon of the Gaussian mechanism, and how fast its log delta grows there."""
-    scale = min(pair.copies * math.sqrt(2 * pairs / pair.variance), 100.0)
+def _first_log_scale(epsilon: float, delta: float) -> tuple[float, float]:
+    """Log of the scale at which the Gaussian mechanism meets the target, and how fast its log delta grows there."""
 
-    def guess(negative_epsilon: float) -> float:
-        return gaussian_log_delta(ratio=scale, epsilon=-negative_epsilon) - math.log(delta)
+    def excess(log: float) -> float:
+        return gaussian_log_delta(ratio=math.exp(log), epsilon=epsilon) - math.log(delta)
 
-    start = _bisect(guess, *limits)
-    return start, _slope(guess, start, 1e-3 * scale)
-
-
-def _first_scale(epsilon: float, delta: float) -> tuple[float, float]:
-    """Log of the Gaussian mechanism's scale, and how fast its log delta grows there."""
-    log_scale = _gaussian_log_scale(epsilon, delta)
-    return log_scale, _slope(lambda log: gaussian_log_delta(ratio=math.exp(log), epsilon=epsilon), log_scale)
-
-
-def _first_log_copies(variance: float, pairs: int, epsilon: float, delta: float) -> tuple[float, float]:
-    """Log of the copies that the Gaussian mechanism allows, and the slope there."""
-    log_scale, slope = _first_scale(epsilon, delta)
-    return log_scale + 0.5 * math.log(variance / (2 * pairs)), slope
-
-
-def _first_log_mean(per_message: float, copies: float, pairs: int, epsilon: float, delta: float) -> tuple[float, float]:
-    """Minus the log of the mean that the Gaussian mechanism asks for, and the slope there."""
-    log_scale, slope = _first_scale(epsilon, delta)
-    return 2 * (log_scale - math.log(copies)) - math.log(2 * pairs / per_message), slope / 2
+    log_scale = _bisect(excess, -700.0, 8.0)
+    return log_scale, _slope(excess, log_scale)
 
 
 def epsilon_upper(pair: CounterPair, *, pairs: int, delta: float) -> float:
@@ -162,12 +136,17 @@ def epsilon_upper(pair: CounterPair, *, pairs: int, delta: float) -> float:
     ParameterError
         If a parameter is outside its range.
     """
-    check_pairs(pairs)
-    check_delta(delta)
+    check_product(pairs=pairs, delta=delta)
     if pair.copies == 0:
         return 0.0
-    limits = (-EPSILON_LIMIT, -0.0)
-    start, slope = _first_epsilon(pair, pairs, delta, limits)
+    # minus epsilon, in which delta grows; the first guess is the Gaussian mechanism's
+    limits, scale = (-EPSILON_LIMIT, -0.0), min(pair.copies * math.sqrt(2 * pairs / pair.variance), 100.0)
+
+    def guess(x: float) -> float:
+        return gaussian_log_delta(ratio=scale, epsilon=-x) - math.log(delta)
+
+    start = _bisect(guess, *limits)
+    slope = _slope(guess, start, 1e-3 * scale)
     answer = -_solve(lambda x: log_delta_bound(pair, pairs, -x, 1e-3) - math.log(delta), start, slope, limits)
     return math.inf if math.isnan(answer) else answer + 0.0
 
@@ -216,19 +195,15 @@ def largest_copies(
         If no positive number of copies was found.
     """
     variance = blanket.pair(blanket_mean, 0.0).variance
-    check_pairs(pairs)
-    check_epsilon(epsilon)
-    check_delta(delta)
-    check_rtol(rtol)
-    check_copies("copies_max", copies_max)
-    if copies_max == 0:
-        raise ParameterError("copies_max", copies_max, f"in [{COPIES_RANGE[0]:g}, {COPIES_RANGE[1]:g}]")
+    check_product(pairs=pairs, epsilon=epsilon, delta=delta, rtol=rtol)
+    check_within("copies_max", copies_max, *COPIES_RANGE)
     limits = (math.log(COPIES_RANGE[0]), math.log(copies_max))
 
     def copies(log: float) -> float:
         return copies_max if log >= limits[1] else min(max(math.exp(log), COPIES_RANGE[0]), copies_max)
 
-    start, slope = _first_log_copies(variance, pairs, epsilon, delta)
+    log_scale, slope = _first_log_scale(epsilon, delta)
+    start = log_scale + 0.5 * math.log(variance / (2 * pairs))
     answer = _calibrate(
         lambda log: blanket.pair(blanket_mean, copies(log)), (pairs, epsilon, delta, rtol), start, slope, limits
     )
@@ -269,9 +244,7 @@ def least_blanket_mean(
         If the largest of `blanket.means` is not enough.
     """
     check_copies("copies", copies)
-    check_pairs(pairs)
-    check_epsilon(epsilon)
-    check_delta(delta)
+    check_product(pairs=pairs, epsilon=epsilon, delta=delta, rtol=rtol)
     least, most = blanket.means
     if copies == 0:
         return least
@@ -281,13 +254,10 @@ def least_blanket_mean(
         return min(max(math.exp(-negative_log), least), most)
 
     per_message = blanket.pair(least, 0.0).variance / least
-    start, slope = _first_log_mean(per_message, copies, pairs, epsilon, delta)
+    log_scale, slope = _first_log_scale(epsilon, delta)
+    start = 2 * (log_scale - math.log(copies)) - math.log(2 * pairs / per_message)
     answer = _calibrate(
-        lambda negative_log: blanket.pair(mean(negative_log), copies),
-        (pairs, epsilon, delta, rtol),
-        start,
-        slope,
-        limits,
+        lambda negative: blanket.pair(mean(negative), copies), (pairs, epsilon, delta, rtol), start, slope / 2, limits
     )
     if math.isnan(answer):
         raise InfeasibleError(f"No blanket mean up to {most:g} meets epsilon = {epsilon:g}, delta = {delta:g}.")

@@ -15,9 +15,7 @@ import numpy as np
 from segshuffle.accounting.collections.product import (
     EPSILON_LIMIT,
     LARGEST_LOG_TAIL,
-    check_delta,
-    check_epsilon,
-    check_pairs,
+    check_product,
     log_tail_for,
     tilted_pair,
 )
@@ -65,7 +63,7 @@ def composed_delta(collections: Sequence[Collected], *, epsilon: float) -> float
     AccuracyError
         If a pair has no table: its laws with and without copies hardly meet, or have too many values.
     """
-    check_epsilon(epsilon)
+    check_product(epsilon=epsilon)
     return min(math.exp(_log_delta(_checked(collections), epsilon)) * (1 + 1e-13), 1.0)
 
 
@@ -90,7 +88,7 @@ def composed_epsilon(collections: Sequence[Collected], *, delta: float) -> float
     ParameterError, AccuracyError
         As for `composed_delta`.
     """
-    check_delta(delta)
+    check_product(delta=delta)
     parts, target = _checked(collections), math.log(delta)
     if _log_delta(parts, 0.0) <= target:
         return 0.0
@@ -112,7 +110,7 @@ def _checked(collections: Sequence[Collected]) -> list[Collected]:
     if not collections:
         raise ParameterError("collections", tuple(collections), "at least one")
     for _, pairs in collections:
-        check_pairs(pairs)
+        check_product(pairs=pairs)
     return [(pair, pairs) for pair, pairs in collections if pair.copies > 0]
 
 
@@ -123,7 +121,9 @@ def _log_delta(parts: list[Collected], epsilon: float) -> float:
     if any(infinite_loss(pair.zero_mass, pairs) > 1 - 1e-9 for pair, pairs in parts):
         return 0.0
     all_pairs = sum(pairs for _, pairs in parts)
-    estimate = _estimate(parts, epsilon)
+    # where tails begin: the Gaussian mechanism with the same ratios of copies to noise
+    ratio = math.sqrt(sum(2 * pairs * pair.copies**2 / pair.variance for pair, pairs in parts))
+    estimate = gaussian_log_delta(ratio=min(max(ratio, 1e-130), 100.0), epsilon=epsilon)
     value = 0.0
     for _ in range(_ROUNDS):
         log_tail = log_tail_for(estimate, all_pairs, _RTOL)
@@ -137,12 +137,6 @@ def _log_delta(parts: list[Collected], epsilon: float) -> float:
             return value
         estimate = min(value, estimate) - 5
     return value
-
-
-def _estimate(parts: list[Collected], epsilon: float) -> float:
-    """Log delta of the Gaussian mechanism with the same ratios of copies to noise: where tails begin."""
-    ratio = math.sqrt(sum(2 * pairs * pair.copies**2 / pair.variance for pair, pairs in parts))
-    return gaussian_log_delta(ratio=min(max(ratio, 1e-130), 100.0), epsilon=epsilon)
 
 
 def _bound(tables: list[tuple[LossTable, int]], epsilon: float, tilt: float) -> float | None:

@@ -20,10 +20,10 @@ import numpy as np
 from segshuffle.accounting.collections.product import log_delta_bound
 from segshuffle.accounting.numerics.laws import log_binomial_pmf
 from segshuffle.accounting.numerics.loss_distribution import LossTable
+from segshuffle.accounting.numerics.ranges import check_integer, check_within
 from segshuffle.accounting.numerics.search import safe_edge
 from segshuffle.arrays import FloatArray
 from segshuffle.blankets.atoms import Atoms
-from segshuffle.errors import ParameterError
 
 #: Relative error of a mass, but for what the rounded mean adds; ten times that of `laws`.
 _MASS_ERROR = 1e-11
@@ -53,10 +53,8 @@ class FlippedPair:
     flip: float
 
     def __post_init__(self) -> None:
-        if self.fakes < 1:
-            raise ParameterError("fakes", self.fakes, "at least 1")
-        if not _SMALLEST_FLIP <= self.flip <= _LARGEST_FLIP:
-            raise ParameterError("flip", self.flip, f"in [{_SMALLEST_FLIP:g}, {_LARGEST_FLIP:g}]")
+        check_integer("fakes", self.fakes, 1)
+        check_within("flip", self.flip, _SMALLEST_FLIP, _LARGEST_FLIP)
 
     @property
     def copies(self) -> float:

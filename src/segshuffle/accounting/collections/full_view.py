@@ -29,8 +29,15 @@ import numpy as np
 
 from segshuffle.accounting.collections.silence_ratio import IndexArray, Rest, RestLaws, sum_of_binomials, window
 from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
-from segshuffle.accounting.numerics.laws import BinomialLaw, half_binomial_pmf, half_binomial_tail
-from segshuffle.accounting.numerics.ranges import LARGEST_COUNT, blanket_slots, check_sizes
+from segshuffle.accounting.numerics.laws import BinomialLaw, binomial_pmf, half_binomial_tail
+from segshuffle.accounting.numerics.ranges import (
+    LARGEST_COUNT,
+    LARGEST_EPSILON,
+    blanket_slots,
+    check_integer,
+    check_sizes,
+    check_within,
+)
 from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 
@@ -77,10 +84,8 @@ class FullView:
         covered_items: int = 0,
     ) -> None:
         check_sizes(domain_size=domain_size, n_users=n_users)
-        if not 0.0 < sampling_rate <= 1.0:
-            raise ParameterError("sampling_rate", sampling_rate, "in (0, 1]")
-        if not 0 <= covered_items <= domain_size - 2:
-            raise ParameterError("covered_items", covered_items, f"between 0 and domain_size - 2 = {domain_size - 2}")
+        check_within("sampling_rate", sampling_rate, 0, 1, "(]")
+        check_integer("covered_items", covered_items, 0, most=domain_size - 2)
         for messages, rate in sent:
             if messages < 0 or not 0.0 <= rate <= 1.0:
                 raise ParameterError("sent", (messages, rate), "pairs of a count >= 0 and a rate in [0, 1]")
@@ -140,8 +145,7 @@ class FullView:
         ParameterError
             If epsilon is outside its range, or the view is not `computable`.
         """
-        if not 0.0 < epsilon <= 300.0:
-            raise ParameterError("epsilon", epsilon, "in (0, 300]")
+        check_within("epsilon", epsilon, 0, LARGEST_EPSILON, "(]")
         if not self.computable:
             largest = self._blanket * LARGEST_MEAN / (self._slots * self._chance)
             allowed = f"at most {largest:g} at these sizes: the full view takes 1 kB per message on the two items"
@@ -218,9 +222,7 @@ def count_grid(slots: int, probability: float) -> CountGrid:
     cell = np.empty_like(a)
     step = max(_CELLS_AT_ONCE // a.shape[1], 1)
     for i in range(0, total.size, step):  # a few rows at once: the formula's own arrays are many
-        cell[i : i + step] = half_binomial_pmf(
-            np.broadcast_to(rows[i : i + step], a[i : i + step].shape), a[i : i + step]
-        )
+        cell[i : i + step] = binomial_pmf(rows[i : i + step], a[i : i + step], 0.5)
     ends = law.at_most(np.array([first - 1.0])) + law.at_least(np.array([last + 1.0]))
     return CountGrid(
         total, spoke, ratio, cell, np.maximum(2 * (rows - a) / rows, 0.0), float(ends[0]),

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from segshuffle.accounting.numerics.laws import BinomialLaw, half_binomial_tail, round_off
-from segshuffle.accounting.numerics.ranges import check_guarantee, check_sizes
+from segshuffle.accounting.numerics.ranges import LARGEST_EPSILON, check_guarantee, check_sizes, check_within
 from segshuffle.accounting.numerics.search import safe_edge
 from segshuffle.errors import ParameterError
 
@@ -104,10 +104,8 @@ def worst_split_user_lower(
         raise ParameterError("domain_size", domain_size, f"at least 3 set_size = {3 * set_size}")
     if blanket_per_user < 1 or not float(blanket_per_user).is_integer():
         raise ParameterError("blanket_per_user", blanket_per_user, "an integer >= 1: the total must show silence")
-    if not 0.0 < sampling_rate <= 1.0:
-        raise ParameterError("sampling_rate", sampling_rate, "in (0, 1]")
-    if not 0.0 < epsilon <= 300.0:
-        raise ParameterError("epsilon", epsilon, "in (0, 300]")
+    check_within("sampling_rate", sampling_rate, 0, 1, "(]")
+    check_within("epsilon", epsilon, 0, LARGEST_EPSILON, "(]")
     law = BinomialLaw(n_users * int(blanket_per_user), 2.0 * set_size / domain_size)
     # the conditional divergence falls in the blanket's count (more fair coins), so a block counts at its largest one
     marks = np.unique(np.round(law.mean + law.std * np.arange(-7.0, 7.05, 0.1)))

@@ -104,27 +104,6 @@ def guided_copies(
         return 0.0
 
 
-def guided_mean(blanket: Blanket, copies: float, *, pairs: int, epsilon: float, delta: float) -> float:
-    """About the least messages per item, in `blanket.means`, that let a user send so many copies.
-
-    Parameters
-    ----------
-    blanket, copies : Blanket, float
-        Law, and expected copies of a held item.
-    pairs, epsilon, delta
-        As for `calibration.least_blanket_mean`.
-    """
-    least, most = blanket.means
-    per_message = blanket.pair(least, 0.0).variance / least
-    start = 2 * pairs / per_message * (copies / _ratio(epsilon, delta)) ** 2
-
-    def excess(negative_log: float) -> float:
-        pair = blanket.pair(min(max(math.exp(-negative_log), least), most), copies)
-        return 2 * _excess(pair, pairs, epsilon, delta)
-
-    return min(max(math.exp(-_largest(excess, -math.log(start), -math.log(least))), least), most)
-
-
 def _excess(pair: CounterPair, pairs: int, epsilon: float, delta: float) -> float:
     """How much too wide the loss is: log of the ratio of a Gaussian mechanism with the pair's delta, over the allowed.
 

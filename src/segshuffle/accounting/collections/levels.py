@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
 from segshuffle.accounting.numerics.laws import PoissonLaw
-from segshuffle.accounting.numerics.ranges import LARGEST_COUNT, check_guarantee
+from segshuffle.accounting.numerics.ranges import LARGEST_COUNT, check_guarantee, check_integer
 from segshuffle.accounting.numerics.search import log_excess, safe_edge
 from segshuffle.errors import InfeasibleError, ParameterError
 
@@ -255,7 +255,5 @@ def _delta(mean: float, epsilon: float, rtol: float) -> DeltaInterval:
 
 
 def _check_sizes(n_users: int, categories: int) -> None:
-    if n_users < 1:
-        raise ParameterError("n_users", n_users, "an integer >= 1")
-    if categories < 1:
-        raise ParameterError("categories", categories, "an integer >= 1")
+    check_integer("n_users", n_users, 1)
+    check_integer("categories", categories, 1)

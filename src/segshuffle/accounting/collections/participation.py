@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 
 from segshuffle.accounting.collections.calibration import epsilon_upper
+from segshuffle.accounting.numerics.ranges import check_within
 from segshuffle.blankets.base import Blanket
 from segshuffle.blankets.poisson import POISSON
 from segshuffle.digits import rounded_up
-from segshuffle.errors import ParameterError
 
 
 def epsilon_over_honesty(
@@ -51,11 +51,9 @@ def epsilon_over_honesty(
     ParameterError
         If a parameter is outside its range.
     """
-    for fraction in fractions:
-        if not 0.0 < fraction <= 1.0:
-            raise ParameterError("fractions", fraction, "in (0, 1]")
     found = []
     for fraction in fractions:
+        check_within("fractions", fraction, 0, 1, "(]")
         mean = math.nextafter(fraction * blanket_mean, 0.0)
         least = blanket.means[0]
         enough = mean >= least or copies == 0

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from segshuffle.accounting.collections.composition import Collected, ends_of, on_step
-from segshuffle.accounting.collections.product import check_pairs
-from segshuffle.accounting.numerics.loss_distribution import LossTable
+from segshuffle.accounting.collections.product import check_product
+from segshuffle.accounting.numerics.ranges import check_within
 from segshuffle.blankets.base import CounterPair
 from segshuffle.errors import ParameterError
 from segshuffle.extras import require
@@ -49,14 +49,13 @@ def privacy_loss_distribution(collections: Sequence[Collected], *, interval: flo
     MissingExtraError
         If dp_accounting is not installed.
     """
-    if not 1e-7 <= interval <= 1.0:
-        raise ParameterError("interval", interval, "in [1e-7, 1]")
+    check_within("interval", interval, 1e-7, 1)
     require("pld", "A loss distribution for dp_accounting")
     from dp_accounting.pld import privacy_loss_distribution as pld
 
     result = pld.identity(value_discretization_interval=interval)
     for pair, pairs in collections:
-        check_pairs(pairs)
+        check_product(pairs=pairs)
         for losses, infinite in counter_losses(pair, interval):
             one = pld.PrivacyLossDistribution.create_from_rounded_probability(losses, infinite, interval)
             result = result.compose(one.self_compose(pairs))
@@ -72,7 +71,9 @@ def counter_losses(pair: CounterPair, interval: float) -> list[tuple[Mapping[int
         Lattice index -> probability, which is never below the true one by more than the infinite loss makes up for.
         First the counter of the item that the user holds, then that of the item exchanged for it.
     """
-    table = _on_lattice(pair, interval)
+    table = on_step(pair.loss_table(interval, _LOG_TAIL), interval)
+    if table.step != interval:
+        raise ParameterError("interval", interval, f"at least {table.step:.3g}, for the losses that this plan has")
     index, mass = ends_of(table)
     # a wrong ratio moves the loss: what that can add to any delta goes to +inf
     given_away = table.truncated + 4 * table.ratio_error
@@ -82,11 +83,3 @@ def counter_losses(pair: CounterPair, interval: float) -> list[tuple[Mapping[int
         (dict(zip(index.tolist(), held.tolist(), strict=True)), given_away),
         (dict(zip((-index).tolist(), (mass * grown).tolist(), strict=True)), given_away + table.zero_mass * grown),
     ]
-
-
-def _on_lattice(pair: CounterPair, interval: float) -> LossTable:
-    """Loss table on the lattice of `interval`."""
-    table = on_step(pair.loss_table(interval, _LOG_TAIL), interval)
-    if table.step != interval:
-        raise ParameterError("interval", interval, f"at least {table.step:.3g}, for the losses that this plan has")
-    return table

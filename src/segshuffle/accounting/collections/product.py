@@ -29,10 +29,10 @@ from segshuffle.accounting.numerics.loss_distribution import (
     log_delta_lower,
     log_delta_upper,
 )
+from segshuffle.accounting.numerics.ranges import check_integer, check_within
 from segshuffle.arrays import FloatArray
 from segshuffle.blankets.atoms import SMALLEST_MASS
 from segshuffle.blankets.base import CounterPair
-from segshuffle.errors import ParameterError
 
 #: Epsilons and targets of delta that are taken.
 EPSILON_LIMIT = 100.0
@@ -54,28 +54,12 @@ _LOG_SMALLEST = math.log(SMALLEST_DELTA)
 _ROUNDING = 1e-12
 
 
-def check_pairs(value: int) -> None:
-    """Refuse anything but a positive integer."""
-    if not (isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1):
-        raise ParameterError("pairs", value, "an integer of at least 1")
-
-
-def check_epsilon(value: float) -> None:
-    """Refuse an epsilon outside [0, 100]."""
-    if not 0 <= value <= EPSILON_LIMIT:
-        raise ParameterError("epsilon", value, f"in [0, {EPSILON_LIMIT:g}]")
-
-
-def check_delta(value: float) -> None:
-    """Refuse a target outside [1e-110, 1)."""
-    if not SMALLEST_TARGET <= value < 1:
-        raise ParameterError("delta", value, f"in [{SMALLEST_TARGET:g}, 1)")
-
-
-def check_rtol(value: float) -> None:
-    """Refuse a relative width outside [1e-8, 1]."""
-    if not 1e-8 <= value <= 1:
-        raise ParameterError("rtol", value, "in [1e-8, 1]")
+def check_product(*, pairs: int = 1, epsilon: float = 0.0, delta: float = SMALLEST_TARGET, rtol: float = 1e-3) -> None:
+    """Refuse what no product of pairs has: pairs < 1, epsilon > 100, delta < 1e-110, rtol outside [1e-8, 1]."""
+    check_integer("pairs", pairs, 1)
+    check_within("epsilon", epsilon, 0, EPSILON_LIMIT)
+    check_within("delta", delta, SMALLEST_TARGET, 1, "[)")
+    check_within("rtol", rtol, 1e-8, 1)
 
 
 @dataclass(frozen=True)
@@ -173,11 +157,6 @@ def _cell_step(plan: SaddlePoint, pairs: int, rtol: float) -> float:
     return min(math.sqrt(3.2 * rtol / (pairs * curvature)), plan.deviation / 6)
 
 
-def _finer(step: float, width: float, rtol: float) -> float:
-    """Next step where a table gave a width that is too large: it goes with the square of the step."""
-    return step * min(max(math.sqrt(0.6 * rtol / width), 0.25), 0.8)
-
-
 def log_tail_for(log_delta: float, pairs: int, rtol: float) -> float:
     """Exponent at which the mass given away by all pairs is below rtol / 100 of delta."""
     return min(math.log(400 * pairs / rtol) - log_delta, LARGEST_LOG_TAIL)
@@ -223,11 +202,8 @@ def delta_interval(
         copies and epsilon near 0, for epsilon of 3 and more with delta of about 1e-100 and less, and for a million
         pairs, whose sum needs too long a transform.
     """
-    check_pairs(pairs)
-    check_epsilon(epsilon)
-    check_rtol(rtol)
-    if not SMALLEST_DELTA <= smallest <= 1:
-        raise ParameterError("smallest", smallest, f"in [{SMALLEST_DELTA:g}, 1]")
+    check_product(pairs=pairs, epsilon=epsilon, rtol=rtol)
+    check_within("smallest", smallest, SMALLEST_DELTA, 1)
     trivial = _trivial(pair, pairs)
     if trivial is not None:
         return DeltaInterval(0.0, 0.0) if trivial < 0 else DeltaInterval(1 - 1e-9, 1.0)
@@ -255,7 +231,8 @@ def delta_interval(
         elif table.step > step or width > 100 * before:
             break  # the finest lattice there is, or that round-off allows
         else:
-            step = _finer(table.step, width, rtol)
+            # the width goes with the square of the step
+            step = table.step * min(max(math.sqrt(0.6 * rtol / width), 0.25), 0.8)
     raise AccuracyError(f"The interval of delta stayed {width:.1e} wide, more than rtol = {rtol:g}: raise rtol.")
 
 

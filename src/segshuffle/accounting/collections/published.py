@@ -24,7 +24,9 @@ from segshuffle.accounting.numerics.ranges import (
     LARGEST_COUNT,
     blanket_slots,
     check_guarantee,
+    check_integer,
     check_sizes,
+    check_within,
 )
 from segshuffle.accounting.numerics.search import safe_edge, staged_log_excess
 from segshuffle.errors import InfeasibleError, ParameterError
@@ -35,11 +37,9 @@ _SEARCH_RTOL = 2e-4
 
 
 def _pair(domain_size: int, n_users: int, blanket_per_user: float, sampling_rate: float, others: int) -> CountPair:
-    if not 2 <= domain_size <= LARGEST_COUNT:
-        raise ParameterError("domain_size", domain_size, f"an integer in [2, {LARGEST_COUNT:g}]")
+    check_integer("domain_size", domain_size, 2, most=LARGEST_COUNT)
     check_sizes(domain_size=domain_size, n_users=n_users)
-    if not SMALLEST_RATE <= sampling_rate <= 1.0:
-        raise ParameterError("sampling_rate", sampling_rate, f"in [{SMALLEST_RATE:g}, 1]")
+    check_within("sampling_rate", sampling_rate, SMALLEST_RATE, 1)
     slots, gamma = blanket_slots(blanket_per_user)
     if n_users * slots > LARGEST_COUNT:
         allowed = f"in (0, {LARGEST_COUNT / n_users:g}] for {n_users} users"

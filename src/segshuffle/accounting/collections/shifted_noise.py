@@ -18,13 +18,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from segshuffle.accounting.collections.product import check_delta, check_epsilon, check_pairs, log_delta_bound
+from segshuffle.accounting.collections.product import check_product, log_delta_bound
 from segshuffle.accounting.numerics.gaussian import gaussian_ratio
 from segshuffle.accounting.numerics.loss_distribution import LossTable
+from segshuffle.accounting.numerics.ranges import check_within
 from segshuffle.accounting.numerics.search import safe_edge
 from segshuffle.arrays import FloatArray
 from segshuffle.blankets.atoms import MOST_CELLS
-from segshuffle.errors import ParameterError
 
 EXPONENTS = (1.0, 2.0)
 SHIFTS = (1e-12, 1e3)
@@ -61,9 +61,8 @@ class ShiftPair:
     copies: float
 
     def __post_init__(self) -> None:
-        for name, value, (low, high) in (("exponent", self.exponent, EXPONENTS), ("copies", self.copies, SHIFTS)):
-            if not low <= value <= high:
-                raise ParameterError(name, value, f"in [{low:g}, {high:g}]")
+        check_within("exponent", self.exponent, *EXPONENTS)
+        check_within("copies", self.copies, *SHIFTS)
 
     @property
     def variance(self) -> float:
@@ -100,7 +99,9 @@ class ShiftPair:
         step = max(step, float(high - low) / MOST_CELLS)
         first, last = math.floor(low / step), math.floor(high / step)
         inner = self._first_points(np.arange(first + 1, last + 1) * step, window)
-        points = np.unique(np.concatenate([inner, _breaks(window, self.copies)]))
+        # enough points for a quadrature; those where either density is not analytic
+        regular = np.linspace(*window, math.ceil((window[1] - window[0]) / _PIECE) + 1)
+        points = np.unique(np.concatenate([inner, regular, [0.0, self.copies]]))
         cell = np.searchsorted(inner, points[:-1], side="right")
         cells = last - first + 1
         mass, other = (
@@ -127,13 +128,6 @@ class ShiftPair:
 def noise_variance(exponent: float) -> float:
     """Variance of the density exp(-|x|^q): Gamma(3/q)/Gamma(1/q)."""
     return float(special.gamma(3 / exponent) / special.gamma(1 / exponent))
-
-
-def _breaks(window: tuple[float, float], shift: float) -> FloatArray:
-    """Ends and enough points between; those where either density is not analytic."""
-    low, high = window
-    regular = np.linspace(low, high, math.ceil((high - low) / _PIECE) + 1)
-    return np.append(regular, [0.0, shift])
 
 
 def _masses(points: FloatArray, exponent: float) -> FloatArray:
@@ -170,9 +164,7 @@ def largest_shift(*, exponent: float, pairs: int, epsilon: float, delta: float) 
     ParameterError
         If a parameter is outside its range.
     """
-    check_pairs(pairs)
-    check_epsilon(epsilon)
-    check_delta(delta)
+    check_product(pairs=pairs, epsilon=epsilon, delta=delta)
 
     # 2 t counters of Laplace noise have epsilon/(2 t) each, whatever delta
     pure = epsilon / (2 * pairs) * (1 - 1e-12) if exponent == 1 else 0.0
@@ -219,9 +211,7 @@ def discrete_laplace_epsilon(*, pairs: int, epsilon: float, delta: float) -> flo
     epsilon, delta : float
         Target; epsilon in (0, 100], delta in [1e-110, 1).
     """
-    check_pairs(pairs)
-    check_epsilon(epsilon)
-    check_delta(delta)
+    check_product(pairs=pairs, epsilon=epsilon, delta=delta)
 
     def excess(local: float) -> float:
         found = randomized_response_delta(local_epsilon=local, answers=2 * pairs, epsilon=epsilon)

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from segshuffle.accounting.numerics.ranges import check_integer, check_within
 from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 
@@ -96,11 +97,6 @@ def binomial_tail(trials: FloatArray | float, threshold: FloatArray, probability
     return np.where(threshold <= 0, 1.0, np.where(threshold <= trials, tail, 0.0))
 
 
-def half_binomial_pmf(trials: FloatArray, successes: FloatArray) -> FloatArray:
-    """Return Pr[Binomial(trials, 1/2) = successes], elementwise; 0 outside the support."""
-    return binomial_pmf(trials, successes, 0.5)
-
-
 def half_binomial_tail(trials: FloatArray, threshold: FloatArray) -> FloatArray:
     """Pr[Binomial(trials, 1/2) >= threshold], elementwise, for any integer threshold."""
     inside = (threshold > 0) & (threshold <= trials)
@@ -129,7 +125,7 @@ def _gaussian_half_tail(trials: FloatArray, threshold: FloatArray) -> FloatArray
     k = np.where(lower, trials - threshold + 1, threshold)
     m = trials - 1
     root = np.sqrt(2 * m)
-    tail = 0.5 * trials * half_binomial_pmf(m, k - 1) * math.sqrt(math.pi) / root
+    tail = 0.5 * trials * binomial_pmf(m, k - 1, 0.5) * math.sqrt(math.pi) / root
     tail *= special.erfcx((2 * k - trials - 1) / root) * (1 - 1.1 / m)
     return np.where(lower, 1 - tail, tail)
 
@@ -189,10 +185,8 @@ class BinomialLaw:
     by_failures: bool = False
 
     def __post_init__(self) -> None:
-        if self.trials < 0:
-            raise ParameterError("trials", self.trials, "an integer >= 0")
-        if not 0.0 < self.probability <= 1.0:
-            raise ParameterError("probability", self.probability, "in (0, 1]")
+        check_integer("trials", self.trials, 0)
+        check_within("probability", self.probability, 0, 1, "(]")
 
     @property
     def mean(self) -> float:

@@ -66,12 +66,9 @@ def check_sizes(*, domain_size: int, n_users: int, set_size: int = 1) -> None:
     ParameterError
         Unless domain_size >= 2, 1 <= set_size <= domain_size and n_users >= 1.
     """
-    if domain_size < 2:
-        raise ParameterError("domain_size", domain_size, "an integer >= 2")
-    if not 1 <= n_users <= LARGEST_COUNT:
-        raise ParameterError("n_users", n_users, f"an integer in [1, {LARGEST_COUNT:g}]")
-    if not 1 <= set_size <= domain_size:
-        raise ParameterError("set_size", set_size, f"between 1 and domain_size = {domain_size}")
+    check_integer("domain_size", domain_size, 2)
+    check_integer("n_users", n_users, 1, most=LARGEST_COUNT)
+    check_integer("set_size", set_size, 1, f"between 1 and domain_size = {domain_size}", most=domain_size)
 
 
 def check_guarantee(*, epsilon: float, delta: float) -> None:
