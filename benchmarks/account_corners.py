@@ -23,8 +23,7 @@ import numpy as np
 
 from segshuffle.accounting.single_message import decomposition
 from segshuffle.accounting.single_message.accountants import Mechanism
-from segshuffle.accounting.single_message.amplification import applicable, ask
-from segshuffle.accounting.single_message.inverse import local_epsilon_for
+from segshuffle.accounting.single_message.amplification import applicable, ask, local_epsilon_for
 from segshuffle.accounting.single_message.mechanisms import composed, mechanism, of_matrix, subsampled
 from segshuffle.accounting.single_message.randomizers import matrix_randomizer
 from segshuffle.errors import DataError, ParameterError

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from segshuffle.accounting.collections import (
+    calibration,
     flipped_bits,
     full_view,
     full_view_users,
     levels,
-    participation,
     privacy_loss,
     product,
     published,
@@ -19,11 +19,11 @@ from segshuffle.accounting.collections import (
 from segshuffle.accounting.collections.blanket_cap import cap_overflow
 from segshuffle.accounting.numerics import hockey_stick, laws, ranges
 from segshuffle.accounting.numerics.poisson_binomial import PoissonBinomialLaw
-from segshuffle.accounting.single_message import budgets, personalized_settings
+from segshuffle.accounting.single_message import amplification, personalized_settings
 from segshuffle.accounting.single_message import variation_ratio as vr
 from segshuffle.accounting.single_message import variation_ratio_lower as vr_lower
 from segshuffle.accounting.single_message import variation_ratio_tables as tables
-from segshuffle.accounting.single_message.accountants import chen_cao_ge, clones, erlingsson, liu_2023
+from segshuffle.accounting.single_message.accountants import chen_cao_ge, clones, erlingsson, laplace_users
 from segshuffle.accounting.single_message.mechanisms import mechanism
 from segshuffle.accounting.single_message.personalized import PersonalizedUsers
 from segshuffle.blankets import base, poisson
@@ -55,7 +55,7 @@ def hoelder(**changed):
 
 
 def of_budgets(*, n, epsilon=1.0):
-    return budgets.compare_budgets(budgets=[(1.0, n)], epsilon=epsilon)
+    return amplification.compare_budgets(budgets=[(1.0, n)], epsilon=epsilon)
 
 
 def users(mechanism="laplace", **changed):
@@ -78,9 +78,9 @@ REALS = {
     # collections
     "mean": (lambda mean: poisson.ItemPair(mean, 0.5), "blanket_mean", "[", 1e-3, 1e12, "]"),
     "copies": (lambda x: base.check_copies("copies", x), "copies", "[", 1e-120, 64.0, "]"),
-    "product": (product.check_epsilon, "epsilon", "[", 0.0, 100.0, "]"),
-    "product at": (product.check_delta, "delta", "[", 1e-110, 1.0, ")"),
-    "width": (product.check_rtol, "rtol", "[", 1e-8, 1.0, "]"),
+    "product": (lambda x: product.check_product(epsilon=x), "epsilon", "[", 0.0, 100.0, "]"),
+    "product at": (lambda x: product.check_product(delta=x), "delta", "[", 1e-110, 1.0, ")"),
+    "width": (lambda x: product.check_product(rtol=x), "rtol", "[", 1e-8, 1.0, "]"),
     "p": (Clustered, "p", "(", 0.0, 0.99, "]"),
     "signed p": (lambda x: Signed(x, 0.5, 0.5), "p", "[", 0.0, 0.99, "]"),
     "flood p": (lambda x: Signed(0.5, x, 0.5), "flood_p", "[", 0.0, 0.99, "]"),
@@ -92,7 +92,7 @@ REALS = {
     "rate in view": (lambda x: view(sampling_rate=x), "sampling_rate", "(", 0.0, 1.0, "]"),
     "rate of others": (lambda x: view(sent=[(1, x)], covered_items=1), "sent", "[", 0.0, 1.0, "]"),
     "honest": (
-        lambda x: participation.epsilon_over_honesty(
+        lambda x: calibration.epsilon_over_honesty(
             blanket_mean=1e4, copies=0.0, pairs=1, delta=0.1, fractions=(x,), blanket=Clustered(0.5)
         ),
         "fractions", "(", 0.0, 1.0, "]",
@@ -105,7 +105,7 @@ REALS = {
         "rtol", "[", 1e-9, 0.1, "]",
     ),
     "budget": (lambda x: users(local_epsilons=[x]), "local_epsilons", "[", 1e-50, 50.0, "]"),
-    "echo": (lambda x: liu_2023.echo_probabilities(local_epsilons=[x]), "local_epsilons", "(", 0.0, 50.0, "]"),
+    "echo": (lambda x: laplace_users.echo_probabilities(local_epsilons=[x]), "local_epsilons", "(", 0.0, 50.0, "]"),
     "mu": (lambda x: chen_cao_ge.personalized_mu(local_epsilons=[1.0, x]), "local_epsilons", "(", 0.0, 50.0, "]"),
     "early": (
         lambda x: erlingsson.erlingsson_epsilon(local_epsilon=x, n_users=1000, delta=1e-3),
@@ -171,7 +171,7 @@ INTEGERS = {
     "sizes": (lambda n: ranges.check_sizes(domain_size=2, n_users=n), "n_users", 1, 4_000_000_000_000_000),
     "domain": (lambda d: ranges.check_sizes(domain_size=d, n_users=1), "domain_size", 2, None),
     "set": (lambda s: ranges.check_sizes(domain_size=7, n_users=1, set_size=s), "set_size", 1, 7),
-    "pairs": (product.check_pairs, "pairs", 1, None),
+    "pairs": (lambda t: product.check_product(pairs=t), "pairs", 1, None),
     "trials": (lambda n: laws.BinomialLaw(n, 0.5), "trials", 0, None),
     "fakes": (lambda k: flipped_bits.FlippedPair(k, 0.1), "fakes", 1, None),
     "cap": (
@@ -231,7 +231,7 @@ def test_total_variation_is_at_most_what_the_ratio_allows(log_p):
 def test_budgets_are_between_two_users_and_a_list_that_is_not_too_long():
     for counts in ([(1.0, -1), (2.0, 9)], [(1.0, 100_000), (2.0, 100_001)]):
         with pytest.raises(ParameterError, match="budgets"):
-            budgets.compare_budgets(budgets=counts, epsilon=1.0)
+            amplification.compare_budgets(budgets=counts, epsilon=1.0)
     with pytest.raises(ParameterError, match="a list of at most 200000"):
         PoissonBinomialLaw(np.zeros(200_001))
     assert PoissonBinomialLaw(np.zeros(0)).largest == 0

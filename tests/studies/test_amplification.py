@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 
 from segshuffle.accounting.single_message import variation_ratio_tables as tables
-from segshuffle.accounting.single_message.accountants import ACCOUNTANTS
-from segshuffle.accounting.single_message.accountants.registry import ACCOUNTANT_LOOKS
+from segshuffle.accounting.single_message.accountants import ACCOUNTANT_LOOKS, ACCOUNTANTS
 from segshuffle.accounting.single_message.decomposition import lower_bound_delta
 from segshuffle.accounting.single_message.randomizers import KaryRandomizedResponse, SubsetSelection
 from segshuffle.accounting.single_message.variation_ratio import published_epsilon

@@ -10,8 +10,7 @@ from typing import Any
 
 from segshuffle.accounting.numerics.ranges import LARGEST_USERS
 from segshuffle.accounting.single_message.accountants import Mechanism
-from segshuffle.accounting.single_message.amplification import Entry, accountant, applicable, compare
-from segshuffle.accounting.single_message.inverse import local_epsilon_for
+from segshuffle.accounting.single_message.amplification import Entry, accountant, applicable, compare, local_epsilon_for
 from segshuffle.accounting.single_message.mechanisms import (
     MECHANISMS,
     MULTI_MESSAGE,
@@ -270,7 +269,7 @@ def _files(
 
 def _budgets(options: argparse.Namespace) -> str:
     """Users with a local epsilon of their own: published bounds, and what is proven for the largest one."""
-    from segshuffle.accounting.single_message.budgets import compare_budgets
+    from segshuffle.accounting.single_message.amplification import compare_budgets
 
     alone = ("users", "local_epsilon", "compose", "weights", "subsample", "blanket_messages", "domain_size")
     for name in (*alone, "accountant", "csv", "plot", *SIZES):

@@ -96,7 +96,7 @@ def draw(rows: list[dict[str, Any]], along: str, value: str, title: str, path: P
     mpl.use("agg")
     from matplotlib import pyplot as plt
 
-    from segshuffle.accounting.single_message.accountants.registry import ACCOUNTANTS
+    from segshuffle.accounting.single_message.accountants import ACCOUNTANTS
     from segshuffle.files import writing
 
     kind = path.suffix[1:].lower()

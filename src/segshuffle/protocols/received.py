@@ -23,7 +23,7 @@ import numpy as np
 from scipy import stats
 
 from segshuffle.accounting.collections.blanket_cap import capped_epsilon
-from segshuffle.accounting.collections.participation import epsilon_over_honesty
+from segshuffle.accounting.collections.calibration import epsilon_over_honesty
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError
 from segshuffle.accounting.numerics.negative_binomial import size_of
 from segshuffle.arrays import FloatArray, IntArray

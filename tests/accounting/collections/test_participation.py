@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from segshuffle.accounting.collections.participation import epsilon_over_honesty
+from segshuffle.accounting.collections.calibration import epsilon_over_honesty
 from segshuffle.accounting.collections.product import delta_interval
 from segshuffle.blankets.poisson import ItemPair
 from segshuffle.errors import ParameterError

@@ -12,16 +12,17 @@ import pytest
 from extension_files import ACCOUNTANT
 
 import segshuffle
-from segshuffle.accounting.single_message.accountants import ACCOUNTANTS
-from segshuffle.accounting.single_message.accountants.registry import ACCOUNTANT_LOOKS, FOLDER, every
+from segshuffle.accounting.single_message import accountants
+from segshuffle.accounting.single_message.accountants import ACCOUNTANT_LOOKS, ACCOUNTANTS, every
 from segshuffle.accounting.single_message.mechanisms import mechanism
 from segshuffle.errors import ConfigError
 
+FOLDER = Path(accountants.__file__).parent
 ASKED = """
 import json, sys
 import pandas as pd
 from segshuffle.accounting.single_message.amplification import compare
-from segshuffle.accounting.single_message.accountants.registry import ACCOUNTANT_LOOKS
+from segshuffle.accounting.single_message.accountants import ACCOUNTANT_LOOKS
 from segshuffle.accounting.single_message.mechanisms import mechanism
 from segshuffle.studies.amplification.figure import draw
 from segshuffle.studies.referee.trial import generic_claims, try_case
@@ -97,17 +98,13 @@ def test_every_accountant_says_what_it_is():
     assert order == sorted(order)
 
 
-def test_a_name_is_declared_once(tmp_path):
-    shutil.copytree(FOLDER, tmp_path / "twice", ignore=shutil.ignore_patterns("__pycache__"))
-    (tmp_path / "twice" / "copy_of_blanket.py").write_text((FOLDER / "blanket.py").read_text(encoding="utf-8"))
-    sys.path.insert(0, str(tmp_path))
-    try:
-        with pytest.raises(ConfigError, match=r"(?s)declares the accountant 'blanket.*rename"):
-            every(tmp_path / "twice", "twice")
-    finally:
-        sys.path.remove(str(tmp_path))
-        for name in [name for name in sys.modules if name.split(".")[0] == "twice"]:
-            del sys.modules[name]
+def test_a_name_is_declared_once(tmp_path, monkeypatch):
+    (tmp_path / "twice").mkdir()
+    for name in ("one", "two"):
+        shutil.copy(FOLDER / "blanket.py", tmp_path / "twice" / f"{name}.py")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(ConfigError, match=r"two\.py: declares the accountant 'blanket'.*rename"):
+        every(tmp_path / "twice", "twice")
 
 
 def test_a_file_that_cannot_be_imported_is_named(tmp_path, monkeypatch):

@@ -23,7 +23,7 @@ from segshuffle.accounting.single_message.accountants.clones import (
     standard_clone_closed_form,
 )
 from segshuffle.accounting.single_message.accountants.erlingsson import erlingsson_epsilon
-from segshuffle.accounting.single_message.accountants.liu_2023 import Echo, echo_probabilities
+from segshuffle.accounting.single_message.accountants.laplace_users import Echo, echo_probabilities
 from segshuffle.accounting.single_message.decomposition import blanket_delta, lower_bound_delta, lower_bound_epsilon
 from segshuffle.accounting.single_message.personalized import PersonalizedUsers
 from segshuffle.accounting.single_message.randomizers import KaryRandomizedResponse, Laplace

@@ -4,9 +4,8 @@ import math
 
 import pytest
 
-from segshuffle.accounting.single_message.accountants.registry import ACCOUNTANTS
-from segshuffle.accounting.single_message.amplification import ask
-from segshuffle.accounting.single_message.inverse import local_epsilon_for
+from segshuffle.accounting.single_message.accountants import ACCOUNTANTS
+from segshuffle.accounting.single_message.amplification import ask, local_epsilon_for
 from segshuffle.accounting.single_message.mechanisms import mechanism
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from segshuffle.accounting.single_message.budgets import compare_budgets
+from segshuffle.accounting.single_message.amplification import compare_budgets
 from segshuffle.accounting.single_message.personalized import PersonalizedUsers
 from segshuffle.accounting.single_message.personalized_settings import (
     SETTINGS,

@@ -16,16 +16,18 @@ import numpy.typing as npt
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
 from segshuffle.accounting.numerics.ranges import (
     LARGEST_EPSILON,
+    LARGEST_LOCAL_EPSILON,
     LARGEST_USERS,
+    SMALLEST_LOCAL_EPSILON,
     check_epsilon,
     check_target,
 )
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Accountant, Kind, Mechanism
+from segshuffle.accounting.single_message.accountants.laplace_users import LARGEST_PERSONALIZED_USERS, PERSONAL
+from segshuffle.accounting.single_message.personalized import PersonalizedUsers
 from segshuffle.arrays import FloatArray
+from segshuffle.digits import rounded
 from segshuffle.errors import ParameterError
-
-__all__ = ["ACCOUNTANTS", "Accountant", "Entry", "Mechanism", "accountant", "applicable", "compare", "delta", "epsilon"]
-
 
 #: What holds several numbers.
 Several = Sequence[Any] | npt.NDArray[Any]
@@ -50,9 +52,13 @@ class Entry(NamedTuple):
 
 def accountant(name: str) -> Accountant:
     """Return the accountant of that name; ParameterError with all names if there is none."""
-    if name not in ACCOUNTANTS:
+    if not isinstance(name, str) or name not in ACCOUNTANTS:
         raise ParameterError("accountant", name, f"one of {', '.join(ACCOUNTANTS)}")
     return ACCOUNTANTS[name]
+
+
+#: The same where a parameter has its name.
+_named = accountant
 
 
 def applicable(mechanism: Mechanism) -> list[Accountant]:
@@ -154,13 +160,8 @@ def compare(
     left_out : dict
         Accountants whose own conditions exclude this point, with the reason.
     """
-    if (delta is None) == (epsilon is None):
-        raise ParameterError("delta, epsilon", (delta, epsilon), "exactly one of the two given")
+    _check_point(delta, epsilon)
     _users(n_users)
-    if delta is not None:
-        check_target(delta)
-    if epsilon is not None:
-        check_epsilon(epsilon)
     entries, left_out = [], {}
     for each in [_checked(name, mechanism) for name in only] or applicable(mechanism):
         try:
@@ -190,8 +191,117 @@ def ask(
         return _epsilon(chosen, mechanism, n_users, delta)
     if chosen.delta_of is None or epsilon is None:
         return None
-    interval = _delta(chosen, mechanism, n_users, epsilon)
-    return interval.lower if chosen.kind == "lower" else interval.upper
+    return _delta(chosen, mechanism, n_users, epsilon)[chosen.kind != "lower"]
+
+
+def local_epsilon_for(
+    accountant: str | Accountant,
+    make: Callable[[float], Mechanism],
+    *,
+    n_users: int,
+    epsilon: float,
+    delta: float,
+) -> float:
+    """Search the local epsilon at which the accountant's bound meets (epsilon, delta).
+
+    Parameters
+    ----------
+    accountant : str or Accountant
+        Whose bound; it must apply to the mechanism.
+    make : callable
+        The mechanism of a local epsilon.
+    n_users : int
+        Number of users, in [1, 1e15].
+    epsilon, delta : float
+        The target: epsilon in [0, 300], delta in [1e-280, 1).
+
+    Returns
+    -------
+    float
+        For a guarantee the largest local epsilon found to meet the target: the bound was evaluated there and held,
+        or it is `epsilon` itself, which needs no shuffling; 0 if there is none from 1e-6 on. For a lower bound the
+        least one found that no analysis can make meet it; inf if there is none up to 50.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is outside its range.
+    """
+    chosen = accountant if isinstance(accountant, Accountant) else _named(accountant)
+    check_epsilon(epsilon)
+    check_target(delta)
+    asked = {"delta": delta} if chosen.delta_of is None else {"epsilon": epsilon}
+    most, lower = (epsilon if chosen.delta_of is None else delta), chosen.kind == "lower"
+
+    def meets(local_epsilon: float) -> bool:
+        if local_epsilon <= epsilon:
+            return True
+        try:
+            found = ask(chosen, make(local_epsilon), n_users, **asked)
+        except ParameterError:  # outside the conditions of a theorem, which then says nothing
+            return False
+        return found is not None and found <= most
+
+    low, high = max(min(epsilon, LARGEST_LOCAL_EPSILON), SMALLEST_LOCAL_EPSILON), LARGEST_LOCAL_EPSILON
+    if meets(high):
+        return math.inf if lower else high
+    if not meets(low):
+        return low if lower else 0.0
+    for _ in range(20):
+        middle = rounded(math.sqrt(low * high))
+        low, high = (middle, high) if meets(middle) else (low, middle)
+    return high if lower else low
+
+
+def compare_budgets(
+    *, budgets: Sequence[tuple[float, int]], delta: float | None = None, epsilon: float | None = None
+) -> tuple[list[Entry], dict[str, str]]:
+    """Ask all bounds for users who add Laplace noise with budgets of their own: epsilons at `delta`, or deltas.
+
+    What is proven is only that no user has less than the largest budget's own guarantee: clones of a user with another
+    budget are not clones of the victim, so the theorems for equal users do not apply.
+
+    Parameters
+    ----------
+    budgets : sequence of (float, int)
+        Local epsilons in (0, 50] with the number of users at each; between 2 and 200,000 users in all.
+    delta, epsilon : float
+        The target; exactly one of them.
+
+    Returns
+    -------
+    entries, left_out
+        As `compare`.
+    """
+    _check_point(delta, epsilon)
+    counts = [count for _, count in budgets]
+    if min(counts) < 0 or not 2 <= sum(counts) <= LARGEST_PERSONALIZED_USERS:
+        allowed = f"numbers of users >= 0, between 2 and {LARGEST_PERSONALIZED_USERS} together"
+        raise ParameterError("budgets", tuple(counts), allowed)
+    users = PersonalizedUsers(local_epsilons=np.repeat([level for level, _ in budgets], counts), mechanism="laplace")
+    local = users.largest_budget if epsilon is None else float(epsilon < users.largest_budget)
+    entries = [Entry("local", local, "upper", "proven: the largest budget, without shuffling", "")]
+    left_out = {}
+    for name, make in PERSONAL.items():
+        chosen = ACCOUNTANTS[name]
+        try:
+            bound = make(users)
+            value = bound.delta(epsilon=epsilon).upper if epsilon is not None else bound.epsilon(delta=delta or 0.0)
+        except ParameterError as error:
+            left_out[name] = str(error)
+        else:
+            entries.append(Entry(name, value, chosen.kind, chosen.status, chosen.source))
+    return entries, left_out
+
+
+def _check_point(delta: float | None, epsilon: float | None) -> None:
+    """Refuse both or neither, and what is outside its range."""
+    if (delta is None) == (epsilon is None):
+        raise ParameterError("delta, epsilon", (delta, epsilon), "exactly one of the two given")
+    if delta is not None:
+        check_target(delta)
+    if epsilon is not None:
+        check_epsilon(epsilon)
 
 
 def _each(answer: Callable[[Any, float], Any], n_users: npt.ArrayLike, **target: Any) -> tuple[list[Any], Any]:

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import sem
 
-from segshuffle.accounting.collections.participation import epsilon_over_honesty
+from segshuffle.accounting.collections.calibration import epsilon_over_honesty
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.datasets.population import Population
 from segshuffle.errors import ParameterError

@@ -15,7 +15,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from segshuffle.accounting.single_message.accountants.registry import ACCOUNTANT_LOOKS
+from segshuffle.accounting.single_message.accountants import ACCOUNTANT_LOOKS
 from segshuffle.looks import PALETTE, TINTS, Look, looks_of
 from segshuffle.pipeline.style import fit_legend, mark_edition, use_style
 from segshuffle.studies.referee import budgets

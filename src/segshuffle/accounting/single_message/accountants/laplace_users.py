@@ -1,9 +1,25 @@
-"""Bounds for users with budgets of their own (`personalized`, `liu_2023`), as accountants of equal Laplace users."""
+r"""Bounds for users with budgets of their own, as accountants of equal Laplace users; among them that of Liu et al.
+
+Liu, Zhao, Xiong, Liu, Chen, "Echo of neighbors" (AAAI 2023), in the form evaluated by the code published with "Enhanced
+Privacy Bound for Shuffle Model with Personalized Privacy" (whose text does not restate it): user i != 1 makes a clone
+with probability
+
+    p_i = (1/n) sum_j (epsilon_i/(1 - e^{-epsilon_i})) ((1 - e^{-epsilon_j})/epsilon_j) e^{-max(epsilon_i, epsilon_j)},
+
+and the victim, of the largest budget, tells the truth with odds e^{epsilon_1}. That code replaces the number of clones
+by a normal variable; here it is the Poisson-binomial one. Kind: published.
+"""
 
 from __future__ import annotations
 
-import numpy as np
+import math
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
+from segshuffle.accounting.numerics.poisson_binomial import PoissonBinomialLaw
+from segshuffle.accounting.numerics.ranges import check_epsilon, check_integer
 from segshuffle.accounting.single_message.accountants.chen_cao_ge import Gaussian
 from segshuffle.accounting.single_message.accountants.declared import (
     DASH_DOTTED,
@@ -14,13 +30,42 @@ from segshuffle.accounting.single_message.accountants.declared import (
     look,
     never,
 )
-from segshuffle.accounting.single_message.accountants.liu_2023 import Echo
 from segshuffle.accounting.single_message.personalized import BudgetBound, PersonalizedUsers, Reduction, Theorem
+from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 from segshuffle.looks import Look
 
 #: A Poisson-binomial law of one entry per user is made.
 LARGEST_PERSONALIZED_USERS = 200_000
+
+
+def echo_probabilities(*, local_epsilons: ArrayLike) -> FloatArray:
+    """Return p_i of all users in descending order of budget, the victim's first (unused), shape (n_users,)."""
+    budgets = np.sort(np.asarray(local_epsilons, dtype=float))[::-1]
+    if budgets.ndim != 1 or budgets.size == 0 or not (budgets[-1] > 0 and budgets[0] <= 50):
+        raise ParameterError("local_epsilons", budgets.shape, "a list of budgets in (0, 50]")
+    share = -np.expm1(-budgets) / budgets
+    # users with a larger budget contribute e^{-their own}, the others (and i itself) e^{-budget of i}
+    larger = np.concatenate([[0.0], np.cumsum(share * np.exp(-budgets))[:-1]])
+    smaller = np.cumsum(share[::-1])[::-1]
+    return np.asarray(np.minimum((larger + np.exp(-budgets) * smaller) / (share * budgets.size), 1.0))
+
+
+class Echo(BudgetBound):
+    """The pair of counts with these clones (kind: published); intervals are certified for the formula."""
+
+    def __init__(self, users: PersonalizedUsers) -> None:
+        super().__init__(users)
+        self._clones = PoissonBinomialLaw(echo_probabilities(local_epsilons=users.budgets)[1:])
+
+    def delta(self, *, epsilon: float, rtol: float = 1e-4) -> DeltaInterval:
+        """Enclose the delta at epsilon in [0, 300]; 0 from the largest budget on."""
+        check_epsilon(epsilon)
+        if epsilon >= self.users.largest_budget:
+            return DeltaInterval(0.0, 0.0)
+        tails = 1 / (math.exp(self.users.largest_budget) + 1)
+        found = hockey_stick(pair=CountPair(1 - tails, tails, self._clones), epsilon=epsilon, rtol=rtol)
+        return self._clones.widened(found)
 
 
 #: Bounds for users with budgets of their own, by the names of the accountants that they are where budgets are equal.
@@ -33,8 +78,8 @@ PERSONAL: dict[str, type[BudgetBound]] = {
 
 
 def _equal(name: str, mechanism: Mechanism, n_users: int) -> BudgetBound:
-    if not 1 <= n_users <= LARGEST_PERSONALIZED_USERS:
-        raise ParameterError("n_users", n_users, f"in [1, {LARGEST_PERSONALIZED_USERS}] for the personalised bound")
+    allowed = f"in [1, {LARGEST_PERSONALIZED_USERS}] for the personalised bound"
+    check_integer("n_users", n_users, 1, allowed, most=LARGEST_PERSONALIZED_USERS)
     budgets = np.full(n_users, mechanism.local_epsilon)
     return PERSONAL[name](PersonalizedUsers(local_epsilons=budgets, mechanism="laplace"))
 
