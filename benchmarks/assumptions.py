@@ -23,7 +23,7 @@ from segshuffle.pipeline.scenarios import scenarios
 from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.base import Problem
 from segshuffle.protocols.proven import ProvenSegmented
-from segshuffle.studies.reproduction.planning import problem_of
+from segshuffle.studies.planning import problem_of
 
 ROOT = Path(__file__).resolve().parents[1]
 #: Three levels of MSNBC's sizes.

@@ -103,9 +103,9 @@ ACCOUNTANTS = (
     ),
 )
 """
-#: A study: what it declares, what it computes and draws, and what its figure shows in words.
+#: A study: what it declares, what it computes, and what readers see of it.
 STUDY = {
-    "src/segshuffle/studies/thanks/outputs.py": '''
+    "outputs": '''
 """What this study makes, and how."""
 
 from segshuffle.pipeline.manifest import Output, Rule, Step, Target
@@ -120,22 +120,25 @@ def targets(config, panels):
 
 def rules(config, panels):
     steps = (
-        Step(TABLE.path, "studies.thanks.greet:greet", arguments={"panels": sorted(panel.id for panel in panels)}),
-        Step(FIGURE.path, "studies.thanks.greet:draw", {"table": TABLE.path}, {"edition": config["edition"]}),
+        Step(TABLE.path, "studies.thanks.compute:greet", arguments={"panels": sorted(panel.id for panel in panels)}),
+        Step(FIGURE.path, "studies.thanks.report:draw", {"table": TABLE.path}, {"edition": config["edition"]}),
     )
     return [Rule("greet", "Greet every panel.", steps)]
 ''',
-    "src/segshuffle/studies/thanks/greet.py": '''
-"""Shake hands, and draw bars of them."""
+    "compute": '''
+"""Shake hands."""
 
 import pandas as pd
-
-from segshuffle.looks import PALETTE
-from segshuffle.pipeline.style import mark_edition, panel_grid
 
 
 def greet(panels):
     return pd.DataFrame({"panel": panels, "hands": 2})
+''',
+    "report": '''
+"""Bars of hands shaken, and what they show in words."""
+
+from segshuffle.looks import PALETTE
+from segshuffle.pipeline.style import mark_edition, panel_grid
 
 
 def draw(table, *, edition):
@@ -143,9 +146,6 @@ def draw(table, *, edition):
     axis.bar(table["panel"], table["hands"], color=PALETTE["green"])
     mark_edition(figure, edition)
     return figure
-''',
-    "src/segshuffle/studies/thanks/words.py": '''
-"""What the figure shows, in words."""
 
 
 def words(figure, tables):
@@ -156,9 +156,10 @@ def words(figure, tables):
 
 def add_study(made):
     """One folder of three files."""
+    folder = made.folder / "src/segshuffle/studies/thanks"
+    folder.mkdir()
     for name, text in STUDY.items():
-        (made.folder / name).parent.mkdir(exist_ok=True)
-        (made.folder / name).write_text(text, encoding="utf-8")
+        (folder / f"{name}.py").write_text(text, encoding="utf-8")
     return made
 
 

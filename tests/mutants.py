@@ -52,7 +52,7 @@ EXPLAINED = "tests/mutants-explained.toml"
 REQUIRED = 0.95
 #: First pattern that fits decides; what fits none (how a run goes, how files are written) changes no result.
 PACKAGES = {
-    "figures": ("looks.py", "pipeline/style.py", "studies/*/figure*.py"),
+    "figures": ("looks.py", "pipeline/style.py", "studies/*/report.py"),
     "accounting": ("accounting/*",),
     "protocols": ("protocols/*",),
     "studies": (

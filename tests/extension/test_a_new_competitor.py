@@ -13,7 +13,7 @@ from segshuffle.errors import ConfigError, ParameterError
 from segshuffle.looks import Look
 from segshuffle.protocols import listed as source
 from segshuffle.protocols import registry
-from segshuffle.studies.reproduction.panel_claims import Panels
+from segshuffle.studies.claims.report import Panels
 
 
 @pytest.fixture

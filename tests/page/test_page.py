@@ -31,7 +31,7 @@ from segshuffle.pipeline.manifest import Output, outputs, targets
 from segshuffle.pipeline.numbers import at_least, at_most, mean_and_error, nearest, percent
 from segshuffle.pipeline.scenarios import scenarios
 from segshuffle.protocols.registry import look_of
-from segshuffle.studies.reproduction.named_panels import panels_by_figure
+from segshuffle.studies.reproduction.report import panels_by_figure
 
 VOID = {"meta", "link", "img", "br", "path", "line", "input", "hr"}
 

@@ -14,7 +14,7 @@ from segshuffle.errors import ConfigError
 from segshuffle.pipeline.config import check_config, main
 from segshuffle.pipeline.design import Setting, least_delta
 from segshuffle.studies.assumptions.compute import apart
-from segshuffle.studies.reproduction.planning import problem_of
+from segshuffle.studies.planning import problem_of
 
 MISSING = object()
 PATH_VARIABLE = "SEGSHUFFLE_MSNBC"

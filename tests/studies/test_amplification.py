@@ -18,7 +18,7 @@ from segshuffle.accounting.single_message.variation_ratio_lower import (
 from segshuffle.errors import ConfigError
 from segshuffle.studies.amplification import compute as made
 from segshuffle.studies.amplification.compute import COLUMNS, FIGURES, compute
-from segshuffle.studies.amplification.curve_claims import table_markdown
+from segshuffle.studies.amplification.report import table_markdown
 
 # --- settings ----------------------------------------------------------------------------------------------------
 
@@ -178,7 +178,7 @@ def test_table_5_is_near_the_printed_one(table5):
     fine = table5[table5["panel"] == "T = 20"].set_index(["curve", "x"])["y"]
     coarse = table5[table5["panel"] == "T = 10"].set_index(["curve", "x"])["y"]
     assert (fine <= coarse[fine.index]).all()
-    text = table_markdown("variation-table5", table5)
+    text = table_markdown(table5, title="Table 5", paper="Unified")
     assert text.count("\n| 3 |") == 6
     assert "| 1 | 10,000 | 20 | 0.0433 |" in text
 
@@ -190,7 +190,7 @@ def test_no_personalised_number_is_called_a_guarantee():
     table = compute("personalized-table2", points=2)
     assert set(table["kind"]) <= {"published", "asymptotic"}
     assert {"theorem", "reduction", "stronger-clone"} <= set(table["accountant"])
-    text = table_markdown("personalized-table2", table)
+    text = table_markdown(table, title="Table 2", paper="Enhanced")
     assert "refuted as an upper bound" in text
     assert "epsilon = 0.05" in text
 
@@ -216,10 +216,11 @@ def test_a_readable_table_has_every_number_of_its_rows():
         {"local_epsilon": 3.0, "iterations": 10, "printed": 0.25, "without_bisection": 0.125},
     ]
     table = pd.DataFrame({"x": [10_000, 100_000_000], "y": [0.5625, 0.25], "kind": "published", "status": "not proven"})
-    assert table_markdown("variation-table5", table.assign(parameters=list(map(json.dumps, known)))).splitlines() == [
-        "# Table 5: general randomizers, bisection with 20 and 10 steps",
+    table = table.assign(parameters=list(map(json.dumps, known)))
+    assert table_markdown(table, title="Table 5: bisection", paper="Unified").splitlines() == [
+        "# Table 5: bisection",
         "",
-        "*Privacy Amplification via Shuffling: Unified, Simplified, and Tightened*",
+        "*Unified*",
         "",
         "| local epsilon | n | T | printed | here | here / printed | without bisection |",
         "|---|---|---|---|---|---|---|",
@@ -235,10 +236,10 @@ def test_a_readable_table_has_every_number_of_its_rows():
     rows += [("a", 0.5, 0.125, "published", "not proven"), ("a", 0.25, 0.75, "published", "not proven")]
     table = pd.DataFrame(rows, columns=["accountant", "x", "y", "kind", "status"])
     table = table.assign(parameters=json.dumps({"n_users": 10_000}), panel="pure, $\\varepsilon_i$ in [1, 2]")
-    assert table_markdown("personalized-table2", table).splitlines() == [
-        "# Table 2: delta at given epsilon, approximate mechanisms",
+    assert table_markdown(table, title="Table 2: delta", paper="Enhanced").splitlines() == [
+        "# Table 2: delta",
         "",
-        "*Enhanced Privacy Bound for Shuffle Model with Personalized Privacy*",
+        "*Enhanced*",
         "",
         "| bound | epsilon = 0.25 | epsilon = 0.5 | kind |",
         "|---|---|---|---|",

@@ -16,8 +16,8 @@ from segshuffle.pipeline.style import mark_edition
 from segshuffle.protocols.messages.influence import influence as influence_of
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.studies.assumptions import compute
-from segshuffle.studies.assumptions import figure as figures
-from segshuffle.studies.reproduction.planning import lineup, problem_of
+from segshuffle.studies.assumptions import report as figures
+from segshuffle.studies.planning import lineup, problem_of
 
 PANEL = Scenario(Setting("msnbc", 5000, 4, 17), "S1")
 SHARES = [0.5, 0.75, 1.0]

@@ -13,10 +13,10 @@ from segshuffle.accounting.collections.full_view_users import worst_split_user_l
 from segshuffle.accounting.collections.published import published_item_delta
 from segshuffle.pipeline.design import Setting
 from segshuffle.protocols.segmented import Segmented
-from segshuffle.studies.audit import words
-from segshuffle.studies.audit.compute import COLUMNS, KEY, VIEWS, audit_setting
-from segshuffle.studies.audit.figure import draw
-from segshuffle.studies.reproduction.planning import problem_of
+from segshuffle.studies.audit import report as words
+from segshuffle.studies.audit.compute import COLUMNS, VIEWS, audit_setting
+from segshuffle.studies.audit.report import draw
+from segshuffle.studies.planning import problem_of
 
 CONFIG = yaml.safe_load("""
 delta_times_n: 0.01
@@ -45,6 +45,9 @@ def last_blanket_of(plans):
 @pytest.fixture(scope="module")
 def table(plans):
     return audit_setting(CONFIG, SETTING, plans)
+
+
+KEY = ["dataset", "n_users", "set_size", "split", "blanket_per_user", "optimum", "level", "view"]
 
 
 def rows_of(table, **values):

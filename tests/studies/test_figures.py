@@ -11,8 +11,7 @@ from segshuffle.pipeline.design import Scenario, Setting
 from segshuffle.pipeline.style import save
 from segshuffle.protocols.listed import competitor_names
 from segshuffle.protocols.registry import every, look_of
-from segshuffle.studies.reproduction.figure import draw_errors
-from segshuffle.studies.reproduction.figure import draw_summary as draw_summary_of
+from segshuffle.studies.reproduction.report import draw
 
 GRID = (0.1, 1.0, 10.0)
 #: Looks of the methods in Figures 2-6; the proven ones have figures of their own.
@@ -45,7 +44,14 @@ def rows_of(scenario, source, scale=1.0):
     rows.append(("segmented", 2.0, 1.5, "best"))
     rows += [(name, 0.0, 3.0 + i, "best") for i, name in enumerate(COMPETITORS)]
     return [
-        {**common, "method": name, "blanket_per_user": m, "mse_mean": scale * error, "role": role}
+        {
+            **common,
+            "method": name,
+            "blanket_per_user": m,
+            "mse_mean": scale * error,
+            "mse_expected": error,
+            "role": role,
+        }
         for name, m, error, role in rows
     ]
 
@@ -61,11 +67,11 @@ def table_of(scenarios, source="real"):
 
 def draw_figure(edition="full", source="real", n=2):
     scenarios = panels_of(n)
-    return draw_errors(table_of(scenarios, source), scenarios, "published", edition=edition)
+    return draw(table_of(scenarios, source), scenarios, "published", drawing="errors", edition=edition)
 
 
 def draw_summary(edition="full", source="real", n=2):
-    return draw_summary_of(table_of(panels_of(n), source), panels_of(n), "published", edition=edition)
+    return draw(table_of(panels_of(n), source), panels_of(n), "published", drawing="summary", edition=edition)
 
 
 DRAWINGS = {"figure": draw_figure, "summary": draw_summary}
@@ -141,7 +147,7 @@ def test_an_optimum_outside_the_grid_is_not_drawn():
     scenarios = panels_of(1)
     table = table_of(scenarios)
     table.loc[(table["method"] == "segmented") & (table["role"] == "best"), "blanket_per_user"] = 11.0
-    figure = draw_errors(table, scenarios, "published", edition="full")
+    figure = draw(table, scenarios, "published", drawing="errors", edition="full")
     assert "$m$ from optimizeParameter" not in {line.get_label() for line in figure.axes[0].get_lines()}
     assert [text.get_text() for text in figure.axes[0].texts] == ["$m$ from optimizeParameter: 11 (outside)"]
     plt.close(figure)

@@ -11,11 +11,11 @@ from reader import complaints, legend_texts, points, room, shape, strokes, visib
 from segshuffle.accounting.single_message.accountants import ACCOUNTANT_LOOKS
 from segshuffle.looks import PALETTE, series_looks
 from segshuffle.pipeline.style import mark_edition
-from segshuffle.studies.amplification import figure as amplification
-from segshuffle.studies.audit import figure as audit
-from segshuffle.studies.levels import figure as levels
-from segshuffle.studies.limit import figure as limit
-from segshuffle.studies.referee import figure as referee
+from segshuffle.studies.amplification import report as amplification
+from segshuffle.studies.audit import report as audit
+from segshuffle.studies.levels import report as levels
+from segshuffle.studies.limit import report as limit
+from segshuffle.studies.referee import report as referee
 
 #: Populations of the paper's evaluation, and one more, sorted by no column: (dataset, n_users, set_size, domain_size).
 SETTINGS = [("msnbc", 5000, 4, 17), ("synthetic", 50000, 16, 128), ("synthetic", 50000, 8, 128)]

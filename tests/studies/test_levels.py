@@ -22,7 +22,7 @@ from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.base import Problem
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.studies.levels.compute import COLUMNS, PlanGrid, least_blankets, levels_table
-from segshuffle.studies.reproduction.planning import problem_of
+from segshuffle.studies.planning import problem_of
 
 SETTING = Setting("synthetic", 1000, 3, 16)
 EPSILONS = [4.0, 0.25, 1.0]

@@ -9,11 +9,11 @@ import pytest
 import yaml
 
 from segshuffle.protocols.registry import paper_competitors
-from segshuffle.studies.amplification import curve_claims
-from segshuffle.studies.amplification.curve_claims import ORIGINAL, Curves
-from segshuffle.studies.pareto import winners
-from segshuffle.studies.reproduction import panel_claims
-from segshuffle.studies.reproduction.panel_claims import POPULATIONS, SPLITS, Panels, departure, evaluate
+from segshuffle.studies.amplification import report as curve_claims
+from segshuffle.studies.amplification.report import ORIGINAL, Curves
+from segshuffle.studies.claims import report as panel_claims
+from segshuffle.studies.claims.report import POPULATIONS, SPLITS, Panels, departure, evaluate
+from segshuffle.studies.pareto import report as winners
 from segshuffle.studies.verdicts import OPEN, NotRunError
 
 # --- the panels ------------------------------------------------------------------------------------------------------
@@ -339,9 +339,11 @@ def test_curves_of_few_points_are_not_judged_and_printed_tables_are():
 def sweep(measure, plans, **of):
     """One item, one level: (n, epsilon, method, accounting, messages, error); others are better, and not asked."""
     columns = ("n_users", "epsilon", "method", "accounting", "messages_per_user", "mse_expected")
-    table = pd.DataFrame(plans, columns=columns).assign(set_size=1, split="one", refused="")
-    elsewhere = [table.assign(**{name: value}, mse_expected=1e-9, messages_per_user=0.1) for name, value in
-                 (("set_size", 2), ("split", "S1"), ("refused", "too dear"))]  # fmt: skip
+    table = pd.DataFrame(plans, columns=columns).assign(set_size=1, split="one")
+    elsewhere = [
+        table.assign(**{"mse_expected": 1e-9, "messages_per_user": 0.1, name: value})
+        for name, value in (("set_size", 2), ("split", "S1"), ("mse_expected", float("nan")))
+    ]
     table = pd.concat([table, *elsewhere]).assign(domain_size=10)
     ((_, part),) = measure(table.assign(error_ratio=table["mse_expected"]), **of).parts.items()
     return part

@@ -10,8 +10,7 @@ from segshuffle.protocols.base import Problem
 from segshuffle.protocols.central import GaussianCurator
 from segshuffle.protocols.fake_users import FakeUsers
 from segshuffle.studies.pareto import compute, outputs
-from segshuffle.studies.pareto.figure import draw
-from segshuffle.studies.pareto.winners import front, markdown, winners
+from segshuffle.studies.pareto.report import draw, front, readable, winners
 
 CONFIG = {
     "delta_times_n": 0.01,
@@ -30,12 +29,13 @@ def found():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(compute, "compared", lambda: chosen)
         patch.setitem(compute.CHOICES, "fake-users", [{"fakes_per_user": fakes} for fakes in (8, 16)])
-        return compute.table(CONFIG, compute.cases(CONFIG["pareto"], 400, 17, 2)[:1])
+        table = compute.size_table(CONFIG, n_users=400, domain_size=17, set_size=2)
+        return table[table["split"] == "one"]
 
 
 def test_a_figure_says_whose_levels_it_shows():
     section = {"sizes": [[400, 17]], "split": "S2"}
-    one, three = outputs.figures({"pareto": section})
+    one, three = (output for output, _ in outputs.figures({"pareto": section}).values())
     assert (one.path, three.path) == ("figures/pareto-n400-d17-one", "figures/pareto-n400-d17-S2")
     assert "everybody at ε." in one.caption
     assert "S2" not in one.caption + one.title
@@ -56,8 +56,7 @@ def test_budgets_are_per_item_and_kept(found):
 
 
 def test_errors_are_over_the_weighted_gaussian_curators(found):
-    case = compute.cases(CONFIG["pareto"], 400, 17, 2)[0]
-    plan = GaussianCurator().plan(compute.problem_of(case, CONFIG))
+    plan = GaussianCurator().plan(compute.problem_of(compute.Case(400, 17, 2, 1.0, "one"), CONFIG))
     own = GaussianCurator().expected_mse(plan, np.full(17, 47))
     ratios = (found["mse_expected"] / found["error_ratio"]).dropna()
     assert ratios.to_list() == pytest.approx([own] * len(ratios), rel=1e-9)
@@ -87,7 +86,8 @@ def test_winners_by_hand():
     assert rows["error_ratio"].to_list()[1:] == [6.0, 2.0]
     assert rows["second"].fillna("").to_list() == ["", "a", "b"]
     assert rows["second_ratio"].to_list()[1:] == [pytest.approx(8 / 6), 3.0]
-    text = markdown(rows, edition="quick")
+    claims = pd.DataFrame(columns=["id", "section", "statement", "verdict", "found", "note", "rule"])
+    text = readable(rows, claims, edition="quick")
     assert "| 10 | 17 | 2 | 1 | one | nobody | b: 6.00, next 1.33x | a: 2.00, next 3.00x |" in text
     assert "**quick** run" in text
 
@@ -101,7 +101,7 @@ def test_front_by_hand():
 def test_a_plan_that_is_refused_says_why():
     few = Problem(domain_size=17, set_size=1, levels=(0.001,), level_counts=(2,), delta=1e-9)
     row = compute.numbers_of(FakeUsers(), few, np.ones(17, dtype=np.int64))
-    assert list(row) == ["kind", "refused"]
+    assert list(row) == ["refused"]
     assert row["refused"].startswith("fake-users needs")
 
 
@@ -116,11 +116,11 @@ def test_figure_draws_fronts_and_references_of_every_panel():
         for epsilon in (2.0, 0.5, 1.0, 4.0)
     ]
     refused = one.tail(1).assign(
-        role="compared", refused="needs more users", epsilon=0.5, error_ratio=np.nan, method="d"
+        role="compared", refused="needs more users", epsilon=0.5, mse_expected=np.nan, error_ratio=np.nan, method="d"
     )
     table = pd.concat([*panels, refused], ignore_index=True)
     table["n_users"] = 10_000
-    figure = draw(table, edition="full")
+    figure = draw(table, n_users=10_000, domain_size=17, split="one", edition="full")
     keys = [(s, epsilon) for s in (2, 4) for epsilon in (0.5, 1.0, 2.0, 4.0)]
     sizes = "$n$ = 10,000, $d$ = 17, $s$ = "
     assert shape(figure) == (3, 3)

@@ -1,5 +1,6 @@
 """The engine of the verdicts: every comparison, what is said of it, and the files of statements."""
 
+import numpy as np
 import pandas as pd
 import pytest
 import yaml
@@ -7,10 +8,10 @@ import yaml
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS
 from segshuffle.errors import ConfigError
 from segshuffle.protocols.registry import every
-from segshuffle.studies.amplification import curve_claims
-from segshuffle.studies.amplification.exhibits import EXHIBITS, PAPERS
-from segshuffle.studies.pareto import winners
-from segshuffle.studies.reproduction import panel_claims
+from segshuffle.studies.amplification import report as curve_claims
+from segshuffle.studies.amplification.outputs import EXHIBITS, PAPERS
+from segshuffle.studies.claims import report as panel_claims
+from segshuffle.studies.pareto import report as winners
 from segshuffle.studies.verdicts import NOT, OPEN, PARTLY, REPRODUCED, Condition, Measured, NotRunError, judge, markdown
 
 
@@ -88,8 +89,8 @@ def test_partly_has_a_condition_of_its_own_and_a_measure():
     row = judged([3.0, 5.0], wanted, **also, partly=["all", "at most", 2.5])
     assert (row["verdict"], row["found"]) == (PARTLY, "value: 3 (a), 5 (b); half: 1.5 (a), 2.5 (b)")
     assert row["rule"] == (
-        "The values themselves. Reproduced if every value is above 4. Partly if every value is at most 2.5, of this: "
-        "Half of the values."
+        "The values themselves. Reproduced if every value is above 4. Partly if every value is at most 2.5 when you "
+        "half of the values."
     )
 
 
@@ -189,7 +190,7 @@ def test_what_did_not_run_is_not_evaluated(root, full_config):
     empty = pd.DataFrame(
         {name: pd.Series(dtype=object) for name in ("accounting", "dataset", "parameters", "panel", "figure")}
     )
-    sweep = {"set_size": [1], "split": "one", "refused": "too dear", "accounting": "proven", "method": "signed"}
+    sweep = {"set_size": [1], "split": "one", "mse_expected": np.nan, "accounting": "proven", "method": "signed"}
     claims = [
         panel_claims.evaluate(empty.assign(n_users=0, set_size=0, split=""), statements(root, "claims"), full_config),
         curve_claims.evaluate(empty, statements(root, "claims-amplification")),
@@ -198,7 +199,8 @@ def test_what_did_not_run_is_not_evaluated(root, full_config):
     for each, said in zip(claims, ("did not run", "did not run", "has no plan"), strict=True):
         assert set(each["verdict"]) == {OPEN}
         assert each["found"].str.contains(said).all()
-    assert "**quick** configuration" in panel_claims.to_markdown(claims[0], edition="quick", sources={})
-    text = curve_claims.to_markdown(claims[1], edition="quick")
+    sources = pd.DataFrame({"dataset": ["a"], "source": ["real"]})
+    assert "**quick** configuration" in panel_claims.readable(claims[0], sources, edition="quick")
+    text = curve_claims.to_markdown(claims[1], papers=PAPERS, edition="quick")
     assert "**quick** configuration" in text
     assert text.count("\n## ") == 3

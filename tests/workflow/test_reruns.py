@@ -26,12 +26,12 @@ PARETO = {"pareto_case", "pareto_winners", "figure_pareto", *RECORDS}
 LOOKS = {"figure", "influence", "dependence", *PARETO}
 LABELS = {"figure", "figure_audit", "figure_levels", "participation", "influence", "dependence", "rounds", *RECORDS}
 AMPLIFICATION = {"amplification_curves", "figure_amplification", "table_amplification", *RECORDS}
-VERDICTS = {"verdicts", "pareto_winners", "figure_pareto", "table_amplification", *RECORDS}
+VERDICTS = {"verdicts", "pareto_winners", "figure_pareto", "figure_amplification", "table_amplification", *RECORDS}
 REFEREE = {"referee_generic", "referee_case", "referee_verdicts", *RECORDS}
 DRAWINGS = {
     *("figure", "limit", "figure_audit", "figure_levels", "participation", "influence"),
-    *("dependence", "rounds", "figure_pareto"),
-    *("figure_amplification", "referee_verdicts", *RECORDS),
+    *("dependence", "rounds", "pareto_winners", "figure_pareto"),
+    *("figure_amplification", "table_amplification", "referee_verdicts", *RECORDS),
 }
 
 
@@ -47,8 +47,8 @@ FILES = [
     ("src/segshuffle/pipeline/run_summary.py", comment, set()),
     ("src/segshuffle/pipeline/style.py", comment, DRAWINGS),
     ("src/segshuffle/pipeline/segshuffle.mplstyle", comment, DRAWINGS),
-    ("src/segshuffle/studies/reproduction/figure.py", comment, DRAWN),
-    ("src/segshuffle/studies/audit/figure.py", comment, {"figure_audit", *RECORDS}),
+    ("src/segshuffle/studies/reproduction/report.py", comment, DRAWN),
+    ("src/segshuffle/studies/audit/report.py", comment, {"figure_audit", *RECORDS}),
     ("src/segshuffle/accounting/collections/published.py", comment, PROTOCOLS | PARETO),
     ("src/segshuffle/accounting/collections/full_view.py", comment, AUDIT),
     ("src/segshuffle/accounting/single_message/personalized.py", comment, AMPLIFICATION | REFEREE),
@@ -57,13 +57,13 @@ FILES = [
     ("src/segshuffle/protocols/messages/level_counts.py", comment, LEVELS | ASSUMPTIONS),
     ("src/segshuffle/datasets/sampling.py", comment, LABELS | AFTER_POPULATIONS | {"dataset"}),
     ("src/segshuffle/protocols/fake_users.py", comment, LOOKS | {"verdicts"}),
-    ("src/segshuffle/studies/reproduction/summary.py", comment, {"proven_summary", *RECORDS}),
+    ("src/segshuffle/studies/proven/report.py", comment, {"proven_summary", *RECORDS}),
     ("src/segshuffle/studies/audit/compute.py", comment, AUDIT),
     ("src/segshuffle/studies/levels/compute.py", comment, LEVELS),
     ("src/segshuffle/studies/assumptions/compute.py", comment, ASSUMPTIONS),
-    ("src/segshuffle/studies/referee/trial.py", comment, REFEREE),
+    ("src/segshuffle/studies/referee/compute.py", comment, REFEREE),
     ("src/segshuffle/studies/amplification/compute.py", comment, AMPLIFICATION),
-    ("src/segshuffle/studies/reproduction/panel_claims.py", comment, {"verdicts", *RECORDS}),
+    ("src/segshuffle/studies/claims/report.py", comment, {"verdicts", *RECORDS}),
     ("src/segshuffle/studies/verdicts.py", comment, VERDICTS),
     ("src/segshuffle/pipeline/results_readme.py", comment, {"provenance", "page"}),
     ("src/segshuffle/studies/reproduction/outputs.py", comment, {"provenance", "page"}),

@@ -22,7 +22,7 @@ from segshuffle.page.pictures import groups_of, words_of
 from segshuffle.page.results import Results, read_results
 from segshuffle.pipeline import manifest
 from segshuffle.pipeline.manifest import Output
-from segshuffle.studies.reproduction.named_panels import Panel, panels_by_figure, scenarios_of
+from segshuffle.studies.reproduction.report import Panel, panels_by_figure, scenarios_of
 
 ASSETS = Path(__file__).with_name("assets")
 

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from segshuffle.looks import TINTS, Look
 from segshuffle.pipeline.design import ACCOUNTINGS
 from segshuffle.pipeline.numbers import mean_and_error, nearest
-from segshuffle.studies.reproduction.named_panels import Panel
+from segshuffle.studies.reproduction.report import Panel
 
 _WIDTH = 2.0
 #: matplotlib's markers in plotly's words.

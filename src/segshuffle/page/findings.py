@@ -9,9 +9,9 @@ import pandas as pd
 from segshuffle.page.results import Results
 from segshuffle.page.tables import Verdict, tally, verdicts
 from segshuffle.pipeline.numbers import at_least, at_most, count, nearest, percent
-from segshuffle.studies.audit.words import audited, broken_promises, worst_over_splits
-from segshuffle.studies.reproduction.named_panels import panels_of
-from segshuffle.studies.reproduction.summary import budgets_of
+from segshuffle.studies.audit.report import audited, broken_promises, worst_over_splits
+from segshuffle.studies.proven.report import budgets_of
+from segshuffle.studies.reproduction.report import panels_of
 
 
 class Chapter(NamedTuple):

@@ -13,9 +13,10 @@ from segshuffle.page.results import Results
 from segshuffle.pipeline.design import ACCOUNTINGS
 from segshuffle.pipeline.numbers import NONE, at_least, at_most, count, mean_and_error, nearest
 from segshuffle.protocols.registry import look_of
-from segshuffle.studies.audit.words import SETTING, audited, broken_promises, worst_over_splits
-from segshuffle.studies.reproduction.named_panels import Panel
-from segshuffle.studies.reproduction.summary import budgets_of
+from segshuffle.studies.audit.report import audited, broken_promises, worst_over_splits
+from segshuffle.studies.drawing import POPULATION
+from segshuffle.studies.proven.report import budgets_of
+from segshuffle.studies.reproduction.report import Panel
 
 #: Verdict -> class of its badge; the last is for panels that did not run.
 VERDICTS = {"reproduced": "yes", "partly reproduced": "partly", "not reproduced": "no", "not evaluated": "open"}
@@ -178,13 +179,13 @@ def copies_table(results: Results) -> Table:
 def audit_table(results: Results) -> Table:
     """What the audit found, a row per population."""
     rows = []
-    for key, points in audited(results.audit).groupby(SETTING, sort=False):
+    for key, points in audited(results.audit).groupby(POPULATION, sort=False):
         views = {view: worst_over_splits(found) for view, found in points.groupby("view")}
         ratio = {view: table["actual_user_epsilon"] / table["claimed_user_epsilon"] for view, table in views.items()}
         broken = broken_promises(points)
         rows.append(
             (
-                _setting_name(dict(zip(SETTING, key, strict=True)), results),
+                _setting_name(dict(zip(POPULATION, key, strict=True)), results),
                 count(len(ratio["published"])),
                 at_least(ratio["others-concentrated"].max()),
                 _ends(ratio["blanket-only"]),

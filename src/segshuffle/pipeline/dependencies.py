@@ -20,7 +20,7 @@ FOUND = {
     "registry.py": ("*.py",),
     "named.py": ("*.py",),
     "manifest.py": ("../studies/*/outputs.py",),
-    "build.py": ("assets/*", "../studies/*/words.py"),
+    "build.py": ("assets/*", "../studies/*/report.py"),
 }
 
 

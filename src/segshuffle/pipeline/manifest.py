@@ -2,9 +2,9 @@
 
 Rules, menu, default target, page, Snakemake's report, results/README.md and the copies in docs/ are derived from it. A
 study is found by being there: a folder of studies/ with an ``outputs.py`` that has ``targets`` and ``rules``, and
-optionally ``DOCS`` (copies), ``PARTS`` (folders of what is made on the way) and ``COLUMNS`` (of its tables).
-``words.py`` beside it says in words what its figures show. Imported by the Snakefile, which every remote job parses
-again: standard library only.
+optionally ``DOCS`` (copies), ``PARTS`` (folders of what is made on the way) and ``COLUMNS`` (of its tables). The
+``report.py`` beside it may have ``words``, which say what its figures show. Imported by the Snakefile, which every
+remote job parses again: standard library only.
 """
 
 from __future__ import annotations
@@ -363,12 +363,12 @@ def outputs(found: Sequence[Target]) -> dict[str, Output]:
 
 
 def words() -> list[Words]:
-    """What the studies say of their figures, one function each; imported by the page alone, for they need pandas.
+    """Find what the studies say of their figures, one function each; imported by the page alone, for they need pandas.
 
-    A function takes the name of a figure and the tables of the run (path below the results folder -> DataFrame), and
-    returns a text for who does not see the figure, or None if it is not its own.
+    A function takes the name of a figure and the tables of the run (path below the results folder -> DataFrame). It
+    returns a text for readers who do not see the figure, or None if the figure is not its own.
     """
-    return [study.words for study in studies("words")]
+    return [study.words for study in studies("report") if hasattr(study, "words")]
 
 
 def parts() -> dict[str, str]:

@@ -95,11 +95,11 @@ class Condition(NamedTuple):
         return f"{subject} {self.said}"
 
     def meets(self, values: Any) -> Any:
-        """Whether a value, or which of several, meets the comparison."""
+        """Say whether a value, or which of several, meets the comparison."""
         return COMPARISONS[self.comparison][0](values, *self.numbers)
 
     def holds(self, found: Measured) -> bool:
-        """Whether the values of a measure meet the condition."""
+        """Say whether the values of a measure meet the condition."""
         values = pd.concat([pd.Series(part) for part in found.parts.values()], ignore_index=True)
         if self.quantity in _SHARES:
             return _SHARES[self.quantity][0](float(self.meets(values).mean()))
@@ -166,7 +166,7 @@ def judge(
 
 
 def _judged(subject: Any, known: Mapping[str, Callable[..., Measured]], entry: Mapping[str, Any]) -> tuple[str, ...]:
-    """Verdict, what was found, and how it is judged."""
+    """Return the verdict, what was found, and how it is judged."""
     wanted = Condition.of(entry["reproduced"])
     given = entry.get("partly", ["some", *entry["reproduced"][1:]])
     partly = Condition.of(given) if given else None
@@ -177,7 +177,8 @@ def _judged(subject: Any, known: Mapping[str, Callable[..., Measured]], entry: M
     titles = [(known[source["measure"]].__doc__ or "").strip().splitlines()[0].rstrip(".") for source in sources]
     rule = f"{titles[0]}. Reproduced if {wanted.sentence}."
     if partly:
-        rule += f" Partly if {partly.sentence}{f', of this: {titles[1]}' if titles[1:] else ''}."
+        other = f" when you {titles[1][:1].lower()}{titles[1][1:]}" if titles[1:] else ""
+        rule += f" Partly if {partly.sentence}{other}."
     try:
         results = [known[source["measure"]](subject, **source["of"]) for source in sources]
     except NotRunError as error:
@@ -193,7 +194,7 @@ def _judged(subject: Any, known: Mapping[str, Callable[..., Measured]], entry: M
 def markdown(
     claims: pd.DataFrame, *, title: str, remarks: Sequence[str] = (), papers: Mapping[str, str] | None = None
 ) -> str:
-    """Readable form of the verdicts.
+    """Write the verdicts to read.
 
     Parameters
     ----------

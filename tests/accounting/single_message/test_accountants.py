@@ -24,8 +24,8 @@ import pandas as pd
 from segshuffle.accounting.single_message.amplification import compare
 from segshuffle.accounting.single_message.accountants import ACCOUNTANT_LOOKS
 from segshuffle.accounting.single_message.mechanisms import mechanism
-from segshuffle.studies.amplification.figure import draw
-from segshuffle.studies.referee.trial import generic_claims, try_case
+from segshuffle.studies.amplification.report import draw
+from segshuffle.studies.referee.compute import generic_claims, try_case
 
 krr = mechanism("krr", local_epsilon=1.0, domain_size=3)
 entries, _ = compare(mechanism=krr, n_users=100, delta=1e-4)

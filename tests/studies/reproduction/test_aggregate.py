@@ -15,9 +15,8 @@ from segshuffle.pipeline.jobs import to_csv, to_json
 from segshuffle.pipeline.scenarios import settings
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.recentring import recentred_mse
-from segshuffle.studies.reproduction.aggregate import checked, summarise
-from segshuffle.studies.reproduction.planning import plan_setting
-from segshuffle.studies.reproduction.simulation import errors_table, simulate_scenario
+from segshuffle.studies.planning import plan_setting
+from segshuffle.studies.reproduction.compute import checked, errors_table, simulate_scenario, summarise
 
 
 @functools.cache

@@ -17,12 +17,12 @@ from segshuffle.protocols.base import Problem, uniform_item_counts
 from segshuffle.protocols.central import GaussianCurator
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.segmented import expected_mse, sampling_rates
-from segshuffle.studies.reproduction import planning, simulation
-from segshuffle.studies.reproduction.aggregate import PANEL, summarise
-from segshuffle.studies.reproduction.columns import COLUMNS
-from segshuffle.studies.reproduction.planning import lineup, plan_setting, problem_of
-from segshuffle.studies.reproduction.simulation import simulate_scenario, tasks_of
-from segshuffle.studies.reproduction.summary import budgets_of, proven_summary, summary_markdown
+from segshuffle.studies import planning
+from segshuffle.studies.planning import lineup, plan_setting, problem_of
+from segshuffle.studies.proven.report import budgets_of, proven_summary, readable
+from segshuffle.studies.reproduction import compute as simulation
+from segshuffle.studies.reproduction.compute import simulate_scenario, summarise, tasks_of
+from segshuffle.studies.reproduction.outputs import COLUMNS
 
 OURS = ("poisson-group", "poisson", "poisson-copies")
 RIVALS = ("mm", "sepmm", "weighted-sepmm", "inverse-variance-sepmm")
@@ -103,7 +103,7 @@ def test_what_is_proven_relies_on_the_configured_share(case):
 def test_table_has_the_columns_roles_and_closed_forms(case):
     config, _, population = case
     table = run(case)
-    assert list(table) == list(COLUMNS)
+    assert list(table) == list(COLUMNS["mse.csv"])
     assert table["role"].value_counts().to_dict() == {
         "best": 10,
         "recentred": 10,
@@ -230,12 +230,13 @@ def test_summary_by_hand():
         "messages_copies_40": 39.0,
     }
     assert {name: row[name] for name in expected} == expected
-    assert [row[name] for name in PANEL] == ["synthetic", 100, 2, "S1"]
+    assert [row[name] for name in ("dataset", "n_users", "set_size", "split")] == ["synthetic", 100, 2, "S1"]
 
 
 def test_the_readable_summary_by_hand():
     summary = proven_summary(pd.concat([hand_made(), published_table()]), [8, 40])
-    lines = summary_markdown(summary, [8, 40], edition="full", sources={"a": "real", "b": "synthetic"}).splitlines()
+    sources = pd.DataFrame({"dataset": ["a", "b", "a"], "source": ["real", "synthetic", "real"]})
+    lines = readable(summary, sources, budgets=[8, 40], edition="full").splitlines()
     assert lines[:3] == [
         "# Proven accounting: errors at the same (epsilon, delta)",
         "",

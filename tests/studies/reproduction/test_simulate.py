@@ -14,8 +14,8 @@ from segshuffle.pipeline.scenarios import settings
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.listed import competitor_names
 from segshuffle.protocols.segmented import Segmented
-from segshuffle.studies.reproduction.planning import plan_setting, problem_of
-from segshuffle.studies.reproduction.simulation import draw_levels, errors_table, simulate_scenario, tasks_of
+from segshuffle.studies.planning import draw_levels, plan_setting, problem_of
+from segshuffle.studies.reproduction.compute import errors_table, simulate_scenario, tasks_of
 
 COMPETITORS = competitor_names()
 

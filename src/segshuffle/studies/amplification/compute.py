@@ -33,7 +33,6 @@ from segshuffle.digits import rounded_down, rounded_up
 from segshuffle.errors import ConfigError
 from segshuffle.pipeline.jobs import to_json
 from segshuffle.pipeline.progress import parallel
-from segshuffle.studies.amplification.exhibits import EXHIBITS
 
 _PRIVACY = ("epsilon", "delta")
 #: Columns of results/amplification/*.csv, in order.
@@ -128,7 +127,7 @@ def compute(name: str, *, points: int, n_jobs: int = 1) -> pd.DataFrame:
     Parameters
     ----------
     name : str
-        One of `exhibits.EXHIBITS`.
+        Figure or table, such as decomposition2.
     points : int
         Points of every curve; tables have the paper's own.
     n_jobs : int
@@ -139,13 +138,13 @@ def compute(name: str, *, points: int, n_jobs: int = 1) -> pd.DataFrame:
     DataFrame
         Columns `COLUMNS`.
     """
-    if name not in EXHIBITS:
-        raise ConfigError(f"amplification: {name!r} is not one of {', '.join(EXHIBITS)}")
     if name in FIGURES:
         jobs = [joblib.delayed(point.row)(name) for point in FIGURES[name](points)]
         rows: Iterable[dict[str, Any]] = parallel(jobs, n_jobs, name)
-    else:
+    elif name in _ROWS:
         rows = _ROWS[name](points, n_jobs)
+    else:
+        raise ConfigError(f"amplification: {name!r} is not one of {', '.join([*FIGURES, *_ROWS])}")
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
@@ -181,7 +180,7 @@ SINGLE: dict[str, Build] = {
 
 
 def _joint(name: str, count: int, differing: int | None = None) -> Build:
-    """`count` copies of a randomizer, each with an equal share of the local epsilon."""
+    """Compose `count` copies of a randomizer, each with an equal share of the local epsilon."""
 
     def build(epsilon: float) -> Mechanism:
         part = SINGLE[name](epsilon / count).randomizer
@@ -199,7 +198,7 @@ def _power(n_users: int) -> str:
 def _curves(
     panel: str, curve: str, build: Build, accountants: Iterable[str], n_users: int, points: int
 ) -> Iterator[Point]:
-    """Epsilon over the local epsilon, one curve per accountant."""
+    """Yield epsilon over the local epsilon, one curve per accountant."""
     for accountant in accountants:
         # the standard clone needs nothing of the mechanism but its local epsilon
         status = LAPLACE_STATUS if curve == "Laplace" and accountant != "standard-clone" else ""
@@ -211,7 +210,7 @@ def _curves(
 
 
 def _variants(builds: Mapping[str, Build], accountants: Sequence[str]) -> Callable[[int], list[Point]]:
-    """Several mechanisms in one panel, a panel per number of users."""
+    """Put several mechanisms in one panel, a panel per number of users."""
 
     def points_of(points: int) -> list[Point]:
         return [
@@ -225,7 +224,7 @@ def _variants(builds: Mapping[str, Build], accountants: Sequence[str]) -> Callab
 
 
 def single_randomizers(points: int) -> list[Point]:
-    """Figure 2: single randomizers, two numbers of users."""
+    """List the points of Figure 2: single randomizers, two numbers of users."""
     return [
         point
         for name, build in SINGLE.items()
@@ -235,7 +234,7 @@ def single_randomizers(points: int) -> list[Point]:
 
 
 def joint_compositions(points: int) -> list[Point]:
-    """Figure 3: joint composition; the bound of one randomizer with the whole budget is drawn beside it."""
+    """List the points of Figure 3: joint composition, beside one randomizer with the whole budget."""
     chosen: list[Point] = []
     for name in ("10-RR", "BLH", "RAPPOR", "OUE"):
         for count in (2, 3):
@@ -299,7 +298,7 @@ def laplace_gparv_cdf(*, local_epsilon: float, epsilon: float, value: float) -> 
 
 
 def amplification_variables(points: int, n_jobs: int = 1) -> list[dict[str, Any]]:
-    """Figure 8: distribution function of G, with both sides of every jump."""
+    """Tabulate Figure 8: distribution function of G, with both sides of every jump."""
     rows = []
     for local_epsilon, epsilon in AMPLIFICATION_VARIABLES:
         least, largest = -math.expm1(epsilon + local_epsilon), math.exp(local_epsilon) - math.exp(epsilon)
@@ -362,7 +361,7 @@ def best_hash_size(*, local_epsilon: float) -> int:
 
 
 def subset_lower(*, local_epsilon: float, domain_size: int, subset_size: int) -> LowerBound:
-    """Theorem 5.1 for k-subset selection: outputs grouped by which of x0, x1 and one more input they hold."""
+    """Apply Theorem 5.1 to k-subset selection: outputs grouped by which of x0, x1 and one more input they hold."""
     held = [(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)]
     counts = [math.comb(domain_size - 3, subset_size - sum(each)) if sum(each) <= subset_size else 0 for each in held]
     gain = math.expm1(local_epsilon)
@@ -375,7 +374,7 @@ def subset_lower(*, local_epsilon: float, domain_size: int, subset_size: int) ->
 
 
 def response_lower(*, local_epsilon: float, options: int) -> LowerBound:
-    """Theorem 5.1 for randomized response on `options` values, outputs grouped by x0, x1 and the rest."""
+    """Apply Theorem 5.1 to randomized response on `options` values, outputs grouped by x0, x1 and the rest."""
     gain = math.exp(local_epsilon)
     rest = options - 2
     laws = [[gain, 1.0, rest], [1.0, gain, rest]]
@@ -388,7 +387,7 @@ def response_lower(*, local_epsilon: float, options: int) -> LowerBound:
 def _over_local(
     panel: str, curve: str, n_users: int, points: int, described: Callable[[float], tuple[Mechanism, dict[str, int]]]
 ) -> Iterator[Point]:
-    """Amplification ratio of one mechanism by all earlier accountants, first on the short range of one theorem."""
+    """Yield the amplification ratio of one mechanism by all earlier accountants, first on the range of Erlingsson's."""
     common: dict[str, Any] = {"panel": panel, "curve": curve, "n_users": n_users, "ratio": True}
     for local in spaced(LOCAL_EPSILONS[0], ERLINGSSON_UP_TO, max(2, points // 3), log=False):
         bare = Mechanism(name="any", local_epsilon=local)
@@ -400,7 +399,7 @@ def _over_local(
 
 
 def subset_selection(points: int) -> list[Point]:
-    """Figure 1: subset selection at its best subset size."""
+    """List the points of Figure 1: subset selection at its best subset size."""
     chosen: list[Point] = []
     for domain_size in DOMAIN_SIZES:
 
@@ -416,7 +415,7 @@ def subset_selection(points: int) -> list[Point]:
 
 
 def local_hash(points: int) -> list[Point]:
-    """Figure 2: optimal local hash; the specific blanket bound is that of randomized response on the hash values."""
+    """List the points of Figure 2: optimal local hash; its blanket bound is randomized response's."""
 
     def described(local: float) -> tuple[Mechanism, dict[str, int]]:
         size = best_hash_size(local_epsilon=local)
@@ -444,12 +443,12 @@ def fake_messages(*, epsilon: float, delta: float, n_users: int) -> tuple[int, f
 
 
 def _over_claimed(**common: Any) -> list[Point]:
-    """Extra amplification over the epsilon that the protocol's own paper claims."""
+    """Ask for the extra amplification over the epsilon that the protocol's own paper claims."""
     return [Point(accountant=accountant, x_name="claimed_epsilon", ratio=True, **common) for accountant in CLOSED]
 
 
 def fake_users(points: int) -> list[Point]:
-    """Figure 3: flipped one-hot vectors among fake users; the domain size enters nowhere."""
+    """List the points of Figure 3: flipped one-hot vectors among fake users; the domain size enters nowhere."""
     chosen: list[Point] = []
     for n_users in VARIATION_USERS:
         delta = DELTA_TIMES_N / n_users
@@ -463,7 +462,7 @@ def fake_users(points: int) -> list[Point]:
 
 
 def balls_into_bins(points: int) -> list[Point]:
-    """Figure 4: balls into bins with one special bin and as many blanket messages as its own paper asks."""
+    """List the points of Figure 4: balls into bins, one special bin, the blanket that its own paper asks for."""
     chosen: list[Point] = []
     for domain_size in DOMAIN_SIZES:
         bins = mechanism("balls-into-bins", domain_size=domain_size, special_bins=1)
@@ -478,7 +477,7 @@ def balls_into_bins(points: int) -> list[Point]:
 
 
 def range_queries(points: int) -> list[Point]:
-    """Figure 5: range queries, one hierarchy level per user, against disjoint groups of users."""
+    """List the points of Figure 5: range queries, one hierarchy level per user, against disjoint groups of users."""
     chosen: list[Point] = []
     for levels in RANGE_LEVELS:
         nodes = [2 ** (levels - h) for h in range(levels)]
@@ -507,7 +506,7 @@ def range_queries(points: int) -> list[Point]:
 
 
 def bisections(points: int = 0, n_jobs: int = 1) -> list[dict[str, Any]]:
-    """Table 5: the bisection as printed with T = 20 and T = 10, the printed value, and the exact published epsilon."""
+    """Tabulate Table 5: the bisection with T = 20 and T = 10, the printed value, and the exact published epsilon."""
     accountant, rows = ACCOUNTANTS["variation-ratio"], []
     for (local, iterations), printed in PRINTED.items():
         for n_users, value in zip(TABLE_USERS, printed, strict=True):
@@ -587,7 +586,7 @@ def _personal_row(figure: str, panel: str, found: personal.BoundPoint, x: str, y
 
 
 def personal_epsilons(points: int, n_jobs: int = 1) -> list[dict[str, Any]]:
-    """Figure 4: epsilon at delta = 1e-5 over n, for `points` of the paper's 20 numbers of users."""
+    """Tabulate Figure 4: epsilon at delta = 1e-5 over n, for `points` of the paper's 20 numbers of users."""
     every = personal.FIGURE_USERS
     users = [every[i] for i in np.unique(np.linspace(0, len(every) - 1, points).round().astype(int))]
     jobs = [(noise, name, n) for noise, names in PANELS for name in names for n in users]
@@ -615,7 +614,7 @@ def personal_epsilons(points: int, n_jobs: int = 1) -> list[dict[str, Any]]:
 
 
 def personal_deltas(points: int = 0, n_jobs: int = 1) -> list[dict[str, Any]]:
-    """Table 2: delta at five epsilons; Gauss mechanism, Uniform2, n = 1e4."""
+    """Tabulate Table 2: delta at five epsilons; Gauss mechanism, Uniform2, n = 1e4."""
     setting = personal.SETTINGS[TABLE_SETTING]
     found = personal.table_points(setting=setting, mechanism="gaussian", n_users=personal.TABLE_USERS)
     panel = panel_name("gaussian", TABLE_SETTING)

@@ -3,12 +3,84 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from segshuffle.pipeline.design import Config, Scenario
 from segshuffle.pipeline.manifest import VERDICTS, Group, Output, Rule, Step, Target
-from segshuffle.studies.amplification.exhibits import EXHIBITS, FIGURES, PAPERS, TABLES, Exhibit
 
+
+@dataclass(frozen=True)
+class Exhibit:
+    """A figure or a table of a paper.
+
+    Parameters
+    ----------
+    paper : str
+        "decomposition", "variation" or "personalized".
+    number : int
+        Number of the figure or table in the paper.
+    shows : str
+        What it shows, in a few words.
+    table : bool
+        Whether it is a table.
+    caption : str
+        How to read a figure, beside its title.
+    """
+
+    paper: str
+    number: int
+    shows: str
+    table: bool = False
+    caption: str = "The legend says which numbers are proven and which are as published."
+
+    @property
+    def id(self) -> str:
+        """Stable name for files: ``decomposition2``, ``variation-table5``."""
+        return f"{self.paper}-table{self.number}" if self.table else f"{self.paper}{self.number}"
+
+    @property
+    def title(self) -> str:
+        """Number in the paper, and what it shows."""
+        return f"{'Table' if self.table else 'Figure'} {self.number}: {self.shows}"
+
+
+#: Full titles, for tables and documents.
+PAPERS = {
+    "decomposition": "Decomposition-Based Optimal Bounds for Privacy Amplification via Shuffling",
+    "variation": "Privacy Amplification via Shuffling: Unified, Simplified, and Tightened",
+    "personalized": "Enhanced Privacy Bound for Shuffle Model with Personalized Privacy",
+}
+
+EXHIBITS = {
+    exhibit.id: exhibit
+    for exhibit in (
+        Exhibit("decomposition", 2, "one randomizer: upper and lower bound against earlier bounds"),
+        Exhibit("decomposition", 3, "joint composition of two and of three randomizers"),
+        Exhibit("decomposition", 4, "parallel composition of 10-ary randomized response and binary local hash"),
+        Exhibit("decomposition", 5, "RAPPOR with varying domain size"),
+        Exhibit("decomposition", 6, "Poisson subsampling of 10-ary randomized response"),
+        Exhibit("decomposition", 7, "joint composition: neighbours at Hamming distance 1, 2 and 3"),
+        Exhibit(
+            "decomposition",
+            8,
+            "distribution of the generalised amplification variable, Laplace mechanism",
+            caption="Exact; the distribution function jumps at 0 and at both of its ends.",
+        ),
+        Exhibit("variation", 1, "subset selection"),
+        Exhibit("variation", 2, "optimal local hash"),
+        Exhibit("variation", 3, "flipped one-hot vectors with fake users (Cheu and Zhilyaev)"),
+        Exhibit("variation", 4, "balls into bins"),
+        Exhibit("variation", 5, "range queries: separate, basic and advanced parallel composition"),
+        Exhibit("variation", 5, "general randomizers, bisection with 20 and 10 steps", table=True),
+        Exhibit("personalized", 4, "epsilon over the number of users, four laws of the budgets"),
+        Exhibit("personalized", 2, "delta at given epsilon, approximate mechanisms", table=True),
+    )
+}
+_KINDS = (
+    "upper, lower and exact are proven; published is as a paper states it, not proven, and some refuted; asymptotic "
+    "is a limit without an error term; the table has the kind of every point"
+)
 #: What the default target makes of these papers in the quick edition: one figure and one table.
 _SAMPLE = ("decomposition8", "variation-table5")
 GROUPS = {
@@ -39,95 +111,59 @@ DOCS = {
 
 
 def targets(config: Config, _panels: Sequence[Scenario]) -> list[Target]:
-    """Everything of the papers, and every figure and table alone."""
+    """Declare everything of the papers, and every figure and table alone."""
     full = config["edition"] != "quick"
     every = tuple(output for exhibit in EXHIBITS.values() for output in _outputs(exhibit))
     what = "Figures, tables and verdicts of the amplification papers."
-    return [
-        Target("amplification", what, (*every, *_CLAIMS), in_all=full),
-        *(
-            Target(_name(exhibit), _what(exhibit), _outputs(exhibit), in_all=exhibit.id in _SAMPLE)
-            for exhibit in EXHIBITS.values()
-        ),
-    ]
+    single = []
+    for exhibit in EXHIBITS.values():
+        name = f"{'table' if exhibit.table else 'fig'}_{exhibit.paper}{exhibit.number}"
+        shows = f'{exhibit.title[: exhibit.title.index(":")]} of "{PAPERS[exhibit.paper]}": {exhibit.shows}.'
+        single.append(Target(name, shows, _outputs(exhibit), in_all=exhibit.id in _SAMPLE))
+    return [Target("amplification", what, (*every, *_CLAIMS), in_all=full), *single]
 
 
 def _outputs(exhibit: Exhibit) -> tuple[Output, Output]:
-    group, title = GROUPS[exhibit.paper], f"{_kind(exhibit)} {exhibit.number}: {exhibit.shows}"
-    table = Output(f"amplification/{exhibit.id}.csv", title, group=group)
-    if exhibit.table:
-        return table, Output(f"amplification/{exhibit.id}.md", title, group=group)
-    details = (
-        "upper, lower and exact are proven; published is as a paper states it, not proven, and some are refuted; "
-        "asymptotic is a limit without an error term",
-        f"amplification/{exhibit.id}.csv has the kind of every point",
-    )
-    return table, Output(f"figures/{exhibit.id}", title, exhibit.caption, group, details)
-
-
-def _kind(exhibit: Exhibit) -> str:
-    return "Table" if exhibit.table else "Figure"
-
-
-def _name(exhibit: Exhibit) -> str:
-    return f"{'table' if exhibit.table else 'fig'}_{exhibit.paper}{exhibit.number}"
-
-
-def _what(exhibit: Exhibit) -> str:
-    return f'{_kind(exhibit)} {exhibit.number} of "{PAPERS[exhibit.paper]}": {exhibit.shows}.'
+    """Declare the table of curves, and what readers see of it."""
+    group, table = GROUPS[exhibit.paper], f"amplification/{exhibit.id}"
+    shown = Output(f"{table}.md", exhibit.title, group=group)
+    if not exhibit.table:
+        shown = Output(f"figures/{exhibit.id}", exhibit.title, exhibit.caption, group, (_KINDS, f"table: {table}.csv"))
+    return Output(f"{table}.csv", exhibit.title, group=group), shown
 
 
 def rules(config: Config, _panels: Sequence[Scenario]) -> list[Rule]:
-    """Curves of every figure and table, each as readers see it, and the verdicts."""
+    """Make the curves of every figure and table, each as readers see it, and the verdicts."""
     points, edition = {"points": config["amplification"]["points"]}, {"edition": config["edition"]}
-    curves = Step(
-        "amplification/{case}.csv",
-        "studies.amplification.compute:compute",
-        arguments=lambda case: {"name": case, **points},
-    )
-    figure = Step(
-        "figures/{case}",
-        "studies.amplification.figure:draw",
-        lambda case: {"table": f"amplification/{case}.csv"},
-        lambda case: {"name": case, **edition},
-    )
+    report, curves = "studies.amplification.report", "amplification/{case}.csv"
+    judged, readable = (output.path for output in _CLAIMS)
+    read = {
+        "table": [curves.replace("{case}", case) for case in EXHIBITS],
+        "reference": Path("config/reference/claims-amplification.yaml"),
+    }
+
+    def tables(case: str) -> dict[str, str]:
+        return {"table": curves.replace("{case}", case)}
+
+    computed = Step(curves, "studies.amplification.compute:compute", arguments=lambda case: {"name": case, **points})
+    figure = Step("figures/{case}", f"{report}:draw", tables, lambda case: {"name": case, **edition})
     table = Step(
         "amplification/{case}.md",
-        "studies.amplification.curve_claims:table_markdown",
-        lambda case: {"table": f"amplification/{case}.csv"},
-        lambda case: {"name": case},
+        f"{report}:table_markdown",
+        tables,
+        lambda case: {"title": EXHIBITS[case].title, "paper": PAPERS[EXHIBITS[case].paper]},
     )
-    judged, readable = (output.path for output in _CLAIMS)
     claims = (
-        Step(
-            judged,
-            "studies.amplification.curve_claims:evaluate",
-            {
-                "table": [f"amplification/{case}.csv" for case in EXHIBITS],
-                "reference": Path("config/reference/claims-amplification.yaml"),
-            },
-            points,
-        ),
-        Step(readable, "studies.amplification.curve_claims:to_markdown", {"claims": judged}, edition),
+        Step(judged, f"{report}:evaluate", read, points),
+        Step(readable, f"{report}:to_markdown", {"claims": judged}, {"papers": PAPERS, **edition}),
     )
+    figures, to_read = (
+        [exhibit.id for exhibit in EXHIBITS.values() if exhibit.table == kind] for kind in (False, True)
+    )
+    what = "Every curve of one figure or table of the amplification papers. Sees no data."
     return [
-        Rule(
-            "amplification_curves",
-            "Every curve of one figure or table of the amplification papers. Sees no data.",
-            (curves,),
-            tuple(EXHIBITS),
-            seconds=60,
-        ),
-        Rule("figure_amplification", "One figure of the amplification papers.", (figure,), FIGURES),
-        Rule(
-            "table_amplification",
-            "One table of the amplification papers, readable.",
-            (table,),
-            TABLES,
-        ),
-        Rule(
-            "claims_amplification",
-            "Verdict on the statements of the amplification papers' evaluations.",
-            claims,
-        ),
+        Rule("amplification_curves", what, (computed,), tuple(EXHIBITS), seconds=60),
+        Rule("figure_amplification", "One figure of the amplification papers.", (figure,), tuple(figures)),
+        Rule("table_amplification", "One table of the amplification papers, readable.", (table,), tuple(to_read)),
+        Rule("claims_amplification", "Verdict on the statements of the amplification papers' evaluations.", claims),
     ]

@@ -26,7 +26,7 @@ from segshuffle.protocols.capped import Capped
 from segshuffle.protocols.messages.dependence import bias_given_levels, copies_of, error_given_levels
 from segshuffle.protocols.messages.influence import Influence, influence
 from segshuffle.protocols.proven import ProvenSegmented
-from segshuffle.studies.reproduction.planning import Plans, lineup, problem_of
+from segshuffle.studies.planning import Plans, held_by_level, lineup, problem_of
 
 #: Shares that plans assume, for the curves of epsilon.
 ASSUMED = (1.0, 0.8, 0.5)
@@ -38,7 +38,7 @@ STRENGTHS = tuple(round(0.1 * step, 1) for step in range(11))
 
 
 def _head(panel: Scenario) -> dict[str, Any]:
-    """First columns of a panel's rows."""
+    """Return the first columns of a panel's rows."""
     return {**asdict(panel.setting), "split": panel.split}
 
 
@@ -178,7 +178,7 @@ def influence_table(
 
 
 def _known(plan: Plan) -> Influence:
-    """The influence, or NaN and a line in the log."""
+    """Return the influence, or NaN and a line in the log."""
     try:
         return influence(plan)
     except ParameterError as reason:
@@ -243,7 +243,7 @@ def dependence_table(config: Config, panels: Sequence[Scenario], populations: Ma
         item = int(population.item_counts.argmax())
         for strength in STRENGTHS:
             # the same levels for all methods
-            held = _levels_held(config, panel, population, item, problem.level_counts, strength)
+            held = _held(config, panel, population, item, problem.level_counts, strength)
             sample = Sample(population.items, population.domain_size, held)
             for method, plan in zip(methods, plans, strict=True):
                 rng = stream(config["seed"], "protocol", "dependence", panel.id, method.name, repr(strength))
@@ -254,17 +254,15 @@ def dependence_table(config: Config, panels: Sequence[Scenario], populations: Ma
     return pd.DataFrame(rows)
 
 
-def _levels_held(
+def _held(
     config: Config, panel: Scenario, population: Population, item: int, counts: Sequence[int], strength: float
 ) -> IntArray:
-    """Users of each level that hold each item, shape (repetitions, n_levels, domain_size)."""
-    holds, d = (population.items == item).any(axis=1), population.domain_size
-    held = np.empty((config["repetitions"], len(counts), d), dtype=np.int64)
+    """Count the users of each level that hold each item, shape (repetitions, n_levels, domain_size)."""
+    holds, drawn = (population.items == item).any(axis=1), []
     for repetition in range(config["repetitions"]):
         rng = stream(config["seed"], "dependent levels", panel.id, repr(strength), repetition)
-        cells = inclined_levels(holds, counts, strength, rng)[:, None] * d + population.items
-        held[repetition] = np.bincount(cells.ravel(), minlength=len(counts) * d).reshape(len(counts), d)
-    return held
+        drawn.append(held_by_level(population, inclined_levels(holds, counts, strength, rng), len(counts)))
+    return np.array(drawn)
 
 
 def _moments(plan: Plan, sample: Sample, item: int, estimates: FloatArray) -> dict[str, float]:

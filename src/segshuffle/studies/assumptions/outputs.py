@@ -66,7 +66,7 @@ DOCS = {f"figures/{name}.png": f"figures/{name}.png" for name in _FIGURES}
 
 
 def targets(_config: Config, _panels: Sequence[Scenario]) -> list[Target]:
-    """A target for every question."""
+    """Declare a target for every question."""
     return [
         Target("fig_participation", "Epsilon and error over the share of honest users.", PARTICIPATION),
         Target("fig_influence", "What 1 % of the users can do to the estimates of every protocol.", INFLUENCE),
@@ -76,7 +76,7 @@ def targets(_config: Config, _panels: Sequence[Scenario]) -> list[Target]:
 
 
 def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
-    """A job for every question; they look at the first population of every dataset, and at the first split."""
+    """Make a job for every question, on the first population of every dataset and the first split."""
     firsts = [next(panel for panel in panels if panel.setting.dataset == name) for name in config["datasets"]]
     ids = [panel.setting.id for panel in firsts]
     public, folder = ("delta_times_n", "levels", "splits"), "studies.assumptions"
@@ -86,7 +86,7 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
         return {"config": part(config, *public, *keys), "panels": firsts}
 
     def rule(name: str, what: str, *tables: Step, **inputs: str) -> Rule:
-        figure = Step(f"figures/{name}", f"{folder}.figure:draw_{name}", inputs or {"table": f"{name}.csv"}, edition)
+        figure = Step(f"figures/{name}", f"{folder}.report:draw_{name}", inputs or {"table": f"{name}.csv"}, edition)
         # the others are drawn in the looks of all protocols
         plain = {"protocols": frozenset[str]()} if name in ("participation", "rounds") else {}
         return Rule(name, what, (*tables, figure), follows=lambda _: plain)

@@ -20,7 +20,7 @@ from segshuffle.accounting.collections.published import published_item_delta
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
 from segshuffle.pipeline.design import Config, Setting
 from segshuffle.protocols.base import Problem
-from segshuffle.studies.reproduction.planning import Plans, problem_of
+from segshuffle.studies.planning import Plans, problem_of
 
 #: View -> kind of its *item-level* delta as a statement on the protocol.
 VIEWS = {
@@ -36,9 +36,6 @@ COLUMNS = (
     *("sampling_rate", "view", "item_epsilon", "item_delta_lower", "item_delta", "user_delta", "target_delta"),
     *("claimed_user_epsilon", "actual_user_epsilon", "proven_user_delta", "reachable", "kind"),
 )
-#: Columns of certified lower and upper ends: they are rounded to their safe sides.
-LOWER, UPPER = ("item_delta_lower", "proven_user_delta"), ("item_delta", "user_delta", "actual_user_epsilon")
-KEY = ["dataset", "n_users", "set_size", "split", "blanket_per_user", "optimum", "level", "view"]
 
 
 class _Cell(NamedTuple):
@@ -110,7 +107,7 @@ def audit_setting(config: Config, setting: Setting, plans: Plans) -> pd.DataFram
 
 
 def _published(points: list[dict[str, Any]], role: str) -> list[tuple[float, tuple[float, ...]]]:
-    """The blanket and the rates of the paper's protocol at every point of one role."""
+    """List the blanket and the rates of the paper's protocol at every point of one role."""
     chosen = [point["plan"] for point in points if point["role"] == role]
     return [
         (plan["blanket_per_user"], tuple(plan["parameters"]["sampling_rates"]))
@@ -120,7 +117,7 @@ def _published(points: list[dict[str, Any]], role: str) -> list[tuple[float, tup
 
 
 def _row(cell: _Cell, view: str, memory: dict[Hashable, dict[str, Any]]) -> dict[str, Any]:
-    """Row of one view; what does not depend on the split, or on the view, is computed once."""
+    """Make the row of one view; what does not depend on the split, or on the view, is computed once."""
     rate = cell.rates[cell.level]
     # a victim that is never silent has nothing that others could hide: one full view
     others = _others(cell, view) if view != "published" and rate < 1.0 else {}
@@ -139,7 +136,7 @@ def _row(cell: _Cell, view: str, memory: dict[Hashable, dict[str, Any]]) -> dict
 
 
 def _numbers(cell: _Cell, full: FullView | None, *, proven: bool) -> dict[str, Any]:
-    """All numbers of one view of one cell."""
+    """Compute all numbers of one view of one cell."""
     problem, claimed, s = cell.problem, cell.problem.levels[cell.level], cell.problem.set_size
     item = DeltaInterval(math.nan, math.nan)
     user_delta = actual = user_lower = math.nan
@@ -172,7 +169,7 @@ def _numbers(cell: _Cell, full: FullView | None, *, proven: bool) -> dict[str, A
 
 
 def _others(cell: _Cell, view: str) -> Mapping[str, Any]:
-    """What else is sent, and on how many items it falls; the victim's own s - 1 further items are part of it."""
+    """Say what else is sent, and on how many items it falls; the victim's own s - 1 further items are part of it."""
     problem = cell.problem
     own = (problem.set_size - 1, cell.rates[cell.level])
     if view == "blanket-only":

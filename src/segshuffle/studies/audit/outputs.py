@@ -16,8 +16,9 @@ GROUP = Group(
 )
 _READING = (
     "blanket-only is a proven upper bound for every dataset",
-    "others-spread, others-concentrated and worst-split are lower views; published is Theorem 3",
-    "that the guarantee itself fails is stated by proven_user_delta (lower) alone, where it exceeds target_delta",
+    "others-spread, others-concentrated and worst-split are proven lower bounds for one dataset each; published is "
+    "Theorem 3 of the paper",
+    "the guarantee itself is broken where proven_user_delta, a proven lower bound, exceeds target_delta",
 )
 TABLE = Output(
     "audit.csv",
@@ -30,9 +31,9 @@ TABLE = Output(
 FIGURE = Output(
     "figures/audit",
     "Claimed and actual ε",
-    "A row per population and whole m, and one for the largest ε at all other m; the line is the claimed ε. Blanket "
-    "alone: a proven upper bound. The other two views are lower views. A level that sends every item hides nothing by "
-    "sampling, so nothing is drawn for it.",
+    "A row per population and whole number m of dummies per user, and one row for the largest ε at all other m. The "
+    "line marks the claimed ε. The blanket alone gives a proven upper bound, the other two marks are lower bounds. "
+    "Nothing is drawn for a level that sends every item, since sampling hides nothing there.",
     GROUP,
     _READING,
 )
@@ -41,26 +42,25 @@ DOCS = {"figures/audit.png": "figures/audit.png"}
 
 
 def targets(_config: Config, _panels: Sequence[Scenario]) -> list[Target]:
-    """The table and the figure."""
+    """Declare the table and the figure."""
     what = "What the published guarantee is worth in the full view of the server: table and figure."
     return [Target("audit", what, (TABLE, FIGURE))]
 
 
 def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
-    """A job per population, and one that collects and draws them."""
+    """Make a job per population, and one that collects and draws them."""
     settings = {panel.setting.id: panel.setting for panel in panels}
     setting = Step(
         "audit/{case}.csv",
         "studies.audit.compute:audit_setting",
         lambda case: {"plans": f"plans/published/{case}.json"},
         lambda case: {"config": part(config, "delta_times_n", "levels", "splits"), "setting": settings[case]},
-        # as compute.LOWER and UPPER
         lower=("item_delta_lower", "proven_user_delta"),
         upper=("item_delta", "user_delta", "actual_user_epsilon"),
     )
     figure = (
         Step(TABLE.path, "pipeline.jobs:same", {"table": [f"audit/{case}.csv" for case in settings]}),
-        Step(FIGURE.path, "studies.audit.figure:draw", {"table": TABLE.path}, {"edition": config["edition"]}),
+        Step(FIGURE.path, "studies.audit.report:draw", {"table": TABLE.path}, {"edition": config["edition"]}),
     )
     return [
         Rule(

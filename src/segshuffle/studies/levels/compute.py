@@ -55,8 +55,7 @@ from segshuffle.protocols.messages.level_counts import level_announcement
 from segshuffle.protocols.planner import attained
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.weights import ErrorTerms, best_copies
-from segshuffle.studies.reproduction.planning import problem_of
-from segshuffle.studies.reproduction.simulation import draw_levels
+from segshuffle.studies.planning import draw_levels, problem_of
 
 _STEP = 0.03
 _LEAST_SHARE = 0.01
@@ -117,7 +116,7 @@ class PlanGrid:
 
 @functools.cache
 def _calibrated(pairs: int, levels: tuple[float, ...], delta: float) -> tuple[FloatArray, FloatArray]:
-    """Blanket messages per item, shape (points,), and the limits there, shape (points, n_levels)."""
+    """Return blanket messages per item, shape (points,), and the limits there, shape (points, n_levels)."""
     corners = [least_blanket_mean(copies=1.0, pairs=pairs, epsilon=level, delta=delta) for level in levels]
     low, high = math.log(_LEAST_SHARE * min(corners)), math.log(max(corners))
     points = np.exp(np.linspace(low, high, math.ceil((high - low) / _STEP) + 1))
@@ -208,7 +207,7 @@ def levels_table(config: Config, setting: Setting, population: Population, *, n_
 
 
 def _problem(config: Config, setting: Setting, split: str) -> Problem:
-    """Public quantities of a scenario in which a neighbour may have another level as well."""
+    """Return the public quantities of a scenario in which a neighbour may have another level as well."""
     problem = problem_of(config, setting, split, "proven")
     return replace(problem, assumptions=replace(problem.assumptions, private_levels=True))
 
@@ -222,7 +221,7 @@ def least_blankets(config: Config, setting: Setting) -> dict[float, float]:
 
 
 def _simulate(grid: PlanGrid, case: _Case, sample: Sample, seed: int, first: int) -> _Outcomes:
-    """Round 1, planning and round 2 for a block of repetitions that starts at `first`."""
+    """Simulate round 1, planning and round 2 for a block of repetitions that starts at `first`."""
     role = (case.scenario.id, repr(case.epsilon), first)
     noise, rng = stream(seed, "private levels", *role), stream(seed, "protocol", "private levels", *role)
     exact = np.asarray(case.problem.level_counts, dtype=np.int64)
@@ -242,7 +241,7 @@ def _simulate(grid: PlanGrid, case: _Case, sample: Sample, seed: int, first: int
 def _second_round(
     case: _Case, choice: Choice, levels: list[LevelEstimates], sample: Sample, rng: np.random.Generator
 ) -> _Outcomes:
-    """Round 2 in the repetitions that made the same choice."""
+    """Simulate round 2 in the repetitions that made the same choice."""
     plan = _plan(case.problem, choice)
     weight, weight_fixed = _weight(case.problem, choice), _weight(case.problem, case.choice)
     ratio = weight / np.array([found.weight(choice.copies) for found in levels])
@@ -264,12 +263,12 @@ def _second_round(
 
 
 def _weight(problem: Problem, choice: Choice) -> float:
-    """N of the true level counts."""
+    """Return N of the true level counts."""
     return float(np.dot(problem.level_counts, choice.copies))
 
 
 def _plan(problem: Problem, choice: Choice) -> Plan:
-    """The choice as a plan whose estimates divide by the true N; its error is not needed."""
+    """Turn the choice into a plan whose estimates divide by the true N; its error is not needed."""
     return Plan(
         method="poisson",
         problem=problem,

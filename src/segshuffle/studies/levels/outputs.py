@@ -17,7 +17,8 @@ GROUP = Group(
 FIGURE = Output(
     "figures/levels",
     "Error over the privacy of the levels",
-    "Bars are two standard errors; ε is what round 1 shows of a level, exactly. Round 2 shows more of it.",
+    "Users report their level in round 1, with the guarantee ε_p on the axis, and their items in round 2, which "
+    "reveals more about the level. Dashed: everybody's level is known. Bars: two standard errors.",
     GROUP,
     ("measured and predicted, against the exact histogram of levels (docs/levels.md)",),
 )
@@ -25,7 +26,7 @@ DOCS = {"figures/levels.png": "figures/levels.png"}
 
 
 def targets(_config: Config, panels: Sequence[Scenario]) -> list[Target]:
-    """A table per population and the figure."""
+    """Declare a table per population, and the figure."""
     what = "what protecting the levels themselves costs, a table per population (docs/levels.md)"
     files = dict.fromkeys(f"levels/{panel.setting.id}.csv" for panel in panels)
     tables = (Output(file, what, group=GROUP, on_page=True) for file in files)
@@ -33,7 +34,7 @@ def targets(_config: Config, panels: Sequence[Scenario]) -> list[Target]:
 
 
 def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
-    """A job per population, and the figure."""
+    """Make a job per population, and one that draws the figure."""
     settings = {panel.setting.id: panel.setting for panel in panels}
     read = ("seed", "repetitions", "repetition_block", "delta_times_n", "levels", "splits", "private_levels")
     table = Step(
@@ -43,7 +44,7 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
         lambda case: {"config": part(config, *read) | honest(config), "setting": settings[case]},
     )
     tables = {"table": [f"levels/{case}.csv" for case in settings]}
-    figure = Step(FIGURE.path, "studies.levels.figure:draw", tables, {"edition": config["edition"]})
+    figure = Step(FIGURE.path, "studies.levels.report:draw", tables, {"edition": config["edition"]})
     return [
         Rule(
             "levels",

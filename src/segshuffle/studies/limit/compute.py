@@ -19,7 +19,7 @@ BLANKET_MEANS = tuple(float(f"{mean:.4g}") for mean in np.geomspace(10.0, 1e5, 3
 
 
 def limit_table(*, set_sizes: list[int], deltas: list[float]) -> pd.DataFrame:
-    """Error of the proven protocol over the curator's at the same (epsilon, delta) (kind: exact, closed form).
+    """Tabulate the proven protocol's error over the curator's at the same (epsilon, delta) (kind: exact, closed form).
 
     Parameters
     ----------

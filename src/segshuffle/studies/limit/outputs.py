@@ -26,22 +26,20 @@ DOCS = {"figures/limit.png": "figures/limit.png"}
 
 
 def targets(_config: Config, _panels: Sequence[Scenario]) -> list[Target]:
-    """The table and the figure."""
+    """Declare the table and the figure."""
     what = "How close one level comes to a Gaussian curator, over the size of the blanket."
     return [Target("fig_limit", what, (TABLE, FIGURE))]
 
 
 def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
-    """Both in one job."""
+    """Make both in one job."""
     settings = {panel.setting for panel in panels}
     sizes = {
         "set_sizes": sorted({min(each.set_size, each.domain_size - each.set_size) for each in settings}),
         "deltas": sorted({least_delta(config, each.n_users) for each in settings}),
     }
-    edition = {"edition": config["edition"]}
     steps = (
         Step(TABLE.path, "studies.limit.compute:limit_table", arguments=sizes, upper=("epsilon",)),
-        Step(FIGURE.path, "studies.limit.figure:draw", {"table": TABLE.path}, edition),
+        Step(FIGURE.path, "studies.limit.report:draw", {"table": TABLE.path}, {"edition": config["edition"]}),
     )
-    what = "Error over a trusted curator's with one level, over the size of the blanket."
-    return [Rule("limit", what, steps)]
+    return [Rule("limit", "Error over a trusted curator's with one level, over the size of the blanket.", steps)]

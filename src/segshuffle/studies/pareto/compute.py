@@ -63,17 +63,8 @@ class Case:
     split: str
 
 
-def cases(section: Mapping[str, Any], n_users: int, domain_size: int, set_size: int) -> list[Case]:
-    """Every case of one size: epsilons and splits of the section ``pareto``."""
-    return [
-        Case(n_users, domain_size, set_size, float(epsilon), split)
-        for epsilon in section["epsilons"]
-        for split in (_ONE, section["split"])
-    ]
-
-
 def problem_of(case: Case, config: Mapping[str, Any]) -> Problem:
-    """What is to be planned: delta = delta_times_n/n as everywhere."""
+    """Return what is to be planned: delta = delta_times_n/n as everywhere."""
     levels: tuple[float, ...] = (case.epsilon,)
     counts: Sequence[int] = (case.n_users,)
     if case.split != _ONE:
@@ -85,7 +76,7 @@ def problem_of(case: Case, config: Mapping[str, Any]) -> Problem:
 
 
 def plans_of(declared: Declared, budgets: Sequence[float]) -> Iterator[Method]:
-    """What a declared method is asked for: budgets where it takes one, else every choice of its own."""
+    """Yield what a declared method is asked for: budgets where it takes one, else every choice of its own."""
     section = {"copies_max": _MOST_COPIES}
     method: Any = made(declared, section)
     if hasattr(method, "max_messages"):
@@ -97,7 +88,7 @@ def plans_of(declared: Declared, budgets: Sequence[float]) -> Iterator[Method]:
 
 
 def compared() -> list[Declared]:
-    """Methods of the comparison: whatever is proven, and the published accounting of the literature's own protocols."""
+    """List the methods compared: all proven ones, and the literature's own with their published accounting."""
     return [
         each
         for (accounting, name), each in every().items()
@@ -105,15 +96,15 @@ def compared() -> list[Declared]:
     ]
 
 
-def table(config: Mapping[str, Any], chosen: Sequence[Case]) -> pd.DataFrame:
-    """All plans of some cases.
+def size_table(config: Mapping[str, Any], *, n_users: int, domain_size: int, set_size: int) -> pd.DataFrame:
+    """Make all plans of one size, for every epsilon and split of the section ``pareto``.
 
     Parameters
     ----------
     config : dict
         Keys delta_times_n, splits and pareto, whose budgets are messages per item that a user holds.
-    chosen : sequence of Case
-        As `cases` returns them.
+    n_users, domain_size, set_size : int
+        The size.
 
     Returns
     -------
@@ -121,9 +112,15 @@ def table(config: Mapping[str, Any], chosen: Sequence[Case]) -> pd.DataFrame:
         Columns as in `COLUMNS`. A plan that a method cannot make is a row without numbers whose column "refused" says
         why.
     """
+    section = config["pareto"]
+    budgets = [budget * set_size for budget in section["budgets"]]
+    cases = [
+        Case(n_users, domain_size, set_size, float(epsilon), split)
+        for epsilon in section["epsilons"]
+        for split in (_ONE, section["split"])
+    ]
     rows: list[dict[str, Any]] = []
-    for case in track(chosen, total=len(chosen), label="error over messages"):
-        budgets = [budget * case.set_size for budget in config["pareto"]["budgets"]]
+    for case in track(cases, total=len(cases), label="error over messages"):
         plans = _rows_of(case, problem_of(case, config), budgets)
         measure = next(plan["mse_expected"] for plan in plans if plan["method"] == MEASURE)
         # choices that make no difference, such as buckets beyond the domain
@@ -133,7 +130,7 @@ def table(config: Mapping[str, Any], chosen: Sequence[Case]) -> pd.DataFrame:
 
 
 def _rows_of(case: Case, problem: Problem, budgets: Sequence[float]) -> list[dict[str, Any]]:
-    """Plans of all methods for one case: rows of the table."""
+    """Plan one case with all methods: rows of the table."""
     counts = np.round(uniform_item_counts(problem)).astype(np.int64)
     rows = []
     for declared in compared():
@@ -144,24 +141,17 @@ def _rows_of(case: Case, problem: Problem, budgets: Sequence[float]) -> list[dic
 
 
 def numbers_of(method: Method, problem: Problem, counts: Any) -> dict[str, Any]:
-    """What a plan costs and reaches, or why there is none."""
+    """Return what a plan costs and reaches, or why there is none."""
     try:
         plan = method.plan(problem)
     except (InfeasibleError, ParameterError) as error:
-        return {"kind": "", "refused": str(error)}
+        return {"refused": str(error)}
     bits = plan.parameters.get("bits_per_message", float(np.ceil(np.log2(problem.domain_size))))
+    parameters = {name: value for name, value in plan.parameters.items() if name != "certificate"}
     return {
         "kind": plan.kind,
         "messages_per_user": plan.messages_per_user,
         "bits_per_user": plan.messages_per_user * bits,
         "mse_expected": method.expected_mse(plan, counts),
-        "parameters": to_json(
-            {name: value for name, value in plan.parameters.items() if name != "certificate"}, sort_keys=True
-        ),
-        "refused": "",
+        "parameters": to_json(parameters, sort_keys=True),
     }
-
-
-def size_table(config: Mapping[str, Any], *, n_users: int, domain_size: int, set_size: int) -> pd.DataFrame:
-    """All plans of the cases of one size."""
-    return table(config, cases(config["pareto"], n_users, domain_size, set_size))

@@ -28,75 +28,58 @@ DOCS = {"pareto.md": "pareto.md"}
 PARTS = {"pareto/": "the parts of pareto.csv, a file per size"}
 
 
-def figures(config: Config) -> list[Output]:
-    """A figure per size and split of the section ``pareto``."""
+def figures(config: Config) -> dict[str, tuple[Output, dict[str, object]]]:
+    """Declare a figure per size and split of the section ``pareto``: its name, its words, and what it shows."""
     section = config["pareto"]
-    return [_figure(n, d, split) for n, d in section["sizes"] for split in ("one", section["split"])]
-
-
-def _figure(n_users: int, domain_size: int, split: str) -> Output:
-    levels = "everybody at ε" if split == "one" else f"levels ε/2, ε and 2ε in the shares of {split}"
-    return Output(
-        f"figures/pareto-n{n_users}-d{domain_size}-{split}",
-        f"Error over messages, n = {n_users:,}, d = {domain_size:,}, {split}",
-        f"Expected squared error over that of the Gaussian curator with a weight per level, against expected messages "
-        f"per user; {levels}. A line joins the plans of one protocol that no other of its plans beats. Marks of equal "
-        "plans cover each other. Open marks: published accounting, not proven. Augmented shuffling trusts the shuffler "
-        "with the noise, and curators are trusted with everything. Kind: closed form for uniform frequencies.",
-        GROUP,
-    )
+    found = {}
+    for n_users, domain_size in section["sizes"]:
+        for split in ("one", section["split"]):
+            name = f"pareto-n{n_users}-d{domain_size}-{split}"
+            levels = "everybody at ε" if split == "one" else f"levels ε/2, ε and 2ε in the shares of {split}"
+            output = Output(
+                f"figures/{name}",
+                f"Error over messages, n = {n_users:,}, d = {domain_size:,}, {split}",
+                "Expected squared error over that of the Gaussian curator with a weight per level, against expected "
+                f"messages per user; {levels}. A line joins the plans of one protocol that no other of its plans "
+                "beats. Marks of equal plans cover each other. Open marks: published accounting, not proven. Augmented "
+                "shuffling trusts the shuffler with the noise, and curators are trusted with everything. Kind: closed "
+                "form for uniform frequencies.",
+                GROUP,
+            )
+            found[name] = output, {"n_users": n_users, "domain_size": domain_size, "split": split}
+    return found
 
 
 def targets(config: Config, _panels: Sequence[Scenario]) -> list[Target]:
-    """Everything at once."""
-    return [
-        Target(
-            "pareto",
-            "Error over messages of every protocol at equal epsilon and delta, and who wins where.",
-            (TABLE, WINNERS, CLAIMS, READABLE, *figures(config)),
-        )
-    ]
+    """Declare everything at once."""
+    what = "Error over messages of every protocol at equal epsilon and delta, and who wins where."
+    drawn = (output for output, _ in figures(config).values())
+    return [Target("pareto", what, (TABLE, WINNERS, CLAIMS, READABLE, *drawn))]
 
 
 def rules(config: Config, _panels: Sequence[Scenario]) -> list[Rule]:
-    """A job per size, one that collects them, and a figure per size and split."""
+    """Make a job per size, one that collects them, and one per figure."""
     section, edition = config["pareto"], {"edition": config["edition"]}
     sizes = {
         f"n{n}-d{d}-s{s}": {"n_users": n, "domain_size": d, "set_size": s}
         for n, d in section["sizes"]
         for s in section["set_sizes"]
     }
-    drawn = {
-        _figure(n, d, split).name: {"n_users": n, "domain_size": d, "split": split, **edition}
-        for n, d in section["sizes"]
-        for split in ("one", section["split"])
-    }
+    drawn = figures(config)
+    reference = Path("config/reference/claims-pareto.yaml")
     case = Step(
         "pareto/{case}.csv",
         "studies.pareto.compute:size_table",
         arguments=lambda case: {"config": part(config, "delta_times_n", "splits", "pareto"), **sizes[case]},
     )
+    report = "studies.pareto.report"
     collected = (
-        Step(TABLE.path, "studies.pareto.winners:filled", {"table": [f"pareto/{case}.csv" for case in sizes]}),
-        Step(
-            WINNERS.path,
-            "studies.pareto.winners:winners",
-            {"table": TABLE.path},
-            {"budgets": section["budgets"]},
-        ),
-        Step(
-            CLAIMS.path,
-            "studies.pareto.winners:evaluate",
-            {"table": TABLE.path, "reference": Path("config/reference/claims-pareto.yaml")},
-        ),
-        Step(
-            READABLE.path,
-            "studies.pareto.winners:readable",
-            {"found": WINNERS.path, "claims": CLAIMS.path},
-            edition,
-        ),
+        Step(TABLE.path, "pipeline.jobs:same", {"table": [f"pareto/{case}.csv" for case in sizes]}),
+        Step(WINNERS.path, f"{report}:winners", {"table": TABLE.path}, {"budgets": section["budgets"]}),
+        Step(CLAIMS.path, f"{report}:evaluate", {"table": TABLE.path, "reference": reference}),
+        Step(READABLE.path, f"{report}:readable", {"found": WINNERS.path, "claims": CLAIMS.path}, edition),
     )
-    figure = Step("figures/{case}", "studies.pareto.figure:draw_size", {"table": TABLE.path}, lambda case: drawn[case])
+    figure = Step("figures/{case}", f"{report}:draw", {"table": TABLE.path}, lambda case: drawn[case][1] | edition)
     return [
         Rule(
             "pareto_case",

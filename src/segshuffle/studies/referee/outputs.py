@@ -46,24 +46,24 @@ DOCS = {"figures/referee.png": "figures/referee.png", "referee.md": "referee-tab
 
 
 def targets(_config: Config, _panels: Sequence[Scenario]) -> list[Target]:
-    """Tables, verdicts and the figure."""
+    """Declare tables, verdicts and the figure."""
     what = "The referee: upper bounds of one message, published and proven, against proven lower bounds."
     return [Target("referee", what, (TABLE, VERDICTS, READABLE, FIGURE))]
 
 
 def rules(config: Config, _panels: Sequence[Scenario]) -> list[Rule]:
-    """Claims that all mechanisms share, a job per mechanism, and one that collects them."""
+    """Make the claims that all mechanisms share, a job per mechanism, and one that collects them."""
     cases, own = tuple(config["referee"]["cases"]), part(config, "delta_times_n", "referee")
     generic, edition = "referee/generic.csv", {"edition": config["edition"]}
     claims = Step(
         generic,
-        "studies.referee.trial:generic_claims",
+        "studies.referee.compute:generic_claims",
         arguments={"config": own, "cases": list(cases)},
         upper=("claimed",),
     )
     trial = Step(
         "referee/case-{case}.csv",
-        "studies.referee.budgets:try_any",
+        "studies.referee.compute:try_case",
         {"generic": generic},
         lambda case: {"config": own, "name": case},
         lower=("proven",),
@@ -71,7 +71,7 @@ def rules(config: Config, _panels: Sequence[Scenario]) -> list[Rule]:
     )
     collected = (
         Step(TABLE.path, "pipeline.jobs:same", {"table": [f"referee/case-{case}.csv" for case in cases]}),
-        Step(FIGURE.path, "studies.referee.figure:draw", {"table": TABLE.path}, edition),
+        Step(FIGURE.path, "studies.referee.report:draw", {"table": TABLE.path}, edition),
         Step(VERDICTS.path, "studies.referee.report:tally", {"table": TABLE.path}),
         Step(READABLE.path, "studies.referee.report:report", {"found": VERDICTS.path}, edition),
     )

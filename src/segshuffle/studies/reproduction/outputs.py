@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from segshuffle.datasets.registry import dataset_label
@@ -20,9 +19,8 @@ from segshuffle.pipeline.design import (
     output_folder,
 )
 from segshuffle.pipeline.frame import dataset_files, is_paper
-from segshuffle.pipeline.manifest import OVERVIEW, VERDICTS, Group, Output, Rule, Step, Target, part
+from segshuffle.pipeline.manifest import OVERVIEW, Group, Output, Rule, Step, Target, part
 from segshuffle.protocols.listed import listed
-from segshuffle.studies.reproduction.columns import COLUMNS as _MSE_COLUMNS
 
 GROUPS = {
     "published": Group(
@@ -63,33 +61,36 @@ MSE = Output(
     group=OVERVIEW,
     on_page=True,
 )
-CLAIMS = tuple(
-    Output(
-        f"claims.{suffix}",
-        "every statement of the paper's section 6 with a verdict",
-        "What was found, and the rule that judges it; closed-form errors of this run, privacy numbers of the segmented "
-        "protocol as published. The page shows this table to read.",
-        VERDICTS,
-        on_page=suffix == "csv",
-    )
-    for suffix in ("csv", "md")
-)
-SUMMARY = tuple(
-    Output(
-        f"proven-summary.{suffix}",
-        "what proven accounting and copies buy, a row per panel",
-        "Closed-form errors of the published protocol, the proven ones, their best competitor and trusted curators, "
-        "each at its best m and the same (ε, δ), and the error with copies within a budget of messages. The published "
-        "protocol's guarantee is published; all others are proven. The page shows this table to read.",
-        GROUPS["proven"],
-        on_page=suffix == "csv",
-    )
-    for suffix in ("csv", "md")
-)
 PARTS = {
     "errors/, panels/": "squared error of every repetition, a file per method, and the parts of mse.csv, by accounting "
     "and panel",
     "plans/": "every parameter of every method, by accounting and population; made before any data is looked at",
+}
+#: Columns of results/mse.csv, in order, and what each means; results/README.md is made of them.
+_MSE_COLUMNS = {
+    "accounting": "published = privacy numbers as the papers state them; proven = what is proven (docs/proof.md)",
+    "dataset": "where the users' items come from",
+    "n_users": "number of users n of the panel",
+    "set_size": "items s that each user holds",
+    "domain_size": "number of items d",
+    "split": "how the users are split over the levels",
+    "method": "segmented is the paper's protocol, poisson* are ours, curator* are trusted; the others are competitors",
+    "role": "grid = at an m of the grid; best = at the m that the method chose (segmented: optimizeParameter, least "
+    "error bound); budget = at the best m within max_messages; recentred = best, moved to sum to s; projected = best, "
+    "projected onto possible frequencies",
+    "max_messages": "budget of expected messages per user; empty without one",
+    "blanket_per_user": "m, expected blanket messages per user, 0 without a blanket",
+    "messages_per_user": "expected messages per user, blanket and data together",
+    "mse_mean": "mean over repetitions of sum_j (estimate_j - w_j)^2, w the sample's own frequencies (Monte Carlo)",
+    "mse_stderr": "its standard error",
+    "mse_expected": "closed form of the same expectation, levels assigned at random (exact); none after projection, "
+    "nor after recentring where items are hashed",
+    "mse_bound": "the bound that the method optimises (segmented: the paper's bound of section 5.2)",
+    "repetitions": "number of repetitions behind the mean",
+    "kind": "kind of the privacy numbers behind the row: published = as a paper states it, not proven; upper = proven; "
+    "exact = proven, and no smaller number holds",
+    "source": "real, stand-in or synthetic data",
+    "parameters": "the plan's own parameters, JSON",
 }
 COLUMNS = {MSE.path: _MSE_COLUMNS}
 #: Copied to docs/ from a full run.
@@ -97,8 +98,6 @@ DOCS = {
     **{f"figures/{name}.png": f"figures/{name}.png" for name in ("fig2", "fig3", "fig4", "fig5", "fig6", "summary")},
     "figures/fig2-proven.png": "figures/fig2-proven.png",
     "figures/messages-proven.png": "figures/messages-proven.png",
-    "claims.md": "claims.md",
-    "proven-summary.md": "proven-summary.md",
 }
 
 
@@ -111,7 +110,7 @@ class PanelFigure(NamedTuple):
 
 
 def panel_figures(every: Sequence[Scenario]) -> dict[str, PanelFigure]:
-    """Every figure of the panels by name, the paper's first."""
+    """Name every figure of the panels, the paper's first."""
     return {
         **{name: PanelFigure("errors", "published", panels) for name, panels in figures_of(every).items()},
         "summary": PanelFigure("summary", "published", list(every)),
@@ -120,36 +119,28 @@ def panel_figures(every: Sequence[Scenario]) -> dict[str, PanelFigure]:
     }
 
 
-def targets(config: Config, panels: Sequence[Scenario]) -> list[Target]:
-    """Figures under both accountings, together and one by one, and the verdicts."""
+def figures(config: Config, panels: Sequence[Scenario]) -> dict[str, Output]:
+    """Declare every figure of the panels, by name."""
     drawn = panel_figures(panels)
-    figures = {name: _output(name, each, config) for name, each in drawn.items()}
-    if not set(drawn) & set(FIGURES):
-        published = GROUPS["published"]
-        figures = {
-            name: replace(each, group=_OWN) if each.group == published else each for name, each in figures.items()
-        }
-    sides = {
-        side: tuple(figures[name] for name, each in drawn.items() if each.accounting == side)
-        for side in ("published", "proven")
+    found = {name: _output(name, each, config) for name, each in drawn.items()}
+    if set(drawn) & set(FIGURES):
+        return found
+    # no panel is the paper's
+    return {
+        name: replace(each, group=_OWN) if each.group == GROUPS["published"] else each for name, each in found.items()
     }
-    single = [
-        Target(name.replace("-", "_"), f"{figure.title}.", (figure,), in_all=False) for name, figure in figures.items()
-    ]
-    return [
-        Target("figures", "Figures 2-6 and the summary.", sides["published"]),
-        Target("claims", "Verdicts on the statements of the paper.", (MSE, *CLAIMS)),
-        Target(
-            "proven",
-            "The same panels with proven accounting, error against messages per user, and a summary of all panels.",
-            (*SUMMARY, *sides["proven"]),
-        ),
-        *single,
-    ]
+
+
+def targets(config: Config, panels: Sequence[Scenario]) -> list[Target]:
+    """Declare the published figures together, and every figure one by one."""
+    every = figures(config, panels)
+    published = tuple(every[name] for name, each in panel_figures(panels).items() if each.accounting == "published")
+    single = (Target(name.replace("-", "_"), f"{each.title}.", (each,), in_all=False) for name, each in every.items())
+    return [Target("figures", "Figures 2-6 and the summary.", published), *single]
 
 
 def _output(name: str, figure: PanelFigure, config: Config) -> Output:
-    """One figure with its words."""
+    """Declare one figure, with its words."""
     if figure.drawing == "messages":
         title = "What each message buys"
         caption = "Error over that of the Gaussian curator with a weight per level; closed forms, proven accounting."
@@ -180,7 +171,7 @@ def _output(name: str, figure: PanelFigure, config: Config) -> Output:
 
 
 def _deltas(config: Config, accounting: str) -> str:
-    """Delta times n: of every level where plans keep each, else the least."""
+    """Write delta times n: of every level where plans keep each, else the least."""
     given = level_deltas(config, 1) if accounting == "proven" else ()
     return ", ".join(map(str, given)) or str(least_delta(config, 1))
 
@@ -195,7 +186,7 @@ def _panels_title(name: str, figure: PanelFigure) -> str:
 
 
 def _files(config: Config, side: str) -> frozenset[str]:
-    """Files of the methods that run: the paper's own protocol, its competitors, or all with proven accounting."""
+    """Name the files of the methods that run: the paper's own protocol, its competitors, or all proven ones."""
     roles, named = {
         "published": (("curve",), ()),
         "competitors": ((), config["competitors"]["methods"]),
@@ -211,12 +202,12 @@ def _files(config: Config, side: str) -> frozenset[str]:
 
 
 def _code(module: str, files: frozenset[str]) -> dict[str, str]:
-    """File of a method -> digest of the code behind what a module finds out about its methods."""
+    """Map the file of a method to a digest of the code behind what a module finds out about its methods."""
     return {file: digest([module], {"protocols": {file}, "datasets": ()}) for file in sorted(files)}
 
 
 def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
-    """Plans of every population, a table per panel, one of all panels, figures and verdicts."""
+    """Make plans of every population, a table per panel, one of all panels, and figures."""
     folder, edition = output_folder(config), {"edition": config["edition"]}
     settings = {panel.setting.id: panel.setting for panel in panels}
     scenarios = {panel.id: panel for panel in panels}
@@ -236,7 +227,7 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
             "setting": settings[setting],
             "accounting": "proven" if side == "proven" else "published",
             "left_out": ["segmented"] if side == "competitors" else [],
-            "code": _code("studies.reproduction.planning", _files(config, side)),
+            "code": _code("studies.planning", _files(config, side)),
             "folder": f"{folder}/plans/{case}",
         }
 
@@ -247,7 +238,7 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
             "config": {**public, **part(config, "seed", "repetitions", "repetition_block", "recentring"), **options},
             "scenario": scenarios[scenario],
             "accounting": side,
-            "code": _code("studies.reproduction.simulation", panel_files(side)),
+            "code": _code("studies.reproduction.compute", panel_files(side)),
             "folder": f"{folder}/errors/{case}",
         }
 
@@ -261,7 +252,7 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
         return {"population": f"populations/{setting}.npz", "plans": f"plans/{side}/{setting}.json", **rivals}
 
     def tables(name: str) -> dict[str, list[str]]:
-        """What a figure is drawn from; on the proven side the paper's curve is drawn beside."""
+        """Name what a figure is drawn from; on the proven side the paper's curve is drawn beside."""
         shown = drawn[name]
         beside = ACCOUNTINGS[: ACCOUNTINGS.index(shown.accounting) + 1]
         return {"table": [f"panels/{side}/{panel.id}.csv" for side in beside for panel in shown.panels]}
@@ -270,11 +261,9 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
         side, name = case.split("/")
         return side != "proven" and any(is_paper(panel) for panel in panels if name in (panel.id, panel.setting.id))
 
-    plan = Step("plans/{case}.json", "studies.reproduction.planning:plan_setting", arguments=planned)
-    panel = Step("panels/{case}.csv", "studies.reproduction.aggregate:panel_table", read, simulated)
+    plan = Step("plans/{case}.json", "studies.planning:plan_setting", arguments=planned)
+    panel = Step("panels/{case}.csv", "studies.reproduction.compute:panel_table", read, simulated)
     every = [f"panels/{side}/{name}.csv" for side in ACCOUNTINGS for name in scenarios]
-    budgets = {"budgets": [float(budget) for budget in config["proven"]["max_messages"]]}
-    (gains, gains_text), (judged, judged_text) = ((output.path for output in pair) for pair in (SUMMARY, CLAIMS))
     return [
         Rule(
             "plan",
@@ -297,40 +286,8 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
         Rule(
             "aggregate",
             "The tidy table of all panels: mean, standard error, closed form and plan of every curve point.",
-            (Step(MSE.path, "studies.reproduction.aggregate:checked", {"table": every}),),
+            (Step(MSE.path, "studies.reproduction.compute:checked", {"table": every}),),
             follows=lambda _: {"protocols": frozenset(), "datasets": frozenset()},
-        ),
-        Rule(
-            "proven_summary",
-            "What proven accounting and copies buy, a row per panel.",
-            (
-                Step(gains, "studies.reproduction.summary:proven_summary", {"table": MSE.path}, budgets),
-                Step(
-                    gains_text,
-                    "studies.reproduction.summary:readable",
-                    {"summary": gains, "table": MSE.path},
-                    budgets | edition,
-                ),
-            ),
-            follows=lambda _: {"protocols": frozenset(), "datasets": frozenset()},
-        ),
-        Rule(
-            "verdicts",
-            "Verdict on every statement of the paper's section 6.",
-            (
-                Step(
-                    judged,
-                    "studies.reproduction.panel_claims:evaluate",
-                    {"table": MSE.path, "reference": Path("config/reference/claims.yaml")},
-                    {"config": public | part(config, "competitors")},
-                ),
-                Step(
-                    judged_text,
-                    "studies.reproduction.panel_claims:readable",
-                    {"claims": judged, "table": MSE.path},
-                    edition,
-                ),
-            ),
         ),
         Rule(
             "figure",
@@ -338,7 +295,7 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
             (
                 Step(
                     "figures/{case}",
-                    "studies.reproduction.figure:draw",
+                    "studies.reproduction.report:draw",
                     tables,
                     lambda name: drawn[name]._asdict() | edition,
                 ),

@@ -1,14 +1,18 @@
-"""Error of the proven protocol over a Gaussian curator's, one level, over the blanket's mean."""
+"""The figure of this study, and what it shows in words."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 import pandas as pd
 from matplotlib.figure import Figure
 
 from segshuffle.looks import PALETTE, series_looks, stroke
-from segshuffle.pipeline.style import log_ticks, mark_edition, panel_grid
+from segshuffle.pipeline.numbers import at_most, nearest
+from segshuffle.pipeline.style import mark_edition, panel_grid
+from segshuffle.studies.drawing import log_axes
 
-#: From this many blanket messages per item on the error should be within 5 % of the curator's.
+#: From this many blanket messages per item on, the error should be within 5 % of the curator's.
 _LARGE, _CLOSE = 100.0, 1.05
 
 
@@ -23,10 +27,24 @@ def draw(table: pd.DataFrame, *, edition: str) -> Figure:
     axis.axhline(1.0, color=PALETTE["black"], lw=1.0)
     end = max(float(table["blanket_mean"].max()), _LARGE)
     axis.plot([_LARGE, end], [_CLOSE, _CLOSE], color=PALETTE["grey"], lw=1.0, ls=":", label="5 % from 100 on")
-    axis.set(xscale="log", xlabel="blanket messages per item $n m/d$", ylabel="MSE / Gaussian curator's")
+    axis.set(xlabel="blanket messages per item $n m/d$", ylabel="MSE / Gaussian curator's")
     axis.set_ylim(0.95, max(1.3, min(2.0, float(table["error_ratio"].max()) * 1.02)))
-    log_ticks(axis.xaxis)
     axis.set_title("One level, every item sent once: same $(\\epsilon, \\delta)$")
+    log_axes(axis, "x")
     axis.legend()
     mark_edition(figure, edition)
     return figure
+
+
+def words(figure: str, tables: Mapping[str, pd.DataFrame]) -> str | None:
+    """Say where the ratio begins and ends."""
+    if figure != "limit":
+        return None
+    table = tables["limit.csv"].dropna(subset=["error_ratio"])
+    large = table[table["blanket_mean"] >= _LARGE]["error_ratio"]
+    curves = table.groupby(["set_size", "delta"]).ngroups
+    from_100 = f" From 100 messages per item on it is at most {at_most(large.max(), digits=4)}." if len(large) else ""
+    return (
+        f"Line chart of error over a Gaussian curator's against blanket messages per item, {curves} curves (set size "
+        f"and δ). The ratio falls from {nearest(table['error_ratio'].max())} towards 1.{from_100}"
+    )

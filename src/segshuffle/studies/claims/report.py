@@ -72,7 +72,7 @@ class Panel:
         return float(self.blanket[self.best])
 
     def error_of(self, method: str) -> float:
-        """Error of a competitor ("strongest": the one of least error), or the least error of the paper's protocol."""
+        """Return the error of a competitor ("strongest": of least error), or the least of the paper's protocol."""
         if method == "segmented":
             return float(self.error.min())
         if self.altered:
@@ -89,7 +89,7 @@ class Panel:
         return self.competitors[method]
 
     def reduction(self, competitor: str) -> float:
-        """1 - ours/theirs at our best m."""
+        """Return 1 - ours/theirs at our best m."""
         return 1.0 - self.error_of("segmented") / self.error_of(competitor)
 
 
@@ -103,7 +103,7 @@ class Panels:
         self._table, self._config = table[table["accounting"] == "published"], config
 
     def sizes(self, dataset: str, column: str) -> list[int]:
-        """Numbers of users or set sizes of a dataset, ascending."""
+        """List the numbers of users or set sizes of a dataset, ascending."""
         if self._config:
             return list(POPULATIONS[dataset][column])
         found = sorted(int(value) for value in self._table.loc[self._table["dataset"] == dataset, column].unique())
@@ -113,7 +113,7 @@ class Panels:
         return found
 
     def get(self, *, dataset: str, n_users: int | str, set_size: int, split: str) -> Panel:
-        """One panel; n_users may be "smallest" or "largest"."""
+        """Find one panel; n_users may be "smallest" or "largest"."""
         if isinstance(n_users, str):
             n_users = self.sizes(dataset, "n_users")[{"smallest": 0, "largest": -1}[n_users]]
         place = {"dataset": dataset, "n_users": n_users, "set_size": set_size, "split": split}
@@ -136,7 +136,7 @@ class Panels:
         )
 
     def every(self, *, datasets: list[str], splits: list[str]) -> Iterator[Panel]:
-        """All panels of some datasets and splits, in the order of the figures."""
+        """Yield all panels of some datasets and splits, in the order of the figures."""
         for dataset in datasets:
             for split in splits:
                 for set_size in self.sizes(dataset, "set_size"):
@@ -144,14 +144,14 @@ class Panels:
                         yield self.get(dataset=dataset, n_users=n_users, set_size=set_size, split=split)
 
     def pairs(self, *, datasets: list[str], before: str, after: str) -> Iterator[tuple[str, Panel, Panel]]:
-        """Every population with its panels under two splits."""
+        """Yield every population with its panels under two splits."""
         both = (self.every(datasets=datasets, splits=[split]) for split in (before, after))
         for one, other in zip(*both, strict=True):
             yield one.name.removesuffix(f" {before}"), one, other
 
 
 def departure(config: Mapping[str, Any], panel: Mapping[str, Any], rows: pd.DataFrame) -> str | None:
-    """Why a panel is not the paper's, with the values on both sides; None if it is.
+    """Say why a panel is not the paper's, with the values on both sides; None if it is.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def departure(config: Mapping[str, Any], panel: Mapping[str, Any], rows: pd.Data
 
 
 def other_options(config: Mapping[str, Any]) -> str:
-    """Which options of the competitors are not those of the reproduction; empty if none."""
+    """Say which options of the competitors are not those of the reproduction; empty if none."""
     found = {key: value for key, value in config["competitors"].items() if key in COMPETITORS}
     return "" if found == COMPETITORS else f"the competitors' options are {found}, the reproduction's {COMPETITORS}"
 
@@ -195,7 +195,7 @@ def other_options(config: Mapping[str, Any]) -> str:
 
 
 def best_m(panels: Panels, **panels_asked: list[str]) -> Measured:
-    """The m of least error, panel by panel."""
+    """Take the m of least error, panel by panel."""
     found = {}
     for panel in panels.every(**panels_asked):
         end = " at the end of the grid" if panel.best == len(panel.blanket) - 1 else ""
@@ -204,13 +204,13 @@ def best_m(panels: Panels, **panels_asked: list[str]) -> Measured:
 
 
 def best_m_of(panels: Panels, **panel: Any) -> Measured:
-    """The m of least error."""
+    """Take the m of least error."""
     found = panels.get(**panel)
     return Measured({"best m": {found.name: found.best_blanket}}, "g")
 
 
 def excess_at(panels: Panels, *, blanket: float, **panel: Any) -> Measured:
-    """Error at the stated m over the least error, less 1."""
+    """Divide the error at the stated m by the least error, less 1."""
     found = panels.get(**panel)
     nearest = np.abs(np.log(found.blanket / blanket)).argmin()
     excess = float(found.error[nearest] / found.error.min() - 1)
@@ -218,14 +218,14 @@ def excess_at(panels: Panels, *, blanket: float, **panel: Any) -> Measured:
 
 
 def reduction(panels: Panels, *, against: list[str], **panels_asked: list[str]) -> Measured:
-    """1 - error over a competitor's, panel by panel."""
+    """Take 1 - error over a competitor's, panel by panel."""
     every = list(panels.every(**panels_asked))
     found = {name: {panel.name: panel.reduction(name) for panel in every} for name in against}
     return Measured({f"reduction against {'the ' * (name == 'strongest')}{name}": part for name, part in found.items()})
 
 
 def mean_reduction(panels: Panels, **panels_asked: list[str]) -> Measured:
-    """1 - error over a competitor's, mean over the panels, for each competitor."""
+    """Take 1 - error over a competitor's, mean over the panels, for each competitor."""
     every = list(panels.every(**panels_asked))
     return Measured(
         {
@@ -236,7 +236,7 @@ def mean_reduction(panels: Panels, **panels_asked: list[str]) -> Measured:
 
 
 def order(panels: Panels, *, what: str, pairs: list[list[dict[str, Any]]]) -> Measured:
-    """The first of two panels over the second: their best m, or their least errors."""
+    """Divide the first of two panels by the second: their best m, or their least errors."""
     found = {}
     for pair in pairs:
         first, second = (panels.get(**panel) for panel in pair)
@@ -250,7 +250,7 @@ def order(panels: Panels, *, what: str, pairs: list[list[dict[str, Any]]]) -> Me
 
 
 def change(panels: Panels, *, method: str, **asked: Any) -> Measured:
-    """Error of a method under one split over that under the other, less 1, population by population."""
+    """Divide a method's error under one split by that under the other, less 1, population by population."""
     found = {
         name: after.error_of(method) / before.error_of(method) - 1 for name, before, after in panels.pairs(**asked)
     }
@@ -258,7 +258,7 @@ def change(panels: Panels, *, method: str, **asked: Any) -> Measured:
 
 
 def growth_of_gap(panels: Panels, *, method: str, **asked: Any) -> Measured:
-    """How the ratio of a method's error to ours grows from one split to the other, population by population."""
+    """Measure how a method's error over ours grows from one split to the other, population by population."""
     found = {}
     for name, *both in panels.pairs(**asked):
         before, after = (panel.error_of(method) / panel.error_of("segmented") for panel in both)
@@ -267,7 +267,7 @@ def growth_of_gap(panels: Panels, *, method: str, **asked: Any) -> Measured:
 
 
 def messages(panels: Panels, **panels_asked: list[str]) -> Measured:
-    """Messages per user at the best m, blanket and data together, panel by panel."""
+    """Count messages per user at the best m, blanket and data together, panel by panel."""
     found = {panel.name: float(panel.messages[panel.best]) for panel in panels.every(**panels_asked)}
     return Measured({"messages per user": found}, ".1f")
 
@@ -280,14 +280,10 @@ def evaluate(table: pd.DataFrame, reference: list[dict[str, Any]], config: Confi
     return verdicts.judge(Panels(table, config), MEASURES, reference, keys=("id", "section", "statement"))
 
 
-def to_markdown(claims: pd.DataFrame, *, edition: str, sources: Mapping[str, str]) -> str:
-    """Write the verdicts to read, with what the data were and how often each verdict fell."""
+def readable(claims: pd.DataFrame, table: pd.DataFrame, *, edition: str) -> str:
+    """Write the verdicts to read, with what the data of the table of all panels are."""
     other = f"This is the **{edition}** configuration: where its settings are not the paper's, nothing is judged."
+    sources = dict(zip(table["dataset"], table["source"], strict=True))
     data = "Data: " + ", ".join(f"{name} ({source})" for name, source in sources.items()) + "."
     title = "# Statements of section 6, and what came out"
     return verdicts.markdown(claims, title=title, remarks=("" if edition == "full" else other, data))
-
-
-def readable(claims: pd.DataFrame, table: pd.DataFrame, *, edition: str) -> str:
-    """Write the verdicts to read, given the table of all panels."""
-    return to_markdown(claims, edition=edition, sources=dict(zip(table["dataset"], table["source"], strict=True)))

@@ -12,9 +12,9 @@ from matplotlib.ticker import PercentFormatter
 
 from segshuffle.looks import PALETTE, series_looks, stroke
 from segshuffle.pipeline.rows import common
-from segshuffle.pipeline.style import fit_legend, letters, log_ticks, mark_edition, panel_grid
+from segshuffle.pipeline.style import letters, log_ticks, mark_edition, panel_grid
 from segshuffle.protocols.registry import look_of
-from segshuffle.studies.drawing import POPULATION, draw_measured, population_title
+from segshuffle.studies.drawing import POPULATION, draw_measured, finished, log_axes, population_title
 
 _PANEL = [*POPULATION, "split"]
 _CURVE: dict[str, Any] = {"ms": 2.5, "lw": 0.9}
@@ -55,7 +55,7 @@ def draw_participation(epsilons: pd.DataFrame, errors: pd.DataFrame, *, edition:
 
 
 def _epsilons(axis: Axes, rows: pd.DataFrame) -> None:
-    """One colour per plan, one line per level, on top of the levels that were promised."""
+    """Draw a colour per plan and a line per level, on top of the levels that were promised."""
     for level in rows["level"].unique():
         axis.axhline(level, color=PALETTE["grey"], lw=0.6, zorder=1)
     plans = list(rows.groupby("assumed", sort=False))
@@ -70,7 +70,7 @@ def _epsilons(axis: Axes, rows: pd.DataFrame) -> None:
 
 
 def _errors(axis: Axes, rows: pd.DataFrame) -> None:
-    """One curve per method and budget, below the line of 1/h."""
+    """Draw a curve per method and budget, below the line of one over the assumed share."""
     groups = list(rows.groupby(["method", "max_messages"], sort=False, dropna=False))
     looks = series_looks(_sent(points["max_messages"].iloc[0]) for _, points in groups)
     for (_, points), look in zip(groups, looks, strict=True):
@@ -81,7 +81,7 @@ def _errors(axis: Axes, rows: pd.DataFrame) -> None:
 
 
 def _sent(max_messages: float) -> str:
-    """What is sent, in short: the group of figures says whose protocol it is."""
+    """Say in short what users send: the heading of these figures names the protocol."""
     return "sampling" if np.isnan(max_messages) else f"copies, {max_messages:g} messages"
 
 
@@ -101,22 +101,19 @@ def draw_influence(table: pd.DataFrame, *, edition: str) -> Figure:
         places = np.arange(len(rows))[::-1]
         for column, (label, marker, fill) in _SHIFTS.items():
             axis.plot(rows[column], places, marker, color=PALETTE["blue"], fillstyle=fill, label=label)
-        axis.set(xscale="log", yticks=places, yticklabels=[_sender(row) for _, row in rows.iterrows()])
-        axis.set_ylim(-0.6, len(rows) - 0.4)
-        log_ticks(axis.xaxis)
+        axis.set(yticks=places, yticklabels=[_sender(row) for _, row in rows.iterrows()], ylim=(-0.6, len(rows) - 0.4))
+        log_axes(axis, "x")
         for place, shift in zip(places, rows["item"], strict=True):
             if not np.isfinite(shift):
                 words = "no bound" if np.isinf(shift) else "not known"
                 axis.text(0.99, place, words, transform=axis.get_yaxis_transform(), ha="right", va="center")
         population_title(axis, letter, rows, split=True)
         axis.set_xlabel(f"share of the users; {common(rows, 'corrupt')[0]:.0%} of them lie")
-    fit_legend(figure)
-    mark_edition(figure, edition)
-    return figure
+    return finished(figure, edition)
 
 
 def _sender(row: pd.Series) -> str:
-    """The method, and what one of its users may send."""
+    """Name the method, and say how many messages one of its users may send."""
     label = look_of(str(row["method"]), str(row["parameters"]), accounting=str(row["accounting"])).label
     if np.isfinite(row["max_messages"]):
         label += f", budget {row['max_messages']:g}"
@@ -143,15 +140,13 @@ def draw_dependence(table: pd.DataFrame, *, edition: str) -> Figure:
             axis.set_xlabel("dependence of levels on that item")
             population_title(axis, next(names), rows, split=True)
         left.set_ylabel("bias of the most frequent item")
-        right.set(yscale="log", ylabel="MSE")
-        log_ticks(right.yaxis)
-    fit_legend(figure)
-    mark_edition(figure, edition)
-    return figure
+        right.set_ylabel("MSE")
+        log_axes(right, "y")
+    return finished(figure, edition)
 
 
 def _simulated(axis: Axes, rows: pd.DataFrame, what: str) -> None:
-    """Exact values as lines, simulated ones as marks with two standard errors."""
+    """Draw exact values as lines, simulated ones as marks with two standard errors."""
     for name, curve in rows.groupby("method", sort=False):
         look = look_of(str(name), accounting="proven")
         axis.plot(curve["strength"], curve[f"{what}_expected"], color=look.color, ls=look.dashes, lw=0.9, zorder=2)
@@ -176,14 +171,12 @@ def draw_rounds(table: pd.DataFrame, *, edition: str) -> Figure:
     looks = series_looks(dict.fromkeys(labels))
     panels = list(table.assign(label=labels).groupby(_PANEL, sort=False))
     figure, axes = panel_grid(len(panels), height=2.6, foot=0.6)
-    for letter, axis, (_, rows) in zip(letters(), axes, panels):  # noqa: B905 - letters have no end
+    for letter, axis, (_, rows) in zip(letters(), axes, panels, strict=False):
         for look in looks:
             curve = rows[rows["label"] == look.label]
             axis.plot(curve["rounds"], curve["mse_expected"], **stroke(look, **_CURVE))
-        axis.set(xscale="log", yscale="log", xlabel="rounds $T$", ylabel="MSE of each round")
-        log_ticks(axis.xaxis, sorted(rows["rounds"].unique()))
-        log_ticks(axis.yaxis)
+        axis.set(xlabel="rounds $T$", ylabel="MSE of each round")
+        log_axes(axis)
+        log_ticks(axis.xaxis, rows["rounds"].unique())
         population_title(axis, letter, rows, split=True)
-    fit_legend(figure)
-    mark_edition(figure, edition)
-    return figure
+    return finished(figure, edition)

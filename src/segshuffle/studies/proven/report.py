@@ -10,14 +10,15 @@ from typing import Any
 import pandas as pd
 
 from segshuffle.pipeline.editions import remark
-from segshuffle.studies.reproduction.aggregate import PANEL
+from segshuffle.pipeline.numbers import nearest
 
+_PANEL = ["dataset", "n_users", "set_size", "split"]
 #: What is not a competitor: the Poisson blanket, and whoever is trusted.
 _OURS = ("poisson", "curator")
 
 
 def proven_summary(table: pd.DataFrame, budgets: list[float]) -> pd.DataFrame:
-    """Compare errors at the best m, one row per panel (closed-form errors, but for the projection).
+    """Compare errors at the best m, one row per panel (closed forms, except after the projection).
 
     Parameters
     ----------
@@ -26,8 +27,8 @@ def proven_summary(table: pd.DataFrame, budgets: list[float]) -> pd.DataFrame:
     budgets : list of float
         Budgets of messages per user whose errors are listed against the weighted curator's.
     """
-    panels = table.groupby(PANEL, sort=False)
-    return pd.DataFrame([{**dict(zip(PANEL, key, strict=True)), **_row(rows, budgets)} for key, rows in panels])
+    panels = table.groupby(_PANEL, sort=False)
+    return pd.DataFrame([{**dict(zip(_PANEL, key, strict=True)), **_row(rows, budgets)} for key, rows in panels])
 
 
 def _row(both: pd.DataFrame, budgets: list[float]) -> dict[str, Any]:
@@ -90,9 +91,9 @@ _READING = (
 )
 
 
-def summary_markdown(summary: pd.DataFrame, budgets: list[float], *, edition: str, sources: Mapping[str, str]) -> str:
-    """Write the summary to read."""
-    said = remark(edition)
+def readable(summary: pd.DataFrame, table: pd.DataFrame, *, budgets: list[float], edition: str) -> str:
+    """Write the summary to read, given the table of all panels, which names the sources of the data."""
+    said, sources = remark(edition), dict(zip(table["dataset"], table["source"], strict=True))
     lines = ["# Proven accounting: errors at the same (epsilon, delta)", "", *([said, ""] if said else [])]
     lines += ["Data: " + ", ".join(f"{name} ({source})" for name, source in sources.items()) + ".", "", _READING, ""]
     copies = {f"copies, {budget:g} messages / curator": f"copies_{budget:g}_over_curator" for budget in budgets}
@@ -103,13 +104,21 @@ def summary_markdown(summary: pd.DataFrame, budgets: list[float], *, edition: st
     return "\n".join(lines) + "\n"
 
 
-def readable(summary: pd.DataFrame, table: pd.DataFrame, *, budgets: list[float], edition: str) -> str:
-    """Readable form of the summary, given the table of all panels."""
-    sources = dict(zip(table["dataset"], table["source"], strict=True))
-    return summary_markdown(summary, budgets, edition=edition, sources=sources)
-
-
 def budgets_of(summary: pd.DataFrame) -> list[float]:
     """Find the budgets of messages per user in the columns of proven-summary.csv, ascending."""
     found = (re.fullmatch(r"copies_(.+)_over_curator", str(name)) for name in summary.columns)
     return sorted(float(match.group(1)) for match in found if match)
+
+
+def words(figure: str, tables: Mapping[str, pd.DataFrame]) -> str | None:
+    """Say how close copies come to the Gaussian curator, for every budget of messages."""
+    if figure != "messages-proven":
+        return None
+    summary, said = tables["proven-summary.csv"], []
+    for budget in budgets_of(summary):
+        ratio = summary[f"copies_{budget:g}_over_curator"]
+        said.append(f"{budget:g} messages: {nearest(ratio.min())} to {nearest(ratio.max())}")
+    return (
+        f"Line charts of error over the Gaussian curator's, against messages per user, {len(summary)} panels. All "
+        "curves fall towards 1. With copies, range over the panels: " + "; ".join(said) + "."
+    )

@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import joblib
+import numpy as np
 
+from segshuffle.arrays import IntArray
 from segshuffle.blankets.base import BLANKET_MEAN_RANGE
-from segshuffle.pipeline.design import Config, Setting, blanket_grid, least_delta, level_counts, level_deltas
+from segshuffle.datasets.population import Population
+from segshuffle.pipeline.design import Config, Scenario, Setting, blanket_grid, least_delta, level_counts, level_deltas
 from segshuffle.pipeline.jobs import kept, to_json
 from segshuffle.pipeline.progress import parallel
+from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.assumptions import PLAIN, Assumptions
 from segshuffle.protocols.base import Method, Problem
 from segshuffle.protocols.registry import competitor, proven_curves, proven_methods
@@ -158,7 +162,7 @@ def plan_setting(
 def _points(
     config: Config, accounting: str, problem: Problem, entry: Entry
 ) -> Iterator[tuple[str, float | None, Method]]:
-    """Role, budget and method of every plan of a method; "projected" shares the plan of "best"."""
+    """Yield role, budget and method of every plan of a method; "projected" shares the plan of "best"."""
     method: Any = entry.method
     if "grid" in entry.roles:
         for blanket in _grid(config, accounting, problem):
@@ -171,7 +175,7 @@ def _points(
 
 
 def _grid(config: Config, accounting: str, problem: Problem) -> list[float]:
-    """The configured grid of m; on the proven side where the blanket is large enough for the accountant."""
+    """Return the configured grid of m; on the proven side where the blanket is large enough for the accountant."""
     grid = blanket_grid(config)
     if accounting == "published":
         return grid
@@ -180,3 +184,36 @@ def _grid(config: Config, accounting: str, problem: Problem) -> list[float]:
         said = ", ".join(f"{blanket:g}" for blanket in left)
         print(f"no proven plan at m = {said}: fewer than {_LEAST_MEAN:g} blanket messages per item")
     return [blanket for blanket in grid if blanket not in left]
+
+
+def draw_levels(
+    config: Config, scenario: Scenario, population: Population, counts: Sequence[int], repetitions: int
+) -> IntArray:
+    """Count the users of each level that hold each item, for every repetition: levels at random, counts exact.
+
+    Shared by all methods of the scenario (common random numbers); shape (repetitions, n_levels, domain_size).
+    """
+    levels = np.repeat(np.arange(len(counts), dtype=np.int64), counts)
+    streams = (stream(config["seed"], "levels", scenario.id, repetition) for repetition in range(repetitions))
+    return np.array([held_by_level(population, rng.permutation(levels), len(counts)) for rng in streams])
+
+
+def held_by_level(population: Population, levels: IntArray, n_levels: int) -> IntArray:
+    """Count the users of each level that hold each item.
+
+    Parameters
+    ----------
+    population : Population
+        Who holds what.
+    levels : ndarray of int, shape (n_users,)
+        Level of every user.
+    n_levels : int
+        Number of levels.
+
+    Returns
+    -------
+    ndarray of int, shape (n_levels, domain_size)
+    """
+    cells = levels[:, None] * population.domain_size + population.items
+    counted = np.bincount(cells.ravel(), minlength=n_levels * population.domain_size)
+    return counted.reshape(n_levels, population.domain_size)

@@ -1,4 +1,4 @@
-"""Figure fig-levels: squared error over epsilon_p, the privacy of the users' choices of a level."""
+"""The figure of this study, squared error over the privacy of the users' choices of a level, and its words."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from segshuffle.looks import PALETTE, Look, series_looks
-from segshuffle.pipeline.style import fit_legend, letters, log_ticks, mark_edition, panel_grid
-from segshuffle.studies.drawing import POPULATION, draw_measured, population_title
+from segshuffle.pipeline.numbers import nearest
+from segshuffle.pipeline.style import letters, panel_grid
+from segshuffle.studies.drawing import POPULATION, draw_measured, finished, log_axes, population_title
 
 #: Least ratio of the ends of an axis of errors: a panel without an effect should not look like one.
 _LEAST_SPAN = 2.0
@@ -39,7 +40,7 @@ def draw(table: pd.DataFrame, *, edition: str) -> Figure:
     figure, axes = panel_grid(len(settings), columns, height=2.35, width=3.5 * columns)
     splits = list(dict.fromkeys(table["split"]))
     looks = dict(zip(splits, series_looks(splits), strict=True))
-    for letter, axis, rows in zip(letters(), axes, settings):  # noqa: B905 - letters have no end
+    for letter, axis, rows in zip(letters(), axes, settings, strict=False):
         _panel(axis, rows, looks)
         population_title(axis, letter, rows)
     handles = [
@@ -48,13 +49,11 @@ def draw(table: pd.DataFrame, *, edition: str) -> Figure:
     ]
     for style, label in ((_PREDICTED, "predicted"), (_EXACT, "exact histogram of levels")):
         handles.append(Line2D([], [], color=PALETTE["dark-grey"], label=label, **style))
-    fit_legend(figure, handles)
-    mark_edition(figure, edition)
-    return figure
+    return finished(figure, edition, handles)
 
 
 def _panel(axis: Axes, rows: pd.DataFrame, looks: Mapping[str, Look]) -> None:
-    """One panel: measured error with two standard errors, predicted error, and the level of the exact histogram."""
+    """Draw measured error with two standard errors, predicted error, and the error with the exact histogram."""
     for index, (split, look) in enumerate(looks.items()):
         mine = rows[rows["split"] == split]
         private = np.isfinite(mine["epsilon_levels"])
@@ -69,5 +68,21 @@ def _panel(axis: Axes, rows: pd.DataFrame, looks: Mapping[str, Look]) -> None:
     low, high = axis.get_ylim()
     widen = max(math.sqrt(_LEAST_SPAN / (high / low)), 1.0)
     axis.set_ylim(low / widen, high * widen)
-    for scale in (axis.xaxis, axis.yaxis):
-        log_ticks(scale)
+    log_axes(axis)
+
+
+def words(figure: str, tables: Mapping[str, pd.DataFrame]) -> str | None:
+    """Say what private levels cost, at each epsilon of theirs."""
+    if figure != "levels":
+        return None
+    table = pd.concat([rows for path, rows in tables.items() if path.startswith("levels/")], ignore_index=True)
+    exact = table[table["epsilon_levels"].isna()].set_index(["dataset", "n_users", "set_size", "split"])["mse_mean"]
+    said = []
+    for epsilon, rows in table.dropna(subset=["epsilon_levels"]).groupby("epsilon_levels"):
+        ratio = rows.set_index(exact.index.names)["mse_mean"] / exact
+        said.append(f"{epsilon:g}: {nearest(ratio.min())} to {nearest(ratio.max())}")
+    return (
+        "Charts of squared error over the privacy of the levels, a panel per population, three splits each. Measured "
+        "error over the error with the exact histogram of levels, range over populations and splits, at each ε of the "
+        f"levels: {'; '.join(said)}."
+    )

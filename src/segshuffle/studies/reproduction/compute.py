@@ -1,26 +1,32 @@
-"""Simulations of a scenario: joblib over (method, m, block of repetitions), streams by role."""
+"""Simulate every method on every panel, and tidy the squared errors up: a row per (panel, accounting, method, role, m).
+
+Jobs are pairs of a curve point and a block of repetitions; random streams are named by what they are for.
+"""
 
 from __future__ import annotations
 
 import functools
 import hashlib
 import io
+import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import asdict
+from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
 import pandas as pd
 
-from segshuffle.arrays import FloatArray, IntArray
+from segshuffle.arrays import FloatArray
 from segshuffle.datasets.population import Population
 from segshuffle.pipeline.design import Config, Scenario, level_counts
+from segshuffle.pipeline.jobs import to_json
 from segshuffle.pipeline.progress import parallel
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.base import Method, Plan, Sample
 from segshuffle.protocols.projection import project
-from segshuffle.protocols.recentring import can_recentre, recentred
-from segshuffle.studies.reproduction.planning import Plans, kept_of, lineup, problem_of
+from segshuffle.protocols.recentring import can_recentre, recentred, recentred_mse
+from segshuffle.studies.planning import Plans, draw_levels, kept_of, lineup, problem_of
 
 #: What is done to the estimates of "best" in a role of its own.
 _AFTERWARDS = {"recentred": recentred, "projected": project}
@@ -40,7 +46,7 @@ class Task(NamedTuple):
 
 
 def tasks_of(config: Config, scenario: Scenario, accounting: str, plans: Plans) -> list[Task]:
-    """Every curve point of a scenario under one accounting, in a fixed order."""
+    """List every curve point of a scenario under one accounting, in a fixed order."""
     problem = problem_of(config, scenario.setting, scenario.split, accounting)
     entries = lineup(config, accounting)
     tasks = []
@@ -55,23 +61,6 @@ def tasks_of(config: Config, scenario: Scenario, accounting: str, plans: Plans) 
     return tasks
 
 
-def draw_levels(
-    config: Config, scenario: Scenario, population: Population, counts: Sequence[int], repetitions: int
-) -> IntArray:
-    """Users of each level that hold each item, for every repetition: levels at random with exact counts.
-
-    Shared by all methods of the scenario (common random numbers); shape (repetitions, n_levels, domain_size).
-    """
-    levels = np.repeat(np.arange(len(counts), dtype=np.int64), counts)
-    d = population.domain_size
-    drawn = np.empty((repetitions, len(counts), d), dtype=np.int64)
-    for repetition in range(repetitions):
-        rng = stream(config["seed"], "levels", scenario.id, repetition)
-        cells = rng.permutation(levels)[:, None] * d + population.items
-        drawn[repetition] = np.bincount(cells.ravel(), minlength=len(counts) * d).reshape(len(counts), d)
-    return drawn
-
-
 def simulate_scenario(
     config: Config,
     scenario: Scenario,
@@ -83,7 +72,7 @@ def simulate_scenario(
     folder: str = "",
     n_jobs: int = 1,
 ) -> list[tuple[Task, FloatArray]]:
-    """Every curve point of one scenario with its squared errors, each of shape (repetitions,), on common levels.
+    """Simulate every curve point of one scenario on common levels: squared errors, each of shape (repetitions,).
 
     Parameters
     ----------
@@ -124,7 +113,7 @@ def simulate_scenario(
 
 
 def errors_table(found: Sequence[tuple[Task, FloatArray]]) -> pd.DataFrame:
-    """Squared errors of every curve point, one row per repetition."""
+    """Tabulate the squared errors of every curve point, one row per repetition."""
     frames = [
         pd.DataFrame(
             {
@@ -142,7 +131,7 @@ def errors_table(found: Sequence[tuple[Task, FloatArray]]) -> pd.DataFrame:
 
 
 def _role_of(task: Task) -> tuple[str, ...]:
-    """What names the point's random stream: never a number that was searched for."""
+    """Name the point's random stream, never by a number that was searched for."""
     if task.role == "grid":
         return "grid", repr(task.plan.blanket_per_user)
     if task.role == "budget":
@@ -152,8 +141,102 @@ def _role_of(task: Task) -> tuple[str, ...]:
 
 
 def _squared_errors(task: Task, sample: Sample, seed: int, role: tuple[str | int, ...]) -> np.ndarray:
-    """Squared error of every repetition of a block: sum over items against the sample's own frequencies."""
+    """Sum squared errors over items, against the sample's own frequencies, for every repetition of a block."""
     estimates = task.method.simulate(task.plan, sample, stream(seed, "protocol", *role))
     if task.role in _AFTERWARDS:
         estimates = _AFTERWARDS[task.role](estimates, set_size=task.plan.problem.set_size)
     return np.asarray(((estimates - sample.frequencies) ** 2).sum(axis=1))
+
+
+KEY = [
+    *("accounting", "dataset", "n_users", "set_size", "split"),
+    *("method", "role", "max_messages", "blanket_per_user"),
+]
+
+
+def panel_table(
+    population: Population,
+    plans: Plans,
+    competitors: Plans | None = None,
+    *,
+    config: Config,
+    scenario: Scenario,
+    accounting: str,
+    code: Mapping[str, str],
+    folder: str,
+) -> pd.DataFrame:
+    """Simulate one panel under one accounting: rows of results/mse.csv.
+
+    Parameters
+    ----------
+    plans, competitors : dict
+        Plans of its setting, as `plan_setting` makes them.
+    code, folder : mapping, str
+        As in `planning.kept_of`: squared errors of a method are kept there.
+    """
+    split = scenario.split
+    every = {split: [*plans[split], *((competitors or {}).get(split, []))]}
+    found = simulate_scenario(config, scenario, accounting, population, every, code=code, folder=folder)
+    return summarise(scenario, accounting, population, found)
+
+
+def summarise(
+    scenario: Scenario, accounting: str, population: Population, found: Sequence[tuple[Task, FloatArray]]
+) -> pd.DataFrame:
+    """Return mean, standard error and closed form of every curve point of one scenario: rows of results/mse.csv.
+
+    Parameters
+    ----------
+    found : sequence of (Task, ndarray)
+        As `simulate.simulate_scenario` returns it.
+    """
+    return pd.DataFrame([_row(scenario, accounting, population, task, values) for task, values in found])
+
+
+def _row(scenario: Scenario, accounting: str, population: Population, task: Task, values: FloatArray) -> dict[str, Any]:
+    """Make the row of one curve point from its squared errors, shape (repetitions,)."""
+    return {
+        "accounting": accounting,
+        **asdict(scenario.setting),
+        "split": scenario.split,
+        "method": task.method.name,
+        "role": task.role,
+        "max_messages": math.nan if task.max_messages is None else task.max_messages,
+        "blanket_per_user": task.plan.blanket_per_user,
+        "messages_per_user": task.plan.messages_per_user,
+        "mse_mean": float(values.mean()),
+        "mse_stderr": float(values.std(ddof=1) / np.sqrt(values.size)),
+        "mse_expected": _closed_form(task, population),
+        "mse_bound": task.plan.mse_bound,
+        "repetitions": values.size,
+        "kind": task.plan.kind,
+        "source": population.source,
+        "parameters": to_json(task.plan.parameters, sort_keys=True),
+    }
+
+
+def _closed_form(task: Task, population: Population) -> float:
+    """Return the expected squared error; nan where none is known, as after projection."""
+    if task.role == "projected":
+        return math.nan
+    if task.role == "recentred":
+        found = recentred_mse(task.method, task.plan, population.item_counts)
+        return math.nan if found is None else found
+    return task.method.expected_mse(task.plan, population.item_counts)
+
+
+def checked(table: pd.DataFrame) -> pd.DataFrame:
+    """Check that the table of all panels is complete.
+
+    Raises
+    ------
+    ValueError
+        If a key occurs twice or a number is missing or not finite.
+    """
+    if table.duplicated(KEY).any():
+        raise ValueError(f"rows with the same key: {table[table.duplicated(KEY)][KEY].to_dict('records')}")
+    unknown = table["role"].isin(["projected", "recentred"]) & table["mse_expected"].isna()
+    numbers = [table["mse_mean"], table["mse_stderr"], table["mse_bound"], table.loc[~unknown, "mse_expected"]]
+    if not all(np.isfinite(column).all() for column in numbers):
+        raise ValueError("an error in the table is not finite")
+    return table

@@ -1,6 +1,8 @@
 """Hold every accountant's number against a proven lower bound of the same mechanism, n, epsilon and delta.
 
-A lower bound is the divergence of two neighbouring datasets, rounded down. A claim is refuted only if its safe side
+A lower bound is the divergence of two neighbouring datasets, rounded down. Where users have unequal budgets, the victim
+holds 0 or 1 with the largest budget, every other user holds 0 with the smaller one, and reports are rounded to cells:
+rounding is post-processing, and two datasets are no more than two. A claim is refuted only if its safe side
 lies below the lower end of the proven bound by more than `MARGIN`, relative. A claim (epsilon, delta) is also tested at
 its own epsilon, where the proven delta must not exceed delta.
 """
@@ -14,11 +16,15 @@ from itertools import combinations, combinations_with_replacement
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Accountant, Mechanism
+from segshuffle.accounting.single_message.accountants.laplace_users import PERSONAL
 from segshuffle.accounting.single_message.decomposition import lower_bound_delta, lower_bound_epsilon
 from segshuffle.accounting.single_message.mechanisms import mechanism
+from segshuffle.accounting.single_message.personalized import PersonalizedUsers
+from segshuffle.accounting.single_message.randomizers import ReferenceClasses, Side
 from segshuffle.arrays import FloatArray
 from segshuffle.digits import rounded
 from segshuffle.errors import ParameterError
@@ -100,12 +106,12 @@ class Case:
     known: tuple[tuple[float, int, float], ...] = ()
 
     def mechanism(self, local_epsilon: float) -> Mechanism:
-        """The mechanism at one local epsilon."""
+        """Return the mechanism at one local epsilon."""
         made = mechanism(self.name, local_epsilon=local_epsilon, **self.parameters)
         return replace(made, randomizer=replace(made.randomizer, **self.cut))  # type: ignore[type-var]
 
     def rows(self, local_epsilon: float) -> Rows | None:
-        """Inputs to enumerate; None if the outputs cannot be listed."""
+        """Return the inputs to enumerate; None if the outputs cannot be listed."""
         if not self.inputs:
             return None
         listed: Any = replace(self.mechanism(local_epsilon).randomizer, **self.stands)  # type: ignore[type-var]
@@ -113,7 +119,7 @@ class Case:
         return Rows(listed.matrix()[chosen], self.victims)
 
     def command(self, local_epsilon: float, point: Point) -> str:
-        """Command line that prints every accountant's number at one point, the proven lower bound among them."""
+        """Write the command that prints every accountant's number at one point, the proven lower bound among them."""
         sizes = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in self.parameters.items())
         given = "epsilon" if point.asked == "delta" else "delta"
         words = ("segshuffle account --randomizer", self.name, sizes, f"--local-epsilon {local_epsilon!r}")
@@ -298,7 +304,7 @@ def merged_outputs(matrix: FloatArray) -> FloatArray:
 
 
 def _shuffled(placed: FloatArray) -> FloatArray:
-    """The first message at a random place among the others, whose order is random already."""
+    """Put the first message at a random place among the others, whose order is random already."""
     ways = [np.moveaxis(placed, 0, place) for place in range(placed.ndim)]
     return np.asarray(sum(ways) / len(ways)) if ways else placed
 
@@ -367,7 +373,7 @@ def try_case(config: Config, name: str, generic: pd.DataFrame, extra: Sequence[A
     config : mapping
         Section ``referee`` and ``delta_times_n`` are used.
     name : str
-        One of `CASES`.
+        One of `LABELS`.
     generic : DataFrame
         As `generic_claims` returns it, for at least this case.
     extra : sequence of Accountant
@@ -382,6 +388,8 @@ def try_case(config: Config, name: str, generic: pd.DataFrame, extra: Sequence[A
         proven epsilon). ``by_equal_others``: the violation shows with all other users alike, that is in the output of
         ``command``. Claims outside their own conditions have the outcome "not applicable".
     """
+    if name == BUDGETS:
+        return try_budgets(config)
     case = CASES[name]
     # a table keeps ten digits
     generic = generic.assign(**{name: generic[name].map(rounded) for name in ("local_epsilon", "target")})
@@ -402,7 +410,7 @@ def try_case(config: Config, name: str, generic: pd.DataFrame, extra: Sequence[A
 
 
 def _judged(known: Mechanism, point: Point, proof: Proof, claimed: float) -> Judged:
-    """The verdict, with the delta at the claimed epsilon where that is near the proven one."""
+    """Judge one claim, with the delta at the claimed epsilon where that is near the proven one."""
     near = point.asked == "epsilon" and claimed < _NEAR * proof.value
     at_claim = proven_delta(known, point.n_users, claimed) if near else None
     return judge(known.local_epsilon, point, proof.value, claimed, at_claim)
@@ -439,7 +447,113 @@ def most_that_local_privacy_leaves(local_epsilon: float, epsilon: float) -> floa
 
 
 def _over(proven: float, claimed: float) -> float:
-    """proven/claimed; 0/0 is no violation."""
+    """Return proven/claimed; 0/0 is no violation."""
     if claimed > 0:
         return proven / claimed
     return math.inf if proven > 0 else 0.0
+
+
+# --- users with unequal budgets --------------------------------------------------------------------------------------
+
+#: Name of the case.
+BUDGETS = "laplace-budgets"
+#: Name in figures of every case.
+LABELS = {BUDGETS: "Laplace, others'\nbudgets a tenth", **{name: case.label for name, case in CASES.items()}}
+#: Everybody else's budget as a share of the victim's.
+SHARE = 0.1
+#: Largest number of users: the law of the clones has one entry per user.
+MOST_USERS = 100_000
+#: Accountants of users with budgets of their own.
+CLAIMS = ("personalized", "personalized-reduction", "liu-2023", "chen-cao-ge")
+#: Cells on [0, 1], and how far out the law of the reports is cut into cells.
+_CELLS, _TAIL = 32, 30.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwoBudgets:
+    """The victim's reports from 0 and from 1 against the report of every other user, in cells.
+
+    Parameters
+    ----------
+    victim, other : float
+        Budgets of the victim and of all others; victim >= other > 0.
+    """
+
+    victim: float
+    other: float
+
+    @property
+    def local_epsilon(self) -> float:
+        """The victim's own guarantee."""
+        return self.victim
+
+    def blanket(self, side: Side) -> ReferenceClasses:
+        """Return classes against the law of the other users: all of one table, so nothing is left over."""
+        edges = _edges(self.victim - self.other)
+        first, second, own = (
+            _cell_masses(budget, centre, edges)
+            for budget, centre in ((self.victim, 0.0), (self.victim, 1.0), (self.other, 0.0))
+        )
+        return ReferenceClasses(own, np.log(first / own), np.log(second / own))
+
+    def common_input(self, side: Side) -> tuple[ReferenceClasses, ...]:
+        """Return the law of the other users, who all hold 0."""
+        return (self.blanket(side),)
+
+
+def trial(*, victim: float, other: float, n_users: int, delta: float) -> dict[str, float]:
+    """Return claimed epsilons, the proven one, and the proven delta at each claim's epsilon.
+
+    Parameters
+    ----------
+    victim, other : float
+        Budgets of the victim and of the n_users - 1 others.
+    n_users : int
+        At least 2.
+    delta : float
+        In (0, 1).
+    """
+    users = PersonalizedUsers(local_epsilons=[victim] + [other] * (n_users - 1), mechanism="laplace")
+    known: Any = {"randomizer": TwoBudgets(victim=victim, other=other), "n_users": n_users, "own_inputs": False}
+    found = {"proven": lower_bound_epsilon(**known, delta=delta, rtol=1e-3)}
+    for name in CLAIMS:
+        found[name] = min(PERSONAL[name](users).epsilon(delta=delta), victim)
+        found[f"{name}: proven delta"] = lower_bound_delta(**known, epsilon=found[name]).lower
+    return found
+
+
+def try_budgets(config: Mapping[str, Any]) -> pd.DataFrame:
+    """Tabulate `COLUMNS`, others' budgets a tenth of the victim's; ``local_epsilon`` is the victim's."""
+    rows = []
+    for victim in config["referee"]["local_epsilons"]:
+        other = SHARE * victim
+        datasets = f"victim 0 or 1 with budget {victim:g}, others 0 with budget {other:g}"
+        for n_users in (n for n in config["referee"]["many_users"] if n <= MOST_USERS):
+            point = Point(n_users, "epsilon", least_delta(config, n_users))
+            found = trial(victim=victim, other=other, n_users=n_users, delta=point.target)
+            call = f"trial(victim={victim!r}, other={other!r}, n_users={n_users}, delta={point.target!r})"
+            command = f'python -c "from segshuffle.studies.referee.compute import trial; print({call})"'
+            for name in CLAIMS:
+                claimed, proven = found[name], found["proven"]
+                judged = judge(victim, point, proven, claimed, found[f"{name}: proven delta"])
+                numbers = (name, ACCOUNTANTS[name].kind, claimed, proven, *judged, judged.outcome == "violated")
+                rows.append((BUDGETS, victim, *point, *numbers, datasets, command))
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _edges(gap: float) -> npt.NDArray[np.float64]:
+    """Cut [0, 1] into cells, and outside where the two budgets differ; differences of neighbours are (nearly) exact."""
+    inside = np.linspace(0.0, 1.0, _CELLS + 1)
+    if gap <= 0:
+        return inside
+    outside = 2.0 ** np.arange(-6, math.ceil(math.log2(_TAIL / gap)) + 0.25, 0.25)
+    return np.unique(np.concatenate([-outside, inside, 1 + outside]))
+
+
+def _cell_masses(budget: float, centre: float, edges: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return the probabilities of the cells that `edges` make; `centre` is one of them. Nothing cancels."""
+    left, right = edges[:-1], edges[1:]
+    near = np.where(left >= centre, left - centre, centre - right)
+    inner = 0.5 * np.exp(-budget * near) * -np.expm1(-budget * (right - left))
+    ends = 0.5 * np.exp(-budget * np.abs(edges[[0, -1]] - centre))
+    return np.concatenate([ends[:1], inner, ends[1:]])

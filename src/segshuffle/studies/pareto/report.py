@@ -1,4 +1,4 @@
-"""What the sweep says: who has the least error within a number of messages, and verdicts on the literature.
+"""What readers see of the sweep: figures, who has the least error within a number of messages, verdicts, and words.
 
 The statements of the literature about its own protocols are in config/reference/claims-pareto.yaml, the measures here
 (`studies.verdicts`). These papers treat one item per user and one level, so rows with set_size = 1 and split "one" are
@@ -8,34 +8,35 @@ judged. Errors are mean squared ones, in closed form.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 import pandas as pd
+from matplotlib.figure import Figure
 
+from segshuffle.looks import stroke
 from segshuffle.pipeline.editions import remark
+from segshuffle.pipeline.style import letters, panel_grid, panel_title
 from segshuffle.protocols.registry import look_of
 from segshuffle.studies import verdicts
+from segshuffle.studies.drawing import finished, log_axes
 from segshuffle.studies.verdicts import Measured, NotRunError
 
 CASE = ["n_users", "domain_size", "set_size", "epsilon", "split"]
-
-
-def filled(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table as it was before it was written: what was not refused has an empty reason."""
-    return table.fillna({"refused": "", "kind": "", "parameters": ""})
+_FIGURE = re.compile(r"pareto-n(\d+)-d(\d+)-(.+)")
 
 
 def front(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows that no other row beats in messages and error, fewest messages first."""
+    """Keep the plans that no other plan beats in messages and error, fewest messages first."""
     ordered = rows.sort_values(["messages_per_user", "mse_expected"], kind="stable")
     best = ordered["mse_expected"].cummin()
     return ordered[(ordered["mse_expected"] <= best) & ~ordered["mse_expected"].duplicated()]
 
 
 def winners(table: pd.DataFrame, budgets: Sequence[float]) -> pd.DataFrame:
-    """Per case and budget: the proven protocol of the shuffle model with the least error within that many messages.
+    """Find the proven protocol of the shuffle model with the least error, per case and budget of messages.
 
     Parameters
     ----------
@@ -51,7 +52,7 @@ def winners(table: pd.DataFrame, budgets: Sequence[float]) -> pd.DataFrame:
         second: the best other protocol, and its error over the winner's. Empty where nobody plans within the budget.
     """
     rows = []
-    shuffled = table[(table["accounting"] == "proven") & (table["role"] != "reference") & (table["refused"] == "")]
+    shuffled = table[(table["accounting"] == "proven") & (table["role"] != "reference")].dropna(subset=["mse_expected"])
     shuffled = shuffled[shuffled["method"] != "augmented-shuffling"]
     for key, case in shuffled.groupby(CASE, sort=False):
         sizes: dict[str, Any] = dict(zip(CASE, key, strict=True))
@@ -70,8 +71,8 @@ def winners(table: pd.DataFrame, budgets: Sequence[float]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def markdown(found: pd.DataFrame, *, edition: str) -> str:
-    """Readable form: one line per case, a column per budget."""
+def readable(found: pd.DataFrame, claims: pd.DataFrame, *, edition: str) -> str:
+    """Write who wins where, one line per case and a column per budget, and the verdicts, to read."""
     lines = ["# Who has the least error within a number of messages", ""]
     if said := remark(edition):
         lines += [said, ""]
@@ -86,11 +87,11 @@ def markdown(found: pd.DataFrame, *, edition: str) -> str:
         "| n | d | s | epsilon | split | " + " | ".join(f"{share:g} messages" for share in shares) + " |",
         "|---|---|---|---|---|" + "---|" * len(shares),
     ]
-    for key, rows in found.groupby(CASE, sort=False):
+    for (n_users, domain_size, set_size, epsilon, split), rows in found.groupby(CASE, sort=False):
         cells = " | ".join(_cell(row) for row in rows.sort_values("budget").to_dict("records"))
-        n_users, domain_size, set_size, epsilon, split = key
         lines.append(f"| {n_users} | {domain_size} | {set_size} | {epsilon:g} | {split} | {cells} |")
-    return "\n".join(lines) + "\n"
+    judged = verdicts.markdown(claims, title="## What these papers say of their protocols")
+    return "\n".join([*lines, "", judged])
 
 
 def _cell(row: Mapping[Any, Any]) -> str:
@@ -101,13 +102,13 @@ def _cell(row: Mapping[Any, Any]) -> str:
 
 
 def label_of(method: str) -> str:
-    """Label of a proven method, where all are proven."""
+    """Return the label of a proven method where all are proven."""
     return look_of(method, accounting="proven").label.removesuffix(" (proven)").removesuffix(" (ours, proven)")
 
 
 def _judged(table: pd.DataFrame, accounting: str, method: str = "") -> pd.DataFrame:
-    """Plans for one item and one level, under one accounting; of one method if it is given."""
-    rows = table[(table["set_size"] == 1) & (table["split"] == "one") & (table["refused"] == "")]
+    """Choose the plans for one item and one level, under one accounting; of one method if it is given."""
+    rows = table[(table["set_size"] == 1) & (table["split"] == "one")].dropna(subset=["mse_expected"])
     rows = rows[(rows["accounting"] == accounting) & (rows["method"].isin([method]) if method else True)]
     if rows.empty:
         raise NotRunError(f"{method or 'no protocol'} ({accounting}) has no plan for one item and one level")
@@ -116,7 +117,7 @@ def _judged(table: pd.DataFrame, accounting: str, method: str = "") -> pd.DataFr
 
 
 def error_within(table: pd.DataFrame, *, method: str, accounting: str, messages: float) -> Measured:
-    """Least error within the stated messages per user over the Gaussian curator's, case by case."""
+    """Divide the least error within the stated messages per user by the Gaussian curator's, case by case."""
     rows = _judged(table, accounting, method)
     within = rows[rows["messages_per_user"] <= messages * (1 + 1e-9)]
     least = within.groupby("case")["error_ratio"].min().reindex(rows["case"].unique())
@@ -124,7 +125,7 @@ def error_within(table: pd.DataFrame, *, method: str, accounting: str, messages:
 
 
 def change_of_extra(table: pd.DataFrame, *, method: str, accounting: str) -> Measured:
-    """Messages beyond a user's own, per item of the domain, over those of the next smaller number of users."""
+    """Divide the messages beyond a user's own, per item of the domain, by those of the next smaller number of users."""
     rows = _judged(table, accounting, method)
     if rows["n_users"].nunique() < 2:
         raise NotRunError("what is said of many users needs two numbers of users")
@@ -139,7 +140,7 @@ def change_of_extra(table: pd.DataFrame, *, method: str, accounting: str) -> Mea
 
 
 def error_over_published(table: pd.DataFrame, *, method: str, accounting: str) -> Measured:
-    """Least error over that of the best published protocol of the shuffle model, case by case."""
+    """Divide the least error by that of the best published protocol of the shuffle model, case by case."""
     own, best = (
         rows.groupby("case", sort=False)["mse_expected"].min()
         for rows in (_judged(table, accounting, method), _judged(table, "published"))
@@ -155,11 +156,55 @@ def evaluate(table: pd.DataFrame, reference: list[dict[str, Any]]) -> pd.DataFra
     return verdicts.judge(table, MEASURES, reference, keys=("id", "paper", "section", "statement"))
 
 
-def claims_markdown(claims: pd.DataFrame) -> str:
-    """Write the verdicts to read: a section of the study's table."""
-    return verdicts.markdown(claims, title="## What these papers say of their protocols")
+def draw(table: pd.DataFrame, *, n_users: int, domain_size: int, split: str, edition: str) -> Figure:
+    """Draw the fronts of all methods of one size and split; open marks where the guarantee is not proven.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Rows of results/pareto.csv.
+    n_users, domain_size, split : int, int, str
+        Which of them are drawn.
+    edition : str
+        Which results these are; "quick" is written across the figure.
+    """
+    table = table[(table[["n_users", "domain_size", "split"]] == [n_users, domain_size, split]).all(axis=1)]
+    panels = list(table.groupby(["set_size", "epsilon"], sort=True))
+    methods = table[["method", "accounting", "role"]].drop_duplicates()
+    figure, axes = panel_grid(len(panels), min(table["epsilon"].nunique(), 3), height=2.3, foot=1.5)
+    for letter, axis, ((set_size, epsilon), rows) in zip(letters(), axes, panels, strict=False):
+        for method, accounting, role in methods.itertuples(index=False, name=None):
+            best = front(rows[(rows[list(methods)] == [method, accounting, role]).all(axis=1)])
+            look = look_of(method, accounting=accounting)
+            if role == "reference":
+                axis.axhline(best["error_ratio"].min(), color=look.color, ls=look.dashes, lw=0.9, label=look.label)
+            elif len(best):
+                face = "none" if accounting == "published" else look.color
+                axis.plot(best["messages_per_user"], best["error_ratio"], **stroke(look, mfc=face, ms=3, lw=0.8))
+        sizes = f"$n$ = {n_users:,}, $d$ = {domain_size:,}, $s$ = {set_size}"
+        panel_title(axis, f"({letter}) $\\epsilon$ = {epsilon:g}", sizes)
+        axis.set(xlabel="messages per user", ylabel="MSE / Gaussian curator's")
+        log_axes(axis)
+    return finished(figure, edition)
 
 
-def readable(found: pd.DataFrame, claims: pd.DataFrame, *, edition: str) -> str:
-    """Write who wins where, and the verdicts, to read."""
-    return markdown(found, edition=edition) + "\n" + claims_markdown(claims)
+def words(figure: str, tables: Mapping[str, pd.DataFrame]) -> str | None:
+    """Say who wins how often at one size and split, and the range of its error; nothing without the table."""
+    found = _FIGURE.fullmatch(figure)
+    table = tables.get("pareto-winners.csv")
+    if found is None or table is None:
+        return None
+    asked = [int(found[1]), int(found[2]), found[3]]
+    here = table[(table[["n_users", "domain_size", "split"]] == asked).all(axis=1)]
+    panels = here.groupby(["set_size", "epsilon"]).ngroups
+    said = [
+        f"{label_of(str(name))} {len(rows)} times ({rows['error_ratio'].min():.2f} to "
+        f"{rows['error_ratio'].max():.2f} times the Gaussian curator's)"
+        for name, rows in sorted(here.groupby("winner"), key=lambda pair: (-len(pair[1]), pair[0]))
+    ]
+    nobody = int(here["winner"].isna().sum())
+    none = f"; in {nobody} nobody plans" if nobody else ""
+    return (
+        f"{panels} line charts, one for every set size and ε, of error over messages per user for every protocol. "
+        f"Least proven error, over {len(here)} budgets: {', '.join(said) or 'nobody'}{none}."
+    )

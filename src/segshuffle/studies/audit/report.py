@@ -1,8 +1,8 @@
-"""The audit's figure: the epsilon that is claimed, and the epsilon that the full view leaves."""
+"""The audit's figure, claimed epsilon and that of the full view, what it shows in words, and how its table is read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,9 +13,9 @@ from matplotlib.figure import Figure
 
 from segshuffle.datasets.registry import dataset_label
 from segshuffle.looks import PALETTE, TINTS
-from segshuffle.pipeline.style import fit_legend, log_ticks, mark_edition, use_style
-from segshuffle.studies.audit.words import audited, worst_over_splits
-from segshuffle.studies.drawing import POPULATION
+from segshuffle.pipeline.numbers import at_most
+from segshuffle.pipeline.style import use_style
+from segshuffle.studies.drawing import POPULATION, finished, log_axes
 
 #: View -> legend entry, marker and whether it is filled, the bound first.
 _VIEWS = {
@@ -64,15 +64,14 @@ def draw(table: pd.DataFrame, *, edition: str) -> Figure:
         axis.set(yticks=range(len(rows)), yticklabels=[], ylim=(len(rows) - 0.4, -0.6))
         axis.tick_params(axis="y", length=0)
     axes[0, 0].set_yticklabels([row.name for row in rows])
+    # the columns share their scale, so ticks wait for the last one
     for axis in axes[0]:
-        log_ticks(axis.xaxis)
-    fit_legend(figure)
-    mark_edition(figure, edition)
-    return figure
+        log_axes(axis, "x")
+    return finished(figure, edition)
 
 
 def _rows(worst: pd.DataFrame) -> Iterator[_Row]:
-    """For every population the largest epsilon between whole m, then every whole m."""
+    """Yield for every population the largest epsilon between whole m, then that of every whole m."""
     for (dataset, n_users, set_size, domain_size), rows in worst.groupby(POPULATION, sort=False):
         # the numbers are of a population's sizes, not of its data: a stand-in has the same
         name = f"{dataset_label(str(dataset), 'real')}, $n$ = {n_users:,}, $d$ = {domain_size}, $s$ = {set_size}: "
@@ -84,11 +83,10 @@ def _rows(worst: pd.DataFrame) -> Iterator[_Row]:
 
 
 def _level(axis: Axes, level: float, rows: list[_Row], *, end: float) -> None:
-    """All rows of one level."""
+    """Draw all rows of one level."""
     axis.axvline(level, color=PALETTE["vermilion"], lw=1.0, label=_CLAIMED, zorder=1)
-    axis.set_xscale("log")
     axis.grid(visible=False, axis="y")
-    dots: dict[str, Any] = {"color": PALETTE["black"], "ls": "none", "zorder": 3}
+    dots: dict[str, Any] = {"color": PALETTE["black"], "ls": "none", "ms": 4.2, "zorder": 3}
     for place, row in enumerate(rows):
         if row.first and place:
             axis.axhline(place - 0.5, color=TINTS["grid"], lw=0.8, zorder=0)
@@ -99,10 +97,49 @@ def _level(axis: Axes, level: float, rows: list[_Row], *, end: float) -> None:
         else:
             axis.plot([level, min(mine.max(), end)], [place] * 2, color=PALETTE["grey"], lw=0.6, zorder=2)
         for view, (label, marker, filled) in _VIEWS.items():
-            value = mine.get(view, np.nan)
+            value, style = mine.get(view, np.nan), {**dots, "mfc": PALETTE["black"] if filled else "white"}
             if np.isinf(value):
-                axis.plot(end, place, ">", ms=4.2, mfc=PALETTE["black"] if filled else "white", label=_BEYOND, **dots)
+                axis.plot(end, place, ">", label=_BEYOND, **style)
             elif not np.isnan(value):
-                axis.plot(
-                    value, place, marker, ms=4.2, mfc=PALETTE["black"] if filled else "white", label=label, **dots
-                )
+                axis.plot(value, place, marker, label=label, **style)
+
+
+def words(figure: str, tables: Mapping[str, pd.DataFrame]) -> str | None:
+    """Describe where the audited epsilon lies, population by population."""
+    if figure != "audit":
+        return None
+    said = []
+    points = audited(tables["audit.csv"])
+    for (dataset, n_users, set_size, _), rows in points[points["view"] == "blanket-only"].groupby(
+        POPULATION, sort=False
+    ):
+        alone = worst_over_splits(rows)
+        ratio = alone["actual_user_epsilon"] / alone["claimed_user_epsilon"]
+        worst = alone.iloc[int(ratio.where(ratio < float("inf")).argmax())]
+        said.append(
+            f"{dataset}, n = {n_users:,}, s = {set_size}: at most {at_most(worst['actual_user_epsilon'])} where "
+            f"{worst['claimed_user_epsilon']:g} is claimed, at m = {worst['blanket_per_user']:g}."
+        )
+    return (
+        "Dot chart of user-level epsilon, logarithmic, a column per level, a row per population and whole m, "
+        "and one row for all other m. A line marks the claimed level. With the blanket alone epsilon is the claimed "
+        "one except at whole m, where it lies above. Its largest finite excess: " + " ".join(said)
+    )
+
+
+def audited(audit: pd.DataFrame) -> pd.DataFrame:
+    """Choose the points of the grid where the victim may stay silent: elsewhere the guarantee is not in question."""
+    return audit[~audit["optimum"] & (audit["sampling_rate"] < 1.0)]
+
+
+def worst_over_splits(rows: pd.DataFrame) -> pd.DataFrame:
+    """Keep one row per population, m and level: the split on which the view is worst."""
+    key = [*POPULATION, "blanket_per_user", "level", "claimed_user_epsilon", "target_delta"]
+    return rows.groupby(key, sort=False, as_index=False)[
+        ["actual_user_epsilon", "proven_user_delta", "reachable"]
+    ].max()
+
+
+def broken_promises(points: pd.DataFrame) -> pd.DataFrame:
+    """Choose the points where the user-level delta provably exceeds the promised one, without group privacy."""
+    return worst_over_splits(points[points["proven_user_delta"] > points["target_delta"]])

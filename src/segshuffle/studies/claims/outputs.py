@@ -1,0 +1,42 @@
+"""What this study makes, and how. Standard library only: the Snakefile imports it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from segshuffle.pipeline.design import Config, Scenario
+from segshuffle.pipeline.manifest import VERDICTS, Output, Rule, Step, Target, part
+from segshuffle.studies.reproduction.outputs import MSE
+
+CLAIMS = tuple(
+    Output(
+        f"claims.{suffix}",
+        "every statement of the paper's section 6 with a verdict",
+        "What was found, and the rule that judges it; closed-form errors of this run, privacy numbers of the segmented "
+        "protocol as published. The page shows this table to read.",
+        VERDICTS,
+        on_page=suffix == "csv",
+    )
+    for suffix in ("csv", "md")
+)
+DOCS = {"claims.md": "claims.md"}
+
+
+def targets(_config: Config, _panels: Sequence[Scenario]) -> list[Target]:
+    """Declare the verdicts, and the table that they are read off."""
+    return [Target("claims", "Verdicts on the statements of the paper.", (MSE, *CLAIMS))]
+
+
+def rules(config: Config, _panels: Sequence[Scenario]) -> list[Rule]:
+    """Make both forms in one job."""
+    table, text = (output.path for output in CLAIMS)
+    read = {"table": MSE.path, "reference": Path("config/reference/claims.yaml")}
+    judged = part(config, "delta_times_n", "levels", "splits", "competitors")
+    steps = (
+        Step(table, "studies.claims.report:evaluate", read, {"config": judged}),
+        Step(
+            text, "studies.claims.report:readable", {"claims": table, "table": MSE.path}, {"edition": config["edition"]}
+        ),
+    )
+    return [Rule("verdicts", "Verdict on every statement of the paper's section 6.", steps)]

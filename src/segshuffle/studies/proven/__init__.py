@@ -1,0 +1,1 @@
+"""What proven accounting and copies buy on the panels of the paper."""

@@ -1,0 +1,323 @@
+"""What readers see of the panels: error over m under both accountings, error over messages, and all panels at a glance.
+
+Every loop goes over the table: what it holds is drawn, whether or not somebody declared a look for it.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from segshuffle.datasets.registry import dataset_label
+from segshuffle.looks import PALETTE, Look, stroke
+from segshuffle.pipeline.design import ACCOUNTINGS, Scenario, Setting, figures_of
+from segshuffle.pipeline.numbers import nearest
+from segshuffle.pipeline.rows import common
+from segshuffle.pipeline.style import letters, panel_grid, use_style
+from segshuffle.protocols.registry import look_of, looks_in
+from segshuffle.studies.drawing import (
+    POPULATION,
+    Label,
+    finished,
+    label_at_right,
+    label_height,
+    log_axes,
+    population_title,
+)
+
+_OPTIMUM = "$m$ from optimizeParameter"
+#: Inches: width of a figure, and where level lines are named; height of a panel, and of what is around its axes.
+_NARROW, _WIDE, _HEIGHT, _AROUND = 7.0, 8.4, 2.55, 0.9
+#: Characters in a line of a label beside a panel.
+_CHARACTERS = 24
+#: Where level lines have a mark, in shares of the axis: a line's look is told by marks and dashes, too.
+_MARKS = (0, 0.06, 0.35, 0.65, 0.94, 1)
+
+
+# --- panels ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One panel of a figure of the paper.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        Population and split.
+    letter : str
+        Letter in its figure.
+    source : str
+        "real", "stand-in" or "synthetic".
+    errors : DataFrame
+        Its rows of results/mse.csv, both accountings.
+    """
+
+    scenario: Scenario
+    letter: str
+    source: str
+    errors: pd.DataFrame
+
+    @property
+    def id(self) -> str:
+        """Stable name inside the page."""
+        return self.scenario.id
+
+    @property
+    def name(self) -> str:
+        """What the panel shows, in one line."""
+        setting = self.scenario.setting
+        return (
+            f"{dataset_label(setting.dataset, self.source)}, {self.scenario.split}: n = {setting.n_users:,}, "
+            f"d = {setting.domain_size}, s = {setting.set_size}"
+        )
+
+    def rows(self, accounting: str, role: str) -> pd.DataFrame:
+        """Return the rows of one accounting in one role."""
+        return self.errors[(self.errors["accounting"] == accounting) & (self.errors["role"] == role)]
+
+    def looks(self, accounting: str) -> dict[str, Look]:
+        """Return the look of every method under one accounting, in the order of the legend."""
+        return looks_in(self.errors[self.errors["accounting"] == accounting])
+
+    def curves(self, accounting: str) -> dict[str, pd.DataFrame]:
+        """Return method -> its rows over the grid of m, in the order of the legend."""
+        grid = self.rows(accounting, "grid").sort_values("blanket_per_user")
+        found = {method: grid[grid["method"] == method] for method in self.looks(accounting)}
+        return {method: curve for method, curve in found.items() if len(curve)}
+
+    def points(self, accounting: str) -> pd.DataFrame:
+        """Return the methods that have one number, lowest expected error first."""
+        best = self.rows(accounting, "best")
+        over_grid = self.rows(accounting, "grid")["method"]
+        return best[~best["method"].isin(over_grid)].sort_values("mse_expected", kind="stable")
+
+    @property
+    def curve(self) -> pd.DataFrame:
+        """The paper's protocol over the grid of m."""
+        return self.curves("published")["segmented"]
+
+    @property
+    def optimum(self) -> pd.DataFrame:
+        """The paper's protocol at the m of optimizeParameter."""
+        return self.rows("published", "best").query("method == 'segmented'")
+
+
+def panels_of(errors: pd.DataFrame, scenarios: Sequence[Scenario] | None = None) -> list[Panel]:
+    """Letter some panels of the table, or all in its order."""
+    found = []
+    for letter, scenario in zip(letters(), scenarios or scenarios_of(errors), strict=False):
+        setting = scenario.setting
+        place = [setting.dataset, setting.n_users, setting.set_size, scenario.split]
+        rows = errors[(errors[["dataset", "n_users", "set_size", "split"]] == place).all(axis=1)]
+        (source,) = common(rows, "source")
+        found.append(Panel(scenario, letter, str(source), rows))
+    return found
+
+
+def panels_by_figure(errors: pd.DataFrame) -> dict[str, list[Panel]]:
+    """Return the panels of every figure, lettered as in the printed figure."""
+    return {name: panels_of(errors, panels) for name, panels in figures_of(scenarios_of(errors)).items()}
+
+
+def scenarios_of(errors: pd.DataFrame) -> list[Scenario]:
+    """List the settings and splits of the table, in its order."""
+    unique = errors[[*POPULATION, "split"]].drop_duplicates()
+    return [
+        Scenario(Setting(str(dataset), int(n_users), int(set_size), int(domain_size)), str(split))
+        for dataset, n_users, set_size, domain_size, split in unique.itertuples(index=False, name=None)
+    ]
+
+
+# --- figures ---------------------------------------------------------------------------------------------------------
+
+
+def draw(table: pd.DataFrame, panels: Sequence[Scenario], accounting: str, *, drawing: str, edition: str) -> Figure:
+    """Draw a figure of the panels.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Rows of results/mse.csv; on the proven side those of the paper's protocol are drawn beside.
+    panels : sequence of Scenario
+        One per panel, in order.
+    accounting : {"published", "proven"}
+        Whose methods are drawn. The proven ones are many: their level lines are named at the lines.
+    drawing : {"errors", "messages", "summary"}
+        Error over m, error over messages, or all competitors at a glance.
+    edition : str
+        Which results these are; "quick" is written across the figure.
+    """
+    drawings = {"errors": _draw_errors, "messages": _draw_messages, "summary": _draw_summary}
+    return drawings[drawing](panels_of(table, panels), accounting, edition)
+
+
+def _draw_errors(panels: Sequence[Panel], accounting: str, edition: str) -> Figure:
+    """Draw squared error over the blanket per user, one panel per population and split."""
+    published = accounting == "published"
+    names = {} if published else _names(pd.concat(panel.points(accounting) for panel in panels))
+    height = max(_HEIGHT, label_height(names.values()) + _AROUND)
+    figure, axes = panel_grid(len(panels), height=height, width=_NARROW if published else _WIDE)
+    beside = []
+    for axis, panel in zip(axes, panels, strict=True):
+        if not published:
+            _curves(axis, {"segmented": panel.curve})
+        _curves(axis, panel.curves(accounting))
+        grid = panel.errors.loc[panel.errors["role"] == "grid", "blanket_per_user"]
+        low, high = grid.min(), grid.max()
+        beside.append(_levels(axis, panel.points(accounting), low, high, names))
+        if published:
+            _optimum(axis, panel.optimum, low, high)
+        axis.set(xlim=(low * 0.93, high * 1.07), xlabel="blanket messages per user $m$", ylabel="MSE")
+        log_axes(axis)
+        population_title(axis, panel.letter, panel.errors, split=True, narrow=not published)
+    finished(figure, edition)
+    if not published:
+        for axis, labels in zip(axes, beside, strict=True):
+            label_at_right(axis, labels)
+    return figure
+
+
+def _draw_messages(panels: Sequence[Panel], accounting: str, edition: str) -> Figure:
+    """Draw error over the weighted curator's, over expected messages per user (closed forms)."""
+    figure, axes = panel_grid(len(panels), 3, height=2.1)
+    curator = look_of("curator-weighted", accounting=accounting)
+    for axis, panel in zip(axes, panels, strict=True):
+        measure = panel.rows(accounting, "best").set_index("method")["mse_expected"]["curator-weighted"]
+        spent = panel.rows(accounting, "budget").sort_values("messages_per_user")
+        spent = spent.assign(ratio=spent["mse_expected"] / measure)
+        for name, look in looks_in(spent).items():
+            curve = spent[spent["method"] == name]
+            axis.plot(curve["messages_per_user"], curve["ratio"], **stroke(look, ms=3))
+        axis.axhline(1.0, color=curator.color, lw=1.2, label=curator.label)
+        axis.set(xlim=(0, None), ylim=(0.95, max(1.3, 1.05 * spent["ratio"].max())), xlabel="messages per user")
+        axis.set_ylabel("MSE / curator")
+        population_title(axis, panel.letter, panel.errors, split=True)
+    return finished(figure, edition)
+
+
+def _draw_summary(panels: Sequence[Panel], accounting: str, edition: str) -> Figure:
+    """Draw one row per panel and one mark per competitor, on a log axis; 1 is the segmented protocol's error."""
+    use_style()
+    figure, axis = plt.subplots(figsize=(7.0, 0.24 * len(panels) + 1.2), layout="constrained")
+    marks = pd.concat(
+        panel.points(accounting).assign(place=place, least=panel.curve["mse_mean"].min())
+        for place, panel in enumerate(panels)
+    )
+    for name, look in looks_in(marks).items():
+        mine = marks[marks["method"] == name]
+        axis.plot(mine["mse_mean"] / mine["least"], mine["place"], **stroke(look, ls="none", ms=5))
+    axis.axvline(1.0, color=PALETTE["black"], lw=1.2)
+    axis.set(yticks=range(len(panels)), yticklabels=[panel.name for panel in panels], ylim=(len(panels) - 0.3, -0.7))
+    axis.set_xlabel("MSE over the least MSE of the segmented protocol (line: 1)")
+    log_axes(axis, "x")
+    return finished(figure, edition)
+
+
+def _curves(axis: Axes, curves: Mapping[str, pd.DataFrame]) -> None:
+    """Draw methods over the grid of m, with two standard errors around them."""
+    for name, curve in curves.items():
+        look = looks_in(curve)[name]
+        x, mean, error = curve["blanket_per_user"], curve["mse_mean"], 2 * curve["mse_stderr"]
+        axis.fill_between(x, mean - error, mean + error, color=look.color, alpha=0.2, lw=0)
+        axis.plot(x, mean, **stroke(look, zorder=4, ms=3))
+
+
+def _names(points: pd.DataFrame) -> dict[str, str]:
+    """Return what stands beside the level line of a method; "proven" is left out, since all are or are trusted."""
+    looks = looks_in(points).items()
+    return {name: textwrap.fill(re.sub(r" \((ours, )?proven\)", "", look.label), _CHARACTERS) for name, look in looks}
+
+
+def _levels(axis: Axes, points: pd.DataFrame, low: float, high: float, names: Mapping[str, str]) -> list[Label]:
+    """Draw level lines of methods with an m of their own, with two standard errors; unnamed ones enter the legend."""
+    labels, x = [], [low * (high / low) ** share for share in _MARKS]
+    for name, look in looks_in(points).items():
+        (row,) = points[points["method"] == name].to_dict("records")
+        mean, error = row["mse_mean"], 2 * row["mse_stderr"]
+        axis.fill_between([low, high], mean - error, mean + error, color=look.color, alpha=0.2, lw=0)
+        label = f"_{look.label}" if names else look.label
+        axis.plot(x, [mean] * len(x), **stroke(look, label=label), markevery=slice(1, -1), lw=1.0)
+        labels.append(Label(mean, names.get(name, ""), look.color))
+    return labels
+
+
+def _optimum(axis: Axes, optimum: pd.DataFrame, low: float, high: float) -> None:
+    """Draw a star where optimizeParameter puts m; write a sentence if that is outside the panel."""
+    for row in optimum.to_dict("records"):
+        m, color = row["blanket_per_user"], look_of("segmented").color
+        if low <= m <= high:
+            axis.plot(m, row["mse_mean"], "*", ms=9, color=color, mfc="white", label=_OPTIMUM, zorder=5, ls="none")
+        else:
+            # the curve falls towards that m: the other end of the panel is free below
+            place, side = (0.03, "left") if m > high else (0.97, "right")
+            text = f"{_OPTIMUM}: {m:.3g} (outside)"
+            axis.text(place, 0.04, text, transform=axis.transAxes, ha=side, fontsize=6.5, color=color)
+
+
+# --- words -----------------------------------------------------------------------------------------------------------
+
+
+def words(figure: str, tables: Mapping[str, pd.DataFrame]) -> str | None:
+    """Describe least errors panel by panel, or all panels at a glance."""
+    errors = tables["mse.csv"]
+    if figure == "summary":
+        return _summary(panels_of(errors))
+    describe = _least_proven if figure.endswith("-proven") else _least
+    panels = panels_by_figure(errors).get(figure.removesuffix("-proven"))
+    if panels is None:
+        return None
+    head = "Line charts of squared error over blanket messages per user m, both axes logarithmic. "
+    return head + " ".join(describe(panel) for panel in panels)
+
+
+def _least(panel: Panel) -> str:
+    curve = panel.curve
+    best = curve.iloc[int(curve["mse_expected"].argmin())]
+    (first, m_first), (least, m_least), (last, m_last) = (
+        (nearest(row["mse_mean"], digits=2), f"m = {row['blanket_per_user']:g}")
+        for row in (curve.iloc[0], best, curve.iloc[-1])
+    )
+    return (
+        f"({panel.letter}) {panel.name}. The segmented protocol's error goes from {first} at {m_first} to its least, "
+        f"{least} at {m_least}, and to {last} at {m_last}. Level lines, lowest first: {_rivals(panel, 'published')}."
+    )
+
+
+def _rivals(panel: Panel, accounting: str) -> str:
+    looks = panel.looks(accounting)
+    return ", ".join(
+        f"{looks[row['method']].label} {nearest(row['mse_mean'], digits=2)}"
+        for row in panel.points(accounting).to_dict("records")
+    )
+
+
+def _least_proven(panel: Panel) -> str:
+    parts = []
+    for accounting in ACCOUNTINGS:
+        for name, rows in panel.curves(accounting).items():
+            best = rows.iloc[int(rows["mse_expected"].argmin())]
+            label = panel.looks(accounting)[name].label
+            parts.append(f"{label}: {nearest(best['mse_mean'], digits=2)} at m = {best['blanket_per_user']:g}")
+    said, rivals = "; ".join(parts), _rivals(panel, "proven")
+    return f"({panel.letter}) {panel.name}. Least errors: {said}. Level lines, lowest first: {rivals}."
+
+
+def _summary(panels: Sequence[Panel]) -> str:
+    ratios = {
+        panel.name: float(panel.points("published")["mse_expected"].iloc[0] / panel.curve["mse_expected"].min())
+        for panel in panels
+    }
+    ordered = sorted(ratios, key=lambda name: ratios[name])
+    low, high = (f"{name} ({nearest(ratios[name])})" for name in (ordered[0], ordered[-1]))
+    return (
+        f"Dot chart with a row for each of {len(panels)} panels: error of every competitor over the least error of the "
+        f"segmented protocol, logarithmic. The strongest competitor's ratio is smallest on {low} and largest on {high}."
+    )
