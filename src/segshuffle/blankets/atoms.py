@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -82,3 +83,19 @@ class Atoms:
         moment = np.bincount(index, mass * self.ratio, minlength=_COARSE)
         kept = groups > 0
         return moment[kept] / groups[kept], np.log(groups[kept]) + top
+
+
+class AtomPair(ABC):
+    """Pair of counters whose values are tabulated one by one."""
+
+    @abstractmethod
+    def _atoms(self, log_tail: float) -> Atoms:
+        """Return the values of the window that leaves about e^-log_tail in each tail."""
+
+    def coarse_law(self, log_tail: float) -> tuple[FloatArray, FloatArray]:
+        """Return log ratio and log mass of groups of values."""
+        return self._atoms(log_tail).coarse()
+
+    def loss_table(self, step: float, log_tail: float) -> LossTable:
+        """Return cells about `step` wide, from every value of the window."""
+        return self._atoms(log_tail).table(step)

@@ -16,6 +16,7 @@ from segshuffle.accounting.numerics.loss_distribution import LossTable
 from segshuffle.accounting.numerics.negative_binomial import size_of
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.blankets import exact
+from segshuffle.blankets.atoms import AtomPair
 from segshuffle.errors import ParameterError
 from segshuffle.looks import Look
 
@@ -266,10 +267,37 @@ class Blanket(Dummies):
         return np.concatenate(found), numbers
 
 
-def check_p(name: str, value: float) -> None:
-    """Refuse a cluster parameter outside its range."""
-    if not 0 < value <= LARGEST_P:
-        raise ParameterError(name, value, f"in (0, {LARGEST_P:g}]")
+@dataclass(frozen=True)
+class BlanketPair(AtomPair):
+    """Counters that tell one item of a user from another in a blanket, tabulated value by value.
+
+    Parameters
+    ----------
+    blanket : Blanket
+        Law of the dummies.
+    blanket_mean : float
+        Expected blanket messages per item, of both signs together, in `blanket.means`.
+    copies : float
+        Expected copies a of a held item, 0 or in [1e-120, 64].
+
+    Raises
+    ------
+    ParameterError
+        If a value is outside its range.
+    """
+
+    blanket: Blanket
+    blanket_mean: float
+    copies: float
+
+    def __post_init__(self) -> None:
+        check_mean(self.blanket_mean, self.blanket.means, f" for {self.blanket}")
+        check_copies("copies", self.copies)
+
+    @property
+    def variance(self) -> float:
+        """Variance of the noise in the estimate of one item."""
+        return self.blanket.variance(self.blanket_mean)
 
 
 def check_mean(value: float, means: tuple[float, float], about: str = "") -> None:

@@ -16,16 +16,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from segshuffle.accounting.numerics.loss_distribution import LossTable
 from segshuffle.accounting.numerics.negative_binomial import (
     log_negative_binomial,
     mass_error,
     size_of,
     window_of_mass,
 )
+from segshuffle.accounting.numerics.ranges import check_within
 from segshuffle.arrays import FloatArray
 from segshuffle.blankets.atoms import Atoms
-from segshuffle.blankets.base import BLANKET_MEAN_RANGE, Blanket, Part, Shape, Shapes, check_copies, check_mean, check_p
+from segshuffle.blankets.base import BLANKET_MEAN_RANGE, LARGEST_P, Blanket, BlanketPair, Part, Shape, Shapes
 from segshuffle.looks import DASHES, PALETTE, Look
 
 #: Variance of a counter above which its values are too many for a table; means needed grow with copies^2/epsilon^2, not
@@ -59,7 +59,7 @@ class Clustered(Blanket):
     look = Look("Clustered blanket (ours, proven)", PALETTE["blue"], "h", DASHES[3])
 
     def __post_init__(self) -> None:
-        check_p("p", self.p)
+        check_within("p", self.p, 0, LARGEST_P, "(]")
 
     @property
     def means(self) -> tuple[float, float]:
@@ -98,36 +98,10 @@ def _window_law(p: float, mean: float, log_tail: float, floor: int) -> tuple[tup
 
 
 @dataclass(frozen=True)
-class ClusteredPair:
-    """The two counters that tell one item of a user from another, in a clustered blanket.
-
-    Parameters
-    ----------
-    blanket : Clustered
-        Cluster parameter.
-    blanket_mean : float
-        Expected blanket messages per item, in `blanket.means`.
-    copies : float
-        Expected copies a of a held item, 0 or in [1e-120, 64].
-
-    Raises
-    ------
-    ParameterError
-        If a value is outside its range.
-    """
+class ClusteredPair(BlanketPair):
+    """The two counters that tell one item of a user from another, in a clustered blanket."""
 
     blanket: Clustered
-    blanket_mean: float
-    copies: float
-
-    def __post_init__(self) -> None:
-        check_mean(self.blanket_mean, self.blanket.means, f" for clusters of p = {self.blanket.p:g}")
-        check_copies("copies", self.copies)
-
-    @property
-    def variance(self) -> float:
-        """Variance of a counter."""
-        return self.blanket.variance(self.blanket_mean)
 
     @property
     def zero_mass(self) -> float:
@@ -165,11 +139,3 @@ class ClusteredPair:
             mass_error(window, self.blanket_mean),
             error,
         )
-
-    def coarse_law(self, log_tail: float) -> tuple[FloatArray, FloatArray]:
-        """Groups of counts."""
-        return self._atoms(log_tail).coarse()
-
-    def loss_table(self, step: float, log_tail: float) -> LossTable:
-        """Every count of the window."""
-        return self._atoms(log_tail).table(step)

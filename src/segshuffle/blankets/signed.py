@@ -20,22 +20,21 @@ from typing import NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from segshuffle.accounting.numerics.loss_distribution import AccuracyError, LossTable
+from segshuffle.accounting.numerics.loss_distribution import AccuracyError
 from segshuffle.accounting.numerics.negative_binomial import log_negative_binomial, mass_error, window_of_mass
+from segshuffle.accounting.numerics.ranges import check_within
 from segshuffle.arrays import FloatArray
 from segshuffle.blankets.atoms import Atoms
 from segshuffle.blankets.base import (
     BLANKET_MEAN_RANGE,
     LARGEST_P,
     Blanket,
+    BlanketPair,
     Part,
     Shape,
     Shapes,
-    check_copies,
-    check_mean,
 )
 from segshuffle.blankets.poisson import log_poisson, poisson_window
-from segshuffle.errors import ParameterError
 from segshuffle.looks import DASHES, PALETTE, Look
 
 #: Products of two masses that one matrix may take; a larger one would take seconds and hundreds of megabytes.
@@ -84,11 +83,9 @@ class Signed(Blanket):
     spends = 2.0
 
     def __post_init__(self) -> None:
-        for name in ("p", "flood_p"):
-            if not 0 <= getattr(self, name) <= LARGEST_P:
-                raise ParameterError(name, getattr(self, name), f"in [0, {LARGEST_P:g}]")
-        if not 0 <= self.flood < 1:
-            raise ParameterError("flood", self.flood, "in [0, 1)")
+        check_within("p", self.p, 0, LARGEST_P)
+        check_within("flood_p", self.flood_p, 0, LARGEST_P)
+        check_within("flood", self.flood, 0, 1, "[)")
 
     @property
     def means(self) -> tuple[float, float]:
@@ -238,39 +235,17 @@ def _joint(blanket: Signed, mean: float, log_tail: float, group: int) -> _Joint:
 
 
 @dataclass(frozen=True)
-class SignedPair:
+class SignedPair(BlanketPair):
     """The counters, two for each item, that tell one item of a user from another, in a signed blanket.
 
     Parameters
     ----------
-    blanket : Signed
-        Cluster parameters and share of the flood.
-    blanket_mean : float
-        Expected blanket messages per item, of both signs together, in `blanket.means`.
-    copies : float
-        Expected copies a of a held item, 0 or in [1e-120, 64].
     group : int
         Neighbouring counts of N- that are seen as one.
-
-    Raises
-    ------
-    ParameterError
-        If a value is outside its range.
     """
 
     blanket: Signed
-    blanket_mean: float
-    copies: float
     group: int = 1
-
-    def __post_init__(self) -> None:
-        check_mean(self.blanket_mean, self.blanket.means, f" for {self.blanket}")
-        check_copies("copies", self.copies)
-
-    @property
-    def variance(self) -> float:
-        """Variance of N+ - N-."""
-        return self.blanket.variance(self.blanket_mean)
 
     @property
     def zero_mass(self) -> float:
@@ -291,10 +266,6 @@ class SignedPair:
         """Groups of values of similar ratio, of the counters seen in groups: quick, and nearly the same."""
         group = max(self.group, _group(self.blanket, self.blanket_mean))
         return _coarse(replace(self, group=group), _tail(self.blanket, self.blanket_mean, log_tail))
-
-    def loss_table(self, step: float, log_tail: float) -> LossTable:
-        """Every value of the window."""
-        return self._atoms(log_tail).table(step)
 
 
 @functools.lru_cache(maxsize=2)

@@ -19,11 +19,9 @@ import numpy as np
 
 from segshuffle.accounting.collections.product import log_delta_bound
 from segshuffle.accounting.numerics.laws import log_binomial_pmf
-from segshuffle.accounting.numerics.loss_distribution import LossTable
 from segshuffle.accounting.numerics.ranges import check_integer, check_within
 from segshuffle.accounting.numerics.search import safe_edge
-from segshuffle.arrays import FloatArray
-from segshuffle.blankets.atoms import Atoms
+from segshuffle.blankets.atoms import AtomPair, Atoms
 
 #: Relative error of a mass, but for what the rounded mean adds; ten times that of `laws`.
 _MASS_ERROR = 1e-11
@@ -33,7 +31,7 @@ _TOLERANCE = 1e-3
 
 
 @dataclass(frozen=True)
-class FlippedPair:
+class FlippedPair(AtomPair):
     """Columns of an exchanged item: the victim's vector among fakes.
 
     Parameters
@@ -84,14 +82,6 @@ class FlippedPair:
         log_mass = log_binomial_pmf(vectors, count, self.flip)
         error = _MASS_ERROR + 1e-15 * (reach + 2)
         return Atoms(ratio, log_mass, 0.0, 4 * math.exp(-log_tail), error, 1e-14)
-
-    def coarse_law(self, log_tail: float) -> tuple[FloatArray, FloatArray]:
-        """Groups of counts."""
-        return self._atoms(log_tail).coarse()
-
-    def loss_table(self, step: float, log_tail: float) -> LossTable:
-        """Every count of the window."""
-        return self._atoms(log_tail).table(step)
 
 
 def least_flip(*, fakes: int, pairs: int, epsilon: float, delta: float) -> float:

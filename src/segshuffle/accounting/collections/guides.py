@@ -6,7 +6,6 @@ about a per cent in delta, and of less in the copies.
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable
 
@@ -30,11 +29,6 @@ _DEPTH, _STRIDE = 50.0, 1.0
 _SMALLEST, _LARGEST = 1e-200, 1 - 1e-9
 
 
-@functools.lru_cache(maxsize=4096)
-def _ratio(epsilon: float, delta: float) -> float:
-    return gaussian_ratio(epsilon=epsilon, delta=delta)
-
-
 def _log_delta_of_one(table: LossTable, epsilon: float) -> float:
     """Both laws of a single pair on the cells, sorted by their ratios: no lattice, no transform."""
     log_ratio, log_mass = _law_of(table)
@@ -48,7 +42,7 @@ def _log_delta_of_one(table: LossTable, epsilon: float) -> float:
 
 def guided_log_delta(pair: CounterPair, pairs: int, epsilon: float, delta: float) -> float:
     """Log of the delta of a product of pairs, where it is not far from `delta`; 0 where nothing can be tabulated."""
-    ratio = _ratio(epsilon, delta)
+    ratio = gaussian_ratio(epsilon=epsilon, delta=delta)
     try:
         table = pair.loss_table(ratio / math.sqrt(pairs) / _CELLS, _TAIL - math.log(delta / pairs))
     except AccuracyError:
@@ -90,7 +84,7 @@ def guided_copies(
         A first guess; None takes a Gaussian curator's.
     """
     if start is None:
-        start = _ratio(epsilon, delta) * math.sqrt(blanket.pair(mean, 0.0).variance / (2 * pairs))
+        start = gaussian_ratio(epsilon=epsilon, delta=delta) * math.sqrt(blanket.pair(mean, 0.0).variance / (2 * pairs))
 
     def excess(log_copies: float) -> float:
         copies = min(math.exp(log_copies), copies_max)
@@ -110,7 +104,8 @@ def _excess(pair: CounterPair, pairs: int, epsilon: float, delta: float) -> floa
     Nearly a straight line of slope 1 in the log of the copies, where the log of delta is a bent one.
     """
     found = math.exp(guided_log_delta(pair, pairs, epsilon, delta))
-    return math.log(_ratio(epsilon, min(max(found, _SMALLEST), _LARGEST)) / _ratio(epsilon, delta))
+    wide = gaussian_ratio(epsilon=epsilon, delta=min(max(found, _SMALLEST), _LARGEST))
+    return math.log(wide / gaussian_ratio(epsilon=epsilon, delta=delta))
 
 
 def _largest(excess: Callable[[float], float], start: float, top: float) -> float:

@@ -6,6 +6,7 @@ denoising" (2018), Theorem 8, written for the ratio of sensitivity to standard d
 
 from __future__ import annotations
 
+import functools
 import math
 
 from scipy import special
@@ -44,6 +45,7 @@ def _mills_derivatives(x: float) -> tuple[float, float]:
     return first, 2 * first - x * (mills - x * first)
 
 
+@functools.lru_cache(maxsize=4096)
 def gaussian_ratio(*, epsilon: float, delta: float) -> float:
     """Largest sensitivity/deviation (the Gaussian-DP parameter) of an (epsilon, delta) guarantee, rounded down.
 
@@ -56,12 +58,8 @@ def gaussian_ratio(*, epsilon: float, delta: float) -> float:
     target = math.log(delta)
     return safe_edge(
         lambda ratio: gaussian_log_delta(ratio=ratio, epsilon=epsilon) - target,
-        safe=_small_ratio(epsilon, target),
+        # far below every answer: the floor keeps epsilon/ratio finite and misses no delta
+        safe=max(1e-3 * epsilon / math.sqrt(2 * max(-target, 1.0)), _SMALLEST_RATIO),
         unsafe=_LARGEST_RATIO,
         tolerance=1e-9,
     )
-
-
-def _small_ratio(epsilon: float, target: float) -> float:
-    """Where a search begins, far below every answer: the floor keeps epsilon/ratio finite and misses no delta."""
-    return max(1e-3 * epsilon / math.sqrt(2 * max(-target, 1.0)), _SMALLEST_RATIO)

@@ -43,9 +43,8 @@ from segshuffle.accounting.numerics.laws import (
     half_binomial_tail,
     round_off,
 )
-from segshuffle.accounting.numerics.ranges import check_epsilon, check_rtol
+from segshuffle.accounting.numerics.ranges import check_epsilon, check_rtol, check_within
 from segshuffle.arrays import FloatArray
-from segshuffle.errors import ParameterError
 
 #: Deltas below this are reported as the interval [0, SMALLEST_DELTA]: doubles end near it.
 SMALLEST_DELTA = 1e-290
@@ -120,10 +119,10 @@ class CountPair:
     blanket: CountLaw
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.heads <= 1.0:
-            raise ParameterError("heads", self.heads, "in (0, 1]")
-        if not 0.0 <= self.tails <= min(self.heads, 1.0 - self.heads + 1e-15):
-            raise ParameterError("tails", self.tails, "in [0, min(heads, 1 - heads)]")
+        check_within("heads", self.heads, 0, 1, "(]")
+        check_within(
+            "tails", self.tails, 0, min(self.heads, 1.0 - self.heads + 1e-15), note=" = [0, min(heads, 1 - heads)]"
+        )
 
     @property
     def split(self) -> float:
@@ -259,15 +258,14 @@ def hockey_stick(*, pair: CountPair, epsilon: float, rtol: float = 1e-4) -> Delt
     gap = math.inf
     for _ in range(_MAX_ROUNDS):
         edges = _fill_cross(pair, epsilon, edges)
-        bounds = _bounds(pair, edges)
-        lower, upper = bounds.total_lower, bounds.total_upper
+        lower, upper, gaps = _bounds(pair, edges)
         if upper < SMALLEST_DELTA:
             return DeltaInterval(0.0, SMALLEST_DELTA)
         # round-off does not fall with the width of the blocks: stop when splitting no longer helps
         if upper - lower <= rtol * lower or upper - lower > 0.9 * gap or edges.total.size > _MAX_BLOCKS:
             break
         gap = upper - lower
-        fresh, kept = _split(edges.total, bounds.gap, max(_AIM * rtol * lower, gap / _SHRINK))
+        fresh, kept = _split(edges.total, gaps, max(_AIM * rtol * lower, gap / _SHRINK))
         if fresh.size == 0:
             break
         edges = _merge(edges._replace(cross=np.where(kept, edges.cross, np.nan)), _at_totals(pair, epsilon, fresh))
@@ -308,16 +306,8 @@ def _fill_cross(pair: CountPair, epsilon: float, edges: _Edges) -> _Edges:
     return edges._replace(cross=cross)
 
 
-class _Bounds(NamedTuple):
-    """Certified totals, and the gap of every block, shape (n_blocks,)."""
-
-    total_lower: float
-    total_upper: float
-    gap: FloatArray
-
-
-def _bounds(pair: CountPair, edges: _Edges) -> _Bounds:
-    """Bound the divergence from the blocks [total[i], total[i+1])."""
+def _bounds(pair: CountPair, edges: _Edges) -> tuple[float, float, FloatArray]:
+    """Bound the divergence from the blocks [total[i], total[i+1]): both ends, and the gap of every block."""
     left, right = _Edges(*(a[:-1] for a in edges)), _Edges(*(a[1:] for a in edges))
     single = right.total == left.total + 1
     mass = np.where(single, left.point, _masses(pair, left, right))
@@ -329,7 +319,7 @@ def _bounds(pair: CountPair, edges: _Edges) -> _Bounds:
     scale = pair.speak * pair.contrast
     upper = math.fsum(mass * high) + _mass_error(edges, single, high)
     lower = math.fsum(mass * low) - _mass_error(edges, single, low)
-    return _Bounds(scale * lower, scale * upper, scale * mass * (high - low))
+    return scale * lower, scale * upper, scale * mass * (high - low)
 
 
 def _chord_and_tangent(pair: CountPair, left: _Edges, right: _Edges, mass: FloatArray) -> tuple[FloatArray, FloatArray]:

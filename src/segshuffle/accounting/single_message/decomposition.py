@@ -67,8 +67,7 @@ def blanket_delta(*, randomizer: Randomizer, n_users: int, epsilon: float, rtol:
     ParameterError
         If a parameter is outside its range.
     """
-    _check(n_users, epsilon, rtol)
-    return _interval(randomizer, None, int(n_users), epsilon, rtol)
+    return _interval(randomizer, None, n_users, epsilon, rtol)
 
 
 def lower_bound_delta(
@@ -94,8 +93,7 @@ def lower_bound_delta(
     ParameterError
         If a parameter is outside its range.
     """
-    _check(n_users, epsilon, rtol)
-    return _interval(randomizer, own_inputs, int(n_users), epsilon, rtol)
+    return _interval(randomizer, own_inputs, n_users, epsilon, rtol)
 
 
 def blanket_epsilon(*, randomizer: Randomizer, n_users: int, delta: float, rtol: float = 1e-4) -> float:
@@ -118,10 +116,7 @@ def blanket_epsilon(*, randomizer: Randomizer, n_users: int, delta: float, rtol:
     ParameterError
         If a parameter is outside its range.
     """
-    _check(n_users, 0.0, rtol)
-    check_target(delta)
-
-    return _epsilon(randomizer, None, int(n_users), delta, rtol, "upper")
+    return _epsilon(randomizer, None, n_users, delta, rtol, "upper")
 
 
 def lower_bound_epsilon(
@@ -146,10 +141,7 @@ def lower_bound_epsilon(
     ParameterError
         If a parameter is outside its range.
     """
-    _check(n_users, 0.0, rtol)
-    check_target(delta)
-
-    return _epsilon(randomizer, own_inputs, int(n_users), delta, rtol, "lower")
+    return _epsilon(randomizer, own_inputs, n_users, delta, rtol, "lower")
 
 
 def _epsilon(
@@ -160,6 +152,9 @@ def _epsilon(
     Where every pair has tables of its own, one is searched only if it changes what the others gave: the divergence of
     a pair falls in epsilon, so what holds for it at one epsilon holds at every larger one.
     """
+    check_users(n_users)
+    check_rtol(rtol)
+    check_target(delta)
     search = least_epsilon if side == "upper" else largest_excluded_epsilon
     groups: Iterable[tuple[ReferenceClasses, ...]] = ((),)
     if isinstance(randomizer, Pairwise):
@@ -177,38 +172,33 @@ def _epsilon(
     return found
 
 
-def _check(n_users: int, epsilon: float, rtol: float) -> None:
-    check_users(n_users)
-    check_epsilon(epsilon)
-    check_rtol(rtol)
-
-
 def _interval(
     randomizer: Randomizer, own_inputs: bool | None, n_users: int, epsilon: float, rtol: float
 ) -> DeltaInterval:
+    check_users(n_users)
+    check_epsilon(epsilon)
+    check_rtol(rtol)
     return DeltaInterval(*(_end(randomizer, own_inputs, n_users, epsilon, rtol, side) for side in get_args(Side)))
 
 
-def _tables(randomizer: Randomizer, side: Side, own_inputs: bool | None) -> tuple[ReferenceClasses, ...]:
-    """Return tables of the blanket (None), or of the common inputs; made once if the randomizer is a value."""
-    try:
-        return _made_once(randomizer, side, own_inputs)  # type: ignore[arg-type]
-    except TypeError:  # not hashable: somebody's own randomizer
-        return _made(randomizer, side, own_inputs)
-
-
+@lru_cache(maxsize=16)
 def _made(randomizer: Randomizer, side: Side, own_inputs: bool | None) -> tuple[ReferenceClasses, ...]:
+    """Return tables of the blanket (None), or of the common inputs."""
     if own_inputs is None:
         return blanket_tables(randomizer, side)
     common = randomizer.common_input(side)
-    if not own_inputs or isinstance(
-        randomizer, Pairwise
-    ):  # the latter's common inputs have the victim's own among them
+    # where every pair has tables of its own, the victim's inputs are among the common ones
+    if not own_inputs or isinstance(randomizer, Pairwise):
         return common
     return (*common, *randomizer.blanket(side).own_inputs())
 
 
-_made_once = lru_cache(maxsize=16)(_made)
+def _tables(randomizer: Randomizer, side: Side, own_inputs: bool | None) -> tuple[ReferenceClasses, ...]:
+    """Return the tables, made once if the randomizer is a value."""
+    try:
+        return _made(randomizer, side, own_inputs)  # type: ignore[arg-type]
+    except TypeError:  # not hashable: somebody's own randomizer
+        return _made.__wrapped__(randomizer, side, own_inputs)
 
 
 def _end(

@@ -36,9 +36,11 @@ from segshuffle.accounting.numerics.ranges import (
     LARGEST_EPSILON,
     LARGEST_LOCAL_EPSILON,
     check_guarantee,
+    check_integer,
     check_local,
     check_target,
     check_users,
+    check_within,
 )
 from segshuffle.accounting.numerics.search import certified_root, log_excess, safe_edge
 from segshuffle.accounting.single_message.randomizers.subsets import check_subset as check_subset
@@ -81,13 +83,12 @@ class VariationRatio:
     log_q: float
 
     def __post_init__(self) -> None:
-        if not (SMALLEST_LOG_RATIO <= self.log_p <= LARGEST_LOG_RATIO or self.log_p == math.inf):
-            raise ParameterError("log_p", self.log_p, f"in [{SMALLEST_LOG_RATIO:g}, {LARGEST_LOG_RATIO:g}], or +inf")
+        if self.log_p != math.inf:
+            check_within("log_p", self.log_p, SMALLEST_LOG_RATIO, LARGEST_LOG_RATIO, note=", or +inf")
         largest = math.tanh(0.5 * self.log_p)
         if not 0.0 <= self.beta <= largest * (1 + _ROUNDING):
             raise ParameterError("beta", self.beta, f"in [0, (p - 1)/(p + 1)] = [0, {largest!r}]")
-        if not 0.0 <= self.log_q <= LARGEST_LOG_RATIO:
-            raise ParameterError("log_q", self.log_q, f"in [0, {LARGEST_LOG_RATIO:g}]")
+        check_within("log_q", self.log_q, 0, LARGEST_LOG_RATIO)
         if self.heads * math.exp(-self.log_q) > 0.5 * (1 + _ROUNDING):
             raise ParameterError("log_q", self.log_q, f"at least log(2 p alpha) = {math.log(2 * self.heads):g}")
 
@@ -178,8 +179,7 @@ def published_epsilon(*, randomizer: VariationRatio, n_users: int, delta: float,
     """
     check_users(n_users)
     check_target(delta)
-    if not 1e-9 <= rtol <= 0.1:
-        raise ParameterError("rtol", rtol, "in [1e-9, 0.1]")
+    check_within("rtol", rtol, 1e-9, 0.1)
 
     def measure(epsilon: float, width: float) -> DeltaInterval:
         return published_delta(randomizer=randomizer, n_users=n_users, epsilon=epsilon, rtol=width)
@@ -215,8 +215,7 @@ def bisected_epsilon(*, randomizer: VariationRatio, n_users: int, delta: float, 
     """
     check_users(n_users)
     check_target(delta)
-    if not 0 <= iterations <= 60:
-        raise ParameterError("iterations", iterations, "an integer in [0, 60]")
+    check_integer("iterations", iterations, 0, most=60)
     if randomizer.log_p > LARGEST_EPSILON:
         raise ParameterError("log_p", randomizer.log_p, f"at most {LARGEST_EPSILON:g} to bisect [0, log p]")
     low, high = 0.0, randomizer.log_p

@@ -268,46 +268,46 @@ def _partial_sums(
     with np.errstate(divide="ignore"):
         kept = ~(count * np.log(np.sqrt(1 + square) + absolute) + damping <= _NEGLIGIBLE_NODE - 1)
     skipped = 2 * float(np.count_nonzero(~kept)) * math.exp(_NEGLIGIBLE_NODE) * (1 + level)
-    near = _Nodes(*(column[kept] for column in (node, twice, real, imaginary, square, damping, absolute)))
-    value, smoothing, rounding, size = _integrands(near, tilted.theta, count, plan.width)
+    near = [column[kept] for column in (node, twice, real, imaginary, square, damping, absolute)]
+    value, smoothing, rounding, size = _integrands(tilted.theta, count, plan.width, *near)
     return value, smoothing, rounding + skipped, size
 
 
-class _Nodes(NamedTuple):
-    """Nodes t >= 0, their weight (2 for those that stand for -t too), and what is known of f there."""
+def _integrands(
+    theta: float,
+    count: int,
+    width: float,
+    node: FloatArray,
+    twice: FloatArray,
+    real: FloatArray,
+    imaginary: FloatArray,
+    square: FloatArray,
+    damping: FloatArray,
+    absolute: FloatArray,
+) -> tuple[float, float, float, float]:
+    """Sum both integrands over the nodes, a bound on their round-off together, and their size.
 
-    node: FloatArray
-    twice: FloatArray
-    real: FloatArray
-    imaginary: FloatArray
-    square: FloatArray
-    """|f|^2 - 1."""
-    damping: FloatArray
-    absolute: FloatArray
-    """Bound on the error of f."""
-
-
-def _integrands(at: _Nodes, theta: float, count: int, width: float) -> tuple[float, float, float, float]:
-    """Sum both integrands over the nodes, a bound on their round-off together, and their size."""
+    Nodes t >= 0 have a weight (2 for those that stand for -t too), f and |f|^2 - 1, and a bound on the error of f.
+    """
     with np.errstate(divide="ignore"):
-        log_abs = 0.5 * np.log1p(at.square)
-    angle = np.arctan2(at.imaginary, 1 + at.real)
-    ratio = at.node / theta
-    amplitude = np.exp(count * log_abs + at.damping)
-    turn = count * angle + width**2 * theta * at.node
+        log_abs = 0.5 * np.log1p(square)
+    angle = np.arctan2(imaginary, 1 + real)
+    ratio = node / theta
+    amplitude = np.exp(count * log_abs + damping)
+    turn = count * angle + width**2 * theta * node
     decay, level = 1 / (1 + ratio**2), (width * theta) ** 2
     value = amplitude * decay * np.cos(turn - 2 * np.arctan(ratio))
     smoothing = level * amplitude * np.cos(turn)
     size = amplitude * (decay + level)
     with np.errstate(divide="ignore", invalid="ignore"):
-        amplified = np.exp(np.minimum((count - 1) * np.log(np.exp(log_abs) + at.absolute) + at.damping, 600.0))
-        relative = count * (np.abs(np.where(amplitude > 0, log_abs, 0.0)) + np.abs(angle)) + (width * at.node) ** 2
-    amplified = np.where(np.isnan(amplified), np.exp(np.minimum(at.damping, 600.0)), amplified)
+        amplified = np.exp(np.minimum((count - 1) * np.log(np.exp(log_abs) + absolute) + damping, 600.0))
+        relative = count * (np.abs(np.where(amplitude > 0, log_abs, 0.0)) + np.abs(angle)) + (width * node) ** 2
+    amplified = np.where(np.isnan(amplified), np.exp(np.minimum(damping, 600.0)), amplified)
     # an infinite bound is one: it encloses nothing, and whoever asked takes another way
     with np.errstate(over="ignore"):
-        error = count * at.absolute * amplified * (decay + level) + EPS * (32 + 4 * relative) * size
-        rounding = float(at.twice @ error)
-    return float(at.twice @ value), float(at.twice @ smoothing), rounding, float(at.twice @ size)
+        error = count * absolute * amplified * (decay + level) + EPS * (32 + 4 * relative) * size
+        rounding = float(twice @ error)
+    return float(twice @ value), float(twice @ smoothing), rounding, float(twice @ size)
 
 
 def _tail(law: AtomLaw, tilted: Tilted, count: int, plan: Plan) -> float:

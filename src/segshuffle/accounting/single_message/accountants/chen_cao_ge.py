@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 
 from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
 from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, DeltaInterval
-from segshuffle.accounting.numerics.ranges import LARGEST_EPSILON, check_epsilon, check_local, check_target, check_users
+from segshuffle.accounting.numerics.ranges import LARGEST_USERS, check_epsilon, check_integer, check_local, check_target
 from segshuffle.accounting.numerics.search import least_epsilon
 from segshuffle.accounting.single_message.accountants.declared import (
     DASHED,
@@ -65,37 +65,20 @@ def personalized_mu(*, local_epsilons: ArrayLike, local_deltas: ArrayLike = 0.0)
 def equal_mu(*, local_epsilon: float, n_users: int) -> float:
     """Return mu where all n_users >= 2 have the same budget (kind: asymptotic); needs no list of users."""
     check_local(local_epsilon)
-    check_users(n_users)
-    if n_users < 2:
-        raise ParameterError("n_users", n_users, "at least 2: with one user the formula divides by zero")
+    allowed = "an integer from 2 on (with one user the formula divides by zero)"
+    check_integer("n_users", n_users, 2, allowed, most=LARGEST_USERS)
     return math.sqrt(2 * (1 + math.exp(local_epsilon)) / (n_users - 1))
 
 
 def gdp_delta(*, mu: float, epsilon: float) -> DeltaInterval:
     """Enclose the exact delta of mu-GDP at `epsilon` in [0, 300], as an interval around round-off; mu > 0."""
-    _check_mu(mu)
+    if not 0 < mu < math.inf:
+        raise ParameterError("mu", mu, "positive and finite")
     check_epsilon(epsilon)
     log = gaussian_log_delta(ratio=mu, epsilon=epsilon)
     if log < math.log(SMALLEST_DELTA):
         return DeltaInterval(0.0, SMALLEST_DELTA)
     return DeltaInterval(math.exp(log) * (1 - _MARGIN), min(math.exp(log) * (1 + _MARGIN), 1.0))
-
-
-def gdp_epsilon(*, mu: float, delta: float, ceiling: float = LARGEST_EPSILON) -> float:
-    """Return the least epsilon of mu-GDP at `delta` in [1e-280, 1), rounded up; `ceiling` where that is larger.
-
-    Raises
-    ------
-    ParameterError
-        If even epsilon = 300 does not meet the target and no smaller ceiling is given.
-    """
-    _check_mu(mu)
-    check_target(delta)
-    if ceiling >= LARGEST_EPSILON and gdp_delta(mu=mu, epsilon=LARGEST_EPSILON).upper > delta:
-        raise ParameterError("mu", mu, f"small enough to reach delta = {delta:g} by epsilon = {LARGEST_EPSILON:g}")
-    return least_epsilon(
-        bound=lambda epsilon, width: gdp_delta(mu=mu, epsilon=epsilon).upper, ceiling=ceiling, delta=delta, rtol=1e-6
-    )
 
 
 class Gaussian(BudgetBound):
@@ -125,12 +108,13 @@ def _below(ceiling: float, mu: float, epsilon: float) -> DeltaInterval:
 def chen_cao_ge_epsilon(*, local_epsilon: float, n_users: int, delta: float) -> float:
     """Return epsilon at `delta` for equal budgets (kind: asymptotic); at most the local epsilon."""
     check_target(delta)
-    return gdp_epsilon(mu=equal_mu(local_epsilon=local_epsilon, n_users=n_users), delta=delta, ceiling=local_epsilon)
-
-
-def _check_mu(mu: float) -> None:
-    if not 0 < mu < math.inf:
-        raise ParameterError("mu", mu, "positive and finite")
+    mu = equal_mu(local_epsilon=local_epsilon, n_users=n_users)
+    return least_epsilon(
+        bound=lambda epsilon, width: gdp_delta(mu=mu, epsilon=epsilon).upper,
+        ceiling=local_epsilon,
+        delta=delta,
+        rtol=Gaussian.rtol,
+    )
 
 
 ACCOUNTANTS = (

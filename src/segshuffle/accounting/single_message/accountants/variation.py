@@ -66,34 +66,16 @@ ACCOUNTANTS = (
         **asks_for("lower", published_lower_epsilon, keyword="bound", applies=never),
     ),
     # the same number for parts of a mechanism: a curve each in a figure
-    replace(
-        _NUMERICAL,
-        name="separate-best",
-        look=look("Separate, best (published)", "grey", "s", LONG),
-        order=44,
-        applies=never,
-    ),
-    replace(
-        _NUMERICAL,
-        name="separate-worst",
-        look=look("Separate, worst (published)", "dark-grey", "D", SHORT),
-        order=45,
-        applies=never,
-    ),
-    replace(
-        _NUMERICAL,
-        name="parallel-basic",
-        look=look("Parallel, basic (published)", "purple", "v", DASHED),
-        order=46,
-        applies=never,
-        status=MIXED,
-    ),
-    replace(
-        _NUMERICAL,
-        name="parallel-advanced",
-        look=look("Parallel, advanced (published)", "orange", "P", SHORT),
-        order=47,
-        applies=never,
-        status=MIXED,
+    *(
+        replace(_NUMERICAL, name=name, status=status, look=look(label, *drawn), order=order, applies=never)
+        for order, (name, label, status, drawn) in enumerate(
+            (
+                ("separate-best", "Separate, best (published)", _NUMERICAL.status, ("grey", "s", LONG)),
+                ("separate-worst", "Separate, worst (published)", _NUMERICAL.status, ("dark-grey", "D", SHORT)),
+                ("parallel-basic", "Parallel, basic (published)", MIXED, ("purple", "v", DASHED)),
+                ("parallel-advanced", "Parallel, advanced (published)", MIXED, ("orange", "P", SHORT)),
+            ),
+            start=44,
+        )
     ),
 )
