@@ -97,6 +97,17 @@ REALS = {
         ),
         "fractions", "(", 0.0, 1.0, "]",
     ),
+    "smallest": (
+        lambda x: product.delta_interval(poisson.ItemPair(10.0, 0.0), pairs=1, epsilon=0.0, smallest=x),
+        "smallest", "[", 1e-250, 1.0, "]",
+    ),
+    "most copies": (
+        lambda x: calibration.largest_copies(blanket_mean=1e9, pairs=1, epsilon=9.0, delta=0.5, copies_max=x),
+        "copies_max", "[", 1e-120, 64.0, "]",
+    ),
+    "epsilon in view": (lambda x: view(sampling_rate=1.0).delta(x), "epsilon", "(", 0.0, 300.0, "]"),
+    "worst split": (lambda x: worst_split(epsilon=x), "epsilon", "(", 0.0, 300.0, "]"),
+    "worst rate": (lambda x: worst_split(sampling_rate=x), "sampling_rate", "(", 0.0, 1.0, "]"),
     # single messages
     "log p": (lambda x: vr.VariationRatio(log_p=x, beta=0.0, log_q=1.0), "log_p", "[", 1e-12, 600.0, "]"),
     "log q": (lambda x: vr.VariationRatio(log_p=1.0, beta=0.0, log_q=x), "log_q", "[", 0.0, 600.0, "]"),

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from oracles.binomials import (
     integrated_upper_tail,
-    mp_binomial_cdf_interval,
     mp_binomial_half_tail,
     mp_binomial_pmf,
     mp_binomial_upper_tail,
@@ -79,7 +78,6 @@ __all__ = [
     "item_frequencies",
     "krr",
     "merge_proportional_outputs",
-    "mp_binomial_cdf_interval",
     "mp_binomial_half_tail",
     "mp_binomial_pmf",
     "mp_binomial_upper_tail",

@@ -85,22 +85,3 @@ def mp_binomial_upper_tail(n: int, p: Any, k: int) -> Any:
 def mp_binomial_half_tail(c: int, t: int) -> Any:
     """``Pr[Binomial(c, 1/2) >= t]`` to :data:`RESULT_DIGITS` relative digits."""
     return mp_binomial_upper_tail(c, Fraction(1, 2), t)
-
-
-def mp_binomial_cdf_interval(n: int, p: Any, lo: int, hi: int) -> Any:
-    """``Pr[lo <= Binomial(n, p) <= hi]``, 0 if the interval is empty.
-
-    Relative accuracy is :data:`RESULT_DIGITS` digits: differences are taken between tails on the same side of the
-    mean, and the working precision leaves room for the O(sqrt(n)) that a narrow interval then loses.
-    """
-    p = to_mpf(p)
-    lo, hi = max(lo, 0), min(hi, n)
-    if lo > hi:
-        return MP.mpf(0)
-    if hi - lo <= 200:
-        return MP.fsum(mp_binomial_pmf(n, p, k) for k in range(lo, hi + 1))
-    if hi < n * p:  # both ends below the mean: lower tails, as upper tails of n - X
-        return mp_binomial_upper_tail(n, 1 - p, n - hi) - mp_binomial_upper_tail(n, 1 - p, n - lo + 1)
-    if lo <= n * p:  # straddles the mean
-        return 1 - mp_binomial_upper_tail(n, 1 - p, n - lo + 1) - mp_binomial_upper_tail(n, p, hi + 1)
-    return mp_binomial_upper_tail(n, p, lo) - mp_binomial_upper_tail(n, p, hi + 1)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from oracles.laws import MP, Law, MpLaw, to_mpf
-from oracles.views import _missing_mass
+from oracles.views import missing_mass
 
 
 def _victim_law(heads: Fraction, tails: Fraction) -> list[tuple[int, int, Fraction]]:
@@ -83,7 +83,7 @@ def count_pair_poisson(mu2: Fraction, heads: Fraction, tails: Fraction, cutoff: 
                 if c + d1 + d2 <= cutoff:
                     p[a + d1, c - a + d2] += blanket * to_mpf(victim)
                     q[a + d2, c - a + d1] += blanket * to_mpf(victim)
-    return dict(p), dict(q), _missing_mass(p.values())
+    return dict(p), dict(q), missing_mass(p.values())
 
 
 def count_pair_divergence_float(

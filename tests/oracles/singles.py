@@ -9,7 +9,7 @@ from math import lcm
 
 from oracles.laws import Histogram, Law, Matrix, hockey_stick
 from oracles.pairs import count_pair
-from oracles.views import _add_message
+from oracles.views import add_message
 
 
 def krr(k: int, exp_eps0: Fraction) -> Matrix:
@@ -65,7 +65,7 @@ def single_message_view(randomizer: Sequence[Sequence[Fraction]], inputs: Sequen
     denominator = 1
     for x in inputs:
         scale = lcm(*(entry.denominator for entry in randomizer[x]))
-        view = _add_message(view, [(y, int(entry * scale)) for y, entry in enumerate(randomizer[x])])
+        view = add_message(view, [(y, int(entry * scale)) for y, entry in enumerate(randomizer[x])])
         denominator *= scale
     return {histogram: Fraction(weight, denominator) for histogram, weight in view.items()}
 

@@ -10,7 +10,7 @@ from typing import Any
 from oracles.laws import MP, RESULT_DIGITS, Histogram, Law, MpLaw, to_mpf
 
 
-def _add_message(view: Mapping[Histogram, Any], message: Sequence[tuple[int | None, Any]]) -> dict[Histogram, Any]:
+def add_message(view: Mapping[Histogram, Any], message: Sequence[tuple[int | None, Any]]) -> dict[Histogram, Any]:
     """Law of the histogram after one more independent message; item ``None`` means that nothing is sent."""
     result: dict[Histogram, Any] = {}
     for histogram, probability in view.items():
@@ -68,11 +68,11 @@ def segmented_view(
     view: dict[Histogram, Any] = {(0,) * domain_size: Fraction(1)}
     for items, rate in zip(sets, levels_lambda, strict=True):
         for message in _user_messages(items, rate):
-            view = _add_message(view, message)
+            view = add_message(view, message)
     slot: list[tuple[int | None, Fraction]] = [(item, gamma / domain_size) for item in range(domain_size)]
     slot.append((None, 1 - gamma))
     for _ in range(blanket_slots):
-        view = _add_message(view, slot)
+        view = add_message(view, slot)
     return view
 
 
@@ -104,11 +104,11 @@ def poisson_blanket_view(
         view = {(*head, x): p * poisson[x] for head, p in view.items() for x in range(cutoff + 1)}
     for items, rate in zip(sets, levels_lambda, strict=True):
         for message in _user_messages(items, rate):
-            view = _add_message(view, [(item, to_mpf(chance)) for item, chance in message])
+            view = add_message(view, [(item, to_mpf(chance)) for item, chance in message])
             view = {histogram: p for histogram, p in view.items() if max(histogram) <= cutoff}
-    return view, _missing_mass(view.values())
+    return view, missing_mass(view.values())
 
 
-def _missing_mass(probabilities: Iterable[Any]) -> Any:
+def missing_mass(probabilities: Iterable[Any]) -> Any:
     """One minus the sum, with a margin for the rounding of :data:`MP`, and never negative."""
     return max(MP.mpf(0), 1 - MP.fsum(probabilities)) + MP.mpf(10) ** (-RESULT_DIGITS - 20)

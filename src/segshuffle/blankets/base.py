@@ -178,7 +178,7 @@ class Dummies(ABC):
 
     @abstractmethod
     def net_mean(self, mean: float) -> float:
-        """What `mean` dummies per item add on average to an item's count, minuses subtracted."""
+        """Return what `mean` dummies per item add on average to an item's count, minuses subtracted."""
 
     @abstractmethod
     def noise(self, n_users: int, per_user: float, domain_size: int) -> float:
@@ -234,7 +234,7 @@ class Blanket(Dummies):
         return self.variance(n_users * per_user / domain_size)
 
     def net_mean(self, mean: float) -> float:
-        """What the dummies add on average to an item's count, minuses subtracted."""
+        """Return what the dummies add on average to an item's count, minuses subtracted."""
         return sum(part.net * part.mean for part in self.parts(mean))
 
     def draw_net(self, mean: float, size: tuple[int, ...], rng: np.random.Generator) -> IntArray:

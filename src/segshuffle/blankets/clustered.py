@@ -89,7 +89,7 @@ class Clustered(Blanket):
 
 @functools.lru_cache(maxsize=8)
 def _window_law(p: float, mean: float, log_tail: float, floor: int) -> tuple[tuple[int, int], FloatArray]:
-    """Counts that a table has, and log of their masses: a search tries many numbers of copies in one blanket."""
+    """Return the counts that a table has, and log masses: a search tries many numbers of copies in one blanket."""
     low, high = window_of_mass(mean, p, log_tail)
     window = max(low, floor), high + floor + 1
     log_mass = log_negative_binomial(np.arange(window[0], window[1] + 1, dtype=float), mean, p)

@@ -177,13 +177,13 @@ def _tail_ends(mu: float, log_tail: float) -> tuple[float, float]:
 
 
 def poisson_window(mean: float, log_tail: float) -> tuple[int, int]:
-    """Counts [low, high] outside which each tail of Poisson(mean) has mass at most e^-log_tail."""
+    """Return counts [low, high] outside which each tail of Poisson(mean) has mass at most e^-log_tail."""
     low, high = _tail_ends(mean, log_tail)
     return max(math.floor(low), 0), math.ceil(high)
 
 
 def window_of(pair: ItemPair, log_tail: float) -> tuple[int, int]:
-    """Counts [low, high] that hold all but e^-log_tail of each tail of X and of Y."""
+    """Return counts [low, high] that hold all but e^-log_tail of each tail of X and of Y."""
     low, high = poisson_window(pair.blanket_mean, log_tail)
     return max(low, pair.floor), high + pair.floor + 1
 

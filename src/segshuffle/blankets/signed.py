@@ -139,7 +139,7 @@ class Signed(Blanket):
         return SignedPair(self, mean, copies)
 
     def rough(self) -> GroupedSigned:
-        """The same, with counts of N- seen in groups."""
+        """Return the same law, with counts of N- seen in groups."""
         return GroupedSigned(self.p, self.flood_p, self.flood)
 
 
@@ -263,7 +263,7 @@ class SignedPair(BlanketPair):
         return _atoms(self, _tail(self.blanket, self.blanket_mean, log_tail))
 
     def coarse_law(self, log_tail: float) -> tuple[FloatArray, FloatArray]:
-        """Groups of values of similar ratio, of the counters seen in groups: quick, and nearly the same."""
+        """Return groups of values of similar ratio, of the counters seen in groups: quick, and nearly the same."""
         group = max(self.group, _group(self.blanket, self.blanket_mean))
         return _coarse(replace(self, group=group), _tail(self.blanket, self.blanket_mean, log_tail))
 

@@ -17,7 +17,6 @@ from segshuffle.accounting.collections.guides import guided_copies, guided_log_d
 from segshuffle.accounting.collections.product import delta_interval, log_delta_bound
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError, log_delta_lower, log_delta_upper
 from segshuffle.accounting.numerics.negative_binomial import log_negative_binomial, mass_error, window_of_mass
-from segshuffle.blankets.atoms import Atoms
 from segshuffle.blankets.clustered import Clustered
 from segshuffle.blankets.poisson import POISSON
 from segshuffle.blankets.signed import GroupedSigned, Signed
@@ -48,19 +47,6 @@ def assert_encloses(bounds, exact, rtol=1e-3):
     assert bounds.lower <= with_all * (1 + 1e-9)
     assert inside <= bounds.upper * (1 + 1e-9)
     assert bounds.upper <= bounds.lower * (1 + rtol)
-
-
-@pytest.mark.parametrize("top", [0.0, -200.0])
-def test_a_coarse_law_keeps_mass_and_mean(top):
-    """In groups of neighbours; where the search for a tilt begins, and how fast it is, hangs on it."""
-    ratio = np.random.default_rng(3).normal(size=5000)
-    log_mass = top - 0.5 * (ratio - 0.3) ** 2
-    coarse_ratio, coarse_mass = Atoms(ratio, log_mass, 0.0, 0.0, 0.0, 0.0).coarse()
-    assert coarse_ratio.size < 1000
-    mass, coarse = np.exp(log_mass - top), np.exp(coarse_mass - top)
-    assert math.fsum(coarse) == pytest.approx(math.fsum(mass), rel=1e-12)
-    assert float(coarse @ coarse_ratio) == pytest.approx(float(mass @ ratio), rel=1e-12)
-    assert float(coarse @ coarse_ratio**2) == pytest.approx(float(mass @ ratio**2), rel=1e-3)
 
 
 @pytest.mark.parametrize("p", [0.05, 0.3, 0.5, 0.93])
@@ -294,26 +280,6 @@ def test_a_table_too_large_gives_no_bound():
     with pytest.raises(AccuracyError, match="too many values"):
         pair.loss_table(0.1, 30.0)
     assert log_delta_bound(pair, 1, 1.0, 1e-3) == 0.0
-
-
-@pytest.mark.parametrize(
-    ("make", "name"),
-    [
-        (lambda: Clustered(0.0), "p"),
-        (lambda: Clustered(0.995), "p"),
-        (lambda: Signed(-0.1, 0.5, 0.5), "p"),
-        (lambda: Signed(0.5, 1.0, 0.5), "flood_p"),
-        (lambda: Signed(0.5, 0.5, 1.0), "flood"),
-        (lambda: Signed(0.5, 0.5, 1.5), "flood"),
-        (lambda: Clustered(0.5).pair(5.0, 65.0), "copies"),
-        (lambda: Clustered(0.5).pair(1e11, 1.0), "blanket_mean"),
-        (lambda: Signed(0.5, 0.9, 0.5).pair(2e6, 1.0), "blanket_mean"),
-    ],
-)
-def test_refusals(make, name):
-    with pytest.raises(ParameterError) as info:
-        make()
-    assert info.value.name == name
 
 
 def test_laws_that_hardly_meet_are_refused_not_tabulated():

@@ -16,9 +16,7 @@ from segshuffle.accounting.collections.published import (
     proven_lower_item_delta,
     published_item_delta,
 )
-from segshuffle.accounting.numerics.hockey_stick import CountPair, hockey_stick
-from segshuffle.accounting.numerics.laws import BinomialLaw
-from segshuffle.accounting.numerics.ranges import LARGEST_BLANKET, LARGEST_COUNT, blanket_slots
+from segshuffle.accounting.numerics.ranges import LARGEST_COUNT, blanket_slots
 from segshuffle.errors import InfeasibleError, ParameterError
 
 F = Fraction
@@ -28,32 +26,6 @@ DELTA = 0.01 / 5000
 
 
 # -- golden values ---------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.quick(0)
-@pytest.mark.parametrize(
-    ("sizes", "blanket", "rate"), [(MSNBC, 2, 0.543), (SYNTHETIC, 4, 0.280)], ids=["msnbc", "synthetic"]
-)
-def test_golden_rates_of_the_note(sizes, blanket, rate):
-    """math.md section 3, computed independently of this package: user level (0.5, 0.01/n), s = 4."""
-    epsilon, delta = item_target(epsilon=0.5, delta=DELTA, set_size=4)
-    assert epsilon == 0.125
-    # 2e-6 / (4 e^0.5) = 5e-7 / 1.6487212707 = 3.0327e-7: the target that the note prints as 3.03e-7
-    assert delta == pytest.approx(3.0326532985631671e-07, rel=1e-14, abs=0)
-    found = largest_sampling_rate(**sizes, set_size=4, blanket_per_user=blanket, epsilon=0.5, delta=DELTA)
-    assert found == pytest.approx(rate, abs=5e-4)
-    # the sum over all cells of the pair with T = n m - 1 trials of probability 2/d
-    cells = o.count_pair_divergence_float(5000 * blanket - 1, 2 / sizes["domain_size"], found, math.exp(0.125))
-    assert 0.999 * delta < cells <= delta * (1 + 1e-8)
-
-
-def test_published_number_is_below_what_the_server_sees():
-    """math.md section 3 (a): with integer m the total shows whether the victim spoke, and delta is rate * D(rate 1)."""
-    pair = CountPair(1.0, 0.0, BinomialLaw(10_000, 2 / 17))
-    full_view = 0.543 * hockey_stick(pair=pair, epsilon=0.125).lower
-    assert full_view == pytest.approx(1.95e-4, rel=5e-3)
-    published = published_item_delta(**MSNBC, blanket_per_user=2, sampling_rate=0.543, epsilon=0.125)
-    assert published.upper < full_view / 600
 
 
 def test_full_view_by_enumeration_exceeds_the_published_number():
@@ -226,7 +198,6 @@ def test_least_blanket_falls_with_epsilon_delta_and_users():
     assert least() > least(epsilon=1.0) > least(epsilon=2.0)
     assert least() > least(delta=10 * DELTA)
     assert least() > least(n_users=50_000)
-    assert least() == pytest.approx(6.80193, rel=1e-3)  # regression
 
 
 def test_no_blanket_is_enough():
@@ -251,55 +222,6 @@ def test_group_privacy_arithmetic(set_size):
 
 
 # -- errors ----------------------------------------------------------------------------------------------------------
-
-ITEM = {"domain_size": 17, "n_users": 100, "blanket_per_user": 1.0, "sampling_rate": 0.5, "epsilon": 0.1}
-USER = {"domain_size": 17, "n_users": 100, "set_size": 4, "epsilon": 0.5, "delta": 1e-4}
-
-
-@pytest.mark.parametrize("function", [published_item_delta, proven_lower_item_delta])
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("domain_size", 1),
-        ("n_users", 0),
-        ("blanket_per_user", 0.0),
-        ("blanket_per_user", 2 * LARGEST_BLANKET),
-        ("blanket_per_user", math.nan),
-        ("sampling_rate", 0.0),
-        ("sampling_rate", 1.01),
-        ("epsilon", -1.0),
-        ("rtol", 2.0),
-    ],
-)
-def test_bad_item_parameters(function, name, value):
-    with pytest.raises(ParameterError, match=f"^{name} = ") as info:
-        function(**{**ITEM, name: value})
-    assert info.value.name == name
-    assert info.value.value is value
-
-
-@pytest.mark.parametrize(
-    "function",
-    [least_blanket_per_user, lambda **keywords: largest_sampling_rate(blanket_per_user=1.0, **keywords)],
-    ids=["least_blanket_per_user", "largest_sampling_rate"],
-)
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("domain_size", 1),
-        ("n_users", 0),
-        ("set_size", 0),
-        ("set_size", 18),
-        ("epsilon", 0.0),
-        ("epsilon", 101.0),
-        ("delta", 0.0),
-        ("delta", 1.0),
-    ],
-)
-def test_bad_user_parameters(function, name, value):
-    with pytest.raises(ParameterError, match=f"^{name} = ") as info:
-        function(**{**USER, name: value})
-    assert (info.value.name, info.value.value) == (name, value)
 
 
 # -- counts beyond double precision -----------------------------------------------------------------------------------

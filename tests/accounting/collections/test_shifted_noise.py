@@ -18,7 +18,6 @@ from segshuffle.accounting.collections.shifted_noise import (
     randomized_response_delta,
 )
 from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
-from segshuffle.errors import ParameterError
 
 
 @pytest.mark.parametrize(
@@ -112,31 +111,6 @@ def test_randomized_responses_by_enumeration(answers):
         exact += max(p - factor * q, 0)
     found = randomized_response_delta(local_epsilon=math.log(1.5), answers=answers, epsilon=math.log(1.25))
     assert float(exact) <= found <= float(exact) * (1 + 1e-9)
-
-
-def test_discrete_laplace_is_randomized_response_of_its_two_ratios():
-    """Law odds^|k| against the same moved by one: only two ratios occur, with those masses."""
-    odds = 0.6
-    k = np.arange(-80, 81)
-    law = (1 - odds) / (1 + odds) * odds ** np.abs(k)
-    ratio = odds ** (np.abs(k - 1) - np.abs(k))
-    up = ratio > 1
-    np.testing.assert_allclose(ratio, np.where(up, 1 / odds, odds), rtol=1e-13)
-    assert law[up].sum() == pytest.approx(odds / (1 + odds), rel=1e-12)
-
-
-def test_discrete_laplace_of_the_notes():
-    """s = 1, epsilon = 1: variance 7.8 against the Gaussian curator's 33.3."""
-    odds = math.exp(-discrete_laplace_epsilon(pairs=1, epsilon=1.0, delta=2e-6))
-    assert 2 * odds / (1 - odds) ** 2 == pytest.approx(7.8, abs=0.05)
-    shift = largest_shift(exponent=2.0, pairs=1, epsilon=1.0, delta=2e-6)
-    assert noise_variance(2.0) / shift**2 == pytest.approx(33.3, abs=0.05)
-
-
-@pytest.mark.parametrize(("exponent", "shift"), [(0.9, 1.0), (2.1, 1.0), (1.5, 0.0), (1.5, 1e4)])
-def test_outside_the_range(exponent, shift):
-    with pytest.raises(ParameterError):
-        ShiftPair(exponent, shift)
 
 
 @pytest.mark.parametrize(("pairs", "epsilon", "delta"), [(1, 1.0, 1e-6), (4, 0.5, 1e-9), (30, 3.0, 1e-3)])

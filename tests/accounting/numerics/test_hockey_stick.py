@@ -18,7 +18,6 @@ from scipy import optimize, stats
 
 from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
 from segshuffle.accounting.numerics.laws import BinomialLaw, PoissonLaw
-from segshuffle.errors import ParameterError
 
 F = Fraction
 
@@ -221,15 +220,6 @@ def test_equal_heads_and_tails_are_indistinguishable():
     interval = hockey_stick(pair=CountPair(0.5, 0.5, BinomialLaw(9, 0.25)), epsilon=0.0)
     assert interval == DeltaInterval(0.0, 0.0)
     assert interval.relative_width == 0.0
-
-
-PAIR = CountPair(0.5, 0.0, BinomialLaw(5, 0.25))
-
-
-@pytest.mark.parametrize("epsilon", [math.nan, math.inf])
-def test_epsilon_must_be_a_number(epsilon):
-    with pytest.raises(ParameterError):
-        hockey_stick(pair=PAIR, epsilon=epsilon)
 
 
 # -- where round-off decides ------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from extension_files import ACCOUNTANT
 
 import segshuffle
 from segshuffle.accounting.single_message import accountants
-from segshuffle.accounting.single_message.accountants import ACCOUNTANT_LOOKS, ACCOUNTANTS, every
+from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, every
 from segshuffle.accounting.single_message.mechanisms import mechanism
 from segshuffle.errors import ConfigError
 
@@ -86,16 +86,6 @@ def test_every_delta_is_a_probability_and_falls_with_epsilon(asked, n_users):
         assert all(after.lower <= before.upper for before, after in pairwise(found)), each.name
         if each.kind_for(made) == "upper":
             assert found[-2] == found[-1] == (0.0, 0.0), each.name
-
-
-def test_every_accountant_says_what_it_is():
-    for name, each in ACCOUNTANTS.items():
-        assert ACCOUNTANT_LOOKS[name] is each.look
-        assert each.status
-        assert each.source
-        assert ("proven" in each.look.label) == (each.kind == "upper") or each.kind == "lower", name
-    order = [each.order for each in ACCOUNTANTS.values()]
-    assert order == sorted(order)
 
 
 def test_a_name_is_declared_once(tmp_path, monkeypatch):

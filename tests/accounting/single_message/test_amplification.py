@@ -262,8 +262,11 @@ def test_binary_randomized_response_is_where_the_published_bounds_are_proven():
 
 
 def test_every_accountant_says_what_it_is():
+    order = [each.order for each in am.ACCOUNTANTS.values()]
+    assert order == sorted(order)
     for each in am.ACCOUNTANTS.values():
         assert each.kind in ("upper", "lower", "published", "asymptotic")
+        assert ("proven" in each.look.label) == (each.kind == "upper") or each.kind == "lower", each.name
         assert each.status.startswith("proven") == (each.kind in ("upper", "lower")), each.name
         assert each.source
     caveat = am.ACCOUNTANTS["blanket"].status_for(made("laplace", 1.0))

@@ -24,7 +24,7 @@ from segshuffle.accounting.single_message.accountants.clones import (
 )
 from segshuffle.accounting.single_message.accountants.erlingsson import erlingsson_epsilon
 from segshuffle.accounting.single_message.accountants.laplace_users import Echo, echo_probabilities
-from segshuffle.accounting.single_message.decomposition import blanket_delta, lower_bound_delta, lower_bound_epsilon
+from segshuffle.accounting.single_message.decomposition import blanket_delta, lower_bound_delta
 from segshuffle.accounting.single_message.personalized import PersonalizedUsers
 from segshuffle.accounting.single_message.randomizers import KaryRandomizedResponse, Laplace
 from segshuffle.errors import ParameterError
@@ -206,7 +206,6 @@ def test_erlingsson_closed_form():
     found = erlingsson_epsilon(local_epsilon=0.25, n_users=10**6, delta=1e-8)
     exact = 3 * MP.sqrt(8 * MP.log(10) / MP.mpf(10) ** 6)
     assert exact <= found <= exact * (1 + 1e-14)
-    assert found == pytest.approx(0.0128757961, rel=1e-8)
 
 
 # -- Chen, Cao, Ge ---------------------------------------------------------------------------------------------------
@@ -233,21 +232,9 @@ def test_gdp_is_converted_exactly(mu, epsilon):
     assert found.relative_width < 1e-8
 
 
-def test_chen_cao_ge_is_no_guarantee():
-    """3-RR at epsilon_0 = 8, 30,000 users who hold the third value: proven to need epsilon > 7.3 at 1e-6, claimed 1.99.
-
-    About nine others answer with either of the victim's values: the central limit is far away.
-    """
-    arguments = {"n_users": 30_000, "delta": 1e-6}
-    claimed = chen_cao_ge_epsilon(local_epsilon=8.0, **arguments)
-    needed = lower_bound_epsilon(randomizer=KaryRandomizedResponse(local_epsilon=8.0, domain_size=3), **arguments)
-    assert claimed == pytest.approx(1.98799, rel=1e-5)
-    assert needed > 7.3
-
-
 def test_chen_cao_ge_ends_at_the_local_epsilon_and_needs_company():
     assert chen_cao_ge_epsilon(local_epsilon=1.0, n_users=3, delta=1e-9) == 1.0
-    with pytest.raises(ParameterError, match="at least 2"):
+    with pytest.raises(ParameterError, match=r"in \[2, "):
         chen_cao_ge_delta(local_epsilon=1.0, n_users=1, epsilon=0.5)
     for bad in ([1.0], [1.0, -1.0], [[1.0, 2.0]]):
         with pytest.raises(ParameterError, match=r"^local_epsilons = "):

@@ -7,6 +7,7 @@ from itertools import permutations, product
 import numpy as np
 import oracles as o
 import pytest
+from oracles import tables
 
 from segshuffle.accounting.single_message import randomizers
 from segshuffle.accounting.single_message.accountants.blanket_tails import tail_delta
@@ -182,32 +183,10 @@ def test_inputs_without_a_difference_need_no_privacy():
 # -- local hash into any number of values ------------------------------------------------------------------------------
 
 
-def hashed(domain_size, hash_size, exp_epsilon):
-    """All functions, sent with randomized response of the hash of the input; columns (function, value sent)."""
-    functions = list(product(range(hash_size), repeat=domain_size))
-    total = exp_epsilon + hash_size - 1
-    return [
-        [(exp_epsilon if h[x] == y else F(1)) / total / len(functions) for h in functions for y in range(hash_size)]
-        for x in range(domain_size)
-    ]
-
-
-def test_a_hash_into_two_values_is_binary_local_hash():
-    one, other = (
-        randomizers.BinaryLocalHash(local_epsilon=1.3),
-        randomizers.LocalHash(local_epsilon=1.3, hash_size=2),
-    )
-    for n_users in (2, 1000):
-        for bound in (blanket_epsilon, lower_bound_epsilon):
-            assert bound(randomizer=one, n_users=n_users, delta=1e-4) == pytest.approx(
-                bound(randomizer=other, n_users=n_users, delta=1e-4), rel=1e-9, abs=0
-            )
-
-
 @pytest.mark.parametrize(("domain_size", "hash_size"), [(2, 3), (3, 3), (4, 2)])
 def test_the_limit_of_a_large_domain_is_above_every_small_one(domain_size, hash_size):
     gain = F(3)
-    law = hashed(domain_size, hash_size, gain)
+    law = tables.local_hash(domain_size, hash_size, gain)
     small = matrix_randomizer([[float(p) for p in row] for row in law])
     limit = randomizers.LocalHash(local_epsilon=math.log(3), hash_size=hash_size)
     for n_users in (1, 2, 50):

@@ -100,17 +100,6 @@ def test_epsilon_is_safe_and_close(name, n, delta):
     assert found == 0 or at(found * (1 - 1.05 * rtol)).lower > delta
 
 
-@pytest.mark.parametrize(("p", "beta", "q"), [(F(3), F(1, 2), F(3)), (F(3), F(1, 4), F(4)), (F(9), F(1, 3), F(5))])
-@pytest.mark.parametrize("n", [2, 6])
-@pytest.mark.parametrize("exp_epsilon", [F(11, 10), F(3, 2), F(5, 2)])
-def test_epsilon_inverts_the_exact_delta(p, beta, q, n, exp_epsilon):
-    """delta by enumeration at e^epsilon, back to epsilon."""
-    delta = o.hockey_stick(*o.variation_ratio_pair(n, p, beta, q), exp_epsilon)
-    randomizer = VariationRatio(log_p=math.log(p), beta=float(beta), log_q=math.log(q))
-    found = published_epsilon(randomizer=randomizer, n_users=n, delta=float(delta), rtol=1e-6)
-    assert found == pytest.approx(math.log(exp_epsilon), rel=2e-6, abs=0)
-
-
 def test_the_local_epsilon_is_the_answer_where_it_is_large():
     assert published_epsilon(randomizer=vr.general(local_epsilon=20.0), n_users=10**6, delta=1e-8) == 20.0
     assert published_epsilon(randomizer=vr.general(local_epsilon=300.0), n_users=10**6, delta=1e-8) == 300.0

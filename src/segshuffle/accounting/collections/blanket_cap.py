@@ -62,7 +62,7 @@ def cap_overflow(
 
 
 def uncapped_target(*, epsilon: float, delta: float, overflow: float) -> tuple[float, float]:
-    """What the protocol without the cap must meet, (epsilon', delta'), so that the capped one meets (epsilon, delta).
+    """Return the (epsilon', delta') that the uncapped protocol must meet, so that the capped one meets its target.
 
     Both are rounded down where they are positive; where they are not, the cap is too small for any protocol.
     """

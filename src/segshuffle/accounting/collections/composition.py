@@ -106,7 +106,7 @@ def composed_epsilon(collections: Sequence[Collected], *, delta: float) -> float
 
 
 def _checked(collections: Sequence[Collected]) -> list[Collected]:
-    """The collections in which something is sent."""
+    """Return the collections in which something is sent."""
     if not collections:
         raise ParameterError("collections", tuple(collections), "at least one")
     for _, pairs in collections:

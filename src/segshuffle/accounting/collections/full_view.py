@@ -251,7 +251,7 @@ class _Pieces:
 
     @classmethod
     def pair(cls, grid: CountGrid, slots: int, rest: Rest, refinement: int) -> dict[bool, _Pieces]:
-        """The bounds from below (False) and from above (True); they share the laws that they start from."""
+        """Make the bounds from below (False) and from above (True), from the same laws."""
         count = min(_FIRST_PIECES * 2**refinement, grid.total.size)
         bounds = np.unique(np.linspace(0, grid.total.size, count + 1).round().astype(np.int64))
         inner = _inner_anchors(grid, slots, rest, refinement)

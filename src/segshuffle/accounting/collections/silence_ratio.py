@@ -154,7 +154,7 @@ def _marks(step: float) -> FloatArray:
 
 
 def _cuts(law: RatioLaw, step: float) -> IndexArray:
-    """Indices to cut at, ascending: `step` standard deviations apart inside, more in the tails."""
+    """Choose indices to cut at, ascending: `step` standard deviations apart inside, more in the tails."""
     mass = law.mass.sum()
     mean = float(law.mass @ law.value) / mass
     std = math.sqrt(max(float(law.mass @ (law.value - mean) ** 2) / mass, 1e-300))
@@ -162,7 +162,7 @@ def _cuts(law: RatioLaw, step: float) -> IndexArray:
 
 
 def _edges(law: RatioLaw, step: float) -> IndexArray:
-    """Indices that cut the points into intervals, from the first to the last."""
+    """Return indices that cut the points into intervals, from the first to the last."""
     return np.unique(np.concatenate([[0], _cuts(law, step), [law.value.size]])).astype(np.int64)
 
 
@@ -255,7 +255,7 @@ class RestLaws:
         return _ascending(np.concatenate(values), np.concatenate(masses))
 
     def _anchors_of(self, free_slots: FloatArray, upper: bool) -> IndexArray:
-        """The nearest anchors on the safe side."""
+        """Return the nearest anchors on the safe side."""
         if upper:
             place = np.searchsorted(self.anchors, free_slots, side="right") - 1
         else:

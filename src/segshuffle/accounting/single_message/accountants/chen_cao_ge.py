@@ -65,7 +65,7 @@ def personalized_mu(*, local_epsilons: ArrayLike, local_deltas: ArrayLike = 0.0)
 def equal_mu(*, local_epsilon: float, n_users: int) -> float:
     """Return mu where all n_users >= 2 have the same budget (kind: asymptotic); needs no list of users."""
     check_local(local_epsilon)
-    allowed = "an integer from 2 on (with one user the formula divides by zero)"
+    allowed = f"an integer in [2, {LARGEST_USERS:g}] (with one user the formula divides by zero)"
     check_integer("n_users", n_users, 2, allowed, most=LARGEST_USERS)
     return math.sqrt(2 * (1 + math.exp(local_epsilon)) / (n_users - 1))
 
