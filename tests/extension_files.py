@@ -234,3 +234,90 @@ def _refresh(section, cache):
 
 def _population(""",
 ).replace("obtain=_obtain,", "obtain=_fetched,\n    refresh=_refresh,")
+
+#: A law of dummies: half of them single, half in clusters that a fair coin ends. Its counters are tabulated here.
+LAW = '''
+"""The mixed blanket: half of the dummies are single, half come in clusters at one item."""
+
+import functools
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from segshuffle.blankets.atoms import Atoms
+from segshuffle.blankets.base import Blanket, Part, Shapes, check_copies, check_mean
+from segshuffle.looks import DASHES, PALETTE, Look
+
+
+@dataclass(frozen=True)
+class Mixed(Blanket):
+    """Counters are Poisson(mean/2) + NB(mean/2, 1/2): log-concave for means of at least 2."""
+
+    name = "mixed"
+    words = "half of them single, half in clusters, at random items"
+    about = "singles and clusters"
+    look = Look("Mixed blanket", PALETTE["olive"], "d", DASHES[5])
+    means = (2.0, 5e3)
+
+    @classmethod
+    def shapes(cls, pairs, delta):
+        return Shapes((), (), lambda _: lambda variance, free: (cls(), variance / 1.5))
+
+    def parts(self, mean):
+        return Part(mean / 2, 0.0), Part(mean / 2, 0.5)
+
+    def pair(self, mean, copies):
+        return MixedPair(self, mean, copies)
+
+
+@functools.lru_cache(maxsize=8)
+def _masses(mean, high):
+    count = np.arange(high + 1)
+    return np.convolve(stats.poisson.pmf(count, mean / 2), stats.nbinom.pmf(count, mean / 2, 0.5))[: high + 1]
+
+
+@dataclass(frozen=True)
+class MixedPair:
+    """The two counters that tell one item of a user from another."""
+
+    blanket: Mixed
+    blanket_mean: float
+    copies: float
+
+    def __post_init__(self):
+        check_mean(self.blanket_mean, self.blanket.means)
+        check_copies("copies", self.copies)
+
+    @property
+    def variance(self):
+        return self.blanket.variance(self.blanket_mean)
+
+    @property
+    def zero_mass(self):
+        return float(_masses(self.blanket_mean, 64)[: math.floor(self.copies)].sum())
+
+    def _atoms(self, log_tail):
+        # masses fall at least by half from twice the mean on
+        high = math.ceil(2 * self.blanket_mean + 2 * log_tail + 200)
+        mass, whole = _masses(self.blanket_mean, high), math.floor(self.copies)
+        fraction = self.copies - whole
+        moved = (1 - fraction) * np.append(np.zeros(whole), mass)[: high + 1]
+        moved += fraction * np.append(np.zeros(whole + 1), mass)[: high + 1]
+        kept = (mass > 1e-280) & (moved > 1e-280)
+        ratio = np.log(moved[kept] / mass[kept])
+        return Atoms(ratio, np.log(mass[kept]), self.zero_mass, 4 * math.exp(-log_tail), 1e-10, 1e-10)
+
+    def coarse_law(self, log_tail):
+        return self._atoms(log_tail).coarse()
+
+    def loss_table(self, step, log_tail):
+        return self._atoms(log_tail).table(step)
+'''
+
+
+def add_law(made):
+    """One file."""
+    (made.folder / "src/segshuffle/blankets/mixed.py").write_text(LAW, encoding="utf-8")
+    return made

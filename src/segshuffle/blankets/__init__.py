@@ -9,3 +9,16 @@ clusters, each at a uniform item. What is left to choose is the law of a cluster
 - the pair of counters that an exchanged item changes (`base.CounterPair`): that is all that the accountants of
   products, `product`, `calibration` and `composition`, ask for.
 """
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+_NAME = re.compile(r'^class \w+\(Blanket\):.*?^    name = "([^"]+)"$', re.MULTILINE | re.DOTALL)
+
+
+def law_names() -> list[str]:
+    """List the names of all laws, read from their files: the command line shows them before anything is imported."""
+    found = (_NAME.search(path.read_text(encoding="utf-8")) for path in sorted(Path(__file__).parent.glob("*.py")))
+    return [match[1] for match in found if match]

@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from segshuffle.blankets import law_names
 from segshuffle.cli import foresight
 from segshuffle.cli.terminal import (
     add_assumptions,
@@ -81,7 +82,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--blanket",
-        choices=["poisson", "clustered", "signed", "best", "all"],
+        choices=[*law_names(), "best", "all"],
         help="proven only: law of the dummies. Clusters have the same error for fewer messages, dummies with a sign "
         "less error for more where users hold few items. best takes that of least error for --max-messages, or of "
         "fewest messages for --target-error; all compares them, and plans with none. Without this option the plan is "

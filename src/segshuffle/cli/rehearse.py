@@ -22,6 +22,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from segshuffle.blankets import law_names
 from segshuffle.cli.reading import add_file, read_users
 from segshuffle.cli.simulate import users_by_level
 from segshuffle.cli.terminal import add_assumptions, add_delta, integer, levels, number, shown
@@ -67,7 +68,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--blanket",
-        choices=["poisson", "clustered", "signed", "best"],
+        choices=[*law_names(), "best"],
         help="law of the dummy messages; best is that of least error for --max-messages (default: poisson)",
     )
     parser.add_argument(

@@ -1,0 +1,82 @@
+"""A law of dummies is one file in blankets/: every command plans, rehearses, sends and estimates with it."""
+
+import json
+
+import numpy as np
+import pytest
+from extension_files import add_law
+
+N_USERS, DOMAIN_SIZE, HELD = 200, 40, 4
+PROBLEM = f"--domain-size {DOMAIN_SIZE} --set-size 1 --levels 0.4:100,0.8:100 --delta 1e-4 --max-messages 8".split()
+SEND = f"""
+import contextlib, io, random
+from segshuffle.cli import main
+
+sent = io.StringIO()
+for user in range({N_USERS}):
+    asked = ["client", "plan.json", "--items", str(user % {HELD}), "--level", ("0.4", "0.8")[user // {HELD} % 2]]
+    asked += ["--honest-users", "{N_USERS}", "--delta", "1e-4", "--account", f"{{user}}.json"]
+    with contextlib.redirect_stdout(sent):
+        assert main(asked) == 0
+words = sent.getvalue().split()
+random.shuffle(words)
+open("messages.txt", "w").write("\\n".join(words))
+"""
+
+
+@pytest.fixture(scope="module")
+def made(new_checkout):
+    """A copy of the project with the law, and a plan with it."""
+    made = add_law(new_checkout())
+    run(made, "plan", *PROBLEM, "--blanket", "mixed", "--save", "plan.json")
+    return made
+
+
+def run(made, *arguments):
+    """What a command prints there."""
+    return made.python(f"from segshuffle.cli import main; assert main({list(arguments)!r}) == 0")
+
+
+@pytest.mark.exhaustive
+def test_it_is_planned_beside_the_others(made):
+    plan = json.loads((made.folder / "plan.json").read_text())["plan"]
+    assert plan["parameters"]["blanket"] == {"name": "mixed"}
+    assert all(each["delta_upper"] <= 1e-4 for each in plan["parameters"]["certificate"])
+    assert "half of them single" in " ".join(run(made, "plan", *PROBLEM, "--blanket", "mixed").split())
+    rows = run(made, "plan", *PROBLEM, "--blanket", "all").splitlines()
+    assert [row.split()[0] for row in rows[1:5]] == ["mixed", "poisson", "clustered", "signed"]
+    code = "from segshuffle.cli import main\ntry: main(['plan', '--help'])\nexcept SystemExit: pass"
+    assert "mixed" in made.python(code)
+
+
+@pytest.mark.exhaustive
+def test_single_dummies_stay_what_is_meant_where_nothing_is_said(made):
+    code = "from segshuffle.blankets.named import blanket_from; print(blanket_from(None).name)"
+    assert made.python(code) == "poisson\n"
+
+
+@pytest.mark.exhaustive
+def test_it_is_compared_in_the_studies_under_its_own_look(made):
+    code = "from segshuffle.studies.pareto.compute import compared; from segshuffle.protocols.registry import look_of;"
+    code += "print('mixed' in [each.name for each in compared()], look_of('mixed', accounting='proven').label)"
+    assert made.python(code) == "True Mixed blanket\n"
+
+
+@pytest.mark.exhaustive
+def test_its_plan_is_rehearsed_and_its_intervals_hold_what_they_should(made):
+    (made.folder / "users.txt").write_text("".join(f"{user % HELD}\n" for user in range(N_USERS)))
+    asked = ["users.txt", "--format", "lines", "--plan", "plan.json", "--repetitions", "50", "--json"]
+    summary = json.loads(run(made, "rehearse", *asked))["summary"]
+    assert summary["items_held"] == HELD
+    assert 0.9 < summary["covered"] < 0.99
+
+
+@pytest.mark.exhaustive
+def test_users_send_with_it_and_the_server_estimates(made):
+    """A quarter of the users hold each of four items; the sum of four squared errors, each in its standard error."""
+    made.python(SEND)
+    rows = json.loads(run(made, "estimate", "plan.json", "messages.txt", "--json"))["estimates"]
+    assert len(rows) == DOMAIN_SIZE
+    errors = [(row["estimate"] - 1 / HELD) / row["standard_error"] for row in rows if int(row["item"]) < HELD]
+    assert len(errors) == HELD
+    assert np.square(errors).sum() < 30, "the chance is 1 in 200,000"
