@@ -182,6 +182,7 @@ def _tail(blanket: Signed, mean: float, log_tail: float) -> float:
     return tail
 
 
+@functools.lru_cache(maxsize=65536)
 def _window(part: Part, log_tail: float) -> tuple[int, int]:
     return window_of_mass(part.mean, part.p, log_tail) if part.p else poisson_window(part.mean, log_tail)
 

@@ -121,8 +121,7 @@ class ProvenSegmented:
         if self.target_error is not None:
             return search.fewest_messages(self.target_error)
         if self.max_messages is None and len(search.laws) == 2 and not search.laws[-1].spends:
-            single = replace(search, laws=search.laws[:1]).least_error()
-            return search.fewest_messages(SLACK * search.error_of(single))
+            return search.fewest_messages(SLACK * search.error_of(search.least_error(simplest=True)))
         return search.least_error(self.max_messages or math.inf)
 
     def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:

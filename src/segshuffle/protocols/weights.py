@@ -21,9 +21,9 @@ import numpy as np
 
 from segshuffle.arrays import FloatArray
 
-_SWEEPS = 50
-STARTS = 4
-_FEW_LEVELS = 8
+_SWEEPS, _STARTS, _FEW_LEVELS = 50, 4, 8
+#: Numbers in one block of simple plans.
+_MOST_ENTRIES = 1e6
 
 
 class _Sums(NamedTuple):
@@ -76,14 +76,9 @@ class ErrorTerms:
 
 
 def best_copies(
-    limits: FloatArray,
-    counts: FloatArray,
-    terms: ErrorTerms,
-    *,
-    largest_weight: float = math.inf,
-    starts: int = STARTS,
+    limits: FloatArray, counts: FloatArray, terms: ErrorTerms, *, largest_weight: float = math.inf
 ) -> tuple[FloatArray, float]:
-    """Copies of least error with 0 <= a_k <= limits_k and sum_k n_k a_k <= largest_weight, and that error.
+    """Return copies of least error with 0 <= a_k <= limits_k and sum_k n_k a_k <= largest_weight, and that error.
 
     Parameters
     ----------
@@ -93,8 +88,6 @@ def best_copies(
         Coefficients of the error.
     largest_weight : float
         Budget of copies of all users together.
-    starts : int
-        Descents from the best plans with a common cap; 0 takes the best of those plans as it is.
 
     Notes
     -----
@@ -103,45 +96,72 @@ def best_copies(
     a common number of copies, whichever is less: unequal weights cost, so the best plan is near one of these.
     """
     best, least = np.zeros_like(limits), math.inf
-    for start in _starts(limits, counts, terms, largest_weight, max(starts, 1)):
-        if starts == 0:
-            copies, error = start, terms.error(start, counts)
-        else:
-            copies, error = _descend(start, limits, counts, terms, largest_weight)
+    plans, errors = _simple_plans(limits[None], counts, np.array([terms.noise]), terms, np.array([largest_weight]))
+    for start in np.argsort(errors[0], kind="stable")[:_STARTS]:
+        copies, error = _descend(plans[0, :, start], limits, counts, terms, largest_weight)
         if error < least:
             best, least = copies, error
     return best, least
 
 
-def _starts(
-    limits: FloatArray, counts: FloatArray, terms: ErrorTerms, largest_weight: float, number: int
-) -> list[FloatArray]:
-    """The few best of all common caps, with the levels below the cap at their limits or at whole numbers."""
-    caps = np.unique(np.concatenate([np.arange(1.0, math.floor(limits.max()) + 1), limits]))
-    capped = np.minimum(limits[:, None], caps)
-    plans = np.concatenate([capped, np.where(capped >= 1, np.floor(capped), capped)], axis=1)
-    weights = counts @ plans
+def simple_copies(
+    limits: FloatArray, counts: FloatArray, noise: FloatArray, terms: ErrorTerms, largest_weight: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the best simple plans, one per row, and their errors: about those of `best_copies`, for searches.
+
+    Parameters
+    ----------
+    limits : ndarray, shape (n_rows, n_levels)
+        Largest copies of every level.
+    counts : ndarray, shape (n_levels,)
+        Users of every level.
+    noise, largest_weight : ndarray, shape (n_rows,)
+        Noise in the place of that of `terms`, and budget of copies of all users together.
+    terms : ErrorTerms
+        Coefficients of the error.
+    """
+    rows = max(int(_MOST_ENTRIES / limits.shape[1] / (limits.max(initial=1.0) + limits.shape[1])), 1)
+    copies, errors = np.empty_like(limits), np.empty(len(limits))
+    for i in range(0, len(limits), rows):
+        part = slice(i, i + rows)
+        plans, found = _simple_plans(limits[part], counts, noise[part], terms, largest_weight[part])
+        best = np.argmin(found, axis=1)[:, None]
+        copies[part] = np.take_along_axis(plans, best[:, None], axis=2)[:, :, 0]
+        errors[part] = np.take_along_axis(found, best, axis=1)[:, 0]
+    return copies, errors
+
+
+def _simple_plans(
+    limits: FloatArray, counts: FloatArray, noise: FloatArray, terms: ErrorTerms, largest_weight: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Plans of every row, shape (n_rows, n_levels, n_plans), and their errors, shape (n_rows, n_plans).
+
+    All common caps, with the levels below the cap at their limits or at whole numbers, scaled to the budget; and the
+    limits from either end of the levels until the budget is used up.
+    """
+    wholes = np.arange(1.0, math.floor(limits.max()) + 1)
+    caps = np.concatenate([np.broadcast_to(wholes, (len(limits), wholes.size)), limits], axis=1)
+    capped = np.minimum(limits[:, :, None], caps[:, None])
+    plans = np.concatenate([capped, np.where(capped >= 1, np.floor(capped), capped)], axis=2)
+    room = largest_weight[:, None] * (1 - 1e-12)
     with np.errstate(divide="ignore", invalid="ignore"):
-        plans = plans * np.where(weights > largest_weight, largest_weight / weights * (1 - 1e-12), 1.0)
+        weights = counts @ plans
+        plans *= np.where(weights > room, room / weights, 1.0)[:, None]
+        filled = [_filled(limits, counts, room, order) for order in (slice(None), slice(None, None, -1))]
+        plans = np.concatenate([plans, np.stack(filled, axis=2)], axis=2)
         weights = counts @ plans
         fraction = plans - np.floor(plans)
         imbalance = np.maximum(counts @ plans**2 - weights**2 / counts.sum(), 0.0)
-        errors = (
-            terms.noise + terms.own * (counts @ (fraction * (1 - fraction))) + terms.spread * imbalance
-        ) / weights**2
-    errors = np.where(weights > 0, errors, math.inf)
-    starts = [plans[:, i].copy() for i in np.argsort(errors, kind="stable")[:number]]
-    if float(counts @ limits) > largest_weight:
-        starts += [_filled(limits, counts, largest_weight, order) for order in (slice(None), slice(None, None, -1))]
-    return starts
+        sampling = counts @ (fraction * (1 - fraction))
+        errors = (noise[:, None] + terms.own * sampling + terms.spread * imbalance) / weights**2
+    return plans, np.where(weights > 0, errors, math.inf)
 
 
-def _filled(limits: FloatArray, counts: FloatArray, largest_weight: float, order: slice) -> FloatArray:
+def _filled(limits: FloatArray, counts: FloatArray, room: FloatArray, order: slice) -> FloatArray:
     """Limits from one end of the levels until the budget is used up, 0 after."""
-    wanted = (counts * limits)[order]
-    room = np.clip(largest_weight * (1 - 1e-12) - (np.cumsum(wanted) - wanted), 0.0, wanted)
-    filled = np.divide(room, counts[order], out=np.zeros_like(room), where=counts[order] > 0)[order]
-    return np.minimum(filled, limits)
+    wanted = (counts * limits)[:, order]
+    given = np.clip(room - (np.cumsum(wanted, axis=1) - wanted), 0.0, wanted)[:, order]
+    return np.minimum(np.where(counts > 0, given / counts, 0.0), limits)
 
 
 def _descend(
