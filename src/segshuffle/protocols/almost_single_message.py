@@ -219,7 +219,7 @@ class AlmostSingleMessage:
         return n_users * int(whole) + int(rng.binomial(n_users, part))
 
     def expected_mse(self, plan: Plan, item_counts: IntArray) -> float:
-        """Closed form: dummies and collisions with other items, whatever the levels."""
+        """Return the closed form: dummies and collisions with other items, whatever the levels."""
         return self._error(plan, item_counts)
 
     def sum_variance(self, plan: Plan, item_counts: IntArray) -> float | None:

@@ -51,17 +51,17 @@ class AugmentedShuffling:
         )
 
     def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
-        """What is kept of each item, and its dummies."""
+        """Draw what is kept of each item, and its dummies."""
         kept, odds, shape = plan.parameters["kept"], plan.parameters["odds"], (sample.repetitions, sample.domain_size)
         counts = rng.binomial(sample.item_counts, kept, size=shape) + rng.geometric(1 - odds, size=shape) - 1
         return np.asarray((counts - odds / (1 - odds)) / (kept * sample.n_users))
 
     def expected_mse(self, plan: Plan, item_counts: IntArray) -> float:
-        """Closed form, whatever the levels."""
+        """Return the closed form, whatever the levels."""
         return _error(plan.problem, plan.parameters["kept"], plan.parameters["odds"], item_counts)
 
     def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
-        """The same: counters are independent."""
+        """Return the same: counters are independent."""
         return self.expected_mse(plan, item_counts)
 
 

@@ -105,7 +105,7 @@ class BallsIntoBins:
         return np.asarray((sample.item_counts + noise) / sample.n_users)
 
     def expected_mse(self, plan: Plan, item_counts: IntArray) -> float:
-        """Closed form: the blanket's variance alone, whatever the items."""
+        """Return the closed form: the blanket's variance alone, whatever the items."""
         n_users = plan.problem.n_users
         return _variance(n_users, plan.blanket_per_user, item_counts.size, self.analysis) / n_users**2
 
@@ -232,7 +232,7 @@ class SeparateBallsIntoBins:
         return estimate
 
     def expected_mse(self, plan: Plan, item_counts: IntArray) -> float:
-        """Closed form: each level's blanket, and the sampling of users into levels."""
+        """Return the closed form: each level's blanket, and the sampling of users into levels."""
         counts, blankets, weights = plan.problem.level_counts, plan.parameters["blankets"], plan.parameters["weights"]
         per_message = np.array([w / n if n > 0 else 0.0 for w, n in zip(weights, counts, strict=True)])
         noise = sum(

@@ -227,7 +227,7 @@ class Plan:
         return cautions(self)
 
     def of_participants(self, level_counts: tuple[int, ...], *, fewer: bool = False) -> Plan:
-        """The plan as it serves those who took part: to simulate them, or to divide by their number.
+        """Return the plan as it serves those who took part: to simulate them, or to divide by their number.
 
         Blanket, copies and guarantee stay: the guarantee relies on `Problem.honest_users` of those who were expected.
 
@@ -277,7 +277,7 @@ class Method(Protocol):
         ...
 
     def expected_mse(self, plan: Plan, item_counts: IntArray) -> float:
-        """Expected squared error against the sample's frequencies, over levels at random and the protocol's coins."""
+        """Return the expected squared error against the sample, over random levels and the protocol's coins."""
         ...
 
     def sum_variance(self, plan: Plan, item_counts: IntArray) -> float | None:
@@ -286,7 +286,7 @@ class Method(Protocol):
 
 
 def exchanged_items(domain_size: int, set_size: int) -> int:
-    """Number of item pairs in which two users' sets can differ: min(s, d - s)."""
+    """Return the number of item pairs in which two users' sets can differ: min(s, d - s)."""
     return min(set_size, domain_size - set_size)
 
 
@@ -323,7 +323,7 @@ def assignment_variance(item_counts: IntArray, level_counts: tuple[int, ...], we
 
 
 def uniform_item_counts(problem: Problem) -> FloatArray:
-    """Expected holders of each item when all items are equally frequent, shape (domain_size,)."""
+    """Return the expected holders of each item when all items are equally frequent, shape (domain_size,)."""
     return np.full(problem.domain_size, problem.n_users * problem.set_size / problem.domain_size)
 
 

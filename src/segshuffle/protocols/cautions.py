@@ -37,7 +37,7 @@ def cautions(plan: Plan) -> tuple[str, ...]:
 
 
 def level_cautions(spent: float) -> tuple[str, ...]:
-    """The same of round 1, which takes so many expected messages of a user."""
+    """Warn of the same in round 1, for which a user sends so many messages on average."""
     if spent <= MANY_MESSAGES:
         return ()
     return (

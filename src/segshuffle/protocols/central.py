@@ -47,7 +47,7 @@ class _WeightedSum:
         return np.asarray((counts + self._noise(plan, counts.shape, rng)) / total)
 
     def expected_mse(self, plan: Plan, item_counts: IntArray) -> float:
-        """Closed form of `simulate`'s mean squared error."""
+        """Return the closed form of `simulate`'s mean squared error."""
         weights = np.asarray(plan.parameters["weights"])
         counts = np.asarray(plan.problem.level_counts, dtype=float)
         return _terms(plan.problem, self._variance(plan), item_counts).error(weights, counts)
@@ -144,7 +144,7 @@ class DiscreteLaplaceCurator(_WeightedSum):
     name: str = "curator-discrete-laplace"
 
     def plan(self, problem: Problem) -> Plan:
-        """The least noise for the lowest level."""
+        """Return the least noise for the lowest level."""
         pairs = max(problem.pairs, 1)
         loss = discrete_laplace_epsilon(pairs=pairs, epsilon=problem.levels[0], delta=problem.delta)
         odds = rounded_up(math.exp(-loss))

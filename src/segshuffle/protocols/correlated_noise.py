@@ -73,17 +73,17 @@ class CorrelatedNoise:
         )
 
     def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
-        """Counts plus the difference of two geometric counts; the flood cancels."""
+        """Draw counts plus the difference of two geometric counts; the flood cancels."""
         shape = (2, sample.repetitions, sample.domain_size)
         plus, minus = rng.geometric(1 - plan.parameters["odds"], size=shape)
         return np.asarray((sample.item_counts + plus - minus) / sample.n_users)
 
     def expected_mse(self, plan: Plan, item_counts: IntArray) -> float:
-        """Closed form, which no item and no level changes."""
+        """Return the closed form, which no item and no level changes."""
         return plan.mse_bound
 
     def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
-        """The same: counters are independent."""
+        """Return the same: counters are independent."""
         return plan.mse_bound
 
 

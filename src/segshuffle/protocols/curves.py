@@ -144,7 +144,7 @@ class Curve:
         self.places, self.base = self.places[near], self.base[near]
 
     def _halves(self, x: float) -> list[float]:
-        """The middle between a place and the next known one: promises in a bend of a curve are broken on one side."""
+        """Return the middle between a place and the next known one: in a bend, promises are broken on one side only."""
         return [(x + min(each for each in self.known if each > x)) / 2] if self.known and max(self.known) > x else []
 
     def _unknown(self, place: Place) -> list[float]:
@@ -195,7 +195,7 @@ class Curve:
         return self.places[fits], per_user[fits]
 
     def _promise(self, budget: float) -> tuple[float, float] | None:
-        """The place of the least error by what is known, and that error; None where nothing can be sent."""
+        """Find the place of the least error by what is known, and that error; None where nothing can be sent."""
         lattice, messages = self._lattice(budget)
         if lattice.size == 0:
             return None
@@ -248,7 +248,7 @@ class Curve:
         return found if self.search.per_user(found[1]) < budget else None
 
     def _guide(self, x: float, budget: float) -> Place | None:
-        """The place with guided copies, which are known from then on; None where there is no blanket."""
+        """Guide the copies at a place, which are known from then on; None where there is no blanket."""
         place = np.array([x])
         limits = self._limits(place)
         found = self._blanket(x, float(self._free(place, limits, budget)[0]), budget)

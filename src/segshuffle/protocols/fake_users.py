@@ -109,11 +109,11 @@ class FakeUsers:
         return np.asarray((ones - vectors * flip) / (n_users * (1 - 2 * flip)))
 
     def expected_mse(self, plan: Plan, item_counts: IntArray) -> float:
-        """Closed form, which no item and no level changes."""
+        """Return the closed form, which no item and no level changes."""
         return plan.mse_bound
 
     def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
-        """The same: columns are independent."""
+        """Return the same: columns are independent."""
         return plan.mse_bound
 
 

@@ -39,7 +39,7 @@ class ItemVariance(NamedTuple):
 
     @classmethod
     def of(cls, plan: Plan) -> ItemVariance:
-        """The variance under a plan with copies by level, for those who take part in its problem.
+        """Take the variance from a plan with copies by level, for those who take part in its problem.
 
         Raises
         ------

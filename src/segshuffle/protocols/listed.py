@@ -35,7 +35,7 @@ class Listed(NamedTuple):
         )
 
     def options(self, accounting: str, given: Mapping[str, Any]) -> dict[str, Any]:
-        """A value for every option of an accounting: as given, or its default."""
+        """Return a value for every option of an accounting: as given, or its default."""
         schemas = self.published if accounting == "published" else self.proven
         return {key: given.get(key, schema["default"]) for key, schema in schemas.items()}
 

@@ -133,7 +133,7 @@ def zipf_shares(size: float, domain_size: int, zipf: float) -> FloatArray:
 def sent_frequencies(
     users: IntArray | FloatArray, holders: IntArray | FloatArray, set_size: int, sets: SetKind
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """True frequencies, expected frequencies after truncation (and padding), and n times the variance of the latter.
+    """Return true frequencies, expected ones after truncation (and padding), and n times the variance of the latter.
 
     Parameters
     ----------

@@ -56,7 +56,7 @@ class Target:
 
     @classmethod
     def of(cls, problem: Problem, level: float, group_privacy: bool = False) -> Target:
-        """The product's own target, or the single item's after group privacy."""
+        """Take the product's own target, or the single item's after group privacy."""
         pairs, delta = problem.pairs, problem.deltas[problem.levels.index(level)]
         if not group_privacy or pairs == 0:
             return cls(pairs, level, delta)
@@ -64,7 +64,7 @@ class Target:
         return cls(1, epsilon, delta)
 
     def gaussian_copies(self, variance: float) -> float:
-        """Copies that noise of a normal law and this variance would allow."""
+        """Return the copies that noise of a normal law and this variance would allow."""
         return _ratio(self.epsilon, self.delta) * math.sqrt(variance / (2 * self.pairs))
 
     def gaussian_variance(self, copies: float) -> float:
@@ -192,7 +192,7 @@ class Search:
         return self.problem.set_size * copies @ counts / self.problem.n_users, np.where(room > 0, errors, math.inf)
 
     def _room(self, blanket_per_user: Any, budget: float) -> Any:
-        """Copies of all users together that the budget leaves."""
+        """Return the copies of all users together that the budget leaves."""
         return (budget - blanket_per_user) * self.problem.n_users / self.problem.set_size
 
     def _free(self, limits: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -206,7 +206,7 @@ class Search:
         return self.error.terms(variance * self.problem.n_users / self.honest)
 
     def messages(self, blanket_per_user: float, copies: FloatArray) -> float:
-        """Expected messages per user, blanket and copies."""
+        """Return the expected messages per user, blanket and copies."""
         return blanket_per_user + self.problem.set_size * float(self.counts @ copies) / self.problem.n_users
 
     def per_user(self, mean: float) -> float:
@@ -255,7 +255,7 @@ class Search:
         return min(plans, key=self.error_of)
 
     def error_of(self, plan: Plan) -> float:
-        """The error that is asked for, of a plan for the same problem."""
+        """Return the error that is asked for, of a plan for the same problem."""
         mean = plan.blanket_per_user * self.problem.n_users / self.problem.domain_size
         variance = blanket_from(plan.parameters.get("blanket")).variance(mean)
         return self.error.terms(variance).error(np.asarray(plan.parameters["copies"]), self.counts)
@@ -283,7 +283,7 @@ class Search:
         return best
 
     def _fewest_of(self, law: type[Blanket], error: float, most: float) -> Plan | None:
-        """The plan of a law that has fewer messages than `most`, and about the fewest; None if there is none."""
+        """Find the plan of a law with about the fewest messages, and fewer than `most`; None if there is none."""
         free = math.isinf(most)
 
         def suffices(log_budget: float) -> bool:
@@ -389,7 +389,7 @@ class Search:
         )
 
     def _lowered(self, law: Blanket, mean: float, target: Target, copies: float) -> float:
-        """Copies that are fewer by what their certificate is above the target; the same, if it is met."""
+        """Lower copies by as much as their certificate is above the target; keep them, if it is met."""
         if copies == 0:
             return copies
         excess = math.log(max(_delta(law, mean, target, rounded_down(copies))[1], SMALLEST_DELTA) / target.delta)

@@ -5,15 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from segshuffle.accounting.collections import privacy_loss
-from segshuffle.blankets.poisson import ItemPair
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.base import Plan
 
 if TYPE_CHECKING:
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
-
-#: What the loss of a plan depends on; a plan with anything more is of another kind.
-_KNOWN = {"copies", "certificate"}
 
 
 def privacy_loss_distribution(plan: Plan, *, level: float, interval: float = 1e-4) -> PrivacyLossDistribution:
@@ -26,7 +22,7 @@ def privacy_loss_distribution(plan: Plan, *, level: float, interval: float = 1e-
     Parameters
     ----------
     plan : Plan
-        Of `ProvenSegmented`.
+        Of `ProvenSegmented`, with dummies of any law.
     level : float
         One of the plan's levels: the user's own.
     interval : float, default 1e-4
@@ -45,12 +41,14 @@ def privacy_loss_distribution(plan: Plan, *, level: float, interval: float = 1e-
         If dp_accounting is not installed.
     """
     problem = plan.problem
-    if not plan.method.startswith("poisson") or set(plan.parameters) != _KNOWN:
-        raise ParameterError("plan", plan.method, "a plan of the Poisson blanket, without a cap")
+    if "certificate" not in plan.parameters or plan.scheme.blanket_cap is not None:
+        raise ParameterError(
+            "plan", plan.method, "a plan with proven accounting, as segshuffle.plan makes it, without a cap"
+        )
     if level not in problem.levels:
         raise ParameterError("level", level, f"one of the plan's, {', '.join(f'{each:g}' for each in problem.levels)}")
-    copies = plan.parameters["copies"]
+    copies = plan.scheme.copies
     most = max(copies) if problem.assumptions.private_levels else copies[problem.levels.index(level)]
-    pair = ItemPair(problem.honest_mean(plan.blanket_per_user), most)
+    pair = plan.scheme.law.pair(problem.honest_mean(plan.blanket_per_user), most)
     collections = [(pair, problem.pairs)] if problem.pairs else []
     return privacy_loss.privacy_loss_distribution(collections, interval=interval)

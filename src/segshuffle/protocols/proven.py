@@ -100,7 +100,7 @@ class ProvenSegmented:
         return SINGLE if self.copies_max <= 1 else f"{SINGLE}-copies"
 
     def search(self, problem: Problem) -> Search:
-        """What is searched for a problem."""
+        """Return what is searched for a problem."""
         chosen = tuple(laws()[name] for name in self.laws or (SINGLE,))
         return Search(
             problem, self.copies_max, chosen, self.measure, self.equal_copies, self.group_privacy, name=self.name
@@ -130,7 +130,7 @@ class ProvenSegmented:
         return scheme.estimate(scheme.count(sample, rng), plan.problem.level_counts)
 
     def expected_mse(self, plan: Plan, item_counts: IntArray | FloatArray) -> float:
-        """Closed form of `simulate`'s mean squared error."""
+        """Return the closed form of `simulate`'s mean squared error."""
         problem, exactly = plan.problem, plan.problem.assumptions.sets == "exactly"
         measure = ErrorMeasure(
             items=problem.domain_size,
@@ -141,7 +141,7 @@ class ProvenSegmented:
         return measure.terms(plan.scheme.noise).error(np.asarray(plan.scheme.copies), counts)
 
     def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
-        """The error without the imbalance of levels, which sums to nothing: counters are independent."""
+        """Return the error without the imbalance of levels, which sums to nothing: counters are independent."""
         return self.expected_mse(plan, np.zeros(plan.problem.domain_size))
 
 

@@ -170,7 +170,7 @@ def _repeated(plan: Plan, counts: IntArray) -> int | None:
 
 
 def _likely(number: int, can: Possible) -> str:
-    """What may have happened to a total."""
+    """Say what may have happened to a total."""
     if number > can.most:
         times = [k for k in range(2, _MOST_REPEATED + 1) if can.least <= number / k <= can.most]
         repeated = f"is every line there {times[0]} times, " if times else ""

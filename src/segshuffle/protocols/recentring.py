@@ -32,7 +32,7 @@ def recentred(estimates: FloatArray, *, set_size: int) -> FloatArray:
 
 
 def recentred_mse(method: Method, plan: Plan, item_counts: IntArray) -> float | None:
-    """Expected squared error after recentring, exact; None where the method has no closed form for it.
+    """Return the expected squared error after recentring, exact; None where the method has no closed form for it.
 
     Parameters
     ----------

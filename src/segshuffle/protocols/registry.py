@@ -110,7 +110,7 @@ def proven_methods(section: Mapping[str, Any] | None = None) -> dict[str, Method
 
 
 def made(declared: Declared, section: Mapping[str, Any], chosen: Options | None = None) -> Method:
-    """The method with the options of a section of the configuration, those of its file under the file's name.
+    """Make the method with the options of a configuration's section, those of its file under the file's name.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def _looks() -> dict[Key, Look]:
 
 
 def looks_in(table: pd.DataFrame) -> dict[str, Look]:
-    """Looks of the methods of a table, in the order of their first rows: ours first, then as configured.
+    """Return the looks of a table's methods, in the order of their first rows: ours first, then as configured.
 
     The rows are of one accounting, which the column of that name says.
     """

@@ -220,7 +220,7 @@ class Scheme:
         return self.law.net_mean(self.mean)
 
     def weight(self, level_counts: ArrayLike) -> float:
-        """Expected messages about an item that everybody holds, N.
+        """Return the expected messages about an item that everybody holds, N.
 
         Raises
         ------

@@ -35,7 +35,7 @@ _BLANKET_RTOL = 1e-3
 
 
 def mse_bound(problem: Problem, blanket_per_user: float, sampling_rates: tuple[float, ...]) -> float:
-    """The paper's error bound (section 5.2): (n m + s N)/N^2."""
+    """Return the paper's error bound (section 5.2): (n m + s N)/N^2."""
     weight = float(np.dot(problem.level_counts, sampling_rates))
     return (problem.n_users * blanket_per_user + problem.set_size * weight) / weight**2
 
@@ -130,7 +130,7 @@ class Segmented:
         return np.asarray((sent + blanket - sample.n_users * plan.blanket_per_user / sample.domain_size) / weight)
 
     def expected_mse(self, plan: Plan, item_counts: IntArray) -> float:
-        """Closed form of `simulate`'s mean squared error."""
+        """Return the closed form of `simulate`'s mean squared error."""
         return expected_mse(plan.problem, plan.blanket_per_user, plan.parameters["sampling_rates"], item_counts)
 
     def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:

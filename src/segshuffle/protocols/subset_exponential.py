@@ -55,7 +55,7 @@ def report_probabilities(
 
 
 def subset_error(*, n_users: int, domain_size: int, set_size: int, held: float, not_held: float) -> float:
-    """Expected squared error of the estimate against the sample: exact, whatever the items."""
+    """Return the expected squared error of the estimate against the sample: exact, whatever the items."""
     noise = set_size * held * (1 - held) + (domain_size - set_size) * not_held * (1 - not_held)
     return noise / (n_users * (held - not_held) ** 2)
 
@@ -204,7 +204,7 @@ class SubsetExponential:
         return estimates
 
     def expected_mse(self, plan: Plan, item_counts: IntArray) -> float:
-        """Closed form of `simulate`'s mean squared error."""
+        """Return the closed form of `simulate`'s mean squared error."""
         return self._error(plan.problem, plan.parameters["subset_size"], plan.parameters["local_epsilon"])
 
     def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:

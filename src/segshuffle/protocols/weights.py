@@ -62,13 +62,13 @@ class ErrorTerms:
     spread: float
 
     def error(self, copies: FloatArray, counts: FloatArray) -> float:
-        """Expected squared error of copies a_k >= 0, shape (n_levels,); inf if all are 0."""
+        """Return the expected squared error of copies a_k >= 0, shape (n_levels,); inf if all are 0."""
         fraction = copies - np.floor(copies)
         sums = _Sums(float(counts @ copies), float(counts @ copies**2), float(counts @ (fraction * (1 - fraction))))
         return self.of(sums, float(counts.sum()))
 
     def of(self, sums: _Sums, users: float) -> float:
-        """The same from the sums over all users."""
+        """Return the same from the sums over all users."""
         if sums.weight <= 0:
             return math.inf
         imbalance = max(sums.squares - sums.weight**2 / users, 0.0)

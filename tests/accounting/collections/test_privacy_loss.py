@@ -19,6 +19,7 @@ from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.base import Problem
 from segshuffle.protocols.privacy_loss import privacy_loss_distribution as of_plan
 from segshuffle.protocols.proven import ProvenSegmented
+from segshuffle.protocols.segmented import Segmented
 
 pld = pytest.importorskip("dp_accounting.pld.privacy_loss_distribution")
 
@@ -90,6 +91,8 @@ def test_of_a_plan(assumptions):
         assert entry["delta_lower"] <= delta
         if entry["delta_upper"] > 0.99 * problem.delta:  # far out a lattice of 1e-4 costs more
             assert delta <= entry["delta_upper"] * 1.001
+    signed = ProvenSegmented(max_messages=4.0, laws=("signed",)).plan(Problem(17, 1, (1.0,), (5000,), 2e-6))
+    assert of_plan(signed, level=1.0).get_delta_for_epsilon(1.0) <= 2e-6 * 1.001
     everything = ProvenSegmented().plan(Problem(4, 4, (1.0,), (10,), 1e-3))
     assert of_plan(everything, level=1.0).get_delta_for_epsilon(0.0) == 0.0
 
@@ -111,8 +114,9 @@ def test_what_is_refused(monkeypatch):
     plan = ProvenSegmented().plan(MSNBC)
     with pytest.raises(ParameterError, match=r"level = 0\.7 .* 0\.5, 1, 2"):
         of_plan(plan, level=0.7)
-    for other in (replace(plan, method="segmented"), replace(plan, parameters={**plan.parameters, "blanket_cap": 9})):
-        with pytest.raises(ParameterError, match="a plan of the Poisson blanket, without a cap"):
+    capped = replace(plan, parameters={**plan.parameters, "blanket_cap": 9})
+    for other in (Segmented(1.0).plan(MSNBC), capped):
+        with pytest.raises(ParameterError, match=r"a plan with proven accounting, .* without a cap"):
             of_plan(other, level=0.5)
     with pytest.raises(ParameterError, match="interval"):
         of_plan(plan, level=0.5, interval=math.nan)

@@ -9,7 +9,7 @@ from segshuffle.protocols.messages.level_counts import LevelPrivacy, level_annou
 
 
 def level_messages(n_users: int, n_levels: int, privacy: LevelPrivacy | None) -> float:
-    """Expected messages per user in round 1: the level's own, and the blanket of the levels of n honest users."""
+    """Return the expected messages per user in round 1: the level's own, and the blanket of n honest users' levels."""
     return 1.0 + level_announcement(n_users, n_levels, privacy).blanket_per_user
 
 

@@ -14,7 +14,7 @@ from segshuffle.protocols.base import Plan
 
 
 def copies_of(plan: Plan) -> FloatArray:
-    """Expected copies of a held item by level, shape (n_levels,), under either accounting."""
+    """Return the expected copies of a held item by level, shape (n_levels,), under either accounting."""
     return np.asarray(plan.parameters.get("copies", plan.parameters.get("sampling_rates")), dtype=float)
 
 

@@ -38,7 +38,7 @@ class Influence:
     all_items: float
 
     def of(self, corrupt_users: float) -> Influence:
-        """What so many of them do together."""
+        """Return what so many of them do together."""
         return Influence(self.most_messages, corrupt_users * self.item, corrupt_users * self.all_items)
 
 
@@ -87,7 +87,7 @@ def _of_scheme(scheme: Scheme, weight: float) -> Influence:
 
 
 def _of_report(plan: Plan) -> Influence:
-    """A report is any subset of its size; an item in it adds 1/(n (a - b)), less the mean b/(n (a - b))."""
+    """Choose any subset of the report's size; an item in it adds 1/(n (a - b)), less the mean b/(n (a - b))."""
     d, s, k = plan.problem.domain_size, plan.problem.set_size, plan.parameters["subset_size"]
     held, not_held = report_probabilities(
         domain_size=d, set_size=s, subset_size=k, local_epsilon=plan.parameters["local_epsilon"]
@@ -108,7 +108,7 @@ def _of_vectors(plan: Plan) -> Influence:
 
 
 def _of_hashes(plan: Plan) -> Influence:
-    """A message counts for every item with its hash: at most ceil(q/b) of them."""
+    """Count a message for every item with its hash: at most ceil(q/b) of them."""
     d, s, n = plan.problem.domain_size, plan.problem.set_size, plan.problem.n_users
     prime, buckets = plan.parameters["prime"], plan.parameters["buckets"]
     collision = Hash(d, prime, buckets).collision

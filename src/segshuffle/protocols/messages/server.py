@@ -196,7 +196,7 @@ class Server:
         return ItemEstimates(estimate, tuple(tallies))
 
     def _weight(self, collection: Collection, level_estimates: LevelEstimates) -> float:
-        """Expected messages about one item that all users of the collection hold: N of the estimator."""
+        """Return the expected messages about one item that all users of the collection hold: N of the estimator."""
         copies = collection.announcement.copies
         if len(collection.levels) == len(self.levels):
             weight = level_estimates.weight(copies)
@@ -207,7 +207,7 @@ class Server:
         return weight
 
     def guarantees(self, plan: Plan) -> tuple[UserGuarantee, ...]:
-        """What each level's users are guaranteed after both rounds."""
+        """Return what each level's users are guaranteed after both rounds."""
         spent = (float("inf"), 0.0)
         if len(self.levels) == 1:  # everybody's level is public
             spent = (0.0, 0.0)

@@ -38,11 +38,11 @@ class SimulatedClients:
         return int(self.levels.size)
 
     def of_levels(self, levels: Iterable[int]) -> SimulatedClients:
-        """The clients of some levels (where levels are collected apart, each client knows which collection is its)."""
+        """Select the clients of some levels (where levels are collected apart, each client knows its collection)."""
         return self.where(np.isin(self.levels, tuple(levels)))
 
     def where(self, chosen: NDArray[np.bool_]) -> SimulatedClients:
-        """The clients at which `chosen`, shape (n_clients,), is true."""
+        """Select the clients at which `chosen`, shape (n_clients,), is true."""
         return self if chosen.all() else SimulatedClients(self.items[chosen], self.levels[chosen])
 
     def send_levels(self, announcement: Scheme, rng: np.random.Generator) -> Outbox:

@@ -69,7 +69,7 @@ class Demand:
             check_guarantee(epsilon=epsilon, delta=self.delta if self.level_delta is None else self.level_delta)
 
     def problem(self, announcement: Scheme, *, private_levels: bool = False) -> Problem:
-        """The collection as this client sees it: with the honest users whom it believes in."""
+        """Return the collection as this client sees it: with the honest users whom it believes in."""
         n = announcement.n_users
         assumptions = Assumptions(
             sets=self.sets,
@@ -169,7 +169,7 @@ def _own(announcement: Scheme, level: int) -> _Change:
 
 
 def _level_guarantee(announcement: Scheme, demand: Demand, level: int) -> tuple[float, float]:
-    """The worst epsilon and delta against users of other levels; each at the client's own epsilon if that will do."""
+    """Find the worst epsilon and delta against users of other levels, at the client's own epsilon if that will do."""
     asked, copies = demand.level_epsilons, announcement.copies
     if not asked:
         return 0.0, 0.0
@@ -189,7 +189,7 @@ def _level_guarantee(announcement: Scheme, demand: Demand, level: int) -> tuple[
 
 
 def _checked(announcement: Scheme, demand: Demand, who: str, change: _Change, epsilon: float, enough: float) -> float:
-    """The delta at an epsilon, refused where it is not enough."""
+    """Return the delta at an epsilon, or refuse it where it is not enough."""
     delta = _delta(announcement, demand, change, epsilon, enough)
     if delta > enough:
         least = _epsilon(announcement, demand, change, enough)
@@ -209,7 +209,7 @@ def _shown(value: float) -> str:
 
 @functools.lru_cache(maxsize=4096)
 def _delta(announcement: Scheme, demand: Demand, change: _Change, epsilon: float, enough: float) -> float:
-    """The delta at any epsilon; a close one where it is not far below `enough`."""
+    """Bound the delta at any epsilon, closely where it is not far below `enough`."""
     problem = demand.problem(announcement, private_levels=change.of_level)
     if problem.pairs == 0 or change.copies == 0:
         return 0.0
@@ -232,7 +232,7 @@ def _delta(announcement: Scheme, demand: Demand, change: _Change, epsilon: float
 
 
 def _pair(announcement: Scheme, mean: float, copies: float) -> CounterPair | None:
-    """The pair of counters, or a worse one; None where nothing is known."""
+    """Return the pair of counters, or a worse one; None where nothing is known."""
     blanket = announcement.law
     if not isinstance(blanket, Blanket) or mean < blanket.means[0] or copies > COPIES_RANGE[1]:
         return None
