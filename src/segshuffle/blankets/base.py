@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from segshuffle.accounting.numerics.loss_distribution import LossTable
 from segshuffle.accounting.numerics.negative_binomial import size_of
+from segshuffle.accounting.numerics.ranges import check_within
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.blankets import exact
 from segshuffle.blankets.atoms import AtomPair
@@ -303,12 +304,13 @@ class BlanketPair(AtomPair):
 def check_mean(value: float, means: tuple[float, float], about: str = "") -> None:
     """Refuse a mean outside a blanket's range."""
     low, high = means
-    if not low <= value <= high:
-        raise ParameterError("blanket_mean", value, f"in [{low:.10g}, {high:.10g}]{about}")
+    check_within("blanket_mean", value, low, high, allowed=f"in [{low:.10g}, {high:.10g}]{about}")
 
 
 def check_copies(name: str, value: float) -> None:
     """Refuse copies outside their range."""
     low, high = COPIES_RANGE
-    if not (value == 0 or low <= value <= high):
-        raise ParameterError(name, value, f"0 or in [{low:g}, {high:g}]")
+    allowed = f"0 or in [{low:g}, {high:g}]"
+    check_within(name, value, 0, high, allowed=allowed)
+    if value:
+        check_within(name, value, low, high, allowed=allowed)

@@ -51,6 +51,7 @@ def cap_overflow(
         If the cap is negative or no integer.
     """
     check_integer("blanket_cap", cap, 0)
+    check_integer("honest_users", honest_users, 1)
     total = honest_users * blanket_per_user
     log_tail = epsilon + math.log(rounds / (TAIL_SHARE * delta))
     per_user = (total + math.sqrt(2 * total * log_tail) + log_tail / 3) / honest_users

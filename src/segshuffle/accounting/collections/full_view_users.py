@@ -8,7 +8,13 @@ from collections.abc import Callable
 import numpy as np
 
 from segshuffle.accounting.numerics.laws import BinomialLaw, half_binomial_tail, round_off
-from segshuffle.accounting.numerics.ranges import LARGEST_EPSILON, check_guarantee, check_sizes, check_within
+from segshuffle.accounting.numerics.ranges import (
+    LARGEST_BLANKET,
+    LARGEST_EPSILON,
+    check_guarantee,
+    check_sizes,
+    check_within,
+)
 from segshuffle.accounting.numerics.search import safe_edge
 from segshuffle.errors import ParameterError
 
@@ -102,8 +108,10 @@ def worst_split_user_lower(
     check_sizes(domain_size=domain_size, n_users=n_users, set_size=set_size)
     if domain_size < 3 * set_size:
         raise ParameterError("domain_size", domain_size, f"at least 3 set_size = {3 * set_size}")
-    if blanket_per_user < 1 or not float(blanket_per_user).is_integer():
-        raise ParameterError("blanket_per_user", blanket_per_user, "an integer >= 1: the total must show silence")
+    allowed = "an integer >= 1: the total must show silence"
+    check_within("blanket_per_user", blanket_per_user, 1, LARGEST_BLANKET, allowed=allowed)
+    if blanket_per_user % 1:
+        raise ParameterError("blanket_per_user", blanket_per_user, allowed)
     check_within("sampling_rate", sampling_rate, 0, 1, "(]")
     check_within("epsilon", epsilon, 0, LARGEST_EPSILON, "(]")
     law = BinomialLaw(n_users * int(blanket_per_user), 2.0 * set_size / domain_size)

@@ -22,7 +22,13 @@ from typing import Any, NamedTuple
 
 from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
 from segshuffle.accounting.numerics.laws import PoissonLaw
-from segshuffle.accounting.numerics.ranges import LARGEST_COUNT, check_guarantee, check_integer
+from segshuffle.accounting.numerics.ranges import (
+    LARGEST_COUNT,
+    check_epsilon,
+    check_guarantee,
+    check_integer,
+    check_within,
+)
 from segshuffle.accounting.numerics.search import log_excess, safe_edge
 from segshuffle.errors import InfeasibleError, ParameterError
 
@@ -64,8 +70,8 @@ def histogram_delta(
     _check_sizes(n_users, categories)
     if categories < 2:
         return DeltaInterval(0.0, 0.0)
-    if not 0.0 < blanket_per_user < math.inf:
-        raise ParameterError("blanket_per_user", blanket_per_user, "positive and finite")
+    check_within("blanket_per_user", blanket_per_user, 0, math.inf, "()", allowed="positive and finite")
+    check_epsilon(epsilon)
     if n_users > _LARGEST_PER_CATEGORY * categories / blanket_per_user:
         allowed = f"at most {_LARGEST_PER_CATEGORY:g} messages per category, n_users blanket_per_user/categories"
         raise ParameterError("blanket_per_user", blanket_per_user, allowed)

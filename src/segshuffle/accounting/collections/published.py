@@ -103,6 +103,7 @@ def item_target(*, epsilon: float, delta: float, set_size: int) -> tuple[float, 
     Group privacy as in Theorem 3: epsilon' = epsilon/s, delta' = delta/(s exp(epsilon)).
     """
     check_guarantee(epsilon=epsilon, delta=delta)
+    check_integer("set_size", set_size, 1)
     item_delta = delta / (set_size * math.exp(epsilon))
     if item_delta < 2 * SMALLEST_RATE:
         least = 2 * SMALLEST_RATE * set_size * math.exp(epsilon)

@@ -20,7 +20,6 @@ from scipy import special
 
 from segshuffle.accounting.numerics.ranges import check_integer, check_within
 from segshuffle.arrays import FloatArray
-from segshuffle.errors import ParameterError
 
 #: Relative error of every probability at small counts; `round_off` adds the growth with the count.
 ROUND_OFF = 1e-12
@@ -241,8 +240,7 @@ class PoissonLaw:
     mean: float
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.mean < math.inf:
-            raise ParameterError("mean", self.mean, "positive and finite")
+        check_within("mean", self.mean, 0, math.inf, "()", allowed="positive and finite")
 
     @property
     def std(self) -> float:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, DeltaInterval
+from segshuffle.accounting.numerics.ranges import numbers
 from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 
@@ -33,6 +34,10 @@ class PoissonBinomialLaw:
 
     Attributes
     ----------
+    mean, std : float
+        Expectation and standard deviation of C.
+    largest : float
+        Largest count in the table.
     relative_error : float
         Bound on the relative error of every point and tail probability.
     dropped : float
@@ -40,33 +45,19 @@ class PoissonBinomialLaw:
     """
 
     def __init__(self, probabilities: ArrayLike) -> None:
-        p = np.asarray(probabilities, dtype=float)
+        p = numbers("probabilities", probabilities)
         if p.ndim != 1 or p.size > LARGEST_TRIALS:
             raise ParameterError("probabilities", p.shape, f"a list of at most {LARGEST_TRIALS} numbers")
         inside = (p >= 0) & (p <= 1)
         if not inside.all():
             raise ParameterError("probabilities", float(p[~inside][0]), "in [0, 1], every one")
-        self._mean = math.fsum(p)
-        self._std = math.sqrt(math.fsum(p * (1 - p)))
+        self.mean = math.fsum(p)
+        self.std = math.sqrt(math.fsum(p * (1 - p)))
         self._first, self._table, self.dropped, error = _multiply(p)
+        self.largest = float(self._first + self._table.size - 1)
         self._below = np.append(0.0, np.cumsum(self._table))
         self._above = np.append(np.cumsum(self._table[::-1])[::-1], 0.0)
         self.relative_error = 1.01 * (error + (self._table.size + 2) * _UNIT)
-
-    @property
-    def mean(self) -> float:
-        """Expectation of C."""
-        return self._mean
-
-    @property
-    def std(self) -> float:
-        """Standard deviation of C."""
-        return self._std
-
-    @property
-    def largest(self) -> float:
-        """Largest count in the table."""
-        return float(self._first + self._table.size - 1)
 
     def pmf(self, count: FloatArray) -> FloatArray:
         """Pr[C = count], elementwise, zero outside the table."""

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 
 #: Largest number of blanket messages per user that a search will propose.
@@ -22,7 +27,9 @@ SMALLEST_LOCAL_EPSILON = 1e-6
 LARGEST_LOCAL_EPSILON = 50.0
 
 
-def check_within(name: str, value: object, least: float, most: float, ends: str = "[]", *, note: str = "") -> None:
+def check_within(
+    name: str, value: object, least: float, most: float, ends: str = "[]", *, note: str = "", allowed: str = ""
+) -> None:
     """Refuse anything but a number between `least` and `most`.
 
     Parameters
@@ -37,13 +44,15 @@ def check_within(name: str, value: object, least: float, most: float, ends: str 
         Which ends belong to it.
     note : str
         Added to what errors say is allowed.
+    allowed : str
+        What errors say in place of the range.
 
     Raises
     ------
     ParameterError
         With the name, the value and the range.
     """
-    allowed = f"in {ends[0]}{least:g}, {most:g}{ends[1]}{note}"
+    allowed = allowed or f"in {ends[0]}{least:g}, {most:g}{ends[1]}{note}"
     if isinstance(value, bool) or not isinstance(value, Real):
         raise ParameterError(name, value, f"a number {allowed}")
     given: Any = value
@@ -56,6 +65,21 @@ def check_integer(name: str, value: object, least: int, allowed: str = "", *, mo
     if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) <= most:
         default = f"an integer >= {least}" if most == math.inf else f"an integer in [{least}, {most:g}]"
         raise ParameterError(name, value, allowed or default)
+
+
+def check_choice(name: str, value: object, choices: Iterable[str]) -> None:
+    """Refuse anything but one of the names."""
+    known = list(choices)
+    if not isinstance(value, str) or value not in known:
+        raise ParameterError(name, value, f"one of {', '.join(known)}")
+
+
+def numbers(name: str, values: ArrayLike, allowed: str = "a list of numbers") -> FloatArray:
+    """Return an array of numbers; anything else is refused."""
+    try:
+        return np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        raise ParameterError(name, values, allowed) from None
 
 
 def check_sizes(*, domain_size: int, n_users: int, set_size: int = 1) -> None:

@@ -19,8 +19,10 @@ from segshuffle.accounting.numerics.ranges import (
     LARGEST_LOCAL_EPSILON,
     LARGEST_USERS,
     SMALLEST_LOCAL_EPSILON,
+    check_choice,
     check_epsilon,
     check_target,
+    numbers,
 )
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Accountant, Kind, Mechanism
 from segshuffle.accounting.single_message.accountants.laplace_users import LARGEST_PERSONALIZED_USERS, PERSONAL
@@ -52,8 +54,7 @@ class Entry(NamedTuple):
 
 def accountant(name: str) -> Accountant:
     """Return the accountant of that name; ParameterError with all names if there is none."""
-    if not isinstance(name, str) or name not in ACCOUNTANTS:
-        raise ParameterError("accountant", name, f"one of {', '.join(ACCOUNTANTS)}")
+    check_choice("accountant", name, ACCOUNTANTS)
     return ACCOUNTANTS[name]
 
 
@@ -307,11 +308,12 @@ def _check_point(delta: float | None, epsilon: float | None) -> None:
 def _each(answer: Callable[[Any, float], Any], n_users: npt.ArrayLike, **target: Any) -> tuple[list[Any], Any]:
     """Answer every pair of a number of users and a target; the answers and their shape."""
     ((name, values),) = target.items()
+    allowed = "a number, or an array of numbers that fits n_users"
+    targets = numbers(name, values, allowed)
     try:
-        targets = np.asarray(values, dtype=float)
         sizes, targets = np.broadcast_arrays(np.asarray(n_users), targets)
-    except (TypeError, ValueError):
-        raise ParameterError(name, values, "a number, or an array of numbers that fits n_users") from None
+    except ValueError:
+        raise ParameterError(name, values, allowed) from None
     return [answer(n, float(value)) for n, value in zip(sizes.flat, targets.flat, strict=True)], sizes.shape
 
 

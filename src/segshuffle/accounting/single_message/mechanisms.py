@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from segshuffle.accounting.numerics.ranges import check_integer, check_local
+from segshuffle.accounting.numerics.ranges import check_choice, check_integer, check_local
 from segshuffle.accounting.single_message import randomizers
 from segshuffle.accounting.single_message import variation_ratio as vr
 from segshuffle.accounting.single_message import variation_ratio_tables as tables
@@ -75,8 +75,7 @@ def mechanism(name: str, *, local_epsilon: float | None = None, **parameters: fl
     ParameterError
         If there is no such mechanism, or a parameter is missing, unknown or outside its range.
     """
-    if name not in MECHANISMS:
-        raise ParameterError("randomizer", name, f"one of {', '.join(MECHANISMS)}")
+    check_choice("randomizer", name, MECHANISMS)
     maker = MECHANISMS[name]
     needed = ", ".join(maker.parameters) or "nothing"
     beside = f"{needed} beside the local epsilon" if maker.local else f"{needed}, and has no local epsilon"
@@ -138,8 +137,7 @@ def composed(parts: Sequence[Mechanism], how: str, weights: Sequence[float] | No
     weights : sequence of float, optional
         "parallel" only: probability of each; default: equal.
     """
-    if how not in COMPOSITIONS:
-        raise ParameterError("compose", how, f"one of {', '.join(COMPOSITIONS)}")
+    check_choice("compose", how, COMPOSITIONS)
     classes = tuple(_classes_of(part) for part in parts)
     names: dict[str, float | int] = {f"part_{i}": part.name for i, part in enumerate(parts, 1)}  # type: ignore[misc]
     caveat = "; ".join(dict.fromkeys(f"{part.name} {part.caveat}" for part in parts if part.caveat))

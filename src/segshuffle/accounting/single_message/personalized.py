@@ -50,7 +50,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -58,7 +58,14 @@ from scipy import special
 
 from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
 from segshuffle.accounting.numerics.poisson_binomial import PoissonBinomialLaw
-from segshuffle.accounting.numerics.ranges import LARGEST_EPSILON, check_epsilon, check_target
+from segshuffle.accounting.numerics.ranges import (
+    LARGEST_EPSILON,
+    check_choice,
+    check_epsilon,
+    check_target,
+    check_within,
+    numbers,
+)
 from segshuffle.accounting.numerics.search import least_epsilon
 from segshuffle.accounting.single_message.ratio_pair import ratio_pair
 from segshuffle.arrays import FloatArray
@@ -95,18 +102,17 @@ class PersonalizedUsers:
     local_delta: float = 0.0
 
     def __post_init__(self) -> None:
-        budgets = np.asarray(self.local_epsilons, dtype=float)
+        budgets = numbers("local_epsilons", self.local_epsilons)
         if budgets.ndim != 1 or budgets.size == 0:
             raise ParameterError("local_epsilons", budgets.shape, "a list with one budget per user")
         if not np.all((budgets >= SMALLEST_BUDGET) & (budgets <= LARGEST_BUDGET)):
             worst = float(budgets.min() if budgets.min() < SMALLEST_BUDGET else budgets.max())
             raise ParameterError("local_epsilons", worst, f"in [{SMALLEST_BUDGET:g}, {LARGEST_BUDGET:g}], every one")
-        if self.mechanism not in ("laplace", "gaussian"):
-            raise ParameterError("mechanism", self.mechanism, '"laplace" or "gaussian"')
-        if self.mechanism == "laplace" and self.local_delta != 0.0:
-            raise ParameterError("local_delta", self.local_delta, "0 for the Laplace mechanism")
-        if self.mechanism == "gaussian" and not 0.0 < self.local_delta < 1.0:
-            raise ParameterError("local_delta", self.local_delta, "in (0, 1) for the Gaussian mechanism")
+        check_choice("mechanism", self.mechanism, get_args(Mechanism))
+        if self.mechanism == "laplace":
+            check_within("local_delta", self.local_delta, 0, 0, allowed="0 for the Laplace mechanism")
+        else:
+            check_within("local_delta", self.local_delta, 0, 1, "()", note=" for the Gaussian mechanism")
 
     @cached_property
     def budgets(self) -> FloatArray:

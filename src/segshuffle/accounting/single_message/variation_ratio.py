@@ -35,6 +35,7 @@ from segshuffle.accounting.numerics.hockey_stick import DeltaInterval, hockey_st
 from segshuffle.accounting.numerics.ranges import (
     LARGEST_EPSILON,
     LARGEST_LOCAL_EPSILON,
+    check_epsilon,
     check_guarantee,
     check_integer,
     check_local,
@@ -86,8 +87,8 @@ class VariationRatio:
         if self.log_p != math.inf:
             check_within("log_p", self.log_p, SMALLEST_LOG_RATIO, LARGEST_LOG_RATIO, note=", or +inf")
         largest = math.tanh(0.5 * self.log_p)
-        if not 0.0 <= self.beta <= largest * (1 + _ROUNDING):
-            raise ParameterError("beta", self.beta, f"in [0, (p - 1)/(p + 1)] = [0, {largest!r}]")
+        allowed = f"in [0, (p - 1)/(p + 1)] = [0, {largest!r}]"
+        check_within("beta", self.beta, 0, largest * (1 + _ROUNDING), allowed=allowed)
         check_within("log_q", self.log_q, 0, LARGEST_LOG_RATIO)
         if self.heads * math.exp(-self.log_q) > 0.5 * (1 + _ROUNDING):
             raise ParameterError("log_q", self.log_q, f"at least log(2 p alpha) = {math.log(2 * self.heads):g}")
@@ -146,7 +147,8 @@ def published_delta(*, randomizer: VariationRatio, n_users: int, epsilon: float,
         If a parameter is outside its range.
     """
     check_users(n_users)
-    if randomizer.beta == 0.0 or randomizer.log_p <= epsilon <= LARGEST_EPSILON:
+    check_epsilon(epsilon)
+    if randomizer.beta == 0.0 or randomizer.log_p <= epsilon:
         return DeltaInterval(0.0, 0.0)
     return hockey_stick(pair=randomizer.pair(n_users), epsilon=epsilon, rtol=rtol)
 

@@ -33,7 +33,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval, hockey_stick
-from segshuffle.accounting.numerics.ranges import LARGEST_EPSILON, check_target, check_users
+from segshuffle.accounting.numerics.ranges import (
+    LARGEST_EPSILON,
+    check_epsilon,
+    check_target,
+    check_users,
+    check_within,
+    numbers,
+)
 from segshuffle.accounting.numerics.search import largest_excluded_epsilon
 from segshuffle.accounting.single_message.ratio_pair import RatioPair, clone_law, ratio_pair, weights
 from segshuffle.errors import ParameterError
@@ -67,13 +74,11 @@ class LowerBound:
     symmetric: bool = True
 
     def __post_init__(self) -> None:
-        if not self.log_p0 > 0:
-            raise ParameterError("log_p0", self.log_p0, "positive (or +inf)")
-        if not 0.0 < self.beta <= math.tanh(0.5 * self.log_p0) * (1 + _ROUNDING):
-            raise ParameterError("beta", self.beta, "in (0, (p0 - 1)/(p0 + 1)]")
-        for name, value in (("q0", self.q0), ("q1", self.q1)):
-            if not 0.0 < value < math.inf:
-                raise ParameterError(name, value, "positive and finite")
+        check_within("log_p0", self.log_p0, 0, math.inf, "(]", allowed="positive (or +inf)")
+        largest = math.tanh(0.5 * self.log_p0) * (1 + _ROUNDING)
+        check_within("beta", self.beta, 0, largest, "(]", allowed="in (0, (p0 - 1)/(p0 + 1)]")
+        check_within("q0", self.q0, 0, math.inf, "()", allowed="positive and finite")
+        check_within("q1", self.q1, 0, math.inf, "()", allowed="positive and finite")
         if sum(self.shares) > _LARGEST_SHARE:
             raise ParameterError("q0", self.q0, "large enough for r0 + r1 <= 1")
 
@@ -107,8 +112,8 @@ def lower_bound_parameters(
         If the tables do not fit together, are not laws, x* never sends an output of S0 or of S1, or beta exceeds
         (p0 - 1)/(p0 + 1): for a victim without symmetry the published weights alpha + p0 alpha may exceed 1.
     """
-    rows = [np.asarray(first, dtype=float), np.asarray(second, dtype=float)]
-    table = np.atleast_2d(np.asarray(others, dtype=float))
+    rows = [numbers("first", first), numbers("second", second)]
+    table = np.atleast_2d(numbers("others", others))
     if rows[0].ndim != 1 or rows[0].shape != rows[1].shape or table.shape[1:] != rows[0].shape or not table.size:
         raise ParameterError("others", table.shape, f"a matrix with one column per output of first: {rows[0].shape}")
     for law in (*rows, *table):
@@ -161,7 +166,8 @@ def published_lower_delta(*, bound: LowerBound, n_users: int, epsilon: float, rt
         If a parameter is outside its range.
     """
     check_users(n_users)
-    if bound.log_p0 <= epsilon <= LARGEST_EPSILON:
+    check_epsilon(epsilon)
+    if bound.log_p0 <= epsilon:
         return DeltaInterval(0.0, 0.0)
     upper = max(hockey_stick(pair=pair, epsilon=epsilon, rtol=rtol).upper for pair in _pairs(bound, n_users))
     return DeltaInterval(min(_lower_end(bound, n_users, epsilon, rtol), upper), upper)

@@ -23,7 +23,15 @@ from numpy.typing import ArrayLike
 
 from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
 from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, DeltaInterval
-from segshuffle.accounting.numerics.ranges import LARGEST_USERS, check_epsilon, check_integer, check_local, check_target
+from segshuffle.accounting.numerics.ranges import (
+    LARGEST_USERS,
+    check_epsilon,
+    check_integer,
+    check_local,
+    check_target,
+    check_within,
+    numbers,
+)
 from segshuffle.accounting.numerics.search import least_epsilon
 from segshuffle.accounting.single_message.accountants.declared import (
     DASHED,
@@ -49,7 +57,9 @@ def personalized_mu(*, local_epsilons: ArrayLike, local_deltas: ArrayLike = 0.0)
     local_deltas : array_like, shape (n_users,) or scalar
         Failure probabilities delta_i in [0, 1).
     """
-    epsilons, deltas = np.broadcast_arrays(np.asarray(local_epsilons, float), np.asarray(local_deltas, float))
+    epsilons, deltas = np.broadcast_arrays(
+        numbers("local_epsilons", local_epsilons), numbers("local_deltas", local_deltas)
+    )
     if epsilons.ndim != 1 or epsilons.size < 2:
         raise ParameterError("local_epsilons", epsilons.shape, "a list of at least two users' budgets")
     if not (np.all(epsilons > 0) and np.all(epsilons <= 50)):
@@ -72,8 +82,7 @@ def equal_mu(*, local_epsilon: float, n_users: int) -> float:
 
 def gdp_delta(*, mu: float, epsilon: float) -> DeltaInterval:
     """Enclose the exact delta of mu-GDP at `epsilon` in [0, 300], as an interval around round-off; mu > 0."""
-    if not 0 < mu < math.inf:
-        raise ParameterError("mu", mu, "positive and finite")
+    check_within("mu", mu, 0, math.inf, "()", allowed="positive and finite")
     check_epsilon(epsilon)
     log = gaussian_log_delta(ratio=mu, epsilon=epsilon)
     if log < math.log(SMALLEST_DELTA):

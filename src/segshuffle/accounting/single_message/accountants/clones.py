@@ -23,11 +23,18 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import Literal
+from typing import Literal, get_args
 
 from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
 from segshuffle.accounting.numerics.laws import BinomialLaw
-from segshuffle.accounting.numerics.ranges import check_epsilon, check_local, check_target, check_users, check_within
+from segshuffle.accounting.numerics.ranges import (
+    check_choice,
+    check_epsilon,
+    check_local,
+    check_target,
+    check_users,
+    check_within,
+)
 from segshuffle.accounting.numerics.search import least_epsilon
 from segshuffle.accounting.single_message.accountants.declared import (
     DASHED,
@@ -152,8 +159,7 @@ def standard_clone_closed_form(*, local_epsilon: float, n_users: int, delta: flo
 
 
 def _check(clone: Clone, local_epsilon: float, local_delta: float, n_users: int) -> None:
-    if clone not in ("standard", "stronger"):
-        raise ParameterError("clone", clone, '"standard" or "stronger"')
+    check_choice("clone", clone, get_args(Clone))
     check_local(local_epsilon)
     check_within("local_delta", local_delta, 0, 1, "[)")
     check_users(n_users)

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
 from segshuffle.accounting.numerics.poisson_binomial import PoissonBinomialLaw
-from segshuffle.accounting.numerics.ranges import check_epsilon, check_integer
+from segshuffle.accounting.numerics.ranges import check_epsilon, check_integer, numbers
 from segshuffle.accounting.single_message.accountants.chen_cao_ge import Gaussian
 from segshuffle.accounting.single_message.accountants.declared import (
     DASH_DOTTED,
@@ -41,7 +41,7 @@ LARGEST_PERSONALIZED_USERS = 200_000
 
 def echo_probabilities(*, local_epsilons: ArrayLike) -> FloatArray:
     """Return p_i of all users in descending order of budget, the victim's first (unused), shape (n_users,)."""
-    budgets = np.sort(np.asarray(local_epsilons, dtype=float))[::-1]
+    budgets = np.sort(numbers("local_epsilons", local_epsilons))[::-1]
     if budgets.ndim != 1 or budgets.size == 0 or not (budgets[-1] > 0 and budgets[0] <= 50):
         raise ParameterError("local_epsilons", budgets.shape, "a list of budgets in (0, 50]")
     share = -np.expm1(-budgets) / budgets

@@ -22,7 +22,7 @@ from itertools import combinations_with_replacement, product
 
 import numpy as np
 
-from segshuffle.accounting.numerics.ranges import check_integer
+from segshuffle.accounting.numerics.ranges import check_integer, check_within
 from segshuffle.accounting.single_message.randomizers.reference import (
     Pairwise,
     Randomizer,
@@ -209,8 +209,7 @@ def poisson_subsampled(randomizer: Randomizer, *, rate: float) -> Randomizer:
     Randomizer
         The randomizer itself for rate 1, otherwise its parallel composition with the constant mechanism.
     """
-    if not 0.0 < rate <= 1.0:
-        raise ParameterError("rate", rate, "in (0, 1]")
+    check_within("rate", rate, 0, 1, "(]")
     if rate == 1.0:
         return randomizer
     return ParallelComposition(components=(randomizer, Constant()), weights=(rate, 1.0 - rate))

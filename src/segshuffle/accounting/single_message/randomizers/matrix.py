@@ -18,10 +18,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from segshuffle.accounting.numerics.ranges import LARGEST_LOCAL_EPSILON
+from segshuffle.accounting.numerics.ranges import LARGEST_LOCAL_EPSILON, check_within, numbers
 from segshuffle.accounting.single_message.randomizers.reference import ReferenceClasses, Side, merged
 from segshuffle.arrays import FloatArray
-from segshuffle.errors import DataError, ParameterError
+from segshuffle.errors import DataError
 
 #: A row whose sum misses 1 by more was not rounded but is wrong.
 SUM_TOLERANCE = 1e-9
@@ -74,8 +74,7 @@ class MatrixRandomizer:
 
     def subsampled(self, rate: float) -> MatrixRandomizer:
         """Every user takes part with probability `rate` in (0, 1], and sends one more output otherwise."""
-        if not 0.0 < rate <= 1.0:
-            raise ParameterError("rate", rate, "in (0, 1]")
+        check_within("rate", rate, 0, 1, "(]")
         if rate == 1.0:
             return self
         absent = np.full((len(self.law), 1), 1.0 - rate)
@@ -150,7 +149,7 @@ def matrix_randomizer(
     DataError
         If it is no law with a finite local guarantee of at most 50, or the claim is less than it; says where.
     """
-    table = np.array(law, dtype=float)
+    table = numbers("matrix", law, "rows of as many probabilities").copy()
     inputs, outputs = table.shape if table.ndim == 2 else (0, 0)
     most = min(LARGEST_WORK // max(inputs * (inputs - 1), 1), LARGEST_OUTPUTS)
     if not 2 <= inputs <= LARGEST_INPUTS or not 1 <= outputs <= most:
