@@ -1,4 +1,4 @@
-"""Blankets: the dummy messages as a choice, one file each.
+"""Laws of dummy messages, called blankets, one file each.
 
 The proof of docs/proof.md needs two things of a blanket: that the counters of the items are independent, and that more
 of it is post-processing of less. Both hold for every *compound Poisson* blanket, one made of Poisson-many independent

@@ -43,7 +43,7 @@ class Binomial(Dummies):
         return rng.integers(domain_size, size=int(numbers.sum()), dtype=dtype), numbers
 
     def draw_net(self, mean: float, size: tuple[int, ...], rng: np.random.Generator) -> IntArray:
-        """Refuse: its counters hang together, and more is known of them than their mean."""
+        """Refuse: its counters are not independent, and depend on more than their mean."""
         raise ParameterError("blanket", self.name, "a law with independent counters")
 
     def net_mean(self, mean: float) -> float:

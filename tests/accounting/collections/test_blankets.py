@@ -7,7 +7,6 @@ import itertools
 import math
 from dataclasses import replace
 
-import mpmath
 import numpy as np
 import pytest
 from oracles.changes import grid_divergence
@@ -16,7 +15,6 @@ from oracles.clusters import compound_poisson, exchange_divergence, logarithmic_
 from segshuffle.accounting.collections.guides import guided_copies, guided_log_delta
 from segshuffle.accounting.collections.product import delta_interval, log_delta_bound
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError, log_delta_lower, log_delta_upper
-from segshuffle.accounting.numerics.negative_binomial import log_negative_binomial, mass_error, window_of_mass
 from segshuffle.blankets.clustered import Clustered
 from segshuffle.blankets.poisson import POISSON
 from segshuffle.blankets.signed import GroupedSigned, Signed
@@ -234,26 +232,6 @@ def test_sizes_below_one_break_the_order_and_are_refused():
         with pytest.raises(ParameterError, match="blanket_mean"):
             blanket.pair(mean, 1.0)
         blanket.pair(blanket.means[0], 1.0)
-
-
-@pytest.mark.parametrize(
-    ("mean", "p"), [(0.5, 0.3), (7.0, 0.5), (40.0, 0.97), (379.0, 0.7), (1e5, 0.9), (3e8, 0.9), (1e10, 0.01)]
-)
-def test_masses_of_the_negative_binomial(mean, p):
-    window = window_of_mass(mean, p, 40.0)
-    counts = np.unique(np.linspace(window[0], window[1], 9).round())
-    values = log_negative_binomial(counts, mean, p)
-    with mpmath.workdps(40):
-        r = mpmath.mpf(mean) * (1 - mpmath.mpf(p)) / mpmath.mpf(p)
-        for x, value in zip(counts, values, strict=True):
-            exact = mpmath.loggamma(x + r) - mpmath.loggamma(r) - mpmath.loggamma(x + 1)
-            exact += x * mpmath.log(mpmath.mpf(p)) + r * mpmath.log(1 - mpmath.mpf(p))
-            assert abs(value - float(exact)) <= mass_error(window, mean)
-        tail = mpmath.exp(-40)
-        for end, step in ((window[1], 1), (window[0], -1)):
-            mass = mpmath.exp(log_negative_binomial(np.array([max(end, 0)]), mean, p)[0])
-            ratio = p * (end + r) / (end + 1) if step > 0 else end / (p * (end + r - 1)) if end > 0 else 0
-            assert mass * ratio / (1 - ratio) <= tail or end == 0
 
 
 @pytest.mark.quick("blanket0", "blanket1")

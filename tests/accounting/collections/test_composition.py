@@ -6,6 +6,8 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from oracles.changes import counters_of_user, grid_divergence
 
 from segshuffle.accounting.collections.calibration import epsilon_upper
@@ -108,3 +110,20 @@ def test_collections_that_share_no_lattice_are_composed_all_the_same():
     loud, quiet = (ItemPair(30.0, 0.6), 2), (ItemPair(1e9, 0.01), 40)
     exact = delta_interval(loud[0], pairs=2, epsilon=0.8)
     assert exact.lower <= composed_delta([loud, quiet], epsilon=0.8) <= exact.upper * (1 + 2e-3)
+
+
+@given(
+    means=st.lists(st.floats(1.0, 300.0), min_size=1, max_size=3),
+    copies=st.floats(0.05, 2.5),
+    pairs=st.integers(1, 4),
+    epsilon=st.floats(0.0, 2.0),
+)
+@settings(max_examples=10, derandomize=True)
+def test_delta_falls_with_epsilon_and_grows_with_every_collection(means, copies, pairs, epsilon):
+    """Up to the accuracy that is stated, 1e-3 and a little."""
+    collections = [(ItemPair(mean, copies), pairs) for mean in means]
+    here = composed_delta(collections, epsilon=epsilon)
+    assert here >= delta_interval(ItemPair(min(means), copies), pairs=pairs, epsilon=epsilon).lower
+    assert composed_delta(collections, epsilon=epsilon + 0.3) <= here * (1 + 5e-3)
+    more = [*collections, (ItemPair(50.0, 0.5), 1)]
+    assert composed_delta(more, epsilon=epsilon) >= here * (1 - 5e-3)

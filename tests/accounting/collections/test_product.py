@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from bisect import bisect_left
@@ -12,13 +13,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import special
+from scipy import special, stats
 
 from segshuffle.accounting.collections import product
 from segshuffle.accounting.collections.calibration import epsilon_upper, largest_copies, least_blanket_mean
-from segshuffle.accounting.collections.product import delta_interval
+from segshuffle.accounting.collections.product import delta_interval, log_delta_bound
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
-from segshuffle.accounting.numerics.loss_distribution import AccuracyError
+from segshuffle.accounting.numerics.loss_distribution import AccuracyError, log_delta_lower, log_delta_upper
 from segshuffle.blankets import poisson as poisson_pair
 from segshuffle.blankets.poisson import ItemPair
 from segshuffle.errors import InfeasibleError
@@ -46,8 +47,10 @@ def delta_one_pair(mu: float, copies: float, epsilon: float, size: int) -> mpmat
     return mpmath.fsum(max(0, a[x] * b[y] - e * b[x] * a[y]) for x in range(size) for y in range(size))
 
 
-def delta_one_pair_fast(mu: float, copies: float, epsilon: float, size: int) -> mpmath.mpf:
+@functools.cache
+def delta(mu: float, copies: float, epsilon: float) -> mpmath.mpf:
     """As `delta_one_pair`, in linear time: the event is x large and y below a bound that grows with x."""
+    size = round(mu + copies + 40 * math.sqrt(mu + copies) + 120)
     a, b, e = shifted_law(mu, copies, size), plain_law(mu, size), mpmath.exp(epsilon)
     total, y, mass_b, mass_a = mpmath.mpf(0), 0, mpmath.mpf(0), mpmath.mpf(0)
     for x in range(size):
@@ -135,7 +138,7 @@ def test_four_pairs_against_a_plain_convolution(rate: Fraction, epsilon: float) 
     ],
 )
 def test_tiny_deltas_keep_their_relative_accuracy(mu: float, copies: float, epsilon: float, power: int) -> None:
-    exact = float(delta_one_pair_fast(mu, copies, epsilon, round(mu + 40 * math.sqrt(mu) + 120)))
+    exact = float(delta(mu, copies, epsilon))
     assert 0 < exact < 10.0**power
     assert_holds(delta_interval(ItemPair(mu, copies), pairs=1, epsilon=epsilon), exact)
 
@@ -340,3 +343,85 @@ def test_calibration_goes_to_the_ends_of_its_ranges_and_not_beyond() -> None:
     assert 1e-3 <= least <= 1e-3 * (1 + 1e-15)
     nothing = epsilon_upper(ItemPair(1e6, 1e-3), pairs=1, delta=0.1)
     assert math.copysign(1.0, nothing) == 1.0
+
+
+# -- many copies -------------------------------------------------------------------------------------------------------
+
+GRID = [
+    (mu, copies, epsilon)
+    for (mu, copies) in [(6.0, 1.0), (30.0, 7.5), (150.0, 16.0), (150.0, 33.25), (700.0, 63.75), (2000.0, 64.0)]
+    for epsilon in (0.25, 1.0, 4.0)
+]
+
+
+@pytest.mark.quick(2)
+@pytest.mark.parametrize(("mu", "copies", "epsilon"), GRID)
+@pytest.mark.parametrize("rtol", [1e-3, 1e-6])
+def test_one_pair_is_enclosed(mu, copies, epsilon, rtol):
+    found, exact = delta_interval(ItemPair(mu, copies), pairs=1, epsilon=epsilon, rtol=rtol), delta(mu, copies, epsilon)
+    assert found.lower <= exact <= found.upper
+    assert found.relative_width <= rtol
+
+
+@pytest.mark.quick(4)
+@pytest.mark.parametrize(("mu", "copies"), [(6.0, 1.5), (150.0, 16.0), (700.0, 63.75)])
+@pytest.mark.parametrize("epsilon", [0.5, 3.0])
+@pytest.mark.parametrize("log_tail", [1.0, 3.0, 8.0, 40.0])
+def test_every_table_encloses_and_a_coarser_one_is_wider(mu, copies, epsilon, log_tail):
+    """Cells far too wide and tails cut far too early are paid for."""
+    pair, exact = ItemPair(mu, copies), delta(mu, copies, epsilon)
+    widths = []
+    for step in (0.01, 0.08, 0.64):
+        table = pair.loss_table(step, log_tail)
+        lower, upper = (each(table, pairs=1, epsilon=epsilon, tilt=0.5) for each in (log_delta_lower, log_delta_upper))
+        assert lower <= mpmath.log(exact) <= upper
+        widths.append(upper - lower)
+    assert all(finer <= coarser * (1 + 1e-9) for finer, coarser in itertools.pairwise(widths))
+
+
+@pytest.mark.parametrize(("mu", "copies", "epsilon"), [(150.0, 16.0, 1.0), (700.0, 63.75, 4.0), (6.0, 1.0, 1.0)])
+@pytest.mark.parametrize("rtol", [1e-1, 1e-5])
+def test_the_upper_bound_alone_is_one_and_is_near(mu, copies, epsilon, rtol):
+    bound = log_delta_bound(ItemPair(mu, copies), 1, epsilon, rtol)
+    exact = mpmath.log(delta(mu, copies, epsilon))
+    assert exact <= bound <= exact + 2 * rtol
+
+
+@pytest.mark.quick(1)
+@pytest.mark.parametrize(("mu", "copies"), [(1.5e5, 0.5), (1.5e5, 20.0), (4e5, 64.0)])
+def test_blocks_of_counts_enclose(mu, copies):
+    """Means at which counts are taken together: the same sum, over the counts where the masses are."""
+    epsilon = 2.0 * copies / math.sqrt(mu)
+    found = delta_interval(ItemPair(mu, copies), pairs=1, epsilon=epsilon, rtol=1e-6)
+    exact = delta_near_the_mean(mu, copies, epsilon)
+    assert found.relative_width <= 1e-6
+    assert found.lower * (1 - 1e-9) <= exact <= found.upper * (1 + 1e-9)
+
+
+def delta_near_the_mean(mu, copies, epsilon):
+    """As `delta`, in doubles, on twelve standard deviations: masses from one at the mean, by their ratios."""
+    half = math.ceil(12 * math.sqrt(mu)) + 70
+    count = np.arange(round(mu) - half, round(mu) + half + 1, dtype=float)
+    steps = np.concatenate([[0.0], np.cumsum(np.log1p((mu - count[1:]) / count[1:]))])
+    log_mass = steps - special.logsumexp(steps)
+    whole = math.floor(copies)
+    part = copies - whole
+    log_ratio = np.log1p(part * (count - whole - mu) / mu)
+    for i in range(whole):
+        log_ratio += np.log1p((count - i - mu) / mu)
+    plain, moved = np.exp(log_mass), np.exp(log_mass + log_ratio)
+    last = np.searchsorted(log_ratio, log_ratio - epsilon, side="left")
+    below, above = (np.concatenate([[0.0], np.cumsum(each)]) for each in (plain, moved))
+    return math.fsum(moved * below[last] - math.exp(epsilon) * plain * above[last])
+
+
+@pytest.mark.parametrize("mean", [0.3, 5.0, 40.0, 600.0])
+@pytest.mark.parametrize("share", [0.5, 0.9, 0.99, 0.995, 0.999, 1 - 1e-6, 1.0, 1.001])
+def test_a_window_that_nearly_begins_at_no_count_leaves_no_more_out(mean, share):
+    """No message at all has probability e^-mean: from a tail that small on, the window begins there."""
+    low, high = poisson_pair.poisson_window(mean, share * mean)
+    assert stats.poisson.cdf(low - 1, mean) <= math.exp(-share * mean)
+    assert stats.poisson.sf(high, mean) <= math.exp(-share * mean)
+    assert low <= 0.12 * mean if share > 0.9 else low <= 0.6 * mean
+    if share >= 1.0:
+        assert low == 0

@@ -15,7 +15,6 @@ from segshuffle.accounting.numerics.laws import (
     half_binomial_tail,
     stirling_error,
 )
-from segshuffle.accounting.numerics.negative_binomial import log_negative_binomial
 from segshuffle.accounting.numerics.poisson_binomial import PoissonBinomialLaw
 from segshuffle.accounting.single_message.ratio_pair import clone_law
 
@@ -54,18 +53,6 @@ def test_delta_of_a_small_gaussian_ratio(ratio, x):
     found = gaussian.gaussian_log_delta(ratio=ratio, epsilon=epsilon)
     # beside the series, two tails cancel to ratio/x of them
     assert abs(found - float(exact)) <= (2e-12 if ratio < 1e-3 else 1e-14 * (1 + x) ** 2 / ratio)
-
-
-@pytest.mark.parametrize(("mean", "p"), [(1.0, 0.5), (6.0, 0.4), (3.0, 0.75), (99.0, 0.99)])
-def test_negative_binomial_masses_of_small_counts(mean, p):
-    counts = np.arange(0.0, 30.0)
-    r = MP.mpf(mean * (1 - p) / p)
-    exact = [
-        MP.loggamma(x + r) - MP.loggamma(r) - MP.loggamma(x + 1) + x * MP.log(p) + r * MP.log(1 - MP.mpf(p))
-        for x in map(MP.mpf, counts.tolist())
-    ]
-    found = log_negative_binomial(counts, mean, p)
-    assert max(abs(float(one - other)) for one, other in zip(map(MP.mpf, found.tolist()), exact, strict=True)) <= 1e-13
 
 
 def binomial(n, p):

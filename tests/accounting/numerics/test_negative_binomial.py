@@ -1,10 +1,11 @@
 """Windows of the negative binomial law against Chernoff's bound in 50-digit arithmetic."""
 
+import mpmath
 import numpy as np
 import pytest
 from oracles import MP
 
-from segshuffle.accounting.numerics.negative_binomial import log_negative_binomial, window_of_mass
+from segshuffle.accounting.numerics.negative_binomial import log_negative_binomial, mass_error, window_of_mass
 
 
 def chernoff(x, mean, p):
@@ -42,3 +43,25 @@ def test_a_tail_that_chernoffs_bound_just_misses_is_not_cut_off():
 def test_a_law_of_less_than_one_cluster_is_refused():
     with pytest.raises(ValueError, match="size below 1"):
         log_negative_binomial(np.array([1.0]), 0.99, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("mean", "p"), [(0.5, 0.3), (7.0, 0.5), (40.0, 0.97), (379.0, 0.7), (1e5, 0.9), (3e8, 0.9), (1e10, 0.01)]
+)
+def test_masses_of_the_negative_binomial(mean, p):
+    window = window_of_mass(mean, p, 40.0)
+    counts = np.unique(
+        [*np.linspace(window[0], window[1], 9).round(), *np.arange(window[0], min(window[0] + 30, window[1]))]
+    )
+    values = log_negative_binomial(counts, mean, p)
+    with mpmath.workdps(40):
+        r = mpmath.mpf(mean) * (1 - mpmath.mpf(p)) / mpmath.mpf(p)
+        for x, value in zip(counts, values, strict=True):
+            exact = mpmath.loggamma(x + r) - mpmath.loggamma(r) - mpmath.loggamma(x + 1)
+            exact += x * mpmath.log(mpmath.mpf(p)) + r * mpmath.log(1 - mpmath.mpf(p))
+            assert abs(value - float(exact)) <= mass_error(window, mean)
+        tail = mpmath.exp(-40)
+        for end, step in ((window[1], 1), (window[0], -1)):
+            mass = mpmath.exp(log_negative_binomial(np.array([max(end, 0)]), mean, p)[0])
+            ratio = p * (end + r) / (end + 1) if step > 0 else end / (p * (end + r - 1)) if end > 0 else 0
+            assert mass * ratio / (1 - ratio) <= tail or end == 0

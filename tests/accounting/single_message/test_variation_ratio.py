@@ -1,4 +1,4 @@
-"""The published variation-ratio reduction: its parameters, its pair, and that it is no upper bound."""
+"""The published variation-ratio reduction: parameters, pair, epsilons, closed forms, and that it is no upper bound."""
 
 import math
 from fractions import Fraction
@@ -6,16 +6,34 @@ from itertools import combinations
 
 import oracles as o
 import pytest
+from oracles import MP
 
 from segshuffle.accounting.numerics.ranges import LARGEST_LOCAL_EPSILON
+from segshuffle.accounting.single_message import variation_ratio_tables as vr
 from segshuffle.accounting.single_message.variation_ratio import (
     VariationRatio,
+    analytic_epsilon,
+    asymptotic_epsilon,
+    bisected_epsilon,
     largest_local_epsilon,
     published_delta,
+    published_epsilon,
     subset_exponential,
 )
+from segshuffle.errors import ParameterError
 
 F = Fraction
+RANDOMIZERS = {
+    "general 1": vr.general(local_epsilon=1.0),
+    "general 5": vr.general(local_epsilon=5.0),
+    "10-RR": vr.randomized_response(local_epsilon=2.0, domain_size=10),
+    "laplace": vr.laplace(local_epsilon=1.0),
+    "metric": vr.metric_laplace(distance=1.0, largest_distance=4.0),
+    "bins": vr.balls_into_bins(domain_size=16),
+    "one-hot": vr.flipped_one_hot(flip=0.2),
+    "tiny": vr.general(local_epsilon=1e-6),
+}
+
 SHAPES = [(4, 1, 1), (5, 2, 1), (5, 2, 3), (6, 2, 2), (5, 3, 2), (5, 4, 1), (6, 3, 3)]
 
 
@@ -78,3 +96,190 @@ def test_local_epsilon_is_never_below_the_central_one():
     local = largest_local_epsilon(domain_size=17, set_size=4, subset_size=1, n_users=1, epsilon=0.5, delta=1e-12)
     assert local >= 0.5
     assert local == pytest.approx(0.5, rel=1e-4)
+
+
+# -- the parameter object ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.quick(24)
+@pytest.mark.parametrize("local", [1e-6, 1e-3, 1.0, 20.0])
+@pytest.mark.parametrize("share", [1.0, 0.3])
+@pytest.mark.parametrize("part", [0.0, 0.2, 0.9, 0.999])
+@pytest.mark.parametrize("n", [1, 2, 6])
+def test_delta_keeps_its_digits(local, share, part, n):
+    """Exact enumeration at the float parameters, from local epsilon 1e-6 to 20, up to close below it."""
+    beta, epsilon = share * math.tanh(local / 2) * (1 - 2e-16), part * local
+    p = o.exp_fraction(local)
+    exact = o.hockey_stick(*o.variation_ratio_pair(n, p, F(beta), p), o.exp_fraction(epsilon))
+    randomizer = VariationRatio(log_p=local, beta=beta, log_q=local)
+    found = published_delta(randomizer=randomizer, n_users=n, epsilon=epsilon, rtol=1e-8)
+    # beta, r and speak are floats: 1e-15 each
+    assert found.lower * (1 - 1e-14) <= exact <= found.upper * (1 + 1e-14)
+    assert found.relative_width <= 1e-8
+
+
+def test_no_local_guarantee():
+    found = VariationRatio(log_p=math.inf, beta=0.25, log_q=math.log(3))
+    assert (found.heads, found.tails, found.left_over) == (0.25, 0.0, 0.75)
+    exact = o.hockey_stick(*o.count_pair(6, F(1, 6), F(1, 4), F(0)), F(3, 2))
+    interval = published_delta(randomizer=found, n_users=7, epsilon=math.log(1.5), rtol=1e-8)
+    assert interval.lower * (1 - 1e-13) <= float(exact) <= interval.upper * (1 + 1e-13)
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        ({"log_p": 0.0}, "log_p"),
+        ({"log_p": -1.0}, "log_p"),
+        ({"log_p": math.nan}, "log_p"),
+        ({"beta": -0.1}, "beta"),
+        ({"beta": 0.463}, "beta"),
+        ({"beta": math.nan}, "beta"),
+        ({"log_q": -0.1}, "log_q"),
+        ({"log_q": math.inf}, "log_q"),
+        ({"log_p": math.inf, "beta": 1.0, "log_q": 0.5}, "log_q"),
+    ],
+)
+def test_bad_parameters(change, name):
+    """tanh(1/2) = 0.4621; p = inf, beta = 1 needs q >= 2."""
+    with pytest.raises(ParameterError, match=rf"^{name} = "):
+        VariationRatio(**{"log_p": 1.0, "beta": 0.4, "log_q": 1.0, **change})
+
+
+# -- epsilon from delta ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.quick(4)
+@pytest.mark.parametrize("name", RANDOMIZERS)
+@pytest.mark.parametrize(("n", "delta"), [(20, 1e-3), (300, 1e-9), (10_000, 1e-6), (10**8, 1e-10), (10**6, 1e-200)])
+def test_epsilon_is_safe_and_close(name, n, delta):
+    """The upper end is at most delta there; rtol below, the lower end exceeds it."""
+    randomizer, rtol = RANDOMIZERS[name], 1e-6
+
+    def at(epsilon):
+        return published_delta(randomizer=randomizer, n_users=n, epsilon=epsilon, rtol=1e-7)
+
+    found = published_epsilon(randomizer=randomizer, n_users=n, delta=delta, rtol=rtol)
+    assert 0 <= found <= randomizer.log_p
+    if found == math.inf:
+        assert at(300.0).lower > delta
+        return
+    # the search saw a wider interval at the same point: ends may differ by round-off
+    assert at(found).upper <= delta * (1 + 1e-6)
+    assert found == 0 or at(found * (1 - 1.05 * rtol)).lower > delta
+
+
+def test_the_local_epsilon_is_the_answer_where_it_is_large():
+    assert published_epsilon(randomizer=vr.general(local_epsilon=20.0), n_users=10**6, delta=1e-8) == 20.0
+    assert published_epsilon(randomizer=vr.general(local_epsilon=300.0), n_users=10**6, delta=1e-8) == 300.0
+    assert published_epsilon(randomizer=vr.pure_dump(domain_size=10), n_users=1, delta=1e-8) == math.inf
+
+
+# -- Algorithm 1 and its table -----------------------------------------------------------------------------------------
+
+# Table 5: local epsilon, n, printed for T = 20, printed for T = 10; delta = 0.01/n, general randomizers
+TABLE_5 = [
+    (1.0, 10**4, 0.0433, 0.0440),
+    (1.0, 10**6, 0.00503, 0.00586),
+    (1.0, 10**8, 0.000566, 0.000977),
+    (3.0, 10**4, 0.227, 0.229),
+    (3.0, 10**6, 0.0255, 0.0264),
+    (3.0, 10**8, 0.00283, 0.00293),
+]
+
+
+def three_digits_up(value):
+    """Three significant digits, rounded up: the table's 0.0440 is 45/1024 = 0.04395."""
+    unit = 10.0 ** (math.floor(math.log10(value)) - 2)
+    return math.ceil(value / unit) * unit
+
+
+@pytest.mark.parametrize(("local", "n", "twenty", "ten"), TABLE_5)
+def test_table_5_with_10_iterations(local, n, twenty, ten):
+    """All six values come out: multiples of local_epsilon/1024, three digits, rounded up."""
+    found = bisected_epsilon(randomizer=vr.general(local_epsilon=local), n_users=n, delta=0.01 / n, iterations=10)
+    assert found / local * 1024 == pytest.approx(round(found / local * 1024), abs=1e-9)
+    assert three_digits_up(found) == pytest.approx(ten, rel=1e-9)
+
+
+@pytest.mark.quick("40")
+@pytest.mark.parametrize("iterations", [0, 1, 7, 20, 40])
+def test_bisection_ends_one_step_above_the_root_at_most(iterations):
+    randomizer = vr.randomized_response(local_epsilon=2.0, domain_size=5)
+    arguments = {"randomizer": randomizer, "n_users": 1000, "delta": 1e-5}
+    exact = published_epsilon(**arguments, rtol=1e-8)
+    found = bisected_epsilon(**arguments, iterations=iterations)
+    assert exact * (1 - 1e-8) <= found <= exact + 2.0 / 2**iterations
+
+
+# -- closed forms: Theorems 4.2 and 4.3 --------------------------------------------------------------------------------
+
+
+def analytic_by_definition(p, beta, q, n, delta):
+    """Theorem 4.2 with 90 digits, in p, beta and q as printed; None where a condition fails."""
+    p, beta, q, delta = (MP.mpf(value) for value in (p, beta, q, delta))
+    alpha = beta / (p - 1)
+    r = alpha * p / q
+    log_term = MP.log(4 / delta)
+    omega = 2 * r * (n - 1) - MP.sqrt(min(6 * r, MP.mpf(1) / 2) * (n - 1) * log_term)
+    left = 1 - alpha - alpha * p
+    least = (2 * p * (beta + 1 + (beta - 1) * p) * (n - 1) + beta) / (q + p * (beta - 1 + (beta + 1) * p) - p * q)
+    if (p + 1) * alpha / 2 - left * r / (1 - 2 * r) < 0 or omega < max(least, 0):
+        return None
+    s = MP.sqrt(omega * log_term / 2)
+    below = alpha * omega + beta * (omega / 2 - s) + left * (n - 1 - omega) * r / (1 - 2 * r)
+    return MP.log(1 + beta * (2 * s + 1) / below)
+
+
+def asymptotic_by_definition(p, beta, q, n, delta):
+    """Theorem 4.3 with 90 digits; None where its condition fails."""
+    p, beta, q, delta = (MP.mpf(value) for value in (p, beta, q, delta))
+    r = p * beta / ((p - 1) * q)
+    if n < 8 * MP.log(2 / delta) * (p - 1) * q / (beta * p):
+        return None
+    v = max(MP.mpf(0), MP.mpf(4) / 9 * (1 - 3 * r) / (1 - 2 * r))
+    root = MP.sqrt(32 * MP.log(4 / delta) / (r * (n - 1))) + 4 / (r * n)
+    return MP.log(1 + beta / ((1 - v) * (1 + p) * beta / (p - 1) + v) * root)
+
+
+@pytest.mark.parametrize(
+    ("p", "beta", "q"),
+    [
+        *[(3, 0.5, 3), (3, 0.2, 3), (3, 0.2, 9), (50, 0.9, 12), (1e9, 0.9, 4), (20, 0.1, 20)],
+        # the condition on Omega alone decides: it holds by far, and just fails
+        *[(3, 0.49, 30), (3, 0.4, 30)],
+    ],
+)
+@pytest.mark.parametrize("n", [2, 100, 3000, 10**5, 10**9])
+def test_closed_forms_are_the_printed_ones(p, beta, q, n):
+    randomizer = VariationRatio(log_p=math.log(p), beta=beta, log_q=math.log(q))
+    for function, definition in (
+        (analytic_epsilon, analytic_by_definition),
+        (asymptotic_epsilon, asymptotic_by_definition),
+    ):
+        exact = definition(p, beta, q, n, 1e-6)
+        expected = randomizer.log_p if exact is None else float(exact)
+        assert function(randomizer=randomizer, n_users=n, delta=1e-6) == pytest.approx(expected, rel=1e-11, abs=0)
+
+
+@pytest.mark.parametrize("name", RANDOMIZERS)
+@pytest.mark.parametrize("n", [10**3, 10**5, 10**8])
+def test_closed_forms_are_above_the_numerical_epsilon(name, n):
+    arguments = {"randomizer": RANDOMIZERS[name], "n_users": n, "delta": 0.01 / n}
+    exact = published_epsilon(**arguments, rtol=1e-4)
+    assert exact * (1 - 1e-4) <= min(analytic_epsilon(**arguments), asymptotic_epsilon(**arguments))
+
+
+@pytest.mark.parametrize("function", [analytic_epsilon, asymptotic_epsilon])
+def test_closed_forms_at_infinite_p_are_the_limit(function):
+    arguments = {"n_users": 10**6, "delta": 1e-8}
+    limit = function(randomizer=VariationRatio(log_p=math.inf, beta=1.0, log_q=math.log(16)), **arguments)
+    almost = VariationRatio(log_p=40.0, beta=math.tanh(20.0), log_q=math.log(16))
+    assert limit == pytest.approx(function(randomizer=almost, **arguments), rel=1e-12)
+    assert function(randomizer=vr.pure_dump(domain_size=16), n_users=3, delta=1e-8) == math.inf
+
+
+@pytest.mark.parametrize("function", [analytic_epsilon, asymptotic_epsilon])
+def test_closed_forms_say_the_local_epsilon_where_they_say_nothing(function):
+    assert function(randomizer=vr.general(local_epsilon=1.0), n_users=1, delta=1e-3) == 1.0
+    assert function(randomizer=vr.general(local_epsilon=1.0), n_users=10, delta=1e-3) == 1.0

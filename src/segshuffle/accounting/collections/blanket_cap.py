@@ -1,4 +1,4 @@
-r"""What it costs that no client sends more than c blanket messages: a cap, which bounds what a liar can do.
+r"""The cost of a cap: no client sends more than c blanket messages, which bounds what a liar can do.
 
 A client redraws its Poisson(m) number until it is at most c. With n' honest clients and T collections the capped
 protocol has, for every theta > 0 (docs/proof.md),

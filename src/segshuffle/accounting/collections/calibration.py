@@ -1,6 +1,6 @@
 """Calibration of a blanket of any law: epsilon, copies or blanket from a target, rounded to the safe side.
 
-And what a plan guarantees if fewer users are honest than it relies on.
+Also the epsilon of a plan if fewer users are honest than it relies on.
 
 Every answer is a point at which the certified bound of `product` was evaluated and found within the target.
 """

@@ -1,9 +1,9 @@
-"""Fake users (Cheu and Zhilyaev): what whole vectors of flipped bits reveal of one item, exactly.
+"""Fake users (Cheu and Zhilyaev): the exact privacy loss of one item among vectors of flipped bits.
 
-Take away the vectors of the other users. The victim's vector hides among K fake ones, all bits flipped with probability
-q; shuffled, the likelihood of the vectors given the victim's item x is the sum over vectors of a where bit x is set and
-b where it is not, a = (1 - q)/q, b = q/(1 - q). So it depends on x through the column's count alone, and an exchanged
-item is a pair of independent counters, A = Bin(K, q) + Ber(1 - q) and B = Bin(K + 1, q), with
+The vectors of other users only hide more, so they are left out. The victim's vector hides among K fake ones, all bits
+flipped with probability q; shuffled, the likelihood of the vectors given the victim's item x is the sum over vectors of
+a where bit x is set and b where it is not, a = (1 - q)/q, b = q/(1 - q). So it depends on x through the column's count
+alone, and an exchanged item is a pair of independent counters, A = Bin(K, q) + Ber(1 - q) and B = Bin(K + 1, q), with
 
     dA/dB (N) = (a N + b (K + 1 - N))/(K + 1).
 

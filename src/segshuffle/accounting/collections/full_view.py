@@ -1,4 +1,4 @@
-r"""The segmented protocol in the full view of the server: what the published guarantee is worth.
+r"""The item-level delta of the segmented protocol when the server sees the whole histogram.
 
 The published analysis (`segmented`) looks at two counters. The server sees all of them: c = c_0 + c_1 messages on the
 two items in question, and the rest of the histogram, whose size tells whether the victim was silent unless something
@@ -111,19 +111,14 @@ class FullView:
         self._pieces: dict[bool, _Pieces] = {}
 
     @property
-    def silence_shows(self) -> bool:
-        """Whether the rest of the histogram tells for certain if the victim spoke."""
-        return self._rest.free == 0.0
-
-    @property
     def computable(self) -> bool:
         """Whether the grid of counts fits into memory: mean 2 n m/d at most 1.5e6, unless a pair of counts suffices."""
         return self._is_pair or self._slots * self._chance <= LARGEST_MEAN
 
     @property
     def _is_pair(self) -> bool:
-        """Whether the two counters in question are all there is to see: no grid is needed."""
-        return self.sampling_rate == 1.0 or self.silence_shows
+        """Whether no grid is needed: the victim always speaks, or the rest of the histogram shows if it did."""
+        return self.sampling_rate == 1.0 or self._rest.free == 0.0
 
     def delta(self, epsilon: float, *, rtol: float = 1e-3) -> DeltaInterval:
         """Certified interval for the divergence at `epsilon`, item level.

@@ -118,7 +118,7 @@ def least_blanket(*, n_users: int, categories: int, epsilon: float, delta: float
 
 
 class Against(NamedTuple):
-    """Guarantee of a user against being taken for one of another (or its own) level, whatever either of them holds."""
+    """Guarantee that a user is not told apart from one of another (or its own) level, whatever the two hold."""
 
     level: float
     """The alternative's level E_k'."""

@@ -1,4 +1,4 @@
-"""What a trusted curator may add to counters: noise of density exp(-|x|^q), by the same product of pairs as a blanket.
+"""Noise of density exp(-|x|^q) that a trusted curator adds to counters, by the same product of pairs as a blanket.
 
 A user who holds an item shifts its counter by a weight a, in units of the noise's scale. Two users' sets differ in t
 items each way, so the guarantee is the divergence of t exchange pairs, A the shifted law and B the law itself; q = 1

@@ -1,4 +1,4 @@
-r"""What the rest of the histogram says of the victim's silence: the likelihood ratio of silence, bounded.
+r"""Bounds on the likelihood ratio of the victim's silence, as the rest of the histogram shows it.
 
 Given the total c of the two counters in question, the rest of the histogram enters the divergence through one random
 number, the likelihood ratio L of "silent" against "spoke" (`RatioLaw`, under "spoke"), and L through one convex

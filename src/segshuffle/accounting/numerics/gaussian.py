@@ -1,4 +1,4 @@
-"""The Gaussian mechanism: what a trusted curator would have to add, exactly.
+"""The exact delta of the Gaussian mechanism, and the largest ratio of sensitivity to deviation for a target.
 
 Source: Balle and Wang, "Improving the Gaussian mechanism for differential privacy: analytical calibration and optimal
 denoising" (2018), Theorem 8, written for the ratio of sensitivity to standard deviation.

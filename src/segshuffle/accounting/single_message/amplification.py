@@ -1,4 +1,4 @@
-"""Every accountant of one shuffled message per user behind one door: which apply, what they give, what they are.
+"""Ask any accountant of one shuffled message per user: which ones apply to a mechanism, and what numbers they give.
 
 A `Mechanism` is what the users run, known as far as an accountant may ask; `mechanisms.mechanism` makes the usual ones.
 Numbers of users and targets may be arrays; they are broadcast against one another.

@@ -139,7 +139,7 @@ def lower_bound_parameters(
 
 
 def published_lower_delta(*, bound: LowerBound, n_users: int, epsilon: float, rtol: float = 1e-4) -> DeltaInterval:
-    """Encloses the lower bound of Theorem 5.1 (kind: lower; published, proven if `bound.symmetric`).
+    """Enclose the lower bound of Theorem 5.1 (kind: lower; published, proven if `bound.symmetric`).
 
     A lower bound of the delta of two neighbouring datasets in which all other users hold x*; the larger of the two
     directions D(P || Q) and D(Q || P), which differ if q0 and q1 do. The cost does not grow with n_users.
