@@ -116,7 +116,7 @@ def pytest_terminal_summary(terminalreporter):
 @pytest.fixture(autouse=True)
 def other_blankets_take_too_long(monkeypatch):
     """`plan` compares blankets beside every plan: seconds that only its own tests have a use for."""
-    monkeypatch.setattr("segshuffle.cli.blankets.PATIENCE", 0.0)
+    monkeypatch.setattr("segshuffle.planning.question.PATIENCE", 0.0)
 
 
 @pytest.fixture(autouse=True)

@@ -120,6 +120,7 @@ ROOMS = (
     ("pipeline",),
     ("studies",),
     ("page",),
+    ("planning",),
     ("rehearsal",),
     ("cli",),
 )

@@ -76,7 +76,7 @@ def test_the_commands_of_the_guide_to_rehearsals_run(capsys, tmp_path, monkeypat
     commands = [line for language, block in blocks if language == "bash" for line in block.splitlines()]
     for command in commands:
         assert not main(shlex.split(command)[1:])
-    assert len(commands) == 3
+    assert len(commands) == 6
     made = {path.name for path in (tmp_path / "log-rehearsal").iterdir()}
     named = set(re.findall(r"`(\w+\.\w+)`", REHEARSING)) - {"log.csv"}
     assert named == {name for name in made if not re.search(r"parquet|svg|png", name)}

@@ -12,7 +12,6 @@ import pytest
 
 from segshuffle.cli import build_parser, main
 from segshuffle.cli import plan as plan_command
-from segshuffle.datasets import archive, msnbc_log
 from segshuffle.errors import InfeasibleError
 from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.base import Problem
@@ -71,19 +70,9 @@ def test_the_published_analysis_covers_none_of_it(capsys, option):
     assert "only the Poisson blanket is analysed beyond that" in capsys.readouterr().err
 
 
-def test_equal_copies_are_planned_and_simulated(capsys, tmp_path):
+def test_equal_copies_are_planned(capsys):
     collection = f"--domain-size 10 {COLLECTION} --equal-copies"
-    found = answer(capsys, f"plan --set-size 2 {collection}")
-    assert len(set(found["sampling_rates"])) == 1
-    items, levels = tmp_path / "items.txt", tmp_path / "levels.txt"
-    items.write_text("".join(f"{k // 100} 9\n" for k in range(400)))
-    levels.write_text("0.5\n" * 100 + "1\n" * 200 + "2\n" * 100)
-    simulated = answer(capsys, f"simulate {items} {collection} --level-file {levels}")
-    assert simulated["copies"] == found["sampling_rates"]
-    assert simulated["largest_bias"] < 1e-15
-    biased = answer(capsys, f"simulate {items} --domain-size 10 {COLLECTION} --level-file {levels}")
-    weights = np.array(biased["copies"])[[0, 1, 1, 2]]
-    assert biased["bias"][:4] == pytest.approx(weights / weights.sum() - 0.25, rel=1e-9)
+    assert len(set(answer(capsys, f"plan --set-size 2 {collection}")["sampling_rates"])) == 1
     assert main(f"plan --set-size 2 {collection} --accountant published".split()) == 2
     assert "--accountant published has no --equal-copies" in capsys.readouterr().err
 
@@ -97,21 +86,6 @@ def test_the_published_blanket_has_a_cap_of_its_own(capsys):
     weight = np.dot(found["sampling_rates"], found["level_counts"])
     most = found["most_item_messages"] - found["blanket_per_user"] / 10
     assert found["influence"][0]["item"] == pytest.approx(most / weight)
-
-
-def test_the_first_round_counts_in_the_budget(capsys, tmp_path):
-    path = tmp_path / "items.txt"
-    rng = np.random.default_rng(3)
-    path.write_text("".join(f"{a} {a + 1 + b}\n" for a, b in rng.integers(0, 4, size=(400, 2))))
-    command = f"simulate {path} --domain-size 10 {COLLECTION}"
-    assert main(f"{command} --max-messages 0.5".split()) == 2
-    assert "used up by round 1, about the levels, which takes 1 messages per user" in capsys.readouterr().err
-    for privacy in ("", "--level-epsilon 1"):
-        found = answer(capsys, f"{command} --max-messages 4 {privacy} --honest-fraction 0.9")
-        expected = 1 + found["blanket_levels"] + found["blanket_per_user"]
-        expected += 2 * float(np.dot(found["copies"], found["level_counts_planned"])) / 400
-        assert 3.9 < expected <= 4 + 1e-9
-        assert found["warnings"] == []
 
 
 @pytest.mark.quick("")
@@ -196,15 +170,3 @@ def test_what_no_user_can_send_is_named(capsys, options, named):
     main([*given, *options.split()])
     shown = capsys.readouterr()
     assert named in shown.out + shown.err
-
-
-def test_set_sizes_of_the_log(capsys, monkeypatch):
-    rng = np.random.default_rng(2)
-    masks = np.array([sum(1 << int(i) for i in rng.choice(17, size=1 + i % 3, replace=False)) for i in range(300)])
-    monkeypatch.setattr(archive, "read_sessions_file", lambda path: b"")
-    monkeypatch.setattr(msnbc_log, "parse_sessions", lambda raw: masks.astype(np.uint32))
-    rows = answer(capsys, "set-sizes log.seq --levels 1:400 --delta 1e-4")["rows"]
-    assert [(row["sets"], row["set_size"]) for row in rows] == [("exactly", 4), *(("at-most", s) for s in range(1, 18))]
-    assert rows[1]["squared_bias"] > rows[2]["squared_bias"] > rows[3]["squared_bias"] == 0.0
-    assert main(["set-sizes", "log.seq", "--levels", "1:400", "--delta", "1e-4"]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 20

@@ -167,7 +167,7 @@ def test_the_installed_program_runs():
     assert json.loads(done.stdout)["item_delta"]["kind"] == "published"
 
 
-COMMANDS = ("plan", "rehearse", "client", "estimate", "account", "simulate", "set-sizes", "fetch-msnbc")
+COMMANDS = ("plan", "rehearse", "client", "estimate", "account", "fetch-msnbc")
 
 
 @pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)], ids=str)
@@ -180,12 +180,9 @@ def test_help_fits_a_terminal_of_80_columns(capsys, monkeypatch, command):
 
 
 HELPERS = (
-    "foresight",
-    "plan-checks",
+    "options",
     "plan-text",
     "terminal",
-    "blankets",
-    "both-rounds",
     "reading",
     "words",
     "single-message",

@@ -114,15 +114,6 @@ def test_a_character_that_the_output_cannot_show_is_one_sentence(monkeypatch, ca
 # --- options ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("value", ["1e-6", "nan"])
-def test_a_delta_of_the_levels_needs_their_epsilon(capsys, tmp_path, value):
-    (tmp_path / "sets").write_text("0 1\n1 2\n")
-    command = ["simulate", str(tmp_path / "sets"), "--domain-size", "4", "--levels", "1.0:2", "--delta", "1e-3"]
-    said = refusal(capsys, [*command, "--level-delta", value])
-    assert f"level-delta = {float(value)!r}" in said
-    assert "given together with --level-epsilon" in said
-
-
 def test_a_folder_as_destination_is_refused_before_anything_is_fetched(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("segshuffle.datasets.fetch.get_body", lambda *_, **__: pytest.fail("asked a server"))

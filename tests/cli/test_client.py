@@ -11,10 +11,10 @@ import pytest
 
 from segshuffle.cli import main
 from segshuffle.cli.client_account import default_path
+from segshuffle.planning.documents import Document, as_text, read_document, write_document
 from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.proven import ProvenSegmented
-from segshuffle.rehearsal.documents import Document, as_text, read_document, write_document
 
 PRIVATE = Problem(17, 4, (0.5, 1.0, 2.0), (1250, 2500, 1250), 2e-6, Assumptions(private_levels=True))
 

@@ -20,7 +20,7 @@ from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
 from segshuffle.protocols.base import Plan, Problem, Sample
 from segshuffle.protocols.messages import LevelPrivacy, Server, run_protocol
-from segshuffle.protocols.padding import compare_set_sizes, error_of_sets, holders_by_size, sent_frequencies
+from segshuffle.protocols.padding import error_of_sets, holders_by_size, sent_frequencies
 from segshuffle.protocols.planner import attained
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.segmented import Segmented
@@ -334,8 +334,14 @@ def test_nobody_needs_to_pad():
     matrix = np.zeros((400, 17), dtype=bool)
     for row in matrix:
         row[rng.choice(17, size=1 + rng.geometric(0.6), replace=False)[:17]] = True
-    padded, *at_most = compare_set_sizes(ProvenSegmented(), MSNBC, *holders_by_size(matrix), (1, 2, 4), 4)
-    assert [each.plan.problem.set_size for each in at_most] == [1, 2, 4]
+    padded, *at_most = (
+        error_of_sets(
+            ProvenSegmented(),
+            replace(MSNBC, set_size=size, assumptions=Assumptions(sets=sets)),
+            *holders_by_size(matrix),
+        )
+        for sets, size in (("exactly", 4), ("at-most", 1), ("at-most", 2), ("at-most", 4))
+    )
     assert padded.mse > 10 * at_most[-1].mse
     biases = [each.squared_bias for each in at_most]
     assert biases == sorted(biases, reverse=True)

@@ -1,11 +1,8 @@
 """The largest set that users send, chosen by a guess: who holds what under it, and which size has the least error."""
 
-import json
-
 import numpy as np
 import pytest
 
-from segshuffle.cli import main
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.padding import guessed_holders, sent_frequencies
 
@@ -50,26 +47,3 @@ def test_truncation_by_hand():
 def test_guesses_that_are_refused(shares, domain_size, zipf, name):
     with pytest.raises(ParameterError, match=name):
         guessed_holders(shares, domain_size, zipf)
-
-
-def test_few_users_send_fewer_items(capsys):
-    """Noise decides where users are few, and cutting where they are many."""
-    best = {}
-    for users in (200, 500_000):
-        assert (
-            main(f"set-sizes --guess 1:95%,8:5% --domain-size 20 --levels 1:{users} --delta 1e-7 --json".split()) == 0
-        )
-        found = json.loads(capsys.readouterr().out)
-        best[users] = found["least_error"]["set_size"]
-        assert found["least_error"]["mse"] == min(row["mse"] for row in found["rows"])
-        assert [row["squared_bias"] > 0 for row in found["rows"]] == [True, False]
-    assert best == {200: 1, 500_000: 8}
-
-
-@pytest.mark.parametrize("arguments", ["", "log --guess 1:100%", "--guess 1:100%", "log --domain-size 5"])
-def test_a_guess_or_the_log(arguments, capsys):
-    assert main(f"set-sizes {arguments} --levels 1:400 --delta 1e-4".split()) == 2
-    assert "is not allowed" in capsys.readouterr().err
-    with pytest.raises(SystemExit):
-        main(["set-sizes", "--guess", "1:50%,1:50%", "--domain-size", "9", "--levels", "1:400", "--delta", "1e-4"])
-    assert "each size once" in capsys.readouterr().err

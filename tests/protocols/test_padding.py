@@ -12,7 +12,6 @@ from segshuffle.errors import ParameterError
 from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.padding import (
-    compare_set_sizes,
     error_of_sets,
     guessed_holders,
     holders_by_size,
@@ -89,18 +88,6 @@ def test_users_who_were_counted_may_be_others_than_those_who_are_asked():
     assert (ten.mse, ten.squared_bias) == pytest.approx((one.mse, one.squared_bias), rel=1e-12)
     with pytest.raises(ParameterError, match=r"holders = \(4, 4\)"):
         error_of_sets(Given(), problem, users, holders[1:])
-
-
-def test_sizes_are_compared_in_the_order_asked_for():
-    users, holders = holders_by_size(matrix())
-    problem = Problem(D, 4, (0.5, 1.0), (1, 3), 0.1, Assumptions(rounds=2))
-    found = compare_set_sizes(Given(), problem, users, holders, (3, 1), 2)
-    assert [(each.sets, each.plan.problem.set_size) for each in found] == [
-        ("exactly", 2),
-        ("at-most", 3),
-        ("at-most", 1),
-    ]
-    assert all(each.plan.problem.assumptions.rounds == 2 for each in found)
 
 
 def test_guesses_at_the_ends_of_their_ranges():

@@ -15,16 +15,16 @@ from segshuffle.cli import main
 from segshuffle.cli import rehearse as command
 from segshuffle.datasets.transactions import Transactions
 from segshuffle.errors import DataError, InfeasibleError, ParameterError
+from segshuffle.planning.documents import Document, read_document, write_document
+from segshuffle.planning.question import Answer, Question
 from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.capped import Capped
 from segshuffle.protocols.item_variance import ItemVariance
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.rehearsal import page, tables
-from segshuffle.rehearsal.chosen_size import candidates, chosen_plan, kept_shares
-from segshuffle.rehearsal.documents import Document, read_document, write_document
+from segshuffle.rehearsal.chosen_size import candidates, chosen, kept_shares
 from segshuffle.rehearsal.folder import MARK, check_place, new_folder, write_table
-from segshuffle.rehearsal.planning import method
 from segshuffle.rehearsal.run import TOPS, rehearse
 
 AT_MOST = Assumptions(sets="at-most")
@@ -84,8 +84,8 @@ def offered():
     three = Problem(D, 6, (0.5, 1.0, 2.0), (1250, 2500, 1250), 1e-6, AT_MOST)
     one = Problem(D, 6, (1.0,), (5000,), 1e-6, AT_MOST)
     plans = {
-        f"{blanket}, {len(problem.levels)} levels, copies {copies:g}, budget {budget}": method(
-            blanket, copies_max=copies, max_messages=budget
+        f"{blanket}, {len(problem.levels)} levels, copies {copies:g}, budget {budget}": ProvenSegmented(
+            laws=tuple(dict.fromkeys(("poisson", blanket))), copies_max=copies, max_messages=budget
         ).plan(problem)
         for blanket in ("poisson", "clustered", "signed")
         for problem in (one, three)
@@ -201,6 +201,9 @@ def test_the_size_of_least_error_is_chosen(users):
         problem = replace(made().problem, set_size=size)
         return replace(made(m=0.3 * size**2), problem=problem)
 
+    def asked(size):
+        return Answer(Question(make(size).problem), make(size))
+
     def error(size):
         sent = kept_shares(users, size)
         top = np.argsort(-users.frequencies, kind="stable")[:5]
@@ -208,13 +211,13 @@ def test_the_size_of_least_error_is_chosen(users):
         return np.mean(cut**2 + ItemVariance.of(make(size)).at(sent[top]))
 
     best = min((2, 3, 4, 6), key=error)
-    assert chosen_plan(users, make, 5).problem.set_size == best
+    assert chosen(users, asked, 5).plan.problem.set_size == best
 
     def never(size):
         raise InfeasibleError(f"none for {size}")
 
     with pytest.raises(InfeasibleError, match="none for 1"):
-        chosen_plan(users, never, 5)
+        chosen(users, never, 5)
 
 
 # --- what is written -------------------------------------------------------------------------------------------------

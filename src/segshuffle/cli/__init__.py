@@ -1,4 +1,4 @@
-"""The command line: plan a collection, rehearse it, carry it out, account for one, simulate one, choose s, fetch MSNBC.
+"""The command line: plan a collection, rehearse it, carry it out, account for one, fetch MSNBC.
 
 One file per command, named like it: its docstring is the help, `add_options` says what it reads, and `run` gives the
 text to print. They import what computes only when they run, so that help is immediate. Errors are one sentence on
@@ -7,14 +7,18 @@ standard error with the name, the value and the allowed range; the exit status i
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
-from segshuffle.cli import account, client, estimate, fetch_msnbc, plan, rehearse, set_sizes, simulate
+from segshuffle.cli import account, client, estimate, fetch_msnbc, plan, rehearse
 from segshuffle.cli.terminal import Parser, complain, write
 from segshuffle.errors import SegshuffleError
 from segshuffle.extras import translated
 
-_COMMANDS = (plan, rehearse, client, estimate, account, simulate, set_sizes, fetch_msnbc)
+_COMMANDS = (plan, rehearse, client, estimate, account, fetch_msnbc)
+
+#: Commands of earlier versions, and what does the same now.
+_EARLIER = {"simulate": "rehearse (--messages draws every message)", "set-sizes": "rehearse --set-sizes"}
 
 _DESCRIPTION = (
     "Privacy numbers and plans for collecting sets of items through a shuffler, which removes the senders from all "
@@ -37,6 +41,10 @@ def build_parser() -> Parser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments and arguments[0] in _EARLIER:
+        complain(f"segshuffle: {arguments[0]} is a part of another command now: {_EARLIER[arguments[0]]}")
+        return 2
     options = build_parser().parse_args(arguments)
     program = f"segshuffle {options.command}"
     try:

@@ -22,8 +22,8 @@ from segshuffle.errors import DataError, ParameterError, RefusedError
 
 if TYPE_CHECKING:
     from segshuffle.cli.client_account import Account, Entry
+    from segshuffle.planning.documents import Document
     from segshuffle.protocols.scheme import Scheme
-    from segshuffle.rehearsal.documents import Document
 
 #: Most that is shown of a level, in all collections, by a user who does not say anything else: an epsilon.
 _LEVEL_EPSILON = 2.0
@@ -116,7 +116,7 @@ def run(options: argparse.Namespace) -> str:
     """Check the plan, remember what it spends, and draw."""
     from segshuffle.cli.client_account import default_path, opened
     from segshuffle.files import refuse_overwriting
-    from segshuffle.rehearsal.documents import read_document
+    from segshuffle.planning.documents import read_document
     from segshuffle.rehearsal.message_lines import lines_of
     from segshuffle.rehearsal.parties import announcement_of
 

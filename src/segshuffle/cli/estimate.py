@@ -64,10 +64,10 @@ def run(options: argparse.Namespace) -> str:
 
     from segshuffle.files import refuse_overwriting, write_atomically
     from segshuffle.library import estimate
+    from segshuffle.planning.documents import read_document
+    from segshuffle.planning.foresight import threshold_of
     from segshuffle.protocols.item_variance import coverage_of_nothing
     from segshuffle.protocols.received import PossibleCounts, impossible
-    from segshuffle.rehearsal.documents import read_document
-    from segshuffle.rehearsal.run import threshold_of
 
     top = 20 if options.top is None else options.top
     if top < 1 or (options.json and options.top is not None):

@@ -10,43 +10,32 @@ from __future__ import annotations
 import argparse
 import contextlib
 import math
-import textwrap
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from segshuffle.blankets import law_names
-from segshuffle.cli import foresight
-from segshuffle.cli.terminal import (
-    add_assumptions,
-    add_collection,
-    complain,
-    counted,
-    integer,
-    level_privacy,
-    mark_public,
-    number,
-    saying,
-    shown,
-    whole,
-)
-from segshuffle.errors import DataError, InfeasibleError, ParameterError
+from segshuffle.cli.options import PLANNING, add, question_of, users_of
+from segshuffle.cli.sweep import numbers_by_key
+from segshuffle.cli.terminal import complain, integer, number, saying, whole
+from segshuffle.errors import DataError, InfeasibleError, OptionsError
 from segshuffle.protocols.public import PUBLIC_INPUTS
 
 if TYPE_CHECKING:
-    from segshuffle.cli.blankets import Planner
-    from segshuffle.protocols.base import Plan, Problem
+    from segshuffle.arrays import FloatArray
+    from segshuffle.planning.question import Answer, Question
 
 #: Seconds of work from which on it is announced, and refused.
 _LONG, _LONGEST = 10.0, 600.0
-#: Plans that the search for the least epsilon makes.
-_EPSILONS = 12
-_REST = "More: --details, --json, and --blanket for other dummies."
-#: Shares of honest users for which a plan's epsilons are shown.
-_HONEST = (1.0, 0.95, 0.9, 0.8, 0.5)
-#: Shares of corrupt users for which their influence is shown, beside a single one.
-_CORRUPT = (0.01, 0.1)
+#: What may be varied by --what-if.
+KEYS = ("users", "epsilon", "delta", "set-size", "domain-size")
+
+
+class Error(NamedTuple):
+    """An error that is asked for: a sum of squares, or a share of what is estimated."""
+
+    value: float
+    relative: bool
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -63,9 +52,28 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="number of users, in [1, 4e15], where --levels has shares such as 0.5:25%%",
     )
-    add_collection(
+    add(parser, *PLANNING[:2], required=True)
+    parser.add_argument(
+        "--sets",
+        choices=["exactly", "at-most"],
+        default="exactly",
+        help="whether every user holds exactly S items, or at most S (then nobody pads; default: exactly)",
+    )
+    add(
         parser,
-        about_levels="privacy levels, in (0, 100], with the number of users at each, e.g. 0.5:1250,1.0:2500,2.0:1e4",
+        "--blanket",
+        help=f"law of the dummy messages: one of {', '.join(law_names())}; best takes that of least error for "
+        "--max-messages, or of fewest messages for --target-error; all compares them, however long they take, "
+        "with a plan of single dummies. Without this option the plan is that, too, with a table of the laws that do not "
+        "take long to plan",
+    )
+    add(parser, *PLANNING[3:])
+    parser.add_argument(
+        "--accountant",
+        choices=["proven", "published"],
+        default="proven",
+        help="whose privacy analysis: proven has a proof and the smaller error (default); published is the paper's, "
+        "not proven, and knows neither budgets nor other dummies",
     )
     parser.add_argument(
         "--blanket-per-user",
@@ -77,231 +85,200 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--blanket-cap",
         type=_cap,
         metavar="C",
-        help="proven only: most dummy messages of one user, 1 or more, or 'auto'; together with a shuffler that takes "
-        "no more messages from anybody than an honest user may send, it bounds what liars can do to the estimates",
+        help="most dummy messages of one user, 1 or more, or 'auto'; together with a shuffler that takes no more "
+        "messages from anybody than an honest user may send, it bounds what liars can do to the estimates",
     )
-    parser.add_argument(
-        "--blanket",
-        choices=[*law_names(), "best", "all"],
-        help="proven only: law of the dummies. Clusters have the same error for fewer messages, dummies with a sign "
-        "less error for more where users hold few items. best takes that of least error for --max-messages, or of "
-        "fewest messages for --target-error; all compares them, and plans with none. Without this option the plan is "
-        "that of single dummies, poisson, with a table of those that do not take long to plan beside it",
-    )
-    parser.add_argument(
-        "--target-error",
-        type=foresight.target,
-        metavar="ERROR",
-        help="proven only: the plan has the fewest messages for it. Either P%%, the largest standard deviation of each "
-        "of the --top items as a percentage of its share; or a number, the expected squared error of all items "
-        "together, at the frequencies given or equally frequent ones",
-    )
-    parser.add_argument(
-        "--item-frequencies",
-        metavar="LIST",
-        help="share of the users that hold each item, d numbers with commas or a file of them: the error is given for "
-        "them; default: uniform",
-    )
-    add_assumptions(parser)
-    parser.add_argument(
-        "--sets",
-        choices=["exactly", "at-most"],
-        default="exactly",
-        help="whether every user holds exactly S items, or at most S (then nobody pads; default: exactly)",
-    )
-    parser.add_argument(
-        "--save",
-        type=Path,
-        metavar="PLAN.json",
-        help="write the plan to a file, as client and estimate read it",
-    )
-    parser.add_argument(
-        "--items", type=Path, metavar="FILE", help="with --save: public list of the names of all items, one per line"
-    )
-    foresight.add_options(parser)
-    parser.add_argument("--details", action="store_true", help="print every number and what it means, too")
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    mark_public(parser)
+    _add_errors(parser.add_argument_group("what the estimates will be worth"))
+    _add_outputs(parser.add_argument_group("what is answered"))
+    for action in parser._actions:
+        if action.dest in (*PUBLIC_INPUTS, "level_epsilon") and action.help:
+            action.help += " [public]"
     parser.set_defaults(run=run)
 
 
-def run(options: argparse.Namespace) -> str:
-    """Plan with the chosen accountant."""
-    from segshuffle.cli.blankets import Planner
-    from segshuffle.cli.plan_checks import check
-    from segshuffle.protocols.assumptions import Assumptions
-    from segshuffle.protocols.base import Problem
-    from segshuffle.protocols.cautions import level_cautions
-    from segshuffle.protocols.messages.budget import left_for_items, level_messages
+def _add_errors(asked: Any) -> None:
+    frequencies = asked.add_mutually_exclusive_group()
+    add(frequencies, "--zipf")
+    frequencies.add_argument(
+        "--item-frequencies",
+        metavar="LIST",
+        help="share of the users that hold each item, d numbers with commas or a file of them; default: all alike",
+    )
+    asked.add_argument(
+        "--mean-size",
+        type=number,
+        metavar="MEAN",
+        help="with --sets at-most: how many items users hold on average, as believed beforehand, in (0, S]",
+    )
+    add(
+        asked,
+        "--top",
+        help="how many of the guess's most frequent items (default 20): with --zipf, --top or --target-error P%% "
+        "plans are for them, not for all items",
+    )
+    asked.add_argument(
+        "--target-error",
+        type=_error,
+        metavar="ERROR",
+        help="plan with the fewest messages for it. Either P%%, the largest standard deviation of each of the --top "
+        "items as a percentage of its share; or a number, the expected squared error of all items together",
+    )
+    asked.add_argument(
+        "--least",
+        choices=["messages", "epsilon"],
+        help="with --target-error: the fewest messages that reach it, at the levels given, or the least epsilon, all "
+        "levels in proportion (default: messages)",
+    )
 
-    check(options)
-    privacy = level_privacy(options)
-    levels = counted(options.levels, options.users)
-    problem = Problem(
+
+def _add_outputs(asked: Any) -> None:
+    asked.add_argument(
+        "--what-if",
+        type=_varied,
+        metavar="KEY=VALUES,...",
+        help="also plan for other values of one or two of users, epsilon (of the lowest level), delta, set-size, "
+        "domain-size: users=1e4,1e5,epsilon=0.5..2/4",
+    )
+    asked.add_argument("--plot", type=Path, metavar="FILE", help="with --what-if: draw the table (.png, .pdf or .svg)")
+    asked.add_argument(
+        "--alternatives", action="store_true", help="also plan with every protocol of the project (seconds to minutes)"
+    )
+    asked.add_argument(
+        "--save", type=Path, metavar="PLAN.json", help="write the plan to a file, as client and estimate read it"
+    )
+    add(asked, "--items", help="with --save: public list of the names of all items, one per line")
+    shape = asked.add_mutually_exclusive_group()
+    shape.add_argument("--details", action="store_true", help="print every number and what it means, too")
+    add(shape, "--json")
+
+
+def run(options: argparse.Namespace) -> str:
+    """Ask, answer, save, and say."""
+    from segshuffle.cli import plan_text
+    from segshuffle.planning.question import PATIENCE, answer, published
+
+    _check(options)
+    waits, named = options.blanket == "all", options.blanket is not None
+    options.blanket = None if waits else options.blanket
+    question = _question(options)
+    if options.accountant == "published":
+        return plan_text.of_published(published(question), question, options)
+    fixed = options.blanket_per_user is not None or options.blanket_cap is not None
+    patience = math.inf if waits else None if named or fixed else PATIENCE
+    with _told_how_long(question, patience):
+        found = answer(question, patience=patience)
+    more = _more(options, question, found)
+    if options.save is not None:
+        _save(options, found)
+    return plan_text.of_proven(found, options, more)
+
+
+def _question(options: argparse.Namespace) -> Question:
+    from segshuffle.planning.question import TOP, FewestMessages, Guess, LeastEpsilon, LeastError
+
+    target, top = options.target_error, options.top
+    if target is None:
+        goal: Any = LeastError()
+        top = TOP if top is None and options.zipf is not None else top
+    else:
+        goal = (LeastEpsilon if options.least == "epsilon" else FewestMessages)(target.value)
+        top = (TOP if top is None else top) if target.relative else None
+    frequencies = options.zipf if options.item_frequencies is None else _frequencies(options.item_frequencies)
+    return question_of(
+        options,
         domain_size=options.domain_size,
         set_size=options.set_size,
-        levels=tuple(level for level, _ in levels),
-        level_counts=tuple(users for _, users in levels),
-        delta=options.delta,
-        assumptions=Assumptions(
-            sets=options.sets,
-            honest_fraction=options.honest_fraction,
-            private_levels=privacy is not None and len(options.levels) > 1,
-            rounds=options.rounds,
-        ),
-        level_deltas=options.level_deltas,
+        level_counts=users_of(options),
+        sets=options.sets,
+        limits={"blanket_per_user": options.blanket_per_user, "blanket_cap": options.blanket_cap},
+        goal=goal,
+        guess=Guess(frequencies, options.mean_size),
+        top=top,
     )
-    spent = level_messages(problem.honest_users, len(problem.levels), privacy)
-    given = None if options.item_frequencies is None else _frequencies(options.item_frequencies, problem)
-    unnamed, options.blanket = options.blanket is None, options.blanket or "poisson"
-    planner = Planner(options, spent, given)
-    public = _public(options)
-    made: Plan | None = None
-    found: dict[str, Any] = {}
-    rows = None
-    if options.max_messages is not None:
-        left_for_items(options.max_messages, spent)
-    if options.accountant == "published":
-        values = _published(problem, planner)
-    elif options.blanket == "all":
-        values, rows = {}, planner.compared(problem)
-    else:
-        plans = _EPSILONS if options.least == "epsilon" else 1
-        with _told_how_long(problem, plans * planner.seconds(options.blanket, problem)):
-            made = planner.plan(problem)
-        values = _proven(made, planner)
-        if unnamed and options.blanket_per_user is None and options.blanket_cap is None:
-            rows = planner.compared(made.problem, made)
-        found = foresight.more(options, problem, made, planner)
-        problem = made.problem
-    if options.save is not None and made is not None:
-        _save(options, made, problem)
-    values = {**values, **({} if rows is None else {"blankets": rows})}
-    if warnings := [*values.pop("warnings", ()), *level_cautions(spent)]:
-        values["warnings"] = warnings
-    inputs = {
-        "domain_size": problem.domain_size,
-        "set_size": problem.set_size,
-        "levels": list(problem.levels),
-        "level_counts": list(problem.level_counts),
-        "delta": problem.delta,
-        **({"level_deltas": list(problem.level_deltas)} if problem.level_deltas else {}),
-        **({"mean_size": options.mean_size} if options.mean_size is not None else {}),
-        "share_expected": problem.assumptions.honest_fraction,
-        "accountant": options.accountant,
-    }
-    if options.json:
-        return shown({**values, **inputs, **found, "public": public}, as_json=True)
-    return _as_text(options, made, planner, {**values, **inputs}, found, public)
 
 
-def _as_text(
-    options: argparse.Namespace,
-    made: Plan | None,
-    planner: Planner,
-    values: dict[str, Any],
-    found: dict[str, Any],
-    public: dict[str, str],
-) -> str:
-    """The answer for people: one screen, and the rest with --details."""
-    from segshuffle.cli import plan_text
+def _check(options: argparse.Namespace) -> None:
+    """Refuse options without effect, and outputs that would overwrite an input."""
+    from segshuffle.files import refuse_overwriting
 
-    rows, warnings, note = values.pop("blankets", None), values.pop("warnings", []), values.pop("note", None)
-    beside = [] if rows is None else [plan_text.laws_table(rows, planner.top)]
-    if made is not None:
-        parts = [plan_text.decision(made, found, [note] if note else []), *beside]
-        parts += plan_text.further(found, made.problem.n_users)
-        parts.append(plan_text.details(found, values, public) if options.details else _REST)
-    elif options.details:
-        parts = [plan_text.details(found, values, public)]
-    else:
-        parts = beside or [shown(values, as_json=False)]
-    told = [textwrap.fill(f"Warning: {each}", 80, subsequent_indent="  ") for each in warnings]
-    return "\n\n".join([*parts[:1], *told, *parts[1:]])
+    target, guessed = options.target_error, options.zipf is not None or options.item_frequencies is not None
+    only_proven = (
+        "max_messages",
+        "copies_max",
+        "equal_copies",
+        "blanket",
+        "blanket_cap",
+        "target_error",
+        "zipf",
+        "top",
+    )
+    for name in (*only_proven, "mean_size", "save", "what_if", "alternatives"):
+        if options.accountant == "published" and getattr(options, name) not in (None, False):
+            option = name.replace("_", "-")
+            raise OptionsError(f"--accountant published has no --{option}: leave one of them out.")
+    if target is not None and target.relative and not guessed:
+        raise OptionsError(
+            f"--target-error {100 * target.value:g}% is a percentage of the most frequent items' shares: say what "
+            "these are, by --zipf or --item-frequencies."
+        )
+    if target is not None and not target.relative and options.top is not None:
+        raise OptionsError(
+            f"--target-error {target.value:g} is about all items together, and --top about the most frequent ones: "
+            "leave --top out, or give the error as a percentage."
+        )
+    if options.least is not None and target is None:
+        raise OptionsError(f"--least {options.least} is about an error: add --target-error.")
+    if options.items is not None and options.save is None:
+        raise OptionsError("--items has no effect without --save: the names are written to the plan's file.")
+    if options.plot is not None and not options.what_if:
+        raise OptionsError("--plot draws the table of --what-if: add --what-if.")
+    if options.plot is not None and options.plot.suffix not in (".png", ".pdf", ".svg"):
+        raise OptionsError(f"--plot {options.plot} must end in .png, .pdf or .svg.")
+    for option, output in (("save", options.save), ("plot", options.plot)):
+        refuse_overwriting(option, output, (options.items, options.item_frequencies))
 
 
-def _save(options: argparse.Namespace, made: Plan, problem: Problem) -> None:
+def _more(options: argparse.Namespace, question: Question, found: Answer) -> dict[str, Any]:
+    """Make the tables that were asked for beside the plan, JSON-ready."""
+    more: dict[str, Any] = {}
+    if options.what_if:
+        from segshuffle.planning import what_if
+
+        more["what_if"] = rows = what_if.table(question, options.what_if)
+        if options.plot is not None:
+            what_if.draw(question, rows, list(options.what_if), options.plot)
+    if options.alternatives:
+        from segshuffle.planning.alternatives import side_by_side
+
+        complain("segshuffle plan: planning with every protocol, which takes seconds to minutes")
+        more["alternatives"] = side_by_side(
+            found.plan.problem,
+            question.guess.counts(found.plan.problem),
+            copies_max=question.limits.copies_max,
+            max_messages=question.limits.max_messages,
+        )
+    return more
+
+
+def _save(options: argparse.Namespace, found: Answer) -> None:
     """Write the plan, with the items' names."""
     from segshuffle.files import read_bounded
-    from segshuffle.rehearsal.documents import Document, checked_names, write_document
+    from segshuffle.planning.documents import Document, checked_names, write_document
 
     names = None
     if options.items is not None:
         try:
             lines = read_bounded(options.items, limit=2**28).decode("utf-8").splitlines()
-            names = checked_names([line.strip() for line in lines if line.strip()], problem.domain_size)
+            names = checked_names([line.strip() for line in lines if line.strip()], found.plan.problem.domain_size)
         except (UnicodeDecodeError, DataError) as error:
             raise DataError(f"{options.items}: {error}") from error
-    write_document(options.save, Document(made, names))
-
-
-def _public(options: argparse.Namespace) -> dict[str, str]:
-    """The inputs that must not depend on the data, and how they can be known without it."""
-    guessed = options.item_frequencies is not None or options.zipf is not None
-    left_out = {
-        "item_frequencies": not guessed,
-        "private_levels": options.level_epsilon is None,
-        "level_deltas": not options.level_deltas,
-        "mean_size": options.mean_size is None,
-    }
-    return {name: how for name, how in PUBLIC_INPUTS.items() if not left_out.get(name)}
-
-
-def _published(problem: Problem, planner: Planner) -> dict[str, Any]:
-    from segshuffle.protocols.segmented import Segmented, expected_mse, least_blankets
-
-    plan = Segmented(planner.options.blanket_per_user).plan(problem)
-    rates = plan.parameters["sampling_rates"]
-    return {
-        "blanket_per_user": plan.blanket_per_user,
-        "sampling_rates": list(rates),
-        "messages_per_user": plan.messages_per_user + planner.spent,
-        "level_messages_per_user": planner.spent,
-        "mse_bound": plan.mse_bound,
-        "mse_sample": expected_mse(problem, plan.blanket_per_user, rates, planner.counts(problem)),
-        "m_min": _each_level(least_blankets, problem),
-        **_influence(plan),
-        "kind": plan.kind,
-        "warnings": list(plan.warnings),
-    }
-
-
-def _proven(plan: Plan, planner: Planner) -> dict[str, Any]:
-    """Numbers of a plan with copies by level."""
-    from segshuffle.cli.blankets import nothing_better
-    from segshuffle.protocols.planner import least_blankets
-    from segshuffle.protocols.proven import SINGLE, law_of
-    from segshuffle.protocols.segmented import mse_bound
-
-    problem, copies = plan.problem, plan.parameters["copies"]
-    note = nothing_better(planner.options.blanket, plan)
-    of_all_laws = {
-        "blanket": law_of(plan).name,
-        **planner.numbers(plan),
-        **({"note": note} if note else {}),
-        "level_messages_per_user": planner.spent,
-        "sets": problem.assumptions.sets,
-        "rounds": problem.assumptions.rounds,
-        "honest_users": problem.honest_users,
-        **_influence(plan),
-        "warnings": list(plan.warnings),
-    }
-    if law_of(plan).name != SINGLE:
-        return of_all_laws
-    # up to one copy, copies are sampling rates and the paper's error bound applies
-    sampling = max(copies) <= 1.0
-    return {
-        **of_all_laws,
-        **({"sampling_rates": list(copies)} if sampling else {}),
-        "mse_bound": mse_bound(problem, plan.blanket_per_user, copies) if sampling else None,
-        "m_min": _each_level(least_blankets, problem),
-        "epsilon_if_honest": _honesty(plan),
-    }
+    write_document(options.save, Document(found.plan, names))
 
 
 @contextlib.contextmanager
-def _told_how_long(problem: Problem, seconds: float) -> Iterator[None]:
-    """A line before minutes of work, and one now and then while it lasts; a refusal before hours of it."""
+def _told_how_long(question: Question, patience: float | None) -> Iterator[None]:
+    """Write a line before minutes of work, and one now and then while it lasts; refuse hours of it."""
+    problem, seconds = question.problem, question.seconds(patience)
     levels, s, d = len(problem.levels), problem.set_size, problem.domain_size
     size = f"{levels} levels and sets of {s} of {d} items take about {_minutes(seconds)} of a processor to plan"
     remedy = "fewer levels or a smaller set size take less"
@@ -319,40 +296,6 @@ def _minutes(seconds: float) -> str:
     return f"{seconds:.0f} seconds" if seconds < 100 else f"{seconds / 60:.0f} minutes"
 
 
-def _honesty(plan: Plan) -> list[dict[str, Any]]:
-    """Epsilon of every level at its delta, by the share of users who really are honest."""
-    from segshuffle.protocols.received import epsilons
-
-    problem = plan.problem
-    if problem.pairs == 0:
-        return []
-    return [
-        {"share": share, "epsilons": [*map(_finite, epsilons(plan, max(1, math.floor(share * problem.n_users))))]}
-        for share in _HONEST
-    ]
-
-
-def _influence(plan: Plan) -> dict[str, Any]:
-    """The most that liars can do: one, and shares of all users."""
-    from segshuffle.protocols.messages.influence import influence
-
-    one, n_users = influence(plan), plan.problem.n_users
-    together = {number: one.of(number) for number in (1, *(math.ceil(share * n_users) for share in _CORRUPT))}
-    return {
-        "blanket_cap": plan.parameters.get("blanket_cap"),
-        "most_item_messages": _finite(one.most_messages),
-        "influence": [
-            {"corrupt_users": number, "item": _finite(each.item), "all_items": _finite(each.all_items)}
-            for number, each in together.items()
-        ],
-    }
-
-
-def _finite(value: float) -> float | None:
-    """None where there is no bound: JSON has no infinity."""
-    return value if math.isfinite(value) else None
-
-
 def _cap(text: str) -> int | str:
     try:
         return text if text == "auto" else whole(text)
@@ -360,46 +303,35 @@ def _cap(text: str) -> int | str:
         raise argparse.ArgumentTypeError(f"{text!r} is neither an integer nor auto") from None
 
 
-def _each_level(least_blankets: Callable[[Problem], tuple[float, ...]], problem: Problem) -> list[float | None]:
-    """Least blanket at which each level sends every item; None if no blanket will do, which is no need of the plan."""
-    found: list[float | None] = []
-    for level, delta in zip(problem.levels, problem.deltas, strict=True):
-        alone = replace(problem, levels=(level,), level_counts=(problem.n_users,), delta=delta, level_deltas=())
-        try:
-            found += least_blankets(alone)
-        except InfeasibleError:
-            found.append(None)
-    return found
+def _error(text: str) -> Error:
+    """Read an error: a number, or a percentage."""
+    if not text.endswith("%"):
+        return Error(number(text), relative=False)
+    share = number(text[:-1]) / 100
+    if not 0.0 < share < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a percentage above 0, such as 10%")
+    return Error(share, relative=True)
 
 
-def _frequencies(text: str, problem: Problem) -> Any:
+def _varied(text: str) -> dict[str, tuple[float, ...]]:
+    return numbers_by_key(text, KEYS)
+
+
+def _frequencies(text: str) -> FloatArray:
     """Item frequencies from a comma-separated list or a file with one per line or comma."""
     import numpy as np
 
-    told = text if len(text) <= 40 else text[:37] + "..."
+    def numbers(words: str) -> FloatArray:
+        return np.array([float(part) for part in words.replace(",", " ").split()])
+
     try:
-        values = np.array(_numbers(text))
+        return numbers(text)
     except ValueError:
         try:
-            values = np.array(_numbers(Path(text).read_text(encoding="utf-8")))
+            return numbers(Path(text).read_text(encoding="utf-8"))
         except (ValueError, OSError) as error:
+            told = text if len(text) <= 40 else text[:37] + "..."
             reason = error.strerror if isinstance(error, OSError) else error
             raise DataError(
                 f"item-frequencies = {told!r} is neither a list of numbers nor a file: {reason}."
             ) from error
-    d, s = problem.domain_size, problem.set_size
-    if values.size != d:
-        raise ParameterError("item-frequencies", f"{values.size} numbers", f"domain-size = {d} numbers")
-    exactly = problem.assumptions.sets == "exactly"
-    excess = values.sum() - s
-    if not ((values >= 0) & (values <= 1)).all() or (abs(excess) if exactly else excess) > 1e-6 * s:
-        raise ParameterError(
-            "item-frequencies",
-            told,
-            f"in [0, 1] with sum {'' if exactly else 'at most '}set-size = {s} (the sum is {values.sum():.10g})",
-        )
-    return values
-
-
-def _numbers(text: str) -> list[float]:
-    return [float(part) for part in text.replace(",", " ").split()]

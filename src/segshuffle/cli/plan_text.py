@@ -2,28 +2,42 @@
 
 from __future__ import annotations
 
+import argparse
 import io
 import math
 import textwrap
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
 
 from segshuffle.cli.terminal import shown
-from segshuffle.protocols.public import IN_GENERAL
-
-if TYPE_CHECKING:
-    from segshuffle.protocols.base import Plan
+from segshuffle.errors import InfeasibleError
+from segshuffle.planning.question import TOP, Answer, Question
+from segshuffle.protocols.base import Plan, Problem
+from segshuffle.protocols.cautions import level_cautions
+from segshuffle.protocols.messages.influence import influence
+from segshuffle.protocols.planner import least_blankets
+from segshuffle.protocols.proven import SINGLE, law_of
+from segshuffle.protocols.public import IN_GENERAL, PUBLIC_INPUTS
+from segshuffle.protocols.received import epsilons
+from segshuffle.protocols.segmented import expected_mse, mse_bound
+from segshuffle.protocols.segmented import least_blankets as published_least_blankets
 
 _WIDTH = 80
+_REST = "More: --details, --json, and --blanket for other dummies."
+#: Shares of honest users for which a plan's epsilons are shown.
+_HONEST = (1.0, 0.95, 0.9, 0.8, 0.5)
+#: Shares of corrupt users for which their influence is shown, beside a single one.
+_CORRUPT = (0.01, 0.1)
 #: Levels that are shown; a plan with more has the lowest and the highest of them.
 _LEVELS = 6
 
 
-def table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+def _table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     """Rows below the names of their columns, 80 characters wide; the first column is text, the others are numbers."""
-    from rich.console import Console
-    from rich.table import Table
-
     made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for k, name in enumerate(columns):
         made.add_column(name, justify="right" if k else "left", overflow="fold")
@@ -41,16 +55,154 @@ def _cell(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def paragraphs(sentences: Sequence[str]) -> str:
+def _paragraphs(sentences: Sequence[str]) -> str:
     """Sentences one below the other, with their further lines indented."""
     return "\n".join(textwrap.fill(each, _WIDTH, initial_indent="  ", subsequent_indent="    ") for each in sentences)
 
 
-def decision(plan: Plan, found: Mapping[str, Any], notes: Sequence[str]) -> str:
-    """What is sent, what is promised, how far off that is, and what it rests on."""
-    from segshuffle.protocols.proven import law_of
+def of_proven(found: Answer, options: argparse.Namespace, more: Mapping[str, Any]) -> str:
+    """Say the answer: JSON, or one screen for people, with the rest by --details."""
+    values, plan, public = _proven(found), found.plan, _public(options)
+    note = {"note": found.note} if found.note else {}
+    warnings = {"warnings": found.warnings} if found.warnings else {}
+    if options.json:
+        rows = {"blankets": [each.as_dict() for each in found.beside]} if found.beside else {}
+        worth = {"expected": found.worth.as_dict(plan.problem.n_users), "words": found.words}
+        rounds = {"guarantees": [each.as_dict() for each in found.guarantees]} if found.guarantees else {}
+        inputs = _inputs(plan.problem, options)
+        whole = {**values, **note, **rows, **warnings, **inputs, **worth, **rounds, **more, "public": public}
+        return shown(whole, as_json=True)
+    told = [textwrap.fill(f"Warning: {each}", _WIDTH, subsequent_indent="  ") for each in found.warnings]
+    parts = [_decision(found), *told]
+    if found.beside:
+        parts.append(_laws_table([each.as_dict() for each in found.beside], found.question.top or TOP))
+    parts += _further(more, plan.problem.n_users)
+    parts.append(
+        _details(found.words, {**values, **_inputs(plan.problem, options)}, public) if options.details else _REST
+    )
+    return "\n\n".join(parts)
 
-    words, problem = found["words"], plan.problem
+
+def of_published(plan: Plan, question: Question, options: argparse.Namespace) -> str:
+    """Say the plan by the paper's analysis: JSON, or a line for every number."""
+    rates, spent = plan.parameters["sampling_rates"], question.level_messages
+    values = {
+        "blanket_per_user": plan.blanket_per_user,
+        "sampling_rates": list(rates),
+        "messages_per_user": plan.messages_per_user + spent,
+        "level_messages_per_user": spent,
+        "mse_bound": plan.mse_bound,
+        "mse_sample": expected_mse(plan.problem, plan.blanket_per_user, rates, question.guess.counts(plan.problem)),
+        "m_min": _each_level(published_least_blankets, plan.problem),
+        **_influence(plan),
+        "kind": plan.kind,
+        **_inputs(plan.problem, options),
+    }
+    warnings, public = [*plan.warnings, *level_cautions(spent)], _public(options)
+    if options.json:
+        told = {"warnings": warnings} if warnings else {}
+        return shown({**values, **told, "public": public}, as_json=True)
+    text = _details({}, values, public) if options.details else shown(values, as_json=False)
+    lines = [textwrap.fill(f"Warning: {each}", _WIDTH, subsequent_indent="  ") for each in warnings]
+    return "\n\n".join([text, *lines])
+
+
+def _inputs(problem: Problem, options: argparse.Namespace) -> dict[str, Any]:
+    return {
+        "domain_size": problem.domain_size,
+        "set_size": problem.set_size,
+        "levels": list(problem.levels),
+        "level_counts": list(problem.level_counts),
+        "delta": problem.delta,
+        **({"level_deltas": list(problem.level_deltas)} if problem.level_deltas else {}),
+        **({"mean_size": options.mean_size} if options.mean_size is not None else {}),
+        "share_expected": problem.assumptions.honest_fraction,
+        "accountant": options.accountant,
+    }
+
+
+def _public(options: argparse.Namespace) -> dict[str, str]:
+    """Return the inputs that must not depend on the data, and how they can be known without it."""
+    left_out = {
+        "item_frequencies": options.item_frequencies is None and options.zipf is None,
+        "private_levels": options.level_epsilon is None,
+        "level_deltas": not options.level_deltas,
+        "mean_size": options.mean_size is None,
+    }
+    return {name: how for name, how in PUBLIC_INPUTS.items() if not left_out.get(name)}
+
+
+def _proven(found: Answer) -> dict[str, Any]:
+    """Return every number of a plan with copies by level."""
+    plan = found.plan
+    problem, copies = plan.problem, plan.parameters["copies"]
+    of_all_laws = {
+        "blanket": law_of(plan).name,
+        **found.numbers,
+        "level_messages_per_user": found.question.level_messages,
+        "sets": problem.assumptions.sets,
+        "rounds": problem.assumptions.rounds,
+        "honest_users": problem.honest_users,
+        **_influence(plan),
+    }
+    if law_of(plan).name != SINGLE:
+        return of_all_laws
+    # up to one copy, copies are sampling rates and the paper's error bound applies
+    sampling = max(copies) <= 1.0
+    return {
+        **of_all_laws,
+        **({"sampling_rates": list(copies)} if sampling else {}),
+        "mse_bound": mse_bound(problem, plan.blanket_per_user, copies) if sampling else None,
+        "m_min": _each_level(least_blankets, problem),
+        "epsilon_if_honest": _honesty(plan),
+    }
+
+
+def _honesty(plan: Plan) -> list[dict[str, Any]]:
+    """Return the epsilon of every level at its delta, by the share of users who really are honest."""
+    problem = plan.problem
+    if problem.pairs == 0:
+        return []
+    return [
+        {"share": share, "epsilons": [*map(_finite, epsilons(plan, max(1, math.floor(share * problem.n_users))))]}
+        for share in _HONEST
+    ]
+
+
+def _influence(plan: Plan) -> dict[str, Any]:
+    """Return the most that liars can do: one, and shares of all users."""
+    one, n_users = influence(plan), plan.problem.n_users
+    together = {number: one.of(number) for number in (1, *(math.ceil(share * n_users) for share in _CORRUPT))}
+    return {
+        "blanket_cap": plan.parameters.get("blanket_cap"),
+        "most_item_messages": _finite(one.most_messages),
+        "influence": [
+            {"corrupt_users": number, "item": _finite(each.item), "all_items": _finite(each.all_items)}
+            for number, each in together.items()
+        ],
+    }
+
+
+def _finite(value: float) -> float | None:
+    """Return None where there is no bound: JSON has no infinity."""
+    return value if math.isfinite(value) else None
+
+
+def _each_level(least: Callable[[Problem], tuple[float, ...]], problem: Problem) -> list[float | None]:
+    """Find the least blanket at which each level sends every item; None if no blanket will do."""
+    found: list[float | None] = []
+    for level, delta in zip(problem.levels, problem.deltas, strict=True):
+        alone = replace(problem, levels=(level,), level_counts=(problem.n_users,), delta=delta, level_deltas=())
+        try:
+            found += least(alone)
+        except InfeasibleError:
+            found.append(None)
+    return found
+
+
+def _decision(found: Answer) -> str:
+    """Say what is sent, what is promised, how far off that is, and what it rests on."""
+    words, plan, problem = found.words, found.plan, found.plan.problem
     dummies = f"And {plan.blanket_per_user:.4g} dummy messages of everybody, on average, {law_of(plan).words}."
     levels = list(zip(problem.levels, problem.level_counts, plan.parameters["copies"], problem.deltas, strict=True))
     rows = [
@@ -75,10 +227,10 @@ def decision(plan: Plan, found: Mapping[str, Any], notes: Sequence[str]) -> str:
         "How far off estimates are": errors,
         "What that rests on": words["What that rests on"],
     }
-    titled = [f"{title}:\n{paragraphs(sentences)}" for title, sentences in parts.items()]
+    titled = [f"{title}:\n{_paragraphs(sentences)}" for title, sentences in parts.items()]
     first, rest = titled[0].split("\n", 1)
-    text = [f"{first}\n{table(columns, rows)}\n{rest}", *titled[1:]]
-    return "\n\n".join([*text, *(textwrap.fill(f"Note: {note}", _WIDTH) for note in notes)])
+    text = [f"{first}\n{_table(columns, rows)}\n{rest}", *titled[1:]]
+    return "\n\n".join([*text, *([textwrap.fill(f"Note: {found.note}", _WIDTH)] if found.note else [])])
 
 
 def _factor(epsilon: float) -> str:
@@ -88,7 +240,7 @@ def _factor(epsilon: float) -> str:
     return f"{math.ceil(factor / scale) * scale:.3g}"
 
 
-def laws_table(rows: Sequence[Mapping[str, Any]], top: int) -> str:
+def _laws_table(rows: Sequence[Mapping[str, Any]], top: int) -> str:
     """Every law of the dummies: how far off, and for how many messages; what has no plan says why."""
     planned = [row for row in rows if "none" not in row]
     guessed = any("top_relative_deviation" in row for row in planned)
@@ -114,11 +266,11 @@ def laws_table(rows: Sequence[Mapping[str, Any]], top: int) -> str:
         for row in planned
     ]
     said = [f"{row['blanket']}: {row.get('none') or row['note']}" for row in rows if row.get("none") or row.get("note")]
-    parts = [table(columns, shown_rows)] if planned else []
+    parts = [_table(columns, shown_rows)] if planned else []
     return "\n".join([*parts, *(textwrap.fill(each, _WIDTH, subsequent_indent="  ") for each in said)])
 
 
-def further(found: Mapping[str, Any], n_users: int) -> list[str]:
+def _further(found: Mapping[str, Any], n_users: int) -> list[str]:
     """The tables that were asked for beside the plan."""
     parts = []
     if "what_if" in found:
@@ -129,7 +281,7 @@ def further(found: Mapping[str, Any], n_users: int) -> list[str]:
             "error: standard deviation of a rare item's estimate; top_error: largest of the top items, of their share"
         )
         numbers = [[row.get(name) for name in columns] for row in rows]
-        parts.append("\n".join([table(columns, numbers), paragraphs([said, *reasons])]))
+        parts.append("\n".join([_table(columns, numbers), _paragraphs([said, *reasons])]))
     if "alternatives" in found:
         rows = found["alternatives"]
         planned = [
@@ -141,7 +293,7 @@ def further(found: Mapping[str, Any], n_users: int) -> list[str]:
         said = "+/-: root of the mean squared error of an item, in users. Only exact and upper are proven."
         missing = [f"no plan (--json says why): {', '.join(without)}"] if without else []
         parts.append(
-            "\n".join([table(("protocol", "+/- users", "messages", "kind"), planned), paragraphs([*missing, said])])
+            "\n".join([_table(("protocol", "+/- users", "messages", "kind"), planned), _paragraphs([*missing, said])])
         )
     return parts
 
@@ -150,9 +302,9 @@ def _fit(label: str) -> str:
     return label if len(label) <= 46 else label[:45] + "…"
 
 
-def details(found: Mapping[str, Any], values: Mapping[str, Any], public: Mapping[str, str]) -> str:
+def _details(sentences: Mapping[str, list[str]], values: Mapping[str, Any], public: Mapping[str, str]) -> str:
     """Every sentence and every number, what the names mean, and which inputs are public."""
     width = max(map(len, public))
-    words = [f"{title}:\n{paragraphs(sentences)}" for title, sentences in found.get("words", {}).items()]
+    words = [f"{title}:\n{_paragraphs(said)}" for title, said in sentences.items()]
     inputs = [IN_GENERAL, *(f"  {name:<{width}}  {how}" for name, how in public.items())]
     return "\n\n".join([*words, shown(dict(values), as_json=False), "\n".join(inputs)])

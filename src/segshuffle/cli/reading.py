@@ -24,6 +24,7 @@ def add_file(parser: argparse.ArgumentParser) -> None:
     """Add the file and how it is laid out."""
     parser.add_argument(
         "file",
+        nargs="?",
         help="who holds what: csv, tsv, jsonl or parquet with a row per user and item (or per user), or text with one "
         "line per user; also packed by gzip or zstd; - is standard input",
     )

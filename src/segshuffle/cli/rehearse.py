@@ -22,23 +22,25 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from segshuffle.blankets import law_names
+from segshuffle.cli.options import PLANNING, add, question_of
 from segshuffle.cli.reading import add_file, read_users
-from segshuffle.cli.simulate import users_by_level
-from segshuffle.cli.terminal import add_assumptions, add_delta, integer, levels, number, shown
-from segshuffle.errors import ParameterError
+from segshuffle.cli.sweep import integers
+from segshuffle.cli.terminal import Level, counted, integer, number, shown, whole
+from segshuffle.errors import OptionsError, ParameterError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from segshuffle.datasets.transactions import Transactions
+    from segshuffle.planning.documents import Document
+    from segshuffle.planning.question import Answer
+    from segshuffle.protocols.assumptions import SetKind
     from segshuffle.protocols.base import Plan
-    from segshuffle.rehearsal.documents import Document
     from segshuffle.rehearsal.run import Rehearsal
 
 #: Repetitions unless another number is given, and the entries that they may read together where levels are at random.
 _REPETITIONS, _ENTRIES = 20, 10**8
 _WIDTH = 80
-#: What holds for a new plan where nothing is said; a saved plan has its own.
-_DEFAULTS = {"blanket": "poisson", "copies_max": 1.0, "honest_fraction": 1.0, "rounds": 1}
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -52,44 +54,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "size hold",
     )
     parser.add_argument(
-        "--levels",
-        type=levels,
-        metavar="EPSILON:SHARE%,...".replace("%", "%%"),
-        help="privacy levels with the share or number of users at each, given out at random, e.g. 0.5:25%%,1.0:75%%; "
-        "with --level-column the epsilons alone (default: everybody has epsilon = 1)",
-    )
-    add_delta(parser, required=False, about="default: 1/(100 users)")
-    parser.add_argument(
         "--set-size",
         type=integer,
         metavar="S",
         help="most items that a user sends: whoever holds more sends a random S of them (default: that of least error "
         "for the most frequent items of the file, see --top)",
     )
-    parser.add_argument(
-        "--blanket",
-        choices=[*law_names(), "best"],
-        help="law of the dummy messages; best is that of least error for --max-messages (default: poisson)",
-    )
-    parser.add_argument(
-        "--copies-max",
-        type=number,
-        metavar="COPIES",
-        help="most messages that a user sends about one held item, on average; more have less error (default 1)",
-    )
-    parser.add_argument(
-        "--max-messages",
-        type=number,
-        metavar="MESSAGES",
-        help="most messages that a user sends altogether, on average; that about the level counts",
-    )
-    parser.add_argument(
-        "--equal-copies",
-        action="store_true",
-        help="all levels send the same number of copies: no bias where levels go with items, at the error of the "
-        "lowest level",
-    )
-    add_assumptions(parser)
+    add(parser, *PLANNING)
     parser.add_argument(
         "--repetitions",
         type=integer,
@@ -98,18 +69,48 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "file is large)",
     )
     parser.add_argument("--seed", type=integer, default=0, help="seed of everything random (default 0)")
-    parser.add_argument(
-        "--top", type=integer, default=20, metavar="K", help="how many of the most frequent items matter (default 20)"
-    )
+    add(parser, "--top", default=20)
     parser.add_argument(
         "--out",
         type=Path,
         metavar="FOLDER",
         help="where to write tables, figures and the page (default: NAME-rehearsal)",
     )
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    # given or not: a saved plan may be contradicted
-    parser.set_defaults(run=run, honest_fraction=None, rounds=None)
+    add(parser, "--json")
+    messages = parser.add_argument_group("message by message")
+    messages.add_argument(
+        "--messages",
+        action="store_true",
+        help="also draw every message of both rounds, once; round 1, about the levels, is in no other number",
+    )
+    messages.add_argument(
+        "--take-part",
+        type=number,
+        metavar="SHARE",
+        help="with --messages: probability, in (0, 1], with which each user sends items: the others drop out after the "
+        "levels; fewer users than --honest-fraction relies on are refused (default 1)",
+    )
+    messages.add_argument(
+        "--chunk-users",
+        type=integer,
+        metavar="USERS",
+        help="with --messages: users per batch, which bounds the memory; messages wait in a temporary file",
+    )
+    sizes = parser.add_argument_group("sizes of sets")
+    sizes.add_argument(
+        "--set-sizes",
+        type=_sizes,
+        metavar="SIZES",
+        help="only compare these largest sizes (1,2,4 or 1..17) by the error of all items, cut or padded; or, without "
+        "a file, by a guess of how many users hold how many items: 1:60%%,3:30%%,10:10%%",
+    )
+    add(
+        sizes,
+        "--zipf",
+        default=1.0,
+        help="with such a guess: the j-th item is held as often as j^-EXPONENT (default 1)",
+    )
+    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> str:
@@ -119,21 +120,32 @@ def run(options: argparse.Namespace) -> str:
     from segshuffle.rehearsal.folder import check_place
     from segshuffle.rehearsal.run import rehearse
 
+    _check(options)
+    if options.set_sizes is not None:
+        return _compared(options)
     # before a large file is read
     require("pipeline", "A rehearsal")
-    _check(options)
     if options.out is not None:
         check_place(options.out)
     document = None if options.plan is None else read_plan(options)
     users = read_users(options, _offered(options, document))
     folder = options.out or Path(f"{users.label if options.file != '-' else 'input'}-rehearsal")
     check_place(folder)
-    plan, assumed = _plan(options, users) if document is None else serving(document.plan, users, options)
+    asked: Answer | None = None
+    if document is None:
+        asked, assumed = _planned(options, users)
+        plan = asked.plan
+    else:
+        plan, assumed = serving(document.plan, users, options)
     repetitions = options.repetitions or _repetitions(plan, users)
     if options.repetitions is None:
         assumed.append(f"{repetitions} repetitions (--repetitions)")
     found = rehearse(plan, users, repetitions=repetitions, seed=options.seed, progress=_progress())
     answer = _answer(found, users, options, assumed)
+    if asked is not None and options.messages:
+        answer["by_message"] = _by_message(asked, users, options)
+    if asked is not None and options.level_epsilon is not None:
+        answer["promises"] = asked.words["What they are promised"]
     _write(folder, found, answer, options)
     if options.json:
         return shown({**answer, "folder": str(folder)}, as_json=True)
@@ -148,6 +160,81 @@ def _check(options: argparse.Namespace) -> None:
             raise ParameterError(name, value, "an integer >= 1")
     if options.level_column is not None and options.levels is None and options.plan is None:
         raise ParameterError("--levels", None, "given with --level-column: the epsilons on offer, e.g. 0.5,1.0")
+    for name in ("take_part", "chunk_users"):
+        if getattr(options, name) is not None and not options.messages:
+            raise OptionsError(f"--{name.replace('_', '-')} is about the run message by message: add --messages.")
+    if options.plan is not None and (options.messages or options.level_epsilon is not None):
+        raise OptionsError(
+            "--messages and --level-epsilon run round 1, about the levels, and plan for what it counts: leave --plan "
+            "out."
+        )
+    guessed = isinstance(options.set_sizes, dict)
+    needed = (options.domain_size, options.levels, options.delta)
+    if guessed and (options.file is not None or None in needed):
+        raise OptionsError(
+            "--set-sizes with shares is a guess that needs no file: leave the file out, and give --domain-size, "
+            "--levels with numbers of users, and --delta."
+        )
+    if options.file is None and not guessed:
+        raise OptionsError("a file is needed, or --set-sizes with a guess such as 1:60%,3:40%: name a file, or - .")
+
+
+def _sizes(text: str) -> dict[int, float] | tuple[int, ...]:
+    """Read sizes, or ``size:share%`` pairs separated by commas."""
+    if ":" not in text:
+        return integers(text)
+    found: dict[int, float] = {}
+    for part in text.split(","):
+        size, _, share = part.partition(":")
+        try:
+            if not share.endswith("%") or whole(size) in found:
+                raise ValueError
+            found[whole(size)] = float(share[:-1]) / 100
+        except ValueError:
+            raise argparse.ArgumentTypeError(
+                f"{part!r} is not the share of a size: write size:share% pairs with commas, each size once, "
+                "e.g. 1:60%,3:40%"
+            ) from None
+    return found
+
+
+def _compared(options: argparse.Namespace) -> str:
+    """Compare sizes of sets, on the file or by the guess."""
+    from segshuffle.protocols.padding import guessed_holders
+    from segshuffle.rehearsal.set_sizes import compared, holders_of
+
+    guess = options.set_sizes
+    seen: Any
+    held: Any
+    if isinstance(guess, dict):
+        seen, held = guessed_holders(guess, options.domain_size, options.zipf)
+        sizes, levels, domain_size = sorted(size for size in guess if size), counted(options.levels, None), len(held[0])
+    else:
+        users = read_users(options, _offered(options, None))
+        (seen, held), sizes = holders_of(users), list(guess)
+        _assume(options, users)
+        levels, domain_size = users_by_level(options.levels, users), users.domain_size
+    question = question_of(options, domain_size=domain_size, set_size=1, level_counts=levels, sets="at-most")
+    kinds: tuple[SetKind, ...] = ("at-most",) if isinstance(guess, dict) else ("at-most", "exactly")
+    rows = compared(question.method, question.problem, seen, held, sizes, kinds)
+    best = min(rows, key=lambda row: row["mse"])
+    if options.json:
+        return shown({"users": question.problem.n_users, "rows": rows, "least_error": best}, as_json=True)
+    lines = [
+        f"{row['sets']:<8} {row['set_size']:>2}   {row['mse']:<10.3e}  {row['squared_bias']:<10.3e}  "
+        f"{row['messages_per_user']:<8.3g}  {row['kind']}"
+        for row in rows
+    ]
+    head = "sets      s   error       of it bias  messages  kind"
+    return "\n".join([head, *lines, f"least error: {best['sets']} {best['set_size']}"])
+
+
+def users_by_level(levels: Sequence[Level], users: Transactions) -> tuple[tuple[float, int], ...]:
+    """Users of every level: as given, as shares, or as the data say."""
+    if users.levels is not None and all(count is None for _, count in levels):
+        held = [int((users.levels == number).sum()) for number in range(len(levels))]
+        return tuple((level, count) for (level, _), count in zip(levels, held, strict=True))
+    return counted(levels, users.n_users)
 
 
 def _offered(options: argparse.Namespace, document: Document | None) -> tuple[float, ...]:
@@ -157,48 +244,53 @@ def _offered(options: argparse.Namespace, document: Document | None) -> tuple[fl
     return tuple(level for level, _ in options.levels) if document is None else document.plan.problem.levels
 
 
-def _plan(options: argparse.Namespace, users: Transactions) -> tuple[Plan, list[str]]:
-    """The plan, and what was assumed for it because nothing was said."""
-    from segshuffle.protocols.assumptions import Assumptions
-    from segshuffle.protocols.base import Problem
-    from segshuffle.protocols.messages.budget import left_for_items, level_messages
-    from segshuffle.rehearsal.chosen_size import chosen_plan
-    from segshuffle.rehearsal.planning import method
-
-    for name, value in _DEFAULTS.items():
-        if getattr(options, name) is None:
-            setattr(options, name, value)
+def _assume(options: argparse.Namespace, users: Transactions) -> list[str]:
+    """Take levels and delta where nothing is said, and say which."""
     assumed = []
-    asked = options.levels
-    if asked is None:
-        asked = ((1.0, Fraction(1)),)
+    if options.levels is None:
+        options.levels = ((1.0, Fraction(1)),)
         assumed.append("one level, epsilon = 1, for everybody (--levels)")
-    counts = users_by_level(asked, users)
-    delta = options.delta
-    if delta is None:
-        delta = 0.01 / users.n_users
-        assumed.append(f"delta = 1/(100 users) = {delta:.3g} (--delta)")
-    assumptions = Assumptions(sets="at-most", honest_fraction=options.honest_fraction, rounds=options.rounds)
-    budget = options.max_messages
-    if budget is not None:
-        spent = level_messages(assumptions.honest_of(users.n_users), len(counts), None)
-        budget = left_for_items(budget, spent)
-    chosen = method(
-        options.blanket, copies_max=options.copies_max, max_messages=budget, equal_copies=options.equal_copies
-    )
+    if options.delta is None:
+        options.delta = 0.01 / users.n_users
+        assumed.append(f"delta = 1/(100 users) = {options.delta:.3g} (--delta)")
+    return assumed
 
-    def make(size: int) -> Plan:
-        offered, numbers = tuple(level for level, _ in counts), tuple(each for _, each in counts)
-        return chosen.plan(Problem(users.domain_size, size, offered, numbers, delta, assumptions, options.level_deltas))
+
+def _planned(options: argparse.Namespace, users: Transactions) -> tuple[Answer, list[str]]:
+    """Plan for the users of the file, and say what was assumed because nothing was said."""
+    from segshuffle.planning.question import answer
+    from segshuffle.rehearsal.chosen_size import chosen
+
+    assumed = _assume(options, users)
+    counts = users_by_level(options.levels, users)
+
+    def make(size: int) -> Answer:
+        sizes: dict[str, Any] = {"domain_size": users.domain_size, "set_size": size}
+        return answer(question_of(options, **sizes, level_counts=counts, sets="at-most"))
 
     if options.set_size is not None:
         return make(options.set_size), assumed
-    plan = chosen_plan(users, make, options.top)
+    found = chosen(users, make, options.top)
     assumed.append(
-        f"at most {plan.problem.set_size} items a user, which is best for the top {options.top} of this file and "
+        f"at most {found.plan.problem.set_size} items a user, which is best for the top {options.top} of this file and "
         "not private (--set-size)"
     )
-    return plan, assumed
+    return found, assumed
+
+
+def _by_message(asked: Answer, users: Transactions, options: argparse.Namespace) -> dict[str, Any]:
+    """Run both rounds, message by message."""
+    from segshuffle.rehearsal.by_message import by_message
+
+    return by_message(
+        users,
+        asked.plan.problem,
+        asked.question.method.plan,
+        level_privacy=asked.question.level_privacy,
+        take_part=1.0 if options.take_part is None else options.take_part,
+        chunk_users=options.chunk_users,
+        seed=options.seed,
+    )
 
 
 def _repetitions(plan: Plan, users: Transactions) -> int:
@@ -210,10 +302,10 @@ def _repetitions(plan: Plan, users: Transactions) -> int:
 
 def _answer(found: Rehearsal, users: Transactions, options: argparse.Namespace, assumed: list[str]) -> dict[str, Any]:
     """Everything but the items, JSON-ready."""
+    from segshuffle.planning.foresight import CONFIDENCE
+    from segshuffle.planning.wording import promises, resting_on, sending
     from segshuffle.protocols.item_variance import coverage_of_nothing
-    from segshuffle.rehearsal.run import CONFIDENCE
     from segshuffle.rehearsal.tables import groups_table, summary, top_table
-    from segshuffle.rehearsal.wording import promises, resting_on, sending
 
     plan = found.plan
     notes = [*users.notes]
@@ -267,8 +359,8 @@ def _rows(table: Any) -> list[dict[str, Any]]:
 
 def _write(folder: Path, found: Rehearsal, answer: dict[str, Any], options: argparse.Namespace) -> None:
     """The folder, as a whole or not at all."""
+    from segshuffle.planning.documents import Document, as_text
     from segshuffle.rehearsal import page
-    from segshuffle.rehearsal.documents import Document, as_text
     from segshuffle.rehearsal.figures import write_figures
     from segshuffle.rehearsal.folder import MARK, new_folder, write_table
     from segshuffle.rehearsal.tables import groups_table, items_table, top_table
@@ -325,12 +417,25 @@ def _told(found: Rehearsal, answer: dict[str, Any], top: int, folder: Path) -> s
     parts = [_wrapped(_headline(found, answer))]
     if answer["assumed"]:
         parts.append("Assumed, because nothing else was said:\n" + _wrapped(answer["assumed"], "- "))
-    if answer["warnings"] or answer["notes"][:]:
+    if answer["warnings"] or answer["notes"]:
         parts.append("Mind:\n" + _wrapped([*answer["notes"], *answer["warnings"]], "- "))
     parts.append(_wrapped([*answer["sending"], *answer["promises"]]))
+    if "by_message" in answer:
+        parts.append("Message by message:\n" + _wrapped(_messages_told(answer["by_message"]), "- "))
     parts.append(_items(found, top))
     parts.append(f"The page:  {folder}/index.html\nAll items: {folder}/items.csv (and .parquet)")
     return "\n\n".join(parts)
+
+
+def _messages_told(run: dict[str, Any]) -> list[str]:
+    counted = ", ".join(f"{each:.6g}" for each in run["level_estimates"])
+    return [
+        f"{run['participants']:,} users sent items. Round 1 counts {counted} users by level.",
+        f"{run['messages_per_user']:.4g} messages a user, of both rounds: {run['bytes'] / 1e6:.3g} MB from all.",
+        f"The squared error of all items is {run['squared_error']:.3g}; {run['expected_error']:.3g} was expected. "
+        f"Because of who has which level, no item is off by more than {100 * max(map(abs, run['bias'])):.2g} % of the "
+        "users on average.",
+    ]
 
 
 def _wrapped(sentences: list[str], mark: str = "") -> str:

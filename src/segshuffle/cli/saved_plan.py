@@ -11,8 +11,8 @@ from segshuffle.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from segshuffle.datasets.transactions import Transactions
+    from segshuffle.planning.documents import Document
     from segshuffle.protocols.base import Plan
-    from segshuffle.rehearsal.documents import Document
 
 
 def read_plan(options: argparse.Namespace) -> Document:
@@ -23,7 +23,7 @@ def read_plan(options: argparse.Namespace) -> Document:
     ParameterError
         If an option asks for something else; names its value and the plan's.
     """
-    from segshuffle.rehearsal.documents import read_document
+    from segshuffle.planning.documents import read_document
     from segshuffle.rehearsal.parties import refuse_published
 
     document = read_document(options.plan)

@@ -6,7 +6,8 @@ import argparse
 import csv
 import io
 import math
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,26 @@ def numbers(text: str) -> tuple[float, ...]:
 
 
 def integers(text: str) -> tuple[int, ...]:
-    """The same for integers, which may be written as 1e6."""
-    return tuple(dict.fromkeys(_values(text, whole, lambda value: round(value))))
+    """Read the same of integers, which may be written as 1e6."""
+    return tuple(dict.fromkeys(_values(text, whole, round)))
+
+
+def numbers_by_key(text: str, keys: Sequence[str]) -> dict[str, tuple[float, ...]]:
+    """Read ``users=1e4,1e5,epsilon=0.5..2/4``: one or two of the keys, each with what `numbers` reads.
+
+    Values between the ends of a range have three digits: 12599.2 users are 12600.
+    """
+    found: dict[str, tuple[float, ...]] = {}
+    for part in re.split(r",(?=[^,]*=)", text):
+        key, _, values = part.partition("=")
+        if key not in keys or key in found:
+            raise argparse.ArgumentTypeError(
+                f"{text!r} is not KEY=VALUES,... with different keys out of {', '.join(keys)}"
+            )
+        found[key] = tuple(dict.fromkeys(_values(values, float, lambda value: float(f"{value:.3g}"))))
+    if len(found) > 2 or math.prod(map(len, found.values())) > _MOST:
+        raise argparse.ArgumentTypeError(f"{text!r} is more than two keys, or more than {_MOST} combinations")
+    return found
 
 
 def _values(text: str, read: Callable[[str], Any], between: Callable[[float], Any]) -> tuple[Any, ...]:

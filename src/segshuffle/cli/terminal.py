@@ -12,15 +12,11 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from segshuffle.cli.words import glossary
 from segshuffle.errors import ParameterError
 from segshuffle.pipeline.design import level_counts
-from segshuffle.protocols.public import PUBLIC_INPUTS
-
-if TYPE_CHECKING:
-    from segshuffle.protocols.messages import LevelPrivacy
 
 
 class _Paragraphs(argparse.HelpFormatter):
@@ -84,14 +80,6 @@ def deltas(text: str) -> tuple[float, ...]:
     return tuple(map(number, text.split(",")))
 
 
-class _Deltas(argparse.Action):
-    """One delta for all levels; or one for each, and the least of them for whoever knows of one only."""
-
-    def __call__(self, _parser: Any, options: argparse.Namespace, values: Any, _name: str | None = None) -> None:
-        options.delta = min(values)
-        options.level_deltas = values if len(values) > 1 else ()
-
-
 #: A level on offer: its epsilon, and its users, their share, or neither where the data say who has which.
 Level = tuple[float, int | Fraction | None]
 
@@ -135,103 +123,6 @@ def counted(levels: Sequence[Level], n_users: int | None) -> tuple[tuple[float, 
         raise ParameterError("--users", None, "given where levels have shares: of how many users they are")
     numbers = level_counts(n_users, [float(share) for share in shares])
     return tuple((level, number) for (level, _), number in zip(levels, numbers, strict=True))
-
-
-def add_collection(parser: argparse.ArgumentParser, *, about_levels: str) -> None:
-    """Add the options that plan and simulate share."""
-    parser.add_argument("--levels", type=levels, required=True, metavar="EPSILON:USERS,...", help=about_levels)
-    add_delta(parser, required=True, about="take much less than 1/users")
-    parser.add_argument(
-        "--accountant",
-        choices=["proven", "published"],
-        default="proven",
-        help="whose privacy analysis: proven has a proof and the smaller error (default); published is the paper's, "
-        "not proven",
-    )
-    parser.add_argument(
-        "--copies-max",
-        type=number,
-        default=1.0,
-        metavar="COPIES",
-        help="proven only: most messages that a user sends about one held item, on average, up to 64 (default 1)",
-    )
-    parser.add_argument(
-        "--max-messages",
-        type=number,
-        metavar="MESSAGES",
-        help="proven only: most messages (> 0) of a user altogether, on average; the one about the level counts",
-    )
-    parser.add_argument(
-        "--equal-copies",
-        action="store_true",
-        help="proven only: all levels send the same number of copies; the estimates are then right on average also "
-        "where the level that users pick depends on their items, at the error of the lowest level",
-    )
-    parser.add_argument(
-        "--level-epsilon",
-        type=number,
-        metavar="EPSILON",
-        help="privacy of which level a user picked, in (0, 100]; without it levels are sent through the shuffler and "
-        "nothing more",
-    )
-    parser.add_argument(
-        "--level-delta",
-        type=number,
-        metavar="DELTA",
-        help="probability, in (0, 1), with which that may fail; default: --delta",
-    )
-
-
-def add_delta(parser: argparse.ArgumentParser, *, required: bool, about: str) -> None:
-    """Add the probability with which a guarantee may fail."""
-    parser.add_argument(
-        "--delta",
-        type=deltas,
-        action=_Deltas,
-        required=required,
-        metavar="DELTA[,DELTA...]",
-        help=f"probability, in [1e-110, 1), with which the guarantee of epsilon may fail; {about}; one for all levels, "
-        "or one for each, with commas",
-    )
-    parser.set_defaults(level_deltas=())
-
-
-def mark_public(parser: argparse.ArgumentParser) -> None:
-    """Mark the options of a plan that must not depend on the data."""
-    names = {**dict.fromkeys(PUBLIC_INPUTS, ""), "level_epsilon": ""}
-    for action in parser._actions:
-        if action.dest in names and action.help:
-            action.help += " [public]"
-
-
-def level_privacy(options: argparse.Namespace) -> LevelPrivacy | None:
-    """Privacy of the levels themselves, if it was asked for."""
-    from segshuffle.protocols.messages import LevelPrivacy
-
-    if options.level_epsilon is None:
-        if options.level_delta is not None:
-            raise ParameterError("level-delta", options.level_delta, "left out, or given together with --level-epsilon")
-        return None
-    return LevelPrivacy(options.level_epsilon, options.delta if options.level_delta is None else options.level_delta)
-
-
-def add_assumptions(parser: argparse.ArgumentParser) -> None:
-    """Add what a guarantee relies on: the same for every command that plans."""
-    parser.add_argument(
-        "--honest-fraction",
-        type=number,
-        default=1.0,
-        metavar="SHARE",
-        help="share, in (0, 1], of the users who certainly send their dummy messages and do not tell the server which "
-        "they are; less than 1 allows for drop-outs and colluders (default 1)",
-    )
-    parser.add_argument(
-        "--rounds",
-        type=integer,
-        default=1,
-        help="collections of the same users with this plan that epsilon and delta are to cover together, up to 10000 "
-        "(default 1)",
-    )
 
 
 def shown(values: dict[str, Any], *, as_json: bool) -> str:

@@ -8,8 +8,8 @@ frequencies of all items held.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import optimize
@@ -190,20 +190,3 @@ def error_of_sets(
     # the frequencies that are sent vary by chance: they miss their expectation, and w (1 - w) loses their variance
     mse = method.expected_mse(plan, n_users * expected) + chance * (1 - imbalance * n_users / max(n_users - 1, 1))
     return SetSizeError(sets, plan, squared_bias, mse + squared_bias)
-
-
-def compare_set_sizes(
-    method: ProvenSegmented, problem: Problem, users: IntArray, holders: IntArray, sizes: Sequence[int], padded: int
-) -> list[SetSizeError]:
-    """Error of padding to `padded` items, then of at most s for each s of `sizes`; the problem's size is not used."""
-    assumptions = problem.assumptions
-    asked: list[tuple[SetKind, int]] = [("exactly", padded), *(("at-most", size) for size in sizes)]
-    return [
-        error_of_sets(
-            method,
-            replace(problem, set_size=size, assumptions=replace(assumptions, sets=sets)),
-            users,
-            holders,
-        )
-        for sets, size in asked
-    ]

@@ -15,7 +15,7 @@ import numpy as np
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.datasets.transactions import Transactions
 from segshuffle.errors import InfeasibleError
-from segshuffle.protocols.base import Plan
+from segshuffle.planning.question import Answer
 from segshuffle.protocols.item_variance import ItemVariance
 
 #: Users that are looked at; they are taken evenly from all.
@@ -24,15 +24,15 @@ _MOST_USERS = 200_000
 _ENOUGH = 1.5
 
 
-def chosen_plan(users: Transactions, make: Callable[[int], Plan], top: int) -> Plan:
-    """The plan of least error among those for set sizes 1, 2, 3, 4, 6, 8, 12, ... up to the largest set.
+def chosen(users: Transactions, make: Callable[[int], Answer], top: int) -> Answer:
+    """Choose the answer of least error among those for set sizes 1, 2, 3, 4, 6, 8, 12, ... up to the largest set.
 
     Parameters
     ----------
     users : Transactions
         Who holds what.
     make : callable
-        Makes the plan for a set size; one that has none is left out.
+        Answers for a set size; one that has no plan is left out.
     top : int
         How many of the most frequent items count.
 
@@ -45,18 +45,18 @@ def chosen_plan(users: Transactions, make: Callable[[int], Plan], top: int) -> P
     holders = some.item_counts
     items = np.argsort(-holders, kind="stable")[: min(top, int(np.count_nonzero(holders))) or 1]
     true = holders[items] / some.n_users
-    best: tuple[float, Plan] | None = None
+    best: tuple[float, Answer] | None = None
     refused: InfeasibleError | None = None
     for size in candidates(max(users.largest_set, 1), users.domain_size):
         try:
-            plan = make(size)
+            found = make(size)
         except InfeasibleError as error:
             refused = refused or error
             continue
         sent = kept_shares(some, size)[items]
-        squared = float(np.mean((sent - true) ** 2 + ItemVariance.of(plan).at(sent)))
+        squared = float(np.mean((sent - true) ** 2 + ItemVariance.of(found.plan).at(sent)))
         if best is None or squared < best[0]:
-            best = squared, plan
+            best = squared, found
         elif squared > _ENOUGH * best[0]:
             break
     if best is None:

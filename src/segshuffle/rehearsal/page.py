@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from segshuffle.page.inline import data_uri, style
+from segshuffle.planning.wording import promises, resting_on, sending
 from segshuffle.rehearsal.run import Rehearsal
 from segshuffle.rehearsal.tables import COLUMNS, Table, groups_table, items_table, top_table
-from segshuffle.rehearsal.wording import promises, resting_on, sending
 
 #: Items on the page; the tables beside it have all.
 _MOST_ROWS = 200

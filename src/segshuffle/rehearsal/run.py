@@ -17,15 +17,11 @@ from segshuffle.datasets.transactions import Transactions
 from segshuffle.errors import ParameterError
 from segshuffle.library import check_users
 from segshuffle.pipeline.seeds import stream
+from segshuffle.planning.foresight import CONFIDENCE, threshold_of
 from segshuffle.protocols.base import Plan, Sample
-from segshuffle.protocols.item_variance import (
-    ItemVariance,
-    blanket_quantile,
-)
+from segshuffle.protocols.item_variance import ItemVariance
 from segshuffle.protocols.messages.dependence import bias_given_levels
 
-#: Probability with which an interval holds its item's share, and with which no unheld item at all is found.
-CONFIDENCE = 0.95
 #: Numbers of most frequent items whose recovery is counted.
 TOPS = (1, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 _ROLE = "rehearse"
@@ -203,12 +199,6 @@ def drawn(plan: Plan, level_items: IntArray, rng: np.random.Generator) -> FloatA
     nothing = np.zeros(0, dtype=np.int32)
     sample = Sample(nothing, plan.problem.domain_size, level_items[None], plan.problem.n_users)
     return np.asarray(plan.scheme.estimate(plan.scheme.count(sample, rng)[0], plan.problem.level_counts))
-
-
-def threshold_of(plan: Plan) -> float:
-    """Share above which an estimate is told from 0, for all items at once (Bonferroni), by the dummies' own law."""
-    most = blanket_quantile(plan, (1.0 - CONFIDENCE) / plan.problem.domain_size)
-    return float(plan.scheme.estimate(most, plan.problem.level_counts))
 
 
 class _Totals:

@@ -3,65 +3,17 @@
 from __future__ import annotations
 
 import itertools
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from segshuffle.errors import InfeasibleError, ParameterError
+from segshuffle.planning.question import TOP, LeastEpsilon, Question, answer
 from segshuffle.protocols.base import Problem
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-#: What may be varied.
-KEYS = ("users", "epsilon", "delta", "set-size", "domain-size")
-#: Points of a range without a number, and most plans of a table.
-_POINTS, _MOST = 5, 100
-#: How many digits a value of a range has: 12599.2 users are 12600.
-_DIGITS = 3
-
-
-def asked(text: str) -> dict[str, tuple[float, ...]]:
-    """Read ``users=1e4,1e5,epsilon=0.5:2/4``: lists, and ranges FIRST:LAST/COUNT, even on a logarithmic scale.
-
-    Raises
-    ------
-    ParameterError
-        If it is not of that form.
-    """
-    found: dict[str, list[float]] = {}
-    key = ""
-    for part in text.split(","):
-        name, equals, value = part.rpartition("=")
-        key = name.strip() if equals else key
-        if key not in KEYS or (equals and key in found):
-            raise ParameterError("what-if", text, f"KEY=VALUES,... with different keys out of {', '.join(KEYS)}")
-        found.setdefault(key, []).extend(_values(value, text))
-    if len(found) > 2 or math.prod(map(len, found.values())) > _MOST:
-        raise ParameterError("what-if", text, f"one or two keys, and at most {_MOST} plans")
-    return {name: tuple(dict.fromkeys(values)) for name, values in found.items()}
-
-
-def _values(text: str, whole: str) -> list[float]:
-    ends, _, count = text.partition("/")
-    first, colon, last = ends.partition(":")
-    try:
-        low = float(first)
-        if not colon and not count:
-            return [low]
-        high, points = float(last), int(count) if count else _POINTS
-        if not (0 < low < high < math.inf and 2 <= points <= _MOST):
-            raise ValueError
-    except ValueError:
-        raise ParameterError(
-            "what-if", whole, "lists 1,2,3 and ranges FIRST:LAST/COUNT with 0 < FIRST < LAST"
-        ) from None
-    inner = np.geomspace(low, high, points)[1:-1]
-    return [low, *(float(f"{value:.{_DIGITS}g}") for value in inner), high]
 
 
 def changed(problem: Problem, values: Mapping[str, float]) -> Problem:
@@ -72,7 +24,7 @@ def changed(problem: Problem, values: Mapping[str, float]) -> Problem:
     problem : Problem
         What is varied.
     values : mapping of str to float
-        Key out of `KEYS` -> value; epsilon is that of the lowest level.
+        Key -> value, as for `table`; epsilon is that of the lowest level.
     """
     for name, value in values.items():
         if name == "users":
@@ -103,28 +55,34 @@ def _scaled(counts: Sequence[int], n_users: int) -> tuple[int, ...]:
     return tuple(floors)
 
 
-def table(
-    problem: Problem, values: Mapping[str, tuple[float, ...]], numbers: Callable[[Problem], dict[str, Any]]
-) -> list[dict[str, Any]]:
-    """A row per combination of values: the values, and what is asked of the problem with them.
+def table(question: Question, values: Mapping[str, tuple[float, ...]]) -> list[dict[str, Any]]:
+    """Answer a question for every combination of values: a row for each, the values first.
 
     Parameters
     ----------
-    problem : Problem
+    question : Question
         What is varied.
     values : mapping of str to tuple of float
-        As `asked` reads them.
-    numbers : callable
-        Numbers of one problem; where it has no plan the row says why in ``none``.
+        Out of users, epsilon, delta, set-size and domain-size; where there is no plan the row says why in ``none``.
     """
     rows = []
     for each in itertools.product(*values.values()):
-        point = dict(zip(values, each, strict=True))
+        point: dict[str, Any] = dict(zip(values, each, strict=True))
         try:
-            found = {**numbers(changed(problem, point)), "none": None}
+            found = answer(replace(question, problem=changed(question.problem, point)))
         except InfeasibleError as error:
-            found = {"none": str(error)}
-        rows.append({**point, **found})
+            rows.append({**point, "none": str(error)})
+            continue
+        if isinstance(question.goal, LeastEpsilon):
+            point["least_epsilon"] = found.plan.problem.levels[0]
+        point |= {
+            "messages": found.numbers["messages_per_user"],
+            "error_users": found.numbers["deviation_users"],
+            "error_%": 100 * found.worth.deviation,
+        }
+        if found.worth.relative is not None:
+            point["top_error_%"] = 100 * found.worth.relative
+        rows.append({**point, "none": None})
     return rows
 
 
@@ -166,8 +124,8 @@ def figure(rows: Sequence[Mapping[str, Any]], keys: Sequence[str], measures: Map
     return made
 
 
-def draw(rows: Sequence[Mapping[str, Any]], keys: Sequence[str], measures: Mapping[str, str], path: Path) -> None:
-    """Draw into a file; its ending (png, pdf, svg) says how.
+def draw(question: Question, rows: Sequence[Mapping[str, Any]], keys: Sequence[str], path: Path) -> None:
+    """Draw error and messages into a file; its ending (png, pdf, svg) says how.
 
     Raises
     ------
@@ -176,4 +134,7 @@ def draw(rows: Sequence[Mapping[str, Any]], keys: Sequence[str], measures: Mappi
     """
     from segshuffle.pipeline.style import save
 
-    save(figure(rows, keys, measures), [path])
+    errors = {"error_%": "error, % of the users"}
+    if question.guess.frequencies is not None:
+        errors = {"top_error_%": f"error of the top {question.top or TOP}, % of their share"}
+    save(figure(rows, keys, {**errors, "messages": "messages per user"}), [path])

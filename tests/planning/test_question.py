@@ -1,5 +1,7 @@
 """Plans in words, backwards from an error, for other values and beside others: against closed forms and brute force."""
 
+import argparse
+import contextlib
 import json
 import math
 import re
@@ -14,8 +16,20 @@ from scipy import stats
 
 from segshuffle.blankets.clustered import Clustered
 from segshuffle.blankets.signed import Signed
-from segshuffle.cli import main
+from segshuffle.cli import main, sweep
+from segshuffle.cli.plan import KEYS
 from segshuffle.errors import InfeasibleError, ParameterError
+from segshuffle.planning import alternatives, what_if
+from segshuffle.planning.foresight import expected, hardest_share
+from segshuffle.planning.question import (
+    FewestMessages,
+    Guess,
+    LeastEpsilon,
+    Question,
+    answer,
+    least_epsilon,
+)
+from segshuffle.planning.wording import promises, resting_on, sending
 from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.base import Plan, Problem, uniform_item_counts
 from segshuffle.protocols.item_variance import (
@@ -24,9 +38,6 @@ from segshuffle.protocols.item_variance import (
     coverage_of_nothing,
 )
 from segshuffle.protocols.padding import zipf_shares
-from segshuffle.rehearsal import alternatives, what_if
-from segshuffle.rehearsal.foresight import expected, hardest_share, least_epsilon
-from segshuffle.rehearsal.wording import promises, resting_on, sending
 
 D, N = 50, 4000
 PROBLEM = Problem(D, 5, (0.5, 1.0), (1000, 3000), 1e-6, Assumptions(sets="at-most"))
@@ -153,7 +164,7 @@ def test_the_fewest_messages_have_just_the_error_that_was_asked_for(capsys):
 
 def test_the_error_of_the_top_items_ranks_every_law(capsys, monkeypatch):
     """A million items, of which the top 20 are to be known: no row saves messages at many times their error."""
-    monkeypatch.setattr("segshuffle.cli.blankets.PATIENCE", math.inf)
+    monkeypatch.setattr("segshuffle.planning.question.PATIENCE", math.inf)
     sizes = ["--domain-size", "1e6", "--set-size", "4", "--levels", "1:1e6", "--delta", "1e-8"]
     assert main(["plan", *sizes, "--zipf", "1", "--top", "20", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)["blankets"]
@@ -166,9 +177,9 @@ def test_the_error_of_the_top_items_ranks_every_law(capsys, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--zipf", "1"], "add --mean-size"),
-        (["--target-error", "0.01"], "add --mean-size"),
-        (["--mean-size", "6"], "mean-size = 6.0 is not allowed: it must be above 0 and at most --set-size 5"),
+        (["--zipf", "1"], "mean-size = None is not allowed: it must be given with sets of at most set-size items"),
+        (["--target-error", "0.01"], "mean-size = None is not allowed"),
+        (["--mean-size", "6"], "mean-size = 6.0 is not allowed: it must be above 0 and at most set-size = 5"),
     ],
 )
 def test_nobody_assumes_that_all_users_hold_the_most(capsys, options, says):
@@ -177,24 +188,37 @@ def test_nobody_assumes_that_all_users_hold_the_most(capsys, options, says):
     assert says in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("top", [None, 3])
+def test_a_question_is_answered_as_a_value(top):
+    problem = Problem(20, 2, (1.0, 2.0), (1000, 1000), 1e-5)
+    guess = Guess(1.0)
+    least = answer(Question(problem, guess=guess, top=top))
+    error = least.worth.relative if top else least.numbers["mse_sample"]
+    fewer = answer(Question(problem, FewestMessages(1.5 * error), guess=guess, top=top))
+    assert fewer.numbers["messages_per_user"] < least.numbers["messages_per_user"]
+    safer = answer(Question(problem, LeastEpsilon(1.5 * error), guess=guess, top=top))
+    assert safer.plan.problem.levels[0] < 1.0
+    for found in (fewer, safer):
+        reached = found.worth.relative if top else found.numbers["mse_sample"]
+        assert 1.4 * error < reached <= 1.5 * error * (1 + 1e-9)
+
+
 # --- for other values ------------------------------------------------------------------------------------------------
 
 
 def test_what_is_asked_is_read():
-    assert what_if.asked("users=1e4,1e5,epsilon=0.5:2/3") == {"users": (1e4, 1e5), "epsilon": (0.5, 1.0, 2.0)}
-    assert len(what_if.asked("delta=1e-9:1e-5")["delta"]) == 5
+    assert asked_for("users=1e4,1e5,epsilon=0.5..2/3") == {"users": (1e4, 1e5), "epsilon": (0.5, 1.0, 2.0)}
+    assert len(asked_for("delta=1e-9..1e-5")["delta"]) == 13
+
+
+def asked_for(text):
+    return sweep.numbers_by_key(text, KEYS)
 
 
 @given(st.one_of(st.text(max_size=30), st.text(alphabet="users=epsilon,0123456789:/.-e", max_size=30)))
 def test_anything_else_is_refused_in_a_sentence(text):
-    try:
-        found = what_if.asked(text)
-    except ParameterError as error:
-        said = str(error)
-    else:
-        said = "what-if"
-        assert set(found) <= set(what_if.KEYS)
-    assert said.startswith("what-if")
+    with contextlib.suppress(argparse.ArgumentTypeError):
+        assert set(asked_for(text)) <= set(KEYS)
 
 
 @given(st.integers(1, 10**9), st.lists(st.integers(0, 10**6), min_size=2, max_size=2).filter(any))
@@ -213,14 +237,13 @@ def test_other_values_are_those_of_the_problem():
 
 
 def test_a_table_says_where_there_is_no_plan():
-    def numbers(problem):
-        if problem.n_users < 1000:
-            raise InfeasibleError("too few")
-        return {"error": problem.n_users / problem.levels[0]}
-
-    rows = what_if.table(PROBLEM, {"users": (100.0, 2000.0), "epsilon": (0.5, 1.0)}, numbers)
-    assert [row.get("error") for row in rows] == [None, None, 4000.0, 2000.0]
-    assert [row["none"] for row in rows] == ["too few", "too few", None, None]
+    guess = Guess(mean_size=3.0)
+    error = answer(Question(PROBLEM, guess=guess)).numbers["mse_sample"]
+    question = Question(PROBLEM, FewestMessages(1.5 * error), guess=guess)
+    rows = what_if.table(question, {"users": (40.0, 4000.0), "epsilon": (0.5, 1.0)})
+    assert all("target_error" in row["none"] for row in rows[:2])
+    assert [row["none"] for row in rows[2:]] == [None, None]
+    assert rows[2]["messages"] > rows[3]["messages"]
 
 
 @pytest.mark.exhaustive
@@ -235,7 +258,8 @@ def test_a_table_is_drawn(tmp_path):
     assert [line.get_label() for line in left.lines] == ["epsilon = 0.5", "epsilon = 1"]
     assert left.lines[0].get_ydata().tolist() == [row["error"] for row in rows if row["epsilon"] == 0.5]
     assert len(right.lines) == 2
-    what_if.draw(rows, ["users", "epsilon"], {"error": "error"}, tmp_path / "plot.svg")
+    rows = [{**row, "error_%": row["error"]} for row in rows]
+    what_if.draw(Question(PROBLEM), rows, ["users", "epsilon"], tmp_path / "plot.svg")
     assert (tmp_path / "plot.svg").read_text().count("epsilon = ") == 2
 
 
@@ -322,7 +346,7 @@ def test_a_private_level_is_promised_what_both_rounds_leave_of_it(capsys):
 
 @given(st.floats(1e-30, 1e30))
 def test_a_promise_is_never_rounded_down(value):
-    from segshuffle.rehearsal.wording import _up
+    from segshuffle.planning.wording import _up
 
     assert value <= float(_up(value)) <= value * 1.011
 
@@ -354,7 +378,7 @@ def test_the_answer_is_in_words_and_complete(capsys):
     ids=["one", "many", "private"],
 )
 def test_an_answer_fits_a_screen(capsys, monkeypatch, options):
-    monkeypatch.setattr("segshuffle.cli.blankets.PATIENCE", 0.5)
+    monkeypatch.setattr("segshuffle.planning.question.PATIENCE", 0.5)
     assert main([*SMALL, *options]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) <= 40
@@ -387,7 +411,7 @@ def test_each_level_has_the_epsilon_of_its_own_delta(capsys):
 )
 def test_what_stands_beside_a_plan_never_costs_the_plan(capsys, monkeypatch, sizes):
     """Nothing to hide, and so few users that some laws have no blanket."""
-    monkeypatch.setattr("segshuffle.cli.blankets.PATIENCE", math.inf)
+    monkeypatch.setattr("segshuffle.planning.question.PATIENCE", math.inf)
     assert main(["plan", *sizes, "--set-size", "2", "--delta", "1e-6", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["copies"]
@@ -395,7 +419,7 @@ def test_what_stands_beside_a_plan_never_costs_the_plan(capsys, monkeypatch, siz
 
 
 def test_a_law_that_fails_is_a_row_that_says_why(capsys, monkeypatch):
-    monkeypatch.setattr("segshuffle.cli.blankets.PATIENCE", math.inf)
+    monkeypatch.setattr("segshuffle.planning.question.PATIENCE", math.inf)
 
     def failing(cls, pairs, delta):
         raise ZeroDivisionError("division by zero")
@@ -454,33 +478,29 @@ def test_the_command_plans_backwards(capsys, least, tmp_path):
     [
         (["--target-error", "10%"], "say what these are, by --zipf or --item-frequencies"),
         (["--target-error", "0%"], "above 0"),
-        (["--least", "epsilon"], "add --target-error P%"),
-        (["--least", "messages"], "add --target-error P%"),
-        (["--zipf", "1", "--item-frequencies", "1,1"], "both say how frequent items are"),
+        (["--least", "epsilon"], "add --target-error"),
+        (["--zipf", "1", "--item-frequencies", "1,1"], "not allowed with argument --zipf"),
         (["--zipf", "11"], "zipf"),
         (["--zipf", "1", "--top", "0"], "top = 0 is not allowed"),
-        (["--top", "5"], "--top has no effect where nothing says how frequent items are"),
+        (["--top", "5"], "top = 5 is not allowed: it must be left out, or given with a guess"),
         (["--zipf", "1", "--top", "5", "--target-error", "0.1"], "leave --top out, or give the error as a percentage"),
-        (["--zipf", "1", "--target-error", "10%", "--least", "epsilon", "--blanket", "all"], "name one"),
-        (["--zipf", "1", "--target-error", "10%", "--least", "epsilon", "--blanket", "best"], "name one"),
-        (["--zipf", "1", "--target-error", "10%", "--blanket-per-user", "3"], "--blanket-per-user must be left out"),
-        (["--zipf", "1", "--target-error", "10%", "--max-messages", "3"], "or ask for --least epsilon"),
-        (["--mean-size", "1"], "add --sets at-most"),
-        (["--mean-size", "1", "--sets", "at-most", "--item-frequencies", "1,0,0,0,0,0"], "leave it out"),
-        (["--blanket", "signed", "--blanket-cap", "9"], "leave it out, or --blanket signed"),
-        (["--blanket", "best"], "--blanket best needs --max-messages or --target-error"),
-        (["--blanket", "all", "--alternatives"], "leave --alternatives out"),
-        (["--blanket", "all", "--save", "p.json"], "leave --save out"),
-        (["--level-epsilon", "1"], "no effect with one level"),
-        (["--users", "300"], "--users 300 has no effect"),
+        (["--zipf", "1", "--target-error", "10%", "--blanket-per-user", "3"], "must be left out where the fewest"),
+        (["--zipf", "1", "--top", "3", "--target-error", "12%", "--max-messages", "1.5"], "raise one of the two"),
+        (["--mean-size", "1"], "must be left out, because all users hold 2 items"),
+        (["--mean-size", "1", "--sets", "at-most", "--item-frequencies", "1,0,0,0,0,0"], "must be left out beside"),
+        (["--blanket", "signed", "--blanket-cap", "9"], "left out with other dummies than poisson ones"),
+        (["--blanket", "best"], "must be given with max-messages or target-error"),
+        (["--blanket", "loud"], "blanket = 'loud' is not allowed: it must be one of poisson, clustered, signed, best"),
+        (["--level-epsilon", "1"], "left out with one level"),
+        (["--users", "200"], "--levels has 300 users, and --users is 200"),
         (["--items", "names.txt"], "--items has no effect without --save"),
-        (["--json", "--details"], "--details has no effect beside --json"),
+        (["--json", "--details"], "not allowed with argument"),
         (["--what-if", "colour=3"], "what-if"),
-        (["--what-if", "set-size=1", "--sets", "at-most", "--zipf", "1", "--mean-size", "1.5"], "leave these out"),
+        (["--what-if", "set-size=1", "--sets", "at-most", "--zipf", "1", "--mean-size", "1.5"], "at most set-size = 1"),
         (["--what-if", "users=10", "--accountant", "published"], "--accountant published has no --what-if"),
         (["--plot", "a.png"], "add --what-if"),
         (["--what-if", "users=10", "--plot", "a.txt"], "must end in .png, .pdf or .svg"),
-        (["--item-frequencies", "1,1,0,0,0,0", "--what-if", "set-size=3"], "give --zipf, not --item-frequencies"),
+        (["--item-frequencies", "1,1,0,0,0,0", "--what-if", "set-size=3"], "with sum set-size = 3"),
     ],
 )
 def test_what_does_not_go_together_is_refused(capsys, options, says):

@@ -1,12 +1,8 @@
-"""What a plan's estimates will be worth, from public numbers; and backwards, the plan that makes them worth enough."""
+"""How far off a plan's estimates will be, from public numbers."""
 
 from __future__ import annotations
 
-import bisect
-import contextlib
-import functools
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,14 +10,12 @@ import numpy as np
 from scipy import special
 
 from segshuffle.arrays import FloatArray
-from segshuffle.errors import InfeasibleError, ParameterError
-from segshuffle.protocols.base import Plan, Problem
-from segshuffle.protocols.item_variance import ItemVariance, coverage_of_nothing
-from segshuffle.rehearsal.run import CONFIDENCE, threshold_of
+from segshuffle.errors import ParameterError
+from segshuffle.protocols.base import Plan
+from segshuffle.protocols.item_variance import ItemVariance, blanket_quantile, coverage_of_nothing
 
-#: Relative accuracy of the least epsilon, and the largest epsilons of a plan that are tried.
-_CLOSE = 0.01
-_EPSILONS = (1e-6, 100.0)
+#: Probability with which an interval holds its item's share, and with which no unheld item at all is found.
+CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
@@ -134,44 +128,7 @@ def hardest_share(shares: FloatArray, top: int) -> float:
     return float(best[-1])
 
 
-def least_epsilon(make: Callable[[Problem], Plan], problem: Problem, enough: Callable[[Plan], bool]) -> Plan:
-    """Plan with the least epsilons, all levels in proportion, that is good enough: to within 1 %.
-
-    Parameters
-    ----------
-    make : callable
-        Plans for a problem; InfeasibleError where there is no plan.
-    problem : Problem
-        Whose levels say in which proportion.
-    enough : callable
-        Whether a plan will do: monotone in epsilon.
-
-    Raises
-    ------
-    InfeasibleError
-        If no epsilon up to 100 is enough.
-    """
-    step, largest = math.log1p(_CLOSE), problem.levels[-1]
-
-    @functools.cache
-    def good(power: int) -> Plan | None:
-        factor = math.exp(power * step)
-        levels = tuple(min(_three_digits_up(factor * level), _EPSILONS[1]) for level in problem.levels)
-        with contextlib.suppress(InfeasibleError):
-            plan = make(replace(problem, levels=levels))
-            return plan if enough(plan) else None
-        return None
-
-    first, last = (math.floor(math.log(end / largest) / step) for end in _EPSILONS)
-    powers = range(first, last + 1)
-    place = bisect.bisect_left(powers, True, key=lambda power: good(power) is not None)
-    best = good(powers[place]) if place < len(powers) else None
-    if best is None:
-        raise InfeasibleError(f"the error is not reached with any epsilon up to {_EPSILONS[1]:g}")
-    return best
-
-
-def _three_digits_up(value: float) -> float:
-    """The least number of three digits that is at least the value: what people can say."""
-    scale = 10.0 ** (2 - math.floor(math.log10(value)))
-    return float(f"{math.ceil(round(value * scale, 9)) / scale:.3g}")
+def threshold_of(plan: Plan) -> float:
+    """Share above which an estimate is told from 0, for all items at once (Bonferroni), by the dummies' own law."""
+    most = blanket_quantile(plan, (1.0 - CONFIDENCE) / plan.problem.domain_size)
+    return float(plan.scheme.estimate(most, plan.problem.level_counts))

@@ -1,0 +1,186 @@
+"""Options that several commands have, each declared once; and the question that a command line asks with them."""
+
+from __future__ import annotations
+
+import argparse
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from segshuffle.blankets import law_names
+from segshuffle.cli.terminal import counted, deltas, integer, levels, number
+from segshuffle.errors import OptionsError, ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from segshuffle.planning.question import Question
+    from segshuffle.protocols.assumptions import SetKind
+    from segshuffle.protocols.messages import LevelPrivacy
+
+
+class _Deltas(argparse.Action):
+    """One delta for all levels; or one for each, and the least of them for whoever knows of one only."""
+
+    def __call__(self, _parser: Any, options: argparse.Namespace, values: Any, _name: str | None = None) -> None:
+        options.delta = min(values)
+        options.level_deltas = values if len(values) > 1 else ()
+
+
+#: Option -> how it is read and what it is. None is given where an option is left out: a saved plan may say it instead.
+_OPTIONS: dict[str, dict[str, Any]] = {
+    "--levels": {
+        "type": levels,
+        "metavar": "EPSILON:USERS,...",
+        "help": "privacy levels, in (0, 100], with the number or the share of users at each, such as "
+        "0.5:1250,1.0:3750 or 0.5:25%%,1.0:75%%",
+    },
+    "--delta": {
+        "type": deltas,
+        "action": _Deltas,
+        "metavar": "DELTA[,DELTA...]",
+        "help": "probability, in [1e-110, 1), with which the guarantee of epsilon may fail; take much less than "
+        "1/users; one for all levels, or one for each, with commas",
+    },
+    "--blanket": {
+        "metavar": "LAW",
+        "help": f"law of the dummy messages: one of {', '.join(law_names())} (default: single dummies), or best: "
+        "that of least error for --max-messages",
+    },
+    "--copies-max": {
+        "type": number,
+        "metavar": "COPIES",
+        "help": "most messages that a user sends about one held item, on average, up to 64; more have less error "
+        "(default 1)",
+    },
+    "--max-messages": {
+        "type": number,
+        "metavar": "MESSAGES",
+        "help": "most messages (> 0) of a user altogether, on average; the one about the level counts",
+    },
+    "--equal-copies": {
+        "action": "store_true",
+        "help": "all levels send the same number of copies; the estimates are then right on average also where the "
+        "level that users pick depends on their items, at the error of the lowest level",
+    },
+    "--honest-fraction": {
+        "type": number,
+        "metavar": "SHARE",
+        "help": "share, in (0, 1], of the users who certainly send their dummy messages and do not tell the server "
+        "which they are; less than 1 allows for drop-outs and colluders (default 1)",
+    },
+    "--rounds": {
+        "type": integer,
+        "help": "collections of the same users with this plan that epsilon and delta are to cover together, up to "
+        "10000 (default 1)",
+    },
+    "--level-epsilon": {
+        "type": number,
+        "metavar": "EPSILON",
+        "help": "privacy of which level a user picked, in (0, 100]; without it levels are sent through the shuffler "
+        "and nothing more",
+    },
+    "--level-delta": {
+        "type": number,
+        "metavar": "DELTA",
+        "help": "probability, in (0, 1), with which that may fail; default: --delta",
+    },
+    "--zipf": {
+        "type": number,
+        "metavar": "EXPONENT",
+        "help": "guess of the items' frequencies: the j-th item is held as often as j^-EXPONENT says",
+    },
+    "--items": {"type": Path, "metavar": "FILE", "help": "public list of the names of all items, one per line"},
+    "--top": {"type": integer, "metavar": "K", "help": "how many of the most frequent items matter (default 20)"},
+    "--json": {"action": "store_true", "help": "print JSON, with everything"},
+}
+
+#: What every command that plans can be told.
+PLANNING = (
+    "--levels",
+    "--delta",
+    "--blanket",
+    "--copies-max",
+    "--max-messages",
+    "--equal-copies",
+    "--honest-fraction",
+    "--rounds",
+    "--level-epsilon",
+    "--level-delta",
+)
+
+
+def add(parser: Any, *names: str, **changed: Any) -> None:
+    """Add declared options to a parser or a group of one; `changed` says what is different in this command."""
+    for name in names:
+        parser.add_argument(name, **{**_OPTIONS[name], **changed})
+        if name == "--delta":
+            parser.set_defaults(level_deltas=())
+
+
+def level_privacy(options: argparse.Namespace) -> LevelPrivacy | None:
+    """Privacy of the levels themselves, if it was asked for."""
+    from segshuffle.protocols.messages import LevelPrivacy
+
+    if options.level_epsilon is None:
+        if options.level_delta is not None:
+            raise ParameterError("level-delta", options.level_delta, "left out, or given together with --level-epsilon")
+        return None
+    return LevelPrivacy(options.level_epsilon, options.delta if options.level_delta is None else options.level_delta)
+
+
+def question_of(
+    options: argparse.Namespace,
+    *,
+    domain_size: int,
+    set_size: int,
+    level_counts: Sequence[tuple[float, int]],
+    sets: SetKind,
+    **asked: Any,
+) -> Question:
+    """Make the question of the options in `PLANNING`; `asked` are further fields of it, and `limits` more limits."""
+    from segshuffle.blankets.named import laws
+    from segshuffle.planning.question import Limits, Question
+    from segshuffle.protocols.assumptions import Assumptions
+    from segshuffle.protocols.base import Problem
+    from segshuffle.protocols.proven import SINGLE
+
+    privacy = level_privacy(options)
+    problem = Problem(
+        domain_size=domain_size,
+        set_size=set_size,
+        levels=tuple(level for level, _ in level_counts),
+        level_counts=tuple(users for _, users in level_counts),
+        delta=options.delta,
+        assumptions=Assumptions(
+            sets=sets,
+            honest_fraction=1.0 if options.honest_fraction is None else options.honest_fraction,
+            private_levels=privacy is not None,
+            rounds=1 if options.rounds is None else options.rounds,
+        ),
+        level_deltas=options.level_deltas,
+    )
+    limits = Limits(
+        copies_max=1.0 if options.copies_max is None else options.copies_max,
+        max_messages=options.max_messages,
+        equal_copies=options.equal_copies,
+        **asked.pop("limits", {}),
+    )
+    named = {None: (SINGLE,), "best": tuple(laws())}.get(options.blanket, (options.blanket,))
+    return Question(problem, limits=limits, laws=named, level_privacy=privacy, **asked)
+
+
+def users_of(options: argparse.Namespace) -> tuple[tuple[float, int], ...]:
+    """Levels with their users, as --levels and --users say."""
+    given = counted(options.levels, options.users)
+    if options.users is not None and sum(users for _, users in given) != options.users:
+        raise OptionsError(
+            f"--levels has {sum(users for _, users in given)} users, and --users is {options.users}: leave --users "
+            "out, or give shares such as 0.5:25%."
+        )
+    return given
+
+
+def are_shares(options: argparse.Namespace) -> bool:
+    """Whether the levels are given with shares of the users."""
+    return any(isinstance(users, Fraction) for _, users in options.levels)

@@ -1,0 +1,563 @@
+"""A question about a collection and its answer, as values: the command line, rehearsals and the library ask the same.
+
+A question is a problem, a goal, limits, laws of dummies and a guess of how frequent items are. One error ranks all that
+is planned for it: that of all items together, or that of the most frequent items of the guess.
+"""
+
+from __future__ import annotations
+
+import bisect
+import contextlib
+import functools
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from segshuffle.accounting.collections.levels import UserGuarantee, compose_rounds
+from segshuffle.accounting.numerics.ranges import LARGEST_BLANKET
+from segshuffle.arrays import FloatArray
+from segshuffle.blankets.named import laws
+from segshuffle.errors import InfeasibleError, ParameterError, SegshuffleError
+from segshuffle.planning.foresight import Expected, expected, hardest_share
+from segshuffle.planning.wording import bytes_per_message, promises, resting_on, sending
+from segshuffle.protocols.base import Plan, Problem, assignment_spread, uniform_item_counts
+from segshuffle.protocols.capped import Capped
+from segshuffle.protocols.cautions import expected_seconds, level_cautions
+from segshuffle.protocols.messages import LevelPrivacy
+from segshuffle.protocols.messages.budget import left_for_items, level_messages
+from segshuffle.protocols.padding import zipf_shares
+from segshuffle.protocols.planner import ErrorMeasure
+from segshuffle.protocols.proven import SINGLE, ProvenSegmented, law_of
+from segshuffle.protocols.segmented import Segmented
+
+#: How many of a guess's most frequent items are shown, where the question is not about some of them.
+TOP = 20
+#: Seconds of a processor that a law may take beside a plan that was not asked for it.
+PATIENCE = 4.0
+#: Seconds of another law than single dummies, measured: times theirs, and for every level; the latter for a law that
+#: has to be planned with one budget after the other.
+_OTHER_LAWS, _BUDGETS = (2.0, 0.7), (5.0, 1.2)
+#: Plans that the search for the least epsilon makes.
+_EPSILON_PLANS = 12
+#: Relative accuracy of the least epsilon, and the largest epsilons of a plan that are tried.
+_CLOSE = 0.01
+_EPSILONS = (1e-6, 100.0)
+
+
+@dataclass(frozen=True)
+class LeastError:
+    """The least error within the limits."""
+
+
+@dataclass(frozen=True)
+class FewestMessages:
+    """The fewest messages whose error is not above `error` (see `Question.top` for its unit)."""
+
+    error: float
+
+
+@dataclass(frozen=True)
+class LeastEpsilon:
+    """The least epsilons, all levels in proportion and to within 1 %, whose error is not above `error`."""
+
+    error: float
+
+
+Goal = LeastError | FewestMessages | LeastEpsilon
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a plan must keep to.
+
+    Parameters
+    ----------
+    copies_max : float
+        Most messages of a user about one held item, on average, in [1e-120, 64].
+    max_messages : float or None
+        Most messages of a user altogether, on average, those about the level included.
+    equal_copies : bool
+        All levels send the same number of copies: no bias where levels depend on items.
+    blanket_per_user : float or None
+        Dummies of a user on average, fixed beforehand; for single dummies.
+    blanket_cap : int, "auto" or None
+        Most dummies of one user; "auto" takes the least number that costs a thousandth of the smallest epsilon.
+    """
+
+    copies_max: float = 1.0
+    max_messages: float | None = None
+    equal_copies: bool = False
+    blanket_per_user: float | None = None
+    blanket_cap: int | Literal["auto"] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Guess:
+    """A public guess of what users hold; privacy does not depend on it.
+
+    Parameters
+    ----------
+    frequencies : float, ndarray of float or None
+        Exponent a of Zipf's law, by which item j is held as often as j^-a; or the share of the users who hold each
+        item, shape (domain_size,); None where all items are equally frequent.
+    mean_size : float or None
+        Items that a user holds on average, where sets have at most set_size items; None for set_size.
+    """
+
+    frequencies: float | FloatArray | None = None
+    mean_size: float | None = None
+
+    def shares(self, problem: Problem) -> FloatArray | None:
+        """Share of the users who hold each item, shape (domain_size,); None where the guess says nothing of it."""
+        if self.frequencies is None or isinstance(self.frequencies, np.ndarray):
+            return self.frequencies
+        return _zipf_shares(self.mean_size or problem.set_size, problem.domain_size, self.frequencies)
+
+    def counts(self, problem: Problem) -> FloatArray:
+        """Users who hold each item, shape (domain_size,)."""
+        shares = self.shares(problem)
+        if shares is not None:
+            return problem.n_users * shares
+        return uniform_item_counts(problem) * ((self.mean_size or problem.set_size) / problem.set_size)
+
+    def check(self, problem: Problem) -> None:
+        """Refuse a guess that does not fit the problem.
+
+        Raises
+        ------
+        ParameterError
+            Names what is too much or missing.
+        """
+        exactly, s, d = problem.assumptions.sets == "exactly", problem.set_size, problem.domain_size
+        if self.mean_size is not None:
+            if exactly:
+                raise ParameterError("mean-size", self.mean_size, f"left out, because all users hold {s} items")
+            if isinstance(self.frequencies, np.ndarray):
+                raise ParameterError(
+                    "mean-size", self.mean_size, "left out beside item-frequencies, which add up to it"
+                )
+            if not 0 < self.mean_size <= s:
+                raise ParameterError("mean-size", self.mean_size, f"above 0 and at most set-size = {s}")
+        if isinstance(self.frequencies, np.ndarray):
+            shares = self.frequencies
+            if shares.shape != (d,):
+                raise ParameterError("item-frequencies", f"{shares.size} numbers", f"domain-size = {d} numbers")
+            excess = shares.sum() - s
+            if not ((shares >= 0) & (shares <= 1)).all() or (abs(excess) if exactly else excess) > 1e-6 * s:
+                told = ",".join(f"{share:g}" for share in shares[:8]) + ("..." if d > 8 else "")
+                allowed = f"in [0, 1] with sum {'' if exactly else 'at most '}set-size = {s} (the sum is"
+                raise ParameterError("item-frequencies", told, f"{allowed} {shares.sum():.10g})")
+
+
+@functools.lru_cache(maxsize=4)
+def _zipf_shares(size: float, domain_size: int, zipf: float) -> FloatArray:
+    return zipf_shares(size, domain_size, zipf)
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """What is asked of a plan.
+
+    Parameters
+    ----------
+    problem : Problem
+        Public quantities.
+    goal : LeastError, FewestMessages or LeastEpsilon
+        What the plan is to be best at.
+    limits : Limits
+        What it must keep to.
+    laws : tuple of str
+        Laws of the dummies that it may have beside single ones.
+    guess : Guess
+        How frequent items are.
+    top : int or None
+        The error is the largest one of so many of the guess's most frequent items: the standard deviation of an
+        estimate over its share. None: the expected squared error of all items together.
+    level_privacy : LevelPrivacy or None
+        Privacy of which level a user picked; None where levels are shuffled, and nothing more.
+
+    Raises
+    ------
+    ParameterError
+        If parts of the question contradict each other, or one has no effect.
+    """
+
+    problem: Problem
+    goal: Goal = field(default_factory=LeastError)
+    limits: Limits = field(default_factory=Limits)
+    laws: tuple[str, ...] = (SINGLE,)
+    guess: Guess = field(default_factory=Guess)
+    top: int | None = None
+    level_privacy: LevelPrivacy | None = None
+
+    def __post_init__(self) -> None:
+        self.guess.check(self.problem)
+        guessed = self.guess.frequencies is not None
+        if self.top is not None and self.top < 1:
+            raise ParameterError("top", self.top, "an integer >= 1")
+        if self.top is not None and not guessed:
+            raise ParameterError(
+                "top", self.top, "left out, or given with a guess of how frequent items are: zipf or item-frequencies"
+            )
+        counted = isinstance(self.guess.frequencies, float) or (not guessed and self.target is not None)
+        if counted and self.guess.mean_size is None and self.problem.assumptions.sets == "at-most":
+            allowed = "given with sets of at most set-size items: the error depends on how many users hold on average"
+            raise ParameterError("mean-size", None, allowed)
+        if self.level_privacy is not None and len(self.problem.levels) == 1:
+            raise ParameterError("level-epsilon", self.level_privacy.epsilon, "left out with one level for everybody")
+        self._check_laws()
+
+    def _check_laws(self) -> None:
+        """Refuse laws that are unknown, or that the goal and the limits leave no meaning."""
+        for law in self.laws:
+            if law not in laws():
+                raise ParameterError("blanket", law, f"one of {', '.join([*laws(), 'best'])}")
+        if len(self.laws) > 2 and self.target is None and self.limits.max_messages is None:
+            allowed = "given with max-messages or target-error: fewer messages and less error are different blankets"
+            raise ParameterError("blanket", "best", allowed)
+        for name in ("blanket_per_user", "blanket_cap"):
+            value = getattr(self.limits, name)
+            if value is not None and isinstance(self.goal, FewestMessages):
+                rule = "left out where the fewest messages for target-error are searched"
+                raise ParameterError(name.replace("_", "-"), value, rule)
+            if value is not None and set(self.laws) != {SINGLE}:
+                raise ParameterError(name.replace("_", "-"), value, f"left out with other dummies than {SINGLE} ones")
+
+    @property
+    def target(self) -> float | None:
+        """Largest error that is asked for, in the unit of `top`."""
+        return None if isinstance(self.goal, LeastError) else self.goal.error
+
+    @property
+    def level_messages(self) -> float:
+        """Messages of a user about the level, on average."""
+        return level_messages(self.problem.honest_users, len(self.problem.levels), self.level_privacy)
+
+    @property
+    def method(self) -> ProvenSegmented:
+        """What plans for the limits, with the least error."""
+        measure, counts, problem = None, self.guess.counts(self.problem), self.problem
+        shares = self.guess.shares(problem)
+        if self.top is not None and shares is not None:
+            measure = ErrorMeasure.of_item(hardest_share(shares, self.top), problem.n_users)
+        elif self.guess.frequencies is not None or self.guess.mean_size is not None:
+            spread = assignment_spread(counts, problem.n_users)
+            measure = ErrorMeasure(problem.domain_size, float(counts.sum()) / problem.n_users, spread)
+        budget = self.limits.max_messages
+        return ProvenSegmented(
+            blanket_per_user=self.limits.blanket_per_user,
+            copies_max=self.limits.copies_max,
+            max_messages=None if budget is None else left_for_items(budget, self.level_messages),
+            equal_copies=self.limits.equal_copies,
+            laws=tuple(dict.fromkeys((SINGLE, *self.laws))),
+            measure=measure,
+        )
+
+    @property
+    def squared_target(self) -> float | None:
+        """Largest error that is asked for, in the unit of the planner."""
+        shares = self.guess.shares(self.problem)
+        if self.target is None or self.top is None or shares is None:
+            return self.target
+        return (self.target * hardest_share(shares, self.top)) ** 2
+
+    def seconds(self, patience: float | None = None) -> float:
+        """Say about how long an answer takes, in seconds of a processor: within a factor of three."""
+        names = dict.fromkeys((SINGLE, *self.laws))
+        own = sum(self.seconds_of(law) for law in names) if len(names) > 2 else self.seconds_of(self.laws[-1])
+        own *= _EPSILON_PLANS if isinstance(self.goal, LeastEpsilon) else 1
+        others = (self.seconds_of(law) for law in laws() if law not in names) if patience == math.inf else ()
+        return own + sum(others)
+
+    def seconds_of(self, law: str) -> float:
+        """Say about how long one law takes to plan, in seconds of a processor."""
+        times, every_level = (1.0, 0.0) if law == SINGLE else _OTHER_LAWS
+        if laws()[law].spends and isinstance(self.goal, FewestMessages):
+            times, every_level = _BUDGETS
+        return times * expected_seconds(self.problem) + every_level * len(self.problem.levels)
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Another law's answer to a question, or why there is none."""
+
+    law: str
+    answer: Answer | None
+    reason: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the row of a table, JSON-ready."""
+        if self.answer is None:
+            return {"blanket": self.law, "none": self.reason}
+        note = {"note": self.answer.note} if self.answer.note else {}
+        return {"blanket": self.law, **self.answer.numbers, **note}
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """The answer to a question.
+
+    Parameters
+    ----------
+    question : Question
+        What was asked.
+    plan : Plan
+        The plan; its levels are other ones than the question's where the least epsilon was asked for.
+    beside : tuple of Beside
+        Answers to the same question with other laws of the dummies.
+    """
+
+    question: Question
+    plan: Plan
+    beside: tuple[Beside, ...] = ()
+
+    @property
+    def note(self) -> str | None:
+        """Sentence that the laws that were asked for are not in the plan, if they are not."""
+        named, found = self.question.laws[-1], law_of(self.plan).name
+        if found == named or len(self.question.laws) > 2:
+            return None
+        return f"No {named} dummies were found that are better: the plan has the {found} ones."
+
+    @property
+    def warnings(self) -> list[str]:
+        """Sentences on what makes the guarantee, the error or the cost meaningless; usually none."""
+        return [*self.plan.warnings, *level_cautions(self.question.level_messages)]
+
+    @functools.cached_property
+    def worth(self) -> Expected:
+        """How far off the estimates will be."""
+        asked = self.question
+        return expected(self.plan, asked.guess.shares(self.plan.problem), asked.top or TOP)
+
+    @functools.cached_property
+    def numbers(self) -> dict[str, Any]:
+        """What is shown of a plan with any law, JSON-ready."""
+        asked, plan = self.question, self.plan
+        return {
+            "mse_sample": ProvenSegmented().expected_mse(plan, asked.guess.counts(plan.problem)),
+            "deviation_users": self.worth.deviation * plan.problem.n_users,
+            **({} if self.worth.relative is None else {"top_relative_deviation": self.worth.relative}),
+            "messages_per_user": plan.messages_per_user + asked.level_messages,
+            "blanket_per_user": plan.blanket_per_user,
+            "copies": list(plan.parameters["copies"]),
+            "law": law_of(plan).as_dict(),
+            "certificate": plan.parameters["certificate"],
+            "bytes_per_message": bytes_per_message(plan),
+            "kind": plan.kind,
+        }
+
+    @functools.cached_property
+    def guarantees(self) -> tuple[UserGuarantee, ...]:
+        """Guarantees by level after both rounds; none where the levels are not private."""
+        problem, privacy = self.plan.problem, self.question.level_privacy
+        if privacy is None:
+            return ()
+        return compose_rounds(
+            levels=problem.levels,
+            delta=problem.delta,
+            kind=self.plan.kind,
+            levels_epsilon=privacy.epsilon,
+            levels_delta=privacy.delta,
+            level_deltas=problem.level_deltas,
+        )
+
+    @functools.cached_property
+    def words(self) -> Mapping[str, list[str]]:
+        """The answer in sentences, by what they are about."""
+        asked, n_users = self.question, self.plan.problem.n_users
+        size = asked.guess.mean_size
+        believed = [] if size is None else [f"Errors: users hold {size:g} items on average, as --mean-size says."]
+        return {
+            "What users send": sending(self.plan, asked.level_messages),
+            "What they are promised": promises(self.plan, self.guarantees),
+            "How far off estimates are": [*self._reached(), *self.worth.sentences(n_users)],
+            "What that rests on": [*resting_on(self.plan), *believed],
+        }
+
+    def _reached(self) -> list[str]:
+        """Say which error was asked for and reached."""
+        asked, levels = self.question, self.plan.problem.levels
+        if asked.target is None or asked.top is None:
+            return []
+        sizes = ", ".join(f"{level:g}" for level in levels)
+        what = f"The fewest messages, {self.numbers['messages_per_user']:.4g} a user,"
+        if isinstance(asked.goal, LeastEpsilon):
+            what = f"The least epsilon{'s in proportion' if len(levels) > 1 else ''}, {sizes},"
+        return [f"{what} with {100 * asked.target:g} % or less for the top {asked.top} (to within 1 %)."]
+
+
+def answer(question: Question, *, patience: float | None = None) -> Answer:
+    """Find the plan that a question asks for.
+
+    Parameters
+    ----------
+    question : Question
+        What is asked.
+    patience : float or None
+        Seconds that each other law may take to stand beside the plan; None: no other law is tried.
+
+    Returns
+    -------
+    Answer
+
+    Raises
+    ------
+    InfeasibleError
+        If there is no such plan, or nobody can announce it.
+    ParameterError
+        If a limit is outside its range.
+    """
+    plan = _plan(question)
+    found = Answer(question, plan)
+    if patience is None:
+        return found
+    asked = replace(question, problem=plan.problem)
+    if isinstance(question.goal, LeastEpsilon):
+        asked = replace(asked, goal=LeastError())
+    return replace(found, beside=tuple(_beside(found, law, asked, patience) for law in laws()))
+
+
+def published(question: Question) -> Plan:
+    """Plan by the analysis of the paper, which is not proven: of the question's limits it has `blanket_per_user`."""
+    return Segmented(question.limits.blanket_per_user).plan(question.problem)
+
+
+def _beside(found: Answer, law: str, asked: Question, patience: float) -> Beside:
+    """Plan with one law more; what stands beside a plan never costs the plan, so a law that has none says why."""
+    if law == law_of(found.plan).name:
+        return Beside(law, replace(found, question=replace(asked, goal=found.question.goal)))
+    seconds = asked.seconds_of(law)
+    if seconds > patience:
+        return Beside(law, None, f"not tried, it takes about {seconds:.0f} s: --blanket {law}")
+    try:
+        own = replace(asked, laws=(law,))
+        return Beside(law, Answer(own, _plan(own)))
+    except SegshuffleError as error:
+        return Beside(law, None, str(error))
+    except (ValueError, ArithmeticError, RuntimeError, MemoryError) as error:
+        return Beside(law, None, f"its plan failed ({type(error).__name__}: {error})")
+
+
+def _plan(question: Question) -> Plan:
+    """Plan for a question, without other laws beside it."""
+    target = question.squared_target
+    if target is not None and isinstance(question.goal, LeastEpsilon):
+        plan = _of_least_epsilon(question, target)
+    elif target is not None:
+        plan = _of_fewest_messages(question, target)
+    else:
+        plan = _of_least_error(question)
+    if plan.blanket_per_user > LARGEST_BLANKET:
+        raise InfeasibleError(
+            f"the plan with the least error has {plan.blanket_per_user:.3g} dummy messages per user, and at most "
+            f"{LARGEST_BLANKET:g} can be announced: set --max-messages, or raise the levels, delta or the users."
+        )
+    return plan
+
+
+def _of_least_error(question: Question) -> Plan:
+    """Plan with the least error within the limits."""
+    limits, method = question.limits, question.method
+    cap = limits.blanket_cap
+    planner: Any = method if cap is None else Capped(method, None if cap == "auto" else cap)
+    try:
+        plan: Plan = planner.plan(question.problem)
+    except InfeasibleError as error:
+        if limits.max_messages is None:
+            raise
+        told = (
+            f"(of max-messages = {limits.max_messages:g} round 1, about the levels, takes {question.level_messages:g})"
+        )
+        raise InfeasibleError(f"{error} {told}") from error
+    return plan
+
+
+def _of_fewest_messages(question: Question, target: float) -> Plan:
+    """Plan with the fewest messages for an error."""
+    budget = question.limits.max_messages
+    free = replace(question, limits=replace(question.limits, max_messages=None))
+    try:
+        plan = replace(free.method, target_error=target).plan(question.problem)
+    except InfeasibleError as error:
+        if question.top is None:
+            raise
+        without = replace(free, goal=LeastError(), laws=question.laws[-1:] if len(question.laws) < 3 else (SINGLE,))
+        least = Answer(without, _of_least_error(without)).numbers["top_relative_deviation"]
+        raise InfeasibleError(
+            f"target-error = {100 * (question.target or 0):g} % is below {100 * least:.3g} %, the least that was found "
+            f"for the top {question.top} with any number of messages: raise it, the levels, users or copies-max, or "
+            "ask for --least epsilon."
+        ) from error
+    needed = plan.messages_per_user + question.level_messages
+    if budget is not None and needed > budget:
+        raise InfeasibleError(
+            f"target-error needs {needed:.4g} messages per user, and max-messages = {budget:g}: raise one of the two."
+        )
+    return plan
+
+
+def _of_least_epsilon(question: Question, target: float) -> Plan:
+    """Plan with the least epsilons for an error."""
+
+    def make(problem: Problem) -> Plan:
+        return _of_least_error(replace(question, problem=problem, goal=LeastError()))
+
+    def enough(plan: Plan) -> bool:
+        return question.method.search(plan.problem).error_of(plan) <= target
+
+    try:
+        return least_epsilon(make, question.problem, enough)
+    except InfeasibleError as failed:
+        asked = f"{question.target:g}" if question.top is None else f"{100 * (question.target or 0):g} %"
+        whom = "all items" if question.top is None else f"the top {question.top}"
+        raise InfeasibleError(
+            f"target-error = {asked} cannot be had for {whom}: {failed}. Raise it, the users, copies-max or "
+            "max-messages."
+        ) from failed
+
+
+def least_epsilon(make: Callable[[Problem], Plan], problem: Problem, enough: Callable[[Plan], bool]) -> Plan:
+    """Plan with the least epsilons, all levels in proportion, that is good enough: to within 1 %.
+
+    Parameters
+    ----------
+    make : callable
+        Plans for a problem; InfeasibleError where there is no plan.
+    problem : Problem
+        Whose levels say in which proportion.
+    enough : callable
+        Whether a plan will do: monotone in epsilon.
+
+    Raises
+    ------
+    InfeasibleError
+        If no epsilon up to 100 is enough.
+    """
+    step, largest = math.log1p(_CLOSE), problem.levels[-1]
+
+    @functools.cache
+    def good(power: int) -> Plan | None:
+        factor = math.exp(power * step)
+        levels = tuple(min(_three_digits_up(factor * level), _EPSILONS[1]) for level in problem.levels)
+        with contextlib.suppress(InfeasibleError):
+            plan = make(replace(problem, levels=levels))
+            return plan if enough(plan) else None
+        return None
+
+    first, last = (math.floor(math.log(end / largest) / step) for end in _EPSILONS)
+    powers = range(first, last + 1)
+    place = bisect.bisect_left(powers, True, key=lambda power: good(power) is not None)
+    best = good(powers[place]) if place < len(powers) else None
+    if best is None:
+        raise InfeasibleError(f"the error is not reached with any epsilon up to {_EPSILONS[1]:g}")
+    return best
+
+
+def _three_digits_up(value: float) -> float:
+    """The least number of three digits that is at least the value: what people can say."""
+    scale = 10.0 ** (2 - math.floor(math.log10(value)))
+    return float(f"{math.ceil(round(value * scale, 9)) / scale:.3g}")

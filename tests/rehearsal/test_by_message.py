@@ -1,0 +1,201 @@
+"""Both rounds message by message, and sizes of sets: the expected errors, who takes part, and refusals that teach."""
+
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from segshuffle.cli import main
+from segshuffle.datasets.transactions import Transactions
+from segshuffle.errors import DataError, ParameterError
+from segshuffle.protocols.assumptions import Assumptions
+from segshuffle.protocols.base import Problem
+from segshuffle.protocols.messages import LevelPrivacy
+from segshuffle.protocols.padding import holders_by_size
+from segshuffle.protocols.proven import ProvenSegmented
+from segshuffle.rehearsal.by_message import by_message
+from segshuffle.rehearsal.set_sizes import holders_of
+
+N, D, S = 300, 10, 2
+PROBLEM = Problem(D, S, (0.5, 2.0), (100, 200), 1e-3, Assumptions("at-most"))
+PRIVATE = LevelPrivacy(1.0, 1e-3)
+
+
+@pytest.fixture(scope="module")
+def users():
+    """Users of one to four items, the first ones the more frequent."""
+    rng = np.random.default_rng(8)
+    shares = np.arange(D, 0, -1) / np.arange(D, 0, -1).sum()
+    return Transactions.from_sets(
+        [rng.choice(D, size=rng.integers(1, 5), replace=False, p=shares).tolist() for _ in range(N)],
+        [str(item) for item in range(D)],
+    )
+
+
+def run_of(users, problem=PROBLEM, method=None, **options):
+    return by_message(users, problem, (method or ProvenSegmented()).plan, **options)
+
+
+@pytest.mark.quick(0)
+@pytest.mark.parametrize("privacy", [None, PRIVATE], ids=["shuffled", "private"])
+def test_messages_have_the_expected_error(users, privacy):
+    """Squared over expected error, cutting included: mean 1. An error is a sum of 10 squares: deviation sqrt(2/9)."""
+    runs = [run_of(users, level_privacy=privacy, seed=seed) for seed in range(16)]
+    ratios = np.array([run["squared_error"] / run["expected_error"] for run in runs])
+    assert abs(ratios.mean() - 1) < 5 * math.sqrt(2 / 9 / ratios.size)
+
+
+def test_the_result_is_json_and_adds_up(users):
+    options = {"method": ProvenSegmented(copies_max=4.0, max_messages=25.0), "level_privacy": LevelPrivacy(0.5, 1e-3)}
+    run = run_of(users, **options)
+    assert json.loads(json.dumps(run, allow_nan=False)) == run
+    assert run["blanket_levels"] > 0
+    assert sum(run["level_counts_planned"]) == N
+    assert run["messages_per_user"] == (run["level_messages"] + run["item_messages"]) / N
+    assert run["bytes"] == run["level_messages"] + run["item_messages"], "one byte per message at d = 10"
+    assert run["refused"] == {"levels": 0, "items": 0}
+    assert [each["total_epsilon"] for each in run["guarantees"]] == pytest.approx([2.5, 2.5])
+    assert run_of(users, **options) | {"seconds": 0} == run | {"seconds": 0}
+    chunked = run_of(users, **options, chunk_users=7)
+    assert chunked["blanket_levels"] == run["blanket_levels"]
+    assert chunked["squared_error"] < 6 * chunked["expected_error"]
+
+
+@pytest.mark.parametrize("equal", [False, True])
+def test_levels_that_go_with_the_items_bias_the_estimates(users, equal):
+    """Holders of item 0 are conservative: its estimate is low, unless all levels send the same number of copies."""
+    held = np.add.reduceat(users.codes == 0, users.offsets[:-1]) > 0
+    problem = replace(PROBLEM, set_size=4, level_counts=(int(held.sum()), int((~held).sum())))
+    chosen = replace(users, levels=np.where(held, 0, 1).astype(np.int16))
+    run = run_of(chosen, problem, ProvenSegmented(equal_copies=equal))
+    copies = np.array(run["copies"])[chosen.levels]
+    entries = np.repeat(copies, users.sizes)
+    expected = np.bincount(users.codes, weights=entries, minlength=D) / copies.sum() - users.frequencies
+    assert run["bias"] == pytest.approx(expected.tolist(), rel=1e-9, abs=1e-15)
+    assert (max(map(abs, run["bias"])) < 1e-15) == equal
+    assert run["level_estimates"] == list(map(float, problem.level_counts))
+
+
+def test_estimates_are_those_of_who_took_part(users):
+    problem = replace(PROBLEM, set_size=4, assumptions=Assumptions("at-most", honest_fraction=0.3))
+    runs = [run_of(users, problem, take_part=0.5, seed=seed) for seed in range(4)]
+    assert all(100 < run["participants"] < 200 for run in runs)
+    # with the number of all users estimates would be half as large
+    totals = [sum(run["estimate"]) / users.sizes.mean() for run in runs]
+    assert np.mean(totals) == pytest.approx(1.0, abs=0.25)
+    with pytest.raises(ParameterError, match="users, whom the guarantee relies on"):
+        run_of(users, problem, take_part=0.1)
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "error", "says"),
+    [
+        ({}, {"take_part": 0.0}, ParameterError, r"take-part = 0.0 .* in \(0, 1\]"),
+        ({}, {"chunk_users": 0}, ParameterError, "chunk_users"),
+        ({"level_counts": (100, 199)}, {}, DataError, "300 users, but the plan is for 299"),
+        ({"domain_size": 5}, {}, DataError, "10 items, but the plan is for 5"),
+    ],
+)
+def test_what_was_not_planned_for_is_refused(users, change, options, error, says):
+    with pytest.raises(error, match=says):
+        run_of(users, replace(PROBLEM, **change), **options)
+
+
+# --- by the command --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def log(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("segshuffle.rehearsal.figures.write_figures", lambda *_: {})
+    rows = [f"u{user},{item}" for user in range(300) for item in ("tea", "milk", "bread")[: 1 + user % 3]]
+    (tmp_path / "log.csv").write_text("user,item\n" + "\n".join(rows) + "\n")
+
+
+def test_a_rehearsal_draws_every_message_if_asked(log, capsys):
+    asked = [
+        "rehearse",
+        "log.csv",
+        "--set-size",
+        "2",
+        "--levels",
+        "1:30%,2:70%",
+        "--delta",
+        "1e-4",
+        "--repetitions",
+        "1",
+    ]
+    private = ["--messages", "--level-epsilon", "1", "--honest-fraction", "0.5", "--take-part", "0.9"]
+    assert main([*asked, *private, "--chunk-users", "100"]) == 0
+    printed = capsys.readouterr().out
+    assert "Message by message:" in printed
+    assert "The level itself: whichever level and items a user has" in printed
+    assert main([*asked, *private, "--json"]) == 0
+    run = json.loads(capsys.readouterr().out)["by_message"]
+    assert 200 < run["participants"] < 300
+
+
+def test_sizes_of_sets_are_compared_on_a_file(log, capsys):
+    asked = ["rehearse", "log.csv", "--set-sizes", "1,2,3", "--levels", "1:30%,2:70%", "--delta", "1e-4"]
+    assert main([*asked, "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    sizes = [(row["sets"], row["set_size"]) for row in rows]
+    assert sizes == [(kind, size) for kind in ("at-most", "exactly") for size in (1, 2, 3)]
+    biases = [row["squared_bias"] for row in rows[:3]]
+    assert biases[0] > biases[1] > 0
+    assert biases[2] < 1e-20
+    assert rows[5]["squared_bias"] > 0.1, "padding is worse"
+    assert main(asked) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 8
+
+
+def test_users_are_counted_by_size_and_item(users):
+    matrix = np.zeros((N, D), dtype=bool)
+    matrix[np.repeat(np.arange(N), users.sizes), users.codes] = True
+    for found, expected in zip(holders_of(users), holders_by_size(matrix), strict=True):
+        assert (found == expected).all()
+    with pytest.raises(ParameterError, match="at most 4000"):
+        holders_of(replace(users, domain_size=4001, names=None))
+
+
+def test_few_users_send_fewer_items(capsys):
+    """By a guess: noise decides where users are few, and cutting where they are many."""
+    best = {}
+    for users in (200, 500_000):
+        asked = f"rehearse --set-sizes 1:95%,8:5% --domain-size 20 --levels 1:{users} --delta 1e-7 --json"
+        assert main(asked.split()) == 0
+        found = json.loads(capsys.readouterr().out)
+        best[users] = found["least_error"]["set_size"]
+        assert found["least_error"]["mse"] == min(row["mse"] for row in found["rows"])
+        assert [row["squared_bias"] > 1e-20 for row in found["rows"]] == [True, False]
+    assert best == {200: 1, 500_000: 8}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ("", "a file is needed"),
+        ("log.csv --set-sizes 1:100% --domain-size 9", "leave the file out"),
+        ("--set-sizes 1:100%", "give --domain-size"),
+        ("--set-sizes 1,2", "a file is needed"),
+        ("--set-sizes 1:50%,1:50% --domain-size 9", "each size once"),
+        ("log.csv --take-part 0.5", "add --messages"),
+        ("log.csv --messages --plan plan.json", "leave --plan out"),
+        ("log.csv --level-delta 1e-6", "given together with --level-epsilon"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(log, capsys, arguments, says):
+    try:
+        status = main(["rehearse", *arguments.split(), "--levels", "1:300", "--delta", "1e-4"])
+    except SystemExit as stopped:
+        status = stopped.code
+    assert status == 2
+    assert says in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("old", "new"), [("simulate", "rehearse"), ("set-sizes", "rehearse --set-sizes")])
+def test_a_command_of_earlier_names_the_new_one(capsys, old, new):
+    assert main([old, "file"]) == 2
+    assert new in capsys.readouterr().err
