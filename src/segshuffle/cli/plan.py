@@ -64,8 +64,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--blanket",
         help=f"law of the dummy messages: one of {', '.join(law_names())}; best takes that of least error for "
         "--max-messages, or of fewest messages for --target-error; all compares them, however long they take, "
-        "with a plan of single dummies. Without this option the plan is that, too, with a table of the laws that do not "
-        "take long to plan",
+        "with a plan of single dummies. Without this option the plan is that, too, with a table of the laws that take "
+        "seconds to plan",
     )
     add(parser, *PLANNING[3:])
     parser.add_argument(
