@@ -20,10 +20,11 @@ from segshuffle.accounting.numerics.ranges import LARGEST_COUNT, blanket_slots, 
 from segshuffle.arrays import LARGEST_DOMAIN, NO_ITEM, FloatArray, IntArray
 from segshuffle.blankets.binomial import BINOMIAL
 from segshuffle.blankets.named import dummies_from
+from segshuffle.blankets.poisson import POISSON
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.assumptions import PLAIN, Assumptions
 from segshuffle.protocols.cautions import cautions
-from segshuffle.protocols.scheme import Scheme
+from segshuffle.protocols.scheme import Collection, Scheme
 
 
 @dataclass(frozen=True)
@@ -220,6 +221,33 @@ class Plan:
             law,
             given.get("blanket_cap"),
         )
+
+    @property
+    def collections(self) -> tuple[Collection, ...]:
+        """The collections that users take part in: one of all levels, or one of every level that somebody chose.
+
+        Raises
+        ------
+        ParameterError
+            As for `scheme`.
+        """
+        problem, levels = self.problem, tuple(range(len(self.problem.levels)))
+        if "blankets" not in self.parameters:
+            return (Collection(self.scheme, levels, 1.0),)
+        law = BINOMIAL if self.kind == "published" else POISSON
+        apart = zip(levels, problem.level_counts, self.parameters["blankets"], self.parameters["weights"], strict=True)
+        return tuple(
+            Collection(
+                Scheme(problem.domain_size, problem.set_size, n_k, (1.0,) * len(levels), blanket, law), (k,), weight
+            )
+            for k, n_k, blanket, weight in apart
+            if n_k > 0
+        )
+
+    @property
+    def certificate(self) -> tuple[dict[str, float], ...]:
+        """Certified interval of delta of every level, at its epsilon; empty where nothing was certified."""
+        return tuple(self.parameters.get("certificate", ()))
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -51,7 +51,7 @@ class Capped:
         # of several deltas the least holds for all
         inner = replace(problem, levels=tuple(epsilon for epsilon, _ in targets), delta=targets[0][1], level_deltas=())
         plan = self.method.plan(inner)
-        if "blanket" in plan.parameters:
+        if not plan.scheme.law.can_be_capped:
             raise ParameterError("blanket_cap", self.cap, "left out: a cap is proven for single dummies alone")
         cap = _least_cap(problem, plan.blanket_per_user, largest)
         if self.cap is not None and self.cap < cap:
@@ -70,7 +70,7 @@ class Capped:
                     capped_delta(uncapped=found["delta_upper"], delta=problem.delta, overflow=largest)
                 ),
             }
-            for level, found in zip(problem.levels, plan.parameters["certificate"], strict=True)
+            for level, found in zip(problem.levels, plan.certificate, strict=True)
         ]
         parameters = {**plan.parameters, "blanket_cap": cap, "certificate": certificate}
         return replace(plan, problem=problem, kind="upper", parameters=parameters)

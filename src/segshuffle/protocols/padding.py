@@ -183,7 +183,7 @@ def error_of_sets(
     sets = problem.assumptions.sets
     true, expected, variance = sent_frequencies(users, holders, problem.set_size, sets)
     squared_bias = float((expected - true) @ (expected - true))
-    counts, copies = np.asarray(problem.level_counts, dtype=float), np.asarray(plan.parameters["copies"])
+    counts, copies = np.asarray(problem.level_counts, dtype=float), np.asarray(plan.scheme.copies)
     weight = float(counts @ copies)
     imbalance = max(float(counts @ copies**2) - weight**2 / n_users, 0.0) / weight**2
     chance = float(variance.sum()) / n_users

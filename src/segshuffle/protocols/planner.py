@@ -26,7 +26,6 @@ from segshuffle.accounting.numerics.gaussian import gaussian_ratio
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError
 from segshuffle.arrays import FloatArray
 from segshuffle.blankets.base import BLANKET_MEAN_RANGE, COPIES_RANGE, Blanket
-from segshuffle.blankets.named import blanket_from
 from segshuffle.blankets.poisson import POISSON, Poisson
 from segshuffle.digits import rounded, rounded_down, rounded_up
 from segshuffle.errors import InfeasibleError, ParameterError
@@ -256,9 +255,7 @@ class Search:
 
     def error_of(self, plan: Plan) -> float:
         """Return the error that is asked for, of a plan for the same problem."""
-        mean = plan.blanket_per_user * self.problem.n_users / self.problem.domain_size
-        variance = blanket_from(plan.parameters.get("blanket")).variance(mean)
-        return self.error.terms(variance).error(np.asarray(plan.parameters["copies"]), self.counts)
+        return self.error.terms(plan.scheme.noise).error(np.asarray(plan.scheme.copies), self.counts)
 
     def fewest_messages(self, error: float) -> Plan:
         """Plan of about the fewest messages whose error is at most `error`.
@@ -325,7 +322,7 @@ class Search:
         plans = list[Plan]()
         for _ in range(_TRIES):
             plans.append(self.plan_at(best.law, rounded(self.per_user(best.mean)), budget))
-            reached = np.array(plans[-1].parameters["copies"])
+            reached = np.array(plans[-1].scheme.copies)
             if self.error_of(plans[-1]) <= best.error * (1 + _WORTHWHILE):
                 break
             best = best.curve.corrected(best, reached, budget) or best

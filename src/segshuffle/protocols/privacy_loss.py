@@ -41,7 +41,7 @@ def privacy_loss_distribution(plan: Plan, *, level: float, interval: float = 1e-
         If dp_accounting is not installed.
     """
     problem = plan.problem
-    if "certificate" not in plan.parameters or plan.scheme.blanket_cap is not None:
+    if not plan.certificate or plan.scheme.blanket_cap is not None:
         raise ParameterError(
             "plan", plan.method, "a plan with proven accounting, as segshuffle.plan makes it, without a cap"
         )

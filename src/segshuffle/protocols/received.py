@@ -100,7 +100,7 @@ def _log_moments(
 
 def _log_uncapped(plan: Plan) -> float:
     """Log of the probability that no user of a cap would have to redraw: conditioning divides by it at most."""
-    cap = plan.parameters.get("blanket_cap")
+    cap = plan.scheme.blanket_cap
     # more dummies are not made likelier by a cap
     return 0.0 if cap is None else plan.problem.n_users * math.log1p(-stats.poisson.sf(cap, plan.blanket_per_user))
 
@@ -212,9 +212,9 @@ def epsilons(plan: Plan, honest_users: int) -> tuple[float, ...]:
             )[0],
             delta=delta,
             blanket_per_user=plan.blanket_per_user,
-            cap=plan.parameters.get("blanket_cap"),
+            cap=plan.scheme.blanket_cap,
             honest_users=honest_users,
             rounds=problem.assumptions.rounds,
         )
 
-    return tuple(map(certified, plan.parameters["copies"], problem.deltas))
+    return tuple(map(certified, plan.scheme.copies, problem.deltas))

@@ -244,3 +244,22 @@ class Scheme:
     def estimate(self, counts: ArrayLike, level_counts: ArrayLike) -> FloatArray:
         """Shares of the users that hold each item, from what was counted: (C_j - n m/d)/N."""
         return np.asarray((np.asarray(counts) - self.net_mean) / self.weight(level_counts))
+
+
+@dataclass(frozen=True)
+class Collection:
+    """One shuffled collection of round 2.
+
+    Parameters
+    ----------
+    announcement : Scheme
+        What its clients are told.
+    levels : tuple of int
+        Numbers of the levels whose users take part.
+    weight : float
+        Share of its estimate in the result.
+    """
+
+    announcement: Scheme
+    levels: tuple[int, ...]
+    weight: float

@@ -17,11 +17,11 @@ from segshuffle.protocols.messages.level_counts import (
     planning_counts,
     weight_variance,
 )
-from segshuffle.protocols.messages.server import Collection, Server, tally
+from segshuffle.protocols.messages.server import Server, tally
 from segshuffle.protocols.messages.shuffler import Outbox, ShuffledMessages, Shuffler
 from segshuffle.protocols.messages.simulated_clients import SimulatedClients
 from segshuffle.protocols.messages.verification import Demand, check_announcement, guaranteed_delta
-from segshuffle.protocols.scheme import Scheme, WireFormat
+from segshuffle.protocols.scheme import Collection, Scheme, WireFormat
 
 __all__ = [
     "Client",

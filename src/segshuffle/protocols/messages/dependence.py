@@ -15,7 +15,7 @@ from segshuffle.protocols.base import Plan
 
 def copies_of(plan: Plan) -> FloatArray:
     """Return the expected copies of a held item by level, shape (n_levels,), under either accounting."""
-    return np.asarray(plan.parameters.get("copies", plan.parameters.get("sampling_rates")), dtype=float)
+    return np.asarray(plan.scheme.copies)
 
 
 def bias_given_levels(copies: FloatArray, level_items: IntArray, level_counts: IntArray) -> FloatArray:

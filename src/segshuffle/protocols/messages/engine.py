@@ -20,10 +20,10 @@ from segshuffle.protocols.assumptions import PLAIN, Assumptions
 from segshuffle.protocols.base import Plan
 from segshuffle.protocols.messages.checks import Integers, checked_choice, checked_items, checked_levels
 from segshuffle.protocols.messages.level_counts import LevelEstimates, LevelPrivacy
-from segshuffle.protocols.messages.server import Collection, Planner, Server
+from segshuffle.protocols.messages.server import Planner, Server
 from segshuffle.protocols.messages.shuffler import MOST_BUCKETS, Outbox, ShuffledMessages, Shuffler
 from segshuffle.protocols.messages.simulated_clients import SimulatedClients
-from segshuffle.protocols.scheme import Scheme
+from segshuffle.protocols.scheme import Collection, Scheme
 
 #: Draws and messages of one batch of clients, unless the caller fixes the batch.
 BATCH_DRAWS = 2**20

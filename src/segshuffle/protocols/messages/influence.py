@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 
-from segshuffle.blankets.binomial import BINOMIAL
-from segshuffle.blankets.poisson import POISSON
+import numpy as np
+
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.almost_single_message import Hash
 from segshuffle.protocols.base import Plan
-from segshuffle.protocols.scheme import Scheme
 from segshuffle.protocols.subset_exponential import report_probabilities
 
 
@@ -61,29 +60,18 @@ def influence(plan: Plan) -> Influence:
     raise ParameterError("method", plan.method, "one whose influence is known (protocols/messages/influence.py)")
 
 
-def _of_collection(plan: Plan) -> Influence:
-    """One collection of all levels, each with its copies, or with one."""
-    return _of_scheme(plan.scheme, plan.scheme.weight(plan.problem.level_counts))
-
-
 def _of_collections(plan: Plan) -> Influence:
-    """Every level apart: the worst level to be in."""
-    blankets, weights, problem = plan.parameters["blankets"], plan.parameters["weights"], plan.problem
-    law = BINOMIAL if plan.kind == "published" else POISSON
-    found = [
-        _of_scheme(Scheme(problem.domain_size, problem.set_size, count, (1.0,), blanket, law), count / weight)
-        for blanket, weight, count in zip(blankets, weights, problem.level_counts, strict=True)
-        if count and weight
-    ]
-    return Influence(*(max(column) for column in zip(*map(astuple, found), strict=True)))
-
-
-def _of_scheme(scheme: Scheme, weight: float) -> Influence:
-    """Each message adds 1/weight to one item, or takes it away."""
-    most, m = scheme.most_messages, scheme.blanket_per_user
-    mean = m / scheme.domain_size
-    item = max(most - mean, max(scheme.copies) + mean)
-    return Influence(most, item / weight, (most + m + scheme.set_size * max(scheme.copies)) / weight)
+    """Each message adds a collection's weight over its users' copies to one item, or takes it away; the worst one."""
+    found = []
+    for collection in plan.collections:
+        scheme, counts = collection.announcement, np.zeros(len(plan.problem.levels))
+        counts[list(collection.levels)] = np.array(plan.problem.level_counts)[list(collection.levels)]
+        weight = scheme.weight(counts) / collection.weight if collection.weight else math.inf
+        most, m = scheme.most_messages, scheme.blanket_per_user
+        mean, copies = m / scheme.domain_size, max(scheme.copies)
+        item, moved = max(most - mean, copies + mean), most + m + scheme.set_size * copies
+        found.append((most, item / weight, moved / weight))
+    return Influence(*map(max, zip(*found, strict=True)))
 
 
 def _of_report(plan: Plan) -> Influence:
@@ -139,7 +127,7 @@ _KINDS: dict[str, Callable[[Plan], Influence]] = {
     "flood_odds": _unbounded,
     "kept": _of_kept_items,
     "blankets": _of_collections,
-    "copies": _of_collection,
-    "sampling_rates": _of_collection,
-    "analysis": _of_collection,
+    "copies": _of_collections,
+    "sampling_rates": _of_collections,
+    "analysis": _of_collections,
 }

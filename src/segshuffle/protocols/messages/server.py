@@ -14,14 +14,12 @@ import numpy as np
 
 from segshuffle.accounting.collections.levels import UserGuarantee, compose_rounds
 from segshuffle.arrays import FloatArray, IntArray
-from segshuffle.blankets.binomial import BINOMIAL
-from segshuffle.blankets.poisson import POISSON
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.assumptions import PLAIN, Assumptions
 from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.messages.level_counts import LevelEstimates, LevelPrivacy, level_announcement
 from segshuffle.protocols.messages.shuffler import ShuffledMessages
-from segshuffle.protocols.scheme import Scheme
+from segshuffle.protocols.scheme import Collection, Scheme
 
 Planner = Callable[[Problem], Plan]
 
@@ -54,25 +52,6 @@ def tally(messages: ShuffledMessages, domain_size: int, *, signed: bool = False)
         refused += block.size - known.size
         counts += np.bincount(known, minlength=words)
     return Tally(counts[:domain_size] - counts[domain_size:] if signed else counts, refused)
-
-
-@dataclass(frozen=True)
-class Collection:
-    """One shuffled collection of round 2.
-
-    Parameters
-    ----------
-    announcement : Scheme
-        What its clients are told.
-    levels : tuple of int
-        Numbers of the levels whose users take part.
-    weight : float
-        Share of its estimate in the result.
-    """
-
-    announcement: Scheme
-    levels: tuple[int, ...]
-    weight: float
 
 
 class ItemEstimates(NamedTuple):
@@ -157,21 +136,15 @@ class Server:
         """
         if not plan.blanket_per_user > 0.0:
             raise ParameterError("planner", plan.method, "a protocol with a blanket of uniform items")
-        if "blankets" not in plan.parameters:
-            whole = replace(plan.scheme, n_users=self.n_users)
-            return (Collection(whole, tuple(range(len(self.levels))), 1.0),)
+        collections = plan.collections
+        if len(collections) == 1:
+            whole = replace(collections[0].announcement, n_users=self.n_users)
+            return (replace(collections[0], announcement=whole),)
         if self.level_privacy is not None:
             raise ParameterError(
                 "level_privacy", self.level_privacy, f"None for {plan.method}, whose blankets depend on exact n_k"
             )
-        law = BINOMIAL if plan.kind == "published" else POISSON
-        apart = zip(plan.problem.level_counts, plan.parameters["blankets"], plan.parameters["weights"], strict=True)
-        rates = (1.0,) * len(self.levels)
-        return tuple(
-            Collection(Scheme(self.domain_size, self.set_size, n_k, rates, blanket, law), (k,), weight)
-            for k, (n_k, blanket, weight) in enumerate(apart)
-            if n_k > 0
-        )
+        return collections
 
     def estimate_items(
         self,
