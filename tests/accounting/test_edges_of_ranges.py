@@ -130,6 +130,8 @@ REALS = {
 }  # fmt: skip
 
 
+#: Parameters that are lists themselves.
+LISTS = ("bernoulli", "budget", "echo", "mu", "rate of others")
 #: What errors have said.
 said = []
 
@@ -163,6 +165,9 @@ def test_a_range_of_numbers_ends_where_it_says(case):
     found = {value: accepts(call, value) for value in expected}
     assert found == expected
     assert accepts(call, math.nan) == name
+    if case not in LISTS:
+        for wrong in ("1", None, [0.5], np.array([0.5, 0.6])):
+            assert accepts(call, wrong) == name, wrong
     for message in said:
         for end in (low, high if right is not None else None):
             # one range is that of another parameter, one depends on how many digits the others leave

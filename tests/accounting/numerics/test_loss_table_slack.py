@@ -169,4 +169,4 @@ def test_mass_of_b_alone_that_a_cell_lacks(pairs, epsilon, cell):
 @pytest.mark.parametrize(("mass", "pairs"), [(0.0, 3), (0.25, 3), (1e-12, 100), (1 - 2**-20, 2), (1.0, 1)])
 def test_one_of_many_counters_falls_where_only_b_is(mass, pairs):
     exact = 1 - (1 - Fraction(mass)) ** pairs
-    assert loss_distribution.infinite_loss(mass, pairs) == pytest.approx(float(exact), rel=1e-14, abs=0)
+    assert loss_distribution.infinite_loss((mass, pairs)) == pytest.approx(float(exact), rel=1e-14, abs=0)

@@ -92,7 +92,7 @@ def composed_epsilon(collections: Sequence[Collected], *, delta: float) -> float
     parts, target = _checked(collections), math.log(delta)
     if _log_delta(parts, 0.0) <= target:
         return 0.0
-    if any(infinite_loss(pair.zero_mass, pairs) > delta for pair, pairs in parts):
+    if any(infinite_loss((pair.zero_mass, pairs)) > delta for pair, pairs in parts):
         return math.inf
     low, high = 0.0, 1e-3
     while _log_delta(parts, high) > target:
@@ -118,7 +118,7 @@ def _log_delta(parts: list[Collected], epsilon: float) -> float:
     """Certified upper bound of log delta."""
     if not parts:
         return -math.inf
-    if any(infinite_loss(pair.zero_mass, pairs) > 1 - 1e-9 for pair, pairs in parts):
+    if any(infinite_loss((pair.zero_mass, pairs)) > 1 - 1e-9 for pair, pairs in parts):
         return 0.0
     all_pairs = sum(pairs for _, pairs in parts)
     # where tails begin: the Gaussian mechanism with the same ratios of copies to noise

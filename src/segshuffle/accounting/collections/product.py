@@ -166,7 +166,7 @@ def _trivial(pair: CounterPair, pairs: int) -> float | None:
     """Delta's logarithm where no computation is needed: no copies, or a loss of +inf almost surely (bounded by 1)."""
     if pair.copies == 0:
         return -math.inf
-    return 0.0 if infinite_loss(pair.zero_mass, pairs) > 1 - 1e-9 else None
+    return 0.0 if infinite_loss((pair.zero_mass, pairs)) > 1 - 1e-9 else None
 
 
 def delta_interval(

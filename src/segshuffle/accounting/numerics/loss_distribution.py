@@ -229,13 +229,8 @@ def _log_delta(finite: float, logs: tuple[float, ...], infinite: float) -> tuple
     return float(np.logaddexp(log_finite, log_infinite)), 16 * _ROUND_OFF * (1 + sum(abs(value) for value in logs))
 
 
-def infinite_loss(table_mass: float, pairs: int) -> float:
-    """Probability that one of `pairs` counters falls where r = 0, which has mass `table_mass` in [0, 1] under B."""
-    return _infinite_loss([(table_mass, pairs)])
-
-
-def _infinite_loss(masses: Sequence[tuple[float, int]]) -> float:
-    """Do the same for pairs that differ."""
+def infinite_loss(*masses: tuple[float, int]) -> float:
+    """Probability that a counter falls where r = 0, which has a mass in [0, 1] under B in each of so many pairs."""
     return -math.expm1(sum(pairs * math.log1p(-min(mass, 1 - _ROUND_OFF)) for mass, pairs in masses))
 
 
@@ -325,7 +320,7 @@ def log_delta_upper_of(composed: Sequence[tuple[LossTable, int]], *, epsilon: fl
         total, noise = _payoff(whole, _convolved_all(parts), 0.0, step, shifted, tilt)
         noise = len(parts) * _convolution_error(whole.size, all_pairs) * total + 1e-290
     grown = math.exp(sum(4 * pairs * math.log1p(table.mass_error) for table, pairs in composed))
-    infinite = _infinite_loss([(table.zero_mass * (1 + table.mass_error), pairs) for table, pairs in composed])
+    infinite = infinite_loss(*((table.zero_mass * (1 + table.mass_error), pairs) for table, pairs in composed))
     infinite += sum(pairs * table.truncated for table, pairs in composed)
     value, round_off = _log_delta((total + noise) * grown, logs, infinite)
     return min(value + round_off, 0.0)
@@ -382,7 +377,7 @@ def log_delta_lower(table: LossTable, *, pairs: int, epsilon: float, tilt: float
     if whole is not None:
         total, noise = _test(table, pairs, epsilon, tilt, whole, _lower_laws_direct(weights, table.excess, pairs))
     total -= noise
-    value, round_off = _log_delta(total, logs, infinite_loss(table.zero_mass * (1 - table.mass_error), pairs))
+    value, round_off = _log_delta(total, logs, infinite_loss((table.zero_mass * (1 - table.mass_error), pairs)))
     return _log_less(value - round_off, epsilon, pairs * table.missing)
 
 

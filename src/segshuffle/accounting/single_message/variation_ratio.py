@@ -84,8 +84,9 @@ class VariationRatio:
     log_q: float
 
     def __post_init__(self) -> None:
-        if self.log_p != math.inf:
-            check_within("log_p", self.log_p, SMALLEST_LOG_RATIO, LARGEST_LOG_RATIO, note=", or +inf")
+        largest = math.inf if isinstance(self.log_p, float) and self.log_p == math.inf else LARGEST_LOG_RATIO
+        allowed = f"in [{SMALLEST_LOG_RATIO:g}, {LARGEST_LOG_RATIO:g}], or +inf"
+        check_within("log_p", self.log_p, SMALLEST_LOG_RATIO, largest, allowed=allowed)
         largest = math.tanh(0.5 * self.log_p)
         allowed = f"in [0, (p - 1)/(p + 1)] = [0, {largest!r}]"
         check_within("beta", self.beta, 0, largest * (1 + _ROUNDING), allowed=allowed)
