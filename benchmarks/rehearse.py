@@ -26,7 +26,7 @@ LONGEST, LARGEST = 120.0, 2e9
 
 def rehearse(path: Path, options: list[str]) -> None:
     """Run the command on a file, and print what it took."""
-    command = [sys.executable, "-m", "segshuffle.cli", "rehearse", str(path), "--out", str(path.parent / "out")]
+    command = [sys.executable, "-m", "segshuffle", "rehearse", str(path), "--out", str(path.parent / "out")]
     began = time.perf_counter()
     subprocess.run([*command, *options], check=True, stdout=subprocess.DEVNULL)
     wall = time.perf_counter() - began

@@ -126,7 +126,7 @@ ROOMS = (
 )
 HEIGHT = {room: height for height, rooms in enumerate(ROOMS, start=1) for room in rooms}
 #: Single modules that are above rooms: what the package offers to whoever writes Python.
-ABOVE = {"library": 5, "__init__": 6}
+ABOVE = {"library": 9.5, "__init__": 11, "__main__": 11}
 
 
 def test_imports_point_one_way():
@@ -144,7 +144,7 @@ def test_imports_point_one_way():
             seen.add((room, other))
     assert {("studies", "pipeline"), ("cli", "protocols"), ("protocols", "accounting")} <= seen
     architecture = read("docs/architecture.md")
-    assert all(f"`{room}" in architecture for room in {*HEIGHT, *ABOVE, *single} - {"__init__"})
+    assert all(f"`{room}" in architecture for room in {*HEIGHT, *ABOVE, *single} - {"__init__", "__main__"})
 
 
 # --- numbers ---------------------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """The functions of the library: what they give together, the coverage of intervals, and what is refused."""
 
 import math
+import pydoc
 import subprocess
 import sys
 
@@ -8,7 +9,22 @@ import numpy as np
 import pytest
 
 import segshuffle
-from segshuffle import Assumptions, Problem, Transactions, estimate, plan, simulate
+from segshuffle import (
+    Assumptions,
+    Problem,
+    Question,
+    Transactions,
+    account,
+    answer,
+    compose,
+    estimate,
+    mechanism,
+    plan,
+    rehearse,
+    simulate,
+)
+from segshuffle.accounting.single_message import amplification
+from segshuffle.accounting.single_message.accountants import ACCOUNTANTS
 from segshuffle.errors import DataError, ParameterError
 
 AT_MOST = Assumptions(sets="at-most")
@@ -102,9 +118,91 @@ def test_what_is_no_count_is_refused(collection):
             found.interval(confidence)
 
 
+KRR = mechanism("krr", local_epsilon=4.0, domain_size=10)
+
+
+def test_an_accountant_is_given_by_name_or_as_an_object():
+    users = np.array([10**3, 10**6])
+    for asked in ({"delta": 1e-6}, {"epsilon": 0.5}):
+        by_name = account(KRR, n_users=users, accountant="blanket", **asked)
+        assert (account(KRR, n_users=users, accountant=ACCOUNTANTS["blanket"], **asked) == by_name).all()
+        assert account(KRR, n_users=1000, accountant="blanket", **asked) == by_name[0]
+    entries = {entry.accountant: entry.value for entry in account(KRR, n_users=1000, epsilon=0.5)}
+    assert entries["blanket"] == account(KRR, n_users=1000, epsilon=0.5, accountant="blanket")
+    assert entries["blanket-lower"] <= entries["blanket"]
+    lower = amplification.delta(accountant="blanket-lower", mechanism=KRR, n_users=1000, epsilon=0.5).lower
+    assert account(KRR, n_users=1000, epsilon=0.5, accountant="blanket-lower") == lower
+
+
+def test_collections_compose():
+    made = plan(Problem(8, 2, (0.5, 1.0), (200, 200), 1e-4))
+    certified = {each["epsilon"]: each["delta_upper"] for each in made.parameters["certificate"]}
+    assert compose([(made, 1.0)], epsilon=1.0) == pytest.approx(certified[1.0], rel=2e-3)
+    twice = Problem(8, 2, (0.5, 1.0), (200, 200), 1e-4, Assumptions(rounds=2))
+    both = compose([(made, 0.5)] * 2, delta=1e-4)
+    assert 0.5 < both < 1.0
+    assert plan(twice).blanket_per_user > made.blanket_per_user
+    assert compose([], delta=1e-4) == 0.0
+
+
+def test_questions_and_rehearsals_are_the_commands(collection):
+    made, users = collection
+    assert answer(Question(made.problem)).plan == made
+    found = rehearse(made, users, repetitions=3)
+    assert (found.repetitions, found.true.tolist()) == (3, users.frequencies.tolist())
+
+
+@pytest.mark.parametrize(
+    ("ask", "says"),
+    [
+        (lambda: account(KRR, n_users=10), "exactly one of the two"),
+        (lambda: account(KRR, n_users=[10, 20], delta=1e-6), "accountant = None is not allowed"),
+        (lambda: account(KRR, n_users=10, delta=1e-6, accountant="nobody"), "accountant = 'nobody' is not allowed"),
+        (lambda: account("krr", n_users=10, delta=1e-6), "mechanism = 'krr' is not allowed"),
+        (lambda: account(KRR, n_users="ten", delta=1e-6, accountant="blanket"), "n_users = 'ten' is not allowed"),
+        (lambda: compose([], delta=1e-4, epsilon=1.0), "exactly one of the two"),
+        (lambda: Problem("8", 2, (1.0,), (9,), 1e-3), "domain_size = '8' is not allowed: it must be an integer"),
+        (lambda: Problem(8, 2.0, (1.0,), (9,), 1e-3), "set_size = 2.0 is not allowed: it must be an integer"),
+        (lambda: Problem(8, 2, 1.0, (9,), 1e-3), "levels = 1.0 is not allowed: it must be a sequence of numbers"),
+        (lambda: Problem(8, 2, (1.0,), ("9",), 1e-3), "level_counts = .* is not allowed: it must be integers"),
+        (lambda: Problem(8, 2, (1.0,), (9,), "1e-3"), "delta = '1e-3' is not allowed: it must be a number"),
+        (lambda: Problem(8, 2, (1.0,), (9,), 1e-3, "at-most"), "assumptions = 'at-most' is not allowed"),
+    ],
+)
+def test_wrong_types_are_refused_like_wrong_values(ask, says):
+    with pytest.raises(ParameterError, match=says):
+        ask()
+
+
+USER_CODE = """
+import numpy as np
+from segshuffle import Estimate, Plan, Problem, account, compose, estimate, mechanism, plan
+
+krr = mechanism("krr", local_epsilon=4.0, domain_size=10)
+one: float = account(krr, n_users=1000, delta=1e-6, accountant="blanket")
+many = account(krr, n_users=np.array([10, 20]), delta=1e-6, accountant="blanket")
+largest: float = float(many.max())
+first: str = account(krr, n_users=1000, epsilon=0.5)[0].accountant
+made: Plan = plan(Problem(8, 2, (0.5,), (200,), 1e-4))
+found: Estimate = estimate(made, np.zeros(8, dtype=np.int64))
+both: float = compose([(made, 0.5)], delta=1e-4)
+"""
+
+
+@pytest.mark.exhaustive
+def test_code_of_a_user_passes_strict_types(tmp_path, root):
+    (tmp_path / "user.py").write_text(USER_CODE)
+    command = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", str(tmp_path / "user.py")]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
 def test_the_package_loads_nothing_before_it_is_asked():
     code = "import sys, segshuffle; assert 'numpy' not in sys.modules; segshuffle.plan; assert 'numpy' in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
     assert all(hasattr(segshuffle, name) for name in segshuffle.__all__)
+    assert {name for name in dir(segshuffle) if not name.startswith("__")} == set(segshuffle.__all__)
+    text = pydoc.plain(pydoc.render_doc(segshuffle))
+    assert all(f"    {name}(" in text or f"class {name}(" in text for name in segshuffle.__all__)
     with pytest.raises(AttributeError, match="it offers"):
         _ = segshuffle.nothing

@@ -119,9 +119,9 @@ def clean(built, tmp_path_factory):
 
 @pytest.mark.exhaustive
 def test_the_core_needs_no_extra(clean, tmp_path):
-    printed = run([clean, "-m", "segshuffle.cli", *PLAN], cwd=tmp_path).stdout
+    printed = run([clean, "-m", "segshuffle", *PLAN], cwd=tmp_path).stdout
     assert json.loads(printed)["kind"] == "exact"
-    assert "epsilon" in run([clean, "-m", "segshuffle.cli", *ACCOUNT, "--epsilon", "1"], cwd=tmp_path).stdout
+    assert "epsilon" in run([clean, "-m", "segshuffle", *ACCOUNT, "--epsilon", "1"], cwd=tmp_path).stdout
     every = """
 import importlib, pkgutil, segshuffle
 for found in pkgutil.walk_packages(segshuffle.__path__, "segshuffle.", onerror=lambda name: None):

@@ -84,7 +84,7 @@ def test_the_commands_of_the_guide_to_rehearsals_run(capsys, tmp_path, monkeypat
 
 @pytest.mark.quick(0)
 def test_a_command_runs_in_a_shell():
-    run = [sys.executable, "-m", "segshuffle.cli", *shlex.split(COMMANDS[0])[1:]]
+    run = [sys.executable, "-m", "segshuffle", *shlex.split(COMMANDS[0])[1:]]
     done = subprocess.run(run, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout

@@ -21,7 +21,7 @@ def test_every_number_shown_belongs_to_a_command():
 @pytest.mark.exhaustive
 @pytest.mark.skipif(not os.environ.get("SEGSHUFFLE_MSNBC"), reason="the MSNBC log is not here")
 def test_commands_print_what_is_shown(tmp_path):
-    (tmp_path / "segshuffle").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m segshuffle.cli "$@"\n')
+    (tmp_path / "segshuffle").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m segshuffle "$@"\n')
     (tmp_path / "segshuffle").chmod(0o755)
     (tmp_path / "msnbc990928.seq.gz").symlink_to(Path(os.environ["SEGSHUFFLE_MSNBC"]).resolve())
     environ = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "COLUMNS": "80"}

@@ -1,25 +1,33 @@
-"""The three steps of a collection as functions: plan from public numbers, simulate the users, estimate from counts.
+"""What `import segshuffle` offers as functions: the steps of a collection, and the accountants.
 
-Randomness here is reproducible, not secret: `simulate` rehearses a collection, and is no client.
+`plan` from public numbers, `simulate` the users or `rehearse` a plan on them, `estimate` from counts; `account` for one
+message per user, `compose` several collections. An accountant is given by its name or as an object. Randomness here is
+reproducible, not secret: `simulate` rehearses a collection, and is no client.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from segshuffle.accounting.collections.composition import composed_delta, composed_epsilon
+from segshuffle.accounting.single_message import amplification
+from segshuffle.accounting.single_message.accountants import Accountant, Mechanism
+from segshuffle.accounting.single_message.amplification import Entry, Several
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.datasets.transactions import Transactions
-from segshuffle.errors import DataError
-from segshuffle.protocols.assumptions import Assumptions
+from segshuffle.errors import DataError, ParameterError
 from segshuffle.protocols.base import Plan, Problem, Sample
 from segshuffle.protocols.item_variance import ItemVariance
+from segshuffle.protocols.privacy_loss import product_of
 from segshuffle.protocols.proven import ProvenSegmented
-
-__all__ = ["Assumptions", "Estimate", "Plan", "Problem", "Transactions", "estimate", "plan", "simulate"]
+from segshuffle.rehearsal.run import Rehearsal, check_users
+from segshuffle.rehearsal.run import rehearse as _rehearse
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,10 +116,7 @@ def simulate(plan: Plan, users: Transactions | Iterable[Iterable[int]], *, seed:
     DataError
         If the users are not those that were planned for.
     """
-    problem = plan.problem
-    scheme = plan.scheme
-    if not isinstance(users, Transactions):
-        users = Transactions.from_sets(users, [str(item) for item in range(problem.domain_size)])
+    problem, scheme, users = plan.problem, plan.scheme, _transactions(plan, users)
     check_users(problem, users)
     rng = np.random.default_rng(seed)
     levels = users.levels
@@ -122,6 +127,43 @@ def simulate(plan: Plan, users: Transactions | Iterable[Iterable[int]], *, seed:
         sent.codes, users.domain_size, sent.level_item_counts(levels, len(scheme.copies))[None], users.n_users
     )
     return np.asarray(scheme.count(sample, rng)[0])
+
+
+def rehearse(
+    plan: Plan, users: Transactions | Iterable[Iterable[int]], *, repetitions: int = 20, seed: int = 0
+) -> Rehearsal:
+    """Run a plan on users who are known, several times, and compare the estimates with what they hold.
+
+    Parameters
+    ----------
+    plan : Plan
+        As `plan` returns it.
+    users : Transactions or iterable of iterables of int
+        As for `simulate`.
+    repetitions : int
+        At least 1.
+    seed : int
+        Same seed, same result.
+
+    Returns
+    -------
+    Rehearsal
+        True shares, estimates with intervals, errors and coverage, item by item.
+
+    Raises
+    ------
+    DataError
+        If the users are not those that were planned for.
+    ParameterError
+        If there is no repetition.
+    """
+    return _rehearse(plan, _transactions(plan, users), repetitions=repetitions, seed=seed)
+
+
+def _transactions(plan: Plan, users: Transactions | Iterable[Iterable[int]]) -> Transactions:
+    if isinstance(users, Transactions):
+        return users
+    return Transactions.from_sets(users, [str(item) for item in range(plan.problem.domain_size)])
 
 
 def estimate(plan: Plan, counts: ArrayLike) -> Estimate:
@@ -158,27 +200,108 @@ def estimate(plan: Plan, counts: ArrayLike) -> Estimate:
     return Estimate(plan.scheme.estimate(counted, problem.level_counts), ItemVariance.of(plan))
 
 
-def check_users(problem: Problem, users: Transactions) -> None:
-    """Refuse users other than those that a problem is about.
+@overload
+def account(
+    mechanism: Mechanism, *, n_users: int, delta: float | None = None, epsilon: float | None = None
+) -> list[Entry]: ...
+@overload
+def account(mechanism: Mechanism, *, n_users: int, delta: float, accountant: str | Accountant) -> float: ...
+@overload
+def account(mechanism: Mechanism, *, n_users: int, epsilon: float, accountant: str | Accountant) -> float: ...
+@overload
+def account(
+    mechanism: Mechanism, *, n_users: Several, delta: ArrayLike, accountant: str | Accountant
+) -> FloatArray: ...
+@overload
+def account(
+    mechanism: Mechanism, *, n_users: ArrayLike, delta: Several, accountant: str | Accountant
+) -> FloatArray: ...
+@overload
+def account(
+    mechanism: Mechanism, *, n_users: Several, epsilon: ArrayLike, accountant: str | Accountant
+) -> FloatArray: ...
+@overload
+def account(
+    mechanism: Mechanism, *, n_users: ArrayLike, epsilon: Several, accountant: str | Accountant
+) -> FloatArray: ...
+def account(
+    mechanism: Mechanism,
+    *,
+    n_users: ArrayLike,
+    delta: ArrayLike | None = None,
+    epsilon: ArrayLike | None = None,
+    accountant: str | Accountant | None = None,
+) -> list[Entry] | float | FloatArray:
+    """Say how private one shuffled message per user is: the epsilon at `delta`, or the delta at `epsilon`.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        What every user applies, as `mechanism(name, ...)` makes it.
+    n_users : int or array_like of int
+        Number of users, in [1, 1e15].
+    delta, epsilon : float or array_like
+        The target, exactly one of them: delta in [1e-280, 1), epsilon in [0, 300]. Arrays are broadcast.
+    accountant : str, Accountant or None
+        Whose analysis, by its name or as an object; None asks all that apply, at one point.
+
+    Returns
+    -------
+    list of Entry, float or ndarray
+        Without an accountant an entry for each, with its value and kind; with one its value, on the safe side.
 
     Raises
     ------
-    DataError
-        Says what differs, and what to do.
+    ParameterError
+        If the accountant does not apply to the mechanism, or a parameter is outside its range.
     """
-    for name, found, planned in (
-        ("users", users.n_users, problem.n_users),
-        ("items", users.domain_size, problem.domain_size),
-    ):
-        if found != planned:
-            raise DataError(f"{users.label}: {found} {name}, but the plan is for {planned}. Plan for these.")
-    short = int((users.sizes < problem.set_size).sum())
-    if problem.assumptions.sets == "exactly" and short:
-        raise DataError(
-            f"{users.label}: {short} users hold fewer than set_size = {problem.set_size} items; plan with "
-            'assumptions=Assumptions(sets="at-most").'
-        )
-    if users.levels is not None:
-        held = tuple(np.bincount(users.levels, minlength=len(problem.level_counts)).tolist())
-        if held != problem.level_counts:
-            raise DataError(f"{users.label}: users by level are {held}, but the plan is for {problem.level_counts}.")
+    if (delta is None) == (epsilon is None):
+        raise ParameterError("delta, epsilon", (delta, epsilon), "exactly one of the two given")
+    users: Any = n_users
+    target: Any = epsilon if delta is None else delta
+    if accountant is None:
+        if np.ndim(users) or np.ndim(target):
+            raise ParameterError("accountant", None, "given where several numbers are asked for")
+        asked = {"epsilon" if delta is None else "delta": target}
+        return amplification.compare(mechanism=mechanism, n_users=users, **asked)[0]
+    name = accountant.name if isinstance(accountant, Accountant) else accountant
+    found: float | FloatArray
+    if delta is not None:
+        found = amplification.epsilon(accountant=name, mechanism=mechanism, n_users=users, delta=target)
+    else:
+        ends = amplification.delta(accountant=name, mechanism=mechanism, n_users=users, epsilon=target)
+        found = ends.lower if amplification.accountant(name).kind == "lower" else ends.upper
+    return found
+
+
+def compose(
+    collections: Sequence[tuple[Plan, float]], *, delta: float | None = None, epsilon: float | None = None
+) -> float:
+    """Say how private several collections of one user are together (kind: upper).
+
+    Parameters
+    ----------
+    collections : sequence of (Plan, float)
+        Every plan with proven accounting and without a cap, and the level that the user has in it.
+    delta, epsilon : float
+        The target, exactly one of them: delta in [1e-110, 1), epsilon in [0, 100].
+
+    Returns
+    -------
+    float
+        The epsilon at `delta` (inf if none up to 100 will do), or the delta at `epsilon`, rounded up. What round 1
+        shows of private levels is not in it.
+
+    Raises
+    ------
+    ParameterError
+        If a plan or a level does not serve, or not exactly one target is given.
+    """
+    if (delta is None) == (epsilon is None):
+        raise ParameterError("delta, epsilon", (delta, epsilon), "exactly one of the two given")
+    products = [each for plan, level in collections if (each := product_of(plan, level=level))[1]]
+    if not products:
+        return 0.0
+    if delta is not None:
+        return composed_epsilon(products, delta=delta)
+    return composed_delta(products, epsilon=math.nan if epsilon is None else epsilon)

@@ -162,7 +162,7 @@ def test_the_readable_form_shows_the_same_names_and_numbers(capsys, command):
 
 
 def test_the_installed_program_runs():
-    command = [sys.executable, "-m", "segshuffle.cli", *words("account", ACCOUNT, "--json")]
+    command = [sys.executable, "-m", "segshuffle", *words("account", ACCOUNT, "--json")]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert json.loads(done.stdout)["item_delta"]["kind"] == "published"
 

@@ -68,7 +68,7 @@ def test_the_smallest_epsilon_has_deltas(capsys):
 
 
 def program(arguments, stdout, *, closed=False):
-    command = [sys.executable, "-m", "segshuffle.cli", *arguments]
+    command = [sys.executable, "-m", "segshuffle", *arguments]
     if closed:
         command = ["sh", "-c", 'exec "$@" >&-', "sh", *command]
     return subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False)

@@ -244,7 +244,7 @@ def test_what_is_sent_was_remembered_before(published, tmp_path, monkeypatch):
 @pytest.mark.exhaustive
 def test_two_clients_at_once_spend_twice(published, tmp_path):
     """One waits for the other, so that neither forgets what the other has spent."""
-    asked = [sys.executable, "-m", "segshuffle.cli", "client", str(published), "--items", "0", "--level", "0.5"]
+    asked = [sys.executable, "-m", "segshuffle", "client", str(published), "--items", "0", "--level", "0.5"]
     asked += ["--honest-users", "5000", "--budget", "9", "--hide-level", "9", "--account", str(tmp_path / "mine.json")]
     with (tmp_path / "out").open("w") as out:
         started = [subprocess.Popen(asked, stdout=out) for _ in range(4)]

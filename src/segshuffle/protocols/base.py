@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from numbers import Integral
 from typing import Any, Protocol
 
 import numpy as np
@@ -25,6 +26,16 @@ from segshuffle.errors import ParameterError
 from segshuffle.protocols.assumptions import PLAIN, Assumptions
 from segshuffle.protocols.cautions import cautions
 from segshuffle.protocols.scheme import Collection, Scheme
+
+#: Field of a problem, its type, and what errors say is allowed.
+_TYPES: tuple[tuple[str, type, str], ...] = (
+    ("domain_size", Integral, f"an integer in [2, {LARGEST_DOMAIN}]"),
+    ("set_size", Integral, "an integer between 1 and domain_size"),
+    ("levels", Sequence, "a sequence of numbers, such as (0.5, 1.0)"),
+    ("level_counts", Sequence, "a sequence of integers, such as (1250, 2500)"),
+    ("level_deltas", Sequence, "a sequence of numbers, one for each level"),
+    ("assumptions", Assumptions, 'an Assumptions, such as Assumptions(sets="at-most")'),
+)
 
 
 @dataclass(frozen=True)
@@ -57,6 +68,12 @@ class Problem:
     level_deltas: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
+        for name, kind, allowed in _TYPES:
+            value = getattr(self, name)
+            if not isinstance(value, kind) or isinstance(value, str | bool):
+                raise ParameterError(name, value, allowed)
+        if not all(isinstance(count, Integral) for count in self.level_counts):
+            raise ParameterError("level_counts", self.level_counts, "integers, all >= 0")
         if not self.levels or len(self.levels) != len(self.level_counts):
             raise ParameterError(
                 "levels", self.levels, f"as many as level_counts ({len(self.level_counts)}), at least 1"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from segshuffle.accounting.collections import privacy_loss
+from segshuffle.blankets.base import CounterPair
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.base import Plan
 
@@ -40,6 +41,23 @@ def privacy_loss_distribution(plan: Plan, *, level: float, interval: float = 1e-
     MissingExtraError
         If dp_accounting is not installed.
     """
+    product = product_of(plan, level=level)
+    return privacy_loss.privacy_loss_distribution([product] if product[1] else [], interval=interval)
+
+
+def product_of(plan: Plan, *, level: float) -> tuple[CounterPair, int]:
+    """Return the pair of counters of a plan's collection for a user of one level, and the number of such pairs.
+
+    Parameters
+    ----------
+    plan, level
+        As for `privacy_loss_distribution`.
+
+    Raises
+    ------
+    ParameterError
+        If the plan is of another protocol or has no such level.
+    """
     problem = plan.problem
     if not plan.certificate or plan.scheme.blanket_cap is not None:
         raise ParameterError(
@@ -50,5 +68,4 @@ def privacy_loss_distribution(plan: Plan, *, level: float, interval: float = 1e-
     copies = plan.scheme.copies
     most = max(copies) if problem.assumptions.private_levels else copies[problem.levels.index(level)]
     pair = plan.scheme.law.pair(problem.honest_mean(plan.blanket_per_user), most)
-    collections = [(pair, problem.pairs)] if problem.pairs else []
-    return privacy_loss.privacy_loss_distribution(collections, interval=interval)
+    return pair, problem.pairs

@@ -13,11 +13,11 @@ import numpy as np
 
 from segshuffle.datasets.transactions import Transactions
 from segshuffle.errors import ParameterError
-from segshuffle.library import check_users
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.messages import LevelPrivacy, run_protocol
 from segshuffle.protocols.messages.dependence import bias_given_levels, copies_of, error_given_levels
+from segshuffle.rehearsal.run import check_users
 
 _ROLE = "rehearse messages"
 

@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.datasets.transactions import Transactions
-from segshuffle.errors import ParameterError
-from segshuffle.library import check_users
+from segshuffle.errors import DataError, ParameterError
 from segshuffle.pipeline.seeds import stream
 from segshuffle.planning.foresight import CONFIDENCE, threshold_of
-from segshuffle.protocols.base import Plan, Sample
+from segshuffle.protocols.base import Plan, Problem, Sample
 from segshuffle.protocols.item_variance import ItemVariance
 from segshuffle.protocols.messages.dependence import bias_given_levels
 
@@ -181,6 +180,32 @@ def rehearse(
         entries_lost=1.0 - kept / max(entries, 1),
         bias=bias,
     )
+
+
+def check_users(problem: Problem, users: Transactions) -> None:
+    """Refuse users other than those that a problem is about.
+
+    Raises
+    ------
+    DataError
+        Says what differs, and what to do.
+    """
+    for name, found, planned in (
+        ("users", users.n_users, problem.n_users),
+        ("items", users.domain_size, problem.domain_size),
+    ):
+        if found != planned:
+            raise DataError(f"{users.label}: {found} {name}, but the plan is for {planned}. Plan for these.")
+    short = int((users.sizes < problem.set_size).sum())
+    if problem.assumptions.sets == "exactly" and short:
+        raise DataError(
+            f"{users.label}: {short} users hold fewer than set_size = {problem.set_size} items; plan with "
+            'assumptions=Assumptions(sets="at-most").'
+        )
+    if users.levels is not None:
+        held = tuple(np.bincount(users.levels, minlength=len(problem.level_counts)).tolist())
+        if held != problem.level_counts:
+            raise DataError(f"{users.label}: users by level are {held}, but the plan is for {problem.level_counts}.")
 
 
 def sent_by_level(users: Transactions, levels: NDArray[np.int16] | None, n_levels: int) -> IntArray:

@@ -1,4 +1,4 @@
-"""``python -m segshuffle.cli``."""
+"""Run the command line: ``python -m segshuffle``."""
 
 from segshuffle.cli import main
 
