@@ -16,6 +16,7 @@ from segshuffle.accounting.single_message import accountants
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, every
 from segshuffle.accounting.single_message.mechanisms import mechanism
 from segshuffle.errors import ConfigError
+from segshuffle.pipeline.dependencies import SOURCE, package_files
 
 FOLDER = Path(accountants.__file__).parent
 ASKED = """
@@ -103,3 +104,9 @@ def test_a_file_that_cannot_be_imported_is_named(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(tmp_path))
     with pytest.raises(ConfigError, match=r"broken\.py: cannot be imported: ModuleNotFoundError: .*nowhere_at_all"):
         every(tmp_path / "odd", "odd")
+
+
+def test_an_edit_of_any_accountant_reruns_what_uses_them():
+    used = package_files(["accounting.single_message.amplification"], source=SOURCE)
+    folder = FOLDER.relative_to(Path(segshuffle.__file__).parents[1])
+    assert {str(folder / file.name) for file in FOLDER.glob("*.py")} <= set(used)

@@ -1,48 +1,11 @@
 """Accountants of one shuffled message: one file each, with its functions and what it declares in ``ACCOUNTANTS``.
 
-A file needs to be named nowhere else to be asked by ``segshuffle account``, tried by the referee and drawn. `declared`
-says what a declaration holds. Bounds that are more than one file (the blanket decomposition, variation ratio,
-personalised users) have their mathematics beside this folder.
+`registry` finds the files: one needs to be named nowhere else to be asked by ``segshuffle account``, tried by the
+referee and drawn. `declared` says what a declaration holds. Bounds that are more than one file (the blanket
+decomposition, variation ratio, personalised users) have their mathematics beside this folder.
 """
 
-from __future__ import annotations
-
-import importlib
-from pathlib import Path
-
-from segshuffle.accounting.single_message.accountants.declared import SOLID, Accountant, Kind, Mechanism, look
-from segshuffle.errors import ConfigError
-from segshuffle.looks import Look
+from segshuffle.accounting.single_message.accountants.declared import Accountant, Kind, Mechanism
+from segshuffle.accounting.single_message.accountants.registry import ACCOUNTANT_LOOKS, ACCOUNTANTS, every
 
 __all__ = ["ACCOUNTANTS", "ACCOUNTANT_LOOKS", "Accountant", "Kind", "Mechanism", "every"]
-
-
-def every(folder: Path = Path(__file__).parent, package: str = __name__) -> dict[str, Accountant]:
-    """Return all declared accountants by name, in their order.
-
-    Raises
-    ------
-    ConfigError
-        If a file cannot be imported or two declare the same name; says which.
-    """
-    found: dict[str, Accountant] = {}
-    for path in sorted(folder.glob("*.py")):
-        if "\nACCOUNTANTS = (" not in path.read_text(encoding="utf-8"):
-            continue
-        try:
-            declared = importlib.import_module(f"{package}.{path.stem}").ACCOUNTANTS
-        except Exception as error:
-            raise ConfigError(f"{path}: cannot be imported: {type(error).__name__}: {error}") from error
-        for each in declared:
-            if each.name in found:
-                raise ConfigError(f"{path}: declares the accountant {each.name!r}, as another file does; rename it.")
-            found[each.name] = each
-    return {each.name: each for each in sorted(found.values(), key=lambda each: (each.order, each.name))}
-
-
-ACCOUNTANTS: dict[str, Accountant] = every()
-
-#: How each is drawn, the same in every figure, in the order of the legend, and the one curve that is no accountant's.
-ACCOUNTANT_LOOKS: dict[str, Look] = {name: each.look for name, each in ACCOUNTANTS.items()} | {
-    "gparv": look("Distribution function (exact)", "blue", "", SOLID)
-}
