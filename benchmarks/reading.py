@@ -1,4 +1,4 @@
-"""How long a large file of one's own takes to read, and how much memory: from packed CSV to what `simulate` needs.
+"""How long a large file of one's own takes to read, and how much memory: from packed CSV to what `rehearse` needs.
 
     python benchmarks/reading.py                              # 1e6 users with 5 items each, in a temporary file
     python benchmarks/reading.py --users 1e7 --keep big.csv.gz
@@ -40,7 +40,7 @@ def write(path: Path, n_users: int, *, shuffled: bool) -> None:
 
 def read(path: Path) -> None:
     """Read it, cut it, and count who holds what by level: all that a simulation at the level of counts asks for."""
-    from segshuffle.datasets.files.reading import read_transactions
+    from segshuffle.datasets.reading import read_transactions
 
     began = time.perf_counter()
     users = read_transactions(path)

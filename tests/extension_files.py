@@ -51,13 +51,11 @@ COMPETITOR = COMPETITOR.replace("OPTIONS_OF_THE_OTHER_SIDE", re.search(r"(?m)^OP
 DATASET = '''
 """Baskets: who buys what, a line per customer."""
 
-from segshuffle.datasets.declared import Dataset
+from segshuffle.datasets.declared import Dataset, DataSource
 
 
 def _obtain(section, place):
     import numpy as np
-
-    from segshuffle.datasets.source import DataSource
 
     rows = [[int(item) for item in line.split()] for line in place.given.read_text().splitlines()]
     return np.array(rows), DataSource("real", None, place.given.name)
@@ -215,7 +213,7 @@ FETCHED = DATASET.replace(
     """def _fetched(section, place):
     import numpy as np
 
-    from segshuffle.datasets.source import DataSource
+    from segshuffle.datasets.declared import DataSource
 
     if (place.cache / "baskets.txt").exists():
         return np.tile([1, 2, 3], (300, 1)), DataSource("real", None, "baskets.txt")

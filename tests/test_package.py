@@ -34,9 +34,9 @@ def test_a_missing_module_is_named_with_the_extra_that_brings_it(project):
         for extra, asked in project["optional-dependencies"].items()
     }
     assert {extra: set(modules) for extra, modules in EXTRAS.items()} == declared
-    told = translated(ModuleNotFoundError("No module", name="pyarrow.csv"))
+    told = translated(ModuleNotFoundError("No module", name="polars.io"))
     assert isinstance(told, MissingExtraError)
-    assert "pyarrow" in str(told)
+    assert "polars" in str(told)
     assert "pip install 'segshuffle[data]'" in str(told)
     assert translated(ModuleNotFoundError("No module", name="numpy")) is None
     assert translated(ModuleNotFoundError("No module")) is None
@@ -129,7 +129,7 @@ for found in pkgutil.walk_packages(segshuffle.__path__, "segshuffle.", onerror=l
         importlib.import_module(found.name)
 """
     drawn = ("segshuffle.studies", "segshuffle.page", "segshuffle.rehearsal.figures", "segshuffle.rehearsal.page")
-    optional = (*drawn, "segshuffle.pipeline", "segshuffle.datasets.files")
+    optional = (*drawn, "segshuffle.pipeline", "segshuffle.datasets.reading", "segshuffle.datasets.sources")
     run([clean, "-c", every.replace("OPTIONAL", repr(optional))], cwd=tmp_path)
 
 
@@ -138,7 +138,7 @@ def test_what_needs_an_extra_says_which(clean, tmp_path):
     needed = {
         "segshuffle.studies.limit.report": "pipeline",
         "segshuffle.page.build": "pipeline",
-        "segshuffle.datasets.files": "data",
+        "segshuffle.datasets.reading": "data",
     }
     for module, extra in needed.items():
         done = subprocess.run([clean, "-c", f"import {module}"], capture_output=True, text=True, check=False)

@@ -1,4 +1,4 @@
-"""Which extra of the package brings what is not installed: said in one sentence, wherever it is missed."""
+"""Say which extra of the package brings a module that is not installed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from segshuffle.errors import MissingExtraError
 
 #: Extra -> modules that it brings and that something of the package imports (pyproject.toml has the distributions).
 EXTRAS = {
-    "data": ("pyarrow",),
+    "data": ("polars",),
     "pipeline": ("pandas", "matplotlib", "joblib", "jsonschema", "yaml", "jinja2", "plotly", "requests", "tqdm"),
     "pld": ("dp_accounting",),
 }
@@ -35,7 +35,7 @@ def require(extra: str, purpose: str) -> None:
 
 
 def translated(error: ModuleNotFoundError) -> MissingExtraError | None:
-    """The same failure as a sentence, if an extra brings the missing module."""
+    """Turn the failure into a sentence, if an extra brings the missing module."""
     missing = (error.name or "").partition(".")[0]
     for extra, modules in EXTRAS.items():
         if missing in modules:

@@ -116,13 +116,13 @@ def test_a_character_that_the_output_cannot_show_is_one_sentence(monkeypatch, ca
 
 def test_a_folder_as_destination_is_refused_before_anything_is_fetched(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("segshuffle.datasets.fetch.get_body", lambda *_, **__: pytest.fail("asked a server"))
+    monkeypatch.setattr("requests.get", lambda *_, **__: pytest.fail("asked a server"))
     assert "is a folder" in refusal(capsys, ["fetch-msnbc", "."])
 
 
 def test_a_name_that_no_disk_can_have_is_one_sentence(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("segshuffle.datasets.fetch.get_body", lambda *_, **__: pytest.fail("asked a server"))
+    monkeypatch.setattr("requests.get", lambda *_, **__: pytest.fail("asked a server"))
     assert "cannot be written (File name too long)" in refusal(capsys, ["fetch-msnbc", 300 * "x"])
 
 

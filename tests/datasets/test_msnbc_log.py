@@ -1,6 +1,18 @@
-"""The parser of the MSNBC file, on hand-made files and on the real one."""
+"""The MSNBC log: its packings, its download, the order of sources, and what the real file says.
 
+The file here is a tiny fake with its own hash.
+"""
+
+import contextlib
+import gzip
+import hashlib
+import io
+import json
 import os
+import threading
+import time
+import zipfile
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import numpy as np
@@ -8,149 +20,286 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from segshuffle.datasets import msnbc, msnbc_log
-from segshuffle.datasets.archive import read_sessions_file
-from segshuffle.errors import DataError
+from segshuffle.datasets.declared import DataSource
+from segshuffle.datasets.msnbc import DOMAIN_SIZE, N_SESSIONS, SHA256
+from segshuffle.datasets.msnbc_log import download_log, obtain_log, read_log
+from segshuffle.datasets.stand_in import USERS_PER_CATEGORY, USERS_PER_SET_SIZE
+from segshuffle.errors import DataError, FetchError
 
-HEADER = (
-    b"% Different categories found in input file:\r\n\r\n"
-    + " ".join(msnbc_log.CATEGORIES).encode()
-    + b"\r\n\r\n\r\n% Sequences:\r\n\r\n"
-)
-
-
-def real_file():
-    given_path = os.environ.get("SEGSHUFFLE_MSNBC")
-    default = Path(__file__).parents[2].parent / "shared" / "data" / "msnbc990928.seq.gz"
-    return Path(given_path) if given_path else default
+RAW = b"% Different categories\r\n\r\nfrontpage news\r\n\r\n\r\n% Sequences:\r\n\r\n1 1 \r\n2 \r\n3 17 16 "
+HELD = [{0}, {1}, {2, 15, 16}]
+SHA = hashlib.sha256(RAW).hexdigest()
+GZ = gzip.compress(RAW)
 
 
-@pytest.fixture(scope="module")
-def real_masks():
-    path = real_file()
+def zipped(content=GZ, name="msnbc990928.seq.gz"):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("readme.txt", "nothing")
+        archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+def sets(held):
+    return [set(np.flatnonzero(row)) for row in held]
+
+
+# --- the file --------------------------------------------------------------------------------------------------------
+
+
+def test_the_real_file_has_the_published_counts():
+    path = Path(os.environ.get("SEGSHUFFLE_MSNBC") or Path(__file__).parents[3] / "shared/data/msnbc990928.seq.gz")
     if not path.is_file():
         pytest.skip("the real MSNBC file is not here; set SEGSHUFFLE_MSNBC to its path")
-    return msnbc_log.parse_sessions(read_sessions_file(path))
-
-
-def test_constants_agree_with_each_other():
-    assert sum(msnbc_log.USERS_PER_SET_SIZE) == msnbc.N_SESSIONS
-    assert (
-        len(msnbc_log.CATEGORIES)
-        == len(msnbc_log.USERS_PER_CATEGORY)
-        == len(msnbc_log.USERS_PER_SET_SIZE)
-        == msnbc.DOMAIN_SIZE
-    )
-    # Both marginals count the pairs (user, distinct category).
-    pairs = sum(size * users for size, users in enumerate(msnbc_log.USERS_PER_SET_SIZE, start=1))
-    assert pairs == sum(msnbc_log.USERS_PER_CATEGORY)
-
-
-def test_real_file_has_the_published_counts(real_masks):
-    assert real_masks.dtype == np.uint32
-    assert real_masks.shape == (msnbc.N_SESSIONS,)
-    assert tuple(np.bincount(msnbc_log.set_sizes(real_masks))[1:]) == msnbc_log.USERS_PER_SET_SIZE
-    assert tuple(msnbc_log.masks_to_matrix(real_masks).sum(axis=0)) == msnbc_log.USERS_PER_CATEGORY
-
-
-def test_real_file_begins_as_read_by_eye(real_masks):
-    # Sessions "1 1", "2", "3 2 2 4 2 2 2 3 3", "5"; the last one is "6", without a newline.
-    assert real_masks[:4].tolist() == [1, 2, 2 + 4 + 8, 16]
-    assert real_masks[-1] == 1 << 5
-
-
-@pytest.mark.parametrize("newline", [b"\r\n", b"\n"])
-@pytest.mark.parametrize("space", [b" ", b""])
-@pytest.mark.parametrize("end", [b"", b"\n", b"\r\n\r\n"])
-def test_line_ends_trailing_spaces_and_final_newline_do_not_matter(newline, space, end):
-    lines = [b"1 1", b"17", b"3 2 2 10 3"]
-    raw = HEADER.replace(b"\r\n", newline) + newline.join(line + space for line in lines) + end
-    assert msnbc_log.parse_sessions(raw).tolist() == [1, 1 << 16, 4 + 2 + (1 << 9)]
-
-
-def test_helpers_on_a_small_example():
-    masks = np.array([0b1, 0b101, (1 << 17) - 1], dtype=np.uint32)
-    assert msnbc_log.set_sizes(masks).tolist() == [1, 2, 17]
-    matrix = msnbc_log.masks_to_matrix(masks)
-    assert matrix.shape == (3, 17)
-    assert matrix.sum(axis=0).tolist() == [3, 1, 2, *[1] * 14]
+    held = read_log(path)
+    assert held.shape == (N_SESSIONS, DOMAIN_SIZE)
+    assert tuple(np.bincount(held.sum(axis=1))[1:]) == USERS_PER_SET_SIZE
+    assert tuple(held.sum(axis=0)) == USERS_PER_CATEGORY
+    # sessions "1 1", "2", "3 2 2 4 2 2 2 3 3", "5" by eye; the last one is "6", without a newline
+    assert sets(held[:4]) == [{0}, {1}, {1, 2, 3}, {4}]
+    assert sets(held[-1:]) == [{5}]
 
 
 @pytest.mark.parametrize(
-    ("body", "line", "shown"),
-    [
-        (b"1\r\n18 \r\n", 9, "'18'"),
-        (b"0", 8, "'0'"),
-        (b"1\n2\n3 117 4", 10, "'117'"),
-        (b"1 \n2 01", 9, "'01'"),
-        (b"1 -2", 8, "'-2'"),
-        (b"1 2.5", 8, "'2.5'"),
-        (b"1\n2\nnews 3", 10, "'news'"),
-        (b"1\t2", 8, r"'1\\t2'"),
-        (b"1\r2\n3", 8, r"'1\\r2'"),
-        (b"1 \xff\n", 8, r"'\\xff'"),
-        (b"1\n\n2", 9, "empty session"),
-        (b"1\r\n \r\n2", 9, "empty session"),
-        (b"\r\n1\r\n2", 8, "empty session"),
-        (b"  \r\n1", 8, "empty session"),
-    ],
+    "packed",
+    [RAW, GZ, zipped(), zipped(RAW, "folder/msnbc990928.seq"), gzip.compress(GZ), zipped(gzip.compress(GZ))],
+    ids=["plain", "gzip", "zip of gzip", "zip of plain", "gzip twice", "zip of gzip twice"],
 )
-def test_malformed_session_is_refused_with_line_and_value(body, line, shown):
-    with pytest.raises(DataError) as caught:
-        msnbc_log.parse_sessions(HEADER + body, source="mine.seq")
-    assert f"mine.seq, line {line}:" in str(caught.value)
-    assert shown.replace("\\\\", "\\") in str(caught.value).replace("\\\\", "\\")
+def test_packing_is_recognised_by_content(tmp_path, packed):
+    path = tmp_path / "any.name"
+    path.write_bytes(packed)
+    assert sets(read_log(path, expected=SHA)) == HELD
 
 
 @pytest.mark.parametrize(
-    ("raw", "message"),
+    ("packed", "message"),
     [
-        (b"", "no line '% Sequences:'"),
-        (b"1 2\n3\n", "no line '% Sequences:'"),
-        (b"x % Sequences:\n1\n", "no line '% Sequences:'"),
-        (b"% Sequences:\n\n1\n", "header has 0 lines"),
-        (HEADER.replace(b"frontpage news", b"news frontpage") + b"1", "line 3: 'news frontpage"),
-        (HEADER.replace(b"% Diff", b"Diff") + b"1", "line 1: 'Different"),
-        (HEADER.replace(b"% Sequences:", b"another line\n% Sequences:") + b"1", "header has 3 lines"),
-        (HEADER.replace(b"% Sequences:", b"% Sequences: 1 2") + b"1", "line 6: '% Sequences: 1 2'"),
-        (HEADER, "no session follows"),
-        (HEADER.rstrip(), "no session follows"),
+        (GZ[:-20], "damaged, incomplete"),
+        (GZ[:30] + b"\0\0" + GZ[32:], "damaged, incomplete"),
+        (zipped()[:-30], "damaged, incomplete"),
+        (zipped(name="other.gz"), "without msnbc990928.seq in it"),
+        (RAW[:-1], f"expected is {SHA}"),
+        (b"", "of the uncompressed 0 bytes"),
+        (RAW.replace(b"\r\n", b"\n"), "converted its line ends"),
+        (gzip.compress(bytes(2**26 + 5)), f"of the uncompressed {2**26} bytes"),
     ],
+    ids=range(8),  # packed bytes hold the time of day, and all workers must call a test the same
 )
-def test_malformed_header_is_refused(raw, message):
-    with pytest.raises(DataError, match=r"^msnbc990928\.seq") as caught:
-        msnbc_log.parse_sessions(raw)
-    assert message in str(caught.value)
+def test_wrong_file_is_refused(tmp_path, packed, message):
+    path = tmp_path / "mine.bin"
+    path.write_bytes(packed)
+    with pytest.raises(DataError, match=message) as caught:
+        read_log(path, expected=SHA)
+    assert str(path) in str(caught.value)
 
 
-@given(st.binary(max_size=300))
-def test_arbitrary_bytes_raise_nothing_but_data_error(raw):
-    with pytest.raises(DataError):
-        msnbc_log.parse_sessions(raw)
+def test_wrong_hash_names_both(tmp_path):
+    (tmp_path / "log").write_bytes(b"something")
+    with pytest.raises(DataError, match=SHA256) as caught:
+        read_log(tmp_path / "log")
+    assert hashlib.sha256(b"something").hexdigest() in str(caught.value)
 
 
-def slow_parse(body):
-    """Parse session lines one by one; None if malformed."""
-    masks = []
-    for line in body.rstrip(b" \r\n").split(b"\n"):
-        tokens = [token for token in line.removesuffix(b"\r").split(b" ") if token]
-        if not tokens or not all(token in {str(c).encode() for c in range(1, 18)} for token in tokens):
-            return None
-        masks.append(sum({1 << (int(token) - 1) for token in tokens}))
-    return masks
+@pytest.mark.quick(0)
+@given(st.data())
+def test_damaged_packings_raise_nothing_but_data_error(tmp_path_factory, data):
+    packed = bytearray(data.draw(st.sampled_from([GZ, zipped(), zipped(RAW, "msnbc990928.seq")])))
+    for _ in range(data.draw(st.integers(1, 4))):
+        packed[data.draw(st.integers(0, len(packed) - 1))] = data.draw(st.integers(0, 255))
+    path = tmp_path_factory.mktemp("damaged") / "log"
+    path.write_bytes(bytes(packed[: data.draw(st.integers(0, len(packed)))]))
+    with contextlib.suppress(DataError):
+        read_log(path, expected=SHA)
 
 
-fragments = st.sampled_from(
-    [b"1", b"7", b"10", b"17", b"2 ", b" ", b"\n", b"\r\n", b"3 \r\n", b"16\n", b"0", b"18", b"\r", b"x", b"\x00"]
+# --- a server that fails on demand -----------------------------------------------------------------------------------
+
+
+class Server(ThreadingHTTPServer):
+    """Answers each path with its list of answers (status, headers, body), one after the other; the last one repeats."""
+
+    daemon_threads = True
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.answers, self.asked = {}, []
+        self.closing = threading.Event()
+
+    def url(self, path, *answers):
+        self.answers["/" + path] = list(answers)
+        return f"http://127.0.0.1:{self.server_address[1]}/{path}"
+
+    def handle_error(self, request, client_address):
+        pass  # clients that hang up are part of the test
+
+
+class Handler(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.server.asked.append(self.path)
+        answers = self.server.answers[self.path]
+        status, headers, body = answers.pop(0) if len(answers) > 1 else answers[0]
+        if status is None:
+            self.server.closing.wait(10)
+            return
+        self.send_response(status)
+        for name, value in {"Content-Length": str(len(body)), **headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args):
+        pass
+
+
+def ok(body=GZ, **headers):
+    return 200, headers, body
+
+
+SILENT = (None, {}, b"")
+SHORT = (200, {"Content-Length": str(len(GZ))}, GZ[:40])
+
+
+@pytest.fixture
+def server(monkeypatch):
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with Server() as running:
+        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.02})
+        thread.start()
+        yield running
+        running.closing.set()
+        running.shutdown()
+        thread.join()
+
+
+def failed(tmp_path, urls, **options):
+    with pytest.raises(FetchError) as caught:
+        download_log(tmp_path / "cache/log.gz", urls=urls, expected=SHA, **options)
+    assert list(tmp_path.iterdir()) == []  # nothing is left behind, not even the folder
+    message = str(caught.value)
+    assert "datasets.msnbc.path" in message
+    assert "SEGSHUFFLE_MSNBC" in message
+    return message
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [ok(), ok(RAW), ok(zipped()), ok(GZ, **{"Content-Encoding": "gzip"})],
+    ids=["gzip", "plain", "zip", "encoded"],
 )
+def test_download_stores_the_verified_bytes(server, tmp_path, answer):
+    server.url("new", answer)
+    url, target = server.url("old", (302, {"Location": "/new"}, b"")), tmp_path / "cache/log.gz"
+    assert download_log(target, urls=[url], expected=SHA) == url
+    assert target.read_bytes() == gzip.compress(RAW, mtime=0)
+    assert [path.name for path in target.parent.iterdir()] == [target.name]
 
 
-@given(st.lists(fragments, max_size=12).map(b"".join))
-def test_vectorised_parser_agrees_with_a_slow_one(body):
-    expected = slow_parse(body)
-    raw = HEADER + body
-    if expected is None:
-        with pytest.raises(DataError):
-            msnbc_log.parse_sessions(raw)
+@pytest.mark.parametrize("bad", [(404, {}, b"no"), (503, {}, b"busy"), SHORT, ok(b"<html>log in</html>"), SILENT])
+def test_a_failed_address_is_left_for_the_next(server, tmp_path, bad):
+    urls, said = [server.url("bad", bad), server.url("good", ok())], []
+    used = download_log(tmp_path / "log.gz", urls=urls, expected=SHA, timeout=0.2, log=said.append)
+    assert (used, server.asked) == (urls[1], ["/bad", "/good"])
+    assert len(said) == 2
+    assert "complete and verified" in said[1]
+
+
+def test_a_passing_failure_is_tried_again(server, tmp_path):
+    url = server.url("flaky", (503, {}, b"busy"), ok())
+    assert download_log(tmp_path / "log.gz", urls=[url], expected=SHA) == url
+    assert server.asked == ["/flaky"] * 2
+
+
+@pytest.mark.parametrize(("wait", "asked"), [("1", 2), ("3600", 1), ("9" * 400, 1), ("soon", 2)])
+def test_a_server_is_tried_again_when_it_asks_to_be(server, tmp_path, wait, asked):
+    url, began = server.url("busy", (503, {"Retry-After": wait}, b"busy"), ok()), time.monotonic()
+    if asked == 1:
+        failed(tmp_path, [url])
     else:
-        assert msnbc_log.parse_sessions(raw).tolist() == expected
+        assert download_log(tmp_path / "log.gz", urls=[url], expected=SHA) == url
+    assert len(server.asked) == asked
+    assert time.monotonic() - began >= (1 if wait == "1" else 0)
+
+
+def test_every_attempt_is_reported_in_words_that_do_not_change(server, tmp_path):
+    bad = [server.url("missing", (404, {}, b"")), server.url("wrong", ok(b"x")), server.url("silent", SILENT)]
+    gone = "http://127.0.0.1:1/gone"
+    message = failed(tmp_path, [*bad, gone], attempts=1, timeout=0.2)
+    assert f"{bad[0]}, attempt 1: HTTP status 404" in message
+    assert f"{bad[1]}, attempt 1: wrong content" in message
+    assert f"{bad[2]}, attempt 1: no answer (ReadTimeout)" in message
+    assert f"{gone}, attempt 1: no answer (ConnectionError)" in message
+    assert "0x" not in message  # no object addresses: the text goes into provenance
+
+
+def test_nothing_is_begun_after_the_deadline(server, tmp_path):
+    message = failed(tmp_path, [server.url("busy", (503, {}, b""))], deadline_seconds=0.3)
+    assert "within 0.3 seconds" in message
+    assert server.asked == ["/busy"]
+
+
+def test_unwritable_destination_is_an_error(server, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(DataError, match="cannot be written"):
+        download_log(tmp_path / "file" / "x.gz", urls=[server.url("good", ok())], expected=SHA)
+    with pytest.raises(DataError, match="is a folder"):
+        download_log(tmp_path, urls=[])
+
+
+# --- the order of sources --------------------------------------------------------------------------------------------
+
+
+def obtain(tmp_path, **options):
+    return obtain_log(
+        **{
+            "path": None,
+            "cache": tmp_path / "cache.seq.gz",
+            "allow_download": True,
+            "rng": np.random.default_rng(1),
+            "urls": [],
+            "expected": SHA,
+        }
+        | options
+    )
+
+
+def test_given_path_comes_first(server, tmp_path):
+    (tmp_path / "cache.seq.gz").write_bytes(b"would be replaced")
+    (tmp_path / "mine.zip").write_bytes(zipped())
+    held, source = obtain(tmp_path, path=tmp_path / "mine.zip", urls=[server.url("good", ok())])
+    assert sets(held) == HELD
+    assert source == DataSource("real", SHA, "mine.zip", "")
+    for name in ("missing.gz", "."):
+        with pytest.raises(DataError, match="cannot be read"):
+            obtain(tmp_path, path=tmp_path / name, urls=[server.url("good", ok())])
+    assert server.asked == []
+    assert (tmp_path / "cache.seq.gz").read_bytes() == b"would be replaced"
+
+
+def test_download_is_kept_and_used_again(server, tmp_path):
+    url = server.url("good", ok())
+    held, source = obtain(tmp_path, urls=[url])
+    assert sets(held) == HELD
+    assert source == DataSource("real", SHA, url, "")
+    assert obtain(tmp_path, urls=[url], allow_download=False)[1].origin == "cache.seq.gz"
+    assert server.asked == ["/good"]
+
+
+def test_corrupt_cache_is_fetched_again(server, tmp_path):
+    (tmp_path / "cache.seq.gz").write_bytes(GZ[:-10])
+    said, url = [], server.url("good", ok())
+    assert obtain(tmp_path, urls=[url], log=said.append)[1].origin == url
+    assert "not usable" in said[0]
+    assert (tmp_path / "cache.seq.gz").read_bytes() == gzip.compress(RAW, mtime=0)
+
+
+def test_stand_in_when_nothing_else_is_left(server, tmp_path):
+    said = []
+    held, source = obtain(tmp_path, urls=[server.url("missing", (404, {}, b""))], attempts=1, log=said.append)
+    assert held.shape == (N_SESSIONS, DOMAIN_SIZE)
+    assert (source.kind, source.sha256) == ("stand-in", None)
+    assert "HTTP status 404" in source.reason
+    assert str(tmp_path) not in json.dumps(source.reason)
+    assert "stand-in" in said[-1]
+    assert server.asked == ["/missing"], "a run that is in a hurry asks every address once"
+    assert "switched off" in obtain(tmp_path, allow_download=False, urls=[server.url("good", ok())])[1].reason
+    assert list(tmp_path.iterdir()) == []

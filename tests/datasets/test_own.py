@@ -7,13 +7,10 @@ from segshuffle.arrays import NO_ITEM
 from segshuffle.datasets import registry
 from segshuffle.datasets.declared import Place
 from segshuffle.datasets.own import KEYS
-from segshuffle.datasets.sampling import padded_population
-from segshuffle.errors import DataError, ParameterError
+from segshuffle.errors import DataError
 from segshuffle.pipeline.config import check_config
 from segshuffle.pipeline.design import figures_of
 from segshuffle.pipeline.scenarios import scenarios
-
-ROWS = np.array([[0, 1, 2, 3], [4, NO_ITEM, NO_ITEM, NO_ITEM], [NO_ITEM] * 4])
 
 
 def section(**keys):
@@ -53,42 +50,6 @@ def test_a_public_list_and_ways_to_read_it(place, tmp_path):
     data, _ = registry.dataset_of("shop").obtain(section(items=str(tmp_path / "items.txt"), unknown="drop"), where)
     assert data.tolist() == [[0, 1], [1, NO_ITEM], [NO_ITEM, NO_ITEM]]
     assert said == ["1 entries with items that are not in the list were left out."]
-
-
-@pytest.mark.quick("dummy")
-@pytest.mark.parametrize("padding", ["in-domain", "dummy"])
-def test_users_are_cut_and_padded_uniformly(padding):
-    """Who holds four items keeps two, each pair equally often; who holds fewer is padded by others, likewise."""
-    rng, size, runs = np.random.default_rng(2), 2, 3000
-    kept, padded = np.zeros(6), np.zeros(6)
-    for _ in range(runs):
-        population = padded_population(
-            ROWS, domain_size=6, n_users=3, set_size=size, padding=padding, rng=rng, label="shop"
-        )
-        for items in population.items.tolist():
-            if set(items) <= {0, 1, 2, 3} and padding == "dummy":
-                kept[items] += 1
-            if 4 in items:
-                padded[[item for item in items if item < 6]] += 1
-            if padding == "dummy" and min(items) >= 6:
-                assert items == [6, 7]
-            if padding == "dummy" and 4 in items:
-                assert items == [4, 6], "the first missing item is the first dummy"
-    if padding == "dummy":
-        assert np.abs(kept[:4] - runs / 2).max() < 5 * np.sqrt(runs / 4)
-        assert padded.tolist() == [0, 0, 0, 0, runs, 0]
-    else:
-        # beside users who hold item 4 already: those without any item, who get it with probability 1/3
-        assert abs(padded[4] - runs * 4 / 3) < 5 * np.sqrt(runs)
-        others = padded[[0, 1, 2, 3, 5]]
-        assert np.abs(others - others.mean()).max() < 5 * np.sqrt(others.mean())
-
-
-@pytest.mark.parametrize("change", [{"n_users": 4}, {"set_size": 7}, {"padding": "none"}])
-def test_what_is_refused(change):
-    given = {"domain_size": 6, "n_users": 3, "set_size": 2, "padding": "dummy", "label": "shop"}
-    with pytest.raises(ParameterError, match=next(iter(change))):
-        padded_population(ROWS, **given | change, rng=np.random.default_rng(0))
 
 
 def test_such_a_section_may_be_the_only_one(full_config, schema):

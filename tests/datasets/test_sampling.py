@@ -10,22 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from segshuffle.arrays import LARGEST_DOMAIN
-from segshuffle.datasets import msnbc_log
+from segshuffle.arrays import LARGEST_DOMAIN, NO_ITEM
 from segshuffle.datasets.declared import ITEMS
 from segshuffle.datasets.population import Population, load_population, save_population
-from segshuffle.datasets.sampling import msnbc_population, uniform_population
+from segshuffle.datasets.sampling import padded_population, uniform_population
 from segshuffle.errors import DataError, ParameterError
 
 FALSE_ALARM = 1e-6  # of each chi-square test, had the seed not been fixed
+D = 7
 
 
 def make(items, domain_size=10, label="test", source="synthetic"):
     return Population(items=items, domain_size=domain_size, label=label, source=source)
-
-
-def masks_of(*sets):
-    return np.array([sum(1 << item for item in items) for items in sets], dtype=np.uint32)
 
 
 def assert_uniform(rows, all_rows):
@@ -36,12 +32,15 @@ def assert_uniform(rows, all_rows):
 
 
 def test_properties():
-    population = make([[0, 3], [3, 9], [1, 2]])
+    items = np.array([[0, 3], [3, 9], [1, 2]], dtype=np.int16)
+    population = make(items)
     assert (population.n_users, population.set_size, population.domain_size) == (3, 2, 10)
-    assert population.items.dtype == np.int16
-    assert population.item_counts.dtype == np.int64
     assert population.item_counts.tolist() == [1, 1, 1, 2, 0, 0, 0, 0, 0, 1]
     assert population.frequencies.sum() == pytest.approx(2)
+    items[0, 0] = 5
+    assert population.items[0, 0] == 0, "a copy"
+    with pytest.raises(ValueError, match="read-only"):
+        population.items[0, 0] = 2
 
 
 @pytest.mark.parametrize(
@@ -55,36 +54,26 @@ def test_items_take_the_space_that_they_need(tmp_path, domain_size, stored):
     read = load_population(tmp_path / "users.npz")
     assert read.items.dtype == stored
     assert (read.items == population.items).all()
-    last = make([[0, domain_size - 1]], domain_size)
-    assert last.items.tolist() == [[0, domain_size - 1]]
+    assert make([[0, domain_size - 1]], domain_size).items.tolist() == [[0, domain_size - 1]]
 
 
 def test_the_configuration_allows_as_many_items_as_a_population():
     assert ITEMS["maximum"] == LARGEST_DOMAIN
 
 
-def test_items_are_a_read_only_copy():
-    items = np.array([[0, 1]], dtype=np.int16)
-    population = make(items)
-    items[0, 0] = 5
-    assert population.items.tolist() == [[0, 1]]
-    with pytest.raises(ValueError, match="read-only"):
-        population.items[0, 0] = 2
-
-
 @pytest.mark.parametrize(
     ("items", "message"),
     [
-        ([[0, 1], [2, 10]], r"user 1 holds item 10, .*allowed are 0\.\.9"),
-        ([[0, 1], [-1, 2]], "user 1 holds item -1"),
-        ([[0, 70_000]], "user 0 holds item 70000"),  # would wrap around in int16
-        ([[0, 1], [2, 3], [4, 4]], "user 2 holds item 4 twice"),
-        ([[3, 1]], "user 0 has item 1 after 3"),
+        ([[0, 1], [2, 10]], r"user 1 holds \[2, 10\]; required are distinct items in 0\.\.9"),
+        ([[0, 1], [-1, 2]], r"user 1 holds \[-1, 2\]"),
+        ([[0, 70_000]], "user 0 holds"),  # would wrap around in int16
+        ([[0, 1], [2, 3], [4, 4]], r"user 2 holds \[4, 4\]"),
+        ([[3, 1]], "user 0 .* increasing order"),
         ([[0.0, 1.0]], "type float64"),
         ([0, 1], r"shape \(2,\)"),
         ([[]], r"shape \(1, 0\)"),
         ([[1, 2], [3]], "different lengths"),
-        ([list(range(11))], "11 items, but the domain has only 10"),
+        ([list(range(11))], "user 0 holds"),
     ],
 )
 def test_bad_items_are_refused(items, message):
@@ -106,16 +95,14 @@ def test_bad_fields_are_refused(field, value):
         make([[0]], **{field: value})
 
 
+# --- uniform users ---------------------------------------------------------------------------------------------------
+
+
 @pytest.mark.parametrize(("domain_size", "set_size"), [(6, 1), (6, 2), (6, 5), (7, 3)])
 def test_uniform_population_is_uniform_over_subsets(domain_size, set_size):
     rng = np.random.default_rng(11)
     population = uniform_population(domain_size=domain_size, set_size=set_size, n_users=40_000, rng=rng)
     assert_uniform(population.items, list(itertools.combinations(range(domain_size), set_size)))
-
-
-def test_uniform_population_with_the_whole_domain():
-    population = uniform_population(domain_size=5, set_size=5, n_users=3, rng=np.random.default_rng(1))
-    assert population.items.tolist() == [[0, 1, 2, 3, 4]] * 3
     assert population.source == "synthetic"
 
 
@@ -123,7 +110,6 @@ def test_uniform_population_of_the_papers_size_is_quick():
     start = time.process_time()
     population = uniform_population(domain_size=128, set_size=8, n_users=50_000, rng=np.random.default_rng(1))
     assert time.process_time() - start < 0.3
-    assert population.items.shape == (50_000, 8)
     # Counts are Binomial(n, s/d) each: 7 standard deviations have a false-alarm rate below 128 * 3e-12.
     law = stats.binom(50_000, 8 / 128)
     assert np.abs(population.item_counts - law.mean()).max() < 7 * law.std()
@@ -136,90 +122,80 @@ def test_uniform_population_refuses(name, value):
         uniform_population(**arguments, rng=np.random.default_rng(1))
 
 
+# --- users of data, as rows of truth values (every item has a column) and of items -----------------------------------
+
+
+def table(sets):
+    return np.array([[item in items for item in range(D)] for items in sets])
+
+
+def lists(sets):
+    width = max(map(len, sets))
+    return np.array([[*items, *[NO_ITEM] * (width - len(items))] for items in sets])
+
+
+@pytest.fixture(params=[table, lists])
+def padded(request):
+    def draw(sets, set_size, padding, n_users=None, seed=12):
+        return padded_population(
+            request.param(sets),
+            domain_size=D,
+            n_users=n_users or len(sets),
+            set_size=set_size,
+            padding=padding,
+            rng=np.random.default_rng(seed),
+            label="x",
+        )
+
+    return draw
+
+
 @pytest.mark.parametrize("padding", ["in-domain", "dummy"])
-def test_surplus_categories_leave_a_uniform_subset(padding):
-    masks = np.repeat(masks_of({0, 3, 8, 12, 16}), 40_000)
-    population = msnbc_population(
-        masks, n_users=40_000, set_size=3, padding=padding, rng=np.random.default_rng(12), label="x"
-    )
-    assert_uniform(population.items, list(itertools.combinations((0, 3, 8, 12, 16), 3)))
+def test_surplus_items_leave_a_uniform_subset(padded, padding):
+    population = padded([(0, 2, 3, 5, 6)] * 40_000, 3, padding)
+    assert_uniform(population.items, list(itertools.combinations((0, 2, 3, 5, 6), 3)))
+    assert population.domain_size == (D if padding == "in-domain" else D + 3)
 
 
-def test_in_domain_padding_is_uniform_over_the_items_not_held():
-    masks = np.repeat(masks_of({2, 5}), 60_000)
-    population = msnbc_population(
-        masks, n_users=60_000, set_size=4, padding="in-domain", rng=np.random.default_rng(13), label="x"
-    )
-    assert population.domain_size == 17
-    others = [item for item in range(17) if item not in (2, 5)]
+def test_in_domain_padding_is_uniform_over_the_items_not_held(padded):
+    population = padded([(2, 5)] * 40_000, 4, "in-domain")
+    others = [item for item in range(D) if item not in (2, 5)]
     assert_uniform(population.items, [sorted((2, 5, *pair)) for pair in itertools.combinations(others, 2)])
+    assert padded([(4,)], D, "in-domain").items.tolist() == [list(range(D))]
 
 
-def test_dummy_padding_appends_17_18_and_so_on():
-    masks = masks_of({4}, {1, 2}, {0, 8, 16})
-    population = msnbc_population(masks, n_users=3, set_size=3, padding="dummy", rng=np.random.default_rng(1))
-    assert population.domain_size == 20
-    assert sorted(population.items.tolist()) == [[0, 8, 16], [1, 2, 17], [4, 17, 18]]
-    assert population.item_counts[19] == 0
-
-
-def test_dummy_padding_beyond_the_domain():
-    masks = masks_of({4}, set(range(17)))
-    population = msnbc_population(masks, n_users=2, set_size=20, padding="dummy", rng=np.random.default_rng(1))
-    expected = [[*range(17), 17, 18, 19], [4, *range(17, 36)]]
-    assert sorted(population.items.tolist()) == expected
-    assert population.domain_size == 37
-
-
-def test_in_domain_padding_up_to_the_whole_domain():
-    population = msnbc_population(
-        masks_of({4}), n_users=1, set_size=17, padding="in-domain", rng=np.random.default_rng(1), source="stand-in"
-    )
-    assert population.items.tolist() == [list(range(17))]
-    assert population.source == "stand-in"
+def test_dummy_padding_appends_items_of_its_own(padded):
+    population = padded([(4,), (1, 2), (0, 3, 6), ()], 3, "dummy")
+    assert population.domain_size == D + 3
+    assert sorted(population.items.tolist()) == [[0, 3, 6], [1, 2, 7], [4, 7, 8], [7, 8, 9]]
+    beyond = padded([(4,), tuple(range(D))], D + 2, "dummy")
+    assert sorted(beyond.items.tolist()) == [[*range(D), 7, 8], [4, *range(7, 15)]]
 
 
 @pytest.mark.quick(0)
-def test_users_are_sampled_without_replacement_and_uniformly():
-    masks = masks_of(*({item} for item in range(17)))
-    everyone = msnbc_population(masks, n_users=17, set_size=1, padding="in-domain", rng=np.random.default_rng(1))
-    assert sorted(everyone.items.ravel().tolist()) == list(range(17))
-    rng = np.random.default_rng(14)
-    draws = [
-        msnbc_population(masks, n_users=2, set_size=1, padding="dummy", rng=rng).items.ravel() for _ in range(4000)
-    ]
+def test_users_are_sampled_without_replacement_and_uniformly(padded):
+    singles = [(item,) for item in range(D)]
+    assert sorted(padded(singles, 1, "in-domain").items.ravel().tolist()) == list(range(D))
+    draws = [padded(singles, 1, "dummy", n_users=2, seed=seed).items.ravel() for seed in range(4000)]
     assert all(first != second for first, second in draws)
-    assert_uniform(np.sort(draws, axis=1), list(itertools.combinations(range(17), 2)))
+    assert_uniform(np.sort(draws, axis=1), list(itertools.combinations(range(D), 2)))
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "message"),
+    ("change", "message"),
     [
-        ("n_users", 4, r"n_users = 4 .*1\.\.3"),
-        ("n_users", 0, "n_users = 0"),
-        ("set_size", 18, r"set_size = 18 .*1\.\.17"),
-        ("padding", "zeros", "padding = 'zeros' .*'in-domain' or 'dummy'"),
+        ({"n_users": 4}, r"n_users = 4 .*1\.\.3"),
+        ({"set_size": 0}, "set_size = 0"),
+        ({"set_size": D + 1}, r"set_size = 8 .*1\.\.7"),
+        ({"padding": "zeros"}, "padding = 'zeros' .*'in-domain' or 'dummy'"),
     ],
 )
-def test_msnbc_population_refuses_parameters(name, value, message):
-    arguments = {"n_users": 2, "set_size": 2, "padding": "in-domain", name: value}
+def test_what_is_refused(padded, change, message):
     with pytest.raises(ParameterError, match=message):
-        msnbc_population(masks_of({1}, {2}, {3}), **arguments, rng=np.random.default_rng(1))
+        padded([(1,), (2,), (3,)], **{"set_size": 2, "padding": "in-domain"} | change)
 
 
-@pytest.mark.parametrize("masks", [[1, 0, 2], [1, 1 << 17], [], [[1, 2]]])
-def test_msnbc_population_refuses_masks(masks):
-    with pytest.raises(DataError, match="mask"):
-        msnbc_population(
-            np.array(masks, dtype=np.uint32), n_users=1, set_size=1, padding="dummy", rng=np.random.default_rng(1)
-        )
-
-
-def test_matrix_and_population_count_the_same_categories():
-    rng = np.random.default_rng(2)
-    masks = rng.integers(1, 1 << 17, size=500, dtype=np.uint32)
-    population = msnbc_population(masks, n_users=500, set_size=17, padding="dummy", rng=rng)
-    assert population.item_counts[:17].tolist() == msnbc_log.masks_to_matrix(masks).sum(axis=0).tolist()
+# --- files -----------------------------------------------------------------------------------------------------------
 
 
 def test_saved_population_is_restored(tmp_path):
@@ -248,11 +224,6 @@ def test_population_that_cannot_be_written_leaves_nothing(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["taken"]
 
 
-def test_missing_population_is_refused(tmp_path):
-    with pytest.raises(DataError, match=r"none\.npz: cannot be read"):
-        load_population(tmp_path / "none.npz")
-
-
 @given(st.data())
 def test_damaged_population_files_raise_nothing_but_data_error(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("damaged") / "p.npz"
@@ -265,9 +236,11 @@ def test_damaged_population_files_raise_nothing_but_data_error(tmp_path_factory,
         load_population(path)
 
 
-def test_other_arrays_are_not_a_population(tmp_path):
+def test_other_files_are_not_a_population(tmp_path):
     np.savez(tmp_path / "other.npz", x=np.arange(3))
     np.save(tmp_path / "other.npy", np.arange(3))
     for name in ("other.npz", "other.npy"):
         with pytest.raises(DataError, match="not a population"):
             load_population(tmp_path / name)
+    with pytest.raises(DataError, match=r"none\.npz: cannot be read"):
+        load_population(tmp_path / "none.npz")

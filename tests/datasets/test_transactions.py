@@ -6,18 +6,14 @@ import numpy as np
 import pytest
 
 from segshuffle.arrays import NO_ITEM
-from segshuffle.datasets import transactions
 from segshuffle.datasets.transactions import Transactions
 from segshuffle.errors import DataError, ParameterError
 
 SETS = [["b", "a"], [], ["c"], ["a", "b", "c", "d"], ["d", "a"]]
 
 
-@pytest.fixture(params=[(1, 0), (2**22, 32)], ids=["small parts", "one part"])
-def users(request, monkeypatch):
-    """The users, with as little as possible looked at at a time, and with all of it; cut together, or one by one."""
-    monkeypatch.setattr(transactions, "_PART", request.param[0])
-    monkeypatch.setattr(transactions, "_FEW", request.param[1])
+@pytest.fixture
+def users():
     return Transactions.from_sets(SETS)
 
 
@@ -36,28 +32,33 @@ def test_what_everybody_holds(users):
 
 
 @pytest.mark.quick(1)
-def test_cutting_keeps_a_random_subset(users):
-    """Of four items two are kept, of two one: each choice equally often, in 3000 cuts within 5 standard deviations."""
-    rng, runs = np.random.default_rng(5), 3000
+@pytest.mark.parametrize("copies", [1, 40], ids=["one by one", "together"])
+def test_cutting_keeps_a_random_subset(copies):
+    """Of four items two are kept, of two one: each choice equally often, within 5 standard deviations.
+
+    A few users with long sets are cut one by one, many together.
+    """
+    users, rng, runs = Transactions.from_sets(SETS * copies), np.random.default_rng(5), 3000 // copies
     pairs, ones = Counter(), Counter()
     for _ in range(runs):
-        cut = users.cut(2, rng)
-        assert cut.sizes.tolist() == [2, 0, 1, 2, 2]
-        pairs[tuple(cut.codes[cut.offsets[3] : cut.offsets[4]])] += 1
-        ones[users.cut(1, rng).codes[0]] += 1
+        cut, cut_to_one = users.cut(2, rng), users.cut(1, rng)
+        assert cut.sizes.tolist() == [2, 0, 1, 2, 2] * copies
+        for four, two in zip(range(3, 5 * copies, 5), range(0, 5 * copies, 5), strict=True):
+            pairs[tuple(cut.codes[cut.offsets[four] : cut.offsets[four + 1]])] += 1
+            ones[cut_to_one.codes[cut_to_one.offsets[two]]] += 1
     for kept, choices in ((pairs, 6), (ones, 2)):
         assert len(kept) == choices
-        spread = np.sqrt(runs * (1 / choices) * (1 - 1 / choices))
-        assert max(abs(number - runs / choices) for number in kept.values()) < 5 * spread
+        spread = np.sqrt(runs * copies * (1 / choices) * (1 - 1 / choices))
+        assert max(abs(number - runs * copies / choices) for number in kept.values()) < 5 * spread
     assert users.cut(4, rng) is users
-    assert [set(few) <= set(many) for few, many in zip(held(users.cut(2, rng)), SETS, strict=True)] == [True] * 5
+    assert all(set(few) <= set(many) for few, many in zip(held(cut), SETS * copies, strict=True))
     with pytest.raises(ParameterError, match="set_size"):
         users.cut(0, rng)
 
 
 def test_some_of_the_users(users):
-    some = users.take(np.array([3, 0, 0]))
-    assert held(some) == [list("abcd"), ["a", "b"], ["a", "b"]]
+    assert held(users.take(np.array([3, 0, 0]))) == [list("abcd"), ["a", "b"], ["a", "b"]]
+    assert held(users.take(np.array([True, True, False, False, True]))) == [["a", "b"], [], ["a", "d"]]
 
 
 def test_rows_have_a_width(users):

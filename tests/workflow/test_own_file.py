@@ -4,7 +4,7 @@ import json
 import os
 
 import pandas as pd
-import pyarrow as pa
+import polars as pl
 import pytest
 import yaml
 
@@ -14,7 +14,7 @@ def test_the_panels_of_a_file_of_ones_own(checkout):
     config["edition"] = "shop"
     config["datasets"] = {"shop": {"path": "shop.csv.zst", "domain_size": 9, "n_users": [60], "set_sizes": [2]}}
     rows = "".join(f"{user},item-{(user * 5 + k * k) % 9}\n" for user in range(100) for k in range(1 + user % 3))
-    (checkout.folder / "shop.csv.zst").write_bytes(pa.compress(f"user,item\n{rows}".encode(), "zstd", asbytes=True))
+    pl.read_csv(f"user,item\n{rows}".encode()).write_csv(checkout.folder / "shop.csv.zst", compression="zstd")
     (checkout.folder / "own.yaml").write_text(yaml.safe_dump(config))
     table = "results/shop/panels/published/shop-n60-s2-S1.csv"
     status, said = checkout.run("--cores", "1", table, configfile="own.yaml")

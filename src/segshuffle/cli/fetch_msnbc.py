@@ -12,18 +12,20 @@ from segshuffle.errors import DataError, ParameterError
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     parser.add_argument("destination", type=Path, help="file to write (gzip)")
-    parser.add_argument("--deadline", type=number, default=30.0, help="seconds after which to give up (default 30)")
+    parser.add_argument(
+        "--deadline", type=number, default=30.0, help="seconds after which the download is given up (default 30)"
+    )
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> str:
     """Fetch the file; returns where it is and where it came from."""
-    from segshuffle.datasets.fetch import download_sessions
+    from segshuffle.datasets.msnbc_log import download_log
 
     if not 0 < options.deadline <= 3600:
         raise ParameterError("deadline", options.deadline, "in (0, 3600] seconds")
     try:
-        url = download_sessions(options.destination, deadline_seconds=options.deadline, log=complain)
+        url = download_log(options.destination, deadline_seconds=options.deadline, log=complain)
     except OSError as error:  # a name that the disk cannot have
         raise DataError(
             f"{options.destination}: cannot be written ({error.strerror or error}). Choose another name."

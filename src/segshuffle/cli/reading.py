@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from segshuffle.cli.terminal import complain, integer
-from segshuffle.datasets.layout import ABOUT, CHOICES, FORMATS, FORMS, Layout
+from segshuffle.datasets.layout import OPTIONS, Layout
 
 if TYPE_CHECKING:
     from segshuffle.datasets.transactions import Transactions
 
+_METAVARS = {"user": "NAME", "item": "NAME", "level": "NAME", "separator": "CHARACTER", "skip_lines": "LINES"}
 #: Seconds between two lines that say how far the reading is.
 _EVERY = 2.0
 
@@ -39,46 +40,37 @@ def add_file(parser: argparse.ArgumentParser) -> None:
     asked.add_argument(
         "--domain-size", type=integer, metavar="D", help="number of items d (>= 2): the items are the integers 0..d-1"
     )
-    asked.add_argument("--format", choices=FORMATS, help=ABOUT["format"])
-    asked.add_argument("--form", choices=FORMS, help=ABOUT["form"])
-    for name in ("user", "item", "level"):
-        asked.add_argument(f"--{name}-column", metavar="NAME", help=ABOUT[name])
-    asked.add_argument("--separator", metavar="CHARACTER", help=ABOUT["separator"])
-    asked.add_argument(
-        "--no-header", action="store_true", help="the first line of csv or tsv is data, not names of columns"
-    )
-    asked.add_argument(
-        "--skip-lines", type=integer, default=0, metavar="LINES", help=ABOUT["skip_lines"] + " (default 0)"
-    )
-    for name, choices in CHOICES.items():
+    for name, rules in OPTIONS.items():
+        if name == "header":
+            about = "the first line of csv or tsv is data, not names of columns"
+            asked.add_argument("--no-header", dest="header", action="store_false", help=about)
+            continue
+        default = rules["default"]
         asked.add_argument(
-            f"--{name}", choices=choices, default=choices[0], help=f"{ABOUT[name]} (default {choices[0]})"
+            _flag(name),
+            type=integer if name == "skip_lines" else str,
+            choices=[each for each in rules["enum"] if each] if "enum" in rules else None,
+            default=default,
+            metavar=_METAVARS.get(name),
+            help=rules["description"] + ("" if default is None else f" (default {default})"),
         )
+
+
+def _flag(name: str) -> str:
+    return f"--{name}-column" if name in ("user", "item", "level") else "--" + name.replace("_", "-")
 
 
 def read_users(options: argparse.Namespace, levels: Sequence[float]) -> Transactions:
     """Read the file as asked; what was done about odd lines is said on standard error, and so is progress."""
-    from segshuffle.datasets.files.reading import read_transactions
+    from segshuffle.datasets.reading import read_transactions
 
-    layout = Layout(
-        format=options.format,
-        form=options.form,
-        user=options.user_column,
-        item=options.item_column,
-        level=options.level_column,
-        separator=options.separator,
-        header=not options.no_header,
-        skip_lines=options.skip_lines,
-        repeated=options.repeated,
-        empty=options.empty,
-        unknown=options.unknown,
-    )
+    given = {name: getattr(options, _flag(name)[2:].replace("-", "_")) for name in OPTIONS if name != "header"}
     users = read_transactions(
         options.file,
         items=options.items,
         domain_size=options.domain_size,
         levels=levels,
-        layout=layout,
+        layout=Layout(**given, header=options.header),
         progress=_progress(),
     )
     for note in users.notes:
@@ -86,17 +78,16 @@ def read_users(options: argparse.Namespace, levels: Sequence[float]) -> Transact
     return users
 
 
-def _progress() -> Callable[[int, float | None], None]:
-    """A line every few seconds on a terminal; nothing for files that are read at once."""
+def _progress() -> Callable[[int], None]:
+    """Make what prints a line every few seconds on a terminal, and nothing for files that are read at once."""
     last = time.monotonic()
 
-    def say(rows: int, share: float | None) -> None:
+    def say(rows: int) -> None:
         nonlocal last
         if time.monotonic() - last < _EVERY:
             return
         last = time.monotonic()
-        known = "" if share is None else f", {share:.0%} of the file"
         with contextlib.suppress(OSError, ValueError, AttributeError):
-            print(f"{rows:,} rows read{known}", file=sys.stderr, flush=True)
+            print(f"{rows:,} rows read", file=sys.stderr, flush=True)
 
     return say

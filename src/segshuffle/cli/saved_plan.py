@@ -73,7 +73,7 @@ def _limits(options: argparse.Namespace, plan: Plan) -> Iterator[tuple[str, obje
 
 def _take_items(options: argparse.Namespace, document: Document) -> None:
     """The plan's items are those of the file, by name or by number."""
-    from segshuffle.datasets.files.reading import read_items
+    from segshuffle.datasets.reading import read_items
 
     given = None if options.items is None else read_items(options.items)
     if given is not None and set(given) != set(document.items or given):

@@ -8,19 +8,58 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from segshuffle.datasets.population import Population
-    from segshuffle.datasets.source import DataSource
 
 #: A dataset's section of the configuration, complete.
 Section = Mapping[str, Any]
 #: JSON schema of a number of items: as many as counters of a server (`arrays.LARGEST_DOMAIN`).
 ITEMS: Mapping[str, Any] = {"type": "integer", "minimum": 2, "maximum": 10_000_000}
+
+
+#: JSON schema of how users with too few items are padded.
+PADDING: Mapping[str, Any] = {
+    "description": "What users with fewer than s items hold besides: random others, or items of their own",
+    "enum": ["in-domain", "dummy"],
+    "default": "in-domain",
+}
+
+
+def padded_size(domain_size: int, section: Section, set_size: int) -> int:
+    """Return the number of items with those that pad: dummy padding adds set_size items."""
+    return domain_size + (set_size if section["padding"] == "dummy" else 0)
+
+
+def shown_label(label: str, kind: str) -> str:
+    """Return the name of a dataset as it must appear wherever its numbers do: a stand-in is named as one."""
+    return f"{label} (stand-in)" if kind == "stand-in" else label
+
+
+@dataclass(frozen=True)
+class DataSource:
+    """Where data came from; the same on every machine.
+
+    Parameters
+    ----------
+    kind : {"real", "stand-in"}
+        Whether these are the real data.
+    sha256 : str or None
+        SHA-256 of the file, uncompressed unless it is one of your own; None for a stand-in.
+    origin : str
+        The address, or the name of the file without its folder; for a stand-in how it was made.
+    reason : str
+        Why a stand-in was used; "" for real data.
+    """
+
+    kind: Literal["real", "stand-in"]
+    sha256: str | None
+    origin: str
+    reason: str = ""
 
 
 class Place(NamedTuple):

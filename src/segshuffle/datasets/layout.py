@@ -1,4 +1,4 @@
-"""How a file of one's own is laid out, and what is done about what should not be in it. Imported without Arrow."""
+"""How a file of one's own is laid out, and what is done about what should not be in it. Imported without Polars."""
 
 from __future__ import annotations
 
@@ -8,28 +8,62 @@ from typing import Any
 
 from segshuffle.errors import ParameterError
 
-FORMATS = ("csv", "tsv", "jsonl", "parquet", "lines")
-FORMS = ("long", "wide", "matrix")
-#: Option -> its allowed values and, for everybody who asks, what it says. The first value of a choice is the default.
-CHOICES: Mapping[str, tuple[str, ...]] = {
-    "repeated": ("refuse", "merge"),
-    "empty": ("refuse", "keep"),
-    "unknown": ("refuse", "drop"),
-}
-#: What every option means: help of the command line, and descriptions in the configuration.
-ABOUT: Mapping[str, str] = {
-    "format": "csv, tsv, jsonl, parquet, or lines (one line per user, no header); by default the ending of the name",
-    "form": "long (a row per user and item), wide (a row per user, with items in all other columns or in a list), or "
-    "matrix (a column per item, 1 or 0)",
-    "user": "column of the user; by default the one called user, or the only other one",
-    "item": "column of the item, or of the list of items; by default the one called item or items",
-    "level": "column of the user's privacy level, as its epsilon; without it levels are drawn",
-    "separator": "what stands between two items or columns; by default a comma in csv, a tab in tsv, blanks in lines",
-    "header": "whether the first line of csv and tsv names the columns",
-    "skip_lines": "lines at the beginning of the file that are no data",
-    "repeated": "an item that a user has twice: refuse the file, or merge: count it once",
-    "empty": "a user without items: refuse the file, or keep: a user who holds nothing",
-    "unknown": "an item that is not in the list of items: refuse the file, or drop: leave the item out",
+_TEXT: Mapping[str, Any] = {"type": ["string", "null"], "minLength": 1, "default": None}
+#: JSON schema of every option: what it means, what is allowed (None: the data decide) and its default.
+OPTIONS: Mapping[str, Mapping[str, Any]] = {
+    "format": {
+        "description": "csv, tsv, jsonl, parquet, or lines (one line per user, no header); by default the ending of "
+        "the name",
+        "enum": [None, "csv", "tsv", "jsonl", "parquet", "lines"],
+        "default": None,
+    },
+    "form": {
+        "description": "long (a row per user and item), wide (a row per user, with items in all other columns or in a "
+        "list), or matrix (a column per item, 1 or 0)",
+        "enum": [None, "long", "wide", "matrix"],
+        "default": None,
+    },
+    "user": {"description": "column of the user; by default the one called user, or the only other one", **_TEXT},
+    "item": {
+        "description": "column of the item, or of the list of items; by default the one called item or items",
+        **_TEXT,
+    },
+    "level": {
+        "description": "column of the user's privacy level, as its epsilon; without it levels are drawn",
+        **_TEXT,
+    },
+    "separator": {
+        "description": "character between two items or columns; by default a comma in csv, a tab in tsv, blanks in "
+        "lines",
+        **_TEXT,
+    },
+    "header": {
+        "description": "whether the first line of csv and tsv names the columns",
+        "type": "boolean",
+        "default": True,
+    },
+    "skip_lines": {
+        "description": "lines at the beginning of the file that are no data",
+        "type": "integer",
+        "minimum": 0,
+        "maximum": 1_000_000,
+        "default": 0,
+    },
+    "repeated": {
+        "description": "an item that a user has twice: refuse the file, or merge: count it once",
+        "enum": ["refuse", "merge"],
+        "default": "refuse",
+    },
+    "empty": {
+        "description": "a user without items: refuse the file, or keep: a user who holds nothing",
+        "enum": ["refuse", "keep"],
+        "default": "refuse",
+    },
+    "unknown": {
+        "description": "an item that is not in the list of items: refuse the file, or drop: leave the item out",
+        "enum": ["refuse", "drop"],
+        "default": "refuse",
+    },
 }
 
 
@@ -40,7 +74,7 @@ class Layout:
     Parameters
     ----------
     format : {"csv", "tsv", "jsonl", "parquet", "lines"}, optional
-        By default the ending of the file's name; without one that is known, lines.
+        By default the ending of the file's name; "lines" if it says nothing.
     form : {"long", "wide", "matrix"}, optional
         A row per user and item; a row per user with the items in all other columns, or in one list; or a row per user
         with a column of 0 and 1 per item. By default what the columns tell.
@@ -75,22 +109,17 @@ class Layout:
     unknown: str = "refuse"
 
     def __post_init__(self) -> None:
-        for name, allowed in {"format": FORMATS, "form": FORMS, **CHOICES}.items():
+        for name, rules in OPTIONS.items():
             value = getattr(self, name)
-            if value not in allowed and not (value is None and name not in CHOICES):
-                raise ParameterError(name, value, "one of " + ", ".join(map(repr, allowed)))
-        if self.separator is not None and (
-            len(self.separator) != 1 or self.separator in '\n\r"' or not self.separator.isascii()
-        ):
-            raise ParameterError("separator", self.separator, "one character, such as ';', and no quote or line end")
-        if (
-            isinstance(self.skip_lines, bool)
-            or not isinstance(self.skip_lines, int)
-            or not 0 <= self.skip_lines <= 10**6
-        ):
-            raise ParameterError("skip_lines", self.skip_lines, "an integer in 0..1000000")
+            if "enum" in rules and value not in rules["enum"]:
+                raise ParameterError(name, value, "one of " + ", ".join(repr(each) for each in rules["enum"] if each))
+        mark, skipped = self.separator, self.skip_lines
+        if mark is not None and (len(mark) != 1 or mark in '\n\r"' or not mark.isascii()):
+            raise ParameterError("separator", mark, "one character, such as ';', and no quote or line end")
+        if isinstance(skipped, bool) or not isinstance(skipped, int) or not 0 <= skipped <= 1_000_000:
+            raise ParameterError("skip_lines", skipped, "an integer in 0..1000000")
 
     @classmethod
     def of(cls, section: Mapping[str, Any]) -> Layout:
-        """The options among the keys of a mapping; other keys are left alone."""
+        """Take the options among the keys of a mapping; other keys are left alone."""
         return cls(**{each.name: section[each.name] for each in fields(cls) if each.name in section})

@@ -5,13 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from segshuffle.datasets.declared import Dataset, Place, Section
+from segshuffle.datasets.declared import PADDING, Dataset, DataSource, Place, Section, padded_size, shown_label
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from segshuffle.datasets.population import Population
-    from segshuffle.datasets.source import DataSource
 
 #: Addresses of the file, in the order in which they are tried: the present one (a zip), then the older path.
 URLS: tuple[str, ...] = (
@@ -27,15 +26,10 @@ N_SESSIONS = 989_818
 CACHED = "msnbc990928.seq.gz"
 
 
-def _domain_size(section: Section, set_size: int) -> int:
-    """Dummy padding adds set_size items to the 17."""
-    return DOMAIN_SIZE + (set_size if section["padding"] == "dummy" else 0)
-
-
 def _obtain(section: Section, place: Place) -> tuple[NDArray[Any], DataSource]:
-    from segshuffle.datasets.fetch import obtain_sessions
+    from segshuffle.datasets.msnbc_log import obtain_log
 
-    return obtain_sessions(
+    return obtain_log(
         path=place.given,
         cache=place.cache / CACHED,
         allow_download=section["download"],
@@ -46,14 +40,14 @@ def _obtain(section: Section, place: Place) -> tuple[NDArray[Any], DataSource]:
 
 
 def _refresh(section: Section, cache: Path) -> bool:
-    from segshuffle.datasets.fetch import download_sessions
+    from segshuffle.datasets.msnbc_log import download_log
     from segshuffle.errors import FetchError
 
     if not section["download"]:
         return False
     try:
         # one attempt: without a network this must not hold up the run
-        download_sessions(cache / CACHED, attempts=1, timeout=(2.0, 10.0))
+        download_log(cache / CACHED, attempts=1, timeout=2.0)
     except FetchError:
         return False
     return True
@@ -62,17 +56,17 @@ def _refresh(section: Section, cache: Path) -> bool:
 def _population(
     *, section: Section, n_users: int, set_size: int, rng: Any, data: NDArray[Any], source: DataSource
 ) -> Population:
-    from segshuffle.datasets.sampling import msnbc_population
-    from segshuffle.datasets.source import shown_label
+    from segshuffle.datasets.sampling import padded_population
 
-    return msnbc_population(
+    return padded_population(
         data,
+        domain_size=DOMAIN_SIZE,
         n_users=n_users,
         set_size=set_size,
         padding=section["padding"],
         rng=rng,
         label=shown_label("MSNBC", source.kind),
-        source="real" if source.kind == "real" else "stand-in",
+        source=source.kind,
     )
 
 
@@ -93,13 +87,9 @@ DATASET = Dataset(
             "type": "boolean",
             "default": True,
         },
-        "padding": {
-            "description": "How users with fewer than s categories are padded",
-            "enum": ["in-domain", "dummy"],
-            "default": "in-domain",
-        },
+        "padding": PADDING,
     },
-    domain_size=_domain_size,
+    domain_size=lambda section, set_size: padded_size(DOMAIN_SIZE, section, set_size),
     population=_population,
     obtain=_obtain,
     refresh=_refresh,

@@ -1,209 +1,259 @@
-"""The MSNBC log of 28 September 1999: its published counts, and the parser of its one file.
+"""The MSNBC log of 28 September 1999: its published counts, its one file, and where that is found.
 
 The file lists, for each user of one day, the categories of the pages visited, in order. Here only the set of distinct
-categories of a user matters, so a user is kept as a bitmask: bit ``c - 1`` is set when category ``c`` was visited.
+categories of a user matters: a row of 17 truth values.
 """
 
 from __future__ import annotations
 
-from typing import NoReturn
+import contextlib
+import gzip
+import hashlib
+import io
+import time
+import zipfile
+import zlib
+from collections.abc import Callable, Sequence
+from pathlib import Path, PurePosixPath
 
 import numpy as np
 from numpy.typing import NDArray
 
-from segshuffle.datasets.msnbc import DOMAIN_SIZE
-from segshuffle.errors import DataError
+from segshuffle.datasets.declared import DataSource
+from segshuffle.datasets.msnbc import DOMAIN_SIZE, SHA256, URLS
+from segshuffle.datasets.stand_in import draw_stand_in
+from segshuffle.errors import DataError, FetchError
+from segshuffle.files import read_bounded, write_atomically
 
-#: Category names in the order of the file's header (the prose on the UCI page lists another order).
-CATEGORIES: tuple[str, ...] = (
-    "frontpage",
-    "news",
-    "tech",
-    "local",
-    "opinion",
-    "on-air",
-    "misc",
-    "weather",
-    "msn-news",
-    "health",
-    "living",
-    "business",
-    "msn-sports",
-    "sports",
-    "summary",
-    "bbs",
-    "travel",
-)
-#: Number of users with 1, 2, ..., 17 distinct categories.
-USERS_PER_SET_SIZE: tuple[int, ...] = (
-    *(601_384, 214_392, 94_711, 43_321, 19_692, 8_902, 4_008, 1_688, 737),
-    *(297, 142, 238, 143, 74, 67, 9, 13),
-)
-#: Number of users who visited category 1, 2, ..., 17 at least once, in the order of `CATEGORIES`.
-USERS_PER_CATEGORY: tuple[int, ...] = (
-    *(313_181, 175_286, 121_948, 121_719, 24_987, 217_101, 80_514, 95_615, 90_192),
-    *(50_606, 57_597, 112_183, 76_948, 119_138, 29_200, 2_082, 11_006),
-)
-
-_FIRST_LINE = "% Different categories found in input file:"
-_MARKER = b"% Sequences:"
-_ADVICE = (
-    "Expected is the UCI file msnbc990928.seq, unchanged; "
-    "data of your own are read by segshuffle.datasets.read_transactions."
-)
+# Nothing larger is read or unpacked (bytes); the log has 12.6 MB.
+_MOST_BYTES = 64 * 2**20
+# All that gzip and zipfile raise on damaged bytes.
+_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError, IndexError, OverflowError)
 
 
-def parse_sessions(raw: bytes, *, source: str = "msnbc990928.seq") -> NDArray[np.uint32]:
-    """Read the sessions of the MSNBC file.
-
-    Lines may end in CRLF or LF and may carry spaces at their end; the newline at the end of the file is optional.
+def read_log(path: Path, *, expected: str = SHA256) -> NDArray[np.bool_]:
+    """Read the MSNBC log and verify it.
 
     Parameters
     ----------
-    raw : bytes
-        The uncompressed file.
-    source : str, optional
-        Name of the file, for messages.
-
-    Returns
-    -------
-    numpy.ndarray of uint32, shape (n_sessions,)
-        One bitmask per user, in the file's order: bit ``c - 1`` is set if category ``c`` (1..17) was visited. No mask
-        is zero.
-
-    Raises
-    ------
-    DataError
-        If the header is not the one of the MSNBC file, a session is empty, or an entry is not an integer in 1..17; the
-        message names the line and the value.
-    """
-    start, first_line = _skip_header(raw, source)
-    body = raw[start:].rstrip(b" \r\n")
-    if not body:
-        raise DataError(f"{source}, line {first_line}: no session follows the header. {_ADVICE}")
-    masks = _parse_body(np.frombuffer(body, dtype=np.uint8))
-    if masks is None:
-        _explain(body, source, first_line)
-    return masks
-
-
-def _skip_header(raw: bytes, source: str) -> tuple[int, int]:
-    """Check the header; return the offset of the first session and its line number (from 1)."""
-    at = 0 if raw.startswith(_MARKER) else raw.find(b"\n" + _MARKER) + 1
-    if at == 0 and not raw.startswith(_MARKER):
-        raise DataError(f"{source}: no line '{_MARKER.decode()}' introduces the sessions. {_ADVICE}")
-    header = raw[:at].decode("ascii", "backslashreplace").split("\n")[:-1]
-    _check_header(header, source)
-    end = raw.find(b"\n", at)
-    end = len(raw) if end < 0 else end + 1
-    if raw[at:end].rstrip() != _MARKER:
-        raise DataError(f"{source}, line {len(header) + 1}: {_shown(raw[at:end])} instead of '{_MARKER.decode()}'.")
-    # The file has one blank line here; a second one would be an empty session.
-    blank = 1 if raw.startswith(b"\n", end) else 2 if raw.startswith(b"\r\n", end) else 0
-    return end + blank, len(header) + 2 + (blank > 0)
-
-
-def _check_header(header: list[str], source: str) -> None:
-    """Refuse a header that is not the one of the MSNBC file; blank lines do not count."""
-    filled = [(number, line.split()) for number, line in enumerate(header, start=1) if line.strip()]
-    for (number, words), expected in zip(filled, (_FIRST_LINE.split(), list(CATEGORIES)), strict=False):
-        if words != expected:
-            shown = _shown(" ".join(words).encode())
-            raise DataError(f"{source}, line {number}: {shown} instead of '{' '.join(expected)}'. {_ADVICE}")
-    if len(filled) != 2:
-        raise DataError(
-            f"{source}: the header has {len(filled)} lines that are not blank before '{_MARKER.decode()}', not 2 "
-            f"('{_FIRST_LINE}' and the 17 category names). {_ADVICE}"
-        )
-
-
-def _parse_body(text: NDArray[np.uint8]) -> NDArray[np.uint32] | None:
-    """Parse all lines at once; None if any of them is malformed (`_explain` then says which)."""
-    digit = (text - np.uint8(ord("0"))) < 10  # unsigned: everything below "0" wraps to a large number
-    newline = text == ord("\n")
-    carriage = np.flatnonzero(text == ord("\r"))
-    if np.count_nonzero(digit | newline | (text == ord(" "))) + carriage.size != text.size:
-        return None
-    # No carriage return is the last byte, because the end of the body was stripped.
-    if not newline[carriage + 1].all():
-        return None
-    starts = np.flatnonzero(digit & ~np.concatenate(([False], digit[:-1])))
-    values = _token_values(text, digit, starts)
-    if values is None:
-        return None
-    line_starts = np.concatenate(([0], np.flatnonzero(newline) + 1))
-    first_token = np.searchsorted(starts, line_starts)
-    if first_token[-1] == starts.size or (first_token[1:] == first_token[:-1]).any():
-        return None  # a line without any number
-    bits = np.uint32(1) << (values.astype(np.uint32) - np.uint32(1))
-    return np.bitwise_or.reduceat(bits, first_token)
-
-
-def _token_values(
-    text: NDArray[np.uint8], digit: NDArray[np.bool_], starts: NDArray[np.intp]
-) -> NDArray[np.uint8] | None:
-    """Return the number that begins at each start, or None unless all are in 1..17 without leading zeros."""
-    padded_text, padded_digit = np.append(text, [0, 0]).astype(np.uint8), np.append(digit, [False, False])
-    first = padded_text[starts] - np.uint8(ord("0"))
-    second = padded_text[starts + 1] - np.uint8(ord("0"))
-    two, three = padded_digit[starts + 1], padded_digit[starts + 1] & padded_digit[starts + 2]
-    values = np.where(two, first * np.uint8(10) + second, first).astype(np.uint8)
-    if three.any() or (first == 0).any() or (values > DOMAIN_SIZE).any():
-        return None
-    return values
-
-
-def _explain(body: bytes, source: str, first_line: int) -> NoReturn:
-    """Find the first malformed line the slow way and raise the error that names it."""
-    allowed = {str(c).encode() for c in range(1, DOMAIN_SIZE + 1)}
-    for number, line in enumerate(body.split(b"\n"), start=first_line):
-        tokens = line.removesuffix(b"\r").split(b" ")
-        filled = [token for token in tokens if token]
-        if not filled:
-            raise DataError(f"{source}, line {number}: an empty session; every user has visited something. {_ADVICE}")
-        for token in filled:
-            if token not in allowed:
-                raise DataError(
-                    f"{source}, line {number}: {_shown(token)} is not a category; allowed are the integers "
-                    f"1..{DOMAIN_SIZE}, separated by spaces. {_ADVICE}"
-                )
-    raise DataError(f"{source}: malformed sessions. {_ADVICE}")
-
-
-def _shown(value: bytes, longest: int = 60) -> str:
-    """Quote bytes for a message, cut to a readable length."""
-    text = value.rstrip(b"\r\n").decode("ascii", "backslashreplace")
-    return repr(text if len(text) <= longest else text[: longest - 3] + "...")
-
-
-def masks_to_matrix(masks: NDArray[np.uint32]) -> NDArray[np.bool_]:
-    """Spread bitmasks over a matrix.
-
-    Parameters
-    ----------
-    masks : numpy.ndarray of uint32, shape (n_users,)
-        Bitmasks as returned by `parse_sessions`.
+    path : pathlib.Path
+        The ``.seq`` itself, gzipped, or the zip from UCI (with the ``.seq`` or ``.seq.gz`` inside), under any name.
+    expected : str, optional
+        SHA-256 of the uncompressed file, as lower-case hexadecimal digits.
 
     Returns
     -------
     numpy.ndarray of bool, shape (n_users, 17)
-        Whether user i visited category ``c + 1``, in column c.
+        Whether a user visited category c + 1, in column c; users in the file's order.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read or unpacked, or has another hash.
     """
-    bits = np.arange(DOMAIN_SIZE, dtype=np.uint32)
-    return ((masks[:, np.newaxis] >> bits) & np.uint32(1)).astype(np.bool_)
+    return _parsed(_verified(read_bounded(Path(path), limit=_MOST_BYTES), str(path), expected))
 
 
-def set_sizes(masks: NDArray[np.uint32]) -> NDArray[np.int64]:
-    """Count the distinct categories of each user.
+def _verified(content: bytes, where: str, expected: str) -> bytes:
+    """Unpack the log and check its hash."""
+    try:
+        for _ in range(3):  # a zip of a gzip, which a server may have packed once more
+            if content.startswith(b"PK"):
+                with zipfile.ZipFile(io.BytesIO(content)) as archive:
+                    held = [name for name in archive.namelist() if "msnbc990928.seq" in PurePosixPath(name).name]
+                    content = archive.open(held[0]).read(_MOST_BYTES)
+            elif content.startswith(b"\x1f\x8b"):
+                with gzip.GzipFile(fileobj=io.BytesIO(content)) as packed:
+                    content = packed.read(_MOST_BYTES)
+    except _DAMAGE as error:
+        raise DataError(
+            f"{where}: damaged, incomplete, or without msnbc990928.seq in it ({error}). Get the file again from "
+            f"{URLS[0]}."
+        ) from error
+    found = hashlib.sha256(content).hexdigest()
+    if found != expected:
+        raise DataError(
+            f"{where}: not the file msnbc990928.seq: sha256 of the uncompressed {len(content)} bytes is {found}, "
+            f"expected is {expected}. Perhaps it is a web page saved as a file, or a program converted its line ends. "
+            f"Get the file again from {URLS[0]}, unpack nothing and edit nothing."
+        )
+    return content
+
+
+def _parsed(raw: bytes) -> NDArray[np.bool_]:
+    """Read the sessions of the verified file: numbers 1..17 with blanks between, a line per user."""
+    body = raw.partition(b"% Sequences:")[2].strip()
+    text = np.frombuffer(body + b"  ", dtype=np.uint8)
+    digit = text >= ord("0")
+    starts = np.flatnonzero(digit & ~np.append(False, digit[:-1]))
+    first, second = text[starts] - np.uint8(ord("0")), text[starts + 1] - np.uint8(ord("0"))
+    category = np.where(digit[starts + 1], 10 * first + second, first)
+    user = np.searchsorted(np.flatnonzero(text == ord("\n")), starts)
+    held = np.zeros((int(user[-1]) + 1, DOMAIN_SIZE), dtype=np.bool_)
+    held[user, category - 1] = True
+    return held
+
+
+def obtain_log(
+    *,
+    path: Path | None,
+    cache: Path,
+    allow_download: bool,
+    rng: np.random.Generator,
+    urls: Sequence[str] = URLS,
+    expected: str = SHA256,
+    attempts: int = 3,
+    log: Callable[[str], object] = lambda message: None,
+) -> tuple[NDArray[np.bool_], DataSource]:
+    """Get the MSNBC log from the best source there is, and say which it was.
+
+    In this order: the file at `path`; an earlier download in `cache`; a new download; the stand-in.
 
     Parameters
     ----------
-    masks : numpy.ndarray of uint32, shape (n_users,)
-        Bitmasks as returned by `parse_sessions`.
+    path : pathlib.Path or None
+        The user's own copy. If given, nothing else is tried: an unreadable or wrong file is an error.
+    cache : pathlib.Path
+        File in which a download is kept. One that is damaged is downloaded again.
+    allow_download : bool
+        Whether the network may be used.
+    rng : numpy.random.Generator
+        Randomness of the stand-in; untouched if the real log is found.
+    urls, expected, attempts, log
+        As for `download_log`.
 
     Returns
     -------
-    numpy.ndarray of int64, shape (n_users,)
-        Number of distinct categories, 1..17.
+    held : numpy.ndarray of bool, shape (n_users, 17)
+        As `read_log` returns it.
+    source : DataSource
+        Where it came from.
+
+    Raises
+    ------
+    DataError
+        If the file at `path` is not the MSNBC log, or `cache` cannot be written.
     """
-    return np.bitwise_count(masks).astype(np.int64)
+    if path is not None:
+        return read_log(path, expected=expected), DataSource("real", expected, Path(path).name)
+    with contextlib.suppress(OSError):  # a folder that may not be searched
+        if cache.is_file():
+            try:
+                return read_log(cache, expected=expected), DataSource("real", expected, cache.name)
+            except DataError as error:
+                log(f"The earlier download is not usable: {error}")
+    reason = "no file was given and downloading is switched off"
+    if allow_download:
+        try:
+            url = download_log(cache, urls=urls, expected=expected, attempts=attempts, log=log)
+            return read_log(cache, expected=expected), DataSource("real", expected, url)
+        except FetchError as error:
+            reason = str(error)
+    log(f"Using the stand-in for MSNBC: {reason}")
+    return draw_stand_in(rng), DataSource("stand-in", None, "drawn from the published marginals of MSNBC", reason)
+
+
+def download_log(
+    destination: Path,
+    *,
+    urls: Sequence[str] = URLS,
+    expected: str = SHA256,
+    deadline_seconds: float = 30.0,
+    attempts: int = 3,
+    timeout: float = 5.0,
+    log: Callable[[str], object] = lambda message: None,
+) -> str:
+    """Download the MSNBC log, verify it, and store it gzip-compressed.
+
+    Parameters
+    ----------
+    destination : pathlib.Path
+        The file to write. No name or time is in it, so the same content gives the same bytes.
+    urls : sequence of str, optional
+        Addresses of the file, in any packing that `read_log` knows. Every address is tried once before any is tried
+        again.
+    expected : str, optional
+        SHA-256 of the uncompressed file.
+    deadline_seconds : float, optional
+        Seconds after which no further attempt begins and a slow one is given up.
+    attempts : int, optional
+        Attempts per address, with pauses of 0.5, 1, 2, ... seconds between them, or as long as the server asks
+        (Retry-After). An address that asks for a longer pause than `deadline_seconds` leaves is not tried again.
+    timeout : float, optional
+        Seconds to wait for a connection, and for each piece of an answer.
+    log : callable, optional
+        Gets one line of text per attempt.
+
+    Returns
+    -------
+    str
+        The address that had the file.
+
+    Raises
+    ------
+    FetchError
+        If no address had the file in time; lists every attempt. Nothing is left behind.
+    DataError
+        If `destination` cannot be written.
+    """
+    import requests
+
+    if Path(destination).is_dir():  # found out before the download, not after it
+        raise DataError(f"{destination}: is a folder. Give the name of the file to write, such as msnbc990928.seq.gz.")
+    begin, tried = time.monotonic(), []
+    end, ready = begin + deadline_seconds, dict.fromkeys(urls, begin)
+    for number in range(attempts):
+        for url in urls:
+            if max(ready[url], time.monotonic()) >= end:
+                continue
+            time.sleep(max(ready[url] - time.monotonic(), 0.0))
+            try:
+                content = _verified(_body(url, end, timeout), url, expected)
+            except (requests.RequestException, DataError) as error:
+                tried.append(f"{url}, attempt {number + 1}: {_reason(error)}")
+                log(tried[-1])
+                ready[url] = time.monotonic() + max(0.5 * 2**number, _retry_after(error))
+                continue
+            write_atomically(destination, gzip.compress(content, mtime=0))
+            log(f"{url}, attempt {number + 1}: complete and verified")
+            return url
+    said = "\n  ".join([f"The MSNBC log could not be had within {deadline_seconds:g} seconds.", *tried])
+    raise FetchError(
+        f"{said}\nCheck the network, or get the file in some other way and give its path: config datasets.msnbc.path "
+        "or environment variable SEGSHUFFLE_MSNBC."
+    )
+
+
+def _body(url: str, end: float, timeout: float) -> bytes:
+    """Get what is at an address, until time is up or it is too long."""
+    import requests
+
+    body = bytearray()
+    with requests.get(url, stream=True, timeout=timeout, headers={"User-Agent": "segshuffle"}) as response:
+        response.raise_for_status()
+        for piece in response.iter_content(1024):  # small, to look at the clock often
+            body += piece
+            if time.monotonic() > end:
+                raise requests.Timeout
+            if len(body) > _MOST_BYTES:
+                raise DataError(f"longer than {_MOST_BYTES} bytes")
+    return bytes(body)
+
+
+def _retry_after(error: Exception) -> float:
+    """Return the seconds that a server asks to wait before the next attempt; 0 if it does not say."""
+    from urllib3.exceptions import InvalidHeader
+    from urllib3.util import Retry
+
+    response = getattr(error, "response", None)
+    with contextlib.suppress(InvalidHeader):
+        return (Retry().get_retry_after(response.raw) if response is not None else None) or 0.0
+    return 0.0
+
+
+def _reason(error: Exception) -> str:
+    """Say why an attempt failed, the same on every machine: no addresses of objects, no elapsed times."""
+    response = getattr(error, "response", None)
+    if response is not None:
+        return f"HTTP status {response.status_code}"
+    return f"wrong content ({error})" if isinstance(error, DataError) else f"no answer ({type(error).__name__})"

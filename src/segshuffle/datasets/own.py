@@ -10,59 +10,37 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from segshuffle.datasets.declared import ITEMS, Dataset, Place, Section
-from segshuffle.datasets.layout import ABOUT, CHOICES, FORMATS, FORMS, Layout
+from segshuffle.datasets.declared import ITEMS, PADDING, Dataset, DataSource, Place, Section, padded_size
+from segshuffle.datasets.layout import OPTIONS, Layout
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from segshuffle.datasets.population import Population
-    from segshuffle.datasets.source import DataSource
 
 #: Names of sections: they become parts of file names.
 NAME = "^[a-z][a-z0-9-]*$"
 
-_TEXT: dict[str, Any] = {"type": ["string", "null"], "minLength": 1, "default": None}
-#: JSON schema of every key of such a section beside n_users and set_sizes.
+#: JSON schema of every key of such a section beside n_users and set_sizes. Levels are drawn: a file gives none.
 KEYS: Mapping[str, Mapping[str, Any]] = {
     "path": {"description": "The file, in any format that is read", "type": "string", "minLength": 1},
-    "domain_size": {
-        "description": "Number of items, which is public; at least those that the file has",
-        **ITEMS,
+    "domain_size": {"description": "Number of items, which is public; at least those that the file has", **ITEMS},
+    "items": {
+        **OPTIONS["user"],
+        "description": "Public list of all items, one per line; without it those of the file",
     },
-    "items": {"description": "Public list of all items, one per line; without it those of the file", **_TEXT},
-    "padding": {
-        "description": "What users with fewer than s items hold besides",
-        "enum": ["in-domain", "dummy"],
-        "default": "in-domain",
-    },
-    "format": {"description": ABOUT["format"], "enum": [None, *FORMATS], "default": None},
-    "form": {"description": ABOUT["form"], "enum": [None, *FORMS], "default": None},
-    "user": {"description": ABOUT["user"], **_TEXT},
-    "item": {"description": ABOUT["item"], **_TEXT},
-    "separator": {"description": ABOUT["separator"], **_TEXT},
-    "header": {"description": ABOUT["header"], "type": "boolean", "default": True},
-    "skip_lines": {
-        "description": ABOUT["skip_lines"],
-        "type": "integer",
-        "minimum": 0,
-        "maximum": 1000000,
-        "default": 0,
-    },
-    **{
-        name: {"description": ABOUT[name], "enum": list(choices), "default": choices[0]}
-        for name, choices in CHOICES.items()
-    },
+    "padding": PADDING,
+    **{name: rules for name, rules in OPTIONS.items() if name != "level"},
 }
 
 
 def own_dataset(name: str) -> Dataset:
-    """What is known of a section that is a file of one's own."""
+    """Describe a section that is a file of one's own."""
     return Dataset(
         name=name,
         label=name,
         kind="real",
-        domain_size=_domain_size,
+        domain_size=lambda section, set_size: padded_size(section["domain_size"], section, set_size),
         population=functools.partial(_population, name=name),
         keys=KEYS,
         obtain=_obtain,
@@ -70,17 +48,11 @@ def own_dataset(name: str) -> Dataset:
     )
 
 
-def _domain_size(section: Section, set_size: int) -> int:
-    """Dummy padding adds set_size items."""
-    return int(section["domain_size"]) + (set_size if section["padding"] == "dummy" else 0)
-
-
 def _obtain(section: Section, place: Place) -> tuple[NDArray[Any], DataSource]:
     """Read the file: a row per user, filled up with `NO_ITEM`."""
     import hashlib
 
-    from segshuffle.datasets.files.reading import read_transactions
-    from segshuffle.datasets.source import DataSource
+    from segshuffle.datasets.reading import read_transactions
     from segshuffle.errors import DataError
 
     assert place.given is not None

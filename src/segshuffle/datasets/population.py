@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import io
-import operator
 import zipfile
 import zlib
 from dataclasses import dataclass
+from numbers import Integral
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,6 +20,11 @@ from segshuffle.files import read_bounded, write_atomically
 Source = Literal["real", "stand-in", "synthetic"]
 _SOURCES = ("real", "stand-in", "synthetic")
 _MAX_FILE_BYTES = 2**31
+# All that numpy raises on damaged bytes.
+_DAMAGE: tuple[type[Exception], ...] = (
+    *(zipfile.BadZipFile, zlib.error, ValueError, KeyError, EOFError, OSError, TypeError, MemoryError),
+    *(AttributeError, RuntimeError, NotImplementedError),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +57,7 @@ class Population:
     source: Source
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "domain_size", checked_integer("domain_size", self.domain_size, 1, LARGEST_DOMAIN))
+        check_integer("domain_size", self.domain_size, 1, LARGEST_DOMAIN)
         if self.source not in _SOURCES:
             raise ParameterError("source", self.source, "one of " + ", ".join(map(repr, _SOURCES)))
         if not isinstance(self.label, str) or not self.label:
@@ -62,8 +67,9 @@ class Population:
         except ValueError as error:
             raise DataError("items are rows of different lengths; every user must hold the same number.") from error
         _check_items(items, self.domain_size)
-        # a copy: the caller's array stays the caller's
-        stored = np.array(items, dtype=item_type(self.domain_size), order="C")
+        stored = np.array(
+            items, dtype=item_type(self.domain_size), order="C"
+        )  # a copy: the caller's stays the caller's
         stored.setflags(write=False)
         object.__setattr__(self, "items", stored)
 
@@ -95,57 +101,23 @@ def item_type(domain_size: int) -> type[np.signedinteger[Any]]:
 
 def _check_items(items: NDArray[np.integer[Any]], domain_size: int) -> None:
     """Refuse items that are no strictly increasing rows of integers in [0, domain_size)."""
-    if items.ndim != 2 or 0 in items.shape:
+    if items.ndim != 2 or 0 in items.shape or not np.issubdtype(items.dtype, np.integer):
         raise DataError(
-            f"items have shape {items.shape}; required is (n_users, set_size), with at least one user and one item."
+            f"items have shape {items.shape} and type {items.dtype}; required are integers of shape (n_users, "
+            "set_size), with at least one user and one item."
         )
-    if not np.issubdtype(items.dtype, np.integer):
-        raise DataError(f"items are of type {items.dtype}; required are integers.")
-    if items.shape[1] > domain_size:
-        raise DataError(f"each user holds {items.shape[1]} items, but the domain has only {domain_size}.")
-    outside = (items < 0) | (items >= domain_size)
-    if outside.any():
-        user, column = np.argwhere(outside)[0]
+    wrong = ((items < 0) | (items >= domain_size)).any(axis=1) | (items[:, 1:] <= items[:, :-1]).any(axis=1)
+    for user in np.flatnonzero(wrong)[:1]:
         raise DataError(
-            f"user {user} holds item {items[user, column]}, outside the domain: allowed are 0..{domain_size - 1}."
+            f"user {user} holds {items[user].tolist()}; required are distinct items in 0..{domain_size - 1}, in "
+            "increasing order."
         )
-    falling = items[:, 1:] <= items[:, :-1]
-    if falling.any():
-        user, column = np.argwhere(falling)[0]
-        first, second = items[user, column], items[user, column + 1]
-        what = f"holds item {first} twice" if first == second else f"has item {second} after {first}"
-        raise DataError(f"user {user} {what}; the items of a user must be distinct and in increasing order.")
 
 
-def checked_integer(name: str, value: object, low: int, high: int) -> int:
-    """Return a parameter as int if it is an integer in [low, high].
-
-    Parameters
-    ----------
-    name : str
-        Name of the parameter.
-    value : object
-        What was given.
-    low, high : int
-        Smallest and largest value allowed.
-
-    Returns
-    -------
-    int
-        The value.
-
-    Raises
-    ------
-    ParameterError
-        Otherwise.
-    """
-    try:
-        number = operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        number = low - 1
-    if isinstance(value, bool) or not low <= number <= high:
-        raise ParameterError(name, value, f"an integer in {low}..{high}")
-    return number
+def check_integer(name: str, value: object, least: int, most: int) -> None:
+    """Refuse a parameter that is no integer between `least` and `most`."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) <= most:
+        raise ParameterError(name, value, f"an integer in {least}..{most}")
 
 
 def save_population(path: Path, population: Population) -> None:
@@ -193,16 +165,13 @@ def load_population(path: Path) -> Population:
     DataError
         If the file is missing, damaged, or something else.
     """
-    path = Path(path)
-    content = read_bounded(path, limit=_MAX_FILE_BYTES)
-    damage = (zipfile.BadZipFile, zlib.error, ValueError, KeyError, EOFError, OSError, TypeError, MemoryError)
+    content = read_bounded(Path(path), limit=_MAX_FILE_BYTES)
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-            items, domain_size = arrays["items"], int(arrays["domain_size"])
             label = arrays["label"].tobytes().decode("utf-8", "surrogatepass")
-            source = arrays["source"].tobytes().decode()
-        return Population(items=items, domain_size=domain_size, label=label, source=source)
-    except (*damage, AttributeError, RuntimeError, NotImplementedError) as error:
+            source: Any = arrays["source"].tobytes().decode()
+            return Population(arrays["items"], int(arrays["domain_size"]), label, source)
+    except _DAMAGE as error:
         raise DataError(
             f"{path}: not a population saved by this package, or damaged ({error}). Delete the file and make it again."
         ) from error

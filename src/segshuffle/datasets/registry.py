@@ -12,9 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from segshuffle.datasets.declared import Dataset
+from segshuffle.datasets.declared import Dataset, shown_label
 from segshuffle.datasets.own import KEYS, NAME, own_dataset
-from segshuffle.datasets.source import shown_label
 from segshuffle.errors import ConfigError
 
 FOLDER, PACKAGE = Path(__file__).parent, __name__.rpartition(".")[0]
@@ -23,7 +22,7 @@ _DECLARES = re.compile(r"^DATASET\b", re.MULTILINE)
 
 @functools.cache
 def every(folder: Path = FOLDER, package: str = PACKAGE) -> dict[str, Dataset]:
-    """All datasets by name.
+    """Find all datasets, by name.
 
     Raises
     ------
@@ -45,13 +44,13 @@ def every(folder: Path = FOLDER, package: str = PACKAGE) -> dict[str, Dataset]:
 
 
 def dataset_of(name: str) -> Dataset:
-    """The dataset of a section: one that is declared, or else a file of one's own."""
+    """Return the dataset of a section: one that is declared, or else a file of one's own."""
     known = every()
     return known[name] if name in known else own_dataset(name)
 
 
 def schema(user_counts: str, set_sizes: str) -> dict[str, Any]:
-    """JSON schema of the section ``datasets``, given the references of the keys that all datasets have."""
+    """Return the JSON schema of the section ``datasets``, given the references of the keys that all datasets have."""
     common = {"n_users": {"$ref": user_counts}, "set_sizes": {"$ref": set_sizes}}
 
     def section(keys: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
@@ -80,7 +79,7 @@ def complete(sections: dict[str, dict[str, Any]]) -> None:
 
 
 def given_path(name: str, section: Mapping[str, Any], environ: Mapping[str, str]) -> Path | None:
-    """Path of the user's own copy: environment variable, else the key ``path``, else None.
+    """Return the path of the user's own copy: environment variable, else the key ``path``, else None.
 
     Raises
     ------
@@ -104,10 +103,10 @@ def given_path(name: str, section: Mapping[str, Any], environ: Mapping[str, str]
 
 
 def hashed_as(name: str) -> str:
-    """What its hash is of: a file of one's own is taken as it lies there, others as they were before packing."""
+    """Say what the hash is of: a file of one's own is hashed as it is, others as they were before packing."""
     return "uncompressed " if name in every() else ""
 
 
 def dataset_label(name: str, kind: str) -> str:
-    """Name of a dataset in figures and tables: a stand-in is named as one, and nothing is left without a name."""
+    """Return the name of a dataset in figures and tables; a stand-in is named as one."""
     return shown_label(every()[name].label if name in every() else name, kind)

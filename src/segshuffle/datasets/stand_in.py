@@ -10,19 +10,27 @@ two marginals imply, no dependence of the weights on the set size, no order of v
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from segshuffle.arrays import FloatArray
 from segshuffle.datasets.msnbc import DOMAIN_SIZE, N_SESSIONS
-from segshuffle.datasets.msnbc_log import USERS_PER_CATEGORY, USERS_PER_SET_SIZE
-from segshuffle.errors import ParameterError
+
+#: Number of users of the log with 1, 2, ..., 17 distinct categories.
+USERS_PER_SET_SIZE: tuple[int, ...] = (
+    *(601_384, 214_392, 94_711, 43_321, 19_692, 8_902, 4_008, 1_688, 737),
+    *(297, 142, 238, 143, 74, 67, 9, 13),
+)
+#: Number of users of the log who visited category 1 (frontpage), 2 (news), ..., 17 (travel) at least once.
+USERS_PER_CATEGORY: tuple[int, ...] = (
+    *(313_181, 175_286, 121_948, 121_719, 24_987, 217_101, 80_514, 95_615, 90_192),
+    *(50_606, 57_597, 112_183, 76_948, 119_138, 29_200, 2_082, 11_006),
+)
 
 
-def draw_stand_in(rng: np.random.Generator, n_sessions: int = N_SESSIONS) -> NDArray[np.uint32]:
-    """Draw sessions with the published marginals of the MSNBC log.
+def draw_stand_in(rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Draw users with the published marginals of the MSNBC log.
 
     Each user's set follows the conditional Poisson law of the module's docstring exactly. Users are not independent of
     each other: among the users in the same state of the sequential draw, the number who take the next category is its
@@ -32,38 +40,25 @@ def draw_stand_in(rng: np.random.Generator, n_sessions: int = N_SESSIONS) -> NDA
     ----------
     rng : numpy.random.Generator
         Source of randomness.
-    n_sessions : int, optional
-        Number of users, at least 1. For the default the users per set size are exactly the published ones; for other
-        numbers they are scaled and rounded by largest remainders.
 
     Returns
     -------
-    numpy.ndarray of uint32, shape (n_sessions,)
-        Bitmasks as returned by `segshuffle.datasets.msnbc_log.parse_sessions`, in random order.
-
-    Raises
-    ------
-    ParameterError
-        If `n_sessions` is less than 1.
+    numpy.ndarray of bool, shape (989818, 17)
+        Whether a user visited a category, as `msnbc_log.read_log` returns it, in random order. The numbers of users per
+        set size are exactly the published ones.
     """
-    if n_sessions < 1:
-        raise ParameterError("n_sessions", n_sessions, "an integer of at least 1")
-    sizes = np.repeat(np.arange(1, DOMAIN_SIZE + 1), _scaled(USERS_PER_SET_SIZE, n_sessions))
-    order = rng.permutation(n_sessions)  # without it users would come sorted by size
-    remaining = [order[sizes == r] for r in range(DOMAIN_SIZE + 1)]
-    masks = np.zeros(n_sessions, dtype=np.uint32)
-    take = _take_probabilities(fitted_weights())
+    sizes = np.repeat(np.arange(1, DOMAIN_SIZE + 1), USERS_PER_SET_SIZE)
+    order = rng.permutation(N_SESSIONS)  # without it users would come sorted by size
+    remaining = [order[sizes == needed] for needed in range(DOMAIN_SIZE + 1)]
+    held = np.zeros((N_SESSIONS, DOMAIN_SIZE), dtype=np.bool_)
+    take = _take_probabilities(np.array(fitted_weights()))
     for item in range(DOMAIN_SIZE):
-        remaining = _visit_item(remaining, take[item], np.uint32(1 << item), masks, rng)
-    return masks
+        remaining = _visit_item(remaining, take[item], held[:, item], rng)
+    return held
 
 
 def _visit_item(
-    remaining: list[NDArray[np.int64]],
-    take: FloatArray,
-    bit: np.uint32,
-    masks: NDArray[np.uint32],
-    rng: np.random.Generator,
+    remaining: list[NDArray[np.int64]], take: FloatArray, takers: NDArray[np.bool_], rng: np.random.Generator
 ) -> list[NDArray[np.int64]]:
     """Decide for one item which users take it; `remaining[r]` are the users who still need r items."""
     following: list[list[NDArray[np.int64]]] = [[users] if r == 0 else [] for r, users in enumerate(remaining)]
@@ -72,25 +67,21 @@ def _visit_item(
         # Clipped: rounding may push a certain event an ulp beyond 1, and floor(M + U) must stay M then.
         n_taking = min(users.size, int(users.size * take[r] + rng.random()))
         rng.shuffle(users)
-        masks[users[:n_taking]] |= bit
+        takers[users[:n_taking]] = True
         following[r - 1].append(users[:n_taking])
         following[r].append(users[n_taking:])
     return [np.concatenate(parts) for parts in following]
 
 
-def _scaled(counts: Sequence[int], total: int) -> NDArray[np.int64]:
-    """Scale counts to a new total by largest remainders; the identity if the total is the old one."""
-    old_total = sum(counts)
-    # Integers throughout: a float share of the old total need not give the old counts back.
-    floors = np.array([count * total // old_total for count in counts], dtype=np.int64)
-    remainders = np.array([count * total % old_total for count in counts], dtype=np.int64)
-    floors[np.argsort(-remainders, kind="stable")[: total - int(floors.sum())]] += 1
-    return floors
-
-
 @functools.cache
-def _fitted() -> tuple[float, ...]:
-    """Fit the weights by iterative proportional fitting, once per process."""
+def fitted_weights() -> tuple[float, ...]:
+    """Fit the weights of the 17 categories so that the expected users per category are the published ones.
+
+    Returns
+    -------
+    tuple of float
+        Positive weights with geometric mean 1, by iterative proportional fitting.
+    """
     target = np.array(USERS_PER_CATEGORY, dtype=np.float64)
     weights = target / target.mean()
     for _ in range(1000):
@@ -100,17 +91,6 @@ def _fitted() -> tuple[float, ...]:
         if np.abs(current / target - 1.0).max() < 1e-12:
             break
     return tuple(float(weight) for weight in weights)
-
-
-def fitted_weights() -> NDArray[np.float64]:
-    """Return the weights of the categories that reproduce the published users per category in expectation.
-
-    Returns
-    -------
-    numpy.ndarray of float64, shape (17,)
-        Positive weights with geometric mean 1, in the order of `CATEGORIES`.
-    """
-    return np.array(_fitted())
 
 
 def expected_users_per_category(weights: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -10,10 +10,6 @@ if TYPE_CHECKING:
     from segshuffle.datasets.population import Population
 
 
-def _domain_size(section: Section, _set_size: int) -> int:
-    return int(section["domain_size"])
-
-
 def _population(*, section: Section, n_users: int, set_size: int, rng: Any, **_unused: Any) -> Population:
     from segshuffle.datasets.sampling import uniform_population
 
@@ -25,6 +21,6 @@ DATASET = Dataset(
     label="Synthetic",
     kind="synthetic",
     keys={"domain_size": {"description": "Number of items", **ITEMS}},
-    domain_size=_domain_size,
+    domain_size=lambda section, _set_size: int(section["domain_size"]),
     population=_population,
 )

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from segshuffle.arrays import LARGEST_DOMAIN, NO_ITEM, FloatArray, IntArray
-from segshuffle.datasets.population import checked_integer
+from segshuffle.datasets.population import check_integer
 from segshuffle.errors import DataError, ParameterError
 
-# Entries that are sorted or drawn at a time: bounds the memory of a pass over all of them.
-_PART = 2**22
-# users whose long sets are cut one after another
+# Users whose long sets are cut one after another.
 _FEW = 32
 
 
@@ -49,7 +48,7 @@ class Transactions:
     notes: tuple[str, ...] = field(default=())
 
     def __post_init__(self) -> None:
-        checked_integer("domain_size", self.domain_size, 1, LARGEST_DOMAIN)
+        check_integer("domain_size", self.domain_size, 1, LARGEST_DOMAIN)
         if self.names is not None and len(self.names) != self.domain_size:
             raise ParameterError("names", f"{len(self.names)} names", f"domain_size = {self.domain_size} names")
         for part in (self.offsets, self.codes, self.levels):
@@ -74,10 +73,7 @@ class Transactions:
     @property
     def item_counts(self) -> IntArray:
         """Users who hold each item, shape (domain_size,)."""
-        counts = np.zeros(self.domain_size, dtype=np.int64)
-        for start in range(0, self.codes.size, _PART):
-            counts += np.bincount(self.codes[start : start + _PART], minlength=self.domain_size)
-        return counts
+        return np.bincount(self.codes, minlength=self.domain_size)
 
     @property
     def frequencies(self) -> FloatArray:
@@ -85,20 +81,11 @@ class Transactions:
         return self.item_counts / self.n_users
 
     def name(self, code: int) -> str:
-        """Name of an item."""
+        """Return the name of an item."""
         return str(code) if self.names is None else self.names[code]
 
-    def parts(self) -> Iterator[tuple[slice, slice]]:
-        """Users, and their entries, in parts of bounded size; every user's entries are in one part."""
-        first = 0
-        while first < self.n_users:
-            enough = int(np.searchsorted(self.offsets, self.offsets[first] + _PART, side="right")) - 1
-            last = min(max(enough, first + 1), self.n_users)
-            yield slice(first, last), slice(int(self.offsets[first]), int(self.offsets[last]))
-            first = last
-
     def level_item_counts(self, levels: NDArray[np.integer], n_levels: int) -> IntArray:
-        """Users of each level that hold each item, shape (n_levels, domain_size).
+        """Count the users of each level that hold each item, shape (n_levels, domain_size).
 
         Parameters
         ----------
@@ -107,24 +94,12 @@ class Transactions:
         n_levels : int
             Number K of levels.
         """
-        counts = np.zeros(n_levels * self.domain_size, dtype=np.int64)
-        for users, entries in self.parts():
-            of_entry = np.repeat(levels[users].astype(np.int64), np.diff(self.offsets[users.start : users.stop + 1]))
-            counts += np.bincount(of_entry * self.domain_size + self.codes[entries], minlength=counts.size)
-        return counts.reshape(n_levels, self.domain_size)
-
-    def only(self, kept: NDArray[np.bool_]) -> Transactions:
-        """Some of the users, in their order; `kept` has shape (n_users,)."""
-        sizes = self.sizes
-        return replace(
-            self,
-            offsets=np.concatenate([[0], np.cumsum(sizes[kept])]).astype(np.int64),
-            codes=self.codes[np.repeat(kept, sizes)],
-            levels=None if self.levels is None else self.levels[kept],
-        )
+        cells = np.repeat(levels.astype(np.int64) * self.domain_size, self.sizes)
+        cells += self.codes
+        return np.bincount(cells, minlength=n_levels * self.domain_size).reshape(n_levels, self.domain_size)
 
     def cut(self, set_size: int, rng: np.random.Generator) -> Transactions:
-        """The same users, with a uniformly random `set_size` of their items where they hold more.
+        """Keep a uniformly random `set_size` of the items of users who hold more.
 
         Parameters
         ----------
@@ -133,19 +108,16 @@ class Transactions:
         rng : numpy.random.Generator
             Chooses which.
         """
-        set_size = checked_integer("set_size", set_size, 1, LARGEST_DOMAIN)
+        check_integer("set_size", set_size, 1, LARGEST_DOMAIN)
         sizes = self.sizes
         if sizes.size == 0 or sizes.max() <= set_size:
             return self
         offsets = np.concatenate([[0], np.cumsum(np.minimum(sizes, set_size))])
-        codes = np.empty(int(offsets[-1]), dtype=np.int32)
-        for users, entries in self.parts():
-            kept = slice(int(offsets[users.start]), int(offsets[users.stop]))
-            codes[kept] = self.codes[entries][_kept(sizes[users], set_size, rng)]
-        return replace(self, offsets=offsets, codes=codes)
+        return replace(self, offsets=offsets, codes=self.codes[_kept(sizes, set_size, rng)])
 
-    def take(self, users: NDArray[np.integer]) -> Transactions:
-        """Some of the users, in the order given."""
+    def take(self, users: NDArray[np.integer] | NDArray[np.bool_]) -> Transactions:
+        """Return some of the users: those with these numbers, in this order, or those where a mask is true."""
+        users = np.arange(self.n_users)[users]
         sizes = self.sizes[users]
         offsets = np.concatenate([[0], np.cumsum(sizes)])
         places = np.arange(offsets[-1]) + np.repeat(self.offsets[users] - offsets[:-1], sizes)
@@ -153,7 +125,7 @@ class Transactions:
         return replace(self, offsets=offsets, codes=self.codes[places], levels=levels)
 
     def rows(self, set_size: int | None = None) -> NDArray[np.int32]:
-        """One row per user, filled up with `NO_ITEM`, shape (n_users, set_size).
+        """Return one row per user, filled up with `NO_ITEM`, shape (n_users, set_size).
 
         Parameters
         ----------
@@ -169,15 +141,14 @@ class Transactions:
         if self.largest_set > width:
             raise ParameterError("set_size", set_size, f"at least {self.largest_set}, which a user holds; cut the sets")
         rows = np.full((self.n_users, width), NO_ITEM, dtype=np.int32)
-        for users, entries in self.parts():
-            rows[users][np.arange(width) < self.sizes[users][:, None]] = self.codes[entries]
+        rows[np.arange(width) < self.sizes[:, None]] = self.codes
         return rows
 
     @classmethod
     def from_sets(
         cls, sets: Iterable[Iterable[object]], items: Sequence[str] | None = None, *, label: str = "transactions"
     ) -> Transactions:
-        """Users as Python sets or lists of items.
+        """Make users of Python sets or lists of items.
 
         Parameters
         ----------
@@ -194,24 +165,25 @@ class Transactions:
         DataError
             If a user holds an item twice or one that is not in `items`, or nobody holds anything.
         """
-        held = [sorted(map(str, user)) for user in sets]
+        held = [[str(item) for item in user] for user in sets]
         names = sorted({item for user in held for item in user}) if items is None else list(items)
         if not held or not names:
             raise DataError("there is no user who holds an item.")
         codes = {name: code for code, name in enumerate(names)}
+        flat = np.empty(sum(map(len, held)), dtype=np.int32)
+        offsets = np.concatenate([[0], np.cumsum([len(user) for user in held])]).astype(np.int64)
         for number, user in enumerate(held):
-            for before, item in zip(["", *user], user, strict=False):
-                if item == before:
+            for item, times in Counter(user).items():
+                if times > 1:
                     raise DataError(f"user {number} (from 0) holds item {item!r} twice; give every item once.")
                 if item not in codes:
                     raise DataError(f"user {number} (from 0) holds {item!r}, which is not in the list of items.")
-        sizes = [len(user) for user in held]
-        flat = np.array([code for user in held for code in sorted(codes[item] for item in user)], dtype=np.int32)
-        return cls(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), flat, len(names), names, label=label)
+            flat[offsets[number] : offsets[number + 1]] = sorted(codes[item] for item in user)
+        return cls(offsets, flat, len(names), names, label=label)
 
 
 def _kept(sizes: IntArray, set_size: int, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Which entries of some users stay: a uniformly random set_size of each.
+    """Choose which entries of some users stay: a uniformly random set_size of each.
 
     One by one, for all users at once: an entry stays with the probability places left / entries left, so that every
     choice of set_size entries is equally likely.

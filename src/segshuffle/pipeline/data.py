@@ -5,15 +5,15 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
 
-from segshuffle.datasets.declared import Place, Section
+from segshuffle.datasets.declared import DataSource, Place, Section
 from segshuffle.datasets.population import Population
 from segshuffle.datasets.registry import dataset_label, dataset_of
-from segshuffle.datasets.source import DataSource
 from segshuffle.pipeline.design import Setting
 from segshuffle.pipeline.seeds import stream
 
@@ -58,7 +58,7 @@ def obtain(
         print(f"STAND-IN, not the real data: {source.reason}")
         # whoever watches the run must not miss it
         print(f"{name}: using a STAND-IN, not the real data; the log of the job says why", file=sys.__stderr__)
-    return data, source.to_json()
+    return data, asdict(source)
 
 
 def population(
@@ -76,7 +76,7 @@ def population(
         set_size=setting.set_size,
         rng=stream(seed, "population", setting.id),
         data=data,
-        source=None if source is None else DataSource.from_json(source),
+        source=None if source is None else DataSource(**source),
     )
     print(f"{setting.id}: {found.n_users} users, {found.source}")
     return found

@@ -92,7 +92,7 @@ def by_message(
     )
     counts = np.bincount(levels[present], minlength=n_levels)
     served = run.plan.of_participants(tuple(counts.tolist()))
-    level_items = cut.only(present).level_item_counts(levels[present], n_levels)
+    level_items = cut.take(present).level_item_counts(levels[present], n_levels)
     copies, true = copies_of(run.plan), users.frequencies
     divisor = run.levels.weight(copies) * (served.problem.n_users / n)
     sent, expected = level_items.sum(axis=0) / served.problem.n_users, copies @ level_items / divisor

@@ -83,10 +83,8 @@ def write_table(path: Path, table: Mapping[str, Any]) -> None:
     table : mapping
         Columns by name.
     """
-    import pyarrow as pa
-    import pyarrow.csv
-    import pyarrow.parquet
+    import polars as pl
 
-    columns = pa.table(dict(table))
-    pyarrow.csv.write_csv(columns, path.with_suffix(".csv"), pyarrow.csv.WriteOptions(quoting_style="needed"))
-    pyarrow.parquet.write_table(columns, path.with_suffix(".parquet"), compression="zstd")
+    columns = pl.DataFrame(dict(table))
+    columns.write_csv(path.with_suffix(".csv"))
+    columns.write_parquet(path.with_suffix(".parquet"))

@@ -1,0 +1,371 @@
+"""Read who holds what from a file, from standard input or from a table in memory (`sources`), and make users of it."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segshuffle.arrays import LARGEST_DOMAIN, IntArray
+from segshuffle.datasets.layout import Layout
+from segshuffle.datasets.population import check_integer
+from segshuffle.datasets.sources import (
+    BLANKS,
+    FAILURES,
+    OddError,
+    Row,
+    Source,
+    nobody,
+    opened,
+    readable,
+    shown,
+    text_lines,
+)
+from segshuffle.datasets.transactions import Transactions
+from segshuffle.errors import DataError, ParameterError
+
+import polars as pl  # isort: skip  sources says what to do where it is missing
+
+#: Called with the number of entries that were read so far.
+Progress = Callable[[int], object]
+_UNREADABLE = re.compile(r"[\x00-\x1f\x7f\ufffd]")
+# Numbers of entries without an item: none was given, or one that is not in the list.
+_BLANK, _DROPPED = -1, -2
+
+
+def read_transactions(
+    data: Any,
+    *,
+    items: Sequence[str] | Path | None = None,
+    domain_size: int | None = None,
+    levels: Sequence[float] = (),
+    layout: Layout | None = None,
+    label: str | None = None,
+    progress: Progress = lambda entries: None,
+) -> Transactions:
+    """Read users and what they hold.
+
+    Parameters
+    ----------
+    data : path, binary stream, or table
+        A file in any format of `Layout`; text may be packed by gzip or zstd. "-" is standard input. Or a table in
+        memory: of Polars, Arrow, pandas, or any library that offers Arrow's C stream.
+    items : sequence of str or Path, optional
+        All items that exist: a public list, or a file with one item per line. Without it and without `domain_size`, the
+        items are those found in the data, in alphabetical order (in the order of numbers if all are integers). This is
+        not private, and a note says so.
+    domain_size : int, optional
+        The items are the integers 0..domain_size - 1, 1..10,000,000.
+    levels : sequence of float
+        The levels on offer, which are public; needed if the layout names a column of levels.
+    layout : Layout, optional
+        How the data are laid out.
+    label : str, optional
+        Name in figures and tables; by default the file's name without folder and endings.
+    progress : callable
+        Called after every part with the number of entries so far.
+
+    Returns
+    -------
+    Transactions
+        Users in the order of their first appearance.
+
+    Raises
+    ------
+    DataError
+        If the data are not as described; names the file, the line, the value and what to do.
+    ParameterError
+        If an option is outside its range.
+
+    Notes
+    -----
+    Users are told apart by a 64-bit hash of their names. An entry takes 4 bytes while reading, and 8 more at the end; a
+    run of neighbouring lines of one user takes 18 bytes.
+    """
+    layout = layout or Layout()
+    if layout.level is not None and not levels:
+        raise ParameterError(
+            "levels", tuple(levels), "the levels on offer, which are public, where a column has levels"
+        )
+    names, size = _names(items, domain_size, layout)
+    with opened(data, layout) as source:
+        collected = _Collector(source, layout, names, size, levels)
+        read = source.fast
+        try:
+            collected.take(read(), progress)
+        except (OddError, DataError, *FAILURES):  # DataError: without the place
+            if collected.rows:
+                for _ in source.careful(collected.check, collected.rows):
+                    pass  # what is wrong there is said
+            collected = _Collector(source, layout, names, size, levels)
+            read = functools.partial(source.careful, collected.check)
+            collected.take(read(), progress)
+        name = Path(source.name).name.partition(".")[0] or "transactions"
+        return collected.transactions(label or name, read)
+
+
+def _names(
+    items: Sequence[str] | Path | None, domain_size: int | None, layout: Layout
+) -> tuple[list[str] | None, int | None]:
+    """Check which items exist: their names, and how many they are; None for what the data say."""
+    if items is not None and domain_size is not None:
+        raise ParameterError("domain_size", domain_size, "left out where the list of items is given")
+    if items is None:
+        if domain_size is not None:
+            check_integer("domain_size", domain_size, 1, LARGEST_DOMAIN)
+        elif layout.unknown == "drop":
+            raise ParameterError("unknown", "drop", "'refuse' where neither items nor domain_size is given")
+        return None, domain_size
+    names = read_items(Path(items)) if isinstance(items, (str, Path)) else [str(name) for name in items]
+    if not 1 <= len(names) <= LARGEST_DOMAIN:
+        raise ParameterError("items", f"{len(names)} items", f"1 to {LARGEST_DOMAIN} items")
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise DataError(f"the list of items has {shown(twice)} twice.")
+    return names, len(names)
+
+
+def read_items(path: Path) -> list[str]:
+    """Read a list of items: one per line, blanks around them left out.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, or has a blank line or an item twice; names the line.
+    """
+    found: dict[str, int] = {}
+    with readable(path) as (file, name):
+        try:
+            for number, line in enumerate(text_lines(file)):
+                item = line.strip(BLANKS)
+                if not item or item in found or _UNREADABLE.search(item):
+                    why = f"{shown(item)} is on line {found[item] + 1} already" if item in found else shown(item)
+                    raise DataError(
+                        f"{name}, line {number + 1}: {why}; expected is one item per line, in UTF-8, each once."
+                    )
+                found[item] = number
+        except FAILURES as error:
+            raise DataError(f"{name}: cannot be read ({error}). Get the file again.") from error
+    return list(found)
+
+
+class _Collector:
+    """Takes entries part by part, says what is not allowed, and makes users of them."""
+
+    def __init__(
+        self, source: Source, layout: Layout, names: list[str] | None, size: int | None, levels: Sequence[float]
+    ) -> None:
+        self.source, self.layout, self.names, self.size = source, layout, names, size
+        self.found = size is None
+        self.codes = {name: code for code, name in enumerate(names or ())}
+        self.offered = {level: number for number, level in enumerate(levels)}
+        self._items: list[NDArray[np.int32]] = []
+        #: Of every run of neighbouring entries of one user: the user's hash, the number of items, the level.
+        self._users: list[NDArray[np.uint64]] = []
+        self._sizes: list[IntArray] = []
+        self._levels: list[NDArray[np.int32]] = []
+        self.rows = self._blank = self._dropped = 0
+
+    # what is allowed; errors are sentences without the place
+
+    def check(self, row: Row) -> None:
+        """Check one row."""
+        if row.user == "":
+            raise DataError("no user. Give one, or remove the line.")
+        for item in row.items or [""]:
+            self._item(item)
+        if row.level is not None:
+            self._level(row.level)
+
+    def _item(self, text: str | None) -> int:
+        """Return the number of an item."""
+        name = (text or "").strip(BLANKS)
+        if not name:
+            if self.layout.empty == "refuse":
+                raise DataError("no item. Give empty: keep for users who hold nothing, or remove the line.")
+            return _BLANK
+        if _UNREADABLE.search(name):
+            raise DataError(
+                f"the item {shown(name)} has a character that cannot be shown, or is not UTF-8. Is this a text file, "
+                "with the columns that you named? A file in Latin-1 is converted by iconv -f latin1 -t utf-8."
+            )
+        if self.source.guessed:
+            self._refuse_other_layouts(name)
+        code = self._code(name)
+        if code is None and self.layout.unknown == "drop":
+            return _DROPPED
+        if code is None:
+            allowed, remedy = (
+                f"the {self.size} of the list of items, such as {shown((self.names or [''])[0])}",
+                "Add it to the list",
+            )
+            if self.names is None:
+                allowed = f"the integers 0..{(self.size or 0) - 1} (domain_size = {self.size})"
+                remedy = "Give a larger domain_size for larger integers, a list of items for names"
+            raise DataError(
+                f"the item {shown(name)} is not allowed; allowed are {allowed}. {remedy}, or give unknown: drop to "
+                "leave such items out."
+            )
+        return code
+
+    def _code(self, name: str) -> int | None:
+        if self.names is None and self.size is not None:
+            number = int(name) if name.isascii() and name.isdigit() and len(name) <= 9 else self.size
+            return number if number < self.size else None
+        if not self.found:
+            return self.codes.get(name)
+        if len(self.codes) == LARGEST_DOMAIN and name not in self.codes:
+            raise DataError(f"one item more than {LARGEST_DOMAIN}, the most that a server counts.")
+        return self.codes.setdefault(name, len(self.codes))
+
+    def _refuse_other_layouts(self, item: str) -> None:
+        """Refuse an item with a comma: it was most likely meant as several."""
+        if item.startswith("#"):
+            raise DataError(f"{shown(item)}: comments may stand at the beginning of the file only.")
+        if mark := next((mark for mark in ",;|" if mark in item), None):
+            raise DataError(
+                f"the item {shown(item)} contains {mark!r}. If that separates items give separator: {mark!r}; if it is "
+                "part of a name give separator: ' '; if this is a table give its format: csv."
+            )
+
+    def _level(self, text: str | None) -> int:
+        """Return the number of a level."""
+        try:
+            return self.offered[float((text or "").strip(BLANKS))]
+        except (ValueError, KeyError):
+            listed = ", ".join(f"{level:g}" for level in self.offered)
+            what = f"{shown(text)} is not a level on offer" if text else "no level"
+            raise DataError(f"{what}; a level is given by its epsilon: {listed}.") from None
+
+    # entries
+
+    def take(self, parts: Iterable[pl.DataFrame], progress: Progress) -> None:
+        """Take all entries of a source."""
+        for part in parts:
+            if part.height:
+                self._add(part)
+                progress(self.rows)
+
+    def _add(self, part: pl.DataFrame) -> None:
+        users, codes = part["user"].to_numpy(), _numbers(part["item"], self._item)
+        levels = np.zeros(users.size, dtype=np.int32)
+        if self.layout.level is not None:
+            levels = _numbers(part["level"], self._level)
+        begins = np.append(True, (users[1:] != users[:-1]) | (levels[1:] != levels[:-1]))
+        starts, held = np.flatnonzero(begins), codes >= 0
+        self._items.append(codes[held])
+        self._sizes.append(np.add.reduceat(held, starts, dtype=np.int64))
+        self._users.append(users[starts])
+        self._levels.append(levels[starts])
+        self._blank += int(np.count_nonzero(codes == _BLANK))
+        self._dropped += int(np.count_nonzero(codes == _DROPPED))
+        self.rows = part["row"][-1] + 1
+
+    def transactions(self, label: str, read: Callable[[], Iterator[pl.DataFrame]]) -> Transactions:
+        """Put together everything that was taken, user by user; `read` gives it once more to say what is wrong."""
+        if not self.rows:
+            raise nobody(self.source.name)
+        if self.found:
+            self._sort_names()
+        hashes, run_levels = np.concatenate(self._users), np.concatenate(self._levels)
+        owner, first = _owners(hashes)
+        levels = run_levels[first]
+        for run in np.flatnonzero(run_levels != levels[owner])[:1]:
+            raise self._explained(hashes[run], read())
+        keys = self._sorted_keys(owner)
+        again = np.flatnonzero(keys[1:] == keys[:-1]) + 1
+        if again.size and self.layout.repeated == "refuse":
+            raise self._explained(hashes[first[keys[again[0]] >> 32]], read())
+        repeated = np.unique(keys[again] >> 32).size
+        if again.size:
+            keys = np.delete(keys, again)
+        return Transactions(
+            offsets=np.searchsorted(keys, np.arange(first.size + 1) << 32).astype(np.int64),
+            codes=keys.astype(np.int32),  # the lower half
+            domain_size=self.size or len(self.codes),
+            names=self.names,
+            levels=levels.astype(np.int16) if self.layout.level is not None else None,
+            label=label,
+            notes=tuple(self._notes(repeated)),
+        )
+
+    def _sort_names(self) -> None:
+        """Sort the items that were found, and give them their new numbers."""
+        names = list(self.codes)
+        if not names:
+            raise DataError(f"{self.source.name}: no user holds any item.")
+        integers = all(name.isascii() and name.isdigit() and len(name) <= 18 for name in names)
+        self.names = sorted(names, key=(lambda name: (int(name), name)) if integers else None)
+        new = np.empty(len(names), dtype=np.int32)
+        new[[self.codes[name] for name in self.names]] = np.arange(len(names))
+        self._items = [new[codes] for codes in self._items]
+
+    def _sorted_keys(self, owner: IntArray) -> IntArray:
+        """Put user and item of every entry into one integer, and sort."""
+        keys, at = np.empty(sum(map(len, self._items)), dtype=np.int64), 0
+        while self._items:  # freed as they are copied
+            codes, sizes = self._items.pop(), self._sizes.pop()
+            owner, users = np.split(owner, [owner.size - sizes.size])
+            keys[at : at + codes.size] = (np.repeat(users, sizes) << 32) + codes
+            at += codes.size
+        keys.sort(kind="stable")  # fast where users stand together
+        return keys
+
+    def _explained(self, user: np.uint64, parts: Iterator[pl.DataFrame]) -> DataError:
+        """Say where a user has another level than before, or an item for the second time."""
+        held: set[int] = set()
+        level: str | None = None
+        entries = (entry for part in parts for entry in part.filter(pl.col("user") == user).iter_rows(named=True))
+        for entry in entries:
+            place, item = self.source.place(entry["row"]), self._item(entry["item"])
+            level = level or entry["level"]
+            if level is not None and float(entry["level"]) != float(level):
+                return DataError(
+                    f"{place}: level {float(entry['level']):g}, but the same user has {float(level):g} on another "
+                    "line. A user has one level: give it on every line of the user."
+                )
+            if item in held and self.layout.repeated == "refuse":
+                return DataError(
+                    f"{place}: the user has the item {shown(entry['item'].strip(BLANKS))} twice. Give repeated: merge "
+                    "to count it once, or remove one of them."
+                )
+            if item >= 0:
+                held.add(item)
+        return DataError(f"{self.source.name}: was changed while it was read. Read it again.")
+
+    def _notes(self, repeated: int) -> Iterator[str]:
+        if self.found:
+            yield (
+                f"The {len(self.codes)} items were taken from the data, and planning with their number is not private: "
+                "give a public list of items, or the domain size."
+            )
+        if repeated:
+            yield f"{repeated} users had an item more than once; it counts once."
+        if self._dropped:
+            yield f"{self._dropped} entries with items that are not in the list were left out."
+        if self._blank:
+            yield f"{self._blank} lines had no item."
+
+
+def _numbers(texts: pl.Series, number: Callable[[str | None], int]) -> Any:
+    """Return the number of every text; texts that are null have one as well."""
+    different = texts.unique()
+    return texts.replace_strict(different, pl.Series(map(number, different), dtype=pl.Int32)).to_numpy()
+
+
+def _owners(hashes: NDArray[np.uint64]) -> tuple[IntArray, IntArray]:
+    """Return the number of every run's user, by first appearance, and the first run of every user."""
+    begins = np.append(True, hashes[1:] != hashes[:-1])  # not where a user's lines were read in two parts
+    different = np.sort(hashes[begins])
+    if (different[1:] != different[:-1]).all():  # the lines of every user stand together: faster
+        return np.cumsum(begins) - 1, np.flatnonzero(begins)
+    _, first, number = np.unique(hashes, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty(first.size, dtype=np.int64)
+    rank[order] = np.arange(first.size)
+    return rank[number], first[order]
