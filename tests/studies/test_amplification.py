@@ -17,7 +17,7 @@ from segshuffle.accounting.single_message.variation_ratio_lower import (
 )
 from segshuffle.errors import ConfigError
 from segshuffle.studies.amplification import compute as made
-from segshuffle.studies.amplification.compute import COLUMNS, FIGURES, compute
+from segshuffle.studies.amplification.compute import FIGURES, compute
 from segshuffle.studies.amplification.report import table_markdown
 
 # --- settings ----------------------------------------------------------------------------------------------------
@@ -75,7 +75,7 @@ def test_lower_bounds_lie_below_upper_ones(figure):
 
 def test_the_rows_are_tidy():
     table = compute("variation4", points=2)
-    assert list(table.columns) == list(COLUMNS)
+    assert list(table.columns)[-6:] == ["status", "x_name", "x", "y_name", "y", "parameters"]
     assert set(table["y_name"]) == {"log2_ratio"}
     row = table.iloc[0]
     assert row["y"] == math.log2(row["x"] / json.loads(row["parameters"])["epsilon"])

@@ -69,7 +69,7 @@ def words_of(config, name):
 def test_a_figure_says_whom_its_proof_relies_on_and_every_delta_of_its_own(full_config):
     full_config["proven"]["honest_fraction"] = 0.75
     full_config["delta_times_n"] = [0.02, 0.01, 0.04]
-    relied = " What is proven relies on 75% of the users only, what is published on all."
+    relied = " The proven guarantees rely on 75% of the users, the published ones on all."
     for name in ("fig2-proven", "messages-proven"):
         figure = words_of(full_config, name)
         assert figure.caption.endswith(relied)

@@ -35,11 +35,6 @@ from segshuffle.pipeline.jobs import to_json
 from segshuffle.pipeline.progress import parallel
 
 _PRIVACY = ("epsilon", "delta")
-#: Columns of results/amplification/*.csv, in order.
-COLUMNS = (
-    *("figure", "panel", "curve", "accountant", "kind", "status"),
-    *("x_name", "x", "y_name", "y", "parameters"),
-)
 #: delta = DELTA_TIMES_N/n wherever nothing else is said.
 DELTA_TIMES_N = 0.01
 LOCAL_EPSILONS = (0.1, 5.0)
@@ -136,7 +131,7 @@ def compute(name: str, *, points: int, n_jobs: int = 1) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns `COLUMNS`.
+        Columns as `tidy` has them, one row per point.
     """
     if name in FIGURES:
         jobs = [joblib.delayed(point.row)(name) for point in FIGURES[name](points)]
@@ -145,7 +140,7 @@ def compute(name: str, *, points: int, n_jobs: int = 1) -> pd.DataFrame:
         rows = _ROWS[name](points, n_jobs)
     else:
         raise ConfigError(f"amplification: {name!r} is not one of {', '.join([*FIGURES, *_ROWS])}")
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return pd.DataFrame(rows)
 
 
 # --- decomposition paper ---------------------------------------------------------------------------------------------

@@ -97,8 +97,8 @@ _CLAIMS = tuple(
     Output(
         f"amplification/claims.{suffix}",
         "statements of the amplification papers with a verdict",
-        "What was found, and the rule that judges it; the kind of every number is in the tables. The page shows this "
-        "table to read.",
+        "What was found, and the rule behind the verdict. The tables have the kind of every number. The page shows "
+        "this table.",
         VERDICTS,
         on_page=suffix == "csv",
     )

@@ -11,8 +11,8 @@ GROUP = Group(
     "assumptions",
     "Assumptions",
     "What a guarantee relies on",
-    "Who takes part, how levels are picked, how often users are asked, and what it costs to rely on less "
-    "(docs/assumptions.md). Proven accounting.",
+    "Who takes part, who lies, how levels are picked, how often users are asked, and what it costs to rely on less of "
+    "it (docs/assumptions.md). Proven accounting.",
     rank=6,
 )
 PARTICIPATION = (
@@ -21,10 +21,10 @@ PARTICIPATION = (
     Output(
         "figures/participation",
         "Fewer honest users",
-        "Left: the ε that users have at δ if fewer are honest than the plan assumed; grey: the levels that were "
-        "promised; levels that send the same share a line. Right: expected error over that of a plan that assumes all "
-        "users honest. An honest user sends the blanket and does not tell the server of it. Kind: upper (ε), closed "
-        "form for uniform frequencies (error).",
+        "Left: the ε that holds at δ where fewer users are honest than the plan assumes. Grey lines: the promised "
+        "levels. Levels that send the same number of messages have one line. Right: expected error over that of a "
+        "plan that assumes all users to be honest. An honest user sends the dummies and tells nobody which these are. "
+        "Kind: upper (ε), closed form for uniform frequencies (error).",
         GROUP,
     ),
 )
@@ -33,10 +33,10 @@ INFLUENCE = (
     Output(
         "figures/influence",
         "What liars can do",
-        "The largest shift of the expected estimates by 1 % of the users, who send what they like. A shuffler that "
-        "knows its senders takes no more messages from anybody than an honest user may send: the number beside the "
-        "name; the Poisson blanket has a cap here. Beside it the standard error if nobody lies, for uniform "
-        "frequencies. Kind: exact for one frequency, upper for all together.",
+        "How far 1 % of the users can shift the expected estimates by sending what they like. The shuffler takes no "
+        "more messages from anybody than an honest user may send: the number beside the name. For that, the Poisson "
+        "blanket has a cap here. The bar is the standard error if nobody lies, for uniform frequencies. Kind: exact "
+        "for one frequency, upper for all together.",
         GROUP,
     ),
 )
@@ -45,9 +45,9 @@ DEPENDENCE = (
     Output(
         "figures/dependence",
         "Levels that depend on items",
-        "The stronger users' levels go with the most frequent item, the more its estimate is off, however many users "
-        "there are; equal copies for all levels cost error instead. Lines: exact, given who has which level; marks: "
-        "simulated, bars of two standard errors.",
+        "The more the levels that users pick depend on whether they hold the most frequent item, the larger the bias "
+        "of its estimate, however many users there are. Equal copies for all levels have no bias, and more error. "
+        "Lines: exact, given who has which level. Marks: simulated, with bars of two standard errors.",
         GROUP,
     ),
 )
@@ -56,8 +56,8 @@ ROUNDS = (
     Output(
         "figures/rounds",
         "Asking the same users again",
-        "Expected error of each of T collections within one (ε, δ), closed form for uniform frequencies. Kind: exact "
-        "for all rounds as one product, upper for a share of ε and δ per round.",
+        "Expected error of each of T collections that share one (ε, δ), in closed form for uniform frequencies. Kind: "
+        "exact where all rounds are accounted for together, upper where every round has its share of ε and δ.",
         GROUP,
     ),
 )

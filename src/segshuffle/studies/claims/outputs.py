@@ -13,8 +13,8 @@ CLAIMS = tuple(
     Output(
         f"claims.{suffix}",
         "every statement of the paper's section 6 with a verdict",
-        "What was found, and the rule that judges it; closed-form errors of this run, privacy numbers of the segmented "
-        "protocol as published. The page shows this table to read.",
+        "What was found, and the rule behind the verdict. Errors are closed forms; privacy numbers of the segmented "
+        "protocol are as published. The page shows this table.",
         VERDICTS,
         on_page=suffix == "csv",
     )

@@ -60,14 +60,6 @@ from segshuffle.studies.planning import draw_levels, problem_of
 _STEP = 0.03
 _LEAST_SHARE = 0.01
 
-#: Columns of the table, in order. Epsilons and errors of the exact histogram: epsilon_levels = inf.
-COLUMNS = (
-    *("dataset", "n_users", "set_size", "domain_size", "split", "epsilon_levels", "delta_levels", "blanket_levels"),
-    *("messages_levels", "messages_items", "mse_mean", "mse_stderr", "mse_expected", "mse_predicted", "planning_loss"),
-    *("bias_mean", "bias_stderr", "bias_fixed_plan", "bias_predicted", "total_epsilon", "total_delta", "repetitions"),
-    *("kind", "source"),
-)
-
 
 class Choice(NamedTuple):
     """A plan for round 2."""
@@ -181,7 +173,7 @@ def levels_table(config: Config, setting: Setting, population: Population, *, n_
     Returns
     -------
     DataFrame
-        `COLUMNS`; a row per split and epsilon_p, the exact histogram (epsilon_levels = inf) last. (total_epsilon,
+        A row per split and epsilon_p, the exact histogram (epsilon_levels = inf) last. (total_epsilon,
         total_delta) hold against any change of items and level, for users of every level.
     """
     grid = PlanGrid.of(_problem(config, setting, next(iter(config["splits"]))))
@@ -203,7 +195,7 @@ def levels_table(config: Config, setting: Setting, population: Population, *, n_
     for case in cases:
         parts = [next(done) for _ in range(0, repetitions, block)]
         rows.append(_row(case, population, _Outcomes(*map(np.concatenate, zip(*parts, strict=True)))))
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return pd.DataFrame(rows)
 
 
 def _problem(config: Config, setting: Setting, split: str) -> Problem:

@@ -12,7 +12,7 @@ GROUP = Group(
     "pareto",
     "Error and messages",
     "Ours beside the protocols of the literature",
-    "The same (ε, δ) for everybody; what is left is error and messages (pareto.md).",
+    "All protocols have the same (ε, δ); they differ in error and in messages (pareto.md).",
     rank=5,
 )
 TABLE = Output("pareto.csv", "error over messages per user of every protocol, at equal (ε, δ)", group=GROUP)
@@ -20,7 +20,7 @@ WINNERS = Output("pareto-winners.csv", "who has the least error within a number 
 CLAIMS = Output(
     "pareto-claims.csv",
     "statements of the literature about its protocols with a verdict",
-    "What was found, and the rule that judges it.",
+    "What was found, and the rule behind the verdict.",
     VERDICTS,
 )
 READABLE = Output("pareto.md", "the same to read: who wins where, and the verdicts", group=GROUP)
@@ -40,10 +40,10 @@ def figures(config: Config) -> dict[str, tuple[Output, dict[str, object]]]:
                 f"figures/{name}",
                 f"Error over messages, n = {n_users:,}, d = {domain_size:,}, {split}",
                 "Expected squared error over that of the Gaussian curator with a weight per level, against expected "
-                f"messages per user; {levels}. A line joins the plans of one protocol that no other of its plans "
-                "beats. Marks of equal plans cover each other. Open marks: published accounting, not proven. Augmented "
-                "shuffling trusts the shuffler with the noise, and curators are trusted with everything. Kind: closed "
-                "form for uniform frequencies.",
+                f"messages per user; {levels}. A line joins the best plans of one protocol: none of its others "
+                "has less error for as few messages. Marks of equal plans cover each other. Open marks: published "
+                "accounting, not proven. Augmented shuffling trusts the shuffler with the noise, and curators are "
+                "trusted with everything. Kind: closed form for uniform frequencies.",
                 GROUP,
             )
             found[name] = output, {"n_users": n_users, "domain_size": domain_size, "split": split}

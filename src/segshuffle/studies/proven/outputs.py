@@ -13,8 +13,8 @@ SUMMARY = tuple(
         f"proven-summary.{suffix}",
         "what proven accounting and copies buy, a row per panel",
         "Closed-form errors of the published protocol, the proven ones, their best competitor and trusted curators, "
-        "each at its best m and the same (ε, δ), and the error with copies within a budget of messages. The published "
-        "protocol's guarantee is published; all others are proven. The page shows this table to read.",
+        "each at its best m and the same (ε, δ), and the error with copies within a budget of messages. All guarantees "
+        "are proven but that of the published protocol. The page shows this table.",
         GROUPS["proven"],
         on_page=suffix == "csv",
     )

@@ -37,7 +37,8 @@ READABLE = Output("referee.md", VERDICTS.title, group=GROUP)
 FIGURE = Output(
     "figures/referee",
     "Claimed ε above or below the proven lower bound",
-    "Below zero a claim is refuted. Lower bounds are proven; the legend says which claims are.",
+    "A claim below zero is refuted: it promises a smaller ε than a proven lower bound. The legend says which claims "
+    "are proven themselves.",
     GROUP,
     _READING,
 )

@@ -153,7 +153,7 @@ def _output(name: str, figure: PanelFigure, config: Config) -> Output:
         title, caption = _panels_title(name, figure), _ERRORS[figure.accounting]
     honest = config["proven"]["honest_fraction"]
     if figure.accounting == "proven" and honest < 1:
-        caption += f" What is proven relies on {honest:.0%} of the users only, what is published on all."
+        caption += f" The proven guarantees rely on {honest:.0%} of the users, the published ones on all."
     shares = config["splits"]
     measured = f"; means of {config['repetitions']} repetitions, bands of two standard errors"
     details = (
