@@ -143,7 +143,7 @@ def test_all_of_table_4_has_a_route(capsys, question):
         "privunit --cap-area 0.1 --local-epsilon 2",
         "sampling-rappor --domain-size 10 --set-size 2 --local-epsilon 2",
         "wheel --set-size 2 --arc-length 0.05 --local-epsilon 2",
-        "range-query --levels 4 --local-epsilon 2",
+        "range-query --tree-levels 4 --local-epsilon 2",
         "metric --distance 1 --largest-distance 2",
         "metric-laplace --distance 1 --largest-distance 2",
         "planar-laplace --distance 1 --largest-distance 2",

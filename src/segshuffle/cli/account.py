@@ -105,7 +105,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="instead of --users where messages hide among dummy ones: how many of these all users send",
     )
     for name, (read, about) in SIZES.items():
-        single.add_argument("--" + name.replace("_", "-"), type=read, metavar=name.upper(), help=about)
+        # in all other commands --levels are privacy levels
+        option = "tree-levels" if name == "levels" else name.replace("_", "-")
+        single.add_argument(f"--{option}", dest=name, type=read, metavar=name.upper(), help=about)
     asked = parser.add_argument_group("one message per user: what is asked")
     asked.add_argument(
         "--delta", type=numbers, help="probability of failure, in [1e-280, 1), at which epsilons are asked for"

@@ -116,9 +116,8 @@ def run(options: argparse.Namespace) -> str:
     """Check the plan, remember what it spends, and draw."""
     from segshuffle.cli.client_account import default_path, opened
     from segshuffle.files import refuse_overwriting
-    from segshuffle.planning.documents import read_document
+    from segshuffle.planning.documents import announcement_of, read_document
     from segshuffle.rehearsal.message_lines import lines_of
-    from segshuffle.rehearsal.parties import announcement_of
 
     document = read_document(options.plan)
     problem = document.plan.problem
@@ -155,7 +154,7 @@ def _sent(
     items: tuple[int, ...],
     account: Account,
 ) -> list[int]:
-    """The messages; what they spend is in the account then."""
+    """Draw the messages; what they spend is in the account then."""
     from segshuffle.cli.client_account import Entry
     from segshuffle.protocols.messages import Client, Demand, check_announcement
 
@@ -212,7 +211,7 @@ def _own_words(
 
 
 def _limit(given: tuple[float, float | None] | None, before: tuple[float, float]) -> tuple[float, float]:
-    """A limit as it is given, with the delta of before where only epsilon is."""
+    """Take a limit as it is given, with the delta of before where only epsilon is."""
     if given is None:
         return before
     epsilon, delta = given
@@ -237,5 +236,5 @@ def _tell(entry: Entry, account: Account) -> None:
 
 
 def _guarantee_told(epsilon: float, delta: float) -> str:
-    """An epsilon and a delta in words, the delta never below the value."""
+    """Say an epsilon and a delta, the delta never below the value."""
     return f"epsilon = {epsilon:.10g} and delta = {1.005 * delta:.3g}"

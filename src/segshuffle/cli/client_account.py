@@ -75,7 +75,7 @@ class Account:
         return new
 
     def spent(self, what: str) -> tuple[Fraction, Fraction]:
-        """Sums of epsilons and of deltas, exact in decimal digits: ten times 0.1 is 1."""
+        """Sum epsilons and deltas, exactly in decimal digits: ten times 0.1 is 1."""
         guarantees = [getattr(entry, what) for entry in self.collections]
         epsilon, delta = (sum((Fraction(repr(each[i])) for each in guarantees), Fraction(0)) for i in (0, 1))
         return epsilon, delta
@@ -114,7 +114,7 @@ def default_path() -> Path:
 
 @contextlib.contextmanager
 def opened(path: Path) -> Iterator[Account]:
-    """The account, for one program at a time: another one waits.
+    """Open the account for one program at a time: another one waits.
 
     Raises
     ------

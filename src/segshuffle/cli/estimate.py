@@ -120,8 +120,8 @@ def run(options: argparse.Namespace) -> str:
 
 
 def _with_participants(plan: Plan, options: argparse.Namespace) -> Plan:
-    """The plan as it serves those who took part."""
-    from segshuffle.rehearsal.parties import refuse_published
+    """Return the plan as it serves those who took part."""
+    from segshuffle.planning.documents import refuse_published
 
     refuse_published(plan)
     if options.levels is None:
@@ -135,7 +135,7 @@ def _with_participants(plan: Plan, options: argparse.Namespace) -> Plan:
 
 
 def _guarantee(planned: Plan, plan: Plan) -> dict[str, Any]:
-    """What holds for those who took part, if they are fewer than the plan's guarantee relies on."""
+    """Say what holds for those who took part, if they are fewer than the plan's guarantee relies on."""
     from segshuffle.protocols.received import epsilons
 
     problem, needed = plan.problem, planned.problem.honest_users
@@ -174,7 +174,7 @@ def _received(options: argparse.Namespace, plan: Plan) -> Counted:
 
 
 def _opened(path: Path) -> IO[bytes]:
-    """The file, unpacked if it begins as gzip does."""
+    """Open the file, unpacked if it begins as gzip does."""
     import gzip
 
     with path.open("rb") as stream:

@@ -47,7 +47,7 @@ def read_matrix(path: Path, claimed_epsilon: float | None) -> Any:
 
 
 def _located(path: Path, make: Any) -> Any:
-    """The error of the table as a whole, with the name of its file."""
+    """Name the file in an error of the table as a whole."""
     try:
         return make()
     except DataError as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -119,7 +118,7 @@ def add(parser: Any, *names: str, **changed: Any) -> None:
 
 
 def level_privacy(options: argparse.Namespace) -> LevelPrivacy | None:
-    """Privacy of the levels themselves, if it was asked for."""
+    """Return the privacy of the levels themselves, if it was asked for."""
     from segshuffle.protocols.messages import LevelPrivacy
 
     if options.level_epsilon is None:
@@ -171,7 +170,7 @@ def question_of(
 
 
 def users_of(options: argparse.Namespace) -> tuple[tuple[float, int], ...]:
-    """Levels with their users, as --levels and --users say."""
+    """Return levels with their users, as --levels and --users say."""
     given = counted(options.levels, options.users)
     if options.users is not None and sum(users for _, users in given) != options.users:
         raise OptionsError(
@@ -179,8 +178,3 @@ def users_of(options: argparse.Namespace) -> tuple[tuple[float, int], ...]:
             "out, or give shares such as 0.5:25%."
         )
     return given
-
-
-def are_shares(options: argparse.Namespace) -> bool:
-    """Whether the levels are given with shares of the users."""
-    return any(isinstance(users, Fraction) for _, users in options.levels)

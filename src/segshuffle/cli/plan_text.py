@@ -271,7 +271,7 @@ def _laws_table(rows: Sequence[Mapping[str, Any]], top: int) -> str:
 
 
 def _further(found: Mapping[str, Any], n_users: int) -> list[str]:
-    """The tables that were asked for beside the plan."""
+    """Show the tables that were asked for beside the plan."""
     parts = []
     if "what_if" in found:
         rows = found["what_if"]

@@ -230,7 +230,7 @@ def _compared(options: argparse.Namespace) -> str:
 
 
 def users_by_level(levels: Sequence[Level], users: Transactions) -> tuple[tuple[float, int], ...]:
-    """Users of every level: as given, as shares, or as the data say."""
+    """Count the users of every level: as given, as shares, or as the data say."""
     if users.levels is not None and all(count is None for _, count in levels):
         held = [int((users.levels == number).sum()) for number in range(len(levels))]
         return tuple((level, count) for (level, _), count in zip(levels, held, strict=True))
@@ -238,7 +238,7 @@ def users_by_level(levels: Sequence[Level], users: Transactions) -> tuple[tuple[
 
 
 def _offered(options: argparse.Namespace, document: Document | None) -> tuple[float, ...]:
-    """The levels that a column of the file may have."""
+    """Return the levels that a column of the file may have."""
     if options.level_column is None:
         return ()
     return tuple(level for level, _ in options.levels) if document is None else document.plan.problem.levels
@@ -341,7 +341,7 @@ def _answer(found: Rehearsal, users: Transactions, options: argparse.Namespace, 
 
 
 def _about_levels(largest: float) -> str:
-    """What levels that the data have do to the estimates."""
+    """Say what levels that the data have do to the estimates."""
     if largest < 1e-9:
         return "Levels are those of the data. All levels send as many copies, so they bias no estimate."
     return (
@@ -358,7 +358,7 @@ def _rows(table: Any) -> list[dict[str, Any]]:
 
 
 def _write(folder: Path, found: Rehearsal, answer: dict[str, Any], options: argparse.Namespace) -> None:
-    """The folder, as a whole or not at all."""
+    """Write the folder, as a whole or not at all."""
     from segshuffle.planning.documents import Document, as_text
     from segshuffle.rehearsal import page
     from segshuffle.rehearsal.figures import write_figures
@@ -387,7 +387,7 @@ def _write(folder: Path, found: Rehearsal, answer: dict[str, Any], options: argp
 
 
 def _headline(found: Rehearsal, answer: dict[str, Any]) -> list[str]:
-    """What came out, in sentences."""
+    """Say what came out."""
     all_of_it, problem = answer["summary"], found.plan.problem
     top = all_of_it["top"]
     lines = [
@@ -413,7 +413,7 @@ def _headline(found: Rehearsal, answer: dict[str, Any]) -> list[str]:
 
 
 def _told(found: Rehearsal, answer: dict[str, Any], top: int, folder: Path) -> str:
-    """The answer for people, 80 columns wide."""
+    """Say the answer for people, 80 columns wide."""
     parts = [_wrapped(_headline(found, answer))]
     if answer["assumed"]:
         parts.append("Assumed, because nothing else was said:\n" + _wrapped(answer["assumed"], "- "))
@@ -457,12 +457,12 @@ def _items(found: Rehearsal, top: int) -> str:
 
 
 def _command(options: argparse.Namespace) -> str:
-    """What was asked, as it was asked."""
+    """Repeat what was asked, as it was asked."""
     return "segshuffle " + shlex.join(getattr(options, "asked", None) or sys.argv[1:])
 
 
 def _progress() -> Any:
-    """A line every few seconds: a rehearsal of a large file takes minutes."""
+    """Write a line every few seconds: a rehearsal of a large file takes minutes."""
     last = time.monotonic()
 
     def say(done: int, of: int) -> None:

@@ -16,15 +16,14 @@ if TYPE_CHECKING:
 
 
 def read_plan(options: argparse.Namespace) -> Document:
-    """The plan of ``--plan``, if the other options agree with it; the items to read are then the plan's.
+    """Read the plan of ``--plan``, if the other options agree with it; the items to read are then the plan's.
 
     Raises
     ------
     ParameterError
         If an option asks for something else; names its value and the plan's.
     """
-    from segshuffle.planning.documents import read_document
-    from segshuffle.rehearsal.parties import refuse_published
+    from segshuffle.planning.documents import read_document, refuse_published
 
     document = read_document(options.plan)
     refuse_published(document.plan)
@@ -55,7 +54,7 @@ def _fixed(options: argparse.Namespace, document: Document) -> Iterator[tuple[st
 
 
 def _limits(options: argparse.Namespace, plan: Plan) -> Iterator[tuple[str, object, object, bool]]:
-    """What a new plan would have to keep to."""
+    """Compare the plan with what a new one would have to keep to."""
     from segshuffle.protocols.messages.budget import level_messages
 
     copies = plan.parameters["copies"]
@@ -72,7 +71,7 @@ def _limits(options: argparse.Namespace, plan: Plan) -> Iterator[tuple[str, obje
 
 
 def _take_items(options: argparse.Namespace, document: Document) -> None:
-    """The plan's items are those of the file, by name or by number."""
+    """Take the plan's items for those of the file, by name or by number."""
     from segshuffle.datasets.reading import read_items
 
     given = None if options.items is None else read_items(options.items)
@@ -88,7 +87,7 @@ def _take_items(options: argparse.Namespace, document: Document) -> None:
 
 
 def serving(plan: Plan, users: Transactions, options: argparse.Namespace) -> tuple[Plan, list[str]]:
-    """The plan as it serves the users of the file, and what was assumed for that.
+    """Return the plan as it serves the users of the file, and what was assumed for that.
 
     Raises
     ------

@@ -107,7 +107,7 @@ def _users(options: argparse.Namespace) -> tuple[tuple[int, ...], str]:
 
 
 def _maker(options: argparse.Namespace) -> Make:
-    """The mechanism of a local epsilon; made and checked once where it is a matrix."""
+    """Return what makes the mechanism of a local epsilon; a matrix is made and checked once."""
     sizes = {name: getattr(options, name) for name in ("domain_size", *SIZES)}
     given: dict[str, float] = {name: value for name, value in sizes.items() if value is not None}
     if options.matrix is not None:
@@ -187,7 +187,7 @@ def _direct(make: Make, point: _Point, extra: int, only: tuple[str, ...]) -> _An
 
 
 def _inverse(make: Make, point: _Point, extra: int, only: tuple[str, ...]) -> _Answer:
-    """The local epsilon of every accountant that applies at both ends of what is searched."""
+    """Search the local epsilon of every accountant that applies at both ends of what is searched."""
     assert point.delta is not None
     assert point.epsilon is not None
     example = make(1.0)
@@ -232,6 +232,13 @@ def _single(
         head.pop("local_epsilon", None)
     given = {"delta": point.delta, "epsilon": point.epsilon}
     head |= {counted: point.n_users, **{name: value for name, value in given.items() if value is not None}}
+    return _told(options, head, asked, entries, left_out)
+
+
+def _told(
+    options: argparse.Namespace, head: dict[str, Any], asked: str, entries: list[Entry], left_out: dict[str, str]
+) -> str:
+    """Say what every accountant answers, below what was asked."""
     rows = [
         {"accountant": e.accountant, asked: e.value, "kind": e.kind, "status": e.status, "source": e.source}
         for e in entries
@@ -285,14 +292,4 @@ def _budgets(options: argparse.Namespace) -> str:
     asked = "epsilon" if delta[0] is not None else "delta"
     head = {"budgets": [level for level, _ in options.budgets], "counts": [users for _, users in options.budgets]}
     target = {"delta": delta[0]} if asked == "epsilon" else {"epsilon": epsilon[0]}
-    rows = [
-        {"accountant": e.accountant, asked: e.value, "kind": e.kind, "status": e.status, "source": e.source}
-        for e in entries
-    ]
-    if options.json:
-        return shown({**head, **target, "accountants": rows, "not_applicable": left_out}, as_json=True)
-    width = max(map(len, [e.accountant for e in entries] + list(left_out)))
-    lines = [shown({**head, **target}, as_json=False), ""]
-    lines += [f"{e.accountant:<{width}}  {asked} {e.value:<12.6g} {e.kind:<10}  {e.status}" for e in entries]
-    lines += [f"{name:<{width}}  not applicable: {reason}" for name, reason in left_out.items()]
-    return "\n".join(lines)
+    return _told(options, {**head, **target}, asked, entries, left_out)

@@ -37,7 +37,7 @@ WORDS = {
 
 
 def glossary(names: Iterable[str]) -> str:
-    """A line for each of the names that has an explanation."""
+    """Write a line for each of the names that has an explanation."""
     known = [(name, WORDS[name]) for name in names if name in WORDS]
     width, indent = min(shutil.get_terminal_size().columns, 100), 4
     return "\n".join(

@@ -21,7 +21,7 @@ def side_by_side(
     copies_max: float,
     max_messages: float | None,
 ) -> list[dict[str, Any]]:
-    """A row per declared method, from the least error to the largest; those that have no plan last, with the reason.
+    """Plan with every declared method: rows from the least error on, and last, with reasons, those without a plan.
 
     Parameters
     ----------

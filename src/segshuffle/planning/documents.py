@@ -22,6 +22,7 @@ from segshuffle.errors import DataError, ParameterError
 from segshuffle.files import read_bounded, write_atomically
 from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.base import Plan, Problem
+from segshuffle.protocols.scheme import Scheme
 
 FORMAT, VERSION = "segshuffle-plan", 1
 #: Version of the lines that clients of such a plan send.
@@ -69,7 +70,7 @@ class Document:
         return str(item) if self.items is None else self.items[item]
 
     def number(self, name: str) -> int:
-        """Number of an item; blanks around names make no difference, unless items differ in nothing else.
+        """Return the number of an item; blanks around names make no difference, unless items differ in nothing else.
 
         Raises
         ------
@@ -90,7 +91,7 @@ class Document:
 
 
 def as_text(document: Document) -> str:
-    """The document as JSON text."""
+    """Write the document as JSON text."""
     plan = document.plan
     problem = {name: getattr(plan.problem, name) for name in _PROBLEM}
     values = plan.as_dict()
@@ -174,7 +175,7 @@ def _part(values: dict[str, Any], name: str, keys: Mapping[str, tuple[type, ...]
 
 
 def _check_parameters(plan: Plan) -> None:
-    """What clients and estimates take from the plan's own parameters."""
+    """Check what clients and estimates take from the plan's own parameters."""
     copies, (_, most) = plan.parameters.get("copies"), COPIES_RANGE
     if (
         not isinstance(copies, list)
@@ -201,7 +202,7 @@ def _items(names: object, domain_size: int) -> list[str] | None:
 
 
 def checked_names(names: object, domain_size: int) -> list[str]:
-    """The names of all items, if they are.
+    """Return the names of all items, if they are names.
 
     Raises
     ------
@@ -220,3 +221,21 @@ def checked_names(names: object, domain_size: int) -> list[str]:
 def _told(value: object) -> str:
     text = json.dumps(value)
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def announcement_of(plan: Plan) -> Scheme:
+    """Return what the plan tells its clients.
+
+    Raises
+    ------
+    ParameterError
+        If clients do not have its blanket.
+    """
+    refuse_published(plan)
+    return plan.scheme
+
+
+def refuse_published(plan: Plan) -> None:
+    """Refuse a plan whose numbers are not proven: it has another blanket than these clients."""
+    if plan.kind == "published":
+        raise ParameterError("kind", plan.kind, "exact or upper: only proven plans are carried out")

@@ -58,7 +58,7 @@ class Expected:
         return found
 
     def sentences(self, n_users: int) -> list[str]:
-        """The same in words."""
+        """Say the same in words."""
         found = [
             f"The estimate of a rare item has a standard deviation of {self.deviation * n_users:.3g} users, that is "
             f"{100 * self.deviation:.3g} % of them.",
@@ -76,7 +76,7 @@ class Expected:
 
 
 def expected(plan: Plan, shares: FloatArray | None = None, top: int = 20) -> Expected:
-    """Expected errors of a plan with copies by level.
+    """Compute the expected errors of a plan with copies by level.
 
     Parameters
     ----------

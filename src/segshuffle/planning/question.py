@@ -558,6 +558,6 @@ def least_epsilon(make: Callable[[Problem], Plan], problem: Problem, enough: Cal
 
 
 def _three_digits_up(value: float) -> float:
-    """The least number of three digits that is at least the value: what people can say."""
+    """Round up to three digits, which people can say."""
     scale = 10.0 ** (2 - math.floor(math.log10(value)))
     return float(f"{math.ceil(round(value * scale, 9)) / scale:.3g}")

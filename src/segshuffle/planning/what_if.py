@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def changed(problem: Problem, values: Mapping[str, float]) -> Problem:
-    """The problem with other values: users in the same shares, levels in the same proportions.
+    """Change values of the problem: users stay in the same shares, levels in the same proportions.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def table(question: Question, values: Mapping[str, tuple[float, ...]]) -> list[d
 
 
 def figure(rows: Sequence[Mapping[str, Any]], keys: Sequence[str], measures: Mapping[str, str]) -> Figure:
-    """A panel per measure over the key with more values, a curve for each value of the other one.
+    """Draw a panel per measure over the key with more values, a curve for each value of the other one.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ _BETWEEN = "Between two levels, whatever items, epsilon and delta are the larger
 
 
 def promises(plan: Plan, guarantees: Sequence[UserGuarantee] = ()) -> list[str]:
-    """The guarantee of every level, in a sentence each, and what holds of a private level itself.
+    """Say the guarantee of every level in a sentence, and what holds of a private level itself.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def _times(epsilon: float) -> str:
 
 
 def sending(plan: Plan, level_messages: float = 1.0) -> list[str]:
-    """What a user of every level sends, in a sentence each, and what it costs.
+    """Say in a sentence what a user of every level sends, and what it costs.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def bytes_per_message(plan: Plan) -> int:
 
 
 def resting_on(plan: Plan) -> list[str]:
-    """What the guarantee relies on, in a sentence each."""
+    """Say what the guarantee relies on, a sentence each."""
     problem, assumed = plan.problem, plan.problem.assumptions
     sets = "exactly" if assumed.sets == "exactly" else "at most"
     found = [

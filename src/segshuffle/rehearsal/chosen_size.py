@@ -73,7 +73,7 @@ def candidates(largest: int, domain_size: int) -> list[int]:
 
 
 def kept_shares(users: Transactions, set_size: int) -> FloatArray:
-    """Expected shares of the users who send each item after cutting, shape (domain_size,)."""
+    """Return the expected shares of the users who send each item after cutting, shape (domain_size,)."""
     sizes: IntArray = users.sizes
     kept = np.minimum(1.0, set_size / np.maximum(sizes, 1))
     return np.bincount(users.codes, weights=np.repeat(kept, sizes), minlength=users.domain_size) / users.n_users

@@ -19,7 +19,7 @@ _MOST_POINTS = 3000
 
 
 def top_figure(found: Rehearsal, top: int) -> Figure:
-    """The most frequent items: truth, what is sent, and the estimate with its interval."""
+    """Draw the most frequent items: truth, what is sent, and the estimate with its interval."""
     items = found.order[: min(top, _MOST_ITEMS)]
     place = np.arange(items.size)[::-1]
     figure, (axes,) = panel_grid(1, height=max(0.17 * items.size, 1.0) + 0.6)

@@ -145,7 +145,7 @@ class _Total:
         self.line += 1
 
     def of_counts(self, blocks: Iterable[bytes]) -> Counted:
-        """The file is one of counts."""
+        """Read a file of counts."""
         if self.drop:
             raise DataError(f"{self.name}: --unknown drop leaves out lines that are no message; counts are read whole.")
         seen = np.zeros(self.domain_size, dtype=bool)
@@ -182,7 +182,7 @@ class _Total:
 
     @staticmethod
     def _number(text: bytes, digits: int) -> int | None:
-        """A number in digits, without leading zeros."""
+        """Read a number in digits, without leading zeros."""
         if not 0 < len(text) <= digits or not text.isdigit() or (text[:1] == b"0" and len(text) > 1):
             return None
         return int(text)

@@ -26,7 +26,7 @@ def build(
     command: str,
     top: int,
 ) -> str:
-    """The page as HTML text.
+    """Build the page as HTML text.
 
     Parameters
     ----------

@@ -214,7 +214,7 @@ def sent_by_level(users: Transactions, levels: NDArray[np.int16] | None, n_level
 
 
 def random_levels(plan: Plan, seed: int, repetition: int) -> NDArray[np.int16]:
-    """Number of every user's level, at random with exact counts."""
+    """Give every user the number of a level, at random with exact counts."""
     numbers = np.repeat(np.arange(len(plan.problem.levels), dtype=np.int16), plan.problem.level_counts)
     return stream(seed, _ROLE, "levels", repetition).permutation(numbers)
 

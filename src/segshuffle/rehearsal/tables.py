@@ -40,7 +40,7 @@ COLUMNS = {
 
 
 def items_table(found: Rehearsal) -> Table:
-    """A row per item, from the most frequent one."""
+    """Make a row per item, from the most frequent one."""
     order = found.order
     table: dict[str, Any] = {
         "rank": np.arange(1, order.size + 1),
@@ -59,7 +59,7 @@ def items_table(found: Rehearsal) -> Table:
 
 
 def groups_table(found: Rehearsal) -> Table:
-    """A row per power of ten of the true share, and one for the items that nobody holds."""
+    """Make a row per power of ten of the true share, and one for the items that nobody holds."""
     rows = [_group(found, name, items) for name, items in _groups(found)]
     return {name: [row[name] for row in rows] for name in rows[0]}
 
@@ -104,7 +104,7 @@ def top_table(found: Rehearsal) -> Table:
 
 
 def summary(found: Rehearsal, top: int) -> dict[str, Any]:
-    """The numbers that matter most, JSON-ready; see `Rehearsal`."""
+    """Return the numbers that matter most, JSON-ready; see `Rehearsal`."""
     best = found.order[:top]
     best = best[found.true[best] > 0]
     true = found.true[best]
