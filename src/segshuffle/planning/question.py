@@ -445,18 +445,18 @@ def _beside(found: Answer, law: str, asked: Question, patience: float) -> Beside
 def _plan(question: Question) -> Plan:
     """Plan for a question, without other laws beside it."""
     target = question.squared_target
-    if target is not None and isinstance(question.goal, LeastEpsilon):
-        plan = _of_least_epsilon(question, target)
-    elif target is not None:
-        plan = _of_fewest_messages(question, target)
-    else:
-        plan = _of_least_error(question)
-    if plan.blanket_per_user > LARGEST_BLANKET:
+    try:
+        if target is not None and isinstance(question.goal, LeastEpsilon):
+            return _of_least_epsilon(question, target)
+        return _of_least_error(question) if target is None else _of_fewest_messages(question, target)
+    except ParameterError as error:
+        # a scheme has no more dummies than can be announced
+        if error.name != "blanket_per_user" or question.limits.blanket_per_user is not None:
+            raise
         raise InfeasibleError(
-            f"the plan with the least error has {plan.blanket_per_user:.3g} dummy messages per user, and at most "
+            f"the plan with the least error has {error.value:.3g} dummy messages per user, and at most "
             f"{LARGEST_BLANKET:g} can be announced: set --max-messages, or raise the levels, delta or the users."
-        )
-    return plan
+        ) from error
 
 
 def _of_least_error(question: Question) -> Plan:
