@@ -85,7 +85,7 @@ def _below(room: str) -> list[str]:
 
 
 def _mathml(translator: Any, node: nodes.math | nodes.math_block) -> None:
-    """A formula as MathML, which browsers draw themselves."""
+    """Return a formula as MathML, which browsers draw themselves."""
     block = isinstance(node, nodes.math_block)
     drawn = convert(node.astext(), display="block" if block else "inline")
     style = "overflow-x: auto; overflow-y: hidden; padding: .4em 0"
@@ -128,7 +128,7 @@ def _typeset(text: str) -> list[nodes.Node]:
 
 
 def _plain(app: Sphinx, what: str, name: str, found: object, options: object, lines: list[str]) -> None:
-    """A bar in a docstring is an absolute value: outside of code it is no mark."""
+    """Escape the bars of a docstring outside of code: they are absolute values, not marks."""
     lines[:] = [re.sub(r"(`[^`]*`)|\|", lambda match: match[1] or r"\|", line) for line in lines]
 
 

@@ -115,7 +115,7 @@ _SERIES = ("black", "vermilion", "sky", "green", "purple", "blue")
 
 
 def series_looks(labels: Iterable[str]) -> list[Look]:
-    """Looks of any number of things that are told apart by their order, such as levels and splits.
+    """Return the looks of any number of things that are told apart by their order, such as levels and splits.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def series_looks(labels: Iterable[str]) -> list[Look]:
 
 
 def looks_of(names: Iterable[str], declared: Mapping[str, Look]) -> dict[str, Look]:
-    """Looks of what a figure draws: those declared, in their order, then a spare one under its name for each other.
+    """Return the looks of what a figure draws: the declared ones in order, then a spare look for every other name.
 
     Parameters
     ----------

@@ -46,14 +46,14 @@ class ShownPanel(NamedTuple):
 
 
 def page(tables: Sequence[str], figures: Sequence[str], provenance: str, config: str) -> str:
-    """The page of a finished run, given the paths of its files."""
+    """Build the page of a finished run from the paths of its files."""
     folder = Path(provenance).parent
     results = read_results(folder, [Path(path).relative_to(folder).as_posix() for path in tables])
     return build(results, {Path(path).stem: Path(path).read_text(encoding="utf-8") for path in figures})
 
 
 def build(results: Results, figures: Mapping[str, str]) -> str:
-    """The page as HTML text.
+    """Render the page as HTML text.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def build(results: Results, figures: Mapping[str, str]) -> str:
 
 
 def _declared(results: Results) -> Iterable[Output]:
-    """What the studies declare for this run."""
+    """Return what the studies declare for this run."""
     return manifest.outputs(manifest.targets(yaml.safe_load(results.config), scenarios_of(results.errors))).values()
 
 

@@ -62,7 +62,7 @@ class Chart(NamedTuple):
 
 
 def chart(panel: Panel) -> Chart:
-    """The chart of one panel.
+    """Draw the chart of one panel.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def chart(panel: Panel) -> Chart:
 
 
 def _curve(figure: go.Figure, keys: list[Key], key: Key, rows: pd.DataFrame) -> None:
-    """A protocol over the grid of m, with two standard errors."""
+    """Draw a protocol over the grid of m, with two standard errors."""
     _add(
         figure,
         keys,
@@ -107,7 +107,7 @@ def _curve(figure: go.Figure, keys: list[Key], key: Key, rows: pd.DataFrame) -> 
 
 
 def _level(figure: go.Figure, keys: list[Key], key: Key, rows: pd.DataFrame, x: list[float]) -> None:
-    """A method with one number, as a level line that can be pointed at everywhere."""
+    """Draw a method with one number as a horizontal line that shows its value under the pointer everywhere."""
     row = rows.iloc[0]
     own = "" if row["blanket_per_user"] == 0 else f"<br>its own m = {nearest(row['blanket_per_user'])}"
     _add(

@@ -25,7 +25,7 @@ class Chapter(NamedTuple):
 
 
 def chapters(results: Results) -> list[Chapter]:
-    """What came out, what did not, what the audit found, what the proven protocol gains."""
+    """List what was reproduced, what was not, what the audit found, and what the proven protocol gains."""
     chapters = [_came_out(results), _did_not(results), _audit(results), _proven(results)]
     return chapters if results.referee is None else [*chapters, _referee(results.referee)]
 

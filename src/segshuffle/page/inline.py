@@ -12,7 +12,7 @@ STYLE = Path(__file__).with_name("assets") / "page.css"
 
 
 def style() -> str:
-    """The style of a page: its colours as CSS variables, and how everything looks."""
+    """Return the style sheet of a page, with its colours as CSS variables."""
     rules = []
     for medium, colours in PAGE.items():
         rule = f":root {{ {' '.join(f'--{name}: {colour};' for name, colour in colours.items())} }}"
@@ -21,7 +21,7 @@ def style() -> str:
 
 
 def data_uri(svg: str) -> str:
-    """A figure as an address that contains it: nothing is loaded, and its identifiers stay its own.
+    """Encode a figure as a data address, so that nothing is loaded and its identifiers cannot clash with others.
 
     Comments, metadata and line breaks are left out; where DejaVu Sans is not installed, fonts of like width stand in.
     """

@@ -10,7 +10,7 @@ from segshuffle.pipeline.manifest import Group, Output
 
 
 def words_of(output: Output, results: Results) -> str:
-    """What a figure shows, as its study words it; a study without words is told by its declaration."""
+    """Describe what a figure shows, in the words of its study or else by its declaration."""
     for words in manifest.words():
         if (said := words(output.name, results.tables)) is not None:
             return said
@@ -28,7 +28,7 @@ def groups(declared: Iterable[Output]) -> dict[Group, list[Output]]:
 
 
 def groups_of(names: Iterable[str], declared: Iterable[Output]) -> dict[Group, list[Output]]:
-    """The groups with the figures that are at hand.
+    """Return the groups with those of their figures that exist.
 
     Raises
     ------

@@ -81,7 +81,7 @@ def tally(claims: pd.DataFrame) -> dict[str, int]:
 
 
 def curve_table(panel: Panel) -> Table:
-    """The curves of a panel over m: what the chart shows, in numbers."""
+    """Tabulate the curves of a panel over m: the numbers of the chart."""
     columns = {
         panel.looks(accounting)[method].label: rows
         for accounting in ACCOUNTINGS
@@ -104,7 +104,7 @@ def curve_table(panel: Panel) -> Table:
 
 
 def point_table(panel: Panel) -> Table:
-    """The methods of a panel that have one number, lowest closed-form error first."""
+    """Tabulate the methods of a panel that have one number, lowest closed-form error first."""
     shown = [panel.optimum.assign(label="Segmented, m from optimizeParameter")]
     for accounting in ACCOUNTINGS:
         points, looks = panel.points(accounting), panel.looks(accounting)
@@ -130,7 +130,7 @@ def point_table(panel: Panel) -> Table:
 
 
 def proven_table(results: Results) -> Table:
-    """What the proven protocol gains, a row per panel."""
+    """Tabulate what the proven protocol gains, one row per panel."""
     summary = results.summary
     head = (
         "panel",
@@ -163,7 +163,7 @@ def proven_table(results: Results) -> Table:
 
 
 def copies_table(results: Results) -> Table:
-    """What whole copies gain within each budget of messages, a row per panel."""
+    """Tabulate what whole copies gain within each budget of messages, one row per panel."""
     budgets = budgets_of(results.summary)
     rows = (
         (_panel_name(row, results), *(nearest(row[f"copies_{budget:g}_over_curator"]) for budget in budgets))
@@ -177,7 +177,7 @@ def copies_table(results: Results) -> Table:
 
 
 def audit_table(results: Results) -> Table:
-    """What the audit found, a row per population."""
+    """Tabulate what the audit found, one row per population."""
     rows = []
     for key, points in audited(results.audit).groupby(POPULATION, sort=False):
         views = {view: worst_over_splits(found) for view, found in points.groupby("view")}
@@ -212,7 +212,7 @@ def audit_table(results: Results) -> Table:
 
 
 def referee_table(referee: pd.DataFrame) -> Table:
-    """What the referee found, a row per accountant and kind."""
+    """Tabulate what the referee found, one row per accountant and kind."""
     rows = []
     for (accountant, kind), found in referee.groupby(["accountant", "kind"], sort=False):
         tried = found[found["verdict"] != "not applicable"]
@@ -257,7 +257,7 @@ def runtime_table(results: Results) -> Table:
 
 
 def provenance_tables(results: Results) -> tuple[Table, Table]:
-    """What the run was made of, and the hash of every figure, table and verdict."""
+    """Tabulate what the run was made of, and the hash of every figure, table and verdict."""
     record = results.provenance
     facts = [
         ("edition", record["edition"]),

@@ -133,7 +133,7 @@ def _describe(error: jsonschema.ValidationError) -> str:
 
 
 def _allowed(schema: Any, error: jsonschema.ValidationError) -> str:
-    """The allowed range of a schema node, in words."""
+    """Say in words which values a schema node allows."""
     if error.validator == "uniqueItems":
         return "a list without repetition"
     if "enum" in schema:
@@ -199,7 +199,7 @@ def _cross_check(config: Config) -> Iterator[str]:
 
 
 def _check_memory(name: str, section: Config, repetitions: int, n_levels: int) -> Iterator[str]:
-    """A panel keeps how many users of each level hold each item, for all repetitions."""
+    """Refuse panels whose counts would not fit into memory: users of each level with each item, for all repetitions."""
     domain = max(registry.dataset_of(name).domain_size(section, size) for size in section["set_sizes"])
     if (counts := domain * repetitions * n_levels) > _MOST_COUNTS:
         yield (

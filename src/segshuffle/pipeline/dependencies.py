@@ -112,7 +112,7 @@ def _files_of(name: str, source: Path) -> tuple[Path, ...]:
 
 
 def _found_by(path: Path, follows: Mapping[str, Collection[str]]) -> Iterator[Path]:
-    """What a module loads by looking for it, but for the files of a registry that are not used."""
+    """List the modules that a module finds by search, without the files of a registry that are not used."""
     used = follows.get(path.parent.name) if path.name == "registry.py" else None
     for pattern in FOUND.get(path.name, ()):
         yield from (file.resolve() for file in path.parent.glob(pattern) if used is None or file.stem in used)

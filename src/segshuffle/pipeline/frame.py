@@ -28,7 +28,7 @@ def is_paper(panel: Scenario) -> bool:
 
 
 def dataset_files(names: Sequence[str]) -> Mapping[str, frozenset[str]]:
-    """What jobs on these datasets use of all datasets, for `Rule.follows`: the files that name them."""
+    """Return for `Rule.follows` which files of the datasets are used by jobs on these datasets."""
     declared = [name for name in names if name in every()]
     texts = {path.stem: path.read_text(encoding="utf-8") for path in DATASETS.glob("*.py")}
     return {
@@ -42,7 +42,7 @@ def fetched(config: Config) -> list[str]:
 
 
 def refreshed(name: str, config: Config, *, look: bool) -> list[Path]:
-    """What makes the data anew: the marker that real data have come in the place of a stand-in, if they have.
+    """Return the marker that real data have replaced a stand-in, if they have: then the data are made again.
 
     They are looked for only while a stand-in is in use.
     """
@@ -87,7 +87,7 @@ def rules(
     sources = [f"data/{name}/source.json" for name in names]
 
     def section_of(name: str) -> dict[str, Any]:
-        """What data and populations depend on: not the sizes and places."""
+        """Return the keys that data and populations depend on: sizes and paths are left out."""
         return {key: value for key, value in sections[name].items() if key not in {"n_users", "set_sizes", "path"}}
 
     def watched(name: str) -> list[Path]:

@@ -70,7 +70,7 @@ def _given(files: str | Sequence[str], read: Callable[[str], Any]) -> Any:
 
 
 def _content(path: str) -> Any:
-    """What a file holds, by its ending."""
+    """Read a file in the way that its ending tells."""
     suffix = Path(path).suffix
     if suffix == ".csv":
         import pandas as pd

@@ -245,7 +245,7 @@ class Rule:
         return tuple(output for step in self.steps for output in step.outputs)
 
     def job(self, case: str, folder: str) -> list[dict[str, Any]]:
-        """What `jobs.run` is told: the steps of one case, with the paths of their files."""
+        """Return what `jobs.run` needs: the steps of one case, with the paths of their files."""
         return [
             {
                 "function": step.function,
@@ -281,7 +281,7 @@ def inputs_of(job: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def part(config: Config, *keys: str) -> Config:
-    """The slice of the configuration that a job uses: editing another key does not run it again."""
+    """Return the part of the configuration that a job uses, so that editing another key does not run it again."""
     return {key: config[key] for key in keys}
 
 
@@ -291,7 +291,7 @@ def honest(config: Config) -> Config:
 
 
 def studies(file: str = "outputs") -> Iterator[ModuleType]:
-    """The declaration of every study, by name, or another file of those that have one."""
+    """Import the declaration of every study, by name, or another of its files where it exists."""
     for path in sorted(FOLDER.glob(f"*/{file}.py")):
         yield importlib.import_module(f"{PACKAGE}.{path.parent.name}.{file}")
 

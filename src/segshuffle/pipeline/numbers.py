@@ -16,28 +16,28 @@ def nearest(value: Any, *, digits: int = 3) -> str:
 
 
 def at_most(value: Any, *, digits: int = 3) -> str:
-    """An upper bound, rounded up."""
+    """Format an upper bound, rounded up."""
     return _rounded(value, digits, ROUND_CEILING)
 
 
 def at_least(value: Any, *, digits: int = 3) -> str:
-    """A lower bound, rounded down."""
+    """Format a lower bound, rounded down."""
     return _rounded(value, digits, ROUND_FLOOR)
 
 
 def mean_and_error(mean: Any, stderr: Any) -> str:
-    """A mean and two standard errors."""
+    """Format a mean and two standard errors."""
     return f"{nearest(mean)} ± {nearest(2.0 * stderr, digits=1)}"
 
 
 def percent(share: float) -> str:
-    """A share in per cent; with a decimal where whole ones would hide its sign."""
+    """Format a share in per cent, with a decimal where whole per cents would hide its sign."""
     text = f"{share:.1%}" if 0 < abs(share) < 0.01 else f"{share:.0%}"
     return text.replace("%", "\u202f%").replace("-", "\u2212")
 
 
 def count(value: Any) -> str:
-    """An integer with thousands separators."""
+    """Format an integer with thousands separators."""
     return f"{int(value):,}"
 
 

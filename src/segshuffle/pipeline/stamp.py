@@ -61,7 +61,7 @@ def check_stamp(stamp: Path, *, file: str, config: Config) -> list[str]:
 
 
 def stamp_text(*, file: str, config: Config) -> str:
-    """What the stamp says: the file, and the effective configuration without the place of data on this machine."""
+    """Return the text of the stamp: the file, and the effective configuration without paths of data on this machine."""
     return yaml.safe_dump({"file": file, "config": without_paths(config)}, sort_keys=False)
 
 

@@ -147,7 +147,7 @@ def log_ticks(axis: Axis, values: Iterable[float] | None = None) -> None:
 
 
 def plain(value: float) -> str:
-    """A number as a tick shows it: 0.02, 5,000, 2.5e-4."""
+    """Format a number for a tick: 0.02, 5,000, 2.5e-4."""
     if 1e-3 <= value < 1e6:
         return f"{value:,.6g}"
     power = math.floor(math.log10(value) + 1e-9)

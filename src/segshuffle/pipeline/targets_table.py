@@ -54,7 +54,7 @@ def _rules(root: Path) -> Iterator[tuple[str, str]]:
 
 
 def renewed(readme: str, made: str) -> str:
-    """The README with this table between its two marks."""
+    """Return the README with this table between its two marks."""
     before, _, rest = readme.partition(START)
     _, _, after = rest.partition(END)
     return f"{before}{START}\n{made}\n{END}{after}"
