@@ -7,7 +7,7 @@ import zipfile
 import pytest
 from extension_files import add_study
 
-from segshuffle.page.pictures import groups_of
+from segshuffle.page.build import groups_of
 from segshuffle.pipeline.manifest import FURTHER, Output
 
 

@@ -19,11 +19,10 @@ from hypothesis import strategies as st
 from results_folder import COMPETITORS, CONFIG, GRID, OUTPUTS, PROVEN, SCENARIOS, SVG, make_results, read
 
 from segshuffle.datasets.registry import hashed_as
-from segshuffle.page.build import ASSETS, build
+from segshuffle.page.build import ASSETS, build, groups, groups_of, words_of
 from segshuffle.page.charts import chart
 from segshuffle.page.findings import chapters
 from segshuffle.page.inline import data_uri
-from segshuffle.page.pictures import groups, groups_of, words_of
 from segshuffle.page.results import read_results
 from segshuffle.page.tables import audit_table, copies_table, curve_table, point_table, proven_table, referee_table
 from segshuffle.pipeline.design import Scenario
@@ -192,11 +191,11 @@ def test_a_stand_in_and_a_quick_edition_are_marked_at_the_top(tmp_path, outline)
 
 
 def test_the_story_has_the_numbers_of_the_tables(run):
-    came_out, did_not, audit, proven, referee = chapters(run.results)
-    assert "2 of 4 statements" in came_out.sentences[0]
+    reproduced, others, audit, proven, referee = chapters(run.results)
+    assert "2 of 4 statements" in reproduced.sentences[0]
     # least error 1e-3, strongest competitor 2e-3, in every panel
-    assert "saves 50\u202f%" in came_out.sentences[1]
-    assert [row.verdict for row in did_not.statements] == ["not reproduced", "partly reproduced"]
+    assert "saves 50\u202f%" in reproduced.sentences[1]
+    assert [row.verdict for row in others.statements] == ["not reproduced", "partly reproduced"]
     # ratios 1.04999 (a lower view) and 2.00001 (an upper bound)
     assert "1.049 times" in audit.sentences[1]
     assert "2 points" in audit.sentences[1], "splits are not counted apart, nor levels that are certain to send"
@@ -218,14 +217,14 @@ def test_the_story_has_the_numbers_of_the_tables(run):
 
 def test_statements_that_could_not_be_judged_are_neither_failures_nor_successes(run):
     claims = run.results.claims.assign(verdict=["reproduced", "not evaluated", "reproduced", "not evaluated"])
-    came_out, did_not = chapters(read_with(run, claims=claims))[:2]
-    assert came_out.sentences[0].startswith("2 of 4 statements")
-    assert "0 did not. 2 could not be judged" in came_out.sentences[0]
-    assert did_not.statements == ()
+    reproduced, others = chapters(read_with(run, claims=claims))[:2]
+    assert reproduced.sentences[0].startswith("2 of 4 statements")
+    assert "0 not at all. 2 could not be judged" in reproduced.sentences[0]
+    assert others.statements == ()
     assert "could not be judged" not in chapters(run.results)[0].sentences[0]
-    came_out, did_not = chapters(read_with(run, claims=claims.assign(verdict="not evaluated")))[:2]
-    assert came_out.sentences[0].startswith("None of the 4 statements")
-    assert did_not.sentences == ("No statement was judged.",)
+    reproduced, others = chapters(read_with(run, claims=claims.assign(verdict="not evaluated")))[:2]
+    assert reproduced.sentences[0].startswith("None of the 4 statements")
+    assert others.sentences == ("No statement was judged.",)
 
 
 def test_statements_of_which_none_was_judged_stand_in_nobodys_way(run, page):

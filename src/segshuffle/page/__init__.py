@@ -1,4 +1,4 @@
-"""One self-contained page about a run: what came out, what did not, every figure, interactive charts, provenance."""
+"""One self-contained page about a run: what was reproduced, what was not, figures, interactive charts, provenance."""
 
 from segshuffle.extras import require
 

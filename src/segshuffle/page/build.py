@@ -18,10 +18,9 @@ from segshuffle.page import tables
 from segshuffle.page.charts import PAPER, PROVEN, Chart, chart
 from segshuffle.page.findings import chapters
 from segshuffle.page.inline import data_uri, style
-from segshuffle.page.pictures import groups_of, words_of
 from segshuffle.page.results import Results, read_results
 from segshuffle.pipeline import manifest
-from segshuffle.pipeline.manifest import Output
+from segshuffle.pipeline.manifest import Group, Output
 from segshuffle.studies.reproduction.report import Panel, panels_by_figure, scenarios_of
 
 ASSETS = Path(__file__).with_name("assets")
@@ -123,3 +122,36 @@ def _shown_panel(panel: Panel) -> ShownPanel:
 
 def _asset(name: str) -> str:
     return (ASSETS / name).read_text(encoding="utf-8")
+
+
+def words_of(output: Output, results: Results) -> str:
+    """Describe what a figure shows, in the words of its study or else by its declaration."""
+    for words in manifest.words():
+        if (said := words(output.name, results.tables)) is not None:
+            return said
+    details = f" {'; '.join(output.details)}." if output.details else ""
+    return f"{output.title}. {output.caption}{details} The numbers are in the tables of its study."
+
+
+def groups(declared: Iterable[Output]) -> dict[Group, list[Output]]:
+    """All declared figures, by group in the order of the page."""
+    found: dict[Group, list[Output]] = {}
+    for output in declared:
+        if output.is_figure:
+            found.setdefault(output.group, []).append(output)
+    return dict(sorted(found.items(), key=lambda item: item[0].rank))
+
+
+def groups_of(names: Iterable[str], declared: Iterable[Output]) -> dict[Group, list[Output]]:
+    """Return the groups with those of their figures that exist.
+
+    Raises
+    ------
+    KeyError
+        Names the unknown files.
+    """
+    given, listed = set(names), groups(declared)
+    if unknown := given - {output.name for outputs in listed.values() for output in outputs}:
+        raise KeyError(f"no study declares the figures {sorted(unknown)}")
+    kept = {group: [output for output in outputs if output.name in given] for group, outputs in listed.items()}
+    return {group: outputs for group, outputs in kept.items() if outputs}

@@ -33,8 +33,8 @@ def chapters(results: Results) -> list[Chapter]:
 def _came_out(results: Results) -> Chapter:
     counts = tally(results.claims)
     sizes = (
-        f"{counts['reproduced']} of {len(results.claims)} statements of the paper's evaluation came out, "
-        f"{counts['partly reproduced']} in part, {counts['not reproduced']} did not."
+        f"{counts['reproduced']} of {len(results.claims)} statements of the paper's evaluation were reproduced, "
+        f"{counts['partly reproduced']} in part, and {counts['not reproduced']} not at all."
     )
     if counts.get("not evaluated") == len(results.claims):
         sizes = (
@@ -52,7 +52,7 @@ def _came_out(results: Results) -> Chapter:
     saved = pd.Series([1.0 - ours / theirs for ours, theirs in zip(least, rivals, strict=True)])
     repetitions = count(results.errors["repetitions"].min())
     return Chapter(
-        "What came out",
+        "What was reproduced",
         "#verdicts",
         "all verdicts",
         (
@@ -69,9 +69,9 @@ def _did_not(results: Results) -> Chapter:
     # the worst first
     found.sort(key=lambda row: row.mark != "no")
     judged = (results.claims["verdict"] != "not evaluated").any()
-    every = "Every statement that was judged came out." if judged else "No statement was judged."
+    every = "Every statement that was judged was reproduced." if judged else "No statement was judged."
     sentences = () if found else (every,)
-    return Chapter("What did not", "#verdicts", "reasons, where known", sentences, tuple(found))
+    return Chapter("What was not reproduced", "#verdicts", "reasons, where known", sentences, tuple(found))
 
 
 def _audit(results: Results) -> Chapter:
@@ -89,7 +89,7 @@ def _audit(results: Results) -> Chapter:
         f"With the experiment's own users, all holding the same items, the ε of the paper's method reaches "
         f"{at_least(ratio['others-concentrated'].max(), digits=4)} times the claimed one, over {count(len(alone))} "
         "points (population, m, level).",
-        f"The blanket alone, which is all that a proof may count on, gives up to {at_most(finite.max())} times the "
+        f"A proof may count on the blanket alone, and the blanket alone gives up to {at_most(finite.max())} times the "
         f"claimed ε at some points{none}.",
     ]
     if len(broken):

@@ -32,13 +32,10 @@ def runtimes(finished: Sequence[str] = (), *, folder: str, cases: Mapping[str, S
             job = pd.read_csv(path, sep="\t", na_values=["-", "NA"])
             rows.append({"rule": rule, "seconds": job["s"].max(), "rss": job["max_rss"].max()})
     table = pd.DataFrame(rows, columns=["rule", "seconds", "rss"])
-    grouped = table.groupby("rule", sort=True)
-    return pd.DataFrame(
-        {
-            "rule": list(grouped.groups),
-            "jobs": grouped.size().to_numpy(),
-            "seconds_total": grouped["seconds"].sum().round(2).to_numpy(),
-            "seconds_longest": grouped["seconds"].max().round(2).to_numpy(),
-            "peak_rss_mb": grouped["rss"].max().round(0).to_numpy(),
-        }
+    grouped = table.groupby("rule").agg(
+        jobs=("seconds", "size"),
+        seconds_total=("seconds", "sum"),
+        seconds_longest=("seconds", "max"),
+        peak_rss_mb=("rss", "max"),
     )
+    return grouped.reset_index().round({"seconds_total": 2, "seconds_longest": 2, "peak_rss_mb": 0})
