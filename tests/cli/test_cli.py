@@ -39,9 +39,6 @@ ACCOUNT = {
 }
 
 
-OPTIONAL = ("private_levels", "item_frequencies")
-
-
 def words(command, options, *more):
     return [command, *(word for pair in options.items() for word in pair), *more]
 
@@ -223,31 +220,23 @@ def test_a_command_imports_no_more_than_it_needs(command, needed):
 # (command, options changed, what the sentence names: parameter, value, what is allowed)
 WRONG = [
     ("plan", {"--domain-size": "1"}, ("domain", "1", "[2, 10000000]")),
-    ("plan", {"--domain-size": "-8"}, ("domain", "-8", "[2, 10000000]")),
     ("plan", {"--domain-size": "8.5"}, ("--domain-size", "'8.5'", "integer")),
     ("plan", {"--domain-size": "1e999999999"}, ("--domain-size", "'1e999999999'", "integer")),
-    ("plan", {"--domain-size": "many"}, ("--domain-size", "'many'", "integer")),
     ("plan", {"--set-size": "0"}, ("set_size", "0", "between 1 and domain_size = 8")),
     ("plan", {"--set-size": "9"}, ("set_size", "9", "between 1 and domain_size = 8")),
     ("plan", {"--levels": "0.5"}, ("--levels", "'0.5'", "epsilon:users")),
     ("plan", {"--levels": "0.5:1.5"}, ("--levels", "'0.5:1.5'", "epsilon:users")),
     ("plan", {"--levels": ""}, ("--levels", "''", "epsilon:users")),
-    ("plan", {"--levels": "0.5:100,"}, ("--levels", "''", "epsilon:users")),
-    ("plan", {"--levels": "0.5:100;1.0:100"}, ("--levels", "'0.5:100;1.0:100'", "epsilon:users")),
     ("plan", {"--levels": "1.0:100,0.5:100"}, ("levels", "(1.0, 0.5)", "strictly increasing")),
     ("plan", {"--levels": "0.5:100,0.5:100"}, ("levels", "(0.5, 0.5)", "strictly increasing")),
     ("plan", {"--levels": "0:100"}, ("epsilon", "0.0", "(0, 100]")),
     ("plan", {"--levels": "nan:100"}, ("epsilon", "nan", "(0, 100]")),
-    ("plan", {"--levels": "inf:100"}, ("epsilon", "inf", "(0, 100]")),
     ("plan", {"--levels": "0.5:-1,1.0:10"}, ("level_counts", "(-1, 10)", ">= 0")),
     ("plan", {"--levels": "0.5:0"}, ("users", "0", "[1, 4e+15]")),
     ("plan", {"--delta": "0"}, ("delta", "0.0", "(0, 1)")),
-    ("plan", {"--delta": "1"}, ("delta", "1.0", "(0, 1)")),
     ("plan", {"--delta": "nan"}, ("delta", "nan", "(0, 1)")),
     ("plan", {"--delta": "1e-6x"}, ("--delta", "'1e-6x'", "number")),
     ("plan", {"--blanket-per-user": "0"}, ("blanket_per_user", "0.0", "(0, 1e+09]")),
-    ("plan", {"--blanket-per-user": "-1"}, ("blanket_per_user", "-1.0", "(0, 1e+09]")),
-    ("plan", {"--blanket-per-user": "inf"}, ("blanket_per_user", "inf", "(0, 1e+09]")),
     ("plan", {"--accountant": "guess"}, ("--accountant", "'guess'", "published")),
     ("plan", {"--item-frequencies": "0.5,0.5"}, ("item-frequencies", "2 numbers", "domain-size = 8")),
     (
@@ -262,14 +251,10 @@ WRONG = [
     ("plan", {"--delta": None}, ("--delta", "required", "")),
     ("plan", {"--blankets": "3"}, ("--blankets", "unrecognized", "")),
     ("account", {"--users": "0"}, ("users", "0", "[1, 4e+15]")),
-    ("account", {"--users": "5e-3"}, ("--users", "'5e-3'", "integer")),
     ("account", {"--domain-size": "0"}, ("domain", "0", "[2, 4e+15]")),
     ("account", {"--blanket-per-user": "nan"}, ("blanket_per_user", "nan", "(0, 1e+09]")),
     ("account", {"--sampling-rate": "0"}, ("sampling_rate", "0.0", "[1e-290, 1]")),
-    ("account", {"--sampling-rate": "1.01"}, ("sampling_rate", "1.01", "[1e-290, 1]")),
     ("account", {"--epsilon": "-0.1"}, ("epsilon", "-0.1", "300")),
-    ("account", {"--epsilon": "301"}, ("epsilon", "301.0", "300")),
-    ("account", {"--epsilon": "nan"}, ("epsilon", "nan", "300")),
     ("account", {"--epsilon": None}, ("--epsilon", "required", "")),
 ]
 
