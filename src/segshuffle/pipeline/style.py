@@ -189,3 +189,17 @@ def save(figure: Figure, paths: Sequence[str | Path]) -> None:
                 figure.savefig(temporary, format=form, metadata=metadata[path.suffix], bbox_inches=box)
     finally:
         plt.close(figure)
+
+
+def finished(figure: Figure, edition: str, handles: Iterable[Artist] | None = None) -> Figure:
+    """Add the legend below the panels, and the mark of a run that is not a result."""
+    fit_legend(figure, handles)
+    mark_edition(figure, edition)
+    return figure
+
+
+def log_axes(axis: Axes, which: str = "xy") -> None:
+    """Make axes logarithmic, with ticks in plain numbers. Call it when everything is drawn."""
+    for name in which:
+        axis.set(**{f"{name}scale": "log"})
+        log_ticks(getattr(axis, f"{name}axis"))

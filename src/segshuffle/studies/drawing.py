@@ -1,4 +1,4 @@
-"""What the figures of several studies share: axes, curves, names of populations, and labels beside their lines."""
+"""What the figures of several studies share: curves, names of populations, and labels beside their lines."""
 
 from __future__ import annotations
 
@@ -7,16 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from scipy.optimize import isotonic_regression
 
 from segshuffle.arrays import FloatArray
 from segshuffle.datasets.registry import dataset_label
 from segshuffle.looks import Look
 from segshuffle.pipeline.rows import common
-from segshuffle.pipeline.style import fit_legend, log_ticks, mark_edition, panel_title
+from segshuffle.pipeline.style import panel_title
 
 #: Columns that name a population.
 POPULATION = ["dataset", "n_users", "set_size", "domain_size"]
@@ -30,20 +28,6 @@ class Label(NamedTuple):
     y: float
     text: str
     color: str
-
-
-def finished(figure: Figure, edition: str, handles: Iterable[Artist] | None = None) -> Figure:
-    """Add the legend below the panels, and the mark of a run that is not a result."""
-    fit_legend(figure, handles)
-    mark_edition(figure, edition)
-    return figure
-
-
-def log_axes(axis: Axes, which: str = "xy") -> None:
-    """Make axes logarithmic, with ticks in plain numbers. Call it when everything is drawn."""
-    for name in which:
-        axis.set(**{f"{name}scale": "log"})
-        log_ticks(getattr(axis, f"{name}axis"))
 
 
 def draw_measured(axis: Axes, x: pd.Series, rows: pd.DataFrame, what: str, look: Look, *, label: str = "_") -> None:

@@ -19,9 +19,8 @@ from matplotlib.lines import Line2D
 from segshuffle.accounting.single_message.accountants import ACCOUNTANT_LOOKS
 from segshuffle.looks import DASHES, PALETTE, Look, looks_of, series_looks, stroke
 from segshuffle.pipeline.rows import common
-from segshuffle.pipeline.style import letters, mark_edition, panel_grid
+from segshuffle.pipeline.style import finished, letters, log_axes, mark_edition, panel_grid
 from segshuffle.studies import verdicts
-from segshuffle.studies.drawing import finished, log_axes
 from segshuffle.studies.verdicts import Measured, NotRunError
 
 _DOTS = DASHES[2]

@@ -12,9 +12,9 @@ from matplotlib.ticker import PercentFormatter
 
 from segshuffle.looks import PALETTE, series_looks, stroke
 from segshuffle.pipeline.rows import common
-from segshuffle.pipeline.style import letters, log_ticks, mark_edition, panel_grid
+from segshuffle.pipeline.style import finished, letters, log_axes, log_ticks, mark_edition, panel_grid
 from segshuffle.protocols.registry import look_of
-from segshuffle.studies.drawing import POPULATION, draw_measured, finished, log_axes, population_title
+from segshuffle.studies.drawing import POPULATION, draw_measured, population_title
 
 _PANEL = [*POPULATION, "split"]
 _CURVE: dict[str, Any] = {"ms": 2.5, "lw": 0.9}

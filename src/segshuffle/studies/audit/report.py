@@ -14,8 +14,8 @@ from matplotlib.figure import Figure
 from segshuffle.datasets.registry import dataset_label
 from segshuffle.looks import PALETTE, TINTS
 from segshuffle.pipeline.numbers import at_most
-from segshuffle.pipeline.style import use_style
-from segshuffle.studies.drawing import POPULATION, finished, log_axes
+from segshuffle.pipeline.style import finished, log_axes, use_style
+from segshuffle.studies.drawing import POPULATION
 
 #: View -> legend entry, marker and whether it is filled, the bound first.
 _VIEWS = {

@@ -14,8 +14,8 @@ from matplotlib.lines import Line2D
 
 from segshuffle.looks import PALETTE, Look, series_looks
 from segshuffle.pipeline.numbers import nearest
-from segshuffle.pipeline.style import letters, panel_grid
-from segshuffle.studies.drawing import POPULATION, draw_measured, finished, log_axes, population_title
+from segshuffle.pipeline.style import finished, letters, log_axes, panel_grid
+from segshuffle.studies.drawing import POPULATION, draw_measured, population_title
 
 #: Least ratio of the ends of an axis of errors: a panel without an effect should not look like one.
 _LEAST_SPAN = 2.0

@@ -9,8 +9,7 @@ from matplotlib.figure import Figure
 
 from segshuffle.looks import PALETTE, series_looks, stroke
 from segshuffle.pipeline.numbers import at_most, nearest
-from segshuffle.pipeline.style import mark_edition, panel_grid
-from segshuffle.studies.drawing import log_axes
+from segshuffle.pipeline.style import log_axes, mark_edition, panel_grid
 
 #: From this many blanket messages per item on, the error should be within 5 % of the curator's.
 _LARGE, _CLOSE = 100.0, 1.05

@@ -18,10 +18,9 @@ from matplotlib.figure import Figure
 
 from segshuffle.looks import stroke
 from segshuffle.pipeline.editions import remark
-from segshuffle.pipeline.style import letters, panel_grid, panel_title
+from segshuffle.pipeline.style import finished, letters, log_axes, panel_grid, panel_title
 from segshuffle.protocols.registry import look_of
 from segshuffle.studies import verdicts
-from segshuffle.studies.drawing import finished, log_axes
 from segshuffle.studies.verdicts import Measured, NotRunError
 
 CASE = ["n_users", "domain_size", "set_size", "epsilon", "split"]

@@ -20,17 +20,9 @@ from segshuffle.looks import PALETTE, Look, stroke
 from segshuffle.pipeline.design import ACCOUNTINGS, Scenario, Setting, figures_of
 from segshuffle.pipeline.numbers import nearest
 from segshuffle.pipeline.rows import common
-from segshuffle.pipeline.style import letters, panel_grid, use_style
+from segshuffle.pipeline.style import finished, letters, log_axes, panel_grid, use_style
 from segshuffle.protocols.registry import look_of, looks_in
-from segshuffle.studies.drawing import (
-    POPULATION,
-    Label,
-    finished,
-    label_at_right,
-    label_height,
-    log_axes,
-    population_title,
-)
+from segshuffle.studies.drawing import POPULATION, Label, label_at_right, label_height, population_title
 
 _OPTIMUM = "$m$ from optimizeParameter"
 #: Inches: width of a figure, and where level lines are named; height of a panel, and of what is around its axes.
