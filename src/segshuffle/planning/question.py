@@ -17,7 +17,6 @@ from typing import Any, Literal
 import numpy as np
 
 from segshuffle.accounting.collections.levels import UserGuarantee, compose_rounds
-from segshuffle.accounting.numerics.ranges import LARGEST_BLANKET
 from segshuffle.arrays import FloatArray
 from segshuffle.blankets.named import laws
 from segshuffle.errors import InfeasibleError, ParameterError, SegshuffleError
@@ -445,18 +444,9 @@ def _beside(found: Answer, law: str, asked: Question, patience: float) -> Beside
 def _plan(question: Question) -> Plan:
     """Plan for a question, without other laws beside it."""
     target = question.squared_target
-    try:
-        if target is not None and isinstance(question.goal, LeastEpsilon):
-            return _of_least_epsilon(question, target)
-        return _of_least_error(question) if target is None else _of_fewest_messages(question, target)
-    except ParameterError as error:
-        # a scheme has no more dummies than can be announced
-        if error.name != "blanket_per_user" or question.limits.blanket_per_user is not None:
-            raise
-        raise InfeasibleError(
-            f"the plan with the least error has {error.value:.3g} dummy messages per user, and at most "
-            f"{LARGEST_BLANKET:g} can be announced: set --max-messages, or raise the levels, delta or the users."
-        ) from error
+    if target is not None and isinstance(question.goal, LeastEpsilon):
+        return _of_least_epsilon(question, target)
+    return _of_least_error(question) if target is None else _of_fewest_messages(question, target)
 
 
 def _of_least_error(question: Question) -> Plan:

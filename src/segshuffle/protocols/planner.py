@@ -24,6 +24,7 @@ from segshuffle.accounting.collections.product import SMALLEST_DELTA, delta_inte
 from segshuffle.accounting.collections.published import item_target
 from segshuffle.accounting.numerics.gaussian import gaussian_ratio
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError
+from segshuffle.accounting.numerics.ranges import LARGEST_BLANKET
 from segshuffle.arrays import FloatArray
 from segshuffle.blankets.base import BLANKET_MEAN_RANGE, COPIES_RANGE, Blanket
 from segshuffle.blankets.poisson import POISSON, Poisson
@@ -246,10 +247,12 @@ class Search:
             allowed = budget
             if math.isinf(budget) and law.spends and plans:
                 allowed = law.spends * plans[0].messages_per_user
-            with contextlib.suppress(InfeasibleError):
+            try:
                 plans.append(self._best_of(law, allowed))
+            except InfeasibleError as error:
+                failure = error
         if not plans:
-            raise InfeasibleError(f"max_messages = {budget:g} is too small: raise it, or lower the domain size.")
+            raise failure
         # of equals the first, which is the simplest
         return min(plans, key=self.error_of)
 
@@ -319,6 +322,11 @@ class Search:
         best = self._curves[law].best(budget)
         if best is None:
             raise InfeasibleError(f"max_messages = {budget:g} is too small: raise it, or lower the domain size.")
+        if (dummies := self.per_user(best.mean)) > LARGEST_BLANKET:
+            raise InfeasibleError(
+                f"The plan with the least error has {dummies:.3g} dummy messages per user, and at most "
+                f"{LARGEST_BLANKET:g} can be announced: set max_messages, or raise the levels, delta or the users."
+            )
         plans = list[Plan]()
         for _ in range(_TRIES):
             plans.append(self.plan_at(best.law, rounded(self.per_user(best.mean)), budget))
