@@ -89,9 +89,9 @@ def test_any_number_of_levels_from_a_column(capsys, tmp_path):
     text = "".join(f"{user},{item},{level}\n" for user, item, level in rows)
     (tmp_path / "users.csv").write_text(f"user,item,level\n{text}")
     asked = ["--level-column", "level", "--levels", ",".join(offered), "--delta", "0.01", "--domain-size", "2"]
-    assert main(["simulate", str(tmp_path / "users.csv"), *asked, "--json"]) == 0
+    assert main(["rehearse", str(tmp_path / "users.csv"), *asked, "--json"]) == 0
     held = Counter(level for _, _, level in rows)
-    assert json.loads(capsys.readouterr().out)["level_counts"] == [held[level] for level in offered]
+    assert json.loads(capsys.readouterr().out)["problem"]["level_counts"] == [held[level] for level in offered]
 
 
 @pytest.mark.exhaustive
@@ -103,11 +103,10 @@ def test_commands_take_a_delta_for_each_level(capsys, tmp_path):
     assert planned["delta"] == 0.002
     assert planned["certificate"][0]["delta_upper"] > 0.1
     (tmp_path / "users.txt").write_text("0\n1\n" * 30)
-    for way in ([], ["--messages"]):
-        assert main(["simulate", str(tmp_path / "users.txt"), "--domain-size", "2", *asked, *way]) == 0
-        found = json.loads(capsys.readouterr().out)
-        assert [each["items_delta"] for each in found["guarantees"]] == [0.2, 0.05, 0.002]
-        # round 1 counts the users exactly here, and plans for them
-        assert found["copies"] == planned["sampling_rates"]
+    assert main(["rehearse", str(tmp_path / "users.txt"), "--domain-size", "2", *asked]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["problem"]["level_deltas"] == [0.2, 0.05, 0.002]
+    # round 1 counts the users exactly here, and plans for them
+    assert found["plan"]["parameters"]["copies"] == planned["sampling_rates"]
     assert main(["plan", "--domain-size", "2", "--set-size", "1", *asked[:2], "--delta", "0.1,0.2"]) == 2
     assert "one for each of 3 levels" in capsys.readouterr().err

@@ -343,7 +343,7 @@ def _answer(found: Rehearsal, users: Transactions, options: argparse.Namespace, 
 def _about_levels(largest: float) -> str:
     """Say what levels that the data have do to the estimates."""
     if largest < 1e-9:
-        return "Levels are those of the data. All levels send as many copies, so they bias no estimate."
+        return "Levels are those of the data. They bias no estimate."
     return (
         "Levels are those of the data: because they go with items, or by chance, estimates are off by up to "
         f"{largest:.2g} % of the users on average. Where they go with items no number of users removes that; "

@@ -268,6 +268,5 @@ class Curve:
 
 def _range(search: Search) -> tuple[float, float]:
     """Logarithms of the least and largest variance that may be of use."""
-    low = min(each.gaussian_variance(min(search.copies_max, 1.0)) for each in search.targets)
     high = max(each.gaussian_variance(search.copies_max) for each in search.targets)
-    return math.log(max(0.01 * low, BLANKET_MEAN_RANGE[0])), math.log(2 * high)
+    return math.log(BLANKET_MEAN_RANGE[0]), math.log(2 * max(high, BLANKET_MEAN_RANGE[0]))

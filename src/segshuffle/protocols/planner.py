@@ -339,11 +339,12 @@ class Search:
         return min(plans, key=self.error_of)
 
     def _at_whole(self, law: Blanket, copies: FloatArray, budget: float) -> Iterator[Plan]:
-        """Plan with exactly the dummies that whole numbers of copies need."""
-        whole = [(each, float(a)) for each, a in zip(self.targets, copies, strict=True) if a and a == math.floor(a)]
-        with contextlib.suppress(InfeasibleError, ValueError):
-            mean = max(_least_mean(law, each, a) for each, a in whole)
-            yield self.plan_at(law, rounded_up(self.per_user(mean)), budget)
+        """Plan with exactly the dummies that the whole numbers next to these copies need."""
+        near = [(each, a, float(round(a))) for each, a in zip(self.targets, copies.tolist(), strict=True) if a > 0.5]
+        means = [_least_mean(law, each, whole) for each, a, whole in near if abs(a - whole) < _WORTHWHILE]
+        if means:
+            with contextlib.suppress(InfeasibleError):
+                yield self.plan_at(law, rounded_up(self.per_user(max(means))), budget)
 
     # -- the end -------------------------------------------------------------------------------------------------------
 
