@@ -105,7 +105,7 @@ def test_commands_take_a_delta_for_each_level(capsys, tmp_path):
     (tmp_path / "users.txt").write_text("0\n1\n" * 30)
     assert main(["rehearse", str(tmp_path / "users.txt"), "--domain-size", "2", *asked]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert found["problem"]["level_deltas"] == [0.2, 0.05, 0.002]
+    assert found["problem"]["deltas"] == [0.2, 0.05, 0.002]
     # round 1 counts the users exactly here, and plans for them
     assert found["plan"]["parameters"]["copies"] == planned["sampling_rates"]
     assert main(["plan", "--domain-size", "2", "--set-size", "1", *asked[:2], "--delta", "0.1,0.2"]) == 2
