@@ -81,7 +81,7 @@ def plan(
     Returns
     -------
     Plan
-        ``plan.parameters["copies"]`` by level, ``plan.blanket_per_user``, ``plan.parameters["certificate"]``.
+        ``plan.scheme.copies`` by level, ``plan.blanket_per_user``, ``plan.certificate``.
 
     Raises
     ------

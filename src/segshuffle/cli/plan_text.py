@@ -85,7 +85,7 @@ def of_proven(found: Answer, options: argparse.Namespace, more: Mapping[str, Any
 
 def of_published(plan: Plan, question: Question, options: argparse.Namespace) -> str:
     """Say the plan by the paper's analysis: JSON, or a line for every number."""
-    rates, spent = plan.parameters["sampling_rates"], question.level_messages
+    rates, spent = plan.scheme.copies, question.level_messages
     values = {
         "blanket_per_user": plan.blanket_per_user,
         "sampling_rates": list(rates),
@@ -135,7 +135,7 @@ def _public(options: argparse.Namespace) -> dict[str, str]:
 def _proven(found: Answer) -> dict[str, Any]:
     """Return every number of a plan with copies by level."""
     plan = found.plan
-    problem, copies = plan.problem, plan.parameters["copies"]
+    problem, copies = plan.problem, plan.scheme.copies
     of_all_laws = {
         "blanket": law_of(plan).name,
         **found.numbers,
@@ -174,7 +174,7 @@ def _influence(plan: Plan) -> dict[str, Any]:
     one, n_users = influence(plan), plan.problem.n_users
     together = {number: one.of(number) for number in (1, *(math.ceil(share * n_users) for share in _CORRUPT))}
     return {
-        "blanket_cap": plan.parameters.get("blanket_cap"),
+        "blanket_cap": plan.scheme.blanket_cap,
         "most_item_messages": _finite(one.most_messages),
         "influence": [
             {"corrupt_users": number, "item": _finite(each.item), "all_items": _finite(each.all_items)}
@@ -204,7 +204,7 @@ def _decision(found: Answer) -> str:
     """Say what is sent, what is promised, how far off that is, and what it rests on."""
     words, plan, problem = found.words, found.plan, found.plan.problem
     dummies = f"And {plan.blanket_per_user:.4g} dummy messages of everybody, on average, {law_of(plan).words}."
-    levels = list(zip(problem.levels, problem.level_counts, plan.parameters["copies"], problem.deltas, strict=True))
+    levels = list(zip(problem.levels, problem.level_counts, plan.scheme.copies, problem.deltas, strict=True))
     rows = [
         (f"{level:g}", users, float(f"{copies:.4g}"), f"{_factor(level)} times as likely", f"{delta:g}")
         for level, users, copies, delta in levels

@@ -57,7 +57,7 @@ def _limits(options: argparse.Namespace, plan: Plan) -> Iterator[tuple[str, obje
     """Compare the plan with what a new one would have to keep to."""
     from segshuffle.protocols.messages.budget import level_messages
 
-    copies = plan.parameters["copies"]
+    copies = plan.scheme.copies
     messages = plan.messages_per_user + level_messages(plan.problem.honest_users, len(copies), None)
     for name, asked, least in (
         ("copies-max", options.copies_max, max(copies)),

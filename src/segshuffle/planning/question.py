@@ -342,9 +342,9 @@ class Answer:
             **({} if self.worth.relative is None else {"top_relative_deviation": self.worth.relative}),
             "messages_per_user": plan.messages_per_user + asked.level_messages,
             "blanket_per_user": plan.blanket_per_user,
-            "copies": list(plan.parameters["copies"]),
+            "copies": list(plan.scheme.copies),
             "law": law_of(plan).as_dict(),
-            "certificate": plan.parameters["certificate"],
+            "certificate": list(plan.certificate),
             "bytes_per_message": bytes_per_message(plan),
             "kind": plan.kind,
         }

@@ -80,7 +80,7 @@ def epsilon_table(config: Config, panels: Sequence[Scenario]) -> pd.DataFrame:
             plan = ProvenSegmented().plan(assuming(problem, assumed))
             mean = problem.n_users * plan.blanket_per_user / problem.domain_size
             asked: dict[str, Any] = {"pairs": problem.pairs, "delta": problem.delta, "fractions": REALLY}
-            for level, copies in zip(problem.levels, plan.parameters["copies"], strict=True):
+            for level, copies in zip(problem.levels, plan.scheme.copies, strict=True):
                 curve = epsilon_over_honesty(blanket_mean=mean, copies=copies, **asked)
                 rows += [
                     {**_head(panel), "assumed": assumed, "really": really, "level": level, "epsilon": epsilon}
