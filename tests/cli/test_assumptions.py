@@ -159,7 +159,10 @@ def test_a_long_plan_says_how_far_it_is(capsys, monkeypatch):
     ("options", "named"),
     [
         ("--level-epsilon 1e-9", "Round 1, about the levels, takes "),
-        ("--levels 1e-9:100 --delta 2e-6", "and at most 1e+09 can be announced: set max_messages"),
+        (
+            "--domain-size 1e7 --levels 0.05:5 --delta 1e-6 --copies-max 64",
+            "and at most 1e+09 can be announced: set max_messages",
+        ),
         ("--target-error nan", "target_error = nan is not allowed: it must be positive and finite"),
         ("--max-messages nan", "max_messages = nan is not allowed: it must be positive and finite"),
         ("--level-epsilon 101", "level_epsilon = 101.0 is not allowed: it must be in (0, 100]"),

@@ -104,7 +104,8 @@ class Curve:
 
     def __init__(self, search: Search, shape: Shape, spends: bool, like: Curve | None) -> None:
         self.search, self.shape, self.spends = search, shape, spends
-        self.places = np.arange(*_range(search), _STEP)
+        # the least mean of all may be rounded below its range
+        self.places = np.arange(*_range(search), _STEP)[1:]
         #: log of the largest copies that noise of a normal law and variance 1 would allow
         self.unit = np.log([each.gaussian_copies(1.0) for each in search.targets])
         self.is_new = like is None
