@@ -210,7 +210,7 @@ def best_m_of(panels: Panels, **panel: Any) -> Measured:
 
 
 def excess_at(panels: Panels, *, blanket: float, **panel: Any) -> Measured:
-    """Divide the error at the stated m by the least error, less 1."""
+    """Divide the error at the stated m by the least error, and subtract 1."""
     found = panels.get(**panel)
     nearest = np.abs(np.log(found.blanket / blanket)).argmin()
     excess = float(found.error[nearest] / found.error.min() - 1)
@@ -250,7 +250,7 @@ def order(panels: Panels, *, what: str, pairs: list[list[dict[str, Any]]]) -> Me
 
 
 def change(panels: Panels, *, method: str, **asked: Any) -> Measured:
-    """Divide a method's error under one split by that under the other, less 1, population by population."""
+    """Divide a method's error under one split by that under the other, and subtract 1, population by population."""
     found = {
         name: after.error_of(method) / before.error_of(method) - 1 for name, before, after in panels.pairs(**asked)
     }
