@@ -192,7 +192,7 @@ def test_an_error_of_next_to_nothing_does_not_look_like_one(table):
 def test_summary_draws_every_competitor_of_every_panel(table):
     figure = draw(table, PANELS, "published", drawing="summary", edition="full")
     (axes,) = visible(figure)
-    low, high = axes.get_ylim()
+    high, low = axes.get_ylim()  # the first panel is on top
     assert -1 < low < 0 < len(PANELS) - 1 < high < len(PANELS), "less than a row of room at either end"
     (ours,) = strokes(axes, color=PALETTE["black"], marker="None")
     assert set(ours.get_xdata()) == {1.0}
@@ -202,16 +202,16 @@ def test_summary_draws_every_competitor_of_every_panel(table):
         line = lines[label(key)]
         assert_looks(line, key)
         expected = []
-        for position, panel in enumerate(reversed(PANELS)):
+        for position, panel in enumerate(PANELS):
             mine = of(table, panel, "published")
             ours = mine[(mine["method"] == "segmented") & (mine["role"] == "grid")]["mse_mean"].min()
             expected.append((mine[mine["method"] == key[1]]["mse_mean"].item() / ours, position))
         assert sorted(points(line), key=lambda point: point[1]) == close(expected)
     assert [tick.get_text() for tick in axes.get_yticklabels()] == [
-        "Synthetic S3, n = 50,000, s = 8",
-        "Synthetic S2, n = 50,000, s = 8",
-        "MSNBC (stand-in) S3, n = 5,000, s = 4",
-        "MSNBC (stand-in) S2, n = 5,000, s = 4",
+        "MSNBC (stand-in), S2: n = 5,000, d = 17, s = 4",
+        "MSNBC (stand-in), S3: n = 5,000, d = 17, s = 4",
+        "Synthetic, S2: n = 50,000, d = 128, s = 8",
+        "Synthetic, S3: n = 50,000, d = 128, s = 8",
     ]
     assert np.all(np.diff(axes.get_yticks()) == 1)
     assert set(legend_texts(figure)) == set(lines) - {label_ for label_ in lines if label_.startswith("_")}
