@@ -370,6 +370,19 @@ def test_arbitrary_files_raise_nothing_but_data_error(kind, data, packed):
         assert users.n_users >= 1
 
 
+@pytest.mark.parametrize(("form", "head", "row"), [("lines", b"", b"a b"), ("csv", b"user,item\n", b"u%d,a")])
+def test_a_control_character_is_refused_at_its_line(form, head, row):
+    """Wherever it stands, and although one of the readers takes it for the end of a column."""
+    rows = [row.replace(b"%d", b"%d" % i) for i in range(200)]
+    rows[150] += b"\x1fb"
+    line = 151 + head.count(b"\n")
+    with pytest.raises(DataError, match=f"line {line}: .* has a character that cannot be shown"):
+        read_transactions(io.BytesIO(head + b"\n".join(rows)), layout=Layout(format=form, repeated="merge"))
+    rows[199] += b"\xff"
+    with pytest.raises(DataError, match=r"cannot be shown|cannot be read to its end"):
+        read_transactions(io.BytesIO(head + b"\n".join(rows)), layout=Layout(format=form, repeated="merge"))
+
+
 @pytest.mark.exhaustive
 def test_many_rows_are_read_in_bounded_memory(root, tmp_path):
     """A million users, five million rows, packed: less than 24 bytes a row beside what Polars holds."""

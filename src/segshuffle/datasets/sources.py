@@ -378,23 +378,41 @@ def _file(path: Path, name: str, layout: Layout) -> Source:
         return read(path, name, layout, first, layout.separator or ("\t" if kind == "tsv" else ","))
     except DataError as error:
         raise DataError(f"{name}, line {layout.skip_lines + 1}: {error}") from None
+    except FAILURES as error:
+        raise _broken(name, error) from error
 
 
 def text_lines(path: Path, skip_lines: int = 0) -> Iterator[str]:
     """Give every line of a text file; blank ones at the end are left out. Bytes that are not UTF-8 become U+FFFD."""
-    table = pl.scan_csv(
+    blank = 0
+    for line in itertools.islice(_decoded_lines(path), skip_lines, None):
+        if not (text := line.rstrip("\r")):
+            blank += 1
+            continue
+        yield from itertools.repeat("", blank)
+        yield text
+        blank = 0
+
+
+def _decoded_lines(path: Path) -> Iterator[str]:
+    """Give every line of a text file, from the first one that is not UTF-8 on by the reader that mends such bytes.
+
+    That one reads CSV and would take U+001F for the end of a column, which the other does not.
+    """
+    strict = pl.scan_lines(path, name="line").with_columns(pl.col("line").str.strip_prefix("\ufeff"))
+    mending = pl.scan_csv(
         path, has_header=False, separator="\x1f", quote_char=None, schema={"line": pl.String}, encoding="utf8-lossy"
     )
-    blank = 0
-    with contextlib.suppress(pl.exceptions.NoDataError):
-        parts = table.collect_batches(maintain_order=True)
-        for line in itertools.islice((line for part in parts for line in part["line"]), skip_lines, None):
-            if not (text := (line or "").rstrip("\r")):
-                blank += 1
-                continue
-            yield from itertools.repeat("", blank)
-            yield text
-            blank = 0
+    given = 0
+    try:
+        for part in strict.collect_batches(maintain_order=True):
+            for line in part["line"]:
+                given += 1
+                yield line
+    except FAILURES:
+        with contextlib.suppress(pl.exceptions.NoDataError):
+            for part in mending.slice(given).collect_batches(maintain_order=True):
+                yield from (line or "" for line in part["line"])
 
 
 def _line_of(name: str, skip: int) -> Callable[[int], str]:
