@@ -52,7 +52,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="number of users, in [1, 4e15], where --levels has shares such as 0.5:25%%",
     )
-    add(parser, *PLANNING[:2], required=True)
+    add(parser, "--levels", "--delta", required=True)
     parser.add_argument(
         "--sets",
         choices=["exactly", "at-most"],
@@ -67,7 +67,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "with a plan of single dummies. Without this option the plan is that, too, with a table of the laws that take "
         "seconds to plan",
     )
-    add(parser, *PLANNING[3:])
+    add(parser, *(name for name in PLANNING if name not in ("--levels", "--delta", "--blanket")))
     parser.add_argument(
         "--accountant",
         choices=["proven", "published"],

@@ -20,7 +20,7 @@ from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.cautions import level_cautions
 from segshuffle.protocols.messages.influence import influence
 from segshuffle.protocols.planner import least_blankets
-from segshuffle.protocols.proven import SINGLE, law_of
+from segshuffle.protocols.proven import SINGLE
 from segshuffle.protocols.public import IN_GENERAL, PUBLIC_INPUTS
 from segshuffle.protocols.received import epsilons
 from segshuffle.protocols.segmented import expected_mse, mse_bound
@@ -137,7 +137,7 @@ def _proven(found: Answer) -> dict[str, Any]:
     plan = found.plan
     problem, copies = plan.problem, plan.scheme.copies
     of_all_laws = {
-        "blanket": law_of(plan).name,
+        "blanket": plan.scheme.law.name,
         **found.numbers,
         "level_messages_per_user": found.question.level_messages,
         "sets": problem.assumptions.sets,
@@ -145,7 +145,7 @@ def _proven(found: Answer) -> dict[str, Any]:
         "honest_users": problem.honest_users,
         **_influence(plan),
     }
-    if law_of(plan).name != SINGLE:
+    if plan.scheme.law.name != SINGLE:
         return of_all_laws
     # up to one copy, copies are sampling rates and the paper's error bound applies
     sampling = max(copies) <= 1.0
@@ -203,7 +203,7 @@ def _each_level(least: Callable[[Problem], tuple[float, ...]], problem: Problem)
 def _decision(found: Answer) -> str:
     """Say what is sent, what is promised, how far off that is, and what it rests on."""
     words, plan, problem = found.words, found.plan, found.plan.problem
-    dummies = f"And {plan.blanket_per_user:.4g} dummy messages of everybody, on average, {law_of(plan).words}."
+    dummies = f"And {plan.blanket_per_user:.4g} dummy messages of everybody, on average, {plan.scheme.law.words}."
     levels = list(zip(problem.levels, problem.level_counts, plan.scheme.copies, problem.deltas, strict=True))
     rows = [
         (f"{level:g}", users, float(f"{copies:.4g}"), f"{_factor(level)} times as likely", f"{delta:g}")

@@ -93,9 +93,7 @@ def expected(plan: Plan, shares: FloatArray | None = None, top: int = 20) -> Exp
     rare = Expected(math.sqrt(float(variance.at(0.0))), smallest, coverage_of_nothing(plan, CONFIDENCE))
     if shares is None:
         return rare
-    best = np.sort(shares[shares > 0.0])[::-1][:top]
-    if not best.size:
-        raise ParameterError("item-frequencies", "all 0", "positive for some item")
+    best = _most_frequent(shares, top)
     relative = np.sqrt(variance.at(best)) / best
     worst = int(np.argmax(relative))
     return replace(rare, top=int(best.size), relative=float(relative[worst]), share=float(best[worst]))
@@ -115,17 +113,22 @@ def _share_above(variance: ItemVariance, threshold: float, z: float) -> float:
 
 
 def hardest_share(shares: FloatArray, top: int) -> float:
-    """Share of the least frequent of the top items: no other one's estimate is off by more of its share.
+    """Return the share of the least frequent of the top items: no other estimate is off by more of its share.
 
     Raises
     ------
     ParameterError
         If nobody holds anything.
     """
+    return float(_most_frequent(shares, top)[-1])
+
+
+def _most_frequent(shares: FloatArray, top: int) -> FloatArray:
+    """Return the largest shares, falling; refuse a guess by which nobody holds anything."""
     best = np.sort(shares[shares > 0.0])[::-1][:top]
     if not best.size:
         raise ParameterError("item-frequencies", "all 0", "positive for some item")
-    return float(best[-1])
+    return np.asarray(best)
 
 
 def threshold_of(plan: Plan) -> float:

@@ -29,7 +29,7 @@ from segshuffle.protocols.messages import LevelPrivacy
 from segshuffle.protocols.messages.budget import left_for_items, level_messages
 from segshuffle.protocols.padding import zipf_shares
 from segshuffle.protocols.planner import ErrorMeasure
-from segshuffle.protocols.proven import SINGLE, ProvenSegmented, law_of
+from segshuffle.protocols.proven import SINGLE, ProvenSegmented
 from segshuffle.protocols.segmented import Segmented
 
 #: How many of a guess's most frequent items are shown, where the question is not about some of them.
@@ -316,7 +316,7 @@ class Answer:
     @property
     def note(self) -> str | None:
         """Sentence that the laws that were asked for are not in the plan, if they are not."""
-        named, found = self.question.laws[-1], law_of(self.plan).name
+        named, found = self.question.laws[-1], self.plan.scheme.law.name
         if found == named or len(self.question.laws) > 2:
             return None
         return f"No {named} dummies were found that are better: the plan has the {found} ones."
@@ -343,7 +343,7 @@ class Answer:
             "messages_per_user": plan.messages_per_user + asked.level_messages,
             "blanket_per_user": plan.blanket_per_user,
             "copies": list(plan.scheme.copies),
-            "law": law_of(plan).as_dict(),
+            "law": plan.scheme.law.as_dict(),
             "certificate": list(plan.certificate),
             "bytes_per_message": bytes_per_message(plan),
             "kind": plan.kind,
@@ -427,7 +427,7 @@ def published(question: Question) -> Plan:
 
 def _beside(found: Answer, law: str, asked: Question, patience: float) -> Beside:
     """Plan with one law more; what stands beside a plan never costs the plan, so a law that has none says why."""
-    if law == law_of(found.plan).name:
+    if law == found.plan.scheme.law.name:
         return Beside(law, replace(found, question=replace(asked, goal=found.question.goal)))
     seconds = asked.seconds_of(law)
     if seconds > patience:

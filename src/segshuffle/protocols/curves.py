@@ -25,8 +25,10 @@ _STEP = 0.1
 _KEPT = 1e-3
 #: Places that are guided on one curve before the best of them is taken.
 _ROUNDS = 10
-#: Best promises whose copies are optimised, and how far on both sides of the best place guides are wanted.
-_BEST, _REACH = 3, 0.5
+#: Best promises whose copies are optimised.
+_BEST = 3
+#: How far on both sides of the best place guides are wanted, and how far from it a neighbouring shape has its own.
+_REACH, _NEAR = 0.5, 2.0
 #: Places that are looked at in a step of either side of the best.
 _FINE = 21
 #: Errors so many times the least one are not looked at.
@@ -75,10 +77,9 @@ class Curves:
             way = ways.pop(0)
             tried.add(way)
             if self.spends or way not in self.made:
+                near = best.log_variance if self.spends and best else None
                 like = best.curve if best else self.made.get(self.start)
-                self.made[way] = Curve(self.search, self.shapes.make(way), self.spends, like)
-                if self.spends and best:
-                    self.made[way].stay_near(best.log_variance)
+                self.made[way] = Curve(self.search, self.shapes.make(way), self.spends, like, near)
             found = self.made[way].best(budget, best.error if best else math.inf)
             if found is not None and (best is None or found.error < best.error):
                 best, self.start = found, way
@@ -100,12 +101,18 @@ class Curve:
         Whether the shape takes whatever messages the users do not need for their own.
     like : Curve or None
         Curve whose ratios are nearly these.
+    near : float or None
+        Logarithm of a variance: only places near it are looked at.
     """
 
-    def __init__(self, search: Search, shape: Shape, spends: bool, like: Curve | None) -> None:
+    def __init__(
+        self, search: Search, shape: Shape, spends: bool, like: Curve | None, near: float | None = None
+    ) -> None:
         self.search, self.shape, self.spends = search, shape, spends
         # the least mean of all may be rounded below its range
         self.places = np.arange(*_range(search), _STEP)[1:]
+        if near is not None:
+            self.places = self.places[np.abs(self.places - near) <= _NEAR]
         #: log of the largest copies that noise of a normal law and variance 1 would allow
         self.unit = np.log([each.gaussian_copies(1.0) for each in search.targets])
         self.is_new = like is None
@@ -135,14 +142,9 @@ class Curve:
     def _survey(self, budget: float) -> list[float]:
         """Places some way apart, wherever a normal law's error is not far above the least one."""
         places, per_user = self._lattice(budget)
-        errors = self.search.guess_at(np.exp(places), per_user, self._limits(places), budget)[1]
+        errors = self.search.guess(np.exp(places), per_user, self._limits(places), budget)[1]
         good = places[errors < _FAR_OFF * errors.min(initial=math.inf)]
         return np.arange(good.min(), good.max() + _REACH, 2 * _REACH).tolist() if good.size else []
-
-    def stay_near(self, x: float) -> None:
-        """Leave out all places that are far from one."""
-        near = np.abs(self.places - x) <= 4 * _REACH
-        self.places, self.base = self.places[near], self.base[near]
 
     def _halves(self, x: float) -> list[float]:
         """Return the middle between a place and the next known one: in a bend, promises are broken on one side only."""
@@ -208,7 +210,7 @@ class Curve:
             np.setdiff1d(np.concatenate([places, finer]), self.barred), lattice, messages, budget
         )
         chosen = [
-            (float(x), self.search.choose_at(math.exp(x), m, a, budget)[1])
+            (float(x), self.search.choose(math.exp(x), m, a, budget)[1])
             for x, m, a in zip(best, per_user, limits, strict=True)
         ]
         return min(chosen, key=lambda each: each[1], default=None)
@@ -221,7 +223,7 @@ class Curve:
         per_user = np.interp(places, lattice, messages)
         if self.spends:
             per_user = np.minimum(per_user, self._free(places, limits, budget))
-        errors = self.search.guess_at(np.exp(places), per_user, limits, budget)[1]
+        errors = self.search.guess(np.exp(places), per_user, limits, budget)[1]
         padded = np.concatenate([[math.inf], errors, [math.inf]])
         minima = np.flatnonzero((errors <= padded[:-2]) & (errors <= padded[2:]) & np.isfinite(errors))
         best = minima[np.argsort(errors[minima], kind="stable")[:_BEST]]
@@ -238,7 +240,7 @@ class Curve:
         """Messages per user that are left for dummies where users send what they like best."""
         if not self.spends:
             return np.zeros_like(x)
-        own, _ = self.search.guess_at(np.exp(x), np.zeros_like(x), limits, math.inf)
+        own, _ = self.search.guess(np.exp(x), np.zeros_like(x), limits, math.inf)
         return budget - np.minimum(own, _MOST_OWN * budget)
 
     def _blanket(self, x: float, dummies: float, budget: float) -> tuple[Blanket, float] | None:
@@ -263,7 +265,8 @@ class Curve:
         return self._place(x, found, guided, budget)
 
     def _place(self, x: float, found: tuple[Blanket, float], limits: FloatArray, budget: float) -> Place:
-        copies, error = self.search.choose(found[0], self.search.per_user(found[1]), limits, budget)
+        law, mean = found
+        copies, error = self.search.choose(law.variance(mean), self.search.per_user(mean), limits, budget)
         return Place(x, *found, copies, error, self)
 
 

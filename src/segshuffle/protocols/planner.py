@@ -1,10 +1,8 @@
 """One planner for every law of dummies: the blanket and the copies of least error within a budget, certified.
 
-A law offers shapes, each a curve of blankets of growing variance (`Blanket.shapes`). Along a curve the largest copies
-of every level are nearly those of a Gaussian mechanism. The logarithm of their ratio is guided at a few places and
-interpolated, which promises an error everywhere; the place of the least promise is guided next, until a promise is
-kept. The best blanket is certified the same way: where the certificate has fewer copies than the guide, the promises
-are corrected. What a plan says is certified, whatever the guides were.
+`curves` searches the blanket by quick guides. Here it is certified: where the certificate allows fewer copies than the
+guides promised, the promises are corrected and the search goes on. What a plan says is certified, whatever the guides
+were.
 """
 
 from __future__ import annotations
@@ -65,16 +63,11 @@ class Target:
 
     def gaussian_copies(self, variance: float) -> float:
         """Return the copies that noise of a normal law and this variance would allow."""
-        return _ratio(self.epsilon, self.delta) * math.sqrt(variance / (2 * self.pairs))
+        return gaussian_ratio(epsilon=self.epsilon, delta=self.delta) * math.sqrt(variance / (2 * self.pairs))
 
     def gaussian_variance(self, copies: float) -> float:
         """Variance of a normal law that would allow these copies."""
-        return 2 * self.pairs * (copies / _ratio(self.epsilon, self.delta)) ** 2
-
-
-@functools.lru_cache(maxsize=4096)
-def _ratio(epsilon: float, delta: float) -> float:
-    return gaussian_ratio(epsilon=epsilon, delta=delta)
+        return 2 * self.pairs * (copies / gaussian_ratio(epsilon=self.epsilon, delta=self.delta)) ** 2
 
 
 @dataclass(frozen=True)
@@ -164,16 +157,12 @@ class Search:
     # -- a blanket and what may be sent in it --------------------------------------------------------------------------
 
     def choose(
-        self, law: Blanket, blanket_per_user: float, limits: FloatArray, budget: float
-    ) -> tuple[FloatArray, float]:
-        """Return copies of least error within the limits and the budget of messages per user, and that error."""
-        variance = law.variance(blanket_per_user * self.honest / self.problem.domain_size)
-        return self.choose_at(variance, blanket_per_user, limits, budget)
-
-    def choose_at(
         self, variance: float, blanket_per_user: float, limits: FloatArray, budget: float
     ) -> tuple[FloatArray, float]:
-        """Return the same by the variance of the honest users' dummies about one item."""
+        """Choose the copies of least error within the limits and the budget of messages per user; return both.
+
+        `variance` is that of the honest users' dummies about one item.
+        """
         room = self._room(blanket_per_user, budget)
         if room <= 0:
             return np.zeros_like(limits), math.inf
@@ -181,10 +170,10 @@ class Search:
         copies, error = best_copies(limits[0], counts, self._terms(variance), largest_weight=room)
         return np.broadcast_to(copies, self.counts.shape).copy(), error
 
-    def guess_at(
+    def guess(
         self, variance: FloatArray, blanket_per_user: FloatArray, limits: FloatArray, budget: float
     ) -> tuple[FloatArray, FloatArray]:
-        """Return the users' own messages and about the error for many variances, `limits` row by row."""
+        """Return the users' own messages and about the error for many variances, whose limits are the rows."""
         limits, counts = self._free(limits)
         room = self._room(blanket_per_user, budget)
         noise = self.error.items * variance * self.problem.n_users / self.honest
@@ -364,11 +353,11 @@ class Search:
         if not least <= mean <= most:
             allowed = f"such that n m/d of the honest users is in [{least:g}, {most:g}] (it is {mean:g})"
             raise ParameterError("blanket_per_user", blanket_per_user, allowed)
-        limits, sure = self.limits(law, mean), law.rough() is law
-        if sure:
-            limits = np.array([_largest(law, mean, each, self.copies_max) for each in self.targets])
+        sure = law.rough() is law
+        certified = (_largest(law, mean, each, self.copies_max) for each in self.targets)
+        limits = np.array(list(certified)) if sure else self.limits(law, mean)
         for _ in range(_LOWERED):
-            chosen, error = self.choose(law, blanket_per_user, np.minimum(limits, self.copies_max), budget)
+            chosen, error = self.choose(law.variance(mean), blanket_per_user, limits, budget)
             if not math.isfinite(error):
                 raise InfeasibleError(
                     f"max_messages = {budget:g} leaves nothing for data beside a blanket of {blanket_per_user:g}."

@@ -16,7 +16,7 @@ import numpy as np
 
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.blankets.base import COPIES_RANGE, Blanket
-from segshuffle.blankets.named import blanket_from, laws
+from segshuffle.blankets.named import laws
 from segshuffle.blankets.poisson import POISSON
 from segshuffle.errors import ParameterError
 from segshuffle.looks import DASHES, PALETTE, Look
@@ -143,11 +143,6 @@ class ProvenSegmented:
     def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
         """Return the error without the imbalance of levels, which sums to nothing: counters are independent."""
         return self.expected_mse(plan, np.zeros(plan.problem.domain_size))
-
-
-def law_of(plan: Plan) -> Blanket:
-    """Law of the dummies of a plan."""
-    return blanket_from(plan.parameters.get("blanket"))
 
 
 #: The simplest law: single dummies.

@@ -29,7 +29,6 @@ from segshuffle.accounting.numerics.negative_binomial import size_of
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.blankets.base import Part
 from segshuffle.protocols.base import Plan
-from segshuffle.protocols.proven import law_of
 
 #: Largest probability with which the messages of an honest collection are called impossible.
 FALSE_ALARM = 1e-6
@@ -197,7 +196,7 @@ def epsilons(plan: Plan, honest_users: int) -> tuple[float, ...]:
     problem = plan.problem
     if problem.pairs == 0:
         return (0.0,) * len(problem.levels)
-    blanket = law_of(plan)
+    blanket = plan.scheme.blanket
     mean = plan.blanket_per_user * honest_users / problem.domain_size * (1 - 1e-15)
 
     def certified(copies: float, delta: float) -> float:

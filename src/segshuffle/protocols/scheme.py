@@ -202,8 +202,8 @@ class Scheme:
         return self.n_users * self.blanket_per_user / self.domain_size
 
     @property
-    def parts(self) -> tuple[Part, ...]:
-        """Independent parts of all users' dummies about one item.
+    def blanket(self) -> Blanket:
+        """The law, for what is proven of it.
 
         Raises
         ------
@@ -212,7 +212,12 @@ class Scheme:
         """
         if not isinstance(self.law, Blanket):
             raise ParameterError("blanket", self.law.name, "a law with independent counters")
-        return self.law.parts(self.mean)
+        return self.law
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """Independent parts of all users' dummies about one item; refused as `blanket` is."""
+        return self.blanket.parts(self.mean)
 
     @property
     def net_mean(self) -> float:
