@@ -1,11 +1,13 @@
 """Laws of the random draws, by chi-square against exact laws; each test would raise a false alarm once in 1e6 seeds."""
 
 import math
+from collections import Counter
 from fractions import Fraction
 
 import numpy as np
 import oracles as o
 import pytest
+from protocols.simulations import law_p_value
 from scipy import stats
 
 from segshuffle.protocols.base import draw_blanket
@@ -14,28 +16,6 @@ from segshuffle.protocols.subset_exponential import draw_reports, intersection_l
 F = Fraction
 FALSE_ALARM = 1e-6
 SHAPES = [(4, 1, 1), (5, 2, 2), (5, 2, 3), (6, 3, 2), (5, 4, 1), (6, 1, 4)]
-
-
-def assert_law(observed, law):
-    """Chi-square of the counts of outcomes against their exact probabilities; rare outcomes are pooled."""
-    assert set(observed) <= set(law)
-    total = sum(observed.values())
-    assert sum(law.values()) == 1
-    common = [x for x in law if float(law[x]) * total >= 5]
-    expected = [float(law[x]) * total for x in common]
-    seen = [observed.get(x, 0) for x in common]
-    if (rest := total - sum(expected)) > 1e-6:
-        expected.append(rest)
-        seen.append(total - sum(seen))
-    assert len(expected) > 1
-    assert stats.chisquare(seen, expected).pvalue > FALSE_ALARM
-
-
-def tally(outcomes):
-    result = {}
-    for outcome in outcomes:
-        result[outcome] = result.get(outcome, 0) + 1
-    return result
 
 
 @pytest.mark.quick(0)
@@ -51,7 +31,7 @@ def test_reports_follow_the_matrix(d, s, k):
     items = np.array([rows[index]])
     reports = [draw_reports(rng, items, domain_size=d, subset_size=k, law=intersections) for _ in range(4000)]
     assert all(report.size == k for report in reports)
-    assert_law(tally(tuple(sorted(report.tolist())) for report in reports), law)
+    assert law_p_value(Counter(tuple(sorted(report.tolist())) for report in reports), law) > FALSE_ALARM
 
 
 @pytest.mark.parametrize(("d", "s", "k"), SHAPES)
@@ -106,27 +86,4 @@ def test_blanket_is_the_slots_of_algorithm_2(n_users, blanket, domain_size):
     )
     assert counters.shape == (20_000, domain_size)
     assert counters.dtype == np.int64
-    assert_law(tally(map(tuple, counters.tolist())), law)
-
-
-def test_blanket_of_an_integer_number_of_messages_is_a_constant_in_total():
-    """The leak of math.md section 3 (a): with integer m the total number of blanket messages is no secret."""
-    counters = draw_blanket(np.random.default_rng(3), n_users=50, blanket_per_user=2.0, domain_size=7, repetitions=100)
-    assert np.all(counters.sum(axis=1) == 100)
-    counters = draw_blanket(np.random.default_rng(3), n_users=50, blanket_per_user=1.9, domain_size=7, repetitions=100)
-    assert np.unique(counters.sum(axis=1)).size > 5
-
-
-def test_blanket_moments_at_size():
-    """n m/d per counter, variance n m/d (1 - m/(d ceil(m))) and covariance -n gamma m/d^2, within 5 standard errors."""
-    n_users, m, d, repetitions = 5000, 2.5, 5, 40_000
-    counters = draw_blanket(
-        np.random.default_rng(4), n_users=n_users, blanket_per_user=m, domain_size=d, repetitions=repetitions
-    )
-    mean, gamma = n_users * m / d, m / 3
-    variance = mean * (1 - gamma / d)
-    np.testing.assert_allclose(counters.mean(axis=0), mean, rtol=0, atol=5 * math.sqrt(variance / repetitions))
-    covariance = np.cov(counters.T)
-    exact = np.full((d, d), -mean * gamma / d)
-    np.fill_diagonal(exact, variance)
-    np.testing.assert_allclose(covariance, exact, rtol=0, atol=5 * variance * math.sqrt(2 / repetitions))
+    assert law_p_value(Counter(map(tuple, counters.tolist())), law) > FALSE_ALARM

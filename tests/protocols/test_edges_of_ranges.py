@@ -8,6 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from segshuffle.accounting.collections.blanket_cap import cap_overflow
+from segshuffle.blankets.binomial import BINOMIAL
+from segshuffle.blankets.clustered import Clustered
+from segshuffle.blankets.poisson import POISSON
 from segshuffle.errors import ParameterError
 from segshuffle.protocols import padding
 from segshuffle.protocols.assumptions import Assumptions
@@ -20,6 +24,7 @@ from segshuffle.protocols.messages.level_counts import LevelPrivacy, noisy_level
 from segshuffle.protocols.messages.shuffler import WireFormat
 from segshuffle.protocols.projection import project
 from segshuffle.protocols.proven import ProvenSegmented
+from segshuffle.protocols.subset_exponential import SubsetExponential
 
 PROBLEM: dict[str, Any] = {
     "domain_size": 8, "set_size": 2, "levels": (0.5, 1.0), "level_counts": (3, 4), "delta": 1e-3
@@ -46,7 +51,10 @@ def shuffler(**changes):
 RANGES = {
     "domain": (lambda x: problem(domain_size=x), "domain_size", "in [2, 10000000]", (3, 10**7), (1, 10**7 + 1)),
     "set size": (lambda x: problem(set_size=x), "set_size", "", (1, 8), (0, 9)),
+    "delta": (lambda x: problem(delta=x), "delta", "in (0, 1)", (1e-300, BELOW_ONE), (0.0, 1.0)),
+    "least level": (lambda x: problem(levels=(x, 1.0)), "epsilon", "", (1e-9, 0.5), (0.0, -1.0)),
     "no users at a level": (lambda x: problem(level_counts=(x, 4)), "level_counts", "all >= 0", (0, 1), (-1,)),
+    "no users": (lambda x: problem(level_counts=(x, 0)), "n_users", "", (1,), (0,)),
     "levels": (lambda x: problem(levels=(x, 1.0)), "levels", "increasing", (BELOW_ONE,), (1.0, ABOVE_ONE)),
     "number of levels": (
         lambda x: problem(levels=tuple(range(1, x + 1)), level_counts=(5, 5)),
@@ -59,11 +67,23 @@ RANGES = {
     "number of deltas": (
         lambda x: problem(level_deltas=(1e-3,) * x), "level_deltas", "one for each of 2 levels", (0, 2), (1, 3)
     ),
-    "honest": (lambda x: Assumptions(honest_fraction=x), "honest_fraction", "in (0, 1]", (TINY, 1.0), (0.0, ABOVE_ONE)),
-    "rounds": (lambda x: Assumptions(rounds=x), "rounds", "in [1, 10000]", (1, 10_000), (0, 10_001)),
+    "sets": (lambda x: Assumptions(sets=x), "sets", "", ("exactly", "at-most"), ("some",)),
+    "honest": (
+        lambda x: Assumptions(honest_fraction=x), "honest_fraction", "in (0, 1]",
+        (TINY, 1.0), (0.0, ABOVE_ONE, math.nan),
+    ),
+    "rounds": (lambda x: Assumptions(rounds=x), "rounds", "in [1, 10000]", (1, 10_000), (0, 10_001, 1.5, True)),
+    "blanket": (
+        lambda x: ProvenSegmented(blanket_per_user=x).plan(problem()), "blanket_per_user", "",
+        (1.0,), (-1.0, math.nan, 1e-7),
+    ),
+    "local epsilon": (
+        lambda x: SubsetExponential(local_epsilon=x), "local_epsilon", "in [1e-12, 50]",
+        (1e-12, 50.0), (-1.0, 0.0, 1e-13, 50.1, math.inf, math.nan),
+    ),
     "copies": (
         lambda x: ProvenSegmented(copies_max=x), "copies_max", "in [1e-120, 64]",
-        (1e-120, 64.0), (math.nextafter(1e-120, 0.0), math.nextafter(64.0, 65.0)),
+        (1e-120, 64.0), (math.nextafter(1e-120, 0.0), math.nextafter(64.0, 65.0), math.nan),
     ),
     "messages": (
         lambda x: ProvenSegmented(max_messages=x), "max_messages", "positive and finite",
@@ -80,15 +100,27 @@ RANGES = {
     ),
     "announced domain": (lambda x: announced(domain_size=x), "domain_size", "in [1, inf]", (2, 10**12), (0, True, 2.0)),
     "announced users": (lambda x: announced(n_users=x), "n_users", "in [1, inf]", (1, 10**12), (0, True, 1.0)),
-    "announced set size": (lambda x: announced(set_size=x), "set_size", "in [1, 8]", (1, 8), (0, 9)),
+    "announced set size": (lambda x: announced(set_size=x), "set_size", "in [1, 8]", (1, 8), (0, 9, 2.0)),
     "announced copies": (
-        lambda x: announced(copies=(x, 1.0)), "copies", "finite and >= 0", (0.0, 1e308), (-TINY, math.inf)
+        lambda x: announced(copies=x), "copies", "",
+        ((0.0,), (1e308, 1.0)), ((), (-TINY, 1.0), (1.0, math.inf), (0.5, math.nan)),
     ),
     "announced blanket": (
         lambda x: announced(blanket_per_user=x), "blanket_per_user", "in [0, 1e+09]",
-        (0.0, 1e9), (-TINY, math.nextafter(1e9, 2e9)),
+        (0.0, 1e9), (-TINY, math.nextafter(1e9, 2e9), math.nan),
     ),
-    "announced cap": (lambda x: announced(blanket_cap=x), "blanket_cap", "", (1, 10**6, None), (0,)),
+    "announced cap": (
+        lambda x: announced(blanket_per_user=1.5, blanket_cap=x), "blanket_cap", "at least m = 1.5",
+        (2, 2.0, None), (1, 2.5),
+    ),
+    "capped law": (
+        lambda x: announced(law=x, blanket_cap=9), "blanket_cap", "that can be capped",
+        (POISSON,), (BINOMIAL, Clustered(0.5)),
+    ),
+    "cap": (
+        lambda x: cap_overflow(blanket_per_user=1.0, cap=x, honest_users=10, epsilon=1.0, delta=0.1), "blanket_cap", "",
+        (0, 9), (-1, 1.5, True),
+    ),
     "buckets": (lambda x: shuffler(buckets=x), "buckets", "in [1, 65536]", (1, 2**16), (0, 2**16 + 1)),
     "messages of a sender": (lambda x: shuffler(most_messages=x), "most_messages", "an integer >= 1", (1, None), (0,)),
     "words": (WireFormat, "domain_size", "in [1, 2^32)", (1, 2**32 - 1), (0, 2**32)),

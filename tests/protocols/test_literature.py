@@ -9,12 +9,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from oracles.vectors import shuffled_words, word_of
+from protocols.simulations import check_simulation, make_sample
 from scipy import stats
 
 from segshuffle.accounting.collections.calibration import least_blanket_mean
 from segshuffle.accounting.collections.flipped_bits import FlippedPair
 from segshuffle.accounting.collections.product import delta_interval
-from segshuffle.errors import InfeasibleError, ParameterError
+from segshuffle.errors import InfeasibleError
 from segshuffle.protocols.almost_single_message import (
     AlmostSingleMessage,
     Hash,
@@ -22,15 +23,13 @@ from segshuffle.protocols.almost_single_message import (
 )
 from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.augmented_shuffling import AugmentedShuffling
-from segshuffle.protocols.base import Problem, Sample
+from segshuffle.protocols.base import Problem
 from segshuffle.protocols.correlated_noise import CorrelatedNoise
 from segshuffle.protocols.fake_users import FakeUsers
 from segshuffle.protocols.recentring import can_recentre, recentred_mse
 from segshuffle.protocols.registry import proven_methods
 
 ONE = Problem(domain_size=60, set_size=2, levels=(1.0, 2.0), level_counts=(50, 30), delta=1e-4)
-#: Probability that a correct simulation is called wrong, over all comparisons of a test.
-FALSE_ALARM = 1e-6
 
 
 def hashed(u, v, x, family):
@@ -105,118 +104,12 @@ def test_exact_pair_needs_a_sixth_less_than_print():
     assert least_blanket_mean(copies=1.0, pairs=1, epsilon=1.0, delta=1e-10) == pytest.approx(82.2, abs=0.1)
 
 
-def make_sample(repetitions):
-    rng = np.random.default_rng(3)
-    items = np.sort([rng.choice(60, 2, replace=False, p=np.arange(1, 61) / 1830) for _ in range(80)], axis=1)
-    return Sample(items=items, domain_size=60, level_item_counts=np.zeros((repetitions, 2, 60), dtype=np.int64))
-
-
-@pytest.mark.quick(1)
-@pytest.mark.parametrize("accounting", ["published", "proven"])
-def test_hashed_estimates_are_unbiased_with_the_stated_error(accounting):
-    """Means of items by a chi-square over all, the squared error by its own spread, at the stated false alarms."""
-    method, sample = AlmostSingleMessage(accounting=accounting), make_sample(1500)
-    plan = method.plan(ONE)
-    assert plan.parameters["prime"] == 61
-    deviation = method.simulate(plan, sample, np.random.default_rng(4)) - sample.frequencies
-    limit = stats.norm.isf(FALSE_ALARM / 2 / 61)
-    assert np.abs(deviation.mean(axis=0) / (deviation.std(axis=0) / math.sqrt(1500))).max() <= limit
-    squared = (deviation**2).sum(axis=1)
-    error = squared.std() / math.sqrt(1500)
-    assert abs(squared.mean() - method.expected_mse(plan, sample.item_counts)) <= limit * error
-    assert limit * error < 0.05 * squared.mean()
-
-
 def test_a_share_of_the_proven_dummies_hides_every_item():
     plan = AlmostSingleMessage(accounting="proven").plan(ONE)
     family = Hash.of(60, 80, 1.0)
     mean = plan.blanket_per_user * 80 / plan.parameters["buckets"] / 2 * (1 - family.collision)
     assert mean == pytest.approx(least_blanket_mean(copies=1.0, pairs=2, epsilon=1.0, delta=1e-4), rel=1e-9)
     assert "almost-single" not in proven_methods()
-
-
-def test_fake_users_flip_as_the_paper_asks():
-    problem = Problem(domain_size=17, set_size=1, levels=(1.0,), level_counts=(5000,), delta=2e-6)
-    for fakes in (1, 3):
-        plan = FakeUsers(fakes).plan(problem)
-        flip = plan.parameters["flip"]
-        asked = 33 / (5 * 5000 * fakes) * ((math.e + 1) / (math.e - 1)) ** 2 * math.log(4 / 2e-6)
-        assert asked <= flip * (1 - flip) <= asked * (1 + 1e-8)
-        assert plan.messages_per_user == fakes + 1
-        assert plan.mse_bound == pytest.approx(
-            17 * (fakes + 1) * flip * (1 - flip) / (5000 * (1 - 2 * flip) ** 2), rel=1e-12
-        )
-
-
-def test_fake_users_take_more_fakes_where_they_must():
-    few = Problem(domain_size=17, set_size=1, levels=(0.1,), level_counts=(100,), delta=1e-6)
-    plan = FakeUsers().plan(few)
-    assert plan.blanket_per_user > 1
-    assert plan.parameters["flip"] < 0.5
-    with pytest.raises(InfeasibleError, match=r"^fake-users needs \d+ fake vectors .* Raise epsilon"):
-        FakeUsers().plan(Problem(domain_size=17, set_size=1, levels=(1e-4,), level_counts=(1,), delta=1e-6))
-    with pytest.raises(ParameterError, match=r"^fakes_per_user = 0"):
-        FakeUsers(0)
-
-
-@pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0])
-def test_augmented_shuffling_is_pure(epsilon):
-    """One counter with and without one holder: the ratio of its laws reaches e^(eps/2) both ways and no more."""
-    plan = AugmentedShuffling().plan(
-        Problem(domain_size=17, set_size=1, levels=(epsilon,), level_counts=(100,), delta=1e-9)
-    )
-    kept, odds = plan.parameters["kept"], plan.parameters["odds"]
-    law = np.append(0.0, (1 - odds) * odds ** np.arange(60))
-    ratio = ((1 - kept) * law[1:] + kept * law[:-1]) / law[1:]
-    assert np.abs(np.log(ratio)).max() <= epsilon / 2 * (1 + 1e-12)
-    assert np.log(ratio).min() == pytest.approx(-epsilon / 2, rel=1e-8)
-    assert np.log(ratio).max() == pytest.approx(epsilon / 2, rel=1e-8)
-
-
-@pytest.mark.parametrize("method", [AugmentedShuffling(), CorrelatedNoise(), FakeUsers()], ids=lambda m: m.name)
-def test_simulated_error_is_the_closed_form(method):
-    plan, sample = method.plan(ONE), make_sample(3000)
-    deviation = method.simulate(plan, sample, np.random.default_rng(5)) - sample.frequencies
-    limit = stats.norm.isf(FALSE_ALARM / 2 / 61)
-    assert np.abs(deviation.mean(axis=0) / (deviation.std(axis=0) / math.sqrt(3000))).max() <= limit
-    squared = (deviation**2).sum(axis=1)
-    error = squared.std() / math.sqrt(3000)
-    assert abs(squared.mean() - method.expected_mse(plan, sample.item_counts)) <= limit * error
-    assert limit * error < 0.1 * squared.mean()
-
-
-def test_correlated_noise_counts_its_messages():
-    """Means of NB laws by their own sums: shares of all users, for 60 items."""
-    plan = CorrelatedNoise(0.2).plan(ONE)
-    odds, flood = plan.parameters["odds"], plan.parameters["flood_odds"]
-    assert odds == pytest.approx(math.exp(-0.8 / 4), rel=1e-9)
-    assert flood == pytest.approx(math.exp(-0.2 * 0.2 / 4), rel=1e-9)
-    shape = plan.parameters["flood_shape"]
-    assert shape == pytest.approx(3 * (1 + math.log(4 / 1e-4)), rel=1e-9)
-    means = [stats.nbinom(1.0, 1 - odds).mean(), stats.nbinom(shape, 1 - flood).mean()]
-    assert plan.messages_per_user == pytest.approx(2 + 60 * 2 * sum(means) / 80, rel=1e-9)
-    with pytest.raises(ParameterError, match=r"^flood_share = 1"):
-        CorrelatedNoise(1.0)
-
-
-@pytest.mark.quick("augmented-shuffling", "curator-weighted", "mm", "curator-discrete-laplace", "weighted-sepmm")
-@pytest.mark.parametrize("method", [AugmentedShuffling(), *proven_methods().values()], ids=lambda m: m.name)
-def test_variance_of_the_sum_of_proven_estimates(method):
-    """Against the spread of simulated sums; that of a method with no randomness in the sum is 0."""
-    problem = Problem(domain_size=9, set_size=2, levels=(0.5, 1.0, 2.0), level_counts=(60, 90, 50), delta=1e-4)
-    items = np.sort(np.argsort(np.random.default_rng(6).random((200, 9)), axis=1)[:, :2], axis=1)
-    counts = np.bincount(items.ravel(), minlength=9)
-    # any split of the holders over levels that sums to 2 n_k items
-    shares = np.stack([np.bincount(part.ravel(), minlength=9) for part in np.split(items, [60, 150])])
-    sample = Sample(items=items, domain_size=9, level_item_counts=np.tile(shares, (1000, 1, 1)))
-    plan = method.plan(problem)
-    if method.name == "subexp-shuffle":
-        sample = Sample(items=items, domain_size=9, level_item_counts=shares[None])
-    sums = method.simulate(plan, sample, np.random.default_rng(7)).sum(axis=1) - 2
-    expected = method.sum_variance(plan, counts)
-    limit = stats.norm.isf(FALSE_ALARM / 2 / 10) * (sums**2).std() / math.sqrt(sums.size)
-    assert abs((sums**2).mean() - expected) <= limit + 1e-20
-    assert expected == 0 or limit < 0.5 * expected
 
 
 def test_recentring_leaves_sets_of_at_most_s_alone():
@@ -279,6 +172,7 @@ def test_proven_flips_are_the_least_and_fewer_than_in_print():
     assert delta_interval(FlippedPair(4000, flip), pairs=1, epsilon=1.0).upper <= 2e-6 * 1.002
     assert delta_interval(FlippedPair(4000, 0.995 * flip), pairs=1, epsilon=1.0).lower > 2e-6
     assert proven.mse_bound < published.mse_bound
+    assert proven.blanket_per_user == 2.0
 
 
 # -- numbers of a plan, by hand ----------------------------------------------------------------------------------------
@@ -286,7 +180,10 @@ def test_proven_flips_are_the_least_and_fewer_than_in_print():
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
 def test_augmented_shuffling_keeps_and_adds_what_its_paper_says(epsilon):
-    """With e = eps/(2 t): beta = 1 - e^-e, q = 1/(1 + e^e), so q/(1 - q) = e^-e dummies of each of 60 items."""
+    """With e = eps/(2 t): beta = 1 - e^-e, q = 1/(1 + e^e), so q/(1 - q) = e^-e dummies of each of 60 items.
+
+    One counter with and without one holder: the ratio of its laws reaches e^e both ways and no more.
+    """
     plan = AugmentedShuffling().plan(replace(ONE, levels=(epsilon, 5.0)))
     kept, odds = 1 - math.exp(-epsilon / 4), 1 / (1 + math.exp(epsilon / 4))
     assert plan.parameters == pytest.approx({"epsilon": epsilon, "kept": kept, "odds": odds}, rel=1e-9)
@@ -294,50 +191,32 @@ def test_augmented_shuffling_keeps_and_adds_what_its_paper_says(epsilon):
     error = 2 * (1 - kept) / (kept * 80) + 60 * odds / ((1 - odds) ** 2 * kept**2 * 80**2)
     assert plan.mse_bound == pytest.approx(error, rel=1e-8)
     assert (plan.messages_per_user, plan.kind) == (2.0, "upper")
+    kept, odds = plan.parameters["kept"], plan.parameters["odds"]
+    law = np.append(0.0, (1 - odds) * odds ** np.arange(60))
+    ratio = np.log(((1 - kept) * law[1:] + kept * law[:-1]) / law[1:])
+    assert np.abs(ratio).max() <= epsilon / 4 * (1 + 1e-12)
+    assert (ratio.min(), ratio.max()) == pytest.approx((-epsilon / 4, epsilon / 4), rel=1e-8)
 
 
 @pytest.mark.parametrize(("epsilon", "flood"), [(1.0, 0.1 * 1.0 / 4), (80.0, 1.0)])
 def test_correlated_noise_has_the_error_of_its_noise_alone(epsilon, flood):
     """The difference of two geometric numbers per item; a flood share of epsilon above 1 counts as 1."""
     plan = CorrelatedNoise().plan(replace(ONE, levels=(epsilon, 90.0)))
-    odds = plan.parameters["odds"]
+    odds, flood_odds, shape = (plan.parameters[name] for name in ("odds", "flood_odds", "flood_shape"))
     assert odds == pytest.approx(math.exp(-0.9 * epsilon / 4), rel=1e-9)
-    assert plan.parameters["flood_odds"] == pytest.approx(math.exp(-0.2 * flood), rel=1e-9)
+    assert flood_odds == pytest.approx(math.exp(-0.2 * flood), rel=1e-9)
+    assert shape == pytest.approx(3 * (1 + math.log(4 / 1e-4)), rel=1e-9)
     variance = 2 * odds / (1 - odds) ** 2  # two geometric numbers; scipy's loses digits at odds of 1e-8
     assert plan.mse_bound == pytest.approx(60 * variance / 80**2, rel=1e-12)
-    assert plan.blanket_per_user == pytest.approx(plan.messages_per_user - 2, rel=1e-12)
-    assert plan.parameters["bits_per_message"] == 1 + 6
-    assert CorrelatedNoise().plan(replace(ONE, domain_size=64, set_size=1)).parameters["bits_per_message"] == 1 + 6
-    assert CorrelatedNoise().plan(replace(ONE, domain_size=65, set_size=1)).parameters["bits_per_message"] == 1 + 7
+    noise = odds / (1 - odds) + stats.nbinom(shape, 1 - flood_odds).mean()
+    assert plan.blanket_per_user == pytest.approx(60 * 2 * noise / 80, rel=1e-9)
+    assert plan.messages_per_user == pytest.approx(2 + plan.blanket_per_user, rel=1e-12)
 
 
-@pytest.mark.parametrize("value", [0.0, 1.0, -0.1, math.nan])
-def test_a_flood_share_is_between_0_and_1(value):
-    with pytest.raises(ParameterError, match="flood_share"):
-        CorrelatedNoise(value)
-
-
-@pytest.mark.parametrize("value", [0, 1_000_001])
-def test_numbers_of_fake_vectors_at_the_ends_of_their_range(value):
-    with pytest.raises(ParameterError, match=r"fakes_per_user = .*in \[1, 1000000\]"):
-        FakeUsers(value)
-    assert FakeUsers(1_000_000).fakes_per_user == 1_000_000
-
-
-@pytest.mark.parametrize("accounting", ["published", "proven"])
-@pytest.mark.parametrize(("d", "s"), [(17, 1), (9, 3)])
-def test_fake_users_say_what_they_send(accounting, d, s):
-    plan = FakeUsers(3, accounting).plan(Problem(d, s, (1.0, 2.0), (900, 1100), 1e-4))
-    assert plan.kind == ("published" if accounting == "published" else "upper")
-    fakes, flip = plan.blanket_per_user, plan.parameters["flip"]
-    assert fakes == 3.0 or accounting == "published"
-    assert plan.messages_per_user == fakes + s
-    assert plan.parameters["bits_per_message"] == d
-    assert 0 < flip < 0.5
-    # every column counts (fakes + s) n flips; the estimate divides by n (1 - 2 q)
-    assert plan.mse_bound == pytest.approx(
-        d * (fakes + s) * 2000 * stats.bernoulli(flip).var() / (2000 * (1 - 2 * flip)) ** 2, rel=1e-12
-    )
+@pytest.mark.parametrize(("domain_size", "bits"), [(60, 7), (64, 7), (65, 8)])
+def test_messages_of_correlated_noise_have_an_item_and_a_sign(domain_size, bits):
+    plan = CorrelatedNoise().plan(replace(ONE, domain_size=domain_size))
+    assert plan.parameters["bits_per_message"] == bits
 
 
 def test_exchanged_items_share_the_fakes():
@@ -348,16 +227,25 @@ def test_exchanged_items_share_the_fakes():
     assert FakeUsers(1, "proven").plan(Problem(9, 3, (2.0,), (1,), 0.1)).blanket_per_user == 3.0
 
 
-def test_fake_users_flip_no_more_than_half_the_bits():
-    """k q (1 - q) as asked for, with the least k above 4 times that; more than a million are refused."""
-    for n, epsilon in ((50, 0.5), (50, 1.0), (10**5, 1.0)):
+@pytest.mark.parametrize(
+    ("n", "epsilon", "asked_fakes"), [(5000, 1.0, 1), (5000, 1.0, 3), (50, 0.5, 1), (50, 1.0, 1), (10**5, 1.0, 1)]
+)
+@pytest.mark.parametrize(("d", "s"), [(17, 1), (9, 3)])
+def test_fake_users_flip_as_the_paper_asks(n, epsilon, asked_fakes, d, s):
+    """k q (1 - q) as asked for, with the least k above 4 times that; every column counts (k + s) n flips."""
+    plan = FakeUsers(asked_fakes).plan(Problem(d, s, (epsilon,), (n,), 1e-4))
+    flip, fakes = plan.parameters["flip"], plan.blanket_per_user
+    if s == 1:
         wanted = 33 / (5 * n) * ((math.exp(epsilon) + 1) / (math.exp(epsilon) - 1)) ** 2 * math.log(4 / 1e-4)
-        plan = FakeUsers().plan(Problem(17, 1, (epsilon,), (n,), 1e-4))
-        flip, fakes = plan.parameters["flip"], plan.blanket_per_user
-        assert fakes == max(1, math.floor(4 * wanted) + 1)
+        assert fakes == max(asked_fakes, math.floor(4 * wanted) + 1)
         assert fakes * flip * (1 - flip) == pytest.approx(wanted, rel=1e-8)
-        assert flip < 0.5
-    with pytest.raises(InfeasibleError, match="more than 1000000"):
+    assert flip < 0.5
+    assert (plan.messages_per_user, plan.parameters["bits_per_message"], plan.kind) == (fakes + s, d, "published")
+    assert plan.mse_bound == pytest.approx(d * (fakes + s) * flip * (1 - flip) / (n * (1 - 2 * flip) ** 2), rel=1e-12)
+
+
+def test_more_than_a_million_fake_vectors_are_refused():
+    with pytest.raises(InfeasibleError, match=r"^fake-users needs \d+ fake .* more than 1000000\. Raise epsilon"):
         FakeUsers().plan(Problem(17, 1, (1e-4,), (50,), 1e-4))
 
 
@@ -367,17 +255,15 @@ def test_almost_single_messages_add_up(accounting, d):
     """What is sent, and the numbers of dummies: Poisson, or whole ones and a coin for the rest of each user."""
     method, problem = AlmostSingleMessage(accounting=accounting), replace(ONE, domain_size=d)
     plan = method.plan(problem)
-    m, rng = plan.blanket_per_user, np.random.default_rng(2)
+    m = plan.blanket_per_user
     assert plan.messages_per_user == m + 2
     assert plan.kind == ("published" if accounting == "published" else "upper")
     assert plan.parameters["bits_per_message"] == Hash.of(d, 80, 1.0).bits
     assert plan.mse_bound == method.expected_mse(plan, np.full(d, 160 / d))
-    drawn = np.array([method._draw_dummies(plan, 80, rng) for _ in range(3000)])
-    part = m % 1
-    variance = 80 * m if accounting == "proven" else 80 * part * (1 - part)
-    assert abs(drawn.mean() - 80 * m) < 6 * math.sqrt(variance / 3000)
-    assert drawn.var() == pytest.approx(variance, rel=6 * math.sqrt(2.2 / 3000))
-    if d == 60:
+    check_simulation(method, plan, make_sample(problem, 1500))
+    variance = 80 * m if accounting == "proven" else 80 * (m % 1) * (1 - m % 1)
+    if d == 60:  # hashed
+        assert plan.parameters["prime"] == 61
         assert method.sum_variance(plan, np.full(60, 2)) is None
     else:
         assert method.sum_variance(plan, np.full(9, 2)) == pytest.approx(variance / 80**2, rel=1e-12)

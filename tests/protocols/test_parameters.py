@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from protocols.test_conformance import make_sample
+from protocols.simulations import check_simulation, make_sample
 
 from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
 from segshuffle.protocols.base import Plan, Problem
@@ -85,40 +85,6 @@ def test_one_level_degenerates_to_balls_into_bins():
 # -- weights ---------------------------------------------------------------------------------------------------------
 
 
-def test_published_weights():
-    """Section 6: 1/sqrt(d s^2 ln(1/delta)/(n_k E_k)^2 + s/n_k), normalised, with delta = 0.01/n of the whole n."""
-    counts, levels = np.array([1250, 2500, 1250]), np.array([0.5, 1.0, 2.0])
-    raw = 1 / np.sqrt(17 * 16 * math.log(5000 / 0.01) / (counts * levels) ** 2 + 4 / counts)
-    plan = SeparateBallsIntoBins(weights="published").plan(MSNBC_S1)
-    assert plan.parameters["weights"] == pytest.approx((raw / raw.sum()).tolist(), rel=1e-13)
-    assert plan.method == "weighted-sepmm"
-
-
-def test_plain_weights_are_equal():
-    assert SeparateBallsIntoBins().plan(MSNBC_S1).parameters["weights"] == pytest.approx([1 / 3] * 3, rel=1e-15)
-
-
-@pytest.mark.quick(0)
-def test_inverse_variance_weights_have_the_least_bound():
-    plan = SeparateBallsIntoBins(weights="inverse-variance").plan(MSNBC_S1)
-    blankets = np.array(plan.parameters["blankets"])
-    variances = (blankets + 4) / np.array(MSNBC_S1.level_counts)
-    expected = (1 / variances) / (1 / variances).sum()
-    assert plan.parameters["weights"] == pytest.approx(expected.tolist(), rel=1e-13)
-    assert plan.mse_bound == pytest.approx(1 / (1 / variances).sum(), rel=1e-13)
-    for other in ("plain", "published"):
-        assert plan.mse_bound < SeparateBallsIntoBins(weights=other).plan(MSNBC_S1).mse_bound
-
-
-def test_mm_and_sepmm_bounds():
-    plan = BallsIntoBins().plan(MSNBC_S1)
-    assert plan.parameters["epsilon"] == min(MSNBC_S1.levels)
-    assert plan.mse_bound == pytest.approx((plan.blanket_per_user + 4) / 5000, rel=1e-14)
-    plan = SeparateBallsIntoBins().plan(MSNBC_S1)
-    terms = [(m + 4) / n / 9 for m, n in zip(plan.parameters["blankets"], MSNBC_S1.level_counts, strict=True)]
-    assert plan.mse_bound == pytest.approx(sum(terms), rel=1e-14)
-
-
 # -- subset size -----------------------------------------------------------------------------------------------------
 
 
@@ -144,9 +110,6 @@ def test_shuffled_subset_size_has_the_least_error_of_all_sizes():
     assert best.parameters["local_epsilon"] > 0.5  # shuffling amplifies
 
 
-# -- the published search, with an accountant of closed form -----------------------------------------------------------
-
-
 def test_closed_form_blankets_and_the_weights_that_follow_from_them():
     """m_k = 32 ln(2/delta') d/(eps'^2 n_k) with eps' = E_k/s and delta' = delta/(s e^E_k)."""
     levels, counts, d, s, delta = np.array([0.5, 1.0, 2.0]), np.array([1250, 2500, 1250]), 17, 4, 2e-6
@@ -164,39 +127,22 @@ def test_closed_form_blankets_and_the_weights_that_follow_from_them():
         assert plan.parameters["weights"] == pytest.approx(weights.tolist(), rel=1e-9)
         assert plan.mse_bound == pytest.approx(float((weights**2 * (blankets + s) / counts).sum()), rel=1e-9)
         assert plan.messages_per_user == pytest.approx(float(counts @ blankets) / 5000 + s, rel=1e-9)
+    bounds = [SeparateBallsIntoBins(name, "closed-form").plan(problem).mse_bound for name in raws]
+    assert bounds[2] < min(bounds[:2])
     plan = BallsIntoBins("closed-form").plan(problem)
     assert plan.blanket_per_user == pytest.approx(blankets[0] * 1250 / 5000, rel=1e-9)
 
 
-def test_the_number_of_dummies_varies_as_its_slots_do():
-    """2.5 per user are three slots filled with probability 5/6; a whole number is no secret."""
-    problem = Problem(9, 2, (0.5, 1.0), (30, 50), 0.01)
-    for blanket, variance in ((2.5, 80 * 3 * 5 / 36), (2.0, 0.0)):
-        plan = Plan("mm", problem, "published", blanket, 0.0, {}, 0.0)
-        assert BallsIntoBins().sum_variance(plan, np.full(9, 10)) == pytest.approx(variance / 80**2, rel=1e-12)
-        assert BallsIntoBins("proven").sum_variance(plan, np.full(9, 10)) == pytest.approx(blanket / 80, rel=1e-12)
-
-
-@pytest.mark.parametrize("counts", [(30, 50), (1, 50), (0, 50)])
-def test_every_level_that_has_users_adds_its_dummies(counts):
-    """1.5 per user are two slots filled with probability 3/4, and so are 2.5 with 5/6 of three."""
-    problem = Problem(9, 2, (0.5, 1.0), counts, 0.01)
-    parameters = {"blankets": (1.5, 2.5), "weights": (0.25, 0.75)}
-    plan = Plan("separate-mm", problem, "published", 2.0, 0.0, parameters, 0.0)
-    slots = (2 * 3 / 16, 3 * 5 / 36)
-    parts = [w**2 * each / n for w, each, n in zip((0.25, 0.75), slots, counts, strict=True) if n]
-    assert SeparateBallsIntoBins().sum_variance(plan, np.full(9, 10)) == pytest.approx(sum(parts), rel=1e-12)
-
-
 @pytest.mark.parametrize("counts", [(1, 30), (30, 1), (0, 31)])
 def test_a_level_that_one_user_has_counts(counts):
-    """Error of simulated estimates against the closed form; a correct one is off by five deviations with 6e-7."""
     problem = Problem(5, 2, (0.5, 1.0), counts, 0.01)
     parameters = {"blankets": (1.5, 2.5), "weights": (0.25, 0.75) if counts[0] else (0.0, 1.0)}
     plan = Plan("separate-mm", problem, "published", 2.0, 0.0, parameters, 0.0)
-    method, sample = SeparateBallsIntoBins(), make_sample(problem, 4000)
-    deviation = method.simulate(plan, sample, np.random.default_rng(2)) - sample.frequencies
-    errors = (deviation**2).sum(axis=1)
-    expected = method.expected_mse(plan, sample.item_counts)
-    assert abs(errors.mean() - expected) <= 5 * errors.std(ddof=1) / math.sqrt(4000) < 0.2 * expected
-    assert np.all(np.abs(deviation.mean(axis=0)) <= 5 * deviation.std(axis=0) / math.sqrt(4000))
+    check_simulation(SeparateBallsIntoBins(), plan, make_sample(problem, 4000))
+
+
+def test_a_whole_number_of_dummies_is_no_secret():
+    problem = Problem(9, 2, (0.5, 1.0), (30, 50), 0.01)
+    plan = Plan("mm", problem, "published", 2.0, 0.0, {}, 0.0)
+    assert BallsIntoBins().sum_variance(plan, np.full(9, 10)) == 0.0
+    check_simulation(BallsIntoBins(), plan, make_sample(problem, 2000))

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize
 
-from segshuffle.errors import ParameterError
 from segshuffle.protocols.projection import project
 
 ROWS = st.lists(st.floats(-3, 3, allow_subnormal=False), min_size=2, max_size=7)
@@ -44,9 +43,3 @@ def test_possible_points_stay_and_projection_never_moves_away_from_the_truth():
     # the set is convex: projecting onto it brings every point closer to all of its points
     assert (after <= before + 1e-12).all()
     assert after.mean() < 0.9 * before.mean()
-
-
-@pytest.mark.parametrize("size", [-1, 4])
-def test_impossible_sizes_are_refused(size):
-    with pytest.raises(ParameterError, match="set_size"):
-        project(np.zeros((1, 3)), set_size=size)

@@ -14,10 +14,6 @@ from segshuffle.protocols.weights import (
 )
 
 
-def test_terms_of_an_error_are_a_value():
-    assert hash(ErrorTerms(12.0, 4.0, 2.28)) == hash(ErrorTerms(12.0, 4.0, 2.28))
-
-
 def plain_error(copies, counts, terms):
     """The formula of math.md 4b, for copies of shape (..., n_levels); inf if nobody sends."""
     fraction = copies - np.floor(copies)
@@ -72,12 +68,14 @@ def test_not_beaten_by_brute_force_and_within_the_limits(problem):
     assert error <= 1.005 * brute_force(limits, counts, terms, room)
 
 
-#: Budgets that bind: no single level can move, only exchanges between levels lower the error.
+#: Budgets that bind: no single level can move, only exchanges between levels lower the error. In the last one the first
+#: level sends nothing: a few percent of a copy from half of the users cost more than they bring.
 BINDING = [
     ([0.08, 0.39], [922, 78], ErrorTerms(12.0, 4.0, 2.28), 41.0),
     ([0.74, 0.94, 1.19], [5, 31, 13], ErrorTerms(0.705, 8.0, 3.41), 29.06),
     ([1.70, 2.02, 2.81], [1627, 1537, 1836], ErrorTerms(63.9, 1.0, 0.424), 3696.0),
     ([0.89, 1.09, 1.62], [28, 18, 4], ErrorTerms(1.17, 8.0, 3.99), 16.3),
+    ([0.07, 0.97, 1.35], [558, 362, 80], ErrorTerms(70.0, 8.0, 2.69), 541.0),
 ]
 
 
@@ -87,15 +85,6 @@ def test_a_budget_that_binds_is_spent_where_it_helps_most(limits, counts, terms,
     copies, error = best_copies(limits, counts, terms, largest_weight=room)
     assert counts @ copies <= room * (1 + 1e-11)
     assert error <= 1.005 * brute_force(limits, counts, terms, room)
-
-
-def test_a_level_may_be_left_out():
-    """A few percent of a copy from half of the users cost more than they bring."""
-    limits, counts = np.array([0.07, 0.97, 1.35]), np.array([558.0, 362.0, 80.0])
-    terms = ErrorTerms(70.0, 8.0, 2.69)
-    copies, error = best_copies(limits, counts, terms, largest_weight=541.0)
-    assert copies[0] == 0
-    assert error <= 1.0001 * brute_force(limits, counts, terms, 541.0)
 
 
 @pytest.mark.quick(0)
@@ -129,22 +118,6 @@ def test_five_levels_against_a_global_optimiser(seed, share):
     assert counts @ copies <= room * (1 + 1e-11)
 
 
-@pytest.mark.quick(0)
-def test_fifty_levels_are_not_beaten_by_random_plans():
-    rng = np.random.default_rng(5)
-    limits, counts = np.geomspace(0.3, 5.0, 50), np.full(50, 100.0)
-    terms = ErrorTerms(10_000.0, 8.0, 7.5)
-    for room in (math.inf, 6000.0):
-        copies, error = best_copies(limits, counts, terms, largest_weight=room)
-        caps = rng.uniform(0.3, 5.0, size=(4000, 1))
-        random = np.minimum(limits, caps) * np.exp(rng.normal(0, 0.05, size=(4000, 50)).clip(max=0))
-        random = np.where(rng.random((4000, 1)) < 0.5, random, np.where(random > 1, np.floor(random), random))
-        weight = random @ counts
-        random *= np.minimum(1.0, room / weight)[:, None]
-        assert error <= 1.0005 * plain_error(random, counts, terms).min()
-        assert np.all(copies <= limits)
-
-
 @pytest.mark.parametrize("copies", [(0.3, 1.0, 2.5), (0.0, 2.0, 3.0), (1.25, 1.25, 1.25)])
 def test_error_is_the_sum_over_users(copies):
     """Terms user by user: M of mean a_k, and the weights' variance between users."""
@@ -161,22 +134,3 @@ def test_nobody_sends():
     copies, error = best_copies(np.array([0.5, 1.0]), np.array([0.0, 4.0]), terms)
     assert error == pytest.approx(1.0 / 16, rel=1e-14)
     assert copies[1] == 1.0
-
-
-def random_terms(rng, levels, own=4.0):
-    limits = np.sort(np.exp(rng.uniform(math.log(0.2), math.log(5.0), levels)))
-    counts = rng.integers(1, 1000, levels).astype(float)
-    terms = ErrorTerms(math.exp(rng.uniform(-3, 3)) * counts.sum(), own, 4.0 * rng.uniform(0.05, 1.0))
-    return limits, counts, terms
-
-
-@pytest.mark.parametrize("share", [0.5, math.inf])
-def test_the_best_of_a_grid_is_found_nearly_always(share):
-    """Two levels, all plans of a fine grid and its shadow on the budget: missed in no more than 1 problem of 40."""
-    rng, missed = np.random.default_rng(9), 0
-    for _ in range(40):
-        limits, counts, terms = random_terms(rng, 2)
-        room = share * float(counts @ limits)
-        _, error = best_copies(limits, counts, terms, largest_weight=room)
-        missed += error > brute_force(limits, counts, terms, room, points=81) * (1 + 1e-9)
-    assert missed <= 1

@@ -49,32 +49,6 @@ def test_the_ends_of_the_ranges_are_in_them(changes):
 
 
 @pytest.mark.parametrize(
-    ("changes", "name"),
-    [
-        ({"domain_size": 0}, "domain_size"),
-        ({"domain_size": True}, "domain_size"),
-        ({"set_size": 0}, "set_size"),
-        ({"set_size": 6}, "set_size"),
-        ({"set_size": 2.0}, "set_size"),
-        ({"n_users": 0}, "n_users"),
-        ({"copies": ()}, "copies"),
-        ({"copies": (1.0, math.inf)}, "copies"),
-        ({"copies": (-1e-9, 1.0)}, "copies"),
-        ({"blanket_per_user": -1e-9}, "blanket_per_user"),
-        ({"blanket_per_user": 1.001e9}, "blanket_per_user"),
-        ({"blanket_cap": 1}, "blanket_cap"),
-        ({"blanket_cap": 2.5}, "blanket_cap"),
-        ({"law": Clustered(0.5), "blanket_cap": 9}, "blanket_cap"),
-    ],
-    ids=str,
-)
-def test_what_is_outside_is_refused_by_its_name(changes, name):
-    with pytest.raises(ParameterError) as refusal:
-        scheme(**changes)
-    assert refusal.value.name == name
-
-
-@pytest.mark.parametrize(
     "values",
     [{"name": "woollen"}, {}, {"name": "clustered"}, {"name": "clustered", "p": 0.995}, {"name": "poisson", "p": 0.5}],
     ids=str,

@@ -74,17 +74,6 @@ def test_exact_dummies_have_the_moments_of_their_law(law):
     check(law, np.array(counters))
 
 
-def test_a_capped_client_sends_no_more():
-    """Poisson(2.4), given that it is 3 at most."""
-    capped, rng = Scheme(D, 1, 4000, (1.0,), M, blanket_cap=3), np.random.default_rng(6)
-    law = np.array([M**k / math.factorial(k) for k in range(4)])
-    mean = float(law @ range(4) / law.sum())
-    assert abs(capped.simulate_dummies(4000, rng).size - 4000 * mean) < 6 * math.sqrt(4000 * M)
-    numbers = [len(capped.send([], 0, lambda n: int(rng.integers(n)))) for _ in range(300)]
-    assert max(numbers) == 3
-    assert abs(np.mean(numbers) - mean) < 6 * math.sqrt(M / 300)
-
-
 def test_a_whole_number_of_slots_is_filled_always():
     full, rng = Scheme(D, 1, 5, (1.0,), 2.0, BINOMIAL), np.random.default_rng(5)
     assert full.simulate_dummies(40, rng).size == 80
