@@ -117,32 +117,6 @@ def test_the_server_sees_shuffled_messages_and_public_numbers_only(monkeypatch, 
     np.testing.assert_array_equal(np.bincount(words[0], minlength=3), result.levels.counts)
 
 
-def test_the_order_of_arrival_says_nothing_about_the_users(monkeypatch):
-    """First half of the users hold 0, second half 1: messages of the first half are spread hypergeometrically."""
-    n = 4000
-    items = np.repeat([[0], [1]], n // 2, axis=0)
-    original, words = Server.estimate_items, []
-
-    def call(self, collections, estimates, received, participants):
-        words.extend(np.concatenate([block.copy() for block in messages.blocks()]) for messages in received)
-        return original(self, collections, estimates, received, participants)
-
-    monkeypatch.setattr(Server, "estimate_items", call)
-    for chunk in (None, 100):
-        run(
-            items,
-            np.zeros(n, dtype=int),
-            d=2,
-            options=(1.0,),
-            planner=lambda p: plan_at(p, 1e-6, (1.0,)),
-            chunk_users=chunk,
-        )
-    for order in words:
-        half = len(order) // 2
-        zeros = int(np.sum(order[:half] == 0))
-        assert abs(zeros - half / 2) < 6.5 * math.sqrt(half / 8) + 5
-
-
 # ----------------------------------------------------------------------------------------------------------------------
 # Result
 # ----------------------------------------------------------------------------------------------------------------------
@@ -154,17 +128,12 @@ def test_the_report_adds_up():
     first, second = result.announcements
     assert (first.domain_size, first.set_size, first.copies, first.law) == (3, 1, (1.0,), POISSON)
     assert (second.law, second.blanket_per_user, second.copies) == (BINOMIAL, 1.25, (0.4, 0.8, 1.0))
-    assert result.level_messages == result.levels.counts.sum()
-    assert result.item_messages == result.counters[0].sum()
     assert result.messages_per_user == (result.level_messages + result.item_messages) / N
     assert result.n_bytes == result.level_messages + result.item_messages
     assert result.refused == (0, 0)
     weight = result.levels.weight((0.4, 0.8, 1.0))
     np.testing.assert_allclose(result.estimate, (result.counters[0] - N * 1.25 / D) / weight)
     assert [g.items_epsilon for g in result.guarantees] == list(LEVELS)
-    assert [g.total_epsilon for g in result.guarantees] == [math.inf] * 3, "nothing proven about Algorithm 2's blanket"
-    assert [g.against[k].epsilon for k, g in enumerate(result.guarantees)] == list(LEVELS)
-    assert {g.kind for g in result.guarantees} == {"published"}
     assert min(result.seconds) >= 0
     document = json.loads(json.dumps(result.as_dict(), allow_nan=False))
     assert document["bytes"] == result.n_bytes
@@ -190,15 +159,6 @@ def test_planned_by_the_paper_with_private_levels():
     )
 
 
-def test_planning_takes_no_privacy_from_noisy_counts():
-    """The rates at a given blanket are the same whatever the counts of the levels."""
-    one, other = (
-        segmented.Segmented(blanket_per_user=2.0).plan(segmented.Problem(17, 4, LEVELS, counts, 1e-6))
-        for counts in ((4000, 500, 500), (0, 1, 4999))
-    )
-    assert one.parameters["sampling_rates"] == other.parameters["sampling_rates"]
-
-
 @pytest.mark.parametrize("k", [1, 2])
 @pytest.mark.parametrize("level_privacy", [None, LevelPrivacy(1.0, 1e-3)])
 def test_one_level_and_two(k, level_privacy):
@@ -208,9 +168,8 @@ def test_one_level_and_two(k, level_privacy):
     assert sum(result.levels.planning) == N
     if k == 1:
         assert result.level_messages == N
-        assert result.guarantees[0].total_epsilon == 0.5
+        assert (result.guarantees[0].total_epsilon, result.guarantees[0].total_delta) == (0.5, 1e-3)
     elif level_privacy is None:
-        assert result.guarantees[0].total_epsilon == math.inf
         assert result.as_dict()["guarantees"][0]["total_epsilon"] is None
 
 
@@ -222,12 +181,6 @@ def test_any_batch_size(chunk_users, monkeypatch, tmp_path):
     result = run(items, levels, chunk_users=chunk_users)
     assert result.item_messages == result.counters[0].sum()
     assert not list(tmp_path.iterdir())
-
-
-def test_one_user():
-    result = run([[3, 1, 4]], [1], planner=lambda p: plan_at(p, 1.0, (1.0, 1.0, 1.0)))
-    assert result.item_messages == 4
-    assert result.estimate.sum() == pytest.approx(3.0)
 
 
 def test_items_of_two_bytes():
@@ -250,51 +203,46 @@ def spoiled(user, place, value):
 RAGGED = [[0, 1, 2]] * 7 + [[0, 1]] + [[0, 1, 2]]
 
 
+def large(n, user, row):
+    """Items of more users than are checked at once."""
+    items = np.tile(np.arange(3, dtype=np.int8), (n, 1))
+    items[user] = row
+    return items
+
+
+ONES = np.ones(N, dtype=int)
+
+
 @pytest.mark.parametrize(
-    ("items", "message"),
+    ("items", "levels", "options", "message"),
     [
-        (spoiled(17, 1, D), rf"user 17 holds item {D}; items must be in 0\.\.{D - 1}"),
-        (spoiled(599, 0, -1), "user 599 holds item -1"),
-        (RAGGED, "user 7 holds 2 items; every user must hold set_size = 3"),
-        ([[0, 1, 2], [4, 4, 5]], "user 1 holds item 4 twice"),
+        (spoiled(17, 1, D), None, {}, rf"user 17 holds item {D}; items must be in 0\.\.{D - 1}"),
+        (spoiled(599, 0, -1), None, {}, "user 599 holds item -1"),
+        (RAGGED, None, {}, "user 7 holds 2 items; every user must hold set_size = 3"),
+        ([[0, 1, 2], [4, 4, 5], [6, 6, 7]], None, {}, "user 1 holds item 4 twice"),
+        (large(300_000, 299_999, [4, 5, 4]), None, {}, "user 299999 holds item 4 twice"),
+        (large(300_000, 299_998, [4, D, 5]), None, {}, f"user 299998 holds item {D};"),
         # of several the first is named
-        ([[0, 1, D], [0, -3, 1], [0, 1, D + 1]], rf"user 0 holds item {D};"),
-        ([[0, 1, 2], [4, 4, 5], [6, 6, 7]], "user 1 holds item 4 twice"),
-        ([[0, 1, 2], 5], "user 1 is 5"),
-        (np.full((5, 3), 0.5), r"type float64 \(the first: \[0\.5\]\); integers"),
-        (np.array([["a", "b", "c"]]), "type <U1"),
-        (np.zeros((0, 3), dtype=int), "shape"),
-        ([], "shape"),
-        (np.zeros(5, dtype=int), "shape"),
+        ([[0, 1, D], [0, -3, 1], [0, 1, D + 1]], None, {}, rf"user 0 holds item {D};"),
+        ([[0, 1, 2], 5], None, {}, "user 1 is 5"),
+        (np.full((5, 3), 0.5), None, {}, r"type float64 \(the first: \[0\.5\]\); integers"),
+        (np.array([["a", "b", "c"]]), None, {}, "type <U1"),
+        *((none, None, {}, "shape") for none in (np.zeros((0, 3), dtype=int), [], np.zeros(5, dtype=int))),
+        (users()[0], ONES, {"set_size": 4}, "user 0 holds 3 items; every user must hold set_size = 4"),
+        ([[0, 1, 2], [0, 1]], None, {"set_size": 2}, "user 0 holds 3 items; every user must hold set_size = 2"),
+        (
+            users()[0], np.where(np.arange(N) == 44, 3, 0), {},
+            r"user 44 chose level 3, .* 0\.\.2 \(epsilon = 0\.5, 1, 2\)",
+        ),
+        (users()[0], np.where(np.arange(N) == 2, -1, 0), {}, "user 2 chose level -1"),
+        (users()[0], np.full(N, 0.5), {}, "integers are needed"),
+        (users()[0], ONES[1:], {}, "shape"),
     ],
-)
-def test_bad_items_are_refused_before_anything_is_sent(items, message, monkeypatch):
+)  # fmt: skip
+def test_bad_users_are_refused_before_anything_is_sent(items, levels, options, message, monkeypatch):
     monkeypatch.setattr(SimulatedClients, "send_levels", None)
     with pytest.raises(DataError, match=message):
-        run(items, np.zeros(len(items), dtype=int))
-
-
-def test_a_set_size_that_is_asked_for():
-    items, levels = users()
-    with pytest.raises(DataError, match="user 0 holds 3 items; every user must hold set_size = 4"):
-        run(items, levels, set_size=4)
-    with pytest.raises(DataError, match="user 0 holds 3 items; every user must hold set_size = 2"):
-        run([[0, 1, 2], [0, 1]], [0, 0], set_size=2)
-
-
-@pytest.mark.parametrize(
-    ("levels", "message"),
-    [
-        (np.where(np.arange(N) == 44, 3, 0), r"user 44 chose level 3, .* 0\.\.2 \(epsilon = 0\.5, 1, 2\)"),
-        (np.where(np.arange(N) == 2, -1, 0), "user 2 chose level -1"),
-        (np.full(N, 0.5), "integers are needed"),
-        (np.zeros(N - 1, dtype=int), "shape"),
-    ],
-)
-def test_bad_levels_are_refused_before_anything_is_sent(levels, message, monkeypatch):
-    monkeypatch.setattr(SimulatedClients, "send_levels", None)
-    with pytest.raises(DataError, match=message):
-        run(users()[0], levels)
+        run(items, np.zeros(len(items), dtype=int) if levels is None else levels, **options)
 
 
 @pytest.mark.parametrize("chunk_users", [None, 50])
@@ -308,13 +256,9 @@ def test_malformed_messages_are_counted_and_change_nothing_else(chunk_users):
     np.testing.assert_array_equal(dirty.counters[0], clean.counters[0])
     np.testing.assert_array_equal(dirty.estimate, clean.estimate)
     assert run(items, levels, stray_messages=["x", "", "y"]).refused.items == 3
-
-
-def test_strays_that_name_an_item_cannot_be_told_apart():
-    items, levels = users()
-    result = run(items, levels, stray_messages=[2, 2, 2])
-    assert result.refused.items == 0
-    assert result.counters[0][2] == run(items, levels).counters[0][2] + 3
+    named = run(items, levels, chunk_users=chunk_users, stray_messages=[2, 2, 2])  # cannot be told apart
+    assert named.refused.items == 0
+    assert named.counters[0][2] == clean.counters[0][2] + 3
 
 
 def test_plans_that_cannot_be_run():
@@ -395,25 +339,6 @@ def relying(planner):
     return lambda problem: replace(planner(replace(problem, assumptions=PLAIN)), problem=problem)
 
 
-def test_estimates_of_those_who_took_part_are_unbiased():
-    """|z| above 6.5 in one of 12 items: a false alarm in 1e9 seeds."""
-    items, levels = users()
-    rng, shifts = np.random.default_rng(6), []
-    for seed in range(60):
-        takes_part = rng.random(N) < 0.7
-        result = run(
-            items,
-            levels,
-            seed=seed,
-            planner=relying(fixed),
-            takes_part=takes_part,
-            assumptions=Assumptions(honest_fraction=0.5),
-        )
-        shifts.append(result.estimate - np.bincount(items[takes_part].ravel(), minlength=D) / takes_part.sum())
-    mean, spread = np.mean(shifts, axis=0), np.std(shifts, axis=0) / math.sqrt(60)
-    assert (np.abs(mean) < 6.5 * spread).all()
-
-
 @pytest.mark.parametrize(
     ("takes_part", "error", "message"),
     [
@@ -467,22 +392,6 @@ def test_ten_million_users_in_half_a_gigabyte():
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Batches, and what is wrong in a later one
-# ----------------------------------------------------------------------------------------------------------------------
-
-
-def test_users_of_later_rows_are_named_by_their_own_number(monkeypatch):
-    monkeypatch.setattr("segshuffle.protocols.messages.checks._ROWS", 7)
-    with pytest.raises(DataError, match=f"user 17 holds item {D};"):
-        run(spoiled(17, 1, D), np.zeros(N, dtype=int))
-    twice = users()[0]
-    twice[23, 0] = twice[23, 2]
-    with pytest.raises(DataError, match=rf"user 23 holds item {twice[23, 0]} twice; every user must hold set_size = 3"):
-        run(twice, np.zeros(N, dtype=int))
-    assert run(users()[0], np.zeros(N, dtype=int)).n_users == N
-
-
-# ----------------------------------------------------------------------------------------------------------------------
 # Guarantees of both rounds
 # ----------------------------------------------------------------------------------------------------------------------
 
@@ -513,13 +422,6 @@ def test_a_change_of_level_is_covered_by_both_rounds(kind, parameters, privacy, 
             assert each.total_delta == pytest.approx(1.1e-3, rel=1e-9)
         else:
             assert each.total_epsilon == math.inf
-
-
-def test_one_level_is_public():
-    server = Server(100, 5, 3, (0.5,), 1e-3, LevelPrivacy(1.0, 1e-4))
-    plan = Plan("any", Problem(5, 3, (0.5,), (100,), 1e-3), "exact", 2.0, 3.0, {"copies": (0.5,)}, 0.0)
-    (found,) = server.guarantees(plan)
-    assert (found.total_epsilon, found.total_delta) == (0.5, 1e-3)
 
 
 @pytest.mark.parametrize(("levels", "private"), [((0.5,), False), ((0.5, 1.0), True), ((0.5, 1.0, 2.0), True)])
