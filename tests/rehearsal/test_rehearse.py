@@ -12,7 +12,6 @@ import pytest
 from segshuffle.blankets.clustered import Clustered
 from segshuffle.blankets.signed import Signed
 from segshuffle.cli import main
-from segshuffle.cli import rehearse as command
 from segshuffle.datasets.transactions import Transactions
 from segshuffle.errors import DataError, InfeasibleError, ParameterError
 from segshuffle.planning.documents import Document, read_document, write_document
@@ -110,21 +109,6 @@ def test_intervals_of_every_blanket_cover_94_to_96_percent(offered):
         found = rehearse(plan, users, repetitions=2000)
         for group, items in groups.items():
             assert 0.94 < found.covered_sent[items].mean() < 0.96, (name, group)
-
-
-def test_intervals_are_the_shares_within_z_deviations():
-    """Every end solves (found - w)^2 = z^2 Var(w), below 0 and above 1 with the variance there."""
-    variance = ItemVariance(1e-4, 2e-3, 3e-3)
-    found = np.linspace(-0.1, 1.1, 49)
-    for confidence in (0.5, 0.95, 0.999):
-        low, high = variance.interval(found, confidence)
-        z = np.abs(found - low) / np.sqrt(variance.at(low))
-        assert z == pytest.approx(np.abs(high - found) / np.sqrt(variance.at(high)), rel=1e-9)
-        assert z == pytest.approx(z[0], rel=1e-9)
-        assert (low < found).all()
-        assert (found < high).all()
-    with pytest.raises(ParameterError, match="confidence"):
-        variance.interval(found, 1.0)
 
 
 def test_what_cutting_does_is_apart(users):
@@ -306,17 +290,6 @@ def test_one_command_is_enough(log, capsys, monkeypatch, given):
 
 
 @pytest.mark.exhaustive
-def test_shares_of_levels_and_an_earlier_folder(log, capsys, monkeypatch):
-    monkeypatch.setattr("segshuffle.rehearsal.figures.write_figures", lambda *_: {})
-    asked = ["rehearse", "log.csv", "--set-size", "2", "--levels", "1:30%,2:70%", "--json"]
-    for deltas in ("1e-5", "1e-5,1e-6"):
-        assert main([*asked, "--delta", deltas]) == 0
-        problem = json.loads(capsys.readouterr().out)["problem"]
-        assert problem["level_counts"] == [90, 210]
-        assert problem["deltas"] == [1e-5, float(deltas.rpartition(",")[2])]
-
-
-@pytest.mark.exhaustive
 def test_figures_are_written_and_shown(log, capsys):
     assert main(["rehearse", "log.csv", "--out", "there/out"]) == 0
     folder = log.parent / "there/out"
@@ -430,15 +403,3 @@ def test_a_saved_plan_that_does_not_fit_is_refused(log, saved, capsys):
     log.write_text("user,item\nann,0\n")
     assert main(plan) == 2
     assert "1 users, but the guarantee of PLAN.json relies on 200" in capsys.readouterr().err
-
-
-def test_fewer_repetitions_where_each_reads_a_large_file_again(users):
-    large = replace(users, codes=np.zeros(1, np.int32))
-    object.__setattr__(large, "codes", np.lib.stride_tricks.as_strided(np.zeros(1, np.int32), (3 * 10**7,), (0,)))
-    assert command._repetitions(made(), large) == 3
-    assert command._repetitions(BLANKETS["one level"], large) == command._repetitions(made(), users) == 20
-
-
-def test_what_levels_of_the_data_do_is_said():
-    assert "bias no estimate" in command._about_levels(0.0)
-    assert "off by up to 2.5 %" in command._about_levels(2.5)
