@@ -1,4 +1,4 @@
-"""The competitors with the exact product: a Poisson blanket, the least mean that is safe, and errors as simulated."""
+"""The competitors with the exact product: a Poisson blanket of the least mean that is safe."""
 
 from functools import cache
 

@@ -1,7 +1,4 @@
-"""The protocol with a Poisson blanket: errors by enumeration and simulation, certificates by enumeration, the search.
-
-Statistical tests allow five standard errors (false alarm 6e-7 each) or p-values above 1e-7, with fixed seeds.
-"""
+"""The protocol with a Poisson blanket: errors and counters as simulated, certificates by enumeration, the search."""
 
 import itertools
 import json

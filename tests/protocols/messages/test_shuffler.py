@@ -86,6 +86,7 @@ def test_nothing_is_lost_or_made_up(buckets):
             assert messages.nbytes == 2 * 105_018
             if block > 1:
                 assert sorted(words(messages, block)) == sorted(np.concatenate(batches).tolist())
+    assert words(shuffled([], rng, buckets=buckets)) == []
 
 
 def test_buckets_bound_the_memory():
@@ -111,7 +112,6 @@ def test_only_the_shuffler_makes_shuffled_messages():
 @pytest.mark.parametrize("buckets", [1, 3])
 def test_shuffled_messages_hold_the_words_and_nothing_else(buckets):
     with shuffled([[3, 1], [2]], np.random.default_rng(0), buckets=buckets) as messages:
-        assert ShuffledMessages.__slots__ == ("_dtype", "_length", "_store")
         assert not hasattr(messages, "__dict__")
         for block in messages.blocks():
             assert not block.flags.writeable
