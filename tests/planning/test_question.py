@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from plans import given_plan
 from scipy import stats
 
 from segshuffle.blankets.clustered import Clustered
@@ -31,7 +32,7 @@ from segshuffle.planning.question import (
 )
 from segshuffle.planning.wording import promises, resting_on, sending
 from segshuffle.protocols.assumptions import Assumptions
-from segshuffle.protocols.base import Plan, Problem
+from segshuffle.protocols.base import Problem
 from segshuffle.protocols.item_variance import (
     ItemVariance,
     coverage_of_nothing,
@@ -45,10 +46,7 @@ SHARES = zipf_shares(5, D, 1.0)
 
 
 def plan_of(problem=PROBLEM, m=4.0, copies=(1.0, 1.0), blanket=None):
-    parameters = {"copies": copies, "certificate": []}
-    if blanket is not None:
-        parameters["blanket"] = blanket.as_dict()
-    return Plan("poisson", problem, "exact", m, m + 5 * copies[0], parameters, 0.1)
+    return given_plan(problem, copies, m, blanket)
 
 
 # --- what is expected ------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles.changes import counters_of_user, grid_divergence
+from plans import given_plan
 from protocols.simulations import check_simulation, make_sample
 
 from segshuffle.arrays import NO_ITEM
@@ -228,7 +229,7 @@ def test_messages_of_ragged_sets(copies):
 
     def planner(problem: Problem) -> Plan:
         assert problem.assumptions.sets == "at-most"
-        return Plan("poisson", problem, "exact", blanket, 0.0, {"copies": copies}, 0.0)
+        return given_plan(problem, copies, blanket)
 
     run = run_protocol(
         sets, d, levels, LEVELS[:2], 1e-3, planner=planner, rng=np.random.default_rng(4), assumptions=AT_MOST

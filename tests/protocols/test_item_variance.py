@@ -7,6 +7,8 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from plans import given_plan
+from protocols.test_received import LAWS, dummies_law
 from scipy import special, stats
 
 from segshuffle.errors import ParameterError
@@ -19,30 +21,16 @@ from segshuffle.protocols.item_variance import (
 from segshuffle.protocols.proven import ProvenSegmented
 
 LEVELS, COUNTS, COPIES, ITEMS, DUMMIES = (0.5, 1.0, 2.0), (2, 1, 2), (0.25, 1.5, 2.0), 5, 9.0
-BLANKETS = {
-    "single": None,
-    "clustered": {"name": "clustered", "p": 0.4},
-    "signed": {"name": "signed", "p": 0.3, "flood_p": 0.6, "flood": 0.2},
-}
 
 
 def planned(blanket, *, copies=COPIES, counts=COUNTS, dummies=DUMMIES):
     """A plan of five users and five items: as many dummies of each item as of each user."""
-    parameters = {"copies": copies, **({"blanket": BLANKETS[blanket]} if blanket != "single" else {})}
-    problem = Problem(ITEMS, 2, LEVELS[: len(counts)], counts, 0.1)
-    return Plan("any", problem, "exact", dummies, 0.0, parameters, 0.0)
+    return given_plan(Problem(ITEMS, 2, LEVELS[: len(counts)], counts, 0.1), copies, dummies, **LAWS[blanket])
 
 
-def dummies_law(blanket, mean=DUMMIES, most=250):
-    """Values and probabilities of what all dummies add to the count of one item, by definition."""
-    grid = np.arange(most)
-    if blanket == "single":
-        return grid, stats.poisson.pmf(grid, mean)
-    if blanket == "clustered":
-        return grid, stats.nbinom.pmf(grid, mean * 0.6 / 0.4, 0.6)
-    # a fifth is flood, as many pluses as minuses; the noise has half of the rest of each sign
-    one = stats.nbinom.pmf(grid, 0.4 * mean * 0.7 / 0.3, 0.7)
-    return np.arange(1 - most, most), np.convolve(one, one[::-1])
+def dummies_of_item(blanket):
+    """Values and probabilities of what all dummies add to the count of one item."""
+    return dummies_law(blanket, DUMMIES, signs=True, users=5, size=250)
 
 
 def moments(values, law):
@@ -51,9 +39,12 @@ def moments(values, law):
     return mean, central[0], central[1] / central[0] ** 1.5, central[2] / central[0] ** 2 - 3
 
 
-@pytest.mark.parametrize("blanket", BLANKETS)
+@pytest.mark.parametrize("blanket", LAWS)
 def test_the_dummies_have_the_moments_of_their_law(blanket):
-    plan, (mean, variance, skewness, kurtosis) = planned(blanket), moments(*dummies_law(blanket))
+    plan, (mean, variance, skewness, kurtosis) = (
+        planned(blanket),
+        moments(*dummies_of_item(blanket)),
+    )
     found = ItemVariance.of(plan)
     assert plan.scheme.weight(plan.problem.level_counts) == 2 * 0.25 + 1.5 + 2 * 2.0
     assert found.noise * plan.scheme.weight(plan.problem.level_counts) ** 2 == pytest.approx(variance, rel=1e-9)
@@ -130,18 +121,18 @@ def test_a_confidence_is_a_probability(confidence):
         ItemVariance(1.0, 1.0, 1.0).interval(0.5, confidence)
 
 
-@pytest.mark.parametrize("blanket", BLANKETS)
+@pytest.mark.parametrize("blanket", LAWS)
 @pytest.mark.parametrize("tail", [0.4, 0.05, 1e-3, 1e-8, 1e-12])
 def test_the_quantile_is_the_least_number_that_is_seldom_exceeded(blanket, tail):
-    values, law = dummies_law(blanket)
+    values, law = dummies_of_item(blanket)
     found = blanket_quantile(planned(blanket), tail)
     assert law[values > found].sum() <= tail < law[values >= found].sum()
 
 
 @pytest.mark.parametrize("confidence", [0.6, 0.95, 0.999])
-@pytest.mark.parametrize("blanket", BLANKETS)
+@pytest.mark.parametrize("blanket", LAWS)
 def test_the_coverage_of_an_item_that_nobody_holds_is_that_of_its_counts(blanket, confidence):
-    plan, (values, law) = planned(blanket), dummies_law(blanket)
+    plan, (values, law) = planned(blanket), dummies_of_item(blanket)
     centre = 0.0 if blanket == "signed" else DUMMIES
     low, high = ItemVariance.of(plan).interval((values - centre) / 6.0, confidence)
     expected = law[(low <= 0) & (high >= 0)].sum()

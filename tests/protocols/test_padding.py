@@ -7,10 +7,11 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
+from plans import given_plan
 
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.assumptions import Assumptions
-from segshuffle.protocols.base import Plan, Problem
+from segshuffle.protocols.base import Problem
 from segshuffle.protocols.padding import (
     error_of_sets,
     guessed_holders,
@@ -28,7 +29,7 @@ class Given(ProvenSegmented):
     """Plans what is given."""
 
     def plan(self, problem):
-        return Plan("poisson", problem, "exact", 0.5, 0.0, {"copies": (0.5, 1.25)}, 0.0)
+        return given_plan(problem, (0.5, 1.25), 0.5)
 
 
 def matrix():

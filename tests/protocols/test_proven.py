@@ -15,6 +15,7 @@ import oracles as o
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from plans import given_plan
 from protocols.simulations import check_simulation, law_p_value, make_sample
 from protocols.test_weights import brute_force
 from scipy import stats
@@ -24,7 +25,7 @@ from segshuffle.accounting.collections.product import delta_interval
 from segshuffle.blankets.poisson import ItemPair
 from segshuffle.errors import InfeasibleError
 from segshuffle.pipeline.design import level_counts
-from segshuffle.protocols.base import Plan, Problem, Sample
+from segshuffle.protocols.base import Problem, Sample
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.weights import ErrorTerms
 
@@ -45,11 +46,6 @@ def planned(method, problem):
     return method.plan(problem)
 
 
-def plan_with(problem, copies, blanket):
-    """A plan with given copies: simulations and errors need no guarantee."""
-    return Plan("poisson-copies", problem, "exact", blanket, 0.0, {"copies": tuple(copies)}, 0.0)
-
-
 # -- errors ----------------------------------------------------------------------------------------------------------
 
 
@@ -58,7 +54,7 @@ def plan_with(problem, copies, blanket):
     "copies", [(0.2, 0.6, 0.95), (1.0, 2.0, 3.0), (1.3, 2.5, 3.7), (0.4, 1.0, 2.2), (0.0, 1.0, 1.0)]
 )
 def test_simulation_has_the_expected_error_and_no_bias(copies):
-    check_simulation(ProvenSegmented(), plan_with(SMALL, copies, 0.4), make_sample(SMALL, 6000))
+    check_simulation(ProvenSegmented(), given_plan(SMALL, copies, 0.4), make_sample(SMALL, 6000))
 
 
 @pytest.mark.parametrize(("blanket", "copies"), [(0.4, (0.3, 0.9)), (1.5, (1.0, 2.0)), (0.2, (2.6, 1.25))])
@@ -67,7 +63,7 @@ def test_counters_are_independent_poisson_plus_copies(blanket, copies):
     runs, d, held = 20_000, 4, np.array([[3, 5, 0, 2], [1, 0, 4, 5]])
     items = np.array([[0, 1]] * 4 + [[1, 3], [3, 2], [3, 2], [2, 3], [2, 3], [3, 2]])
     sample = Sample(items=items, domain_size=d, level_item_counts=np.tile(held, (runs, 1, 1)))
-    plan = plan_with(Problem(d, 2, (0.5, 1.0), (5, 5), 0.1), copies, blanket)
+    plan = given_plan(Problem(d, 2, (0.5, 1.0), (5, 5), 0.1), copies, blanket)
     mu = 10 * blanket / d
     counters = ProvenSegmented().simulate(plan, sample, np.random.default_rng(5)) * 5 * sum(copies) + mu
     whole = np.rint(counters).astype(int)
@@ -113,7 +109,7 @@ def test_every_level_keeps_its_guarantee_and_uses_it_up(name, problem):
             raised = copies.copy()
             raised[k] *= 1.0002
             spent = plan.messages_per_user + problem.set_size * counts[k] * (raised[k] - copies[k]) / problem.n_users
-            costs = method.expected_mse(plan_with(problem, raised, plan.blanket_per_user), items)
+            costs = method.expected_mse(given_plan(problem, raised, plan.blanket_per_user), items)
             over_budget = method.max_messages is not None and spent > method.max_messages
             assert over_budget or costs >= method.expected_mse(plan, items)
     assert used_up >= 1

@@ -6,27 +6,25 @@ import math
 
 import numpy as np
 import pytest
+from plans import given_plan
 from scipy import signal, stats
 
 from segshuffle.accounting.collections.product import delta_interval
-from segshuffle.blankets.named import blanket_from
+from segshuffle.blankets.clustered import Clustered
+from segshuffle.blankets.signed import Signed
 from segshuffle.library import simulate
 from segshuffle.protocols.assumptions import Assumptions
-from segshuffle.protocols.base import Plan, Problem
+from segshuffle.protocols.base import Problem
 from segshuffle.protocols.received import FALSE_ALARM, PossibleCounts, epsilons, impossible
 
-BLANKETS = {
-    "single": {},
-    "clustered": {"blanket": {"name": "clustered", "p": 0.4}},
-    "signed": {"blanket": {"name": "signed", "p": 0.3, "flood_p": 0.6, "flood": 0.2}},
-    "capped": {"blanket_cap": 4},
-}
+LAWS = {"single": {}, "clustered": {"law": Clustered(0.4)}, "signed": {"law": Signed(0.3, 0.6, 0.2)}}
+BLANKETS = {**LAWS, "capped": {"blanket_cap": 4}}
 COUNTS, COPIES, S = (12, 20, 8), (0.3, 1.5, 2.0), 2
 
 
 def planned(blanket, *, items=6, dummies=2.5, sets="at-most", private_levels=False, counts=COUNTS, copies=COPIES):
     problem = Problem(items, S, (0.5, 1.0, 2.0), counts, 1e-3, Assumptions(sets, private_levels=private_levels))
-    return Plan("any", problem, "upper", dummies, 0.0, {"copies": copies, **BLANKETS[blanket]}, 0.0)
+    return given_plan(problem, copies, dummies, **BLANKETS[blanket])
 
 
 def units(mean, p, size):
@@ -106,7 +104,7 @@ def test_false_alarms_are_below_one_in_a_million_and_the_bounds_are_close(blanke
     assert 0 < alarms < FALSE_ALARM
 
 
-@pytest.mark.parametrize("blanket", ["single", "clustered", "signed"])
+@pytest.mark.parametrize("blanket", LAWS)
 def test_repeated_lines_are_told_by_their_multiples(blanket):
     """Here any number of own messages up to thousands is possible, so that totals tell nothing."""
     plan = planned(blanket, items=40, dummies=40.0, counts=(120, 200, 80))
@@ -135,8 +133,7 @@ def test_multiples_that_chance_makes_are_no_repetition():
 def test_honest_collections_of_any_size_are_possible(blanket, n_users):
     counts = (n_users // 2, n_users - n_users // 2)
     problem = Problem(8, S, (0.5, 1.0), counts, 1e-3, Assumptions("exactly"))
-    plan = Plan("any", problem, "upper", 3.0, 0.0, {"copies": (1.0, 2.0), **BLANKETS[blanket]}, 0.0)
-    can = PossibleCounts.of(plan)
+    can = PossibleCounts.of(given_plan(problem, (1.0, 2.0), 3.0, **BLANKETS[blanket]))
     own, dummies = S * (counts[0] + 2 * counts[1]), 3 * n_users
     # a cap of 4 takes a share of the dummies away, which the bounds do not count on
     fewest = 0.85 * dummies if blanket == "capped" else dummies
@@ -160,32 +157,31 @@ def test_the_sentence_names_the_cause():
     assert "pluses more than minuses" in (impossible(signed, even * 100 + 1, None, str) or "")
 
 
-@pytest.mark.parametrize("blanket", ["single", "clustered", "signed"])
+@pytest.mark.parametrize("blanket", LAWS)
 def test_epsilons_of_those_who_came_are_certified_and_close(blanket):
     copies = (0.3, 0.5, 0.7)
     plan = planned(blanket, dummies=30.0, counts=(30, 30, 40), copies=copies)
     for honest in (100, 99, 60):
         for epsilon, each in zip(epsilons(plan, honest), copies, strict=True):
-            pair = blanket_from(plan.parameters.get("blanket")).pair(30.0 * honest / 6, each)
+            pair = plan.scheme.law.pair(30.0 * honest / 6, each)
             assert delta_interval(pair, pairs=S, epsilon=epsilon).upper <= 1e-3 * (1 + 1e-9)
             assert delta_interval(pair, pairs=S, epsilon=epsilon * 0.99).lower > 1e-3
 
 
 def test_a_cap_costs_those_who_came_a_little():
     free = planned("single", dummies=30.0, counts=(30, 30, 40), copies=(0.3, 0.5, 0.7))
-    capped = Plan("any", free.problem, "upper", 30.0, 0.0, {**free.parameters, "blanket_cap": 90}, 0.0)
+    capped = given_plan(free.problem, (0.3, 0.5, 0.7), 30.0, blanket_cap=90)
     for one, other in zip(epsilons(free, 80), epsilons(capped, 80), strict=True):
         assert one < other < 1.01 * one
 
 
 def test_nothing_is_exchanged_where_all_hold_everything():
     problem = Problem(2, 2, (1.0,), (10,), 1e-3)
-    assert epsilons(Plan("any", problem, "exact", 1.0, 0.0, {"copies": (1.0,)}, 0.0), 3) == (0.0,)
+    assert epsilons(given_plan(problem, (1.0,), 1.0), 3) == (0.0,)
 
 
 def test_of_fewer_the_certificate_is_not_kept():
     plan = planned("single", counts=(10, 10, 10))
-    plan = Plan("any", plan.problem, "exact", 1.0, 0.0, {"copies": COPIES, "certificate": [{}]}, 0.0)
     assert "certificate" in plan.of_participants((10, 10, 11), fewer=True).parameters
     served = plan.of_participants((10, 10, 9), fewer=True)
     assert "certificate" not in served.parameters

@@ -4,7 +4,6 @@ import contextlib
 import gzip
 import io
 import json
-import math
 import re
 import shlex
 import shutil
@@ -15,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from plans import given_plan
 from scipy import stats
 
 from segshuffle import Transactions, simulate
@@ -24,7 +24,7 @@ from segshuffle.cli import main
 from segshuffle.errors import DataError
 from segshuffle.planning.documents import Document, as_text, read_document, write_document
 from segshuffle.protocols.assumptions import Assumptions
-from segshuffle.protocols.base import Plan, Problem
+from segshuffle.protocols.base import Problem
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.received import epsilons
 from segshuffle.rehearsal.message_lines import lines_of, read_counts
@@ -275,8 +275,7 @@ def test_standard_input_is_read(published, capsys, monkeypatch):
 
 def test_a_client_with_nothing_to_say_says_nothing(tmp_path, capsys):
     problem = Problem(3, 1, (1.0,), (10**6,), 1e-6, AT_MOST)
-    copies = {"copies": (1e-6,), "certificate": []}
-    write_document(tmp_path / "p", Document(Plan("poisson", problem, "upper", 1e-4, 1.0, copies, math.inf)))
+    write_document(tmp_path / "p", Document(given_plan(problem, (1e-6,), 1e-4)))
     assert main(["client", str(tmp_path / "p"), "--items", "", "--level", "1", "--honest-users", "1000000"]) == 0
     assert capsys.readouterr().out in ("", "0\n", "1\n", "2\n")
 
@@ -398,8 +397,7 @@ def test_one_user_who_stays_away_spoils_nothing(tmp_path, capsys):
         assert found["guarantee"] == expected
         assert expected[0]["epsilon"] > 0.5
         assert len(found["estimates"]) == 5
-    bare = Plan("any", problem, "exact", 1.0, 2.0, {"copies": (1.0, 1.0), "certificate": []}, 0.0)
-    write_document(tmp_path / "p", Document(bare))
+    write_document(tmp_path / "p", Document(given_plan(problem, (1.0, 1.0), 1.0)))
     (tmp_path / "m").write_text("0\n1\n1\n")
     assert main(["estimate", str(tmp_path / "p"), str(tmp_path / "m"), "--levels", "0.5:1,1:1"]) == 0
     assert "honest_users 2, level 0.5, epsilon none, delta 1e-05" in capsys.readouterr().out
@@ -422,9 +420,8 @@ def test_plan_says_which_share_of_the_users_it_expects(tmp_path, capsys):
 @pytest.mark.parametrize("blanket", [Clustered(0.6), Signed(0.3, 0.85, 0.6)], ids=lambda each: each.name)
 def test_blankets_beyond_the_poisson_one_are_written_down(published, capsys, blanket):
     problem = Problem(6, 1, (1.0,), (1000,), 1e-6, AT_MOST)
-    parameters = {"copies": (1.0,), "certificate": [], "blanket": blanket.as_dict()}
-    write_document(published, Document(Plan(blanket.name, problem, "exact", 10.0, 11.0, parameters, 1.0), NAMES))
-    assert read_document(published).plan.parameters["blanket"] == blanket.as_dict()
+    write_document(published, Document(given_plan(problem, (1.0,), 10.0, blanket), NAMES))
+    assert read_document(published).plan.scheme.law == blanket
     asked = ["--items", "bread", "--level", "1", "--delta", "0.9", "--honest-users", "1000", "--budget", "2"]
     assert main(["client", str(published), *asked]) == 0
     sent = capsys.readouterr().out

@@ -12,7 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from plans import given_plan
 
+from segshuffle.blankets.signed import Signed
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.almost_single_message import AlmostSingleMessage, Hash
 from segshuffle.protocols.augmented_shuffling import AugmentedShuffling
@@ -176,8 +178,7 @@ def test_what_is_known_of_the_others():
         assert np.isinf(influence(method.plan(problem)).item)
     kept = influence(AugmentedShuffling().plan(problem))
     assert (kept.item, kept.all_items) == (S / 50, 2 * S / 50)
-    signed = {"copies": (1.0,), "blanket": {"name": "signed", "p": 0.5, "flood_p": 0.5, "flood": 0.5}}
-    assert np.isinf(influence(Plan("signed", problem, "exact", 1.0, 3.0, signed, 1.0)).item)
+    assert np.isinf(influence(given_plan(problem, (1.0,), 1.0, Signed(0.5, 0.5, 0.5))).item)
     with pytest.raises(ParameterError, match="method = 'mine'"):
         influence(Plan("mine", problem, "exact", 1.0, 1.0, {}, 1.0))
 

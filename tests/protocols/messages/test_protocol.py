@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from plans import given_plan
 
 from segshuffle.blankets.binomial import BINOMIAL
 from segshuffle.blankets.poisson import POISSON
@@ -272,7 +273,7 @@ def test_plans_that_cannot_be_run():
     with pytest.raises(ParameterError, match="copies"):
         run(items, levels, planner=lambda p: plan_at(p, 1.0, (1.0, 0.5, -0.5)))
     with pytest.raises(ParameterError, match="copies"):
-        run(items, levels, planner=silent_plan)
+        run(items, levels, planner=lambda p: given_plan(p, (0.0, 0.0, 0.0), 1.0))  # nobody ever sends an item
 
     def unknown_blanket(problem):
         plan = fixed(problem)
@@ -288,11 +289,6 @@ def test_plans_that_cannot_be_run():
         run(items, levels, planner=uncovered)
     with pytest.raises(ParameterError, match="chunk_users"):
         run(items, levels, chunk_users=0)
-
-
-def silent_plan(problem) -> Plan:
-    """Nobody ever sends an item."""
-    return Plan("silent", problem, "exact", 1.0, 1.0, {"copies": (0.0, 0.0, 0.0)}, math.inf)
 
 
 @pytest.mark.parametrize(("kind", "law"), [("published", BINOMIAL), ("exact", POISSON), ("upper", POISSON)])
