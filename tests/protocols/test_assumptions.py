@@ -1,7 +1,5 @@
 """Sets of at most s items, honest users, private levels, rounds: what they ask of a plan, and what a plan then does."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from dataclasses import replace

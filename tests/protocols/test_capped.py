@@ -1,7 +1,5 @@
 """Caps: what a plan pays for one, and what it promises with it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

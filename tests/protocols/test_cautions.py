@@ -1,7 +1,5 @@
 """Where a plan is of little worth: exactly from where on it is said."""
 
-from __future__ import annotations
-
 import pytest
 
 from segshuffle.protocols.assumptions import Assumptions

@@ -1,7 +1,5 @@
 """How far the estimate of one item is off: against the law of an item's counter, enumerated from its definition."""
 
-from __future__ import annotations
-
 import math
 from itertools import permutations
 

@@ -1,7 +1,5 @@
 """Padding and truncation, by enumeration of what every user may send."""
 
-from __future__ import annotations
-
 import math
 from itertools import combinations, product
 

@@ -1,7 +1,5 @@
 """Plans with clustered and signed blankets: certified, never worse than the Poisson plan, simulated as they say."""
 
-from __future__ import annotations
-
 import functools
 import json
 import shlex

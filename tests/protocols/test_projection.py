@@ -1,7 +1,5 @@
 """Projection of estimates onto possible frequencies."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

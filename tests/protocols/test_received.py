@@ -1,7 +1,5 @@
 """What can have been received from a plan's users: against the laws of totals, added up from their definitions."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

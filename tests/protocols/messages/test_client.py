@@ -3,8 +3,6 @@
 False alarms: as in test_equivalence, whose comparison is used; 7 more p-values.
 """
 
-from __future__ import annotations
-
 import math
 import secrets
 from collections import Counter

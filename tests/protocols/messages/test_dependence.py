@@ -1,7 +1,5 @@
 """Levels that depend on items: what is estimated then, and the plan that has no bias."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

@@ -5,8 +5,6 @@ False alarms: a p-value below 1e-9 or a |z| above 6.5 (probability 8e-11) fails.
 Cells with an expectation below 20 are pooled, so that the chi-square tail holds far out.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction

@@ -3,8 +3,6 @@
 False alarms: |z| above 6.5 (probability 8e-11) fails; there are 20 z-scores per attack, fewer than 300 in all.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import astuple
 from itertools import combinations, product

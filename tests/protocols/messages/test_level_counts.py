@@ -1,7 +1,5 @@
 """Round 1: its accountant against brute force, its estimates, and the error of round 2 with noisy level counts."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Both rounds from end to end: what reaches the server, what is refused, what is reported, how much memory it takes."""
 
-from __future__ import annotations
-
 import json
 import math
 import subprocess

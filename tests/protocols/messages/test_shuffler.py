@@ -1,7 +1,5 @@
 """The shuffler: who may make what, exact uniformity over all permutations, the wire."""
 
-from __future__ import annotations
-
 import tracemalloc
 from itertools import permutations
 from pathlib import Path

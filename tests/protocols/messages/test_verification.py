@@ -1,7 +1,5 @@
 """What a client accepts and refuses, held against plans, lies, and enumeration of what it would be given."""
 
-from __future__ import annotations
-
 import math
 import time
 from dataclasses import replace
