@@ -36,12 +36,12 @@ def test_a_cap_costs_hardly_any_error(free, capped):
     assert error(free) < error(capped) < 1.003 * error(free)
 
 
-def test_the_plan_takes_the_least_cap(capped):
+@pytest.mark.parametrize("blanket", [0.5, 1.5, 3.0])
+def test_the_plan_takes_the_least_cap(blanket):
+    capped = Capped(ProvenSegmented(blanket_per_user=blanket)).plan(MSNBC)
     cap, largest = capped.parameters["blanket_cap"], 1e-3 * 0.5
     for number, fits in ((cap, True), (cap - 1, False)):
-        overflow = cap_overflow(
-            blanket_per_user=capped.blanket_per_user, cap=number, honest_users=5000, epsilon=2.0, delta=DELTA
-        )
+        overflow = cap_overflow(blanket_per_user=blanket, cap=number, honest_users=5000, epsilon=2.0, delta=DELTA)
         assert (overflow <= largest) == fits
 
 
