@@ -359,7 +359,9 @@ def test_levels_of_a_column_are_those_of_a_saved_plan(log, saved, capsys):
     log.write_text("\n".join(f"{line},{level}" for line, level in zip(lines, levels, strict=True)))
     asked = ["--user-column", "user", "--item-column", "item", "--level-column", "level"]
     higher = sum(f"u{user}" < "u2" for user in range(300))
-    assert rehearsed(capsys, *asked)["problem"]["level_counts"] == [300 - higher, higher]
+    answer = rehearsed(capsys, *asked)
+    assert answer["problem"]["level_counts"] == [300 - higher, higher]
+    assert "estimates are off by up to" in "".join(answer["notes"])
     log.write_text(log.read_text().replace("1.0", "2.0"))
     assert main(["rehearse", "log.csv", "--plan", "PLAN.json", *asked]) == 2
     assert "'2.0' is not a level on offer; a level is given by its epsilon: 0.5, 1." in capsys.readouterr().err
