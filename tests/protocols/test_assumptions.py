@@ -71,7 +71,7 @@ def test_exact_where_somebody_reaches_it(d, s, n, copies, assumptions, expected)
     problem = under(Problem(d, s, (1.0,), (n,), 0.05), **assumptions)
     assert attained(problem, (copies,)) == expected
     plan = ProvenSegmented(blanket_per_user=30.0, copies_max=copies).plan(problem)
-    if plan.parameters["copies"] == (copies,):
+    if plan.scheme.copies == (copies,):
         assert plan.kind == ("exact" if expected else "upper")
         assert (plan.parameters["certificate"][0]["delta_lower"] > 0) == (expected and problem.pairs > 0)
 
@@ -114,7 +114,7 @@ def test_other_protocols_refuse_what_they_have_no_analysis_for(method, assumptio
 def test_at_most_costs_nothing_beside_exactly(d):
     problem = replace(MSNBC, domain_size=d)
     one, other = (ProvenSegmented().plan(each) for each in (problem, under(problem, sets="at-most")))
-    assert (one.blanket_per_user, one.parameters["copies"]) == (other.blanket_per_user, other.parameters["copies"])
+    assert (one.blanket_per_user, one.scheme.copies) == (other.blanket_per_user, other.scheme.copies)
 
 
 @pytest.mark.quick("[0.25, 0.25, 0.5]-0.5-1.0")
@@ -142,7 +142,7 @@ def reached(plan: Plan, mu: float, cutoff: int, sets, levels) -> tuple[float, fl
     """Divergence of two users' counters, of all rounds side by side, at the epsilon of the more liberal level."""
     problem, laws = plan.problem, []
     for items, level in zip(sets, levels, strict=True):
-        law = counters_of_user(problem.domain_size, items, plan.parameters["copies"][level], mu, cutoff).ravel()
+        law = counters_of_user(problem.domain_size, items, plan.scheme.copies[level], mu, cutoff).ravel()
         laws.append(law if problem.assumptions.rounds == 1 else np.outer(law, law).ravel())
     return grid_divergence(*laws, problem.levels[max(levels)])
 
@@ -166,7 +166,7 @@ def check_plans(seed: int, cases: int) -> Counter[str]:
         honest = max(math.floor(Fraction(share) * 2 * n), 1)
         mu = float(rng.uniform(0.3, 2.5))
         plan = ProvenSegmented(mu * d / honest, copies_max=float(rng.choice([1.0, 2.5]))).plan(problem)
-        copies, certificate = plan.parameters["copies"], plan.parameters["certificate"]
+        copies, certificate = plan.scheme.copies, plan.parameters["certificate"]
         own, other = rng.integers(2, size=2) if private else (int(rng.integers(2)),) * 2
         sizes = rng.integers(s + 1, size=2) if sets == "at-most" else (s, s)
         drawn = [rng.choice(d, size=size, replace=False).tolist() for size in sizes]

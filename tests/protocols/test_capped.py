@@ -39,7 +39,7 @@ def test_a_cap_costs_hardly_any_error(free, capped):
 @pytest.mark.parametrize("blanket", [0.5, 1.5, 3.0])
 def test_the_plan_takes_the_least_cap(blanket):
     capped = Capped(ProvenSegmented(blanket_per_user=blanket)).plan(MSNBC)
-    cap, largest = capped.parameters["blanket_cap"], 1e-3 * 0.5
+    cap, largest = capped.scheme.blanket_cap, 1e-3 * 0.5
     for number, fits in ((cap, True), (cap - 1, False)):
         overflow = cap_overflow(blanket_per_user=blanket, cap=number, honest_users=5000, epsilon=2.0, delta=DELTA)
         assert (overflow <= largest) == fits
@@ -48,7 +48,7 @@ def test_the_plan_takes_the_least_cap(blanket):
 def test_clients_accept_what_is_planned_with_a_cap(capped):
     for plan in (capped, Capped(ProvenSegmented(), 6).plan(MSNBC)):
         announcement = Server(5000, 17, 4, LEVELS, DELTA).collections(plan)[0].announcement
-        assert announcement.blanket_cap == plan.parameters["blanket_cap"]
+        assert announcement.blanket_cap == plan.scheme.blanket_cap
         for level, entry in enumerate(plan.parameters["certificate"]):
             given = check_announcement(announcement, Demand(LEVELS[level], DELTA, 5000), level).delta
             # the client knows kappa of this plan, the certificate its limit
@@ -60,16 +60,16 @@ def test_clients_accept_what_is_planned_with_a_cap(capped):
 
 def test_a_smaller_cap_means_a_smaller_blanket(free, capped):
     plan = Capped(ProvenSegmented(), 5).plan(MSNBC)
-    assert plan.parameters["blanket_cap"] == 5 < capped.parameters["blanket_cap"]
+    assert plan.scheme.blanket_cap == 5 < capped.scheme.blanket_cap
     assert plan.blanket_per_user < capped.blanket_per_user
     assert error(plan) > error(capped)
-    assert Capped(ProvenSegmented(), 40).plan(MSNBC).parameters["blanket_cap"] == 40
+    assert Capped(ProvenSegmented(), 40).plan(MSNBC).scheme.blanket_cap == 40
 
 
 def test_rounds_and_fewer_honest_users_are_counted(capped):
     many = replace(MSNBC, assumptions=Assumptions(rounds=4))
     method = ProvenSegmented(blanket_per_user=capped.blanket_per_user)
-    assert Capped(method).plan(many).parameters["blanket_cap"] > capped.parameters["blanket_cap"] - 1
+    assert Capped(method).plan(many).scheme.blanket_cap > capped.scheme.blanket_cap - 1
     with pytest.raises(ParameterError, match=r"blanket_cap = 3 .* at least \d+ for a blanket of"):
         Capped(method, 3).plan(MSNBC)
     with pytest.raises(ParameterError, match="large enough for some blanket"):

@@ -206,7 +206,7 @@ def item_delta(problem, level, blanket, rate, n_users):
 @pytest.mark.parametrize("blanket", [0.4, 1.0, 2.5, 7.0])
 def test_segmented_rates_are_the_largest_allowed(blanket):
     plan = Segmented(blanket).plan(PROBLEM)
-    rates = plan.parameters["sampling_rates"]
+    rates = plan.scheme.copies
     assert rates == tuple(sorted(rates))
     for level, rate in zip(PROBLEM.levels, rates, strict=True):
         ratio = item_delta(PROBLEM, level, blanket, rate, 200)

@@ -58,7 +58,7 @@ HOPELESS = Problem(domain_size=17, set_size=4, levels=(1e-7, 1.0), level_counts=
 def test_a_level_that_can_send_next_to_nothing_is_no_reason_to_refuse_the_others(method):
     """No blanket lets the level 1e-7 send everything once; it sends less, as at any given blanket."""
     plan = method.plan(HOPELESS)
-    strict, liberal = plan.parameters["copies"]
+    strict, liberal = plan.scheme.copies
     assert 0 < strict < 1e-4 < liberal
     assert all(level["delta_upper"] <= 1e-6 for level in plan.parameters["certificate"])
     # the search is worth something
@@ -76,7 +76,7 @@ def test_a_plan_whose_lattice_is_too_long_has_a_wider_certificate():
 
 def test_the_least_copies_have_a_plan():
     plan = ProvenSegmented(1.0, copies_max=1e-120).plan(HOPELESS)
-    assert plan.parameters["copies"] == (1e-120, 1e-120)
+    assert plan.scheme.copies == (1e-120, 1e-120)
 
 
 # --- the binomial blanket --------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ def problem(*deltas):
 
 
 def sent(plan):
-    return plan.parameters["copies"]
+    return plan.scheme.copies
 
 
 def test_every_level_meets_its_own_delta_by_enumeration():

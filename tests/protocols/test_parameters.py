@@ -54,7 +54,7 @@ def test_optimum_is_not_beaten_on_a_dense_grid(name):
     assert plan.mse_bound <= 1.005 * min(bounds)
     # and the search is worth something
     assert plan.mse_bound < 0.9 * max(bounds)
-    assert plan.parameters["sampling_rates"] == sampling_rates(problem, plan.blanket_per_user)
+    assert plan.scheme.copies == sampling_rates(problem, plan.blanket_per_user)
 
 
 @pytest.mark.quick(0)
@@ -77,7 +77,7 @@ def test_least_blankets_are_those_at_which_a_level_sends_everything():
 def test_one_level_degenerates_to_balls_into_bins():
     problem = Problem(17, 4, (0.5,), (5000,), 0.01 / 5000)
     plan, uniform = optimize_parameters(problem), BallsIntoBins().plan(problem)
-    assert plan.parameters["sampling_rates"] == (1.0,)
+    assert plan.scheme.copies == (1.0,)
     assert plan.blanket_per_user == uniform.blanket_per_user
     assert plan.mse_bound == pytest.approx(uniform.mse_bound, rel=1e-14)
 

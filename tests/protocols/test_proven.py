@@ -95,7 +95,7 @@ def test_every_level_keeps_its_guarantee_and_uses_it_up(name, problem):
     """Within 0.1 % of delta, unless more copies of that level are forbidden or would only cost."""
     method = CERTIFIED[name]
     plan = planned(method, problem)
-    copies, counts = np.array(plan.parameters["copies"]), np.array(problem.level_counts)
+    copies, counts = np.array(plan.scheme.copies), np.array(problem.level_counts)
     items = np.full(problem.domain_size, problem.n_users * problem.set_size // problem.domain_size)
     assert plan.kind == "exact"
     used_up = 0
@@ -129,7 +129,7 @@ def test_certificate_holds_for_the_enumerated_protocol(d, s, n, blanket):
     """Whole sets exchanged, the other users' copies included; d < 2 s leaves d - s pairs. Equality for one user."""
     problem = Problem(d, s, (1.0, 2.0), (n, 0), 0.05)
     plan = ProvenSegmented(blanket_per_user=blanket, copies_max=3.0).plan(problem)
-    copies, certificate = plan.parameters["copies"][0], plan.parameters["certificate"][0]
+    copies, certificate = plan.scheme.copies[0], plan.parameters["certificate"][0]
     mu = Fraction(n) * Fraction(blanket) / d
     cutoff = {3: 14, 4: 9, 5: 6}[d]
     rest = [tuple(range(s))] * (n - 1)
@@ -151,7 +151,7 @@ def test_certificate_holds_for_the_enumerated_protocol(d, s, n, blanket):
 def test_nothing_to_hide_when_everybody_holds_everything(copies_max):
     problem = Problem(5, 5, (0.5, 1.0), (100, 100), 1e-4)
     plan = ProvenSegmented(copies_max=copies_max).plan(problem)
-    assert plan.parameters["copies"] == (copies_max, copies_max)
+    assert plan.scheme.copies == (copies_max, copies_max)
     assert all(entry["delta_upper"] == 0 for entry in plan.parameters["certificate"])
     assert plan.mse_bound < 1e-6
 
@@ -169,10 +169,10 @@ def test_nothing_to_hide_when_everybody_holds_everything(copies_max):
 )
 def test_a_budget_is_never_exceeded(budget, copies_max, problem):
     plan = ProvenSegmented(copies_max=copies_max, max_messages=budget).plan(problem)
-    own = problem.set_size * np.dot(problem.level_counts, plan.parameters["copies"]) / problem.n_users
+    own = problem.set_size * np.dot(problem.level_counts, plan.scheme.copies) / problem.n_users
     assert plan.messages_per_user == pytest.approx(plan.blanket_per_user + own, rel=1e-13)
     assert plan.messages_per_user <= budget * (1 + 1e-12)
-    assert max(plan.parameters["copies"]) <= copies_max
+    assert max(plan.scheme.copies) <= copies_max
 
 
 def test_budgets_without_room():
@@ -263,8 +263,8 @@ def test_group_privacy_is_sound_and_never_better(d, s):
             for by_group in (True, False)
         )
         assert group.kind == "upper"
-        assert group.parameters["copies"][0] <= product.parameters["copies"][0] * (1 + 1e-12)
-        exact = delta_interval(ItemPair(5000 * blanket / d, group.parameters["copies"][0]), pairs=s, epsilon=level)
+        assert group.scheme.copies[0] <= product.scheme.copies[0] * (1 + 1e-12)
+        exact = delta_interval(ItemPair(5000 * blanket / d, group.scheme.copies[0]), pairs=s, epsilon=level)
         assert exact.upper <= 2e-6
         assert group.parameters["certificate"][0]["delta_upper"] <= 2e-6
     problem = panel(d, s, 5000, "S1")

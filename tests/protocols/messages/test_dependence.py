@@ -32,8 +32,8 @@ def test_bias_is_the_difference_of_two_shares():
 def test_equal_copies_are_the_lowest_level_for_all(options):
     method = ProvenSegmented(**options, equal_copies=True)
     plan = method.plan(MSNBC)
-    (copies,) = set(plan.parameters["copies"])
-    (alone,) = ProvenSegmented(**options).plan(Problem(17, 4, (0.5,), (5000,), 2e-6)).parameters["copies"]
+    (copies,) = set(plan.scheme.copies)
+    (alone,) = ProvenSegmented(**options).plan(Problem(17, 4, (0.5,), (5000,), 2e-6)).scheme.copies
     assert copies == pytest.approx(alone, rel=1e-3)
     assert all(entry["delta_upper"] <= 2e-6 for entry in plan.parameters["certificate"])
     assert [entry["epsilon"] for entry in plan.parameters["certificate"]] == list(MSNBC.levels)

@@ -85,8 +85,7 @@ def estimate(scene, last):
 
 
 def weight(plan):
-    copies = plan.parameters.get("copies", plan.parameters.get("sampling_rates"))
-    return float(np.dot(COUNTS, copies))
+    return float(np.dot(COUNTS, plan.scheme.copies))
 
 
 def honest_mean(scene):

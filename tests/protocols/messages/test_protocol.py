@@ -322,7 +322,7 @@ def test_estimates_divide_by_who_took_part():
     )
     assert result.participants == result.as_dict()["participants"] == 400
     counts = np.bincount(levels, minlength=3)
-    weight = counts @ result.plan.parameters["sampling_rates"] * 400 / N
+    weight = counts @ result.plan.scheme.copies * 400 / N
     np.testing.assert_allclose(result.estimate, (result.counters[0] - 400 * 1.25 / D) / weight, rtol=1e-12)
     everybody = run(items, levels, planner=relying(fixed), takes_part=np.ones(N, dtype=bool))
     np.testing.assert_array_equal(everybody.estimate, run(items, levels, planner=relying(fixed)).estimate)

@@ -178,7 +178,7 @@ def test_two_levels_are_told_apart_at_the_larger_epsilon_and_not_at_the_smaller(
     levels, delta, n = (0.5, 1.5), 0.05, sum(counts)
     problem = Problem(2, 1, levels, counts, delta, Assumptions(private_levels=True))
     plan = ProvenSegmented(blanket_per_user=12 / n).plan(problem)
-    users = [((item,), copies) for item, copies in enumerate(plan.parameters["copies"])]
+    users = [((item,), copies) for item, copies in enumerate(plan.scheme.copies)]
     for own, one, other in ((0, *users), (1, *users[::-1])):
         asked = Demand(levels[own], delta, n, level_epsilons=levels)
         assert check_announcement(plan.scheme, asked, own).level_epsilon == 1.5
