@@ -400,10 +400,6 @@ def name_of(node: ast.stmt) -> str:
     return str(getattr(node, "name", ", ".join(map(ast.unparse, targets))))
 
 
-def place_of(path: str, line: int) -> Place:
-    return next(place for lines, place in places_of(path) if line in lines)
-
-
 def ready(fault: Fault) -> Ready | None:
     """The fault as a change of its file; nothing if the file would no longer be Python, or still mean the same."""
     from cosmic_ray.mutating import mutate_code
@@ -417,7 +413,8 @@ def ready(fault: Fault) -> Ready | None:
         return None
     lines = difflib.unified_diff(source.splitlines(), code.splitlines(), lineterm="", n=0)
     change = [f"{line[0]} {line[1:].strip()}" for line in lines if line[:3] not in ("---", "+++") and line[0] != "@"]
-    return Ready(fault, code, place_of(fault.path, fault.line), tuple(change))
+    place = next(place for covered, place in places_of(fault.path) if fault.line in covered)
+    return Ready(fault, code, place, tuple(change))
 
 
 def sample(package: str, number: int, seed: int, only: str) -> list[Ready]:
@@ -436,7 +433,9 @@ def sample(package: str, number: int, seed: int, only: str) -> list[Ready]:
             kept = [place for place in places if place[0] not in idle]
             if len(kept) < len(places):
                 print(f"{path}: {len(places) - len(kept)} places left out, see {EXPLAINED}")
-            drawn += [(lot(f"{seed} {names[place[0]]} {place[1]}"), places[place]) for place in kept]
+            for line, column in kept:
+                name = f"{seed} {names[line]} {column}"
+                drawn.append((hashlib.sha256(name.encode()).hexdigest(), places[line, column]))
     found = (ready(faults[int(chance, 16) % len(faults)]) for chance, faults in sorted(drawn))
     return list(islice((mutant for mutant in found if mutant), number))
 
@@ -449,11 +448,6 @@ def names_of_lines(path: str) -> dict[int, str]:
         names[number] = f"{path} {seen[line.strip()]} {line}"
         seen[line.strip()] += 1
     return names
-
-
-def lot(name: str) -> str:
-    """A number drawn for a name, in hexadecimal digits."""
-    return hashlib.sha256(name.encode()).hexdigest()
 
 
 # --- one fault after the other ----------------------------------------------------------------------------------------
