@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from plans import given_plan
 
+from segshuffle.arrays import NO_ITEM
 from segshuffle.blankets.binomial import BINOMIAL
 from segshuffle.blankets.poisson import POISSON
 from segshuffle.errors import DataError, ParameterError
@@ -33,6 +34,7 @@ from segshuffle.protocols.segmented import plan_at
 from segshuffle.protocols.subset_exponential import SubsetExponential
 
 LEVELS = (0.5, 1.0, 2.0)
+AT_MOST = Assumptions(sets="at-most")
 D, S, N = 12, 3, 600
 
 
@@ -229,6 +231,8 @@ ONES = np.ones(N, dtype=int)
         *((none, None, {}, "shape") for none in (np.zeros((0, 3), dtype=int), [], np.zeros(5, dtype=int))),
         (users()[0], ONES, {"set_size": 4}, "user 0 holds 3 items; every user must hold set_size = 4"),
         ([[0, 1, 2], [0, 1]], None, {"set_size": 2}, "user 0 holds 3 items; every user must hold set_size = 2"),
+        (RAGGED, None, {"set_size": 2, "assumptions": AT_MOST}, "3 items; no user may hold more than set_size = 2"),
+        (np.array([[0, NO_ITEM], [2, 2]]), None, {"assumptions": AT_MOST}, "user 1 holds item 2 twice"),
         (
             users()[0], np.where(np.arange(N) == 44, 3, 0), {},
             r"user 44 chose level 3, .* 0\.\.2 \(epsilon = 0\.5, 1, 2\)",
@@ -260,33 +264,26 @@ def test_malformed_messages_are_counted_and_change_nothing_else(chunk_users):
     assert named.counters[0][2] == clean.counters[0][2] + 3
 
 
-def test_plans_that_cannot_be_run():
-    items, levels = users()
-    with pytest.raises(ParameterError, match="blanket of uniform items"):
-        run(items, levels, planner=SubsetExponential(local_epsilon=1.0).plan)
-    with pytest.raises(ParameterError, match=r"level_privacy .* depend on exact n_k"):
-        run(items, levels, planner=SeparateBallsIntoBins().plan, level_privacy=LevelPrivacy(1.0, 1e-3))
-    with pytest.raises(ParameterError, match="plans the problem it is given"):
-        run(items, levels, planner=lambda p: fixed(replace(p, delta=0.5)))
-    with pytest.raises(ParameterError, match="copies"):
-        run(items, levels, planner=lambda p: plan_at(p, 1.0, (1.0, 0.5, -0.5)))
-    with pytest.raises(ParameterError, match="copies"):
-        run(items, levels, planner=lambda p: given_plan(p, (0.0, 0.0, 0.0), 1.0))  # nobody ever sends an item
-
-    def unknown_blanket(problem):
-        plan = fixed(problem)
-        return replace(plan, parameters={**plan.parameters, "blanket": "gaussian"})
-
-    with pytest.raises(ParameterError, match="blanket"):
-        run(items, levels, planner=unknown_blanket)
-
-    def uncovered(problem):
-        return replace(unknown_blanket(problem), kind="exact", parameters={"blanket": "binomial"})
-
-    with pytest.raises(ParameterError, match="kind 'exact'"):
-        run(items, levels, planner=uncovered)
-    with pytest.raises(ParameterError, match="chunk_users"):
-        run(items, levels, chunk_users=0)
+@pytest.mark.parametrize(
+    ("planner", "options", "message"),
+    [
+        (SubsetExponential(local_epsilon=1.0).plan, {}, "blanket of uniform items"),
+        (
+            SeparateBallsIntoBins().plan,
+            {"level_privacy": LevelPrivacy(1.0, 1e-3)},
+            r"level_privacy .* depend on exact n_k",
+        ),
+        (lambda p: fixed(replace(p, delta=0.5)), {}, "plans the problem it is given"),
+        (lambda p: plan_at(p, 1.0, (1.0, 0.5, -0.5)), {}, "copies"),
+        (lambda p: given_plan(p, (0.0, 0.0, 0.0), 1.0), {}, "copies"),  # nobody ever sends an item
+        (lambda p: replace(fixed(p), parameters={"analysis": "", "blanket": "gaussian"}), {}, "blanket"),
+        (lambda p: replace(fixed(p), kind="exact", parameters={"blanket": "binomial"}), {}, "kind 'exact'"),
+        (fixed, {"chunk_users": 0}, "chunk_users"),
+    ],
+)
+def test_plans_that_cannot_be_run(planner, options, message):
+    with pytest.raises(ParameterError, match=message):
+        run(*users(), planner=planner, **options)
 
 
 @pytest.mark.parametrize(("kind", "law"), [("published", BINOMIAL), ("exact", POISSON), ("upper", POISSON)])
