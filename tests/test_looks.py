@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from segshuffle.looks import DASHES, MARKERS, PAGE, PALETTE, Look, looks_of, series_looks, spare_look
-from segshuffle.page.charts import _SYMBOLS
+from segshuffle.page.charts import SYMBOLS
 
 
 def test_colours_stand_in_the_palette_only(root):
@@ -29,9 +29,9 @@ def test_every_colour_of_the_page_is_declared(root):
 
 
 def test_the_page_has_a_symbol_for_every_marker_and_a_shape_for_every_symbol(root):
-    assert set(MARKERS) <= set(_SYMBOLS)
+    assert set(MARKERS) <= set(SYMBOLS)
     template = (root / "src/segshuffle/page/assets/page.html.j2").read_text(encoding="utf-8")
-    for symbol in _SYMBOLS.values():
+    for symbol in SYMBOLS.values():
         assert f'"{symbol}": "M' in template, symbol
 
 

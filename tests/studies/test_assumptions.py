@@ -17,7 +17,7 @@ from segshuffle.protocols.messages.influence import influence as influence_of
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.studies.assumptions import compute
 from segshuffle.studies.assumptions import report as figures
-from segshuffle.studies.planning import lineup, problem_of
+from segshuffle.studies.planning import assuming, lineup, problem_of
 
 PANEL = Scenario(Setting("msnbc", 5000, 4, 17), "S1")
 SHARES = [0.5, 0.75, 1.0]
@@ -132,7 +132,7 @@ LIARS = {
 def influenced():
     small = Scenario(Setting("synthetic", 400, 2, 10), "S1")
     problem, methods = problem_of(LIARS, small.setting, "S1"), lineup(LIARS, "published")
-    chosen = [methods[name].method.plan(problem) for name in LIARS["competitors"]["methods"]]
+    chosen = [methods[name][0].plan(problem) for name in LIARS["competitors"]["methods"]]
     unknown = {**chosen[-1].as_dict(), "parameters": {}}
     points = [{"role": "best", "plan": plan} for plan in (*(plan.as_dict() for plan in chosen), unknown)]
     points.append({"role": "grid", "plan": unknown})
@@ -257,7 +257,7 @@ def test_rounds_cost_less_together_than_apart(repeated):
     problem = problem_of(CONFIG, PANEL.setting, PANEL.split)
     plan = ProvenSegmented().plan(compute.apart(problem, 4))
     assert (plan.problem.levels, plan.problem.delta) == ((0.125, 0.25, 0.5), problem.delta / 4)
-    together = ProvenSegmented(blanket_per_user=plan.blanket_per_user).plan(compute.together(problem, 4))
+    together = ProvenSegmented(blanket_per_user=plan.blanket_per_user).plan(assuming(problem, rounds=4))
     assert all(a <= b for a, b in zip(plan.parameters["copies"], together.parameters["copies"], strict=True))
 
 
@@ -283,7 +283,6 @@ def test_rounds_apart_share_every_epsilon_and_delta():
     share = compute.apart(problem, 4)
     assert (share.levels, share.delta) == ((0.125, 0.25, 0.5), 2.5e-7)
     assert share.level_deltas == (2.5e-7, 5e-7, 1e-6)
-    assert compute.together(problem, 4) == replace(problem, assumptions=replace(problem.assumptions, rounds=4))
 
 
 @pytest.mark.parametrize("strength", [0.0, 0.3, 1.0])

@@ -7,7 +7,6 @@ import pytest
 from segshuffle.studies.audit.report import words as audit
 from segshuffle.studies.levels.report import words as levels
 from segshuffle.studies.limit.report import words as limit
-from segshuffle.studies.proven.report import words as proven
 from segshuffle.studies.referee.report import words as referee
 from segshuffle.studies.reproduction.report import words as reproduction
 
@@ -15,7 +14,7 @@ POPULATIONS = (("msnbc", 5000, 4, 17), ("synthetic", 50000, 8, 128))
 SIZES = ("dataset", "n_users", "set_size", "domain_size")
 
 
-@pytest.mark.parametrize("words", [audit, levels, limit, proven, referee])
+@pytest.mark.parametrize("words", [audit, levels, limit, referee])
 def test_of_another_figure_nothing_is_said(words):
     assert words("fig2", {}) is None
 
@@ -134,6 +133,6 @@ def test_summary_says_the_smallest_and_the_largest_ratio():
 
 def test_messages_say_the_range_over_the_panels():
     table = pd.DataFrame({"copies_16_over_curator": [1.1, 1.25], "copies_4_over_curator": [2.0, 1.5]})
-    said = proven("messages-proven", {"proven-summary.csv": table})
+    said = reproduction("messages-proven", {"proven-summary.csv": table})
     assert ", 2 panels." in said
     assert said.endswith("range over the panels: 4 messages: 1.50 to 2.00; 16 messages: 1.10 to 1.25.")

@@ -57,7 +57,7 @@ FILES = [
     ("src/segshuffle/protocols/messages/level_counts.py", comment, LEVELS | ASSUMPTIONS),
     ("src/segshuffle/datasets/sampling.py", comment, LABELS | AFTER_POPULATIONS | {"dataset"}),
     ("src/segshuffle/protocols/fake_users.py", comment, LOOKS | {"verdicts"}),
-    ("src/segshuffle/studies/proven/report.py", comment, {"proven_summary", *RECORDS}),
+    ("src/segshuffle/studies/reproduction/summary.py", comment, {"proven_summary", *RECORDS}),
     ("src/segshuffle/studies/audit/compute.py", comment, AUDIT),
     ("src/segshuffle/studies/levels/compute.py", comment, LEVELS),
     ("src/segshuffle/studies/assumptions/compute.py", comment, ASSUMPTIONS),

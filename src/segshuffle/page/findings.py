@@ -2,123 +2,118 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from segshuffle.page.results import Results
-from segshuffle.page.tables import Verdict, tally, verdicts
+from segshuffle.page.tables import audit_numbers, tally
 from segshuffle.pipeline.numbers import at_least, at_most, count, nearest, percent
-from segshuffle.studies.audit.report import audited, broken_promises, worst_over_splits
-from segshuffle.studies.proven.report import budgets_of
-from segshuffle.studies.reproduction.report import panels_of
+from segshuffle.studies.audit.report import audited
+from segshuffle.studies.reproduction.report import budgets_of, panels_of
 
 
 class Chapter(NamedTuple):
-    """One answer to one question of a reader."""
+    """One answer to one question of a reader; statements are rows of claims.csv."""
 
     title: str
     link: str
     link_text: str
-    sentences: tuple[str, ...]
-    statements: tuple[Verdict, ...] = ()
+    sentences: list[str]
+    statements: list[dict[Any, Any]]
 
 
 def chapters(results: Results) -> list[Chapter]:
-    """List what was reproduced, what was not, what the audit found, and what the proven protocol gains."""
-    chapters = [_came_out(results), _did_not(results), _audit(results), _proven(results)]
-    return chapters if results.referee is None else [*chapters, _referee(results.referee)]
+    """List what was reproduced, what was not, what the audit and the referee found, and what the proven one gains."""
+    claims, referee = results.tables["claims.csv"], results.tables.get("referee-verdicts.csv")
+    # the worst first
+    missed = pd.concat(claims[claims["verdict"] == verdict] for verdict in ("not reproduced", "partly reproduced"))
+    judged = (claims["verdict"] != "not evaluated").any()
+    every = "Every statement that was judged was reproduced." if judged else "No statement was judged."
+    missed_sentences = [] if len(missed) else [every]
+    found = [
+        Chapter("What was reproduced", "#verdicts", "all verdicts", _came_out(claims, results.errors), []),
+        Chapter(
+            "What was not reproduced",
+            "#verdicts",
+            "reasons, where known",
+            missed_sentences,
+            missed.to_dict("records"),
+        ),
+        Chapter("What the audit found", "#audit", "the audit", _audit(results.tables["audit.csv"]), []),
+        Chapter(
+            "What the proven protocol gains",
+            "#proven",
+            "the proven protocols",
+            _proven(results.tables["proven-summary.csv"]),
+            [],
+        ),
+    ]
+    if referee is not None:
+        found.append(Chapter("What the referee found", "#referee", "the referee", _referee(referee), []))
+    return found
 
 
-def _came_out(results: Results) -> Chapter:
-    counts = tally(results.claims)
+def _came_out(claims: pd.DataFrame, errors: pd.DataFrame) -> list[str]:
+    counts = tally(claims)
     sizes = (
-        f"{counts['reproduced']} of {len(results.claims)} statements of the paper's evaluation were reproduced, "
+        f"{counts['reproduced']} of {len(claims)} statements of the paper's evaluation were reproduced, "
         f"{counts['partly reproduced']} in part, and {counts['not reproduced']} not at all."
     )
-    if counts.get("not evaluated") == len(results.claims):
+    if counts.get("not evaluated") == len(claims):
         sizes = (
-            f"None of the {len(results.claims)} statements of the paper's evaluation is about the data and sizes of "
-            "this run, so none is judged."
+            f"None of the {len(claims)} statements of the paper's evaluation is about the data and sizes of this run, "
+            "so none is judged."
         )
     elif "not evaluated" in counts:
         sizes += f" {counts['not evaluated']} could not be judged, because this run lacks their panels."
-    panels = panels_of(results.errors)
-    least = [float(panel.curve["mse_expected"].min()) for panel in panels]
-    rivals = [
-        float(rivals.loc[rivals["method"] != "inverse-variance-sepmm", "mse_expected"].min())
-        for rivals in (panel.points("published") for panel in panels)
+    saved = []
+    for panel in panels_of(errors):
+        rivals = panel.points("published").query("method != 'inverse-variance-sepmm'")
+        saved.append(1.0 - float(panel.curve["mse_expected"].min()) / float(rivals["mse_expected"].min()))
+    return [
+        sizes,
+        f"At its best m the paper's protocol saves {percent(sum(saved) / len(saved))} of the strongest competitor's "
+        f"error on average over {len(saved)} panels (from {percent(min(saved))} to {percent(max(saved))}).",
+        f"Measured errors are means of {count(errors['repetitions'].min())} repetitions; verdicts and ratios use "
+        "closed forms.",
     ]
-    saved = pd.Series([1.0 - ours / theirs for ours, theirs in zip(least, rivals, strict=True)])
-    repetitions = count(results.errors["repetitions"].min())
-    return Chapter(
-        "What was reproduced",
-        "#verdicts",
-        "all verdicts",
-        (
-            sizes,
-            f"At its best m the paper's protocol saves {percent(saved.mean())} of the strongest competitor's error on "
-            f"average over {len(saved)} panels (from {percent(saved.min())} to {percent(saved.max())}).",
-            f"Measured errors are means of {repetitions} repetitions; verdicts and ratios use their closed forms.",
-        ),
-    )
 
 
-def _did_not(results: Results) -> Chapter:
-    found = [row for row in verdicts(results.claims) if row.mark in ("no", "partly")]
-    # the worst first
-    found.sort(key=lambda row: row.mark != "no")
-    judged = (results.claims["verdict"] != "not evaluated").any()
-    every = "Every statement that was judged was reproduced." if judged else "No statement was judged."
-    sentences = () if found else (every,)
-    return Chapter("What was not reproduced", "#verdicts", "reasons, where known", sentences, tuple(found))
-
-
-def _audit(results: Results) -> Chapter:
-    points = audited(results.audit)
-    views = {str(view): worst_over_splits(rows) for view, rows in points.groupby("view")}
-    ratio = {view: table["actual_user_epsilon"] / table["claimed_user_epsilon"] for view, table in views.items()}
-    alone = ratio["blanket-only"]
-    finite = alone[alone < float("inf")]
-    unbounded = len(alone) - len(finite)
-    none = f", and no bound at all at {unbounded}" if unbounded else ""
-    broken = broken_promises(points)
-    sentences = [
+def _audit(audit: pd.DataFrame) -> list[str]:
+    found = audit_numbers(audited(audit))
+    none = f", and no bound at all at {found['unbounded']}" if found["unbounded"] else ""
+    broken = "No point was found at which δ provably exceeds the promised δ."
+    if found["broken"]:
+        broken = (
+            f"At {count(found['broken'])} points δ provably exceeds the promised δ, by a factor of up to "
+            f"{at_least(found['excess'])}; {count(found['reachable'])} of them with levels of the experiment, the "
+            "others if other levels are allowed, as the theorem does."
+        )
+    return [
         "The paper's proof follows two counters, but the server sees all of them and their sum. The guarantee is "
         "therefore called published here, not proven.",
         f"With the experiment's own users, all holding the same items, the ε of the paper's method reaches "
-        f"{at_least(ratio['others-concentrated'].max(), digits=4)} times the claimed one, over {count(len(alone))} "
-        "points (population, m, level).",
-        f"A proof may count on the blanket alone, and the blanket alone gives up to {at_most(finite.max())} times the "
-        f"claimed ε at some points{none}.",
+        f"{at_least(found['concentrated'], digits=4)} times the claimed one, over {count(found['points'])} points "
+        "(population, m, level).",
+        f"A proof may count on the blanket alone, and the blanket alone gives up to {at_most(found['alone'])} times "
+        f"the claimed ε at some points{none}.",
+        broken,
     ]
-    if len(broken):
-        worst = (broken["proven_user_delta"] / broken["target_delta"]).max()
-        sentences.append(
-            f"At {count(len(broken))} points δ provably exceeds the promised δ, by a factor of up to "
-            f"{at_least(worst)}; {count(broken['reachable'].sum())} of them with levels of the experiment, the others "
-            "if other levels are allowed, as the theorem does."
-        )
-    else:
-        sentences.append("No point was found at which δ provably exceeds the promised δ.")
-    return Chapter("What the audit found", "#audit", "the audit", tuple(sentences))
 
 
-def _proven(results: Results) -> Chapter:
-    summary = results.summary
+def _proven(summary: pd.DataFrame) -> list[str]:
     gain, rival, curator = (
         summary[name] for name in ("published_over_poisson", "competitor_over_poisson", "poisson_over_curator")
     )
     # a competitor with the same plan differs by rounding only
-    better = int((rival > 1.0 + 1e-6).sum())
-    same = int(((rival - 1.0).abs() <= 1e-6).sum())
-    worse = len(rival) - better - same
+    better, worse = int((rival > 1.0 + 1e-6).sum()), int((rival < 1.0 - 1e-6).sum())
     sentences = [
         "A Poisson blanket makes the counters independent. Its accounting is exact and needs no group privacy.",
         f"At the same (ε, δ) the published protocol has {nearest(gain.min())} to {nearest(gain.max())} times the "
         f"error of ours ({len(summary)} panels).",
         f"Against the best proven competitor it has less error in {better} panels (up to {nearest(rival.max())} "
-        f"times less) and the same in {same}{f'; in {worse} it has more' if worse else ''}.",
+        f"times less) and the same in {len(rival) - better - worse}{f'; in {worse} it has more' if worse else ''}.",
         f"A Gaussian curator would still be better: our error is {nearest(curator.min())} to "
         f"{nearest(curator.max())} times the curator's.",
     ]
@@ -128,28 +123,23 @@ def _proven(results: Results) -> Chapter:
             f"With whole copies and up to {budgets[-1]:g} messages per user that factor falls to "
             f"{nearest(most.min())} to {nearest(most.max())}."
         )
-    return Chapter("What the proven protocol gains", "#proven", "the proven protocols", tuple(sentences))
+    return sentences
 
 
-def _referee(found: pd.DataFrame) -> Chapter:
-    tried = found[found["verdict"] != "not applicable"]
+def _referee(verdicts: pd.DataFrame) -> list[str]:
+    tried = verdicts[verdicts["verdict"] != "not applicable"]
     proven = tried[tried["kind"] == "upper"]
-    refuted = []
-    for accountant, rows in tried[tried["kind"] != "upper"].groupby("accountant", sort=False):
-        broken = int((rows["verdict"] == "violated").sum())
-        if broken:
-            refuted.append(f"{accountant} ({broken} of {len(rows)})")
-    listed = "; ".join(refuted) if refuted else "none"
-    return Chapter(
-        "What the referee found",
-        "#referee",
-        "the referee",
-        (
-            "Upper bounds for one shuffled message per user, proven and published, were held against proven lower "
-            f"bounds on {count(found['case'].nunique())} mechanisms.",
-            f"Bounds that are proven: {count(proven['violated'].sum())} violations in {count(proven['cells'].sum())} "
-            f"comparisons; {count(proven['vacuous'].sum())} of them cannot fail, because the claim is no better than "
-            "the local guarantee.",
-            f"Published or asymptotic bounds that are refuted, with the number of mechanisms: {listed}.",
-        ),
-    )
+    refuted = [
+        f"{accountant} ({broken} of {len(rows)})"
+        for accountant, rows in tried[tried["kind"] != "upper"].groupby("accountant", sort=False)
+        if (broken := int((rows["verdict"] == "violated").sum()))
+    ]
+    return [
+        "Upper bounds for one shuffled message per user, proven and published, were held against proven lower "
+        f"bounds on {count(verdicts['case'].nunique())} mechanisms.",
+        f"Bounds that are proven: {count(proven['violated'].sum())} violations in {count(proven['cells'].sum())} "
+        f"comparisons; {count(proven['vacuous'].sum())} of them cannot fail, because the claim is no better than "
+        "the local guarantee.",
+        "Published or asymptotic bounds that are refuted, with the number of mechanisms: "
+        f"{'; '.join(refuted) or 'none'}.",
+    ]

@@ -37,36 +37,6 @@ class Results:
         return self.tables["mse.csv"]
 
     @property
-    def summary(self) -> pd.DataFrame:
-        """What proven accounting and copies buy."""
-        return self.tables["proven-summary.csv"]
-
-    @property
-    def claims(self) -> pd.DataFrame:
-        """Verdicts on the paper."""
-        return self.tables["claims.csv"]
-
-    @property
-    def amplification_claims(self) -> pd.DataFrame | None:
-        """Verdicts on the amplification papers, if they were judged."""
-        return self.tables.get("amplification/claims.csv")
-
-    @property
-    def audit(self) -> pd.DataFrame:
-        """The audit of the published guarantee."""
-        return self.tables["audit.csv"]
-
-    @property
-    def referee(self) -> pd.DataFrame | None:
-        """Verdicts of the referee, if it was asked."""
-        return self.tables.get("referee-verdicts.csv")
-
-    @property
-    def runtimes(self) -> pd.DataFrame:
-        """Seconds and memory per rule."""
-        return self.tables["runtimes.csv"]
-
-    @property
     def edition(self) -> str:
         """The edition: full, or quick."""
         return str(self.provenance["edition"])
@@ -103,14 +73,15 @@ def read_results(folder: Path, tables: Iterable[str]) -> Results:
     tables : iterable of str
         Which tables the run has, below that folder.
     """
+
+    def table(path: str) -> pd.DataFrame:
+        # sections are texts, and an empty note is one
+        if path.endswith("claims.csv"):
+            return pd.read_csv(folder / path, dtype={"section": str}, keep_default_na=False)
+        return pd.read_csv(folder / path)
+
     return Results(
-        tables={path: _table(folder / path) for path in tables},
+        tables={path: table(path) for path in tables},
         provenance=json.loads((folder / "provenance.json").read_text(encoding="utf-8")),
         config=(folder / "config.yaml").read_text(encoding="utf-8"),
     )
-
-
-def _table(path: Path) -> pd.DataFrame:
-    if path.name == "claims.csv":  # sections are texts, and an empty note is one
-        return pd.read_csv(path, dtype={"section": str}, keep_default_na=False)
-    return pd.read_csv(path)

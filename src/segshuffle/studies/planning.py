@@ -7,11 +7,11 @@ the proven side is the Poisson blanket, the same competitors with proven account
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal
 
-import joblib
 import numpy as np
 
 from segshuffle.arrays import IntArray
@@ -19,7 +19,7 @@ from segshuffle.blankets.base import BLANKET_MEAN_RANGE
 from segshuffle.datasets.population import Population
 from segshuffle.pipeline.design import Config, Scenario, Setting, blanket_grid, least_delta, level_counts, level_deltas
 from segshuffle.pipeline.jobs import kept, to_json
-from segshuffle.pipeline.progress import parallel
+from segshuffle.pipeline.progress import track
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.assumptions import PLAIN, Assumptions
 from segshuffle.protocols.base import Method, Problem
@@ -30,10 +30,9 @@ from segshuffle.protocols.segmented import Segmented
 Plans = dict[str, list[dict[str, Any]]]
 #: What a row of the tidy table is: a point over the grid of m, the method's own best m, the best within a budget of
 #: messages, or the estimates of "best" moved to sum to s, or projected onto possible frequencies.
-ROLES = ("grid", "best", "budget", "recentred", "projected")
-#: Roles of the methods that are drawn over m, where they are others than these; all other methods have their best m.
-_CURVE = ("grid", "best")
-_CURVES = {
+Role = Literal["grid", "best", "budget", "recentred", "projected"]
+#: Roles of the methods that are drawn over m, if not "grid" and "best"; all other methods have their best m.
+_ROLES: dict[str, tuple[Role, ...]] = {
     "poisson": ("grid", "best", "budget", "projected"),
     # without a budget, copies only grow
     "poisson-copies": ("grid", "budget"),
@@ -42,15 +41,8 @@ _CURVES = {
 _LEAST_MEAN = BLANKET_MEAN_RANGE[0]
 
 
-class Entry(NamedTuple):
-    """A method and the roles in which it runs."""
-
-    method: Method
-    roles: tuple[str, ...]
-
-
-def lineup(config: Config, accounting: str) -> dict[str, Entry]:
-    """List every method of one accounting by name, in a fixed order.
+def lineup(config: Config, accounting: str) -> dict[str, tuple[Method, tuple[Role, ...]]]:
+    """List every method of one accounting by name, with the roles in which it runs, in a fixed order.
 
     Parameters
     ----------
@@ -65,8 +57,8 @@ def lineup(config: Config, accounting: str) -> dict[str, Entry]:
         points = {name: competitor(name, section) for name in section["methods"]}
     else:
         curves, points = proven_curves(config["proven"]), proven_methods(config["proven"])
-    entries = {name: Entry(method, _CURVES.get(name, _CURVE)) for name, method in curves.items()}
-    return entries | {name: Entry(method, ("best",)) for name, method in points.items()}
+    entries = {name: (method, _ROLES.get(name, ("grid", "best"))) for name, method in curves.items()}
+    return entries | {name: (method, ("best",)) for name, method in points.items()}
 
 
 def problem_of(config: Config, setting: Setting, split: str, accounting: str = "published") -> Problem:
@@ -82,6 +74,11 @@ def problem_of(config: Config, setting: Setting, split: str, accounting: str = "
         # published analyses know of one delta: the least
         level_deltas=level_deltas(config, setting.n_users) if proven else (),
     )
+
+
+def assuming(problem: Problem, **changes: Any) -> Problem:
+    """Return the problem with other assumptions: fields of `Assumptions` by name."""
+    return dataclasses.replace(problem, assumptions=dataclasses.replace(problem.assumptions, **changes))
 
 
 def kept_of(
@@ -118,7 +115,6 @@ def plan_setting(
     left_out: Collection[str] = (),
     code: Mapping[str, str] | None = None,
     folder: str = "",
-    n_jobs: int = 1,
 ) -> Plans:
     """Make all plans of a population under one accounting: no data is looked at.
 
@@ -135,55 +131,49 @@ def plan_setting(
         Per split the points of `lineup`, in its order: role, max_messages and plan, JSON values only.
     """
     problems = {split: problem_of(config, setting, split, accounting) for split in config["splits"]}
+
+    def made(name: str, points: Sequence[tuple[str, Role, float | None, Method]]) -> str:
+        label = f"{accounting} plans of {setting.id}: {name}"
+        found: Plans = {split: [] for split in problems}
+        for split, role, budget, method in track(points, total=len(points), label=label):
+            plan = method.plan(problems[split]).as_dict()
+            found[split].append({"role": role, "max_messages": budget, "plan": plan})
+        return to_json(found)
+
     plans: Plans = {split: [] for split in problems}
-    for name, entry in lineup(config, accounting).items():
+    for name, (method, roles) in lineup(config, accounting).items():
         if name in left_out:
             continue
         points = [
-            (split, role, budget, method)
+            (split, *point)
             for split, problem in problems.items()
-            for role, budget, method in _points(config, accounting, problem, entry)
+            for point in _points(config, accounting, problem, method, roles)
         ]
-
-        def made(name: str = name, points: list[tuple[str, str, float | None, Method]] = points) -> str:
-            jobs = [joblib.delayed(method.plan)(problems[split]) for split, _, _, method in points]
-            done = parallel(jobs, n_jobs, f"{accounting} plans of {setting.id}: {name}")
-            found: Plans = {split: [] for split in problems}
-            for (split, role, budget, _), plan in zip(points, done, strict=True):
-                found[split].append({"role": role, "max_messages": budget, "plan": plan.as_dict()})
-            return to_json(found)
-
-        text = kept_of(entry.method, f"{name}.json", (problems, points), made, code=code, folder=folder)
+        make = functools.partial(made, name, points)
+        text = kept_of(method, f"{name}.json", (problems, points), make, code=code, folder=folder)
         for split, found in json.loads(text).items():
             plans[split] += found
     return plans
 
 
 def _points(
-    config: Config, accounting: str, problem: Problem, entry: Entry
-) -> Iterator[tuple[str, float | None, Method]]:
-    """Yield role, budget and method of every plan of a method; "projected" shares the plan of "best"."""
-    method: Any = entry.method
-    if "grid" in entry.roles:
-        for blanket in _grid(config, accounting, problem):
-            yield "grid", None, dataclasses.replace(method, blanket_per_user=blanket)
-    if "best" in entry.roles:
+    config: Config, accounting: str, problem: Problem, method: Any, roles: Collection[Role]
+) -> Iterator[tuple[Role, float | None, Method]]:
+    """Yield role, budget and method of every plan of a method; "projected" shares the plan of "best".
+
+    On the proven side the grid of m begins where the blanket is large enough for the accountant.
+    """
+    if "grid" in roles:
+        for blanket in blanket_grid(config):
+            if accounting == "published" or problem.honest_mean(blanket) >= _LEAST_MEAN:
+                yield "grid", None, dataclasses.replace(method, blanket_per_user=blanket)
+            else:
+                print(f"no proven plan at m = {blanket:g}: fewer than {_LEAST_MEAN:g} blanket messages per item")
+    if "best" in roles:
         yield "best", None, method
-    if "budget" in entry.roles:
+    if "budget" in roles:
         for budget in map(float, config["proven"]["max_messages"]):
             yield "budget", budget, dataclasses.replace(method, max_messages=budget)
-
-
-def _grid(config: Config, accounting: str, problem: Problem) -> list[float]:
-    """Return the configured grid of m; on the proven side where the blanket is large enough for the accountant."""
-    grid = blanket_grid(config)
-    if accounting == "published":
-        return grid
-    left = [blanket for blanket in grid if problem.honest_mean(blanket) < _LEAST_MEAN]
-    if left:
-        said = ", ".join(f"{blanket:g}" for blanket in left)
-        print(f"no proven plan at m = {said}: fewer than {_LEAST_MEAN:g} blanket messages per item")
-    return [blanket for blanket in grid if blanket not in left]
 
 
 def draw_levels(

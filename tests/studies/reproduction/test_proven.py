@@ -19,10 +19,11 @@ from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.segmented import expected_mse, sampling_rates
 from segshuffle.studies import planning
 from segshuffle.studies.planning import lineup, plan_setting, problem_of
-from segshuffle.studies.proven.report import budgets_of, proven_summary, readable
 from segshuffle.studies.reproduction import compute as simulation
 from segshuffle.studies.reproduction.compute import simulate_scenario, summarise, tasks_of
 from segshuffle.studies.reproduction.outputs import COLUMNS
+from segshuffle.studies.reproduction.report import budgets_of
+from segshuffle.studies.reproduction.summary import proven_summary, readable
 
 OURS = ("poisson-group", "poisson", "poisson-copies")
 RIVALS = ("mm", "sepmm", "weighted-sepmm", "inverse-variance-sepmm")
@@ -57,10 +58,10 @@ def plans_of(config, scenario):
     return json.loads(planned(json.dumps(config), scenario.setting))
 
 
-def run(case, n_jobs=1):
+def run(case):
     config, scenario, population = case
     plans = plans_of(config, scenario)
-    found = simulate_scenario(config, scenario, "proven", population, plans, n_jobs=n_jobs)
+    found = simulate_scenario(config, scenario, "proven", population, plans)
     return summarise(scenario, "proven", population, found)
 
 
@@ -79,7 +80,7 @@ def test_the_line_up_is_ours_the_competitors_and_the_curators(full_config):
 
 @pytest.mark.quick(0)
 def test_tasks_are_curves_optima_and_budgets(case):
-    found = {(t.method.name, t.role, t.max_messages) for t in tasks(case)}
+    found = {(t.method.name, t.role, None if math.isnan(t.max_messages) else t.max_messages) for t in tasks(case)}
     expected = {(name, "grid", None) for name in OURS}
     expected |= {(name, "best", None) for name in ("poisson-group", "poisson", *RIVALS, *CURATORS)}
     expected |= {(name, "budget", b) for name in ("poisson", "poisson-copies") for b in (12.0, 40.0)}
@@ -89,7 +90,7 @@ def test_tasks_are_curves_optima_and_budgets(case):
     assert len(tasks(case)) == len(expected) + len(OURS), "two points of the grid"
     for task in tasks(case):
         assert task.plan.method == task.method.name
-        assert task.max_messages is None or task.plan.messages_per_user <= task.max_messages * (1 + 1e-12)
+        assert math.isnan(task.max_messages) or task.plan.messages_per_user <= task.max_messages * (1 + 1e-12)
     assert [t.plan.blanket_per_user for t in tasks(case)[:2]] == [1.0, 10.0]
 
 
@@ -136,9 +137,8 @@ def test_simulated_errors_are_those_of_the_closed_form(case):
 
 
 @pytest.mark.quick(0)
-def test_rows_have_streams_of_their_own_and_do_not_depend_on_jobs(case):
-    one, two = run(case), run(case, n_jobs=2)
-    pd.testing.assert_frame_equal(one, two, check_exact=True)
+def test_rows_have_streams_of_their_own(case):
+    one = run(case)
     # the same plan under two budgets would be drawn twice, not copied; recentring cannot change a sum that is right
     assert one.loc[(one["role"] != "recentred") | ~one["method"].str.startswith("subexp"), "mse_mean"].is_unique
     case[0]["seed"] += 1
@@ -211,23 +211,17 @@ def test_summary_by_hand():
     row = summary.iloc[0].to_dict()
     expected = {
         "published": 10.0,
-        "poisson_group": 8.0,
         "poisson": 2.0,
         "published_over_poisson": 5.0,
         "messages_poisson": 5.5,
         "best_competitor": "sepmm",
         "competitor_over_poisson": 2.5,
-        "curator_weighted": 1.0,
-        "curator_uniform": 1.5,
-        "curator_best": 0.8,
         "curator_best_over_weighted": 0.8,
         "poisson_over_curator": 2.0,
         "recentred_over_poisson": 0.9,
         "projected_over_poisson": 0.75,
         "copies_8_over_curator": 1.6,
-        "messages_copies_8": 7.5,
         "copies_40_over_curator": 1.1,
-        "messages_copies_40": 39.0,
     }
     assert {name: row[name] for name in expected} == expected
     assert [row[name] for name in ("dataset", "n_users", "set_size", "split")] == ["synthetic", 100, 2, "S1"]

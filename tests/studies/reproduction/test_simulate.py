@@ -39,19 +39,19 @@ def population_of(setting):
 
 
 @functools.cache
-def planned(keys, setting, n_jobs=1):
+def planned(keys, setting):
     """JSON text of the plans; planning takes a second, and most tests here plan the same."""
-    return json.dumps(plan_setting(json.loads(keys), setting, "published", n_jobs=n_jobs))
+    return json.dumps(plan_setting(json.loads(keys), setting, "published"))
 
 
-def plans_of(config, setting, n_jobs=1):
+def plans_of(config, setting):
     keys = {key: config[key] for key in ("delta_times_n", "levels", "splits", "blanket_per_user", "competitors")}
-    return json.loads(planned(json.dumps(keys), setting, n_jobs))
+    return json.loads(planned(json.dumps(keys), setting))
 
 
-def simulated(config, scenario, population, n_jobs=1):
+def simulated(config, scenario, population):
     plans = plans_of(config, scenario.setting)
-    return errors_table(simulate_scenario(config, scenario, "published", population, plans, n_jobs=n_jobs))
+    return errors_table(simulate_scenario(config, scenario, "published", population, plans))
 
 
 def test_the_problem_is_what_the_configuration_says(full_config):
@@ -89,14 +89,6 @@ def test_every_method_m_and_repetition_has_its_row(case):
     assert np.isfinite(table["squared_error"]).all()
     assert (table["squared_error"] > 0).all()
     assert list(table["repetition"][: config["repetitions"]]) == list(range(config["repetitions"]))
-
-
-@pytest.mark.quick(0)
-def test_results_do_not_depend_on_the_number_of_jobs(case):
-    config, scenario, population = case
-    one = simulated(config, scenario, population, n_jobs=1)
-    two = simulated(config, scenario, population, n_jobs=2)
-    pd.testing.assert_frame_equal(one, two, check_exact=True)
 
 
 @pytest.mark.quick("none")

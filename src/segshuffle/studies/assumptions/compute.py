@@ -16,7 +16,7 @@ import pandas as pd
 from scipy.stats import sem
 
 from segshuffle.accounting.collections.calibration import epsilon_over_honesty
-from segshuffle.arrays import FloatArray, IntArray
+from segshuffle.arrays import IntArray
 from segshuffle.datasets.population import Population
 from segshuffle.errors import ParameterError
 from segshuffle.pipeline.design import Config, Scenario
@@ -26,7 +26,7 @@ from segshuffle.protocols.capped import Capped
 from segshuffle.protocols.messages.dependence import bias_given_levels, copies_of, error_given_levels
 from segshuffle.protocols.messages.influence import Influence, influence
 from segshuffle.protocols.proven import ProvenSegmented
-from segshuffle.studies.planning import Plans, held_by_level, lineup, problem_of
+from segshuffle.studies.planning import Plans, assuming, held_by_level, lineup, problem_of
 
 #: Shares that plans assume, for the curves of epsilon.
 ASSUMED = (1.0, 0.8, 0.5)
@@ -53,11 +53,6 @@ def proven_methods(config: Config) -> Iterator[ProvenSegmented]:
 # --- fewer honest users ----------------------------------------------------------------------------------------------
 
 
-def assuming(problem: Problem, honest_fraction: float) -> Problem:
-    """Return the problem with another share of honest users."""
-    return replace(problem, assumptions=replace(problem.assumptions, honest_fraction=honest_fraction))
-
-
 def epsilon_table(config: Config, panels: Sequence[Scenario]) -> pd.DataFrame:
     """Tabulate epsilon at delta of every level, by assumed and by real share of honest users (kind: upper).
 
@@ -77,11 +72,12 @@ def epsilon_table(config: Config, panels: Sequence[Scenario]) -> pd.DataFrame:
     for panel in panels:
         problem = problem_of(config, panel.setting, panel.split)
         for assumed in ASSUMED:
-            plan = ProvenSegmented().plan(assuming(problem, assumed))
+            plan = ProvenSegmented().plan(assuming(problem, honest_fraction=assumed))
             mean = problem.n_users * plan.blanket_per_user / problem.domain_size
-            asked: dict[str, Any] = {"pairs": problem.pairs, "delta": problem.delta, "fractions": REALLY}
             for level, copies in zip(problem.levels, plan.scheme.copies, strict=True):
-                curve = epsilon_over_honesty(blanket_mean=mean, copies=copies, **asked)
+                curve = epsilon_over_honesty(
+                    blanket_mean=mean, copies=copies, pairs=problem.pairs, delta=problem.delta, fractions=REALLY
+                )
                 rows += [
                     {**_head(panel), "assumed": assumed, "really": really, "level": level, "epsilon": epsilon}
                     for really, epsilon in zip(REALLY, curve, strict=True)
@@ -111,12 +107,20 @@ def error_table(config: Config, panels: Sequence[Scenario]) -> pd.DataFrame:
         problem = problem_of(config, panel.setting, panel.split)
         counts = uniform_item_counts(problem)
         for method in proven_methods(config):
-            head = {**_head(panel), "method": method.name, "max_messages": method.max_messages}
-            plans = [method.plan(assuming(problem, assumed)) for assumed in shares]
-            errors = np.array([method.expected_mse(plan, counts) for plan in plans])
-            for assumed, plan, error in zip(shares, plans, errors.tolist(), strict=True):
-                numbers = {"blanket_per_user": plan.blanket_per_user, "mse_expected": error}
-                rows.append({**head, "assumed": assumed, **numbers, "error_ratio": error / errors[-1]})
+            plans = [method.plan(assuming(problem, honest_fraction=assumed)) for assumed in shares]
+            errors = [method.expected_mse(plan, counts) for plan in plans]
+            rows += [
+                {
+                    **_head(panel),
+                    "method": method.name,
+                    "max_messages": method.max_messages,
+                    "assumed": assumed,
+                    "blanket_per_user": plan.blanket_per_user,
+                    "mse_expected": error,
+                    "error_ratio": error / errors[-1],
+                }
+                for assumed, plan, error in zip(shares, plans, errors, strict=True)
+            ]
     return pd.DataFrame(rows)
 
 
@@ -153,10 +157,8 @@ def influence_table(
             ("proven", method, Capped(method).plan(proven)) for method in proven_methods(config)
         ]
         own, theirs = (plans[panel.setting.id][panel.split] for plans in (published, competitors))
-        for point in [*own, *theirs]:
-            if point["role"] == "best":
-                plan = Plan.from_dict(problem, point["plan"])
-                asked.append(("published", methods[plan.method].method, plan))
+        chosen = (Plan.from_dict(problem, point["plan"]) for point in [*own, *theirs] if point["role"] == "best")
+        asked += [("published", methods[plan.method][0], plan) for plan in chosen]
         for accounting, method, plan in asked:
             together = _known(plan).of(CORRUPT * problem.n_users)
             error = method.expected_mse(plan, counts)
@@ -238,44 +240,31 @@ def dependence_table(config: Config, panels: Sequence[Scenario], populations: Ma
     for panel in panels:
         population = populations[panel.setting.id]
         problem = problem_of(config, panel.setting, panel.split, "proven")
-        methods = [ProvenSegmented(), ProvenSegmented(equal_copies=True)]
-        plans = [method.plan(problem) for method in methods]
+        counts = np.array(problem.level_counts)
+        plans = [(method, method.plan(problem)) for method in (ProvenSegmented(), ProvenSegmented(equal_copies=True))]
         item = int(population.item_counts.argmax())
+        holds = (population.items == item).any(axis=1)
         for strength in STRENGTHS:
             # the same levels for all methods
-            held = _held(config, panel, population, item, problem.level_counts, strength)
-            sample = Sample(population.items, population.domain_size, held)
-            for method, plan in zip(methods, plans, strict=True):
+            drawn = []
+            for repetition in range(config["repetitions"]):
+                rng = stream(config["seed"], "dependent levels", panel.id, repr(strength), repetition)
+                levels = inclined_levels(holds, problem.level_counts, strength, rng)
+                drawn.append(held_by_level(population, levels, counts.size))
+            sample = Sample(population.items, population.domain_size, np.array(drawn))
+            for method, plan in plans:
                 rng = stream(config["seed"], "protocol", "dependence", panel.id, method.name, repr(strength))
-                head = {**_head(panel), "source": population.source, "method": method.name, "strength": strength}
-                numbers = _moments(plan, sample, item, method.simulate(plan, sample, rng))
-                item_is = {"item": item, "frequency": float(sample.frequencies[item])}
-                rows.append({**head, **item_is, **numbers, "repetitions": sample.repetitions})
+                errors, copies = method.simulate(plan, sample, rng) - sample.frequencies, copies_of(plan)
+                row = {**_head(panel), "source": population.source, "method": method.name, "strength": strength}
+                row |= {"item": item, "frequency": float(sample.frequencies[item])}
+                bias = bias_given_levels(copies, sample.level_item_counts, counts)[:, item]
+                exact = error_given_levels(plan, sample.level_item_counts, float(counts @ copies))
+                for what, expected, found in (("bias", bias, errors[:, item]), ("mse", exact, (errors**2).sum(axis=1))):
+                    row[f"{what}_expected"] = float(expected.mean())
+                    row[f"{what}_mean"] = float(found.mean())
+                    row[f"{what}_stderr"] = float(sem(found))
+                rows.append({**row, "repetitions": sample.repetitions})
     return pd.DataFrame(rows)
-
-
-def _held(
-    config: Config, panel: Scenario, population: Population, item: int, counts: Sequence[int], strength: float
-) -> IntArray:
-    """Count the users of each level that hold each item, shape (repetitions, n_levels, domain_size)."""
-    holds, drawn = (population.items == item).any(axis=1), []
-    for repetition in range(config["repetitions"]):
-        rng = stream(config["seed"], "dependent levels", panel.id, repr(strength), repetition)
-        drawn.append(held_by_level(population, inclined_levels(holds, counts, strength, rng), len(counts)))
-    return np.array(drawn)
-
-
-def _moments(plan: Plan, sample: Sample, item: int, estimates: FloatArray) -> dict[str, float]:
-    counts, copies = np.array(plan.problem.level_counts), copies_of(plan)
-    errors = estimates - sample.frequencies
-    bias = bias_given_levels(copies, sample.level_item_counts, counts)[:, item]
-    exact = error_given_levels(plan, sample.level_item_counts, float(counts @ copies))
-    found = {}
-    for name, expected, simulated in (("bias", bias, errors[:, item]), ("mse", exact, (errors**2).sum(axis=1))):
-        found[f"{name}_expected"] = float(expected.mean())
-        found[f"{name}_mean"] = float(simulated.mean())
-        found[f"{name}_stderr"] = float(sem(simulated))
-    return found
 
 
 # --- several rounds --------------------------------------------------------------------------------------------------
@@ -300,26 +289,26 @@ def rounds_table(config: Config, panels: Sequence[Scenario]) -> pd.DataFrame:
         each round has epsilon/T and delta/T (basic composition).
     """
     *_, copies = proven_methods(config)
-    curves = ((copies, "product"), (ProvenSegmented(), "product"), (ProvenSegmented(), "split"))
     rows = []
     for panel in panels:
         problem = problem_of(config, panel.setting, panel.split, "proven")
-        for method, accounting in curves:
-            head = {**_head(panel), "method": method.name, "max_messages": method.max_messages}
+        for method, accounting in ((copies, "product"), (ProvenSegmented(), "product"), (ProvenSegmented(), "split")):
             for rounds in config["assumptions"]["rounds"]:
-                plan = method.plan(together(problem, rounds) if accounting == "product" else apart(problem, rounds))
-                numbers = {
-                    "blanket_per_user": plan.blanket_per_user,
-                    "messages_per_user": plan.messages_per_user,
-                    "mse_expected": method.expected_mse(plan, uniform_item_counts(problem)),
-                }
-                rows.append({**head, "accounting": accounting, "rounds": rounds, **numbers})
+                one = assuming(problem, rounds=rounds) if accounting == "product" else apart(problem, rounds)
+                plan = method.plan(one)
+                rows.append(
+                    {
+                        **_head(panel),
+                        "method": method.name,
+                        "max_messages": method.max_messages,
+                        "accounting": accounting,
+                        "rounds": rounds,
+                        "blanket_per_user": plan.blanket_per_user,
+                        "messages_per_user": plan.messages_per_user,
+                        "mse_expected": method.expected_mse(plan, uniform_item_counts(problem)),
+                    }
+                )
     return pd.DataFrame(rows)
-
-
-def together(problem: Problem, rounds: int) -> Problem:
-    """Ask all rounds within the problem's guarantee, as one product."""
-    return replace(problem, assumptions=replace(problem.assumptions, rounds=rounds))
 
 
 def apart(problem: Problem, rounds: int) -> Problem:

@@ -34,20 +34,18 @@ import math
 from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
-import joblib
 import numpy as np
 import pandas as pd
-from scipy.stats import sem
 
 from segshuffle.accounting.collections.calibration import largest_copies, least_blanket_mean
 from segshuffle.accounting.collections.levels import compose_rounds
-from segshuffle.arrays import FloatArray, IntArray
+from segshuffle.arrays import FloatArray
 from segshuffle.blankets.base import BLANKET_MEAN_RANGE
 from segshuffle.datasets.population import Population
 from segshuffle.digits import rounded_down, rounded_up
 from segshuffle.errors import ParameterError
 from segshuffle.pipeline.design import Config, Scenario, Setting
-from segshuffle.pipeline.progress import parallel
+from segshuffle.pipeline.progress import track
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.base import Plan, Problem, Sample, assignment_spread, uniform_item_counts
 from segshuffle.protocols.messages import LevelEstimates, LevelPrivacy, noisy_level_moments, weight_variance
@@ -55,7 +53,7 @@ from segshuffle.protocols.messages.level_counts import level_announcement
 from segshuffle.protocols.planner import attained
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.weights import ErrorTerms, best_copies
-from segshuffle.studies.planning import draw_levels, problem_of
+from segshuffle.studies.planning import assuming, draw_levels, problem_of
 
 _STEP = 0.03
 _LEAST_SHARE = 0.01
@@ -89,8 +87,8 @@ class PlanGrid:
         if problem.pairs == 0:
             raise ParameterError("set_size", problem.set_size, f"below domain_size = {problem.domain_size}")
         means, limits = _calibrated(problem.pairs, problem.levels, problem.delta)
-        blankets = [rounded_up(mean) for mean in means * problem.domain_size / problem.honest_users]
-        return cls(np.array(blankets), limits)
+        blankets = [rounded_up(mean * problem.domain_size / problem.honest_users) for mean in means]
+        return cls(np.array(blankets), np.array(limits))
 
     def choose(self, problem: Problem) -> Choice:
         """Choose the least expected error for the problem's level counts: m at the limits, then copies below them."""
@@ -107,20 +105,16 @@ class PlanGrid:
 
 
 @functools.cache
-def _calibrated(pairs: int, levels: tuple[float, ...], delta: float) -> tuple[FloatArray, FloatArray]:
+def _calibrated(pairs: int, levels: tuple[float, ...], delta: float) -> tuple[FloatArray, list[list[float]]]:
     """Return blanket messages per item, shape (points,), and the limits there, shape (points, n_levels)."""
     corners = [least_blanket_mean(copies=1.0, pairs=pairs, epsilon=level, delta=delta) for level in levels]
     low, high = math.log(_LEAST_SHARE * min(corners)), math.log(max(corners))
     points = np.exp(np.linspace(low, high, math.ceil((high - low) / _STEP) + 1))
     means = np.unique(np.clip([*points, *corners], BLANKET_MEAN_RANGE[0], max(corners)))
-    limits = np.array(
-        [
-            [largest_copies(blanket_mean=float(mean), pairs=pairs, epsilon=level, delta=delta) for level in levels]
-            for mean in means
-        ]
-    )
-    means.setflags(write=False)
-    limits.setflags(write=False)
+    limits = [
+        [largest_copies(blanket_mean=mean, pairs=pairs, epsilon=level, delta=delta) for level in levels]
+        for mean in means.tolist()
+    ]
     return means, limits
 
 
@@ -139,23 +133,7 @@ class _Case(NamedTuple):
         return self.problem.n_users * self.blanket / len(self.problem.levels)
 
 
-class _Outcomes(NamedTuple):
-    """What repetitions give, each of shape (repetitions,).
-
-    `expected_error` is given round 1, `plan_error` is the expected error of the repetition's plan if N were known,
-    `bias` is N/N_hat - 1 + (N_hat - N)/N of the plan from exact counts, which has mean 0 before it is kept in range,
-    `bias_fixed` the same with N/N_hat of the plan from exact counts, and `messages` is expected per user in round 2.
-    """
-
-    squared_error: FloatArray
-    expected_error: FloatArray
-    plan_error: FloatArray
-    bias: FloatArray
-    bias_fixed: FloatArray
-    messages: FloatArray
-
-
-def levels_table(config: Config, setting: Setting, population: Population, *, n_jobs: int = 1) -> pd.DataFrame:
+def levels_table(config: Config, setting: Setting, population: Population) -> pd.DataFrame:
     """Tabulate the error over epsilon_p of one population, for all splits.
 
     Parameters
@@ -167,8 +145,6 @@ def levels_table(config: Config, setting: Setting, population: Population, *, n_
         Names the population and gives its public sizes.
     population : Population
         Who holds what.
-    n_jobs : int
-        Processes; the result does not depend on it.
 
     Returns
     -------
@@ -179,29 +155,24 @@ def levels_table(config: Config, setting: Setting, population: Population, *, n_
     grid = PlanGrid.of(_problem(config, setting, next(iter(config["splits"]))))
     blankets = least_blankets(config, setting)
     repetitions, block = config["repetitions"], config["repetition_block"]
-    cases, jobs = [], []
-    for split in config["splits"]:
+    rows = []
+    for split in track(config["splits"], total=len(config["splits"]), label=f"private levels of {setting.id}"):
         scenario, problem = Scenario(setting, split), _problem(config, setting, split)
         choice = grid.choose(problem)
         drawn = draw_levels(config, scenario, population, problem.level_counts, repetitions)
         for epsilon, blanket in blankets.items():
             case = _Case(scenario, problem, choice, epsilon, blanket)
-            cases.append(case)
+            blocks = []
             for first in range(0, repetitions, block):
                 sample = Sample(population.items, population.domain_size, drawn[first : first + block])
-                jobs.append(joblib.delayed(_simulate)(grid, case, sample, config["seed"], first))
-    done = iter(parallel(jobs, n_jobs, f"private levels of {setting.id}"))
-    rows = []
-    for case in cases:
-        parts = [next(done) for _ in range(0, repetitions, block)]
-        rows.append(_row(case, population, _Outcomes(*map(np.concatenate, zip(*parts, strict=True)))))
+                blocks.append(_simulate(grid, case, sample, config["seed"], first))
+            rows.append(_row(case, population, pd.concat(blocks)))
     return pd.DataFrame(rows)
 
 
 def _problem(config: Config, setting: Setting, split: str) -> Problem:
     """Return the public quantities of a scenario in which a neighbour may have another level as well."""
-    problem = problem_of(config, setting, split, "proven")
-    return replace(problem, assumptions=replace(problem.assumptions, private_levels=True))
+    return assuming(problem_of(config, setting, split, "proven"), private_levels=True)
 
 
 def least_blankets(config: Config, setting: Setting) -> dict[float, float]:
@@ -212,8 +183,8 @@ def least_blankets(config: Config, setting: Setting) -> dict[float, float]:
     return {**dict(zip(epsilons, (each.blanket_per_user for each in announced), strict=True)), math.inf: 0.0}
 
 
-def _simulate(grid: PlanGrid, case: _Case, sample: Sample, seed: int, first: int) -> _Outcomes:
-    """Simulate round 1, planning and round 2 for a block of repetitions that starts at `first`."""
+def _simulate(grid: PlanGrid, case: _Case, sample: Sample, seed: int, first: int) -> pd.DataFrame:
+    """Simulate round 1, planning and round 2 for a block of repetitions that starts at `first`, a row each."""
     role = (case.scenario.id, repr(case.epsilon), first)
     noise, rng = stream(seed, "private levels", *role), stream(seed, "protocol", "private levels", *role)
     exact = np.asarray(case.problem.level_counts, dtype=np.int64)
@@ -223,85 +194,63 @@ def _simulate(grid: PlanGrid, case: _Case, sample: Sample, seed: int, first: int
     for repetition, found in enumerate(levels):
         choice = grid.choose(replace(case.problem, level_counts=found.planning))
         by_choice.setdefault(choice, []).append(repetition)
-    outcomes = np.empty((len(_Outcomes._fields), sample.repetitions))
+    parts = []
     for choice, chosen in by_choice.items():
         part = Sample(sample.items, sample.domain_size, sample.level_item_counts[chosen])
-        outcomes[:, chosen] = _second_round(case, choice, [levels[i] for i in chosen], part, rng)
-    return _Outcomes(*outcomes)
+        outcomes = _second_round(case, choice, [levels[i] for i in chosen], part, rng)
+        parts.append(pd.DataFrame(outcomes, index=chosen))
+    return pd.concat(parts).sort_index()
 
 
 def _second_round(
     case: _Case, choice: Choice, levels: list[LevelEstimates], sample: Sample, rng: np.random.Generator
-) -> _Outcomes:
-    """Simulate round 2 in the repetitions that made the same choice."""
-    plan = _plan(case.problem, choice)
-    weight, weight_fixed = _weight(case.problem, choice), _weight(case.problem, case.choice)
+) -> dict[str, Any]:
+    """Simulate round 2 in the repetitions that made the same choice.
+
+    Returns
+    -------
+    dict
+        Of each repetition, by name: `squared_error`; `expected_error`, given round 1; `plan_error`, the expected one of
+        its plan if N were known; `bias`, N/N_hat - 1 + (N_hat - N)/N of the plan from exact counts, which has mean 0
+        before it is kept in range; `bias_fixed`, the same with N/N_hat of the plan from exact counts; `messages`,
+        expected ones per user in round 2.
+    """
+    plan, fixed = _plan(case.problem, choice), case.choice.copies
+    weight, weight_fixed = (float(np.dot(case.problem.level_counts, copies)) for copies in (choice.copies, fixed))
     ratio = weight / np.array([found.weight(choice.copies) for found in levels])
-    fixed = weight_fixed / np.array([found.weight(case.choice.copies) for found in levels])
     counts = np.asarray(case.problem.level_counts, dtype=float)
-    noise = np.array([(found.balanced - counts) @ case.choice.copies for found in levels]) / weight_fixed
+    noise = np.array([(found.balanced - counts) @ fixed for found in levels]) / weight_fixed
     # `simulate` divides by N, the server by N_hat
     estimates = ProvenSegmented().simulate(plan, sample, rng) * ratio[:, None]
     error = ProvenSegmented().expected_mse(plan, sample.item_counts)
     squares = float(sample.frequencies @ sample.frequencies)
-    return _Outcomes(
-        squared_error=((estimates - sample.frequencies) ** 2).sum(axis=1),
-        expected_error=error * ratio**2 + (ratio - 1.0) ** 2 * squares,
-        plan_error=np.full(ratio.shape, error),
-        bias=ratio - 1.0 + noise,
-        bias_fixed=fixed - 1.0 + noise,
-        messages=np.full(ratio.shape, plan.messages_per_user),
-    )
-
-
-def _weight(problem: Problem, choice: Choice) -> float:
-    """Return N of the true level counts."""
-    return float(np.dot(problem.level_counts, choice.copies))
+    return {
+        "squared_error": ((estimates - sample.frequencies) ** 2).sum(axis=1),
+        "expected_error": error * ratio**2 + (ratio - 1.0) ** 2 * squares,
+        "plan_error": error,
+        "bias": ratio - 1.0 + noise,
+        "bias_fixed": weight_fixed / np.array([found.weight(fixed) for found in levels]) - 1.0 + noise,
+        "messages": plan.messages_per_user,
+    }
 
 
 def _plan(problem: Problem, choice: Choice) -> Plan:
     """Turn the choice into a plan whose estimates divide by the true N; its error is not needed."""
+    sent = problem.set_size * float(np.dot(problem.level_counts, choice.copies)) / problem.n_users
     return Plan(
         method="poisson",
         problem=problem,
         kind="exact" if attained(problem, choice.copies) else "upper",
         blanket_per_user=choice.blanket_per_user,
-        messages_per_user=choice.blanket_per_user + problem.set_size * _weight(problem, choice) / problem.n_users,
+        messages_per_user=choice.blanket_per_user + sent,
         parameters={"copies": choice.copies},
         mse_bound=math.nan,
     )
 
 
-def predicted_error(problem: Problem, choice: Choice, item_counts: IntArray, blanket_mean: float) -> float:
-    """Return the squared error with noisy level counts, in closed form, for a choice that does not depend on the noise.
-
-    Parameters
-    ----------
-    problem : Problem
-        With the true level counts.
-    choice : Choice
-        m and copies.
-    item_counts : ndarray of int, shape (domain_size,)
-        Users that hold each item.
-    blanket_mean : float
-        Blanket messages per level in round 1, mu = n m_p/K.
-    """
-    weight = _weight(problem, choice)
-    means = weight * np.asarray(item_counts, dtype=float) / problem.n_users
-    # only the sum of the variances enters, so it may be spread evenly over the items
-    variance = ProvenSegmented().expected_mse(_plan(problem, choice), item_counts) * weight**2
-    moments = noisy_level_moments(
-        means,
-        np.full(means.shape, variance / means.size),
-        weight=weight,
-        weight_variance=weight_variance(choice.copies, blanket_mean),
-    )
-    return float(moments.variance.sum() + (moments.bias**2).sum())
-
-
-def _row(case: _Case, population: Population, found: _Outcomes) -> dict[str, Any]:
-    problem, setting = case.problem, case.scenario.setting
-    plan = _plan(problem, case.choice)
+def _row(case: _Case, population: Population, found: pd.DataFrame) -> dict[str, Any]:
+    """Sum up the outcomes of all repetitions, beside what is predicted for the plan from exact counts."""
+    problem, plan = case.problem, _plan(case.problem, case.choice)
     delta_levels = problem.delta if math.isfinite(case.epsilon) else 0.0
     guarantees = compose_rounds(
         levels=problem.levels,
@@ -311,26 +260,32 @@ def _row(case: _Case, population: Population, found: _Outcomes) -> dict[str, Any
         levels_delta=delta_levels,
     )
     error = ProvenSegmented().expected_mse(plan, population.item_counts)
+    weight = float(np.dot(problem.level_counts, case.choice.copies))
+    means = weight * population.item_counts / problem.n_users
+    noise = weight_variance(case.choice.copies, case.mean)
+    # only the sum of the variances enters, so it may be spread evenly over the items
+    variances = np.full(means.shape, error * weight**2 / means.size)
+    moments = noisy_level_moments(means, variances, weight=weight, weight_variance=noise)
     return {
-        **asdict(setting),
+        **asdict(case.scenario.setting),
         "split": case.scenario.split,
         "epsilon_levels": case.epsilon,
         "delta_levels": delta_levels,
         "blanket_levels": case.blanket,
         "messages_levels": 1.0 + case.blanket,
-        "messages_items": float(found.messages.mean()),
-        "mse_mean": float(found.squared_error.mean()),
-        "mse_stderr": float(sem(found.squared_error)),
-        "mse_expected": float(found.expected_error.mean()),
-        "mse_predicted": predicted_error(problem, case.choice, population.item_counts, case.mean),
-        "planning_loss": float((found.plan_error / error - 1.0).mean()),
-        "bias_mean": float(found.bias.mean()),
-        "bias_stderr": float(sem(found.bias)),
-        "bias_fixed_plan": float(found.bias_fixed.mean()),
-        "bias_predicted": weight_variance(case.choice.copies, case.mean) / _weight(problem, case.choice) ** 2,
+        "messages_items": found["messages"].mean(),
+        "mse_mean": found["squared_error"].mean(),
+        "mse_stderr": found["squared_error"].sem(),
+        "mse_expected": found["expected_error"].mean(),
+        "mse_predicted": float(moments.variance.sum() + (moments.bias**2).sum()),
+        "planning_loss": (found["plan_error"] / error - 1.0).mean(),
+        "bias_mean": found["bias"].mean(),
+        "bias_stderr": found["bias"].sem(),
+        "bias_fixed_plan": found["bias_fixed"].mean(),
+        "bias_predicted": noise / weight**2,
         "total_epsilon": max(each.total_epsilon for each in guarantees),
         "total_delta": max(each.total_delta for each in guarantees),
-        "repetitions": found.squared_error.size,
+        "repetitions": len(found),
         "kind": plan.kind,
         "source": population.source,
     }

@@ -11,17 +11,16 @@ import io
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import joblib
 import numpy as np
 import pandas as pd
 
-from segshuffle.arrays import FloatArray
+from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.datasets.population import Population
 from segshuffle.pipeline.design import Config, Scenario, level_counts
 from segshuffle.pipeline.jobs import to_json
-from segshuffle.pipeline.progress import parallel
+from segshuffle.pipeline.progress import track
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.base import Method, Plan, Sample
 from segshuffle.protocols.projection import project
@@ -30,19 +29,24 @@ from segshuffle.studies.planning import Plans, draw_levels, kept_of, lineup, pro
 
 #: What is done to the estimates of "best" in a role of its own.
 _AFTERWARDS = {"recentred": recentred, "projected": project}
+#: Columns of results/mse.csv that name a row.
+_KEY = [
+    *("accounting", "dataset", "n_users", "set_size", "split"),
+    *("method", "role", "max_messages", "blanket_per_user"),
+]
 
 
 class Task(NamedTuple):
     """One curve point: a method with its plan.
 
-    `role` is one of `planning.ROLES`, `max_messages` the budget of the search (None: no budget); "recentred" and
+    `role` is a `planning.Role`, `max_messages` the budget of the search (NaN: no budget); "recentred" and
     "projected" change the estimates afterwards, which no other number of the reproduction does.
     """
 
     method: Method
     plan: Plan
     role: str
-    max_messages: float | None = None
+    max_messages: float = math.nan
 
 
 def tasks_of(config: Config, scenario: Scenario, accounting: str, plans: Plans) -> list[Task]:
@@ -53,7 +57,8 @@ def tasks_of(config: Config, scenario: Scenario, accounting: str, plans: Plans) 
     for point in plans[scenario.split]:
         plan = Plan.from_dict(problem, point["plan"])
         method, roles = entries[plan.method]
-        tasks.append(Task(method, plan, point["role"], point["max_messages"]))
+        budget = point["max_messages"]
+        tasks.append(Task(method, plan, point["role"], math.nan if budget is None else budget))
         if point["role"] == "best" and config["recentring"] and can_recentre(problem):
             tasks.append(Task(method, plan, "recentred"))
         if point["role"] == "best" and "projected" in roles:
@@ -70,7 +75,6 @@ def simulate_scenario(
     *,
     code: Mapping[str, str] | None = None,
     folder: str = "",
-    n_jobs: int = 1,
 ) -> list[tuple[Task, FloatArray]]:
     """Simulate every curve point of one scenario on common levels: squared errors, each of shape (repetitions,).
 
@@ -79,21 +83,18 @@ def simulate_scenario(
     code, folder : mapping, str, optional
         As in `planning.kept_of`.
     """
-    repetitions, block = config["repetitions"], config["repetition_block"]
+    repetitions = config["repetitions"]
     counts = level_counts(scenario.setting.n_users, config["splits"][scenario.split])
     drawn = functools.cache(lambda: draw_levels(config, scenario, population, counts, repetitions))
 
     def made(name: str, tasks: Sequence[Task]) -> str:
-        jobs = []
-        for task in tasks:
-            for first in range(0, repetitions, block):
-                sample = Sample(population.items, population.domain_size, drawn()[first : first + block])
-                role = (scenario.id, accounting, name, *_role_of(task), first)
-                jobs.append(joblib.delayed(_squared_errors)(task, sample, config["seed"], role))
-        errors = iter(parallel(jobs, n_jobs, f"{accounting} simulation of {scenario.id}: {name}"))
-        blocks = [[next(errors) for _ in range(0, repetitions, block)] for _ in tasks]
-        table = errors_table([(task, np.concatenate(each)) for task, each in zip(tasks, blocks, strict=True)])
-        return table.to_csv(index=False, lineterminator="\n")
+        label = f"{accounting} simulation of {scenario.id}: {name}"
+        role = (scenario.id, accounting, name)
+        found = [
+            (task, _squared_errors(config, task, population, drawn(), role))
+            for task in track(tasks, total=len(tasks), label=label)
+        ]
+        return errors_table(found).to_csv(index=False, lineterminator="\n")
 
     by_method: dict[str, list[Task]] = {}
     for task in tasks_of(config, scenario, accounting, plans):
@@ -106,10 +107,27 @@ def simulate_scenario(
         points = [(task.role, task.max_messages, task.plan.as_dict()) for task in tasks]
         text = kept_of(tasks[0].method, f"{name}.csv", (read, scenario, data, points), make, code=code, folder=folder)
         # every digit: means are the same, kept or not
-        table = pd.read_csv(io.StringIO(text), dtype=str)
-        values = table["squared_error"].astype(float).to_numpy().reshape(len(tasks), repetitions)
-        found += zip(tasks, values, strict=True)
+        errors = pd.read_csv(io.StringIO(text), dtype=str)["squared_error"].astype(float)
+        found += zip(tasks, errors.to_numpy().reshape(len(tasks), repetitions), strict=True)
     return found
+
+
+def _squared_errors(
+    config: Config, task: Task, population: Population, drawn: IntArray, role: tuple[str, ...]
+) -> FloatArray:
+    """Sum squared errors over items, against the sample's own frequencies, for every repetition."""
+    # named by what was asked for, never by a number that was searched for; the same draws before and after: the
+    # difference is recentring's or the projection's alone
+    points = {"grid": ("grid", repr(task.plan.blanket_per_user)), "budget": ("budget", repr(task.max_messages))}
+    role += points.get(task.role, ("best",))
+    block, found = config["repetition_block"], []
+    for first in range(0, config["repetitions"], block):
+        sample = Sample(population.items, population.domain_size, drawn[first : first + block])
+        estimates = task.method.simulate(task.plan, sample, stream(config["seed"], "protocol", *role, first))
+        if task.role in _AFTERWARDS:
+            estimates = _AFTERWARDS[task.role](estimates, set_size=task.plan.problem.set_size)
+        found.append(((estimates - sample.frequencies) ** 2).sum(axis=1))
+    return np.concatenate(found)
 
 
 def errors_table(found: Sequence[tuple[Task, FloatArray]]) -> pd.DataFrame:
@@ -119,7 +137,7 @@ def errors_table(found: Sequence[tuple[Task, FloatArray]]) -> pd.DataFrame:
             {
                 "method": task.method.name,
                 "role": task.role,
-                "max_messages": np.nan if task.max_messages is None else task.max_messages,
+                "max_messages": task.max_messages,
                 "blanket_per_user": task.plan.blanket_per_user,
                 "repetition": np.arange(values.size),
                 "squared_error": values,
@@ -128,30 +146,6 @@ def errors_table(found: Sequence[tuple[Task, FloatArray]]) -> pd.DataFrame:
         for task, values in found
     ]
     return pd.concat(frames, ignore_index=True)
-
-
-def _role_of(task: Task) -> tuple[str, ...]:
-    """Name the point's random stream, never by a number that was searched for."""
-    if task.role == "grid":
-        return "grid", repr(task.plan.blanket_per_user)
-    if task.role == "budget":
-        return "budget", repr(task.max_messages)
-    # the same draws before and after: the difference is recentring's or the projection's alone
-    return ("best",)
-
-
-def _squared_errors(task: Task, sample: Sample, seed: int, role: tuple[str | int, ...]) -> np.ndarray:
-    """Sum squared errors over items, against the sample's own frequencies, for every repetition of a block."""
-    estimates = task.method.simulate(task.plan, sample, stream(seed, "protocol", *role))
-    if task.role in _AFTERWARDS:
-        estimates = _AFTERWARDS[task.role](estimates, set_size=task.plan.problem.set_size)
-    return np.asarray(((estimates - sample.frequencies) ** 2).sum(axis=1))
-
-
-KEY = [
-    *("accounting", "dataset", "n_users", "set_size", "split"),
-    *("method", "role", "max_messages", "blanket_per_user"),
-]
 
 
 def panel_table(
@@ -188,41 +182,38 @@ def summarise(
     Parameters
     ----------
     found : sequence of (Task, ndarray)
-        As `simulate.simulate_scenario` returns it.
+        As `simulate_scenario` returns it.
     """
-    return pd.DataFrame([_row(scenario, accounting, population, task, values) for task, values in found])
+    rows = [
+        {
+            "accounting": accounting,
+            **asdict(scenario.setting),
+            "split": scenario.split,
+            "method": task.method.name,
+            "role": task.role,
+            "max_messages": task.max_messages,
+            "blanket_per_user": task.plan.blanket_per_user,
+            "messages_per_user": task.plan.messages_per_user,
+            "mse_mean": float(values.mean()),
+            "mse_stderr": float(values.std(ddof=1) / np.sqrt(values.size)),
+            "mse_expected": _closed_form(task, population.item_counts),
+            "mse_bound": task.plan.mse_bound,
+            "repetitions": values.size,
+            "kind": task.plan.kind,
+            "source": population.source,
+            "parameters": to_json(task.plan.parameters, sort_keys=True),
+        }
+        for task, values in found
+    ]
+    return pd.DataFrame(rows)
 
 
-def _row(scenario: Scenario, accounting: str, population: Population, task: Task, values: FloatArray) -> dict[str, Any]:
-    """Make the row of one curve point from its squared errors, shape (repetitions,)."""
-    return {
-        "accounting": accounting,
-        **asdict(scenario.setting),
-        "split": scenario.split,
-        "method": task.method.name,
-        "role": task.role,
-        "max_messages": math.nan if task.max_messages is None else task.max_messages,
-        "blanket_per_user": task.plan.blanket_per_user,
-        "messages_per_user": task.plan.messages_per_user,
-        "mse_mean": float(values.mean()),
-        "mse_stderr": float(values.std(ddof=1) / np.sqrt(values.size)),
-        "mse_expected": _closed_form(task, population),
-        "mse_bound": task.plan.mse_bound,
-        "repetitions": values.size,
-        "kind": task.plan.kind,
-        "source": population.source,
-        "parameters": to_json(task.plan.parameters, sort_keys=True),
-    }
-
-
-def _closed_form(task: Task, population: Population) -> float:
-    """Return the expected squared error; nan where none is known, as after projection."""
+def _closed_form(task: Task, item_counts: IntArray) -> float | None:
+    """Return the expected squared error; None where none is known, as after projection."""
     if task.role == "projected":
-        return math.nan
-    if task.role == "recentred":
-        found = recentred_mse(task.method, task.plan, population.item_counts)
-        return math.nan if found is None else found
-    return task.method.expected_mse(task.plan, population.item_counts)
+        return None
+    closed = recentred_mse if task.role == "recentred" else type(task.method).expected_mse
+    return closed(task.method, task.plan, item_counts)
 
 
 def checked(table: pd.DataFrame) -> pd.DataFrame:
@@ -233,10 +224,10 @@ def checked(table: pd.DataFrame) -> pd.DataFrame:
     ValueError
         If a key occurs twice or a number is missing or not finite.
     """
-    if table.duplicated(KEY).any():
-        raise ValueError(f"rows with the same key: {table[table.duplicated(KEY)][KEY].to_dict('records')}")
-    unknown = table["role"].isin(["projected", "recentred"]) & table["mse_expected"].isna()
-    numbers = [table["mse_mean"], table["mse_stderr"], table["mse_bound"], table.loc[~unknown, "mse_expected"]]
-    if not all(np.isfinite(column).all() for column in numbers):
+    if table.duplicated(_KEY).any():
+        raise ValueError(f"rows with the same key: {table[table.duplicated(_KEY)][_KEY].to_dict('records')}")
+    unknown = table["role"].isin(_AFTERWARDS) & table["mse_expected"].isna()
+    numbers = table[["mse_mean", "mse_stderr", "mse_bound", "mse_expected"]]
+    if not np.isfinite(numbers.assign(mse_expected=numbers["mse_expected"].mask(unknown, 0.0))).all(axis=None):
         raise ValueError("an error in the table is not finite")
     return table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from segshuffle.datasets.registry import dataset_label
 from segshuffle.pipeline.dependencies import digest
@@ -54,12 +54,34 @@ _KINDS = {
     "proven": "kind of the privacy numbers: exact for the Poisson blanket, for balls into bins and for the curators; "
     "upper with group privacy and for the subset mechanism",
 }
+_WORDS = {
+    "messages": (
+        "What each message buys",
+        "Error over that of the Gaussian curator with a weight per level; closed forms, proven accounting.",
+    ),
+    "summary": (
+        "All panels at a glance",
+        "Every competitor's error over the least error of the segmented protocol; closed forms, each at its best m.",
+    ),
+}
 MSE = Output(
     "mse.csv",
     "one row per (accounting, panel, method, role, max_messages, blanket_per_user): the numbers of the figures of the "
     "panels, with published and with proven accounting",
     group=OVERVIEW,
     on_page=True,
+)
+SUMMARY = tuple(
+    Output(
+        f"proven-summary.{suffix}",
+        "what proven accounting and copies buy, a row per panel",
+        "Closed-form errors of the published protocol, the proven ones, their best competitor and trusted curators, "
+        "each at its best m and the same (ε, δ), and the error with copies within a budget of messages. All guarantees "
+        "are proven but that of the published protocol. The page shows this table.",
+        GROUPS["proven"],
+        on_page=suffix == "csv",
+    )
+    for suffix in ("csv", "md")
 )
 PARTS = {
     "errors/, panels/": "squared error of every repetition, a file per method, and the parts of mse.csv, by accounting "
@@ -98,91 +120,69 @@ DOCS = {
     **{f"figures/{name}.png": f"figures/{name}.png" for name in ("fig2", "fig3", "fig4", "fig5", "fig6", "summary")},
     "figures/fig2-proven.png": "figures/fig2-proven.png",
     "figures/messages-proven.png": "figures/messages-proven.png",
+    "proven-summary.md": "proven-summary.md",
 }
 
 
-class PanelFigure(NamedTuple):
-    """A figure made of panels: what draws it (`figure.draw`), whose methods it shows, and which panels."""
+def figures(config: Config, panels: Sequence[Scenario]) -> dict[str, tuple[Output, dict[str, Any]]]:
+    """Return name -> declaration of every figure of the panels, the paper's first, and what `report.draw` is asked."""
+    of_paper = figures_of(panels)
+    drawn = (
+        *((name, "errors", "published", shown) for name, shown in of_paper.items()),
+        ("summary", "summary", "published", list(panels)),
+        *((f"{name}-proven", "errors", "proven", shown) for name, shown in of_paper.items()),
+        ("messages-proven", "messages", "proven", list(panels)),
+    )
+    groups = GROUPS if set(of_paper) & set(FIGURES) else GROUPS | {"published": _OWN}
+    found = {}
+    for name, drawing, accounting, shown in drawn:
+        title, caption = _WORDS.get(drawing) or (_panels_title(name, shown), _ERRORS[accounting])
+        honest = config["proven"]["honest_fraction"]
+        if accounting == "proven" and honest < 1:
+            caption += f" The proven guarantees rely on {honest:.0%} of the users, the published ones on all."
+        # of every level where plans keep each, else the least
+        deltas = level_deltas(config, 1) if accounting == "proven" else ()
+        measured = f"; means of {config['repetitions']} repetitions, bands of two standard errors"
+        details = (
+            *(
+                f"{dataset_label(panel.setting.dataset, 'real')}, n = {panel.setting.n_users}, "
+                f"d = {panel.setting.domain_size}, s = {panel.setting.set_size}, split {panel.split} "
+                f"({' : '.join(map(str, config['splits'][panel.split]))})"
+                for panel in shown
+            ),
+            f"levels ε = {', '.join(map(str, config['levels']))}; "
+            f"δ = {', '.join(map(str, deltas or [least_delta(config, 1)]))}/n{measured if drawing == 'errors' else ''}",
+            _KINDS[accounting],
+        )
+        output = Output(f"figures/{name}", title, caption, groups[accounting], details)
+        found[name] = output, {"drawing": drawing, "accounting": accounting, "panels": shown}
+    return found
 
-    drawing: str
-    accounting: str
-    panels: list[Scenario]
 
-
-def panel_figures(every: Sequence[Scenario]) -> dict[str, PanelFigure]:
-    """Name every figure of the panels, the paper's first."""
-    return {
-        **{name: PanelFigure("errors", "published", panels) for name, panels in figures_of(every).items()},
-        "summary": PanelFigure("summary", "published", list(every)),
-        **{f"{name}-proven": PanelFigure("errors", "proven", panels) for name, panels in figures_of(every).items()},
-        "messages-proven": PanelFigure("messages", "proven", list(every)),
-    }
-
-
-def figures(config: Config, panels: Sequence[Scenario]) -> dict[str, Output]:
-    """Declare every figure of the panels, by name."""
-    drawn = panel_figures(panels)
-    found = {name: _output(name, each, config) for name, each in drawn.items()}
-    if set(drawn) & set(FIGURES):
-        return found
-    # no panel is the paper's
-    return {
-        name: replace(each, group=_OWN) if each.group == GROUPS["published"] else each for name, each in found.items()
-    }
+def _panels_title(name: str, panels: Sequence[Scenario]) -> str:
+    paper = name.removesuffix("-proven")
+    number = f"Figure {paper.removeprefix('fig')}: " if paper in FIGURES else ""
+    datasets = dict.fromkeys(dataset_label(panel.setting.dataset, "real") for panel in panels)
+    splits = dict.fromkeys(panel.split for panel in panels)
+    proven = ", with proven accounting for everybody" if name != paper else ""
+    return f"{number}{' and '.join(datasets)}, split {' and '.join(splits)}{proven}"
 
 
 def targets(config: Config, panels: Sequence[Scenario]) -> list[Target]:
-    """Declare the published figures together, and every figure one by one."""
+    """Declare the figures of each accounting together, those of the proven one with a summary, and every figure."""
     every = figures(config, panels)
-    published = tuple(every[name] for name, each in panel_figures(panels).items() if each.accounting == "published")
-    single = (Target(name.replace("-", "_"), f"{each.title}.", (each,), in_all=False) for name, each in every.items())
-    return [Target("figures", "Figures 2-6 and the summary.", published), *single]
-
-
-def _output(name: str, figure: PanelFigure, config: Config) -> Output:
-    """Declare one figure, with its words."""
-    if figure.drawing == "messages":
-        title = "What each message buys"
-        caption = "Error over that of the Gaussian curator with a weight per level; closed forms, proven accounting."
-    elif figure.drawing == "summary":
-        title = "All panels at a glance"
-        caption = (
-            "Every competitor's error over the least error of the segmented protocol; closed forms, each at its best m."
-        )
-    else:
-        title, caption = _panels_title(name, figure), _ERRORS[figure.accounting]
-    honest = config["proven"]["honest_fraction"]
-    if figure.accounting == "proven" and honest < 1:
-        caption += f" The proven guarantees rely on {honest:.0%} of the users, the published ones on all."
-    shares = config["splits"]
-    measured = f"; means of {config['repetitions']} repetitions, bands of two standard errors"
-    details = (
-        *(
-            f"{dataset_label(panel.setting.dataset, 'real')}, n = {panel.setting.n_users}, "
-            f"d = {panel.setting.domain_size}, s = {panel.setting.set_size}, split {panel.split} "
-            f"({' : '.join(map(str, shares[panel.split]))})"
-            for panel in figure.panels
-        ),
-        f"levels ε = {', '.join(map(str, config['levels']))}; δ = {_deltas(config, figure.accounting)}/n"
-        f"{measured if figure.drawing == 'errors' else ''}",
-        _KINDS[figure.accounting],
+    published, proven = (
+        tuple(output for output, shown in every.values() if shown["accounting"] == side) for side in ACCOUNTINGS
     )
-    return Output(f"figures/{name}", title, caption, GROUPS[figure.accounting], details)
-
-
-def _deltas(config: Config, accounting: str) -> str:
-    """Write delta times n: of every level where plans keep each, else the least."""
-    given = level_deltas(config, 1) if accounting == "proven" else ()
-    return ", ".join(map(str, given)) or str(least_delta(config, 1))
-
-
-def _panels_title(name: str, figure: PanelFigure) -> str:
-    paper = name.removesuffix("-proven")
-    number = f"Figure {paper.removeprefix('fig')}: " if paper in FIGURES else ""
-    datasets = dict.fromkeys(dataset_label(panel.setting.dataset, "real") for panel in figure.panels)
-    splits = dict.fromkeys(panel.split for panel in figure.panels)
-    proven = ", with proven accounting for everybody" if figure.accounting == "proven" else ""
-    return f"{number}{' and '.join(datasets)}, split {' and '.join(splits)}{proven}"
+    what = "The same panels with proven accounting, error against messages per user, and a summary of all panels."
+    return [
+        Target("figures", "Figures 2-6 and the summary.", published),
+        Target("proven", what, (*SUMMARY, *proven)),
+        *(
+            Target(name.replace("-", "_"), f"{output.title}.", (output,), in_all=False)
+            for name, (output, _) in every.items()
+        ),
+    ]
 
 
 def _files(config: Config, side: str) -> frozenset[str]:
@@ -201,24 +201,25 @@ def _files(config: Config, side: str) -> frozenset[str]:
     )
 
 
-def _code(module: str, files: frozenset[str]) -> dict[str, str]:
-    """Map the file of a method to a digest of the code behind what a module finds out about its methods."""
-    return {file: digest([module], {"protocols": {file}, "datasets": ()}) for file in sorted(files)}
-
-
 def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
-    """Make plans of every population, a table per panel, one of all panels, and figures."""
+    """Make plans of every population, a table per panel, one of all panels, their summary, and figures."""
     folder, edition = output_folder(config), {"edition": config["edition"]}
     settings = {panel.setting.id: panel.setting for panel in panels}
     scenarios = {panel.id: panel for panel in panels}
-    drawn = panel_figures(panels)
+    drawn = {name: shown for name, (_, shown) in figures(config, panels).items()}
     sides = {
         # the audit looks at the paper's own protocol alone
         "published": {"competitors": {"methods": []}},
         "competitors": part(config, "competitors"),
         "proven": part(config, "proven"),
     }
+    files = {side: _files(config, side) for side in sides}
+    simulated_files = {"published": files["published"] | files["competitors"], "proven": files["proven"]}
     public = part(config, "delta_times_n", "levels", "splits")
+
+    def code(module: str, of: frozenset[str]) -> dict[str, str]:
+        """Map the file of a method to a digest of the code behind what a module finds out about its methods."""
+        return {file: digest([module], {"protocols": {file}, "datasets": ()}) for file in sorted(of)}
 
     def planned(case: str) -> dict[str, Any]:
         side, setting = case.split("/")
@@ -227,7 +228,7 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
             "setting": settings[setting],
             "accounting": "proven" if side == "proven" else "published",
             "left_out": ["segmented"] if side == "competitors" else [],
-            "code": _code("studies.planning", _files(config, side)),
+            "code": code("studies.planning", files[side]),
             "folder": f"{folder}/plans/{case}",
         }
 
@@ -238,12 +239,9 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
             "config": {**public, **part(config, "seed", "repetitions", "repetition_block", "recentring"), **options},
             "scenario": scenarios[scenario],
             "accounting": side,
-            "code": _code("studies.reproduction.compute", panel_files(side)),
+            "code": code("studies.reproduction.compute", simulated_files[side]),
             "folder": f"{folder}/errors/{case}",
         }
-
-    def panel_files(side: str) -> frozenset[str]:
-        return _files(config, side) | (_files(config, "competitors") if side == "published" else frozenset())
 
     def read(case: str) -> dict[str, str]:
         side, scenario = case.split("/")
@@ -253,55 +251,61 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
 
     def tables(name: str) -> dict[str, list[str]]:
         """Name what a figure is drawn from; on the proven side the paper's curve is drawn beside."""
-        shown = drawn[name]
-        beside = ACCOUNTINGS[: ACCOUNTINGS.index(shown.accounting) + 1]
-        return {"table": [f"panels/{side}/{panel.id}.csv" for side in beside for panel in shown.panels]}
+        beside = ACCOUNTINGS[: ACCOUNTINGS.index(drawn[name]["accounting"]) + 1]
+        return {"table": [f"panels/{side}/{panel.id}.csv" for side in beside for panel in drawn[name]["panels"]]}
 
     def of_paper(case: str) -> bool:
         side, name = case.split("/")
         return side != "proven" and any(is_paper(panel) for panel in panels if name in (panel.id, panel.setting.id))
 
-    plan = Step("plans/{case}.json", "studies.planning:plan_setting", arguments=planned)
-    panel = Step("panels/{case}.csv", "studies.reproduction.compute:panel_table", read, simulated)
-    every = [f"panels/{side}/{name}.csv" for side in ACCOUNTINGS for name in scenarios]
+    def nothing(_: str) -> dict[str, frozenset[str]]:
+        """Use no method and no dataset: tables are made of tables."""
+        return {"protocols": frozenset(), "datasets": frozenset()}
+
+    cases = tuple(f"{side}/{name}" for side in ACCOUNTINGS for name in scenarios)
+    summary, text = (output.path for output in SUMMARY)
+    budgets = {"budgets": [float(budget) for budget in config["proven"]["max_messages"]]}
+    compute, written = "studies.reproduction.compute", "studies.reproduction.summary"
     return [
         Rule(
             "plan",
             "All parameters of one setting under one accounting. Sees no data.",
-            (plan,),
+            (Step("plans/{case}.json", "studies.planning:plan_setting", arguments=planned),),
             tuple(f"{side}/{setting}" for side in sides for setting in settings),
             seconds=26,
             first=of_paper,
-            follows=lambda case: {"protocols": _files(config, case.split("/")[0]), "datasets": frozenset()},
+            follows=lambda case: {"protocols": files[case.split("/")[0]], "datasets": frozenset()},
         ),
         Rule(
             "simulate",
             "Every method, m and repetition of one panel: squared errors, and rows of the tidy table.",
-            (panel,),
-            tuple(f"{side}/{name}" for side in ACCOUNTINGS for name in scenarios),
+            (Step("panels/{case}.csv", f"{compute}:panel_table", read, simulated),),
+            cases,
             seconds=13,
             first=of_paper,
-            follows=lambda case: {"protocols": panel_files(case.split("/")[0]), "datasets": frozenset()},
+            follows=lambda case: {"protocols": simulated_files[case.split("/")[0]], "datasets": frozenset()},
         ),
         Rule(
             "aggregate",
             "The tidy table of all panels: mean, standard error, closed form and plan of every curve point.",
-            (Step(MSE.path, "studies.reproduction.compute:checked", {"table": every}),),
-            follows=lambda _: {"protocols": frozenset(), "datasets": frozenset()},
+            (Step(MSE.path, f"{compute}:checked", {"table": [f"panels/{case}.csv" for case in cases]}),),
+            follows=nothing,
+        ),
+        Rule(
+            "proven_summary",
+            "What proven accounting and copies buy, a row per panel.",
+            (
+                Step(summary, f"{written}:proven_summary", {"table": MSE.path}, budgets),
+                Step(text, f"{written}:readable", {"summary": summary, "table": MSE.path}, budgets | edition),
+            ),
+            follows=nothing,
         ),
         Rule(
             "figure",
             "One figure of the panels, under one accounting; it needs its own panels only.",
-            (
-                Step(
-                    "figures/{case}",
-                    "studies.reproduction.report:draw",
-                    tables,
-                    lambda name: drawn[name]._asdict() | edition,
-                ),
-            ),
+            (Step("figures/{case}", "studies.reproduction.report:draw", tables, lambda name: drawn[name] | edition),),
             tuple(drawn),
             first=FIGURES.__contains__,
-            follows=lambda name: dataset_files([panel.setting.dataset for panel in drawn[name].panels]),
+            follows=lambda name: dataset_files([panel.setting.dataset for panel in drawn[name]["panels"]]),
         ),
     ]

@@ -1,1 +1,0 @@
-"""What proven accounting and copies buy on the panels of the paper."""
