@@ -158,14 +158,6 @@ def test_the_same_results_give_the_same_bytes(folder, page):
     assert other.decode() == page
 
 
-@pytest.mark.exhaustive
-def test_another_number_gives_another_page(run, page):
-    table = run.results.errors.copy()
-    table.loc[0, "mse_mean"] *= 1.5
-    changed = build(read_with(run, mse=table), run.figures)
-    assert changed != page
-
-
 def cells(table):
     return [list(row.values()) for row in table.rows]
 
