@@ -67,7 +67,7 @@ def audit_setting(config: Config, setting: Setting, plans: Plans) -> pd.DataFram
     setting : Setting
         The population.
     plans : dict
-        As `planning.plan_setting` returns it for the published accounting.
+        As `planning.plan_setting` returns it for the paper's own protocol alone.
 
     Returns
     -------
@@ -83,16 +83,15 @@ def audit_setting(config: Config, setting: Setting, plans: Plans) -> pd.DataFram
     memory: dict[Hashable, dict[str, Any]] = {}
     rows = []
     # rates do not depend on the split: the grid of one is that of all
-    first = next(iter(config["splits"]))
-    points = [(*point, False, None) for point in _published(plans[first], "grid")]
-    for split in config["splits"]:
-        points += [(*point, True, split) for point in _published(plans[split], "best")]
+    splits = list(config["splits"])
+    points = [(point["plan"], False, splits) for point in plans[splits[0]] if point["role"] == "grid"]
+    points += [(point["plan"], True, [split]) for split in splits for point in plans[split] if point["role"] == "best"]
     problems = {split: problem_of(config, setting, split) for split in config["splits"]}
     # the blanket is the outer loop: all cells of one blanket share a grid of counts
-    for blanket, rates, optimum, only in points:
-        for split, problem in problems.items():
-            if only not in (None, split):
-                continue
+    for plan, optimum, asked in points:
+        blanket, rates = plan["blanket_per_user"], tuple(plan["parameters"]["sampling_rates"])
+        for split in asked:
+            problem = problems[split]
             # a level that nobody chose has no victim
             for level in np.flatnonzero(problem.level_counts).tolist():
                 cell = _Cell(problem, blanket, rates, level)
@@ -104,16 +103,6 @@ def audit_setting(config: Config, setting: Setting, plans: Plans) -> pd.DataFram
                     rows.append({**head, **row, "reachable": reachable, "kind": known})
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     return table.sort_values(["split", "blanket_per_user", "optimum", "level"], kind="stable", ignore_index=True)
-
-
-def _published(points: list[dict[str, Any]], role: str) -> list[tuple[float, tuple[float, ...]]]:
-    """List the blanket and the rates of the paper's protocol at every point of one role."""
-    chosen = [point["plan"] for point in points if point["role"] == role]
-    return [
-        (plan["blanket_per_user"], tuple(plan["parameters"]["sampling_rates"]))
-        for plan in chosen
-        if plan["method"] == "segmented"
-    ]
 
 
 def _row(cell: _Cell, view: str, memory: dict[Hashable, dict[str, Any]]) -> dict[str, Any]:
@@ -136,36 +125,37 @@ def _row(cell: _Cell, view: str, memory: dict[Hashable, dict[str, Any]]) -> dict
 
 
 def _numbers(cell: _Cell, full: FullView | None, *, proven: bool) -> dict[str, Any]:
-    """Compute all numbers of one view of one cell."""
+    """Compute all numbers of one view of one cell; without a full view those of the published accountant."""
     problem, claimed, s = cell.problem, cell.problem.levels[cell.level], cell.problem.set_size
-    item = DeltaInterval(math.nan, math.nan)
-    user_delta = actual = user_lower = math.nan
-    if full is None or full.computable:
-        item = full.delta(claimed / s) if full else published_item_delta(**cell.protocol, epsilon=claimed / s)
-        user_delta = group_delta(item.upper, epsilon=claimed, set_size=s)
-
-        def upper_end(epsilon: float) -> float:
-            if full is None:
-                return published_item_delta(**cell.protocol, epsilon=epsilon).upper
-            return full.one_sided(epsilon, upper=True)
-
-        excess = math.log(max(user_delta, 1e-290) / problem.delta)
-        actual = group_epsilon(upper_end, set_size=s, delta=problem.delta, claimed=claimed, excess=excess)
-    if proven and full is not None and full.computable:
-        # one changed item of s: neighbouring users, so no group privacy is involved
-        user_lower = full.one_sided(claimed, upper=False)
-    return {
+    row = {
         "level": claimed,
         "sampling_rate": cell.rates[cell.level],
         "item_epsilon": claimed / s,
-        "item_delta_lower": item.lower,
-        "item_delta": item.upper,
-        "user_delta": user_delta,
+        **dict.fromkeys(("item_delta_lower", "item_delta", "user_delta"), math.nan),
         "target_delta": problem.delta,
         "claimed_user_epsilon": claimed,
-        "actual_user_epsilon": actual,
-        "proven_user_delta": user_lower,
+        **dict.fromkeys(("actual_user_epsilon", "proven_user_delta"), math.nan),
     }
+    if full is not None and not full.computable:
+        return row
+
+    def delta(epsilon: float) -> DeltaInterval:
+        return full.delta(epsilon) if full else published_item_delta(**cell.protocol, epsilon=epsilon)
+
+    def upper_end(epsilon: float) -> float:
+        return full.one_sided(epsilon, upper=True) if full else delta(epsilon).upper
+
+    item = delta(claimed / s)
+    row["item_delta_lower"], row["item_delta"] = item.lower, item.upper
+    row["user_delta"] = group_delta(item.upper, epsilon=claimed, set_size=s)
+    excess = math.log(max(row["user_delta"], 1e-290) / problem.delta)
+    row["actual_user_epsilon"] = group_epsilon(
+        upper_end, set_size=s, delta=problem.delta, claimed=claimed, excess=excess
+    )
+    if proven and full is not None:
+        # one changed item of s: neighbouring users, so no group privacy is involved
+        row["proven_user_delta"] = full.one_sided(claimed, upper=False)
+    return row
 
 
 def _others(cell: _Cell, view: str) -> Mapping[str, Any]:
