@@ -61,8 +61,7 @@ ROUNDS = (
         GROUP,
     ),
 )
-_FIGURES = ("participation", "influence", "dependence", "rounds")
-DOCS = {f"figures/{name}.png": f"figures/{name}.png" for name in _FIGURES}
+DOCS = {f"{figure.path}.png": f"{figure.path}.png" for *_, figure in (PARTICIPATION, INFLUENCE, DEPENDENCE, ROUNDS)}
 
 
 def targets(_config: Config, _panels: Sequence[Scenario]) -> list[Target]:
@@ -120,10 +119,7 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
                 "dependence.csv",
                 f"{folder}.compute:dependence_table",
                 {"populations": [f"populations/{setting}.npz" for setting in ids]},
-                {
-                    "config": part(config, "seed", "repetitions", *public) | honest(config),
-                    "panels": firsts,
-                },
+                {"config": part(config, "seed", "repetitions", *public) | honest(config), "panels": firsts},
             ),
         ),
         rule(

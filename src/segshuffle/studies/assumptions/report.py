@@ -135,22 +135,16 @@ def draw_dependence(table: pd.DataFrame, *, edition: str) -> Figure:
     names = letters()
     for (_, rows), left, right in zip(panels, axes[::2], axes[1::2], strict=True):
         left.axhline(0.0, color=PALETTE["dark-grey"], lw=0.6, zorder=1)
-        for axis, what in ((left, "bias"), (right, "mse")):
-            _simulated(axis, rows, what)
-            axis.set_xlabel("dependence of levels on that item")
+        for axis, what, label in ((left, "bias", "bias of the most frequent item"), (right, "mse", "MSE")):
+            # exact values as lines, simulated ones as marks
+            for name, curve in rows.groupby("method", sort=False):
+                look, x = look_of(str(name), accounting="proven"), curve["strength"]
+                axis.plot(x, curve[f"{what}_expected"], color=look.color, ls=look.dashes, lw=0.9, zorder=2)
+                draw_measured(axis, x, curve, what, look, label=look.label)
+            axis.set(xlabel="dependence of levels on that item", ylabel=label)
             population_title(axis, next(names), rows, split=True)
-        left.set_ylabel("bias of the most frequent item")
-        right.set_ylabel("MSE")
         log_axes(right, "y")
     return finished(figure, edition)
-
-
-def _simulated(axis: Axes, rows: pd.DataFrame, what: str) -> None:
-    """Draw exact values as lines, simulated ones as marks with two standard errors."""
-    for name, curve in rows.groupby("method", sort=False):
-        look = look_of(str(name), accounting="proven")
-        axis.plot(curve["strength"], curve[f"{what}_expected"], color=look.color, ls=look.dashes, lw=0.9, zorder=2)
-        draw_measured(axis, curve["strength"], curve, what, look, label=look.label)
 
 
 def draw_rounds(table: pd.DataFrame, *, edition: str) -> Figure:
