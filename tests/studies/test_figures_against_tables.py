@@ -323,59 +323,37 @@ def test_referee_draws_every_claim_that_says_something():
 
 _BLANKETS = ("blanket", "blanket-lower")
 _BOUNDS = (*_BLANKETS, "standard-clone", "hoeffding", "bennett")
-_RATIOS = ("erlingsson", "standard-clone", "stronger-clone", "tails-general", "tails-specific", "variation-lower")
+_RATIOS = ("erlingsson", "stronger-clone", "tails-general", "tails-specific", "variation-lower", "variation-ratio")
 _CLOSED = ("variation-ratio", "variation-ratio-closed-form", "variation-asymptotic")
-_PERSONAL = ("theorem", "reduction", "chen-cao-ge", "liu-2023")
-#: Name -> (panels, what the abscissa is, accountant -> curves), as long as in the papers.
+_PARTS = ("separate-best", "separate-worst", "parallel-basic", "parallel-advanced")
+_PERSONAL = ("personalized", "personalized-reduction", "chen-cao-ge", "liu-2023")
+#: Name -> (panels, abscissa, ordinate, accountant -> curves), as long as in the papers.
 FIGURES = {
-    "decomposition2": (10, "local_epsilon", dict.fromkeys(_BOUNDS, ("RAPPOR",))),
+    "decomposition2": (10, "local_epsilon", "epsilon", dict.fromkeys(_BOUNDS, ("RAPPOR",))),
     "decomposition3": (
         8,
         "local_epsilon",
+        "epsilon",
         {"blanket": ("2-joint", "single"), **dict.fromkeys(_BOUNDS[1:], ("2-joint",))},
     ),
-    "decomposition4": (2, "local_epsilon", dict.fromkeys(_BLANKETS, ("10-RR", "parallel", "BLH"))),
-    "decomposition5": (2, "local_epsilon", {"blanket": tuple(f"$d = {d}$" for d in (2, 3, 5, 10, 100, 1000, 10000))}),
-    "decomposition6": (2, "local_epsilon", dict.fromkeys(_BLANKETS, ("rate 1", "rate 0.5", "rate 0.1"))),
-    "decomposition7": (2, "local_epsilon", {"blanket": ("distance 1", "distance 2", "distance 3")}),
-    "decomposition8": (2, "value", {"gparv": ("Laplace",)}),
-    "variation1": (4, "local_epsilon", dict.fromkeys((*_BLANKETS, "variation-ratio", *_RATIOS), ("subset",))),
-    "variation2": (2, "local_epsilon", dict.fromkeys(("variation-ratio", *_RATIOS), ("local hash",))),
-    "variation3": (2, "claimed_epsilon", dict.fromkeys(_CLOSED, ("fake",))),
-    "variation4": (2, "claimed_epsilon", dict.fromkeys(_CLOSED, ("balls",))),
-    "variation5": (
-        4,
-        "local_epsilon",
-        dict.fromkeys(
-            (*_BLANKETS, "separate-best", "separate-worst", "parallel-basic", "parallel-advanced"), ("range query",)
-        ),
-    ),
+    "decomposition4": (2, "local_epsilon", "epsilon", dict.fromkeys(_BLANKETS, ("10-RR", "parallel", "BLH"))),
+    "decomposition5": (2, "local_epsilon", "epsilon", {"blanket": tuple(f"$d = {2**k}$" for k in range(7))}),
+    "decomposition8": (2, "value", "probability", {"gparv": ("Laplace",)}),
+    "variation1": (4, "local_epsilon", "log2_ratio", dict.fromkeys((*_BLANKETS, *_RATIOS), ("subset",))),
+    "variation3": (2, "claimed_epsilon", "log2_ratio", dict.fromkeys(_CLOSED, ("fake users",))),
+    "variation5": (4, "local_epsilon", "log2_ratio", dict.fromkeys((*_BLANKETS, *_PARTS), ("range query",))),
     "personalized4": (
         4,
         "n_users",
-        {
-            **dict.fromkeys(
-                ("standard-clone", "stronger-clone", "blanket-hoeffding", "blanket-bennett"), ("largest budget",)
-            ),
-            **dict.fromkeys(_PERSONAL, ("Uniform1", "Gauss1")),
-        },
+        "epsilon",
+        dict.fromkeys(("standard-clone", "hoeffding", "bennett"), ("largest budget",))
+        | dict.fromkeys(_PERSONAL, ("Uniform1", "Gauss1")),
     ),
 }
 
 
-def assert_lower_bounds_are_on_top(axes, rows):
-    """Of the upper ones that they touch."""
-    drawn = [
-        accountant.endswith("lower")
-        for line in axes.lines
-        for (accountant, _), mine in rows.groupby(["accountant", "curve"])
-        if points(line) == list(zip(mine["x"], mine["y"], strict=True))
-    ]
-    assert drawn == sorted(drawn)
-
-
 def amplification_table(name):
-    count, x_name, curves = FIGURES[name]
+    count, x_name, y_name, curves = FIGURES[name]
     grid = {"n_users": (1e3, 1e4, 1e5), "value": (-80.0, 0.0, 1.2)}.get(x_name, (0.1, 1.0, 5.0))
     return pd.DataFrame(
         {
@@ -384,7 +362,7 @@ def amplification_table(name):
             "accountant": accountant,
             "x_name": x_name,
             "x": x,
-            "y_name": "probability" if x_name == "value" else "epsilon",
+            "y_name": y_name,
             "y": (2 + j) * 1e-3 * 3.0**k / (1 + 0.1 * i + 0.01 * p),
         }
         for p in range(count)
@@ -394,74 +372,62 @@ def amplification_table(name):
     )
 
 
-def label_of(accountant):
-    """Label of an accountant of a table."""
-    other = {
-        "theorem": "personalized",
-        "reduction": "personalized-reduction",
-    }
-    return ACCOUNTANT_LOOKS[other.get(accountant, accountant.replace("blanket-h", "h").replace("blanket-be", "be"))]
-
-
-def assert_legend_has_all(figure, name):
+def assert_legend_has_all(figure, curves, mechanisms):
     """Every accountant and mechanism, each text once; one curve needs no legend."""
-    _, _, curves = FIGURES[name]
     assert len(figure.legends) == (sum(map(len, curves.values())) > 1)
     if not figure.legends:
         return
     entries = dict(zip(legend_texts(figure), figure.legends[0].get_lines(), strict=True))
-    mechanisms = series_looks(dict.fromkeys(curve for names in curves.values() for curve in names))
-    if amplification.LAYOUTS[name].mechanisms:
-        assert [(text, line.get_color()) for text, line in entries.items()][: len(mechanisms)] == [
-            (look.label, look.color) for look in mechanisms
-        ]
-        entries = {text: line for text, line in entries.items() if text not in {look.label for look in mechanisms}}
+    for look in mechanisms:
+        assert entries.pop(look.label).get_color() == look.color
+    if mechanisms:
         assert {text: line.get_linestyle() for text, line in entries.items()} == {
-            label_of(accountant).label: "--" if accountant.endswith("lower") else "-" for accountant in curves
+            ACCOUNTANT_LOOKS[each].label: "--" if each.endswith("lower") else "-" for each in curves
         }
-    else:
-        assert len(entries) == sum(map(len, curves.values()))
-        for accountant, names in curves.items():
-            look = label_of(accountant)
-            mine = [line for text, line in entries.items() if text.startswith(look.label.split(" (")[0])]
-            assert len(mine) >= len(names)
-            assert any(line.get_color() == look.color for line in mine)
+        return
+    assert len(entries) == sum(map(len, curves.values()))
+    for accountant, names in curves.items():
+        look = ACCOUNTANT_LOOKS[accountant]
+        mine = [line for text, line in entries.items() if text.startswith(look.label.split(" (")[0])]
+        assert len(mine) >= len(names)
+        assert any(line.get_color() == look.color for line in mine)
 
 
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("name", FIGURES)
 def test_amplification_draws_every_curve(name):
     table = amplification_table(name)
-    figure = amplification.draw(name, table, edition="full")
-    count, _, curves = FIGURES[name]
-    layout = amplification.LAYOUTS[name]
+    figure = amplification.draw(table, edition="full")
+    count, _, _, curves = FIGURES[name]
     assert titles(figure) == [f"({'abcdefghij'[p]}) approximate, $n = 10^{p}$" for p in range(count)]
     assert shape(figure) == (count // 2, 2)
     assert [bool(axes.get_xlabel()) for axes in visible(figure)] == [False] * (count - 2) + [True] * 2
     assert [bool(axes.get_ylabel()) for axes in visible(figure)] == [True, False] * (count // 2)
-    assert set(amplification.LAYOUTS) == set(FIGURES)
-    mechanisms = series_looks(dict.fromkeys(curve for names in curves.values() for curve in names))
+    # more than two curves of an accountant have colours of their own
+    mechanisms = series_looks(curves["blanket"]) if len(curves.get("blanket", ())) > 2 else []
     for p, axes in enumerate(visible(figure)):
         rows = table[table["panel"] == f"approximate, $n = 10^{p}$"]
         assert len(axes.lines) == sum(map(len, curves.values()))
+        lower = {}
         for (accountant, curve), mine in rows.groupby(["accountant", "curve"]):
             (line,) = [line for line in axes.lines if points(line) == list(zip(mine["x"], mine["y"], strict=True))]
-            if layout.mechanisms:
+            lower[axes.lines.index(line)] = accountant.endswith("lower")
+            if mechanisms:
                 look = next(each for each in mechanisms if each.label == curve)
                 assert (line.get_linestyle() == "-") == (not accountant.endswith("lower"))
                 assert line.get_marker() == ("None" if accountant.endswith("lower") else look.marker)
             else:
-                look = label_of(accountant)
+                look = ACCOUNTANT_LOOKS[accountant]
                 assert line.get_marker() == (look.marker or "None")
                 outlined = accountant in ("variation-ratio", "parallel-advanced")
                 assert outlined == (line.get_markerfacecolor() == "none")
                 second = len(curves[accountant]) > 1 and curve == curves[accountant][1]
                 assert second == (line.get_markerfacecolor() == "white")
             assert line.get_color() == look.color
-        assert_lower_bounds_are_on_top(axes, rows)
+        assert [lower[i] for i in sorted(lower)] == sorted(lower.values()), "lower bounds are on top"
         sizes = [line.get_markersize() for line in axes.lines if line.get_marker() != "None"]
         assert all(1.0 <= size <= 10.0 for size in sizes)
-        if layout.nested:
+        if name == "decomposition5":
             assert len(set(sizes)) == len(sizes), "marks of one place lie within each other"
-    assert_legend_has_all(figure, name)
+    assert_legend_has_all(figure, curves, mechanisms)
     assert_readable(figure)

@@ -10,7 +10,7 @@ import yaml
 
 from segshuffle.protocols.registry import paper_competitors
 from segshuffle.studies.amplification import report as curve_claims
-from segshuffle.studies.amplification.report import ORIGINAL, Curves
+from segshuffle.studies.amplification.report import Curves
 from segshuffle.studies.claims import report as panel_claims
 from segshuffle.studies.claims.report import POPULATIONS, SPLITS, Panels, departure, evaluate
 from segshuffle.studies.pareto import report as winners
@@ -262,7 +262,9 @@ A, B, C = (rows(*each) for each in (("a", [0.5, 0.9]), ("b", [1.0, 1.5]), ("c", 
 def test_savings_are_over_the_least_of_the_others_or_over_the_abscissa():
     # other accountants and figures are not asked, whether their names come before or after
     noise = [[row | {column: name, "y": 9.0} for row in A] for column in ("figure", "accountant") for name in "Az"]
-    found = of_curves(curve_claims.saving, *noise[:2], A, B, C, *noise[2:], pairs=[["a", ["b", "c"]], ["a", ORIGINAL]])
+    found = of_curves(
+        curve_claims.saving, *noise[:2], A, B, C, *noise[2:], pairs=[["a", ["b", "c"]], ["a", "the original analysis"]]
+    )
     assert found == {
         "saving of a over the least of b, c": {"f, p, c, x = 1": 0.5, "f, p, c, x = 2": pytest.approx(0.1)},
         "saving of a over the original analysis": {"f, p, c, x = 1": 0.5, "f, p, c, x = 2": pytest.approx(0.55)},
@@ -308,10 +310,9 @@ def test_how_far_a_curve_leaves_two_others():
 
 
 def test_values_over_printed_ones():
-    found = of_curves(
-        curve_claims.over_printed, rows("a", [0.75], printed=1.0), rows("a", [2.0], printed=4.0, curve="d")
-    )
-    assert list(found["here over printed"].values()) == [1.5, 1.0]
+    printed = rows("a", [0.75], printed=1.0), rows("a", [2.0], printed=4.0, curve="d")
+    (found,) = of_curves(curve_claims.ratio, *printed, pairs=[["a", "the printed value"]], value="y").values()
+    assert list(found.values()) == [1.5, 1.0]
 
 
 def test_curves_of_few_points_are_not_judged_and_printed_tables_are():

@@ -214,13 +214,19 @@ def markdown(
     tables = [("", claims)] if papers is None else list(claims.groupby("paper", sort=False))
     for paper, rows in tables:
         lines += [f"## {papers[str(paper)]}", ""] if papers else []
-        lines += ["| statement | verdict | found |", "|---|---|---|", *map(_line, rows.to_dict("records")), ""]
+        lines += [*table_of(("statement", "verdict", "found"), map(_cells, rows.to_dict("records"))), ""]
     groups = claims.groupby("rule", sort=False)
     lines += ["How each is judged:", "", *(f"- {', '.join(group['id'])}: {rule}" for rule, group in groups)]
     return "\n".join(lines) + "\n"
 
 
-def _line(row: Mapping[Any, Any]) -> str:
+def _cells(row: Mapping[Any, Any]) -> tuple[str, str, str]:
     note = f" *{row['note']}*" if row["note"] else ""
-    found = f"{row['found']}.{note}".replace("|", "\\|")
-    return f"| **{row['id']}** ({row['section']}) {row['statement']} | {row['verdict']} | {found} |"
+    return f"**{row['id']}** ({row['section']}) {row['statement']}", row["verdict"], f"{row['found']}.{note}"
+
+
+def table_of(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> list[str]:
+    """Write a table as lines of Markdown."""
+    cells = [[str(cell).replace("|", "\\|") for cell in row] for row in (head, *rows)]
+    first, *others = (f"| {' | '.join(row)} |" for row in cells)
+    return [first, "|" + "---|" * len(cells[0]), *others]

@@ -122,6 +122,11 @@ def of_matrix(randomizer: randomizers.MatrixRandomizer) -> Mechanism:
     )
 
 
+def with_classes(known: Mechanism, **changed: Any) -> Mechanism:
+    """Change fields of a mechanism's classes, such as the number of cells that Laplace noise is cut into."""
+    return replace(known, randomizer=replace(known.randomizer, **changed))  # type: ignore[type-var]
+
+
 COMPOSITIONS = ("joint", "parallel")
 
 

@@ -23,7 +23,7 @@ from segshuffle.accounting.numerics.ranges import check_integer
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Kind
 from segshuffle.accounting.single_message.accountants.blanket_tails import tail_delta, tail_epsilon
 from segshuffle.accounting.single_message.accountants.clones import clone_delta, clone_epsilon
-from segshuffle.accounting.single_message.accountants.laplace_users import PERSONAL as BOUNDS
+from segshuffle.accounting.single_message.accountants.laplace_users import PERSONAL
 from segshuffle.accounting.single_message.personalized import Mechanism, PersonalizedUsers
 from segshuffle.accounting.single_message.randomizers import Laplace
 from segshuffle.arrays import FloatArray
@@ -84,57 +84,27 @@ FIGURE_DELTA = 1e-5
 LOCAL_DELTA = 1e-10
 FIGURE_USERS: tuple[int, ...] = tuple(int(n) for n in np.geomspace(1000, 100_000, num=20))
 TABLE_USERS = 10_000
-#: Bounds that use the users' own budgets, with the accountants that they are; the others depend on the largest alone.
-PERSONAL = {
-    "theorem": "personalized",
-    "reduction": "personalized-reduction",
-    "chen-cao-ge": "chen-cao-ge",
-    "liu-2023": "liu-2023",
-}
 TABLE_EPSILONS = (0.01, 0.03, 0.05, 0.08, 0.1)
 
 
-@dataclass(frozen=True, kw_only=True)
-class BoundPoint:
-    """One number of a figure or table: (epsilon, delta) of a method in a setting.
+class Bound(NamedTuple):
+    """A bound for given users, under the name of its accountant; of its kinds only "upper" is a guarantee."""
 
-    Parameters
-    ----------
-    setting, mechanism, method : str
-        Names; `method` is one of those listed by `bounds_of`.
-    kind : {"upper", "published", "asymptotic"}
-        Only "upper" is a guarantee.
-    n_users : int
-        Number of users.
-    epsilon, delta : float
-        The pair; whichever was asked for is rounded up.
-    """
-
-    setting: str
-    mechanism: Mechanism
-    method: str
-    kind: Kind
-    n_users: int
-    epsilon: float
-    delta: float
-
-
-class _Method(NamedTuple):
     name: str
     kind: Kind
     delta: Callable[..., DeltaInterval]
     epsilon: Callable[..., float]
 
 
-def bounds_of(users: PersonalizedUsers) -> Iterator[_Method]:
+def bounds_of(users: PersonalizedUsers) -> Iterator[Bound]:
     """Make all bounds that apply to the users; those without personal budgets use the largest one."""
 
-    def personal(*names: str) -> Iterator[_Method]:
+    def personal(*names: str) -> Iterator[Bound]:
         for name in names:
-            bound = BOUNDS[PERSONAL[name]](users)
-            yield _Method(name, ACCOUNTANTS[PERSONAL[name]].kind, bound.delta, bound.epsilon)
+            bound = PERSONAL[name](users)
+            yield Bound(name, ACCOUNTANTS[name].kind, bound.delta, bound.epsilon)
 
-    yield from personal("theorem", "reduction", "chen-cao-ge")
+    yield from personal("personalized", "personalized-reduction", "chen-cao-ge")
     top, fail = users.largest_budget, users.local_delta
     if users.mechanism == "laplace":
         # the blanket is that of the largest budget: a guarantee only if all users have it
@@ -142,62 +112,13 @@ def bounds_of(users: PersonalizedUsers) -> Iterator[_Method]:
         laplace: dict[str, Any] = {"n_users": users.n_users, "randomizer": Laplace(local_epsilon=top)}
         for inequality in ("hoeffding", "bennett"):
             laplace["inequality"] = inequality
-            yield _Method(
-                f"blanket-{inequality}", kind, partial(tail_delta, **laplace), partial(tail_epsilon, **laplace)
-            )
+            yield Bound(inequality, kind, partial(tail_delta, **laplace), partial(tail_epsilon, **laplace))
     # a clone needs no more than a local guarantee, and everybody's is at least as good as the largest budget's; the
     # classic Gaussian mechanism has its guarantee only up to a budget of 1
     proven = users.mechanism == "laplace" or top <= 1
     for clone in ("standard", "stronger"):
         equal: dict[str, Any] = {"n_users": users.n_users, "local_epsilon": top, "local_delta": fail, "clone": clone}
         kind = "upper" if proven and clone == "standard" else "published"
-        yield _Method(f"{clone}-clone", kind, partial(clone_delta, **equal), partial(clone_epsilon, **equal))
+        yield Bound(f"{clone}-clone", kind, partial(clone_delta, **equal), partial(clone_epsilon, **equal))
     if users.mechanism == "laplace":
         yield from personal("liu-2023")
-
-
-def figure_points(
-    *,
-    setting: BudgetSetting,
-    mechanism: Mechanism,
-    n_users: int,
-    personal_only: bool = False,
-) -> list[BoundPoint]:
-    """Epsilon of every bound at delta = 1e-5, for one setting and number of users: one abscissa of Figure 4.
-
-    Parameters
-    ----------
-    setting : BudgetSetting
-        One of `SETTINGS`, or your own.
-    mechanism : {"laplace", "gaussian"}
-        The pure and the approximate panels.
-    n_users : int
-        Number of users, in [2, 200000]; `FIGURE_USERS` lists the figure's.
-    personal_only : bool
-        Leave out what depends on the largest budget alone.
-    """
-    methods = bounds_of(setting.users(mechanism=mechanism, n_users=n_users))
-    head: dict[str, Any] = {"setting": setting.name, "mechanism": mechanism, "n_users": n_users, "delta": FIGURE_DELTA}
-    return [
-        BoundPoint(**head, method=method.name, kind=method.kind, epsilon=method.epsilon(delta=FIGURE_DELTA))
-        for method in methods
-        if method.name in PERSONAL or not personal_only
-    ]
-
-
-def table_points(
-    *,
-    setting: BudgetSetting,
-    mechanism: Mechanism,
-    n_users: int = TABLE_USERS,
-) -> list[BoundPoint]:
-    """Delta of every bound at each epsilon, for one setting: the numbers of Table 2 (there: Gaussian, Uniform2)."""
-    methods = bounds_of(setting.users(mechanism=mechanism, n_users=n_users))
-    head: dict[str, Any] = {"setting": setting.name, "mechanism": mechanism, "n_users": n_users}
-    return [
-        BoundPoint(
-            **head, method=method.name, kind=method.kind, epsilon=epsilon, delta=method.delta(epsilon=epsilon).upper
-        )
-        for method in methods
-        for epsilon in TABLE_EPSILONS
-    ]

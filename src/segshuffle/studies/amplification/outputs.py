@@ -146,7 +146,7 @@ def rules(config: Config, _panels: Sequence[Scenario]) -> list[Rule]:
         return {"table": curves.replace("{case}", case)}
 
     computed = Step(curves, "studies.amplification.compute:compute", arguments=lambda case: {"name": case, **points})
-    figure = Step("figures/{case}", f"{report}:draw", tables, lambda case: {"name": case, **edition})
+    figure = Step("figures/{case}", f"{report}:draw", tables, edition)
     table = Step(
         "amplification/{case}.md",
         f"{report}:table_markdown",
