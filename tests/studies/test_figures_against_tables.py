@@ -288,7 +288,7 @@ def test_referee_draws_every_claim_that_says_something():
             (refuted,) = axes.patches
             assert (refuted.get_y(), refuted.get_y() + refuted.get_height()) == (-150.0, 0.0)
             assert (axes.get_xscale(), axes.get_yscale()) == ("log", "symlog")
-            assert list(axes.get_xticks()) == [1e3, 1e4, 1e5, 1e6]
+            assert {1e3, 1e4, 1e5, 1e6} <= set(axes.get_xticks())
             low, high = axes.get_ylim()
             largest = max(y for line in found for _, y in line if np.isfinite(y))
             assert low == -150.0

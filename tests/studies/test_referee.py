@@ -43,11 +43,6 @@ referee:
 LOG3 = math.log(3)
 
 
-@pytest.fixture(scope="module")
-def generic():
-    return trial.generic_claims(CONFIG, ["krr-4", "krr-10", "oue"])
-
-
 def blanket_times(factor):
     """The proven blanket bound, scaled: below 1 it is no bound any more where the two datasets attain it."""
 
@@ -65,17 +60,18 @@ def blanket_times(factor):
         source="none",
         look=spare_look("for this test", 0),
         order=99,
-        applies=lambda mechanism: True,
+        applies=lambda mechanism: mechanism.randomizer is not None,
         epsilon_of=epsilon_of,
         delta_of=delta_of,
     )
 
 
 @pytest.fixture(scope="module")
-def table(generic):
-    extra = [blanket_times(0.5), blanket_times(1.0)]
-    cases = [trial.try_case(CONFIG, name, generic, extra) for name in ("krr-4", "krr-10", "oue")]
-    return pd.concat(cases, ignore_index=True)
+def table():
+    with pytest.MonkeyPatch.context() as patch:
+        for extra in (blanket_times(0.5), blanket_times(1.0)):
+            patch.setitem(ACCOUNTANTS, extra.name, extra)
+        return trial.trials(CONFIG)
 
 
 @pytest.fixture(scope="module")
@@ -187,7 +183,7 @@ def test_two_users_by_hand(table):
 def test_two_equal_users_in_exact_rationals(name):
     """Both users alike, e^eps near e^eps0: the published delta is the true one divided by e^eps0."""
     case = CASES[name]
-    matrix = [[Fraction(float(entry)) for entry in row] for row in case.rows(2.0).matrix]
+    matrix = [[Fraction(float(entry)) for entry in row] for row in case.matrix(2.0)]
     exact = float(o.shuffled_divergence(matrix, (0, 1), [0], Fraction(math.exp(1.9))))
     mechanism, point = case.mechanism(2.0), Point(2, "delta", 1.9)
     claimed = trial.claim(ACCOUNTANTS["variation-ratio"], mechanism, point)
@@ -281,17 +277,17 @@ def test_only_up_to_three_users_are_enumerated(n_users):
 def test_enumerated_rows_are_those_of_the_mechanism(name):
     """With one user, enumeration and the accountant's classes give the same number, by two ways."""
     case = CASES[name]
-    rows, mechanism = case.rows(1.5), case.mechanism(1.5)
-    assert rows.matrix.sum(axis=1) == pytest.approx(1.0, rel=1e-12)
+    matrix, mechanism = case.matrix(1.5), case.mechanism(1.5)
+    assert matrix.sum(axis=1) == pytest.approx(1.0, rel=1e-12)
     for epsilon in (0.2, 1.0):
-        (found,) = worst_datasets(matrix=rows.matrix, victims=rows.victims, n_users=1, epsilons=[epsilon])
+        (found,) = worst_datasets(matrix=matrix, victims=case.victims, n_users=1, epsilons=[epsilon])
         classes = lower_bound_delta(randomizer=mechanism.randomizer, n_users=1, epsilon=epsilon)
         assert found.delta == pytest.approx(classes.lower, rel=1e-10)
 
 
 def test_two_users_of_unequal_budgets_by_ordered_pairs():
     """The victim's cell and the other's in both orders: an independent way to the accountant's number."""
-    randomizer = trial.TwoBudgets(victim=2.0, other=0.2)
+    randomizer = trial.TwoBudgets(local_epsilon=2.0, other=0.2)
     classes = randomizer.blanket("upper")
     own = classes.mass
     gap = own * (np.exp(classes.log_first) - math.exp(0.9) * np.exp(classes.log_second))
@@ -310,7 +306,7 @@ def test_unequal_budgets_break_the_personalised_theorem():
 
 
 def test_the_command_for_budgets_runs(capsys):
-    table = trial.try_budgets({**CONFIG, "referee": {**CONFIG["referee"], "many_users": [1000]}})
+    table = trial.trials({**CONFIG, "referee": {**CONFIG["referee"], "cases": [trial.BUDGETS]}})
     row = table[table["accountant"] == "personalized"].iloc[0]
     assert row["outcome"] == "violated"
     program, flag, code = shlex.split(row["command"])
@@ -333,7 +329,7 @@ def test_every_dataset_of_few_users_is_enumerated_and_the_larger_bound_counts():
     gained = 0
     for point in few:
         (witness,) = worst_datasets(
-            matrix=case.rows(2.0).matrix, victims=[(0, 1)], n_users=point.n_users, epsilons=[point.target]
+            matrix=case.matrix(2.0), victims=[(0, 1)], n_users=point.n_users, epsilons=[point.target]
         )
         common = trial.proven_delta(mechanism, point.n_users, point.target)
         assert found[point].common == common
@@ -393,7 +389,6 @@ def test_sums_over_trials_by_hand(by_hand):
     rest = by_hand.iloc[1:]
     assert rest["few_delta_ratio"].fillna(-1).tolist() == [0.5, 1.0, -1]
     assert rest.filter(regex="worst|smallest|many").isna().all(axis=None)
-    assert report.overall(by_hand).to_numpy().tolist() == [["a", 1, 0, 0, 0], ["b", 0, 1, 1, 0], ["c", 0, 0, 0, 1]]
 
 
 def test_the_report_by_hand(by_hand):
@@ -407,7 +402,7 @@ def test_the_report_by_hand(by_hand):
         "## Accountants",
         "",
         "| accountant | violated for | sound so far for | vacuous for | not applicable to |",
-        "| --- | --- | --- | --- | --- |",
+        "|---|---|---|---|---|",
         "| a | 1 | 0 | 0 | 0 |",
         "| b | 0 | 1 | 1 | 0 |",
         "| c | 0 | 0 | 0 | 1 |",
@@ -418,7 +413,7 @@ def test_the_report_by_hand(by_hand):
         "At many users delta = delta_times_n/n (of the configuration); ratios of deltas are at the claimed epsilon.",
         "",
         f"{head} largest at | claimed epsilon | proven epsilon |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+        "|---|---|---|---|---|---|---|---|---|---|",
         "| a | x | published | 6 of 7 | 8 | 3 | 2 | eps0 = 2, n = 900 | 0.5 | 1 |",
         "",
         "## Counterexamples",
@@ -435,7 +430,7 @@ def test_the_report_by_hand(by_hand):
         "## Every accountant and mechanism",
         "",
         "| accountant | case | kind | verdict | cells | violated | vacuous | largest proven/claimed epsilon |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+        "|---|---|---|---|---|---|---|---|",
         "| a | x | published | violated | 7 | 6 | 2 | 2 |",
         "| b | x | published | sound so far | 2 | 0 | 1 |  |",
         "| b | y | published | vacuous | 1 | 0 | 1 |  |",

@@ -27,7 +27,7 @@ LOOKS = {"figure", "influence", "dependence", *PARETO}
 LABELS = {"figure", "figure_audit", "figure_levels", "participation", "influence", "dependence", "rounds", *RECORDS}
 AMPLIFICATION = {"amplification_curves", "figure_amplification", "table_amplification", *RECORDS}
 VERDICTS = {"verdicts", "pareto_winners", "figure_pareto", "figure_amplification", "table_amplification", *RECORDS}
-REFEREE = {"referee_generic", "referee_case", "referee_verdicts", *RECORDS}
+REFEREE = {"referee_trials", "referee_verdicts", *RECORDS}
 DRAWINGS = {
     *("figure", "limit", "figure_audit", "figure_levels", "participation", "influence"),
     *("dependence", "rounds", "pareto_winners", "figure_pareto"),

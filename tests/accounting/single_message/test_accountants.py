@@ -26,13 +26,13 @@ from segshuffle.accounting.single_message.amplification import compare
 from segshuffle.accounting.single_message.accountants import ACCOUNTANT_LOOKS
 from segshuffle.accounting.single_message.mechanisms import mechanism
 from segshuffle.studies.amplification.report import draw
-from segshuffle.studies.referee.compute import generic_claims, try_case
+from segshuffle.studies.referee.compute import trials
 
 krr = mechanism("krr", local_epsilon=1.0, domain_size=3)
 entries, _ = compare(mechanism=krr, n_users=100, delta=1e-4)
-grid = {"local_epsilons": [1.0], "few_users": [], "shares": [], "many_users": [1000]}
+grid = {"cases": ["krr-3"], "local_epsilons": [1.0], "few_users": [], "shares": [], "many_users": [1000]}
 config = {"referee": grid, "delta_times_n": 0.01}
-rows = try_case(config, "krr-3", generic_claims(config, ["krr-3"]))
+rows = trials(config)
 row = {"panel": "p", "curve": "c", "x_name": "local_epsilon", "y_name": "epsilon"}
 names = ("blanket", "half-of-it")
 table = pd.DataFrame([{**row, "accountant": name, "x": x, "y": x / 2} for name in names for x in (1.0, 2.0)])

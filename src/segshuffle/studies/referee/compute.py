@@ -10,25 +10,25 @@ its own epsilon, where the proven delta must not exceed delta.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, reduce
 from itertools import combinations, combinations_with_replacement
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Accountant, Mechanism
 from segshuffle.accounting.single_message.accountants.laplace_users import PERSONAL
 from segshuffle.accounting.single_message.decomposition import lower_bound_delta, lower_bound_epsilon
-from segshuffle.accounting.single_message.mechanisms import mechanism
+from segshuffle.accounting.single_message.mechanisms import mechanism, with_classes
 from segshuffle.accounting.single_message.personalized import PersonalizedUsers
 from segshuffle.accounting.single_message.randomizers import ReferenceClasses, Side
 from segshuffle.arrays import FloatArray
-from segshuffle.digits import rounded
+from segshuffle.digits import rounded, rounded_up
 from segshuffle.errors import ParameterError
-from segshuffle.pipeline.design import least_delta
+from segshuffle.pipeline.design import Config, least_delta
 
 #: Relative distance by which a claim must lie below a proven lower bound to be called violated.
 MARGIN = 1e-9
@@ -39,18 +39,13 @@ _TRIVIAL = 1e-12
 LARGEST_USERS = 3
 #: Bound on the rounding error of an enumerated delta, in units of the mass that is summed, 1 + e^epsilon.
 ROUNDING = 1e-13
-_SAME_COLUMN = 1e-11
+_SAME_COLUMN, _TIE = 1e-11, 1e-12
 
 #: Columns of results/referee.csv, in order.
 COLUMNS = (
     *("case", "local_epsilon", "n_users", "asked", "target", "accountant", "kind", "claimed", "proven", "ratio"),
     *("delta_ratio", "outcome", "vacuous", "by_equal_others", "datasets", "command"),
 )
-#: Columns of the claims that need no more than the local epsilon.
-GENERIC_COLUMNS = ("local_epsilon", "n_users", "asked", "target", "accountant", "claimed")
-
-Config = Mapping[str, Any]
-
 
 # --- what is tried ---------------------------------------------------------------------------------------------------
 
@@ -61,13 +56,6 @@ class Point(NamedTuple):
     n_users: int
     asked: Literal["delta", "epsilon"]
     target: float
-
-
-class Rows(NamedTuple):
-    """Inputs for the enumeration: their laws, and the victim's changes that stand for all up to symmetry."""
-
-    matrix: FloatArray
-    victims: tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,16 +95,15 @@ class Case:
 
     def mechanism(self, local_epsilon: float) -> Mechanism:
         """Return the mechanism at one local epsilon."""
-        made = mechanism(self.name, local_epsilon=local_epsilon, **self.parameters)
-        return replace(made, randomizer=replace(made.randomizer, **self.cut))  # type: ignore[type-var]
+        return with_classes(mechanism(self.name, local_epsilon=local_epsilon, **self.parameters), **self.cut)
 
-    def rows(self, local_epsilon: float) -> Rows | None:
-        """Return the inputs to enumerate; None if the outputs cannot be listed."""
+    def matrix(self, local_epsilon: float) -> FloatArray | None:
+        """Return the laws of the inputs to enumerate; None if the outputs cannot be listed."""
         if not self.inputs:
             return None
-        listed: Any = replace(self.mechanism(local_epsilon).randomizer, **self.stands)  # type: ignore[type-var]
+        listed: Any = with_classes(self.mechanism(local_epsilon), **self.stands).randomizer
         chosen = slice(self.inputs) if isinstance(self.inputs, int) else list(self.inputs)
-        return Rows(listed.matrix()[chosen], self.victims)
+        return np.asarray(listed.matrix()[chosen])
 
     def command(self, local_epsilon: float, point: Point) -> str:
         """Write the command that prints every accountant's number at one point, the proven lower bound among them."""
@@ -161,20 +148,13 @@ CASES: dict[str, Case] = {
 }
 
 
-def questions(case: Case, grid: Mapping[str, Any], delta_times_n: float) -> dict[float, list[Point]]:
-    """List all points of a case by local epsilon: the grid's, and its own.
+def questions(case: Case, config: Config) -> dict[float, list[Point]]:
+    """List all points of a case by local epsilon: those of the configuration's grid, and the case's own.
 
-    Parameters
-    ----------
-    case : Case
-        With its own points.
-    grid : mapping
-        Section ``referee`` of the configuration: deltas over shares of the local epsilon at few users, epsilons at
-        delta = delta_times_n/n at many.
-    delta_times_n : float
-        delta times the number of users.
+    The grid has deltas over shares of the local epsilon at few users, and epsilons at delta = delta_times_n/n at many.
     """
-    many = [Point(n, "epsilon", rounded(delta_times_n / n)) for n in grid["many_users"]]
+    grid = config["referee"]
+    many = [Point(n, "epsilon", rounded(least_delta(config, n))) for n in grid["many_users"]]
     found = {
         local: [Point(n, "delta", rounded(share * local)) for n in grid["few_users"] for share in grid["shares"]] + many
         for local in grid["local_epsilons"]
@@ -216,12 +196,13 @@ def proofs(case: Case, known: Mechanism, points: list[Point]) -> dict[Point, Pro
         else:
             value = lower_bound_epsilon(randomizer=_classes(known), n_users=point.n_users, delta=point.target)
         found[point] = Proof(value, value, "all others alike")
-    rows = case.rows(known.local_epsilon)
-    if rows is None:
+    matrix = case.matrix(known.local_epsilon)
+    if matrix is None:
         return found
-    for n_users in sorted({point.n_users for point in points if point.n_users <= LARGEST_USERS}):
+    for n_users in range(1, LARGEST_USERS + 1):
         asked = [point for point in points if point.n_users == n_users and point.asked == "delta"]
-        witnesses = worst_datasets(**rows._asdict(), n_users=n_users, epsilons=[point.target for point in asked])
+        targets = [point.target for point in asked]
+        witnesses = worst_datasets(matrix=matrix, victims=case.victims, n_users=n_users, epsilons=targets)
         for point, witness in zip(asked, witnesses, strict=True):
             if witness.delta > found[point].value:
                 text = f"victim {witness.victim[0]} or {witness.victim[1]}, others {list(witness.others)}"
@@ -235,7 +216,6 @@ def proven_delta(known: Mechanism, n_users: int, epsilon: float) -> float:
 
 
 def _classes(known: Mechanism) -> Any:
-    assert known.randomizer is not None  # for the type checker: every case has one
     return known.randomizer
 
 
@@ -269,23 +249,19 @@ def worst_datasets(
         raise ParameterError("n_users", n_users, f"1 to {LARGEST_USERS} to list all outcomes")
     laws = merged_outputs(matrix)
     both = [pair for first, second in victims for pair in ((first, second), (second, first))]
-    best = [Witness(-math.inf, both[0], ()) for _ in epsilons]
+    found = {}
     for others in combinations_with_replacement(range(len(laws)), n_users - 1):
         # law of the other users' messages in random order: an array with one axis per user
-        hidden = np.ones(())
-        for other in others:
-            hidden = np.multiply.outer(hidden, laws[other])
-        hidden = _shuffled(hidden)
+        hidden = _shuffled(reduce(np.multiply.outer, laws[list(others)], np.ones(())))
         for victim in both:
-            for index, epsilon in enumerate(epsilons):
-                gap = laws[victim[0]] - np.exp(epsilon) * laws[victim[1]]
-                found = float(np.maximum(_shuffled(np.multiply.outer(gap, hidden)), 0.0).sum())
-                if found > best[index].delta:
-                    best[index] = Witness(found, victim, others)
-    return [
-        one._replace(delta=max(one.delta - ROUNDING * (1 + float(np.exp(epsilon))), 0.0))
-        for one, epsilon in zip(best, epsilons, strict=True)
-    ]
+            first, second = (_shuffled(np.multiply.outer(laws[own], hidden)) for own in victim)
+            found[victim, others] = [np.maximum(first - np.exp(each) * second, 0.0).sum() for each in epsilons]
+    deltas, datasets = np.array(list(found.values())), list(found)
+    largest = deltas.max(axis=0)
+    lower = np.maximum(largest - ROUNDING * (1 + np.exp(epsilons)), 0.0)
+    # of datasets that are equal but for rounding the first
+    places = (deltas >= largest * (1 - _TIE)).argmax(axis=0)
+    return [Witness(float(delta), *datasets[place]) for delta, place in zip(lower, places, strict=True)]
 
 
 def merged_outputs(matrix: FloatArray) -> FloatArray:
@@ -321,19 +297,6 @@ class Judged(NamedTuple):
     vacuous: bool
 
 
-def generic_accountants() -> list[Accountant]:
-    """List the upper bounds that know nothing of the mechanism but its local epsilon."""
-    bare = Mechanism(name="any", local_epsilon=1.0)
-    return [each for each in ACCOUNTANTS.values() if each.kind != "lower" and each.applies(bare)]
-
-
-def specific_accountants(known: Mechanism) -> list[Accountant]:
-    """List the upper bounds that use more than the local epsilon of this mechanism."""
-    generic = {each.name for each in generic_accountants()}
-    every = (each for each in ACCOUNTANTS.values() if each.kind != "lower" and each.name not in generic)
-    return [each for each in every if each.applies(known)]
-
-
 def claim(accountant: Accountant, known: Mechanism, point: Point) -> float:
     """Return what an accountant states at a point, on its safe side; nan where its own conditions exclude the point.
 
@@ -349,35 +312,25 @@ def claim(accountant: Accountant, known: Mechanism, point: Point) -> float:
         return math.nan
 
 
-def generic_claims(config: Config, cases: Iterable[str]) -> pd.DataFrame:
-    """Tabulate claims that are the same for every mechanism of a local epsilon, each point of the grid once."""
-    every: dict[float, dict[Point, None]] = {}
-    for name in cases:
-        if name in CASES:
-            for local, asked in questions(CASES[name], config["referee"], least_delta(config, 1)).items():
-                every.setdefault(local, {}).update(dict.fromkeys(asked))
-    rows = [
-        (local, *point, each.name, claim(each, Mechanism(name="any", local_epsilon=local), point))
-        for local, points in every.items()
-        for point in points
-        for each in generic_accountants()
-    ]
-    return pd.DataFrame(rows, columns=list(GENERIC_COLUMNS))
+def upper_bounds(known: Mechanism) -> list[Accountant]:
+    """List the accountants on trial that apply to a mechanism."""
+    return [each for each in ACCOUNTANTS.values() if each.kind != "lower" and each.applies(known)]
 
 
-def try_case(config: Config, name: str, generic: pd.DataFrame, extra: Sequence[Accountant] = ()) -> pd.DataFrame:
-    """Hold every accountant that applies to a case against the proven lower bounds.
+@cache
+def generic_claims(local_epsilon: float, point: Point) -> dict[str, float]:
+    """Return the claims of the accountants that know a local epsilon alone: the same for every mechanism."""
+    bare = Mechanism(name="any", local_epsilon=local_epsilon)
+    return {each.name: rounded_up(claim(each, bare, point)) for each in upper_bounds(bare)}
+
+
+def trials(config: Config) -> pd.DataFrame:
+    """Hold every accountant that applies to a mechanism against the proven lower bounds, case by case.
 
     Parameters
     ----------
     config : mapping
         Section ``referee`` and ``delta_times_n`` are used.
-    name : str
-        One of `LABELS`.
-    generic : DataFrame
-        As `generic_claims` returns it, for at least this case.
-    extra : sequence of Accountant
-        Further accountants to try.
 
     Returns
     -------
@@ -388,32 +341,34 @@ def try_case(config: Config, name: str, generic: pd.DataFrame, extra: Sequence[A
         proven epsilon). ``by_equal_others``: the violation shows with all other users alike, that is in the output of
         ``command``. Claims outside their own conditions have the outcome "not applicable".
     """
-    if name == BUDGETS:
-        return try_budgets(config)
-    case = CASES[name]
-    # a table keeps ten digits
-    generic = generic.assign(**{name: generic[name].map(rounded) for name in ("local_epsilon", "target")})
-    stated = generic.set_index(list(GENERIC_COLUMNS[:-1]))["claimed"].to_dict()
-    rows = []
-    for local, asked in questions(case, config["referee"], least_delta(config, 1)).items():
-        known = case.mechanism(local)
-        for point, proof in proofs(case, known, asked).items():
-            place = (rounded(local), *point[:2], rounded(point.target))
-            claims = [(each, stated[(*place, each.name)]) for each in generic_accountants()]
-            claims += [(each, claim(each, known, point)) for each in [*specific_accountants(known), *extra]]
-            for each, claimed in claims:
-                head = (name, local, *point, each.name, each.kind_for(known), claimed, proof.value)
-                judged = _judged(known, point, proof, claimed)
-                shown = judged.outcome == "violated" and _over(proof.common, claimed) > 1 + MARGIN
-                rows.append((*head, *judged, shown, proof.datasets, case.command(local, point)))
+    rows: list[tuple[Any, ...]] = []
+    for name in config["referee"]["cases"]:
+        rows += _budget_rows(config) if name == BUDGETS else _case_rows(config, name)
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def _judged(known: Mechanism, point: Point, proof: Proof, claimed: float) -> Judged:
-    """Judge one claim, with the delta at the claimed epsilon where that is near the proven one."""
-    near = point.asked == "epsilon" and claimed < _NEAR * proof.value
-    at_claim = proven_delta(known, point.n_users, claimed) if near else None
-    return judge(known.local_epsilon, point, proof.value, claimed, at_claim)
+def _case_rows(config: Config, name: str) -> Iterator[tuple[Any, ...]]:
+    case = CASES[name]
+    for local, asked in questions(case, config).items():
+        known = case.mechanism(local)
+        for point, proof in proofs(case, known, asked).items():
+            generic = generic_claims(local, point)
+            applying = sorted(upper_bounds(known), key=lambda each: each.name not in generic)
+            for each in applying:
+                claimed = generic[each.name] if each.name in generic else claim(each, known, point)
+                near = point.asked == "epsilon" and claimed < _NEAR * proof.value
+                at_claim = proven_delta(known, point.n_users, claimed) if near else None
+                head = (name, local, *point, each.name, each.kind_for(known))
+                yield _row(head, point, proof, claimed, at_claim, case.command(local, point))
+
+
+def _row(
+    head: tuple[Any, ...], point: Point, proof: Proof, claimed: float, at_claim: float | None, command: str
+) -> tuple[Any, ...]:
+    """Make a row of `COLUMNS`; the second entry of its head is the local epsilon."""
+    judged = judge(head[1], point, proof.value, claimed, at_claim)
+    shown = judged.outcome == "violated" and _over(proof.common, claimed) > 1 + MARGIN
+    return (*head, claimed, proof.value, *judged, shown, proof.datasets, command)
 
 
 def judge(local_epsilon: float, point: Point, proven: float, claimed: float, at_claim: float | None) -> Judged:
@@ -475,25 +430,18 @@ class TwoBudgets:
 
     Parameters
     ----------
-    victim, other : float
-        Budgets of the victim and of all others; victim >= other > 0.
+    local_epsilon, other : float
+        Budgets of the victim and of all others; local_epsilon >= other > 0.
     """
 
-    victim: float
+    local_epsilon: float
     other: float
-
-    @property
-    def local_epsilon(self) -> float:
-        """The victim's own guarantee."""
-        return self.victim
 
     def blanket(self, side: Side) -> ReferenceClasses:
         """Return classes against the law of the other users: all of one table, so nothing is left over."""
-        edges = _edges(self.victim - self.other)
-        first, second, own = (
-            _cell_masses(budget, centre, edges)
-            for budget, centre in ((self.victim, 0.0), (self.victim, 1.0), (self.other, 0.0))
-        )
+        edges = _edges(self.local_epsilon - self.other)
+        first, second = (_cell_masses(self.local_epsilon, centre, edges) for centre in (0.0, 1.0))
+        own = _cell_masses(self.other, 0.0, edges)
         return ReferenceClasses(own, np.log(first / own), np.log(second / own))
 
     def common_input(self, side: Side) -> tuple[ReferenceClasses, ...]:
@@ -514,7 +462,7 @@ def trial(*, victim: float, other: float, n_users: int, delta: float) -> dict[st
         In (0, 1).
     """
     users = PersonalizedUsers(local_epsilons=[victim] + [other] * (n_users - 1), mechanism="laplace")
-    known: Any = {"randomizer": TwoBudgets(victim=victim, other=other), "n_users": n_users, "own_inputs": False}
+    known: Any = {"randomizer": TwoBudgets(local_epsilon=victim, other=other), "n_users": n_users, "own_inputs": False}
     found = {"proven": lower_bound_epsilon(**known, delta=delta, rtol=1e-3)}
     for name in CLAIMS:
         found[name] = min(PERSONAL[name](users).epsilon(delta=delta), victim)
@@ -522,26 +470,23 @@ def trial(*, victim: float, other: float, n_users: int, delta: float) -> dict[st
     return found
 
 
-def try_budgets(config: Mapping[str, Any]) -> pd.DataFrame:
-    """Tabulate `COLUMNS`, others' budgets a tenth of the victim's; ``local_epsilon`` is the victim's."""
-    rows = []
+def _budget_rows(config: Config) -> Iterator[tuple[Any, ...]]:
+    """Tabulate others' budgets a tenth of the victim's; ``local_epsilon`` is the victim's."""
     for victim in config["referee"]["local_epsilons"]:
         other = SHARE * victim
         datasets = f"victim 0 or 1 with budget {victim:g}, others 0 with budget {other:g}"
         for n_users in (n for n in config["referee"]["many_users"] if n <= MOST_USERS):
             point = Point(n_users, "epsilon", least_delta(config, n_users))
             found = trial(victim=victim, other=other, n_users=n_users, delta=point.target)
+            proof = Proof(found["proven"], found["proven"], datasets)
             call = f"trial(victim={victim!r}, other={other!r}, n_users={n_users}, delta={point.target!r})"
             command = f'python -c "from segshuffle.studies.referee.compute import trial; print({call})"'
             for name in CLAIMS:
-                claimed, proven = found[name], found["proven"]
-                judged = judge(victim, point, proven, claimed, found[f"{name}: proven delta"])
-                numbers = (name, ACCOUNTANTS[name].kind, claimed, proven, *judged, judged.outcome == "violated")
-                rows.append((BUDGETS, victim, *point, *numbers, datasets, command))
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+                head = (BUDGETS, victim, *point, name, ACCOUNTANTS[name].kind)
+                yield _row(head, point, proof, found[name], found[f"{name}: proven delta"], command)
 
 
-def _edges(gap: float) -> npt.NDArray[np.float64]:
+def _edges(gap: float) -> FloatArray:
     """Cut [0, 1] into cells, and outside where the two budgets differ; differences of neighbours are (nearly) exact."""
     inside = np.linspace(0.0, 1.0, _CELLS + 1)
     if gap <= 0:
@@ -550,7 +495,7 @@ def _edges(gap: float) -> npt.NDArray[np.float64]:
     return np.unique(np.concatenate([-outside, inside, 1 + outside]))
 
 
-def _cell_masses(budget: float, centre: float, edges: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _cell_masses(budget: float, centre: float, edges: FloatArray) -> FloatArray:
     """Return the probabilities of the cells that `edges` make; `centre` is one of them. Nothing cancels."""
     left, right = edges[:-1], edges[1:]
     near = np.where(left >= centre, left - centre, centre - right)

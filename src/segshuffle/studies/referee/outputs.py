@@ -42,7 +42,6 @@ FIGURE = Output(
     GROUP,
     _READING,
 )
-PARTS = {"referee/": "the parts of referee.csv, a file per mechanism"}
 DOCS = {"figures/referee.png": "figures/referee.png", "referee.md": "referee-table.md"}
 
 
@@ -53,47 +52,23 @@ def targets(_config: Config, _panels: Sequence[Scenario]) -> list[Target]:
 
 
 def rules(config: Config, _panels: Sequence[Scenario]) -> list[Rule]:
-    """Make the claims that all mechanisms share, a job per mechanism, and one that collects them."""
-    cases, own = tuple(config["referee"]["cases"]), part(config, "delta_times_n", "referee")
-    generic, edition = "referee/generic.csv", {"edition": config["edition"]}
-    claims = Step(
-        generic,
-        "studies.referee.compute:generic_claims",
-        arguments={"config": own, "cases": list(cases)},
-        upper=("claimed",),
-    )
-    trial = Step(
-        "referee/case-{case}.csv",
-        "studies.referee.compute:try_case",
-        {"generic": generic},
-        lambda case: {"config": own, "name": case},
+    """Make the table of all trials, and what is read off it."""
+    edition = {"edition": config["edition"]}
+    trials = Step(
+        TABLE.path,
+        "studies.referee.compute:trials",
+        arguments={"config": part(config, "delta_times_n", "referee")},
         lower=("proven",),
         upper=("claimed",),
     )
-    collected = (
-        Step(TABLE.path, "pipeline.jobs:same", {"table": [f"referee/case-{case}.csv" for case in cases]}),
+    judged = (
         Step(FIGURE.path, "studies.referee.report:draw", {"table": TABLE.path}, edition),
         Step(VERDICTS.path, "studies.referee.report:tally", {"table": TABLE.path}),
         Step(READABLE.path, "studies.referee.report:report", {"found": VERDICTS.path}, edition),
     )
+    what = "All bounds of one message against the proven lower bounds, mechanism by mechanism. Sees no data."
+    verdicts = "One verdict per accountant and mechanism, and the figure."
     return [
-        Rule(
-            "referee_generic",
-            "Claims of the bounds that know a mechanism's local epsilon alone.",
-            (claims,),
-            seconds=20,
-        ),
-        Rule(
-            "referee_case",
-            "All bounds that apply to one mechanism against the proven lower bounds. Sees no data.",
-            (trial,),
-            cases,
-            seconds=80,
-        ),
-        Rule(
-            "referee_verdicts",
-            "One table, one verdict per accountant and mechanism, and the figure.",
-            collected,
-            seconds=20,
-        ),
+        Rule("referee_trials", what, (trials,), seconds=100),
+        Rule("referee_verdicts", verdicts, judged, seconds=20),
     ]

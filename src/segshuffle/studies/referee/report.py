@@ -1,13 +1,12 @@
-"""The referee's verdicts: one per accountant and case, and the same as Markdown."""
+"""What readers see of the referee: a verdict per accountant and case, the same as Markdown, and the figure."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
@@ -17,13 +16,13 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from segshuffle.accounting.single_message.accountants import ACCOUNTANT_LOOKS
-from segshuffle.looks import PALETTE, TINTS, Look, looks_of
+from segshuffle.looks import PALETTE, TINTS, Look, looks_of, stroke
 from segshuffle.pipeline.style import fit_legend, mark_edition, use_style
 from segshuffle.studies.referee.compute import LABELS, MARGIN
+from segshuffle.studies.verdicts import table_of
 
 #: Deltas below this are left out where the largest ratio of deltas is named: in the far tails it has no limit.
 LEAST_DELTA = 1e-6
-_WORDS = ("violated", "sound so far", "vacuous", "not applicable")
 #: Columns of results/referee-verdicts.csv, in order.
 COLUMNS = (
     *("accountant", "case", "kind", "verdict", "cells", "violated", "vacuous"),
@@ -39,7 +38,7 @@ def tally(table: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     table : DataFrame
-        Rows of `trial.COLUMNS`, any number of cases.
+        As `compute.trials` returns it.
 
     Returns
     -------
@@ -50,22 +49,20 @@ def tally(table: pd.DataFrame) -> pd.DataFrame:
         claimed epsilon and for the epsilon; ``worst_*`` is the point of the latter. ``smallest_*`` is the violation
         with the fewest users that ``command`` shows, the widest gap among those.
     """
-    order = list(dict.fromkeys(table["accountant"]))
-    groups = dict(iter(table.groupby(["accountant", "case"], sort=False)))
-    names = [(who, case) for who in order for case in dict.fromkeys(table["case"]) if (who, case) in groups]
-    found = pd.DataFrame([_verdict(who, case, groups[who, case]) for who, case in names], columns=list(COLUMNS))
-    return found.astype({"worst_n_users": "Int64", "smallest_n_users": "Int64"})
+    kinds = {name: pd.CategoricalDtype(list(table[name].unique())) for name in ("accountant", "case")}
+    groups = table.astype(kinds).groupby(["accountant", "case"], observed=True)
+    found = pd.DataFrame([{"accountant": who, "case": case, **_verdict(rows)} for (who, case), rows in groups])
+    whole = {"worst_n_users": "Int64", "smallest_n_users": "Int64"}
+    return found.reindex(columns=list(COLUMNS)).astype(whole)
 
 
-def _verdict(accountant: str, case: str, rows: pd.DataFrame) -> dict[str, Any]:
+def _verdict(rows: pd.DataFrame) -> dict[str, Any]:
     tried = rows[rows["outcome"] != "not applicable"]
     broken = tried[tried["outcome"] == "violated"]
     few = tried[(tried["asked"] == "delta") & (tried["proven"] >= LEAST_DELTA)]
     many = tried[tried["asked"] == "epsilon"]
     word = "not applicable" if tried.empty else "vacuous" if tried["vacuous"].all() else "sound so far"
-    row: dict[str, Any] = dict.fromkeys(COLUMNS[:-1], np.nan) | {
-        "accountant": accountant,
-        "case": case,
+    row = {
         "kind": rows["kind"].iloc[0],
         "verdict": "violated" if len(broken) else word,
         "cells": len(tried),
@@ -74,24 +71,17 @@ def _verdict(accountant: str, case: str, rows: pd.DataFrame) -> dict[str, Any]:
         "few_delta_ratio": few["ratio"].max(),
         "many_delta_ratio": many["delta_ratio"].max(),
         "many_epsilon_ratio": many["ratio"].max(),
-        "command": None,
     }
     if len(many):
-        worst = many.iloc[int(np.argmax(many["ratio"]))]
+        worst = many.iloc[int(many["ratio"].argmax())]
         row |= {f"worst_{name}": worst[name] for name in ("local_epsilon", "n_users", "claimed", "proven")}
     shown = broken[broken["by_equal_others"]]
     if len(shown):
         fewest = shown[shown["n_users"] == shown["n_users"].min()]
-        smallest = fewest.iloc[int(np.argmax(fewest["proven"] - fewest["claimed"]))]
+        smallest = fewest.iloc[int((fewest["proven"] - fewest["claimed"]).argmax())]
         row |= {f"smallest_{name}": smallest[name] for name in ("n_users", "claimed", "proven")}
         row["command"] = smallest["command"]
     return row
-
-
-def overall(found: pd.DataFrame) -> pd.DataFrame:
-    """Count, for every accountant, the cases with each verdict."""
-    counts = pd.crosstab(found["accountant"], found["verdict"]).reindex(columns=list(_WORDS), fill_value=0)
-    return counts.reindex(list(dict.fromkeys(found["accountant"]))).reset_index()
 
 
 _INTRO = f"""Upper bounds, published and proven, each against a proven lower bound of the same mechanism, n, epsilon and
@@ -102,8 +92,27 @@ _READING = f"""Ratios are proven over claimed; of deltas below {LEAST_DELTA:g} n
 At many users delta = delta_times_n/n (of the configuration); ratios of deltas are at the claimed epsilon."""
 _COUNTEREXAMPLES = """Fewest users for which the command's output shows the violation: the accountant's number beside
 `blanket-lower`, the proven one."""
-_UPPER_BROKEN = "**Proven upper bounds that fail here, so that either their code or their proof is wrong: {}.**"
-_UPPER_HOLDS = "No proven upper bound fails on the grid."
+#: Headings of the three tables -> column of the verdicts.
+_VERDICTS = {
+    "violated for": "violated",
+    "sound so far for": "sound so far",
+    "vacuous for": "vacuous",
+    "not applicable to": "not applicable",
+}
+_BROKEN = {
+    **{name: name for name in ("accountant", "case", "kind")},
+    "cells violated": "share",
+    "delta, few users": "few_delta_ratio",
+    "delta, many users": "many_delta_ratio",
+    "epsilon, many users": "many_epsilon_ratio",
+    "largest at": "place",
+    "claimed epsilon": "worst_claimed",
+    "proven epsilon": "worst_proven",
+}
+_EVERY = {
+    **{name: name for name in ("accountant", "case", "kind", "verdict", "cells", "violated", "vacuous")},
+    "largest proven/claimed epsilon": "many_epsilon_ratio",
+}
 
 
 def report(found: pd.DataFrame, *, edition: str) -> str:
@@ -116,33 +125,37 @@ def report(found: pd.DataFrame, *, edition: str) -> str:
     edition : str
         "full" or "quick".
     """
-    every = found.to_dict("records")
-    broken = [row for row in every if row["verdict"] == "violated"]
-    wrong = ", ".join(f"{row['accountant']} for {row['case']}" for row in broken if row["kind"] == "upper")
-    lines = ["# The referee", ""]
-    if edition != "full":
-        lines += [f"This is a **{edition}** run: a coarse grid over a few mechanisms.", ""]
-    lines += [_INTRO, "", _UPPER_BROKEN.format(wrong) if wrong else _UPPER_HOLDS, "", "## Accountants", ""]
-    head = ["accountant", "violated for", "sound so far for", "vacuous for", "not applicable to"]
-    lines += [*_table(head, overall(found).itertuples(index=False)), "", "## Violations", "", _READING, ""]
-    head = ["accountant", "case", "kind", "cells violated", "delta, few users", "delta, many users"]
-    head += ["epsilon, many users", "largest at", "claimed epsilon", "proven epsilon"]
-    lines += [*_table(head, map(_violation, broken)), "", "## Counterexamples", "", _COUNTEREXAMPLES, ""]
-    lines += [line for row in broken for line in _counterexample(row)]
-    head = ["accountant", "case", "kind", "verdict", "cells", "violated", "vacuous", "largest proven/claimed epsilon"]
-    cells = ([*(row[name] for name in head[:-1]), _number(row["many_epsilon_ratio"])] for row in every)
-    return "\n".join([*lines, "## Every accountant and mechanism", "", *_table(head, cells)]) + "\n"
+    broken = found[found["verdict"] == "violated"]
+    wrong = ", ".join(f"{row.accountant} for {row.case}" for row in broken.itertuples() if row.kind == "upper")
+    upper = f"**Proven upper bounds that fail here, so that either their code or their proof is wrong: {wrong}.**"
+    coarse = f"This is a **{edition}** run: a coarse grid over a few mechanisms."
+    counts = pd.crosstab(found["accountant"], found["verdict"]).reindex(found["accountant"].unique())
+    counts = counts.reindex(columns=list(_VERDICTS.values()), fill_value=0).reset_index()
+    place = "eps0 = " + broken["worst_local_epsilon"].map("{:.4g}".format) + ", n = " + broken["worst_n_users"].map(str)
+    share = broken["violated"].map(str) + " of " + broken["cells"].map(str)
+    sized = broken.assign(share=share, place=place.where(broken["worst_n_users"].notna(), ""))
+    return "\n".join(
+        [
+            *("# The referee", "", *([] if edition == "full" else [coarse, ""]), _INTRO, ""),
+            *(upper if wrong else "No proven upper bound fails on the grid.", "", "## Accountants", ""),
+            *(*_table(counts, {"accountant": "accountant", **_VERDICTS}), "", "## Violations", "", _READING, ""),
+            *(*_table(sized, _BROKEN), "", "## Counterexamples", "", _COUNTEREXAMPLES, ""),
+            *(line for row in broken.to_dict("records") for line in _counterexample(row)),
+            *("## Every accountant and mechanism", "", *_table(found, _EVERY), ""),
+        ]
+    )
 
 
-def _violation(row: Mapping[Any, Any]) -> list[str]:
-    known = not pd.isna(row["worst_n_users"])
-    return [
-        *(row[name] for name in ("accountant", "case", "kind")),
-        f"{row['violated']} of {row['cells']}",
-        *(_number(row[name]) for name in ("few_delta_ratio", "many_delta_ratio", "many_epsilon_ratio")),
-        f"eps0 = {row['worst_local_epsilon']:.4g}, n = {row['worst_n_users']}" if known else "",
-        *(_number(row[name]) for name in ("worst_claimed", "worst_proven")),
-    ]
+def _table(rows: pd.DataFrame, columns: Mapping[str, str]) -> list[str]:
+    """Write columns under their headings, numbers with six digits, so that 1.00002 does not become 1."""
+    shown = rows[list(columns.values())]
+    return table_of(columns, ([_cell(value) for value in row] for row in shown.itertuples(index=False)))
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return "" if math.isnan(value) else f"{value:.6g}"
+    return str(value)
 
 
 def _counterexample(row: Mapping[Any, Any]) -> list[str]:
@@ -155,15 +168,6 @@ def _counterexample(row: Mapping[Any, Any]) -> list[str]:
     return [head, "", "```bash", row["command"], "```", ""]
 
 
-def _number(value: float) -> str:
-    """Six digits, so that 1.00002 does not become 1; nothing for a missing number."""
-    return "" if value is None or math.isnan(value) else f"{value:.6g}"
-
-
-def _table(head: list[str], rows: Iterable[Sequence[Any]]) -> list[str]:
-    return [f"| {' | '.join(map(str, row))} |" for row in (head, ["---"] * len(head), *rows)]
-
-
 #: Proven bounds that are drawn for comparison; of the others only what is violated, which would be a defect.
 _REFERENCES = ("blanket", "standard-clone")
 #: Inches between panels, and labels of their ticks in points.
@@ -174,6 +178,7 @@ _LOW, _HIGH = -150.0, 300.0
 #: Room above the largest deviation.
 _MARGIN = 1.3
 _TICKS = (-10.0, -1.0, -0.1, 0.0, 0.1, 1.0, 10.0, 100.0, 1000.0)
+_POWERS = tuple(10.0**power for power in range(16))
 
 
 def draw(table: pd.DataFrame, *, edition: str) -> Figure:
@@ -190,90 +195,73 @@ def draw(table: pd.DataFrame, *, edition: str) -> Figure:
     asked = table[(table["asked"] == "epsilon") & (table["outcome"] != "not applicable")]
     broken = set(asked[asked["outcome"] == "violated"]["case"])
     cases = [case for case in dict.fromkeys(asked["case"]) if case in broken or not broken]
-    asked = asked[asked["case"].isin(cases)]
+    asked = asked[asked["case"].isin(cases)].assign(percent=100 * (1 / asked["ratio"] - 1))
     looks = _looks(asked)
-    drawn = asked[asked["accountant"].isin(list(looks)) & ~asked["vacuous"]]
-    highest = max(_HIGH, _MARGIN * float(_percent(drawn).max()))
-    columns = sorted(asked["local_epsilon"].unique())
+    said = asked[~asked["vacuous"]]
+    drawn = said[said["accountant"].isin(list(looks))]
+    highest = max(_HIGH, _MARGIN * float(drawn["percent"].max()))
+    columns, sizes = sorted(asked["local_epsilon"].unique()), sorted(asked["n_users"].unique())
     # axes that share their scales would ask each other for their ticks: seconds, with so many panels
     figure, axes = plt.subplots(len(cases), len(columns), figsize=(7.2, 1.02 * len(cases) + 1.2), squeeze=False)
     figure.set_layout_engine("constrained", **_PADS)
     for line, case in zip(axes, cases, strict=True):
         for axis, local in zip(line, columns, strict=True):
-            _panel(axis, asked[(asked["case"] == case) & (asked["local_epsilon"] == local)], looks)
+            _panel(axis, drawn[(drawn["case"] == case) & (drawn["local_epsilon"] == local)], looks)
+            axis.set(ylim=(_LOW, highest), xlim=(sizes[0] / 1.8, sizes[-1] * 1.8))
+            axis.label_outer()
         line[0].set_ylabel(LABELS.get(case, case), fontsize=7.5)
     for axis, local in zip(axes[0], columns, strict=True):
         axis.set_title(f"$\\varepsilon_0$ = {local:g}")
     share = float((asked["target"] * asked["n_users"]).iloc[0])
     # in the middle of the last line: a label of the whole figure would lie under the legend
     axes[-1][(len(columns) - 1) // 2].set_xlabel(f"number of users $n$, at $\\delta$ = {share:g}/$n$")
-    for axis in axes.flat:
-        axis.set_ylim(_LOW, highest)
-        _users_axis(axis, sorted(asked["n_users"].unique()))
-        axis.label_outer()
-    above = "claimed $\\varepsilon$ above (+) or below (−) the proven lower bound"
-    figure.supylabel(above, fontsize=8)
-    fit_legend(figure, _handles(asked, looks))
+    figure.supylabel("claimed $\\varepsilon$ above (+) or below (−) the proven lower bound", fontsize=8)
+    present = set(said["accountant"])
+    fit_legend(figure, _handles([look for name, look in looks.items() if name in present]))
     mark_edition(figure, edition)
     return figure
 
 
 def _looks(rows: pd.DataFrame) -> dict[str, Look]:
     """Choose what is drawn: every claim, and the proven references, which never have a marker."""
-    claims = set(rows[rows["kind"] != "upper"]["accountant"])
-    shown = rows[rows["accountant"].isin({*claims, *_REFERENCES}) | (rows["outcome"] == "violated")]
-    looks = looks_of(shown["accountant"], ACCOUNTANT_LOOKS)
-    broken = set(shown[shown["outcome"] == "violated"]["accountant"])
-    return {name: look if name in claims | broken else look._replace(marker="") for name, look in looks.items()}
-
-
-def _percent(rows: pd.DataFrame) -> pd.Series[float]:
-    """How far every claim lies above the proven lower bound, in percent of it."""
-    return 100 * (1 / rows["ratio"] - 1)
+    claims = set(rows[(rows["kind"] != "upper") | (rows["outcome"] == "violated")]["accountant"])
+    names = [name for name in rows["accountant"] if name in {*claims, *_REFERENCES}]
+    looks = looks_of(names, ACCOUNTANT_LOOKS)
+    return {name: look if name in claims else look._replace(marker="") for name, look in looks.items()}
 
 
 def _panel(axis: Axes, rows: pd.DataFrame, looks: Mapping[str, Look]) -> None:
-    """All accountants of one case and local epsilon; claims as weak as the local guarantee are not drawn."""
+    """Draw all accountants of one case and local epsilon; claims as weak as the local guarantee are not drawn."""
     axis.axhspan(_LOW, 0.0, color=TINTS["refuted"], lw=0, zorder=0)
     axis.axhline(0.0, color=PALETTE["black"], lw=0.8, zorder=1)
     for name, look in looks.items():
-        mine = rows[(rows["accountant"] == name) & ~rows["vacuous"]].sort_values("n_users")
+        mine = rows[rows["accountant"] == name].sort_values("n_users")
         if mine.empty:
             continue
-        n, percent = mine["n_users"].to_numpy(), _percent(mine).to_numpy()
-        axis.plot(n, percent, ls=look.dashes, lw=1.0, color=look.color, zorder=2 + bool(look.marker))
-        violated = (mine["outcome"] == "violated").to_numpy()
-        for chosen, face, size in ((violated, look.color, 4.2), (~violated, "white", 3.6)):
-            if look.marker:
-                marks: dict[str, Any] = {"marker": look.marker, "mfc": face, "mec": look.color, "ms": size, "mew": 0.8}
-                axis.plot(n[chosen], percent[chosen], ls="none", zorder=5 if face == look.color else 4, **marks)
+        axis.plot(
+            mine["n_users"], mine["percent"], ls=look.dashes, lw=1.0, color=look.color, zorder=2 + bool(look.marker)
+        )
+        if not look.marker:
+            continue
+        violated = mine["outcome"] == "violated"
+        for marked, face, size, above in ((mine[violated], look.color, 4.2, 5), (mine[~violated], "white", 3.6, 4)):
+            marks: dict[str, Any] = {"marker": look.marker, "mfc": face, "mec": look.color, "ms": size, "mew": 0.8}
+            axis.plot(marked["n_users"], marked["percent"], ls="none", zorder=above, **marks)
     axis.set_xscale("log")
     axis.set_yscale("symlog", linthresh=_LINEAR, linscale=_LINEAR_PART)
-    axis.yaxis.set_major_locator(FixedLocator(list(_TICKS)))
-    axis.yaxis.set_minor_locator(NullLocator())
+    axis.xaxis.set_major_locator(FixedLocator(_POWERS))
+    axis.yaxis.set_major_locator(FixedLocator(_TICKS))
+    for each in (axis.xaxis, axis.yaxis):
+        each.set_minor_locator(NullLocator())
     axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g} %".replace("-", "−") if value else "0"))
     axis.tick_params(labelsize=_SMALL)
 
 
-def _users_axis(axis: Axes, n_users: list[int]) -> None:
-    """Powers of ten from the fewest to the most users of all panels."""
-    axis.set_xlim(n_users[0] / 1.8, n_users[-1] * 1.8)
-    powers = range(math.ceil(math.log10(n_users[0])), math.floor(math.log10(n_users[-1])) + 1)
-    axis.xaxis.set_major_locator(FixedLocator([10.0**power for power in powers]))
-    axis.xaxis.set_minor_locator(NullLocator())
-
-
-def _handles(rows: pd.DataFrame, looks: Mapping[str, Look]) -> list[Artist]:
-    """Legend: the accountants that are drawn, and what filled markers mean."""
-    present = set(rows[~rows["vacuous"]]["accountant"])
+def _handles(looks: Iterable[Look]) -> list[Artist]:
+    """Make a legend of the accountants that are drawn, and of what filled markers mean."""
     handles: list[Artist] = [
-        Line2D(
-            [], [], color=look.color, ls=look.dashes, lw=1.0, marker=look.marker or "None", ms=4, mfc="white",
-            label=look.label,
-        )
-        for name, look in looks.items()
-        if name in present
-    ]  # fmt: skip
+        Line2D([], [], **stroke(look, marker=look.marker or "None", lw=1.0, ms=4, mfc="white")) for look in looks
+    ]
     grey = PALETTE["dark-grey"]
     handles.append(Line2D([], [], color=grey, marker="o", ls="none", ms=4.2, label="filled: violated"))
     handles.append(Patch(color=TINTS["refuted"], label="below what is proven"))
@@ -281,7 +269,7 @@ def _handles(rows: pd.DataFrame, looks: Mapping[str, Look]) -> list[Artist]:
 
 
 def words(figure: str, tables: Mapping[str, pd.DataFrame]) -> str | None:
-    """Which claims are refuted."""
+    """Say which claims are refuted."""
     if figure != "referee":
         return None
     head = (
