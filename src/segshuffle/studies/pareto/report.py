@@ -40,7 +40,7 @@ def winners(table: pd.DataFrame, budgets: Sequence[float]) -> pd.DataFrame:
     Parameters
     ----------
     table : DataFrame
-        As `compute.table` returns it.
+        As `compute.size_table` returns it, of all sizes.
     budgets : sequence of float
         Messages per item of a user.
 
