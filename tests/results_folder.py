@@ -10,7 +10,7 @@ import yaml
 from segshuffle.page.results import read_results
 from segshuffle.pipeline import manifest
 from segshuffle.pipeline.design import Scenario, Setting
-from segshuffle.studies.reproduction.summary import proven_summary
+from segshuffle.studies.reproduction.compute import proven_summary
 
 GRID = (0.1, 0.3, 1.0, 3.0, 10.0)
 SPLITS = ("S1", "S2", "S3")

@@ -20,10 +20,9 @@ from segshuffle.protocols.segmented import expected_mse, sampling_rates
 from segshuffle.studies import planning
 from segshuffle.studies.planning import lineup, plan_setting, problem_of
 from segshuffle.studies.reproduction import compute as simulation
-from segshuffle.studies.reproduction.compute import simulate_scenario, summarise, tasks_of
+from segshuffle.studies.reproduction.compute import proven_summary, simulate_scenario, summarise, tasks_of
 from segshuffle.studies.reproduction.outputs import COLUMNS
-from segshuffle.studies.reproduction.report import budgets_of
-from segshuffle.studies.reproduction.summary import proven_summary, readable
+from segshuffle.studies.reproduction.report import budgets_of, readable
 
 OURS = ("poisson-group", "poisson", "poisson-copies")
 RIVALS = ("mm", "sepmm", "weighted-sepmm", "inverse-variance-sepmm")

@@ -11,14 +11,14 @@ import io
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.datasets.population import Population
-from segshuffle.pipeline.design import Config, Scenario, level_counts
+from segshuffle.pipeline.design import ACCOUNTINGS, Config, Scenario, level_counts
 from segshuffle.pipeline.jobs import to_json
 from segshuffle.pipeline.progress import track
 from segshuffle.pipeline.seeds import stream
@@ -231,3 +231,52 @@ def checked(table: pd.DataFrame) -> pd.DataFrame:
     if not np.isfinite(numbers.assign(mse_expected=numbers["mse_expected"].mask(unknown, 0.0))).all(axis=None):
         raise ValueError("an error in the table is not finite")
     return table
+
+
+_PANEL = ["dataset", "n_users", "set_size", "split"]
+#: What is not a competitor: the Poisson blanket, and whoever is trusted.
+_OURS = ("poisson", "curator")
+
+
+def proven_summary(table: pd.DataFrame, budgets: list[float]) -> pd.DataFrame:
+    """Compare errors at the best m, one row per panel (closed forms, except after the projection).
+
+    Parameters
+    ----------
+    table : DataFrame
+        Rows of results/mse.csv, both accountings.
+    budgets : list of float
+        Budgets of messages per user whose errors are listed against the weighted curator's.
+    """
+    rows = []
+    for key, both in table.groupby(_PANEL, sort=False):
+        theirs, panel = (both[both["accounting"] == accounting] for accounting in ACCOUNTINGS)
+        best = panel[panel["role"] == "best"].set_index("method")
+        error = best["mse_expected"]
+        ours, curator = error["poisson"], float(error["curator-weighted"])
+        # the published protocol at its best m, on the grid or by optimizeParameter, whichever is lower
+        drawn = theirs["role"].isin(["grid", "best"]) & (theirs["method"] == "segmented")
+        published = float(theirs.loc[drawn, "mse_expected"].min())
+        trusted = float(error[error.index.str.startswith("curator")].min())
+        rivals = error[~error.index.str.startswith(_OURS)]
+        roles = panel[panel["method"] == "poisson"].drop_duplicates("role").set_index("role")
+        row: dict[str, Any] = {
+            **dict(zip(_PANEL, key, strict=True)),
+            "published": published,
+            "poisson": ours,
+            "published_over_poisson": published / ours,
+            "messages_poisson": best.loc["poisson", "messages_per_user"],
+            "best_competitor": rivals.idxmin(),
+            "competitor_over_poisson": rivals.min() / ours,
+            "poisson_over_curator": ours / curator,
+            "curator_best_over_weighted": trusted / curator,
+            # nan where a run does without recentring
+            "recentred_over_poisson": roles["mse_expected"].get("recentred", math.nan) / ours,
+            # Monte Carlo, after the projection over before, on the same random draws
+            "projected_over_poisson": float(roles["mse_mean"]["projected"] / roles["mse_mean"]["best"]),
+        }
+        spent = panel[(panel["role"] == "budget") & (panel["method"] == "poisson-copies")].set_index("max_messages")
+        for budget in budgets:
+            row[f"copies_{budget:g}_over_curator"] = float(spent["mse_expected"][budget]) / curator
+        rows.append(row)
+    return pd.DataFrame(rows)

@@ -265,7 +265,7 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
     cases = tuple(f"{side}/{name}" for side in ACCOUNTINGS for name in scenarios)
     summary, text = (output.path for output in SUMMARY)
     budgets = {"budgets": [float(budget) for budget in config["proven"]["max_messages"]]}
-    compute, written = "studies.reproduction.compute", "studies.reproduction.summary"
+    compute, report = "studies.reproduction.compute", "studies.reproduction.report"
     return [
         Rule(
             "plan",
@@ -295,15 +295,15 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
             "proven_summary",
             "What proven accounting and copies buy, a row per panel.",
             (
-                Step(summary, f"{written}:proven_summary", {"table": MSE.path}, budgets),
-                Step(text, f"{written}:readable", {"summary": summary, "table": MSE.path}, budgets | edition),
+                Step(summary, f"{compute}:proven_summary", {"table": MSE.path}, budgets),
+                Step(text, f"{report}:readable", {"summary": summary, "table": MSE.path}, budgets | edition),
             ),
             follows=nothing,
         ),
         Rule(
             "figure",
             "One figure of the panels, under one accounting; it needs its own panels only.",
-            (Step("figures/{case}", "studies.reproduction.report:draw", tables, lambda name: drawn[name] | edition),),
+            (Step("figures/{case}", f"{report}:draw", tables, lambda name: drawn[name] | edition),),
             tuple(drawn),
             first=FIGURES.__contains__,
             follows=lambda name: dataset_files([panel.setting.dataset for panel in drawn[name]["panels"]]),

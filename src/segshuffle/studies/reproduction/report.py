@@ -18,6 +18,7 @@ from matplotlib.figure import Figure
 from segshuffle.datasets.registry import dataset_label
 from segshuffle.looks import PALETTE, Look, stroke
 from segshuffle.pipeline.design import ACCOUNTINGS, Scenario, Setting, figures_of
+from segshuffle.pipeline.editions import remark
 from segshuffle.pipeline.numbers import nearest
 from segshuffle.pipeline.rows import common
 from segshuffle.pipeline.style import finished, letters, log_axes, panel_grid, use_style
@@ -325,3 +326,41 @@ def _messages(summary: pd.DataFrame) -> str:
 def budgets_of(summary: pd.DataFrame) -> list[float]:
     """Find the budgets of messages per user in the columns of proven-summary.csv, ascending."""
     return sorted(float(name.split("_")[1]) for name in map(str, summary) if name.startswith("copies_"))
+
+
+# --- the readable summary ------------------------------------------------------------------------------------------
+
+#: Column of the readable table -> what is in it, of a row of the summary.
+_CELLS = {
+    "panel": "{dataset} n={n_users} s={set_size} {split}",
+    "published": "{published:.3g}",
+    "poisson": "{poisson:.3g}",
+    "ratio": "{published_over_poisson:.2f}x",
+    "messages": "{messages_poisson:.1f}",
+    "best competitor": "{best_competitor}",
+    "its ratio": "{competitor_over_poisson:.2f}x",
+    "recentred": "{recentred_over_poisson:.2f}",
+    "projected": "{projected_over_poisson:.2f}",
+    "best curator": "{curator_best_over_weighted:.2f}",
+    "sampling / curator": "{poisson_over_curator:.2f}",
+}
+_READING = (
+    "Closed-form expected squared errors, each method at its best m; the published protocol's guarantee is not proven, "
+    "all others are. The curator that errors are divided by is Gaussian with a weight per level; best curator: the "
+    "least error of all trusted curators, over its error. With copies: within a budget of messages per user. "
+    "Recentred, projected: error of our estimate after moving it to sum to s (closed form), or after projection onto "
+    "possible frequencies (Monte Carlo), over the error before; nothing else uses them."
+)
+
+
+def readable(summary: pd.DataFrame, table: pd.DataFrame, *, budgets: list[float], edition: str) -> str:
+    """Write the summary to read, given the table of all panels, which names the sources of the data."""
+    said, sources = remark(edition), dict(zip(table["dataset"], table["source"], strict=True))
+    lines = ["# Proven accounting: errors at the same (epsilon, delta)", "", *([said, ""] if said else [])]
+    lines += ["Data: " + ", ".join(f"{name} ({source})" for name, source in sources.items()) + ".", "", _READING, ""]
+    copies = {f"copies, {budget:g} messages / curator": f"copies_{budget:g}_over_curator" for budget in budgets}
+    lines += [f"| {' | '.join([*_CELLS, *copies])} |", "|" + "---|" * (len(_CELLS) + len(copies))]
+    for row in summary.to_dict("records"):
+        cells = [cell.format_map(row) for cell in _CELLS.values()] + [f"{row[name]:.2f}" for name in copies.values()]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
