@@ -138,8 +138,11 @@ def published_mean(*, n_users: int, epsilon: float, delta: float) -> float:
     at_least = 1e-30 * delta
 
     def excess(mean: float) -> float:
-        law = stats.binom(n_users, min(mean / n_users, 1.0))
-        second = np.arange(int(law.ppf(at_least)), int(law.isf(at_least)) + 2)
+        share = min(mean / n_users, 1.0)
+        law = stats.binom(n_users, share)
+        # scipy's inverse survival function is n for so small probabilities: take the others' least number instead
+        most = n_users - int(stats.binom(n_users, 1 - share).ppf(at_least))
+        second = np.arange(int(law.ppf(at_least)), most + 1)
         first = np.ceil(np.exp(epsilon) * second - 1)
         return log_excess(float(law.pmf(second) @ law.sf(first - 1)), delta)
 
