@@ -232,7 +232,7 @@ def delta_interval(
             break  # the finest lattice there is, or that round-off allows
         else:
             # the width goes with the square of the step
-            step = table.step * min(max(math.sqrt(0.6 * rtol / width), 0.25), 0.8)
+            step = table.step * min(max(math.sqrt(0.6 * rtol / width), 0.02), 0.8)
     raise AccuracyError(f"The interval of delta stayed {width:.1e} wide, more than rtol = {rtol:g}: raise rtol.")
 
 
