@@ -130,7 +130,7 @@ def _outside(parts: Sequence[_Part], window: tuple[int, int], rate: float) -> fl
     low, high = window
     up, down = -rate * (high + 1), rate * (low - 1)
     for weights, pairs in parts:
-        # blocks of cells, which are taken for their worst one: exp() of every cell would take longer than the transforms
+        # blocks of cells, which are taken for their worst one: exp() of every cell would take longer than a transform
         width = -(-weights.shape[1] // _BLOCKS)
         u, v = np.add.reduceat(weights, np.arange(0, weights.shape[1], width), axis=1)
         # Centring the exponent on the middle of the table keeps exp() in range; the shifts of u and v cancel.
