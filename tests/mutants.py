@@ -90,8 +90,6 @@ ORDERS = ("_Lt", "_LtE", "_Gt", "_GtE")
 LOOKS = "height width foot figsize lw linewidth ms markersize mew alpha zorder fontsize size capsize pad dashes ratio"
 #: Nor do these change an answer: what a caller may not do and none does, how much is remembered, gaps between places.
 IDLE = f"{LOOKS} strict kw_only eq slots frozen maxsize order"
-#: How many processes share the work.
-JOBS = "n_jobs"
 #: Faults of our own: the wrong end of an interval, the wrong side of a rounding.
 WRONG_SIDE = {
     "floor": "ceil",
@@ -319,9 +317,6 @@ def of_no_effect(node: ast.AST) -> Iterator[ast.AST]:
         yield node.test
     if isinstance(node, ast.FunctionDef):
         yield from caches(node)
-    if isinstance(node, ast.arguments):
-        named = zip(node.kwonlyargs, node.kw_defaults, strict=True)
-        yield from (default for arg, default in named if arg.arg == JOBS and default is not None)
 
 
 def caches(node: ast.FunctionDef) -> list[ast.expr]:

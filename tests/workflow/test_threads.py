@@ -24,10 +24,9 @@ SCRIPT = """
 import json, os, re
 from pathlib import Path
 
-import joblib
 import numpy as np
 
-from segshuffle.pipeline.progress import parallel
+from segshuffle.pipeline.progress import parallel, workers
 
 
 def allowed(number):
@@ -37,8 +36,9 @@ def allowed(number):
 matrix = np.ones((600, 600))
 matrix @ matrix
 threads = int(re.search(r"Threads:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
-workers = parallel([joblib.delayed(allowed)(number) for number in range(4)], snakemake.threads, "workers")
-Path(snakemake.output[0]).write_text(json.dumps({"threads": threads, "workers": workers}))
+with workers(snakemake.threads):
+    found = parallel(allowed, [(number,) for number in range(4)], "workers")
+Path(snakemake.output[0]).write_text(json.dumps({"threads": threads, "workers": found}))
 """
 
 

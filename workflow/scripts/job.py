@@ -2,4 +2,4 @@
 
 from segshuffle.pipeline.jobs import run
 
-run(snakemake.params.steps, snakemake.log[0])
+run(snakemake.params.steps, snakemake.log[0], snakemake.threads)

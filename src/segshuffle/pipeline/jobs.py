@@ -18,6 +18,7 @@ import yaml
 from segshuffle.digits import rounded, rounded_down, rounded_up
 from segshuffle.errors import SegshuffleError
 from segshuffle.files import write_atomically
+from segshuffle.pipeline.progress import workers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,9 +34,9 @@ def modules_of(job: Sequence[Mapping[str, Any]]) -> list[str]:
     return ["pipeline.jobs", *functions, *(module for suffix, module in MODULES.items() if f'{suffix}"' in files)]
 
 
-def run(job: Sequence[Mapping[str, Any]], log: str) -> None:
-    """Run the steps of a job, as `manifest.Rule.job` gives them; what they print goes to the log."""
-    with logged(log):
+def run(job: Sequence[Mapping[str, Any]], log: str, threads: int = 1) -> None:
+    """Run the steps of a job, as `manifest.Rule.job` gives them, on so many cores; what they print goes to the log."""
+    with logged(log), workers(threads):
         made: dict[str, Any] = {}
         for step in job:
             read = (lambda path: made[path] if path in made else _content(path)) if step["read"] else str

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeVar, cast
 
-import joblib
 from tqdm import tqdm
 
 T = TypeVar("T")
@@ -37,8 +37,19 @@ def track(items: Iterable[T], *, total: int, label: str) -> Iterator[T]:
             bar.close()
 
 
-def parallel(jobs: Sequence[Any], n_jobs: int, label: str) -> list[Any]:
-    """Run joblib tasks in order of submission, with progress; workers use one BLAS thread each."""
-    with joblib.parallel_config(backend="loky", inner_max_num_threads=1):
-        results: Iterable[Any] = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
-        return list(track(results, total=len(jobs), label=label))
+def parallel(function: Callable[..., T], calls: Sequence[tuple[Any, ...]], label: str) -> list[T]:
+    """Call a function with every tuple of arguments, on the processes of `workers`: what it returns, in their order."""
+    import joblib
+
+    results: Iterable[T] = joblib.Parallel(return_as="generator")(joblib.delayed(function)(*call) for call in calls)
+    return list(track(results, total=len(calls), label=label))
+
+
+def workers(processes: int) -> contextlib.AbstractContextManager[Any]:
+    """Let `parallel` use so many processes, each with one BLAS thread."""
+    if processes == 1:
+        return contextlib.nullcontext()
+    import joblib
+
+    config = joblib.parallel_config(backend="loky", n_jobs=processes, inner_max_num_threads=1)
+    return cast(contextlib.AbstractContextManager[Any], config)

@@ -19,7 +19,7 @@ from segshuffle.blankets.base import BLANKET_MEAN_RANGE
 from segshuffle.datasets.population import Population
 from segshuffle.pipeline.design import Config, Scenario, Setting, blanket_grid, least_delta, level_counts, level_deltas
 from segshuffle.pipeline.jobs import kept, to_json
-from segshuffle.pipeline.progress import track
+from segshuffle.pipeline.progress import parallel
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.assumptions import PLAIN, Assumptions
 from segshuffle.protocols.base import Method, Problem
@@ -133,11 +133,13 @@ def plan_setting(
     problems = {split: problem_of(config, setting, split, accounting) for split in config["splits"]}
 
     def made(name: str, points: Sequence[tuple[str, Role, float | None, Method]]) -> str:
-        label = f"{accounting} plans of {setting.id}: {name}"
         found: Plans = {split: [] for split in problems}
-        for split, role, budget, method in track(points, total=len(points), label=label):
-            plan = method.plan(problems[split]).as_dict()
-            found[split].append({"role": role, "max_messages": budget, "plan": plan})
+        calls = [(method, problems[split]) for split, _, _, method in points]
+        done = parallel(
+            lambda method, problem: method.plan(problem), calls, f"{accounting} plans of {setting.id}: {name}"
+        )
+        for (split, role, budget, _), plan in zip(points, done, strict=True):
+            found[split].append({"role": role, "max_messages": budget, "plan": plan.as_dict()})
         return to_json(found)
 
     plans: Plans = {split: [] for split in problems}

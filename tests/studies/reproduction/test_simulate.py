@@ -10,6 +10,7 @@ import pytest
 
 from segshuffle.datasets.sampling import uniform_population
 from segshuffle.pipeline.design import Scenario, blanket_grid, level_counts
+from segshuffle.pipeline.progress import workers
 from segshuffle.pipeline.scenarios import settings
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.listed import competitor_names
@@ -114,6 +115,12 @@ def test_results_do_not_depend_on_the_other_points_of_the_grid(case):
     assert set(more["blanket_per_user"]) - set(few["blanket_per_user"]) == {2.5}
     kept = more[more["blanket_per_user"] != 2.5].reset_index(drop=True)
     pd.testing.assert_frame_equal(few, kept, check_exact=True)
+
+
+def test_plans_and_results_do_not_depend_on_the_number_of_processes(case):
+    alone = simulated(*case)
+    with workers(2):
+        pd.testing.assert_frame_equal(simulated(*case), alone, check_exact=True)
 
 
 def test_more_repetitions_in_whole_blocks_keep_the_first_ones(case):

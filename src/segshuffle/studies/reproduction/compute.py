@@ -20,7 +20,7 @@ from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.datasets.population import Population
 from segshuffle.pipeline.design import ACCOUNTINGS, Config, Scenario, level_counts
 from segshuffle.pipeline.jobs import to_json
-from segshuffle.pipeline.progress import track
+from segshuffle.pipeline.progress import parallel
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.base import Method, Plan, Sample
 from segshuffle.protocols.projection import project
@@ -90,11 +90,9 @@ def simulate_scenario(
     def made(name: str, tasks: Sequence[Task]) -> str:
         label = f"{accounting} simulation of {scenario.id}: {name}"
         role = (scenario.id, accounting, name)
-        found = [
-            (task, _squared_errors(config, task, population, drawn(), role))
-            for task in track(tasks, total=len(tasks), label=label)
-        ]
-        return errors_table(found).to_csv(index=False, lineterminator="\n")
+        calls = [(config, task, population, drawn(), role) for task in tasks]
+        found = parallel(_squared_errors, calls, label)
+        return errors_table(list(zip(tasks, found, strict=True))).to_csv(index=False, lineterminator="\n")
 
     by_method: dict[str, list[Task]] = {}
     for task in tasks_of(config, scenario, accounting, plans):
