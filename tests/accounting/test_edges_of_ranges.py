@@ -19,11 +19,17 @@ from segshuffle.accounting.collections import (
 from segshuffle.accounting.collections.blanket_cap import cap_overflow
 from segshuffle.accounting.numerics import hockey_stick, laws, ranges
 from segshuffle.accounting.numerics.poisson_binomial import PoissonBinomialLaw
-from segshuffle.accounting.single_message import amplification, personalized_settings
+from segshuffle.accounting.single_message import amplification, decomposition, personalized, personalized_settings
 from segshuffle.accounting.single_message import variation_ratio as vr
 from segshuffle.accounting.single_message import variation_ratio_lower as vr_lower
 from segshuffle.accounting.single_message import variation_ratio_tables as tables
-from segshuffle.accounting.single_message.accountants import chen_cao_ge, clones, erlingsson, laplace_users
+from segshuffle.accounting.single_message.accountants import (
+    blanket_tails,
+    chen_cao_ge,
+    clones,
+    erlingsson,
+    laplace_users,
+)
 from segshuffle.accounting.single_message.mechanisms import mechanism
 from segshuffle.accounting.single_message.personalized import PersonalizedUsers
 from segshuffle.blankets import base, poisson
@@ -267,3 +273,23 @@ def test_the_closed_form_of_clones_holds_up_to_its_condition():
     # with fewer than 16 log(2/delta) users there is no local epsilon at all
     with pytest.raises(ParameterError, match="local_epsilon"):
         clones.standard_clone_closed_form(local_epsilon=1e-6, n_users=232, delta=1e-6)
+
+
+@pytest.mark.parametrize("given", ["krr", None, mechanism("krr", local_epsilon=1.0, domain_size=4)], ids=repr)
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda given: decomposition.blanket_delta(randomizer=given, n_users=10, epsilon=0.5),
+        lambda given: decomposition.lower_bound_epsilon(randomizer=given, n_users=10, delta=1e-6),
+        lambda given: blanket_tails.tail_delta(
+            inequality="bennett", n_users=10, epsilon=0.5, **({} if given is None else {"randomizer": given})
+        ),
+        lambda given: vr.published_delta(randomizer=given, n_users=10, epsilon=0.5),
+        lambda given: vr.bisected_epsilon(randomizer=given, n_users=10, delta=1e-6, iterations=5),
+        lambda given: vr_lower.published_lower_epsilon(bound=given, n_users=10, delta=1e-6),
+        lambda given: personalized.Theorem(given),
+    ],
+)
+def test_what_is_no_randomizer_is_refused_in_a_sentence(ask, given):
+    with pytest.raises(ParameterError, match="must be"):
+        ask(given)

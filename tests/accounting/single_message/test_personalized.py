@@ -194,6 +194,9 @@ class Binned:
     def deviation(self):
         return gaussian_deviation(local_epsilon=self.victim, local_delta=LOCAL_DELTA)
 
+    def blanket(self, side):
+        raise NotImplementedError("only its lower bound is asked for")
+
     def common_input(self, side="lower"):
         first, second, own = self.cells()
         return (ReferenceClasses(own, np.log(first / own), np.log(second / own)),)

@@ -74,6 +74,12 @@ def check_choice(name: str, value: object, choices: Iterable[str]) -> None:
         raise ParameterError(name, value, f"one of {', '.join(known)}")
 
 
+def check_kind(name: str, value: object, kind: type) -> None:
+    """Refuse anything but an object of a class or with the methods of a protocol."""
+    if not isinstance(value, kind):
+        raise ParameterError(name, value, f"a {kind.__name__}, not a {type(value).__name__}")
+
+
 def numbers(name: str, values: ArrayLike, allowed: str = "a list of numbers") -> FloatArray:
     """Return an array of numbers; anything else is refused."""
     try:

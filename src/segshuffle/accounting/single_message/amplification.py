@@ -226,7 +226,7 @@ def local_epsilon_for(
     Raises
     ------
     ParameterError
-        If a parameter is outside its range.
+        If a parameter is outside its range, or the accountant does not apply to the mechanism.
     """
     chosen = accountant if isinstance(accountant, Accountant) else _named(accountant)
     check_epsilon(epsilon)
@@ -237,13 +237,19 @@ def local_epsilon_for(
     def meets(local_epsilon: float) -> bool:
         if local_epsilon <= epsilon:
             return True
+        mechanism = make(local_epsilon)
         try:
-            found = ask(chosen, make(local_epsilon), n_users, **asked)
+            found = ask(chosen, mechanism, n_users, **asked)
         except ParameterError:  # outside the conditions of a theorem, which then says nothing
             return False
         return found is not None and found <= most
 
     low, high = max(min(epsilon, LARGEST_LOCAL_EPSILON), SMALLEST_LOCAL_EPSILON), LARGEST_LOCAL_EPSILON
+    _users(n_users)
+    if not callable(make):
+        raise ParameterError("make", make, "a function that returns the Mechanism of a local epsilon")
+    if isinstance(accountant, str):
+        _checked(accountant, make(low))
     if meets(high):
         return math.inf if lower else high
     if not meets(low):

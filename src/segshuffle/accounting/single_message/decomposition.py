@@ -27,7 +27,7 @@ from typing import get_args
 import numpy as np
 
 from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, DeltaInterval
-from segshuffle.accounting.numerics.ranges import check_epsilon, check_rtol, check_target, check_users
+from segshuffle.accounting.numerics.ranges import check_epsilon, check_kind, check_rtol, check_target, check_users
 from segshuffle.accounting.numerics.search import largest_excluded_epsilon, least_epsilon
 from segshuffle.accounting.numerics.tilted_inversion import AtomLaw, Side, mean_positive_part
 from segshuffle.accounting.single_message.randomizers.reference import (
@@ -152,6 +152,7 @@ def _epsilon(
     Where every pair has tables of its own, one is searched only if it changes what the others gave: the divergence of
     a pair falls in epsilon, so what holds for it at one epsilon holds at every larger one.
     """
+    check_kind("randomizer", randomizer, Randomizer)
     check_users(n_users)
     check_rtol(rtol)
     check_target(delta)
@@ -175,6 +176,7 @@ def _epsilon(
 def _interval(
     randomizer: Randomizer, own_inputs: bool | None, n_users: int, epsilon: float, rtol: float
 ) -> DeltaInterval:
+    check_kind("randomizer", randomizer, Randomizer)
     check_users(n_users)
     check_epsilon(epsilon)
     check_rtol(rtol)

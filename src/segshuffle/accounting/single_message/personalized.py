@@ -62,6 +62,7 @@ from segshuffle.accounting.numerics.ranges import (
     LARGEST_EPSILON,
     check_choice,
     check_epsilon,
+    check_kind,
     check_target,
     check_within,
     numbers,
@@ -228,6 +229,7 @@ class BudgetBound(ABC):
     rtol = _RTOL
 
     def __init__(self, users: PersonalizedUsers) -> None:
+        check_kind("users", users, PersonalizedUsers)
         self.users = users
 
     @abstractmethod

@@ -38,6 +38,7 @@ from segshuffle.accounting.numerics.ranges import (
     check_epsilon,
     check_guarantee,
     check_integer,
+    check_kind,
     check_local,
     check_target,
     check_users,
@@ -147,6 +148,7 @@ def published_delta(*, randomizer: VariationRatio, n_users: int, epsilon: float,
     ParameterError
         If a parameter is outside its range.
     """
+    check_kind("randomizer", randomizer, VariationRatio)
     check_users(n_users)
     check_epsilon(epsilon)
     if randomizer.beta == 0.0 or randomizer.log_p <= epsilon:
@@ -180,6 +182,7 @@ def published_epsilon(*, randomizer: VariationRatio, n_users: int, delta: float,
     ParameterError
         If a parameter is outside its range.
     """
+    check_kind("randomizer", randomizer, VariationRatio)
     check_users(n_users)
     check_target(delta)
     check_within("rtol", rtol, 1e-9, 0.1)
@@ -216,6 +219,7 @@ def bisected_epsilon(*, randomizer: VariationRatio, n_users: int, delta: float, 
     ParameterError
         If a parameter is outside its range.
     """
+    check_kind("randomizer", randomizer, VariationRatio)
     check_users(n_users)
     check_target(delta)
     check_integer("iterations", iterations, 0, most=60)
@@ -280,6 +284,7 @@ def analytic_epsilon(*, randomizer: VariationRatio, n_users: int, delta: float) 
     float
         log p if Omega <= 0, if one of the two published conditions fails, or if the denominator is not positive.
     """
+    check_kind("randomizer", randomizer, VariationRatio)
     check_users(n_users)
     check_target(delta)
     clone, alpha, beta, others = randomizer.clone, randomizer.tails, randomizer.beta, n_users - 1
@@ -322,6 +327,7 @@ def asymptotic_epsilon(*, randomizer: VariationRatio, n_users: int, delta: float
     float
         log p if n < 8 log(2/delta)/r (or n = 1).
     """
+    check_kind("randomizer", randomizer, VariationRatio)
     check_users(n_users)
     check_target(delta)
     clone, beta = randomizer.clone, randomizer.beta

@@ -36,6 +36,7 @@ from segshuffle.accounting.numerics.hockey_stick import DeltaInterval, hockey_st
 from segshuffle.accounting.numerics.ranges import (
     LARGEST_EPSILON,
     check_epsilon,
+    check_kind,
     check_target,
     check_users,
     check_within,
@@ -165,6 +166,7 @@ def published_lower_delta(*, bound: LowerBound, n_users: int, epsilon: float, rt
     ParameterError
         If a parameter is outside its range.
     """
+    check_kind("bound", bound, LowerBound)
     check_users(n_users)
     check_epsilon(epsilon)
     if bound.log_p0 <= epsilon:
@@ -229,6 +231,7 @@ def published_lower_epsilon(*, bound: LowerBound, n_users: int, delta: float, rt
     ParameterError
         If p0 is infinite or another parameter is outside its range.
     """
+    check_kind("bound", bound, LowerBound)
     if not math.isfinite(bound.log_p0):
         raise ParameterError("bound.log_p0", bound.log_p0, "finite")
     check_users(n_users)

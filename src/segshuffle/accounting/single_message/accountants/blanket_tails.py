@@ -32,7 +32,14 @@ import numpy as np
 from scipy import optimize
 
 from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, DeltaInterval
-from segshuffle.accounting.numerics.ranges import check_choice, check_epsilon, check_local, check_target, check_users
+from segshuffle.accounting.numerics.ranges import (
+    check_choice,
+    check_epsilon,
+    check_kind,
+    check_local,
+    check_target,
+    check_users,
+)
 from segshuffle.accounting.numerics.search import least_epsilon
 from segshuffle.accounting.single_message.accountants.declared import (
     DASH_DOTTED,
@@ -187,6 +194,7 @@ class _Bound:
         check_users(n_users)
         check_choice("inequality", inequality, get_args(Inequality))
         if randomizer is not None:
+            check_kind("randomizer", randomizer, Randomizer)
             if local_epsilon is not None:
                 raise ParameterError("local_epsilon", local_epsilon, "absent when a randomizer is given")
             self.local_epsilon, self.source = randomizer.local_epsilon, _specific(randomizer)

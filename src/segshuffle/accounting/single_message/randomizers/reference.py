@@ -104,6 +104,7 @@ class ReferenceClasses:
         return replace(self, mass=self.mass * weight)
 
 
+@runtime_checkable
 class Randomizer(Protocol):
     """What the accountants ask of a local randomizer. All of ours are symmetric in the victim's two inputs."""
 
