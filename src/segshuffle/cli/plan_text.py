@@ -75,7 +75,7 @@ def of_proven(found: Answer, options: argparse.Namespace, more: Mapping[str, Any
     told = [textwrap.fill(f"Warning: {each}", _WIDTH, subsequent_indent="  ") for each in found.warnings]
     parts = [_decision(found), *told]
     if found.beside:
-        parts.append(_laws_table([each.as_dict() for each in found.beside], found.question.top or TOP))
+        parts.append(_laws_table([each.as_dict() for each in found.beside], plan.problem, found.question.top or TOP))
     parts += _further(more, plan.problem.n_users)
     parts.append(
         _details(found.words, {**values, **_inputs(plan.problem, options)}, public) if options.details else _REST
@@ -240,13 +240,13 @@ def _factor(epsilon: float) -> str:
     return f"{math.ceil(factor / scale) * scale:.3g}"
 
 
-def _laws_table(rows: Sequence[Mapping[str, Any]], top: int) -> str:
-    """Every law of the dummies: how far off, and for how many messages; what has no plan says why."""
+def _laws_table(rows: Sequence[Mapping[str, Any]], problem: Problem, top: int) -> str:
+    """Every law of the dummies: how far off an item is (root of its mean squared error), and for how many messages."""
     planned = [row for row in rows if "none" not in row]
     guessed = any("top_relative_deviation" in row for row in planned)
     columns = (
         "dummies",
-        "+/- users",
+        "an item, +/- users",
         *([f"top {top}"] if guessed else []),
         "messages",
         "dummies a user",
@@ -256,7 +256,7 @@ def _laws_table(rows: Sequence[Mapping[str, Any]], top: int) -> str:
     shown_rows = [
         (
             row["blanket"],
-            f"{row['deviation_users']:.3g}",
+            f"{problem.n_users * math.sqrt(row['mse_sample'] / problem.domain_size):.3g}",
             *([f"{100 * row['top_relative_deviation']:.3g} %"] if guessed else []),
             f"{row['messages_per_user']:.4g}",
             f"{row['blanket_per_user']:.4g}",
