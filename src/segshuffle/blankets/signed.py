@@ -183,11 +183,13 @@ def _tail(blanket: Signed, mean: float, log_tail: float) -> float:
 
 
 @functools.lru_cache(maxsize=65536)
-def _window(part: Part, log_tail: float) -> tuple[int, int]:
+def part_window(part: Part, log_tail: float) -> tuple[int, int]:
+    """Return counts outside which each tail of an item's units has mass at most e^-log_tail."""
     return window_of_mass(part.mean, part.p, log_tail) if part.p else poisson_window(part.mean, log_tail)
 
 
-def _masses(part: Part, window: tuple[int, int]) -> FloatArray:
+def part_masses(part: Part, window: tuple[int, int]) -> FloatArray:
+    """Probabilities of the units of one item, on the counts of a window."""
     count = np.arange(window[0], window[1] + 1, dtype=float)
     log = log_negative_binomial(count, part.mean, part.p) if part.p else log_poisson(count, part.mean)
     return np.exp(log)
@@ -196,8 +198,8 @@ def _masses(part: Part, window: tuple[int, int]) -> FloatArray:
 def table_work(blanket: Signed, mean: float, log_tail: float) -> float:
     """Products of two masses that a table of the counters takes: what its time and memory go with."""
     noise, _, *floods = blanket.parts(mean)
-    low, high = _window(noise, log_tail)
-    flood_low, flood_high = _window(floods[0], log_tail) if floods else (0, 0)
+    low, high = part_window(noise, log_tail)
+    flood_low, flood_high = part_window(floods[0], log_tail) if floods else (0, 0)
     return 2.0 * (flood_high - flood_low + high - low + 2) * (high - low + 1) ** 2
 
 
@@ -208,13 +210,13 @@ def _joint(blanket: Signed, mean: float, log_tail: float, group: int) -> _Joint:
     `group` neighbouring rows are one.
     """
     noise, _, *floods = blanket.parts(mean)
-    window = _window(noise, log_tail)
-    f = _masses(noise, window)
+    window = part_window(noise, log_tail)
+    f = part_masses(noise, window)
     n = f.size
     g, error = np.ones(1), 2 * mass_error(window, noise.mean)
     for flood in floods:
-        flood_window = _window(flood, log_tail)
-        g, error = _masses(flood, flood_window), error + mass_error(flood_window, flood.mean)
+        flood_window = part_window(flood, log_tail)
+        g, error = part_masses(flood, flood_window), error + mass_error(flood_window, flood.mean)
     if table_work(blanket, mean, log_tail) / group > MOST_PRODUCTS:
         raise AccuracyError(
             f"The counters of {blanket} at {mean:g} messages per item have too many values for a table: take fewer."
@@ -257,7 +259,7 @@ class SignedPair(BlanketPair):
         law = np.ones(1)
         for part in self.blanket.parts(self.blanket_mean):
             if 1 in part.signs:
-                law = np.convolve(law, _masses(part, (0, floor)))[:floor]
+                law = np.convolve(law, part_masses(part, (0, floor)))[:floor]
         return float(law.sum())
 
     def _atoms(self, log_tail: float) -> Atoms:

@@ -24,10 +24,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from segshuffle.accounting.collections.calibration import least_blanket_mean
 from segshuffle.accounting.collections.published import exchange_target
+from segshuffle.accounting.numerics.laws import binomial_pmf, binomial_tail
 from segshuffle.accounting.numerics.search import log_excess, safe_edge
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.digits import rounded_up
@@ -138,13 +139,11 @@ def published_mean(*, n_users: int, epsilon: float, delta: float) -> float:
     at_least = 1e-30 * delta
 
     def excess(mean: float) -> float:
-        share = min(mean / n_users, 1.0)
-        law = stats.binom(n_users, share)
-        # scipy's inverse survival function is n for so small probabilities: take the others' least number instead
-        most = n_users - int(stats.binom(n_users, 1 - share).ppf(at_least))
-        second = np.arange(int(law.ppf(at_least)), most + 1)
+        share = min(mean / n_users, 1 - 1e-16)
+        least, left = (math.ceil(special.bdtrik(at_least, n_users, each)) for each in (share, 1 - share))
+        second = np.arange(least, n_users - left + 1.0)
         first = np.ceil(np.exp(epsilon) * second - 1)
-        return log_excess(float(law.pmf(second) @ law.sf(first - 1)), delta)
+        return log_excess(float(binomial_pmf(n_users, second, share) @ binomial_tail(n_users, first, share)), delta)
 
     return safe_edge(excess, safe=float(n_users), unsafe=_LEAST_MEAN)
 

@@ -10,20 +10,22 @@ random. It is exact for plans with copies by level, whatever their blanket.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import signal, special, stats
+from scipy import special
 
-from segshuffle.accounting.numerics.negative_binomial import size_of
+from segshuffle.accounting.numerics.laws import fft_convolution
 from segshuffle.arrays import FloatArray
-from segshuffle.blankets.base import Part
+from segshuffle.blankets.signed import part_masses, part_window
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.base import Plan
 
 #: Largest correction of the number of deviations, as a share of it.
 _MOST_CORRECTION = 0.2
+#: e^-37 is below the round-off of a probability near 1.
+_LOG_TAIL = 37.0
 
 
 class ItemVariance(NamedTuple):
@@ -153,15 +155,8 @@ def _net_law(plan: Plan) -> tuple[int, FloatArray]:
     law, low = np.ones(1), 0
     for part in plan.scheme.parts:
         if part.net:
-            ends = [int(each) for each in _law(part).ppf([1e-16, 1.0 - 1e-16])]
-            mass = _law(part).pmf(np.arange(ends[0], ends[1] + 1))
-            law = signal.convolve(law, mass if part.net > 0 else mass[::-1])
+            ends = part_window(part, _LOG_TAIL)
+            mass = part_masses(part, ends)
+            law = fft_convolution(law, mass if part.net > 0 else mass[::-1])
             low += ends[0] if part.net > 0 else -ends[1]
     return low, law
-
-
-def _law(part: Part) -> Any:
-    """Law of the units of one item."""
-    if part.p == 0:
-        return stats.poisson(part.mean)
-    return stats.nbinom(size_of(part.mean, part.p), 1.0 - part.p)

@@ -20,7 +20,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from segshuffle.accounting.collections.blanket_cap import capped_epsilon
 from segshuffle.accounting.collections.calibration import epsilon_over_honesty
@@ -101,7 +101,7 @@ def _log_uncapped(plan: Plan) -> float:
     """Log of the probability that no user of a cap would have to redraw: conditioning divides by it at most."""
     cap = plan.scheme.blanket_cap
     # more dummies are not made likelier by a cap
-    return 0.0 if cap is None else plan.problem.n_users * math.log1p(-stats.poisson.sf(cap, plan.blanket_per_user))
+    return 0.0 if cap is None else plan.problem.n_users * math.log1p(-special.pdtrc(cap, plan.blanket_per_user))
 
 
 def impossible(plan: Plan, counts: IntArray, messages: int | None, name: Callable[[int], str]) -> str | None:

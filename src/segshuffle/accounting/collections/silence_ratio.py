@@ -25,9 +25,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import signal
 
-from segshuffle.accounting.numerics.laws import BinomialLaw
+from segshuffle.accounting.numerics.laws import BinomialLaw, fft_convolution
 from segshuffle.arrays import FloatArray
 
 IndexArray = NDArray[np.int64]
@@ -96,7 +95,7 @@ def sum_of_binomials(parts: tuple[tuple[int, float], ...]) -> SumLaw:
 def _convolve(one: FloatArray, other: FloatArray) -> FloatArray:
     if one.size * other.size <= _DIRECT_CONVOLUTION:
         return np.asarray(np.convolve(one, other), dtype=float)
-    return np.asarray(np.maximum(signal.fftconvolve(one, other), 0.0), dtype=float)
+    return fft_convolution(one, other)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
+from scipy import fft, special
 
 from segshuffle.accounting.numerics.ranges import check_integer, check_within
 from segshuffle.arrays import FloatArray
@@ -94,6 +94,14 @@ def binomial_tail(trials: FloatArray | float, threshold: FloatArray, probability
     """Pr[Binomial(trials, probability) >= threshold], elementwise, for any integer threshold."""
     tail = special.betainc(threshold, trials - threshold + 1, probability)
     return np.where(threshold <= 0, 1.0, np.where(threshold <= trials, tail, 0.0))
+
+
+def fft_convolution(one: FloatArray, other: FloatArray) -> FloatArray:
+    """Law of the sum of two independent counts; `scipy.signal` does the same, but takes a second to import."""
+    size = one.size + other.size - 1
+    length = fft.next_fast_len(size, real=True)
+    law = fft.irfft(fft.rfft(one, length) * fft.rfft(other, length), length)[:size]
+    return np.asarray(np.maximum(law, 0.0), dtype=float)
 
 
 def half_binomial_tail(trials: FloatArray, threshold: FloatArray) -> FloatArray:

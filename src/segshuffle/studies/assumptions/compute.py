@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import sem
 
 from segshuffle.accounting.collections.calibration import epsilon_over_honesty
 from segshuffle.arrays import IntArray
@@ -262,7 +261,7 @@ def dependence_table(config: Config, panels: Sequence[Scenario], populations: Ma
                 for what, expected, found in (("bias", bias, errors[:, item]), ("mse", exact, (errors**2).sum(axis=1))):
                     row[f"{what}_expected"] = float(expected.mean())
                     row[f"{what}_mean"] = float(found.mean())
-                    row[f"{what}_stderr"] = float(sem(found))
+                    row[f"{what}_stderr"] = float(np.std(found, ddof=1) / math.sqrt(len(found)))
                 rows.append({**row, "repetitions": sample.repetitions})
     return pd.DataFrame(rows)
 
