@@ -438,7 +438,14 @@ def _delta(law: Blanket, mean: float, target: Target, copies: float) -> tuple[fl
     bound = 1.0
     for rtol in _WIDTHS:
         with contextlib.suppress(AccuracyError):
-            interval = delta_interval(pair, pairs=target.pairs, epsilon=target.epsilon, rtol=rtol, smallest=smallest)
+            interval = delta_interval(
+                pair,
+                pairs=target.pairs,
+                epsilon=target.epsilon,
+                rtol=rtol,
+                smallest=smallest,
+                expected=target.delta,
+            )
             return interval.lower, min(interval.upper, bound)
         # the upper bound that the copies were calibrated by
         bound = min(math.exp(log_delta_bound(pair, target.pairs, target.epsilon, 1e-3)) * (1 + 1e-13), 1.0)
