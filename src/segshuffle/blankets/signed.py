@@ -38,7 +38,7 @@ from segshuffle.blankets.poisson import log_poisson, poisson_window
 from segshuffle.looks import DASHES, PALETTE, Look
 
 #: Products of two masses that one matrix may take; a larger one would take seconds and hundreds of megabytes.
-MOST_PRODUCTS = 4e9
+MOST_PRODUCTS = 6e9
 _LARGEST_MEAN = 1e6
 #: Tails are rounded up to a multiple, so that the matrix of a blanket is found again, and end where no delta is told
 #: from 0 any more.
@@ -196,11 +196,17 @@ def part_masses(part: Part, window: tuple[int, int]) -> FloatArray:
 
 
 def table_work(blanket: Signed, mean: float, log_tail: float) -> float:
-    """Products of two masses that a table of the counters takes: what its time and memory go with."""
+    """At most the products of two masses that a table of the counters takes: its time and memory go with them.
+
+    Windows are at most as wide as Bernstein's inequality says.
+    """
     noise, _, *floods = blanket.parts(mean)
-    low, high = part_window(noise, log_tail)
-    flood_low, flood_high = part_window(floods[0], log_tail) if floods else (0, 0)
-    return 2.0 * (flood_high - flood_low + high - low + 2) * (high - low + 1) ** 2
+
+    def width(part: Part) -> float:
+        deviations = math.sqrt(2 * log_tail * part.mean / (1 - part.p))
+        return min(deviations, part.mean) + deviations + log_tail / (1 - part.p) + 2
+
+    return 2.0 * sum(map(width, (noise, *floods))) * width(noise) ** 2
 
 
 @functools.lru_cache(maxsize=8)
