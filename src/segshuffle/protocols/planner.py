@@ -434,18 +434,13 @@ def _delta(law: Blanket, mean: float, target: Target, copies: float) -> tuple[fl
     if target.pairs == 0 or copies == 0:
         return 0.0, 0.0
     pair = law.pair(mean, copies)
-    smallest = SMALLEST_DELTA if law.rough() is law else max(_FAR * target.delta, SMALLEST_DELTA)
+    sure = law.rough() is law  # its copies were calibrated by the certificate's own lattice
+    smallest, expected = (SMALLEST_DELTA, None) if sure else (max(_FAR * target.delta, SMALLEST_DELTA), target.delta)
+    asked: dict[str, Any] = {"pairs": target.pairs, "epsilon": target.epsilon, "smallest": smallest}
     bound = 1.0
     for rtol in _WIDTHS:
         with contextlib.suppress(AccuracyError):
-            interval = delta_interval(
-                pair,
-                pairs=target.pairs,
-                epsilon=target.epsilon,
-                rtol=rtol,
-                smallest=smallest,
-                expected=target.delta,
-            )
+            interval = delta_interval(pair, rtol=rtol, expected=expected, **asked)
             return interval.lower, min(interval.upper, bound)
         # the upper bound that the copies were calibrated by
         bound = min(math.exp(log_delta_bound(pair, target.pairs, target.epsilon, 1e-3)) * (1 + 1e-13), 1.0)

@@ -11,7 +11,7 @@ import contextlib
 import functools
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from segshuffle.accounting.collections.blanket_cap import cap_overflow, capped_delta, capped_epsilon, uncapped_target
 from segshuffle.accounting.collections.calibration import epsilon_upper
@@ -215,7 +215,7 @@ def _delta(announcement: Scheme, demand: Demand, change: _Change, epsilon: float
         return 0.0
     pair = _pair(announcement, problem.honest_mean(announcement.blanket_per_user), change.copies)
     if announcement.blanket_cap is None:
-        return _product_delta(pair, problem.pairs, epsilon, enough)
+        return _product_delta(pair, problem.pairs, epsilon, enough, announcement.law)
     overflow = cap_overflow(
         blanket_per_user=announcement.blanket_per_user,
         cap=announcement.blanket_cap,
@@ -227,7 +227,7 @@ def _delta(announcement: Scheme, demand: Demand, change: _Change, epsilon: float
     inner, inner_enough = uncapped_target(epsilon=epsilon, delta=enough, overflow=overflow)
     if inner < 0.0:
         return 1.0
-    uncapped = _product_delta(pair, problem.pairs, inner, inner_enough)
+    uncapped = _product_delta(pair, problem.pairs, inner, inner_enough, announcement.law)
     return capped_delta(uncapped=uncapped, delta=enough, overflow=overflow)
 
 
@@ -240,14 +240,16 @@ def _pair(announcement: Scheme, mean: float, copies: float) -> CounterPair | Non
     return blanket.pair(min(mean, blanket.means[1]), max(copies, COPIES_RANGE[0]))
 
 
-def _product_delta(pair: CounterPair | None, pairs: int, epsilon: float, enough: float) -> float:
+def _product_delta(pair: CounterPair | None, pairs: int, epsilon: float, enough: float, law: Any) -> float:
     """Upper bound of the delta of a product of pairs; a closer one unless the first is far below `enough`."""
     if pair is None:
         return 1.0
     bound = math.exp(log_delta_bound(pair, pairs, epsilon, 1e-3)) * (1 + 1e-13)
     if bound > _FAR * enough:
         with contextlib.suppress(AccuracyError):
-            bound = min(bound, delta_interval(pair, pairs=pairs, epsilon=epsilon).upper)
+            # the same lattice as that of the plan's certificate
+            expected = None if law.rough() is law else enough
+            bound = min(bound, delta_interval(pair, pairs=pairs, epsilon=epsilon, expected=expected).upper)
     return min(bound, 1.0)
 
 
