@@ -44,7 +44,6 @@ _ROUND_OFF = float(np.finfo(np.float64).eps)
 # Higham, Accuracy and Stability of Numerical Algorithms, Theorem 24.2 gives about 3.5 eps log2(N) for radix 2 with
 # accurate twiddle factors; pocketfft mixes radices up to 11, so the constant is more than doubled.
 _FFT_CONSTANT = 8.0
-_BLOCKS = 2**12  # of cells, in a bound of what is outside a window
 _WINDOW_WIDTHS = 7.5  # e^(-7.5^2/2) = 6e-13: wrapped-around mass stays far below any useful rtol
 # Below 10000 terms, where OpenBLAS starts threads in every dot product of a direct convolution.
 _LONGEST_CONVOLUTION = 2**13
@@ -129,9 +128,9 @@ def _outside(parts: Sequence[_Part], window: tuple[int, int], rate: float) -> fl
     reach, bound = _reach(parts), 0.0
     low, high = window
     up, down = -rate * (high + 1), rate * (low - 1)
+    # Blocks of cells are taken for their worst one, which is at most e times the bound: exp() of all takes too long.
+    width = 1 + int(1 / (rate * sum(pairs for _, pairs in parts)))
     for weights, pairs in parts:
-        # blocks of cells, which are taken for their worst one: exp() of every cell would take longer than a transform
-        width = -(-weights.shape[1] // _BLOCKS)
         u, v = np.add.reduceat(weights, np.arange(0, weights.shape[1], width), axis=1)
         # Centring the exponent on the middle of the table keeps exp() in range; the shifts of u and v cancel.
         grow = np.exp(rate * width * (np.arange(u.size) - 0.5 * (u.size - 1)))
