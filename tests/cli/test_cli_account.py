@@ -11,7 +11,7 @@ from segshuffle.accounting.single_message import amplification
 from segshuffle.accounting.single_message.mechanisms import MECHANISMS, mechanism
 from segshuffle.cli import main
 
-KRR = ["account", "--randomizer", "krr", "--domain-size", "10", "--local-epsilon", "4", "--users", "1000"]
+KRR = ["account", "--randomizer", "krr:domain-size=10", "--local-epsilon", "4", "--users", "1000"]
 
 
 def answer(capsys, arguments):
@@ -57,7 +57,7 @@ def test_epsilons_of_every_applicable_accountant(capsys):
 )
 def test_a_counterexample_is_one_line(capsys, k, n, exp_epsilon, true, claimed):
     """k-ary randomized response at e^epsilon_0 = 3: exact rational enumeration, all others at a third value."""
-    line = ["account", "--randomizer", "krr", "--domain-size", str(k), "--local-epsilon", repr(math.log(3))]
+    line = ["account", "--randomizer", f"krr:domain-size={k}", "--local-epsilon", repr(math.log(3))]
     found = answer(capsys, [*line, "--users", str(n), "--epsilon", repr(math.log(exp_epsilon))])
     deltas = {row["accountant"]: row["delta"] for row in found["accountants"]}
     assert deltas["blanket-lower"] == pytest.approx(true, rel=1e-4)
@@ -83,7 +83,10 @@ ERRORS = [
     (KRR, ["delta, epsilon", "exactly one"]),
     ([*KRR, "--delta", "0.1", "--epsilon", "0.1"], ["exactly one"]),
     ([*KRR[:-1], "0", "--delta", "0.1"], ["n_users = 0"]),
-    ([*KRR, "--delta", "0.1", "--order", "4"], ["order = 4", "krr needs domain_size"]),
+    (
+        ["account", "--randomizer", "krr:domain-size=10,order=4", *KRR[3:], "--delta", "0.1"],
+        ["order = 4", "krr needs domain_size"],
+    ),
     ([*KRR, "--delta", "0.1", "--sampling-rate", "0.5"], ["sampling-rate = 0.5", "left out with --randomizer"]),
     (["account", "--randomizer", "magic", *KRR[3:], "--delta", "0.1"], ["'magic'", "krr"]),
     (["account", "--randomizer", "krr", "--users", "9", "--delta", "0.1"], ["--local-epsilon", "required"]),
@@ -98,24 +101,18 @@ def test_an_error_is_one_sentence(capsys, arguments, named):
 
 
 NUMBERS = st.sampled_from(["0", "1", "2", "8", "1e-300", "1e300", "nan", "inf", "-1", "0.5", "x", "10"])
-OPTIONS = [
-    "--domain-size",
-    "--local-epsilon",
-    "--users",
-    "--delta",
-    "--epsilon",
-    "--set-size",
-    "--subset-size",
-    "--order",
-]
+OPTIONS = ["--domain-size", "--local-epsilon", "--users", "--delta", "--epsilon"]
+SIZES = ["domain-size", "set-size", "subset-size", "order"]
 
 
 @given(
     name=st.sampled_from([*(each for each in MECHANISMS if each != "laplace"), "magic"]),
     values=st.dictionaries(st.sampled_from(OPTIONS), NUMBERS),
+    sizes=st.dictionaries(st.sampled_from(SIZES), NUMBERS),
 )
-def test_no_arguments_give_a_traceback(name, values):
-    arguments = ["account", "--randomizer", name, *(word for pair in values.items() for word in pair)]
+def test_no_arguments_give_a_traceback(name, values, sizes):
+    randomizer = f"{name}:{','.join('='.join(pair) for pair in sizes.items())}"
+    arguments = ["account", "--randomizer", randomizer, *(word for pair in values.items() for word in pair)]
     try:
         status = main(arguments)
     except SystemExit as stopped:

@@ -107,8 +107,8 @@ def test_balls_into_bins_is_the_exact_divergence(capsys):
             law[key] = law.get(key, Fraction(0)) + Fraction(1, 3**4)
     first, second = histograms
     exact = sum(max(p - Fraction(3, 2) * second.get(key, 0), 0) for key, p in first.items())
-    question = f"--domain-size 3 --special-bins 1 --blanket-messages 4 --epsilon {math.log(1.5)!r}"
-    found = answer(capsys, f"account --randomizer balls-into-bins {question}")
+    question = f"balls-into-bins:domain-size=3,special-bins=1 --blanket-messages 4 --epsilon {math.log(1.5)!r}"
+    found = answer(capsys, f"account --randomizer {question}")
     (row,) = [row for row in found["accountants"] if row["accountant"] == "variation-ratio"]
     assert row["delta"] == pytest.approx(float(exact), rel=1e-3)
     assert row["delta"] >= exact
@@ -118,11 +118,11 @@ def test_balls_into_bins_is_the_exact_divergence(capsys):
 
 
 TABLE_4 = {
-    "biased-coin-sum --coin 0.25": "upper",
+    "biased-coin-sum:coin=0.25": "upper",
     "uniform-coin-sum": "upper",
-    "flipped-one-hot --flip 0.25": "published",
-    "mix-dump --domain-size 10 --flip 0.1": "upper",
-    "pure-dump --domain-size 10": "upper",
+    "flipped-one-hot:flip=0.25": "published",
+    "mix-dump:domain-size=10,flip=0.1": "upper",
+    "pure-dump:domain-size=10": "upper",
 }
 
 
@@ -139,14 +139,14 @@ def test_all_of_table_4_has_a_route(capsys, question):
 @pytest.mark.parametrize(
     "question",
     [
-        "local-hash --hash-size 7 --local-epsilon 2",
-        "privunit --cap-area 0.1 --local-epsilon 2",
-        "sampling-rappor --domain-size 10 --set-size 2 --local-epsilon 2",
-        "wheel --set-size 2 --arc-length 0.05 --local-epsilon 2",
-        "range-query --tree-levels 4 --local-epsilon 2",
-        "metric --distance 1 --largest-distance 2",
-        "metric-laplace --distance 1 --largest-distance 2",
-        "planar-laplace --distance 1 --largest-distance 2",
+        "local-hash:hash-size=7 --local-epsilon 2",
+        "privunit:cap-area=0.1 --local-epsilon 2",
+        "sampling-rappor:domain-size=10,set-size=2 --local-epsilon 2",
+        "wheel:set-size=2,arc-length=0.05 --local-epsilon 2",
+        "range-query:levels=4 --local-epsilon 2",
+        "metric:distance=1,largest-distance=2",
+        "metric-laplace:distance=1,largest-distance=2",
+        "planar-laplace:distance=1,largest-distance=2",
     ],
 )
 def test_other_randomizers_of_the_tables_have_a_route(capsys, question):
@@ -166,7 +166,7 @@ def test_compositions_are_the_librarys(capsys):
         f"{specs} --compose joint": composed([small, large], "joint"),
         f"{specs} --compose parallel": composed([small, large], "parallel"),
         f"{specs} --compose parallel --weights 0.25,0.75": composed([small, large], "parallel", (0.25, 0.75)),
-        "krr --domain-size 3 --local-epsilon 1 --subsample 0.1 --users 1e4 --delta 1e-6": subsampled(small, 0.1),
+        "krr:domain-size=3 --local-epsilon 1 --subsample 0.1 --users 1e4 --delta 1e-6": subsampled(small, 0.1),
     }
     least = []
     for text, made in cases.items():
@@ -212,7 +212,7 @@ def test_a_curve_is_its_points(capsys, tmp_path, along):
     given = {"users": "1000", "local-epsilon": "1"}
     swept, words = along.split()
     given |= {swept: words} if swept in ("delta", "epsilon") else {"delta": "1e-6", swept: words}
-    text = "account --randomizer krr --domain-size 5 --accountant blanket,bennett " + " ".join(
+    text = "account --randomizer krr:domain-size=5 --accountant blanket,bennett " + " ".join(
         f"--{name} {value}" for name, value in given.items()
     )
     rows = answer(capsys, f"{text} --csv {tmp_path}/curve.csv --plot {tmp_path}/curve.svg")["rows"]
@@ -234,7 +234,7 @@ def test_a_curve_is_its_points(capsys, tmp_path, along):
 @pytest.mark.exhaustive
 def test_the_local_epsilon_for_a_target_meets_it_and_no_larger_one_does(capsys):
     target = "--users 1e5 --delta 1e-8"
-    krr = "account --randomizer krr --domain-size 10"
+    krr = "account --randomizer krr:domain-size=10"
     only = "--accountant blanket,blanket-lower,standard-clone,standard-clone-closed-form"
     found = values(answer(capsys, f"{krr} {target} --epsilon 0.2 {only}"), "local_epsilon")
     assert found["standard-clone-closed-form"] < found["standard-clone"] < found["blanket"] < found["blanket-lower"]
@@ -250,31 +250,31 @@ def test_the_local_epsilon_for_a_target_meets_it_and_no_larger_one_does(capsys):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("--randomizer krr --domain-size 3 --local-epsilon 1 --users 10 --delta 0.1 --epsilon 1", "ask for the local"),
-        ("--randomizer krr --domain-size 3 --local-epsilon 1,2 --users 10,20 --delta 0.1", "one quantity with several"),
-        ("--randomizer krr blh --domain-size 3 --local-epsilon 1 --users 10 --delta 0.1", "several with --compose"),
-        ("--randomizer krr:size=3 --local-epsilon 1 --users 10 --delta 0.1", "krr:option=value"),
+        ("--randomizer krr:domain-size=3 --local-epsilon 1 --users 10 --delta 0.1 --epsilon 1", "ask for the local"),
+        ("--randomizer krr:domain-size=3 --local-epsilon 1,2 --users 10,20 --delta 0.1", "one quantity with several"),
+        ("--randomizer krr:domain-size=3 blh --local-epsilon 1 --users 10 --delta 0.1", "several with --compose"),
+        ("--randomizer krr:domain-size=x --local-epsilon 1 --users 10 --delta 0.1", "krr:option=value"),
         (
             "--randomizer blh general --compose joint --local-epsilon 1 --users 9 --delta 0.1",
             "only these",
         ),
-        ("--randomizer pure-dump --domain-size 3 --users 10 --delta 0.1", "give --blanket-messages"),
-        ("--randomizer krr --domain-size 3 --local-epsilon 1 --blanket-messages 9 --delta 0.1", "give --users"),
-        ("--randomizer pure-dump --domain-size 3 --local-epsilon 1 --blanket-messages 9 --delta 0.1", "left out"),
-        ("--randomizer krr --domain-size 3 --matrix x.csv --users 10 --delta 0.1", "one of them"),
+        ("--randomizer pure-dump:domain-size=3 --users 10 --delta 0.1", "give --blanket-messages"),
+        ("--randomizer krr:domain-size=3 --local-epsilon 1 --blanket-messages 9 --delta 0.1", "give --users"),
+        ("--randomizer pure-dump:domain-size=3 --local-epsilon 1 --blanket-messages 9 --delta 0.1", "left out"),
+        ("--randomizer krr:domain-size=3 --matrix x.csv --users 10 --delta 0.1", "one of them"),
         ("--budgets 1:10 --users 10 --delta 0.1", "left out with --budgets"),
         ("--budgets 1:1 --delta 0.1", "between 2 and 200000"),
         ("--budgets 2 --delta 1e-6", "budgets = '2' is not allowed: it must be epsilon:users for every budget"),
         ("--budgets 1:10,2:50% --delta 1e-6", "epsilon:users for every budget, e.g. 0.5:1000,2:500"),
-        ("--randomizer krr --domain-size 3 --local-epsilon 1 --users 10 --delta 0.1 --plot x.png", "several values"),
+        ("--randomizer krr:domain-size=3 --local-epsilon 1 --users 10 --delta 0.1 --plot x.png", "several values"),
         (
             "--randomizer blh --local-epsilon 1 --users 10,20 --delta 0.1 --plot x.doc",
             ".png, .pdf or .svg",
         ),
-        ("--randomizer krr --domain-size 3 --local-epsilon 1 --users 10..5 --delta 0.1", "FIRST < LAST"),
-        ("--randomizer krr --domain-size 3 --local-epsilon 1 --users 1.5 --delta 0.1", "'1.5' is not an integer"),
-        ("--randomizer krr --domain-size 3 --local-epsilon 1 --users 9 --delta 0.1 --accountant mine", "'mine'"),
-        ("--randomizer krr --domain-size 3 --local-epsilon 1 --users 9 --delta 1e-290", "[1e-280, 1)"),
+        ("--randomizer krr:domain-size=3 --local-epsilon 1 --users 10..5 --delta 0.1", "FIRST < LAST"),
+        ("--randomizer krr:domain-size=3 --local-epsilon 1 --users 1.5 --delta 0.1", "'1.5' is not an integer"),
+        ("--randomizer krr:domain-size=3 --local-epsilon 1 --users 9 --delta 0.1 --accountant mine", "'mine'"),
+        ("--randomizer krr:domain-size=3 --local-epsilon 1 --users 9 --delta 1e-290", "[1e-280, 1)"),
         ("--domain-size 3 --users 10,20 --blanket-per-user 1 --sampling-rate 1 --epsilon 1", "one value"),
     ],
 )

@@ -14,7 +14,7 @@ from segshuffle.cli import main
 HUGE = "1" + 400 * "0"
 LATTICE = ["account", "--domain-size", "17", "--users", "50", "--blanket-per-user", "2", "--sampling-rate", "0.5"]
 SEGMENTED = [*LATTICE, "--epsilon", "0.1"]
-KRR = ["account", "--randomizer", "krr", "--local-epsilon", "1", "--domain-size", "3", "--users", "10"]
+KRR = ["account", "--randomizer", "krr:domain-size=3", "--local-epsilon", "1", "--users", "10"]
 
 
 def replaced(arguments, name, value):
@@ -36,7 +36,10 @@ def refusal(capsys, arguments):
     ("arguments", "named"),
     [
         (replaced([*KRR, "--delta", "1e-6"], "--users", HUGE), ("n_users = 1000", "an integer in [1, 1e+15]")),
-        (replaced([*KRR, "--delta", "1e-6"], "--domain-size", HUGE), ("domain_size = 1000", "integer in [2, 1e+15]")),
+        (
+            replaced([*KRR, "--delta", "1e-6"], "--randomizer", f"krr:domain-size={HUGE}"),
+            ("domain_size = 1000", "integer in [2, 1e+15]"),
+        ),
         (replaced(SEGMENTED, "--domain-size", HUGE), ("domain_size = 1000", "[2, 4e+15]")),
         (replaced(SEGMENTED, "--users", HUGE), ("n_users = 1000", "[1, 4e+15]")),
         (replaced([*KRR, "--delta", "1e-6"], "--local-epsilon", "1e-13"), ("local_epsilon = 1e-13", "[1e-12, 50]")),
@@ -49,9 +52,9 @@ def test_a_number_beyond_all_sizes_is_refused_with_its_range(capsys, arguments, 
 
 
 def test_a_mechanism_that_lists_its_items_refuses_more_than_can_be_listed(capsys):
-    sizes = ["--domain-size", "1" + 18 * "0", "--set-size", "2", "--subset-size", "2"]
-    command = ["account", "--randomizer", "subset-exponential", "--local-epsilon", "1", "--users", "10", *sizes]
-    said = refusal(capsys, [*command, "--delta", "1e-6"])
+    randomizer = f"subset-exponential:domain-size={10**18},set-size=2,subset-size=2"
+    command = f"account --randomizer {randomizer} --local-epsilon 1 --users 10 --delta 1e-6"
+    said = refusal(capsys, command.split())
     assert "domain_size = 1000000000000000000" in said
     assert "[2, 1e+07] for subset-exponential" in said
 

@@ -20,6 +20,6 @@ def test_it_is_judged_drawn_and_on_the_page(extended):
 
 @pytest.mark.exhaustive
 def test_the_command_line_answers_for_it(extended):
-    asked = ["account", "--randomizer", "krr", "--local-epsilon", "1", "--domain-size", "3", "--users", "1000"]
+    asked = ["account", "--randomizer", "krr:domain-size=3", "--local-epsilon", "1", "--users", "1000"]
     said = extended.python(f"from segshuffle.cli import main; main({[*asked, '--delta', '1e-6']!r})")
     assert "half-of-it" in said

@@ -10,10 +10,10 @@ epsilon reaches them. One of --users, --delta, --epsilon and --local-epsilon may
 Each number says whether it is proven (exact, upper, lower) or only published or asymptotic. Parameters must be
 public: a local epsilon or a matrix that was chosen by looking at the data breaks the guarantee.
 
-Examples: segshuffle account --randomizer krr --domain-size 10 --local-epsilon 4 --users 1e3..1e9 --delta 1e-9;
-segshuffle account --matrix mine.csv --users 1e4 --delta 1e-6; segshuffle account --randomizer balls-into-bins
---domain-size 100 --special-bins 1 --blanket-messages 1e6 --delta 1e-6; segshuffle account --randomizer general
---users 1e6 --epsilon 0.1 --delta 1e-8.
+Examples: segshuffle account --randomizer krr:domain-size=10 --local-epsilon 4 --users 1e3..1e9 --delta 1e-9;
+segshuffle account --matrix mine.csv --users 1e4 --delta 1e-6; segshuffle account --randomizer
+balls-into-bins:domain-size=100,special-bins=1 --blanket-messages 1e6 --delta 1e-6; segshuffle account --randomizer
+general --users 1e6 --epsilon 0.1 --delta 1e-8.
 """
 
 from __future__ import annotations
@@ -27,24 +27,8 @@ from segshuffle.cli.terminal import integer, levels, number, shown
 from segshuffle.errors import ParameterError
 
 _SEGMENTED = ("domain_size", "blanket_per_user", "sampling_rate", "epsilon")
-#: Options of a randomizer beside its local epsilon, with what they are.
-SIZES: dict[str, tuple[Any, str]] = {
-    "set_size": (integer, "items per user, or options held"),
-    "subset_size": (integer, "size of the reported subset"),
-    "order": (integer, "outputs of Hadamard response, a power of 2"),
-    "hash_size": (integer, "values of a local hash (>= 2)"),
-    "levels": (integer, "levels of the tree of a range query"),
-    "special_bins": (integer, "bins that stand for an input"),
-    "cap_area": (number, "share of the sphere in PrivUnit's cap, in (0, 1/2]"),
-    "arc_length": (number, "length of an item's arc on Wheel's circle"),
-    "flip": (number, "probability of an error, below 1"),
-    "coin": (number, "probability of a blanket coin, in (0, 1)"),
-    "distance": (number, "distance of the victim's inputs, in units of epsilon"),
-    "largest_distance": (number, "largest distance to another user's input"),
-}
 _SINGLE = (
     *("local_epsilon", "delta", "accountant", "compose", "weights", "subsample", "blanket_messages", "csv", "plot"),
-    *SIZES,
 )
 
 
@@ -52,11 +36,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     parser.add_argument("--users", type=integers, help="number of users n, in [1, 1e15], e.g. 5000 or 1e6")
     parser.add_argument("--epsilon", type=numbers, help="privacy loss at which deltas are asked for, in [0, 300]")
-    parser.add_argument(
-        "--domain-size", type=integer, metavar="D", help="number of items d, or of options of the randomizer"
-    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     segmented = parser.add_argument_group("segmented protocol")
+    segmented.add_argument("--domain-size", type=integer, metavar="D", help="number of items d")
     segmented.add_argument(
         "--blanket-per-user",
         type=number,
@@ -70,10 +52,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     single.add_argument(
         "--randomizer",
         nargs="+",
-        metavar="NAME",
+        metavar=("NAME:OPTION=VALUE,...", "NAME"),
         help="krr, blh, local-hash, rappor, oue, hadamard, subset-selection, subset-exponential, laplace, or general "
-        "for any; balls-into-bins and others of several messages; a wrong name lists all. Several need --compose, and "
-        "options of their own after a colon: krr:domain-size=4,local-epsilon=1",
+        "for any; balls-into-bins and others of several messages; a wrong name lists all. What a randomizer needs "
+        "beside its local epsilon follows a colon: krr:domain-size=4; leave it out to be told. Several need --compose",
     )
     single.add_argument(
         "--matrix",
@@ -104,10 +86,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="instead of --users where messages hide among dummy ones: how many of these all users send",
     )
-    for name, (read, about) in SIZES.items():
-        # in all other commands --levels are privacy levels
-        option = "tree-levels" if name == "levels" else name.replace("_", "-")
-        single.add_argument(f"--{option}", dest=name, type=read, metavar=name.upper(), help=about)
     asked = parser.add_argument_group("one message per user: what is asked")
     asked.add_argument(
         "--delta", type=numbers, help="probability of failure, in [1e-280, 1), at which epsilons are asked for"
@@ -125,7 +103,7 @@ def run(options: argparse.Namespace) -> str:
         names = " and ".join("--" + name for name in whats)
         raise ParameterError(names, "given together", "one of them: each says what the users send")
     single = bool(whats)
-    for name in ("blanket_per_user", "sampling_rate") if single else _SINGLE:
+    for name in ("domain_size", "blanket_per_user", "sampling_rate") if single else _SINGLE:
         if getattr(options, name) is not None:
             rule = f"left out {'with' if single else 'without'} --{whats[0] if whats else 'randomizer'}"
             raise ParameterError(name.replace("_", "-"), _plain(getattr(options, name)), rule)

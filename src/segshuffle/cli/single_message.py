@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,7 +20,6 @@ from segshuffle.accounting.single_message.mechanisms import (
     of_matrix,
     subsampled,
 )
-from segshuffle.cli.account import SIZES
 from segshuffle.cli.matrix_file import read_matrix
 from segshuffle.cli.sweep import as_csv, as_table, draw, swept
 from segshuffle.cli.terminal import integer, number, shown
@@ -85,14 +85,14 @@ def _is_inverse(options: argparse.Namespace) -> bool:
         )
     if both and options.matrix is not None:
         raise ParameterError("epsilon", options.epsilon[0], "left out with --matrix at a delta: its law is fixed")
-    if both and any(not MECHANISMS[name].local for name in options.randomizer if name in MECHANISMS):
+    if both and any(not MECHANISMS[name].local for name in _names(options) if name in MECHANISMS):
         raise ParameterError("epsilon", options.epsilon[0], "left out at a delta: this has no local epsilon to ask for")
     return both
 
 
 def _users(options: argparse.Namespace) -> tuple[tuple[int, ...], str]:
     """Numbers of users or of blanket messages, and which of the two."""
-    multi = [name for name in options.randomizer or () if name in MULTI_MESSAGE]
+    multi = [name for name in _names(options) if name in MULTI_MESSAGE]
     given, other = ("blanket_messages", "users") if multi else ("users", "blanket_messages")
     if getattr(options, other) is not None:
         what = f"{multi[0]}, whose messages hide among dummy ones" if multi else "what hides among other users"
@@ -108,10 +108,8 @@ def _users(options: argparse.Namespace) -> tuple[tuple[int, ...], str]:
 
 def _maker(options: argparse.Namespace) -> Make:
     """Return what makes the mechanism of a local epsilon; a matrix is made and checked once."""
-    sizes = {name: getattr(options, name) for name in ("domain_size", *SIZES)}
-    given: dict[str, float] = {name: value for name, value in sizes.items() if value is not None}
     if options.matrix is not None:
-        return _of_file(options, given)
+        return _of_file(options)
     if options.compose is None:
         if len(options.randomizer) > 1:
             raise ParameterError("randomizer", " ".join(options.randomizer), "one, or several with --compose")
@@ -121,12 +119,8 @@ def _maker(options: argparse.Namespace) -> Make:
 
     def make(local_epsilon: float | None) -> Mechanism:
         shared = {} if local_epsilon is None else {"local_epsilon": local_epsilon}
-        if options.compose is None:
-            name, own = specs[0]
-            found = mechanism(name, **{**given, **shared, **own})
-        else:
-            parts = [mechanism(name, **{**_needed(name, given), **shared, **own}) for name, own in specs]
-            found = composed(parts, options.compose, options.weights)
+        parts = [mechanism(name, **{**shared, **own}) for name, own in specs]
+        found = parts[0] if options.compose is None else composed(parts, options.compose, options.weights)
         return found if options.subsample is None else subsampled(found, options.subsample)
 
     searched = options.delta is not None and options.epsilon is not None
@@ -139,8 +133,8 @@ def _lacks_local(name: str, own: dict[str, Any]) -> bool:
     return name in MECHANISMS and MECHANISMS[name].local and "local_epsilon" not in own
 
 
-def _of_file(options: argparse.Namespace, given: dict[str, float]) -> Make:
-    for name, value in (*given.items(), ("compose", options.compose), ("weights", options.weights)):
+def _of_file(options: argparse.Namespace) -> Make:
+    for name, value in (("compose", options.compose), ("weights", options.weights)):
         if value is not None:
             raise ParameterError(name.replace("_", "-"), value, "left out with --matrix, which says all of it")
     claims = options.local_epsilon or (None,)
@@ -151,26 +145,22 @@ def _of_file(options: argparse.Namespace, given: dict[str, float]) -> Make:
     return lambda _: made
 
 
-def _needed(name: str, given: dict[str, float]) -> dict[str, float]:
-    """Of the options for all parts, those that one of them takes."""
-    takes = MECHANISMS[name].parameters if name in MECHANISMS else ()
-    return {size: value for size, value in given.items() if size in takes}
+def _names(options: argparse.Namespace) -> list[str]:
+    return [_spec(text)[0] for text in options.randomizer or ()]
 
 
 def _spec(text: str) -> tuple[str, dict[str, Any]]:
-    """``krr`` or ``krr:domain-size=4,local-epsilon=1``."""
+    """Read a randomizer and its parameters, ``krr`` or ``krr:domain-size=4,local-epsilon=1``."""
     name, _, rest = text.partition(":")
-    readers: dict[str, Any] = {"domain_size": integer, "local_epsilon": number}
-    readers |= {size: read for size, (read, _) in SIZES.items()}
     own = {}
     for part in filter(None, rest.split(",")):
         key, _, value = part.partition("=")
-        size = key.strip().replace("-", "_")
-        try:
-            own[size] = readers[size](value)
-        except (KeyError, argparse.ArgumentTypeError):
-            allowed = f"{name}:option=value,... with options {', '.join(readers)}".replace("_", "-")
-            raise ParameterError("randomizer", text, allowed) from None
+        for read in (integer, number):
+            with contextlib.suppress(argparse.ArgumentTypeError):
+                own[key.strip().replace("-", "_")] = read(value)
+                break
+        else:
+            raise ParameterError("randomizer", text, f"{name}:option=value,... with numbers as values")
     return name, own
 
 
@@ -279,7 +269,7 @@ def _budgets(options: argparse.Namespace) -> str:
     from segshuffle.accounting.single_message.amplification import compare_budgets
 
     alone = ("users", "local_epsilon", "compose", "weights", "subsample", "blanket_messages", "domain_size")
-    for name in (*alone, "accountant", "csv", "plot", *SIZES):
+    for name in (*alone, "accountant", "csv", "plot"):
         if getattr(options, name) is not None:
             raise ParameterError(name.replace("_", "-"), getattr(options, name), "left out with --budgets")
     if not all(isinstance(users, int) for _, users in options.budgets):

@@ -107,10 +107,13 @@ class Case:
 
     def command(self, local_epsilon: float, point: Point) -> str:
         """Write the command that prints every accountant's number at one point, the proven lower bound among them."""
-        sizes = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in self.parameters.items())
+        sizes = ",".join(f"{name.replace('_', '-')}={value}" for name, value in self.parameters.items())
         given = "epsilon" if point.asked == "delta" else "delta"
-        words = ("segshuffle account --randomizer", self.name, sizes, f"--local-epsilon {local_epsilon!r}")
-        return " ".join(filter(None, (*words, f"--users {point.n_users} --{given} {point.target!r} --json")))
+        randomizer = f"{self.name}:{sizes}" if sizes else self.name
+        return (
+            f"segshuffle account --randomizer {randomizer} --local-epsilon {local_epsilon!r} --users {point.n_users} "
+            f"--{given} {point.target!r} --json"
+        )
 
 
 def _krr(domain_size: int, *known: tuple[float, int, float]) -> Case:
