@@ -66,22 +66,22 @@ def test_a_plan_says_what_liars_can_do(capsys):
 
 @pytest.mark.parametrize("option", ["--honest-fraction 0.8", "--rounds 2", "--sets at-most"])
 def test_the_published_analysis_covers_none_of_it(capsys, option):
-    assert main(f"plan --domain-size 10 --set-size 2 {COLLECTION} --accountant published {option}".split()) == 2
+    assert main(f"plan --domain-size 10 --set-size 2 {COLLECTION} --published {option}".split()) == 2
     assert "only the Poisson blanket is analysed beyond that" in capsys.readouterr().err
 
 
 def test_equal_copies_are_planned(capsys):
     collection = f"--domain-size 10 {COLLECTION} --equal-copies"
     assert len(set(answer(capsys, f"plan --set-size 2 {collection}")["sampling_rates"])) == 1
-    assert main(f"plan --set-size 2 {collection} --accountant published".split()) == 2
-    assert "--accountant published has no --equal-copies" in capsys.readouterr().err
+    assert main(f"plan --set-size 2 {collection} --published".split()) == 2
+    assert "--published has no --equal-copies" in capsys.readouterr().err
 
 
 @pytest.mark.quick(0)
 def test_the_published_blanket_has_a_cap_of_its_own(capsys):
-    assert main(f"plan --domain-size 10 --set-size 2 {COLLECTION} --accountant published --blanket-cap 9".split()) == 2
-    assert "--accountant published has no --blanket-cap" in capsys.readouterr().err
-    found = answer(capsys, f"plan --domain-size 10 --set-size 2 {COLLECTION} --accountant published")
+    assert main(f"plan --domain-size 10 --set-size 2 {COLLECTION} --published --blanket-cap 9".split()) == 2
+    assert "--published has no --blanket-cap" in capsys.readouterr().err
+    found = answer(capsys, f"plan --domain-size 10 --set-size 2 {COLLECTION} --published")
     assert found["most_item_messages"] == np.ceil(found["blanket_per_user"]) + 2
     weight = np.dot(found["sampling_rates"], found["level_counts"])
     most = found["most_item_messages"] - found["blanket_per_user"] / 10
@@ -89,7 +89,7 @@ def test_the_published_blanket_has_a_cap_of_its_own(capsys):
 
 
 @pytest.mark.quick("")
-@pytest.mark.parametrize("privacy", ["", "--level-epsilon 1"])
+@pytest.mark.parametrize("privacy", ["", "--hide-level 1"])
 def test_a_plan_counts_the_first_round_too(capsys, privacy):
     command = f"plan --domain-size 10 --set-size 2 {COLLECTION} {privacy}"
     assert main(f"{command} --max-messages 0.5".split()) == 2
@@ -110,7 +110,7 @@ def test_every_input_of_a_plan_is_marked_public(capsys):
     assert set(PUBLIC_INPUTS) == inputs | {"item_frequencies", "mean_size"}
     (subcommands,) = (a for a in build_parser()._actions if isinstance(a.choices, dict))
     marked = {a.dest for a in subcommands.choices["plan"]._actions if a.help and a.help.endswith("[public]")}
-    named = {"level_counts": "levels", "private_levels": "level_epsilon", "level_deltas": "delta"}
+    named = {"level_counts": "levels", "private_levels": "hide_level", "level_deltas": "delta"}
     assert marked == {named.get(name, name) for name in PUBLIC_INPUTS}
     assert main(f"plan --domain-size 10 --set-size 2 {COLLECTION} --details".split()) == 0
     text = capsys.readouterr().out
@@ -158,14 +158,14 @@ def test_a_long_plan_says_how_far_it_is(capsys, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "named"),
     [
-        ("--level-epsilon 1e-9", "Round 1, about the levels, takes "),
+        ("--hide-level 1e-9", "Round 1, about the levels, takes "),
         (
             "--domain-size 1e7 --levels 0.05:5 --delta 1e-6 --copies-max 64",
             "and at most 1e+09 can be announced: set max_messages",
         ),
         ("--target-error nan", "target_error = nan is not allowed: it must be positive and finite"),
         ("--max-messages nan", "max_messages = nan is not allowed: it must be positive and finite"),
-        ("--level-epsilon 101", "level_epsilon = 101.0 is not allowed: it must be in (0, 100]"),
+        ("--hide-level 101", "level_epsilon = 101.0 is not allowed: it must be in (0, 100]"),
     ],
 )
 def test_what_no_user_can_send_is_named(capsys, options, named):

@@ -130,11 +130,11 @@ def test_a_name_that_no_disk_can_have_is_one_sentence(capsys, tmp_path, monkeypa
 
 
 @pytest.mark.quick(1)
-@pytest.mark.parametrize("accountant", ["proven", "published"])
-def test_a_least_blanket_that_does_not_exist_is_no_number(capsys, accountant):
+@pytest.mark.parametrize("analysis", [[], ["--published"]])
+def test_a_least_blanket_that_does_not_exist_is_no_number(capsys, analysis):
     """The plan at a given blanket is feasible; what the strict level would need to send everything only informs."""
     levels = ["--domain-size", "17", "--set-size", "4", "--levels", "1e-7:10,1.0:10", "--delta", "1e-6"]
-    command = ["plan", *levels, "--blanket-per-user", "1", "--accountant", accountant]
+    command = ["plan", *levels, "--blanket-per-user", "1", *analysis]
     assert main([*command, "--json"]) == 0
     strict, liberal = json.loads(capsys.readouterr().out)["m_min"]
     assert strict is None

@@ -64,7 +64,7 @@ def random_plan(rng):
     deltas = 10.0 ** -rng.integers(5, 10, n_levels if rng.random() < 0.4 else 1)
     asked += ["--delta", ",".join(f"{delta:g}" for delta in deltas)]
     if rng.random() < 0.6 and n_levels > 1:
-        asked += ["--level-epsilon", "0.5"]
+        asked += ["--hide-level", "0.5"]
     if rng.random() < 0.4:
         asked += ["--honest-fraction", "0.77"]
     if rng.random() < 0.4:

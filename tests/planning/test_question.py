@@ -268,7 +268,7 @@ def test_sentences_have_the_numbers_of_every_level():
 def test_a_private_level_is_promised_what_both_rounds_leave_of_it(capsys):
     """To stay at a level costs round 2 alone; to change it, the larger level and round 1: 2 + 0.5, 1e-6 + 1e-7."""
     asked = ["plan", "--domain-size", "20", "--set-size", "2", "--levels", "1:3000,2:3000", "--delta", "1e-6", "--json"]
-    assert main([*asked, "--level-epsilon", "0.5", "--level-delta", "1e-7"]) == 0
+    assert main([*asked, "--hide-level", "0.5,1e-7"]) == 0
     found = json.loads(capsys.readouterr().out)
     low, high, change = found["words"]["What they are promised"]
     assert low.startswith("Level 1: whichever items such a user has")
@@ -314,7 +314,7 @@ def test_the_answer_is_in_words_and_complete(capsys):
     [
         ["--levels", "1:300"],
         ["--levels", ",".join(f"{0.1 * k:g}:20" for k in range(1, 31)), "--delta", "1e-5"],
-        ["--levels", "0.5:100,1:100,2:100", "--level-epsilon", "0.5", "--zipf", "1", "--honest-fraction", "0.9"],
+        ["--levels", "0.5:100,1:100,2:100", "--hide-level", "0.5", "--zipf", "1", "--honest-fraction", "0.9"],
     ],
     ids=["one", "many", "private"],
 )
@@ -433,13 +433,13 @@ def test_the_command_plans_backwards(capsys, least, tmp_path):
         (["--blanket", "signed", "--blanket-per-user", "1"], "blanket-per-user"),
         (["--blanket", "best"], "must be given with max-messages or target-error"),
         (["--blanket", "loud"], "blanket = 'loud' is not allowed: it must be one of poisson, clustered, signed, best"),
-        (["--level-epsilon", "1"], "left out with one level"),
+        (["--hide-level", "1"], "left out with one level"),
         (["--users", "200"], "--levels has 300 users, and --users is 200"),
         (["--items", "names.txt"], "--items has no effect without --save"),
         (["--json", "--details"], "not allowed with argument"),
         (["--what-if", "colour=3"], "what-if"),
         (["--what-if", "set-size=1", "--sets", "at-most", "--zipf", "1", "--mean-size", "1.5"], "at most set-size = 1"),
-        (["--what-if", "users=10", "--accountant", "published"], "--accountant published has no --what-if"),
+        (["--what-if", "users=10", "--published"], "--published has no --what-if"),
         (["--plot", "a.png"], "add --what-if"),
         (["--what-if", "users=10", "--plot", "a.txt"], "must end in .png, .pdf or .svg"),
         (["--item-frequencies", "1,1,0,0,0,0", "--what-if", "set-size=3"], "with sum set-size = 3"),

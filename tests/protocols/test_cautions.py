@@ -42,7 +42,7 @@ def test_more_than_a_thousand_messages_are_said():
     assert found.startswith("A user sends 1e+03 messages on average. Set a budget")
     assert level_cautions(1000.0) == ()
     (found,) = level_cautions(1234.0)
-    assert found.startswith("Round 1, about the levels, takes 1.23e+03 messages per user. Raise level_epsilon")
+    assert found.startswith("Round 1, about the levels, takes 1.23e+03 messages per user. Raise the epsilon")
 
 
 def test_all_three_in_their_order():

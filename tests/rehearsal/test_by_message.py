@@ -127,7 +127,7 @@ def test_a_rehearsal_draws_every_message_if_asked(log, capsys):
         "--repetitions",
         "1",
     ]
-    private = ["--messages", "--level-epsilon", "1", "--honest-fraction", "0.5", "--take-part", "0.9"]
+    private = ["--messages", "--hide-level", "1", "--honest-fraction", "0.5", "--take-part", "0.9"]
     assert main([*asked, *private, "--chunk-users", "100"]) == 0
     printed = capsys.readouterr().out
     assert "Message by message:" in printed
@@ -183,7 +183,6 @@ def test_few_users_send_fewer_items(capsys):
         ("--set-sizes 1:50%,1:50% --domain-size 9", "each size once"),
         ("log.csv --take-part 0.5", "add --messages"),
         ("log.csv --messages --plan plan.json", "leave --plan out"),
-        ("log.csv --level-delta 1e-6", "given together with --level-epsilon"),
     ],
 )
 def test_what_does_not_go_together_is_refused(log, capsys, arguments, says):

@@ -290,7 +290,7 @@ def test_a_client_with_nothing_to_say_says_nothing(tmp_path, capsys):
         (["--items", "tea", "--level", "1", "--delta", "0.01", "--most-messages", "1"], "more than the 1 that"),
         (["--items", "tea", "--level", "1", "--delta", "0.01", "--honest-users", "5"], "with the 5 honest users"),
         (["--items", "tea", "--level", "1", "--hide-level", "0"], "not an epsilon above 0"),
-        (["--items", "tea", "--level", "1", "--budget", "1,2"], "a delta in (0, 1) behind a comma"),
+        (["--items", "tea", "--level", "1", "--budget", "1,2"], "one with a delta in (0, 1)"),
     ],
 )
 def test_a_client_refuses_in_a_sentence(published, capsys, options, says):

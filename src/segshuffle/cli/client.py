@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from segshuffle.cli.terminal import complain, integer, number
+from segshuffle.cli.terminal import complain, guarantee, integer, number
 from segshuffle.errors import DataError, ParameterError, RefusedError
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     own.add_argument(
         "--budget",
-        type=_guarantee,
+        type=guarantee,
         metavar="EPSILON[,DELTA]",
         help="most that all collections together may show of the user's items; remembered (at first --level and "
         "--delta: one collection)",
@@ -99,17 +99,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=run)
 
 
-def _guarantee(text: str) -> tuple[float, float | None]:
-    """Read an epsilon, and a delta behind a comma; without one the delta of before or of --delta stays."""
-    epsilon, comma, delta = text.partition(",")
-    found = number(epsilon), number(delta) if comma else None
-    if not (0.0 < found[0] <= 1e6 and (found[1] is None or 0.0 < found[1] < 1.0)):
-        raise argparse.ArgumentTypeError(f"{text!r} is not an epsilon above 0, and a delta in (0, 1) behind a comma")
-    return found
-
-
 def _hidden(text: str) -> tuple[float, float | None] | Literal["no"]:
-    return "no" if text == "no" else _guarantee(text)
+    return "no" if text == "no" else guarantee(text)
 
 
 def run(options: argparse.Namespace) -> str:

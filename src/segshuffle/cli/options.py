@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from segshuffle.blankets import law_names
-from segshuffle.cli.terminal import counted, deltas, integer, levels, number
-from segshuffle.errors import OptionsError, ParameterError
+from segshuffle.cli.terminal import counted, deltas, guarantee, integer, levels, number
+from segshuffle.errors import OptionsError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,16 +73,11 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "help": "collections of the same users with this plan that epsilon and delta are to cover together, up to "
         "10000 (default 1)",
     },
-    "--level-epsilon": {
-        "type": number,
-        "metavar": "EPSILON",
-        "help": "privacy of which level a user picked, in (0, 100]; without it levels are sent through the shuffler "
-        "and nothing more",
-    },
-    "--level-delta": {
-        "type": number,
-        "metavar": "DELTA",
-        "help": "probability, in (0, 1), with which that may fail; default: --delta",
+    "--hide-level": {
+        "type": guarantee,
+        "metavar": "EPSILON[,DELTA]",
+        "help": "privacy of which level a user picked: epsilon in (0, 100], and the probability with which it may fail "
+        "(default: --delta); without it levels are sent through the shuffler and nothing more",
     },
     "--zipf": {
         "type": number,
@@ -104,8 +99,7 @@ PLANNING = (
     "--equal-copies",
     "--honest-fraction",
     "--rounds",
-    "--level-epsilon",
-    "--level-delta",
+    "--hide-level",
 )
 
 
@@ -121,11 +115,10 @@ def level_privacy(options: argparse.Namespace) -> LevelPrivacy | None:
     """Return the privacy of the levels themselves, if it was asked for."""
     from segshuffle.protocols.messages import LevelPrivacy
 
-    if options.level_epsilon is None:
-        if options.level_delta is not None:
-            raise ParameterError("level-delta", options.level_delta, "left out, or given together with --level-epsilon")
+    if options.hide_level is None:
         return None
-    return LevelPrivacy(options.level_epsilon, options.delta if options.level_delta is None else options.level_delta)
+    epsilon, delta = options.hide_level
+    return LevelPrivacy(epsilon, options.delta if delta is None else delta)
 
 
 def question_of(

@@ -69,11 +69,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     add(parser, *(name for name in PLANNING if name not in ("--levels", "--delta", "--blanket")))
     parser.add_argument(
-        "--accountant",
-        choices=["proven", "published"],
-        default="proven",
-        help="whose privacy analysis: proven has a proof and the smaller error (default); published is the paper's, "
-        "not proven, and knows neither budgets nor other dummies",
+        "--published",
+        action="store_true",
+        help="plan by the paper's privacy analysis, which is not proven, has the larger error, and knows neither budgets "
+        "nor other dummies",
     )
     parser.add_argument(
         "--blanket-per-user",
@@ -91,7 +90,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     _add_errors(parser.add_argument_group("what the estimates will be worth"))
     _add_outputs(parser.add_argument_group("what is answered"))
     for action in parser._actions:
-        if action.dest in (*PUBLIC_INPUTS, "level_epsilon") and action.help:
+        if action.dest in (*PUBLIC_INPUTS, "hide_level") and action.help:
             action.help += " [public]"
     parser.set_defaults(run=run)
 
@@ -161,7 +160,7 @@ def run(options: argparse.Namespace) -> str:
     waits, named = options.blanket == "all", options.blanket is not None
     options.blanket = None if waits else options.blanket
     question = _question(options)
-    if options.accountant == "published":
+    if options.published:
         return plan_text.of_published(published(question), question, options)
     fixed = options.blanket_per_user is not None or options.blanket_cap is not None
     patience = math.inf if waits else None if named or fixed else PATIENCE
@@ -213,9 +212,9 @@ def _check(options: argparse.Namespace) -> None:
         "top",
     )
     for name in (*only_proven, "mean_size", "save", "what_if", "alternatives"):
-        if options.accountant == "published" and getattr(options, name) not in (None, False):
+        if options.published and getattr(options, name) not in (None, False):
             option = name.replace("_", "-")
-            raise OptionsError(f"--accountant published has no --{option}: leave one of them out.")
+            raise OptionsError(f"--published has no --{option}: leave one of them out.")
     if target is not None and target.relative and not guessed:
         raise OptionsError(
             f"--target-error {100 * target.value:g}% is a percentage of the most frequent items' shares: say what "

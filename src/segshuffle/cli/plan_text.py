@@ -117,7 +117,6 @@ def _inputs(problem: Problem, options: argparse.Namespace) -> dict[str, Any]:
         **({"level_deltas": list(problem.level_deltas)} if problem.level_deltas else {}),
         **({"mean_size": options.mean_size} if options.mean_size is not None else {}),
         "share_expected": problem.assumptions.honest_fraction,
-        "accountant": options.accountant,
     }
 
 
@@ -125,7 +124,7 @@ def _public(options: argparse.Namespace) -> dict[str, str]:
     """Return the inputs that must not depend on the data, and how they can be known without it."""
     left_out = {
         "item_frequencies": options.item_frequencies is None and options.zipf is None,
-        "private_levels": options.level_epsilon is None,
+        "private_levels": options.hide_level is None,
         "level_deltas": not options.level_deltas,
         "mean_size": options.mean_size is None,
     }

@@ -144,7 +144,7 @@ def run(options: argparse.Namespace) -> str:
     answer = _answer(found, users, options, assumed)
     if asked is not None and options.messages:
         answer["by_message"] = _by_message(asked, users, options)
-    if asked is not None and options.level_epsilon is not None:
+    if asked is not None and options.hide_level is not None:
         answer["promises"] = asked.words["What they are promised"]
     _write(folder, found, answer, options)
     if options.json:
@@ -163,10 +163,9 @@ def _check(options: argparse.Namespace) -> None:
     for name in ("take_part", "chunk_users"):
         if getattr(options, name) is not None and not options.messages:
             raise OptionsError(f"--{name.replace('_', '-')} is about the run message by message: add --messages.")
-    if options.plan is not None and (options.messages or options.level_epsilon is not None):
+    if options.plan is not None and (options.messages or options.hide_level is not None):
         raise OptionsError(
-            "--messages and --level-epsilon run round 1, about the levels, and plan for what it counts: leave --plan "
-            "out."
+            "--messages and --hide-level run round 1, about the levels, and plan for what it counts: leave --plan out."
         )
     guessed = isinstance(options.set_sizes, dict)
     needed = (options.domain_size, options.levels, options.delta)

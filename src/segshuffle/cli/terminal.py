@@ -80,6 +80,15 @@ def deltas(text: str) -> tuple[float, ...]:
     return tuple(map(number, text.split(",")))
 
 
+def guarantee(text: str) -> tuple[float, float | None]:
+    """Read an epsilon, and a delta after a comma, which may be left out."""
+    epsilon, comma, delta = text.partition(",")
+    found = number(epsilon), number(delta) if comma else None
+    if not (0.0 < found[0] <= 1e6 and (found[1] is None or 0.0 < found[1] < 1.0)):
+        raise argparse.ArgumentTypeError(f"{text!r} is not an epsilon above 0, or one with a delta in (0, 1): 1,1e-6")
+    return found
+
+
 #: A level on offer: its epsilon, and its users, their share, or neither where the data say who has which.
 Level = tuple[float, int | Fraction | None]
 

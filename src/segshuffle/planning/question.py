@@ -206,7 +206,7 @@ class Question:
             allowed = "given with sets of at most set-size items: the error depends on how many users hold on average"
             raise ParameterError("mean-size", None, allowed)
         if self.level_privacy is not None and len(self.problem.levels) == 1:
-            raise ParameterError("level-epsilon", self.level_privacy.epsilon, "left out with one level for everybody")
+            raise ParameterError("hide-level", self.level_privacy.epsilon, "left out with one level for everybody")
         self._check_laws()
 
     def _check_laws(self) -> None:

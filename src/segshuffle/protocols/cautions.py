@@ -41,8 +41,8 @@ def level_cautions(spent: float) -> tuple[str, ...]:
     if spent <= MANY_MESSAGES:
         return ()
     return (
-        f"Round 1, about the levels, takes {spent:.3g} messages per user. Raise level_epsilon, level_delta or the "
-        "number of users.",
+        f"Round 1, about the levels, takes {spent:.3g} messages per user. Raise the epsilon or the "
+        "delta at which levels are hidden, or the number of users.",
     )
 
 
