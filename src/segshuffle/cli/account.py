@@ -27,9 +27,7 @@ from segshuffle.cli.terminal import integer, levels, number, shown
 from segshuffle.errors import ParameterError
 
 _SEGMENTED = ("domain_size", "blanket_per_user", "sampling_rate", "epsilon")
-_SINGLE = (
-    *("local_epsilon", "delta", "accountant", "compose", "weights", "subsample", "blanket_messages", "csv", "plot"),
-)
+_SINGLE = ("local_epsilon", "delta", "accountant", "compose", "weights", "subsample", "blanket_messages", "csv", "plot")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -71,8 +71,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--published",
         action="store_true",
-        help="plan by the paper's privacy analysis, which is not proven, has the larger error, and knows neither budgets "
-        "nor other dummies",
+        help="plan by the paper's privacy analysis, which is not proven, has the larger error, and knows neither "
+        "budgets nor other dummies",
     )
     parser.add_argument(
         "--blanket-per-user",

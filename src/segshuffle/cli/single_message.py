@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import itertools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from segshuffle.accounting.numerics.ranges import LARGEST_USERS
@@ -29,14 +29,10 @@ from segshuffle.files import refuse_overwriting, write_atomically
 Make = Callable[[float | None], Mechanism]
 
 
-@dataclass(frozen=True)
-class _Point:
-    """One question; None is what is asked for."""
-
-    n_users: int
-    local_epsilon: float | None
-    delta: float | None
-    epsilon: float | None
+#: One question: numbers of users or blanket messages, local epsilon, delta and epsilon, without what is asked for.
+Point = dict[str, Any]
+#: What was asked about, every accountant's number, and why other accountants have none.
+Found = tuple[Mechanism, list[Entry], dict[str, str]]
 
 
 def answer(options: argparse.Namespace) -> str:
@@ -44,54 +40,62 @@ def answer(options: argparse.Namespace) -> str:
     if options.budgets is not None:
         return _budgets(options)
     refuse_overwriting("csv", options.csv, (options.matrix,))
-    users, counted = _users(options)
-    inverse = _is_inverse(options)
-    local = (None,) if options.matrix is not None else options.local_epsilon or (None,)
-    targets = {"delta": options.delta or (None,), "epsilon": options.epsilon or (None,)}
-    along = swept({counted: users, "local_epsilon": local, **targets})
-    make = _maker(options)
-    points = [_Point(n, e0, d, e) for n in users for e0 in local for d in targets["delta"] for e in targets["epsilon"]]
-    asked = "local_epsilon" if inverse else "epsilon" if options.delta else "delta"
-    extra = 1 if counted == "blanket_messages" else 0
+    counted, users = _users(options)
+    asked = _asked(options)
+    make = _maker(options, asked)
+    local = None if options.matrix is not None else options.local_epsilon
+    given = {counted: users, "local_epsilon": local, "delta": options.delta, "epsilon": options.epsilon}
+    given = {name: values for name, values in given.items() if values is not None}
+    along = swept(given)
+    if options.plot is not None and along is None:
+        raise ParameterError("plot", str(options.plot), "left out, or several values given, e.g. --users 1e3..1e9")
+    points = [dict(zip(given, values, strict=True)) for values in itertools.product(*given.values())]
     only = tuple(name for name in (options.accountant or "").split(",") if name)
-    ask = _inverse if inverse else _direct
-    answers = [ask(make, point, extra, only) for point in points]
+    answers = [_ask(make, point, only) for point in points]
     rows = [
-        _row(point, counted, entry, asked)
+        {**point, asked: each.value, "accountant": each.accountant, "kind": each.kind}
         for point, (_, entries, _) in zip(points, answers, strict=True)
-        for entry in entries
+        for each in entries
     ]
-    if along is None:
-        text = _single(options, points[0], counted, asked, *answers[0])
-    else:
-        fixed = {counted: points[0].n_users, "delta": points[0].delta, "epsilon": points[0].epsilon}
-        text = _curve(options, rows, along, asked, {**_head(answers[0][0]), **fixed})
-    _files(options, rows, along, asked, answers[0][0])
-    return text
+    chosen, entries, left_out = answers[0]
+    # the local epsilon of what was made: users who take part with a probability have another one than was given
+    local_epsilon = {"local_epsilon": chosen.local_epsilon}
+    head = {"randomizer": chosen.name, **local_epsilon, **chosen.parameters, **points[0], **local_epsilon}
+    hidden = {along, asked} | ({"local_epsilon"} if chosen.local_epsilon == math.inf else set())
+    head = {name: value for name, value in head.items() if name not in hidden}
+    told = (
+        _told(options, head, asked, entries, left_out) if along is None else _curve(options, head, rows, along, asked)
+    )
+    if options.csv is not None and rows:
+        write_atomically(options.csv, as_csv(rows))
+    if options.plot is not None and along is not None:
+        draw(rows, along, asked, chosen.name, options.plot)
+    return told
 
 
-def _is_inverse(options: argparse.Namespace) -> bool:
-    """Whether a local epsilon is asked for; refuses what asks for nothing or for two things."""
-    both = options.delta is not None and options.epsilon is not None
+def _asked(options: argparse.Namespace) -> str:
+    """Return what is asked for: delta, epsilon or local_epsilon; refuse nothing and two things."""
     if options.delta is None and options.epsilon is None:
         raise ParameterError(
             "delta, epsilon", (None, None), "exactly one of the two given, or both to ask for the local epsilon"
         )
-    if both and options.local_epsilon is not None:
+    if options.delta is None or options.epsilon is None:
+        return "epsilon" if options.delta else "delta"
+    if options.local_epsilon is not None:
         raise ParameterError(
             "delta, epsilon",
             (options.delta[0], options.epsilon[0]),
             "exactly one of the two given with --local-epsilon; both without it ask for the local epsilon",
         )
-    if both and options.matrix is not None:
+    if options.matrix is not None:
         raise ParameterError("epsilon", options.epsilon[0], "left out with --matrix at a delta: its law is fixed")
-    if both and any(not MECHANISMS[name].local for name in _names(options) if name in MECHANISMS):
+    if any(not MECHANISMS[name].local for name in _names(options) if name in MECHANISMS):
         raise ParameterError("epsilon", options.epsilon[0], "left out at a delta: this has no local epsilon to ask for")
-    return both
+    return "local_epsilon"
 
 
-def _users(options: argparse.Namespace) -> tuple[tuple[int, ...], str]:
-    """Numbers of users or of blanket messages, and which of the two."""
+def _users(options: argparse.Namespace) -> tuple[str, tuple[int, ...]]:
+    """Return whether users or blanket messages are counted, and their numbers."""
     multi = [name for name in _names(options) if name in MULTI_MESSAGE]
     given, other = ("blanket_messages", "users") if multi else ("users", "blanket_messages")
     if getattr(options, other) is not None:
@@ -103,10 +107,10 @@ def _users(options: argparse.Namespace) -> tuple[tuple[int, ...], str]:
         options.refuse(f"the following arguments are required: --{given.replace('_', '-')}")
     if multi and not all(0 <= value < LARGEST_USERS for value in values):
         raise ParameterError("blanket-messages", values[0], f"integers in [0, {LARGEST_USERS:g})")
-    return values, "n_users" if given == "users" else given
+    return ("blanket_messages" if multi else "n_users"), values
 
 
-def _maker(options: argparse.Namespace) -> Make:
+def _maker(options: argparse.Namespace, asked: str) -> Make:
     """Return what makes the mechanism of a local epsilon; a matrix is made and checked once."""
     if options.matrix is not None:
         return _of_file(options)
@@ -123,14 +127,10 @@ def _maker(options: argparse.Namespace) -> Make:
         found = parts[0] if options.compose is None else composed(parts, options.compose, options.weights)
         return found if options.subsample is None else subsampled(found, options.subsample)
 
-    searched = options.delta is not None and options.epsilon is not None
-    if options.local_epsilon is None and not searched and any(_lacks_local(*spec) for spec in specs):
+    local = [own for name, own in specs if name in MECHANISMS and MECHANISMS[name].local]
+    if options.local_epsilon is None and asked != "local_epsilon" and any("local_epsilon" not in own for own in local):
         options.refuse("the following arguments are required: --local-epsilon")
     return make
-
-
-def _lacks_local(name: str, own: dict[str, Any]) -> bool:
-    return name in MECHANISMS and MECHANISMS[name].local and "local_epsilon" not in own
 
 
 def _of_file(options: argparse.Namespace) -> Make:
@@ -164,65 +164,22 @@ def _spec(text: str) -> tuple[str, dict[str, Any]]:
     return name, own
 
 
-_Row = dict[str, Any]
-_Answer = tuple[Mechanism, list[Entry], dict[str, str]]
-
-
-def _direct(make: Make, point: _Point, extra: int, only: tuple[str, ...]) -> _Answer:
-    chosen = make(point.local_epsilon)
-    return (
-        chosen,
-        *compare(mechanism=chosen, n_users=point.n_users + extra, delta=point.delta, epsilon=point.epsilon, only=only),
-    )
-
-
-def _inverse(make: Make, point: _Point, extra: int, only: tuple[str, ...]) -> _Answer:
-    """Search the local epsilon of every accountant that applies at both ends of what is searched."""
-    assert point.delta is not None
-    assert point.epsilon is not None
+def _ask(make: Make, point: Point, only: tuple[str, ...]) -> Found:
+    """Ask every accountant, or those named: a delta, an epsilon, or the local epsilon for both."""
+    n_users = point["n_users"] if "n_users" in point else point["blanket_messages"] + 1
+    target = {name: point[name] for name in ("delta", "epsilon") if name in point}
+    if len(target) == 1:
+        chosen = make(point.get("local_epsilon"))
+        return chosen, *compare(mechanism=chosen, n_users=n_users, only=only, **target)
     example = make(1.0)
     entries, left_out = [], {}
     for each in [accountant(name) for name in only] or applicable(example):
-        found = local_epsilon_for(each, make, n_users=point.n_users + extra, epsilon=point.epsilon, delta=point.delta)
+        found = local_epsilon_for(each, make, n_users=n_users, **target)
         if 0.0 < found < math.inf:
-            kind, status = each.kind_for(example), each.status_for(example)
-            entries.append(Entry(each.name, found, kind, status, each.source))
+            entries.append(Entry(each.name, found, each.kind_for(example), each.status_for(example), each.source))
         else:
             left_out[each.name] = "no local epsilon from 1e-6 to 50 " + ("reaches it" if found == 0.0 else "misses it")
     return example, entries, left_out
-
-
-def _row(point: _Point, counted: str, entry: Entry, asked: str) -> dict[str, Any]:
-    row: dict[str, Any] = {
-        counted: point.n_users,
-        "local_epsilon": point.local_epsilon,
-        "delta": point.delta,
-        "epsilon": point.epsilon,
-    }
-    row |= {asked: entry.value, "accountant": entry.accountant, "kind": entry.kind}
-    return {name: value for name, value in row.items() if value is not None}
-
-
-def _head(chosen: Mechanism) -> dict[str, Any]:
-    local = {} if chosen.local_epsilon == math.inf else {"local_epsilon": chosen.local_epsilon}
-    return {"randomizer": chosen.name, **local, **chosen.parameters}
-
-
-def _single(
-    options: argparse.Namespace,
-    point: _Point,
-    counted: str,
-    asked: str,
-    chosen: Mechanism,
-    entries: list[Entry],
-    left_out: dict[str, str],
-) -> str:
-    head = _head(chosen)
-    if asked == "local_epsilon":
-        head.pop("local_epsilon", None)
-    given = {"delta": point.delta, "epsilon": point.epsilon}
-    head |= {counted: point.n_users, **{name: value for name, value in given.items() if value is not None}}
-    return _told(options, head, asked, entries, left_out)
 
 
 def _told(
@@ -242,8 +199,8 @@ def _told(
     return "\n".join(lines)
 
 
-def _curve(options: argparse.Namespace, rows: list[_Row], along: str, asked: str, fixed: _Row) -> str:
-    head = {name: value for name, value in fixed.items() if name not in (along, asked) and value is not None}
+def _curve(options: argparse.Namespace, head: Point, rows: list[Point], along: str, asked: str) -> str:
+    """Say what every accountant answers along several values."""
     if not rows:
         raise DataError("no accountant has a number for any of these values; ask for one value to see why.")
     if options.json:
@@ -253,22 +210,11 @@ def _curve(options: argparse.Namespace, rows: list[_Row], along: str, asked: str
     return f"{told}\n\n{as_table(rows, along, asked)}"
 
 
-def _files(
-    options: argparse.Namespace, rows: list[dict[str, Any]], along: str | None, asked: str, chosen: Mechanism
-) -> None:
-    if options.plot is not None and along is None:
-        raise ParameterError("plot", str(options.plot), "left out, or several values given, e.g. --users 1e3..1e9")
-    if options.csv is not None and rows:
-        write_atomically(options.csv, as_csv(rows))
-    if options.plot is not None and along is not None:
-        draw(rows, along, asked, chosen.name, options.plot)
-
-
 def _budgets(options: argparse.Namespace) -> str:
     """Users with a local epsilon of their own: published bounds, and what is proven for the largest one."""
     from segshuffle.accounting.single_message.amplification import compare_budgets
 
-    alone = ("users", "local_epsilon", "compose", "weights", "subsample", "blanket_messages", "domain_size")
+    alone = ("users", "local_epsilon", "compose", "weights", "subsample", "blanket_messages")
     for name in (*alone, "accountant", "csv", "plot"):
         if getattr(options, name) is not None:
             raise ParameterError(name.replace("_", "-"), getattr(options, name), "left out with --budgets")
