@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
-import sys
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from segshuffle.cli.terminal import complain, integer
+from segshuffle.cli.terminal import complain, integer, seldom
 from segshuffle.datasets.layout import OPTIONS, Layout
 
 if TYPE_CHECKING:
     from segshuffle.datasets.transactions import Transactions
 
 _METAVARS = {"user": "NAME", "item": "NAME", "level": "NAME", "separator": "CHARACTER", "skip_lines": "LINES"}
-#: Seconds between two lines that say how far the reading is.
-_EVERY = 2.0
 
 
 def add_file(parser: argparse.ArgumentParser) -> None:
@@ -71,23 +66,8 @@ def read_users(options: argparse.Namespace, levels: Sequence[float]) -> Transact
         domain_size=options.domain_size,
         levels=levels,
         layout=Layout(**given, header=options.header),
-        progress=_progress(),
+        progress=seldom("{:,} rows read".format),
     )
     for note in users.notes:
         complain(f"{users.label}: {note}")
     return users
-
-
-def _progress() -> Callable[[int], None]:
-    """Make what prints a line every few seconds on a terminal, and nothing for files that are read at once."""
-    last = time.monotonic()
-
-    def say(rows: int) -> None:
-        nonlocal last
-        if time.monotonic() - last < _EVERY:
-            return
-        last = time.monotonic()
-        with contextlib.suppress(OSError, ValueError, AttributeError):
-            print(f"{rows:,} rows read", file=sys.stderr, flush=True)
-
-    return say

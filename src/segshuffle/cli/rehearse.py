@@ -13,11 +13,9 @@ itself breaks the guarantee.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import shlex
 import sys
 import textwrap
-import time
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from segshuffle.cli.options import PLANNING, add, question_of
 from segshuffle.cli.reading import add_file, read_users
 from segshuffle.cli.sweep import integers
-from segshuffle.cli.terminal import Level, counted, integer, number, shown, whole
+from segshuffle.cli.terminal import Level, counted, integer, number, seldom, shown, whole
 from segshuffle.errors import OptionsError, ParameterError
 
 if TYPE_CHECKING:
@@ -140,7 +138,9 @@ def run(options: argparse.Namespace) -> str:
     repetitions = options.repetitions or _repetitions(plan, users)
     if options.repetitions is None:
         assumed.append(f"{repetitions} repetitions (--repetitions)")
-    found = rehearse(plan, users, repetitions=repetitions, seed=options.seed, progress=_progress())
+    found = rehearse(
+        plan, users, repetitions=repetitions, seed=options.seed, progress=seldom("{} of {} repetitions".format)
+    )
     answer = _answer(found, users, options, assumed)
     if asked is not None and options.messages:
         answer["by_message"] = _by_message(asked, users, options)
@@ -458,18 +458,3 @@ def _items(found: Rehearsal, top: int) -> str:
 def _command(options: argparse.Namespace) -> str:
     """Repeat what was asked, as it was asked."""
     return "segshuffle " + shlex.join(getattr(options, "asked", None) or sys.argv[1:])
-
-
-def _progress() -> Any:
-    """Write a line every few seconds: a rehearsal of a large file takes minutes."""
-    last = time.monotonic()
-
-    def say(done: int, of: int) -> None:
-        nonlocal last
-        if time.monotonic() - last < 5.0:
-            return
-        last = time.monotonic()
-        with contextlib.suppress(OSError, ValueError, AttributeError):
-            print(f"{done} of {of} repetitions", file=sys.stderr, flush=True)
-
-    return say

@@ -173,6 +173,19 @@ def write(program: str, text: str) -> int:
     return 0
 
 
+def seldom(line: Callable[..., str], *, every: float = 5.0) -> Callable[..., None]:
+    """Make what writes `line` of its arguments to standard error, but not more often than every so many seconds."""
+    last = time.monotonic()
+
+    def say(*done: int) -> None:
+        nonlocal last
+        if time.monotonic() - last >= every:
+            last = time.monotonic()
+            complain(line(*done))
+
+    return say
+
+
 @contextlib.contextmanager
 def saying(line: Callable[[float], str], *, every: float) -> Iterator[None]:
     """While the body works, a line to standard error every so many seconds: `line` of the seconds since it began."""
