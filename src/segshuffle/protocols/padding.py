@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import optimize
 
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.errors import ParameterError
@@ -124,6 +123,8 @@ def zipf_shares(size: float, domain_size: int, zipf: float) -> FloatArray:
 
     def excess(log_scale: float) -> float:
         return float(-np.expm1(-math.exp(log_scale) * popular).sum()) - size
+
+    from scipy import optimize  # a fifth of a second of every job's start
 
     # by c = e^300 everything is held, by e^-300 nothing
     scale = math.exp(float(optimize.brentq(excess, -300.0, 300.0, xtol=1e-12)))

@@ -12,7 +12,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import optimize
 
 from segshuffle.accounting.collections.published import largest_sampling_rate, least_blanket_per_user
 from segshuffle.arrays import FloatArray, IntArray
@@ -162,6 +161,8 @@ def optimize_parameters(problem: Problem) -> Plan:
     A log grid brackets the minimum, scipy's bounded scalar minimiser finishes; m is accurate to about 0.1 %, where
     the bound is flat. Every rate is calibrated afresh at the m returned.
     """
+    from scipy import optimize  # a fifth of a second of every job's start
+
     ends = sorted(least_blankets(problem))
     if math.isclose(ends[0], ends[-1]):
         return plan_at(problem, ends[-1], sampling_rates(problem, ends[-1]))

@@ -258,27 +258,29 @@ def draw_reports(
         if rows.size == 0:
             continue
         chosen = _distinct(rng, rows.shape[0], set_size, i)
-        parts.append(np.take_along_axis(rows, chosen, axis=1).ravel())
+        parts.append(np.take_along_axis(rows.T, chosen, axis=0).ravel())
         ranks = _distinct(rng, rows.shape[0], domain_size - set_size, subset_size - i)
         parts.append(_not_held(rows, ranks).ravel())
     return np.concatenate(parts).astype(np.int64)
 
 
 def _distinct(rng: np.random.Generator, n_rows: int, population: int, size: int) -> IntArray:
-    """Uniform subsets of range(population), one per row, by Floyd's algorithm; shape (n_rows, size)."""
-    chosen = np.empty((n_rows, size), dtype=np.int64)
-    for column, top in enumerate(range(population - size, population)):
+    """Uniform subsets of range(population), one per row, by Floyd's algorithm; shape (size, n_rows)."""
+    chosen = np.empty((size, n_rows), dtype=np.int64)
+    for place, top in enumerate(range(population - size, population)):
         draw = rng.integers(0, top + 1, size=n_rows)
-        taken = (chosen[:, :column] == draw[:, None]).any(axis=1)
-        chosen[:, column] = np.where(taken, top, draw)
+        taken = (chosen[:place] == draw).any(axis=0)
+        chosen[place] = np.where(taken, top, draw)
     return chosen
 
 
 def _not_held(rows: NDArray[np.integer[Any]], ranks: IntArray) -> IntArray:
-    """Items of the given ranks among those that each row does not hold; rows ascending."""
+    """Items of the given ranks, shape (ranks, n_rows), among those that each row does not hold; rows ascending."""
     # item = rank + number of held items at or below it; held item l passes when rows[l] - l <= rank
-    thresholds = rows - np.arange(rows.shape[1])
-    return np.asarray(ranks + (thresholds[:, None, :] <= ranks[:, :, None]).sum(axis=2))
+    found = ranks.copy()
+    for place, held in enumerate(rows.T):
+        found += held - place <= ranks
+    return found
 
 
 OPTIONS = {
