@@ -85,7 +85,7 @@ def test_levels_of_the_users_are_kept():
         np.arange(2001), np.repeat([0, 1], 1000).astype(np.int32), 2, levels=np.repeat([0, 1], 1000).astype(np.int16)
     )
     made = plan(Problem(2, 1, (0.01, 3.0), (1000, 1000), 1e-6, AT_MOST))
-    low, high = made.parameters["copies"]
+    low, high = made.scheme.copies
     assert low < 0.5 * high
     found = np.mean([estimate(made, simulate(made, users, seed=seed)).frequencies for seed in range(50)], axis=0)
     assert found[1] > 1.5 * found[0]
@@ -136,7 +136,7 @@ def test_an_accountant_is_given_by_name_or_as_an_object():
 
 def test_collections_compose():
     made = plan(Problem(8, 2, (0.5, 1.0), (200, 200), 1e-4))
-    certified = {each["epsilon"]: each["delta_upper"] for each in made.parameters["certificate"]}
+    certified = {each["epsilon"]: each["delta_upper"] for each in made.certificate}
     assert compose([(made, 1.0)], epsilon=1.0) == pytest.approx(certified[1.0], rel=2e-3)
     assert 0.5 < compose([(made, 0.5)] * 2, delta=1e-4) < 1.0
     assert compose([], delta=1e-4) == 0.0

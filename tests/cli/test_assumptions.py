@@ -35,7 +35,7 @@ def test_a_plan_is_made_for_what_is_assumed(capsys):
     problem = Problem(10, 2, (0.5, 1.0, 2.0), (100, 200, 100), 2.5e-5, Assumptions("at-most", 0.8, rounds=3))
     plan = ProvenSegmented().plan(problem)
     assert found["blanket_per_user"] == plan.blanket_per_user
-    assert found["certificate"] == plan.parameters["certificate"]
+    assert found["certificate"] == list(plan.certificate)
     assert (found["sets"], found["rounds"], found["honest_users"]) == ("at-most", 3, 320)
     shares = {entry["share"]: entry["epsilons"] for entry in found["epsilon_if_honest"]}
     assert shares[0.8][0] == pytest.approx(0.5, rel=1e-3)

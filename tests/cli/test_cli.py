@@ -66,7 +66,7 @@ def answer(capsys, arguments):
 def test_a_plan_at_a_given_blanket_has_the_librarys_numbers(capsys):
     found = answer(capsys, words("plan", AT_5, "--json"))
     plan = Segmented(5.0).plan(PROBLEM)
-    rates = plan.parameters["sampling_rates"]
+    rates = plan.scheme.copies
     about_liars = {name: found.pop(name) for name in ("blanket_cap", "influence", "most_item_messages")}
     assert about_liars["blanket_cap"] is None
     assert found == {

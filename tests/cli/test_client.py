@@ -2,18 +2,18 @@
 
 import io
 import json
-import math
 import subprocess
 import sys
 
 import numpy as np
 import pytest
+from plans import given_plan
 
 from segshuffle.cli import main
 from segshuffle.cli.client_account import default_path
 from segshuffle.planning.documents import Document, as_text, read_document, write_document
 from segshuffle.protocols.assumptions import Assumptions
-from segshuffle.protocols.base import Plan, Problem
+from segshuffle.protocols.base import Problem
 from segshuffle.protocols.proven import ProvenSegmented
 
 PRIVATE = Problem(17, 4, (0.5, 1.0, 2.0), (1250, 2500, 1250), 2e-6, Assumptions(private_levels=True))
@@ -140,7 +140,7 @@ def lie(published, **changes):
     """The plan with other numbers: key of a part -> its values."""
     values = json.loads(published.read_text())
     for part, new in changes.items():
-        (values["plan"]["parameters"] if part == "parameters" else values[part]).update(new)
+        values[part].update(new)
     published.write_text(json.dumps(values))
     return published
 
@@ -149,12 +149,16 @@ def lie(published, **changes):
     ("changes", "options", "says"),
     [
         # users who do not exist, and the dummies of those who do are a tenth
-        ({"problem": {"level_counts": [12500, 25000, 12500]}, "plan": {"blanket_per_user": 0.046}}, [], "5000 honest"),
+        (
+            {"problem": {"level_counts": [12500, 25000, 12500]}, "scheme": {"blanket_per_user": 0.046}},
+            [],
+            "5000 honest",
+        ),
         # levels that are said to be public are told by their copies
-        ({"assumptions": {"private_levels": False}, "parameters": {"copies": [0.5, 8.0, 1.0]}}, [], "of level 1"),
+        ({"assumptions": {"private_levels": False}, "scheme": {"copies": [0.5, 8.0, 1.0]}}, [], "of level 1"),
         # levels that are promised nothing are the server's word
-        ({"problem": {"levels": [0.5, 1.0, 99.0]}, "parameters": {"copies": [0.5, 1.0, 8.0]}}, [], "of level 2"),
-        ({"problem": {"domain_size": 4}, "plan": {"blanket_per_user": 0.001}}, [], "believed in"),
+        ({"problem": {"levels": [0.5, 1.0, 99.0]}, "scheme": {"copies": [0.5, 1.0, 8.0]}}, [], "of level 2"),
+        ({"problem": {"domain_size": 4}, "scheme": {"blanket_per_user": 0.001}}, [], "believed in"),
         ({"problem": {"domain_size": 4}}, ["--sets", "exactly"], "sets of exactly 4 of 4 items"),
         ({"assumptions": {"honest_fraction": 1.0, "rounds": 1}}, ["--rounds", "4"], "believed in"),
     ],
@@ -204,10 +208,9 @@ def test_a_collection_beyond_the_budget_is_refused(published, send, tmp_path):
 
 
 def test_ten_times_a_tenth_is_one(tmp_path, send):
-    copies = {"copies": (1e-6,), "certificate": []}
     problem = Problem(30, 1, (0.1,), (10**6,), 1e-6, Assumptions(sets="at-most"))
     for turn in range(11):
-        plan = Plan("poisson", problem, "upper", 30.0 + turn, 1.0, copies, math.inf)
+        plan = given_plan(problem, (1e-6,), 30.0 + turn, kind="upper")
         write_document(tmp_path / "p", Document(plan))
         status, _, said = send(tmp_path / "p", "--budget", "1", items="", level=0.1, honest_users=10**6)
         assert status == (0 if turn < 10 else 2), said
@@ -294,7 +297,7 @@ def test_the_account_is_not_the_plan(published, send):
 def test_of_too_many_items_a_random_choice_is_sent(tmp_path, send):
     """All copies are sent and hardly any dummies: two of five items, every pair as often as another."""
     problem = Problem(9, 2, (90.0,), (10**6,), 1e-3, Assumptions(sets="at-most"))
-    plan = Plan("poisson", problem, "upper", 1e-3, 2.0, {"copies": (1.0,), "certificate": []}, 1.0)
+    plan = given_plan(problem, (1.0,), 1e-3, kind="upper")
     write_document(tmp_path / "p", Document(plan))
     seen = set()
     for turn in range(40):

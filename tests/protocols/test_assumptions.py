@@ -72,7 +72,7 @@ def test_exact_where_somebody_reaches_it(d, s, n, copies, assumptions, expected)
     plan = ProvenSegmented(blanket_per_user=30.0, copies_max=copies).plan(problem)
     if plan.scheme.copies == (copies,):
         assert plan.kind == ("exact" if expected else "upper")
-        assert (plan.parameters["certificate"][0]["delta_lower"] > 0) == (expected and problem.pairs > 0)
+        assert (plan.certificate[0]["delta_lower"] > 0) == (expected and problem.pairs > 0)
 
 
 @given(
@@ -125,7 +125,7 @@ def test_honest_users_cost_no_more_than_their_share(copies_max, share, split):
     method = ProvenSegmented(copies_max=copies_max)
     everybody, some = method.plan(problem), method.plan(under(problem, honest_fraction=share))
     assert everybody.mse_bound < some.mse_bound <= 1.001 * everybody.mse_bound / share
-    assert all(entry["delta_upper"] <= problem.delta for entry in some.parameters["certificate"])
+    assert all(entry["delta_upper"] <= problem.delta for entry in some.certificate)
 
 
 def test_round_1_relies_on_the_honest_users_too():
@@ -165,7 +165,7 @@ def check_plans(seed: int, cases: int) -> Counter[str]:
         honest = max(math.floor(Fraction(share) * 2 * n), 1)
         mu = float(rng.uniform(0.3, 2.5))
         plan = ProvenSegmented(mu * d / honest, copies_max=float(rng.choice([1.0, 2.5]))).plan(problem)
-        copies, certificate = plan.scheme.copies, plan.parameters["certificate"]
+        copies, certificate = plan.scheme.copies, plan.certificate
         own, other = rng.integers(2, size=2) if private else (int(rng.integers(2)),) * 2
         sizes = rng.integers(s + 1, size=2) if sets == "at-most" else (s, s)
         drawn = [rng.choice(d, size=size, replace=False).tolist() for size in sizes]

@@ -49,7 +49,7 @@ def test_clients_accept_what_is_planned_with_a_cap(capped):
     for plan in (capped, Capped(ProvenSegmented(), 6).plan(MSNBC)):
         announcement = Server(5000, 17, 4, LEVELS, DELTA).collections(plan)[0].announcement
         assert announcement.blanket_cap == plan.scheme.blanket_cap
-        for level, entry in enumerate(plan.parameters["certificate"]):
+        for level, entry in enumerate(plan.certificate):
             given = check_announcement(announcement, Demand(LEVELS[level], DELTA, 5000), level).delta
             # the client knows kappa of this plan, the certificate its limit
             assert given <= entry["delta_upper"] * (1 + 1e-9) <= DELTA * (1 + 1e-9)

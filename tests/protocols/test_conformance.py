@@ -78,9 +78,10 @@ def test_plan_depends_on_the_problem_only(method):
 def test_what_is_drawn_with_has_ten_digits(method):
     """The last bits of a search differ between processors; weights are rounded where plans are written."""
     plan = plan_of(method)
-    said = dict.fromkeys(("weights", "analysis", "certificate", "blanket"), 0.0)
-    drawn = {**plan.parameters, "m": plan.blanket_per_user, **said}
-    for value in np.hstack([np.ravel(each) for name, each in drawn.items() if name != "m" or "blankets" not in drawn]):
+    drawn = [np.ravel(value) for name, value in plan.parameters.items() if name != "weights"]
+    for scheme in (each.announcement for each in plan.collections):
+        drawn += [np.array([scheme.blanket_per_user, *scheme.copies])]
+    for value in np.hstack(drawn):
         assert rounded(value) == value
 
 
@@ -93,7 +94,7 @@ def test_plan_says_what_it_is(method):
     assert plan.messages_per_user > plan.blanket_per_user >= 0
     # the bound leaves out the assignment of levels
     assert 0 < method.expected_mse(plan, np.zeros(9, dtype=np.int64)) <= plan.mse_bound * (1 + 1e-12)
-    assert look_of(method.name, parameters=plan.parameters, accounting=accounting_of(method)).label
+    assert look_of(method.name, parameters=plan.chosen, accounting=accounting_of(method)).label
 
 
 def test_plan_survives_json(method):
@@ -152,13 +153,12 @@ def test_simulation_is_unbiased_and_has_the_expected_error(name, large_sample):
 def test_levels_that_nobody_chose(method, levels, counts):
     problem = replace(PROBLEM, levels=levels, level_counts=counts)
     plan, sample = method.plan(problem), make_sample(problem, 2)
-    assert all(entry["delta_upper"] <= problem.delta for entry in plan.parameters.get("certificate", ()))
+    assert all(entry["delta_upper"] <= problem.delta for entry in plan.certificate)
     assert np.all(np.isfinite(method.simulate(plan, sample, np.random.default_rng(1))))
     assert 0 < method.expected_mse(plan, sample.item_counts) < math.inf
-    if "blankets" in plan.parameters:
-        weights = plan.parameters["weights"]
-        assert [w == 0 for w in weights] == [c == 0 for c in counts]
-        assert sum(weights) == pytest.approx(1.0, rel=1e-14)
+    if len(plan.collections) > 1:
+        assert [each.levels for each in plan.collections] == [(k,) for k, count in enumerate(counts) if count]
+        assert sum(each.weight for each in plan.collections) == pytest.approx(1.0, rel=1e-14)
 
 
 def test_labels_tell_the_methods_apart():
@@ -227,10 +227,11 @@ def test_balls_into_bins_meets_the_lowest_level_with_all_users():
 @pytest.mark.parametrize("weights", ["plain", "published", "inverse-variance"])
 def test_separate_balls_into_bins_meet_every_level_with_its_users(weights):
     plan = SeparateBallsIntoBins(weights=weights).plan(PROBLEM)
-    for level, blanket, n in zip(PROBLEM.levels, plan.parameters["blankets"], PROBLEM.level_counts, strict=True):
+    blankets = [each.announcement.blanket_per_user for each in plan.collections]
+    for level, blanket, n in zip(PROBLEM.levels, blankets, PROBLEM.level_counts, strict=True):
         assert item_delta(PROBLEM, level, blanket, 1.0, n) <= SLACK
         assert item_delta(PROBLEM, level, 0.998 * blanket, 1.0, n) > 1
-    expected = np.dot(PROBLEM.level_counts, plan.parameters["blankets"]) / 200
+    expected = np.dot(PROBLEM.level_counts, blankets) / 200
     assert plan.blanket_per_user == pytest.approx(expected, rel=1e-14)
 
 

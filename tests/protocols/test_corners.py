@@ -60,7 +60,7 @@ def test_a_level_that_can_send_next_to_nothing_is_no_reason_to_refuse_the_others
     plan = method.plan(HOPELESS)
     strict, liberal = plan.scheme.copies
     assert 0 < strict < 1e-4 < liberal
-    assert all(level["delta_upper"] <= 1e-6 for level in plan.parameters["certificate"])
+    assert all(level["delta_upper"] <= 1e-6 for level in plan.certificate)
     # the search is worth something
     given = ProvenSegmented(1.0, method.copies_max, method.max_messages, method.group_privacy).plan(HOPELESS)
     assert plan.mse_bound < given.mse_bound
@@ -70,7 +70,7 @@ def test_a_level_that_can_send_next_to_nothing_is_no_reason_to_refuse_the_others
 def test_a_plan_whose_lattice_is_too_long_has_a_wider_certificate():
     """A million pairs: the usual width of 0.1 % needs a longer transform than there is."""
     crowd = Problem(domain_size=10**7, set_size=10**6, levels=(0.5,), level_counts=(10**6,), delta=1e-8)
-    (certificate,) = ProvenSegmented(2e8).plan(crowd).parameters["certificate"]
+    (certificate,) = ProvenSegmented(2e8).plan(crowd).certificate
     assert 0.4e-8 < certificate["delta_lower"] <= certificate["delta_upper"] <= 1e-8
 
 

@@ -7,6 +7,7 @@ from itertools import permutations
 import numpy as np
 import oracles as o
 import pytest
+from plans import separate_plan
 
 from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
 from segshuffle.protocols.base import Plan, Problem
@@ -94,8 +95,7 @@ def test_separate_balls_into_bins(sets, level_counts, weights, blankets):
         exact += sum((m - w) ** 2 for m, w in zip(mean, truth, strict=True))
     exact /= len(assignments)
     method = SeparateBallsIntoBins()
-    parameters = {"blankets": [float(m) for m in blankets], "weights": [float(w) for w in weights]}
-    plan = bare_plan(method, problem_of(3, sets, level_counts), 1.0, parameters)
+    plan = separate_plan(problem_of(3, sets, level_counts), blankets, weights)
     assert method.expected_mse(plan, counts_of(3, sets)) == pytest.approx(float(exact), rel=1e-13, abs=0)
 
 

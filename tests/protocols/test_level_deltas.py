@@ -31,9 +31,7 @@ def test_every_level_meets_its_own_delta_by_enumeration():
     plan = ProvenSegmented(copies_max=3).plan(problem(*deltas))
     mean = plan.problem.n_users * plan.blanket_per_user / 2
     closest = 0.0
-    for epsilon, copies, delta, certified in zip(
-        LEVELS, sent(plan), deltas, plan.parameters["certificate"], strict=True
-    ):
+    for epsilon, copies, delta, certified in zip(LEVELS, sent(plan), deltas, plan.certificate, strict=True):
         one, other = (counters_of_user(2, [item], copies, mean, int(mean + 60)) for item in (0, 1))
         low, high = grid_divergence(one, other, epsilon)
         assert certified["delta_lower"] * (1 - 1e-9) <= high
@@ -61,7 +59,7 @@ def test_who_knows_of_one_delta_takes_the_least():
     assert GaussianCurator().plan(apart).as_dict() == GaussianCurator().plan(together).as_dict()
     capped = Capped(ProvenSegmented()).plan(apart)
     assert capped.as_dict() == Capped(ProvenSegmented()).plan(together).as_dict()
-    assert all(each["delta_upper"] <= 0.002 for each in capped.parameters["certificate"])
+    assert all(each["delta_upper"] <= 0.002 for each in capped.certificate)
     assert capped.problem == apart
 
 

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from plans import separate_plan
 from protocols.simulations import check_simulation, make_sample
 
 from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
@@ -123,8 +124,8 @@ def test_closed_form_blankets_and_the_weights_that_follow_from_them():
     for name, raw in raws.items():
         plan = SeparateBallsIntoBins(name, "closed-form").plan(problem)
         weights = raw / raw.sum()
-        assert plan.parameters["blankets"] == pytest.approx(blankets.tolist(), rel=1e-9)
-        assert plan.parameters["weights"] == pytest.approx(weights.tolist(), rel=1e-9)
+        sent = [(each.announcement.blanket_per_user, each.weight) for each in plan.collections]
+        assert np.array(sent) == pytest.approx(np.column_stack([blankets, weights]), rel=1e-9)
         assert plan.mse_bound == pytest.approx(float((weights**2 * (blankets + s) / counts).sum()), rel=1e-9)
         assert plan.messages_per_user == pytest.approx(float(counts @ blankets) / 5000 + s, rel=1e-9)
     bounds = [SeparateBallsIntoBins(name, "closed-form").plan(problem).mse_bound for name in raws]
@@ -136,8 +137,7 @@ def test_closed_form_blankets_and_the_weights_that_follow_from_them():
 @pytest.mark.parametrize("counts", [(1, 30), (30, 1), (0, 31)])
 def test_a_level_that_one_user_has_counts(counts):
     problem = Problem(5, 2, (0.5, 1.0), counts, 0.01)
-    parameters = {"blankets": (1.5, 2.5), "weights": (0.25, 0.75) if counts[0] else (0.0, 1.0)}
-    plan = Plan("separate-mm", problem, "published", 2.0, 0.0, parameters, 0.0)
+    plan = separate_plan(problem, (1.5, 2.5), (0.25, 0.75) if counts[0] else (0.0, 1.0))
     check_simulation(SeparateBallsIntoBins(), plan, make_sample(problem, 4000))
 
 

@@ -68,7 +68,7 @@ def test_plans_keep_their_word(method, problem):
     blanket = plan.scheme.law
     mean = problem.honest_mean(plan.blanket_per_user)
     assert all(part.mean >= part.p / (1 - part.p) for part in blanket.parts(mean))
-    for level, copies, row in zip(problem.levels, plan.scheme.copies, plan.parameters["certificate"], strict=True):
+    for level, copies, row in zip(problem.levels, plan.scheme.copies, plan.certificate, strict=True):
         found = delta_interval(blanket.pair(mean, copies), pairs=problem.pairs, epsilon=level, rtol=1e-2)
         assert row["epsilon"] == level
         assert found.lower <= row["delta_upper"] <= problem.delta
@@ -98,7 +98,7 @@ def test_never_worse_than_single_dummies(make, seed):
     plan = make(max_messages=budget).plan(problem)
     assert plan.mse_bound <= ProvenSegmented(max_messages=budget).plan(problem).mse_bound
     assert plan.messages_per_user <= budget * (1 + 1e-9)
-    assert all(row["delta_upper"] <= problem.delta for row in plan.parameters["certificate"])
+    assert all(row["delta_upper"] <= problem.delta for row in plan.certificate)
     error = float(rng.uniform(1.01, 1.6)) * free.mse_bound
     fewest = make(target_error=error).plan(problem)
     single = ProvenSegmented(target_error=error).plan(problem)

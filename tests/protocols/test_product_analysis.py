@@ -39,7 +39,8 @@ def test_least_mean_is_safe_and_least(name, problem):
     if name == "mm":
         inside = [(problem.levels[0], problem.n_users, plan.blanket_per_user)]
     else:
-        inside = list(zip(problem.levels, problem.level_counts, plan.parameters["blankets"], strict=True))
+        blankets = [each.announcement.blanket_per_user for each in plan.collections]
+        inside = list(zip(problem.levels, problem.level_counts, blankets, strict=True))
     for level, users, blanket in inside:
         mean = users * blanket / problem.domain_size
         found = delta_interval(ItemPair(mean, 1.0), pairs=pairs, epsilon=level)

@@ -99,7 +99,7 @@ def test_every_level_keeps_its_guarantee_and_uses_it_up(name, problem):
     items = np.full(problem.domain_size, problem.n_users * problem.set_size // problem.domain_size)
     assert plan.kind == "exact"
     used_up = 0
-    for k, entry in enumerate(plan.parameters["certificate"]):
+    for k, entry in enumerate(plan.certificate):
         assert entry["epsilon"] == problem.levels[k]
         assert entry["delta_lower"] <= entry["delta_upper"] <= problem.delta
         assert entry["delta_upper"] <= 1.001 * entry["delta_lower"] + 1e-200
@@ -129,7 +129,7 @@ def test_certificate_holds_for_the_enumerated_protocol(d, s, n, blanket):
     """Whole sets exchanged, the other users' copies included; d < 2 s leaves d - s pairs. Equality for one user."""
     problem = Problem(d, s, (1.0, 2.0), (n, 0), 0.05)
     plan = ProvenSegmented(blanket_per_user=blanket, copies_max=3.0).plan(problem)
-    copies, certificate = plan.scheme.copies[0], plan.parameters["certificate"][0]
+    copies, certificate = plan.scheme.copies[0], plan.certificate[0]
     mu = Fraction(n) * Fraction(blanket) / d
     cutoff = {3: 14, 4: 9, 5: 6}[d]
     rest = [tuple(range(s))] * (n - 1)
@@ -152,7 +152,7 @@ def test_nothing_to_hide_when_everybody_holds_everything(copies_max):
     problem = Problem(5, 5, (0.5, 1.0), (100, 100), 1e-4)
     plan = ProvenSegmented(copies_max=copies_max).plan(problem)
     assert plan.scheme.copies == (copies_max, copies_max)
-    assert all(entry["delta_upper"] == 0 for entry in plan.parameters["certificate"])
+    assert all(entry["delta_upper"] == 0 for entry in plan.certificate)
     assert plan.mse_bound < 1e-6
 
 
@@ -266,7 +266,7 @@ def test_group_privacy_is_sound_and_never_better(d, s):
         assert group.scheme.copies[0] <= product.scheme.copies[0] * (1 + 1e-12)
         exact = delta_interval(ItemPair(5000 * blanket / d, group.scheme.copies[0]), pairs=s, epsilon=level)
         assert exact.upper <= 2e-6
-        assert group.parameters["certificate"][0]["delta_upper"] <= 2e-6
+        assert group.certificate[0]["delta_upper"] <= 2e-6
     problem = panel(d, s, 5000, "S1")
     errors = [planned(ProvenSegmented(group_privacy=by_group), problem).mse_bound for by_group in (True, False)]
     assert errors[0] > (2 if s > 1 else 1) * errors[1]
@@ -303,4 +303,4 @@ def test_planning_is_fast(levels, limit, copies_max):
     began = time.process_time()
     plan = ProvenSegmented(copies_max=copies_max).plan(problem)
     assert time.process_time() - began < limit
-    assert all(entry["delta_upper"] <= problem.delta for entry in plan.parameters["certificate"])
+    assert all(entry["delta_upper"] <= problem.delta for entry in plan.certificate)

@@ -333,7 +333,7 @@ def test_a_saved_plan_is_rehearsed_as_it_stands(log, saved, capsys):
     answer = rehearsed(capsys)
     assert answer["problem"]["level_counts"] == [120, 180]
     assert answer["problem"]["deltas"] == [1e-5, 1e-6]
-    assert answer["plan"] == json.loads(json.dumps(saved.as_dict()))
+    assert answer["plan"] == json.loads(json.dumps(saved.of_participants((120, 180)).as_dict()))
     assert "300 users of the file take part, though the plan is for 250" in answer["assumed"][0]
     assert "not private" not in "".join(answer["notes"])
     written = read_document(log.parent / "log-rehearsal/plan.json")

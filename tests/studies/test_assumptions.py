@@ -13,7 +13,7 @@ from reader import complaints, points, room, shape, visible
 from segshuffle.datasets.population import Population
 from segshuffle.pipeline.design import Scenario, Setting
 from segshuffle.pipeline.style import mark_edition
-from segshuffle.protocols.messages.influence import influence as influence_of
+from segshuffle.protocols.influence import influence as influence_of
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.studies.assumptions import compute
 from segshuffle.studies.assumptions import report as figures
@@ -123,7 +123,7 @@ def test_participation_draws_every_curve(participated):
 
 LIARS = {
     **CONFIG,
-    "competitors": {"methods": ["subexp-local", "correlated-noise", "fake-users"]},
+    "competitors": {"methods": ["subexp-local", "correlated-noise", "fake-users", "mm"]},
     "proven": {"copies_max": 2, "honest_fraction": 1.0, "variants": [], "max_messages": [6]},
 }
 
@@ -132,8 +132,8 @@ LIARS = {
 def influenced():
     small = Scenario(Setting("synthetic", 400, 2, 10), "S1")
     problem, methods = problem_of(LIARS, small.setting, "S1"), lineup(LIARS, "published")
-    chosen = [methods[name][0].plan(problem) for name in LIARS["competitors"]["methods"]]
-    unknown = {**chosen[-1].as_dict(), "parameters": {}}
+    *chosen, unknown = (methods[name][0].plan(problem) for name in LIARS["competitors"]["methods"])
+    unknown = replace(unknown, collections=()).as_dict()
     points = [{"role": "best", "plan": plan} for plan in (*(plan.as_dict() for plan in chosen), unknown)]
     points.append({"role": "grid", "plan": unknown})
     table = compute.influence_table(LIARS, [small], {small.setting.id: {"S1": points}}, {small.setting.id: {"S1": []}})
@@ -146,10 +146,10 @@ def test_influence_is_that_of_a_hundredth_of_the_users(influenced):
     assert table["method"].tolist() == [
         *("poisson", "poisson-copies"),
         *(plan.method for plan in chosen),
-        "fake-users",
+        "mm",
     ]
     for row, plan in zip(table.iloc[2:].itertuples(), chosen, strict=False):
-        one = influence_of(plan)
+        one = influence_of(plan, lineup(LIARS, "published")[plan.method][0])
         assert (row.item, row.all_items) == (4 * one.item, 4 * one.all_items)
     ours = table.iloc[:2]
     assert np.isfinite(ours["item"]).all()  # the cap
@@ -258,7 +258,7 @@ def test_rounds_cost_less_together_than_apart(repeated):
     plan = ProvenSegmented().plan(compute.apart(problem, 4))
     assert (plan.problem.levels, plan.problem.delta) == ((0.125, 0.25, 0.5), problem.delta / 4)
     together = ProvenSegmented(blanket_per_user=plan.blanket_per_user).plan(assuming(problem, rounds=4))
-    assert all(a <= b for a, b in zip(plan.parameters["copies"], together.parameters["copies"], strict=True))
+    assert all(a <= b for a, b in zip(plan.scheme.copies, together.scheme.copies, strict=True))
 
 
 def test_rounds_draws_every_curve(repeated):

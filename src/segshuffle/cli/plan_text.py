@@ -18,7 +18,7 @@ from segshuffle.errors import InfeasibleError
 from segshuffle.planning.question import TOP, Answer, Question
 from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.cautions import level_cautions
-from segshuffle.protocols.messages.influence import influence
+from segshuffle.protocols.influence import influence
 from segshuffle.protocols.planner import least_blankets
 from segshuffle.protocols.proven import SINGLE
 from segshuffle.protocols.public import IN_GENERAL, PUBLIC_INPUTS

@@ -1,10 +1,10 @@
-"""A plan as a file: what a server publishes, and what `client` and `estimate` read. Version 1, JSON.
+"""A plan as a file: what a server publishes, and what `client` and `estimate` read. Version 2, JSON.
 
-    {"format": "segshuffle-plan", "version": 1, "messages": 1,
-     "problem": {...}, "assumptions": {...}, "plan": {...}, "items": ["a", "b"] or null}
+    {"format": "segshuffle-plan", "version": 2, "messages": 1, "problem": {...}, "assumptions": {...},
+     "scheme": {...}, "plan": {...}, "items": ["a", "b"] or null}
 
-`problem`, `assumptions` and `plan` have the fields of `Problem`, `Assumptions` and `Plan.as_dict`. `messages` is the
-version of the lines that clients send (`message_lines`).
+`problem`, `assumptions`, `scheme` and `plan` have fields of `Problem`, `Assumptions`, `Scheme` and `Plan`. `messages`
+is the version of the lines that clients send (`message_lines`).
 """
 
 from __future__ import annotations
@@ -16,15 +16,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from segshuffle.accounting.numerics.ranges import LARGEST_BLANKET
 from segshuffle.blankets.base import COPIES_RANGE
 from segshuffle.errors import DataError, ParameterError
 from segshuffle.files import read_bounded, write_atomically
 from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.base import Plan, Problem
-from segshuffle.protocols.scheme import Scheme
+from segshuffle.protocols.scheme import Collection, Scheme
 
-FORMAT, VERSION = "segshuffle-plan", 1
+FORMAT, VERSION = "segshuffle-plan", 2
 #: Version of the lines that clients of such a plan send.
 MESSAGES = 1
 #: Largest file of a plan, in bytes: a list of a million names.
@@ -40,13 +39,13 @@ _PROBLEM = {
     "level_deltas": (list,),
 }
 _ASSUMPTIONS = {"sets": _TEXT, "honest_fraction": _NUMBER, "private_levels": (bool,), "rounds": (int,)}
+_SCHEME = {"copies": (list,), "blanket_per_user": _NUMBER, "law": (dict,), "blanket_cap": (int, type(None))}
 _PLAN = {
     "method": _TEXT,
     "kind": _TEXT,
-    "blanket_per_user": _NUMBER,
     "messages_per_user": _NUMBER,
-    "parameters": (dict,),
     "mse_bound": (int, float, type(None)),
+    "certificate": (list,),
 }
 
 
@@ -94,7 +93,8 @@ def as_text(document: Document) -> str:
     """Write the document as JSON text."""
     plan = document.plan
     problem = {name: getattr(plan.problem, name) for name in _PROBLEM}
-    values = plan.as_dict()
+    of_plan, of_scheme = plan.as_dict(), plan.scheme.as_dict()
+    values = {name: of_plan[name] for name in _PLAN}
     values["mse_bound"] = values["mse_bound"] if math.isfinite(values["mse_bound"]) else None
     whole = {
         "format": FORMAT,
@@ -102,6 +102,7 @@ def as_text(document: Document) -> str:
         "messages": MESSAGES,
         "problem": problem,
         "assumptions": asdict(plan.problem.assumptions),
+        "scheme": {name: of_scheme[name] for name in _SCHEME},
         "plan": values,
         "items": None if document.items is None else list(document.items),
     }
@@ -150,9 +151,19 @@ def _document(content: bytes) -> Document:
     plan = _part(values, "plan", _PLAN)
     if plan["mse_bound"] is None:
         plan["mse_bound"] = math.inf
-    made = Plan.from_dict(Problem(**problem, assumptions=assumptions), plan)
-    _check_parameters(made)
-    return Document(made, _items(values.get("items"), made.problem.domain_size))
+    asked = Problem(**problem, assumptions=assumptions)
+    scheme = _scheme(_part(values, "scheme", _SCHEME), asked)
+    levels = tuple(range(len(asked.levels)))
+    made = Plan(
+        problem=asked,
+        parameters={},
+        blanket_per_user=scheme.blanket_per_user,
+        collections=(Collection(scheme, levels, 1.0),),
+        **{**plan, "certificate": tuple(plan["certificate"])},
+    )
+    if made.kind != "published":
+        _ = scheme.parts  # the law has so many dummies
+    return Document(made, _items(values.get("items"), asked.domain_size))
 
 
 def _no_constant(name: str) -> Any:
@@ -174,27 +185,15 @@ def _part(values: dict[str, Any], name: str, keys: Mapping[str, tuple[type, ...]
     return dict(part)
 
 
-def _check_parameters(plan: Plan) -> None:
-    """Check what clients and estimates take from the plan's own parameters."""
-    copies, (_, most) = plan.parameters.get("copies"), COPIES_RANGE
-    if (
-        not isinstance(copies, list)
-        or len(copies) != len(plan.problem.levels)
-        or not all(_is(each, _NUMBER) and 0 <= each <= most for each in copies)
-    ):
+def _scheme(values: dict[str, Any], problem: Problem) -> Scheme:
+    """Make the scheme, if clients can send by it."""
+    copies, (_, most) = values["copies"], COPIES_RANGE
+    if len(copies) != len(problem.levels) or not all(_is(each, _NUMBER) and 0 <= each <= most for each in copies):
         raise DataError(
-            f"plan: copies = {_told(copies)}, but it must be a list of a number in [0, {most:g}] per level."
+            f"scheme: copies = {_told(copies)}, but it must be a list of a number in [0, {most:g}] per level."
         )
-    if not 0 <= plan.blanket_per_user <= LARGEST_BLANKET:
-        raise ParameterError("blanket_per_user", plan.blanket_per_user, f"in [0, {LARGEST_BLANKET:g}]")
-    cap = plan.parameters.get("blanket_cap")
-    if cap is not None and not _is(cap, (int,)):
-        raise DataError(f"plan: blanket_cap = {_told(cap)}, but it must be an integer.")
-    blanket = plan.parameters.get("blanket")
-    if blanket is not None and not isinstance(blanket, dict):
-        raise DataError(f"plan: blanket = {_told(blanket)} is no law of dummy messages.")
-    if plan.kind != "published":
-        _ = plan.scheme.parts
+    sizes = {"domain_size": problem.domain_size, "set_size": problem.set_size, "n_users": problem.n_users}
+    return Scheme.from_dict({**sizes, **values})
 
 
 def _items(names: object, domain_size: int) -> list[str] | None:

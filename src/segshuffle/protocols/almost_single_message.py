@@ -35,6 +35,7 @@ from segshuffle.digits import rounded_up
 from segshuffle.looks import DASHES, PALETTE, Look
 from segshuffle.protocols.base import Plan, Problem, Sample, uniform_item_counts
 from segshuffle.protocols.declared import Declared
+from segshuffle.protocols.influence import Influence
 
 _MESSAGES_AT_ONCE = 1_000_000
 #: Fewer consistent dummies than this hide nothing that anybody asks for.
@@ -231,6 +232,17 @@ class AlmostSingleMessage:
         part = plan.blanket_per_user % 1.0
         one = plan.blanket_per_user if self.accounting == "proven" else part * (1 - part)
         return one / plan.problem.n_users
+
+    def influence(self, plan: Plan) -> Influence:
+        """Count a message for every item with its hash: at most ceil(q/b) of them."""
+        d, s, n = plan.problem.domain_size, plan.problem.set_size, plan.problem.n_users
+        hashing = _hash_of(plan)
+        # with a Poisson number of dummies there is no most
+        most = s + math.ceil(plan.blanket_per_user) if plan.kind == "published" else math.inf
+        dummies, weight = plan.blanket_per_user / hashing.buckets, (1 - hashing.collision) * n
+        free, held = dummies + s * hashing.collision, 1 + dummies + (s - 1) * hashing.collision
+        reach = math.ceil(hashing.prime / hashing.buckets) if hashing.prime else 1
+        return Influence(most, max(most - free, held) / weight, (most * reach + (d - s) * free + s * held) / weight)
 
     def _error(self, plan: Plan, item_counts: IntArray | FloatArray) -> float:
         hashing, n_users = _hash_of(plan), plan.problem.n_users

@@ -22,6 +22,7 @@ from segshuffle.digits import rounded_down, rounded_up
 from segshuffle.looks import DASHES, PALETTE, Look
 from segshuffle.protocols.base import Plan, Problem, Sample, uniform_item_counts
 from segshuffle.protocols.declared import Declared
+from segshuffle.protocols.influence import Influence
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,11 @@ class AugmentedShuffling:
     def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
         """Return the same: counters are independent."""
         return self.expected_mse(plan, item_counts)
+
+    def influence(self, plan: Plan) -> Influence:
+        """All s messages about one item; dummies are the shuffler's, and what it keeps is divided out."""
+        s, n = plan.problem.set_size, plan.problem.n_users
+        return Influence(s, s / n, 2 * s / n)
 
 
 def _error(problem: Problem, kept: float, odds: float, item_counts: IntArray | FloatArray) -> float:

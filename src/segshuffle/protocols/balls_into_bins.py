@@ -18,7 +18,9 @@ import numpy as np
 from segshuffle.accounting.collections.calibration import least_blanket_mean
 from segshuffle.accounting.collections.published import item_target, least_blanket_per_user
 from segshuffle.arrays import FloatArray, IntArray
-from segshuffle.blankets.base import BLANKET_MEAN_RANGE
+from segshuffle.blankets.base import BLANKET_MEAN_RANGE, Dummies
+from segshuffle.blankets.binomial import BINOMIAL
+from segshuffle.blankets.poisson import POISSON
 from segshuffle.digits import rounded_up
 from segshuffle.errors import ParameterError
 from segshuffle.looks import DASHES, PALETTE, Look
@@ -30,9 +32,11 @@ from segshuffle.protocols.base import (
     blanket_variance,
     draw_blanket,
     exchanged_items,
+    one_collection,
     total_variance,
 )
 from segshuffle.protocols.declared import Declared
+from segshuffle.protocols.scheme import Collection, Scheme
 
 ANALYSES = ("numerical", "closed-form", "proven")
 SMALLEST_MEAN = BLANKET_MEAN_RANGE[0]
@@ -95,7 +99,8 @@ class BallsIntoBins:
             kind=_kind(self.analysis),
             blanket_per_user=blanket,
             messages_per_user=blanket + problem.set_size,
-            parameters={"analysis": self.analysis, "epsilon": problem.levels[0]},
+            parameters={},
+            collections=one_collection(problem, (1.0,) * len(problem.levels), blanket, _law(self.analysis)),
             mse_bound=(blanket + problem.set_size) / problem.n_users,
         )
 
@@ -122,6 +127,10 @@ def _covered(analysis: str) -> tuple[str, ...]:
 
 def _kind(analysis: str) -> str:
     return "exact" if analysis == "proven" else "published"
+
+
+def _law(analysis: str) -> Dummies:
+    return POISSON if analysis == "proven" else BINOMIAL
 
 
 def _variance(n_users: int, blanket_per_user: float, domain_size: int, analysis: str) -> float:
@@ -202,13 +211,22 @@ class SeparateBallsIntoBins:
         counts = np.asarray(problem.level_counts, dtype=float)
         per_user = float(counts @ np.asarray(blankets)) / problem.n_users
         bound = sum(weights[k] ** 2 * (blankets[k] + problem.set_size) / counts[k] for k in active)
+        sizes, everything = (problem.domain_size, problem.set_size), (1.0,) * len(problem.levels)
         return Plan(
             method=self.name,
             problem=problem,
             kind=_kind(self.analysis),
             blanket_per_user=per_user,
             messages_per_user=per_user + problem.set_size,
-            parameters={"analysis": self.analysis, "blankets": tuple(blankets), "weights": tuple(weights.tolist())},
+            parameters={},
+            collections=tuple(
+                Collection(
+                    Scheme(*sizes, problem.level_counts[k], everything, blankets[k], _law(self.analysis)),
+                    (k,),
+                    float(weights[k]),
+                )
+                for k in active
+            ),
             mse_bound=float(bound),
         )
 
@@ -224,33 +242,29 @@ class SeparateBallsIntoBins:
     def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
         """Weighted average of the levels' own estimates."""
         estimate = np.zeros((sample.repetitions, sample.domain_size))
-        blankets, weights = plan.parameters["blankets"], plan.parameters["weights"]
-        for k, n_k in enumerate(plan.problem.level_counts):
-            if n_k > 0:
-                noise = _blanket_noise(rng, n_k, blankets[k], sample, self.analysis)
-                estimate += weights[k] * (sample.level_item_counts[:, k, :] + noise) / n_k
+        for each in plan.collections:
+            sent = each.announcement
+            noise = _blanket_noise(rng, sent.n_users, sent.blanket_per_user, sample, self.analysis)
+            estimate += each.weight * (sample.level_item_counts[:, each.levels[0], :] + noise) / sent.n_users
         return estimate
 
     def expected_mse(self, plan: Plan, item_counts: IntArray) -> float:
         """Return the closed form: each level's blanket, and the sampling of users into levels."""
-        counts, blankets, weights = plan.problem.level_counts, plan.parameters["blankets"], plan.parameters["weights"]
-        per_message = np.array([w / n if n > 0 else 0.0 for w, n in zip(weights, counts, strict=True)])
-        noise = sum(
-            a**2 * _variance(n, m, item_counts.size, self.analysis)
-            for a, n, m in zip(per_message, counts, blankets, strict=True)
-            if n > 0
-        )
-        return float(noise + assignment_variance(item_counts, counts, per_message))
+        per_message = np.zeros(len(plan.problem.levels))
+        noise = 0.0
+        for each in plan.collections:
+            sent = each.announcement
+            per_message[each.levels[0]] = weight = each.weight / sent.n_users
+            noise += weight**2 * _variance(sent.n_users, sent.blanket_per_user, item_counts.size, self.analysis)
+        return float(noise + assignment_variance(item_counts, plan.problem.level_counts, per_message))
 
     def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
         """Variance of the numbers of blanket messages; every level's items sum to s."""
-        counts, blankets, weights = plan.problem.level_counts, plan.parameters["blankets"], plan.parameters["weights"]
-        parts = (
-            (w / n) ** 2 * _total_variance(n, m, self.analysis)
-            for w, n, m in zip(weights, counts, blankets, strict=True)
-            if n > 0
+        return sum(
+            (each.weight / sent.n_users) ** 2 * _total_variance(sent.n_users, sent.blanket_per_user, self.analysis)
+            for each in plan.collections
+            for sent in [each.announcement]
         )
-        return float(sum(parts))
 
 
 OPTIONS = {

@@ -6,7 +6,6 @@ computes no privacy number. That separation is the privacy argument: no paramete
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,8 +18,7 @@ from numpy.typing import NDArray
 
 from segshuffle.accounting.numerics.ranges import LARGEST_COUNT, blanket_slots, check_guarantee, check_sizes
 from segshuffle.arrays import LARGEST_DOMAIN, NO_ITEM, FloatArray, IntArray
-from segshuffle.blankets.binomial import BINOMIAL
-from segshuffle.blankets.named import dummies_from
+from segshuffle.blankets.base import Dummies
 from segshuffle.blankets.poisson import POISSON
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.assumptions import PLAIN, Assumptions
@@ -185,9 +183,20 @@ class Plan:
     messages_per_user : float
         Expected messages per user, blanket and data together.
     parameters : dict
-        The protocol's own parameters, JSON values only.
+        The protocol's own values, JSON only. Nothing else reads them, but for ``bits_per_message`` where a message is
+        no item.
     mse_bound : float
         The bound or closed form that the protocol was optimised for.
+    collections : tuple of Collection
+        What users send, where that is copies of their items among dummies: one collection of all levels, or one of
+        every level that somebody chose.
+    certificate : tuple of dict
+        Certified interval of delta of every level, at its epsilon; empty where nothing was certified.
+
+    Raises
+    ------
+    ParameterError
+        If the numbers are about other dummies than those that users send.
     """
 
     method: str
@@ -197,74 +206,42 @@ class Plan:
     messages_per_user: float
     parameters: dict[str, Any]
     mse_bound: float
+    collections: tuple[Collection, ...] = ()
+    certificate: tuple[dict[str, float], ...] = ()
+
+    def __post_init__(self) -> None:
+        for law in (each.announcement.law for each in self.collections):
+            if not law.is_proven and self.kind != "published":
+                raise ParameterError("blanket", law.name, f"one that numbers of kind {self.kind!r} are about")
+
+    @property
+    def chosen(self) -> dict[str, Any]:
+        """What the protocol chose, JSON-ready."""
+        return {**self.parameters, "collections": [each.as_dict() for each in self.collections]}
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready form, without the problem."""
-        return {
-            "method": self.method,
-            "kind": self.kind,
-            "blanket_per_user": self.blanket_per_user,
-            "messages_per_user": self.messages_per_user,
-            "parameters": self.parameters,
-            "mse_bound": self.mse_bound,
-        }
+        values = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "problem"}
+        return {**values, "collections": self.chosen["collections"], "certificate": list(self.certificate)}
 
-    @functools.cached_property
+    @classmethod
+    def from_dict(cls, problem: Problem, values: Mapping[str, Any]) -> Plan:
+        """Inverse of `as_dict`."""
+        collections = tuple(map(Collection.from_dict, values["collections"]))
+        return cls(problem=problem, **{**values, "collections": collections, "certificate": (*values["certificate"],)})
+
+    @property
     def scheme(self) -> Scheme:
-        """What users send, and how the server reads it.
+        """What users of all levels send, and how the server reads it.
 
         Raises
         ------
         ParameterError
-            If users of this plan do not send copies of their items among dummies, or send by other dummies than those
-            that its numbers are about.
+            If users of this plan do not send copies of their items among dummies, or not all in one collection.
         """
-        given, problem = self.parameters, self.problem
-        copies = given.get("copies", given.get("sampling_rates", (1.0,) * len(problem.levels)))
-        asked = given.get("blanket")
-        if not isinstance(asked, Mapping):
-            asked = {"name": asked} if asked else None
-        law = BINOMIAL if self.kind == "published" and asked is None else dummies_from(asked)
-        if not law.is_proven and self.kind != "published":
-            raise ParameterError("blanket", law.name, f"one that numbers of kind {self.kind!r} are about")
-        if not ({"copies", "sampling_rates", "analysis"} & set(given)) or "blankets" in given:
+        if len(self.collections) != 1:
             raise ParameterError("plan", self.method, "one with copies by level, as segshuffle.plan makes it")
-        return Scheme(
-            problem.domain_size,
-            problem.set_size,
-            problem.n_users,
-            tuple(copies),
-            self.blanket_per_user,
-            law,
-            given.get("blanket_cap"),
-        )
-
-    @property
-    def collections(self) -> tuple[Collection, ...]:
-        """The collections that users take part in: one of all levels, or one of every level that somebody chose.
-
-        Raises
-        ------
-        ParameterError
-            As for `scheme`.
-        """
-        problem, levels = self.problem, tuple(range(len(self.problem.levels)))
-        if "blankets" not in self.parameters:
-            return (Collection(self.scheme, levels, 1.0),)
-        law = BINOMIAL if self.kind == "published" else POISSON
-        apart = zip(levels, problem.level_counts, self.parameters["blankets"], self.parameters["weights"], strict=True)
-        return tuple(
-            Collection(
-                Scheme(problem.domain_size, problem.set_size, n_k, (1.0,) * len(levels), blanket, law), (k,), weight
-            )
-            for k, n_k, blanket, weight in apart
-            if n_k > 0
-        )
-
-    @property
-    def certificate(self) -> tuple[dict[str, float], ...]:
-        """Certified interval of delta of every level, at its epsilon; empty where nothing was certified."""
-        return tuple(self.parameters.get("certificate", ()))
+        return self.collections[0].announcement
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -289,20 +266,19 @@ class Plan:
         ParameterError
             If fewer took part than the guarantee relies on, and `fewer` is not set.
         """
-        needed, present, parameters = self.problem.honest_users, sum(level_counts), self.parameters
-        if present < needed:
-            if not fewer:
-                allowed = f"at least {needed} users, whom the guarantee relies on"
-                raise ParameterError("level_counts", level_counts, allowed)
-            parameters = {name: value for name, value in parameters.items() if name != "certificate"}
+        needed, present = self.problem.honest_users, sum(level_counts)
+        if present < needed and not fewer:
+            allowed = f"at least {needed} users, whom the guarantee relies on"
+            raise ParameterError("level_counts", level_counts, allowed)
         assumptions = replace(self.problem.assumptions, honest_fraction=min(needed / max(present, 1), 1.0))
         problem = replace(self.problem, level_counts=level_counts, assumptions=assumptions)
-        return replace(self, problem=problem, parameters=parameters)
-
-    @classmethod
-    def from_dict(cls, problem: Problem, values: dict[str, Any]) -> Plan:
-        """Inverse of `as_dict`."""
-        return cls(problem=problem, **values)
+        served = tuple(
+            replace(each, announcement=replace(each.announcement, n_users=n_users))
+            for each in self.collections
+            if (n_users := sum(level_counts[level] for level in each.levels))
+        )
+        certificate = self.certificate if present >= needed else ()
+        return replace(self, problem=problem, collections=served, certificate=certificate)
 
 
 class Method(Protocol):
@@ -328,6 +304,18 @@ class Method(Protocol):
     def sum_variance(self, plan: Plan, item_counts: IntArray) -> float | None:
         """Variance of the sum of all estimates where every user holds s items; None where no closed form is known."""
         ...
+
+
+def one_collection(
+    problem: Problem,
+    copies: Sequence[float] | FloatArray,
+    blanket_per_user: float,
+    law: Dummies = POISSON,
+) -> tuple[Collection, ...]:
+    """Return the one collection in which users of all levels send so many copies of an item and dummies."""
+    sizes = (int(problem.domain_size), int(problem.set_size), int(problem.n_users))
+    scheme = Scheme(*sizes, tuple(map(float, copies)), float(blanket_per_user), law)
+    return (Collection(scheme, tuple(range(len(problem.levels))), 1.0),)
 
 
 def exchanged_items(domain_size: int, set_size: int) -> int:

@@ -62,7 +62,7 @@ class Capped:
             blanket = _largest_blanket(problem, self.cap, largest, plan.blanket_per_user)
             plan = replace(self.method, blanket_per_user=blanket).plan(inner)
         cap = cap if self.cap is None else self.cap
-        certificate = [
+        certificate = tuple(
             {
                 "epsilon": level,
                 "delta_lower": 0.0,  # what a cap costs is bounded from above only
@@ -71,9 +71,9 @@ class Capped:
                 ),
             }
             for level, found in zip(problem.levels, plan.certificate, strict=True)
-        ]
-        parameters = {**plan.parameters, "blanket_cap": cap, "certificate": certificate}
-        return replace(plan, problem=problem, kind="upper", parameters=parameters)
+        )
+        collection = replace(plan.collections[0], announcement=replace(plan.scheme, blanket_cap=cap))
+        return replace(plan, problem=problem, kind="upper", collections=(collection,), certificate=certificate)
 
     def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
         """As without the cap, whose effect on the counters has a probability below kappa."""

@@ -23,6 +23,7 @@ from segshuffle.errors import ParameterError
 from segshuffle.looks import DASHES, PALETTE, Look
 from segshuffle.protocols.base import Plan, Problem, Sample
 from segshuffle.protocols.declared import Declared
+from segshuffle.protocols.influence import UNBOUNDED, Influence
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,10 @@ class CorrelatedNoise:
     def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
         """Return the same: counters are independent."""
         return plan.mse_bound
+
+    def influence(self, _plan: Plan) -> Influence:
+        """Dummies have no largest number."""
+        return UNBOUNDED
 
 
 def _mean(shape: float, odds: float) -> float:

@@ -29,6 +29,7 @@ from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.looks import DASHES, PALETTE, Look
 from segshuffle.protocols.base import Plan, Problem, Sample
 from segshuffle.protocols.declared import Declared
+from segshuffle.protocols.influence import Influence
 
 #: More fake vectors of one user are refused.
 MOST_FAKES = 1_000_000
@@ -115,6 +116,14 @@ class FakeUsers:
     def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
         """Return the same: columns are independent."""
         return plan.mse_bound
+
+    def influence(self, plan: Plan) -> Influence:
+        """Every bit of every vector is the user's to choose."""
+        d, s, flip = plan.problem.domain_size, plan.problem.set_size, plan.parameters["flip"]
+        vectors, weight = plan.messages_per_user, plan.problem.n_users * (1 - 2 * flip)
+        free, held = vectors * flip, 1 - flip + (vectors - 1) * flip
+        moved = [max(vectors - mean, mean) for mean in (free, held)]
+        return Influence(vectors, max(moved) / weight, ((d - s) * moved[0] + s * moved[1]) / weight)
 
 
 OPTIONS = {

@@ -28,7 +28,7 @@ from segshuffle.blankets.base import BLANKET_MEAN_RANGE, COPIES_RANGE, Blanket
 from segshuffle.blankets.poisson import POISSON, Poisson
 from segshuffle.digits import rounded, rounded_down, rounded_up
 from segshuffle.errors import InfeasibleError, ParameterError
-from segshuffle.protocols.base import Plan, Problem, assignment_spread
+from segshuffle.protocols.base import Plan, Problem, assignment_spread, one_collection
 from segshuffle.protocols.curves import Curves
 from segshuffle.protocols.weights import ErrorTerms, best_copies, simple_copies
 
@@ -375,11 +375,9 @@ class Search:
             kind="exact" if exact else "upper",
             blanket_per_user=blanket_per_user,
             messages_per_user=self.messages(blanket_per_user, copies),
-            parameters={
-                "copies": tuple(copies.tolist()),
-                "certificate": self._certificate(law, mean, copies),
-                **({} if law == POISSON else {"blanket": law.as_dict()}),
-            },
+            parameters={},
+            collections=one_collection(problem, copies, blanket_per_user, law),
+            certificate=self._certificate(law, mean, copies),
             mse_bound=ErrorMeasure.of_all(problem).terms(variance).error(copies, self.counts),
         )
 
@@ -396,7 +394,7 @@ class Search:
         )
         return copies * math.exp(-(excess + _MARGIN) / max(100 * (one - other), 1.0))
 
-    def _certificate(self, law: Blanket, mean: float, copies: FloatArray) -> list[dict[str, float]]:
+    def _certificate(self, law: Blanket, mean: float, copies: FloatArray) -> tuple[dict[str, float], ...]:
         """Certified delta interval of every level at its own epsilon (user level)."""
         certificate = []
         exact = attained(self.problem, copies)
@@ -404,7 +402,7 @@ class Search:
             lower, upper = _delta(law, mean, Target.of(self.problem, level), float(value))
             lower = lower if exact else 0.0  # the lower end is about the product, which nobody may reach
             certificate.append({"epsilon": level, "delta_lower": rounded_down(lower), "delta_upper": rounded_up(upper)})
-        return certificate
+        return tuple(certificate)
 
 
 @functools.lru_cache(maxsize=65536)

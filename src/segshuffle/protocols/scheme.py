@@ -268,3 +268,12 @@ class Collection:
     announcement: Scheme
     levels: tuple[int, ...]
     weight: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready form."""
+        return {"announcement": self.announcement.as_dict(), "levels": list(self.levels), "weight": self.weight}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Collection:
+        """Inverse of `as_dict`."""
+        return cls(Scheme.from_dict(values["announcement"]), tuple(values["levels"]), values["weight"])

@@ -15,6 +15,7 @@ import numpy as np
 
 from segshuffle.accounting.collections.published import largest_sampling_rate, least_blanket_per_user
 from segshuffle.arrays import FloatArray, IntArray
+from segshuffle.blankets.binomial import BINOMIAL
 from segshuffle.digits import rounded, rounded_down, rounded_up
 from segshuffle.looks import PALETTE, Look
 from segshuffle.protocols.base import (
@@ -25,6 +26,7 @@ from segshuffle.protocols.base import (
     binomial_variance,
     blanket_variance,
     draw_blanket,
+    one_collection,
     total_variance,
 )
 from segshuffle.protocols.declared import Declared
@@ -116,7 +118,7 @@ class Segmented:
 
     def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
         """Estimates from counters: Binomial(n_kj, lambda_k) per level and item, plus the multinomial blanket."""
-        rates = np.asarray(plan.parameters["sampling_rates"])
+        rates = np.asarray(plan.scheme.copies)
         weight = float(np.dot(plan.problem.level_counts, rates))
         sent = rng.binomial(sample.level_item_counts, rates[None, :, None]).sum(axis=1)
         blanket = draw_blanket(
@@ -130,12 +132,12 @@ class Segmented:
 
     def expected_mse(self, plan: Plan, item_counts: IntArray) -> float:
         """Return the closed form of `simulate`'s mean squared error."""
-        return expected_mse(plan.problem, plan.blanket_per_user, plan.parameters["sampling_rates"], item_counts)
+        return expected_mse(plan.problem, plan.blanket_per_user, plan.scheme.copies, item_counts)
 
     def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
         """Variance of the number of blanket messages, and of the users' own sampling."""
         problem = plan.problem
-        rates, counts = np.asarray(plan.parameters["sampling_rates"]), np.asarray(problem.level_counts, dtype=float)
+        rates, counts = np.asarray(plan.scheme.copies), np.asarray(problem.level_counts, dtype=float)
         own = problem.set_size * sum(n * binomial_variance(r) for n, r in zip(counts, rates, strict=True))
         return float(total_variance(problem.n_users, plan.blanket_per_user) + own) / float(counts @ rates) ** 2
 
@@ -149,7 +151,8 @@ def plan_at(problem: Problem, blanket_per_user: float, rates: tuple[float, ...])
         kind="published",
         blanket_per_user=blanket_per_user,
         messages_per_user=blanket_per_user + own,
-        parameters={"sampling_rates": tuple(rates)},
+        parameters={},
+        collections=one_collection(problem, rates, blanket_per_user, BINOMIAL),
         mse_bound=mse_bound(problem, blanket_per_user, rates),
     )
 

@@ -28,6 +28,7 @@ from segshuffle.errors import ParameterError
 from segshuffle.looks import DASHES, PALETTE, Look
 from segshuffle.protocols.base import Plan, Problem, Sample
 from segshuffle.protocols.declared import Declared
+from segshuffle.protocols.influence import Influence
 
 #: Users simulated at once: bounds the memory of a repetition.
 _CHUNK = 65_536
@@ -210,6 +211,17 @@ class SubsetExponential:
     def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
         """None at all: every report has as many items."""
         return 0.0
+
+    def influence(self, plan: Plan) -> Influence:
+        """Choose any subset of the report's size; an item in it adds 1/(n (a - b)), less the mean b/(n (a - b))."""
+        d, s, k = plan.problem.domain_size, plan.problem.set_size, plan.parameters["subset_size"]
+        held, not_held = report_probabilities(
+            domain_size=d, set_size=s, subset_size=k, local_epsilon=plan.parameters["local_epsilon"]
+        )
+        weight = plan.problem.n_users * (held - not_held)
+        # what the honest report has leaves, other items come
+        moved = k * (1 - not_held) + s * held + max(d - s - k, 0) * not_held
+        return Influence(1.0, max(1 - not_held, held) / weight, moved / weight)
 
 
 def _proven_local_epsilon(problem: Problem, subset_size: int) -> float:

@@ -114,7 +114,7 @@ def test_a_conservative_user_is_not_protected_at_its_own_level():
     """
     levels, delta, s, level_epsilon = (0.5, 1.0, 2.0), 2e-6, 4, 0.1
     plan = ProvenSegmented().plan(Problem(17, s, levels, (1250, 2500, 1250), delta))
-    mu, copies = 5000 * plan.blanket_per_user / 17, plan.parameters["copies"]
+    mu, copies = 5000 * plan.blanket_per_user / 17, plan.scheme.copies
     assert (mu, *copies) == pytest.approx((135.2, 0.53, 1.0, 1.0), rel=1e-3)
     blankets = stats.skellam.pmf(np.arange(-500, 501), s * mu, s * mu)
     liberal, conservative = np.zeros((2, 1001 + 2 * s))

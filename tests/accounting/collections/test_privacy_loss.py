@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from oracles.changes import counters_of_user, grid_divergence
+from plans import given_plan
 from scipy import special
 
 from segshuffle.accounting.collections.privacy_loss import privacy_loss_distribution
@@ -85,7 +85,7 @@ def test_collections_with_different_plans_multiply():
 def test_of_a_plan(assumptions):
     problem = Problem(17, 4, MSNBC.levels, MSNBC.level_counts, 2e-6, assumptions)
     plan = ProvenSegmented(copies_max=3.0).plan(problem)
-    for entry in plan.parameters["certificate"]:
+    for entry in plan.certificate:
         found = of_plan(plan, level=entry["epsilon"])
         delta = found.get_delta_for_epsilon(entry["epsilon"])
         assert entry["delta_lower"] <= delta
@@ -101,7 +101,7 @@ def test_a_change_of_level_is_covered_where_levels_are_private():
     """One item of two, and the level, changed: both counters enumerated, in both directions."""
     problem = Problem(2, 1, (0.5, 3.0), (5, 35), 0.05, Assumptions(private_levels=True))
     plan = ProvenSegmented().plan(problem)
-    mu, (low, high) = problem.honest_mean(plan.blanket_per_user), plan.parameters["copies"]
+    mu, (low, high) = problem.honest_mean(plan.blanket_per_user), plan.scheme.copies
     laws = [counters_of_user(2, (item,), a, mu, 40).ravel() for item, a in ((0, low), (1, high))]
     for epsilon in (0.5, 2.0):
         exact = max(grid_divergence(*ordered, epsilon)[0] for ordered in (laws, laws[::-1]))
@@ -114,7 +114,7 @@ def test_what_is_refused(monkeypatch):
     plan = ProvenSegmented().plan(MSNBC)
     with pytest.raises(ParameterError, match=r"level = 0\.7 .* 0\.5, 1, 2"):
         of_plan(plan, level=0.7)
-    capped = replace(plan, parameters={**plan.parameters, "blanket_cap": 9})
+    capped = given_plan(MSNBC, plan.scheme.copies, plan.blanket_per_user, blanket_cap=9, certificate=plan.certificate)
     for other in (Segmented(1.0).plan(MSNBC), capped):
         with pytest.raises(ParameterError, match=r"a plan with proven accounting, .* without a cap"):
             of_plan(other, level=0.5)

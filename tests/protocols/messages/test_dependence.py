@@ -5,15 +5,16 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from plans import given_plan
 from protocols.simulations import assert_mean
 
 from segshuffle.pipeline.config import whole_schema
 from segshuffle.protocols.balls_into_bins import BallsIntoBins
-from segshuffle.protocols.base import Plan, Problem, Sample
+from segshuffle.protocols.base import Problem, Sample
 from segshuffle.protocols.messages.dependence import bias_given_levels, error_given_levels
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.registry import every, proven_curves
-from segshuffle.protocols.segmented import Segmented
+from segshuffle.protocols.segmented import Segmented, plan_at
 
 MSNBC = Problem(17, 4, (0.5, 1.0, 2.0), (1250, 2500, 1250), 2e-6)
 
@@ -35,8 +36,8 @@ def test_equal_copies_are_the_lowest_level_for_all(options):
     (copies,) = set(plan.scheme.copies)
     (alone,) = ProvenSegmented(**options).plan(Problem(17, 4, (0.5,), (5000,), 2e-6)).scheme.copies
     assert copies == pytest.approx(alone, rel=1e-3)
-    assert all(entry["delta_upper"] <= 2e-6 for entry in plan.parameters["certificate"])
-    assert [entry["epsilon"] for entry in plan.parameters["certificate"]] == list(MSNBC.levels)
+    assert all(entry["delta_upper"] <= 2e-6 for entry in plan.certificate)
+    assert [entry["epsilon"] for entry in plan.certificate] == list(MSNBC.levels)
     assert plan.messages_per_user <= options.get("max_messages", math.inf)
     unequal = ProvenSegmented(**options).plan(MSNBC)
     assert unequal.mse_bound < plan.mse_bound
@@ -62,9 +63,9 @@ def test_variants_run_where_the_configuration_names_them(schema):
 def test_bias_and_error_given_levels_are_those_of_simulated_counters(method):
     """Two assignments of levels at once, and a denominator that is 5 % too large."""
     problem, runs = Problem(4, 2, (0.5, 1.0), (30, 50), 0.01), 4000
-    copies, kind = {"poisson": ((0.4, 1.75), "exact"), "segmented": ((0.4, 0.75), "published")}[method.name]
-    name = "copies" if kind == "exact" else "sampling_rates"
-    plan = Plan(method.name, problem, kind, 0.7, 0.0, {name: copies}, 0.0)
+    copies, plan = (0.4, 1.75), given_plan(problem, (0.4, 1.75), 0.7)
+    if method.name == "segmented":
+        copies, plan = (0.4, 0.75), plan_at(problem, 0.7, (0.4, 0.75))
     held = np.array([[[20, 20, 15, 5], [10, 30, 30, 30]], [[5, 15, 20, 20], [25, 35, 25, 15]]])
     found = error_given_levels(plan, held, 1.05 * (30 * copies[0] + 50 * copies[1]))
     assert found.shape == (2,)

@@ -21,8 +21,8 @@ from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.capped import Capped
 from segshuffle.protocols.correlated_noise import CorrelatedNoise
 from segshuffle.protocols.fake_users import FakeUsers
+from segshuffle.protocols.influence import Influence, influence
 from segshuffle.protocols.messages import Client, Demand, LevelEstimates, Outbox, Scheme, Server, Shuffler, tally
-from segshuffle.protocols.messages.influence import Influence, influence
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.segmented import plan_at
 from segshuffle.protocols.subset_exponential import SubsetExponential
@@ -128,14 +128,15 @@ def test_silence_is_what_a_small_cap_leaves():
 def test_reports_by_enumeration(size):
     """Every report against every honest one, whose law is enumerated from its definition."""
     epsilon, n = 0.8, 30
-    plan = SubsetExponential(local_epsilon=epsilon, subset_size=size).plan(Problem(D, S, (epsilon,), (n,), 1e-3))
+    method = SubsetExponential(local_epsilon=epsilon, subset_size=size)
+    plan = method.plan(Problem(D, S, (epsilon,), (n,), 1e-3))
     reports = [set(z) for z in combinations(range(D), size)]
     weights = np.array([np.exp(epsilon) if z & set(HELD) else 1.0 for z in reports])
     inside = np.array([[j in z for j in range(D)] for z in reports], dtype=float)
     honest = weights @ inside / weights.sum()
     a, b = honest[3], honest[0]
     shifts = (inside - honest) / (n * (a - b))
-    promised = influence(plan)
+    promised = influence(plan, method)
     assert promised.item == pytest.approx(np.abs(shifts).max(), rel=1e-12)
     assert promised.all_items == pytest.approx(np.abs(shifts).sum(axis=1).max(), rel=1e-12)
     assert promised.most_messages == 1
@@ -165,15 +166,15 @@ def test_fake_users_by_enumeration():
     honest = np.array([vectors * flip] * D)
     honest[list(HELD)] += 1 - 2 * flip
     shifts = [np.abs(sent - honest) / (n * (1 - 2 * flip)) for sent in (0, vectors)]
-    assert influence(plan).item == pytest.approx(max(shift.max() for shift in shifts))
-    assert influence(plan).all_items == pytest.approx(np.maximum(*shifts).sum())
+    assert influence(plan, FakeUsers(2)).item == pytest.approx(max(shift.max() for shift in shifts))
+    assert influence(plan, FakeUsers(2)).all_items == pytest.approx(np.maximum(*shifts).sum())
 
 
 def test_what_is_known_of_the_others():
     problem = Problem(D, S, (1.0,), (50,), 1e-3)
     for method in (CorrelatedNoise(), AlmostSingleMessage(accounting="proven")):  # Poisson numbers have no end
-        assert astuple(influence(method.plan(problem))) == (math.inf,) * 3
-    kept = influence(AugmentedShuffling().plan(problem))
+        assert astuple(influence(method.plan(problem), method)) == (math.inf,) * 3
+    kept = influence(AugmentedShuffling().plan(problem), AugmentedShuffling())
     assert (kept.item, kept.all_items) == (S / 50, 2 * S / 50)
     assert np.isinf(influence(given_plan(problem, (1.0,), 1.0, Signed(0.5, 0.5, 0.5))).item)
     with pytest.raises(ParameterError, match="method = 'mine'"):
@@ -183,8 +184,8 @@ def test_what_is_known_of_the_others():
 @pytest.mark.parametrize("counts", [COUNTS, (0, 40)])
 def test_separate_collections_have_their_worst_level(counts):
     plan = SeparateBallsIntoBins().plan(Problem(D, S, LEVELS, counts, DELTA))
-    weights, blankets = plan.parameters["weights"], plan.parameters["blankets"]
-    levels = [(w / n, m, np.ceil(m) + S) for w, m, n in zip(weights, blankets, counts, strict=True) if n]
+    sent = [(each.weight, each.announcement) for each in plan.collections]
+    levels = [(w / one.n_users, one.blanket_per_user, np.ceil(one.blanket_per_user) + S) for w, one in sent]
     found = influence(plan)
     assert found.item == pytest.approx(max(share * (most - m / D) for share, m, most in levels))
     assert found.all_items == pytest.approx(max(share * (most + m + S) for share, m, most in levels))
@@ -198,7 +199,8 @@ def test_hashed_messages_by_hand(domain_size):
     plan = AlmostSingleMessage().plan(Problem(domain_size, S, (2.0,), (80,), 1e-2))
     prime, buckets = plan.parameters["prime"], plan.parameters["buckets"]
     assert (prime > 0) == (domain_size == 60)
-    hashing, promised, most = Hash(domain_size, prime, buckets), influence(plan), S + math.ceil(plan.blanket_per_user)
+    hashing, most = Hash(domain_size, prime, buckets), S + math.ceil(plan.blanket_per_user)
+    promised = influence(plan, AlmostSingleMessage())
     dummies, reach = plan.blanket_per_user / buckets, math.ceil(prime / buckets) if prime else 1
     means = np.full(domain_size, dummies + S * hashing.collision)
     means[:S] = 1 + dummies + (S - 1) * hashing.collision

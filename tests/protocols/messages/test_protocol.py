@@ -17,7 +17,7 @@ from segshuffle.errors import DataError, ParameterError
 from segshuffle.protocols import segmented
 from segshuffle.protocols.assumptions import PLAIN, Assumptions
 from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
-from segshuffle.protocols.base import Plan, Problem
+from segshuffle.protocols.base import Problem
 from segshuffle.protocols.messages import (
     Collection,
     LevelEstimates,
@@ -276,8 +276,8 @@ def test_malformed_messages_are_counted_and_change_nothing_else(chunk_users):
         (lambda p: fixed(replace(p, delta=0.5)), {}, "plans the problem it is given"),
         (lambda p: plan_at(p, 1.0, (1.0, 0.5, -0.5)), {}, "copies"),
         (lambda p: given_plan(p, (0.0, 0.0, 0.0), 1.0), {}, "copies"),  # nobody ever sends an item
-        (lambda p: replace(fixed(p), parameters={"analysis": "", "blanket": "gaussian"}), {}, "blanket"),
-        (lambda p: replace(fixed(p), kind="exact", parameters={"blanket": "binomial"}), {}, "kind 'exact'"),
+        (lambda p: replace(fixed(p), collections=()), {}, "blanket of uniform items"),
+        (lambda p: replace(fixed(p), kind="exact"), {}, "kind 'exact'"),
         (fixed, {"chunk_users": 0}, "chunk_users"),
     ],
 )
@@ -289,7 +289,7 @@ def test_plans_that_cannot_be_run(planner, options, message):
 @pytest.mark.parametrize(("kind", "law"), [("published", BINOMIAL), ("exact", POISSON), ("upper", POISSON)])
 def test_clients_send_the_blanket_that_the_numbers_are_about(kind, law):
     items, levels = users()
-    result = run(items, levels, planner=lambda p: replace(fixed(p), kind=kind))
+    result = run(items, levels, planner=lambda p: given_plan(p, (0.5, 0.7, 1.0), 1.0, law, kind=kind))
     assert result.announcements[1].law == law
     assert {g.kind for g in result.guarantees} == {kind}
 
@@ -388,23 +388,22 @@ def test_ten_million_users_in_half_a_gigabyte():
 
 
 @pytest.mark.parametrize(
-    ("kind", "parameters", "privacy", "sizes", "covered"),
+    ("kind", "copies", "privacy", "sizes", "covered"),
     [
-        ("exact", {"copies": (0.5, 1.0)}, (1.0, 1e-4), (12, 3), True),
-        ("exact", {"copies": (0.5, 1.0)}, None, (12, 3), False),
-        ("exact", {"copies": (0.5, 1.0)}, (1.0, 1e-4), (5, 3), False),  # two pairs for three items
-        ("exact", {"copies": (0.5, 1.0)}, (1.0, 1e-4), (6, 3), True),
-        ("exact", {"copies": (1.0, 1.0)}, (1.0, 1e-4), (5, 3), True),  # levels change nothing
-        ("published", {"sampling_rates": (0.5, 1.0)}, (1.0, 1e-4), (12, 3), False),
-        ("published", {"sampling_rates": (1.0, 1.0)}, (1.0, 1e-4), (12, 3), True),
-        ("published", {"analysis": "any"}, (1.0, 1e-4), (12, 3), True),
+        ("exact", (0.5, 1.0), (1.0, 1e-4), (12, 3), True),
+        ("exact", (0.5, 1.0), None, (12, 3), False),
+        ("exact", (0.5, 1.0), (1.0, 1e-4), (5, 3), False),  # two pairs for three items
+        ("exact", (0.5, 1.0), (1.0, 1e-4), (6, 3), True),
+        ("exact", (1.0, 1.0), (1.0, 1e-4), (5, 3), True),  # levels change nothing
+        ("published", (0.5, 1.0), (1.0, 1e-4), (12, 3), False),
+        ("published", (1.0, 1.0), (1.0, 1e-4), (12, 3), True),
     ],
 )
-def test_a_change_of_level_is_covered_by_both_rounds(kind, parameters, privacy, sizes, covered):
+def test_a_change_of_level_is_covered_by_both_rounds(kind, copies, privacy, sizes, covered):
     """Round 1 spends 1 and 1e-4; what a level has against itself is round 2's alone."""
     server = Server(100, *sizes, (0.5, 2.0), 1e-3, LevelPrivacy(*privacy) if privacy else None)
     problem = Problem(*sizes, (0.5, 2.0), (40, 60), 1e-3)
-    found = server.guarantees(Plan("any", problem, kind, 2.0, 3.0, parameters, 0.0))
+    found = server.guarantees(given_plan(problem, copies, 2.0, BINOMIAL if kind == "published" else POISSON, kind=kind))
     assert [each.items_epsilon for each in found] == [0.5, 2.0]
     assert [each.kind for each in found] == [kind] * 2
     for each in found:

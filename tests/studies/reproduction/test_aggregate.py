@@ -64,7 +64,7 @@ def test_closed_forms_and_parameters_are_those_of_the_plans(case):
         assert row["messages_per_user"] == task.plan.messages_per_user
         assert (row["kind"], row["role"]) == (task.plan.kind, task.role)
         parameters = json.loads(row["parameters"])
-        assert parameters == json.loads(to_json(task.plan.parameters))
+        assert parameters == json.loads(to_json(task.plan.chosen))
         assert list(parameters) == sorted(parameters), "equal plans have equal text"
     assert set(table["source"]) == {"synthetic"}
     assert set(table["accounting"]) == {"published"}

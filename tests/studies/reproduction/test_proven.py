@@ -118,7 +118,7 @@ def test_table_has_the_columns_roles_and_closed_forms(case):
             closed -= task.method.sum_variance(task.plan, population.item_counts) / population.domain_size
         np.testing.assert_equal(row["mse_expected"], math.nan if task.role == "projected" else closed)
         assert row["messages_per_user"] == task.plan.messages_per_user
-        assert json.loads(row["parameters"]) == json.loads(to_json(task.plan.parameters))
+        assert json.loads(row["parameters"]) == json.loads(to_json(task.plan.chosen))
     assert set(table["kind"]) == {"exact", "upper"}
     assert set(table.loc[table["kind"] == "upper", "method"]) == {"poisson-group", "curator-best"}
     assert (table["repetitions"] == config["repetitions"]).all()
@@ -279,7 +279,7 @@ def figures(keys):
         for name, method in ours.items():
             plan = method.plan(problem)
             row[name] = method.expected_mse(plan, items) / reference
-            for entry in plan.parameters["certificate"]:
+            for entry in plan.certificate:
                 assert entry["delta_upper"] <= problem.delta
                 assert entry["delta_upper"] <= 1.001 * entry["delta_lower"] + 1e-200
         found[scenario.id] = row

@@ -74,7 +74,7 @@ def test_plans_hold_every_curve_point_and_the_libraries_own_numbers(case):
     problem = problem_of(config, scenario.setting, "S1")
     for task in tasks[: len(blanket_grid(config))]:
         own = Segmented(task.plan.blanket_per_user).plan(problem)
-        assert tuple(task.plan.parameters["sampling_rates"]) == own.parameters["sampling_rates"]
+        assert tuple(task.plan.scheme.copies) == own.scheme.copies
         assert math.isclose(task.plan.mse_bound, own.mse_bound, rel_tol=1e-9)  # plans are written with ten digits
     assert {task.role for task in tasks[len(blanket_grid(config)) :]} == {"best", "recentred"}
     for role in ("best", "recentred"):

@@ -122,11 +122,7 @@ class Server:
         return plan
 
     def collections(self, plan: Plan) -> tuple[Collection, ...]:
-        """Step 3: what to announce for round 2, from a plan's parameters.
-
-        A plan with "blankets" and "weights" collects every level apart (SepMM). Any other one with a blanket is a
-        single collection of all levels: "copies" or "sampling_rates" by level, otherwise every item is sent (MM). For
-        the law of the blanket see `Plan.scheme`.
+        """Step 3: what to announce for round 2.
 
         Raises
         ------
@@ -134,7 +130,7 @@ class Server:
             If the plan has no blanket of messages; if levels are private but collected apart, because then the
             blanket is sized by n_k, and a noisy n_k may overstate it.
         """
-        if not plan.blanket_per_user > 0.0:
+        if not (plan.collections and plan.blanket_per_user > 0.0):
             raise ParameterError("planner", plan.method, "a protocol with a blanket of uniform items")
         collections = plan.collections
         if len(collections) == 1:

@@ -22,8 +22,8 @@ from segshuffle.pipeline.design import Config, Scenario
 from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.base import Method, Plan, Problem, Sample, uniform_item_counts
 from segshuffle.protocols.capped import Capped
+from segshuffle.protocols.influence import Influence, influence
 from segshuffle.protocols.messages.dependence import bias_given_levels, copies_of, error_given_levels
-from segshuffle.protocols.messages.influence import Influence, influence
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.studies.planning import Plans, assuming, held_by_level, lineup, problem_of
 
@@ -159,14 +159,14 @@ def influence_table(
         chosen = (Plan.from_dict(problem, point["plan"]) for point in [*own, *theirs] if point["role"] == "best")
         asked += [("published", methods[plan.method][0], plan) for plan in chosen]
         for accounting, method, plan in asked:
-            together = _known(plan).of(CORRUPT * problem.n_users)
+            together = _known(plan, method).of(CORRUPT * problem.n_users)
             error = method.expected_mse(plan, counts)
             rows.append(
                 {
                     **_head(panel),
                     "accounting": accounting,
                     "method": plan.method,
-                    "parameters": json.dumps(plan.parameters),
+                    "parameters": json.dumps(plan.chosen),
                     "max_messages": getattr(method, "max_messages", None),
                     "corrupt": CORRUPT,
                     "most_messages": together.most_messages,
@@ -178,10 +178,10 @@ def influence_table(
     return pd.DataFrame(rows)
 
 
-def _known(plan: Plan) -> Influence:
+def _known(plan: Plan, method: Method) -> Influence:
     """Return the influence, or NaN and a line in the log."""
     try:
-        return influence(plan)
+        return influence(plan, method)
     except ParameterError as reason:
         print(reason)
         return Influence(math.nan, math.nan, math.nan)

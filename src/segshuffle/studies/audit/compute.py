@@ -20,6 +20,7 @@ from segshuffle.accounting.collections.published import published_item_delta
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
 from segshuffle.pipeline.design import Config, Setting
 from segshuffle.protocols.base import Problem
+from segshuffle.protocols.scheme import Collection
 from segshuffle.studies.planning import Plans, problem_of
 
 #: View -> kind of its *item-level* delta as a statement on the protocol.
@@ -89,7 +90,8 @@ def audit_setting(config: Config, setting: Setting, plans: Plans) -> pd.DataFram
     problems = {split: problem_of(config, setting, split) for split in config["splits"]}
     # the blanket is the outer loop: all cells of one blanket share a grid of counts
     for plan, optimum, asked in points:
-        blanket, rates = plan["blanket_per_user"], tuple(plan["parameters"]["sampling_rates"])
+        sent = Collection.from_dict(plan["collections"][0]).announcement
+        blanket, rates = sent.blanket_per_user, sent.copies
         for split in asked:
             problem = problems[split]
             # a level that nobody chose has no victim

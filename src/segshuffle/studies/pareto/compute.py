@@ -146,12 +146,12 @@ def numbers_of(method: Method, problem: Problem, counts: Any) -> dict[str, Any]:
         plan = method.plan(problem)
     except (InfeasibleError, ParameterError) as error:
         return {"refused": str(error)}
-    bits = plan.parameters.get("bits_per_message", float(np.ceil(np.log2(problem.domain_size))))
-    parameters = {name: value for name, value in plan.parameters.items() if name != "certificate"}
+    words = plan.collections[0].announcement.words if plan.collections else problem.domain_size
+    bits = plan.parameters.get("bits_per_message", float(np.ceil(np.log2(words))))
     return {
         "kind": plan.kind,
         "messages_per_user": plan.messages_per_user,
         "bits_per_user": plan.messages_per_user * bits,
         "mse_expected": method.expected_mse(plan, counts),
-        "parameters": to_json(parameters, sort_keys=True),
+        "parameters": to_json(plan.chosen, sort_keys=True),
     }

@@ -199,7 +199,7 @@ def summarise(
             "repetitions": values.size,
             "kind": task.plan.kind,
             "source": population.source,
-            "parameters": to_json(task.plan.parameters, sort_keys=True),
+            "parameters": to_json(task.plan.chosen, sort_keys=True),
         }
         for task, values in found
     ]
