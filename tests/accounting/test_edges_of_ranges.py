@@ -122,8 +122,8 @@ REALS = {
         "rtol", "[", 1e-9, 0.1, "]",
     ),
     "budget": (lambda x: users(local_epsilons=[x]), "local_epsilons", "[", 1e-50, 50.0, "]"),
-    "echo": (lambda x: laplace_users.echo_probabilities(local_epsilons=[x]), "local_epsilons", "(", 0.0, 50.0, "]"),
-    "mu": (lambda x: chen_cao_ge.personalized_mu(local_epsilons=[1.0, x]), "local_epsilons", "(", 0.0, 50.0, "]"),
+    "echo": (lambda x: laplace_users.echo_probabilities(local_epsilons=[x]), "local_epsilons", "[", 1e-50, 50.0, "]"),
+    "mu": (lambda x: chen_cao_ge.personalized_mu(local_epsilons=[1.0, x]), "local_epsilons", "[", 1e-50, 50.0, "]"),
     "early": (
         lambda x: erlingsson.erlingsson_epsilon(local_epsilon=x, n_users=1000, delta=1e-3),
         "local_epsilon", "[", 1e-6, 0.5, ")",

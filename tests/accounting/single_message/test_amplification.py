@@ -9,6 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from segshuffle.accounting.single_message import amplification as am
+from segshuffle.accounting.single_message.accountants.chen_cao_ge import personalized_mu
+from segshuffle.accounting.single_message.accountants.laplace_users import echo_probabilities
 from segshuffle.accounting.single_message.mechanisms import (
     COMPOSABLE,
     MECHANISMS,
@@ -17,7 +19,7 @@ from segshuffle.accounting.single_message.mechanisms import (
     mechanism,
     subsampled,
 )
-from segshuffle.accounting.single_message.randomizers import Laplace
+from segshuffle.accounting.single_message.randomizers import Laplace, poisson_subsampled
 from segshuffle.errors import ParameterError
 
 NAMES = ("general", *COMPOSABLE)
@@ -313,3 +315,28 @@ def test_of_multi_message_protocols_all_but_vectors_leave_the_victim_no_left_ove
     others = {"range-query": {"levels": 3}, "sampling-rappor": {"domain_size": 5, "set_size": 2}, "blh": {}}
     for name, sizes in others.items():
         assert not mechanism(name, local_epsilon=1.0, **sizes).no_left_over
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: personalized_mu(local_epsilons=[1, 60]), "local_epsilons = 60.0 .* in .1e-50, 50. for every user"),
+        (lambda: personalized_mu(local_epsilons=[1, 2], local_deltas=[0, 0, 0]), "local_deltas = .0, 0, 0. .* as many"),
+        (lambda: personalized_mu(local_epsilons=[1.0]), r"local_epsilons = \[1.0\] .* at least two"),
+        (lambda: echo_probabilities(local_epsilons=3.0), "local_epsilons = 3.0 .* a list with one number per user"),
+        (lambda: echo_probabilities(local_epsilons=[1, -2]), "local_epsilons = -2.0 .* in .1e-50, 50. for every user"),
+        (lambda: am.compare_budgets(budgets=[], delta=1e-6), r"budgets = \[\] .* between 2 and 200000 users"),
+        (lambda: am.compare_budgets(budgets=[1.0, 2.0], delta=1e-6), r"budgets = \[1.0, 2.0\] .* a list of pairs"),
+        (lambda: am.compare_budgets(budgets=[(1.0, 2.5)], delta=1e-6), "budgets = .* integers >= 0"),
+        (
+            lambda: am.compare(mechanism=made("krr", 1.0), n_users=9, delta=1e-6, only="blanket"),
+            r"only = 'blanket' .* \['blanket'\]",
+        ),
+        (lambda: composed([], "parallel"), r"parts = \[\] .* at least one Mechanism"),
+        (lambda: composed(["krr"], "parallel"), "mechanism = 'krr' .* a Mechanism"),
+        (lambda: poisson_subsampled("krr", rate=0.5), "randomizer = 'krr' .* a Randomizer"),
+    ],
+)
+def test_what_was_wrong_is_said(call, said):
+    with pytest.raises(ParameterError, match=said):
+        call()

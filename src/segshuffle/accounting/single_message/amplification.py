@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, NamedTuple, overload
+from numbers import Integral
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,7 @@ from segshuffle.accounting.numerics.ranges import (
     SMALLEST_LOCAL_EPSILON,
     check_choice,
     check_epsilon,
+    check_kind,
     check_target,
     numbers,
 )
@@ -58,23 +60,12 @@ def accountant(name: str) -> Accountant:
     return ACCOUNTANTS[name]
 
 
-#: The same where a parameter has its name.
-_named = accountant
-
-
 def applicable(mechanism: Mechanism) -> list[Accountant]:
     """List the accountants that know enough of the mechanism."""
-    if not isinstance(mechanism, Mechanism):
-        raise ParameterError("mechanism", mechanism, "a Mechanism, as `mechanism(name, ...)` makes it")
+    check_kind("mechanism", mechanism, Mechanism)
     return [each for each in ACCOUNTANTS.values() if each.applies(mechanism)]
 
 
-@overload
-def epsilon(*, accountant: str, mechanism: Mechanism, n_users: int, delta: float) -> float: ...
-@overload
-def epsilon(*, accountant: str, mechanism: Mechanism, n_users: Several, delta: npt.ArrayLike) -> FloatArray: ...
-@overload
-def epsilon(*, accountant: str, mechanism: Mechanism, n_users: npt.ArrayLike, delta: Several) -> FloatArray: ...
 def epsilon(
     *, accountant: str, mechanism: Mechanism, n_users: npt.ArrayLike, delta: npt.ArrayLike
 ) -> float | FloatArray:
@@ -102,16 +93,10 @@ def epsilon(
         If the accountant does not apply to the mechanism, or a parameter is outside its range.
     """
     chosen = _checked(accountant, mechanism)
-    values, shape = _each(lambda n, target: _epsilon(chosen, mechanism, n, target), n_users, delta=delta)
-    return np.reshape(np.array(values, dtype=float), shape) if shape else values[0]
+    found = _each(lambda n, target: _epsilon(chosen, mechanism, n, target), n_users, delta=delta)
+    return found if found.ndim else float(found)
 
 
-@overload
-def delta(*, accountant: str, mechanism: Mechanism, n_users: int, epsilon: float) -> DeltaInterval: ...
-@overload
-def delta(*, accountant: str, mechanism: Mechanism, n_users: Several, epsilon: npt.ArrayLike) -> Ends: ...
-@overload
-def delta(*, accountant: str, mechanism: Mechanism, n_users: npt.ArrayLike, epsilon: Several) -> Ends: ...
 def delta(
     *, accountant: str, mechanism: Mechanism, n_users: npt.ArrayLike, epsilon: npt.ArrayLike
 ) -> DeltaInterval | Ends:
@@ -130,11 +115,8 @@ def delta(
     chosen = _checked(accountant, mechanism)
     if chosen.delta_of is None:
         raise ParameterError("accountant", chosen.name, "one that gives a delta; this is a formula for epsilon")
-    found, shape = _each(lambda n, level: _delta(chosen, mechanism, n, level), n_users, epsilon=epsilon)
-    if not shape:
-        return DeltaInterval(*found[0])
-    lower, upper = (np.reshape(np.array(ends, dtype=float), shape) for ends in zip(*found, strict=True))
-    return Ends(lower, upper)
+    found = _each(lambda n, level: _delta(chosen, mechanism, n, level), n_users, ends=(2,), epsilon=epsilon)
+    return Ends(found[..., 0], found[..., 1]) if found.ndim > 1 else DeltaInterval(*found.tolist())
 
 
 def compare(
@@ -163,6 +145,8 @@ def compare(
     """
     _check_point(delta, epsilon)
     _users(n_users)
+    if isinstance(only, str):
+        raise ParameterError("only", only, f"a list of names of accountants, such as [{only!r}]")
     entries, left_out = [], {}
     for each in [_checked(name, mechanism) for name in only] or applicable(mechanism):
         try:
@@ -228,9 +212,13 @@ def local_epsilon_for(
     ParameterError
         If a parameter is outside its range, or the accountant does not apply to the mechanism.
     """
-    chosen = accountant if isinstance(accountant, Accountant) else _named(accountant)
     check_epsilon(epsilon)
     check_target(delta)
+    _users(n_users)
+    if not callable(make):
+        raise ParameterError("make", make, "a function that returns the Mechanism of a local epsilon")
+    low, high = max(min(epsilon, LARGEST_LOCAL_EPSILON), SMALLEST_LOCAL_EPSILON), LARGEST_LOCAL_EPSILON
+    chosen = accountant if isinstance(accountant, Accountant) else _checked(accountant, make(low))
     asked = {"delta": delta} if chosen.delta_of is None else {"epsilon": epsilon}
     most, lower = (epsilon if chosen.delta_of is None else delta), chosen.kind == "lower"
 
@@ -244,12 +232,6 @@ def local_epsilon_for(
             return False
         return found is not None and found <= most
 
-    low, high = max(min(epsilon, LARGEST_LOCAL_EPSILON), SMALLEST_LOCAL_EPSILON), LARGEST_LOCAL_EPSILON
-    _users(n_users)
-    if not callable(make):
-        raise ParameterError("make", make, "a function that returns the Mechanism of a local epsilon")
-    if isinstance(accountant, str):
-        _checked(accountant, make(low))
     if meets(high):
         return math.inf if lower else high
     if not meets(low):
@@ -271,7 +253,7 @@ def compare_budgets(
     Parameters
     ----------
     budgets : sequence of (float, int)
-        Local epsilons in (0, 50] with the number of users at each; between 2 and 200,000 users in all.
+        Local epsilons in [1e-50, 50] with the number of users at each; between 2 and 200,000 users in all.
     delta, epsilon : float
         The target; exactly one of them.
 
@@ -281,11 +263,15 @@ def compare_budgets(
         As `compare`.
     """
     _check_point(delta, epsilon)
-    counts = [count for _, count in budgets]
-    if min(counts) < 0 or not 2 <= sum(counts) <= LARGEST_PERSONALIZED_USERS:
-        allowed = f"numbers of users >= 0, between 2 and {LARGEST_PERSONALIZED_USERS} together"
-        raise ParameterError("budgets", tuple(counts), allowed)
-    users = PersonalizedUsers(local_epsilons=np.repeat([level for level, _ in budgets], counts), mechanism="laplace")
+    try:
+        levels, counts = zip(*budgets, strict=True)
+        fits = all(isinstance(count, Integral) for count in counts) and min(counts) >= 0
+    except (TypeError, ValueError):
+        fits = False
+    if not fits or not 2 <= sum(counts) <= LARGEST_PERSONALIZED_USERS:
+        allowed = "a list of pairs (local epsilon, number of users): integers >= 0, between 2 and "
+        raise ParameterError("budgets", budgets, f"{allowed}{LARGEST_PERSONALIZED_USERS} users together")
+    users = PersonalizedUsers(local_epsilons=np.repeat(levels, counts), mechanism="laplace")
     local = users.largest_budget if epsilon is None else float(epsilon < users.largest_budget)
     entries = [Entry("local", local, "upper", "proven: the largest budget, without shuffling", "")]
     left_out = {}
@@ -311,8 +297,10 @@ def _check_point(delta: float | None, epsilon: float | None) -> None:
         check_epsilon(epsilon)
 
 
-def _each(answer: Callable[[Any, float], Any], n_users: npt.ArrayLike, **target: Any) -> tuple[list[Any], Any]:
-    """Answer every pair of a number of users and a target; the answers and their shape."""
+def _each(
+    answer: Callable[[Any, float], Any], n_users: npt.ArrayLike, ends: tuple[int, ...] = (), **target: Any
+) -> FloatArray:
+    """Answer every pair of a number of users and a target: numbers of the broadcast shape, and of `ends` each."""
     ((name, values),) = target.items()
     allowed = "a number, or an array of numbers that fits n_users"
     targets = numbers(name, values, allowed)
@@ -320,7 +308,8 @@ def _each(answer: Callable[[Any, float], Any], n_users: npt.ArrayLike, **target:
         sizes, targets = np.broadcast_arrays(np.asarray(n_users), targets)
     except ValueError:
         raise ParameterError(name, values, allowed) from None
-    return [answer(n, float(value)) for n, value in zip(sizes.flat, targets.flat, strict=True)], sizes.shape
+    found = [answer(n, float(value)) for n, value in zip(sizes.flat, targets.flat, strict=True)]
+    return np.reshape(np.array(found, dtype=float), sizes.shape + ends)
 
 
 def _epsilon(chosen: Accountant, mechanism: Mechanism, n_users: Any, delta: float) -> float:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from segshuffle.accounting.numerics.ranges import check_choice, check_integer, check_local
+from segshuffle.accounting.numerics.ranges import check_choice, check_integer, check_kind, check_local
 from segshuffle.accounting.single_message import randomizers
 from segshuffle.accounting.single_message import variation_ratio as vr
 from segshuffle.accounting.single_message import variation_ratio_tables as tables
@@ -143,6 +143,8 @@ def composed(parts: Sequence[Mechanism], how: str, weights: Sequence[float] | No
         "parallel" only: probability of each; default: equal.
     """
     check_choice("compose", how, COMPOSITIONS)
+    if not parts:
+        raise ParameterError("parts", parts, "a list of at least one Mechanism")
     classes = tuple(_classes_of(part) for part in parts)
     names: dict[str, float | int] = {f"part_{i}": part.name for i, part in enumerate(parts, 1)}  # type: ignore[misc]
     caveat = "; ".join(dict.fromkeys(f"{part.name} {part.caveat}" for part in parts if part.caveat))
@@ -168,6 +170,7 @@ def _cut_into_fewer(parts: tuple[randomizers.Randomizer, ...]) -> tuple[randomiz
 
 def subsampled(whole: Mechanism, rate: float) -> Mechanism:
     """Let every user take part with probability `rate` in (0, 1], and send a constant message otherwise."""
+    check_kind("mechanism", whole, Mechanism)
     classes = whole.randomizer
     parameters = {**whole.parameters, "subsample": rate}
     if isinstance(classes, randomizers.MatrixRandomizer):
@@ -177,6 +180,7 @@ def subsampled(whole: Mechanism, rate: float) -> Mechanism:
 
 
 def _classes_of(part: Mechanism) -> randomizers.Randomizer:
+    check_kind("mechanism", part, Mechanism)
     if part.randomizer is None or isinstance(part.randomizer, randomizers.MatrixRandomizer):
         raise ParameterError("randomizer", part.name, f"one of {', '.join(COMPOSABLE)}: only these can be composed")
     return part.randomizer

@@ -84,6 +84,18 @@ _ROUND = 1e-14
 _RTOL = 1e-4
 
 
+def checked_list(
+    name: str, values: ArrayLike, least: float = SMALLEST_BUDGET, most: float = LARGEST_BUDGET, ends: str = "[]"
+) -> FloatArray:
+    """Return a list of one number per user; refuse other shapes, and numbers outside the range."""
+    found = numbers(name, values)
+    if found.ndim != 1 or found.size == 0:
+        raise ParameterError(name, values, "a list with one number per user")
+    for extreme in (found.min(), found.max()):
+        check_within(name, float(extreme), least, most, ends, note=" for every user")
+    return found
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PersonalizedUsers:
     """Users with budgets of their own; the victim has the largest one.
@@ -103,12 +115,7 @@ class PersonalizedUsers:
     local_delta: float = 0.0
 
     def __post_init__(self) -> None:
-        budgets = numbers("local_epsilons", self.local_epsilons)
-        if budgets.ndim != 1 or budgets.size == 0:
-            raise ParameterError("local_epsilons", budgets.shape, "a list with one budget per user")
-        if not np.all((budgets >= SMALLEST_BUDGET) & (budgets <= LARGEST_BUDGET)):
-            worst = float(budgets.min() if budgets.min() < SMALLEST_BUDGET else budgets.max())
-            raise ParameterError("local_epsilons", worst, f"in [{SMALLEST_BUDGET:g}, {LARGEST_BUDGET:g}], every one")
+        checked_list("local_epsilons", self.local_epsilons)
         check_choice("mechanism", self.mechanism, get_args(Mechanism))
         if self.mechanism == "laplace":
             check_within("local_delta", self.local_delta, 0, 0, allowed="0 for the Laplace mechanism")
@@ -162,27 +169,17 @@ class PersonalizedUsers:
         tied = budgets >= victim * (1 - _TIE)
         if self.mechanism == "laplace":
             near, low, high = _laplace_edges(victim, budgets, tied)
-
-            def below(y: FloatArray) -> FloatArray:
-                left, right = 0.5 * np.exp(budgets * np.minimum(y, 0)), 0.5 * np.exp(-budgets * np.abs(y))
-                return np.asarray(np.where(y < 0, left, 1 - right))
-
-            def above(y: FloatArray) -> FloatArray:
-                return np.asarray(0.5 * np.exp(-budgets * y))
         else:
-            scale = self._scale
-            near, low, high = _gaussian_edges(scale / victim, scale / budgets, tied)
+            near, low, high = _gaussian_edges(self._scale / victim, self._scale / budgets, tied)
 
-            def below(y: FloatArray) -> FloatArray:
-                return np.asarray(special.ndtr(y * budgets / scale))
+        def above(y: FloatArray) -> FloatArray:
+            """Return Pr[the report of a user who holds 0 is above y >= 0]: upper tails do not cancel."""
+            if self.mechanism == "laplace":
+                return np.asarray(0.5 * np.exp(-budgets * y))
+            return np.asarray(special.ndtr(-y * budgets / self._scale))
 
-            def above(y: FloatArray) -> FloatArray:
-                return np.asarray(special.ndtr(-y * budgets / scale))
-
-        half = np.full_like(budgets, 0.5)
-        first = below(np.minimum(near, half)) - below(-near)
-        # both ends are positive: upper tails do not cancel
-        second = above(np.maximum(low, half)) - above(np.maximum(high, half))
+        first = 1 - above(np.minimum(near, 0.5)) - above(near)
+        second = above(np.maximum(low, 0.5)) - above(np.maximum(high, 0.5))
         least = np.maximum(np.minimum(first, second) - 0.5 * self.local_delta, 0.0)
         return np.asarray(np.minimum(2 * least, 1.0))
 

@@ -39,7 +39,11 @@ from segshuffle.accounting.single_message.accountants.declared import (
     asks_for,
     look,
 )
-from segshuffle.accounting.single_message.personalized import BudgetBound, PersonalizedUsers
+from segshuffle.accounting.single_message.personalized import (
+    BudgetBound,
+    PersonalizedUsers,
+    checked_list,
+)
 from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 
@@ -53,19 +57,22 @@ def personalized_mu(*, local_epsilons: ArrayLike, local_deltas: ArrayLike = 0.0)
     Parameters
     ----------
     local_epsilons : array_like, shape (n_users,)
-        Budgets epsilon_i > 0 of at least two users.
+        Budgets epsilon_i in [1e-50, 50] of at least two users.
     local_deltas : array_like, shape (n_users,) or scalar
         Failure probabilities delta_i in [0, 1).
+
+    Raises
+    ------
+    ParameterError
+        If a number is outside its range, or the two lists differ in length.
     """
-    epsilons, deltas = np.broadcast_arrays(
-        numbers("local_epsilons", local_epsilons), numbers("local_deltas", local_deltas)
-    )
-    if epsilons.ndim != 1 or epsilons.size < 2:
-        raise ParameterError("local_epsilons", epsilons.shape, "a list of at least two users' budgets")
-    if not (np.all(epsilons > 0) and np.all(epsilons <= 50)):
-        raise ParameterError("local_epsilons", float(epsilons.min()), "in (0, 50], every one")
-    if not (np.all(deltas >= 0) and np.all(deltas < 1)):
-        raise ParameterError("local_deltas", float(deltas.max()), "in [0, 1), every one")
+    epsilons = checked_list("local_epsilons", local_epsilons)
+    deltas = checked_list("local_deltas", np.atleast_1d(numbers("local_deltas", local_deltas)), 0, 1, "[)")
+    if epsilons.size < 2:
+        raise ParameterError("local_epsilons", local_epsilons, "a list of at least two users' budgets")
+    if deltas.size not in (1, epsilons.size):
+        allowed = f"one number, or a list of as many as there are users ({epsilons.size})"
+        raise ParameterError("local_deltas", local_deltas, allowed)
     weights: FloatArray = (1 - deltas) / (1 + np.exp(epsilons))
     # without a difference: next to the largest weight the others may be less than a rounding
     rest = math.fsum(np.delete(weights, int(np.argmax(weights))))
@@ -80,10 +87,12 @@ def equal_mu(*, local_epsilon: float, n_users: int) -> float:
     return math.sqrt(2 * (1 + math.exp(local_epsilon)) / (n_users - 1))
 
 
-def gdp_delta(*, mu: float, epsilon: float) -> DeltaInterval:
-    """Enclose the exact delta of mu-GDP at `epsilon` in [0, 300], as an interval around round-off; mu > 0."""
+def gdp_delta(*, mu: float, epsilon: float, local_epsilon: float = math.inf) -> DeltaInterval:
+    """Enclose the exact delta of mu-GDP at `epsilon` in [0, 300] up to round-off; 0 from a local epsilon on; mu > 0."""
     check_within("mu", mu, 0, math.inf, "()", allowed="positive and finite")
     check_epsilon(epsilon)
+    if epsilon >= local_epsilon:
+        return DeltaInterval(0.0, 0.0)
     log = gaussian_log_delta(ratio=mu, epsilon=epsilon)
     if log < math.log(SMALLEST_DELTA):
         return DeltaInterval(0.0, SMALLEST_DELTA)
@@ -101,17 +110,13 @@ class Gaussian(BudgetBound):
 
     def delta(self, *, epsilon: float, rtol: float = rtol) -> DeltaInterval:
         """Enclose the delta at epsilon in [0, 300]; 0 from the largest budget on."""
-        return _below(self.users.largest_budget, self._mu, epsilon)
+        return gdp_delta(mu=self._mu, epsilon=epsilon, local_epsilon=self.users.largest_budget)
 
 
 def chen_cao_ge_delta(*, local_epsilon: float, n_users: int, epsilon: float) -> DeltaInterval:
     """Enclose the delta for equal budgets (kind: asymptotic, not a guarantee); 0 from the local epsilon on."""
-    return _below(local_epsilon, equal_mu(local_epsilon=local_epsilon, n_users=n_users), epsilon)
-
-
-def _below(ceiling: float, mu: float, epsilon: float) -> DeltaInterval:
-    check_epsilon(epsilon)
-    return DeltaInterval(0.0, 0.0) if epsilon >= ceiling else gdp_delta(mu=mu, epsilon=epsilon)
+    mu = equal_mu(local_epsilon=local_epsilon, n_users=n_users)
+    return gdp_delta(mu=mu, epsilon=epsilon, local_epsilon=local_epsilon)
 
 
 def chen_cao_ge_epsilon(*, local_epsilon: float, n_users: int, delta: float) -> float:

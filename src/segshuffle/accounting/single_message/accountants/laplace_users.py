@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
 from segshuffle.accounting.numerics.poisson_binomial import PoissonBinomialLaw
-from segshuffle.accounting.numerics.ranges import check_epsilon, check_integer, numbers
+from segshuffle.accounting.numerics.ranges import check_epsilon, check_integer
 from segshuffle.accounting.single_message.accountants.chen_cao_ge import Gaussian
 from segshuffle.accounting.single_message.accountants.declared import (
     DASH_DOTTED,
@@ -30,9 +30,14 @@ from segshuffle.accounting.single_message.accountants.declared import (
     look,
     never,
 )
-from segshuffle.accounting.single_message.personalized import BudgetBound, PersonalizedUsers, Reduction, Theorem
+from segshuffle.accounting.single_message.personalized import (
+    BudgetBound,
+    PersonalizedUsers,
+    Reduction,
+    Theorem,
+    checked_list,
+)
 from segshuffle.arrays import FloatArray
-from segshuffle.errors import ParameterError
 from segshuffle.looks import Look
 
 #: A Poisson-binomial law of one entry per user is made.
@@ -41,9 +46,7 @@ LARGEST_PERSONALIZED_USERS = 200_000
 
 def echo_probabilities(*, local_epsilons: ArrayLike) -> FloatArray:
     """Return p_i of all users in descending order of budget, the victim's first (unused), shape (n_users,)."""
-    budgets = np.sort(numbers("local_epsilons", local_epsilons))[::-1]
-    if budgets.ndim != 1 or budgets.size == 0 or not (budgets[-1] > 0 and budgets[0] <= 50):
-        raise ParameterError("local_epsilons", budgets.shape, "a list of budgets in (0, 50]")
+    budgets = np.sort(checked_list("local_epsilons", local_epsilons))[::-1]
     share = -np.expm1(-budgets) / budgets
     # users with a larger budget contribute e^{-their own}, the others (and i itself) e^{-budget of i}
     larger = np.concatenate([[0.0], np.cumsum(share * np.exp(-budgets))[:-1]])

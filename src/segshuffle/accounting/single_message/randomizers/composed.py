@@ -22,7 +22,7 @@ from itertools import combinations_with_replacement, product
 
 import numpy as np
 
-from segshuffle.accounting.numerics.ranges import check_integer, check_within
+from segshuffle.accounting.numerics.ranges import check_integer, check_kind, check_within
 from segshuffle.accounting.single_message.randomizers.reference import (
     Pairwise,
     Randomizer,
@@ -63,6 +63,7 @@ def _check_components(components: tuple[Randomizer, ...]) -> None:
     if not components:
         raise ParameterError("components", components, "a tuple of at least one randomizer")
     for part in components:
+        check_kind("components", part, Randomizer)
         if isinstance(part, Pairwise):
             allowed = "symmetric randomizers: make one table of the whole composition, and give it to matrix_randomizer"
             raise ParameterError("components", type(part).__name__, allowed)
@@ -209,6 +210,7 @@ def poisson_subsampled(randomizer: Randomizer, *, rate: float) -> Randomizer:
     Randomizer
         The randomizer itself for rate 1, otherwise its parallel composition with the constant mechanism.
     """
+    check_kind("randomizer", randomizer, Randomizer)
     check_within("rate", rate, 0, 1, "(]")
     if rate == 1.0:
         return randomizer
