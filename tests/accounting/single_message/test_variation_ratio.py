@@ -29,7 +29,7 @@ RANDOMIZERS = {
     "10-RR": vr.randomized_response(local_epsilon=2.0, domain_size=10),
     "laplace": vr.laplace(local_epsilon=1.0),
     "metric": vr.metric_laplace(distance=1.0, largest_distance=4.0),
-    "bins": vr.balls_into_bins(domain_size=16),
+    "bins": vr.balls_into_bins(domain_size=16, special_bins=1),
     "one-hot": vr.flipped_one_hot(flip=0.2),
     "tiny": vr.general(local_epsilon=1e-6),
 }

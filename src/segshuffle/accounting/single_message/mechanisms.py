@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -25,37 +26,36 @@ _LARGEST_JOINT, _LEAST_CELLS = 8_000, 4
 
 @dataclass(frozen=True)
 class _Maker:
-    """Describe a mechanism: its parameters beside the local epsilon, and functions of all of them.
+    """Describe a mechanism by functions of what it needs.
 
     Parameters
     ----------
-    description : str
-        What it is, in a line.
-    parameters : tuple of str
-        Names of what it needs beside its local epsilon.
     variation : callable
-        Its variation-ratio parameters, as published.
+        Its variation-ratio parameters, as published; what this function takes is what the mechanism needs.
     classes : callable, optional
         Its classes of outputs, where they are known.
-    local : bool
-        Whether it has a local epsilon: what hides a message is otherwise the blanket, or a distance.
-    multi_message : bool
-        Whether its messages hide among blanket messages, not among other users'.
     no_left_over, caveat
         As for `Mechanism`.
     largest : int
         Its largest size.
     """
 
-    description: str
-    parameters: tuple[str, ...]
     variation: Callable[..., vr.VariationRatio]
     classes: Callable[..., randomizers.Randomizer] | None = None
-    local: bool = True
-    multi_message: bool = False
     no_left_over: bool = False
     caveat: str = ""
     largest: int = LARGEST_SIZE
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Names of what it needs."""
+        taken = inspect.signature(self.variation).parameters.values()
+        return tuple(sorted(each.name for each in taken if each.default is each.empty))
+
+    @property
+    def local(self) -> bool:
+        """Whether it has a local epsilon: what hides a message is otherwise the blanket, or a distance."""
+        return "local_epsilon" in self.parameters
 
 
 def mechanism(name: str, *, local_epsilon: float | None = None, **parameters: float) -> Mechanism:
@@ -77,20 +77,16 @@ def mechanism(name: str, *, local_epsilon: float | None = None, **parameters: fl
     """
     check_choice("randomizer", name, MECHANISMS)
     maker = MECHANISMS[name]
-    needed = ", ".join(maker.parameters) or "nothing"
-    beside = f"{needed} beside the local epsilon" if maker.local else f"{needed}, and has no local epsilon"
-    given = dict(parameters)
-    if maker.local:
-        if local_epsilon is None:
-            raise ParameterError("local_epsilon", None, f"given: {name} needs {beside}")
+    needs = f"{name} needs {', '.join(maker.parameters) or 'nothing'}"
+    given = parameters if local_epsilon is None else {**parameters, "local_epsilon": local_epsilon}
+    for each in maker.parameters:
+        if each not in given:
+            raise ParameterError(each, None, f"given: {needs}")
+    for each, value in given.items():
+        if each not in maker.parameters:
+            raise ParameterError(each, value, f"left out: {needs}")
+    if local_epsilon is not None:
         check_local(local_epsilon, least=vr.SMALLEST_LOG_RATIO)
-        given["local_epsilon"] = local_epsilon
-    elif local_epsilon is not None:
-        raise ParameterError("local_epsilon", local_epsilon, f"left out: {name} needs {beside}")
-    for missing in set(maker.parameters) - set(parameters):
-        raise ParameterError(missing, None, f"given: {name} needs {beside}")
-    for unknown in set(parameters) - set(maker.parameters):
-        raise ParameterError(unknown, parameters[unknown], f"left out: {name} needs {beside}")
     for size in _LEAST.keys() & parameters.keys():
         # not the reals: a share such as cap_area has a range of its own
         allowed = f"an integer in [{_LEAST[size]}, {maker.largest:g}] for {name}"
@@ -148,14 +144,15 @@ def composed(parts: Sequence[Mechanism], how: str, weights: Sequence[float] | No
     classes = tuple(_classes_of(part) for part in parts)
     names: dict[str, float | int] = {f"part_{i}": part.name for i, part in enumerate(parts, 1)}  # type: ignore[misc]
     caveat = "; ".join(dict.fromkeys(f"{part.name} {part.caveat}" for part in parts if part.caveat))
+    whole: randomizers.JointComposition | randomizers.ParallelComposition
     if how == "joint":
         if weights is not None:
             raise ParameterError("weights", tuple(weights), "left out with joint: every part is sent")
-        joint = randomizers.JointComposition(components=_cut_into_fewer(classes))
-        return Mechanism(name=how, local_epsilon=joint.local_epsilon, randomizer=joint, caveat=caveat, parameters=names)
-    shares = tuple(weights) if weights is not None else (1 / len(parts),) * len(parts)
-    union = randomizers.ParallelComposition(components=classes, weights=shares)
-    return Mechanism(name=how, local_epsilon=union.local_epsilon, randomizer=union, caveat=caveat, parameters=names)
+        whole = randomizers.JointComposition(components=_cut_into_fewer(classes))
+    else:
+        shares = tuple(weights) if weights is not None else (1 / len(parts),) * len(parts)
+        whole = randomizers.ParallelComposition(components=classes, weights=shares)
+    return Mechanism(name=how, local_epsilon=whole.local_epsilon, randomizer=whole, caveat=caveat, parameters=names)
 
 
 def _cut_into_fewer(parts: tuple[randomizers.Randomizer, ...]) -> tuple[randomizers.Randomizer, ...]:
@@ -186,109 +183,62 @@ def _classes_of(part: Mechanism) -> randomizers.Randomizer:
     return part.randomizer
 
 
-_DISTANCES = ("distance", "largest_distance")
-_HIDDEN: dict[str, Any] = {"local": False, "multi_message": True}
+#: Those whose messages hide among blanket messages, not among other users' (Table 4 of the variation-ratio paper).
+_MULTI: dict[str, Callable[..., vr.VariationRatio]] = {
+    # a bit among blanket coins of probability `coin`, and among fair ones
+    "biased-coin-sum": tables.biased_coin_sum,
+    "uniform-coin-sum": tables.uniform_coin_sum,
+    # one-hot vectors, bits flipped with probability `flip`
+    "flipped-one-hot": tables.flipped_one_hot,
+    # uniform blanket: one of special_bins of domain_size bins, krr that errs with probability `flip`, the true bin
+    "balls-into-bins": tables.balls_into_bins,
+    "mix-dump": tables.mix_dump,
+    "pure-dump": tables.pure_dump,
+}
+MULTI_MESSAGE = tuple(_MULTI)
 MECHANISMS: dict[str, _Maker] = {
-    "general": _Maker("any randomizer with this local guarantee", (), tables.general),
-    "krr": _Maker(
-        "k-ary randomized response on domain_size options",
-        ("domain_size",),
-        tables.randomized_response,
-        randomizers.KaryRandomizedResponse,
-    ),
-    "blh": _Maker(
-        "binary local hash, large domain", (), partial(tables.local_hash, hash_size=2), randomizers.BinaryLocalHash
-    ),
-    "rappor": _Maker(
-        "RAPPOR: every bit of the one-hot encoding flipped, large domain",
-        (),
-        tables.binary_randomized_response,
-        randomizers.Rappor,
-    ),
-    "oue": _Maker("optimized unary encoding, large domain", (), tables.general, randomizers.OptimizedUnaryEncoding),
+    # any randomizer with this local guarantee
+    "general": _Maker(tables.general),
+    # k-ary randomized response on domain_size options
+    "krr": _Maker(tables.randomized_response, randomizers.KaryRandomizedResponse),
+    # binary local hash, large domain
+    "blh": _Maker(partial(tables.local_hash, hash_size=2), randomizers.BinaryLocalHash),
+    # every bit of the one-hot encoding flipped, large domain
+    "rappor": _Maker(tables.binary_randomized_response, randomizers.Rappor),
+    # optimized unary encoding, large domain
+    "oue": _Maker(tables.general, randomizers.OptimizedUnaryEncoding),
+    # Hadamard response with `order` outputs (a power of 2)
     "hadamard": _Maker(
-        "Hadamard response with `order` outputs (a power of 2)",
-        ("order",),
-        lambda order, **local: tables.hadamard_response(order=order, set_size=order // 2, **local),
+        lambda *, local_epsilon, order: tables.hadamard_response(
+            local_epsilon=local_epsilon, order=order, set_size=order // 2
+        ),
         randomizers.HadamardResponse,
     ),
-    "subset-selection": _Maker(
-        "a subset of subset_size options, likelier if it holds the input",
-        ("domain_size", "subset_size"),
-        tables.subset_selection,
-        randomizers.SubsetSelection,
-        largest=LARGEST_LISTED,
-    ),
-    "subset-exponential": _Maker(
-        "a subset of subset_size items, likelier if it meets the user's set of set_size items",
-        ("domain_size", "set_size", "subset_size"),
-        vr.subset_exponential,
-        randomizers.SubsetExponential,
-        largest=LARGEST_LISTED,
-    ),
+    # a subset of subset_size options, likelier if it holds the input
+    "subset-selection": _Maker(tables.subset_selection, randomizers.SubsetSelection, largest=LARGEST_LISTED),
+    # a subset of subset_size items, likelier if it meets the user's set of set_size items
+    "subset-exponential": _Maker(vr.subset_exponential, randomizers.SubsetExponential, largest=LARGEST_LISTED),
+    # Laplace noise on a value in [0, 1]
     "laplace": _Maker(
-        "Laplace noise on a value in [0, 1]",
-        (),
         tables.laplace,
         randomizers.Laplace,
         caveat="for the inputs 0 and 1, which are not proven to be the worst pair",
     ),
-    "local-hash": _Maker(
-        "local hash into hash_size values, large domain", ("hash_size",), tables.local_hash, randomizers.LocalHash
-    ),
-    "privunit": _Maker("PrivUnit: likelier on a cap of share cap_area", ("cap_area",), tables.privunit),
-    "sampling-rappor": _Maker(
-        "RAPPOR of one of domain_size options, set_size of them held",
-        ("domain_size", "set_size"),
-        tables.sampling_rappor,
-    ),
-    "wheel": _Maker("Wheel: likelier on set_size arcs of arc_length", ("set_size", "arc_length"), tables.wheel),
-    "range-query": _Maker(
-        "one of `levels` levels of a binary tree, then krr on its nodes", ("levels",), tables.range_query
-    ),
-    "metric": _Maker("any metric randomizer, inputs at `distance`", _DISTANCES, tables.metric_general, local=False),
-    "metric-laplace": _Maker(
-        "Laplace noise on the line, inputs at `distance`", _DISTANCES, tables.metric_laplace, local=False
-    ),
-    "planar-laplace": _Maker(
-        "planar Laplace noise, inputs at `distance`", _DISTANCES, tables.planar_laplace, local=False
-    ),
-    "biased-coin-sum": _Maker(
-        "a bit among blanket coins of probability `coin`",
-        ("coin",),
-        tables.biased_coin_sum,
-        no_left_over=True,
-        **_HIDDEN,
-    ),
-    "uniform-coin-sum": _Maker(
-        "a bit among fair blanket coins", (), tables.uniform_coin_sum, no_left_over=True, **_HIDDEN
-    ),
-    "flipped-one-hot": _Maker(
-        "one-hot vectors, bits flipped with probability `flip`", ("flip",), tables.flipped_one_hot, **_HIDDEN
-    ),
-    "balls-into-bins": _Maker(
-        "one of special_bins of domain_size bins; uniform blanket",
-        ("domain_size", "special_bins"),
-        tables.balls_into_bins,
-        no_left_over=True,
-        **_HIDDEN,
-    ),
-    "mix-dump": _Maker(
-        "krr on domain_size bins that errs with probability `flip`; uniform blanket",
-        ("domain_size", "flip"),
-        tables.mix_dump,
-        no_left_over=True,
-        **_HIDDEN,
-    ),
-    "pure-dump": _Maker(
-        "the true one of domain_size bins; uniform blanket",
-        ("domain_size",),
-        tables.pure_dump,
-        no_left_over=True,
-        **_HIDDEN,
-    ),
+    # local hash into hash_size values, large domain
+    "local-hash": _Maker(tables.local_hash, randomizers.LocalHash),
+    # likelier on a cap of share cap_area
+    "privunit": _Maker(tables.privunit),
+    # RAPPOR of one of domain_size options, set_size of them held
+    "sampling-rappor": _Maker(tables.sampling_rappor),
+    # likelier on set_size arcs of arc_length
+    "wheel": _Maker(tables.wheel),
+    # one of `levels` levels of a binary tree, then krr on its nodes
+    "range-query": _Maker(tables.range_query),
+    # for inputs at `distance`: any randomizer, Laplace noise on the line, planar Laplace noise
+    "metric": _Maker(tables.metric_general),
+    "metric-laplace": _Maker(tables.metric_laplace),
+    "planar-laplace": _Maker(tables.planar_laplace),
+    **{name: _Maker(each, no_left_over=name != "flipped-one-hot") for name, each in _MULTI.items()},
 }
-#: Those whose messages hide among blanket messages, not among other users' (Table 4 of the variation-ratio paper).
-MULTI_MESSAGE = tuple(name for name, each in MECHANISMS.items() if each.multi_message)
 #: Those whose outputs are known as classes.
 COMPOSABLE = tuple(name for name, each in MECHANISMS.items() if each.classes)

@@ -217,7 +217,7 @@ def flipped_one_hot(*, flip: float) -> VariationRatio:
     return VariationRatio(log_p=2.0 * odds, beta=min(1.0 - 2.0 * flip, math.tanh(odds)), log_q=odds)
 
 
-def balls_into_bins(*, domain_size: int, special_bins: int = 1) -> VariationRatio:
+def balls_into_bins(*, domain_size: int, special_bins: int) -> VariationRatio:
     """Balls-into-bins [61] with d = domain_size bins and s = special_bins per input: p = +inf, beta = 1, q = d/s.
 
     Exact where the two inputs' special bins are disjoint (2 s <= d); the victim's message has no left-over.
