@@ -83,7 +83,9 @@ def refusal(call):
     return ""
 
 
-KEYS = st.sampled_from("problem assumptions scheme plan items version messages format copies delta".split())
+KEYS = st.sampled_from(
+    ["problem", "assumptions", "scheme", "plan", "items", "version", "messages", "format", "copies", "delta"]
+)
 ODD = st.sampled_from([None, True, -1, 0, 10**400, "x", [], {}, [None], 1e300, "NaN", {"name": "clustered"}])
 
 
