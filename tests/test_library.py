@@ -153,7 +153,7 @@ def test_questions_and_rehearsals_are_the_commands(collection):
     ("ask", "says"),
     [
         (lambda: account(KRR, n_users=10), "exactly one of the two"),
-        (lambda: account(KRR, n_users=[10, 20], delta=1e-6), "accountant = None is not allowed"),
+        (lambda: account(KRR, n_users=[10, 20], delta=1e-6), "accountant is missing"),
         (lambda: account(KRR, n_users=10, delta=1e-6, accountant="nobody"), "accountant = 'nobody' is not allowed"),
         (lambda: account("krr", n_users=10, delta=1e-6), "mechanism = 'krr' is not allowed"),
         (lambda: account(KRR, n_users="ten", delta=1e-6, accountant="blanket"), "n_users = 'ten' is not allowed"),

@@ -19,13 +19,14 @@ class ParameterError(SegshuffleError, ValueError):
     name : str
         Name of the parameter as the caller knows it.
     value : object
-        The value that was given.
+        The value that was given; None where it is missing.
     allowed : str
         The allowed range, in words or as an interval.
     """
 
     def __init__(self, name: str, value: object, allowed: str) -> None:
-        super().__init__(f"{name} = {value!r} is not allowed: it must be {allowed}.")
+        told = f"{name} is missing" if value is None else f"{name} = {value!r} is not allowed"
+        super().__init__(f"{told}: it must be {allowed}.")
         self.name = name
         self.value = value
         self.allowed = allowed

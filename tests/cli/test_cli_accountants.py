@@ -253,6 +253,7 @@ def test_the_local_epsilon_for_a_target_meets_it_and_no_larger_one_does(capsys):
         ("--randomizer krr:domain-size=3 --local-epsilon 1 --users 10 --delta 0.1 --epsilon 1", "ask for the local"),
         ("--randomizer krr:domain-size=3 --local-epsilon 1,2 --users 10,20 --delta 0.1", "one quantity with several"),
         ("--randomizer krr:domain-size=3 blh --local-epsilon 1 --users 10 --delta 0.1", "several with --compose"),
+        ("--randomizer krr --domain-size 3 --users 9 --delta 0.1", "write --randomizer krr:domain-size=3"),
         ("--randomizer krr:domain-size=x --local-epsilon 1 --users 10 --delta 0.1", "krr:option=value"),
         (
             "--randomizer blh general --compose joint --local-epsilon 1 --users 9 --delta 0.1",

@@ -142,8 +142,8 @@ def test_the_error_of_the_top_items_ranks_every_law(capsys, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--zipf", "1"], "mean-size = None is not allowed: it must be given with sets of at most set-size items"),
-        (["--target-error", "0.01"], "mean-size = None is not allowed"),
+        (["--zipf", "1"], "mean-size is missing: it must be given with sets of at most set-size items"),
+        (["--target-error", "0.01"], "mean-size is missing"),
         (["--mean-size", "6"], "mean-size = 6.0 is not allowed: it must be above 0 and at most set-size = 5"),
     ],
 )

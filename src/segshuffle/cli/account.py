@@ -24,7 +24,7 @@ from typing import Any
 
 from segshuffle.cli.sweep import integers, numbers
 from segshuffle.cli.terminal import integer, levels, number, shown
-from segshuffle.errors import ParameterError
+from segshuffle.errors import OptionsError, ParameterError
 
 _SEGMENTED = ("domain_size", "blanket_per_user", "sampling_rate", "epsilon")
 _SINGLE = ("local_epsilon", "delta", "accountant", "compose", "weights", "subsample", "blanket_messages", "csv", "plot")
@@ -101,6 +101,9 @@ def run(options: argparse.Namespace) -> str:
         names = " and ".join("--" + name for name in whats)
         raise ParameterError(names, "given together", "one of them: each says what the users send")
     single = bool(whats)
+    if options.domain_size is not None and options.randomizer is not None:
+        told = f"{options.randomizer[0]}:domain-size={options.domain_size}"
+        raise OptionsError(f"--domain-size is a part of the randomizer: write --randomizer {told}.")
     for name in ("domain_size", "blanket_per_user", "sampling_rate") if single else _SINGLE:
         if getattr(options, name) is not None:
             rule = f"left out {'with' if single else 'without'} --{whats[0] if whats else 'randomizer'}"
