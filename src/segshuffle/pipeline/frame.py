@@ -18,6 +18,8 @@ from segshuffle.pipeline.manifest import Rule, Step
 
 #: What the page is, for the menu.
 PAGE = "One page with all figures, interactive charts, tables and verdicts; opens in a browser without a network."
+#: What is made where no dataset is a stand-in.
+ONLY_REAL = "data/only-real.txt"
 
 
 def is_paper(panel: Scenario) -> bool:
@@ -157,6 +159,12 @@ def rules(
             ),
         ),
     )
+    only_real = Rule(
+        "only_real",
+        "That the data of this run are real, without which nothing is copied to docs/.",
+        (Step(ONLY_REAL, "pipeline.provenance:only_real", {"sources": sources}, read=False),),
+        first=lambda _: 2,
+    )
     cases = {rule.name: rule.cases for rule in (*before, *studies)}
     runtimes = Rule(
         "runtimes",
@@ -189,4 +197,4 @@ def rules(
         ),
         seconds=20,
     )
-    return [*before, *studies, provenance, runtimes, page]
+    return [*before, *studies, provenance, runtimes, page, only_real]

@@ -16,6 +16,8 @@ from typing import Any
 
 import yaml
 
+from segshuffle.datasets.registry import dataset_of
+from segshuffle.errors import DataError
 from segshuffle.pipeline.design import Config, output_folder, without_paths
 
 PACKAGES = ("segshuffle", "snakemake", "numpy", "scipy", "pandas", "matplotlib", "joblib")
@@ -46,6 +48,30 @@ def commit_of(root: Path) -> str:
 def data_of(sources: Iterable[str]) -> dict[str, Any]:
     """Dataset -> source of its data, as its JSON file holds it."""
     return {Path(path).parent.name: json.loads(Path(path).read_text(encoding="utf-8")) for path in sources}
+
+
+def only_real(sources: Sequence[str]) -> str:
+    """Refuse stand-ins, before anything is drawn that must show real data; return a sentence that there are none.
+
+    Parameters
+    ----------
+    sources : sequence of str
+        Paths of the records of all data.
+
+    Raises
+    ------
+    DataError
+        If the data of a dataset are a stand-in; says why, and what to do.
+    """
+    for name, source in data_of(sources).items():
+        if source["kind"] != "real":
+            dataset = dataset_of(name)
+            raise DataError(
+                f"{dataset.label}: the figures in docs/ must show the real data, but these are a stand-in, because "
+                f"{source['reason']}\nSet the environment variable {dataset.given} to the path of "
+                f"{dataset.given_is}, or connect to the network, then run `snakemake docs_figures` again."
+            )
+    return "All data are real.\n"
 
 
 def effective(*, config: Config) -> str:
