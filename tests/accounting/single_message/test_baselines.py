@@ -173,9 +173,9 @@ def test_bounds_that_diverge_say_nothing():
 
 
 def test_exactly_one_description_of_the_randomizer():
-    with pytest.raises(ParameterError, match="or a randomizer"):
+    with pytest.raises(ParameterError, match="exactly one of the two given"):
         hoeffding_delta(n_users=10, epsilon=0.1)
-    with pytest.raises(ParameterError, match="absent"):
+    with pytest.raises(ParameterError, match="exactly one of the two given"):
         bennett_epsilon(n_users=10, delta=0.1, local_epsilon=1.0, randomizer=Laplace(local_epsilon=1.0))
 
 

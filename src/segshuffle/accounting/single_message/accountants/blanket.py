@@ -13,21 +13,21 @@ from segshuffle.accounting.single_message.decomposition import (
 _DECOMPOSITION = "Decomposition-Based Optimal Bounds for Privacy Amplification via Shuffling"
 ACCOUNTANTS = (
     Accountant(
-        name="blanket",
-        kind="upper",
-        status="proven",
-        source=f"{_DECOMPOSITION}, Theorem 13",
-        look=look("Blanket, numerical (proven)", "blue", "o", SOLID),
-        order=10,
+        "blanket",
+        "upper",
+        "proven",
+        f"{_DECOMPOSITION}, Theorem 13",
+        look("Blanket, numerical (proven)", "blue", "o", SOLID),
+        10,
         **asks_for("randomizer", blanket_epsilon, blanket_delta),
     ),
     Accountant(
-        name="blanket-lower",
-        kind="lower",
-        status="proven: two neighbouring datasets that attain it",
-        source=f"{_DECOMPOSITION}, Theorem 14",
-        look=look("Lower bound, two datasets (proven)", "black", "", DOTTED),
-        order=11,
+        "blanket-lower",
+        "lower",
+        "proven: two neighbouring datasets that attain it",
+        f"{_DECOMPOSITION}, Theorem 14",
+        look("Lower bound, two datasets (proven)", "black", "", DOTTED),
+        11,
         **asks_for("randomizer", lower_bound_epsilon, lower_bound_delta),
     ),
 )

@@ -53,8 +53,8 @@ from segshuffle.accounting.single_message.accountants.declared import (
     never,
 )
 from segshuffle.accounting.single_message.randomizers.reference import Randomizer, blanket_tables
+from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
-from segshuffle.looks import Look
 
 Inequality = Literal["hoeffding", "bennett"]
 _EPS = float(np.finfo(np.float64).eps)
@@ -151,15 +151,17 @@ def _specific(randomizer: Randomizer) -> Source:
     entry_error, gamma = tables[0].entry_error, math.fsum(tables[0].mass)
     slack = _ROUND + 4 * entry_error
     most = gamma * (1 + slack)
-    width = max(each.mass.size for each in tables)
-    # filled up by classes that nobody sends, with a ratio that is there
+    longest = max(each.mass.size for each in tables)
+
+    def stacked(field: str, mode: Any) -> FloatArray:
+        """Stack the tables, the shorter ones filled up by classes that nobody sends, with a ratio that is there."""
+        rows = [getattr(each, field) for each in tables]
+        return np.stack([np.pad(row, (0, longest - row.size), mode) for row in rows])
+
     omega, log_first, log_second = (
-        np.stack([np.append(row, np.full(width - row.size, fill)) for row, fill in rows])
-        for rows in (
-            [(each.omega, 0.0) for each in tables],
-            [(each.log_first, each.log_first[0]) for each in tables],
-            [(each.log_second, each.log_second[0]) for each in tables],
-        )
+        stacked("omega", "constant"),
+        stacked("log_first", "edge"),
+        stacked("log_second", "edge"),
     )
     rounding = 8 * _EPS + 3 * entry_error
 
@@ -193,14 +195,14 @@ class _Bound:
     ) -> None:
         check_users(n_users)
         check_choice("inequality", inequality, get_args(Inequality))
+        if (local_epsilon is None) == (randomizer is None):
+            raise ParameterError(
+                "local_epsilon, randomizer", (local_epsilon, randomizer), "exactly one of the two given"
+            )
         if randomizer is not None:
             check_kind("randomizer", randomizer, Randomizer)
-            if local_epsilon is not None:
-                raise ParameterError("local_epsilon", local_epsilon, "absent when a randomizer is given")
             self.local_epsilon, self.source = randomizer.local_epsilon, _specific(randomizer)
-        else:
-            if local_epsilon is None:
-                raise ParameterError("local_epsilon", None, "given, or a randomizer in its place")
+        elif local_epsilon is not None:
             check_local(local_epsilon)
             self.local_epsilon, self.source = local_epsilon, _generic(local_epsilon)
         self.inequality, self.n_users = inequality, n_users
@@ -234,6 +236,10 @@ class _Bound:
         if log + margin < math.log(SMALLEST_DELTA):
             return DeltaInterval(0.0, 0.0 if log == -math.inf else SMALLEST_DELTA)
         return DeltaInterval(math.exp(min(log - margin, 0.0)), math.exp(min(log + margin, 0.0)))
+
+    def upper(self, epsilon: float, width: float) -> float:
+        """Return the guarantee at epsilon, whatever width is asked."""
+        return self.interval(epsilon).upper
 
 
 def tail_delta(
@@ -287,70 +293,38 @@ def tail_epsilon(
     Without an inequality it is the better of the two; the other parameters are those of `tail_delta`.
     """
     check_target(delta)
-    if inequality is None:
-        known: dict[str, Any] = {
-            "n_users": n_users,
-            "delta": delta,
-            "local_epsilon": local_epsilon,
-            "randomizer": randomizer,
-        }
-        return min(tail_epsilon(inequality=each, **known) for each in get_args(Inequality))
-    bound = _Bound(inequality, local_epsilon, randomizer, n_users)
-    return least_epsilon(
-        bound=lambda epsilon, width: bound.interval(epsilon).upper, ceiling=bound.local_epsilon, delta=delta, rtol=1e-6
+    bounds = [
+        _Bound(each, local_epsilon, randomizer, n_users)
+        for each in (get_args(Inequality) if inequality is None else (inequality,))
+    ]
+    return min(
+        least_epsilon(bound=bound.upper, ceiling=bound.local_epsilon, delta=delta, rtol=1e-6) for bound in bounds
     )
 
 
-_BLANKET = "Balle, Bell, Gascon, Nissim 2019"
-
-
-def _declared(
-    name: str, part: str, order: int, drawn: Look, inequality: Inequality | None, **applies: Any
-) -> Accountant:
-    by: dict[str, Any] = {} if inequality is None else {"inequality": inequality}
-    delta = partial(tail_delta, inequality=inequality) if inequality else None
-    return Accountant(
-        name=name,
-        kind="upper",
-        status="proven",
-        source=f"{_BLANKET}, {'specific' if part == 'randomizer' else 'generic'}",
-        look=drawn,
-        order=order,
-        **asks_for(part, partial(tail_epsilon, **by), delta, **applies),
+_ROWS: tuple[tuple[Any, ...], ...] = (
+    ("hoeffding", "randomizer", "hoeffding", "Blanket, Hoeffding", "sky", "^", DASH_DOTTED),
+    ("bennett", "randomizer", "bennett", "Blanket, Bennett", "green", "D", LONG),
+    ("hoeffding-generic", "local_epsilon", "hoeffding", "Blanket, Hoeffding, generic", "sky", "1", DOTTED),
+    ("bennett-generic", "local_epsilon", "bennett", "Blanket, Bennett, generic", "green", "2", SPARSE),
+    # the better of the two: curves of figures
+    ("tails-general", "local_epsilon", None, "Privacy blanket, general", "grey", "x", DASHED),
+    ("tails-specific", "randomizer", None, "Privacy blanket, specific", "green", "<", LONG),
+)
+ACCOUNTANTS = tuple(
+    Accountant(
+        name,
+        "upper",
+        "proven",
+        f"Balle, Bell, Gascon, Nissim 2019, {'specific' if part == 'randomizer' else 'generic'}",
+        look(f"{label} (proven)", *drawn),
+        order,
+        **asks_for(
+            part,
+            partial(tail_epsilon, inequality=inequality),
+            inequality and partial(tail_delta, inequality=inequality),
+            applies=None if inequality else never,
+        ),
     )
-
-
-ACCOUNTANTS = (
-    _declared("hoeffding", "randomizer", 20, look("Blanket, Hoeffding (proven)", "sky", "^", DASH_DOTTED), "hoeffding"),
-    _declared("bennett", "randomizer", 21, look("Blanket, Bennett (proven)", "green", "D", LONG), "bennett"),
-    _declared(
-        "hoeffding-generic",
-        "local_epsilon",
-        22,
-        look("Blanket, Hoeffding, generic (proven)", "sky", "1", DOTTED),
-        "hoeffding",
-    ),
-    _declared(
-        "bennett-generic",
-        "local_epsilon",
-        23,
-        look("Blanket, Bennett, generic (proven)", "green", "2", SPARSE),
-        "bennett",
-    ),
-    _declared(
-        "tails-general",
-        "local_epsilon",
-        24,
-        look("Privacy blanket, general (proven)", "grey", "x", DASHED),
-        None,
-        applies=never,
-    ),
-    _declared(
-        "tails-specific",
-        "randomizer",
-        25,
-        look("Privacy blanket, specific (proven)", "green", "<", LONG),
-        None,
-        applies=never,
-    ),
+    for order, (name, part, inequality, label, *drawn) in enumerate(_ROWS, start=20)
 )

@@ -133,12 +133,12 @@ def chen_cao_ge_epsilon(*, local_epsilon: float, n_users: int, delta: float) -> 
 
 ACCOUNTANTS = (
     Accountant(
-        name="chen-cao-ge",
-        kind="asymptotic",
-        status="a central limit without an error term, of the stronger clone's reduction",
-        source="Chen, Cao, Ge 2024",
-        look=look("Chen, Cao, Ge (asymptotic)", "teal", "p", DASHED),
-        order=60,
+        "chen-cao-ge",
+        "asymptotic",
+        "a central limit without an error term, of the stronger clone's reduction",
+        "Chen, Cao, Ge 2024",
+        look("Chen, Cao, Ge (asymptotic)", "teal", "p", DASHED),
+        60,
         **asks_for("local_epsilon", chen_cao_ge_epsilon, chen_cao_ge_delta),
     ),
 )

@@ -39,12 +39,12 @@ def erlingsson_epsilon(*, local_epsilon: float, n_users: int, delta: float) -> f
 
 ACCOUNTANTS = (
     Accountant(
-        name="erlingsson",
-        kind="upper",
-        status="proven for local epsilon < 1/2, n >= 1000, delta < 1/100",
-        source="Erlingsson et al. 2019",
-        look=look("Erlingsson et al. (proven)", "wine", "*", SHORT),
-        order=50,
+        "erlingsson",
+        "upper",
+        "proven for local epsilon < 1/2, n >= 1000, delta < 1/100",
+        "Erlingsson et al. 2019",
+        look("Erlingsson et al. (proven)", "wine", "*", SHORT),
+        50,
         **asks_for("local_epsilon", erlingsson_epsilon),
     ),
 )

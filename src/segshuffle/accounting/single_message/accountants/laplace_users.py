@@ -13,6 +13,8 @@ by a normal variable; here it is the Poisson-binomial one. Kind: published.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -38,7 +40,6 @@ from segshuffle.accounting.single_message.personalized import (
     checked_list,
 )
 from segshuffle.arrays import FloatArray
-from segshuffle.looks import Look
 
 #: A Poisson-binomial law of one entry per user is made.
 LARGEST_PERSONALIZED_USERS = 200_000
@@ -80,50 +81,49 @@ PERSONAL: dict[str, type[BudgetBound]] = {
 }
 
 
-def _equal(name: str, mechanism: Mechanism, n_users: int) -> BudgetBound:
-    allowed = f"in [1, {LARGEST_PERSONALIZED_USERS}] for the personalised bound"
-    check_integer("n_users", n_users, 1, allowed, most=LARGEST_PERSONALIZED_USERS)
-    budgets = np.full(n_users, mechanism.local_epsilon)
-    return PERSONAL[name](PersonalizedUsers(local_epsilons=budgets, mechanism="laplace"))
+def _equal(bound: type[BudgetBound], applies: Callable[[Mechanism], bool] = never) -> dict[str, Any]:
+    """Ask a bound for users who all have the local epsilon of one mechanism."""
 
+    def made(mechanism: Mechanism, n_users: int) -> BudgetBound:
+        allowed = f"in [1, {LARGEST_PERSONALIZED_USERS}] for the personalised bound"
+        check_integer("n_users", n_users, 1, allowed, most=LARGEST_PERSONALIZED_USERS)
+        return bound(PersonalizedUsers(local_epsilons=np.full(n_users, mechanism.local_epsilon), mechanism="laplace"))
 
-def _declared(name: str, order: int, status: str, source: str, drawn: Look, *, asked: bool = False) -> Accountant:
-    return Accountant(
-        name=name,
-        kind="published",
-        status=status,
-        source=source,
-        look=drawn,
-        order=order,
-        applies=(lambda m: m.name == "laplace") if asked else never,
-        epsilon_of=lambda m, n, target: _equal(name, m, n).epsilon(delta=target),
-        delta_of=lambda m, n, level: _equal(name, m, n).delta(epsilon=level),
-    )
+    return {
+        "applies": applies,
+        "epsilon_of": lambda m, n, target: made(m, n).epsilon(delta=target),
+        "delta_of": lambda m, n, level: made(m, n).delta(epsilon=level),
+    }
 
 
 _PAPER = "Enhanced Privacy Bound for Shuffle Model with Personalized Privacy"
 _AVERAGES = "refuted: its clone probabilities are averages where a pointwise ratio is needed"
 ACCOUNTANTS = (
-    _declared(
+    Accountant(
         "personalized",
-        70,
+        "published",
         _AVERAGES,
         f"{_PAPER}, Theorem 2",
         look("Personalised bound (published)", "indigo", "h", SOLID),
-        asked=True,
+        70,
+        **_equal(Theorem, lambda m: m.name == "laplace"),
     ),
-    _declared(
+    Accountant(
         "personalized-reduction",
-        71,
+        "published",
         _AVERAGES,
         f"{_PAPER}, its pair of counts",
         look("Its reduction, exact (published)", "black", "d", DOTTED),
+        71,
+        **_equal(Reduction),
     ),
-    _declared(
+    Accountant(
         "liu-2023",
-        72,
+        "published",
         "refuted as an upper bound (docs/referee.md)",
         "Liu, Zhao, Xiong, Liu, Chen 2023",
         look("Liu et al. 2023 (published)", "wine", "H", DASH_DOTTED),
+        72,
+        **_equal(Echo),
     ),
 )

@@ -20,7 +20,7 @@ def every(folder: Path = Path(__file__).parent, package: str = __name__.rpartiti
     """
     found: dict[str, Accountant] = {}
     for path in sorted(folder.glob("*.py")):
-        if "\nACCOUNTANTS = (" not in path.read_text(encoding="utf-8"):
+        if "\nACCOUNTANTS = " not in path.read_text(encoding="utf-8"):
             continue
         try:
             declared = importlib.import_module(f"{package}.{path.stem}").ACCOUNTANTS
