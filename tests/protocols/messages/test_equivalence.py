@@ -14,7 +14,7 @@ import oracles as o
 import pytest
 from hypothesis import settings
 from oracles.clusters import compound_poisson, logarithmic_moves, with_copies
-from plans import separate_plan
+from plans import given_plan, separate_plan
 from protocols.simulations import POOL_BELOW, law_p_value
 from scipy import stats
 
@@ -23,7 +23,7 @@ from segshuffle.blankets.clustered import Clustered
 from segshuffle.blankets.poisson import POISSON
 from segshuffle.blankets.signed import Signed
 from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
-from segshuffle.protocols.base import Problem, Sample, one_collection
+from segshuffle.protocols.base import Problem, Sample
 from segshuffle.protocols.messages import Scheme, Shuffler, SimulatedClients, run_protocol, tally
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.segmented import Segmented, plan_at
@@ -192,11 +192,12 @@ def test_messages_are_counted_as_simulated(method, blanket, chunk_users):
         plan = plan_at(problem, blanket, (0.3, 0.7, 1.0))
     elif isinstance(method, ProvenSegmented):
         plan = replace(method, blanket_per_user=blanket).plan(problem)
-    elif isinstance(method, SeparateBallsIntoBins):
-        plan = separate_plan(problem, blanket, (0.2, 0.3, 0.5), POISSON, kind="exact")
     else:
-        sent = one_collection(problem, (1.0,) * 3, blanket)
-        plan = replace(method.plan(problem), blanket_per_user=blanket, collections=sent)
+        law, kind = (POISSON, "exact") if method.analysis == "proven" else (BINOMIAL, "published")
+        if isinstance(method, SeparateBallsIntoBins):
+            plan = separate_plan(problem, blanket, (0.2, 0.3, 0.5), law, kind=kind)
+        else:
+            plan = given_plan(problem, (1.0,) * 3, blanket, law, kind=kind)
     estimates = message_runs(plan, sample, levels, chunk_users=chunk_users)
     assert_same_law(estimates, method.simulate(plan, sample, np.random.default_rng(28)))
 
