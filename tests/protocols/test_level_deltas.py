@@ -86,7 +86,8 @@ def test_any_number_of_levels_from_a_column(capsys, tmp_path):
 
 
 @pytest.mark.exhaustive
-def test_commands_take_a_delta_for_each_level(capsys, tmp_path):
+def test_commands_take_a_delta_for_each_level(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     asked = ["--levels", "0.5:10,1.0:30,2.0:20", "--delta", "0.2,0.05,0.002", "--json"]
     assert main(["plan", "--domain-size", "2", "--set-size", "1", "--sets", "at-most", *asked]) == 0
     planned = json.loads(capsys.readouterr().out)
