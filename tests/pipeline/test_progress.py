@@ -4,8 +4,6 @@ import io
 import sys
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from segshuffle.pipeline.progress import track
 
@@ -32,11 +30,6 @@ def test_a_log_gets_about_ten_lines_and_the_last_says_all(monkeypatch, total):
     assert lines[-1].startswith(f"plans of x: {total}/{total} after ")
     done = [int(line.split(": ")[1].split("/")[0]) for line in lines]
     assert done == sorted(set(done))
-
-
-@given(total=st.integers(1, 300))
-def test_every_item_comes_through_in_order(total):
-    assert list(track(iter(range(total)), total=total, label="x")) == list(range(total))
 
 
 def test_a_terminal_gets_a_bar_and_the_log_still_its_lines(monkeypatch):

@@ -24,20 +24,6 @@ def test_a_run_ends_in_a_page_with_every_figure(checkout):
     assert len(page.encode()) < 8e6
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("src/segshuffle/page/assets/page.css", {"page"}),
-        ("src/segshuffle/page/assets/page.html.j2", {"page"}),
-        ("src/segshuffle/page/findings.py", {"page"}),
-        ("workflow/report/output.rst", set()),
-    ],
-)
-def test_an_edit_of_the_page_runs_the_page_alone(checkout, name, expected):
-    with checkout.edited(name, lambda text: text + "\n"):
-        assert set(checkout.would_run()) == expected
-
-
 @pytest.fixture(scope="module")
 def report(checkout, tmp_path_factory):
     """The unpacked report of the finished run."""

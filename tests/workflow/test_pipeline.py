@@ -8,7 +8,6 @@ import re
 import shutil
 import signal
 import subprocess
-import time
 
 import pandas as pd
 import pytest
@@ -199,16 +198,6 @@ def test_an_invalid_configuration_is_refused_before_any_job(fresh):
 
 
 @pytest.mark.exhaustive
-def test_an_unknown_key_is_refused_before_any_job(fresh):
-    with fresh.configured("repetition", 100):
-        status, said = fresh.run("--cores", "1")
-    assert status != 0
-    assert "unknown key 'repetition'; known keys are" in said
-    assert "Traceback" not in said
-    assert not fresh.out.exists()
-
-
-@pytest.mark.exhaustive
 def test_a_missing_msnbc_file_is_refused_before_any_job(fresh):
     status, said = fresh.run("--cores", "1", msnbc="/nowhere/msnbc990928.seq")
     assert status != 0
@@ -246,31 +235,3 @@ def test_the_real_log_is_used_where_it_is_given(new_checkout, msnbc_file):
     assert (population.n_users, population.set_size, population.domain_size) == (200, 2, 17)
     # the stand-in is another input: going back to it is noticed
     assert "dataset" in made.would_run(wanted)
-
-
-def test_a_killed_run_can_be_taken_up_again(checkout, tmp_path):
-    """SIGKILL in the middle, then the same command: the same bytes."""
-    made = type(checkout)(tmp_path / "a copy")
-    shutil.copytree(checkout.folder, made.folder)
-    assert made.would_run() == {}, "results may be moved with their folder"
-    # plans, populations and what is built beside the spine take a while, and are as good as new
-    for name in ("errors", "panels"):
-        shutil.rmtree(made.out / name)
-    for name in ("mse.csv", "claims.csv", "claims.md"):
-        (made.out / name).unlink()
-    with made.started("--cores", "2", "claims") as run:
-        wait_for(lambda: len(list((made.out / "panels").rglob("*.csv"))) >= 2, run)
-        os.killpg(run.pid, signal.SIGKILL)
-    assert not (made.out / "claims.csv").exists(), "it was killed in the middle"
-    made.finish("--cores", "2", "claims")
-    assert (made.out / "mse.csv").read_bytes() == (checkout.out / "mse.csv").read_bytes()
-    assert (made.out / "claims.csv").read_bytes() == (checkout.out / "claims.csv").read_bytes()
-    assert "Nothing to be done" in made.finish("--cores", "2", "claims")
-
-
-def wait_for(condition, run):
-    end = time.monotonic() + 300
-    while not condition():
-        assert run.poll() is None, "the run ended before it could be killed"
-        assert time.monotonic() < end, "the run hangs"
-        time.sleep(0.02)
