@@ -73,8 +73,9 @@ def test_a_change_of_level_costs_the_larger_delta():
 
 
 @pytest.mark.exhaustive
-def test_any_number_of_levels_from_a_column(capsys, tmp_path):
+def test_any_number_of_levels_from_a_column(capsys, tmp_path, monkeypatch):
     """Five levels, as the file says who has which."""
+    monkeypatch.chdir(tmp_path)
     offered = ["0.25", "0.5", "1.0", "1.5", "2.0"]
     rows = [(user, user % 2, offered[user % 7 % 5]) for user in range(70)]
     text = "".join(f"{user},{item},{level}\n" for user, item, level in rows)
