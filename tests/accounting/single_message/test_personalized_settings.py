@@ -26,7 +26,7 @@ def test_budgets_follow_their_distribution():
     assert np.mean(clipped == 0.5) == pytest.approx(special.ndtr(-2.0), abs=1e-4)
     with pytest.raises(ParameterError, match=r"^low = "):
         BudgetSetting(name="odd", low=1.0, high=0.5)
-    with pytest.raises(ParameterError, match=r"^spread = "):
+    with pytest.raises(ParameterError, match=r"^spread "):
         BudgetSetting(name="odd", low=0.1, high=0.5, centre=0.2)
 
 

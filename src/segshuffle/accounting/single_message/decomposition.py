@@ -21,7 +21,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import lru_cache, partial
 from typing import get_args
 
 import numpy as np
@@ -67,7 +68,7 @@ def blanket_delta(*, randomizer: Randomizer, n_users: int, epsilon: float, rtol:
     ParameterError
         If a parameter is outside its range.
     """
-    return _interval(randomizer, None, n_users, epsilon, rtol)
+    return _Bound(randomizer, None, n_users, rtol).interval(epsilon)
 
 
 def lower_bound_delta(
@@ -93,7 +94,7 @@ def lower_bound_delta(
     ParameterError
         If a parameter is outside its range.
     """
-    return _interval(randomizer, own_inputs, n_users, epsilon, rtol)
+    return _Bound(randomizer, own_inputs, n_users, rtol).interval(epsilon)
 
 
 def blanket_epsilon(*, randomizer: Randomizer, n_users: int, delta: float, rtol: float = 1e-4) -> float:
@@ -116,7 +117,7 @@ def blanket_epsilon(*, randomizer: Randomizer, n_users: int, delta: float, rtol:
     ParameterError
         If a parameter is outside its range.
     """
-    return _epsilon(randomizer, None, n_users, delta, rtol, "upper")
+    return _Bound(randomizer, None, n_users, rtol).epsilon(delta, "upper")
 
 
 def lower_bound_epsilon(
@@ -141,46 +142,67 @@ def lower_bound_epsilon(
     ParameterError
         If a parameter is outside its range.
     """
-    return _epsilon(randomizer, own_inputs, n_users, delta, rtol, "lower")
+    return _Bound(randomizer, own_inputs, n_users, rtol).epsilon(delta, "lower")
 
 
-def _epsilon(
-    randomizer: Randomizer, own_inputs: bool | None, n_users: int, delta: float, rtol: float, side: Side
-) -> float:
-    """Search the epsilon of one end.
+@dataclass(frozen=True)
+class _Bound:
+    """The largest divergence over the tables of a randomizer: of the blanket (None), or of common inputs."""
 
-    Where every pair has tables of its own, one is searched only if it changes what the others gave: the divergence of
-    a pair falls in epsilon, so what holds for it at one epsilon holds at every larger one.
-    """
-    check_kind("randomizer", randomizer, Randomizer)
-    check_users(n_users)
-    check_rtol(rtol)
-    check_target(delta)
-    search = least_epsilon if side == "upper" else largest_excluded_epsilon
-    groups: Iterable[tuple[ReferenceClasses, ...]] = ((),)
-    if isinstance(randomizer, Pairwise):
-        groups = ((table,) for table in _tables(randomizer, side, own_inputs))
-    # nothing is found before the first upper end; a lower end of 0 excludes nothing
-    none = found = -1.0 if side == "upper" else 0.0
-    for tables in groups:
+    randomizer: Randomizer
+    own_inputs: bool | None
+    n_users: int
+    rtol: float
 
-        def bound(epsilon: float, width: float, tables: tuple[ReferenceClasses, ...] = tables) -> float:
-            return _end(randomizer, own_inputs, n_users, epsilon, width, side, tables)
+    def __post_init__(self) -> None:
+        check_kind("randomizer", self.randomizer, Randomizer)
+        check_users(self.n_users)
+        check_rtol(self.rtol)
 
-        widths = (_COARSE, rtol) if side == "upper" else (_COARSE,)
-        if found == none or all(bound(found, width) > delta for width in widths):
-            found = max(found, search(bound=bound, ceiling=randomizer.local_epsilon, delta=delta, rtol=rtol))
-    return found
+    def interval(self, epsilon: float) -> DeltaInterval:
+        """Enclose the bound at an epsilon."""
+        check_epsilon(epsilon)
+        return DeltaInterval(*(self._end(epsilon, self.rtol, side) for side in get_args(Side)))
 
+    def epsilon(self, delta: float, side: Side) -> float:
+        """Search the epsilon of one end.
 
-def _interval(
-    randomizer: Randomizer, own_inputs: bool | None, n_users: int, epsilon: float, rtol: float
-) -> DeltaInterval:
-    check_kind("randomizer", randomizer, Randomizer)
-    check_users(n_users)
-    check_epsilon(epsilon)
-    check_rtol(rtol)
-    return DeltaInterval(*(_end(randomizer, own_inputs, n_users, epsilon, rtol, side) for side in get_args(Side)))
+        Where every pair has tables of its own, one is searched only if it changes what the others gave: the divergence
+        of a pair falls in epsilon, so what holds for it at one epsilon holds at every larger one.
+        """
+        check_target(delta)
+        search = least_epsilon if side == "upper" else largest_excluded_epsilon
+        groups: Iterable[tuple[ReferenceClasses, ...]] = ((),)
+        if isinstance(self.randomizer, Pairwise):
+            groups = ((table,) for table in _tables(self.randomizer, side, self.own_inputs))
+        # nothing is found before the first upper end; a lower end of 0 excludes nothing
+        none = found = -1.0 if side == "upper" else 0.0
+        widths = (_COARSE, self.rtol) if side == "upper" else (_COARSE,)
+        for tables in groups:
+            bound = partial(self._end, side=side, tables=tables)
+            if found == none or all(bound(found, width) > delta for width in widths):
+                ceiling = self.randomizer.local_epsilon
+                found = max(found, search(bound=bound, ceiling=ceiling, delta=delta, rtol=self.rtol))
+        return found
+
+    def _end(self, epsilon: float, rtol: float, side: Side, tables: tuple[ReferenceClasses, ...] = ()) -> float:
+        """Return one end of the interval around the largest divergence over the tables, all of them by default.
+
+        A table that is well below another at a coarse width is not looked at again. Lower ends: the largest of any of
+        them is one. Upper ends: each is valid at any width, and the largest counts.
+        """
+        if epsilon >= self.randomizer.local_epsilon:
+            return 0.0
+        tables = tables or _tables(self.randomizer, side, self.own_inputs)
+        if len(tables) == 1 or rtol >= _COARSE:
+            return _number(max(_log_delta(table, self.n_users, epsilon, rtol, side) for table in tables), side)
+        coarse = [_log_delta(table, self.n_users, epsilon, _COARSE, side) for table in tables]
+        best, room = -math.inf, 2 * _COARSE if side == "lower" else 0.0
+        for index in sorted(range(len(tables)), key=lambda index: -coarse[index]):
+            if coarse[index] + room < best:
+                break
+            best = max(best, _log_delta(tables[index], self.n_users, epsilon, rtol, side))
+        return _number(best, side)
 
 
 @lru_cache(maxsize=16)
@@ -201,34 +223,6 @@ def _tables(randomizer: Randomizer, side: Side, own_inputs: bool | None) -> tupl
         return _made(randomizer, side, own_inputs)  # type: ignore[arg-type]
     except TypeError:  # not hashable: somebody's own randomizer
         return _made.__wrapped__(randomizer, side, own_inputs)
-
-
-def _end(
-    randomizer: Randomizer,
-    own_inputs: bool | None,
-    n_users: int,
-    epsilon: float,
-    rtol: float,
-    side: Side,
-    tables: tuple[ReferenceClasses, ...] = (),
-) -> float:
-    """Return one end of the interval around the largest divergence over the tables of classes.
-
-    A table that is well below another at a coarse width is not looked at again. Lower ends: the largest of any of them
-    is one. Upper ends: each is valid at any width, and the largest counts.
-    """
-    if epsilon >= randomizer.local_epsilon:
-        return 0.0
-    tables = tables or _tables(randomizer, side, own_inputs)
-    if len(tables) == 1 or rtol >= _COARSE:
-        return _number(max(_log_delta(table, n_users, epsilon, rtol, side) for table in tables), side)
-    coarse = [_log_delta(table, n_users, epsilon, _COARSE, side) for table in tables]
-    best, room = -math.inf, 2 * _COARSE if side == "lower" else 0.0
-    for index in sorted(range(len(tables)), key=lambda index: -coarse[index]):
-        if coarse[index] + room < best:
-            break
-        best = max(best, _log_delta(tables[index], n_users, epsilon, rtol, side))
-    return _number(best, side)
 
 
 def _number(log: float, side: Side) -> float:

@@ -45,6 +45,7 @@ from segshuffle.accounting.numerics.ranges import (
     check_within,
 )
 from segshuffle.accounting.numerics.search import certified_root, log_excess, safe_edge
+from segshuffle.accounting.single_message.randomizers.subsets import SubsetExponential
 from segshuffle.accounting.single_message.randomizers.subsets import check_subset as check_subset
 from segshuffle.accounting.single_message.ratio_pair import RatioPair, clone_law, ratio_pair, weights
 from segshuffle.errors import ParameterError
@@ -357,16 +358,11 @@ def subset_exponential(*, domain_size: int, set_size: int, subset_size: int, loc
     local_epsilon : float
         Local privacy parameter, in [1e-12, 50].
     """
-    check_subset(domain_size=domain_size, set_size=set_size, subset_size=subset_size)
     check_local(local_epsilon, least=SMALLEST_LOG_RATIO)
-    # two sets of s items differ in at most min(s, d - s) of them
-    changed = min(set_size, domain_size - set_size)
-    total = math.comb(domain_size, subset_size)
-    meets_none = math.comb(domain_size - set_size, subset_size)
-    meets_other = meets_none - math.comb(domain_size - set_size - changed, subset_size)
-    gain = math.expm1(local_epsilon)
-    beta = gain * (meets_other / total) / (gain * ((total - meets_none) / total) + 1.0)
-    return VariationRatio(log_p=local_epsilon, beta=beta, log_q=local_epsilon)
+    law = SubsetExponential(
+        local_epsilon=local_epsilon, domain_size=domain_size, set_size=set_size, subset_size=subset_size
+    )
+    return VariationRatio(log_p=local_epsilon, beta=law.total_variation, log_q=local_epsilon)
 
 
 def largest_local_epsilon(

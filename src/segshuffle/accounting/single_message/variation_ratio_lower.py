@@ -171,7 +171,8 @@ def published_lower_delta(*, bound: LowerBound, n_users: int, epsilon: float, rt
     check_epsilon(epsilon)
     if bound.log_p0 <= epsilon:
         return DeltaInterval(0.0, 0.0)
-    upper = max(hockey_stick(pair=pair, epsilon=epsilon, rtol=rtol).upper for pair in _pairs(bound, n_users))
+    pairs = _pairs(bound, n_users, bound.log_p0, bound.beta)
+    upper = max(hockey_stick(pair=pair, epsilon=epsilon, rtol=rtol).upper for pair in pairs)
     return DeltaInterval(min(_lower_end(bound, n_users, epsilon, rtol), upper), upper)
 
 
@@ -186,27 +187,18 @@ def _lower_end(bound: LowerBound, n_users: int, epsilon: float, rtol: float) -> 
     if log_p0 <= epsilon:
         return 0.0
     speak = min(bound.beta / math.tanh(0.5 * bound.log_p0), 1.0) * (1.0 - _SPEAK_ERROR)
-    pairs = _pairs(bound, n_users, log_ratio=log_p0, difference=speak * math.tanh(0.5 * log_p0))
+    pairs = _pairs(bound, n_users, log_p0, speak * math.tanh(0.5 * log_p0))
     return max(hockey_stick(pair=pair, epsilon=epsilon, rtol=rtol).lower for pair in pairs)
 
 
-def _pairs(
-    bound: LowerBound, n_users: int, *, log_ratio: float | None = None, difference: float | None = None
-) -> list[RatioPair]:
-    """Make the published pair in both directions (one if they agree), for a victim of its own where one is given."""
+def _pairs(bound: LowerBound, n_users: int, log_ratio: float, difference: float) -> list[RatioPair]:
+    """Make the pair of a victim and the others of `bound` in both directions (one if they agree)."""
     one, other = bound.shares
     blanket = clone_law(trials=n_users - 1, probability=min(one + other, 1.0))
     # equal up to round-off is equal: the even split is faster, and both directions agree
     even = math.isclose(one, other, rel_tol=_ROUNDING)
-    return [
-        ratio_pair(
-            log_ratio=bound.log_p0 if log_ratio is None else log_ratio,
-            difference=bound.beta if difference is None else difference,
-            blanket=blanket,
-            split=split,
-        )
-        for split in ((0.5,) if even else (one / (one + other), other / (one + other)))
-    ]
+    splits = (0.5,) if even else (one / (one + other), other / (one + other))
+    return [ratio_pair(log_ratio=log_ratio, difference=difference, blanket=blanket, split=split) for split in splits]
 
 
 def published_lower_epsilon(*, bound: LowerBound, n_users: int, delta: float, rtol: float = 1e-4) -> float:

@@ -20,6 +20,7 @@ from segshuffle.accounting.single_message.variation_ratio import (
     LARGEST_LOG_RATIO,
     SMALLEST_LOG_RATIO,
     VariationRatio,
+    subset_exponential,
 )
 from segshuffle.errors import ParameterError
 
@@ -74,13 +75,9 @@ def subset_selection(*, local_epsilon: float, domain_size: int, subset_size: int
     """k-subset on d options: a subset is e^local_epsilon times as likely if it holds the input; 1 <= k < d.
 
     The published binom(d-1, k-1) - binom(d-2, k-2) is binom(d-2, k-1): the subsets with x and without x'. Attained.
+    `local_epsilon` in [1e-12, 50]: it is `subset_exponential` for sets of one item.
     """
-    check_integer("domain_size", domain_size, 2)
-    check_integer("subset_size", subset_size, 1, most=domain_size - 1)
-    holds = subset_size / domain_size
-    # binom(d-2, k-1)/binom(d, k)
-    apart = holds * ((domain_size - subset_size) / (domain_size - 1))
-    return _contrasted(local_epsilon, apart, holds)
+    return subset_exponential(local_epsilon=local_epsilon, domain_size=domain_size, set_size=1, subset_size=subset_size)
 
 
 def local_hash(*, local_epsilon: float, hash_size: int) -> VariationRatio:

@@ -16,6 +16,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from itertools import product
+from typing import ClassVar
 
 import numpy as np
 
@@ -162,11 +163,27 @@ class BinaryLocalHash(LocalHash):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rappor(_OverADomain):
+class _UnaryEncoding(_OverADomain):
+    """Unary encoding of x with every bit flipped at random; the attribute of x is bit x of the output.
+
+    Bit x is 1 with odds e^{share epsilon_0}, every other bit with odds e^{-(1 - share) epsilon_0}.
+    """
+
+    _share: ClassVar[float]
+
+    @property
+    def _laws(self) -> tuple[_Bit, _Bit]:
+        e = self.local_epsilon
+        return _odds_to_bit(self._share * e), _odds_to_bit(-(1 - self._share) * e)
+
+    def _listed(self) -> tuple[FloatArray, FloatArray]:
+        bits = self._words(2)
+        return bits.T, -(1 - self._share) * self.local_epsilon * bits.sum(axis=1)
+
+
+class Rappor(_UnaryEncoding):
     """Unary encoding of x, every bit through binary randomized response with epsilon_0 / 2.
 
-    The attribute of x: bit x of the output.
-
     Parameters
     ----------
     local_epsilon : float
@@ -175,21 +192,12 @@ class Rappor(_OverADomain):
         Number of inputs d >= 2; None for the limit of a large domain.
     """
 
-    @property
-    def _laws(self) -> tuple[_Bit, _Bit]:
-        return _odds_to_bit(0.5 * self.local_epsilon), _odds_to_bit(-0.5 * self.local_epsilon)
-
-    def _listed(self) -> tuple[FloatArray, FloatArray]:
-        bits = self._words(2)
-        return bits.T, -0.5 * self.local_epsilon * bits.sum(axis=1)
+    _share = 0.5
 
 
-@dataclass(frozen=True, kw_only=True)
-class OptimizedUnaryEncoding(_OverADomain):
+class OptimizedUnaryEncoding(_UnaryEncoding):
     """Unary encoding of x: bit x is a fair coin, every other bit is 1 with probability 1/(e^epsilon_0 + 1).
 
-    The attribute of x: bit x of the output.
-
     Parameters
     ----------
     local_epsilon : float
@@ -198,13 +206,7 @@ class OptimizedUnaryEncoding(_OverADomain):
         Number of inputs d >= 2; None for the limit of a large domain.
     """
 
-    @property
-    def _laws(self) -> tuple[_Bit, _Bit]:
-        return (0.5, 0.5), _odds_to_bit(-self.local_epsilon)
-
-    def _listed(self) -> tuple[FloatArray, FloatArray]:
-        bits = self._words(2)
-        return bits.T, -self.local_epsilon * bits.sum(axis=1)
+    _share = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -62,6 +62,11 @@ class SubsetExponential:
         shares = self._shares(1)
         return 1 / (shares[False,] + math.exp(self.local_epsilon) * shares[True,])
 
+    @property
+    def total_variation(self) -> float:
+        """Total variation of the laws of two sets with as few items in common as possible."""
+        return math.expm1(self.local_epsilon) * self.gamma * self._shares(2)[True, False]
+
     def _shares(self, n_inputs: int) -> dict[tuple[bool, ...], float]:
         """Return the share of all outputs that meet exactly the flagged ones of the first inputs of x0, x1 and x*."""
         return _shares(self.domain_size, self.set_size, self.subset_size, n_inputs)
