@@ -10,7 +10,6 @@ import io
 import json
 import os
 import threading
-import time
 import zipfile
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -200,17 +199,6 @@ def test_a_passing_failure_is_tried_again(server, tmp_path):
     url = server.url("flaky", (503, {}, b"busy"), ok())
     assert download_log(tmp_path / "log.gz", urls=[url], expected=SHA) == url
     assert server.asked == ["/flaky"] * 2
-
-
-@pytest.mark.parametrize(("wait", "asked"), [("1", 2), ("3600", 1), ("9" * 400, 1), ("soon", 2)])
-def test_a_server_is_tried_again_when_it_asks_to_be(server, tmp_path, wait, asked):
-    url, began = server.url("busy", (503, {"Retry-After": wait}, b"busy"), ok()), time.monotonic()
-    if asked == 1:
-        failed(tmp_path, [url])
-    else:
-        assert download_log(tmp_path / "log.gz", urls=[url], expected=SHA) == url
-    assert len(server.asked) == asked
-    assert time.monotonic() - began >= (1 if wait == "1" else 0)
 
 
 def test_every_attempt_is_reported_in_words_that_do_not_change(server, tmp_path):

@@ -12,7 +12,6 @@ import hashlib
 import io
 import time
 import zipfile
-import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path, PurePosixPath
 
@@ -27,8 +26,6 @@ from segshuffle.files import read_bounded, write_atomically
 
 # Nothing larger is read or unpacked (bytes); the log has 12.6 MB.
 _MOST_BYTES = 64 * 2**20
-# All that gzip and zipfile raise on damaged bytes.
-_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError, IndexError, OverflowError)
 
 
 def read_log(path: Path, *, expected: str = SHA256) -> NDArray[np.bool_]:
@@ -65,7 +62,7 @@ def _verified(content: bytes, where: str, expected: str) -> bytes:
             elif content.startswith(b"\x1f\x8b"):
                 with gzip.GzipFile(fileobj=io.BytesIO(content)) as packed:
                     content = packed.read(_MOST_BYTES)
-    except _DAMAGE as error:
+    except Exception as error:  # gzip and zipfile raise many kinds on damaged bytes
         raise DataError(
             f"{where}: damaged, incomplete, or without msnbc990928.seq in it ({error}). Get the file again from "
             f"{URLS[0]}."
@@ -177,8 +174,7 @@ def download_log(
     deadline_seconds : float, optional
         Seconds after which no further attempt begins and a slow one is given up.
     attempts : int, optional
-        Attempts per address, with pauses of 0.5, 1, 2, ... seconds between them, or as long as the server asks
-        (Retry-After). An address that asks for a longer pause than `deadline_seconds` leaves is not tried again.
+        Attempts per address, with pauses of 0.5, 1, 2, ... seconds between them.
     timeout : float, optional
         Seconds to wait for a connection, and for each piece of an answer.
     log : callable, optional
@@ -212,7 +208,7 @@ def download_log(
             except (requests.RequestException, DataError) as error:
                 tried.append(f"{url}, attempt {number + 1}: {_reason(error)}")
                 log(tried[-1])
-                ready[url] = time.monotonic() + max(0.5 * 2**number, _retry_after(error))
+                ready[url] = time.monotonic() + 0.5 * 2**number
                 continue
             write_atomically(destination, gzip.compress(content, mtime=0))
             log(f"{url}, attempt {number + 1}: complete and verified")
@@ -238,17 +234,6 @@ def _body(url: str, end: float, timeout: float) -> bytes:
             if len(body) > _MOST_BYTES:
                 raise DataError(f"longer than {_MOST_BYTES} bytes")
     return bytes(body)
-
-
-def _retry_after(error: Exception) -> float:
-    """Return the seconds that a server asks to wait before the next attempt; 0 if it does not say."""
-    from urllib3.exceptions import InvalidHeader
-    from urllib3.util import Retry
-
-    response = getattr(error, "response", None)
-    with contextlib.suppress(InvalidHeader):
-        return (Retry().get_retry_after(response.raw) if response is not None else None) or 0.0
-    return 0.0
 
 
 def _reason(error: Exception) -> str:

@@ -364,8 +364,6 @@ def _owners(hashes: NDArray[np.uint64]) -> tuple[IntArray, IntArray]:
     different = np.sort(hashes[begins])
     if (different[1:] != different[:-1]).all():  # the lines of every user stand together: faster
         return np.cumsum(begins) - 1, np.flatnonzero(begins)
-    _, first, number = np.unique(hashes, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    rank = np.empty(first.size, dtype=np.int64)
-    rank[order] = np.arange(first.size)
-    return rank[number], first[order]
+    runs = pl.Series(hashes)
+    first = runs.arg_unique().sort()
+    return runs.replace_strict(runs[first], pl.int_range(first.len(), eager=True)).to_numpy(), first.to_numpy()

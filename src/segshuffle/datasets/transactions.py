@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +45,7 @@ class Transactions:
     names: Sequence[str] | None = None
     levels: NDArray[np.int16] | None = None
     label: str = "transactions"
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_integer("domain_size", self.domain_size, 1, LARGEST_DOMAIN)

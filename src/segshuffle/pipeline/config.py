@@ -27,14 +27,12 @@ _MOST_COUNTS = 2**28
 
 
 def _is_integer(_checker: object, value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**300
+    return isinstance(value, int) and _is_number(_checker, value)
 
 
 def _is_number(_checker: object, value: object) -> bool:
-    if isinstance(value, int):
-        # integers that no float can hold would crash every comparison later on
-        return not isinstance(value, bool) and abs(value) < 10**300
-    return isinstance(value, float) and math.isfinite(value)
+    # integers that no float can hold would crash every comparison later on
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 10**300
 
 
 # JSON schema takes 5000.0 for an integer and nan for a number; a count of users is neither

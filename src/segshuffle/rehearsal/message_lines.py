@@ -20,8 +20,6 @@ from segshuffle.errors import DataError
 HEADER = b"item,count"
 #: Bytes that are parsed at a time, and digits of a number (items are below 10^7, counts below 10^18).
 _BLOCK, _DIGITS, _COUNT_DIGITS = 2**22, 8, 18
-_DIGIT = np.zeros(256, dtype=bool)
-_DIGIT[ord("0") : ord("9") + 1] = True
 
 
 class Counted(NamedTuple):
@@ -113,11 +111,12 @@ class _Total:
 
     def add(self, block: bytes) -> None:
         """Count a block of whole lines: all at once, or line by line where something is odd."""
-        items, minus = _plain(block, self.signed)
-        if items is None or (items.size and int(items.max()) >= self.domain_size):
+        plain = _plain(block, self.signed)
+        if plain is None or plain[0].max() >= self.domain_size:
             for line in block.split(b"\n")[:-1]:
                 self._one(line)
             return
+        items, minus = plain
         self.counts += np.bincount(items, minlength=self.domain_size)
         if self.signed:
             self.counts -= 2 * np.bincount(items[minus], minlength=self.domain_size)
@@ -188,27 +187,19 @@ class _Total:
         return int(text)
 
 
-def _plain(block: bytes, signed: bool) -> tuple[IntArray | None, NDArray[np.bool_]]:
-    """Numbers of a block that has nothing else, one per line, and which have a minus; None if it has anything else."""
-    codes = np.frombuffer(block, dtype=np.uint8)
-    ends = np.flatnonzero(codes == ord("\n"))
-    starts = np.concatenate([[0], ends[:-1] + 1])
-    minus = codes[starts] == ord("-")
-    if signed and not (minus | (codes[starts] == ord("+"))).all():
-        return None, minus
-    starts = starts + signed
-    lengths = ends - starts
-    others = codes.size - ends.size * (2 if signed else 1)
-    if (lengths < 1).any() or (lengths > _DIGITS).any() or int(_DIGIT[codes].sum()) != others:
-        return None, minus
-    if ((codes[starts] == ord("0")) & (lengths > 1)).any():
-        return None, minus
-    # digit by digit from the front: there are at most eight
-    value = np.zeros(ends.size, dtype=np.int64)
-    for place in range(int(lengths.max(initial=0))):
-        more = lengths > place
-        value[more] = 10 * value[more] + (codes[starts[more] + place] - ord("0"))
-    return value, minus
+def _plain(block: bytes, signed: bool) -> tuple[IntArray, NDArray[np.bool_]] | None:
+    """Return the numbers of a block that has nothing else, one per line, and which have a minus; else None."""
+    unsigned, codes, lines = block.translate(None, b"+-"), np.frombuffer(block, dtype=np.uint8), block.count(b"\n")
+    signs = np.flatnonzero((codes == ord("+")) | (codes == ord("-")))
+    # the first line has the block's last line end before it
+    if signs.size != lines * signed or (codes[signs - 1] != ord("\n")).any():
+        return None
+    if unsigned.translate(None, b"0123456789\n") or unsigned.startswith(b"\n") or b"\n\n" in unsigned:
+        return None
+    items = np.fromstring(unsigned, dtype=np.int64, sep="\n")
+    digits = lines + np.searchsorted(10 ** np.arange(1, _DIGITS + 1), items, side="right").sum()
+    # more are leading zeros, or those of a number that is too large
+    return (items, codes[signs] == ord("-")) if digits + lines == len(unsigned) else None
 
 
 def _shown(line: bytes) -> str:

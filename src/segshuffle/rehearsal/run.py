@@ -163,15 +163,17 @@ def rehearse(
     sent = cut.item_counts / n
     kept = cut.codes.size
     total = _Totals(held, sent, plan)
-    fixed = sent_by_level(cut, cut.levels, n_levels) if cut.levels is not None or n_levels == 1 else None
+    own = np.zeros(n, dtype=np.int16) if n_levels == 1 else cut.levels
+    fixed = None if own is None else cut.level_item_counts(own, n_levels)
     for number in range(repetitions):
         level_items = fixed
         if level_items is None:
-            level_items = sent_by_level(cut, random_levels(plan, seed, number), n_levels)
+            level_items = cut.level_item_counts(random_levels(plan, seed, number), n_levels)
         total.add(drawn(plan, level_items, stream(seed, _ROLE, "counts", number)))
         progress(number + 1, repetitions)
-    random = cut.levels is None or n_levels == 1
-    bias = None if random or fixed is None else bias_given_levels(np.array(plan.scheme.copies), fixed, counts)
+    bias = None
+    if fixed is not None and n_levels > 1:
+        bias = bias_given_levels(np.array(plan.scheme.copies), fixed, counts)
     return total.rehearsal(
         plan=plan,
         names=users.names,
@@ -206,11 +208,6 @@ def check_users(problem: Problem, users: Transactions) -> None:
         held = tuple(np.bincount(users.levels, minlength=len(problem.level_counts)).tolist())
         if held != problem.level_counts:
             raise DataError(f"{users.label}: users by level are {held}, but the plan is for {problem.level_counts}.")
-
-
-def sent_by_level(users: Transactions, levels: NDArray[np.int16] | None, n_levels: int) -> IntArray:
-    """Users of each level that hold each item, shape (n_levels, domain_size); without levels all have the only one."""
-    return users.item_counts[None] if levels is None else users.level_item_counts(levels, n_levels)
 
 
 def random_levels(plan: Plan, seed: int, repetition: int) -> NDArray[np.int16]:

@@ -68,19 +68,17 @@ def compared(
         ``mse`` is the expected squared error of all items against what users hold, ``squared_bias`` the part of it
         that no number of users removes.
     """
-    rows = []
-    for kind in kinds:
-        for size in sizes:
-            asked = replace(problem, set_size=size, assumptions=replace(problem.assumptions, sets=kind))
-            found = error_of_sets(method, asked, users, holders)
-            rows.append(
-                {
-                    "sets": kind,
-                    "set_size": size,
-                    "mse": found.mse,
-                    "squared_bias": found.squared_bias,
-                    "messages_per_user": found.plan.messages_per_user,
-                    "kind": found.plan.kind,
-                }
-            )
-    return rows
+
+    def row(kind: SetKind, size: int) -> dict[str, Any]:
+        asked = replace(problem, set_size=size, assumptions=replace(problem.assumptions, sets=kind))
+        found = error_of_sets(method, asked, users, holders)
+        return {
+            "sets": kind,
+            "set_size": size,
+            "mse": found.mse,
+            "squared_bias": found.squared_bias,
+            "messages_per_user": found.plan.messages_per_user,
+            "kind": found.plan.kind,
+        }
+
+    return [row(kind, size) for kind in kinds for size in sizes]
