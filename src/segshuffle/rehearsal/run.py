@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -161,27 +162,74 @@ def rehearse(
     held, users_cut, entries = users.item_counts, int((users.sizes > problem.set_size).sum()), users.codes.size
     cut = users.cut(problem.set_size, stream(seed, _ROLE, "cut"))
     sent = cut.item_counts / n
-    kept = cut.codes.size
-    total = _Totals(held, sent, plan)
     own = np.zeros(n, dtype=np.int16) if n_levels == 1 else cut.levels
     fixed = None if own is None else cut.level_item_counts(own, n_levels)
+    bias = None
+    if fixed is not None and n_levels > 1:
+        bias = bias_given_levels(np.array(plan.scheme.copies), fixed, counts)
+    true, variance, threshold = held / n, ItemVariance.of(plan), threshold_of(plan)
+    tops, ordered = [k for k in TOPS if k <= np.count_nonzero(held)], -np.sort(-held)
+    # sums: no array is kept for every repetition
+    totals: dict[str, Any] = {}
+    right: list[list[float]] = []
     for number in range(repetitions):
         level_items = fixed
         if level_items is None:
             level_items = cut.level_item_counts(random_levels(plan, seed, number), n_levels)
-        total.add(drawn(plan, level_items, stream(seed, _ROLE, "counts", number)))
+        estimate = drawn(plan, level_items, stream(seed, _ROLE, "counts", number))
+        low, high = variance.interval(estimate, CONFIDENCE)
+        if number == 0:
+            first: dict[str, Any] = {"estimate": estimate, "low": low, "high": high}
+        measured = _measured(estimate, low, high, true, sent, threshold)
+        totals = {name: totals.get(name, 0.0) + value for name, value in measured.items()}
+        right.append(_recovered(estimate, held, tops, ordered))
         progress(number + 1, repetitions)
-    bias = None
-    if fixed is not None and n_levels > 1:
-        bias = bias_given_levels(np.array(plan.scheme.copies), fixed, counts)
-    return total.rehearsal(
+    shares = np.array(right)
+    return Rehearsal(
         plan=plan,
         names=users.names,
         label=users.label,
+        true=true,
+        sent=sent,
         users_cut=users_cut,
-        entries_lost=1.0 - kept / max(entries, 1),
+        entries_lost=1.0 - cut.codes.size / max(entries, 1),
         bias=bias,
+        variance=variance,
+        threshold=threshold,
+        repetitions=repetitions,
+        recovery=tuple(
+            Recovery(k, *map(float, (each[0], each.mean(), each.min()))) for k, each in zip(tops, shares.T, strict=True)
+        ),
+        **first,
+        **{name: total / repetitions for name, total in totals.items()},
     )
+
+
+def _measured(
+    estimate: FloatArray, low: FloatArray, high: FloatArray, true: FloatArray, sent: FloatArray, threshold: float
+) -> dict[str, Any]:
+    """Measure one repetition: what `Rehearsal` has the means of, by its names."""
+    above, nobody = estimate > threshold, true == 0
+    return {
+        "squared_error": (estimate - true) ** 2,
+        "error_of_sent": (estimate - sent) ** 2,
+        "covered_true": (low <= true) & (true <= high),
+        "covered_sent": (low <= sent) & (sent <= high),
+        "found": float(above.sum()),
+        "found_wrongly": float((above & nobody).sum()),
+        "missed": float((~above & ~nobody).sum()),
+    }
+
+
+def _recovered(estimate: FloatArray, held: IntArray, tops: Sequence[int], ordered: IntArray) -> list[float]:
+    """Return the share of the k largest estimates whose items are among the k most frequent ones, for every k."""
+    if not tops:
+        return []
+    most = min(tops[-1], estimate.size)
+    best = np.argpartition(-estimate, most - 1)[:most]
+    found = held[best[np.argsort(-estimate[best], kind="stable")]]
+    # `ordered[k - 1]` users hold an item that is just among the k most frequent ones
+    return [float((found[:k] >= ordered[k - 1]).mean()) for k in tops]
 
 
 def check_users(problem: Problem, users: Transactions) -> None:
@@ -221,70 +269,3 @@ def drawn(plan: Plan, level_items: IntArray, rng: np.random.Generator) -> FloatA
     nothing = np.zeros(0, dtype=np.int32)
     sample = Sample(nothing, plan.problem.domain_size, level_items[None], plan.problem.n_users)
     return np.asarray(plan.scheme.estimate(plan.scheme.count(sample, rng)[0], plan.problem.level_counts))
-
-
-class _Totals:
-    """Sums over the repetitions: nothing is kept that grows with their number."""
-
-    def __init__(self, held: IntArray, sent: FloatArray, plan: Plan) -> None:
-        self.true, self.sent, self.held = held / plan.problem.n_users, sent, held
-        self.variance, self.threshold = ItemVariance.of(plan), threshold_of(plan)
-        self.tops = [k for k in TOPS if k <= np.count_nonzero(held)]
-        # the count that an item must have to be among the k most frequent ones
-        ordered = -np.sort(-held)
-        self.least = [int(ordered[k - 1]) for k in self.tops]
-        self.sums = {name: np.zeros(held.size) for name in ("true", "sent", "covered_true", "covered_sent")}
-        self.right: list[list[float]] = []
-        self.counts = np.zeros(3)
-        self.repetitions = 0
-        self.first: FloatArray | None = None
-
-    def add(self, estimate: FloatArray) -> None:
-        low, high = self.variance.interval(estimate, CONFIDENCE)
-        for name, truth in (("true", self.true), ("sent", self.sent)):
-            self.sums[name] += (estimate - truth) ** 2
-            self.sums[f"covered_{name}"] += (low <= truth) & (truth <= high)
-        self.right.append(self._right(estimate))
-        above, nobody = estimate > self.threshold, self.held == 0
-        self.counts += above.sum(), (above & nobody).sum(), (~above & ~nobody).sum()
-        self.repetitions += 1
-        if self.first is None:
-            self.first = estimate
-
-    def _right(self, estimate: FloatArray) -> list[float]:
-        """Share of the k largest estimates whose items are among the k most frequent ones, for every k."""
-        if not self.tops:
-            return []
-        most = min(self.tops[-1], estimate.size)
-        best = np.argpartition(-estimate, most - 1)[:most]
-        best = best[np.argsort(-estimate[best], kind="stable")]
-        held = self.held[best]
-        return [float((held[:k] >= least).mean()) for k, least in zip(self.tops, self.least, strict=True)]
-
-    def rehearsal(self, **known: object) -> Rehearsal:
-        assert self.first is not None
-        low, high = self.variance.interval(self.first, CONFIDENCE)
-        mean = {name: total / self.repetitions for name, total in self.sums.items()}
-        right, (found, wrongly, missed) = np.array(self.right), self.counts / self.repetitions
-        return Rehearsal(
-            **known,  # type: ignore[arg-type]
-            true=self.true,
-            sent=self.sent,
-            estimate=self.first,
-            low=low,
-            high=high,
-            variance=self.variance,
-            repetitions=self.repetitions,
-            squared_error=mean["true"],
-            error_of_sent=mean["sent"],
-            covered_true=mean["covered_true"],
-            covered_sent=mean["covered_sent"],
-            recovery=tuple(
-                Recovery(k, *map(float, (right[0, i], right[:, i].mean(), right[:, i].min())))
-                for i, k in enumerate(self.tops)
-            ),
-            threshold=self.threshold,
-            found=float(found),
-            found_wrongly=float(wrongly),
-            missed=float(missed),
-        )
