@@ -112,7 +112,7 @@ _MSE_COLUMNS = {
     "kind": "kind of the privacy numbers behind the row: published = as a paper states it, not proven; upper = proven; "
     "exact = proven, and no smaller number holds",
     "source": "real, stand-in or synthetic data",
-    "parameters": "the plan's own parameters, JSON",
+    "parameters": "what the plan chose, JSON: what users send by collection, and a competitor's own values",
 }
 COLUMNS = {MSE.path: _MSE_COLUMNS}
 #: Copied to docs/ from a full run.
