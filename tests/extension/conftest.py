@@ -1,6 +1,8 @@
 """A copy of the project to which one file per extension and a line or section of the configuration was added."""
 
+import importlib
 import importlib.util
+import sys
 from pathlib import Path
 
 import pytest
@@ -21,3 +23,22 @@ def extended(new_checkout):
         add(made)
     made.said = made.finish("--cores", "2")
     return made
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """Write files of a package of protocols or datasets; returns its folder and name."""
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def build(**files):
+        folder = tmp_path / f"extra_{len(list(tmp_path.iterdir()))}"
+        folder.mkdir()
+        (folder / "__init__.py").touch()
+        for name, text in files.items():
+            (folder / f"{name}.py").write_text(text, encoding="utf-8")
+        importlib.invalidate_caches()
+        return folder, folder.name
+
+    yield build
+    for name in [name for name in sys.modules if name.startswith("extra_")]:
+        del sys.modules[name]

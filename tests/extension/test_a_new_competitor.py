@@ -2,7 +2,6 @@
 
 import importlib
 import json
-import sys
 
 import pandas as pd
 import pytest
@@ -14,25 +13,6 @@ from segshuffle.looks import Look
 from segshuffle.protocols import listed as source
 from segshuffle.protocols import registry
 from segshuffle.studies.claims.report import Panels
-
-
-@pytest.fixture
-def package(tmp_path, monkeypatch):
-    """Write files of a package of protocols; returns its folder and name."""
-    monkeypatch.syspath_prepend(tmp_path)
-
-    def build(**files):
-        folder = tmp_path / f"rivals_{len(list(tmp_path.iterdir()))}"
-        folder.mkdir()
-        (folder / "__init__.py").touch()
-        for name, text in files.items():
-            (folder / f"{name}.py").write_text(text, encoding="utf-8")
-        importlib.invalidate_caches()
-        return folder, folder.name
-
-    yield build
-    for name in [name for name in sys.modules if name.startswith("rivals_")]:
-        del sys.modules[name]
 
 
 def test_a_file_is_found_by_being_there(package):

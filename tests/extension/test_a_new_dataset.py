@@ -1,6 +1,5 @@
 """A dataset is one file in datasets/ and one section of the configuration."""
 
-import importlib
 import json
 import os
 import re
@@ -17,25 +16,6 @@ from extension_files import DATASET, FETCHED, add_dataset
 from segshuffle.datasets import registry
 from segshuffle.datasets.population import load_population
 from segshuffle.errors import ConfigError
-
-
-@pytest.fixture
-def package(tmp_path, monkeypatch):
-    """Write files of a package of datasets; returns its folder and name."""
-    monkeypatch.syspath_prepend(tmp_path)
-
-    def build(**files):
-        folder = tmp_path / f"data_{len(list(tmp_path.iterdir()))}"
-        folder.mkdir()
-        (folder / "__init__.py").touch()
-        for name, text in files.items():
-            (folder / f"{name}.py").write_text(text, encoding="utf-8")
-        importlib.invalidate_caches()
-        return folder, folder.name
-
-    yield build
-    for name in [name for name in sys.modules if name.startswith("data_")]:
-        del sys.modules[name]
 
 
 def test_a_file_is_found_by_being_there(package):
