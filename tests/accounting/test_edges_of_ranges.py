@@ -19,7 +19,7 @@ from segshuffle.accounting.collections import (
 from segshuffle.accounting.collections.blanket_cap import cap_overflow
 from segshuffle.accounting.numerics import hockey_stick, laws, ranges
 from segshuffle.accounting.numerics.poisson_binomial import PoissonBinomialLaw
-from segshuffle.accounting.single_message import amplification, decomposition, personalized, personalized_settings
+from segshuffle.accounting.single_message import amplification, decomposition, personalized
 from segshuffle.accounting.single_message import variation_ratio as vr
 from segshuffle.accounting.single_message import variation_ratio_lower as vr_lower
 from segshuffle.accounting.single_message import variation_ratio_tables as tables
@@ -257,10 +257,6 @@ def test_budgets_are_between_two_users_and_a_list_that_is_not_too_long():
     with pytest.raises(ParameterError, match="a list of at most 200000"):
         PoissonBinomialLaw(np.zeros(200_001))
     assert PoissonBinomialLaw(np.zeros(0)).largest == 0
-    for low, high, named in ((1.0, 2.0, True), (0.0, 2.0, "low"), (2.0, 2.0, "low")):
-        assert (
-            accepts(lambda x, top=high: personalized_settings.BudgetSetting(name="any", low=x, high=top), low) == named
-        )
 
 
 def test_the_closed_form_of_clones_holds_up_to_its_condition():

@@ -31,64 +31,43 @@ def oue_matrix(d):
     return [[chance(x, y) for y in product((0, 1), repeat=d)] for x in range(d)]
 
 
-#: name: (randomizer, matrix, a pair of inputs (x0, x1), x*)
+def case(randomizer, matrix, star, other=1, **sizes):
+    """A randomizer, its matrix, the pair of inputs (0, other), and the input x* of all others."""
+    return randomizer(local_epsilon=E0, **sizes), matrix, (0, other), star
+
+
+def bits(d):
+    return tables.flipped_bits(tables.one_hot(d), 1 / (1 + ROOT))
+
+
+def hadamard(order):
+    return tables.favoured(tables.hadamard_sets(order), order, EXP)
+
+
+def privset(d, star):
+    subsets = o.subsets(d, 2)
+    matrix = o.subset_exponential(d, 2, 2, EXP)
+    pair = {"star": subsets.index(star), "other": subsets.index((2, 3))}
+    return case(rz.SubsetExponential, matrix, **pair, domain_size=d, set_size=2, subset_size=2)
+
+
 CASES = {
-    "krr2": (rz.KaryRandomizedResponse(local_epsilon=E0, domain_size=2), o.krr(2, EXP), (0, 1), 1),
-    "krr3": (rz.KaryRandomizedResponse(local_epsilon=E0, domain_size=3), o.krr(3, EXP), (0, 1), 2),
-    "krr5": (rz.KaryRandomizedResponse(local_epsilon=E0, domain_size=5), o.krr(5, EXP), (0, 1), 2),
-    "blh2": (rz.BinaryLocalHash(local_epsilon=E0, domain_size=2), tables.local_hash(2, 2, EXP), (0, 1), 1),
-    "blh4": (rz.BinaryLocalHash(local_epsilon=E0, domain_size=4), tables.local_hash(4, 2, EXP), (0, 1), 2),
-    "hash3": (rz.LocalHash(local_epsilon=E0, hash_size=3, domain_size=3), tables.local_hash(3, 3, EXP), (0, 1), 2),
-    "rappor2": (
-        rz.Rappor(local_epsilon=E0, domain_size=2),
-        tables.flipped_bits(tables.one_hot(2), 1 / (1 + ROOT)),
-        (0, 1),
-        1,
-    ),
-    "rappor4": (
-        rz.Rappor(local_epsilon=E0, domain_size=4),
-        tables.flipped_bits(tables.one_hot(4), 1 / (1 + ROOT)),
-        (0, 1),
-        2,
-    ),
-    "oue2": (rz.OptimizedUnaryEncoding(local_epsilon=E0, domain_size=2), oue_matrix(2), (0, 1), 1),
-    "oue4": (rz.OptimizedUnaryEncoding(local_epsilon=E0, domain_size=4), oue_matrix(4), (0, 1), 2),
-    "hadamard4": (
-        rz.HadamardResponse(local_epsilon=E0, order=4),
-        tables.favoured(tables.hadamard_sets(4), 4, EXP),
-        (0, 1),
-        2,
-    ),
-    "hadamard8": (
-        rz.HadamardResponse(local_epsilon=E0, order=8),
-        tables.favoured(tables.hadamard_sets(8), 8, EXP),
-        (0, 1),
-        3,
-    ),
-    "selection4": (
-        rz.SubsetSelection(local_epsilon=E0, domain_size=4, subset_size=2),
-        tables.subset_selection(4, 2, EXP),
-        (0, 1),
-        2,
-    ),
-    "selection5": (
-        rz.SubsetSelection(local_epsilon=E0, domain_size=5, subset_size=3),
-        tables.subset_selection(5, 3, EXP),
-        (0, 1),
-        2,
-    ),
-    "privset6": (
-        rz.SubsetExponential(local_epsilon=E0, domain_size=6, set_size=2, subset_size=2),
-        o.subset_exponential(6, 2, 2, EXP),
-        (0, o.subsets(6, 2).index((2, 3))),
-        o.subsets(6, 2).index((4, 5)),
-    ),
-    "privset5": (
-        rz.SubsetExponential(local_epsilon=E0, domain_size=5, set_size=2, subset_size=2),
-        o.subset_exponential(5, 2, 2, EXP),
-        (0, o.subsets(5, 2).index((2, 3))),
-        o.subsets(5, 2).index((0, 4)),
-    ),
+    "krr2": case(rz.KaryRandomizedResponse, o.krr(2, EXP), 1, domain_size=2),
+    "krr3": case(rz.KaryRandomizedResponse, o.krr(3, EXP), 2, domain_size=3),
+    "krr5": case(rz.KaryRandomizedResponse, o.krr(5, EXP), 2, domain_size=5),
+    "blh2": case(rz.BinaryLocalHash, tables.local_hash(2, 2, EXP), 1, domain_size=2),
+    "blh4": case(rz.BinaryLocalHash, tables.local_hash(4, 2, EXP), 2, domain_size=4),
+    "hash3": case(rz.LocalHash, tables.local_hash(3, 3, EXP), 2, hash_size=3, domain_size=3),
+    "rappor2": case(rz.Rappor, bits(2), 1, domain_size=2),
+    "rappor4": case(rz.Rappor, bits(4), 2, domain_size=4),
+    "oue2": case(rz.OptimizedUnaryEncoding, oue_matrix(2), 1, domain_size=2),
+    "oue4": case(rz.OptimizedUnaryEncoding, oue_matrix(4), 2, domain_size=4),
+    "hadamard4": case(rz.HadamardResponse, hadamard(4), 2, order=4),
+    "hadamard8": case(rz.HadamardResponse, hadamard(8), 3, order=8),
+    "selection4": case(rz.SubsetSelection, tables.subset_selection(4, 2, EXP), 2, domain_size=4, subset_size=2),
+    "selection5": case(rz.SubsetSelection, tables.subset_selection(5, 3, EXP), 2, domain_size=5, subset_size=3),
+    "privset6": privset(6, (4, 5)),
+    "privset5": privset(5, (0, 4)),
 }
 
 

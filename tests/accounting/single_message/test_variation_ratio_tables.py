@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from oracles import MP, tables
 
 from segshuffle.accounting.single_message import variation_ratio_tables as vr
-from segshuffle.accounting.single_message.variation_ratio import published_delta, subset_exponential
+from segshuffle.accounting.single_message.variation_ratio import published_delta
 from segshuffle.errors import ParameterError
 
 F = Fraction
@@ -115,11 +115,6 @@ class TestLocal:
             starts = [(0, b) for b in range(12)] + [(a, b) for a in (3, 5, 6) for b in range(12)]
             found = vr.wheel(local_epsilon=math.log(gain), set_size=2, arc_length=width / 12)
             check_rows(found, tables.wheel(12, starts, width, gain))
-
-    def test_subset_exponential_is_in_the_same_family(self, gain):
-        one = subset_exponential(domain_size=9, set_size=1, subset_size=4, local_epsilon=math.log(gain))
-        other = vr.subset_selection(local_epsilon=math.log(gain), domain_size=9, subset_size=4)
-        assert one.beta == pytest.approx(other.beta, rel=1e-14, abs=0)
 
 
 @pytest.mark.quick(1)

@@ -94,9 +94,8 @@ def clone_delta(
     _check(clone, local_epsilon, local_delta, n_users)
     check_epsilon(epsilon)
     failure = _failure(local_epsilon, local_delta, n_users, epsilon)
-    if epsilon >= local_epsilon:
-        lower = upper = 0.0
-    else:
+    lower = upper = 0.0
+    if epsilon < local_epsilon:
         lower, upper = (
             hockey_stick(pair=_pair(clone, local_epsilon, n_users, side), epsilon=epsilon, rtol=rtol)[side > 0]
             for side in (-1, 1)

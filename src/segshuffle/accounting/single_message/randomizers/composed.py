@@ -93,9 +93,7 @@ class JointComposition:
             raise ParameterError("components", f"{len(self.components)} randomizers", allowed)
         if self.differing is not None:
             allowed = f"an integer in [1, {len(self.components)}], or None for all"
-            check_integer("differing", self.differing, 1, allowed)
-            if self.differing > len(self.components):
-                raise ParameterError("differing", self.differing, allowed)
+            check_integer("differing", self.differing, 1, allowed, most=len(self.components))
 
     @property
     def local_epsilon(self) -> float:
