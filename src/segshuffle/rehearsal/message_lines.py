@@ -8,7 +8,9 @@ been cut off.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import IO, NamedTuple
 
 import numpy as np
@@ -18,8 +20,11 @@ from segshuffle.arrays import IntArray
 from segshuffle.errors import DataError
 
 HEADER = b"item,count"
-#: Bytes that are parsed at a time, and digits of a number (items are below 10^7, counts below 10^18).
-_BLOCK, _DIGITS, _COUNT_DIGITS = 2**22, 8, 18
+#: Bytes that are parsed at a time, and digits of an item, of which there are at most 10^7.
+_BLOCK, _DIGITS = 2**22, 8
+#: A message, and an item with its count: numbers without leading zeros.
+_MESSAGE = re.compile(rb"([+-]?)(0|[1-9][0-9]{0,7})\r?")
+_COUNT = re.compile(rb"(0|[1-9][0-9]{0,7}),(-?)(0|[1-9][0-9]{0,17})\r?")
 
 
 class Counted(NamedTuple):
@@ -66,8 +71,8 @@ def read_counts(stream: IO[bytes], name: str, domain_size: int, *, signed: bool 
     first = next(blocks, b"")
     head, _, rest = first.partition(b"\n")
     if head.removesuffix(b"\r") == HEADER:
-        return total.of_counts(_chained(rest, blocks))
-    for block in _chained(first, blocks):
+        return total.of_counts(chain(filter(None, [rest]), blocks))
+    for block in chain(filter(None, [first]), blocks):
         total.add(block)
     return Counted(total.counts, total.messages, total.dropped)
 
@@ -94,12 +99,6 @@ def _blocks(stream: IO[bytes], name: str) -> Iterator[bytes]:
         yield left + b"\n"
 
 
-def _chained(first: bytes, others: Iterable[bytes]) -> Iterator[bytes]:
-    if first:
-        yield first
-    yield from others
-
-
 class _Total:
     """Counts so far."""
 
@@ -124,23 +123,20 @@ class _Total:
         self.line += items.size
 
     def _one(self, line: bytes) -> None:
-        text, sign = line.removesuffix(b"\r"), 1
-        if self.signed and text[:1] in (b"+", b"-"):
-            text, sign = text[1:], 1 if text[:1] == b"+" else -1
-        elif self.signed:
-            text = b"x"
-        item = self._number(text, _DIGITS)
-        if item is None or item >= self.domain_size:
-            if not self.drop:
-                signs = "+ or - and " if self.signed else ""
-                raise DataError(
-                    f"{self.name}, line {self.line}: {_shown(line)} is no message of this plan; one is {signs}an "
-                    f"integer in 0..{self.domain_size - 1}. Give --unknown drop to leave such lines out."
-                )
+        sign, item = b"", self.domain_size
+        if (found := _MESSAGE.fullmatch(line)) and bool(found[1]) == self.signed:
+            sign, item = found[1], int(found[2])
+        if item < self.domain_size:
+            self.counts[item] += -1 if sign == b"-" else 1
+            self.messages += 1
+        elif self.drop:
             self.dropped += 1
         else:
-            self.counts[item] += sign
-            self.messages += 1
+            signs = "+ or - and " if self.signed else ""
+            raise DataError(
+                f"{self._place(line)} is no message of this plan; one is {signs}an integer in "
+                f"0..{self.domain_size - 1}. Give --unknown drop to leave such lines out."
+            )
         self.line += 1
 
     def of_counts(self, blocks: Iterable[bytes]) -> Counted:
@@ -151,20 +147,18 @@ class _Total:
         self.line = 2
         for block in blocks:
             for line in block.split(b"\n")[:-1]:
-                cells = line.removesuffix(b"\r").split(b",")
-                item = self._number(cells[0], _DIGITS)
-                if item is None or item >= self.domain_size or len(cells) != 2:
+                found = _COUNT.fullmatch(line)
+                if found is None or int(found[1]) >= self.domain_size or (found[2] and not self.signed):
+                    signs = "digits, after a minus where it is negative," if self.signed else "digits"
                     raise DataError(
-                        f"{self._place(line)}: expected is ITEM,COUNT with an item in 0..{self.domain_size - 1}."
+                        f"{self._place(line)}: expected is ITEM,COUNT with an item in 0..{self.domain_size - 1} and a "
+                        f"count of {signs} below 10^18."
                     )
-                negative = self.signed and cells[1].startswith(b"-")
-                count = self._number(cells[1][negative:], _COUNT_DIGITS)
-                if count is None:
-                    raise DataError(f"{self._place(line)}: expected is ITEM,COUNT with a count of digits, below 10^18.")
+                item, count = int(found[1]), int(found[3])
                 if seen[item]:
                     raise DataError(f"{self._place(line)}: item {item} has a count already; add them up.")
                 seen[item] = True
-                self.counts[item] = -count if negative else count
+                self.counts[item] = -count if found[2] else count
                 self.messages += count
                 self.line += 1
         missing = np.flatnonzero(~seen)
@@ -177,14 +171,8 @@ class _Total:
         return Counted(self.counts, None if self.signed else self.messages, 0)
 
     def _place(self, line: bytes) -> str:
-        return f"{self.name}, line {self.line}: {_shown(line)}"
-
-    @staticmethod
-    def _number(text: bytes, digits: int) -> int | None:
-        """Read a number in digits, without leading zeros."""
-        if not 0 < len(text) <= digits or not text.isdigit() or (text[:1] == b"0" and len(text) > 1):
-            return None
-        return int(text)
+        shown = repr(line[:60].decode("utf-8", "replace")) + ("..." if len(line) > 60 else "")
+        return f"{self.name}, line {self.line}: {shown}"
 
 
 def _plain(block: bytes, signed: bool) -> tuple[IntArray, NDArray[np.bool_]] | None:
@@ -200,8 +188,3 @@ def _plain(block: bytes, signed: bool) -> tuple[IntArray, NDArray[np.bool_]] | N
     digits = lines + np.searchsorted(10 ** np.arange(1, _DIGITS + 1), items, side="right").sum()
     # more are leading zeros, or those of a number that is too large
     return (items, codes[signs] == ord("-")) if digits + lines == len(unsigned) else None
-
-
-def _shown(line: bytes) -> str:
-    text = line[:60].decode("utf-8", "replace")
-    return repr(text) + ("..." if len(line) > 60 else "")
