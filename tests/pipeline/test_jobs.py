@@ -14,19 +14,6 @@ from segshuffle.files import writing
 from segshuffle.pipeline.jobs import kept, logged, run, to_csv, to_json, write_atomically
 
 
-def _job(log, error):
-    with logged(log):
-        print("before")
-        raise error
-
-
-def failing(log, error):
-    with pytest.raises(SystemExit) as caught:
-        _job(log, error)
-    assert caught.value.code == 1
-    return log.read_text(encoding="utf-8")
-
-
 def test_output_goes_to_the_log_and_nowhere_else(tmp_path, capsys):
     log = tmp_path / "job.log"
     with logged(log):
@@ -38,20 +25,23 @@ def test_output_goes_to_the_log_and_nowhere_else(tmp_path, capsys):
     assert capsys.readouterr().out == "afterwards\n"
 
 
-def test_an_unexpected_error_leaves_its_traceback_in_the_log(tmp_path, capsys):
-    text = failing(tmp_path / "job.log", ZeroDivisionError("by nothing"))
-    assert text.startswith("before\nTraceback")
-    assert text.rstrip().endswith("ZeroDivisionError: by nothing")
-    shown = capsys.readouterr().err
-    assert shown == f"ZeroDivisionError: by nothing\n(log: {tmp_path / 'job.log'})\n"
-
-
-@pytest.mark.parametrize("kind", [ConfigError, DataError])
-def test_an_expected_error_is_shown_by_its_message_alone(tmp_path, capsys, kind):
-    text = failing(tmp_path / "job.log", kind("the file is empty; get it again."))
-    assert "Traceback" in text
-    shown = capsys.readouterr().err
-    assert shown == f"the file is empty; get it again.\n(log: {tmp_path / 'job.log'})\n"
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (ZeroDivisionError("by nothing"), "ZeroDivisionError: by nothing"),
+        (ConfigError("no such key."), "no such key."),
+        (DataError("the file is empty; get it again."), "the file is empty; get it again."),
+    ],
+)
+def test_an_error_leaves_its_traceback_in_the_log_and_its_message_on_the_console(tmp_path, capsys, error, said):
+    """An expected error is shown by its message alone."""
+    with pytest.raises(SystemExit) as caught, logged(tmp_path / "job.log"):
+        raise error
+    assert caught.value.code == 1
+    text = (tmp_path / "job.log").read_text(encoding="utf-8")
+    assert text.startswith("Traceback")
+    assert text.rstrip().endswith(said)
+    assert capsys.readouterr().err == f"{said}\n(log: {tmp_path / 'job.log'})\n"
 
 
 def test_the_log_is_written_while_the_job_runs(tmp_path):
@@ -68,13 +58,6 @@ def test_an_interrupt_passes_through(tmp_path, stop):
         raise stop
     if caught.type is SystemExit:
         assert caught.value.code == 3
-
-
-def test_a_file_is_written_as_it_is(tmp_path):
-    path = tmp_path / "a.csv"
-    write_atomically(path, "ε\nx,y\r\n")
-    assert path.read_bytes() == "ε\nx,y\r\n".encode()
-    assert list(tmp_path.iterdir()) == [path]
 
 
 @pytest.mark.parametrize("before", [None, "the old content"])
@@ -105,24 +88,19 @@ def test_a_log_without_room_does_not_hide_the_error(tmp_path, capsys):
     assert capsys.readouterr().err.startswith("a.csv: cannot be written.\n(log: ")
 
 
-def test_a_writer_that_fails_leaves_nothing_half_written(tmp_path):
-    path = tmp_path / "a.npy"
-
-    def write():
-        with writing(path) as temporary:
-            temporary.write_bytes(b"half")
-            assert temporary.parent == path.parent, "a rename is atomic only inside a file system"
-            raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        write()
-    assert list(tmp_path.iterdir()) == []
+def _half(path):
+    path.write_bytes(b"half")
+    raise ZeroDivisionError
 
 
 def test_no_reader_sees_the_file_before_it_is_whole(tmp_path):
     path = tmp_path / "a.npy"
+    with pytest.raises(ZeroDivisionError), writing(path) as temporary:
+        _half(temporary)
+    assert list(tmp_path.iterdir()) == []
     with writing(path) as temporary:
         temporary.write_bytes(b"half")
+        assert temporary.parent == path.parent, "a rename is atomic only inside a file system"
         assert not path.exists()
         temporary.write_bytes(b"whole")
     assert path.read_bytes() == b"whole"

@@ -26,10 +26,6 @@ def elsewhere(config):
     return found
 
 
-def test_a_new_folder_is_free(tmp_path, config):
-    assert check_stamp(tmp_path / "stamp", file=SHIPPED, config=config) == []
-
-
 def test_the_full_edition_is_the_shipped_files(tmp_path, config):
     with pytest.raises(ConfigError, match=r"my-try\.yaml: edition = 'full' is not allowed.*'my-try'.*results/my-try/"):
         check_stamp(tmp_path / "stamp", file="../my-try.yaml", config=config)
@@ -47,11 +43,9 @@ def test_another_file_is_refused_by_what_differs(tmp_path, mine):
 
 def test_an_edited_file_says_what_changed(tmp_path, mine):
     stamp = tmp_path / "stamp"
+    assert check_stamp(stamp, file="a.yaml", config=mine) == [], "a new folder is free"
     stamp.write_text(stamp_text(file="a.yaml", config=mine))
+    assert stamp_text(file="a.yaml", config=elsewhere(mine)) == stamp.read_text(), "no place of this machine"
     edited = {**elsewhere(mine), "seed": 1}
     edited["datasets"]["msnbc"]["padding"] = "dummy"
     assert check_stamp(stamp, file="a.yaml", config=edited) == ["datasets.msnbc.padding", "seed"]
-
-
-def test_the_stamp_names_no_place_of_this_machine(mine):
-    assert "/home/me" not in stamp_text(file="a.yaml", config=elsewhere(mine))
