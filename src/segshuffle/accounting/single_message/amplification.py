@@ -113,8 +113,6 @@ def delta(
         Also if the accountant is a closed form for epsilon alone.
     """
     chosen = _checked(accountant, mechanism)
-    if chosen.delta_of is None:
-        raise ParameterError("accountant", chosen.name, "one that gives a delta; this is a formula for epsilon")
     found = _each(lambda n, level: _delta(chosen, mechanism, n, level), n_users, ends=(2,), epsilon=epsilon)
     return Ends(found[..., 0], found[..., 1]) if found.ndim > 1 else DeltaInterval(*found.tolist())
 
@@ -149,6 +147,9 @@ def compare(
         raise ParameterError("only", only, f"a list of names of accountants, such as [{only!r}]")
     entries, left_out = [], {}
     for each in [_checked(name, mechanism) for name in only] or applicable(mechanism):
+        if delta is None and each.delta_of is None:
+            left_out[each.name] = "a formula for epsilon: ask at a delta"
+            continue
         try:
             value = ask(each, mechanism, n_users, delta, epsilon)
         except ParameterError as error:
@@ -156,8 +157,6 @@ def compare(
             continue
         if value == math.inf:
             left_out[each.name] = f"no epsilon up to {LARGEST_EPSILON:g} reaches delta = {delta:g}"
-        elif value is None:
-            left_out[each.name] = "a formula for epsilon: ask at a delta"
         else:
             status = each.status_for(mechanism)
             entries.append(Entry(each.name, value, each.kind_for(mechanism), status, each.source))
@@ -170,12 +169,10 @@ def ask(
     n_users: int,
     delta: float | None = None,
     epsilon: float | None = None,
-) -> float | None:
-    """Return the epsilon, or the end of delta's interval that is safe to report; None if it has no such function."""
+) -> float:
+    """Return the epsilon at `delta`, or else the end of delta's interval at `epsilon` that is safe to report."""
     if delta is not None:
         return _epsilon(chosen, mechanism, n_users, delta)
-    if chosen.delta_of is None or epsilon is None:
-        return None
     return _delta(chosen, mechanism, n_users, epsilon)[chosen.kind != "lower"]
 
 
@@ -227,10 +224,9 @@ def local_epsilon_for(
             return True
         mechanism = make(local_epsilon)
         try:
-            found = ask(chosen, mechanism, n_users, **asked)
+            return ask(chosen, mechanism, n_users, **asked) <= most
         except ParameterError:  # outside the conditions of a theorem, which then says nothing
             return False
-        return found is not None and found <= most
 
     if meets(high):
         return math.inf if lower else high
@@ -318,10 +314,11 @@ def _epsilon(chosen: Accountant, mechanism: Mechanism, n_users: Any, delta: floa
     return chosen.epsilon_of(mechanism, n, delta)
 
 
-def _delta(chosen: Accountant, mechanism: Mechanism, n_users: Any, epsilon: float) -> DeltaInterval:
+def _delta(chosen: Accountant, mechanism: Mechanism, n_users: Any, epsilon: Any) -> DeltaInterval:
     n = _users(n_users)
     check_epsilon(epsilon)
-    assert chosen.delta_of is not None
+    if chosen.delta_of is None:
+        raise ParameterError("accountant", chosen.name, "one that gives a delta; this is a formula for epsilon")
     return chosen.delta_of(mechanism, n, epsilon)
 
 

@@ -229,21 +229,12 @@ def bisected_epsilon(*, randomizer: VariationRatio, n_users: int, delta: float, 
     low, high = 0.0, randomizer.log_p
     for _ in range(iterations):
         middle = 0.5 * (low + high)
-        if _exceeds(randomizer, n_users, middle, delta):
-            low = middle
-        else:
-            high = middle
+        for width in _DECISION_WIDTHS:
+            found = published_delta(randomizer=randomizer, n_users=n_users, epsilon=middle, rtol=width)
+            if found.upper <= delta or found.lower > delta:
+                break
+        low, high = (low, middle) if found.upper <= delta else (middle, high)
     return high
-
-
-def _exceeds(randomizer: VariationRatio, n_users: int, epsilon: float, delta: float) -> bool:
-    for width in _DECISION_WIDTHS:
-        found = published_delta(randomizer=randomizer, n_users=n_users, epsilon=epsilon, rtol=width)
-        if found.upper <= delta:
-            return False
-        if found.lower > delta:
-            return True
-    return True
 
 
 def _gaussian_guess(

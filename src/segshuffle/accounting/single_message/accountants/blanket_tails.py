@@ -123,30 +123,23 @@ def _entropy_over_square(u: float) -> float:
     return sum((-u) ** k / ((k + 1) * (k + 2)) for k in range(9))
 
 
-Source = Callable[[float], BlanketTail | None]
-"""The quantities at an epsilon; None where L <= 0 throughout, so that delta is 0."""
+def _generic(local_epsilon: float, epsilon: float) -> BlanketTail:
+    """Return quantities that hold for every randomizer with this local epsilon: its gamma may be as low as e^-eps0."""
+    gain, odds, gamma, up = math.exp(epsilon), math.exp(local_epsilon), math.exp(-local_epsilon), 1 + _ROUND
+    return BlanketTail(
+        gamma=gamma * (1 - _ROUND),
+        drift=math.expm1(epsilon),
+        width=(gain + 1) * 2 * math.sinh(local_epsilon) * up,
+        largest=(odds - math.exp(epsilon - local_epsilon)) * up,
+        second_moment=(odds * (gain**2 + 1) - 2 * gamma * math.exp(epsilon - 2 * local_epsilon)) * up,
+    )
 
 
-def _generic(local_epsilon: float) -> Source:
-    """Quantities that hold for every randomizer with this local epsilon (gamma is only known to be in [e^-eps0, 1])."""
+def _specific(randomizer: Randomizer) -> Callable[[float], BlanketTail | None]:
+    """Return quantities at an epsilon for all pairs of inputs: the blanket is the same, and larger ones are valid.
 
-    def at(epsilon: float) -> BlanketTail | None:
-        gain, up = math.exp(epsilon), 1 + _ROUND
-        gamma = math.exp(-local_epsilon)
-        return BlanketTail(
-            gamma=gamma * (1 - _ROUND),
-            drift=math.expm1(epsilon),
-            width=(gain + 1) * 2 * math.sinh(local_epsilon) * up,
-            largest=(math.exp(local_epsilon) - math.exp(epsilon - local_epsilon)) * up,
-            second_moment=(math.exp(local_epsilon) * (gain**2 + 1) - 2 * gamma * math.exp(epsilon - 2 * local_epsilon))
-            * up,
-        )
-
-    return at
-
-
-def _specific(randomizer: Randomizer) -> Source:
-    """Quantities that hold for all pairs of inputs: the blanket is the same, and larger ones are valid."""
+    None where L <= 0 throughout, so that delta is 0.
+    """
     tables = blanket_tables(randomizer, "upper")
     entry_error, gamma = tables[0].entry_error, math.fsum(tables[0].mass)
     slack = _ROUND + 4 * entry_error
@@ -204,7 +197,7 @@ class _Bound:
             self.local_epsilon, self.source = randomizer.local_epsilon, _specific(randomizer)
         elif local_epsilon is not None:
             check_local(local_epsilon)
-            self.local_epsilon, self.source = local_epsilon, _generic(local_epsilon)
+            self.local_epsilon, self.source = local_epsilon, partial(_generic, local_epsilon)
         self.inequality, self.n_users = inequality, n_users
         self.turn = self._turn()
 
