@@ -39,9 +39,9 @@ def run(made, *arguments):
 
 @pytest.mark.exhaustive
 def test_it_is_planned_beside_the_others(made):
-    plan = json.loads((made.folder / "plan.json").read_text())["plan"]
-    assert plan["parameters"]["blanket"] == {"name": "mixed"}
-    assert all(each["delta_upper"] <= 1e-4 for each in plan["parameters"]["certificate"])
+    saved = json.loads((made.folder / "plan.json").read_text())
+    assert saved["scheme"]["law"] == {"name": "mixed"}
+    assert all(each["delta_upper"] <= 1e-4 for each in saved["plan"]["certificate"])
     assert "half of them single" in " ".join(run(made, "plan", *PROBLEM, "--blanket", "mixed").split())
     rows = run(made, "plan", *PROBLEM, "--blanket", "all").splitlines()
     (head,) = (number for number, row in enumerate(rows) if row.startswith("dummies "))
