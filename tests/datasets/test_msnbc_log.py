@@ -19,7 +19,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from segshuffle.datasets.declared import DataSource
+from segshuffle.datasets.declared import DataSource, Place
 from segshuffle.datasets.msnbc import DOMAIN_SIZE, N_SESSIONS
 from segshuffle.datasets.msnbc_log import download_log, obtain_log, read_log
 from segshuffle.datasets.stand_in import USERS_PER_CATEGORY, USERS_PER_SET_SIZE
@@ -229,31 +229,22 @@ def test_unwritable_destination_is_an_error(server, tmp_path):
 # --- the order of sources --------------------------------------------------------------------------------------------
 
 
-def obtain(tmp_path, **options):
-    return obtain_log(
-        **{
-            "path": None,
-            "cache": tmp_path / "cache.seq.gz",
-            "allow_download": True,
-            "rng": np.random.default_rng(1),
-            "urls": [],
-            "expected": SHA,
-        }
-        | options
-    )
+def obtain(tmp_path, urls=(), given=None, download=True, attempts=3, log=print):
+    place = Place(given, tmp_path, lambda role: np.random.default_rng(1), log, attempts)
+    return obtain_log(place, download=download, urls=urls, expected=SHA)
 
 
 def test_given_path_comes_first(server, tmp_path):
-    (tmp_path / "cache.seq.gz").write_bytes(b"would be replaced")
+    (tmp_path / "msnbc990928.seq.gz").write_bytes(b"would be replaced")
     (tmp_path / "mine.zip").write_bytes(zipped())
-    held, source = obtain(tmp_path, path=tmp_path / "mine.zip", urls=[server.url("good", ok())])
+    held, source = obtain(tmp_path, given=tmp_path / "mine.zip", urls=[server.url("good", ok())])
     assert sets(held) == HELD
     assert source == DataSource("real", SHA, "mine.zip", "")
     for name in ("missing.gz", "."):
         with pytest.raises(DataError, match="cannot be read"):
-            obtain(tmp_path, path=tmp_path / name, urls=[server.url("good", ok())])
+            obtain(tmp_path, given=tmp_path / name, urls=[server.url("good", ok())])
     assert server.asked == []
-    assert (tmp_path / "cache.seq.gz").read_bytes() == b"would be replaced"
+    assert (tmp_path / "msnbc990928.seq.gz").read_bytes() == b"would be replaced"
 
 
 def test_download_is_kept_and_used_again(server, tmp_path):
@@ -261,16 +252,16 @@ def test_download_is_kept_and_used_again(server, tmp_path):
     held, source = obtain(tmp_path, urls=[url])
     assert sets(held) == HELD
     assert source == DataSource("real", SHA, url, "")
-    assert obtain(tmp_path, urls=[url], allow_download=False)[1].origin == "cache.seq.gz"
+    assert obtain(tmp_path, urls=[url], download=False)[1].origin == "msnbc990928.seq.gz"
     assert server.asked == ["/good"]
 
 
 def test_corrupt_cache_is_fetched_again(server, tmp_path):
-    (tmp_path / "cache.seq.gz").write_bytes(GZ[:-10])
+    (tmp_path / "msnbc990928.seq.gz").write_bytes(GZ[:-10])
     said, url = [], server.url("good", ok())
     assert obtain(tmp_path, urls=[url], log=said.append)[1].origin == url
     assert "not usable" in said[0]
-    assert (tmp_path / "cache.seq.gz").read_bytes() == gzip.compress(RAW, mtime=0)
+    assert (tmp_path / "msnbc990928.seq.gz").read_bytes() == gzip.compress(RAW, mtime=0)
 
 
 def test_stand_in_when_nothing_else_is_left(server, tmp_path):
@@ -282,5 +273,5 @@ def test_stand_in_when_nothing_else_is_left(server, tmp_path):
     assert str(tmp_path) not in json.dumps(source.reason)
     assert "stand-in" in said[-1]
     assert server.asked == ["/missing"], "a run that is in a hurry asks every address once"
-    assert "switched off" in obtain(tmp_path, allow_download=False, urls=[server.url("good", ok())])[1].reason
+    assert "switched off" in obtain(tmp_path, download=False, urls=[server.url("good", ok())])[1].reason
     assert list(tmp_path.iterdir()) == []

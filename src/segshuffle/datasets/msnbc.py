@@ -29,14 +29,7 @@ CACHED = "msnbc990928.seq.gz"
 def _obtain(section: Section, place: Place) -> tuple[NDArray[Any], DataSource]:
     from segshuffle.datasets.msnbc_log import obtain_log
 
-    return obtain_log(
-        path=place.given,
-        cache=place.cache / CACHED,
-        allow_download=section["download"],
-        rng=place.stream("stand-in"),
-        log=place.log,
-        attempts=place.attempts,
-    )
+    return obtain_log(place, download=section["download"])
 
 
 def _refresh(section: Section, cache: Path) -> bool:

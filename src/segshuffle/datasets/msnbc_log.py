@@ -18,8 +18,8 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 from numpy.typing import NDArray
 
-from segshuffle.datasets.declared import DataSource
-from segshuffle.datasets.msnbc import DOMAIN_SIZE, SHA256, URLS
+from segshuffle.datasets.declared import DataSource, Place
+from segshuffle.datasets.msnbc import CACHED, DOMAIN_SIZE, SHA256, URLS
 from segshuffle.datasets.stand_in import draw_stand_in
 from segshuffle.errors import DataError, FetchError
 from segshuffle.files import read_bounded, write_atomically
@@ -92,31 +92,20 @@ def _parsed(raw: bytes) -> NDArray[np.bool_]:
 
 
 def obtain_log(
-    *,
-    path: Path | None,
-    cache: Path,
-    allow_download: bool,
-    rng: np.random.Generator,
-    urls: Sequence[str] = URLS,
-    expected: str = SHA256,
-    attempts: int = 3,
-    log: Callable[[str], object] = lambda message: None,
+    place: Place, *, download: bool, urls: Sequence[str] = URLS, expected: str = SHA256
 ) -> tuple[NDArray[np.bool_], DataSource]:
     """Get the MSNBC log from the best source there is, and say which it was.
 
-    In this order: the file at `path`; an earlier download in `cache`; a new download; the stand-in.
+    In this order: the user's own copy, and nothing else if there is one; an earlier download, which is downloaded again
+    if it is damaged; a new download; the stand-in.
 
     Parameters
     ----------
-    path : pathlib.Path or None
-        The user's own copy. If given, nothing else is tried: an unreadable or wrong file is an error.
-    cache : pathlib.Path
-        File in which a download is kept. One that is damaged is downloaded again.
-    allow_download : bool
+    place : Place
+        Where to look, and the random stream of the stand-in.
+    download : bool
         Whether the network may be used.
-    rng : numpy.random.Generator
-        Randomness of the stand-in; untouched if the real log is found.
-    urls, expected, attempts, log
+    urls, expected
         As for `download_log`.
 
     Returns
@@ -129,10 +118,11 @@ def obtain_log(
     Raises
     ------
     DataError
-        If the file at `path` is not the MSNBC log, or `cache` cannot be written.
+        If the user's own copy is not the MSNBC log, or a download cannot be written.
     """
-    if path is not None:
-        return read_log(path, expected=expected), DataSource("real", expected, Path(path).name)
+    cache, log = place.cache / CACHED, place.log
+    if place.given is not None:
+        return read_log(place.given, expected=expected), DataSource("real", expected, place.given.name)
     with contextlib.suppress(OSError):  # a folder that may not be searched
         if cache.is_file():
             try:
@@ -140,13 +130,14 @@ def obtain_log(
             except DataError as error:
                 log(f"The earlier download is not usable: {error}")
     reason = "no file was given and downloading is switched off"
-    if allow_download:
+    if download:
         try:
-            url = download_log(cache, urls=urls, expected=expected, attempts=attempts, log=log)
+            url = download_log(cache, urls=urls, expected=expected, attempts=place.attempts, log=log)
             return read_log(cache, expected=expected), DataSource("real", expected, url)
         except FetchError as error:
             reason = str(error)
     log(f"Using the stand-in for MSNBC: {reason}")
+    rng = place.stream("stand-in")
     return draw_stand_in(rng), DataSource("stand-in", None, "drawn from the published marginals of MSNBC", reason)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -23,16 +24,16 @@ def top_figure(found: Rehearsal, top: int) -> Figure:
     items = found.order[: min(top, _MOST_ITEMS)]
     place = np.arange(items.size)[::-1]
     figure, (axes,) = panel_grid(1, height=max(0.17 * items.size, 1.0) + 0.6)
-    axes.plot(100 * found.true[items], place, "o", color=PALETTE["black"], label="in the data", zorder=3)
+    true, sent, estimate, low, high = (
+        100 * each[items] for each in (found.true, found.sent, found.estimate, found.low, found.high)
+    )
+    axes.plot(true, place, "o", color=PALETTE["black"], label="in the data", zorder=3)
     if found.users_cut:
-        sent = 100 * found.sent[items]
         axes.plot(sent, place, "|", color=PALETTE["grey"], markersize=9, label="after cutting sets", zorder=2)
-    estimate = 100 * found.estimate[items]
-    ends = np.abs(100 * np.array([found.low[items], found.high[items]]) - estimate)
     axes.errorbar(
         estimate,
         place - 0.3,
-        xerr=ends,
+        xerr=np.abs(np.array([low, high]) - estimate),
         fmt="s",
         markersize=3,
         color=PALETTE["blue"],
@@ -48,41 +49,30 @@ def top_figure(found: Rehearsal, top: int) -> Figure:
 def error_figure(found: Rehearsal) -> Figure:
     """Error of every item over its share, what is expected of it, and what cutting does; estimates over the truth."""
     items = _some(found)
-    true = found.true[items]
+    error, cut = np.sqrt(found.squared_error), np.abs(found.sent - found.true)
+    true, estimate, error, cut = (100 * each[items] for each in (found.true, found.estimate, error, cut))
     figure, (left, right) = panel_grid(2, height=2.6)
     line = np.geomspace(true.min(), true.max(), 200) if true.min() < true.max() else true[:1]
-    left.plot(100 * line, 100 * line, color=PALETTE["black"], linewidth=0.8, label="truth")
-    deviation = np.sqrt(found.variance.at(line))
-    high = found.estimate[items] > 0
+    deviation = 100 * np.sqrt(found.variance.at(line / 100))
+    left.plot(line, line, color=PALETTE["black"], linewidth=0.8, label="truth")
     left.fill_between(
-        100 * line,
-        100 * np.maximum(line - 1.96 * deviation, 1e-12),
-        100 * (line + 1.96 * deviation),
+        line,
+        np.maximum(line - 1.96 * deviation, 1e-10),
+        line + 1.96 * deviation,
         color=PALETTE["sky"],
         alpha=0.35,
         linewidth=0,
         label="95 % of the estimates",
     )
-    left.plot(
-        100 * true[high], 100 * found.estimate[items][high], ".", color=PALETTE["blue"], markersize=3, label="item"
-    )
+    dots: dict[str, Any] = {"linestyle": "", "marker": ".", "color": PALETTE["blue"], "markersize": 3, "label": "item"}
+    left.plot(true[estimate > 0], estimate[estimate > 0], **dots)
     left.axhline(100 * found.threshold, color=PALETTE["vermilion"], linestyle="--", label="told from 0 above")
     left.set(xscale="log", yscale="log", ylabel="estimate in % (positive ones)", title="(a) Estimates")
-    left.set_ylim(bottom=10 * true.min())
-    right.plot(
-        100 * true, 100 * np.sqrt(found.squared_error[items]), ".", color=PALETTE["blue"], markersize=3, label="item"
-    )
-    right.plot(100 * line, 100 * deviation, color=PALETTE["black"], label="expected, without cutting")
-    cut = np.abs(found.sent - found.true)[items]
+    left.set_ylim(bottom=0.1 * true.min())
+    right.plot(true, error, **dots)
+    right.plot(line, deviation, color=PALETTE["black"], label="expected, without cutting")
     if cut.any():
-        right.plot(
-            100 * true[cut > 0],
-            100 * cut[cut > 0],
-            "x",
-            color=PALETTE["grey"],
-            markersize=3,
-            label="from cutting alone",
-        )
+        right.plot(true[cut > 0], cut[cut > 0], "x", color=PALETTE["grey"], markersize=3, label="from cutting alone")
     right.set(xscale="log", yscale="log", ylabel="root mean squared error in %", title="(b) Errors")
     for axes in (left, right):
         axes.set_xlabel("share in the data in %")
