@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from dataclasses import fields
 
 import numpy as np
 import pytest
+from commands import answer
 
 from segshuffle.cli import build_parser, main
 from segshuffle.cli import plan as plan_command
@@ -22,11 +22,6 @@ from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.public import PUBLIC_INPUTS
 
 COLLECTION = "--levels 0.5:100,1:200,2:100 --delta 2.5e-5"
-
-
-def answer(capsys, text: str) -> dict:
-    assert main([*text.split(), "--json"]) == 0
-    return json.loads(capsys.readouterr().out)
 
 
 def test_a_plan_is_made_for_what_is_assumed(capsys):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from commands import run
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,16 +43,6 @@ def words(command, options, *more):
     published = ["--published"] if command == "plan" else []  # a closed form: quick
     # "--name=value": a value may begin with a minus sign
     return [command, *published, *(f"{name}={value}" for name, value in options.items() if value is not None), *more]
-
-
-def run(capsys, arguments):
-    """Exit status, standard output and standard error of one command."""
-    try:
-        status = main(arguments)
-    except SystemExit as stop:
-        status = stop.code
-    shown = capsys.readouterr()
-    return status, shown.out, shown.err
 
 
 def answer(capsys, arguments):

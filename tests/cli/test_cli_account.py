@@ -1,9 +1,9 @@
 """The command line for one message per user: every accountant side by side, and errors of one sentence."""
 
-import json
 import math
 
 import pytest
+from commands import answer, refusal
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,25 +12,6 @@ from segshuffle.accounting.single_message.mechanisms import MECHANISMS, mechanis
 from segshuffle.cli import main
 
 KRR = ["account", "--randomizer", "krr:domain-size=10", "--local-epsilon", "4", "--users", "1000"]
-
-
-def answer(capsys, arguments):
-    assert main([*arguments, "--json"]) == 0
-    captured = capsys.readouterr()
-    assert captured.err == ""
-    return json.loads(captured.out)
-
-
-def refusal(capsys, arguments):
-    try:
-        status = main(arguments)
-    except SystemExit as stopped:
-        status = stopped.code
-    captured = capsys.readouterr()
-    assert status == 2
-    assert captured.out == ""
-    assert captured.err.count("\n") == 1
-    return captured.err
 
 
 def test_epsilons_of_every_applicable_accountant(capsys):

@@ -2,12 +2,12 @@
 
 import csv
 import itertools
-import json
 import math
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from commands import answer, refusal
 
 from segshuffle.accounting.single_message import amplification
 from segshuffle.accounting.single_message.mechanisms import composed, mechanism, of_matrix, subsampled
@@ -16,21 +16,6 @@ from segshuffle.cli import main
 from segshuffle.cli.sweep import integers, numbers
 
 LAW = [[0.5, 0.25, 0.25], [0.25, 0.25, 0.5]]
-
-
-def answer(capsys, text):
-    assert main([*text.split(), "--json"]) == 0, capsys.readouterr().err
-    return json.loads(capsys.readouterr().out)
-
-
-def refusal(capsys, text):
-    try:
-        status = main(text.split())
-    except SystemExit as stopped:
-        status = stopped.code
-    shown = capsys.readouterr()
-    assert (status, shown.out, shown.err.count("\n")) == (2, "", 1), shown
-    return shown.err
 
 
 def values(found, asked="epsilon"):

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from commands import refusal
 
 from segshuffle.cli import main
 
@@ -20,13 +21,6 @@ KRR = ["account", "--randomizer", "krr:domain-size=3", "--local-epsilon", "1", "
 def replaced(arguments, name, value):
     at = arguments.index(name) + 1
     return [*arguments[:at], value, *arguments[at + 1 :]]
-
-
-def refusal(capsys, arguments):
-    status = main(arguments)
-    shown = capsys.readouterr()
-    assert (status, shown.out, shown.err.count("\n")) == (2, "", 1)
-    return shown.err
 
 
 # --- numbers ---------------------------------------------------------------------------------------------------------
