@@ -94,17 +94,15 @@ class BlanketTail:
             return 0.0, 0.0
         if inequality == "hoeffding":
             rate = 2 * (self.drift / self.width) ** 2
-            return self._over_users(n_users, math.log(self.width) * 2 - math.log(4 * self.drift), rate)
-        u = self.drift * self.largest / self.second_moment
-        if u == 0.0:  # below the smallest double
-            return 0.0, 0.0
-        # b^2/c h(u) written as (a^2/c) h(u)/u^2: b_+ may be tiny
-        rate = self.drift**2 / self.second_moment * _entropy_over_square(u)
-        return self._over_users(n_users, math.log(self.largest) - math.log(math.log1p(u)), rate)
-
-    def _over_users(self, n_users: int, log_scale: float, rate: float) -> tuple[float, float]:
-        """Log of scale/(gamma n) sum over m >= 1 of Pr[M = m] e^{-rate m}."""
-        # rate <= 2: the mean -a lies in the range of L and a^2 <= c
+            log_scale = math.log(self.width) * 2 - math.log(4 * self.drift)
+        else:
+            u = self.drift * self.largest / self.second_moment
+            if u == 0.0:  # below the smallest double
+                return 0.0, 0.0
+            # b^2/c h(u) written as (a^2/c) h(u)/u^2: b_+ may be tiny
+            rate = self.drift**2 / self.second_moment * _entropy_over_square(u)
+            log_scale = math.log(self.largest) - math.log(math.log1p(u))
+        # scale/(gamma n) sum over m >= 1 of Pr[M = m] e^{-rate m}; rate <= 2, for -a is in the range of L and a^2 <= c
         q, lost = math.exp(-rate), -math.expm1(-rate)
         bulk = n_users * math.log1p(-self.gamma * lost)
         # (1 - gamma)^n relative to the sum over all m
@@ -151,11 +149,8 @@ def _specific(randomizer: Randomizer) -> Callable[[float], BlanketTail | None]:
         rows = [getattr(each, field) for each in tables]
         return np.stack([np.pad(row, (0, longest - row.size), mode) for row in rows])
 
-    omega, log_first, log_second = (
-        stacked("omega", "constant"),
-        stacked("log_first", "edge"),
-        stacked("log_second", "edge"),
-    )
+    omega = stacked("omega", "constant")
+    log_first, log_second = stacked("log_first", "edge"), stacked("log_second", "edge")
     rounding = 8 * _EPS + 3 * entry_error
 
     def at(epsilon: float) -> BlanketTail | None:

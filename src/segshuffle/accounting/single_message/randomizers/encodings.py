@@ -94,9 +94,8 @@ class _OverADomain(_Attributes):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.domain_size is not None:
-            check_integer(
-                "domain_size", self.domain_size, 2, "an integer >= 2, or None for the limit of a large domain"
-            )
+            allowed = "an integer >= 2, or None for the limit of a large domain"
+            check_integer("domain_size", self.domain_size, 2, allowed)
 
     @property
     def _all_others(self) -> float:
