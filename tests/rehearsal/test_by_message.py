@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from commands import refusal
 
 from segshuffle.cli import main
 from segshuffle.datasets.transactions import Transactions
@@ -186,15 +187,9 @@ def test_few_users_send_fewer_items(capsys):
     ],
 )
 def test_what_does_not_go_together_is_refused(log, capsys, arguments, says):
-    try:
-        status = main(["rehearse", *arguments.split(), "--levels", "1:300", "--delta", "1e-4"])
-    except SystemExit as stopped:
-        status = stopped.code
-    assert status == 2
-    assert says in capsys.readouterr().err
+    assert says in refusal(capsys, f"rehearse {arguments} --levels 1:300 --delta 1e-4")
 
 
 @pytest.mark.parametrize(("old", "new"), [("simulate", "rehearse"), ("set-sizes", "rehearse --set-sizes")])
 def test_a_command_of_earlier_names_the_new_one(capsys, old, new):
-    assert main([old, "file"]) == 2
-    assert new in capsys.readouterr().err
+    assert new in refusal(capsys, [old, "file"])
