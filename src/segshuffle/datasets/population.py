@@ -87,7 +87,7 @@ class Population:
 
 
 def item_type(domain_size: int) -> type[np.signedinteger[Any]]:
-    """Type of items as they are stored: half as large where that is enough."""
+    """Return the type of items as they are stored: half as large where that is enough."""
     return np.int16 if domain_size <= np.iinfo(np.int16).max else np.int32
 
 

@@ -104,7 +104,7 @@ def check_config(config: object, *, schema: Path, where: str = "config") -> None
 
 
 def whole_schema(schema: Path) -> dict[str, Any]:
-    """Rules of every key: the schema file's, and those that the files of protocols and datasets declare."""
+    """Return the rules of every key: the schema file's, and those that the files of protocols and datasets declare."""
     rules: dict[str, Any] = yaml.safe_load(schema.read_text(encoding="utf-8"))
     for section, properties in method_schemas().items():
         rules["properties"][section]["properties"] |= properties
@@ -113,7 +113,7 @@ def whole_schema(schema: Path) -> dict[str, Any]:
 
 
 def _describe(error: jsonschema.ValidationError) -> str:
-    """One line for one schema violation: key, value, what is allowed, and a hint where YAML plays tricks."""
+    """Describe one schema violation in one line: key, value, what is allowed, and a hint where YAML plays tricks."""
     key = ".".join(str(part) for part in error.absolute_path) or "top level"
     schema: Any = error.schema
     if error.validator == "additionalProperties":
@@ -169,7 +169,7 @@ def _yaml_hint(value: object) -> str:
 
 
 def _cross_check(config: Config) -> Iterator[str]:
-    """Problems between keys that a schema cannot express."""
+    """Yield problems between keys that a schema cannot express."""
     levels = config["levels"]
     if any(low >= high for low, high in pairwise(levels)):
         yield f"levels = {levels} is not allowed: the levels must be strictly increasing"
@@ -208,7 +208,7 @@ def _check_memory(name: str, section: Config, repetitions: int, n_levels: int) -
 
 
 def _check_dataset(name: str, section: Config, delta_times_n: float | list[float]) -> Iterator[str]:
-    """Problems of one dataset: sets that do not fit the domain, users that are not there, delta of 1 and more."""
+    """Yield problems of one dataset: sets that do not fit the domain, users that are not there, delta of 1 and more."""
     dataset = registry.dataset_of(name)
     for size in section["set_sizes"]:
         domain = dataset.domain_size(section, size)

@@ -25,7 +25,7 @@ FOUND = {
 
 
 def digest(modules: Sequence[str], follows: Mapping[str, Collection[str]] | None = None) -> str:
-    """SHA-256 of all that some modules import: an edit of any of it gives another one.
+    """Return the SHA-256 of all that some modules import: an edit of any of it gives another one.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def _digest(modules: tuple[str, ...], follows: tuple[tuple[str, frozenset[str]],
 def package_files(
     modules: Sequence[str], *, source: Path, follows: Mapping[str, Collection[str]] | None = None
 ) -> list[str]:
-    """All files of the package that some modules import, directly or not, as paths below `source`, sorted.
+    """List all files of the package that some modules import, directly or not, as paths below `source`, sorted.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def _read(path: Path) -> bytes:
 
 @functools.cache
 def _imports(path: Path, source: Path) -> frozenset[Path]:
-    """Files of the package that one file imports; a package's own __init__ runs on every import below it."""
+    """Return the files of the package that one file imports; a package's own __init__ runs on every import below it."""
     if path.suffix != ".py":
         return frozenset()
     names: set[str] = set()
@@ -90,7 +90,7 @@ def _imports(path: Path, source: Path) -> frozenset[Path]:
 
 
 def _statements(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
-    """All statements that run, at any depth; expressions, most of a tree, hold no imports."""
+    """Yield all statements that run, at any depth; expressions, most of a tree, hold no imports."""
     for statement in body:
         if isinstance(statement, ast.If) and ast.unparse(statement.test) == "TYPE_CHECKING":
             yield from _statements(statement.orelse)
@@ -102,7 +102,7 @@ def _statements(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
 
 @functools.cache
 def _files_of(name: str, source: Path) -> tuple[Path, ...]:
-    """Files of a dotted name: of the package, of every folder on the way, and of the module itself."""
+    """Return the files of a dotted name: of the package, of every folder on the way, and of the module itself."""
     parts = name.split(".")
     if parts[0] != PACKAGE:
         return ()

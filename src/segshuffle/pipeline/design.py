@@ -53,12 +53,12 @@ class Scenario:
 
 
 def output_folder(config: Config) -> str:
-    """Where a run writes, relative to its directory: a quick run never overwrites a full one."""
+    """Return where a run writes, relative to its directory: a quick run never overwrites a full one."""
     return "results" if config["edition"] == "full" else f"results/{config['edition']}"
 
 
 def figures_of(every: Sequence[Scenario]) -> dict[str, list[Scenario]]:
-    """Figure -> its panels in the paper's order; what no figure of the paper shows gets one per dataset and split."""
+    """Map figures to panels, in the paper's order; what the paper does not show gets a figure per dataset and split."""
     found = {
         name: [panel for split in splits for panel in every if (panel.setting.dataset, panel.split) == (dataset, split)]
         for name, (dataset, splits) in FIGURES.items()
@@ -71,7 +71,7 @@ def figures_of(every: Sequence[Scenario]) -> dict[str, list[Scenario]]:
 
 
 def blanket_grid(config: Config) -> list[float]:
-    """Grid of m: log-spaced, with the values to include, rounded to four significant digits."""
+    """Return the grid of m: log-spaced, with the values to include, rounded to four significant digits."""
     grid = config["blanket_per_user"]
     low, high, points = math.log(grid["low"]), math.log(grid["high"]), grid["points"]
     values = {math.exp(low + (high - low) * i / (points - 1)) for i in range(points)} | set(grid["include"])
@@ -79,19 +79,19 @@ def blanket_grid(config: Config) -> list[float]:
 
 
 def level_deltas(config: Mapping[str, Any], n_users: int) -> tuple[float, ...]:
-    """Delta of every level, where the configuration has one for each; else empty."""
+    """Return the delta of every level, where the configuration has one for each; else empty."""
     given = config["delta_times_n"]
     return tuple(each / n_users for each in given) if isinstance(given, list) else ()
 
 
 def least_delta(config: Mapping[str, Any], n_users: int) -> float:
-    """Delta of all levels, or the least of them: on the safe side for whoever knows of one only."""
+    """Return the delta of all levels, or the least of them: on the safe side for whoever knows of one only."""
     deltas = level_deltas(config, n_users)
     return min(deltas) if deltas else float(config["delta_times_n"] / n_users)
 
 
 def level_counts(n_users: int, shares: list[float]) -> tuple[int, ...]:
-    """Exact number of users per level: shares of n_users, rounded so that they add up (largest remainder)."""
+    """Return exact numbers of users per level: shares of n_users, rounded so that they add up (largest remainder)."""
     exact = [share * n_users for share in shares]
     counts = [math.floor(value + 1e-9) for value in exact]
     by_remainder = sorted(range(len(exact)), key=lambda k: counts[k] - exact[k])
@@ -101,7 +101,7 @@ def level_counts(n_users: int, shares: list[float]) -> tuple[int, ...]:
 
 
 def without_paths(config: Config) -> Config:
-    """Copy of the configuration for records: where data lie on this machine is nobody's business."""
+    """Return a copy of the configuration for records: where data lie on this machine is nobody's business."""
     hidden = {
         name: {key: None if key in ("path", "items") else value for key, value in section.items()}
         for name, section in config["datasets"].items()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def remark(edition: str) -> str:
-    """One sentence in Markdown; empty for the full edition, whose results need no remark."""
+    """Return one sentence in Markdown; empty for the full edition, whose results need no remark."""
     if edition == "full":
         return ""
     if edition == "quick":

@@ -23,7 +23,7 @@ ONLY_REAL = "data/only-real.txt"
 
 
 def is_paper(panel: Scenario) -> bool:
-    """Whether Figures 2-6 of the paper show the panel."""
+    """Return whether Figures 2-6 of the paper show the panel."""
     return (panel.setting.dataset, panel.split) in {
         (name, split) for name, splits in FIGURES.values() for split in splits
     }
@@ -39,7 +39,7 @@ def dataset_files(names: Sequence[str]) -> Mapping[str, frozenset[str]]:
 
 
 def fetched(config: Config) -> list[str]:
-    """Datasets whose users are drawn from data, by name."""
+    """List the datasets whose users are drawn from data, by name."""
     return [name for name in config["datasets"] if dataset_of(name).obtain]
 
 
@@ -65,7 +65,7 @@ def rules(
     looks: bool,
     commit: str,
 ) -> list[Rule]:
-    """Rules that belong to no study.
+    """Return the rules that belong to no study.
 
     Parameters
     ----------

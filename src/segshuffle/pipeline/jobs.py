@@ -28,7 +28,7 @@ MODULES = {".npz": "datasets.population", ".svg": "pipeline.style"}
 
 
 def modules_of(job: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Modules below the package that a job loads."""
+    """List the modules below the package that a job loads."""
     files = json.dumps([[step["outputs"], list(step["inputs"].values()) if step["read"] else []] for step in job])
     functions = [step["function"].partition(":")[0] for step in job]
     return ["pipeline.jobs", *functions, *(module for suffix, module in MODULES.items() if f'{suffix}"' in files)]
@@ -156,7 +156,7 @@ def logged(path: str | Path) -> Iterator[None]:
 
 
 def to_csv(table: pd.DataFrame, *, lower: Collection[str] = (), upper: Collection[str] = ()) -> str:
-    """CSV text, newline at the end; numbers have ten significant digits, and read back they give the same text.
+    """Return CSV text, newline at the end; numbers have ten significant digits, and read back they give the same text.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ def to_csv(table: pd.DataFrame, *, lower: Collection[str] = (), upper: Collectio
 
 
 def to_json(values: Any, **options: Any) -> str:
-    """JSON text; numbers go to the nearest of ten significant digits, which is where a plan's parameters are already.
+    """Return JSON text; numbers go to the nearest of ten significant digits, where a plan's parameters are already.
 
     Parameters
     ----------

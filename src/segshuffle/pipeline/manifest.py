@@ -108,7 +108,7 @@ class Output:
 
 
 def files_of(path: str) -> tuple[str, ...]:
-    """Files that a path stands for: a figure is written in three formats."""
+    """Return the files that a path stands for: a figure is written in three formats."""
     return tuple(f"{path}.{suffix}" for suffix in FORMATS) if path.startswith("figures/") else (path,)
 
 
@@ -274,7 +274,7 @@ def _located(given: Any, folder: str) -> Any:
 
 
 def inputs_of(job: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Every file that a job reads and does not make itself, each once."""
+    """List every file that a job reads and does not make itself, each once."""
     made = {file for step in job for files in step["outputs"] for file in files}
     read = (given for step in job for given in step["inputs"].values())
     files = (file for given in read for file in ([given] if isinstance(given, str) else given))
@@ -287,7 +287,7 @@ def part(config: Config, *keys: str) -> Config:
 
 
 def honest(config: Config) -> Config:
-    """All that is read of the section ``proven`` by who does not use its options."""
+    """Return all that is read of the section ``proven`` by who does not use its options."""
     return {"proven": {"honest_fraction": config["proven"]["honest_fraction"]}}
 
 
@@ -298,7 +298,7 @@ def studies(file: str = "outputs") -> Iterator[ModuleType]:
 
 
 def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
-    """Rules of all studies for one configuration.
+    """Return the rules of all studies for one configuration.
 
     Raises
     ------
@@ -318,7 +318,7 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
 
 
 def targets(config: Config, panels: Sequence[Scenario], declared: Sequence[ModuleType] | None = None) -> list[Target]:
-    """Targets of all studies for one configuration.
+    """Return the targets of all studies for one configuration.
 
     Raises
     ------
@@ -338,18 +338,18 @@ def targets(config: Config, panels: Sequence[Scenario], declared: Sequence[Modul
 
 
 def results(found: Sequence[Target]) -> list[str]:
-    """Every file that the default target makes, below the results folder, each once."""
+    """List every file that the default target makes, below the results folder, each once."""
     return list(dict.fromkeys(file for target in found if target.in_all for file in target.files))
 
 
 def on_page(found: Sequence[Target]) -> list[str]:
-    """Every table that the page reads, below the results folder, of those that the default target makes."""
+    """List every table that the page reads, below the results folder, of those that the default target makes."""
     every = (output for target in found if target.in_all for output in target.outputs)
     return list(dict.fromkeys(output.path for output in [*every, *RECORDS] if output.on_page))
 
 
 def outputs(found: Sequence[Target]) -> dict[str, Output]:
-    """Path -> everything that these targets make, each once.
+    """Map every path to what these targets make there, each once.
 
     Raises
     ------
@@ -373,17 +373,17 @@ def words() -> list[Words]:
 
 
 def parts() -> dict[str, str]:
-    """Folder of what is made on the way, below the results folder -> what is in it."""
+    """Map every folder of what is made on the way, below the results folder, to what is in it."""
     return {folder: what for study in studies() for folder, what in getattr(study, "PARTS", {}).items()}
 
 
 def columns() -> dict[str, dict[str, str]]:
-    """Table, below the results folder -> its columns, and what each means."""
+    """Map every table, below the results folder, to its columns, and what each means."""
     return {table: what for study in studies() for table, what in getattr(study, "COLUMNS", {}).items()}
 
 
 def copies(declared: Sequence[ModuleType] | None = None) -> dict[str, str]:
-    """File of a full run, below the results folder -> its copy below docs/."""
+    """Map every file of a full run, below the results folder, to its copy below docs/."""
     found: dict[str, str] = {}
     for study in studies() if declared is None else declared:
         for output, name in getattr(study, "DOCS", {}).items():

@@ -11,7 +11,7 @@ NONE = "–"
 
 
 def nearest(value: Any, *, digits: int = 3) -> str:
-    """Significant digits of an error or a ratio, rounded to the nearest."""
+    """Format an error or a ratio in significant digits, rounded to the nearest."""
     return _rounded(value, digits, ROUND_HALF_EVEN)
 
 

@@ -16,7 +16,7 @@ NEWER_INSTRUCTIONS = ("X86_V3", "X86_V4", "AVX512_ICL", "AVX512_SPR")
 
 
 def same_instructions() -> dict[str, str]:
-    """Environment variables for every job; none on processors of another kind, whose numbers may differ."""
+    """Return environment variables for every job; none on processors of another kind, whose numbers may differ."""
     if platform.machine() not in ("x86_64", "AMD64"):
         return {}
     return {"NPY_DISABLE_CPU_FEATURES": " ".join(NEWER_INSTRUCTIONS), "OPENBLAS_CORETYPE": "Nehalem"}

@@ -24,13 +24,13 @@ PACKAGES = ("segshuffle", "snakemake", "numpy", "scipy", "pandas", "matplotlib",
 
 
 def sha256_of(path: Path) -> str:
-    """SHA-256 of a file's bytes, in hex."""
+    """Return the SHA-256 of a file's bytes, in hex."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def commit_of(root: Path) -> str:
-    """Commit of the code in `root`, with -dirty if tracked files differ; "unknown" outside a checkout of its own."""
+    """Return the commit of the code in `root`, with -dirty if files differ; "unknown" outside a checkout of its own."""
 
     def git(*arguments: str) -> str:
         command = ["git", "-C", str(root), *arguments]
@@ -46,7 +46,7 @@ def commit_of(root: Path) -> str:
 
 
 def data_of(sources: Iterable[str]) -> dict[str, Any]:
-    """Dataset -> source of its data, as its JSON file holds it."""
+    """Map every dataset to the source of its data, as its JSON file holds it."""
     return {Path(path).parent.name: json.loads(Path(path).read_text(encoding="utf-8")) for path in sources}
 
 
@@ -75,12 +75,12 @@ def only_real(sources: Sequence[str]) -> str:
 
 
 def effective(*, config: Config) -> str:
-    """YAML text of the configuration without the place of data on this machine."""
+    """Return the YAML text of the configuration without the place of data on this machine."""
     return yaml.safe_dump(without_paths(config), sort_keys=False)
 
 
 def provenance(outputs: Sequence[str], sources: Sequence[str], *, config: Config, commit: str) -> str:
-    """JSON text of a run's provenance, newline at the end.
+    """Return the JSON text of a run's provenance, newline at the end.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ _AROUND = {
 
 
 def files(config: Config, panels: Sequence[Scenario]) -> dict[str, dict[str, str]]:
-    """Heading -> names of what the default target leaves -> what it is; files in the same words share an entry."""
+    """Map headings to names of files, and these to what they are; files in the same words share an entry."""
     found: dict[manifest.Group, dict[str, list[str]]] = {}
     kept = [target for target in manifest.targets(config, panels) if target.in_all]
     for output in (*manifest.RECORDS, *manifest.outputs(kept).values()):
@@ -33,7 +33,7 @@ def files(config: Config, panels: Sequence[Scenario]) -> dict[str, dict[str, str
 
 
 def readme(sources: Sequence[str], *, config: Config) -> str:
-    """Markdown text of `README.md` beside the results, given the paths of the records of all data."""
+    """Return the Markdown text of `README.md` beside the results, given the paths of the records of all data."""
     lines = ["# Results", ""]
     if said := remark(config["edition"]):
         lines += [said, ""]

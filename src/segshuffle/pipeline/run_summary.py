@@ -14,7 +14,7 @@ from segshuffle.pipeline.design import output_folder
 
 
 def summary_of(root: Path) -> str:
-    """Text about the finished run in `root`."""
+    """Return a text about the finished run in `root`."""
     claims = pd.read_csv(root / "claims.csv")
     runtimes = pd.read_csv(root / "runtimes.csv").sort_values("seconds_total", ascending=False)
     data = json.loads((root / "provenance.json").read_text(encoding="utf-8"))["data"]

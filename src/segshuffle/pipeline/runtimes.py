@@ -9,7 +9,7 @@ import pandas as pd
 
 
 def runtimes(finished: Sequence[str] = (), *, folder: str, cases: Mapping[str, Sequence[str]]) -> pd.DataFrame:
-    """One row per rule: number of jobs, seconds in all and of the longest, peak memory.
+    """Return one row per rule: number of jobs, seconds in all and of the longest, peak memory.
 
     Parameters
     ----------

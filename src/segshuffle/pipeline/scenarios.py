@@ -11,7 +11,7 @@ from segshuffle.pipeline.design import Config, Scenario, Setting
 
 
 def settings(config: Config) -> list[Setting]:
-    """All populations of a configuration, in the order of the figures."""
+    """Return all populations of a configuration, in the order of the figures."""
     return [
         Setting(name, n_users, set_size, dataset_of(name).domain_size(section, set_size))
         for name, section in config["datasets"].items()
@@ -21,5 +21,5 @@ def settings(config: Config) -> list[Setting]:
 
 
 def scenarios(config: Config) -> list[Scenario]:
-    """All panels of a configuration."""
+    """Return all panels of a configuration."""
     return [Scenario(setting, split) for setting in settings(config) for split in config["splits"]]

@@ -9,7 +9,7 @@ import numpy as np
 
 
 def stream(seed: int, *role: str | int | float) -> np.random.Generator:
-    """Independent generator for a role.
+    """Return an independent generator for a role.
 
     Parameters
     ----------

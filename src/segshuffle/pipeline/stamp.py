@@ -66,7 +66,7 @@ def stamp_text(*, file: str, config: Config) -> str:
 
 
 def _changed(one: Mapping[str, Any], other: Mapping[str, Any], prefix: str = "") -> list[str]:
-    """Keys with different values, with a dot between levels."""
+    """List the keys with different values, with a dot between levels."""
     found = []
     for key in {**one, **other}:
         before, after = one.get(key), other.get(key)

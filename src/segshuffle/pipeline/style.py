@@ -45,7 +45,7 @@ def use_style() -> None:
 
 
 def letters() -> Iterator[str]:
-    """Letters of panels without end: a, b, ..., z, aa, ab, ..."""
+    """Yield letters of panels without end: a, b, ..., z, aa, ab, ..."""
     for length in itertools.count(1):
         yield from map("".join, itertools.product(string.ascii_lowercase, repeat=length))
 
@@ -77,7 +77,7 @@ def panel_grid(
 
 
 def panel_title(axes: Axes, what: str, sizes: str) -> None:
-    """Title of a panel of `panel_grid`: in one line where it is wide enough, else the sizes in a second.
+    """Write the title of a panel of `panel_grid`: in one line where it is wide enough, else the sizes in a second.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def plain(value: float) -> str:
 
 
 def _ticks_between(low: float, high: float) -> list[float]:
-    """Ticks inside an interval: the sparsest steps of which at least two lie inside, thinned out on a long axis."""
+    """Return ticks inside an interval: the sparsest steps of which two lie inside, thinned out on a long axis."""
     exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     for steps in _STEPS:
         ticks = [step * 10.0**power for power in exponents for step in steps]

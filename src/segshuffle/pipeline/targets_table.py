@@ -20,7 +20,7 @@ RULES = ("page", "all", "docs_figures")
 
 
 def table(root: Path) -> str:
-    """Markdown table of all targets with the shipped configuration of the project in `root`.
+    """Return the Markdown table of all targets with the shipped configuration of the project in `root`.
 
     What makes only a part of another target shares a row with its like, below that target.
     """
@@ -30,7 +30,7 @@ def table(root: Path) -> str:
 
 
 def _rows(found: Sequence[Target]) -> Iterator[tuple[str, str]]:
-    """Targets that are part of no other, each with its parts below."""
+    """Yield the targets that are part of no other, each with its parts below."""
     parts: dict[str, list[str]] = {}
     for target in found:
         wholes = (each.name for each in found if set(target.outputs) < set(each.outputs))
@@ -45,7 +45,7 @@ def _rows(found: Sequence[Target]) -> Iterator[tuple[str, str]]:
 
 
 def _rules(root: Path) -> Iterator[tuple[str, str]]:
-    """Rules of `RULES` and what they make."""
+    """Yield the rules of `RULES` and what they make."""
     files = [root / "Snakefile", *sorted((root / "workflow/rules").glob("*.smk"))]
     text = "".join(path.read_text(encoding="utf-8") for path in files)
     said = {"page": PAGE, **dict(re.findall(r'^rule (\w+):\n    """(.*?)"""', text, re.MULTILINE | re.DOTALL))}

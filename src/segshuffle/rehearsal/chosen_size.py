@@ -66,7 +66,7 @@ def chosen(users: Transactions, make: Callable[[int], Answer], top: int) -> Answ
 
 
 def candidates(largest: int, domain_size: int) -> list[int]:
-    """Sizes to try: about half a doubling apart, and the largest set; below the domain size, where that is possible."""
+    """List the sizes to try: half a doubling apart, and the largest set; below the domain size where possible."""
     steps = {round(2 ** (i / 2)) for i in range(2 * math.ceil(math.log2(largest)) + 1)}
     most = min(largest, max(domain_size - 1, 1))
     return sorted(size for size in steps | {most} if size <= most)

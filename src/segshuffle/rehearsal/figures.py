@@ -47,7 +47,7 @@ def top_figure(found: Rehearsal, top: int) -> Figure:
 
 
 def error_figure(found: Rehearsal) -> Figure:
-    """Error of every item over its share, what is expected of it, and what cutting does; estimates over the truth."""
+    """Draw estimates over the truth; and errors over shares, with what is expected and what cutting does."""
     items = _some(found)
     error, cut = np.sqrt(found.squared_error), np.abs(found.sent - found.true)
     true, estimate, error, cut = (100 * each[items] for each in (found.true, found.estimate, error, cut))
@@ -84,7 +84,7 @@ def error_figure(found: Rehearsal) -> Figure:
 
 
 def recovery_figure(found: Rehearsal) -> Figure:
-    """How many of the k most frequent items are found, over k."""
+    """Draw how many of the k most frequent items are found, over k."""
     figure, (axes,) = panel_grid(1, height=2.2)
     k = [each.k for each in found.recovery]
     axes.plot(
@@ -123,7 +123,7 @@ SENTENCES = {
 
 
 def _some(found: Rehearsal) -> np.ndarray:
-    """Held items, from the most frequent; of many an even choice."""
+    """Return held items, from the most frequent; of many an even choice."""
     held = found.order[: int(np.count_nonzero(found.true))]
     return held[np.unique(np.linspace(0, held.size - 1, min(held.size, _MOST_POINTS)).astype(np.int64))]
 

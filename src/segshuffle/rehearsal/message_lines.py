@@ -39,7 +39,7 @@ class Counted(NamedTuple):
 
 
 def lines_of(messages: Iterable[int], *, signed_items: int = 0) -> str:
-    """Messages of a client as text; with signs, the words of that many items with a plus, then with a minus."""
+    """Return a client's messages as text; with signs, the words of that many items with a plus, then with a minus."""
     if not signed_items:
         return "".join(f"{item}\n" for item in messages)
     return "".join(f"{'+-'[word >= signed_items]}{word % signed_items}\n" for word in messages)
@@ -78,7 +78,7 @@ def read_counts(stream: IO[bytes], name: str, domain_size: int, *, signed: bool 
 
 
 def _blocks(stream: IO[bytes], name: str) -> Iterator[bytes]:
-    """Whole lines, some at a time."""
+    """Yield whole lines, some at a time."""
     left = b""
     while True:
         try:

@@ -114,7 +114,7 @@ class Rehearsal:
         return np.argsort(-self.true, kind="stable")
 
     def name(self, item: int) -> str:
-        """Name of an item."""
+        """Return the name of an item."""
         return str(item) if self.names is None else self.names[item]
 
 
@@ -265,7 +265,7 @@ def random_levels(plan: Plan, seed: int, repetition: int) -> NDArray[np.int16]:
 
 
 def drawn(plan: Plan, level_items: IntArray, rng: np.random.Generator) -> FloatArray:
-    """Estimates of one collection, shape (domain_size,), given who sends what at which level."""
+    """Draw the estimates of one collection, shape (domain_size,), given who sends what at which level."""
     nothing = np.zeros(0, dtype=np.int32)
     sample = Sample(nothing, plan.problem.domain_size, level_items[None], plan.problem.n_users)
     return np.asarray(plan.scheme.estimate(plan.scheme.count(sample, rng)[0], plan.problem.level_counts))

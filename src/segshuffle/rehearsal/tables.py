@@ -95,7 +95,7 @@ def _group(found: Rehearsal, name: str, items: IntArray) -> dict[str, Any]:
 
 
 def top_table(found: Rehearsal) -> Table:
-    """How many of the most frequent items are found, for several numbers of them."""
+    """Tabulate how many of the most frequent items are found, for several numbers of them."""
     return {name: [getattr(each, name) for each in found.recovery] for name in ("k", "first", "mean", "least")}
 
 
