@@ -318,6 +318,7 @@ def test_of_multi_message_protocols_all_but_vectors_leave_the_victim_no_left_ove
     [
         (lambda: personalized_mu(local_epsilons=[1, 60]), "local_epsilons = 60.0 .* in .1e-50, 50. for every user"),
         (lambda: personalized_mu(local_epsilons=[1, 2], local_deltas=[0, 0, 0]), "local_deltas = .0, 0, 0. .* as many"),
+        (lambda: personalized_mu(local_epsilons=[[1.0, 2.0]]), "local_epsilons = .* a list with one number per user"),
         (lambda: personalized_mu(local_epsilons=[1.0]), r"local_epsilons = \[1.0\] .* at least two"),
         (lambda: echo_probabilities(local_epsilons=3.0), "local_epsilons = 3.0 .* a list with one number per user"),
         (lambda: echo_probabilities(local_epsilons=[1, -2]), "local_epsilons = -2.0 .* in .1e-50, 50. for every user"),
