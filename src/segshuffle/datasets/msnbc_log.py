@@ -80,14 +80,11 @@ def _verified(content: bytes, where: str, expected: str) -> bytes:
 def _parsed(raw: bytes) -> NDArray[np.bool_]:
     """Read the sessions of the verified file: numbers 1..17 with blanks between, a line per user."""
     body = raw.partition(b"% Sequences:")[2].strip()
-    text = np.frombuffer(body + b"  ", dtype=np.uint8)
-    digit = text >= ord("0")
-    starts = np.flatnonzero(digit & ~np.append(False, digit[:-1]))
-    first, second = text[starts] - np.uint8(ord("0")), text[starts + 1] - np.uint8(ord("0"))
-    category = np.where(digit[starts + 1], 10 * first + second, first)
-    user = np.searchsorted(np.flatnonzero(text == ord("\n")), starts)
+    # a line ends in 0, which is no category
+    visited = np.fromstring(body.replace(b"\n", b" 0 "), dtype=np.int64, sep=" ")
+    user, visit = np.cumsum(visited == 0), visited > 0
     held = np.zeros((int(user[-1]) + 1, DOMAIN_SIZE), dtype=np.bool_)
-    held[user, category - 1] = True
+    held[user[visit], visited[visit] - 1] = True
     return held
 
 
