@@ -26,11 +26,12 @@ PARETO = {"pareto_case", "pareto_winners", "figure_pareto", *RECORDS}
 LOOKS = {"figure", "influence", "dependence", *PARETO}
 LABELS = {"figure", "figure_audit", "figure_levels", "participation", "influence", "dependence", "rounds", *RECORDS}
 AMPLIFICATION = {"amplification_curves", "figure_amplification", "table_amplification", *RECORDS}
-VERDICTS = {"verdicts", "pareto_winners", "figure_pareto", "figure_amplification", "table_amplification", *RECORDS}
+VERDICTS = {"verdicts", "referee_verdicts", "pareto_winners", "figure_pareto"}
+VERDICTS |= {"figure_amplification", "table_amplification", *RECORDS}
 REFEREE = {"referee_trials", "referee_verdicts", *RECORDS}
 DRAWINGS = {
     *("figure", "limit", "figure_audit", "figure_levels", "participation", "influence"),
-    *("dependence", "rounds", "pareto_winners", "figure_pareto"),
+    *("dependence", "rounds", "pareto_winners", "figure_pareto", "proven_summary"),
     *("figure_amplification", "table_amplification", "referee_verdicts", *RECORDS),
 }
 
