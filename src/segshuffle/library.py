@@ -22,7 +22,7 @@ from segshuffle.accounting.single_message.amplification import Entry, Several
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.datasets.transactions import Transactions
 from segshuffle.errors import DataError, ParameterError
-from segshuffle.protocols.base import Plan, Problem, Sample
+from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.item_variance import ItemVariance
 from segshuffle.protocols.privacy_loss import product_of
 from segshuffle.protocols.proven import ProvenSegmented
@@ -122,11 +122,8 @@ def simulate(plan: Plan, users: Transactions | Iterable[Iterable[int]], *, seed:
     levels = users.levels
     if levels is None:
         levels = rng.permutation(np.repeat(np.arange(len(scheme.copies), dtype=np.int16), problem.level_counts))
-    sent = users.cut(problem.set_size, rng)
-    sample = Sample(
-        sent.codes, users.domain_size, sent.level_item_counts(levels, len(scheme.copies))[None], users.n_users
-    )
-    return np.asarray(scheme.count(sample, rng)[0])
+    level_items = users.cut(problem.set_size, rng).level_item_counts(levels, len(scheme.copies))
+    return np.asarray(scheme.count(level_items[None], rng)[0])
 
 
 def rehearse(

@@ -19,7 +19,7 @@ from segshuffle.cli import build_parser, main
 from segshuffle.cli.terminal import whole
 from segshuffle.protocols.base import Problem, uniform_item_counts
 from segshuffle.protocols.public import PUBLIC_INPUTS
-from segshuffle.protocols.segmented import Segmented, expected_mse, least_blankets
+from segshuffle.protocols.segmented import Segmented, least_blankets, plan_at
 
 # 400 users of 8 items, 2 each
 PLAN = {
@@ -66,7 +66,7 @@ def test_a_plan_at_a_given_blanket_has_the_librarys_numbers(capsys):
         "messages_per_user": plan.messages_per_user + 1.0,
         "level_messages_per_user": 1.0,
         "mse_bound": plan.mse_bound,
-        "mse_sample": expected_mse(PROBLEM, 5.0, rates, uniform_item_counts(PROBLEM)),
+        "mse_sample": Segmented().expected_mse(plan, uniform_item_counts(PROBLEM)),
         "m_min": list(least_blankets(PROBLEM)),
         "levels": [0.5, 1.0, 2.0],
         "level_counts": [100, 200, 100],
@@ -102,8 +102,8 @@ def test_item_frequencies_change_the_sample_error_alone(capsys, tmp_path, how):
         given_as = str(tmp_path / "frequencies.txt")
     uniform = answer(capsys, words("plan", AT_5, "--json"))
     found = answer(capsys, words("plan", AT_5, "--json", "--item-frequencies", given_as))
-    rates = tuple(found["sampling_rates"])
-    assert found["mse_sample"] == expected_mse(PROBLEM, 5.0, rates, 400 * np.array(frequencies))
+    plan = plan_at(PROBLEM, 5.0, tuple(found["sampling_rates"]))
+    assert found["mse_sample"] == Segmented().expected_mse(plan, 400 * np.array(frequencies))
     assert found["mse_sample"] != uniform["mse_sample"]
     assert set(found["public"]) - set(uniform["public"]) == {"item_frequencies"}
     assert {**found, "mse_sample": 0, "public": 0} == {**uniform, "mse_sample": 0, "public": 0}

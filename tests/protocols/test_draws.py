@@ -10,7 +10,7 @@ import pytest
 from protocols.simulations import law_p_value
 from scipy import stats
 
-from segshuffle.protocols.base import draw_blanket
+from segshuffle.blankets.binomial import BINOMIAL
 from segshuffle.protocols.subset_exponential import draw_reports, intersection_law, report_probabilities
 
 F = Fraction
@@ -77,13 +77,7 @@ def test_blanket_is_the_slots_of_algorithm_2(n_users, blanket, domain_size):
     """The joint law of all counters, against the enumeration of the slots."""
     slots = math.ceil(blanket)
     law = o.segmented_view(domain_size, [], [], n_users * slots, blanket / slots)
-    counters = draw_blanket(
-        np.random.default_rng(17),
-        n_users=n_users,
-        blanket_per_user=float(blanket),
-        domain_size=domain_size,
-        repetitions=20_000,
-    )
+    counters = BINOMIAL.draw_net(n_users, float(blanket), (20_000, domain_size), np.random.default_rng(17))
     assert counters.shape == (20_000, domain_size)
     assert counters.dtype == np.int64
     assert law_p_value(Counter(map(tuple, counters.tolist())), law) > FALSE_ALARM

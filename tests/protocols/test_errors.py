@@ -7,8 +7,9 @@ from itertools import permutations
 import numpy as np
 import oracles as o
 import pytest
-from plans import separate_plan
+from plans import given_plan, separate_plan
 
+from segshuffle.blankets.binomial import BINOMIAL
 from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
 from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.segmented import Segmented, plan_at
@@ -61,7 +62,7 @@ def bare_plan(method, problem, blanket, parameters):
 def test_balls_into_bins(sets, blanket):
     slots = math.ceil(blanket)
     exact = o.segmented_protocol_error(3, sets, [F(1)] * 3, 3 * slots, blanket / slots)
-    plan = bare_plan(BallsIntoBins(), problem_of(3, sets, (1, 2)), float(blanket), {})
+    plan = given_plan(problem_of(3, sets, (1, 2)), (1.0, 1.0), float(blanket), BINOMIAL, kind="published")
     found = BallsIntoBins().expected_mse(plan, counts_of(3, sets))
     assert found == pytest.approx(float(exact), rel=1e-13, abs=0)
 

@@ -4,11 +4,12 @@ import math
 
 import numpy as np
 import pytest
-from plans import separate_plan
+from plans import given_plan, separate_plan
 from protocols.simulations import check_simulation, make_sample
 
+from segshuffle.blankets.binomial import BINOMIAL
 from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
-from segshuffle.protocols.base import Plan, Problem
+from segshuffle.protocols.base import Problem
 from segshuffle.protocols.segmented import (
     Segmented,
     least_blankets,
@@ -143,6 +144,6 @@ def test_a_level_that_one_user_has_counts(counts):
 
 def test_a_whole_number_of_dummies_is_no_secret():
     problem = Problem(9, 2, (0.5, 1.0), (30, 50), 0.01)
-    plan = Plan("mm", problem, "published", 2.0, 0.0, {}, 0.0)
+    plan = given_plan(problem, (1.0, 1.0), 2.0, BINOMIAL, kind="published")
     assert BallsIntoBins().sum_variance(plan, np.full(9, 10)) == 0.0
     check_simulation(BallsIntoBins(), plan, make_sample(problem, 2000))

@@ -174,8 +174,8 @@ class Dummies(ABC):
         """Draw the words of all clients' dummies, client by client, and their numbers, in floating point."""
 
     @abstractmethod
-    def draw_net(self, mean: float, size: tuple[int, ...], rng: np.random.Generator) -> IntArray:
-        """Draw what the dummies of all users add to every item's count."""
+    def draw_net(self, n_users: int, per_user: float, size: tuple[int, int], rng: np.random.Generator) -> IntArray:
+        """Draw what the dummies of all users add to every item's count, of shape (repetitions, domain_size)."""
 
     @abstractmethod
     def net_mean(self, mean: float) -> float:
@@ -184,6 +184,10 @@ class Dummies(ABC):
     @abstractmethod
     def noise(self, n_users: int, per_user: float, domain_size: int) -> float:
         """Variance of what the dummies of all users add to an item's count."""
+
+    def total_noise(self, n_users: int, per_user: float, domain_size: int) -> float:
+        """Variance of what they add to the sum of all counts, which are independent unless a law says otherwise."""
+        return domain_size * self.noise(n_users, per_user, domain_size)
 
     def most(self, per_user: float) -> float:
         """Most dummies of one client; +inf where there is none."""
@@ -238,10 +242,10 @@ class Blanket(Dummies):
         """Return what the dummies add on average to an item's count, minuses subtracted."""
         return sum(part.net * part.mean for part in self.parts(mean))
 
-    def draw_net(self, mean: float, size: tuple[int, ...], rng: np.random.Generator) -> IntArray:
+    def draw_net(self, n_users: int, per_user: float, size: tuple[int, int], rng: np.random.Generator) -> IntArray:
         """Draw what the dummies add to every item's count; parts that cancel are not drawn."""
         net = np.zeros(size, dtype=np.int64)
-        for part in self.parts(mean):
+        for part in self.parts(n_users * per_user / size[1]):
             if part.net:
                 net += part.net * part.counts(size, rng)
         return net

@@ -13,7 +13,6 @@ from segshuffle.accounting.numerics.ranges import blanket_slots
 from segshuffle.arrays import IntArray
 from segshuffle.blankets import exact
 from segshuffle.blankets.base import Dummies
-from segshuffle.errors import ParameterError
 
 
 @dataclass(frozen=True)
@@ -42,9 +41,11 @@ class Binomial(Dummies):
         numbers = np.full(n_clients, slots) if gamma == 1.0 else rng.binomial(slots, gamma, size=n_clients)
         return rng.integers(domain_size, size=int(numbers.sum()), dtype=dtype), numbers
 
-    def draw_net(self, mean: float, size: tuple[int, ...], rng: np.random.Generator) -> IntArray:
-        """Refuse: its counters are not independent, and depend on more than their mean."""
-        raise ParameterError("blanket", self.name, "a law with independent counters")
+    def draw_net(self, n_users: int, per_user: float, size: tuple[int, int], rng: np.random.Generator) -> IntArray:
+        """Draw every item's counter: lines 13-16 of Algorithm 2."""
+        slots, filled = blanket_slots(per_user)
+        total = rng.binomial(n_users * slots, filled, size=size[0])
+        return np.asarray(rng.multinomial(total, np.full(size[1], 1.0 / size[1])), dtype=np.int64)
 
     def net_mean(self, mean: float) -> float:
         """Return the mean: there are no signs."""
@@ -53,6 +54,10 @@ class Binomial(Dummies):
     def noise(self, n_users: int, per_user: float, domain_size: int) -> float:
         """Variance of a counter, n m/d (1 - m/(d ceil(m)))."""
         return n_users * per_user / domain_size * (1.0 - blanket_slots(per_user)[1] / domain_size)
+
+    def total_noise(self, n_users: int, per_user: float, domain_size: int) -> float:
+        """Variance of the number of filled slots, n m (1 - m/ceil(m))."""
+        return n_users * per_user * (1.0 - blanket_slots(per_user)[1])
 
 
 BINOMIAL = Binomial()

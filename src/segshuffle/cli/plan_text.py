@@ -23,7 +23,7 @@ from segshuffle.protocols.planner import least_blankets
 from segshuffle.protocols.proven import SINGLE
 from segshuffle.protocols.public import IN_GENERAL, PUBLIC_INPUTS
 from segshuffle.protocols.received import epsilons
-from segshuffle.protocols.segmented import expected_mse, mse_bound
+from segshuffle.protocols.segmented import Segmented, mse_bound
 from segshuffle.protocols.segmented import least_blankets as published_least_blankets
 
 _WIDTH = 80
@@ -92,7 +92,7 @@ def of_published(plan: Plan, question: Question, options: argparse.Namespace) ->
         "messages_per_user": plan.messages_per_user + spent,
         "level_messages_per_user": spent,
         "mse_bound": plan.mse_bound,
-        "mse_sample": expected_mse(plan.problem, plan.blanket_per_user, rates, question.guess.counts(plan.problem)),
+        "mse_sample": Segmented().expected_mse(plan, question.guess.counts(plan.problem)),
         "m_min": _each_level(published_least_blankets, plan.problem),
         **_influence(plan),
         "kind": plan.kind,

@@ -17,7 +17,6 @@ import numpy as np
 
 from segshuffle.accounting.collections.calibration import least_blanket_mean
 from segshuffle.accounting.collections.published import item_target, least_blanket_per_user
-from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.blankets.base import BLANKET_MEAN_RANGE, Dummies
 from segshuffle.blankets.binomial import BINOMIAL
 from segshuffle.blankets.poisson import POISSON
@@ -27,14 +26,10 @@ from segshuffle.looks import DASHES, PALETTE, Look
 from segshuffle.protocols.base import (
     Plan,
     Problem,
-    Sample,
-    assignment_variance,
-    blanket_variance,
-    draw_blanket,
     exchanged_items,
     one_collection,
-    total_variance,
 )
+from segshuffle.protocols.collected import Collected
 from segshuffle.protocols.declared import Declared
 from segshuffle.protocols.scheme import Collection, Scheme
 
@@ -66,7 +61,7 @@ def least_blanket(
 
 
 @dataclass(frozen=True)
-class BallsIntoBins:
+class BallsIntoBins(Collected):
     """MM: all users at the most conservative level.
 
     Parameters
@@ -104,21 +99,6 @@ class BallsIntoBins:
             mse_bound=(blanket + problem.set_size) / problem.n_users,
         )
 
-    def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
-        """Estimates: the items themselves, plus the blanket's noise."""
-        noise = _blanket_noise(rng, sample.n_users, plan.blanket_per_user, sample, self.analysis)
-        return np.asarray((sample.item_counts + noise) / sample.n_users)
-
-    def expected_mse(self, plan: Plan, item_counts: IntArray) -> float:
-        """Return the closed form: the blanket's variance alone, whatever the items."""
-        n_users = plan.problem.n_users
-        return _variance(n_users, plan.blanket_per_user, item_counts.size, self.analysis) / n_users**2
-
-    def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
-        """Variance of the number of blanket messages."""
-        n_users = plan.problem.n_users
-        return _total_variance(n_users, plan.blanket_per_user, self.analysis) / n_users**2
-
 
 def _covered(analysis: str) -> tuple[str, ...]:
     """Assumptions beyond plain ones: a blanket of the honest users alone is a smaller Poisson blanket."""
@@ -133,37 +113,8 @@ def _law(analysis: str) -> Dummies:
     return POISSON if analysis == "proven" else BINOMIAL
 
 
-def _variance(n_users: int, blanket_per_user: float, domain_size: int, analysis: str) -> float:
-    """Sum over items of the variance of the blanket's counters, binomial or Poisson."""
-    if analysis == "proven":
-        return n_users * blanket_per_user
-    return blanket_variance(n_users, blanket_per_user, domain_size)
-
-
-def _total_variance(n_users: int, blanket_per_user: float, analysis: str) -> float:
-    """Variance of the number of blanket messages, binomial or Poisson."""
-    return n_users * blanket_per_user if analysis == "proven" else total_variance(n_users, blanket_per_user)
-
-
-def _blanket_noise(
-    rng: np.random.Generator, n_users: int, blanket_per_user: float, sample: Sample, analysis: str
-) -> FloatArray:
-    """Blanket counters of n_users users minus their mean, shape (repetitions, domain_size)."""
-    mean = n_users * blanket_per_user / sample.domain_size
-    if analysis == "proven":
-        return np.asarray(rng.poisson(mean, size=(sample.repetitions, sample.domain_size)) - mean)
-    blanket = draw_blanket(
-        rng,
-        n_users=n_users,
-        blanket_per_user=blanket_per_user,
-        domain_size=sample.domain_size,
-        repetitions=sample.repetitions,
-    )
-    return np.asarray(blanket - mean)
-
-
 @dataclass(frozen=True)
-class SeparateBallsIntoBins:
+class SeparateBallsIntoBins(Collected):
     """SepMM: balls-into-bins inside each level, with delta of the whole population; the estimates are averaged.
 
     Parameters
@@ -238,33 +189,6 @@ class SeparateBallsIntoBins:
             noise = problem.domain_size * s**2 * math.log(1 / problem.delta) / (n_k * problem.levels[level]) ** 2
             return 1.0 / math.sqrt(noise + s / n_k)
         return n_k / (blanket + s)
-
-    def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
-        """Weighted average of the levels' own estimates."""
-        estimate = np.zeros((sample.repetitions, sample.domain_size))
-        for each in plan.collections:
-            sent = each.announcement
-            noise = _blanket_noise(rng, sent.n_users, sent.blanket_per_user, sample, self.analysis)
-            estimate += each.weight * (sample.level_item_counts[:, each.levels[0], :] + noise) / sent.n_users
-        return estimate
-
-    def expected_mse(self, plan: Plan, item_counts: IntArray) -> float:
-        """Return the closed form: each level's blanket, and the sampling of users into levels."""
-        per_message = np.zeros(len(plan.problem.levels))
-        noise = 0.0
-        for each in plan.collections:
-            sent = each.announcement
-            per_message[each.levels[0]] = weight = each.weight / sent.n_users
-            noise += weight**2 * _variance(sent.n_users, sent.blanket_per_user, item_counts.size, self.analysis)
-        return float(noise + assignment_variance(item_counts, plan.problem.level_counts, per_message))
-
-    def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
-        """Variance of the numbers of blanket messages; every level's items sum to s."""
-        return sum(
-            (each.weight / sent.n_users) ** 2 * _total_variance(sent.n_users, sent.blanket_per_user, self.analysis)
-            for each in plan.collections
-            for sent in [each.announcement]
-        )
 
 
 OPTIONS = {

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from segshuffle.accounting.numerics.ranges import LARGEST_COUNT, blanket_slots, check_guarantee, check_sizes
+from segshuffle.accounting.numerics.ranges import LARGEST_COUNT, check_guarantee, check_sizes
 from segshuffle.arrays import LARGEST_DOMAIN, NO_ITEM, FloatArray, IntArray
 from segshuffle.blankets.base import Dummies
 from segshuffle.blankets.poisson import POISSON
@@ -323,27 +323,9 @@ def exchanged_items(domain_size: int, set_size: int) -> int:
     return min(set_size, domain_size - set_size)
 
 
-def blanket_variance(n_users: int, blanket_per_user: float, domain_size: int) -> float:
-    """Sum over items of the variance of the binomial blanket's counters: n m (1 - m/(d ceil(m)))."""
-    _, gamma = blanket_slots(blanket_per_user)
-    return n_users * blanket_per_user * (1.0 - gamma / domain_size)
-
-
-def total_variance(n_users: int, blanket_per_user: float) -> float:
-    """Variance of the number of messages of the binomial blanket: n m (1 - m/ceil(m))."""
-    return n_users * blanket_per_user * (1.0 - blanket_slots(blanket_per_user)[1])
-
-
-def draw_blanket(
-    rng: np.random.Generator, *, n_users: int, blanket_per_user: float, domain_size: int, repetitions: int
-) -> IntArray:
-    """Counters of the binomial blanket, shape (repetitions, domain_size): lines 13-16 of Algorithm 2."""
-    slots, gamma = blanket_slots(blanket_per_user)
-    total = rng.binomial(n_users * slots, gamma, size=repetitions)
-    return np.asarray(rng.multinomial(total, np.full(domain_size, 1.0 / domain_size)), dtype=np.int64)
-
-
-def assignment_variance(item_counts: IntArray, level_counts: tuple[int, ...], weights: FloatArray) -> float:
+def assignment_variance(
+    item_counts: IntArray | FloatArray, level_counts: tuple[int, ...], weights: FloatArray
+) -> float:
     """Sum over items of Var[sum_k weights_k n_kj] when levels are assigned at random with exact counts.
 
     n_kj, the users of level k that hold item j, is a draw without replacement: with n_j holders among n users the
@@ -364,8 +346,3 @@ def assignment_spread(item_counts: IntArray | FloatArray, n_users: int) -> float
     """Variance of the items over a random user, (s - sum_j w_j^2) n/(n - 1): weight of the levels' imbalance."""
     frequencies = np.asarray(item_counts, dtype=float) / n_users
     return float(frequencies @ (1 - frequencies)) * n_users / max(n_users - 1, 1)
-
-
-def binomial_variance(rate: float) -> float:
-    """Variance of one Bernoulli(rate) message, exactly 0 at rate 1."""
-    return rate * (1.0 - rate) if rate < 1.0 else 0.0

@@ -10,17 +10,15 @@ sum_k n_k a_k.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-import numpy as np
-
-from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.blankets.base import COPIES_RANGE, Blanket
 from segshuffle.blankets.named import laws
 from segshuffle.blankets.poisson import POISSON
 from segshuffle.errors import ParameterError
 from segshuffle.looks import DASHES, PALETTE, Look
-from segshuffle.protocols.base import Plan, Problem, Sample, assignment_spread
+from segshuffle.protocols.base import Plan, Problem
+from segshuffle.protocols.collected import Collected
 from segshuffle.protocols.declared import Declared
 from segshuffle.protocols.planner import ErrorMeasure, Search
 
@@ -29,7 +27,7 @@ SLACK = 1.05
 
 
 @dataclass(frozen=True)
-class ProvenSegmented:
+class ProvenSegmented(Collected):
     """The segmented protocol with proven accounting.
 
     Parameters
@@ -123,26 +121,6 @@ class ProvenSegmented:
         if self.max_messages is None and len(search.laws) == 2 and not search.laws[-1].spends:
             return search.fewest_messages(SLACK * search.error_of(search.least_error(simplest=True)))
         return search.least_error(self.max_messages or math.inf)
-
-    def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
-        """Estimates from counters: independent blankets, and M copies of every held item."""
-        scheme = replace(plan.scheme, n_users=sample.n_users)
-        return scheme.estimate(scheme.count(sample, rng), plan.problem.level_counts)
-
-    def expected_mse(self, plan: Plan, item_counts: IntArray | FloatArray) -> float:
-        """Return the closed form of `simulate`'s mean squared error."""
-        problem, exactly = plan.problem, plan.problem.assumptions.sets == "exactly"
-        measure = ErrorMeasure(
-            items=problem.domain_size,
-            own=float(problem.set_size) if exactly else float(item_counts.sum()) / problem.n_users,
-            spread=assignment_spread(item_counts, problem.n_users),
-        )
-        counts = np.asarray(problem.level_counts, dtype=float)
-        return measure.terms(plan.scheme.noise).error(np.asarray(plan.scheme.copies), counts)
-
-    def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
-        """Return the error without the imbalance of levels, which sums to nothing: counters are independent."""
-        return self.expected_mse(plan, np.zeros(plan.problem.domain_size))
 
 
 #: The simplest law: single dummies.

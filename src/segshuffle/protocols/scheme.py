@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,10 +18,6 @@ from segshuffle.blankets.base import Blanket, Dummies, Part
 from segshuffle.blankets.named import dummies_from
 from segshuffle.blankets.poisson import POISSON
 from segshuffle.errors import ParameterError
-
-if TYPE_CHECKING:
-    from segshuffle.protocols.base import Sample
-
 
 Words = NDArray[np.unsignedinteger[Any]]
 
@@ -197,6 +193,11 @@ class Scheme:
         return self.law.noise(self.n_users, self.blanket_per_user, self.domain_size)
 
     @property
+    def total_noise(self) -> float:
+        """Variance of what all users' dummies add to the sum of all counts."""
+        return self.law.total_noise(self.n_users, self.blanket_per_user, self.domain_size)
+
+    @property
     def mean(self) -> float:
         """Expected dummies of all users about one item, of both signs where they have signs."""
         return self.n_users * self.blanket_per_user / self.domain_size
@@ -237,14 +238,20 @@ class Scheme:
             raise ParameterError("copies", list(self.copies), "positive at a level that somebody picked")
         return weight
 
-    def count(self, sample: Sample, rng: np.random.Generator) -> IntArray:
-        """Draw what the server counts by item, shape (repetitions, domain_size), exact in distribution."""
+    def count(self, level_item_counts: IntArray, rng: np.random.Generator) -> IntArray:
+        """Draw what the server counts by item, shape (repetitions, domain_size), exact in distribution.
+
+        Parameters
+        ----------
+        level_item_counts : ndarray of int64, shape (repetitions, n_levels, domain_size)
+            Users of each level who take part and hold each item.
+        """
         copies = np.asarray(self.copies)
         whole = np.floor(copies)
-        sent = (whole.astype(np.int64)[None, :, None] * sample.level_item_counts).sum(axis=1)
-        sent = sent + rng.binomial(sample.level_item_counts, (copies - whole)[None, :, None]).sum(axis=1)
-        size = (sample.repetitions, sample.domain_size)
-        return np.asarray(sent + self.law.draw_net(self.mean, size, rng), dtype=np.int64)
+        sent = (whole.astype(np.int64)[None, :, None] * level_item_counts).sum(axis=1)
+        sent = sent + rng.binomial(level_item_counts, (copies - whole)[None, :, None]).sum(axis=1)
+        dummies = self.law.draw_net(self.n_users, self.blanket_per_user, sent.shape, rng)
+        return np.asarray(sent + dummies, dtype=np.int64)
 
     def estimate(self, counts: ArrayLike, level_counts: ArrayLike) -> FloatArray:
         """Shares of the users that hold each item, from what was counted: (C_j - n m/d)/N."""

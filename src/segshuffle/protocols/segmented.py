@@ -14,21 +14,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from segshuffle.accounting.collections.published import largest_sampling_rate, least_blanket_per_user
-from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.blankets.binomial import BINOMIAL
 from segshuffle.digits import rounded, rounded_down, rounded_up
 from segshuffle.looks import PALETTE, Look
 from segshuffle.protocols.base import (
     Plan,
     Problem,
-    Sample,
-    assignment_variance,
-    binomial_variance,
-    blanket_variance,
-    draw_blanket,
     one_collection,
-    total_variance,
 )
+from segshuffle.protocols.collected import Collected
 from segshuffle.protocols.declared import Declared
 
 _BRACKET_POINTS = 16
@@ -39,23 +33,6 @@ def mse_bound(problem: Problem, blanket_per_user: float, sampling_rates: tuple[f
     """Return the paper's error bound (section 5.2): (n m + s N)/N^2."""
     weight = float(np.dot(problem.level_counts, sampling_rates))
     return (problem.n_users * blanket_per_user + problem.set_size * weight) / weight**2
-
-
-def expected_mse(
-    problem: Problem, blanket_per_user: float, sampling_rates: tuple[float, ...], item_counts: IntArray | FloatArray
-) -> float:
-    """Exact expected squared error against the sample's frequencies, levels at random with exact counts.
-
-    Blanket + the users' own sampling + the imbalance between levels and items:
-    [V_blanket + s sum_k n_k lambda_k (1 - lambda_k) + sum_j Var(sum_k lambda_k n_kj)] / N^2.
-    """
-    rates = np.asarray(sampling_rates, dtype=float)
-    counts = np.asarray(problem.level_counts, dtype=float)
-    weight = float(counts @ rates)
-    blanket = blanket_variance(problem.n_users, blanket_per_user, problem.domain_size)
-    own = problem.set_size * sum(n * binomial_variance(r) for n, r in zip(counts, rates, strict=True))
-    imbalance = assignment_variance(np.asarray(item_counts), problem.level_counts, rates)
-    return float((blanket + own + imbalance) / weight**2)
 
 
 def sampling_rates(problem: Problem, blanket_per_user: float) -> tuple[float, ...]:
@@ -97,7 +74,7 @@ def _least_blanket(sizes: tuple[int, int, int], epsilon: float, delta: float) ->
 
 
 @dataclass(frozen=True)
-class Segmented:
+class Segmented(Collected):
     """The segmented protocol.
 
     Parameters
@@ -115,31 +92,6 @@ class Segmented:
         if self.blanket_per_user is None:
             return optimize_parameters(problem)
         return plan_at(problem, self.blanket_per_user, sampling_rates(problem, self.blanket_per_user))
-
-    def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
-        """Estimates from counters: Binomial(n_kj, lambda_k) per level and item, plus the multinomial blanket."""
-        rates = np.asarray(plan.scheme.copies)
-        weight = float(np.dot(plan.problem.level_counts, rates))
-        sent = rng.binomial(sample.level_item_counts, rates[None, :, None]).sum(axis=1)
-        blanket = draw_blanket(
-            rng,
-            n_users=sample.n_users,
-            blanket_per_user=plan.blanket_per_user,
-            domain_size=sample.domain_size,
-            repetitions=sample.repetitions,
-        )
-        return np.asarray((sent + blanket - sample.n_users * plan.blanket_per_user / sample.domain_size) / weight)
-
-    def expected_mse(self, plan: Plan, item_counts: IntArray) -> float:
-        """Return the closed form of `simulate`'s mean squared error."""
-        return expected_mse(plan.problem, plan.blanket_per_user, plan.scheme.copies, item_counts)
-
-    def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
-        """Variance of the number of blanket messages, and of the users' own sampling."""
-        problem = plan.problem
-        rates, counts = np.asarray(plan.scheme.copies), np.asarray(problem.level_counts, dtype=float)
-        own = problem.set_size * sum(n * binomial_variance(r) for n, r in zip(counts, rates, strict=True))
-        return float(total_variance(problem.n_users, plan.blanket_per_user) + own) / float(counts @ rates) ** 2
 
 
 def plan_at(problem: Problem, blanket_per_user: float, rates: tuple[float, ...]) -> Plan:

@@ -18,7 +18,7 @@ from segshuffle.datasets.transactions import Transactions
 from segshuffle.errors import DataError, ParameterError
 from segshuffle.pipeline.seeds import stream
 from segshuffle.planning.foresight import CONFIDENCE, threshold_of
-from segshuffle.protocols.base import Plan, Problem, Sample
+from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.item_variance import ItemVariance
 from segshuffle.protocols.messages.dependence import bias_given_levels
 
@@ -266,6 +266,4 @@ def random_levels(plan: Plan, seed: int, repetition: int) -> NDArray[np.int16]:
 
 def drawn(plan: Plan, level_items: IntArray, rng: np.random.Generator) -> FloatArray:
     """Draw the estimates of one collection, shape (domain_size,), given who sends what at which level."""
-    nothing = np.zeros(0, dtype=np.int32)
-    sample = Sample(nothing, plan.problem.domain_size, level_items[None], plan.problem.n_users)
-    return np.asarray(plan.scheme.estimate(plan.scheme.count(sample, rng)[0], plan.problem.level_counts))
+    return np.asarray(plan.scheme.estimate(plan.scheme.count(level_items[None], rng)[0], plan.problem.level_counts))

@@ -16,7 +16,7 @@ from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.base import Problem, uniform_item_counts
 from segshuffle.protocols.central import GaussianCurator
 from segshuffle.protocols.proven import ProvenSegmented
-from segshuffle.protocols.segmented import expected_mse, sampling_rates
+from segshuffle.protocols.segmented import Segmented, plan_at, sampling_rates
 from segshuffle.studies import planning
 from segshuffle.studies.planning import lineup, plan_setting, problem_of
 from segshuffle.studies.reproduction import compute as simulation
@@ -271,7 +271,11 @@ def figures(keys):
         items = uniform_item_counts(problem)
         curve = published_rates(problem.domain_size, problem.set_size, problem.n_users, problem.levels, problem.delta)
         reference = GaussianCurator().plan(problem).mse_bound
-        row = {"published": min(expected_mse(problem, m, rates, items) for m, rates in curve) / reference}
+        published = Segmented()
+        row = {
+            "published": min(published.expected_mse(plan_at(problem, m, rates), items) for m, rates in curve)
+            / reference
+        }
         ours = {"poisson": ProvenSegmented()} | {
             budget: ProvenSegmented(copies_max=float(config["proven"]["copies_max"]), max_messages=budget)
             for budget in (8.0, 16.0, 40.0)
