@@ -18,8 +18,13 @@ class _Share(NamedTuple):
     scheme: Scheme
     counts: FloatArray
     """Users of every level who take part, shape (n_levels,)."""
-    factor: float
-    """What one message about an item adds to its estimated share."""
+    weight: float
+    """Of its estimates in those of all."""
+
+    @property
+    def factor(self) -> float:
+        """What one message about an item adds to its estimated share."""
+        return self.weight / self.scheme.weight(self.counts)
 
     @property
     def sampling(self) -> float:
@@ -32,7 +37,7 @@ def _shares(plan: Plan) -> Iterator[_Share]:
     for each in plan.collections:
         counts = np.zeros(len(plan.problem.levels))
         counts[list(each.levels)] = np.array(plan.problem.level_counts)[list(each.levels)]
-        yield _Share(each.announcement, counts, each.weight / each.announcement.weight(counts))
+        yield _Share(each.announcement, counts, each.weight)
 
 
 class Collected:
@@ -41,9 +46,9 @@ class Collected:
     def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
         """Estimates from counters: copies of every held item, and the dummies of all users."""
         estimate = np.zeros((sample.repetitions, sample.domain_size))
-        for scheme, counts, factor in _shares(plan):
-            counted = scheme.count(sample.level_item_counts * (counts > 0)[:, None], rng)
-            estimate += factor * (counted - scheme.net_mean)
+        for share in _shares(plan):
+            counted = share.scheme.count(sample.level_item_counts * (share.counts > 0)[:, None], rng)
+            estimate += share.weight * share.scheme.estimate(counted, share.counts)
         return estimate
 
     def expected_mse(self, plan: Plan, item_counts: IntArray | FloatArray) -> float:
