@@ -138,9 +138,9 @@ def test_simulated_errors_are_those_of_the_closed_form(case):
 @pytest.mark.quick(0)
 def test_rows_have_streams_of_their_own(case):
     one = run(case)
-    # the same plan under two budgets would be drawn twice, not copied; recentring cannot change a sum that is right, and
-    # is projection where no estimate leaves [0, 1]
+    # the same plan under two budgets would be drawn twice, not copied; recentring cannot change a sum that is right
     drawn = one[(one["role"] != "recentred") | ~one["method"].str.startswith("subexp")]
+    # where no estimate leaves [0, 1] projection is recentring
     assert drawn.loc[drawn["role"] != "projected", "mse_mean"].is_unique
     case[0]["seed"] += 1
     other = run(case)
