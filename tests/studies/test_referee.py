@@ -409,7 +409,7 @@ def test_the_report_by_hand(by_hand):
         "",
         "## Violations",
         "",
-        "Ratios are proven over claimed; of deltas below 1e-06 none is named for few users.",
+        "Ratios are proven over claimed; for few users, those of deltas below 1e-06 are left out.",
         "At many users delta = delta_times_n/n (of the configuration); ratios of deltas are at the claimed epsilon.",
         "",
         f"{head} largest at | claimed epsilon | proven epsilon |",

@@ -34,9 +34,9 @@ INFLUENCE = (
         "figures/influence",
         "What liars can do",
         "How far 1 % of the users can shift the expected estimates by sending what they like. The shuffler takes no "
-        "more messages from anybody than an honest user may send: the number beside the name. For that, the Poisson "
-        "blanket has a cap here. The bar is the standard error if nobody lies, for uniform frequencies. Kind: exact "
-        "for one frequency, upper for all together.",
+        "more messages from anybody than an honest user may send: the number beside the name. Here the dummies of one "
+        "user are capped, so that the Poisson blanket has such a number. The bar is the standard error if nobody lies, "
+        "for uniform frequencies. Kind: exact for one frequency, upper for all together.",
         GROUP,
     ),
 )

@@ -33,7 +33,7 @@ FIGURE = Output(
     "Claimed and actual ε",
     "A row per population and whole number m of dummies per user, and one row for the largest ε at all other m. The "
     "line marks the claimed ε. The blanket alone gives a proven upper bound, the other two marks are lower bounds. "
-    "Nothing is drawn for a level that sends every item, since sampling hides nothing there.",
+    "A level that sends every item has no marks: without sampling nothing is hidden.",
     GROUP,
     _READING,
 )

@@ -40,10 +40,10 @@ def figures(config: Config) -> dict[str, tuple[Output, dict[str, object]]]:
                 f"figures/{name}",
                 f"Error over messages, n = {n_users:,}, d = {domain_size:,}, {split}",
                 "Expected squared error over that of the Gaussian curator with a weight per level, against expected "
-                f"messages per user; {levels}. A line joins the best plans of one protocol: none of its others "
-                "has less error for as few messages. Marks of equal plans cover each other. Open marks: published "
-                "accounting, not proven. Augmented shuffling trusts the shuffler with the noise, and curators are "
-                "trusted with everything. Kind: closed form for uniform frequencies.",
+                f"messages per user; {levels}. A line joins the best plans of one protocol: no other plan of "
+                "that protocol has less error with as few messages. Marks of equal plans cover each other. Open marks: "
+                "published accounting, not proven. Augmented shuffling trusts the shuffler with the noise, and "
+                "curators are trusted with everything. Kind: closed form for uniform frequencies.",
                 GROUP,
             )
             found[name] = output, {"n_users": n_users, "domain_size": domain_size, "split": split}

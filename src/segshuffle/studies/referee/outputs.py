@@ -37,8 +37,9 @@ READABLE = Output("referee.md", VERDICTS.title, group=GROUP)
 FIGURE = Output(
     "figures/referee",
     "Claimed ε above or below the proven lower bound",
-    "A claim below zero is refuted: it promises a smaller ε than a proven lower bound. The legend says which claims "
-    "are proven themselves.",
+    "A claim below zero is refuted: it promises a smaller ε than a proven lower bound. Claims that promise no more "
+    "than the local guarantee are not drawn, nor are mechanisms without a refuted claim, unless there is none at all. "
+    "Of the proven bounds two are drawn for comparison, and any that is refuted. The legend says which are proven.",
     GROUP,
     _READING,
 )

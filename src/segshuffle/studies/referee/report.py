@@ -88,7 +88,7 @@ _INTRO = f"""Upper bounds, published and proven, each against a proven lower bou
 delta: the divergence of two neighbouring datasets, rounded down. A claim is called violated only if its safe side lies
 below the proven number by more than a relative {MARGIN:g}. "Sound so far" means that nothing on this grid refutes it,
 no more. "Vacuous": never below the local guarantee on the grid."""
-_READING = f"""Ratios are proven over claimed; of deltas below {LEAST_DELTA:g} none is named for few users.
+_READING = f"""Ratios are proven over claimed; for few users, those of deltas below {LEAST_DELTA:g} are left out.
 At many users delta = delta_times_n/n (of the configuration); ratios of deltas are at the claimed epsilon."""
 _COUNTEREXAMPLES = """Fewest users for which the command's output shows the violation: the accountant's number beside
 `blanket-lower`, the proven one."""
@@ -176,8 +176,8 @@ _PADS, _SMALL = {"w_pad": 0.02, "h_pad": 0.02, "hspace": 0.02, "wspace": 0.02}, 
 _LINEAR, _LINEAR_PART = 0.01, 0.4
 _LOW, _HIGH = -150.0, 300.0
 #: Room above the largest deviation.
-_MARGIN = 1.3
-_TICKS = (-10.0, -1.0, -0.1, 0.0, 0.1, 1.0, 10.0, 100.0, 1000.0)
+_MARGIN = 3.0
+_TICKS = (-10.0, -1.0, -0.1, 0.0, 0.1, 1.0, 10.0, 100.0, 1000.0, 10000.0)
 _POWERS = tuple(10.0**power for power in range(16))
 
 
