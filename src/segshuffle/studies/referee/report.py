@@ -177,7 +177,7 @@ _LINEAR, _LINEAR_PART = 0.01, 0.4
 _LOW, _HIGH = -150.0, 300.0
 #: Room above the largest deviation.
 _MARGIN = 3.0
-_TICKS = (-10.0, -1.0, -0.1, 0.0, 0.1, 1.0, 10.0, 100.0, 1000.0, 10000.0)
+_TICKS = (-10.0, -0.1, 0.0, 0.1, 10.0, 1000.0)
 _POWERS = tuple(10.0**power for power in range(16))
 
 
