@@ -22,7 +22,7 @@ class Guess:
     name: str = "guess"
 
     def plan(self, problem):
-        return Plan("guess", problem, "exact", 0.0, 1.0, {"share": self.share}, 1.0)
+        return Plan("guess", problem, "exact", 0.0, 1.0, 1.0, {"share": self.share})
 
     def simulate(self, plan, sample, rng):
         estimate = self.share * plan.problem.set_size / sample.domain_size

@@ -6,27 +6,25 @@ import numpy as np
 
 from segshuffle.blankets.binomial import BINOMIAL
 from segshuffle.blankets.poisson import POISSON
-from segshuffle.protocols.base import Plan, one_collection
-from segshuffle.protocols.scheme import Collection, Scheme
+from segshuffle.protocols.base import Plan, collection_of
 
 
 def given_plan(problem, copies, blanket_per_user, law=None, *, kind="exact", blanket_cap=None, certificate=()):
     """Users of each level send so many copies among dummies of this law, a Poisson number of single ones if None."""
     own = problem.set_size * float(np.dot(problem.level_counts, copies)) / problem.n_users
-    (whole,) = one_collection(problem, copies, blanket_per_user, law or POISSON)
+    whole = collection_of(problem, copies, blanket_per_user, law or POISSON)
     whole = replace(whole, announcement=replace(whole.announcement, blanket_cap=blanket_cap))
-    return Plan(
-        "poisson", problem, kind, blanket_per_user, blanket_per_user + own, {}, 1.0, (whole,), tuple(certificate)
-    )
+    made = {"collections": (whole,), "certificate": tuple(certificate)}
+    return Plan("poisson", problem, kind, blanket_per_user, blanket_per_user + own, 1.0, **made)
 
 
 def separate_plan(problem, blankets, weights, law=BINOMIAL, *, kind="published"):
     """Users of every level send all their items, in a collection of their own with so many dummies and that weight."""
-    sizes, everything = (problem.domain_size, problem.set_size), (1.0,) * len(blankets)
+    everything = (1.0,) * len(blankets)
     collections = tuple(
-        Collection(Scheme(*sizes, n, everything, float(m), law), (k,), float(w))
+        collection_of(problem, everything, m, law, only=k, weight=float(w))
         for k, (n, m, w) in enumerate(zip(problem.level_counts, blankets, weights, strict=True))
         if n
     )
     mean = float(np.dot(problem.level_counts, np.array(blankets, dtype=float))) / problem.n_users
-    return Plan("sepmm", problem, kind, mean, mean + problem.set_size, {}, 1.0, collections)
+    return Plan("sepmm", problem, kind, mean, mean + problem.set_size, 1.0, collections=collections)

@@ -9,7 +9,7 @@ from segshuffle.protocols.cautions import expected_seconds, level_cautions
 
 def said(*, delta=1e-6, error=1e-3, messages=10.0, s=4, sets="exactly"):
     problem = Problem(16, s, (0.5, 1.0), (30, 70), delta, Assumptions(sets=sets))
-    return Plan("any", problem, "exact", 1.0, messages, {}, error).warnings
+    return Plan("any", problem, "exact", 1.0, messages, error).warnings
 
 
 def test_nothing_is_said_of_an_ordinary_plan():

@@ -100,7 +100,7 @@ def test_one_level_reaches_the_curator_where_counters_are_large(d, s, n, large_f
 def test_other_curators_add_the_noise_of_their_law(curator):
     """Noise of density exp(-|x|^1.4), or of law 0.6^|k| on whole numbers, over the weight 105 of all users."""
     parameters = {"weights": (0.5, 1.0, 1.0), "exponent": 1.4, "odds": 0.6}
-    plan = Plan(curator.name, PROBLEM, "exact", 0.0, 2.0, parameters, 0.0)
+    plan = Plan(curator.name, PROBLEM, "exact", 0.0, 2.0, 0.0, parameters)
     check_simulation(curator, plan, make_sample(PROBLEM, 3000))
     grid = np.linspace(-30, 30, 600_001)
     density = np.exp(-(np.abs(grid) ** 1.4))

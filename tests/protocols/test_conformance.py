@@ -97,6 +97,12 @@ def test_plan_says_what_it_is(method):
     assert look_of(method.name, parameters=plan.chosen, accounting=accounting_of(method)).label
 
 
+def test_integers_of_numpy_make_the_same_plan(method):
+    counts = tuple(np.array(PROBLEM.level_counts))
+    same = replace(PROBLEM, domain_size=np.int64(9), set_size=np.int32(2), level_counts=counts)
+    assert json.dumps(method.plan(same).as_dict()) == json.dumps(plan_of(method).as_dict())
+
+
 def test_plan_survives_json(method):
     plan = plan_of(method)
     restored = Plan.from_dict(PROBLEM, json.loads(json.dumps(plan.as_dict())))

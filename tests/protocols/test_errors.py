@@ -54,7 +54,7 @@ def test_segmented(domain_size, sets, level_counts, rates, blanket):
 
 
 def bare_plan(method, problem, blanket, parameters):
-    return Plan(method.name, problem, "published", blanket, 0.0, parameters, 0.0)
+    return Plan(method.name, problem, "published", blanket, 0.0, 0.0, parameters)
 
 
 @pytest.mark.parametrize("blanket", [F(1), F(3, 4), F(3, 2)])

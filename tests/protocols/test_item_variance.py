@@ -141,6 +141,6 @@ def test_the_coverage_of_an_item_that_nobody_holds_is_that_of_its_counts(blanket
 def test_plans_without_copies_have_no_variance_of_an_item():
     plan = planned("single")
     with pytest.raises(ParameterError, match=r"plan = 'any' .* one with copies by level"):
-        _ = Plan("any", plan.problem, "exact", 1.0, 0.0, {}, 0.0).scheme
+        _ = Plan("any", plan.problem, "exact", 1.0, 0.0, 0.0).scheme
     with pytest.raises(ParameterError, match=r"copies = \[0.0, 0.0, 0.0\] .* positive at a level"):
         ItemVariance.of(planned("single", copies=(0.0, 0.0, 0.0)))

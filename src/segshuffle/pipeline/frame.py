@@ -161,7 +161,7 @@ def rules(
     )
     only_real = Rule(
         "only_real",
-        "That the data of this run are real, without which nothing is copied to docs/.",
+        "Check that the data of this run are real: otherwise nothing is copied to docs/.",
         (Step(ONLY_REAL, "pipeline.provenance:only_real", {"sources": sources}, read=False),),
         first=lambda _: 2,
     )

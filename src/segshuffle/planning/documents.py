@@ -156,13 +156,12 @@ def _document(content: bytes) -> Document:
     levels = tuple(range(len(asked.levels)))
     made = Plan(
         problem=asked,
-        parameters={},
         blanket_per_user=scheme.blanket_per_user,
         collections=(Collection(scheme, levels, 1.0),),
         **{**plan, "certificate": tuple(plan["certificate"])},
     )
     if made.kind != "published":
-        _ = scheme.parts  # the law has so many dummies
+        _ = scheme.parts  # refuses a mean that the law cannot have
     return Document(made, _items(values.get("items"), asked.domain_size))
 
 

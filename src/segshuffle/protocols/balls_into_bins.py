@@ -23,15 +23,9 @@ from segshuffle.blankets.poisson import POISSON
 from segshuffle.digits import rounded_up
 from segshuffle.errors import ParameterError
 from segshuffle.looks import DASHES, PALETTE, Look
-from segshuffle.protocols.base import (
-    Plan,
-    Problem,
-    exchanged_items,
-    one_collection,
-)
+from segshuffle.protocols.base import Plan, Problem, collection_of, exchanged_items
 from segshuffle.protocols.collected import Collected
 from segshuffle.protocols.declared import Declared
-from segshuffle.protocols.scheme import Collection, Scheme
 
 ANALYSES = ("numerical", "closed-form", "proven")
 SMALLEST_MEAN = BLANKET_MEAN_RANGE[0]
@@ -94,8 +88,7 @@ class BallsIntoBins(Collected):
             kind=_kind(self.analysis),
             blanket_per_user=blanket,
             messages_per_user=blanket + problem.set_size,
-            parameters={},
-            collections=one_collection(problem, (1.0,) * len(problem.levels), blanket, _law(self.analysis)),
+            collections=(collection_of(problem, (1.0,) * len(problem.levels), blanket, _law(self.analysis)),),
             mse_bound=(blanket + problem.set_size) / problem.n_users,
         )
 
@@ -162,21 +155,15 @@ class SeparateBallsIntoBins(Collected):
         counts = np.asarray(problem.level_counts, dtype=float)
         per_user = float(counts @ np.asarray(blankets)) / problem.n_users
         bound = sum(weights[k] ** 2 * (blankets[k] + problem.set_size) / counts[k] for k in active)
-        sizes, everything = (problem.domain_size, problem.set_size), (1.0,) * len(problem.levels)
+        everything, law = (1.0,) * len(problem.levels), _law(self.analysis)
         return Plan(
             method=self.name,
             problem=problem,
             kind=_kind(self.analysis),
             blanket_per_user=per_user,
             messages_per_user=per_user + problem.set_size,
-            parameters={},
             collections=tuple(
-                Collection(
-                    Scheme(*sizes, problem.level_counts[k], everything, blankets[k], _law(self.analysis)),
-                    (k,),
-                    float(weights[k]),
-                )
-                for k in active
+                collection_of(problem, everything, blankets[k], law, only=k, weight=float(weights[k])) for k in active
             ),
             mse_bound=float(bound),
         )

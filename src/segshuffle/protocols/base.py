@@ -90,6 +90,10 @@ class Problem:
             check_guarantee(epsilon=level, delta=delta)
         if any(low >= high for low, high in zip(self.levels, self.levels[1:], strict=False)):
             raise ParameterError("levels", self.levels, "strictly increasing")
+        # numpy's integers are integers to the caller, but neither to JSON nor to a scheme
+        object.__setattr__(self, "domain_size", int(self.domain_size))
+        object.__setattr__(self, "set_size", int(self.set_size))
+        object.__setattr__(self, "level_counts", tuple(map(int, self.level_counts)))
 
     @property
     def n_users(self) -> int:
@@ -182,11 +186,11 @@ class Plan:
         Expected blanket messages per user, over all users (0 without a blanket).
     messages_per_user : float
         Expected messages per user, blanket and data together.
+    mse_bound : float
+        The bound or closed form that the protocol was optimised for.
     parameters : dict
         The protocol's own values, JSON only. Nothing else reads them, but for ``bits_per_message`` where a message is
         no item.
-    mse_bound : float
-        The bound or closed form that the protocol was optimised for.
     collections : tuple of Collection
         What users send, where that is copies of their items among dummies: one collection of all levels, or one of
         every level that somebody chose.
@@ -204,8 +208,8 @@ class Plan:
     kind: str
     blanket_per_user: float
     messages_per_user: float
-    parameters: dict[str, Any]
     mse_bound: float
+    parameters: dict[str, Any] = field(default_factory=dict)
     collections: tuple[Collection, ...] = ()
     certificate: tuple[dict[str, float], ...] = ()
 
@@ -275,7 +279,7 @@ class Plan:
         served = tuple(
             replace(each, announcement=replace(each.announcement, n_users=n_users))
             for each in self.collections
-            if (n_users := sum(level_counts[level] for level in each.levels))
+            if (n_users := sum(problem.level_counts[level] for level in each.levels))
         )
         certificate = self.certificate if present >= needed else ()
         return replace(self, problem=problem, collections=served, certificate=certificate)
@@ -306,16 +310,21 @@ class Method(Protocol):
         ...
 
 
-def one_collection(
+def collection_of(
     problem: Problem,
     copies: Sequence[float] | FloatArray,
     blanket_per_user: float,
     law: Dummies = POISSON,
-) -> tuple[Collection, ...]:
-    """Return the one collection in which users of all levels send so many copies of an item and dummies."""
-    sizes = (int(problem.domain_size), int(problem.set_size), int(problem.n_users))
-    scheme = Scheme(*sizes, tuple(map(float, copies)), float(blanket_per_user), law)
-    return (Collection(scheme, tuple(range(len(problem.levels))), 1.0),)
+    *,
+    only: int | None = None,
+    weight: float = 1.0,
+) -> Collection:
+    """Return the collection in which users of all levels, or of one only, send so many copies and dummies."""
+    levels = tuple(range(len(problem.levels))) if only is None else (only,)
+    n_users = sum(problem.level_counts[level] for level in levels)
+    rates = tuple(map(float, copies))
+    scheme = Scheme(problem.domain_size, problem.set_size, n_users, rates, float(blanket_per_user), law)
+    return Collection(scheme, levels, weight)
 
 
 def exchanged_items(domain_size: int, set_size: int) -> int:

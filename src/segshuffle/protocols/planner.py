@@ -28,7 +28,7 @@ from segshuffle.blankets.base import BLANKET_MEAN_RANGE, COPIES_RANGE, Blanket
 from segshuffle.blankets.poisson import POISSON, Poisson
 from segshuffle.digits import rounded, rounded_down, rounded_up
 from segshuffle.errors import InfeasibleError, ParameterError
-from segshuffle.protocols.base import Plan, Problem, assignment_spread, one_collection
+from segshuffle.protocols.base import Plan, Problem, assignment_spread, collection_of
 from segshuffle.protocols.curves import Curves
 from segshuffle.protocols.weights import ErrorTerms, best_copies, simple_copies
 
@@ -375,8 +375,7 @@ class Search:
             kind="exact" if exact else "upper",
             blanket_per_user=blanket_per_user,
             messages_per_user=self.messages(blanket_per_user, copies),
-            parameters={},
-            collections=one_collection(problem, copies, blanket_per_user, law),
+            collections=(collection_of(problem, copies, blanket_per_user, law),),
             certificate=self._certificate(law, mean, copies),
             mse_bound=ErrorMeasure.of_all(problem).terms(variance).error(copies, self.counts),
         )

@@ -17,11 +17,7 @@ from segshuffle.accounting.collections.published import largest_sampling_rate, l
 from segshuffle.blankets.binomial import BINOMIAL
 from segshuffle.digits import rounded, rounded_down, rounded_up
 from segshuffle.looks import PALETTE, Look
-from segshuffle.protocols.base import (
-    Plan,
-    Problem,
-    one_collection,
-)
+from segshuffle.protocols.base import Plan, Problem, collection_of
 from segshuffle.protocols.collected import Collected
 from segshuffle.protocols.declared import Declared
 
@@ -103,8 +99,7 @@ def plan_at(problem: Problem, blanket_per_user: float, rates: tuple[float, ...])
         kind="published",
         blanket_per_user=blanket_per_user,
         messages_per_user=blanket_per_user + own,
-        parameters={},
-        collections=one_collection(problem, rates, blanket_per_user, BINOMIAL),
+        collections=(collection_of(problem, rates, blanket_per_user, BINOMIAL),),
         mse_bound=mse_bound(problem, blanket_per_user, rates),
     )
 

@@ -178,7 +178,7 @@ def test_what_is_known_of_the_others():
     assert (kept.item, kept.all_items) == (S / 50, 2 * S / 50)
     assert np.isinf(influence(given_plan(problem, (1.0,), 1.0, Signed(0.5, 0.5, 0.5))).item)
     with pytest.raises(ParameterError, match="method = 'mine'"):
-        influence(Plan("mine", problem, "exact", 1.0, 1.0, {}, 1.0))
+        influence(Plan("mine", problem, "exact", 1.0, 1.0, 1.0))
 
 
 @pytest.mark.parametrize("counts", [COUNTS, (0, 40)])

@@ -47,7 +47,7 @@ from segshuffle.errors import ParameterError
 from segshuffle.pipeline.design import Config, Scenario, Setting
 from segshuffle.pipeline.progress import track
 from segshuffle.pipeline.seeds import stream
-from segshuffle.protocols.base import Plan, Problem, Sample, assignment_spread, one_collection, uniform_item_counts
+from segshuffle.protocols.base import Plan, Problem, Sample, assignment_spread, collection_of, uniform_item_counts
 from segshuffle.protocols.messages import LevelEstimates, LevelPrivacy, noisy_level_moments, weight_variance
 from segshuffle.protocols.messages.level_counts import level_announcement
 from segshuffle.protocols.planner import attained
@@ -243,8 +243,7 @@ def _plan(problem: Problem, choice: Choice) -> Plan:
         kind="exact" if attained(problem, choice.copies) else "upper",
         blanket_per_user=choice.blanket_per_user,
         messages_per_user=choice.blanket_per_user + sent,
-        parameters={},
-        collections=one_collection(problem, choice.copies, choice.blanket_per_user),
+        collections=(collection_of(problem, choice.copies, choice.blanket_per_user),),
         mse_bound=math.nan,
     )
 
