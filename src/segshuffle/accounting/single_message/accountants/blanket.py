@@ -18,7 +18,7 @@ ACCOUNTANTS = (
         "proven",
         f"{_DECOMPOSITION}, Theorem 13",
         look("Blanket, numerical (proven)", "blue", "o", SOLID),
-        10,
+        order=10,
         **asks_for("randomizer", blanket_epsilon, blanket_delta),
     ),
     Accountant(
@@ -27,7 +27,7 @@ ACCOUNTANTS = (
         "proven: two neighbouring datasets that attain it",
         f"{_DECOMPOSITION}, Theorem 14",
         look("Lower bound, two datasets (proven)", "black", "", DOTTED),
-        11,
+        order=11,
         **asks_for("randomizer", lower_bound_epsilon, lower_bound_delta),
     ),
 )

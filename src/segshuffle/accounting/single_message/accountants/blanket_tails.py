@@ -306,7 +306,7 @@ ACCOUNTANTS = tuple(
         "proven",
         f"Balle, Bell, Gascon, Nissim 2019, {'specific' if part == 'randomizer' else 'generic'}",
         look(f"{label} (proven)", *drawn),
-        order,
+        order=order,
         **asks_for(
             part,
             partial(tail_epsilon, inequality=inequality),

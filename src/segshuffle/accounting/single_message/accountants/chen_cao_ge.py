@@ -138,7 +138,7 @@ ACCOUNTANTS = (
         "a central limit without an error term, of the stronger clone's reduction",
         "Chen, Cao, Ge 2024",
         look("Chen, Cao, Ge (asymptotic)", "teal", "p", DASHED),
-        60,
+        order=60,
         **asks_for("local_epsilon", chen_cao_ge_epsilon, chen_cao_ge_delta),
     ),
 )

@@ -188,7 +188,7 @@ ACCOUNTANTS = (
         "proven",
         _FIRST,
         look("Standard clone (proven)", "orange", "s", DASHED),
-        30,
+        order=30,
         **asks_for("local_epsilon", clone_epsilon, clone_delta),
     ),
     Accountant(
@@ -197,7 +197,7 @@ ACCOUNTANTS = (
         "proven",
         _FIRST,
         look("Standard clone, closed form (proven)", "orange", "8", LONG),
-        31,
+        order=31,
         **asks_for("local_epsilon", standard_clone_closed_form),
     ),
     Accountant(
@@ -206,7 +206,7 @@ ACCOUNTANTS = (
         MIXED,
         "Feldman, McMillan, Talwar 2023",
         look("Stronger clone (published)", "purple", "v", SHORT),
-        32,
+        order=32,
         **asks_for("local_epsilon", partial(clone_epsilon, clone="stronger"), partial(clone_delta, clone="stronger")),
         proven_for_binary=True,
     ),

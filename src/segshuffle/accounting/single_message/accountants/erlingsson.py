@@ -44,7 +44,7 @@ ACCOUNTANTS = (
         "proven for local epsilon < 1/2, n >= 1000, delta < 1/100",
         "Erlingsson et al. 2019",
         look("Erlingsson et al. (proven)", "wine", "*", SHORT),
-        50,
+        order=50,
         **asks_for("local_epsilon", erlingsson_epsilon),
     ),
 )

@@ -105,7 +105,7 @@ ACCOUNTANTS = (
         _AVERAGES,
         f"{_PAPER}, Theorem 2",
         look("Personalised bound (published)", "indigo", "h", SOLID),
-        70,
+        order=70,
         **_equal(Theorem, lambda m: m.name == "laplace"),
     ),
     Accountant(
@@ -114,7 +114,7 @@ ACCOUNTANTS = (
         _AVERAGES,
         f"{_PAPER}, its pair of counts",
         look("Its reduction, exact (published)", "black", "d", DOTTED),
-        71,
+        order=71,
         **_equal(Reduction),
     ),
     Accountant(
@@ -123,7 +123,7 @@ ACCOUNTANTS = (
         "refuted as an upper bound (docs/referee.md)",
         "Liu, Zhao, Xiong, Liu, Chen 2023",
         look("Liu et al. 2023 (published)", "wine", "H", DASH_DOTTED),
-        72,
+        order=72,
         **_equal(Echo),
     ),
 )

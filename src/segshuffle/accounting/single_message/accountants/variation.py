@@ -32,7 +32,7 @@ _NUMERICAL = Accountant(
     f"{MIXED}; refuted for most mechanisms (docs/referee.md)",
     f"{_PAPER}, Theorem 4.1",
     look("Variation ratio (published)", "vermilion", "P", SOLID),
-    40,
+    order=40,
     **asks_for("variation", published_epsilon, published_delta, keyword="randomizer"),
     proven_for_binary=True,
 )
@@ -44,7 +44,7 @@ ACCOUNTANTS = (
         f"{MIXED}; refuted as the numerical one, and below it where few clones are expected (docs/referee.md)",
         f"{_PAPER}, Theorem 4.2",
         look("Variation ratio, analytic (published)", "olive", "X", DASH_DOTTED),
-        41,
+        order=41,
         **asks_for("variation", analytic_epsilon, keyword="randomizer"),
     ),
     Accountant(
@@ -53,7 +53,7 @@ ACCOUNTANTS = (
         MIXED,
         f"{_PAPER}, Theorem 4.3",
         look("Variation ratio, asymptotic (published)", "sky", ">", DASHED),
-        42,
+        order=42,
         **asks_for("variation", asymptotic_epsilon, keyword="randomizer", applies=never),
     ),
     Accountant(
@@ -62,7 +62,7 @@ ACCOUNTANTS = (
         "proven",
         f"{_PAPER}, Theorem 5.1",
         look("Variation ratio, lower bound", "dark-grey", "", SPARSE),
-        43,
+        order=43,
         **asks_for("lower", published_lower_epsilon, keyword="bound", applies=never),
     ),
     # the same number for parts of a mechanism: a curve each in a figure
