@@ -246,6 +246,10 @@ def test_the_local_epsilon_for_a_target_meets_it_and_no_larger_one_does(capsys):
         ),
         ("--randomizer pure-dump:domain-size=3 --users 10 --delta 0.1", "give --blanket-messages"),
         ("--randomizer krr:domain-size=3 --local-epsilon 1 --blanket-messages 9 --delta 0.1", "give --users"),
+        (
+            "--randomizer pure-dump:domain-size=3 --blanket-messages 1e3,1e17 --delta 0.1",
+            "blanket-messages = 100000000000000000 is not allowed",
+        ),
         ("--randomizer pure-dump:domain-size=3 --local-epsilon 1 --blanket-messages 9 --delta 0.1", "left out"),
         ("--randomizer krr:domain-size=3 --matrix x.csv --users 10 --delta 0.1", "one of them"),
         ("--budgets 1:10 --users 10 --delta 0.1", "left out with --budgets"),

@@ -105,8 +105,9 @@ def _users(options: argparse.Namespace) -> tuple[str, tuple[int, ...]]:
     values = getattr(options, given)
     if values is None:
         options.refuse(f"the following arguments are required: --{given.replace('_', '-')}")
-    if multi and not all(0 <= value < LARGEST_USERS for value in values):
-        raise ParameterError("blanket-messages", values[0], f"integers in [0, {LARGEST_USERS:g})")
+    outside = [value for value in values if multi and not 0 <= value < LARGEST_USERS]
+    if outside:
+        raise ParameterError("blanket-messages", outside[0], f"an integer in [0, {LARGEST_USERS:g})")
     return ("blanket_messages" if multi else "n_users"), values
 
 

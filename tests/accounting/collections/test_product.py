@@ -22,7 +22,7 @@ from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError, log_delta_lower, log_delta_upper
 from segshuffle.blankets import poisson as poisson_pair
 from segshuffle.blankets.poisson import ItemPair
-from segshuffle.errors import InfeasibleError
+from segshuffle.errors import InfeasibleError, ParameterError
 
 mpmath.mp.dps = 50
 
@@ -307,6 +307,19 @@ def test_a_delta_is_told_from_zero_from_the_smallest_asked_for_on() -> None:
     assert delta_interval(pair, pairs=2, epsilon=3.0, smallest=1.0) == (0.0, 1.0)
     assert below.lower == pytest.approx(exact.lower, rel=1e-3, abs=0)
     assert exact.lower <= below.upper <= exact.upper * (1 + 1e-3)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 3.0])
+def test_a_guess_of_delta_moves_no_interval_beyond_its_width(epsilon: float) -> None:
+    pair = ItemPair(10.0, 0.5)
+    alone = delta_interval(pair, pairs=2, epsilon=epsilon)
+    for guess in (1e-250, alone.upper, math.nextafter(1.0, 0.0)):
+        found = delta_interval(pair, pairs=2, epsilon=epsilon, expected=guess)
+        assert max(alone.lower, found.lower) <= min(alone.upper, found.upper)
+        assert found.upper <= found.lower * (1 + 1e-3)
+    for guess in (0.0, 1.0, math.nan):
+        with pytest.raises(ParameterError, match="expected"):
+            delta_interval(pair, pairs=2, epsilon=epsilon, expected=guess)
 
 
 @pytest.mark.quick(0)

@@ -195,7 +195,7 @@ def delta_interval(
     smallest : float, default 1e-250
         Deltas below, in [1e-250, 1], need not be told from 0: they take the largest tables.
     expected : float, optional
-        About what delta will be: with a good guess fewer tables are needed, with a bad one more.
+        About what delta will be, in [1e-250, 1): with a good guess fewer tables are needed, with a bad one more.
 
     Returns
     -------
@@ -214,6 +214,8 @@ def delta_interval(
     """
     check_product(pairs=pairs, epsilon=epsilon, rtol=rtol)
     check_within("smallest", smallest, SMALLEST_DELTA, 1)
+    if expected is not None:
+        check_within("expected", expected, SMALLEST_DELTA, 1, "[)")
     trivial = _trivial(pair, pairs)
     if trivial is not None:
         return DeltaInterval(0.0, 0.0) if trivial < 0 else DeltaInterval(1 - 1e-9, 1.0)
@@ -221,7 +223,7 @@ def delta_interval(
     plan, steepest = _plan(pair, pairs, epsilon, rtol, log_smallest), 0.0
     if expected is not None:
         plan = replace(plan, log_delta=min(plan.log_delta, math.log(expected)))
-        steepest = max(epsilon / gaussian_ratio(epsilon=epsilon, delta=expected) ** 2 - 0.5, 0.0)
+        steepest = max(epsilon / gaussian_ratio(epsilon=epsilon, delta=expected) ** 2 - 0.5, 0.0) if epsilon else 0.0
     step, log_delta = _cell_step(plan, pairs, rtol, steepest), max(plan.log_delta, log_smallest)
     width = lost = math.inf
     for _ in range(_TABLES):
