@@ -57,7 +57,7 @@ def directives(rule):
         "input": lambda wildcards: manifest.inputs_of(steps(case_of(wildcards))),
         "steps": lambda wildcards: steps(case_of(wildcards)),
         "code": code,
-        "priority": lambda wildcards: int(rule.first(case_of(wildcards))),
+        "priority": lambda wildcards: int(rule.priority(case_of(wildcards))),
         "job": rule.name if rule.cases == ("",) else os.path.join(rule.name, "{case}"),
     }
 

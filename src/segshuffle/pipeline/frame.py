@@ -121,7 +121,7 @@ def rules(
                 ),
             ),
             names,
-            first=lambda name: any(setting.dataset == name for setting in paper),
+            priority=lambda name: any(setting.dataset == name for setting in paper),
             follows=lambda name: dataset_files([name]),
         ),
         Rule(
@@ -140,7 +140,7 @@ def rules(
                 ),
             ),
             tuple(settings),
-            first=lambda case: settings[case] in paper,
+            priority=lambda case: settings[case] in paper,
             follows=lambda case: dataset_files([settings[case].dataset]),
         ),
     ]
@@ -163,7 +163,7 @@ def rules(
         "only_real",
         "Check that the data of this run are real: otherwise nothing is copied to docs/.",
         (Step(ONLY_REAL, "pipeline.provenance:only_real", {"sources": sources}, read=False),),
-        first=lambda _: 2,
+        priority=lambda _: 2,
     )
     cases = {rule.name: rule.cases for rule in (*before, *studies)}
     runtimes = Rule(

@@ -223,9 +223,9 @@ class Rule:
         Names of the jobs, parts of the names of their files; ("",) for a single job.
     memory_mb, seconds : int
         Peak memory and duration of the longest job, as in results/runtimes.csv.
-    first : callable
-        Case -> 1 or True if Figures 2-6 of the paper need the job, which then runs before those of 0; 2 for a check
-        that comes before both.
+    priority : callable
+        Case -> Snakemake's priority of the job: 1 (or True) where Figures 2-6 of the paper need it, else 0; 2 for
+        a check that comes before all of them.
     follows : callable
         Case -> what the job uses of all that a registry finds: folder ("protocols", "datasets") -> names of files.
         Of a folder that is not named it uses everything.
@@ -237,7 +237,7 @@ class Rule:
     cases: tuple[str, ...] = ("",)
     memory_mb: int = 300
     seconds: int = 10
-    first: Callable[[str], int] = lambda _: 0
+    priority: Callable[[str], int] = lambda _: 0
     follows: Callable[[str], Mapping[str, frozenset[str]]] = lambda _: {}
 
     @property

@@ -273,7 +273,7 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
             (Step("plans/{case}.json", "studies.planning:plan_setting", arguments=planned),),
             tuple(f"{side}/{setting}" for side in sides for setting in settings),
             seconds=26,
-            first=of_paper,
+            priority=of_paper,
             follows=lambda case: {"protocols": files[case.split("/")[0]], "datasets": frozenset()},
         ),
         Rule(
@@ -282,7 +282,7 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
             (Step("panels/{case}.csv", f"{compute}:panel_table", read, simulated),),
             cases,
             seconds=13,
-            first=of_paper,
+            priority=of_paper,
             follows=lambda case: {"protocols": simulated_files[case.split("/")[0]], "datasets": frozenset()},
         ),
         Rule(
@@ -305,7 +305,7 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
             "One figure of the panels, under one accounting; it needs its own panels only.",
             (Step("figures/{case}", f"{report}:draw", tables, lambda name: drawn[name] | edition),),
             tuple(drawn),
-            first=FIGURES.__contains__,
+            priority=FIGURES.__contains__,
             follows=lambda name: dataset_files([panel.setting.dataset for panel in drawn[name]["panels"]]),
         ),
     ]
