@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from extension_files import ACCOUNTANT
 import segshuffle
 from segshuffle.accounting.single_message import accountants
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, every
+from segshuffle.accounting.single_message.mechanisms import mechanism
 from segshuffle.errors import ConfigError
 from segshuffle.pipeline.dependencies import SOURCE, package_files
 
@@ -69,6 +71,22 @@ def test_a_new_accountant_is_one_file(tmp_path):
     assert found["referee"]["half-of-it"] == "holds"
     assert found["look"] == "Half of the local guarantee"
     assert "Half of the local guarantee" in found["legend"]
+
+
+@pytest.mark.parametrize("n_users", [2, 40, 200_000])
+@pytest.mark.parametrize("asked", [("krr", 3), ("krr", 2), ("blh", None), ("laplace", None)], ids=str)
+def test_every_delta_is_a_probability_and_falls_with_epsilon(asked, n_users):
+    """From epsilon = 0 to beyond the local one, where no proven bound leaves anything."""
+    name, size = asked
+    made = mechanism(name, local_epsilon=1.5, **({"domain_size": size} if size else {}))
+    for each in ACCOUNTANTS.values():
+        if each.delta_of is None or not each.applies(made):
+            continue
+        found = [each.delta_of(made, n_users, epsilon) for epsilon in (0.0, 0.02, 0.5, 1.499, 1.5, 1.6)]
+        assert all(0.0 <= low <= high <= 1.0 for low, high in found), each.name
+        assert all(after.lower <= before.upper for before, after in pairwise(found)), each.name
+        if each.kind_for(made) == "upper":
+            assert found[-2] == found[-1] == (0.0, 0.0), each.name
 
 
 def test_a_name_is_declared_once(tmp_path, monkeypatch):
