@@ -46,8 +46,8 @@ _TAIL_STEP, _SHORTEST_TAIL, _LONGEST_TAIL = 6.0, 24.0, 72.0
 _GEMM_ERROR = 2.3e-16
 #: Relative room for the round-off of what windows cut off.
 _ROUND_OFF = 1e-9
-#: Groups of N- within one standard deviation, for guides: less is not seen in what they say of delta.
-_GROUPS = 4.0
+#: Counts of N- that guides look at within one standard deviation: fewer would be seen in what they say of delta.
+_LOOKS = 4.0
 #: Sizes r of the noise and of the flood that plans choose from, and which of the former is usual; less than 1 has no
 #: proof. More flood than so much, and so many times the variance, hides hardly more, but takes larger
 #: tables.
@@ -138,28 +138,25 @@ class Signed(Blanket):
         """Counters of an exchanged item."""
         return SignedPair(self, mean, copies)
 
-    def rough(self) -> GroupedSigned:
-        """Return the same law, with counts of N- seen in groups."""
-        return GroupedSigned(self.p, self.flood_p, self.flood)
+    def rough(self) -> SampledSigned:
+        """Return the same law, of which only some counts of N- are tabulated."""
+        return SampledSigned(self.p, self.flood_p, self.flood)
 
 
 @dataclass(frozen=True)
-class GroupedSigned(Signed):
-    """The same blanket, seen by somebody who sees N- in groups of neighbouring counts: quick, and a bit too hopeful.
-
-    Grouping is post-processing, so its delta is a lower bound: a guide for searches that are certified afterwards.
-    """
+class SampledSigned(Signed):
+    """The same blanket by some counts of N-, each of which stands for its neighbours: a guide, not a bound."""
 
     def pair(self, mean: float, copies: float) -> SignedPair:
-        """Counters of an exchanged item, grouped."""
-        return SignedPair(self, mean, copies, _group(self, mean))
+        """Counters of an exchanged item."""
+        return SignedPair(self, mean, copies, _stride(self, mean))
 
 
-def _group(blanket: Signed, mean: float) -> int:
-    """Neighbouring counts of N- that may be seen as one."""
+def _stride(blanket: Signed, mean: float) -> int:
+    """Count the neighbouring counts of N- that one of them may stand for."""
     noise, _, *floods = blanket.parts(mean)
     spread = math.sqrt(sum(part.mean / (1 - part.p) for part in (noise, *floods)))
-    return max(round(spread / _GROUPS), 1)
+    return max(round(spread / _LOOKS), 1)
 
 
 class _Joint(NamedTuple):
@@ -210,10 +207,10 @@ def table_work(blanket: Signed, mean: float, log_tail: float) -> float:
 
 
 @functools.lru_cache(maxsize=8)
-def _joint(blanket: Signed, mean: float, log_tail: float, group: int) -> _Joint:
+def _joint(blanket: Signed, mean: float, log_tail: float, stride: int) -> _Joint:
     """Sum over the flood, as a product of matrices: row n, column k is the sum over z of g(z) f(n - z) f(n - z + k).
 
-    `group` neighbouring rows are one.
+    One of `stride` neighbouring rows stands for all of them.
     """
     noise, _, *floods = blanket.parts(mean)
     window = part_window(noise, log_tail)
@@ -223,7 +220,7 @@ def _joint(blanket: Signed, mean: float, log_tail: float, group: int) -> _Joint:
     for flood in floods:
         flood_window = part_window(flood, log_tail)
         g, error = part_masses(flood, flood_window), error + mass_error(flood_window, flood.mean)
-    if table_work(blanket, mean, log_tail) / group > MOST_PRODUCTS:
+    if table_work(blanket, mean, log_tail) / stride > MOST_PRODUCTS:
         raise AccuracyError(
             f"The counters of {blanket} at {mean:g} messages per item have too many values for a table: take fewer."
         )
@@ -238,8 +235,7 @@ def _joint(blanket: Signed, mean: float, log_tail: float, group: int) -> _Joint:
     products = products[:, cut : totals.size - cut]
     # row i of the band matrix holds g(i - j) at column j
     band = sliding_window_view(np.concatenate([np.zeros(n - 1), g, np.zeros(n - 1)]), n)[:, ::-1]
-    rows = np.ascontiguousarray(band) if group == 1 else np.add.reduceat(band, np.arange(0, len(band), group))
-    mass = rows @ products
+    mass = (stride * band[stride // 2 :: stride]) @ products
     return _Joint(mass, (6 * tail + lost) * (1 + _ROUND_OFF), error + n * _GEMM_ERROR)
 
 
@@ -249,12 +245,12 @@ class SignedPair(BlanketPair):
 
     Parameters
     ----------
-    group : int
-        Neighbouring counts of N- that are seen as one.
+    stride : int
+        Neighbouring counts of N- that one of them stands for.
     """
 
     blanket: Signed
-    group: int = 1
+    stride: int = 1
 
     @property
     def zero_mass(self) -> float:
@@ -272,15 +268,15 @@ class SignedPair(BlanketPair):
         return _atoms(self, _tail(self.blanket, self.blanket_mean, log_tail))
 
     def coarse_law(self, log_tail: float) -> tuple[FloatArray, FloatArray]:
-        """Return groups of values of similar ratio, of the counters seen in groups: quick, and nearly the same."""
-        group = max(self.group, _group(self.blanket, self.blanket_mean))
-        return _coarse(replace(self, group=group), _tail(self.blanket, self.blanket_mean, log_tail))
+        """Return groups of values of similar ratio, by some counts of N-: quick, and nearly the same."""
+        stride = max(self.stride, _stride(self.blanket, self.blanket_mean))
+        return _coarse(replace(self, stride=stride), _tail(self.blanket, self.blanket_mean, log_tail))
 
 
 @functools.lru_cache(maxsize=2)
 def _atoms(pair: SignedPair, log_tail: float) -> Atoms:
     """Ratios of the law with copies to the law without: copies shift N+, that is the difference alone."""
-    joint = _joint(pair.blanket, pair.blanket_mean, log_tail, pair.group)
+    joint = _joint(pair.blanket, pair.blanket_mean, log_tail, pair.stride)
     floor = math.floor(pair.copies)
     fraction = pair.copies - floor
     b, a = joint.mass, np.zeros_like(joint.mass)
@@ -288,15 +284,16 @@ def _atoms(pair: SignedPair, log_tail: float) -> Atoms:
         a[:, floor:] += (1 - fraction) * b[:, : b.shape[1] - floor]
     if floor + 1 < b.shape[1]:
         a[:, floor + 1 :] += fraction * b[:, : b.shape[1] - floor - 1]
-    both = (a > 0) & (b > 0)
-    # both laws lack `missing`; what copies shift beyond the last column, and what has no mass under B, is given away
-    beyond = float(b[:, max(b.shape[1] - floor - 1, 0) :].sum()) + float(a[b == 0].sum())
-    zero = float(b[a == 0].sum())
-    mass = b[both]
+    # corners where neither law has mass worth a logarithm are given away, and what copies shift beyond the last column
+    kept = (np.maximum(a, b) > math.exp(-log_tail) / b.size) & (np.minimum(a, b) > 0)
+    other_a, other_b = a[~kept], b[~kept]
+    beyond = float(b[:, max(b.shape[1] - floor - 1, 0) :].sum() + other_a.sum() + other_b[other_a > 0].sum())
+    mass = b[kept]
+    # both laws lack `missing`
     return Atoms(
-        np.log(a[both] / mass),
+        np.log(a[kept] / mass),
         np.log(mass),
-        zero,
+        float(other_b[other_a == 0].sum()),
         2 * joint.missing + beyond,
         joint.mass_error,
         4 * joint.mass_error,

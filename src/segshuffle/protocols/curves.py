@@ -28,7 +28,7 @@ _ROUNDS = 10
 #: Best promises whose copies are optimised.
 _BEST = 3
 #: How far on both sides of the best place guides are wanted, and how far from it a neighbouring shape has its own.
-_REACH, _NEAR = 0.5, 2.0
+_REACH, _NEAR = 0.5, 1.0
 #: Places that are looked at in a step of either side of the best.
 _FINE = 21
 #: Errors so many times the least one are not looked at.
@@ -36,7 +36,7 @@ _FAR_OFF = 10.0
 #: Known places so close, of which copies stay whole at one, have the least variance between them.
 _CLOSE = 0.01
 #: A place where copies just reach a whole number is moved up by so much.
-_ROOM = 1e-4
+_ROOM = 6e-4
 #: Largest share of the budget that is kept for the users' own messages where dummies take the rest.
 _MOST_OWN = 0.95
 
@@ -133,6 +133,8 @@ class Curve:
             if promise is None:
                 break
             x, error = promise
+            if self.known and error >= wanted:
+                break
             if best is None or best.error > error * (1 + _KEPT):
                 unknown = [x, *self._halves(x)] if tried else [x]
             elif best.error >= wanted or not (unknown := self._unknown(best)):

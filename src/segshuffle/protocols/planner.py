@@ -11,7 +11,7 @@ import contextlib
 import functools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -211,7 +211,7 @@ class Search:
                     mean,
                     pairs=target.pairs,
                     epsilon=target.epsilon,
-                    delta=target.delta,
+                    delta=target.delta * math.exp(-_MARGIN),
                     copies_max=COPIES_RANGE[1],
                     start=None if near is None else float(near[i]),
                 )
@@ -276,7 +276,7 @@ class Search:
         free = math.isinf(most)
 
         def suffices(log_budget: float) -> bool:
-            found = self._curves[law].best(math.exp(log_budget))
+            found = self.curves[law].best(math.exp(log_budget))
             return found is not None and found.error <= error
 
         if free:
@@ -300,34 +300,18 @@ class Search:
         return None
 
     @functools.cached_property
-    def _curves(self) -> dict[type[Blanket], Curves]:
+    def curves(self) -> dict[type[Blanket], Curves]:
+        """What is known of every law by quick guides."""
         return {
             law: Curves(self, law.shapes(self.problem.pairs, self.problem.delta), law.spends > 0) for law in self.laws
         }
 
     def _best_of(self, law: type[Blanket], budget: float) -> Plan:
-        if self.problem.pairs == 0:  # nothing to hide: any blanket will do
-            return self.plan_at(POISSON, rounded(self.per_user(2 * BLANKET_MEAN_RANGE[0])), budget)
-        best = self._curves[law].best(budget)
-        if best is None:
-            raise InfeasibleError(f"max_messages = {budget:g} is too small: raise it, or lower the domain size.")
-        if (dummies := self.per_user(best.mean)) > LARGEST_BLANKET:
-            raise InfeasibleError(
-                f"The plan with the least error has {dummies:.3g} dummy messages per user, and at most "
-                f"{LARGEST_BLANKET:g} can be announced: set max_messages, or raise the levels, delta or the users."
-            )
-        plans = list[Plan]()
-        for _ in range(_TRIES):
-            plans.append(self.plan_at(best.law, rounded(self.per_user(best.mean)), budget))
-            reached = np.array(plans[-1].scheme.copies)
-            if self.error_of(plans[-1]) <= best.error * (1 + _WORTHWHILE):
-                break
-            best = best.curve.corrected(best, reached, budget) or best
-        if best.law.rough() is best.law:
-            plans += self._at_whole(best.law, best.copies, budget)
-        return min(plans, key=self.error_of)
+        """Plan with one law; methods that compare the same laws share it."""
+        alone = replace(self, laws=(law,), name=law.name)
+        return replace(_best_alone(alone, budget), method=self.name)
 
-    def _at_whole(self, law: Blanket, copies: FloatArray, budget: float) -> Iterator[Plan]:
+    def at_whole(self, law: Blanket, copies: FloatArray, budget: float) -> Iterator[Plan]:
         """Plan with exactly the dummies that the whole numbers next to these copies need."""
         near = [(each, a, float(round(a))) for each, a in zip(self.targets, copies.tolist(), strict=True) if a > 0.5]
         means = [_least_mean(law, each, whole) for each, a, whole in near if abs(a - whole) < _WORTHWHILE]
@@ -402,6 +386,31 @@ class Search:
             lower = lower if exact else 0.0  # the lower end is about the product, which nobody may reach
             certificate.append({"epsilon": level, "delta_lower": rounded_down(lower), "delta_upper": rounded_up(upper)})
         return tuple(certificate)
+
+
+@functools.lru_cache(maxsize=1024)
+def _best_alone(search: Search, budget: float) -> Plan:
+    """Plan for the least error within a budget, with the first law."""
+    if search.problem.pairs == 0:  # nothing to hide: any blanket will do
+        return search.plan_at(POISSON, rounded(search.per_user(2 * BLANKET_MEAN_RANGE[0])), budget)
+    best = search.curves[search.laws[0]].best(budget)
+    if best is None:
+        raise InfeasibleError(f"max_messages = {budget:g} is too small: raise it, or lower the domain size.")
+    if (dummies := search.per_user(best.mean)) > LARGEST_BLANKET:
+        raise InfeasibleError(
+            f"The plan with the least error has {dummies:.3g} dummy messages per user, and at most "
+            f"{LARGEST_BLANKET:g} can be announced: set max_messages, or raise the levels, delta or the users."
+        )
+    plans = list[Plan]()
+    for _ in range(_TRIES):
+        plans.append(search.plan_at(best.law, rounded(search.per_user(best.mean)), budget))
+        reached = np.array(plans[-1].scheme.copies)
+        if search.error_of(plans[-1]) <= best.error * (1 + _WORTHWHILE):
+            break
+        best = best.curve.corrected(best, reached, budget) or best
+    if best.law.rough() is best.law:
+        plans += search.at_whole(best.law, best.copies, budget)
+    return min(plans, key=search.error_of)
 
 
 @functools.lru_cache(maxsize=65536)

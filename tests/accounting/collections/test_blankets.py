@@ -17,7 +17,7 @@ from segshuffle.accounting.collections.product import delta_interval, log_delta_
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError, log_delta_lower, log_delta_upper
 from segshuffle.blankets.clustered import Clustered
 from segshuffle.blankets.poisson import POISSON
-from segshuffle.blankets.signed import GroupedSigned, Signed
+from segshuffle.blankets.signed import SampledSigned, Signed
 from segshuffle.errors import ParameterError
 
 #: What a unit of a signed blanket adds to (N+, N-).
@@ -262,7 +262,7 @@ def test_a_table_too_large_gives_no_bound():
 
 def test_laws_that_hardly_meet_are_refused_not_tabulated():
     """64 copies against clusters that are rarely so large: no value has mass under both."""
-    pair = GroupedSigned(0.43, 0.93, 0.95).pair(59.0, 64.0)
+    pair = SampledSigned(0.43, 0.93, 0.95).pair(59.0, 64.0)
     with pytest.raises(AccuracyError, match="two laws hardly meet"):
         pair.loss_table(0.01, 20.0)
     assert guided_log_delta(pair, 1, 1.0, 1e-5) == 0.0
@@ -277,25 +277,32 @@ def test_laws_that_hardly_meet_are_refused_not_tabulated():
 @pytest.mark.parametrize("copies", [16.0, 40.0, 64.0])
 def test_guides_see_that_many_copies_are_not_private(pairs, copies):
     """A lies nearly whole beyond the values of B that are tabulated: that is a delta of about 1, not of about 0."""
-    pair = GroupedSigned(0.6, 0.93, 0.98).pair(200.0, copies)
+    pair = SampledSigned(0.6, 0.93, 0.98).pair(200.0, copies)
     assert guided_log_delta(pair, pairs, 1.0, 1e-5) > math.log(0.9)
 
 
 @pytest.mark.parametrize(
     ("blanket", "mean"),
-    [(POISSON, 400.0), (Clustered(0.6), 300.0), (Clustered(0.6), 4e3), (Signed(0.5, 0.5, 0.5), 60.0)],
+    [
+        (POISSON, 400.0),
+        (Clustered(0.6), 300.0),
+        (Clustered(0.6), 4e3),
+        (Signed(0.5, 0.5, 0.5), 60.0),
+        (Signed(0.8, 0.95, 0.95), 800.0),
+    ],
 )
 @pytest.mark.parametrize(("pairs", "epsilon", "delta"), [(1, 1.0, 1e-6), (4, 0.5, 1e-9), (2, 3.0, 1e-3)])
 def test_guides_are_near_what_is_certified(blanket, mean, pairs, epsilon, delta):
     asked = {"pairs": pairs, "epsilon": epsilon, "delta": delta}
-    copies = guided_copies(blanket, mean, copies_max=64.0, **asked)
+    rough = blanket.rough()
+    copies = guided_copies(rough, mean, copies_max=64.0, **asked)
     log_delta = log_delta_bound(blanket.pair(mean, copies), pairs, epsilon, 1e-3)
     # a per cent of delta, and of the copies what that is worth
     assert log_delta == pytest.approx(math.log(delta), abs=0.2)
-    guided = guided_log_delta(blanket.pair(mean, copies), pairs, epsilon, delta)
+    guided = guided_log_delta(rough.pair(mean, copies), pairs, epsilon, delta)
     assert guided == pytest.approx(log_delta, abs=0.03)
     # wherever it begins, and at most what is allowed
     for start in (0.3 * copies, 3 * copies):
-        found = guided_copies(blanket, mean, copies_max=64.0, start=start, **asked)
+        found = guided_copies(rough, mean, copies_max=64.0, start=start, **asked)
         assert found == pytest.approx(copies, rel=0.01)
     assert guided_copies(blanket, mean, copies_max=0.5 * copies, **asked) == pytest.approx(0.5 * copies, rel=1e-12)

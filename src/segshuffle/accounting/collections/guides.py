@@ -109,11 +109,14 @@ def _excess(pair: CounterPair, pairs: int, epsilon: float, delta: float) -> floa
 
 
 def _largest(excess: Callable[[float], float], start: float, top: float) -> float:
-    """About the largest x <= top at which an increasing function, of slope about 1, is not above 0."""
+    """About the largest x <= top at which an increasing function, of slope about 1, is not above 0.
+
+    By secants; where they are slow, in the middle, or at a logarithm of a whole number, where the slope changes most.
+    """
     low, high = top - _DEPTH, math.inf
     x, slope = min(start, top), 1.0
     before: tuple[float, float] | None = None
-    for _ in range(_STEPS):
+    for step in range(_STEPS):
         found = excess(x)
         if found <= 0 and x >= top:
             return top
@@ -126,5 +129,9 @@ def _largest(excess: Callable[[float], float], start: float, top: float) -> floa
             return x
         before = (x, found)
         guess = min(x - found / slope, top)
-        x = guess if low < guess < high or guess == top else 0.5 * (max(low, x - _STRIDE) + min(high, x + _STRIDE))
+        if step % 3 == 2 or not (low < guess < high or guess == top):
+            whole = math.log(math.floor(math.exp(low) * (1 + 1e-9)) + 1)
+            guess = whole if whole < high else 0.5 * (max(low, x - _STRIDE) + min(high, x + _STRIDE))
+            guess = min(guess, top)
+        x = guess
     return low
