@@ -36,7 +36,7 @@ _FAR_OFF = 10.0
 #: Known places so close, of which copies stay whole at one, have the least variance between them.
 _CLOSE = 0.01
 #: A place where copies just reach a whole number is moved up by so much.
-_ROOM = 6e-4
+_ROOM = 2e-3
 #: Largest share of the budget that is kept for the users' own messages where dummies take the rest.
 _MOST_OWN = 0.95
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from segshuffle.arrays import FloatArray
 
-_SWEEPS, _STARTS, _FEW_LEVELS = 50, 4, 8
+_SWEEPS, _FEW_LEVELS = 50, 8
 #: Numbers in one block of simple plans.
 _MOST_ENTRIES = 1e6
 
@@ -95,13 +95,8 @@ def best_copies(
     stationary point, so each step is exact. Started from the best of the plans in which every level sends its limit or
     a common number of copies, whichever is less: unequal weights cost, so the best plan is near one of these.
     """
-    best, least = np.zeros_like(limits), math.inf
-    plans, errors = _simple_plans(limits[None], counts, np.array([terms.noise]), terms, np.array([largest_weight]))
-    for start in np.argsort(errors[0], kind="stable")[:_STARTS]:
-        copies, error = _descend(plans[0, :, start], limits, counts, terms, largest_weight)
-        if error < least:
-            best, least = copies, error
-    return best, least
+    start, _ = simple_copies(limits[None], counts, np.array([terms.noise]), terms, np.array([largest_weight]))
+    return _descend(start[0], limits, counts, terms, largest_weight)
 
 
 def simple_copies(
