@@ -92,7 +92,7 @@ def test_the_page_is_given_every_table_that_its_words_are_made_of(root, full_con
 
 def test_copies_come_from_results(full_config):
     found = manifest.targets(full_config, scenarios(full_config))
-    assert set(manifest.copies()) <= {file for target in found for file in target.files}
+    assert set(manifest.said("DOCS")) <= {file for target in found for file in target.files}
 
 
 def study(name, **attributes):
@@ -103,9 +103,6 @@ def test_what_two_studies_declare_is_refused_with_both(full_config):
     two = [study(name, targets=lambda *_: [Target("x", "X.", (Output("x.csv", "an x"),))]) for name in ("one", "two")]
     with pytest.raises(ConfigError, match="two: declares the target 'x', as one does"):
         manifest.targets(full_config, [], two)
-    copied = [study(name, DOCS={f"{name}.md": "same.md"}) for name in ("one", "two")]
-    with pytest.raises(ConfigError, match=r"two: docs/same\.md"):
-        manifest.copies(copied)
 
 
 def test_a_file_is_declared_in_one_way():

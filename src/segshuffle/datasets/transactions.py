@@ -113,9 +113,8 @@ class Transactions:
         sizes = self.sizes
         if self.largest_set <= set_size:
             return self
-        return replace(
-            self, offsets=_offsets(np.minimum(sizes, set_size)), codes=self.codes[_kept(sizes, set_size, rng)]
-        )
+        kept = _kept(sizes, set_size, rng)
+        return replace(self, offsets=_offsets(np.minimum(sizes, set_size)), codes=self.codes[kept])
 
     def take(self, users: NDArray[np.integer] | NDArray[np.bool_]) -> Transactions:
         """Return some of the users: those with these numbers, in this order, or those where a mask is true."""

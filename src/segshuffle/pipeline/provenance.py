@@ -93,18 +93,13 @@ def provenance(outputs: Sequence[str], sources: Sequence[str], *, config: Config
     commit : str
         As `commit_of` returns it.
     """
-    versions = {"python": platform.python_version()}
-    for package in PACKAGES:
-        try:
-            versions[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            versions[package] = "not installed"
+    versions = {package: metadata.version(package) for package in PACKAGES}
     root = output_folder(config)
     record = {
         "commit": commit,
         "edition": config["edition"],
         "seed": config["seed"],
-        "versions": versions,
+        "versions": {"python": platform.python_version(), **versions},
         "data": data_of(sources),
         "outputs": {Path(path).relative_to(root).as_posix(): sha256_of(Path(path)) for path in sorted(outputs)},
     }
