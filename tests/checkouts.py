@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 import yaml
@@ -32,15 +31,54 @@ TINY = {
 }
 
 
-class Checkout:
-    """A copy of the project with its own sources on the path and a tiny configuration."""
+class Workflow:
+    """A folder in which Snakemake runs."""
 
     def __init__(self, folder):
         self.folder = folder
-        self.out = folder / "results/quick"
 
-    def command(self, *arguments, configfile="tiny.yaml"):
-        return [sys.executable, "-m", "snakemake", *arguments, "--configfile", configfile]
+    def start(self, *arguments, environ=None):
+        """Begin a run in a process group of its own."""
+        return subprocess.Popen(
+            [sys.executable, "-m", "snakemake", *arguments],
+            cwd=self.folder,
+            env=environ,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+
+    @contextlib.contextmanager
+    def started(self, *arguments, **options):
+        """Begin a run; nothing of it outlives the block."""
+        run = self.start(*arguments, **options)
+        try:
+            yield run
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(run.pid, signal.SIGKILL)
+            run.communicate(timeout=PATIENCE)
+
+    def run(self, *arguments, **options):
+        """Run snakemake to its end; returns exit status and everything it said."""
+        with self.started(*arguments, **options) as run:
+            said, _ = run.communicate(timeout=PATIENCE)
+        return run.returncode, said
+
+    def finish(self, *arguments, **options):
+        """Run snakemake and insist that it succeeds."""
+        status, said = self.run(*arguments, **options)
+        assert status == 0, said
+        return said
+
+
+class Checkout(Workflow):
+    """A copy of the project with its own sources on the path and a tiny configuration."""
+
+    def __init__(self, folder):
+        super().__init__(folder)
+        self.out = folder / "results/quick"
 
     def environ(self, msnbc=""):
         """No trace of the tests' own environment; bytecode is kept, as make does."""
@@ -52,38 +90,13 @@ class Checkout:
             "SEGSHUFFLE_MSNBC": str(msnbc),
         }
 
-    @contextlib.contextmanager
-    def started(self, *arguments):
-        """Begin a run in a process group of its own; nothing of it outlives the block."""
-        run = subprocess.Popen(
-            self.command(*arguments),
-            cwd=self.folder,
-            env=self.environ(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
-        try:
-            yield run
-        finally:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(run.pid, signal.SIGKILL)
-            run.communicate(timeout=PATIENCE)
+    def start(self, *arguments, msnbc="", configfile="tiny.yaml"):
+        return super().start(*arguments, "--configfile", configfile, environ=self.environ(msnbc))
 
-    def run(self, *arguments, msnbc="", configfile="tiny.yaml"):
-        """Run snakemake to its end; returns exit status and everything it said."""
-        done = subprocess.run(
-            self.command(*arguments, configfile=configfile),
-            cwd=self.folder,
-            env=self.environ(msnbc),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-            timeout=PATIENCE,
-        )
-        return done.returncode, done.stdout
+    def copied(self, folder):
+        """A copy with all that was made here."""
+        shutil.copytree(self.folder, folder)
+        return Checkout(folder)
 
     def python(self, code):
         """What a line of Python prints there."""
@@ -91,16 +104,9 @@ class Checkout:
         environ = self.environ()
         return subprocess.run(command, cwd=self.folder, env=environ, capture_output=True, text=True, check=True).stdout
 
-    def finish(self, *arguments):
-        """Run snakemake and insist that it succeeds."""
-        status, said = self.run(*arguments)
-        assert status == 0, said
-        return said
-
     def would_run(self, *targets, **options):
         """Jobs per rule that a dry run announces; the default target counts as none."""
-        status, said = self.run("-n", "--cores", "1", *targets, **options)
-        assert status == 0, said
+        said = self.finish("-n", "--cores", "1", *targets, **options)
         if "Nothing to be done" in said:
             return {}
         table = re.search(r"^job +count\n-+ +-+\n(.*?)^total", said, re.MULTILINE | re.DOTALL).group(1)
@@ -197,12 +203,3 @@ def checkout(new_checkout):
     made = new_checkout()
     made.said = made.finish("--cores", "2")
     return made
-
-
-@pytest.fixture(scope="session")
-def msnbc_file(root):
-    """The real MSNBC log, where it is at hand."""
-    for place in (os.environ.get("SEGSHUFFLE_MSNBC"), root.parent / "shared/data/msnbc990928.seq.gz"):
-        if place and Path(place).is_file():
-            return Path(place).resolve()
-    pytest.skip("the MSNBC log is not at hand: set SEGSHUFFLE_MSNBC")
