@@ -6,19 +6,13 @@ import re
 from types import SimpleNamespace
 
 import pytest
+from rules import rules_of
 
 from segshuffle.errors import ConfigError
-from segshuffle.pipeline import frame, manifest
+from segshuffle.pipeline import manifest
 from segshuffle.pipeline.manifest import Output, Target
 from segshuffle.pipeline.results_readme import files
 from segshuffle.pipeline.scenarios import scenarios
-
-
-def rules_of(config):
-    """Every rule of a configuration."""
-    panels = scenarios(config)
-    given = dict.fromkeys(config["datasets"])
-    return frame.rules(config, panels, manifest.rules(config, panels), given=given, looks=False, commit="x")
 
 
 @pytest.fixture(params=["full_config", "quick_config"])
