@@ -73,6 +73,16 @@ class Workflow:
         return said
 
 
+def said_until(run, text):
+    """Wait for a text, and return all that was said."""
+    said = ""
+    while text not in said:
+        line = run.stdout.readline()
+        assert line, said
+        said += line
+    return said
+
+
 class Checkout(Workflow):
     """A copy of the project with its own sources on the path and a tiny configuration."""
 
@@ -162,8 +172,8 @@ class Checkout(Workflow):
         return [path for path in self.folder.rglob("*") if ".part" in path.name and ".snakemake" not in path.parts]
 
 
-def _files(root):
-    """Tracked files and those about to be; without git all but what .gitignore names."""
+def project_files(root):
+    """Tracked files and those about to be, by their names below the root."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "-co", "--exclude-standard"], cwd=root, capture_output=True, text=True, check=False
     )
@@ -176,7 +186,7 @@ def _files(root):
 def snapshot(root, tmp_path_factory):
     """The project as it is now, without tests; later edits of it do not matter. The tiny configuration is in it."""
     folder = tmp_path_factory.mktemp("snapshot")
-    for name in _files(root):
+    for name in project_files(root):
         if not name.startswith(("tests/", "docs/")):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(root / name, folder / name)

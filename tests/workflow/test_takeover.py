@@ -8,7 +8,7 @@ import socket
 import time
 
 import pytest
-from checkouts import Workflow
+from checkouts import Workflow, said_until
 
 pytestmark = [pytest.mark.slow, pytest.mark.pipeline]
 
@@ -86,11 +86,7 @@ def test_jobs_that_outlive_their_run_are_waited_for(folder):
         os.kill(run.pid, signal.SIGKILL)
         run.wait(timeout=60)
         following = folder.start()
-        said = ""
-        while "Waiting for" not in said:
-            line = following.stdout.readline()
-            assert line, said
-            said += line
+        said = said_until(following, "Waiting for")
         assert folder.diary() == ["begin"]
         folder.go()
         said += following.communicate(timeout=300)[0]
