@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import secrets
 import sys
@@ -128,3 +129,9 @@ def read_bounded(path: Path, *, limit: int) -> bytes:
     if len(content) > limit:
         raise DataError(f"{path}: larger than {limit} bytes, the most that is read. Is this the right file?")
     return content
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file's bytes, in hex."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

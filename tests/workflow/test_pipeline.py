@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from segshuffle.datasets.population import load_population
-from segshuffle.pipeline.provenance import sha256_of
+from segshuffle.files import sha256_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.pipeline]
 

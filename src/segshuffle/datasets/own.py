@@ -47,10 +47,9 @@ def own_dataset(name: str) -> Dataset:
 
 def _obtain(section: Section, place: Place) -> tuple[NDArray[Any], DataSource]:
     """Read the file: a row per user, filled up with `NO_ITEM`."""
-    import hashlib
-
     from segshuffle.datasets.reading import read_transactions
     from segshuffle.errors import DataError
+    from segshuffle.files import sha256_of
 
     assert place.given is not None
     items = None if section["items"] is None else Path(section["items"]).expanduser()
@@ -63,6 +62,4 @@ def _obtain(section: Section, place: Place) -> tuple[NDArray[Any], DataSource]:
             f"{place.given}: {users.domain_size} items, but domain_size = {section['domain_size']}. Raise it, or give "
             "a list of items and unknown: drop."
         )
-    with place.given.open("rb") as stream:
-        digest = hashlib.file_digest(stream, "sha256").hexdigest()
-    return users.rows(), DataSource("real", digest, place.given.name)
+    return users.rows(), DataSource("real", sha256_of(place.given), place.given.name)
