@@ -11,12 +11,13 @@ apart, relatively), so that no cache of the process helps it; CPU seconds of thi
 from __future__ import annotations
 
 import argparse
-import statistics
-import time
+import itertools
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import yaml
+from timing import seconds_of, shown
 
 from segshuffle.pipeline.config import check_config
 from segshuffle.pipeline.scenarios import scenarios
@@ -56,18 +57,13 @@ def seconds(methods: dict[str, ProvenSegmented], repeats: int) -> None:
     """Print the CPU seconds of a plan, by assumption and method."""
     print(f"\nmedian CPU seconds of {repeats} plans for three levels (slowest); d = 17, s = 4, n = 5000")
     print(f"{'assumptions':>28}" + "".join(f"{name:>26}" for name in methods))
-    number = 0
+    number = itertools.count(1)
     for name, assumptions in CASES.items():
         cells = []
         for method in methods.values():
-            spent = []
-            for _ in range(repeats):
-                number += 1
-                problem = replace(MSNBC, delta=MSNBC.delta * (1 + 1e-6 * number), assumptions=assumptions)
-                began = time.process_time()
-                method.plan(problem)
-                spent.append(time.process_time() - began)
-            cells.append(f"{statistics.median(spent):.2f} ({max(spent):.2f})")
+            deltas = (MSNBC.delta * (1 + 1e-6 * next(number)) for _ in range(repeats))
+            problems = (replace(MSNBC, delta=delta, assumptions=assumptions) for delta in deltas)
+            cells.append(shown(seconds_of(partial(method.plan, problem) for problem in problems)))
         print(f"{name:>28}" + "".join(f"{cell:>26}" for cell in cells), flush=True)
 
 
@@ -75,19 +71,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--config", type=Path, default=ROOT / "config/config.yaml", help="whose panels")
     parser.add_argument("--shares", default="0.95,0.9,0.8,0.7,0.6,0.5", help="shares h of honest users")
-    parser.add_argument("--copies-max", type=float, default=32.0)
-    parser.add_argument("--max-messages", type=float, default=16.0, help="budget of the last columns")
     parser.add_argument("--repeats", type=int, default=3)
     args = parser.parse_args()
 
     config = yaml.safe_load(args.config.read_text(encoding="utf-8"))
     check_config(config, schema=ROOT / "workflow/schemas/config.schema.yaml", where=str(args.config))
     problems = [problem_of(config, panel.setting, panel.split) for panel in scenarios(config)]
-    budget = ProvenSegmented(copies_max=args.copies_max, max_messages=args.max_messages)
     methods = {
         "one copy": ProvenSegmented(),
-        f"one copy, {args.max_messages:g} messages": ProvenSegmented(max_messages=args.max_messages),
-        f"copies, {args.max_messages:g} messages": budget,
+        "one copy, 16 messages": ProvenSegmented(max_messages=16.0),
+        "copies, 16 messages": ProvenSegmented(copies_max=32.0, max_messages=16.0),
     }
     honest_shares(problems, methods, [float(share) for share in args.shares.split(",")])
     equal = {"equal copies": ProvenSegmented(equal_copies=True)}

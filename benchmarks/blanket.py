@@ -7,15 +7,13 @@ curve of 20 points in 10 s, less than 200 MB.
 from __future__ import annotations
 
 import resource
-import statistics
-import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
+from timing import median_seconds
 
-from segshuffle.accounting.single_message import decomposition
 from segshuffle.accounting.single_message import randomizers as rz
 from segshuffle.accounting.single_message.decomposition import (
     blanket_delta,
@@ -27,18 +25,6 @@ from segshuffle.accounting.single_message.decomposition import (
 REPEATS = 5
 
 
-def median_seconds(function: Callable[[], object]) -> float:
-    seconds = []
-    for _ in range(REPEATS):
-        # a question that was asked before is answered from memory
-        decomposition._log_delta.cache_clear()
-        decomposition._made_once.cache_clear()
-        begin = time.process_time()
-        function()
-        seconds.append(time.process_time() - begin)
-    return statistics.median(seconds)
-
-
 def growth(name: str, randomizer: rz.Randomizer) -> None:
     print(f"\n{name}, delta = 0.01/n, rtol = 1e-4: median of {REPEATS}")
     print("       n   eps lower   eps upper  upper s  lower s  delta s  width")
@@ -46,9 +32,9 @@ def growth(name: str, randomizer: rz.Randomizer) -> None:
         arguments: dict[str, Any] = {"randomizer": randomizer, "n_users": n}
         delta = 0.01 / n
         high, low = blanket_epsilon(**arguments, delta=delta), lower_bound_epsilon(**arguments, delta=delta)
-        upper = median_seconds(partial(blanket_epsilon, **arguments, delta=delta))
-        lower = median_seconds(partial(lower_bound_epsilon, **arguments, delta=delta))
-        once = median_seconds(partial(blanket_delta, **arguments, epsilon=high))
+        upper = median_seconds(partial(blanket_epsilon, **arguments, delta=delta), REPEATS)
+        lower = median_seconds(partial(lower_bound_epsilon, **arguments, delta=delta), REPEATS)
+        once = median_seconds(partial(blanket_delta, **arguments, epsilon=high), REPEATS)
         width = blanket_delta(**arguments, epsilon=high).relative_width
         print(f"{n:8.0e} {low:11.6g} {high:11.6g} {upper:8.3f} {lower:8.3f} {once:8.4f}  {width:.1e}")
 
@@ -60,7 +46,7 @@ def all_points(function: Callable[..., float], randomizer: rz.Randomizer, n: int
 def curve(randomizer: rz.Randomizer, n: int) -> None:
     deltas = np.logspace(-12, -5, 20)
     for function in (blanket_epsilon, lower_bound_epsilon):
-        seconds = median_seconds(partial(all_points, function, randomizer, n, deltas.tolist()))
+        seconds = median_seconds(partial(all_points, function, randomizer, n, deltas.tolist()), REPEATS)
         print(f"{function.__name__}: curve of {deltas.size} points, n = {n:.0e}: {seconds:.2f} s")
 
 
@@ -70,7 +56,7 @@ def accuracy(randomizer: rz.Randomizer, n: int, epsilon: float) -> None:
         line = f"{rtol:.0e}"
         for function in (blanket_delta, lower_bound_delta):
             arguments: dict[str, Any] = {"randomizer": randomizer, "n_users": n, "epsilon": epsilon, "rtol": rtol}
-            seconds = median_seconds(partial(function, **arguments))
+            seconds = median_seconds(partial(function, **arguments), REPEATS)
             line += f"   {seconds:.4f} s, width {function(**arguments).relative_width:.1e}"
         print(line)
 
@@ -78,16 +64,13 @@ def accuracy(randomizer: rz.Randomizer, n: int, epsilon: float) -> None:
 def main() -> None:
     krr = rz.KaryRandomizedResponse(local_epsilon=4.0, domain_size=10)
     growth("10-RR, epsilon_0 = 4", krr)
-    growth("3-joint of 10-RR, epsilon_0 = 3 * 4/3", rz.JointComposition(components=(three(),) * 3))
+    third = rz.KaryRandomizedResponse(local_epsilon=4 / 3, domain_size=10)
+    growth("3-joint of 10-RR, epsilon_0 = 3 * 4/3", rz.JointComposition(components=(third,) * 3))
     growth("Laplace on [0, 1], epsilon_0 = 2, 400 cells", rz.Laplace(local_epsilon=2.0))
     print()
     curve(krr, 10**6)
     accuracy(krr, 10**6, 0.05)
     print(f"\npeak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB (imports included)")
-
-
-def three() -> rz.KaryRandomizedResponse:
-    return rz.KaryRandomizedResponse(local_epsilon=4 / 3, domain_size=10)
 
 
 if __name__ == "__main__":

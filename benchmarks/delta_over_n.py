@@ -1,6 +1,6 @@
 """Cost of one certified delta of the published segmented accountant, from a thousand to a trillion users.
 
-    .venv/bin/python benchmarks/delta_over_n.py [--repeats 15] [--delta 1e-8] [--rtol 1e-4]
+    .venv/bin/python benchmarks/delta_over_n.py [--repeats 15]
 
 For every number of users the epsilon is searched at which delta is about 1e-8 (or the floor of a victim who always
 speaks, where that is larger); the time is the median processor time of the calls at that epsilon. The target is 20 ms
@@ -11,15 +11,17 @@ from __future__ import annotations
 
 import argparse
 import math
-import statistics
-import time
-from collections.abc import Sequence
+from functools import partial
+
+from timing import median_seconds
 
 from segshuffle.accounting.numerics.hockey_stick import CountPair, hockey_stick
 from segshuffle.accounting.numerics.laws import BinomialLaw
 
 DOMAIN_SIZE = 128
 TARGET_MS = 20.0
+#: What is aimed at, and the relative width that is asked for.
+DELTA, RTOL = 1e-8, 1e-4
 LARGEST_EPSILON = 10.0
 
 
@@ -28,54 +30,38 @@ def published_pair(n_users: int, sampling_rate: float) -> CountPair:
     return CountPair(sampling_rate, 0.0, BinomialLaw(n_users - 1, 2.0 / DOMAIN_SIZE))
 
 
-def epsilon_for(pair: CountPair, delta: float) -> float:
+def epsilon_for(pair: CountPair) -> float:
     """Bisection on log epsilon; the largest epsilon tried where delta has a floor above the target."""
     low, high = math.log(1e-9), math.log(LARGEST_EPSILON)
     for _ in range(24):
         middle = 0.5 * (low + high)
-        if hockey_stick(pair=pair, epsilon=math.exp(middle), rtol=0.05).upper > delta:
+        if hockey_stick(pair=pair, epsilon=math.exp(middle), rtol=0.05).upper > DELTA:
             low = middle
         else:
             high = middle
     return math.exp(high)
 
 
-def median_ms(pair: CountPair, epsilon: float, rtol: float, repeats: int) -> float:
-    """Median processor time of one call."""
-    times = []
-    for _ in range(repeats):
-        start = time.process_time()
-        hockey_stick(pair=pair, epsilon=epsilon, rtol=rtol)
-        times.append(time.process_time() - start)
-    return 1e3 * statistics.median(times)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the table; 0 whatever the times, since they depend on the load of the machine."""
+def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--repeats", type=int, default=15, help="timed calls per row (default: 15)")
-    parser.add_argument("--delta", type=float, default=1e-8, help="delta aimed at (default: 1e-8)")
-    parser.add_argument("--rtol", type=float, default=1e-4, help="relative width asked (default: 1e-4)")
-    options = parser.parse_args(arguments)
-    if options.repeats < 1 or not 1e-200 < options.delta < 1 or not 0 < options.rtol < 1:
-        parser.error("--repeats must be at least 1, --delta in (1e-200, 1), --rtol in (0, 1)")
+    options = parser.parse_args()
 
     print(f"{'n':>6} {'lambda':>6} {'epsilon':>10} {'ms':>8} {'lower':>14} {'upper':>14} {'rel. width':>10}")
     slowest = 0.0
     for exponent in range(3, 13):
         for sampling_rate in (0.5, 1.0):
             pair = published_pair(10**exponent, sampling_rate)
-            epsilon = epsilon_for(pair, options.delta)
-            found = hockey_stick(pair=pair, epsilon=epsilon, rtol=options.rtol)
-            took = median_ms(pair, epsilon, options.rtol, options.repeats)
+            epsilon = epsilon_for(pair)
+            call = partial(hockey_stick, pair=pair, epsilon=epsilon, rtol=RTOL)
+            found, took = call(), 1e3 * median_seconds(call, options.repeats)
             slowest = max(slowest, took)
             print(
                 f"{f'1e{exponent}':>6} {sampling_rate:>6g} {epsilon:>10.4g} {took:>8.2f} "
                 f"{found.lower:>14.8e} {found.upper:>14.8e} {found.relative_width:>10.2e}"
             )
     print(f"slowest: {slowest:.2f} ms (target: {TARGET_MS:g} ms)")
-    return 0
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    main()

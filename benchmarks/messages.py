@@ -10,74 +10,84 @@ machine. The engine is single-threaded.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import random
 import statistics
 import time
 from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
-from segshuffle.protocols.messages import Announcement, Shuffler, SimulatedClients, tally
+from segshuffle.blankets.binomial import BINOMIAL
+from segshuffle.blankets.poisson import POISSON
+from segshuffle.protocols.messages import Scheme, Shuffler, SimulatedClients, tally
 
+DOMAIN_SIZE, SET_SIZE, BLANKET = 128, 4, 1.0
+#: Users of the plain loop.
+PLAIN_USERS = 50_000
 RATES = (0.6, 0.9, 1.0)
 STEPS = ("generate", "scatter", "permute", "count", "all")
 
 
-def population(rng: np.random.Generator, n_users: int, domain_size: int, set_size: int) -> SimulatedClients:
-    """Users with one item from each of set_size equal parts of the domain, and levels at random."""
-    part = domain_size // set_size
-    items = rng.integers(part, size=(n_users, set_size), dtype=np.int16) + part * np.arange(set_size, dtype=np.int16)
+def population(rng: np.random.Generator, n_users: int) -> SimulatedClients:
+    """Users with one item from each of SET_SIZE equal parts of the domain, and levels at random."""
+    part = DOMAIN_SIZE // SET_SIZE
+    items = rng.integers(part, size=(n_users, SET_SIZE), dtype=np.int16) + part * np.arange(SET_SIZE, dtype=np.int16)
     return SimulatedClients(items, rng.integers(len(RATES), size=n_users, dtype=np.uint8))
 
 
+@contextlib.contextmanager
+def added(spent: dict[str, float], clock: Callable[[], float], step: str) -> Iterator[None]:
+    """Add the seconds of a block to those of a step."""
+    began = clock()
+    yield
+    spent[step] += clock() - began
+
+
 def engine_run(
-    users: SimulatedClients, announcement: Announcement, chunk_users: int, spill: bool, rng: np.random.Generator, clock
+    users: SimulatedClients, scheme: Scheme, chunk_users: int, spill: bool, rng: np.random.Generator, clock
 ) -> tuple[int, list[float]]:
     """One round; returns the number of messages and the seconds of every step."""
     spent = dict.fromkeys(STEPS, 0.0)
-    began = clock()
+    step = partial(added, spent, clock)
     buckets = max(2, -(-len(users) // chunk_users)) if spill else 1
-    with Shuffler(announcement.wire, rng, buckets=buckets) as shuffler:
+    with step("all"), Shuffler(scheme.wire, rng, buckets=buckets) as shuffler:
         for start in range(0, len(users), chunk_users):
-            stop = start + chunk_users
-            mark = clock()
-            outbox = SimulatedClients(users.items[start:stop], users.levels[start:stop]).send_items(announcement, rng)
-            spent["generate"] += clock() - mark
-            mark = clock()
-            shuffler.collect(outbox)
-            spent["scatter"] += clock() - mark
-        mark = clock()
-        messages = shuffler.release()
-        spent["permute"] = clock() - mark
-    with messages:
-        mark = clock()
-        counted = tally(messages, announcement.domain_size)
-        spent["count"] = clock() - mark
-    spent["all"] = clock() - began
-    return int(counted.counts.sum()), [spent[step] for step in STEPS]
+            chunk = slice(start, start + chunk_users)
+            with step("generate"):
+                outbox = SimulatedClients(users.items[chunk], users.levels[chunk]).send_items(scheme, rng)
+            with step("scatter"):
+                shuffler.collect(outbox)
+        with step("permute"):
+            messages = shuffler.release()
+        with messages, step("count"):
+            counted = tally(messages, DOMAIN_SIZE)
+    return int(counted.counts.sum()), list(spent.values())
 
 
-def plain_run(users: SimulatedClients, announcement: Announcement, seed: int, clock) -> tuple[int, float]:
+def plain_run(users: SimulatedClients, scheme: Scheme, seed: int, clock) -> tuple[int, float]:
     """The same round as one reads it in the paper: a loop over users and items."""
     coins = random.Random(seed)
     items, levels = users.items.tolist(), users.levels.tolist()
-    slots = max(1, int(np.ceil(announcement.blanket_per_user)))
-    filled = announcement.blanket_per_user / slots
+    slots = max(1, int(np.ceil(scheme.blanket_per_user)))
+    filled = scheme.blanket_per_user / slots
     began = clock()
     messages = []
     for held, level in zip(items, levels, strict=True):
-        rate = announcement.copies[level]
+        rate = scheme.copies[level]
         for item in held:
             if coins.random() < rate:
                 messages.append(item)
         for _ in range(slots):
             if coins.random() < filled:
-                messages.append(coins.randrange(announcement.domain_size))
+                messages.append(coins.randrange(scheme.domain_size))
     coins.shuffle(messages)
     return sum(Counter(messages).values()), clock() - began
 
 
-def report(name: str, messages: int, seconds: list[float]) -> None:
+def report(name: str, messages: int, seconds: Sequence[float]) -> None:
     best, middle = min(seconds), statistics.median(seconds)
     print(f"  {name:<28} median {messages / middle / 1e6:7.2f} M/s   best {messages / best / 1e6:7.2f} M/s")
 
@@ -85,38 +95,32 @@ def report(name: str, messages: int, seconds: list[float]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--users", type=int, default=1_000_000)
-    parser.add_argument("--domain-size", type=int, default=128)
-    parser.add_argument("--set-size", type=int, default=4)
-    parser.add_argument("--blanket", type=float, default=1.0, help="expected blanket messages per user m")
     parser.add_argument("--chunk-users", type=int, default=2**18)
-    parser.add_argument("--plain-users", type=int, default=50_000, help="users of the plain loop")
     parser.add_argument("--repeats", type=int, default=9)
-    parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
 
-    rng = np.random.default_rng(args.seed)
-    users = population(rng, args.users, args.domain_size, args.set_size)
-    print(f"n = {args.users}, d = {args.domain_size}, s = {args.set_size}, m = {args.blanket:g}, rates {RATES}")
+    rng = np.random.default_rng(1)
+    users = population(rng, args.users)
+    print(f"n = {args.users}, d = {DOMAIN_SIZE}, s = {SET_SIZE}, m = {BLANKET:g}, rates {RATES}")
     clocks = {"CPU": time.process_time, "wall": time.perf_counter}
-    for kind in ("binomial", "poisson"):
-        announcement = Announcement(args.domain_size, args.set_size, args.users, RATES, args.blanket, kind)
+    for law in (BINOMIAL, POISSON):
+        scheme = Scheme(DOMAIN_SIZE, SET_SIZE, args.users, RATES, BLANKET, law)
         for spill in (False, True):
-            print(f"{kind} blanket, {'spilled to disk in buckets' if spill else 'shuffled in memory'}")
-            for clock_name, clock in clocks.items():
-                runs = [
-                    engine_run(users, announcement, args.chunk_users, spill, rng, clock) for _ in range(args.repeats)
-                ]
+            print(f"{law.name} blanket, {'spilled to disk in buckets' if spill else 'shuffled in memory'}")
+            for name, clock in clocks.items():
+                runs = [engine_run(users, scheme, args.chunk_users, spill, rng, clock) for _ in range(args.repeats)]
                 messages = runs[-1][0]
-                report(f"{messages} messages, {clock_name}", messages, [steps[-1] for _, steps in runs])
-                medians = [statistics.median(steps[i] for _, steps in runs) / messages * 1e9 for i in range(4)]
-                print("    ns per message: " + ", ".join(f"{s} {v:.1f}" for s, v in zip(STEPS, medians, strict=False)))
+                *steps, whole = zip(*(spent for _, spent in runs), strict=True)
+                report(f"{messages} messages, {name}", messages, whole)
+                medians = [statistics.median(each) / messages * 1e9 for each in steps]
+                print("    ns per message: " + ", ".join(map("{} {:.1f}".format, STEPS, medians)))
 
-    print(f"plain loop over {args.plain_users} users (binomial blanket)")
-    few = SimulatedClients(users.items[: args.plain_users], users.levels[: args.plain_users])
-    announcement = Announcement(args.domain_size, args.set_size, args.users, RATES, args.blanket, "binomial")
-    for clock_name, clock in clocks.items():
-        loops = [plain_run(few, announcement, args.seed + i, clock) for i in range(min(args.repeats, 5))]
-        report(f"{loops[-1][0]} messages, {clock_name}", loops[-1][0], [seconds for _, seconds in loops])
+    few = SimulatedClients(users.items[:PLAIN_USERS], users.levels[:PLAIN_USERS])
+    print(f"plain loop over {len(few)} users (binomial blanket)")
+    scheme = Scheme(DOMAIN_SIZE, SET_SIZE, args.users, RATES, BLANKET, BINOMIAL)
+    for name, clock in clocks.items():
+        loops = [plain_run(few, scheme, seed, clock) for seed in range(min(args.repeats, 5))]
+        report(f"{loops[-1][0]} messages, {name}", loops[-1][0], [seconds for _, seconds in loops])
 
 
 if __name__ == "__main__":

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import math
 import resource
-import statistics
 import time
-from collections.abc import Callable
 from functools import partial
 from typing import Any
+
+from timing import median_seconds
 
 from segshuffle.accounting.single_message import variation_ratio_tables as vr
 from segshuffle.accounting.single_message.variation_ratio import (
@@ -30,15 +30,6 @@ from segshuffle.accounting.single_message.variation_ratio_lower import LowerBoun
 REPEATS = 7
 
 
-def median_seconds(function: Callable[[], object], clock: Callable[[], float] = time.process_time) -> float:
-    seconds = []
-    for _ in range(REPEATS):
-        begin = clock()
-        function()
-        seconds.append(clock() - begin)
-    return statistics.median(seconds)
-
-
 def growth(name: str, randomizer: VariationRatio) -> None:
     print(f"\n{name}, delta = 0.01/n, rtol = 1e-6: median of {REPEATS}")
     print("       n     epsilon    analytic  asymptotic  epsilon ms  delta ms  width")
@@ -48,7 +39,7 @@ def growth(name: str, randomizer: VariationRatio) -> None:
         found = search()
         once = partial(published_delta, **arguments, epsilon=min(found, 300.0), rtol=1e-4)
         closed = [function(**arguments, delta=0.01 / n) for function in (analytic_epsilon, asymptotic_epsilon)]
-        times = [1e3 * median_seconds(function) for function in (search, once)]
+        times = [1e3 * median_seconds(function, REPEATS) for function in (search, once)]
         width = once().relative_width
         print(
             f"{n:8.0e} {found:11.6g} {closed[0]:11.6g} {closed[1]:11.6g} {times[0]:11.1f} {times[1]:9.1f}  {width:.1e}"
@@ -66,7 +57,7 @@ def table_5() -> None:
                 line += f" {bisected_epsilon(**arguments, iterations=iterations):11.6g}"
             for function in (published_epsilon, partial(bisected_epsilon, iterations=20)):
                 call = partial(function, **arguments)
-                times = [1e3 * median_seconds(call, clock) for clock in (time.process_time, time.perf_counter)]
+                times = [1e3 * median_seconds(call, REPEATS, clock) for clock in (time.process_time, time.perf_counter)]
                 line += f" {times[0]:5.0f}|{times[1]:5.0f}"
             print(line)
 
@@ -76,7 +67,8 @@ def lower() -> None:
     bound = LowerBound(log_p0=1.0, beta=0.2, q0=2.0, q1=6.0)
     for n in (10**3, 10**6, 10**9, 10**12):
         call = partial(published_lower_delta, bound=bound, n_users=n, epsilon=3.0 / math.sqrt(n))
-        print(f"{n:8.0e} {call().lower:11.6g} {1e3 * median_seconds(call):9.1f} ms  width {call().relative_width:.1e}")
+        took = 1e3 * median_seconds(call, REPEATS)
+        print(f"{n:8.0e} {call().lower:11.6g} {took:9.1f} ms  width {call().relative_width:.1e}")
 
 
 def main() -> None:
@@ -84,7 +76,7 @@ def main() -> None:
     growth("general, epsilon_0 = 1", vr.general(local_epsilon=1.0))
     growth("general, epsilon_0 = 3", vr.general(local_epsilon=3.0))
     growth("10-RR, epsilon_0 = 4", vr.randomized_response(local_epsilon=4.0, domain_size=10))
-    growth("balls into 64 bins", vr.balls_into_bins(domain_size=64))
+    growth("balls into 64 bins", vr.balls_into_bins(domain_size=64, special_bins=1))
     lower()
     print(f"\npeak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB (imports included)")
 

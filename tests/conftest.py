@@ -2,6 +2,7 @@
 
 import copy
 import gc
+import os
 import resource
 import secrets
 import zlib
@@ -12,6 +13,8 @@ import pytest
 import yaml
 from headless import chromium
 from hypothesis import Phase, settings
+
+pytest_plugins = ["checkouts"]
 
 # the machine may be busy: a slow example is no failure
 settings.register_profile("quick", deadline=None, max_examples=15)
@@ -135,6 +138,15 @@ def root():
 def schema():
     """The configuration's schema file."""
     return SCHEMA
+
+
+@pytest.fixture(scope="session")
+def msnbc_file(root):
+    """The real MSNBC log, where it is at hand."""
+    for place in (os.environ.get("SEGSHUFFLE_MSNBC"), root.parent / "shared/data/msnbc990928.seq.gz"):
+        if place and Path(place).is_file():
+            return Path(place).resolve()
+    pytest.skip("the MSNBC log is not at hand: set SEGSHUFFLE_MSNBC")
 
 
 @pytest.fixture(scope="session")

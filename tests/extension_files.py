@@ -65,7 +65,7 @@ def _population(*, section, n_users, set_size, rng, data, source):
     from segshuffle.datasets.population import Population
 
     items = rng.choice(data, size=n_users, replace=False)[:, :set_size]
-    return Population(items=items, domain_size=section["goods"], label="Baskets", source=source.kind)
+    return Population(items=items, domain_size=section["goods"], source=source.kind)
 
 
 DATASET = Dataset(

@@ -35,7 +35,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatch
 from functools import cache
-from itertools import accumulate, islice
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -448,28 +448,22 @@ def names_of_lines(path: str) -> dict[int, str]:
 # --- one fault after the other ----------------------------------------------------------------------------------------
 
 
-def stages(
-    fault: Fault, tests: list[str], coverage: Coverage, budget: float
-) -> Iterator[tuple[list[str], list[str], float]]:
+def stages(fault: Fault, tests: list[str], coverage: Coverage) -> Iterator[tuple[list[str], list[str], float]]:
     """Options and tests of one run of pytest after the other, with the processor time it may take."""
     mirror = "tests/" + fault.path.removeprefix("src/segshuffle/").rpartition("/")[0]
     near = [test for test in tests if test.startswith(mirror)]
     files = {test.split("::")[0] for test in tests}
     neighbours = {test for test in coverage.seconds if test.split("::")[0] in files} - set(tests)
     for stage in (near, [test for test in tests if test not in near], coverage.by_cost(neighbours)):
-        spent = list(accumulate((coverage.seconds[test] for test in stage), initial=0.0))
-        chosen = [test for test, before in zip(stage, spent, strict=False) if before <= budget]
-        budget -= spent[len(chosen)]
-        if chosen:
-            yield [], chosen, PATIENCE + PATIENCE_FACTOR * sum(coverage.seconds[test] for test in chosen)
-    if budget == math.inf:
-        yield ["-m", EXHAUSTIVE], sorted(files, key=lambda name: not name.startswith(mirror)), EXHAUSTIVE_PATIENCE
+        if stage:
+            yield [], stage, PATIENCE + PATIENCE_FACTOR * sum(coverage.seconds[test] for test in stage)
+    yield ["-m", EXHAUSTIVE], sorted(files, key=lambda name: not name.startswith(mirror)), EXHAUSTIVE_PATIENCE
 
 
-def outcome(fault: Fault, code: str, coverage: Coverage, budget: float) -> tuple[str, str]:
+def outcome(fault: Fault, code: str, coverage: Coverage) -> tuple[str, str]:
     """'killed', 'too slow', 'survived' or 'not run', and the test that fails."""
     tests = coverage.of(fault)
-    for options, chosen, limit in stages(fault, tests, coverage, budget) if tests else ():
+    for options, chosen, limit in stages(fault, tests, coverage) if tests else ():
         with changed(fault.path, code):
             status = run_pytest(_copy, ["-x", *options], chosen, limit)
         if status is None:
@@ -516,10 +510,10 @@ class Tried(NamedTuple):
 _coverage: Coverage
 
 
-def tried(asked: tuple[str, Ready, float]) -> Tried:
-    package, mutant, budget = asked
+def tried(asked: tuple[str, Ready]) -> Tried:
+    package, mutant = asked
     began = processor_time()
-    result, test = outcome(mutant.fault, mutant.code, _coverage, budget)
+    result, test = outcome(mutant.fault, mutant.code, _coverage)
     if mutant.place in reasons() and mutant.change in reasons()[mutant.place]:
         # an explanation of what a test can kill is wrong
         result = "explained" if result in ("survived", "not run") else f"explained, yet {result}"
@@ -561,7 +555,6 @@ def main() -> int:
     parser.add_argument("--tests", nargs="*", default=TESTS, help=f"parts of tests/ (default: {' '.join(TESTS)})")
     parser.add_argument("--only", default="*", help="pattern of the files to put faults into")
     parser.add_argument("--jobs", type=int, default=1, help="faults tried at the same time (default 1)")
-    parser.add_argument("--budget", type=float, default=math.inf, help="seconds of tests that a fault is given (all)")
     options = parser.parse_args()
     packages = options.package or list(PACKAGES)
     number = round(options.mutants / len(packages))
@@ -582,7 +575,7 @@ def results(folder: str, drawn: dict[str, list[Ready]], options: argparse.Namesp
         pool.close()
         pool.join()
     with fork.Pool(options.jobs, in_a_copy, (folder,)) as pool:
-        asked = [(package, each, options.budget) for package, many in drawn.items() for each in many]
+        asked = [(package, each) for package, many in drawn.items() for each in many]
         # packages in turns: what a run that is stopped has tried is of all of them
         for one in pool.imap_unordered(tried, sorted(asked, key=lambda each: drawn[each[0]].index(each[1]))):
             fault = one.mutant.fault

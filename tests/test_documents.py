@@ -2,6 +2,8 @@
 
 import importlib.util
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -88,7 +90,26 @@ def test_every_document_is_on_the_site():
 
 def test_every_benchmark_is_in_their_table():
     named = set(re.findall(r"^\| `(\w+\.py)`", read("docs/benchmarks.md"), re.MULTILINE))
-    assert named == {path.name for path in (ROOT / "benchmarks").glob("*.py")}
+    assert named == {path.name for path in (ROOT / "benchmarks").glob("*.py")} - {"timing.py"}
+
+
+#: What makes a benchmark small; the others are.
+SMALL = {
+    "account_corners": ["--only", "pure-dump"],
+    "assumptions": ["--config", "config/quick.yaml", "--repeats", "1"],
+    "delta_over_n": ["--repeats", "1"],
+    "messages": ["--users", "2000", "--repeats", "1"],
+    "plan": ["--repeats", "1"],
+    "reading": ["--users", "2e4"],
+    "rehearse": ["--users", "2e4"],
+}
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("name", re.findall(r"^\| `(\w+)\.py`", read("docs/benchmarks.md"), re.MULTILINE))
+def test_a_benchmark_runs(name):
+    command = [sys.executable, f"benchmarks/{name}.py", *SMALL.get(name, ())]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
 
 
 @pytest.mark.exhaustive

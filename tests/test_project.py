@@ -9,6 +9,7 @@ from importlib import metadata
 
 import pytest
 import yaml
+from checkouts import project_files
 from packaging.markers import Marker
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -17,12 +18,7 @@ from packaging.utils import canonicalize_name
 @pytest.fixture(scope="module")
 def files(root):
     """Every file that is, or is about to be, under version control."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "-co", "--exclude-standard"], cwd=root, capture_output=True, text=True, check=False
-    )
-    if listed.returncode:
-        pytest.skip("not a git checkout")
-    return [root / name for name in listed.stdout.split("\0") if name and (root / name).is_file()]
+    return [root / name for name in project_files(root)]
 
 
 @pytest.fixture(scope="module")

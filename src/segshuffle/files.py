@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import secrets
 import sys
@@ -27,6 +28,7 @@ def writing(path: Path) -> Iterator[Path]:
         # not tempfile: its files are readable by the owner only, and the rename would keep that
         temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
         path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.touch()
     except (OSError, ValueError) as error:  # ValueError: a name that is empty or has a NUL character
         raise _refusal(path, error) from error
     try:
@@ -46,8 +48,6 @@ def write_atomically(path: Path, content: str | bytes) -> None:
     DataError
         If the file cannot be written; nothing is left behind then.
     """
-    if "\0" in str(path):
-        raise _refusal(path, ValueError("a name with a NUL character"))
     with writing(path) as temporary:
         temporary.write_bytes(content.encode() if isinstance(content, str) else content)
 
@@ -83,11 +83,22 @@ def _is_same(output: Path, read: Path | str) -> bool:
 
 
 def _refusal(path: Path, error: OSError | ValueError) -> DataError:
-    reason = (error.strerror if isinstance(error, OSError) else str(error)) or type(error).__name__
     return DataError(
-        f"{path}: cannot be written ({reason}). Make room, or choose a file name in a folder that you may write to; "
-        "then run the same command again: what was finished before is kept."
+        f"{path}: cannot be written ({_reason(error)}). Make room, or choose a file name in a folder that you may "
+        "write to; then run the same command again: what was finished before is kept."
     )
+
+
+def unreadable(name: object, error: OSError | ValueError) -> DataError:
+    """Make the error about a file that cannot be read."""
+    return DataError(
+        f"{name}: cannot be read ({_reason(error)}). Check the path; a relative path is taken from the folder in which "
+        "the command runs."
+    )
+
+
+def _reason(error: OSError | ValueError) -> str:
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
 def read_bounded(path: Path, *, limit: int) -> bytes:
@@ -114,11 +125,13 @@ def read_bounded(path: Path, *, limit: int) -> bytes:
         with path.open("rb") as stream:
             content = stream.read(limit + 1)
     except (OSError, ValueError) as error:  # ValueError: a NUL character in the name
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise DataError(
-            f"{path}: cannot be read ({reason or type(error).__name__}). Check the path; "
-            "a relative path is taken from the folder in which the command runs."
-        ) from error
+        raise unreadable(path, error) from error
     if len(content) > limit:
         raise DataError(f"{path}: larger than {limit} bytes, the most that is read. Is this the right file?")
     return content
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file's bytes, in hex."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -39,7 +39,7 @@ def test_a_file_is_read_and_users_are_sampled(place):
     population = dataset.population(
         section=ours, n_users=3, set_size=2, rng=np.random.default_rng(1), data=data, source=source
     )
-    assert (population.label, population.domain_size, population.items.shape) == ("shop", 6, (3, 2))
+    assert (population.source, population.domain_size, population.items.shape) == ("real", 6, (3, 2))
     with pytest.raises(DataError, match="3 items, but domain_size = 2"):
         dataset.obtain(section(domain_size=2), where)
 

@@ -1,18 +1,10 @@
 """A copy of the project to which one file per extension and a line or section of the configuration was added."""
 
 import importlib
-import importlib.util
 import sys
-from pathlib import Path
 
 import pytest
 from extension_files import add_accountant, add_competitor, add_dataset, add_split_and_levels, add_study
-
-_WORKFLOW = Path(__file__).parents[1] / "workflow/conftest.py"
-_SPEC = importlib.util.spec_from_file_location("workflow_conftest", _WORKFLOW)
-_FOUND = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(_FOUND)
-snapshot, new_checkout = _FOUND.snapshot, _FOUND.new_checkout
 
 
 @pytest.fixture(scope="session")

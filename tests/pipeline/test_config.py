@@ -63,13 +63,10 @@ REFUSED = [
     ("seed", True, "integer"),
     ("seed", 10**300, "integer"),
     ("levels.2", 10**300, "number"),
-    ("levels.2", -(10**300), "number"),
     ("levels.2", True, "number"),
     ("delta_times_n", "much", "of type number >= 1e-50 or array of length >= 1"),
     ("repetitions", 100.0, "integer"),
-    ("delta_times_n", "0.01", "number"),
     ("levels", 1.0, "array"),
-    ("levels.1", "1.0", "number"),
     ("splits", [0.25, 0.5, 0.25], "object"),
     ("datasets.msnbc", None, "object"),
     ("datasets", {}, "a section with at least one key"),
@@ -129,9 +126,6 @@ REFUSED = [
     ("datasets.msnbc.set_sizes", [4, 17], "below the domain size 17"),
     ("datasets.synthetic.set_sizes", [128], "below the domain size 128"),
     ("delta_times_n", [0.01, 0.02], "a list of one per level (3)"),
-    ("delta_times_n", [0.01, 5000.0, 0.01], "must be below 1"),
-    ("delta_times_n", 5000, "must be below 1"),
-    ("datasets.synthetic.domain_size", 447_393, "at most 268435456 (2 GiB of memory); lower repetitions to 199"),
 ]
 
 
@@ -235,25 +229,16 @@ def test_a_delta_per_level_is_kept_by_proven_plans_and_the_least_by_all_others(f
 # --- the user's own copy of the data -----------------------------------------------------------------------------
 
 
-def test_no_path_means_no_file(full_config):
-    assert given_path("msnbc", full_config["datasets"]["msnbc"], {}) is None
-    assert given_path("msnbc", full_config["datasets"]["msnbc"], {PATH_VARIABLE: ""}) is None
-
-
-def test_the_environment_wins_over_the_configuration(full_config, tmp_path):
-    ours, theirs = tmp_path / "ours.seq", tmp_path / "theirs.seq"
+def test_the_environment_wins_over_the_configuration(full_config, tmp_path, monkeypatch):
+    """An empty variable is none, and a path may start at home."""
+    section, (ours, theirs) = full_config["datasets"]["msnbc"], (tmp_path / "ours.seq", tmp_path / "theirs.seq")
+    assert given_path("msnbc", section, {}) is given_path("msnbc", section, {PATH_VARIABLE: ""}) is None
     ours.touch()
     theirs.touch()
-    full_config["datasets"]["msnbc"]["path"] = str(theirs)
-    assert given_path("msnbc", full_config["datasets"]["msnbc"], {PATH_VARIABLE: str(ours)}) == ours
-    assert given_path("msnbc", full_config["datasets"]["msnbc"], {PATH_VARIABLE: ""}) == theirs
-
-
-def test_a_path_may_start_at_home(full_config, tmp_path, monkeypatch):
-    (tmp_path / "log.seq").touch()
     monkeypatch.setenv("HOME", str(tmp_path))
-    full_config["datasets"]["msnbc"]["path"] = "~/log.seq"
-    assert given_path("msnbc", full_config["datasets"]["msnbc"], {}) == tmp_path / "log.seq"
+    section["path"] = "~/theirs.seq"
+    assert given_path("msnbc", section, {PATH_VARIABLE: str(ours)}) == ours
+    assert given_path("msnbc", section, {PATH_VARIABLE: ""}) == theirs
 
 
 @pytest.mark.parametrize(("origin", "environ"), [(PATH_VARIABLE, True), ("datasets.msnbc.path", False)])

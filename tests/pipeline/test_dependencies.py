@@ -6,21 +6,17 @@ import subprocess
 import sys
 
 import pytest
+from rules import rules_of
 
-from segshuffle.pipeline import frame, manifest
 from segshuffle.pipeline.dependencies import SOURCE, digest, package_files
 from segshuffle.pipeline.jobs import modules_of
-from segshuffle.pipeline.scenarios import scenarios
 from segshuffle.protocols.listed import listed
 
 
 @pytest.fixture
 def rules(full_config):
     """Every rule of the shipped configuration by name."""
-    panels = scenarios(full_config)
-    given = dict.fromkeys(full_config["datasets"])
-    found = frame.rules(full_config, panels, manifest.rules(full_config, panels), given=given, looks=False, commit="x")
-    return {rule.name: rule for rule in found}
+    return {rule.name: rule for rule in rules_of(full_config)}
 
 
 def files_of(rule, case):

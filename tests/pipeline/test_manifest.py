@@ -6,19 +6,13 @@ import re
 from types import SimpleNamespace
 
 import pytest
+from rules import rules_of
 
 from segshuffle.errors import ConfigError
-from segshuffle.pipeline import frame, manifest
+from segshuffle.pipeline import manifest
 from segshuffle.pipeline.manifest import Output, Target
 from segshuffle.pipeline.results_readme import files
 from segshuffle.pipeline.scenarios import scenarios
-
-
-def rules_of(config):
-    """Every rule of a configuration."""
-    panels = scenarios(config)
-    given = dict.fromkeys(config["datasets"])
-    return frame.rules(config, panels, manifest.rules(config, panels), given=given, looks=False, commit="x")
 
 
 @pytest.fixture(params=["full_config", "quick_config"])
@@ -36,17 +30,14 @@ def test_every_declared_file_is_made_by_one_rule(config):
         for file in output
     ]
     assert len(made) == len(set(made))
-    declared = {file for target in manifest.targets(config, scenarios(config)) for file in target.files}
-    assert {f"results/{file}" for file in declared} <= set(made)
+    declared = {f"results/{file}" for target in manifest.targets(config, scenarios(config)) for file in target.files}
+    assert declared <= set(made)
     # what is made on the way is explained beside the results
-    folders = {
-        name for entries in files(config, scenarios(config)).values() for names in entries for name in names.split(", ")
-    }
-    named = {
-        file for each in [*declared, *(record.path for record in manifest.RECORDS)] for file in [f"results/{each}"]
-    }
-    for file in set(made) - named - {"results/README.md"}:
-        assert any(file.startswith(f"results/{folder}") for folder in folders), file
+    explained = files(config, scenarios(config)).values()
+    folders = tuple(f"results/{name}" for entries in explained for names in entries for name in names.split(", "))
+    records = {f"results/{record.path}" for record in manifest.RECORDS}
+    for file in set(made) - declared - records - {"results/README.md"}:
+        assert file.startswith(folders), file
 
 
 def test_every_input_is_made_or_shipped(root, config):
@@ -92,7 +83,7 @@ def test_the_page_is_given_every_table_that_its_words_are_made_of(root, full_con
 
 def test_copies_come_from_results(full_config):
     found = manifest.targets(full_config, scenarios(full_config))
-    assert set(manifest.copies()) <= {file for target in found for file in target.files}
+    assert set(manifest.said("DOCS")) <= {file for target in found for file in target.files}
 
 
 def study(name, **attributes):
@@ -103,9 +94,6 @@ def test_what_two_studies_declare_is_refused_with_both(full_config):
     two = [study(name, targets=lambda *_: [Target("x", "X.", (Output("x.csv", "an x"),))]) for name in ("one", "two")]
     with pytest.raises(ConfigError, match="two: declares the target 'x', as one does"):
         manifest.targets(full_config, [], two)
-    copied = [study(name, DOCS={f"{name}.md": "same.md"}) for name in ("one", "two")]
-    with pytest.raises(ConfigError, match=r"two: docs/same\.md"):
-        manifest.copies(copied)
 
 
 def test_a_file_is_declared_in_one_way():

@@ -203,7 +203,7 @@ def depended():
     popular = np.array([40.0, *range(16, 0, -1)]) / (40 + 136)
     items = np.sort([rng.choice(17, size=4, replace=False, p=popular) for _ in range(1000)])
     panel = Scenario(Setting("msnbc", 1000, 4, 17), "S1")
-    return compute.dependence_table(CONFIG, [panel], {panel.setting.id: Population(items, 17, "MSNBC", "stand-in")})
+    return compute.dependence_table(CONFIG, [panel], {panel.setting.id: Population(items, 17, "stand-in")})
 
 
 def test_equal_copies_trade_error_for_bias(depended):

@@ -1,11 +1,11 @@
 """What a run says on the console: a line per job, a failed job's own message and log, the rest in Snakemake's log."""
 
 import re
-import subprocess
-import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
+from checkouts import Workflow
 
 pytestmark = pytest.mark.pipeline
 
@@ -41,14 +41,7 @@ def snakemake(tmp_path, root):
     (tmp_path / "Snakefile").write_text(SNAKEFILE.format(console=str(root / "workflow/rules/console.smk")))
     (tmp_path / "one.py").write_text(SCRIPT)
 
-    def run(*arguments):
-        command = [sys.executable, "-m", "snakemake", "--cores", "1", *arguments]
-        done = subprocess.run(
-            command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
-        )
-        return done.returncode, done.stdout
-
-    return run
+    return partial(Workflow(tmp_path).run, "--cores", "1")
 
 
 @pytest.mark.quick(0)

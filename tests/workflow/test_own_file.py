@@ -9,44 +9,39 @@ import pytest
 import yaml
 
 
-def test_the_panels_of_a_file_of_ones_own(checkout):
+def run(checkout, edition, datasets, *asked):
+    """Run the tiny configuration with these datasets."""
     config = yaml.safe_load((checkout.folder / "tiny.yaml").read_text())
-    config["edition"] = "shop"
-    config["datasets"] = {"shop": {"path": "shop.csv.zst", "domain_size": 9, "n_users": [60], "set_sizes": [2]}}
+    (checkout.folder / "own.yaml").write_text(yaml.safe_dump({**config, "edition": edition, "datasets": datasets}))
+    checkout.finish("--cores", "2", *(f"results/{edition}/{name}" for name in asked), configfile="own.yaml")
+    return checkout.folder / "results" / edition
+
+
+def test_the_panels_of_a_file_of_ones_own(checkout):
     rows = "".join(f"{user},item-{(user * 5 + k * k) % 9}\n" for user in range(100) for k in range(1 + user % 3))
     pl.read_csv(f"user,item\n{rows}".encode()).write_csv(checkout.folder / "shop.csv.zst", compression="zstd")
-    (checkout.folder / "own.yaml").write_text(yaml.safe_dump(config))
-    table = "results/shop/panels/published/shop-n60-s2-S1.csv"
-    status, said = checkout.run("--cores", "1", table, configfile="own.yaml")
-    assert status == 0, said
-    found = pd.read_csv(checkout.folder / table)
+    shop = {"path": "shop.csv.zst", "domain_size": 9, "n_users": [60], "set_sizes": [2]}
+    table = "panels/published/shop-n60-s2-S1.csv"
+    made = run(checkout, "shop", {"shop": shop}, table)
+    found = pd.read_csv(made / table)
     assert set(found["dataset"]) == {"shop"}
     assert set(found["source"]) == {"real"}
-    source = json.loads((checkout.folder / "results/shop/data/shop/source.json").read_text())
-    assert source["origin"] == "shop.csv.zst"
+    assert json.loads((made / "data/shop/source.json").read_text())["origin"] == "shop.csv.zst"
 
 
 @pytest.mark.exhaustive
-@pytest.mark.skipif(
-    not (os.environ.get("SEGSHUFFLE_GROCERIES") and os.environ.get("SEGSHUFFLE_MSNBC")), reason="the data are not here"
-)
-def test_the_baskets_of_a_shop_and_the_msnbc_log_as_it_is(checkout):
+@pytest.mark.skipif("SEGSHUFFLE_GROCERIES" not in os.environ, reason="the shop's baskets are not here")
+def test_the_baskets_of_a_shop_and_the_msnbc_log_as_it_is(checkout, msnbc_file):
     """Panels, figures and the summary of both; no statement of the paper is judged on them."""
-    config = yaml.safe_load((checkout.folder / "tiny.yaml").read_text())
-    config["edition"] = "baskets"
     sizes = {"n_users": [2000], "set_sizes": [4]}
     log = {"format": "lines", "skip_lines": 7, "repeated": "merge"}
-    config["datasets"] = {
+    datasets = {
         "groceries": {"path": os.environ["SEGSHUFFLE_GROCERIES"], "domain_size": 169, **sizes},
-        "visits": {"path": os.environ["SEGSHUFFLE_MSNBC"], "domain_size": 17, **log, **sizes},
+        "visits": {"path": str(msnbc_file), "domain_size": 17, **log, **sizes},
     }
-    (checkout.folder / "own.yaml").write_text(yaml.safe_dump(config))
-    drawn = [f"panels-{name}-S1{kind}.png" for name in config["datasets"] for kind in ("", "-proven")]
-    figures = [f"results/baskets/figures/{name}" for name in drawn]
-    tables = [f"results/baskets/{name}" for name in ("mse.csv", "claims.csv", "proven-summary.csv")]
-    status, said = checkout.run("--cores", "2", *figures, *tables, configfile="own.yaml")
-    assert status == 0, said
-    assert all((checkout.folder / name).stat().st_size > 10_000 for name in figures)
-    found, claims = (pd.read_csv(checkout.folder / name) for name in tables[:2])
+    figures = [f"figures/panels-{name}-S1{kind}.png" for name in datasets for kind in ("", "-proven")]
+    made = run(checkout, "baskets", datasets, *figures, "mse.csv", "claims.csv", "proven-summary.csv")
+    assert all((made / name).stat().st_size > 10_000 for name in figures)
+    found, claims = (pd.read_csv(made / name) for name in ("mse.csv", "claims.csv"))
     assert set(zip(found["dataset"], found["source"], strict=True)) == {("groceries", "real"), ("visits", "real")}
     assert set(claims["verdict"]) == {"not evaluated"}

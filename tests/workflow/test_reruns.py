@@ -108,11 +108,8 @@ def test_an_edit_of_the_synthetic_dataset_leaves_msnbc_alone(checkout):
     with checkout.edited("src/segshuffle/datasets/synthetic.py", comment):
         assert checkout.would_run("results/quick/figures/fig2.svg", "results/quick/levels/msnbc-n200-s2.csv") == {}
         jobs = checkout.would_run()
-    assert {rule: jobs.get(rule) for rule in ("population", "simulate", "dataset")} == {
-        "population": 1,
-        "simulate": 6,
-        "dataset": None,
-    }
+    assert {"population": 1, "simulate": 6}.items() <= jobs.items()
+    assert "dataset" not in jobs
 
 
 def test_a_new_competitor_costs_its_own_work(checkout, tmp_path):
@@ -121,15 +118,11 @@ def test_a_new_competitor_costs_its_own_work(checkout, tmp_path):
     before = {path.name: path.stat().st_mtime_ns for path in kept.iterdir()}
     config = yaml.safe_load((checkout.folder / "tiny.yaml").read_text())
     methods = [*config["competitors"]["methods"], "correlated-noise"]
-    made = type(checkout)(tmp_path / "a copy")
-    shutil.copytree(checkout.folder, made.folder)
+    made = checkout.copied(tmp_path / "a copy")
     with made.configured("competitors.methods", methods):
         jobs = made.would_run()
-        assert {rule: jobs.get(rule) for rule in ("plan", "simulate", "audit_setting")} == {
-            "plan": 2,
-            "simulate": 6,
-            "audit_setting": None,
-        }
+        assert {"plan": 2, "simulate": 6}.items() <= jobs.items()
+        assert "audit_setting" not in jobs
         made.finish("--cores", "1", "results/quick/panels/published/msnbc-n200-s2-S1.csv")
     after = {path.name: path.stat().st_mtime_ns for path in (made.out / kept.relative_to(checkout.out)).iterdir()}
     assert {name.partition(".")[0] for name in after.keys() - before.keys()} == {"correlated-noise"}
@@ -141,7 +134,7 @@ def test_another_size_of_the_synthetic_domain_leaves_msnbc_alone(checkout):
         jobs = checkout.would_run()
     # 1 of the 2 populations, 3 of the 6 panels, 3 of the 5 figures of the paper and two with all panels; twice each
     expected = {"population": 1, "plan": 3, "simulate": 6, "figure": 8, "audit_setting": 1, "levels": 1}
-    assert {rule: jobs.get(rule) for rule in expected} == expected
+    assert expected.items() <= jobs.items()
     assert "dataset" not in jobs
 
 
@@ -149,7 +142,7 @@ def test_one_more_population_leaves_the_others_alone(checkout):
     with checkout.configured("datasets.msnbc.n_users", [200, 800]):
         jobs = checkout.would_run()
     expected = {"population": 1, "plan": 3, "simulate": 6, "figure": 6}
-    assert {rule: jobs.get(rule) for rule in expected} == expected
+    assert expected.items() <= jobs.items()
     assert "dataset" not in jobs
 
 

@@ -1,7 +1,6 @@
 """The same bytes on every x86-64 processor: with its newest instructions on offer, and with none of them."""
 
 import platform
-import shutil
 
 import numpy as np
 import pytest
@@ -29,8 +28,7 @@ def test_every_table_plan_and_figure_has_the_same_bytes(checkout, new_checkout, 
     newer = [name for name in __cpu_dispatch__ if __cpu_features__[name]]
     if not newer:
         pytest.skip("this processor has nothing newer to offer")
-    made = type(checkout)(tmp_path / "a copy")
-    shutil.copytree(checkout.folder, made.folder)
+    made = checkout.copied(tmp_path / "a copy")
     made.finish("--cores", "2", "all", "amplification")
     offered = made.results()
     monkeypatch.setenv("NPY_DISABLE_CPU_FEATURES", " ".join(newer))

@@ -11,6 +11,7 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
+from checkouts import said_until
 
 pytestmark = [
     pytest.mark.exhaustive,
@@ -74,13 +75,6 @@ def on_slurm(cluster, new_checkout):
     return made
 
 
-def products(checkout):
-    """Bytes of everything but logs and benchmarks, which hold times."""
-    files = [path for path in checkout.out.rglob("*") if path.is_file()]
-    kept = [path for path in files if path.relative_to(checkout.out).parts[0] not in {"logs", "benchmarks"}]
-    return {str(path.relative_to(checkout.out)): path.read_bytes() for path in kept}
-
-
 def test_every_job_went_through_slurm(on_slurm):
     submitted = re.findall(r"submitted with SLURM jobid (\d+)", on_slurm.said)
     assert len(submitted) == sum(JOBS.values())
@@ -108,7 +102,7 @@ def test_the_console_says_what_runs_and_where_its_log_is(on_slurm):
 def test_slurm_and_one_machine_make_the_same_bytes(on_slurm, new_checkout):
     local = new_checkout()
     local.finish("--cores", "2", TARGET)
-    made, expected = products(on_slurm), products(local)
+    made, expected = on_slurm.results(), local.results()
     assert {"figures/fig4.pdf", "figures/fig4.svg", "figures/fig4.png"} <= set(made)
     assert made == expected
 
@@ -121,11 +115,7 @@ def test_a_killed_run_is_not_taken_over_while_its_jobs_may_be_queued(cluster, ne
     made = new_checkout()
     plan = "results/quick/plans/published/msnbc-n200-s2.json"
     with made.started(*ON_SLURM, plan) as run:
-        said = ""
-        while "submitted with SLURM jobid" not in said:
-            line = run.stdout.readline()
-            assert line, said
-            said += line
+        said_until(run, "submitted with SLURM jobid")
         os.killpg(run.pid, signal.SIGKILL)
     status, said = made.run("--cores", "1", plan)
     assert status != 0

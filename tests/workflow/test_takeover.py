@@ -5,11 +5,10 @@ import os
 import shutil
 import signal
 import socket
-import subprocess
-import sys
 import time
 
 import pytest
+from checkouts import Workflow, said_until
 
 pytestmark = [pytest.mark.slow, pytest.mark.pipeline]
 
@@ -22,52 +21,35 @@ rule slow:
 """
 
 
-class Folder:
+class Folder(Workflow):
     """A workflow of one job, which ends when told to go, and takes over as the project does, with its profile."""
 
-    def __init__(self, path, root):
-        self.path = path
-        self.runs = path / ".snakemake/runs"
-        (path / "Snakefile").write_text(SNAKEFILE.format(takeover=str(root / "workflow/rules/takeover.smk")))
-        shutil.copytree(root / "profiles/default", path / "profiles/default")
+    def __init__(self, folder, root):
+        super().__init__(folder)
+        self.runs = folder / ".snakemake/runs"
+        (folder / "Snakefile").write_text(SNAKEFILE.format(takeover=str(root / "workflow/rules/takeover.smk")))
+        shutil.copytree(root / "profiles/default", folder / "profiles/default")
 
     def start(self, *arguments):
-        return subprocess.Popen(
-            [sys.executable, "-m", "snakemake", "--cores", "1", *arguments],
-            cwd=self.path,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
-
-    def run(self, *arguments):
-        process = self.start(*arguments)
-        said, _ = process.communicate(timeout=300)
-        return process.returncode, said
+        return super().start("--cores", "1", *arguments)
 
     def go(self):
-        (self.path / "go").touch()
+        (self.folder / "go").touch()
 
     def diary(self):
-        path = self.path / "diary.txt"
+        path = self.folder / "diary.txt"
         return path.read_text().split() if path.exists() else []
 
     @contextlib.contextmanager
     def working(self):
         """A run whose job has begun."""
-        run = self.start()
-        try:
+        with self.started() as run:
             end = time.monotonic() + 120
             while "begin" not in self.diary():
                 assert run.poll() is None
                 assert time.monotonic() < end
                 time.sleep(0.05)
             yield run
-        finally:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(run.pid, signal.SIGKILL)
-            run.communicate(timeout=60)
 
     def killed(self):
         """Kill a run and its job; its record, which stays. The next job ends at once."""
@@ -75,7 +57,7 @@ class Folder:
             pass
         self.go()
         (record,) = self.runs.iterdir()
-        assert list((self.path / ".snakemake/locks").iterdir())
+        assert list((self.folder / ".snakemake/locks").iterdir())
         return record
 
 
@@ -87,11 +69,10 @@ def folder(tmp_path, root):
 @pytest.mark.quick(0)
 def test_the_same_command_goes_on_after_a_kill(folder):
     folder.killed()
-    half = folder.path / "results/figures/.a.pdf.12-0a1b2c3d.part"
+    half = folder.folder / "results/figures/.a.pdf.12-0a1b2c3d.part"
     half.parent.mkdir(parents=True)
     half.touch()
-    status, said = folder.run()
-    assert status == 0, said
+    said = folder.finish()
     assert "Lifting the lock" in said
     assert not half.exists(), "what a killed writer left"
     assert folder.diary() == ["begin", "begin", "end"]
@@ -105,11 +86,7 @@ def test_jobs_that_outlive_their_run_are_waited_for(folder):
         os.kill(run.pid, signal.SIGKILL)
         run.wait(timeout=60)
         following = folder.start()
-        said = ""
-        while "Waiting for" not in said:
-            line = following.stdout.readline()
-            assert line, said
-            said += line
+        said = said_until(following, "Waiting for")
         assert folder.diary() == ["begin"]
         folder.go()
         said += following.communicate(timeout=300)[0]
@@ -141,8 +118,8 @@ def test_what_another_machine_does_cannot_be_known(folder, where):
     status, said = folder.run()
     assert status != 0
     assert where in said
-    assert folder.run("--unlock")[0] == 0
-    assert folder.run()[0] == 0
+    folder.finish("--unlock")
+    folder.finish()
 
 
 @pytest.mark.exhaustive
@@ -150,5 +127,4 @@ def test_the_number_of_a_dead_process_may_be_given_to_another(folder):
     record = folder.killed()
     # alive, but born long after 1970
     record.rename(folder.runs / f"{socket.gethostname()}+{os.getpid()}+1.run")
-    status, said = folder.run()
-    assert status == 0, said
+    folder.finish()

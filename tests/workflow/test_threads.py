@@ -2,11 +2,10 @@
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from checkouts import Workflow
 
 pytestmark = pytest.mark.pipeline
 
@@ -47,9 +46,7 @@ Path(snakemake.output[0]).write_text(json.dumps({"threads": threads, "workers": 
 def test_a_job_has_the_threads_that_its_rule_claims(tmp_path):
     (tmp_path / "Snakefile").write_text(SNAKEFILE)
     (tmp_path / "count.py").write_text(SCRIPT)
-    run = [sys.executable, "-m", "snakemake", "--cores", "2"]
-    done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    Workflow(tmp_path).finish("--cores", "2")
     found = {claimed: json.loads((tmp_path / f"{claimed}.json").read_text()) for claimed in (1, 2)}
     assert {claimed: job["threads"] for claimed, job in found.items()} == {1: 1, 2: min(2, os.cpu_count())}
     # joblib's two workers would have two threads each otherwise: four on two cores

@@ -1,5 +1,5 @@
 # Inputs: what the studies declare in their outputs.py. Outputs: targets, by name; copies in docs/.
-COPIES = manifest.copies()
+COPIES = manifest.said("DOCS")
 
 
 localrules:

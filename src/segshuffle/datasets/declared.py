@@ -35,6 +35,13 @@ def padded_size(domain_size: int, section: Section, set_size: int) -> int:
     return domain_size + (set_size if section["padding"] == "dummy" else 0)
 
 
+def padded_users(domain_size: int, *, section: Section, source: DataSource, **asked: Any) -> Population:
+    """Sample users of the data and pad them as the section asks: a `Dataset.population` after its domain size."""
+    from segshuffle.datasets.sampling import padded_population
+
+    return padded_population(domain_size=domain_size, padding=section["padding"], source=source.kind, **asked)
+
+
 def shown_label(label: str, kind: str) -> str:
     """Return the name of a dataset as it must appear wherever its numbers do: a stand-in is named as one."""
     return f"{label} (stand-in)" if kind == "stand-in" else label

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 from segshuffle.errors import ParameterError
@@ -118,8 +118,3 @@ class Layout:
             raise ParameterError("separator", mark, "one character, such as ';', and no quote or line end")
         if isinstance(skipped, bool) or not isinstance(skipped, int) or not 0 <= skipped <= 1_000_000:
             raise ParameterError("skip_lines", skipped, "an integer in 0..1000000")
-
-    @classmethod
-    def of(cls, section: Mapping[str, Any]) -> Layout:
-        """Take the options among the keys of a mapping; other keys are left alone."""
-        return cls(**{each.name: section[each.name] for each in fields(cls) if each.name in section})

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from segshuffle.datasets.declared import PADDING, Dataset, DataSource, Place, Section, padded_size, shown_label
+from segshuffle.datasets.declared import PADDING, Dataset, DataSource, Place, Section, padded_size, padded_users
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from segshuffle.datasets.population import Population
 
 #: Addresses of the file, in the order in which they are tried: the present one (a zip), then the older path.
 URLS: tuple[str, ...] = (
@@ -46,23 +45,6 @@ def _refresh(section: Section, cache: Path) -> bool:
     return True
 
 
-def _population(
-    *, section: Section, n_users: int, set_size: int, rng: Any, data: NDArray[Any], source: DataSource
-) -> Population:
-    from segshuffle.datasets.sampling import padded_population
-
-    return padded_population(
-        data,
-        domain_size=DOMAIN_SIZE,
-        n_users=n_users,
-        set_size=set_size,
-        padding=section["padding"],
-        rng=rng,
-        label=shown_label("MSNBC", source.kind),
-        source=source.kind,
-    )
-
-
 DATASET = Dataset(
     name="msnbc",
     label="MSNBC",
@@ -83,7 +65,7 @@ DATASET = Dataset(
         "padding": PADDING,
     },
     domain_size=lambda section, set_size: padded_size(DOMAIN_SIZE, section, set_size),
-    population=_population,
+    population=partial(padded_users, DOMAIN_SIZE),
     obtain=_obtain,
     refresh=_refresh,
     given="SEGSHUFFLE_MSNBC",

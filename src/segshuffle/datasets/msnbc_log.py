@@ -13,6 +13,7 @@ import io
 import time
 import zipfile
 from collections.abc import Callable, Sequence
+from itertools import product
 from pathlib import Path, PurePosixPath
 
 import numpy as np
@@ -162,7 +163,7 @@ def download_log(
     deadline_seconds : float, optional
         Seconds after which no further attempt begins and a slow one is given up.
     attempts : int, optional
-        Attempts per address, with pauses of 0.5, 1, 2, ... seconds between them.
+        Attempts per address; before every address is tried again there are pauses of 0.5, 1, 2, ... seconds.
     timeout : float, optional
         Seconds to wait for a connection, and for each piece of an answer.
     log : callable, optional
@@ -184,23 +185,21 @@ def download_log(
 
     if Path(destination).is_dir():  # found out before the download, not after it
         raise DataError(f"{destination}: is a folder. Give the name of the file to write, such as msnbc990928.seq.gz.")
-    begin, tried = time.monotonic(), []
-    end, ready = begin + deadline_seconds, dict.fromkeys(urls, begin)
-    for number in range(attempts):
-        for url in urls:
-            if max(ready[url], time.monotonic()) >= end:
-                continue
-            time.sleep(max(ready[url] - time.monotonic(), 0.0))
-            try:
-                content = _verified(_body(url, end, timeout), url, expected)
-            except (requests.RequestException, DataError) as error:
-                tried.append(f"{url}, attempt {number + 1}: {_reason(error)}")
-                log(tried[-1])
-                ready[url] = time.monotonic() + 0.5 * 2**number
-                continue
-            write_atomically(destination, gzip.compress(content, mtime=0))
-            log(f"{url}, attempt {number + 1}: complete and verified")
-            return url
+    end, tried = time.monotonic() + deadline_seconds, []
+    for number, url in product(range(attempts), urls):
+        if number and url == urls[0]:
+            time.sleep(0.5 * 2 ** (number - 1))
+        if time.monotonic() >= end:
+            break
+        try:
+            content = _verified(_body(url, end, timeout), url, expected)
+        except (requests.RequestException, DataError) as error:
+            tried.append(f"{url}, attempt {number + 1}: {_reason(error)}")
+            log(tried[-1])
+            continue
+        write_atomically(destination, gzip.compress(content, mtime=0))
+        log(f"{url}, attempt {number + 1}: complete and verified")
+        return url
     said = "\n  ".join([f"The MSNBC log could not be had within {deadline_seconds:g} seconds.", *tried])
     raise FetchError(
         f"{said}\nCheck the network, or get the file in some other way and give its path: config datasets.msnbc.path "

@@ -5,18 +5,15 @@ The Snakefile imports this: no numpy, and nothing is read before a job does.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from segshuffle.datasets.declared import ITEMS, PADDING, Dataset, DataSource, Place, Section, padded_size
+from segshuffle.datasets.declared import ITEMS, PADDING, Dataset, DataSource, Place, Section, padded_size, padded_users
 from segshuffle.datasets.layout import OPTIONS, Layout
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from segshuffle.datasets.population import Population
 
 #: Names of sections: they become parts of file names.
 NAME = "^[a-z][a-z0-9-]*$"
@@ -41,7 +38,7 @@ def own_dataset(name: str) -> Dataset:
         label=name,
         kind="real",
         domain_size=lambda section, set_size: padded_size(section["domain_size"], section, set_size),
-        population=functools.partial(_population, name=name),
+        population=lambda **asked: padded_users(asked["section"]["domain_size"], **asked),
         keys=KEYS,
         obtain=_obtain,
         given_is="a table of users and items (see docs/data.md)",
@@ -50,16 +47,14 @@ def own_dataset(name: str) -> Dataset:
 
 def _obtain(section: Section, place: Place) -> tuple[NDArray[Any], DataSource]:
     """Read the file: a row per user, filled up with `NO_ITEM`."""
-    import hashlib
-
     from segshuffle.datasets.reading import read_transactions
     from segshuffle.errors import DataError
+    from segshuffle.files import sha256_of
 
     assert place.given is not None
-    items = section["items"]
-    users = read_transactions(
-        place.given, items=None if items is None else Path(items).expanduser(), layout=Layout.of(section)
-    )
+    items = None if section["items"] is None else Path(section["items"]).expanduser()
+    layout = Layout(**{name: section[name] for name in OPTIONS if name in section})
+    users = read_transactions(place.given, items=items, layout=layout)
     for note in users.notes:
         place.log(note)
     if users.domain_size > section["domain_size"]:
@@ -67,22 +62,4 @@ def _obtain(section: Section, place: Place) -> tuple[NDArray[Any], DataSource]:
             f"{place.given}: {users.domain_size} items, but domain_size = {section['domain_size']}. Raise it, or give "
             "a list of items and unknown: drop."
         )
-    with place.given.open("rb") as stream:
-        digest = hashlib.file_digest(stream, "sha256").hexdigest()
-    return users.rows(), DataSource("real", digest, place.given.name)
-
-
-def _population(
-    *, name: str, section: Section, n_users: int, set_size: int, rng: Any, data: NDArray[Any], source: DataSource
-) -> Population:
-    from segshuffle.datasets.sampling import padded_population
-
-    return padded_population(
-        data,
-        domain_size=section["domain_size"],
-        n_users=n_users,
-        set_size=set_size,
-        padding=section["padding"],
-        rng=rng,
-        label=name,
-    )
+    return users.rows(), DataSource("real", sha256_of(place.given), place.given.name)

@@ -30,8 +30,6 @@ class Population:
         copy of type int16, or of int32 where the domain has more than 32,767 items.
     domain_size : int
         Number d of possible items, 1..10,000,000.
-    label : str
-        Name for figures and tables, not empty.
     source : {"real", "stand-in", "synthetic"}
         What kind of data this is.
 
@@ -45,23 +43,19 @@ class Population:
 
     items: NDArray[np.integer[Any]]
     domain_size: int
-    label: str
     source: Source
 
     def __post_init__(self) -> None:
         check_integer("domain_size", self.domain_size, 1, LARGEST_DOMAIN)
         if self.source not in get_args(Source):
             raise ParameterError("source", self.source, "one of " + ", ".join(map(repr, get_args(Source))))
-        if not isinstance(self.label, str) or not self.label:
-            raise ParameterError("label", self.label, "a text that is not empty")
         try:
             items = np.asarray(self.items)
         except ValueError as error:
             raise DataError("items are rows of different lengths; every user must hold the same number.") from error
         _check_items(items, self.domain_size)
-        stored = np.array(
-            items, dtype=item_type(self.domain_size), order="C"
-        )  # a copy: the caller's stays the caller's
+        # a copy: the caller's stays the caller's
+        stored = np.array(items, dtype=item_type(self.domain_size), order="C")
         stored.setflags(write=False)
         object.__setattr__(self, "items", stored)
 
@@ -79,11 +73,6 @@ class Population:
     def item_counts(self) -> NDArray[np.int64]:
         """Number of users who hold each item, shape (domain_size,)."""
         return np.bincount(self.items.ravel(), minlength=self.domain_size).astype(np.int64)
-
-    @property
-    def frequencies(self) -> NDArray[np.float64]:
-        """Share of users who hold each item, shape (domain_size,); the sum is set_size."""
-        return self.item_counts / self.n_users
 
 
 def item_type(domain_size: int) -> type[np.signedinteger[Any]]:
@@ -129,13 +118,7 @@ def save_population(path: Path, population: Population) -> None:
     """
     buffer = io.BytesIO()
     # savez, not savez_compressed: it stores a fixed date, and no zlib version can change the bytes.
-    np.savez(
-        buffer,
-        items=population.items,
-        domain_size=np.int64(population.domain_size),
-        label=np.frombuffer(population.label.encode("utf-8", "surrogatepass"), dtype=np.uint8),
-        source=np.frombuffer(population.source.encode(), dtype=np.uint8),
-    )
+    np.savez(buffer, items=population.items, domain_size=population.domain_size, source=population.source)
     write_atomically(Path(path), buffer.getvalue())
 
 
@@ -160,9 +143,8 @@ def load_population(path: Path) -> Population:
     content = read_bounded(Path(path), limit=_MAX_FILE_BYTES)
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-            label = arrays["label"].tobytes().decode("utf-8", "surrogatepass")
-            source: Any = arrays["source"].tobytes().decode()
-            return Population(arrays["items"], int(arrays["domain_size"]), label, source)
+            source: Any = arrays["source"].item()
+            return Population(arrays["items"], int(arrays["domain_size"]), source)
     except Exception as error:  # numpy raises many kinds on damaged bytes
         raise DataError(
             f"{path}: not a population saved by this package, or damaged ({error}). Delete the file and make it again."

@@ -164,11 +164,9 @@ class _Collector:
         self.found = size is None
         self.codes = {name: code for code, name in enumerate(names or ())}
         self.offered = {level: number for number, level in enumerate(levels)}
-        self._items: list[NDArray[np.int32]] = []
-        #: Of every run of neighbouring entries of one user: the user's hash, the number of items, the level.
-        self._users: list[NDArray[np.uint64]] = []
-        self._sizes: list[IntArray] = []
-        self._levels: list[NDArray[np.int32]] = []
+        self._codes: list[NDArray[np.int32]] = []
+        #: Every run of neighbouring entries of one user: the user's hash, the level, the number of items.
+        self._runs: list[pl.DataFrame] = []
         self.rows = self._blank = self._dropped = 0
 
     # what is allowed; errors are sentences without the place
@@ -258,10 +256,9 @@ class _Collector:
             levels = _numbers(part["level"], self._level)
         begins = np.append(True, (users[1:] != users[:-1]) | (levels[1:] != levels[:-1]))
         starts, held = np.flatnonzero(begins), codes >= 0
-        self._items.append(codes[held])
-        self._sizes.append(np.add.reduceat(held, starts, dtype=np.int64))
-        self._users.append(users[starts])
-        self._levels.append(levels[starts])
+        sizes = np.add.reduceat(held, starts, dtype=np.int64)
+        self._codes.append(codes[held])
+        self._runs.append(pl.DataFrame({"user": users[starts], "level": levels[starts], "size": sizes}))
         self._blank += int(np.count_nonzero(codes == _BLANK))
         self._dropped += int(np.count_nonzero(codes == _DROPPED))
         self.rows = part["row"][-1] + 1
@@ -272,12 +269,13 @@ class _Collector:
             raise nobody(self.source.name)
         if self.found:
             self._sort_names()
-        hashes, run_levels = np.concatenate(self._users), np.concatenate(self._levels)
+        hashes, run_levels, sizes = (column.to_numpy() for column in pl.concat(self._runs))
+        self._runs.clear()
         owner, first = _owners(hashes)
         levels = run_levels[first]
         for run in np.flatnonzero(run_levels != levels[owner])[:1]:
             raise self._explained(hashes[run], read())
-        keys = self._sorted_keys(owner)
+        keys = self._sorted_keys(owner, sizes)
         again = np.flatnonzero(keys[1:] == keys[:-1]) + 1
         if again.size and self.layout.repeated == "refuse":
             raise self._explained(hashes[first[keys[again[0]] >> 32]], read())
@@ -303,16 +301,15 @@ class _Collector:
         self.names = sorted(names, key=(lambda name: (int(name), name)) if integers else None)
         new = np.empty(len(names), dtype=np.int32)
         new[[self.codes[name] for name in self.names]] = np.arange(len(names))
-        self._items = [new[codes] for codes in self._items]
+        self._codes = [new[codes] for codes in self._codes]
 
-    def _sorted_keys(self, owner: IntArray) -> IntArray:
+    def _sorted_keys(self, owner: IntArray, sizes: IntArray) -> IntArray:
         """Put user and item of every entry into one integer, and sort."""
-        keys, at = np.empty(sum(map(len, self._items)), dtype=np.int64), 0
-        while self._items:  # freed as they are copied
-            codes, sizes = self._items.pop(), self._sizes.pop()
-            owner, users = np.split(owner, [owner.size - sizes.size])
-            keys[at : at + codes.size] = (np.repeat(users, sizes) << 32) + codes
+        keys, at = np.repeat(owner << 32, sizes), 0
+        for codes in self._codes:
+            keys[at : at + codes.size] += codes
             at += codes.size
+        self._codes.clear()
         keys.sort(kind="stable")  # fast where users stand together
         return keys
 

@@ -45,8 +45,7 @@ def every(folder: Path = FOLDER, package: str = PACKAGE) -> dict[str, Dataset]:
 
 def dataset_of(name: str) -> Dataset:
     """Return the dataset of a section: one that is declared, or else a file of one's own."""
-    known = every()
-    return known[name] if name in known else own_dataset(name)
+    return every().get(name) or own_dataset(name)
 
 
 def schema(user_counts: str, set_sizes: str) -> dict[str, Any]:
@@ -87,19 +86,18 @@ def given_path(name: str, section: Mapping[str, Any], environ: Mapping[str, str]
         If there is no such file: a path that was given is never passed over.
     """
     dataset = dataset_of(name)
-    asked = [(f"datasets.{name}.path", section.get("path"))]
-    if dataset.given:
-        asked.insert(0, (f"environment variable {dataset.given}", environ.get(dataset.given)))
-    for origin, value in asked:
-        if value:
-            path = Path(value).expanduser()
-            if not path.is_file():
-                raise ConfigError(
-                    f"{origin} = {value!r} is not allowed: there is no such file. Give the path of "
-                    f"{dataset.given_is}, or leave it empty."
-                )
-            return path
-    return None
+    origin, value = f"environment variable {dataset.given}", environ.get(dataset.given)
+    if not value:
+        origin, value = f"datasets.{name}.path", section.get("path")
+    if not value:
+        return None
+    path = Path(value).expanduser()
+    if not path.is_file():
+        raise ConfigError(
+            f"{origin} = {value!r} is not allowed: there is no such file. Give the path of {dataset.given_is}, or "
+            "leave it empty."
+        )
+    return path
 
 
 def hashed_as(name: str) -> str:
@@ -109,4 +107,4 @@ def hashed_as(name: str) -> str:
 
 def dataset_label(name: str, kind: str) -> str:
     """Return the name of a dataset in figures and tables; a stand-in is named as one."""
-    return shown_label(every()[name].label if name in every() else name, kind)
+    return shown_label(dataset_of(name).label, kind)

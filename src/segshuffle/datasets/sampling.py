@@ -13,14 +13,13 @@ from segshuffle.errors import ParameterError
 
 
 def padded_population(
-    held: NDArray[Any],
     *,
+    data: NDArray[Any],
     domain_size: int,
     n_users: int,
     set_size: int,
     padding: Literal["in-domain", "dummy"],
     rng: np.random.Generator,
-    label: str,
     source: Source = "real",
 ) -> Population:
     """Make every sampled user of some data hold exactly s items.
@@ -33,7 +32,7 @@ def padded_population(
 
     Parameters
     ----------
-    held : numpy.ndarray
+    data : numpy.ndarray
         Of bool, shape (n_rows, domain_size): whether each user holds each item. Or of int, shape (n_rows, width): the
         distinct items of each user, filled up with `NO_ITEM`.
     domain_size : int
@@ -46,8 +45,6 @@ def padded_population(
         How users with fewer than s items are padded.
     rng : numpy.random.Generator
         Source of randomness.
-    label : str
-        Name for figures and tables.
     source : {"real", "stand-in", "synthetic"}, optional
         What kind of data these are.
 
@@ -63,18 +60,17 @@ def padded_population(
     """
     if padding not in ("in-domain", "dummy"):
         raise ParameterError("padding", padding, "'in-domain' or 'dummy'")
-    check_integer("n_users", n_users, 1, len(held))
+    check_integer("n_users", n_users, 1, len(data))
     check_integer("set_size", set_size, 1, domain_size if padding == "in-domain" else LARGEST_DOMAIN - domain_size)
-    rows = held[rng.choice(len(held), size=n_users, replace=False)]
+    rows = data[rng.choice(len(data), size=n_users, replace=False)]
     present = rows if rows.dtype == bool else rows != NO_ITEM
     # own items first, in random order; then, where every item has a column, the others in random order
     order = np.argsort(rng.random(rows.shape) + ~present, axis=1)[:, :set_size]
+    kept = np.take_along_axis(rows, order, axis=1)
     if rows.dtype == bool:
-        own = order if padding == "in-domain" else np.where(np.take_along_axis(rows, order, axis=1), order, NO_ITEM)
-    else:
-        own = np.take_along_axis(rows, order, axis=1)
+        kept = np.where(kept | (padding == "in-domain"), order, NO_ITEM)
     items = np.full((n_users, set_size), NO_ITEM, dtype=np.int64)
-    items[:, : order.shape[1]] = own
+    items[:, : order.shape[1]] = kept
     n_held = present.sum(axis=1)
     for place in range(set_size):
         missing = np.flatnonzero(items[:, place] == NO_ITEM)
@@ -87,12 +83,10 @@ def padded_population(
             items[missing[new], place] = drawn[new]
             missing = missing[~new]
     total = domain_size + (set_size if padding == "dummy" else 0)
-    return Population(items=np.sort(items, axis=1), domain_size=total, label=label, source=source)
+    return Population(items=np.sort(items, axis=1), domain_size=total, source=source)
 
 
-def uniform_population(
-    *, domain_size: int, set_size: int, n_users: int, rng: np.random.Generator, label: str = "synthetic"
-) -> Population:
+def uniform_population(*, domain_size: int, set_size: int, n_users: int, rng: np.random.Generator) -> Population:
     """Give every user a uniformly random s-subset of the domain, independently.
 
     Parameters
@@ -105,8 +99,6 @@ def uniform_population(
         Number of users, at least 1.
     rng : numpy.random.Generator
         Source of randomness.
-    label : str, optional
-        Name for figures and tables.
 
     Returns
     -------
@@ -131,4 +123,4 @@ def uniform_population(
         drawn = rng.integers(0, last, size=n_users, dtype=stored, endpoint=True)
         taken = (items[:step] == drawn).any(axis=0)
         items[step] = np.where(taken, stored(last), drawn)
-    return Population(items=np.sort(items.T, axis=1), domain_size=domain_size, label=label, source="synthetic")
+    return Population(items=np.sort(items.T, axis=1), domain_size=domain_size, source="synthetic")

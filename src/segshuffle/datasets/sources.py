@@ -18,13 +18,14 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from segshuffle.datasets.layout import Layout
 from segshuffle.errors import DataError
 from segshuffle.extras import require
+from segshuffle.files import unreadable
 
 require("data", "Reading a file of your own")
 
@@ -72,54 +73,125 @@ class Row(NamedTuple):
     level: str | None
 
 
+class Columns(NamedTuple):
+    """Which columns are what."""
+
+    form: str  # "long", "list", "wide" or "matrix"
+    user: str | None
+    items: tuple[str, ...]
+    level: str | None
+
+    @property
+    def all(self) -> list[str]:
+        """Names of all columns that are read."""
+        return [each for each in (self.user, *self.items, self.level) if each is not None]
+
+    def row(self, cells: Mapping[str, Any]) -> Row:
+        """Make a row of the cells of a line, by column."""
+        if missing := set(self.all) - set(cells):
+            raise DataError(f"there is no key {min(missing)!r}; the keys are {_listed(list(cells))}.")
+        level = None if self.level is None else _text_of(cells[self.level], self.level, decimal=True)
+        user = None if self.user is None else _text_of(cells[self.user], self.user)
+        if self.form == "list":
+            listed = cells[self.items[0]] or []
+            if not isinstance(listed, list):
+                raise DataError(f"{self.items[0]!r} is {shown(json.dumps(listed))}, but a list on other lines.")
+            held = [_text_of(each, self.items[0]).strip(BLANKS) for each in listed]
+        else:
+            held = [_text_of(cells[column], column).strip(BLANKS) for column in self.items]
+        if self.form == "matrix":
+            for column, cell in zip(self.items, held, strict=True):
+                if cell.lower() not in _YES + _NO:
+                    raise DataError(
+                        f"{shown(cell)} in column {column!r}; in form matrix a cell is 1 or 0 and says whether the "
+                        "user holds that item. If cells are names of items, give form: wide."
+                    )
+            held = [column for column, cell in zip(self.items, held, strict=True) if cell.lower() in _YES]
+        return Row(user, [each for each in held if each], level)
+
+
+def _text_of(value: object, column: str, *, decimal: bool = False) -> str:
+    """Return a cell as text, "" for none; refuse lists, and decimal numbers unless they are allowed."""
+    if value is None or value != value:  # NaN, as tables mark a gap
+        return ""
+    if isinstance(value, float) and value.is_integer() and abs(value) <= 2**53:
+        return str(int(value))
+    if isinstance(value, (list, dict)) or (isinstance(value, float) and not decimal):
+        raise DataError(
+            f"{column!r} holds {shown(json.dumps(value))}; expected is text, an integer, or a list of them."
+        )
+    return str(value)
+
+
 @dataclass(frozen=True)
 class Source:
     """Entries (who holds which item) of a file or table."""
 
     name: str
-    #: Says where a row is, by its number.
-    place: Callable[[int], str]
-    #: All entries: number of the row, user (a hash; null for a row that only careful reading can judge), item, level.
-    quick: pl.LazyFrame | None
-    #: All rows from one on, read one by one; errors are without the place.
-    rows: Callable[[int], Iterator[Row]]
-    seed: int
+    #: Number of the line that the first row is on; None for a table without lines.
+    first_line: int | None
+    columns: Columns
+    #: The cells of all rows from one on, by column, read one by one; errors are without the place.
+    cells: Callable[[int], Iterator[Mapping[str, Any]]]
+    #: All rows as Polars reads them; None if only careful reading can judge.
+    table: pl.LazyFrame | None
     #: Whether items are taken to stand between blanks, although nobody said so.
     guessed: bool = False
+    #: Of the hashes of users.
+    seed: int = field(default_factory=lambda: secrets.randbits(64))
+
+    def place(self, row: int) -> str:
+        """Say where a row is, by its number."""
+        if self.first_line is None:
+            return f"{self.name}, row {row} (from 0)"
+        return f"{self.name}, line {self.first_line + row}"
 
     def fast(self) -> Iterator[pl.DataFrame]:
-        """Give all entries in their order, as Polars reads them."""
-        if self.quick is None:
+        """Give all entries in their order, as Polars reads them: number of the row, user (a hash), item, level."""
+        columns = self.columns
+        if self.table is None or columns.form not in ("long", "list"):
             raise OddError
-        for part in self.quick.collect_batches(chunk_size=2**19, maintain_order=True):
+        item, right = pl.col(columns.items[0]), ~pl.all_horizontal(pl.col(columns.all).is_null())  # null: a blank line
+        name, level = pl.lit(None, pl.String), pl.lit(None, pl.String)
+        if columns.user is not None:
+            name = pl.col(columns.user).cast(pl.String)
+            right &= (name != "") & ~name.str.contains("\n", literal=True)
+        if columns.level is not None:
+            level = pl.col(columns.level).cast(pl.String)
+        if columns.form == "long":
+            item = item.cast(pl.String)
+        else:
+            texts = pl.element().cast(pl.String).str.strip_chars(BLANKS).replace("", None)
+            item = item.list.eval(texts).list.drop_nulls()
+        chosen = self.table.select(right=right, user=name, item=item, level=level).with_row_index("row")
+        entries = chosen.select("row", pl.when("right").then(_mark(pl.col("user"), self.seed)), "item", "level")
+        if columns.form == "list":
+            entries = entries.explode("item", empty_as_null=True)
+        for part in entries.collect_batches(chunk_size=2**19, maintain_order=True):
             if part["user"].null_count():
                 raise OddError
             yield part
 
     def careful(self, check: Callable[[Row], object], start: int = 0) -> Iterator[pl.DataFrame]:
         """Give all entries from a row on, and check every row; errors of the check are without the place."""
-        rows, chunk = self.rows(start), list[Row]()
-        row: Row | None = Row(None, [], None)
-        while row is not None:
-            number = start + len(chunk)
-            try:
-                row = next(rows, None)
-                if row is not None:
-                    check(row)
-                    chunk.append(row)
-            except DataError as error:
-                raise DataError(f"{self.place(number)}: {error}") from None
-            except FAILURES as error:
-                raise _broken(self.name, error) from error
-            if row is None or len(chunk) == _CHUNK:
-                yield self._frame(start, chunk)
-                start, chunk = start + len(chunk), []
-
-    def _frame(self, start: int, chunk: list[Row]) -> pl.DataFrame:
-        """Put rows into the form in which Polars reads them."""
+        rows = self._checked(check, start)
         kinds = [("user", pl.String()), ("item", pl.List(pl.String)), ("level", pl.String())]
-        frame = pl.DataFrame(chunk, schema=kinds, orient="row").with_row_index("row", start)
-        return frame.with_columns(_mark(pl.col("user"), self.seed)).explode("item", empty_as_null=True)
+        while chunk := list(itertools.islice(rows, _CHUNK)):
+            frame = pl.DataFrame(chunk, schema=kinds, orient="row").with_row_index("row", start)
+            yield frame.with_columns(_mark(pl.col("user"), self.seed)).explode("item", empty_as_null=True)
+            start += len(chunk)
+
+    def _checked(self, check: Callable[[Row], object], number: int) -> Iterator[Row]:
+        """Give all rows from one on."""
+        try:
+            for cells in self.cells(number):
+                check(row := self.columns.row(cells))
+                yield row
+                number += 1
+        except DataError as error:
+            raise DataError(f"{self.place(number)}: {error}") from None
+        except FAILURES as error:
+            raise _broken(self.name, error) from error
 
 
 def _mark(name: pl.Expr, seed: int) -> pl.Expr:
@@ -183,10 +255,7 @@ def readable(data: str | Path | IO[bytes]) -> Iterator[tuple[Path, str]]:
                 except (EOFError, zlib.error, gzip.BadGzipFile) as error:
                     raise _broken(name, error) from error
         except (OSError, ValueError) as error:  # ValueError: a NUL character in the name, or a closed stream
-            raise DataError(
-                f"{name}: cannot be read ({getattr(error, 'strerror', None) or error}). Check the path; a relative "
-                "path is taken from the folder in which the command runs."
-            ) from error
+            raise unreadable(name, error) from error
         name = "standard input" if name == "-" else name
         for magic, what in _FOREIGN.items():
             if head.startswith(magic):
@@ -204,56 +273,7 @@ def _is_packed_parquet(path: Path) -> bool:
 # --- columns -----------------------------------------------------------------------------------------------------
 
 
-class _Columns(NamedTuple):
-    """Which columns are what."""
-
-    form: str  # "long", "list", "wide" or "matrix"
-    user: str | None
-    items: tuple[str, ...]
-    level: str | None
-
-    @property
-    def all(self) -> list[str]:
-        return [each for each in (self.user, *self.items, self.level) if each is not None]
-
-    def row(self, cells: Mapping[str, Any]) -> Row:
-        """Make a row of the cells of a line, by column."""
-        if missing := set(self.all) - set(cells):
-            raise DataError(f"there is no key {min(missing)!r}; the keys are {_listed(list(cells))}.")
-        level = None if self.level is None else _text_of(cells[self.level], self.level, decimal=True)
-        user = None if self.user is None else _text_of(cells[self.user], self.user)
-        if self.form == "list":
-            listed = cells[self.items[0]] or []
-            if not isinstance(listed, list):
-                raise DataError(f"{self.items[0]!r} is {shown(json.dumps(listed))}, but a list on other lines.")
-            held = [_text_of(each, self.items[0]).strip(BLANKS) for each in listed]
-        else:
-            held = [_text_of(cells[column], column).strip(BLANKS) for column in self.items]
-        if self.form == "matrix":
-            for column, cell in zip(self.items, held, strict=True):
-                if cell.lower() not in _YES + _NO:
-                    raise DataError(
-                        f"{shown(cell)} in column {column!r}; in form matrix a cell is 1 or 0 and says whether the "
-                        "user holds that item. If cells are names of items, give form: wide."
-                    )
-            held = [column for column, cell in zip(self.items, held, strict=True) if cell.lower() in _YES]
-        return Row(user, [each for each in held if each], level)
-
-
-def _text_of(value: object, column: str, *, decimal: bool = False) -> str:
-    """Return a cell as text, "" for none; refuse lists, and decimal numbers unless they are allowed."""
-    if value is None or value != value:  # NaN, as tables mark a gap
-        return ""
-    if isinstance(value, float) and value.is_integer() and abs(value) <= 2**53:
-        return str(int(value))
-    if isinstance(value, (list, dict)) or (isinstance(value, float) and not decimal):
-        raise DataError(
-            f"{column!r} holds {shown(json.dumps(value))}; expected is text, an integer, or a list of them."
-        )
-    return str(value)
-
-
-def _columns_of(names: Sequence[str], layout: Layout, lists: frozenset[str] = frozenset()) -> _Columns:
+def _columns_of(names: Sequence[str], layout: Layout, lists: frozenset[str] = frozenset()) -> Columns:
     """Decide which columns hold what, or say what there is to decide; `lists` are the columns that hold lists."""
     twice = sorted({each for each in names if names.count(each) > 1})
     if twice:
@@ -268,16 +288,16 @@ def _columns_of(names: Sequence[str], layout: Layout, lists: frozenset[str] = fr
         items = tuple(each for each in rest if each != user)
         if not items:
             raise DataError(f"no column is left for the items; the columns are {_listed(names)}.")
-        return _Columns(layout.form, user, items, layout.level)
+        return Columns(layout.form, user, items, layout.level)
     item = layout.item or next((each for each in ("item", "items") if each in rest), None)
     if not layout.header and item is None and user is None and len(rest) == 2:
         user, item = rest
     if item is not None and item in lists:
-        return _Columns("list", user, (item,), layout.level)
+        return Columns("list", user, (item,), layout.level)
     others = [each for each in rest if each != item]
     user = user or (others[0] if len(others) == 1 else None)
     if item is not None and user not in (None, item):
-        return _Columns("long", user, (item,), layout.level)
+        return Columns("long", user, (item,), layout.level)
     hint = ""
     if len(names) == 1 and (found := [mark for mark in ";\t|, " if mark in names[0]]):
         hint = f" Or is the separator {found[0]!r}? Then give separator: {found[0]!r}."
@@ -291,27 +311,6 @@ def _columns_of(names: Sequence[str], layout: Layout, lists: frozenset[str] = fr
 def _listed(names: Sequence[str]) -> str:
     listed = ", ".join(map(shown, names[:8]))
     return listed + (f" and {len(names) - 8} more" if len(names) > 8 else "")
-
-
-def _quick(table: pl.LazyFrame, columns: _Columns, seed: int) -> pl.LazyFrame | None:
-    """Give every entry of a table a row; the users are hashed."""
-    if columns.form not in ("long", "list"):
-        return None
-    item, right = pl.col(columns.items[0]), ~pl.all_horizontal(pl.col(columns.all).is_null())  # null: a blank line
-    name, level = pl.lit(None, pl.String), pl.lit(None, pl.String)
-    if columns.user is not None:
-        name = pl.col(columns.user).cast(pl.String)
-        right &= (name != "") & ~name.str.contains("\n", literal=True)
-    if columns.level is not None:
-        level = pl.col(columns.level).cast(pl.String)
-    if columns.form == "long":
-        item = item.cast(pl.String)
-    else:
-        texts = pl.element().cast(pl.String).str.strip_chars(BLANKS).replace("", None)
-        item = item.list.eval(texts).list.drop_nulls()
-    chosen = table.select(right=right, user=name, item=item, level=level).with_row_index("row")
-    marked = chosen.select("row", pl.when("right").then(_mark(pl.col("user"), seed)), "item", "level")
-    return marked if columns.form == "long" else marked.explode("item", empty_as_null=True)
 
 
 # --- tables: Parquet, Arrow, pandas, Polars ----------------------------------------------------------------------
@@ -331,22 +330,21 @@ def _table(data: Any, layout: Layout) -> Source:
 
 def _typed(table: pl.LazyFrame, name: str, layout: Layout) -> Source:
     """Read a table whose columns have types."""
-    schema, seed = table.collect_schema(), secrets.randbits(64)
+    schema = table.collect_schema()
     lists = frozenset(each for each, kind in schema.items() if isinstance(kind, (pl.List, pl.Array)))
     try:
         columns = _columns_of(list(schema), layout, lists)
     except DataError as error:
         raise DataError(f"{name}: {error}") from None
 
-    def rows(start: int) -> Iterator[Row]:
+    def cells(start: int) -> Iterator[dict[str, Any]]:
         for part in table.select(columns.all).slice(start).collect_batches(maintain_order=True):
-            yield from map(columns.row, part.iter_rows(named=True))
+            yield from part.iter_rows(named=True)
 
     kinds = [getattr(schema[each], "inner", schema[each]) for each in columns.all if each != columns.level]
     plain = all(kind in (pl.String, pl.Categorical, pl.Enum) or kind.is_integer() for kind in kinds)
     plain &= not any(isinstance(schema[each], pl.Array) for each in columns.all)
-    quick = _quick(table, columns, seed) if plain else None
-    return Source(name, lambda number: f"{name}, row {number} (from 0)", quick, rows, seed)
+    return Source(name, None, columns, cells, table if plain else None)
 
 
 # --- text --------------------------------------------------------------------------------------------------------
@@ -415,32 +413,28 @@ def _decoded_lines(path: Path) -> Iterator[str]:
                 yield from (line or "" for line in part["line"])
 
 
-def _line_of(name: str, skip: int) -> Callable[[int], str]:
-    return lambda number: f"{name}, line {skip + number + 1}"
-
-
 def _separated(path: Path, name: str, layout: Layout, first: str, separator: str) -> Source:
     """Read CSV and TSV."""
     names = [each.strip() for each in _cells(first, separator)]
     if not layout.header:
         names = [str(number) for number in range(1, len(names) + 1)]
-    columns, skip, seed = _columns_of(names, layout), layout.skip_lines + layout.header, secrets.randbits(64)
+    columns, skip = _columns_of(names, layout), layout.skip_lines + layout.header
 
-    def rows(start: int) -> Iterator[Row]:
+    def cells(start: int) -> Iterator[dict[str, str]]:
         for line in text_lines(path, skip + start):
             if not line.strip():
                 raise DataError("blank, but more lines follow. Remove it; a user without items is a line too.")
-            cells = _cells(line, separator)
-            if len(cells) > len(names):
+            found = _cells(line, separator)
+            if len(found) > len(names):
                 raise DataError(
-                    f"{shown(line)} has {len(cells)} columns, but there should be {len(names)}: {_listed(names)}. "
+                    f"{shown(line)} has {len(found)} columns, but there should be {len(names)}: {_listed(names)}. "
                     f"Quote entries that contain {separator!r}."
                 )
-            yield columns.row(dict(itertools.zip_longest(names, cells, fillvalue="")))
+            yield dict(itertools.zip_longest(names, found, fillvalue=""))
 
     schema = dict.fromkeys(names, pl.String)
     table = pl.scan_csv(path, has_header=False, skip_lines=skip, separator=separator, schema=schema)
-    return Source(name, _line_of(name, skip), _quick(table, columns, seed), rows, seed)
+    return Source(name, skip + 1, columns, cells, table)
 
 
 def _cells(line: str, separator: str) -> list[str]:
@@ -464,10 +458,9 @@ def _lines(path: Path, name: str, layout: Layout, _first: str, _separator: str) 
     skip = layout.skip_lines + sum(1 for _ in itertools.takewhile(lambda line: line.startswith("#"), lines))
     by_blanks = layout.separator in (None, " ")
 
-    def rows(start: int) -> Iterator[Row]:
+    def cells(start: int) -> Iterator[dict[str, list[str]]]:
         for line in text_lines(path, skip + start):
-            items = re.findall(_WORD, line) if by_blanks else [each.strip() for each in line.split(layout.separator)]
-            yield Row(None, [each for each in items if each], None)
+            yield {"line": re.findall(_WORD, line) if by_blanks else line.split(layout.separator)}
 
     text = pl.col("line").str.strip_prefix("\ufeff")
     items = text.str.extract_all(_WORD) if by_blanks else text.str.split(layout.separator or "")
@@ -477,8 +470,8 @@ def _lines(path: Path, name: str, layout: Layout, _first: str, _separator: str) 
         .slice(skip)
         .select(line=pl.when(text.str.strip_chars(BLANKS) != "").then(items))
     )
-    quick = _quick(table, _Columns("list", None, ("line",), None), 0)
-    return Source(name, _line_of(name, skip), quick, rows, 0, layout.separator is None)
+    columns = Columns("list", None, ("line",), None)
+    return Source(name, skip + 1, columns, cells, table, guessed=layout.separator is None)
 
 
 def _jsonl(path: Path, name: str, layout: Layout, first: str, _separator: str) -> Source:
@@ -487,20 +480,17 @@ def _jsonl(path: Path, name: str, layout: Layout, first: str, _separator: str) -
     lists = frozenset(key for key, value in keys.items() if isinstance(value, list))
     columns = _columns_of(list(keys), layout, lists)
 
-    def rows(start: int) -> Iterator[Row]:
-        return map(columns.row, map(_object, text_lines(path, layout.skip_lines + start)))
+    def cells(start: int) -> Iterator[dict[str, Any]]:
+        return map(_object, text_lines(path, layout.skip_lines + start))
 
-    quick, seed = None, secrets.randbits(64)
-    if columns.form in ("long", "list"):
-        text = pl.col("line").str.strip_prefix("\ufeff")
-        kinds = pl.Struct({each: pl.List(pl.String) if each in lists else pl.String for each in columns.all})
-        plain = pl.when(text.str.contains(_plain_object(list(keys), lists, columns))).then(text)
-        table = pl.scan_lines(path, name="line").slice(layout.skip_lines).select(line=plain.str.json_decode(kinds))
-        quick = _quick(table.unnest("line"), columns, seed)
-    return Source(name, _line_of(name, layout.skip_lines), quick, rows, seed)
+    text = pl.col("line").str.strip_prefix("\ufeff")
+    kinds = pl.Struct({each: pl.List(pl.String) if each in lists else pl.String for each in columns.all})
+    plain = pl.when(text.str.contains(_plain_object(list(keys), lists, columns))).then(text)
+    table = pl.scan_lines(path, name="line").slice(layout.skip_lines).select(line=plain.str.json_decode(kinds))
+    return Source(name, layout.skip_lines + 1, columns, cells, table.unnest("line"))
 
 
-def _plain_object(keys: list[str], lists: frozenset[str], columns: _Columns) -> str:
+def _plain_object(keys: list[str], lists: frozenset[str], columns: Columns) -> str:
     """Return the pattern of lines that Polars reads as Python does: these keys in this order, with plain values."""
     named = rf"(?:{_JSON_TEXT}|0|[1-9]\d{{0,17}})"
     other = rf"(?:{_JSON_TEXT}|{_JSON_NUMBER}{'|true|false|null' if columns.level is None else ''})"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from segshuffle.arrays import LARGEST_DOMAIN, NO_ITEM, FloatArray, IntArray
 from segshuffle.datasets.population import check_integer
@@ -110,16 +111,16 @@ class Transactions:
         """
         check_integer("set_size", set_size, 1, LARGEST_DOMAIN)
         sizes = self.sizes
-        if sizes.size == 0 or sizes.max() <= set_size:
+        if self.largest_set <= set_size:
             return self
-        offsets = np.concatenate([[0], np.cumsum(np.minimum(sizes, set_size))])
-        return replace(self, offsets=offsets, codes=self.codes[_kept(sizes, set_size, rng)])
+        kept = _kept(sizes, set_size, rng)
+        return replace(self, offsets=_offsets(np.minimum(sizes, set_size)), codes=self.codes[kept])
 
     def take(self, users: NDArray[np.integer] | NDArray[np.bool_]) -> Transactions:
         """Return some of the users: those with these numbers, in this order, or those where a mask is true."""
         users = np.arange(self.n_users)[users]
         sizes = self.sizes[users]
-        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        offsets = _offsets(sizes)
         places = np.arange(offsets[-1]) + np.repeat(self.offsets[users] - offsets[:-1], sizes)
         levels = None if self.levels is None else self.levels[users]
         return replace(self, offsets=offsets, codes=self.codes[places], levels=levels)
@@ -170,16 +171,21 @@ class Transactions:
         if not held or not names:
             raise DataError("there is no user who holds an item.")
         codes = {name: code for code, name in enumerate(names)}
-        flat = np.empty(sum(map(len, held)), dtype=np.int32)
-        offsets = np.concatenate([[0], np.cumsum([len(user) for user in held])]).astype(np.int64)
+        rows = []
         for number, user in enumerate(held):
             for item, times in Counter(user).items():
                 if times > 1:
                     raise DataError(f"user {number} (from 0) holds item {item!r} twice; give every item once.")
                 if item not in codes:
                     raise DataError(f"user {number} (from 0) holds {item!r}, which is not in the list of items.")
-            flat[offsets[number] : offsets[number + 1]] = sorted(codes[item] for item in user)
-        return cls(offsets, flat, len(names), names, label=label)
+            rows.append(sorted(codes[item] for item in user))
+        flat = np.fromiter(chain.from_iterable(rows), dtype=np.int32)
+        return cls(_offsets([len(row) for row in rows]), flat, len(names), names, label=label)
+
+
+def _offsets(sizes: ArrayLike) -> IntArray:
+    """Return where every user's items begin, and where the last one's end."""
+    return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
 
 
 def _kept(sizes: IntArray, set_size: int, rng: np.random.Generator) -> NDArray[np.bool_]:

@@ -175,9 +175,8 @@ def _cross_check(config: Config) -> Iterator[str]:
         yield f"levels = {levels} is not allowed: the levels must be strictly increasing"
     if (chosen := config["pareto"]["split"]) not in config["splits"]:
         yield f"pareto.split = {chosen!r} is not allowed: it must be one of {', '.join(config['splits'])}"
-    given = config["delta_times_n"]
-    deltas = given if isinstance(given, list) else [given] * len(levels)
-    if len(deltas) != len(levels):
+    deltas = config["delta_times_n"]
+    if isinstance(deltas, list) and len(deltas) != len(levels):
         yield (
             f"delta_times_n = {deltas} is not allowed: it must be one number for all levels, or a list of one per "
             f"level ({len(levels)})"
@@ -185,44 +184,40 @@ def _cross_check(config: Config) -> Iterator[str]:
     for name, shares in config["splits"].items():
         if len(shares) != len(levels):
             yield f"splits.{name} = {shares} is not allowed: it must have one share per level ({len(levels)})"
-        if not math.isclose(math.fsum(shares), 1.0, abs_tol=1e-9):
-            total = math.fsum(shares)
+        if not math.isclose(total := math.fsum(shares), 1.0, abs_tol=1e-9):
             yield f"splits.{name} = {shares} is not allowed: the shares must sum to 1 (they sum to {total:g})"
     grid = config["blanket_per_user"]
     if grid["low"] >= grid["high"]:
         yield f"blanket_per_user.low = {grid['low']} is not allowed: it must be below high = {grid['high']}"
     for name, section in config["datasets"].items():
-        yield from _check_dataset(name, section, given)
-        yield from _check_memory(name, section, config["repetitions"], len(levels))
+        yield from _check_dataset(name, section, config)
 
 
-def _check_memory(name: str, section: Config, repetitions: int, n_levels: int) -> Iterator[str]:
-    """Refuse panels whose counts would not fit into memory: users of each level with each item, for all repetitions."""
-    domain = max(registry.dataset_of(name).domain_size(section, size) for size in section["set_sizes"])
-    if (counts := domain * repetitions * n_levels) > _MOST_COUNTS:
-        yield (
-            f"datasets.{name}.domain_size: {domain} items are not allowed with repetitions = {repetitions} and "
-            f"{n_levels} levels: items * repetitions * levels = {counts} must be at most {_MOST_COUNTS} (2 GiB of "
-            f"memory); lower repetitions to {_MOST_COUNTS // (domain * n_levels)}, or the number of items"
-        )
-
-
-def _check_dataset(name: str, section: Config, delta_times_n: float | list[float]) -> Iterator[str]:
-    """Yield problems of one dataset: sets that do not fit the domain, users that are not there, delta of 1 and more."""
+def _check_dataset(name: str, section: Config, config: Config) -> Iterator[str]:
+    """Yield problems of one dataset: sets, users, delta, and panels whose counts would not fit into memory."""
     dataset = registry.dataset_of(name)
-    for size in section["set_sizes"]:
-        domain = dataset.domain_size(section, size)
+    domains = [dataset.domain_size(section, size) for size in section["set_sizes"]]
+    for size, domain in zip(section["set_sizes"], domains, strict=True):
         if size >= domain:
             yield f"datasets.{name}.set_sizes: {size} is not allowed: it must be below the domain size {domain}"
+    delta = config["delta_times_n"]
     for n_users in section["n_users"]:
-        if max(delta_times_n if isinstance(delta_times_n, list) else [delta_times_n]) >= n_users:
+        if max(delta if isinstance(delta, list) else [delta]) >= n_users:
             yield (
-                f"delta_times_n = {delta_times_n} is not allowed: delta = delta_times_n / n_users must be below 1, "
+                f"delta_times_n = {delta} is not allowed: delta = delta_times_n / n_users must be below 1, "
                 f"also for datasets.{name}.n_users = {n_users}"
             )
     if dataset.most_users is not None and max(section["n_users"]) > dataset.most_users:
         yield (
             f"datasets.{name}.n_users = {section['n_users']} is not allowed: the data have {dataset.most_users} users"
+        )
+    # users of each level with each item, for all repetitions
+    domain, repetitions, n_levels = max(domains), config["repetitions"], len(config["levels"])
+    if (counts := domain * repetitions * n_levels) > _MOST_COUNTS:
+        yield (
+            f"datasets.{name}.domain_size: {domain} items are not allowed with repetitions = {repetitions} and "
+            f"{n_levels} levels: items * repetitions * levels = {counts} must be at most {_MOST_COUNTS} (2 GiB of "
+            f"memory); lower repetitions to {_MOST_COUNTS // (domain * n_levels)}, or the number of items"
         )
 
 

@@ -24,9 +24,7 @@ ONLY_REAL = "data/only-real.txt"
 
 def is_paper(panel: Scenario) -> bool:
     """Return whether Figures 2-6 of the paper show the panel."""
-    return (panel.setting.dataset, panel.split) in {
-        (name, split) for name, splits in FIGURES.values() for split in splits
-    }
+    return any(panel.setting.dataset == name and panel.split in splits for name, splits in FIGURES.values())
 
 
 def dataset_files(names: Sequence[str]) -> Mapping[str, frozenset[str]]:
@@ -36,11 +34,6 @@ def dataset_files(names: Sequence[str]) -> Mapping[str, frozenset[str]]:
     return {
         "datasets": frozenset(file for file, text in texts.items() if any(f'"{name}"' in text for name in declared))
     }
-
-
-def fetched(config: Config) -> list[str]:
-    """List the datasets whose users are drawn from data, by name."""
-    return [name for name in config["datasets"] if dataset_of(name).obtain]
 
 
 def refreshed(name: str, config: Config, *, look: bool) -> list[Path]:
@@ -85,7 +78,8 @@ def rules(
     results = tuple(manifest.results(targets))
     settings = {panel.setting.id: panel.setting for panel in panels}
     paper = {panel.setting for panel in panels if is_paper(panel)}
-    names = tuple(fetched(config))
+    # those whose users are drawn from data
+    names = tuple(name for name in sections if dataset_of(name).obtain)
     sources = [f"data/{name}/source.json" for name in names]
 
     def section_of(name: str) -> dict[str, Any]:

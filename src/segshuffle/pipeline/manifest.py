@@ -1,9 +1,10 @@
 """What a run makes and how, declared once per study in its ``outputs.py``, and all that is said of it.
 
 Rules, menu, default target, page, Snakemake's report, results/README.md and the copies in docs/ are derived from it. A
-study is found by being there: a folder of studies/ with an ``outputs.py`` that has ``targets`` and ``rules``, and
-optionally ``DOCS`` (copies), ``PARTS`` (folders of what is made on the way) and ``COLUMNS`` (of its tables). The
-``report.py`` beside it may have ``words``, which say what its figures show. Imported by the Snakefile, which every
+study is found by being there: a folder of studies/ with an ``outputs.py`` that has ``targets`` and ``rules``. It may
+also have ``DOCS`` (files of a full run, and their copies below docs/), ``PARTS`` (folders of what is made on the way,
+and what is in them) and ``COLUMNS`` (tables, their columns, and what each means); paths are below the results folder.
+The ``report.py`` beside it may have ``words``, which say what its figures show. Imported by the Snakefile, which every
 remote job parses again: standard library only.
 """
 
@@ -307,13 +308,12 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
     """
     found = [rule for study in studies() for rule in study.rules(config, panels)]
     declared = outputs(targets(config, panels))
-    for rule in found:
-        for case in rule.cases:
-            for output in (output.replace("{case}", case) for output in rule.outputs):
-                if output.startswith("figures/") and output not in declared:
-                    raise ConfigError(
-                        f"rule {rule.name}: {output} is made but not declared: add an Output to a target of its study"
-                    )
+    made = (
+        (rule.name, output.replace("{case}", case)) for rule in found for case in rule.cases for output in rule.outputs
+    )
+    for name, output in made:
+        if output.startswith("figures/") and output not in declared:
+            raise ConfigError(f"rule {name}: {output} is made but not declared: add an Output to a target of its study")
     return found
 
 
@@ -372,22 +372,6 @@ def words() -> list[Words]:
     return [study.words for study in studies("report") if hasattr(study, "words")]
 
 
-def parts() -> dict[str, str]:
-    """Map every folder of what is made on the way, below the results folder, to what is in it."""
-    return {folder: what for study in studies() for folder, what in getattr(study, "PARTS", {}).items()}
-
-
-def columns() -> dict[str, dict[str, str]]:
-    """Map every table, below the results folder, to its columns, and what each means."""
-    return {table: what for study in studies() for table, what in getattr(study, "COLUMNS", {}).items()}
-
-
-def copies(declared: Sequence[ModuleType] | None = None) -> dict[str, str]:
-    """Map every file of a full run, below the results folder, to its copy below docs/."""
-    found: dict[str, str] = {}
-    for study in studies() if declared is None else declared:
-        for output, name in getattr(study, "DOCS", {}).items():
-            if name in found.values():
-                raise ConfigError(f"{study.__name__}: docs/{name} is the copy of another file already")
-            found[output] = name
-    return found
+def said(name: str) -> dict[str, Any]:
+    """Put together what all studies say under one of the names DOCS, PARTS and COLUMNS; see above."""
+    return {key: what for study in studies() for key, what in getattr(study, name, {}).items()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context
 from typing import Any
 
 #: What stands where there is no number.
@@ -49,12 +49,7 @@ def _rounded(value: Any, digits: int, rounding: str) -> str:
         return "none" if number > 0 else "-∞"
     if number == 0.0:
         return "0"
-    exact = Decimal(number)
-    step = Decimal(1).scaleb(exact.adjusted() - digits + 1)
-    rounded = exact.quantize(step, rounding=rounding)
-    # 0.9996 becomes 1.00, not 1.000
-    if rounded.adjusted() > exact.adjusted():
-        rounded = rounded.quantize(step.scaleb(1))
+    rounded = Context(prec=digits, rounding=rounding).create_decimal_from_float(number)
     if not 1e-3 <= abs(number) < 1e5:
         return f"{rounded:.{digits - 1}e}".replace("e+", "e")
-    return f"{rounded:f}" if rounded.adjusted() < digits else f"{rounded.quantize(Decimal(1)):f}"
+    return f"{rounded:.{max(digits - 1 - rounded.adjusted(), 0)}f}"

@@ -5,7 +5,6 @@ No time is recorded, so that the same run gives the same file.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import platform
 import subprocess
@@ -18,15 +17,10 @@ import yaml
 
 from segshuffle.datasets.registry import dataset_of
 from segshuffle.errors import DataError
+from segshuffle.files import sha256_of
 from segshuffle.pipeline.design import Config, output_folder, without_paths
 
 PACKAGES = ("segshuffle", "snakemake", "numpy", "scipy", "pandas", "matplotlib", "joblib")
-
-
-def sha256_of(path: Path) -> str:
-    """Return the SHA-256 of a file's bytes, in hex."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def commit_of(root: Path) -> str:
@@ -93,18 +87,13 @@ def provenance(outputs: Sequence[str], sources: Sequence[str], *, config: Config
     commit : str
         As `commit_of` returns it.
     """
-    versions = {"python": platform.python_version()}
-    for package in PACKAGES:
-        try:
-            versions[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            versions[package] = "not installed"
+    versions = {package: metadata.version(package) for package in PACKAGES}
     root = output_folder(config)
     record = {
         "commit": commit,
         "edition": config["edition"],
         "seed": config["seed"],
-        "versions": versions,
+        "versions": {"python": platform.python_version(), **versions},
         "data": data_of(sources),
         "outputs": {Path(path).relative_to(root).as_posix(): sha256_of(Path(path)) for path in sorted(outputs)},
     }

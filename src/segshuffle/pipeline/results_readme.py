@@ -29,7 +29,7 @@ def files(config: Config, panels: Sequence[Scenario]) -> dict[str, dict[str, str
         group.title: {"`, `".join(paths): words for words, paths in found[group].items()}
         for group in sorted(found, key=lambda group: group.rank)
     }
-    return {**sections, "Made on the way": {**manifest.parts(), **_AROUND}}
+    return {**sections, "Made on the way": {**manifest.said("PARTS"), **_AROUND}}
 
 
 def readme(sources: Sequence[str], *, config: Config) -> str:
@@ -48,6 +48,6 @@ def readme(sources: Sequence[str], *, config: Config) -> str:
     lines += [f"figures/NAME stands for NAME.{', NAME.'.join(manifest.FORMATS)}.", ""]
     for heading, entries in files(config, scenarios(config)).items():
         lines += [f"### {heading}", "", *(f"- `{names}`: {words}" for names, words in entries.items()), ""]
-    for table, columns in manifest.columns().items():
+    for table, columns in manifest.said("COLUMNS").items():
         lines += [f"## Columns of {table}", "", *(f"- `{name}`: {text}" for name, text in columns.items()), ""]
     return "\n".join(lines)

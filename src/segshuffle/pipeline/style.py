@@ -135,11 +135,7 @@ def log_ticks(axis: Axis, values: Iterable[float] | None = None) -> None:
     values : iterable of float, optional
         Ticks to use instead, such as the sizes of populations.
     """
-    if values is None:
-        low, high = sorted(axis.get_view_interval())
-        ticks = _ticks_between(float(low), float(high))
-    else:
-        ticks = sorted(values)
+    ticks = _ticks_between(*sorted(map(float, axis.get_view_interval()))) if values is None else sorted(values)
     axis.set_major_locator(FixedLocator(ticks))
     axis.set_minor_locator(NullLocator())
     axis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))

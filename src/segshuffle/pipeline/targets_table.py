@@ -31,16 +31,13 @@ def table(root: Path) -> str:
 
 def _rows(found: Sequence[Target]) -> Iterator[tuple[str, str]]:
     """Yield the targets that are part of no other, each with its parts below."""
-    parts: dict[str, list[str]] = {}
+    wholes = {
+        part.name: [whole.name for whole in found if set(part.outputs) < set(whole.outputs)][:1] for part in found
+    }
     for target in found:
-        wholes = (each.name for each in found if set(target.outputs) < set(each.outputs))
-        if whole := next(wholes, None):
-            parts.setdefault(whole, []).append(target.name)
-    inner = {name for names in parts.values() for name in names}
-    for target in found:
-        if target.name not in inner:
+        if not wholes[target.name]:
             yield f"`{target.name}`", target.what
-        if names := parts.get(target.name):
+        if names := [name for name, whole in wholes.items() if whole == [target.name]]:
             yield ", ".join(f"`{name}`" for name in names), f"One part of `{target.name}` alone."
 
 
@@ -49,14 +46,12 @@ def _rules(root: Path) -> Iterator[tuple[str, str]]:
     files = [root / "Snakefile", *sorted((root / "workflow/rules").glob("*.smk"))]
     text = "".join(path.read_text(encoding="utf-8") for path in files)
     said = {"page": PAGE, **dict(re.findall(r'^rule (\w+):\n    """(.*?)"""', text, re.MULTILINE | re.DOTALL))}
-    for name in RULES:
-        yield f"`{name}`", said[name]
+    yield from ((f"`{name}`", said[name]) for name in RULES)
 
 
 def renewed(readme: str, made: str) -> str:
     """Return the README with this table between its two marks."""
-    before, _, rest = readme.partition(START)
-    _, _, after = rest.partition(END)
+    before, after = readme.partition(START)[0], readme.partition(END)[2]
     return f"{before}{START}\n{made}\n{END}{after}"
 
 

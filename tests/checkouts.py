@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 import yaml
@@ -32,15 +31,64 @@ TINY = {
 }
 
 
-class Checkout:
-    """A copy of the project with its own sources on the path and a tiny configuration."""
+class Workflow:
+    """A folder in which Snakemake runs."""
 
     def __init__(self, folder):
         self.folder = folder
-        self.out = folder / "results/quick"
 
-    def command(self, *arguments, configfile="tiny.yaml"):
-        return [sys.executable, "-m", "snakemake", *arguments, "--configfile", configfile]
+    def start(self, *arguments, environ=None):
+        """Begin a run in a process group of its own."""
+        return subprocess.Popen(
+            [sys.executable, "-m", "snakemake", *arguments],
+            cwd=self.folder,
+            env=environ,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+
+    @contextlib.contextmanager
+    def started(self, *arguments, **options):
+        """Begin a run; nothing of it outlives the block."""
+        run = self.start(*arguments, **options)
+        try:
+            yield run
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(run.pid, signal.SIGKILL)
+            run.communicate(timeout=PATIENCE)
+
+    def run(self, *arguments, **options):
+        """Run snakemake to its end; returns exit status and everything it said."""
+        with self.started(*arguments, **options) as run:
+            said, _ = run.communicate(timeout=PATIENCE)
+        return run.returncode, said
+
+    def finish(self, *arguments, **options):
+        """Run snakemake and insist that it succeeds."""
+        status, said = self.run(*arguments, **options)
+        assert status == 0, said
+        return said
+
+
+def said_until(run, text):
+    """Wait for a text, and return all that was said."""
+    said = ""
+    while text not in said:
+        line = run.stdout.readline()
+        assert line, said
+        said += line
+    return said
+
+
+class Checkout(Workflow):
+    """A copy of the project with its own sources on the path and a tiny configuration."""
+
+    def __init__(self, folder):
+        super().__init__(folder)
+        self.out = folder / "results/quick"
 
     def environ(self, msnbc=""):
         """No trace of the tests' own environment; bytecode is kept, as make does."""
@@ -52,38 +100,13 @@ class Checkout:
             "SEGSHUFFLE_MSNBC": str(msnbc),
         }
 
-    @contextlib.contextmanager
-    def started(self, *arguments):
-        """Begin a run in a process group of its own; nothing of it outlives the block."""
-        run = subprocess.Popen(
-            self.command(*arguments),
-            cwd=self.folder,
-            env=self.environ(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
-        try:
-            yield run
-        finally:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(run.pid, signal.SIGKILL)
-            run.communicate(timeout=PATIENCE)
+    def start(self, *arguments, msnbc="", configfile="tiny.yaml"):
+        return super().start(*arguments, "--configfile", configfile, environ=self.environ(msnbc))
 
-    def run(self, *arguments, msnbc="", configfile="tiny.yaml"):
-        """Run snakemake to its end; returns exit status and everything it said."""
-        done = subprocess.run(
-            self.command(*arguments, configfile=configfile),
-            cwd=self.folder,
-            env=self.environ(msnbc),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-            timeout=PATIENCE,
-        )
-        return done.returncode, done.stdout
+    def copied(self, folder):
+        """A copy with all that was made here."""
+        shutil.copytree(self.folder, folder)
+        return Checkout(folder)
 
     def python(self, code):
         """What a line of Python prints there."""
@@ -91,16 +114,9 @@ class Checkout:
         environ = self.environ()
         return subprocess.run(command, cwd=self.folder, env=environ, capture_output=True, text=True, check=True).stdout
 
-    def finish(self, *arguments):
-        """Run snakemake and insist that it succeeds."""
-        status, said = self.run(*arguments)
-        assert status == 0, said
-        return said
-
     def would_run(self, *targets, **options):
         """Jobs per rule that a dry run announces; the default target counts as none."""
-        status, said = self.run("-n", "--cores", "1", *targets, **options)
-        assert status == 0, said
+        said = self.finish("-n", "--cores", "1", *targets, **options)
         if "Nothing to be done" in said:
             return {}
         table = re.search(r"^job +count\n-+ +-+\n(.*?)^total", said, re.MULTILINE | re.DOTALL).group(1)
@@ -156,8 +172,8 @@ class Checkout:
         return [path for path in self.folder.rglob("*") if ".part" in path.name and ".snakemake" not in path.parts]
 
 
-def _files(root):
-    """Tracked files and those about to be; without git all but what .gitignore names."""
+def project_files(root):
+    """Tracked files and those about to be, by their names below the root."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "-co", "--exclude-standard"], cwd=root, capture_output=True, text=True, check=False
     )
@@ -170,7 +186,7 @@ def _files(root):
 def snapshot(root, tmp_path_factory):
     """The project as it is now, without tests; later edits of it do not matter. The tiny configuration is in it."""
     folder = tmp_path_factory.mktemp("snapshot")
-    for name in _files(root):
+    for name in project_files(root):
         if not name.startswith(("tests/", "docs/")):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(root / name, folder / name)
@@ -197,12 +213,3 @@ def checkout(new_checkout):
     made = new_checkout()
     made.said = made.finish("--cores", "2")
     return made
-
-
-@pytest.fixture(scope="session")
-def msnbc_file(root):
-    """The real MSNBC log, where it is at hand."""
-    for place in (os.environ.get("SEGSHUFFLE_MSNBC"), root.parent / "shared/data/msnbc990928.seq.gz"):
-        if place and Path(place).is_file():
-            return Path(place).resolve()
-    pytest.skip("the MSNBC log is not at hand: set SEGSHUFFLE_MSNBC")

@@ -1,0 +1,37 @@
+"""What the benchmarks share: seconds of calls, each asked afresh."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Iterable
+
+from segshuffle.accounting.single_message import decomposition
+
+
+def forget() -> None:
+    """Empty what bounds by decomposition remember: a question that was asked before is answered from memory."""
+    for each in vars(decomposition).values():
+        if hasattr(each, "cache_clear"):
+            each.cache_clear()
+
+
+def seconds_of(calls: Iterable[Callable[[], object]], clock: Callable[[], float] = time.process_time) -> list[float]:
+    """Seconds of every call."""
+    spent = []
+    for call in calls:
+        forget()
+        began = clock()
+        call()
+        spent.append(clock() - began)
+    return spent
+
+
+def median_seconds(call: Callable[[], object], repeats: int, clock: Callable[[], float] = time.process_time) -> float:
+    """Median of so many calls."""
+    return statistics.median(seconds_of([call] * repeats, clock))
+
+
+def shown(spent: list[float]) -> str:
+    """Median, and the slowest."""
+    return f"{statistics.median(spent):.2f} ({max(spent):.2f})"
