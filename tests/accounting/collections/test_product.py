@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles.clusters import exchange_divergence
+from oracles.changes import counters_of_user, grid_divergence
+from oracles.clusters import exchange_divergence, with_copies
 from scipy import special, stats
 
 from segshuffle.accounting.collections import product
@@ -137,33 +138,18 @@ def test_block_masses_at_a_mean_of_a_million_millions() -> None:
         assert float(mass[k]) == pytest.approx(float(exact), rel=1e-10, abs=0)
 
 
-def histogram_law(sets: list[set[int]], copies: list[float], mu: float, size: int) -> np.ndarray:
-    """Law of the histogram, shape (size,) * 4: multinomial blanket given its size, then the users' copies."""
-    grid = np.indices((size,) * 4)
-    total = grid.sum(axis=0)
-    log_law = total * math.log(4 * mu) - 4 * mu - special.gammaln(total + 1)  # number of blanket messages
-    log_law += special.gammaln(total + 1) - special.gammaln(grid + 1).sum(axis=0) - total * math.log(4)
-    law = np.exp(log_law)
-    for held, mean in zip(sets, copies, strict=True):
-        k = math.floor(mean)
-        for item in held:
-            parts = [np.roll(law, k + more, axis=item) for more in (0, 1)]
-            for more, part in enumerate(parts):
-                np.moveaxis(part, item, 0)[: k + more] = 0
-            law = (1 - mean + k) * parts[0] + (mean - k) * parts[1]
-    return law
-
-
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("copies", [0.6, 1.0, 1.4])
 @pytest.mark.parametrize("epsilon", [0.2, 1.0])
 def test_protocol_by_enumeration(copies: float, epsilon: float) -> None:
-    mu, size, e = 0.7, 16, math.exp(epsilon)
+    mu, cutoff = 0.7, 15
 
     def divergence(one: set[int], other: set[int], rest: list[set[int]], level: float) -> float:
-        levels = [copies] + [level] * len(rest)
-        laws = [histogram_law([own, *rest], levels, mu, size) for own in (one, other)]
-        return float(np.maximum(laws[0] - e * laws[1], 0.0).sum())
+        laws = [counters_of_user(4, own, copies, mu, cutoff) for own in (one, other)]
+        for held in rest:
+            for item in held:
+                laws = [with_copies(law, item, level) for law in laws]
+        return grid_divergence(*laws, epsilon)[0]
 
     both, single = (delta_interval(ItemPair(mu, copies), pairs=t, epsilon=epsilon, rtol=1e-4) for t in (2, 1))
     tail = 1e-12
