@@ -3,7 +3,7 @@
 Each function builds a law message by message, or sums a definition term by term, and shares no formula with the
 accountant that it tests. Exact results are :class:`fractions.Fraction`; what cannot be rational (Poisson weights,
 binomial tails at 1e12 trials) is an ``mpf`` of the context :data:`MP`, which keeps its own precision of
-:data:`WORKING_DIGITS` digits whatever the global ``mpmath.mp`` is set to.
+:data:`oracles.laws.WORKING_DIGITS` digits whatever the global ``mpmath.mp`` is set to.
 
 Conventions
 -----------
@@ -31,14 +31,7 @@ from oracles.errors import (
     subset_exponential_rates,
 )
 from oracles.laws import (
-    DIRECT_SUM_TERMS,
     MP,
-    RESULT_DIGITS,
-    WORKING_DIGITS,
-    Histogram,
-    Law,
-    Matrix,
-    MpLaw,
     exp_fraction,
     hockey_stick,
     hockey_stick_bounds,
@@ -49,7 +42,6 @@ from oracles.laws import (
 from oracles.pairs import count_pair, count_pair_divergence_float, count_pair_poisson
 from oracles.singles import (
     krr,
-    merge_proportional_outputs,
     shuffled_divergence,
     single_message_view,
     subset_exponential,
@@ -59,14 +51,7 @@ from oracles.singles import (
 from oracles.views import poisson_blanket_view, segmented_view
 
 __all__ = [
-    "DIRECT_SUM_TERMS",
     "MP",
-    "RESULT_DIGITS",
-    "WORKING_DIGITS",
-    "Histogram",
-    "Law",
-    "Matrix",
-    "MpLaw",
     "count_pair",
     "count_pair_divergence_float",
     "count_pair_poisson",
@@ -77,7 +62,6 @@ __all__ = [
     "integrated_upper_tail",
     "item_frequencies",
     "krr",
-    "merge_proportional_outputs",
     "mp_binomial_half_tail",
     "mp_binomial_pmf",
     "mp_binomial_upper_tail",

@@ -6,9 +6,8 @@ import math
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-Grid = NDArray[np.float64]
+from oracles.clusters import Grid, with_copies
 
 
 def counters_of_user(
@@ -34,18 +33,8 @@ def counters_of_user(
     where = factorials[total] - factorials[grid].sum(axis=0) - total * math.log(domain_size)  # where they fall
     law: Grid = number * np.exp(where)
     for item in items:
-        certain = math.floor(copies)
-        for _ in range(certain):
-            law = _one_more(law, item)
-        law = (1 - (copies - certain)) * law + (copies - certain) * _one_more(law, item)
+        law = with_copies(law, item, copies)
     return law
-
-
-def _one_more(law: Grid, item: int) -> Grid:
-    """The law after one message on `item`; what leaves the grid is lost."""
-    moved = np.zeros_like(law)
-    np.moveaxis(moved, item, 0)[1:] = np.moveaxis(law, item, 0)[:-1]
-    return moved
 
 
 def grid_divergence(p: Grid, q: Grid, epsilon: float) -> tuple[float, float]:

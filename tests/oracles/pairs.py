@@ -15,9 +15,17 @@ from oracles.laws import MP, Law, MpLaw, to_mpf
 from oracles.views import missing_mass
 
 
-def _victim_law(heads: Fraction, tails: Fraction) -> list[tuple[int, int, Fraction]]:
-    """Values of ``(D1, D2)`` with their probabilities."""
-    return [(1, 0, heads), (0, 1, tails), (0, 0, 1 - heads - tails)]
+def _pair_given_totals(totals: list[Any], heads: Any, tails: Any) -> tuple[dict[Any, Any], dict[Any, Any]]:
+    """Joint laws of the pair of counts whose blanket has c messages with probability ``totals[c]``."""
+    p: defaultdict[Any, Any] = defaultdict(int)
+    q: defaultdict[Any, Any] = defaultdict(int)
+    for c, clones in enumerate(totals):
+        for a in range(c + 1):
+            blanket = clones * comb(c, a) / 2**c
+            for d1, d2, victim in ((1, 0, heads), (0, 1, tails), (0, 0, 1 - heads - tails)):
+                p[a + d1, c - a + d2] += blanket * victim
+                q[a + d2, c - a + d1] += blanket * victim
+    return dict(p), dict(q)
 
 
 def count_pair(trials: int, clone_probability: Fraction, heads: Fraction, tails: Fraction) -> tuple[Law, Law]:
@@ -41,16 +49,9 @@ def count_pair(trials: int, clone_probability: Fraction, heads: Fraction, tails:
     p, q : dict
         From ``(count0, count1)`` to its probability.
     """
-    p: defaultdict[Any, Fraction] = defaultdict(Fraction)
-    q: defaultdict[Any, Fraction] = defaultdict(Fraction)
-    for c in range(trials + 1):
-        clones = comb(trials, c) * clone_probability**c * (1 - clone_probability) ** (trials - c)
-        for a in range(c + 1):
-            blanket = clones * Fraction(comb(c, a), 2**c)
-            for d1, d2, victim in _victim_law(heads, tails):
-                p[a + d1, c - a + d2] += blanket * victim
-                q[a + d2, c - a + d1] += blanket * victim
-    return dict(p), dict(q)
+    share = Fraction(clone_probability)
+    totals = [comb(trials, c) * share**c * (1 - share) ** (trials - c) for c in range(trials + 1)]
+    return _pair_given_totals(totals, heads, tails)
 
 
 def count_pair_poisson(mu2: Fraction, heads: Fraction, tails: Fraction, cutoff: int) -> tuple[MpLaw, MpLaw, Any]:
@@ -72,18 +73,13 @@ def count_pair_poisson(mu2: Fraction, heads: Fraction, tails: Fraction, cutoff: 
     lost : mpf
         Upper bound on the probability of the dropped cells, the same for ``p`` and ``q``.
     """
-    p: defaultdict[Any, Any] = defaultdict(MP.mpf)
-    q: defaultdict[Any, Any] = defaultdict(MP.mpf)
     mean = to_mpf(mu2)
-    for c in range(cutoff + 1):
-        clones = MP.exp(-mean) * mean**c / MP.factorial(c)
-        for a in range(c + 1):
-            blanket = clones * comb(c, a) / MP.mpf(2) ** c
-            for d1, d2, victim in _victim_law(heads, tails):
-                if c + d1 + d2 <= cutoff:
-                    p[a + d1, c - a + d2] += blanket * to_mpf(victim)
-                    q[a + d2, c - a + d1] += blanket * to_mpf(victim)
-    return dict(p), dict(q), missing_mass(p.values())
+    totals = [MP.exp(-mean) * mean**c / MP.factorial(c) for c in range(cutoff + 1)]
+    p, q = (
+        {cell: value for cell, value in law.items() if sum(cell) <= cutoff}
+        for law in _pair_given_totals(totals, to_mpf(heads), to_mpf(tails))
+    )
+    return p, q, missing_mass(p.values())
 
 
 def count_pair_divergence_float(

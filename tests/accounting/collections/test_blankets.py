@@ -148,23 +148,14 @@ def test_the_lower_bound_pays_for_missing_mass():
     assert log_delta_lower(replace(table, missing=0.3), pairs=3, epsilon=0.5, tilt=1.0) == -math.inf
 
 
-def all_counters(domain_size, moves_of, size):
-    """Law of d counters when Poisson-many clusters fall on uniform items, shape (size,) * d."""
-    moves = []
-    for item in range(domain_size):
-        moves += moves_of(item)
-    return compound_poisson((size,) * domain_size, moves)
-
-
 @pytest.mark.quick(0)
 def test_no_neighbours_are_told_apart_better_in_a_clustered_blanket():
     """Every change of at most two items of three, at one level or two, against the theorem's pairs."""
     clustered, mean, size, epsilon = Clustered(0.35), 0.9, 26, 0.6
 
-    def moves_of(item):
-        return logarithmic_moves(mean, clustered.p, [int(i == item) for i in range(3)], size)
-
-    blanket = all_counters(3, moves_of, size)
+    units = np.eye(3, dtype=int).tolist()
+    moves = [move for unit in units for move in logarithmic_moves(mean, clustered.p, unit, size)]
+    blanket = compound_poisson((size,) * 3, moves)
     bound = {
         (t, a): delta_interval(clustered.pair(mean, a), pairs=t, epsilon=epsilon).upper
         for t in (1, 2)

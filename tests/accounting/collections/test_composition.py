@@ -18,7 +18,8 @@ from segshuffle.blankets.poisson import ItemPair
 from segshuffle.errors import ParameterError
 
 
-def check_two_collections(seed: int, cases: int) -> None:
+@pytest.mark.parametrize(("seed", "cases"), [(6, 40), pytest.param(7, 600, marks=pytest.mark.exhaustive)])
+def test_two_collections_by_enumeration(seed, cases):
     """One item of two exchanged in two collections with random plans: all four counters."""
     rng = np.random.default_rng(seed)
     for _ in range(cases):
@@ -30,15 +31,6 @@ def check_two_collections(seed: int, cases: int) -> None:
         found = composed_delta([(ItemPair(mu, a), 1) for mu, a in plans], epsilon=epsilon)
         assert inside <= found * (1 + 1e-12)
         assert found <= outside * (1 + 2e-3) + 1e-12, (plans, epsilon)
-
-
-def test_two_collections_by_enumeration():
-    check_two_collections(seed=6, cases=40)
-
-
-@pytest.mark.exhaustive
-def test_many_pairs_of_collections_by_enumeration():
-    check_two_collections(seed=7, cases=600)
 
 
 @pytest.mark.parametrize(("mu", "copies"), [(12.0, 0.6), (588.0, 1.0), (3e5, 2.5)])

@@ -123,16 +123,6 @@ def test_monotone_in_every_argument(domain_size, n_users, blanket, rate, epsilon
         assert published_item_delta(**{**base, **change}).lower <= here.upper, change
 
 
-@pytest.mark.quick(0)
-def test_rate_search_is_monotone():
-    def rate(epsilon=0.5, delta=DELTA, blanket=2.0, set_size=4):
-        return largest_sampling_rate(**MSNBC, set_size=set_size, blanket_per_user=blanket, epsilon=epsilon, delta=delta)
-
-    base = rate()
-    assert rate(epsilon=0.6) > base > rate(set_size=5)
-    assert rate(delta=2 * DELTA) > base > rate(blanket=1.0)
-
-
 # -- searches --------------------------------------------------------------------------------------------------------
 
 SETTINGS = [
@@ -188,16 +178,6 @@ def test_least_blanket_is_feasible_and_least(sizes, set_size, epsilon, rate):
     assert at(0.998 * blanket).lower > item_delta
     assert at(0.5 * blanket).lower > item_delta
     assert math.ceil(0.998 * blanket) == math.ceil(blanket)  # none of these lies at a jump
-
-
-@pytest.mark.quick(0)
-def test_least_blanket_falls_with_epsilon_delta_and_users():
-    def least(epsilon=0.5, delta=DELTA, n_users=5000):
-        return least_blanket_per_user(domain_size=17, n_users=n_users, set_size=4, epsilon=epsilon, delta=delta)
-
-    assert least() > least(epsilon=1.0) > least(epsilon=2.0)
-    assert least() > least(delta=10 * DELTA)
-    assert least() > least(n_users=50_000)
 
 
 def test_no_blanket_is_enough():

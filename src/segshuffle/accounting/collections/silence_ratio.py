@@ -152,17 +152,13 @@ def _marks(step: float) -> FloatArray:
     return np.concatenate([-outer[::-1], inner, outer])
 
 
-def _cuts(law: RatioLaw, step: float) -> IndexArray:
-    """Choose indices to cut at, ascending: `step` standard deviations apart inside, more in the tails."""
+def _edges(law: RatioLaw, step: float) -> IndexArray:
+    """Cut the points into intervals, `step` standard deviations wide inside, more in the tails: ascending indices."""
     mass = law.mass.sum()
     mean = float(law.mass @ law.value) / mass
     std = math.sqrt(max(float(law.mass @ (law.value - mean) ** 2) / mass, 1e-300))
-    return np.asarray(np.searchsorted(law.value, mean + std * _marks(step)), dtype=np.int64)
-
-
-def _edges(law: RatioLaw, step: float) -> IndexArray:
-    """Return indices that cut the points into intervals, from the first to the last."""
-    return np.unique(np.concatenate([[0], _cuts(law, step), [law.value.size]])).astype(np.int64)
+    cuts = np.searchsorted(law.value, mean + std * _marks(step))
+    return np.unique(np.concatenate([[0], cuts, [law.value.size]])).astype(np.int64)
 
 
 def _blocks(law: RatioLaw, edges: IndexArray) -> tuple[FloatArray, FloatArray]:
@@ -180,19 +176,18 @@ def merged(law: RatioLaw, step: float) -> RatioLaw:
     return RatioLaw(mean, mass)
 
 
-def _share(low: FloatArray, mean: FloatArray, high: FloatArray) -> FloatArray:
-    """Part of a block's mass that goes to its upper end when its mean stays."""
+def _on_ends(law: RatioLaw, edges: IndexArray) -> RatioLaw:
+    """Put every block on its two ends, with the same mean: all lower ends, then all upper ones."""
+    mass, mean = _blocks(law, edges)
+    low, high = law.value[edges[:-1]], law.value[edges[1:] - 1]
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(high > low, np.clip((mean - low) / (high - low), 0.0, 1.0), 0.0)
+        share = np.where(high > low, np.clip((mean - low) / (high - low), 0.0, 1.0), 0.0)
+    return RatioLaw(np.append(low, high), np.append(mass * (1 - share), mass * share))
 
 
 def spread(law: RatioLaw, step: float) -> RatioLaw:
     """Upper bound in convex order with few points: every block on its two ends, with the same mean."""
-    edges = _edges(law, step)
-    mass, mean = _blocks(law, edges)
-    low, high = law.value[edges[:-1]], law.value[edges[1:] - 1]
-    share = _share(low, mean, high)
-    return _ascending(np.concatenate([low, high]), np.concatenate([mass * (1 - share), mass * share]))
+    return _ascending(*_on_ends(law, _edges(law, step)))
 
 
 @dataclass
@@ -223,7 +218,7 @@ class RestLaws:
         if slots < 1 or rest.free == 0.0:
             return SILENCE_SHOWS
         if rest.free == 1.0:
-            law = RatioLaw(np.ones(1), np.ones(1)) if rest.clear else self.rest.hidden(slots)
+            law = RatioLaw(np.ones(1), np.ones(1)) if rest.clear else rest.hidden(slots)
         else:
             law = self._mixed(slots, upper)
         if not upper:
@@ -239,13 +234,12 @@ class RestLaws:
         if self.rest.clear:
             return seen
         edges = _edges(seen, self.step)
-        mass, mean = _blocks(seen, edges)
-        first, last = edges[:-1], edges[1:] - 1
-        at = self._anchors_of(count[first] if upper else count[last], upper)
-        if upper:  # every block on its two ends, with the same mean
-            low, high = seen.value[first], seen.value[last]
-            share = _share(low, mean, high)
-            at, mean, mass = np.tile(at, 2), np.append(low, high), np.append(mass * (1 - share), mass * share)
+        if upper:
+            at = np.tile(self._anchors_of(count[edges[:-1]], upper), 2)
+            mean, mass = _on_ends(seen, edges)
+        else:
+            at = self._anchors_of(count[edges[1:] - 1], upper)
+            mass, mean = _blocks(seen, edges)
         values, masses = [], []
         for anchor in np.unique(at):
             hidden, here = self._few_points(int(anchor), upper), at == anchor
