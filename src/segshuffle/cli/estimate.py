@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import math
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -158,19 +159,15 @@ def _guarantee(planned: Plan, plan: Plan) -> dict[str, Any]:
 def _received(options: argparse.Namespace, plan: Plan) -> Counted:
     from segshuffle.rehearsal.message_lines import read_counts
 
-    signed = plan.scheme.law.has_signs
-    asked: dict[str, Any] = {"signed": signed, "drop": options.unknown == "drop"}
-    if options.messages == "-":
-        return read_counts(sys.stdin.buffer, "standard input", plan.problem.domain_size, **asked)
+    name = "standard input" if options.messages == "-" else options.messages
+    signed, drop = plan.scheme.law.has_signs, options.unknown == "drop"
     try:
-        with _opened(Path(options.messages)) as stream:
-            return read_counts(stream, options.messages, plan.problem.domain_size, **asked)
+        with nullcontext(sys.stdin.buffer) if options.messages == "-" else _opened(Path(name)) as stream:
+            return read_counts(stream, name, plan.problem.domain_size, signed=signed, drop=drop)
+    except DataError:
+        raise
     except (OSError, ValueError, EOFError) as error:
-        if isinstance(error, DataError):
-            raise
-        raise DataError(
-            f"{options.messages}: cannot be read ({error}). Check the path, and whether it is whole."
-        ) from error
+        raise DataError(f"{name}: cannot be read ({error}). Check the path, and whether it is whole.") from error
 
 
 def _opened(path: Path) -> IO[bytes]:
