@@ -16,6 +16,7 @@ from rich.table import Table
 from segshuffle.cli.terminal import shown
 from segshuffle.errors import InfeasibleError
 from segshuffle.planning.question import TOP, Answer, Question
+from segshuffle.planning.wording import factor
 from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.cautions import level_cautions
 from segshuffle.protocols.influence import influence
@@ -205,7 +206,7 @@ def _decision(found: Answer) -> str:
     dummies = f"And {plan.blanket_per_user:.4g} dummy messages of everybody, on average, {plan.scheme.law.words}."
     levels = list(zip(problem.levels, problem.level_counts, plan.scheme.copies, problem.deltas, strict=True))
     rows = [
-        (f"{level:g}", users, float(f"{copies:.4g}"), f"{_factor(level)} times as likely", f"{delta:g}")
+        (f"{level:g}", users, float(f"{copies:.4g}"), f"{factor(level)} times as likely", f"{delta:g}")
         for level, users, copies, delta in levels
     ]
     hidden = len(rows) - _LEVELS
@@ -230,13 +231,6 @@ def _decision(found: Answer) -> str:
     first, rest = titled[0].split("\n", 1)
     text = [f"{first}\n{_table(columns, rows)}\n{rest}", *titled[1:]]
     return "\n\n".join([*text, *([textwrap.fill(f"Note: {found.note}", _WIDTH)] if found.note else [])])
-
-
-def _factor(epsilon: float) -> str:
-    """exp(epsilon) with three digits, rounded up."""
-    factor = math.exp(epsilon)
-    scale = 10.0 ** (math.floor(math.log10(factor)) - 2)
-    return f"{math.ceil(factor / scale) * scale:.3g}"
 
 
 def _laws_table(rows: Sequence[Mapping[str, Any]], problem: Problem, top: int) -> str:

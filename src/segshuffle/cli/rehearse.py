@@ -325,8 +325,8 @@ def _answer(found: Rehearsal, users: Transactions, options: argparse.Namespace, 
         "sending": sending(plan),
         "promises": promises(plan),
         "rests_on": resting_on(plan),
-        "groups": _rows(groups_table(found)),
-        "recovery": _rows(top_table(found)),
+        "groups": groups_table(found).fill_nan(None).to_dicts(),
+        "recovery": top_table(found).to_dicts(),
         "seed": options.seed,
         "problem": {
             "domain_size": plan.problem.domain_size,
@@ -350,23 +350,18 @@ def _about_levels(largest: float) -> str:
     )
 
 
-def _rows(table: Any) -> list[dict[str, Any]]:
-    """Rows of a table; what is not a number is None in JSON."""
-    rows = [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
-    return [{name: None if value != value else value for name, value in row.items()} for row in rows]
-
-
 def _write(folder: Path, found: Rehearsal, answer: dict[str, Any], options: argparse.Namespace) -> None:
     """Write the folder, as a whole or not at all."""
     from segshuffle.planning.documents import Document, as_text
     from segshuffle.rehearsal import page
     from segshuffle.rehearsal.figures import write_figures
-    from segshuffle.rehearsal.folder import MARK, new_folder, write_table
+    from segshuffle.rehearsal.folder import MARK, new_folder
     from segshuffle.rehearsal.tables import groups_table, items_table, top_table
 
     with new_folder(folder) as place:
         for name, table in (("items", items_table), ("groups", groups_table), ("recovery", top_table)):
-            write_table(place / name, table(found))
+            table(found).write_csv(place / f"{name}.csv")
+            table(found).write_parquet(place / f"{name}.parquet")
         sentences = write_figures(found, options.top, place)
         figures = {
             name: ((place / f"{name}.svg").read_text(encoding="utf-8"), sentence)

@@ -21,7 +21,7 @@ from segshuffle.arrays import FloatArray
 from segshuffle.blankets.named import laws
 from segshuffle.errors import InfeasibleError, ParameterError, SegshuffleError
 from segshuffle.planning.foresight import Expected, expected, hardest_share
-from segshuffle.planning.wording import bytes_per_message, promises, resting_on, sending
+from segshuffle.planning.wording import bytes_per_message, promises, resting_on, sending, three_digits_up
 from segshuffle.protocols.base import Plan, Problem, assignment_spread, uniform_item_counts
 from segshuffle.protocols.capped import Capped
 from segshuffle.protocols.cautions import expected_seconds, level_cautions
@@ -44,6 +44,8 @@ _EPSILON_PLANS = 12
 #: Relative accuracy of the least epsilon, and the largest epsilons of a plan that are tried.
 _CLOSE = 0.01
 _EPSILONS = (1e-6, 100.0)
+
+_zipf_shares = functools.lru_cache(maxsize=4)(zipf_shares)
 
 
 @dataclass(frozen=True)
@@ -149,11 +151,6 @@ class Guess:
                 told = ",".join(f"{share:g}" for share in shares[:8]) + ("..." if d > 8 else "")
                 allowed = f"in [0, 1] with sum {'' if exactly else 'at most '}set-size = {s} (the sum is"
                 raise ParameterError("item-frequencies", told, f"{allowed} {shares.sum():.10g})")
-
-
-@functools.lru_cache(maxsize=4)
-def _zipf_shares(size: float, domain_size: int, zipf: float) -> FloatArray:
-    return zipf_shares(size, domain_size, zipf)
 
 
 @dataclass(frozen=True, eq=False)
@@ -532,7 +529,7 @@ def least_epsilon(make: Callable[[Problem], Plan], problem: Problem, enough: Cal
     @functools.cache
     def good(power: int) -> Plan | None:
         factor = math.exp(power * step)
-        levels = tuple(min(_three_digits_up(factor * level), _EPSILONS[1]) for level in problem.levels)
+        levels = tuple(min(three_digits_up(factor * level), _EPSILONS[1]) for level in problem.levels)
         with contextlib.suppress(InfeasibleError):
             plan = make(replace(problem, levels=levels))
             return plan if enough(plan) else None
@@ -545,9 +542,3 @@ def least_epsilon(make: Callable[[Problem], Plan], problem: Problem, enough: Cal
     if best is None:
         raise InfeasibleError(f"the error is not reached with any epsilon up to {_EPSILONS[1]:g}")
     return best
-
-
-def _three_digits_up(value: float) -> float:
-    """Round up to three digits, which people can say."""
-    scale = 10.0 ** (2 - math.floor(math.log10(value)))
-    return float(f"{math.ceil(round(value * scale, 9)) / scale:.3g}")

@@ -126,8 +126,8 @@ def _of_counts(blocks: Iterable[bytes], name: str, domain_size: int, signed: boo
         if found is None or int(found[1]) >= domain_size or (found[2].startswith(b"-") and not signed):
             signs = "digits, after a minus where it is negative," if signed else "digits"
             raise DataError(
-                f"{_place(name, number, line)}: expected is ITEM,COUNT with an item in 0..{domain_size - 1} and a count "
-                f"of {signs} below 10^18."
+                f"{_place(name, number, line)}: expected is ITEM,COUNT with an item in 0..{domain_size - 1} and a "
+                f"count of {signs} below 10^18."
             )
         item = int(found[1])
         if seen[item]:
@@ -137,8 +137,8 @@ def _of_counts(blocks: Iterable[bytes], name: str, domain_size: int, signed: boo
     if missing.size:
         others = f", nor for {missing.size - 1} others" if missing.size > 1 else ""
         raise DataError(
-            f"{name}: no line for item {missing[0]}{others}; needed is one for every item in 0..{domain_size - 1}, with "
-            "0 where there is no message. Is the file cut?"
+            f"{name}: no line for item {missing[0]}{others}; needed is one for every item in 0..{domain_size - 1}, "
+            "with 0 where there is no message. Is the file cut?"
         )
     return Counted(counts, None if signed else sum(counts.tolist()), 0)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +27,7 @@ TOPS = (1, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 _ROLE = "rehearse"
 
 
-@dataclass(frozen=True)
-class Recovery:
+class Recovery(NamedTuple):
     """How many of the k most frequent items are among the k with the largest estimates.
 
     Parameters
