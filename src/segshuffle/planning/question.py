@@ -227,6 +227,12 @@ class Question:
         """Largest error that is asked for, in the unit of `top`."""
         return None if isinstance(self.goal, LeastError) else self.goal.error
 
+    @functools.cached_property
+    def hardest(self) -> float | None:
+        """Share of the users who hold the least frequent of the top items; None where all items count."""
+        shares = self.guess.shares(self.problem)
+        return None if self.top is None or shares is None else hardest_share(shares, self.top)
+
     @property
     def level_messages(self) -> float:
         """Messages of a user about the level, on average."""
@@ -236,9 +242,8 @@ class Question:
     def method(self) -> ProvenSegmented:
         """What plans for the limits, with the least error."""
         measure, counts, problem = None, self.guess.counts(self.problem), self.problem
-        shares = self.guess.shares(problem)
-        if self.top is not None and shares is not None:
-            measure = ErrorMeasure.of_item(hardest_share(shares, self.top), problem.n_users)
+        if self.hardest is not None:
+            measure = ErrorMeasure.of_item(self.hardest, problem.n_users)
         elif self.guess.frequencies is not None or self.guess.mean_size is not None:
             spread = assignment_spread(counts, problem.n_users)
             measure = ErrorMeasure(problem.domain_size, float(counts.sum()) / problem.n_users, spread)
@@ -255,10 +260,9 @@ class Question:
     @property
     def squared_target(self) -> float | None:
         """Largest error that is asked for, in the unit of the planner."""
-        shares = self.guess.shares(self.problem)
-        if self.target is None or self.top is None or shares is None:
+        if self.target is None or self.hardest is None:
             return self.target
-        return (self.target * hardest_share(shares, self.top)) ** 2
+        return (self.target * self.hardest) ** 2
 
     def seconds(self, patience: float | None = None) -> float:
         """Say about how long an answer takes, in seconds of a processor: within a factor of three."""
