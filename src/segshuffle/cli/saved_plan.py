@@ -27,11 +27,11 @@ def read_plan(options: argparse.Namespace) -> Document:
 
     document = read_document(options.plan)
     plan, problem, copies = document.plan, document.plan.problem, document.plan.scheme.copies
+    deltas = options.delta and options.delta * (1 if len(options.delta) > 1 else len(problem.levels))
     where = f"as in {options.plan}, or left out"
-    deltas = options.level_deltas or (options.delta,) * len(problem.levels)
     same: tuple[tuple[str, object, object], ...] = (
         ("levels", options.levels and tuple(level for level, _ in options.levels), problem.levels),
-        ("delta", options.delta and deltas, problem.deltas),
+        ("delta", deltas, problem.deltas),
         ("set-size", options.set_size, problem.set_size),
         ("domain-size", options.domain_size, problem.domain_size),
         ("blanket", options.blanket, plan.scheme.law.name),
