@@ -83,13 +83,16 @@ def run(options: argparse.Namespace) -> str:
     found = estimate(plan, received.counts)
     low, high = found.interval(options.confidence)
     order = np.argsort(-found.frequencies, kind="stable")
+    of_items = {
+        "count": received.counts,
+        "estimate": found.frequencies,
+        "low": low,
+        "high": high,
+        "standard_error": found.standard_errors,
+    }
     columns = {
         "item": [document.name(item) for item in order.tolist()],
-        "count": received.counts[order].tolist(),
-        "estimate": found.frequencies[order].tolist(),
-        "low": low[order].tolist(),
-        "high": high[order].tolist(),
-        "standard_error": found.standard_errors[order].tolist(),
+        **{name: values[order].tolist() for name, values in of_items.items()},
     }
     if odd:  # whoever finds the table alone is to know
         columns["impossible"] = [True] * len(order)
@@ -99,7 +102,7 @@ def run(options: argparse.Namespace) -> str:
         "users": plan.problem.n_users,
         **_guarantee(document.plan, plan),
         "messages": received.messages,
-        "messages_possible": list(PossibleCounts.of(plan).messages),
+        "messages_possible": PossibleCounts.of(plan).messages,
         "dropped": received.dropped,
         "confidence": options.confidence,
         "told_from_zero_above": threshold_of(plan),

@@ -67,7 +67,7 @@ def of_proven(found: Answer, options: argparse.Namespace, more: Mapping[str, Any
     note = {"note": found.note} if found.note else {}
     warnings = {"warnings": found.warnings} if found.warnings else {}
     if options.json:
-        rows = {"blankets": [each.as_dict() for each in found.beside]} if found.beside else {}
+        rows = {"blankets": found.rows} if found.beside else {}
         worth = {"expected": found.worth.as_dict(plan.problem.n_users), "words": found.words}
         rounds = {"guarantees": [each.as_dict() for each in found.guarantees]} if found.guarantees else {}
         inputs = _inputs(plan.problem, options)
@@ -76,7 +76,7 @@ def of_proven(found: Answer, options: argparse.Namespace, more: Mapping[str, Any
     told = [textwrap.fill(f"Warning: {each}", _WIDTH, subsequent_indent="  ") for each in found.warnings]
     parts = [_decision(found), *told]
     if found.beside:
-        parts.append(_laws_table([each.as_dict() for each in found.beside], plan.problem, found.question.top or TOP))
+        parts.append(_laws_table(found.rows, plan.problem, found.question.top or TOP))
     parts += _further(more, plan.problem.n_users)
     parts.append(
         _details(found.words, {**values, **_inputs(plan.problem, options)}, public) if options.details else _REST
@@ -89,7 +89,7 @@ def of_published(plan: Plan, question: Question, options: argparse.Namespace) ->
     rates, spent = plan.scheme.copies, question.level_messages
     values = {
         "blanket_per_user": plan.blanket_per_user,
-        "sampling_rates": list(rates),
+        "sampling_rates": rates,
         "messages_per_user": plan.messages_per_user + spent,
         "level_messages_per_user": spent,
         "mse_bound": plan.mse_bound,
@@ -112,10 +112,10 @@ def _inputs(problem: Problem, options: argparse.Namespace) -> dict[str, Any]:
     return {
         "domain_size": problem.domain_size,
         "set_size": problem.set_size,
-        "levels": list(problem.levels),
-        "level_counts": list(problem.level_counts),
+        "levels": problem.levels,
+        "level_counts": problem.level_counts,
         "delta": problem.delta,
-        **({"level_deltas": list(problem.level_deltas)} if problem.level_deltas else {}),
+        **({"level_deltas": problem.level_deltas} if problem.level_deltas else {}),
         **({"mean_size": options.mean_size} if options.mean_size is not None else {}),
         "share_expected": problem.assumptions.honest_fraction,
     }
@@ -126,7 +126,7 @@ def _public(options: argparse.Namespace) -> dict[str, str]:
     left_out = {
         "item_frequencies": options.item_frequencies is None and options.zipf is None,
         "private_levels": options.hide_level is None,
-        "level_deltas": not options.level_deltas,
+        "level_deltas": len(options.delta) == 1,
         "mean_size": options.mean_size is None,
     }
     return {name: how for name, how in PUBLIC_INPUTS.items() if not left_out.get(name)}
@@ -151,7 +151,7 @@ def _proven(found: Answer) -> dict[str, Any]:
     sampling = max(copies) <= 1.0
     return {
         **of_all_laws,
-        **({"sampling_rates": list(copies)} if sampling else {}),
+        **({"sampling_rates": copies} if sampling else {}),
         "mse_bound": mse_bound(problem, plan.blanket_per_user, copies) if sampling else None,
         "m_min": _each_level(least_blankets, problem),
         "epsilon_if_honest": _honesty(plan),

@@ -108,7 +108,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default=1.0,
         help="with such a guess: the j-th item is held as often as j^-EXPONENT (default 1)",
     )
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, sets="at-most")
 
 
 def run(options: argparse.Namespace) -> str:
@@ -213,7 +213,7 @@ def _compared(options: argparse.Namespace) -> str:
         (seen, held), sizes = holders_of(users), list(guess)
         _assume(options, users)
         levels, domain_size = users_by_level(options.levels, users), users.domain_size
-    question = question_of(options, domain_size=domain_size, set_size=1, level_counts=levels, sets="at-most")
+    question = question_of(options, domain_size=domain_size, set_size=1, level_counts=levels)
     kinds: tuple[SetKind, ...] = ("at-most",) if isinstance(guess, dict) else ("at-most", "exactly")
     rows = compared(question.method, question.problem, seen, held, sizes, kinds)
     best = min(rows, key=lambda row: row["mse"])
@@ -250,8 +250,8 @@ def _assume(options: argparse.Namespace, users: Transactions) -> list[str]:
         options.levels = ((1.0, Fraction(1)),)
         assumed.append("one level, epsilon = 1, for everybody (--levels)")
     if options.delta is None:
-        options.delta = 0.01 / users.n_users
-        assumed.append(f"delta = 1/(100 users) = {options.delta:.3g} (--delta)")
+        options.delta = (0.01 / users.n_users,)
+        assumed.append(f"delta = 1/(100 users) = {options.delta[0]:.3g} (--delta)")
     return assumed
 
 
@@ -265,7 +265,7 @@ def _planned(options: argparse.Namespace, users: Transactions) -> tuple[Answer, 
 
     def make(size: int) -> Answer:
         sizes: dict[str, Any] = {"domain_size": users.domain_size, "set_size": size}
-        return answer(question_of(options, **sizes, level_counts=counts, sets="at-most"))
+        return answer(question_of(options, **sizes, level_counts=counts))
 
     if options.set_size is not None:
         return make(options.set_size), assumed
@@ -321,7 +321,7 @@ def _answer(found: Rehearsal, users: Transactions, options: argparse.Namespace, 
         "summary": summary(found, options.top),
         "assumed": assumed,
         "notes": notes,
-        "warnings": list(plan.warnings),
+        "warnings": plan.warnings,
         "sending": sending(plan),
         "promises": promises(plan),
         "rests_on": resting_on(plan),
@@ -329,11 +329,8 @@ def _answer(found: Rehearsal, users: Transactions, options: argparse.Namespace, 
         "recovery": top_table(found).to_dicts(),
         "seed": options.seed,
         "problem": {
-            "domain_size": plan.problem.domain_size,
-            "set_size": plan.problem.set_size,
-            "levels": list(plan.problem.levels),
-            "level_counts": list(plan.problem.level_counts),
-            "deltas": list(plan.problem.deltas),
+            name: getattr(plan.problem, name)
+            for name in ("domain_size", "set_size", "levels", "level_counts", "deltas")
         },
         "plan": plan.as_dict(),
     }

@@ -145,7 +145,7 @@ def shown(values: dict[str, Any], *, as_json: bool) -> str:
 
 
 def _short(value: object) -> str:
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return ", ".join(map(_short, value))
     if isinstance(value, dict):
         return ", ".join(f"{key} {_short(item)}" for key, item in value.items())

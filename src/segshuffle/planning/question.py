@@ -280,22 +280,6 @@ class Question:
         return times * expected_seconds(self.problem) + every_level * len(self.problem.levels)
 
 
-@dataclass(frozen=True)
-class Beside:
-    """Another law's answer to a question, or why there is none."""
-
-    law: str
-    answer: Answer | None
-    reason: str | None = None
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the row of a table, JSON-ready."""
-        if self.answer is None:
-            return {"blanket": self.law, "none": self.reason}
-        note = {"note": self.answer.note} if self.answer.note else {}
-        return {"blanket": self.law, **self.answer.numbers, **note}
-
-
 @dataclass(frozen=True, eq=False)
 class Answer:
     """The answer to a question.
@@ -306,13 +290,13 @@ class Answer:
         What was asked.
     plan : Plan
         The plan; its levels are other ones than the question's where the least epsilon was asked for.
-    beside : tuple of Beside
-        Answers to the same question with other laws of the dummies.
+    beside : mapping of str to Answer or str
+        Law of the dummies -> its answer to the same question, or why there is none.
     """
 
     question: Question
     plan: Plan
-    beside: tuple[Beside, ...] = ()
+    beside: Mapping[str, Answer | str] = field(default_factory=dict)
 
     @property
     def note(self) -> str | None:
@@ -343,12 +327,22 @@ class Answer:
             **({} if self.worth.relative is None else {"top_relative_deviation": self.worth.relative}),
             "messages_per_user": plan.messages_per_user + asked.level_messages,
             "blanket_per_user": plan.blanket_per_user,
-            "copies": list(plan.scheme.copies),
+            "copies": plan.scheme.copies,
             "law": plan.scheme.law.as_dict(),
-            "certificate": list(plan.certificate),
+            "certificate": plan.certificate,
             "bytes_per_message": bytes_per_message(plan),
             "kind": plan.kind,
         }
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for every law that stands beside the plan, JSON-ready."""
+        return [
+            {"blanket": law, "none": found}
+            if isinstance(found, str)
+            else {"blanket": law, **found.numbers, **({"note": found.note} if found.note else {})}
+            for law, found in self.beside.items()
+        ]
 
     @functools.cached_property
     def guarantees(self) -> tuple[UserGuarantee, ...]:
@@ -418,7 +412,7 @@ def answer(question: Question, *, patience: float | None = None) -> Answer:
     asked = replace(question, problem=plan.problem)
     if isinstance(question.goal, LeastEpsilon):
         asked = replace(asked, goal=LeastError())
-    return replace(found, beside=tuple(_beside(found, law, asked, patience) for law in laws()))
+    return replace(found, beside={law: _beside(found, law, asked, patience) for law in laws()})
 
 
 def published(question: Question) -> Plan:
@@ -426,20 +420,20 @@ def published(question: Question) -> Plan:
     return Segmented(question.limits.blanket_per_user).plan(question.problem)
 
 
-def _beside(found: Answer, law: str, asked: Question, patience: float) -> Beside:
+def _beside(found: Answer, law: str, asked: Question, patience: float) -> Answer | str:
     """Plan with one law more; what stands beside a plan never costs the plan, so a law that has none says why."""
     if law == found.plan.scheme.law.name:
-        return Beside(law, replace(found, question=replace(asked, goal=found.question.goal)))
+        return replace(found, question=replace(asked, goal=found.question.goal))
     seconds = asked.seconds_of(law)
     if seconds > patience:
-        return Beside(law, None, f"not tried, it takes about {seconds:.0f} s: --blanket {law}")
+        return f"not tried, it takes about {seconds:.0f} s: --blanket {law}"
     try:
         own = replace(asked, laws=(law,))
-        return Beside(law, Answer(own, _plan(own)))
+        return Answer(own, _plan(own))
     except SegshuffleError as error:
-        return Beside(law, None, str(error))
+        return str(error)
     except (ValueError, ArithmeticError, RuntimeError, MemoryError) as error:
-        return Beside(law, None, f"its plan failed ({type(error).__name__}: {error})")
+        return f"its plan failed ({type(error).__name__}: {error})"
 
 
 def _plan(question: Question) -> Plan:
