@@ -15,7 +15,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from segshuffle.cli.terminal import complain, counted, integer, levels, number, shown
+from segshuffle.cli.terminal import by_item, complain, counted, integer, levels, number, shown
 from segshuffle.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -180,11 +180,9 @@ def _opened(path: Path) -> IO[bytes]:
 
 
 def _table(rows: list[dict[str, Any]], confidence: float) -> str:
-    width = min(max([len(row["item"]) for row in rows] + [4]), 24)
-    head = f"{'item':<{width}}  {'messages':>9}  {'estimate %':>10}  {f'{100 * confidence:g} % interval':>19}"
     lines = [
-        f"{row['item'][:width]:<{width}}  {row['count']:>9}  {100 * row['estimate']:10.3f}  "
-        f"{100 * row['low']:9.3f} {100 * row['high']:9.3f}"
+        f"{row['count']:>9}  {100 * row['estimate']:10.3f}  {100 * row['low']:9.3f} {100 * row['high']:9.3f}"
         for row in rows
     ]
-    return "\n".join([head, *lines])
+    head = f" messages  estimate %  {f'{100 * confidence:g} % interval':>19}"
+    return by_item(head, [(row["item"], line) for row, line in zip(rows, lines, strict=True)])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import io
 import math
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
@@ -44,10 +43,10 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
         made.add_column(name, justify="right" if k else "left", overflow="fold")
     for row in rows:
         made.add_row(*map(_cell, row))
-    console = Console(file=io.StringIO(), width=_WIDTH, color_system=None, markup=False, highlight=False, emoji=False)
-    console.print(made)
-    text: str = console.file.getvalue()  # type: ignore[attr-defined]
-    return "\n".join(line.rstrip() for line in text.rstrip().splitlines())
+    console = Console(width=_WIDTH, color_system=None, markup=False, highlight=False, emoji=False)
+    with console.capture() as written:
+        console.print(made)
+    return "\n".join(line.rstrip() for line in written.get().rstrip().splitlines())
 
 
 def _cell(value: Any) -> str:
@@ -59,6 +58,14 @@ def _cell(value: Any) -> str:
 def _paragraphs(sentences: Sequence[str]) -> str:
     """Sentences one below the other, with their further lines indented."""
     return "\n".join(textwrap.fill(each, _WIDTH, initial_indent="  ", subsequent_indent="    ") for each in sentences)
+
+
+def _titled(words: Mapping[str, Sequence[str]]) -> list[str]:
+    return [f"{title}:\n{_paragraphs(sentences)}" for title, sentences in words.items()]
+
+
+def _warned(warnings: Sequence[str]) -> list[str]:
+    return [textwrap.fill(f"Warning: {each}", _WIDTH, subsequent_indent="  ") for each in warnings]
 
 
 def of_proven(found: Answer, options: argparse.Namespace, more: Mapping[str, Any]) -> str:
@@ -73,8 +80,7 @@ def of_proven(found: Answer, options: argparse.Namespace, more: Mapping[str, Any
         inputs = _inputs(plan.problem, options)
         whole = {**values, **note, **rows, **warnings, **inputs, **worth, **rounds, **more, "public": public}
         return shown(whole, as_json=True)
-    told = [textwrap.fill(f"Warning: {each}", _WIDTH, subsequent_indent="  ") for each in found.warnings]
-    parts = [_decision(found), *told]
+    parts = [_decision(found), *_warned(found.warnings)]
     if found.beside:
         parts.append(_laws_table(found.rows, plan.problem, found.question.top or TOP))
     parts += _further(more, plan.problem.n_users)
@@ -104,8 +110,7 @@ def of_published(plan: Plan, question: Question, options: argparse.Namespace) ->
         told = {"warnings": warnings} if warnings else {}
         return shown({**values, **told, "public": public}, as_json=True)
     text = _details({}, values, public) if options.details else shown(values, as_json=False)
-    lines = [textwrap.fill(f"Warning: {each}", _WIDTH, subsequent_indent="  ") for each in warnings]
-    return "\n\n".join([text, *lines])
+    return "\n\n".join([text, *_warned(warnings)])
 
 
 def _inputs(problem: Problem, options: argparse.Namespace) -> dict[str, Any]:
@@ -217,20 +222,14 @@ def _decision(found: Answer) -> str:
     errors = [each for each in words["How far off estimates are"] if not each.startswith("The 95 % interval")]
     # a sentence for every level is in the table already
     changes = words["What they are promised"][len(levels) :]
-    parts = {
-        "What users of each level send, and are promised": [
-            *more,
-            dummies,
-            words["What users send"][-1],
-            *changes,
-        ],
-        "How far off estimates are": errors,
-        "What that rests on": words["What that rests on"],
-    }
-    titled = [f"{title}:\n{_paragraphs(sentences)}" for title, sentences in parts.items()]
-    first, rest = titled[0].split("\n", 1)
-    text = [f"{first}\n{_table(columns, rows)}\n{rest}", *titled[1:]]
-    return "\n\n".join([*text, *([textwrap.fill(f"Note: {found.note}", _WIDTH)] if found.note else [])])
+    sent = _paragraphs([*more, dummies, words["What users send"][-1], *changes])
+    parts = [
+        f"What users of each level send, and are promised:\n{_table(columns, rows)}\n{sent}",
+        *_titled({"How far off estimates are": errors, "What that rests on": words["What that rests on"]}),
+    ]
+    if found.note:
+        parts.append(textwrap.fill(f"Note: {found.note}", _WIDTH))
+    return "\n\n".join(parts)
 
 
 def _laws_table(rows: Sequence[Mapping[str, Any]], problem: Problem, top: int) -> str:
@@ -298,6 +297,5 @@ def _fit(label: str) -> str:
 def _details(sentences: Mapping[str, list[str]], values: Mapping[str, Any], public: Mapping[str, str]) -> str:
     """Every sentence and every number, what the names mean, and which inputs are public."""
     width = max(map(len, public))
-    words = [f"{title}:\n{_paragraphs(said)}" for title, said in sentences.items()]
     inputs = [IN_GENERAL, *(f"  {name:<{width}}  {how}" for name, how in public.items())]
-    return "\n\n".join([*words, shown(dict(values), as_json=False), "\n".join(inputs)])
+    return "\n\n".join([*_titled(sentences), shown(dict(values), as_json=False), "\n".join(inputs)])

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from segshuffle.cli.options import PLANNING, add, question_of
 from segshuffle.cli.reading import add_file, read_users
 from segshuffle.cli.sweep import integers
-from segshuffle.cli.terminal import Level, counted, integer, number, seldom, shown, whole
+from segshuffle.cli.terminal import Level, by_item, counted, integer, number, seldom, shown, whole
 from segshuffle.errors import OptionsError, ParameterError
 
 if TYPE_CHECKING:
@@ -115,6 +115,7 @@ def run(options: argparse.Namespace) -> str:
     """Read, plan, rehearse, write."""
     from segshuffle.cli.saved_plan import read_plan, serving
     from segshuffle.extras import require
+    from segshuffle.rehearsal.by_message import by_message
     from segshuffle.rehearsal.folder import check_place
     from segshuffle.rehearsal.run import rehearse
 
@@ -143,7 +144,15 @@ def run(options: argparse.Namespace) -> str:
     )
     answer = _answer(found, users, options, assumed)
     if asked is not None and options.messages:
-        answer["by_message"] = _by_message(asked, users, options)
+        answer["by_message"] = by_message(
+            users,
+            plan.problem,
+            asked.question.method.plan,
+            level_privacy=asked.question.level_privacy,
+            take_part=1.0 if options.take_part is None else options.take_part,
+            chunk_users=options.chunk_users,
+            seed=options.seed,
+        )
     if asked is not None and options.hide_level is not None:
         answer["promises"] = asked.words["What they are promised"]
     _write(folder, found, answer, options)
@@ -277,21 +286,6 @@ def _planned(options: argparse.Namespace, users: Transactions) -> tuple[Answer, 
     return found, assumed
 
 
-def _by_message(asked: Answer, users: Transactions, options: argparse.Namespace) -> dict[str, Any]:
-    """Run both rounds, message by message."""
-    from segshuffle.rehearsal.by_message import by_message
-
-    return by_message(
-        users,
-        asked.plan.problem,
-        asked.question.method.plan,
-        level_privacy=asked.question.level_privacy,
-        take_part=1.0 if options.take_part is None else options.take_part,
-        chunk_users=options.chunk_users,
-        seed=options.seed,
-    )
-
-
 def _repetitions(plan: Plan, users: Transactions) -> int:
     """Fewer where every repetition reads all entries again."""
     if len(plan.problem.levels) == 1 or users.levels is not None:
@@ -369,7 +363,7 @@ def _write(folder: Path, found: Rehearsal, answer: dict[str, Any], options: argp
             headline=[f"Rehearsal on {answer['data']}", *_headline(found, answer)],
             notes=[*(f"Assumed: {each}." for each in answer["assumed"]), *answer["notes"], *answer["warnings"]],
             figures=figures,
-            command=_command(options),
+            command=f"segshuffle {shlex.join(sys.argv[1:])}",
             top=options.top,
         )
         (place / "index.html").write_text(text, encoding="utf-8")
@@ -437,16 +431,12 @@ def _wrapped(sentences: list[str], mark: str = "") -> str:
 
 def _items(found: Rehearsal, top: int) -> str:
     items = [int(item) for item in found.order[:top] if found.true[item] > 0]
-    width = min(max([len(found.name(item)) for item in items] + [4]), 24)
-    head = f"{'item':<{width}}  {'true %':>8}  {'sent %':>8}  {'estimate %':>10}  {'95 % interval':>17}"
-    rows = [
-        f"{found.name(item)[:width]:<{width}}  {100 * found.true[item]:8.3f}  {100 * found.sent[item]:8.3f}  "
-        f"{100 * found.estimate[item]:10.3f}  {100 * found.low[item]:8.3f} {100 * found.high[item]:8.3f}"
+    lines = [
+        f"{100 * found.true[item]:8.3f}  {100 * found.sent[item]:8.3f}  {100 * found.estimate[item]:10.3f}  "
+        f"{100 * found.low[item]:8.3f} {100 * found.high[item]:8.3f}"
         for item in items
     ]
-    return "\n".join([head, *rows, "sent: what is left after cutting sets; estimates are of one collection"])
-
-
-def _command(options: argparse.Namespace) -> str:
-    """Repeat what was asked, as it was asked."""
-    return "segshuffle " + shlex.join(getattr(options, "asked", None) or sys.argv[1:])
+    table = by_item(
+        "  true %    sent %  estimate %      95 % interval", list(zip(map(found.name, items), lines, strict=True))
+    )
+    return f"{table}\nsent: what is left after cutting sets; estimates are of one collection"

@@ -154,6 +154,12 @@ def _short(value: object) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
+def by_item(head: str, lines: Sequence[tuple[str, str]]) -> str:
+    """Put the name of every item, cut at 24 letters, before what is said of it."""
+    width = min(max(len(name) for name, _ in [("item", head), *lines]), 24)
+    return "\n".join(f"{name[:width]:<{width}}  {text}" for name, text in [("item", head), *lines])
+
+
 def write(program: str, text: str) -> int:
     """Write all of the answer to standard output; returns the exit status."""
     try:
