@@ -251,14 +251,6 @@ def test_the_page_needs_nothing_else_and_shows_names_as_they_are(users):
     assert not re.search(r"(src|href)=\"(?!data:)", text)
 
 
-@pytest.fixture
-def log(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    rows = [f"u{user},{item}" for user in range(300) for item in ("tea", "milk", "bread")[: 1 + user % 3]]
-    (tmp_path / "log.csv").write_text("user,item\n" + "\n".join(rows) + "\n")
-    return tmp_path / "log.csv"
-
-
 @pytest.mark.parametrize("given", [["--set-size", "1"], pytest.param([], marks=pytest.mark.exhaustive)])
 def test_one_command_is_enough(log, capsys, monkeypatch, given):
     monkeypatch.setattr("segshuffle.rehearsal.figures.write_figures", lambda *_: {})
