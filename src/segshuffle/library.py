@@ -26,7 +26,7 @@ from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.item_variance import ItemVariance
 from segshuffle.protocols.privacy_loss import product_of
 from segshuffle.protocols.proven import ProvenSegmented
-from segshuffle.rehearsal.run import Rehearsal, check_users
+from segshuffle.rehearsal.run import Rehearsal, check_users, random_levels
 from segshuffle.rehearsal.run import rehearse as _rehearse
 
 
@@ -121,7 +121,7 @@ def simulate(plan: Plan, users: Transactions | Iterable[Iterable[int]], *, seed:
     rng = np.random.default_rng(seed)
     levels = users.levels
     if levels is None:
-        levels = rng.permutation(np.repeat(np.arange(len(scheme.copies), dtype=np.int16), problem.level_counts))
+        levels = random_levels(problem, rng)
     level_items = users.cut(problem.set_size, rng).level_item_counts(levels, len(scheme.copies))
     return np.asarray(scheme.count(level_items[None], rng)[0])
 

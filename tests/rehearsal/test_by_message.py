@@ -107,12 +107,9 @@ def test_what_was_not_planned_for_is_refused(users, change, options, error, says
 # --- by the command --------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def log(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(autouse=True)
+def without_figures(monkeypatch):
     monkeypatch.setattr("segshuffle.rehearsal.figures.write_figures", lambda *_: {})
-    rows = [f"u{user},{item}" for user in range(300) for item in ("tea", "milk", "bread")[: 1 + user % 3]]
-    (tmp_path / "log.csv").write_text("user,item\n" + "\n".join(rows) + "\n")
 
 
 def test_a_rehearsal_draws_every_message_if_asked(log, capsys):

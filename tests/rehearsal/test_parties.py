@@ -127,6 +127,7 @@ def test_another_version_is_refused(published):
         ({"version": 1}, "knows version = 2"),
         ({"format": "x"}, "is no plan"),
         ({"messages": "1"}, "messages"),
+        ({"plan": {**values["plan"], "kind": "published"}}, "only proven plans are carried out"),
     ):
         published.write_text(json.dumps(values | change))
         with pytest.raises(DataError, match=says):

@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 
 import numpy as np
+import polars as pl
 import pytest
 from plans import given_plan
 
@@ -24,7 +25,7 @@ from segshuffle.protocols.item_variance import ItemVariance
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.rehearsal import page, tables
 from segshuffle.rehearsal.chosen_size import candidates, chosen, kept_shares
-from segshuffle.rehearsal.folder import MARK, check_place, new_folder, write_table
+from segshuffle.rehearsal.folder import MARK, check_place, new_folder
 from segshuffle.rehearsal.run import TOPS, rehearse
 
 AT_MOST = Assumptions(sets="at-most")
@@ -230,24 +231,14 @@ def test_what_is_not_a_rehearsal_is_not_overwritten(tmp_path):
     assert (tmp_path / "mine.txt").read_text() == "mine"
 
 
-def test_both_kinds_of_tables_hold_the_same(tmp_path, users):
-    pl = pytest.importorskip("polars")
-    named = replace(users, names=[f'"{code}", a' for code in range(D)])
-    table = tables.items_table(rehearse(made(), named, repetitions=1))
-    write_table(tmp_path / "items", table)
-    read = pl.read_csv(tmp_path / "items.csv")
-    assert read.equals(pl.read_parquet(tmp_path / "items.parquet"))
-    assert read["true"].to_list() == sorted(users.frequencies.tolist(), reverse=True)
-    assert set(read["item"]) == set(named.names)
-
-
 def test_groups_hold_every_item_once(users):
-    groups = tables.groups_table(rehearse(made(), users, repetitions=1))
+    found = rehearse(made(), users, repetitions=1)
+    groups = tables.groups_table(found)
     assert sum(groups["items"]) == D
     assert groups["group"][-1] == "held by nobody"
     assert groups["items"][-1] == 8
     explained = {name for names in tables.COLUMNS for name in names.split(", ")}
-    assert {*groups, *tables.top_table(rehearse(made(), users, repetitions=1))} <= explained
+    assert {*groups.columns, *tables.top_table(found).columns, *tables.items_table(found).columns} <= explained
 
 
 def test_the_page_needs_nothing_else_and_shows_names_as_they_are(users):
@@ -258,14 +249,6 @@ def test_the_page_needs_nothing_else_and_shows_names_as_they_are(users):
     assert "&lt;script&gt;&amp;" in text
     assert "&lt;i&gt;" in text
     assert not re.search(r"(src|href)=\"(?!data:)", text)
-
-
-@pytest.fixture
-def log(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    rows = [f"u{user},{item}" for user in range(300) for item in ("tea", "milk", "bread")[: 1 + user % 3]]
-    (tmp_path / "log.csv").write_text("user,item\n" + "\n".join(rows) + "\n")
-    return tmp_path / "log.csv"
 
 
 @pytest.mark.parametrize("given", [["--set-size", "1"], pytest.param([], marks=pytest.mark.exhaustive)])
@@ -283,6 +266,9 @@ def test_one_command_is_enough(log, capsys, monkeypatch, given):
     assert kept["problem"]["level_counts"] == [300]
     assert (folder / "index.html").read_text().startswith("<!doctype html>")
     assert read_document(folder / "plan.json").items == ["bread", "milk", "tea"]
+    items = pl.read_csv(folder / "items.csv")
+    assert items.equals(pl.read_parquet(folder / "items.parquet"))
+    assert items["item"].to_list() == ["tea", "milk", "bread"]
 
 
 @pytest.mark.exhaustive

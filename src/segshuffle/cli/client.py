@@ -107,7 +107,7 @@ def run(options: argparse.Namespace) -> str:
     """Check the plan, remember what it spends, and draw."""
     from segshuffle.cli.client_account import default_path, opened
     from segshuffle.files import refuse_overwriting
-    from segshuffle.planning.documents import announcement_of, read_document
+    from segshuffle.planning.documents import read_document
     from segshuffle.rehearsal.message_lines import lines_of
 
     document = read_document(options.plan)
@@ -115,7 +115,7 @@ def run(options: argparse.Namespace) -> str:
     if options.level not in problem.levels:
         raise ParameterError("level", options.level, f"one of {', '.join(f'{each:g}' for each in problem.levels)}")
     items = _items(options.items, document)
-    announcement = announcement_of(document.plan)
+    announcement = document.plan.scheme
     path = options.account or default_path()
     refuse_overwriting("account", path, (options.plan,))
     with opened(path) as account:

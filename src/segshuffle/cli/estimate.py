@@ -11,10 +11,11 @@ from __future__ import annotations
 import argparse
 import math
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from segshuffle.cli.terminal import complain, counted, integer, levels, number, shown
+from segshuffle.cli.terminal import by_item, complain, counted, integer, levels, number, shown
 from segshuffle.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -82,13 +83,16 @@ def run(options: argparse.Namespace) -> str:
     found = estimate(plan, received.counts)
     low, high = found.interval(options.confidence)
     order = np.argsort(-found.frequencies, kind="stable")
+    of_items = {
+        "count": received.counts,
+        "estimate": found.frequencies,
+        "low": low,
+        "high": high,
+        "standard_error": found.standard_errors,
+    }
     columns = {
         "item": [document.name(item) for item in order.tolist()],
-        "count": received.counts[order].tolist(),
-        "estimate": found.frequencies[order].tolist(),
-        "low": low[order].tolist(),
-        "high": high[order].tolist(),
-        "standard_error": found.standard_errors[order].tolist(),
+        **{name: values[order].tolist() for name, values in of_items.items()},
     }
     if odd:  # whoever finds the table alone is to know
         columns["impossible"] = [True] * len(order)
@@ -98,7 +102,7 @@ def run(options: argparse.Namespace) -> str:
         "users": plan.problem.n_users,
         **_guarantee(document.plan, plan),
         "messages": received.messages,
-        "messages_possible": list(PossibleCounts.of(plan).messages),
+        "messages_possible": PossibleCounts.of(plan).messages,
         "dropped": received.dropped,
         "confidence": options.confidence,
         "told_from_zero_above": threshold_of(plan),
@@ -121,9 +125,6 @@ def run(options: argparse.Namespace) -> str:
 
 def _with_participants(plan: Plan, options: argparse.Namespace) -> Plan:
     """Return the plan as it serves those who took part."""
-    from segshuffle.planning.documents import refuse_published
-
-    refuse_published(plan)
     if options.levels is None:
         return plan
     given = counted(options.levels, plan.problem.n_users)
@@ -158,19 +159,15 @@ def _guarantee(planned: Plan, plan: Plan) -> dict[str, Any]:
 def _received(options: argparse.Namespace, plan: Plan) -> Counted:
     from segshuffle.rehearsal.message_lines import read_counts
 
-    signed = plan.scheme.law.has_signs
-    asked: dict[str, Any] = {"signed": signed, "drop": options.unknown == "drop"}
-    if options.messages == "-":
-        return read_counts(sys.stdin.buffer, "standard input", plan.problem.domain_size, **asked)
+    name = "standard input" if options.messages == "-" else options.messages
+    signed, drop = plan.scheme.law.has_signs, options.unknown == "drop"
     try:
-        with _opened(Path(options.messages)) as stream:
-            return read_counts(stream, options.messages, plan.problem.domain_size, **asked)
+        with nullcontext(sys.stdin.buffer) if options.messages == "-" else _opened(Path(name)) as stream:
+            return read_counts(stream, name, plan.problem.domain_size, signed=signed, drop=drop)
+    except DataError:
+        raise
     except (OSError, ValueError, EOFError) as error:
-        if isinstance(error, DataError):
-            raise
-        raise DataError(
-            f"{options.messages}: cannot be read ({error}). Check the path, and whether it is whole."
-        ) from error
+        raise DataError(f"{name}: cannot be read ({error}). Check the path, and whether it is whole.") from error
 
 
 def _opened(path: Path) -> IO[bytes]:
@@ -183,11 +180,9 @@ def _opened(path: Path) -> IO[bytes]:
 
 
 def _table(rows: list[dict[str, Any]], confidence: float) -> str:
-    width = min(max([len(row["item"]) for row in rows] + [4]), 24)
-    head = f"{'item':<{width}}  {'messages':>9}  {'estimate %':>10}  {f'{100 * confidence:g} % interval':>19}"
     lines = [
-        f"{row['item'][:width]:<{width}}  {row['count']:>9}  {100 * row['estimate']:10.3f}  "
-        f"{100 * row['low']:9.3f} {100 * row['high']:9.3f}"
+        f"{row['count']:>9}  {100 * row['estimate']:10.3f}  {100 * row['low']:9.3f} {100 * row['high']:9.3f}"
         for row in rows
     ]
-    return "\n".join([head, *lines])
+    head = f" messages  estimate %  {f'{100 * confidence:g} % interval':>19}"
+    return by_item(head, [(row["item"], line) for row, line in zip(rows, lines, strict=True)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,16 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from segshuffle.planning.question import Question
-    from segshuffle.protocols.assumptions import SetKind
     from segshuffle.protocols.messages import LevelPrivacy
-
-
-class _Deltas(argparse.Action):
-    """One delta for all levels; or one for each, and the least of them for whoever knows of one only."""
-
-    def __call__(self, _parser: Any, options: argparse.Namespace, values: Any, _name: str | None = None) -> None:
-        options.delta = min(values)
-        options.level_deltas = values if len(values) > 1 else ()
 
 
 #: Option -> how it is read and what it is. None is given where an option is left out: a saved plan may say it instead.
@@ -36,7 +28,6 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     },
     "--delta": {
         "type": deltas,
-        "action": _Deltas,
         "metavar": "DELTA[,DELTA...]",
         "help": "probability, in [1e-110, 1), with which the guarantee of epsilon may fail; take much less than "
         "1/users; one for all levels, or one for each, with commas",
@@ -107,8 +98,6 @@ def add(parser: Any, *names: str, **changed: Any) -> None:
     """Add declared options to a parser or a group of one; `changed` says what is different in this command."""
     for name in names:
         parser.add_argument(name, **{**_OPTIONS[name], **changed})
-        if name == "--delta":
-            parser.set_defaults(level_deltas=())
 
 
 def level_privacy(options: argparse.Namespace) -> LevelPrivacy | None:
@@ -118,7 +107,13 @@ def level_privacy(options: argparse.Namespace) -> LevelPrivacy | None:
     if options.hide_level is None:
         return None
     epsilon, delta = options.hide_level
-    return LevelPrivacy(epsilon, options.delta if delta is None else delta)
+    return LevelPrivacy(epsilon, min(options.delta) if delta is None else delta)
+
+
+def _given(options: argparse.Namespace, kind: type) -> dict[str, Any]:
+    """Return the fields of a value that options say."""
+    said = vars(options)
+    return {each.name: said[each.name] for each in fields(kind) if said.get(each.name) is not None}
 
 
 def question_of(
@@ -127,10 +122,9 @@ def question_of(
     domain_size: int,
     set_size: int,
     level_counts: Sequence[tuple[float, int]],
-    sets: SetKind,
     **asked: Any,
 ) -> Question:
-    """Make the question of the options in `PLANNING`; `asked` are further fields of it, and `limits` more limits."""
+    """Make the question of the options in `PLANNING`, of those named like an assumption or a limit, and of `asked`."""
     from segshuffle.blankets.named import laws
     from segshuffle.planning.question import Limits, Question
     from segshuffle.protocols.assumptions import Assumptions
@@ -143,21 +137,11 @@ def question_of(
         set_size=set_size,
         levels=tuple(level for level, _ in level_counts),
         level_counts=tuple(users for _, users in level_counts),
-        delta=options.delta,
-        assumptions=Assumptions(
-            sets=sets,
-            honest_fraction=1.0 if options.honest_fraction is None else options.honest_fraction,
-            private_levels=privacy is not None,
-            rounds=1 if options.rounds is None else options.rounds,
-        ),
-        level_deltas=options.level_deltas,
+        delta=min(options.delta),
+        assumptions=Assumptions(private_levels=privacy is not None, **_given(options, Assumptions)),
+        level_deltas=options.delta if len(options.delta) > 1 else (),
     )
-    limits = Limits(
-        copies_max=1.0 if options.copies_max is None else options.copies_max,
-        max_messages=options.max_messages,
-        equal_copies=options.equal_copies,
-        **asked.pop("limits", {}),
-    )
+    limits = Limits(**_given(options, Limits))
     named = {None: (SINGLE,), "best": tuple(laws())}.get(options.blanket, (options.blanket,))
     return Question(problem, limits=limits, laws=named, level_privacy=privacy, **asked)
 

@@ -188,8 +188,6 @@ def _question(options: argparse.Namespace) -> Question:
         domain_size=options.domain_size,
         set_size=options.set_size,
         level_counts=users_of(options),
-        sets=options.sets,
-        limits={"blanket_per_user": options.blanket_per_user, "blanket_cap": options.blanket_cap},
         goal=goal,
         guess=Guess(frequencies, options.mean_size),
         top=top,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import io
 import math
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
@@ -16,6 +15,7 @@ from rich.table import Table
 from segshuffle.cli.terminal import shown
 from segshuffle.errors import InfeasibleError
 from segshuffle.planning.question import TOP, Answer, Question
+from segshuffle.planning.wording import factor
 from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.cautions import level_cautions
 from segshuffle.protocols.influence import influence
@@ -43,10 +43,10 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
         made.add_column(name, justify="right" if k else "left", overflow="fold")
     for row in rows:
         made.add_row(*map(_cell, row))
-    console = Console(file=io.StringIO(), width=_WIDTH, color_system=None, markup=False, highlight=False, emoji=False)
-    console.print(made)
-    text: str = console.file.getvalue()  # type: ignore[attr-defined]
-    return "\n".join(line.rstrip() for line in text.rstrip().splitlines())
+    console = Console(width=_WIDTH, color_system=None, markup=False, highlight=False, emoji=False)
+    with console.capture() as written:
+        console.print(made)
+    return "\n".join(line.rstrip() for line in written.get().rstrip().splitlines())
 
 
 def _cell(value: Any) -> str:
@@ -60,22 +60,29 @@ def _paragraphs(sentences: Sequence[str]) -> str:
     return "\n".join(textwrap.fill(each, _WIDTH, initial_indent="  ", subsequent_indent="    ") for each in sentences)
 
 
+def _titled(words: Mapping[str, Sequence[str]]) -> list[str]:
+    return [f"{title}:\n{_paragraphs(sentences)}" for title, sentences in words.items()]
+
+
+def _warned(warnings: Sequence[str]) -> list[str]:
+    return [textwrap.fill(f"Warning: {each}", _WIDTH, subsequent_indent="  ") for each in warnings]
+
+
 def of_proven(found: Answer, options: argparse.Namespace, more: Mapping[str, Any]) -> str:
     """Say the answer: JSON, or one screen for people, with the rest by --details."""
     values, plan, public = _proven(found), found.plan, _public(options)
     note = {"note": found.note} if found.note else {}
     warnings = {"warnings": found.warnings} if found.warnings else {}
     if options.json:
-        rows = {"blankets": [each.as_dict() for each in found.beside]} if found.beside else {}
+        rows = {"blankets": found.rows} if found.beside else {}
         worth = {"expected": found.worth.as_dict(plan.problem.n_users), "words": found.words}
         rounds = {"guarantees": [each.as_dict() for each in found.guarantees]} if found.guarantees else {}
         inputs = _inputs(plan.problem, options)
         whole = {**values, **note, **rows, **warnings, **inputs, **worth, **rounds, **more, "public": public}
         return shown(whole, as_json=True)
-    told = [textwrap.fill(f"Warning: {each}", _WIDTH, subsequent_indent="  ") for each in found.warnings]
-    parts = [_decision(found), *told]
+    parts = [_decision(found), *_warned(found.warnings)]
     if found.beside:
-        parts.append(_laws_table([each.as_dict() for each in found.beside], plan.problem, found.question.top or TOP))
+        parts.append(_laws_table(found.rows, plan.problem, found.question.top or TOP))
     parts += _further(more, plan.problem.n_users)
     parts.append(
         _details(found.words, {**values, **_inputs(plan.problem, options)}, public) if options.details else _REST
@@ -88,7 +95,7 @@ def of_published(plan: Plan, question: Question, options: argparse.Namespace) ->
     rates, spent = plan.scheme.copies, question.level_messages
     values = {
         "blanket_per_user": plan.blanket_per_user,
-        "sampling_rates": list(rates),
+        "sampling_rates": rates,
         "messages_per_user": plan.messages_per_user + spent,
         "level_messages_per_user": spent,
         "mse_bound": plan.mse_bound,
@@ -103,18 +110,17 @@ def of_published(plan: Plan, question: Question, options: argparse.Namespace) ->
         told = {"warnings": warnings} if warnings else {}
         return shown({**values, **told, "public": public}, as_json=True)
     text = _details({}, values, public) if options.details else shown(values, as_json=False)
-    lines = [textwrap.fill(f"Warning: {each}", _WIDTH, subsequent_indent="  ") for each in warnings]
-    return "\n\n".join([text, *lines])
+    return "\n\n".join([text, *_warned(warnings)])
 
 
 def _inputs(problem: Problem, options: argparse.Namespace) -> dict[str, Any]:
     return {
         "domain_size": problem.domain_size,
         "set_size": problem.set_size,
-        "levels": list(problem.levels),
-        "level_counts": list(problem.level_counts),
+        "levels": problem.levels,
+        "level_counts": problem.level_counts,
         "delta": problem.delta,
-        **({"level_deltas": list(problem.level_deltas)} if problem.level_deltas else {}),
+        **({"level_deltas": problem.level_deltas} if problem.level_deltas else {}),
         **({"mean_size": options.mean_size} if options.mean_size is not None else {}),
         "share_expected": problem.assumptions.honest_fraction,
     }
@@ -125,7 +131,7 @@ def _public(options: argparse.Namespace) -> dict[str, str]:
     left_out = {
         "item_frequencies": options.item_frequencies is None and options.zipf is None,
         "private_levels": options.hide_level is None,
-        "level_deltas": not options.level_deltas,
+        "level_deltas": len(options.delta) == 1,
         "mean_size": options.mean_size is None,
     }
     return {name: how for name, how in PUBLIC_INPUTS.items() if not left_out.get(name)}
@@ -150,7 +156,7 @@ def _proven(found: Answer) -> dict[str, Any]:
     sampling = max(copies) <= 1.0
     return {
         **of_all_laws,
-        **({"sampling_rates": list(copies)} if sampling else {}),
+        **({"sampling_rates": copies} if sampling else {}),
         "mse_bound": mse_bound(problem, plan.blanket_per_user, copies) if sampling else None,
         "m_min": _each_level(least_blankets, problem),
         "epsilon_if_honest": _honesty(plan),
@@ -205,7 +211,7 @@ def _decision(found: Answer) -> str:
     dummies = f"And {plan.blanket_per_user:.4g} dummy messages of everybody, on average, {plan.scheme.law.words}."
     levels = list(zip(problem.levels, problem.level_counts, plan.scheme.copies, problem.deltas, strict=True))
     rows = [
-        (f"{level:g}", users, float(f"{copies:.4g}"), f"{_factor(level)} times as likely", f"{delta:g}")
+        (f"{level:g}", users, float(f"{copies:.4g}"), f"{factor(level)} times as likely", f"{delta:g}")
         for level, users, copies, delta in levels
     ]
     hidden = len(rows) - _LEVELS
@@ -216,27 +222,14 @@ def _decision(found: Answer) -> str:
     errors = [each for each in words["How far off estimates are"] if not each.startswith("The 95 % interval")]
     # a sentence for every level is in the table already
     changes = words["What they are promised"][len(levels) :]
-    parts = {
-        "What users of each level send, and are promised": [
-            *more,
-            dummies,
-            words["What users send"][-1],
-            *changes,
-        ],
-        "How far off estimates are": errors,
-        "What that rests on": words["What that rests on"],
-    }
-    titled = [f"{title}:\n{_paragraphs(sentences)}" for title, sentences in parts.items()]
-    first, rest = titled[0].split("\n", 1)
-    text = [f"{first}\n{_table(columns, rows)}\n{rest}", *titled[1:]]
-    return "\n\n".join([*text, *([textwrap.fill(f"Note: {found.note}", _WIDTH)] if found.note else [])])
-
-
-def _factor(epsilon: float) -> str:
-    """exp(epsilon) with three digits, rounded up."""
-    factor = math.exp(epsilon)
-    scale = 10.0 ** (math.floor(math.log10(factor)) - 2)
-    return f"{math.ceil(factor / scale) * scale:.3g}"
+    sent = _paragraphs([*more, dummies, words["What users send"][-1], *changes])
+    parts = [
+        f"What users of each level send, and are promised:\n{_table(columns, rows)}\n{sent}",
+        *_titled({"How far off estimates are": errors, "What that rests on": words["What that rests on"]}),
+    ]
+    if found.note:
+        parts.append(textwrap.fill(f"Note: {found.note}", _WIDTH))
+    return "\n\n".join(parts)
 
 
 def _laws_table(rows: Sequence[Mapping[str, Any]], problem: Problem, top: int) -> str:
@@ -304,6 +297,5 @@ def _fit(label: str) -> str:
 def _details(sentences: Mapping[str, list[str]], values: Mapping[str, Any], public: Mapping[str, str]) -> str:
     """Every sentence and every number, what the names mean, and which inputs are public."""
     width = max(map(len, public))
-    words = [f"{title}:\n{_paragraphs(said)}" for title, said in sentences.items()]
     inputs = [IN_GENERAL, *(f"  {name:<{width}}  {how}" for name, how in public.items())]
-    return "\n\n".join([*words, shown(dict(values), as_json=False), "\n".join(inputs)])
+    return "\n\n".join([*_titled(sentences), shown(dict(values), as_json=False), "\n".join(inputs)])

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from segshuffle.cli.options import PLANNING, add, question_of
 from segshuffle.cli.reading import add_file, read_users
 from segshuffle.cli.sweep import integers
-from segshuffle.cli.terminal import Level, counted, integer, number, seldom, shown, whole
+from segshuffle.cli.terminal import Level, by_item, counted, integer, number, seldom, shown, whole
 from segshuffle.errors import OptionsError, ParameterError
 
 if TYPE_CHECKING:
@@ -108,13 +108,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default=1.0,
         help="with such a guess: the j-th item is held as often as j^-EXPONENT (default 1)",
     )
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, sets="at-most")
 
 
 def run(options: argparse.Namespace) -> str:
     """Read, plan, rehearse, write."""
     from segshuffle.cli.saved_plan import read_plan, serving
     from segshuffle.extras import require
+    from segshuffle.rehearsal.by_message import by_message
     from segshuffle.rehearsal.folder import check_place
     from segshuffle.rehearsal.run import rehearse
 
@@ -143,7 +144,15 @@ def run(options: argparse.Namespace) -> str:
     )
     answer = _answer(found, users, options, assumed)
     if asked is not None and options.messages:
-        answer["by_message"] = _by_message(asked, users, options)
+        answer["by_message"] = by_message(
+            users,
+            plan.problem,
+            asked.question.method.plan,
+            level_privacy=asked.question.level_privacy,
+            take_part=1.0 if options.take_part is None else options.take_part,
+            chunk_users=options.chunk_users,
+            seed=options.seed,
+        )
     if asked is not None and options.hide_level is not None:
         answer["promises"] = asked.words["What they are promised"]
     _write(folder, found, answer, options)
@@ -213,7 +222,7 @@ def _compared(options: argparse.Namespace) -> str:
         (seen, held), sizes = holders_of(users), list(guess)
         _assume(options, users)
         levels, domain_size = users_by_level(options.levels, users), users.domain_size
-    question = question_of(options, domain_size=domain_size, set_size=1, level_counts=levels, sets="at-most")
+    question = question_of(options, domain_size=domain_size, set_size=1, level_counts=levels)
     kinds: tuple[SetKind, ...] = ("at-most",) if isinstance(guess, dict) else ("at-most", "exactly")
     rows = compared(question.method, question.problem, seen, held, sizes, kinds)
     best = min(rows, key=lambda row: row["mse"])
@@ -250,8 +259,8 @@ def _assume(options: argparse.Namespace, users: Transactions) -> list[str]:
         options.levels = ((1.0, Fraction(1)),)
         assumed.append("one level, epsilon = 1, for everybody (--levels)")
     if options.delta is None:
-        options.delta = 0.01 / users.n_users
-        assumed.append(f"delta = 1/(100 users) = {options.delta:.3g} (--delta)")
+        options.delta = (0.01 / users.n_users,)
+        assumed.append(f"delta = 1/(100 users) = {options.delta[0]:.3g} (--delta)")
     return assumed
 
 
@@ -265,7 +274,7 @@ def _planned(options: argparse.Namespace, users: Transactions) -> tuple[Answer, 
 
     def make(size: int) -> Answer:
         sizes: dict[str, Any] = {"domain_size": users.domain_size, "set_size": size}
-        return answer(question_of(options, **sizes, level_counts=counts, sets="at-most"))
+        return answer(question_of(options, **sizes, level_counts=counts))
 
     if options.set_size is not None:
         return make(options.set_size), assumed
@@ -275,21 +284,6 @@ def _planned(options: argparse.Namespace, users: Transactions) -> tuple[Answer, 
         "not private (--set-size)"
     )
     return found, assumed
-
-
-def _by_message(asked: Answer, users: Transactions, options: argparse.Namespace) -> dict[str, Any]:
-    """Run both rounds, message by message."""
-    from segshuffle.rehearsal.by_message import by_message
-
-    return by_message(
-        users,
-        asked.plan.problem,
-        asked.question.method.plan,
-        level_privacy=asked.question.level_privacy,
-        take_part=1.0 if options.take_part is None else options.take_part,
-        chunk_users=options.chunk_users,
-        seed=options.seed,
-    )
 
 
 def _repetitions(plan: Plan, users: Transactions) -> int:
@@ -321,19 +315,16 @@ def _answer(found: Rehearsal, users: Transactions, options: argparse.Namespace, 
         "summary": summary(found, options.top),
         "assumed": assumed,
         "notes": notes,
-        "warnings": list(plan.warnings),
+        "warnings": plan.warnings,
         "sending": sending(plan),
         "promises": promises(plan),
         "rests_on": resting_on(plan),
-        "groups": _rows(groups_table(found)),
-        "recovery": _rows(top_table(found)),
+        "groups": groups_table(found).fill_nan(None).to_dicts(),
+        "recovery": top_table(found).to_dicts(),
         "seed": options.seed,
         "problem": {
-            "domain_size": plan.problem.domain_size,
-            "set_size": plan.problem.set_size,
-            "levels": list(plan.problem.levels),
-            "level_counts": list(plan.problem.level_counts),
-            "deltas": list(plan.problem.deltas),
+            name: getattr(plan.problem, name)
+            for name in ("domain_size", "set_size", "levels", "level_counts", "deltas")
         },
         "plan": plan.as_dict(),
     }
@@ -350,23 +341,18 @@ def _about_levels(largest: float) -> str:
     )
 
 
-def _rows(table: Any) -> list[dict[str, Any]]:
-    """Rows of a table; what is not a number is None in JSON."""
-    rows = [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
-    return [{name: None if value != value else value for name, value in row.items()} for row in rows]
-
-
 def _write(folder: Path, found: Rehearsal, answer: dict[str, Any], options: argparse.Namespace) -> None:
     """Write the folder, as a whole or not at all."""
     from segshuffle.planning.documents import Document, as_text
     from segshuffle.rehearsal import page
     from segshuffle.rehearsal.figures import write_figures
-    from segshuffle.rehearsal.folder import MARK, new_folder, write_table
+    from segshuffle.rehearsal.folder import MARK, new_folder
     from segshuffle.rehearsal.tables import groups_table, items_table, top_table
 
     with new_folder(folder) as place:
         for name, table in (("items", items_table), ("groups", groups_table), ("recovery", top_table)):
-            write_table(place / name, table(found))
+            table(found).write_csv(place / f"{name}.csv")
+            table(found).write_parquet(place / f"{name}.parquet")
         sentences = write_figures(found, options.top, place)
         figures = {
             name: ((place / f"{name}.svg").read_text(encoding="utf-8"), sentence)
@@ -377,7 +363,7 @@ def _write(folder: Path, found: Rehearsal, answer: dict[str, Any], options: argp
             headline=[f"Rehearsal on {answer['data']}", *_headline(found, answer)],
             notes=[*(f"Assumed: {each}." for each in answer["assumed"]), *answer["notes"], *answer["warnings"]],
             figures=figures,
-            command=_command(options),
+            command=f"segshuffle {shlex.join(sys.argv[1:])}",
             top=options.top,
         )
         (place / "index.html").write_text(text, encoding="utf-8")
@@ -445,16 +431,12 @@ def _wrapped(sentences: list[str], mark: str = "") -> str:
 
 def _items(found: Rehearsal, top: int) -> str:
     items = [int(item) for item in found.order[:top] if found.true[item] > 0]
-    width = min(max([len(found.name(item)) for item in items] + [4]), 24)
-    head = f"{'item':<{width}}  {'true %':>8}  {'sent %':>8}  {'estimate %':>10}  {'95 % interval':>17}"
-    rows = [
-        f"{found.name(item)[:width]:<{width}}  {100 * found.true[item]:8.3f}  {100 * found.sent[item]:8.3f}  "
-        f"{100 * found.estimate[item]:10.3f}  {100 * found.low[item]:8.3f} {100 * found.high[item]:8.3f}"
+    lines = [
+        f"{100 * found.true[item]:8.3f}  {100 * found.sent[item]:8.3f}  {100 * found.estimate[item]:10.3f}  "
+        f"{100 * found.low[item]:8.3f} {100 * found.high[item]:8.3f}"
         for item in items
     ]
-    return "\n".join([head, *rows, "sent: what is left after cutting sets; estimates are of one collection"])
-
-
-def _command(options: argparse.Namespace) -> str:
-    """Repeat what was asked, as it was asked."""
-    return "segshuffle " + shlex.join(getattr(options, "asked", None) or sys.argv[1:])
+    table = by_item(
+        "  true %    sent %  estimate %      95 % interval", list(zip(map(found.name, items), lines, strict=True))
+    )
+    return f"{table}\nsent: what is left after cutting sets; estimates are of one collection"

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from segshuffle.cli.terminal import counted
 from segshuffle.errors import DataError, ParameterError
@@ -23,51 +22,37 @@ def read_plan(options: argparse.Namespace) -> Document:
     ParameterError
         If an option asks for something else; names its value and the plan's.
     """
-    from segshuffle.planning.documents import read_document, refuse_published
-
-    document = read_document(options.plan)
-    refuse_published(document.plan)
-    for name, asked, planned, agrees in _fixed(options, document):
-        if not agrees:
-            raise ParameterError(name, asked, f"{planned}, as in {options.plan}, or left out")
-    _take_items(options, document)
-    return document
-
-
-def _fixed(options: argparse.Namespace, document: Document) -> Iterator[tuple[str, object, object, bool]]:
-    """Option, its value, the plan's, and whether they agree, for every option that was given."""
-    plan, problem = document.plan, document.plan.problem
-    deltas = options.level_deltas or (options.delta,) * len(problem.levels)
-    same: dict[str, tuple[Any, Any]] = {
-        "levels": (options.levels and tuple(level for level, _ in options.levels), problem.levels),
-        "delta": (options.delta and deltas, problem.deltas),
-        "set-size": (options.set_size, problem.set_size),
-        "domain-size": (options.domain_size, problem.domain_size),
-        "blanket": (options.blanket, plan.scheme.law.name),
-        "honest-fraction": (options.honest_fraction, problem.assumptions.honest_fraction),
-        "rounds": (options.rounds, problem.assumptions.rounds),
-    }
-    for name, (asked, planned) in same.items():
-        if asked is not None:
-            yield name, asked, planned, asked == planned
-    yield from _limits(options, plan)
-
-
-def _limits(options: argparse.Namespace, plan: Plan) -> Iterator[tuple[str, object, object, bool]]:
-    """Compare the plan with what a new one would have to keep to."""
+    from segshuffle.planning.documents import read_document
     from segshuffle.protocols.messages.budget import level_messages
 
-    copies = plan.scheme.copies
-    messages = plan.messages_per_user + level_messages(plan.problem.honest_users, len(copies), None)
-    for name, asked, least in (
+    document = read_document(options.plan)
+    plan, problem, copies = document.plan, document.plan.problem, document.plan.scheme.copies
+    deltas = options.delta and options.delta * (1 if len(options.delta) > 1 else len(problem.levels))
+    where = f"as in {options.plan}, or left out"
+    same: tuple[tuple[str, object, object], ...] = (
+        ("levels", options.levels and tuple(level for level, _ in options.levels), problem.levels),
+        ("delta", deltas, problem.deltas),
+        ("set-size", options.set_size, problem.set_size),
+        ("domain-size", options.domain_size, problem.domain_size),
+        ("blanket", options.blanket, plan.scheme.law.name),
+        ("honest-fraction", options.honest_fraction, problem.assumptions.honest_fraction),
+        ("rounds", options.rounds, problem.assumptions.rounds),
+    )
+    for name, asked, planned in same:
+        if asked not in (None, planned):
+            raise ParameterError(name, asked, f"{planned}, {where}")
+    messages = plan.messages_per_user + level_messages(problem.honest_users, len(copies), None)
+    for name, most, needed in (
         ("copies-max", options.copies_max, max(copies)),
         ("max-messages", options.max_messages, messages),
     ):
-        if asked is not None:
-            yield name, asked, f"at least {least:.10g}", asked >= least
-    if options.equal_copies:
+        if most is not None and not most >= needed:
+            raise ParameterError(name, most, f"at least {needed:.10g}, {where}")
+    if options.equal_copies and len(set(copies)) > 1:
         told = ", ".join(f"{each:.4g}" for each in copies)
-        yield "equal-copies", True, f"False, with copies {told}", len(set(copies)) == 1
+        raise ParameterError("equal-copies", True, f"False, with copies {told}, {where}")
+    _take_items(options, document)
+    return document
 
 
 def _take_items(options: argparse.Namespace, document: Document) -> None:

@@ -117,6 +117,7 @@ def draw(rows: list[dict[str, Any]], along: str, value: str, title: str, path: P
 
     from segshuffle.accounting.single_message.accountants import ACCOUNTANTS
     from segshuffle.files import writing
+    from segshuffle.looks import stroke
 
     kind = path.suffix[1:].lower()
     if kind not in ("png", "pdf", "svg"):
@@ -124,9 +125,8 @@ def draw(rows: list[dict[str, Any]], along: str, value: str, title: str, path: P
     figure, axes = plt.subplots(figsize=(7, 4.5), layout="constrained")
     for name in dict.fromkeys(row["accountant"] for row in rows):
         points = [(row[along], row[value]) for row in rows if row["accountant"] == name and row[value] not in ("", 0)]
-        look = ACCOUNTANTS[name].look
         x, y = zip(*points, strict=True) if points else ((), ())
-        axes.plot(x, y, label=look.label, color=look.color, marker=look.marker, linestyle=look.dashes, markersize=4)
+        axes.plot(x, y, **stroke(ACCOUNTANTS[name].look, markersize=4))
     axes.set(xscale="log", yscale="log", xlabel=along.replace("_", " "), ylabel=value.replace("_", " "), title=title)
     axes.legend(fontsize=7)
     with writing(path) as temporary:

@@ -145,13 +145,19 @@ def shown(values: dict[str, Any], *, as_json: bool) -> str:
 
 
 def _short(value: object) -> str:
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return ", ".join(map(_short, value))
     if isinstance(value, dict):
         return ", ".join(f"{key} {_short(item)}" for key, item in value.items())
     if value is None:
         return "none"
     return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def by_item(head: str, lines: Sequence[tuple[str, str]]) -> str:
+    """Put the name of every item, cut at 24 letters, before what is said of it."""
+    width = min(max(len(name) for name, _ in [("item", head), *lines]), 24)
+    return "\n".join(f"{name[:width]:<{width}}  {text}" for name, text in [("item", head), *lines])
 
 
 def write(program: str, text: str) -> int:

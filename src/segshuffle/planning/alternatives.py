@@ -10,7 +10,7 @@ import numpy as np
 
 from segshuffle.arrays import FloatArray
 from segshuffle.errors import SegshuffleError
-from segshuffle.protocols.base import Method, Problem
+from segshuffle.protocols.base import Problem
 from segshuffle.protocols.registry import every, look_of, made
 
 
@@ -38,29 +38,19 @@ def side_by_side(
         ``label``, ``accounting``, ``kind``, ``messages_per_user``, ``deviation`` (root of the mean squared error of an
         item, a share of the users), ``none`` (why there is no plan, or None).
     """
+    counts = np.rint(item_counts).astype(np.int64)
     rows = []
     for (accounting, name), declared in every().items():
-        method = made(declared, {"copies_max": copies_max} if accounting == "proven" else {})
-        label = look_of(name, accounting=accounting).label
-        row: dict[str, Any] = {"name": name, "label": label, "accounting": accounting}
-        rows.append(row | _numbers(_within(method, max_messages), problem, np.rint(item_counts).astype(np.int64)))
+        method: Any = made(declared, {"copies_max": copies_max} if accounting == "proven" else {})
+        if max_messages and hasattr(method, "max_messages"):
+            method = replace(method, max_messages=max_messages)
+        row: dict[str, Any] = {"name": name, "label": look_of(name, accounting=accounting).label}
+        row |= {"accounting": accounting, "kind": None, "messages_per_user": None, "deviation": None, "none": None}
+        try:
+            plan = method.plan(problem)
+            deviation = math.sqrt(method.expected_mse(plan, counts) / problem.domain_size)
+            row |= {"kind": plan.kind, "messages_per_user": plan.messages_per_user, "deviation": deviation}
+        except SegshuffleError as error:
+            row["none"] = str(error)
+        rows.append(row)
     return sorted(rows, key=lambda row: math.inf if row["deviation"] is None else row["deviation"])
-
-
-def _within(method: Method, max_messages: float | None) -> Method:
-    asked: Any = method
-    return replace(asked, max_messages=max_messages) if hasattr(asked, "max_messages") and max_messages else method
-
-
-def _numbers(method: Method, problem: Problem, counts: Any) -> dict[str, Any]:
-    try:
-        plan = method.plan(problem)
-        mean = method.expected_mse(plan, counts) / problem.domain_size
-    except SegshuffleError as error:
-        return {"kind": None, "messages_per_user": None, "deviation": None, "none": str(error)}
-    return {
-        "kind": plan.kind,
-        "messages_per_user": plan.messages_per_user,
-        "deviation": math.sqrt(mean),
-        "none": None,
-    }

@@ -120,7 +120,8 @@ def read_document(path: Path) -> Document:
     Raises
     ------
     DataError
-        If it is not one of this version, or its numbers do not fit together; names the file and the key.
+        If it is not one of this version, or its numbers do not fit together or are not proven; names the file and the
+        key.
     """
     content = read_bounded(path, limit=_LARGEST)
     try:
@@ -149,6 +150,8 @@ def _document(content: bytes) -> Document:
         problem[name] = tuple(problem[name])
     assumptions = Assumptions(**_part(values, "assumptions", _ASSUMPTIONS))
     plan = _part(values, "plan", _PLAN)
+    if plan["kind"] == "published":
+        raise ParameterError("kind", "published", "exact or upper: only proven plans are carried out")
     if plan["mse_bound"] is None:
         plan["mse_bound"] = math.inf
     asked = Problem(**problem, assumptions=assumptions)
@@ -160,9 +163,9 @@ def _document(content: bytes) -> Document:
         collections=(Collection(scheme, levels, 1.0),),
         **{**plan, "certificate": tuple(plan["certificate"])},
     )
-    if made.kind != "published":
-        _ = scheme.parts  # refuses a mean that the law cannot have
-    return Document(made, _items(values.get("items"), asked.domain_size))
+    _ = scheme.parts  # refuses a mean that the law cannot have
+    names = values.get("items")
+    return Document(made, None if names is None else checked_names(names, asked.domain_size))
 
 
 def _no_constant(name: str) -> Any:
@@ -195,10 +198,6 @@ def _scheme(values: dict[str, Any], problem: Problem) -> Scheme:
     return Scheme.from_dict({**sizes, **values})
 
 
-def _items(names: object, domain_size: int) -> list[str] | None:
-    return None if names is None else checked_names(names, domain_size)
-
-
 def checked_names(names: object, domain_size: int) -> list[str]:
     """Return the names of all items, if they are names.
 
@@ -219,21 +218,3 @@ def checked_names(names: object, domain_size: int) -> list[str]:
 def _told(value: object) -> str:
     text = json.dumps(value)
     return text if len(text) <= 60 else text[:57] + "..."
-
-
-def announcement_of(plan: Plan) -> Scheme:
-    """Return what the plan tells its clients.
-
-    Raises
-    ------
-    ParameterError
-        If clients do not have its blanket.
-    """
-    refuse_published(plan)
-    return plan.scheme
-
-
-def refuse_published(plan: Plan) -> None:
-    """Refuse a plan whose numbers are not proven: it has another blanket than these clients."""
-    if plan.kind == "published":
-        raise ParameterError("kind", plan.kind, "exact or upper: only proven plans are carried out")

@@ -21,7 +21,7 @@ from segshuffle.arrays import FloatArray
 from segshuffle.blankets.named import laws
 from segshuffle.errors import InfeasibleError, ParameterError, SegshuffleError
 from segshuffle.planning.foresight import Expected, expected, hardest_share
-from segshuffle.planning.wording import bytes_per_message, promises, resting_on, sending
+from segshuffle.planning.wording import bytes_per_message, promises, resting_on, sending, three_digits_up
 from segshuffle.protocols.base import Plan, Problem, assignment_spread, uniform_item_counts
 from segshuffle.protocols.capped import Capped
 from segshuffle.protocols.cautions import expected_seconds, level_cautions
@@ -44,6 +44,8 @@ _EPSILON_PLANS = 12
 #: Relative accuracy of the least epsilon, and the largest epsilons of a plan that are tried.
 _CLOSE = 0.01
 _EPSILONS = (1e-6, 100.0)
+
+_zipf_shares = functools.lru_cache(maxsize=4)(zipf_shares)
 
 
 @dataclass(frozen=True)
@@ -151,11 +153,6 @@ class Guess:
                 raise ParameterError("item-frequencies", told, f"{allowed} {shares.sum():.10g})")
 
 
-@functools.lru_cache(maxsize=4)
-def _zipf_shares(size: float, domain_size: int, zipf: float) -> FloatArray:
-    return zipf_shares(size, domain_size, zipf)
-
-
 @dataclass(frozen=True, eq=False)
 class Question:
     """What is asked of a plan.
@@ -230,6 +227,12 @@ class Question:
         """Largest error that is asked for, in the unit of `top`."""
         return None if isinstance(self.goal, LeastError) else self.goal.error
 
+    @functools.cached_property
+    def hardest(self) -> float | None:
+        """Share of the users who hold the least frequent of the top items; None where all items count."""
+        shares = self.guess.shares(self.problem)
+        return None if self.top is None or shares is None else hardest_share(shares, self.top)
+
     @property
     def level_messages(self) -> float:
         """Messages of a user about the level, on average."""
@@ -239,9 +242,8 @@ class Question:
     def method(self) -> ProvenSegmented:
         """What plans for the limits, with the least error."""
         measure, counts, problem = None, self.guess.counts(self.problem), self.problem
-        shares = self.guess.shares(problem)
-        if self.top is not None and shares is not None:
-            measure = ErrorMeasure.of_item(hardest_share(shares, self.top), problem.n_users)
+        if self.hardest is not None:
+            measure = ErrorMeasure.of_item(self.hardest, problem.n_users)
         elif self.guess.frequencies is not None or self.guess.mean_size is not None:
             spread = assignment_spread(counts, problem.n_users)
             measure = ErrorMeasure(problem.domain_size, float(counts.sum()) / problem.n_users, spread)
@@ -258,10 +260,9 @@ class Question:
     @property
     def squared_target(self) -> float | None:
         """Largest error that is asked for, in the unit of the planner."""
-        shares = self.guess.shares(self.problem)
-        if self.target is None or self.top is None or shares is None:
+        if self.target is None or self.hardest is None:
             return self.target
-        return (self.target * hardest_share(shares, self.top)) ** 2
+        return (self.target * self.hardest) ** 2
 
     def seconds(self, patience: float | None = None) -> float:
         """Say about how long an answer takes, in seconds of a processor: within a factor of three."""
@@ -279,22 +280,6 @@ class Question:
         return times * expected_seconds(self.problem) + every_level * len(self.problem.levels)
 
 
-@dataclass(frozen=True)
-class Beside:
-    """Another law's answer to a question, or why there is none."""
-
-    law: str
-    answer: Answer | None
-    reason: str | None = None
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the row of a table, JSON-ready."""
-        if self.answer is None:
-            return {"blanket": self.law, "none": self.reason}
-        note = {"note": self.answer.note} if self.answer.note else {}
-        return {"blanket": self.law, **self.answer.numbers, **note}
-
-
 @dataclass(frozen=True, eq=False)
 class Answer:
     """The answer to a question.
@@ -305,13 +290,13 @@ class Answer:
         What was asked.
     plan : Plan
         The plan; its levels are other ones than the question's where the least epsilon was asked for.
-    beside : tuple of Beside
-        Answers to the same question with other laws of the dummies.
+    beside : mapping of str to Answer or str
+        Law of the dummies -> its answer to the same question, or why there is none.
     """
 
     question: Question
     plan: Plan
-    beside: tuple[Beside, ...] = ()
+    beside: Mapping[str, Answer | str] = field(default_factory=dict)
 
     @property
     def note(self) -> str | None:
@@ -342,12 +327,22 @@ class Answer:
             **({} if self.worth.relative is None else {"top_relative_deviation": self.worth.relative}),
             "messages_per_user": plan.messages_per_user + asked.level_messages,
             "blanket_per_user": plan.blanket_per_user,
-            "copies": list(plan.scheme.copies),
+            "copies": plan.scheme.copies,
             "law": plan.scheme.law.as_dict(),
-            "certificate": list(plan.certificate),
+            "certificate": plan.certificate,
             "bytes_per_message": bytes_per_message(plan),
             "kind": plan.kind,
         }
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for every law that stands beside the plan, JSON-ready."""
+        return [
+            {"blanket": law, "none": found}
+            if isinstance(found, str)
+            else {"blanket": law, **found.numbers, **({"note": found.note} if found.note else {})}
+            for law, found in self.beside.items()
+        ]
 
     @functools.cached_property
     def guarantees(self) -> tuple[UserGuarantee, ...]:
@@ -417,7 +412,7 @@ def answer(question: Question, *, patience: float | None = None) -> Answer:
     asked = replace(question, problem=plan.problem)
     if isinstance(question.goal, LeastEpsilon):
         asked = replace(asked, goal=LeastError())
-    return replace(found, beside=tuple(_beside(found, law, asked, patience) for law in laws()))
+    return replace(found, beside={law: _beside(found, law, asked, patience) for law in laws()})
 
 
 def published(question: Question) -> Plan:
@@ -425,20 +420,20 @@ def published(question: Question) -> Plan:
     return Segmented(question.limits.blanket_per_user).plan(question.problem)
 
 
-def _beside(found: Answer, law: str, asked: Question, patience: float) -> Beside:
+def _beside(found: Answer, law: str, asked: Question, patience: float) -> Answer | str:
     """Plan with one law more; what stands beside a plan never costs the plan, so a law that has none says why."""
     if law == found.plan.scheme.law.name:
-        return Beside(law, replace(found, question=replace(asked, goal=found.question.goal)))
+        return replace(found, question=replace(asked, goal=found.question.goal))
     seconds = asked.seconds_of(law)
     if seconds > patience:
-        return Beside(law, None, f"not tried, it takes about {seconds:.0f} s: --blanket {law}")
+        return f"not tried, it takes about {seconds:.0f} s: --blanket {law}"
     try:
         own = replace(asked, laws=(law,))
-        return Beside(law, Answer(own, _plan(own)))
+        return Answer(own, _plan(own))
     except SegshuffleError as error:
-        return Beside(law, None, str(error))
+        return str(error)
     except (ValueError, ArithmeticError, RuntimeError, MemoryError) as error:
-        return Beside(law, None, f"its plan failed ({type(error).__name__}: {error})")
+        return f"its plan failed ({type(error).__name__}: {error})"
 
 
 def _plan(question: Question) -> Plan:
@@ -532,7 +527,7 @@ def least_epsilon(make: Callable[[Problem], Plan], problem: Problem, enough: Cal
     @functools.cache
     def good(power: int) -> Plan | None:
         factor = math.exp(power * step)
-        levels = tuple(min(_three_digits_up(factor * level), _EPSILONS[1]) for level in problem.levels)
+        levels = tuple(min(three_digits_up(factor * level), _EPSILONS[1]) for level in problem.levels)
         with contextlib.suppress(InfeasibleError):
             plan = make(replace(problem, levels=levels))
             return plan if enough(plan) else None
@@ -545,9 +540,3 @@ def least_epsilon(make: Callable[[Problem], Plan], problem: Problem, enough: Cal
     if best is None:
         raise InfeasibleError(f"the error is not reached with any epsilon up to {_EPSILONS[1]:g}")
     return best
-
-
-def _three_digits_up(value: float) -> float:
-    """Round up to three digits, which people can say."""
-    scale = 10.0 ** (2 - math.floor(math.log10(value)))
-    return float(f"{math.ceil(round(value * scale, 9)) / scale:.3g}")

@@ -98,7 +98,7 @@ def figure(rows: Sequence[Mapping[str, Any]], keys: Sequence[str], measures: Map
     measures : mapping of str to str
         Column -> what its axis says.
     """
-    from segshuffle.looks import series_looks
+    from segshuffle.looks import series_looks, stroke
     from segshuffle.pipeline.style import fit_legend, log_ticks, panel_grid
 
     values = {key: list(dict.fromkeys(row[key] for row in rows)) for key in keys}
@@ -115,7 +115,7 @@ def figure(rows: Sequence[Mapping[str, Any]], keys: Sequence[str], measures: Map
                 if row["none"] is None and (other is None or row[curves[0]] == other) and row.get(measure)
             ]
             x, y = zip(*sorted(points), strict=True) if points else ((), ())
-            axes.plot(x, y, label=look.label, color=look.color, marker=look.marker, linestyle=look.dashes)
+            axes.plot(x, y, **stroke(look))
         axes.set(xscale="log", yscale="log", xlabel=along, ylabel=label)
         log_ticks(axes.xaxis, values[along])
         log_ticks(axes.yaxis)

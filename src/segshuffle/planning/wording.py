@@ -26,7 +26,7 @@ def promises(plan: Plan, guarantees: Sequence[UserGuarantee] = ()) -> list[str]:
     times = f" {problem.assumptions.rounds} collections together" if problem.assumptions.rounds > 1 else ""
     found = [
         f"Level {level:g}: whichever items such a user has, nothing that the server may see"
-        f"{' of' + times if times else ''} becomes more than {_times(level)}, up to a probability of {_up(delta)}."
+        f"{' of' + times if times else ''} becomes more than {_times(level)}, up to a probability of {_said(delta)}."
         for level, delta in zip(problem.levels, problem.deltas, strict=True)
     ]
     if not problem.assumptions.private_levels:
@@ -38,13 +38,13 @@ def promises(plan: Plan, guarantees: Sequence[UserGuarantee] = ()) -> list[str]:
     return [
         *found,
         "The level itself: whichever level and items a user has, nothing that the server may see of levels and items "
-        f"becomes more than {_times(worst.total_epsilon)}, up to a probability of {_up(worst.total_delta)}. "
-        f"{_BETWEEN}, plus {worst.levels_epsilon:g} and {_up(worst.levels_delta)} for round 1.",
+        f"becomes more than {_times(worst.total_epsilon)}, up to a probability of {_said(worst.total_delta)}. "
+        f"{_BETWEEN}, plus {worst.levels_epsilon:g} and {_said(worst.levels_delta)} for round 1.",
     ]
 
 
 def _times(epsilon: float) -> str:
-    return f"{_up(math.exp(epsilon))} times as likely (e^{epsilon:g})"
+    return f"{factor(epsilon)} times as likely (e^{epsilon:g})"
 
 
 def sending(plan: Plan, level_messages: float = 1.0) -> list[str]:
@@ -74,11 +74,20 @@ def sending(plan: Plan, level_messages: float = 1.0) -> list[str]:
     ]
 
 
-def _up(value: float) -> str:
-    """Three digits, never below the value."""
-    near = f"{value:.3g}"
-    scale = 10.0 ** (math.floor(math.log10(value)) - 2)
-    return near if float(near) >= value else f"{float(near) + scale:.3g}"
+def factor(epsilon: float) -> str:
+    """Say how many times as likely something may become."""
+    return _said(math.exp(epsilon))
+
+
+def _said(value: float) -> str:
+    return f"{three_digits_up(value):.3g}"
+
+
+def three_digits_up(value: float) -> float:
+    """Round to three digits, which people can say, never below the value."""
+    near = float(f"{value:.3g}")
+    last = 10.0 ** (math.floor(math.log10(value)) - 2)
+    return near if near >= value else float(f"{near + last:.3g}")
 
 
 def _messages(number: float) -> str:

@@ -17,7 +17,7 @@ from segshuffle.pipeline.seeds import stream
 from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.messages import LevelPrivacy, run_protocol
 from segshuffle.protocols.messages.dependence import bias_given_levels, copies_of, error_given_levels
-from segshuffle.rehearsal.run import check_users
+from segshuffle.rehearsal.run import check_users, random_levels
 
 _ROLE = "rehearse messages"
 
@@ -72,8 +72,7 @@ def by_message(
     cut = users.cut(problem.set_size, stream(seed, _ROLE, "cut"))
     levels = users.levels
     if levels is None:
-        numbers = np.repeat(np.arange(n_levels, dtype=np.int16), problem.level_counts)
-        levels = stream(seed, _ROLE, "levels").permutation(numbers)
+        levels = random_levels(problem, stream(seed, _ROLE, "levels"))
     present = stream(seed, _ROLE, "who takes part").random(n) < take_part
     run = run_protocol(
         cut.rows(problem.set_size),

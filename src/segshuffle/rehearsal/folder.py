@@ -6,9 +6,8 @@ import contextlib
 import os
 import secrets
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from segshuffle.errors import DataError
 
@@ -71,20 +70,3 @@ def new_folder(folder: Path) -> Iterator[Path]:
     finally:
         for each in (temporary, old):
             shutil.rmtree(each, ignore_errors=True)
-
-
-def write_table(path: Path, table: Mapping[str, Any]) -> None:
-    """Write columns as CSV and as Parquet, beside each other.
-
-    Parameters
-    ----------
-    path : Path
-        Without an ending.
-    table : mapping
-        Columns by name.
-    """
-    import polars as pl
-
-    columns = pl.DataFrame(dict(table))
-    columns.write_csv(path.with_suffix(".csv"))
-    columns.write_parquet(path.with_suffix(".parquet"))

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from typing import Any
 
-import numpy as np
+import polars as pl
 
 from segshuffle.page.inline import data_uri, style
 from segshuffle.planning.wording import promises, resting_on, sending
 from segshuffle.rehearsal.run import Rehearsal
-from segshuffle.rehearsal.tables import COLUMNS, Table, groups_table, items_table, top_table
+from segshuffle.rehearsal.tables import COLUMNS, groups_table, items_table, top_table
 
 #: Items on the page; the tables beside it have all.
 _MOST_ROWS = 200
@@ -54,7 +54,7 @@ def build(
         "<h2>Figures</h2>",
         *(_figure(svg, sentence) for svg, sentence in figures.values()),
         "<h2>Items</h2>",
-        _table(_first(items_table(found), min(max(top, 1), _MOST_ROWS))),
+        _table(items_table(found).head(min(max(top, 1), _MOST_ROWS))),
         "<h2>Items by their share</h2>",
         _table(groups_table(found)),
         "<h2>The most frequent items</h2>",
@@ -87,17 +87,13 @@ def _figure(svg: str, sentence: str) -> str:
     )
 
 
-def _first(table: Table, rows: int) -> Table:
-    return {name: values[:rows] for name, values in table.items()}
-
-
-def _table(table: Table) -> str:
-    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in table)
+def _table(table: pl.DataFrame) -> str:
+    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in table.columns)
     rows = [
         "<tr>"
-        + "".join(f"<td>{escape(_cell(name, value))}</td>" for name, value in zip(table, row, strict=True))
+        + "".join(f"<td>{escape(_cell(name, value))}</td>" for name, value in zip(table.columns, row, strict=True))
         + "</tr>"
-        for row in zip(*table.values(), strict=True)
+        for row in table.iter_rows()
     ]
     # a table that scrolls must be reached by the keyboard
     return (
@@ -111,11 +107,11 @@ def _table(table: Table) -> str:
 _COUNTS = ("rank", "users", "items", "k")
 
 
-def _cell(name: str, value: Any) -> str:
-    if isinstance(value, bool | np.bool_):
+def _cell(name: str, value: bool | str | float) -> str:
+    if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, str):
         return value
     if name in _COUNTS:
-        return f"{int(value):,}"
-    return "-" if not np.isfinite(value) else f"{100 * float(value):.4g} %"
+        return f"{value:,}"
+    return f"{100 * value:.4g} %" if math.isfinite(value) else "-"

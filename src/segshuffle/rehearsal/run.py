@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +27,7 @@ TOPS = (1, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 _ROLE = "rehearse"
 
 
-@dataclass(frozen=True)
-class Recovery:
+class Recovery(NamedTuple):
     """How many of the k most frequent items are among the k with the largest estimates.
 
     Parameters
@@ -175,8 +174,9 @@ def rehearse(
     for number in range(repetitions):
         level_items = fixed
         if level_items is None:
-            level_items = cut.level_item_counts(random_levels(plan, seed, number), n_levels)
-        estimate = drawn(plan, level_items, stream(seed, _ROLE, "counts", number))
+            level_items = cut.level_item_counts(random_levels(problem, stream(seed, _ROLE, "levels", number)), n_levels)
+        counted = plan.scheme.count(level_items[None], stream(seed, _ROLE, "counts", number))[0]
+        estimate = np.asarray(plan.scheme.estimate(counted, problem.level_counts))
         low, high = variance.interval(estimate, CONFIDENCE)
         if number == 0:
             first: dict[str, Any] = {"estimate": estimate, "low": low, "high": high}
@@ -258,12 +258,6 @@ def check_users(problem: Problem, users: Transactions) -> None:
             raise DataError(f"{users.label}: users by level are {held}, but the plan is for {problem.level_counts}.")
 
 
-def random_levels(plan: Plan, seed: int, repetition: int) -> NDArray[np.int16]:
+def random_levels(problem: Problem, rng: np.random.Generator) -> NDArray[np.int16]:
     """Give every user the number of a level, at random with exact counts."""
-    numbers = np.repeat(np.arange(len(plan.problem.levels), dtype=np.int16), plan.problem.level_counts)
-    return stream(seed, _ROLE, "levels", repetition).permutation(numbers)
-
-
-def drawn(plan: Plan, level_items: IntArray, rng: np.random.Generator) -> FloatArray:
-    """Draw the estimates of one collection, shape (domain_size,), given who sends what at which level."""
-    return np.asarray(plan.scheme.estimate(plan.scheme.count(level_items[None], rng)[0], plan.problem.level_counts))
+    return rng.permutation(np.repeat(np.arange(len(problem.levels), dtype=np.int16), problem.level_counts))

@@ -1,18 +1,15 @@
-"""What came out of a rehearsal as tables: columns by name, which every writer and the page take."""
+"""What came out of a rehearsal as tables, which every writer and the page take."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from segshuffle.arrays import IntArray
-from segshuffle.rehearsal.run import Rehearsal
-
-#: Name of a column -> its values, all of one length.
-Table = Mapping[str, Any]
+from segshuffle.rehearsal.run import Recovery, Rehearsal
 
 #: What the columns of all tables are; the page and docs/rehearse.md show these sentences.
 COLUMNS = {
@@ -39,10 +36,10 @@ COLUMNS = {
 }
 
 
-def items_table(found: Rehearsal) -> Table:
+def items_table(found: Rehearsal) -> pl.DataFrame:
     """Make a row per item, from the most frequent one."""
     order = found.order
-    table: dict[str, Any] = {
+    columns: dict[str, Any] = {
         "rank": np.arange(1, order.size + 1),
         "item": [found.name(item) for item in order.tolist()],
         "users": np.rint(found.true[order] * found.plan.problem.n_users).astype(np.int64),
@@ -51,13 +48,14 @@ def items_table(found: Rehearsal) -> Table:
         "rmse": np.sqrt(found.squared_error[order]),
         "told_from_zero": found.estimate[order] > found.threshold,
     }
-    return table if found.bias is None else {**table, "bias": found.bias[order]}
+    if found.bias is not None:
+        columns["bias"] = found.bias[order]
+    return pl.DataFrame(columns)
 
 
-def groups_table(found: Rehearsal) -> Table:
+def groups_table(found: Rehearsal) -> pl.DataFrame:
     """Make a row per power of ten of the true share, and one for the items that nobody holds."""
-    rows = [_group(found, name, items) for name, items in _groups(found)]
-    return {name: [row[name] for row in rows] for name in rows[0]}
+    return pl.DataFrame([_group(found, name, items) for name, items in _groups(found)])
 
 
 def _groups(found: Rehearsal) -> list[tuple[str, IntArray]]:
@@ -94,9 +92,9 @@ def _group(found: Rehearsal, name: str, items: IntArray) -> dict[str, Any]:
     }
 
 
-def top_table(found: Rehearsal) -> Table:
+def top_table(found: Rehearsal) -> pl.DataFrame:
     """Tabulate how many of the most frequent items are found, for several numbers of them."""
-    return {name: [getattr(each, name) for each in found.recovery] for name in ("k", "first", "mean", "least")}
+    return pl.DataFrame(found.recovery, schema=Recovery._fields, orient="row")
 
 
 def summary(found: Rehearsal, top: int) -> dict[str, Any]:
