@@ -207,10 +207,10 @@ def table_work(blanket: Signed, mean: float, log_tail: float) -> float:
 
 
 @functools.lru_cache(maxsize=8)
-def _joint(blanket: Signed, mean: float, log_tail: float, stride: int) -> _Joint:
+def _joint(blanket: Signed, mean: float, log_tail: float, stride: int, merged: bool) -> _Joint:
     """Sum over the flood, as a product of matrices: row n, column k is the sum over z of g(z) f(n - z) f(n - z + k).
 
-    One of `stride` neighbouring rows stands for all of them.
+    `stride` neighbouring rows are one: `merged`, or else the middle one for all of them.
     """
     noise, _, *floods = blanket.parts(mean)
     window = part_window(noise, log_tail)
@@ -235,7 +235,8 @@ def _joint(blanket: Signed, mean: float, log_tail: float, stride: int) -> _Joint
     products = products[:, cut : totals.size - cut]
     # row i of the band matrix holds g(i - j) at column j
     band = sliding_window_view(np.concatenate([np.zeros(n - 1), g, np.zeros(n - 1)]), n)[:, ::-1]
-    mass = (stride * band[stride // 2 :: stride]) @ products
+    rows = np.add.reduceat(band, np.arange(0, len(band), stride)) if merged else stride * band[stride // 2 :: stride]
+    mass = rows @ products
     return _Joint(mass, (6 * tail + lost) * (1 + _ROUND_OFF), error + n * _GEMM_ERROR)
 
 
@@ -247,10 +248,13 @@ class SignedPair(BlanketPair):
     ----------
     stride : int
         Neighbouring counts of N- that one of them stands for.
+    merged : bool
+        Whether they are seen as one instead: that hides a little, but shows the ends of the law.
     """
 
     blanket: Signed
     stride: int = 1
+    merged: bool = False
 
     @property
     def zero_mass(self) -> float:
@@ -268,15 +272,15 @@ class SignedPair(BlanketPair):
         return _atoms(self, _tail(self.blanket, self.blanket_mean, log_tail))
 
     def coarse_law(self, log_tail: float) -> tuple[FloatArray, FloatArray]:
-        """Return groups of values of similar ratio, by some counts of N-: quick, and nearly the same."""
+        """Return groups of values of similar ratio, with counts of N- merged: quick, and nearly the same."""
         stride = max(self.stride, _stride(self.blanket, self.blanket_mean))
-        return _coarse(replace(self, stride=stride), _tail(self.blanket, self.blanket_mean, log_tail))
+        return _coarse(replace(self, stride=stride, merged=True), _tail(self.blanket, self.blanket_mean, log_tail))
 
 
 @functools.lru_cache(maxsize=2)
 def _atoms(pair: SignedPair, log_tail: float) -> Atoms:
     """Ratios of the law with copies to the law without: copies shift N+, that is the difference alone."""
-    joint = _joint(pair.blanket, pair.blanket_mean, log_tail, pair.stride)
+    joint = _joint(pair.blanket, pair.blanket_mean, log_tail, pair.stride, pair.merged)
     floor = math.floor(pair.copies)
     fraction = pair.copies - floor
     b, a = joint.mass, np.zeros_like(joint.mass)
@@ -284,8 +288,10 @@ def _atoms(pair: SignedPair, log_tail: float) -> Atoms:
         a[:, floor:] += (1 - fraction) * b[:, : b.shape[1] - floor]
     if floor + 1 < b.shape[1]:
         a[:, floor + 1 :] += fraction * b[:, : b.shape[1] - floor - 1]
-    # corners where neither law has mass worth a logarithm are given away, and what copies shift beyond the last column
-    kept = (np.maximum(a, b) > math.exp(-log_tail) / b.size) & (np.minimum(a, b) > 0)
+    # Given away: corners where neither law has mass worth a logarithm, but for guides, whose tilt depends on the ends of
+    # the law, and what copies shift beyond the last column.
+    tiny = 0.0 if pair.merged else math.exp(-log_tail) / b.size
+    kept = (np.maximum(a, b) > tiny) & (np.minimum(a, b) > 0)
     other_a, other_b = a[~kept], b[~kept]
     beyond = float(b[:, max(b.shape[1] - floor - 1, 0) :].sum() + other_a.sum() + other_b[other_a > 0].sum())
     mass = b[kept]
