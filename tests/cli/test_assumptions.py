@@ -157,7 +157,7 @@ def test_a_long_plan_says_how_far_it_is(capsys, monkeypatch):
     [
         ("--hide-level 1e-9", "Round 1, about the levels, takes "),
         (
-            "--domain-size 1e7 --levels 0.05:5 --delta 1e-6 --copies-max 64",
+            "--domain-size 1e7 --levels 0.02:5 --delta 1e-6 --copies-max 64",
             "and at most 1e+09 can be announced: set max_messages",
         ),
         ("--target-error nan", "target_error = nan is not allowed: it must be positive and finite"),

@@ -288,8 +288,8 @@ def _atoms(pair: SignedPair, log_tail: float) -> Atoms:
         a[:, floor:] += (1 - fraction) * b[:, : b.shape[1] - floor]
     if floor + 1 < b.shape[1]:
         a[:, floor + 1 :] += fraction * b[:, : b.shape[1] - floor - 1]
-    # Given away: corners where neither law has mass worth a logarithm, but for guides, whose tilt depends on the ends of
-    # the law, and what copies shift beyond the last column.
+    # Given away: what copies shift beyond the last column, and corners where neither law has mass worth a logarithm;
+    # merged laws keep their corners, since tilts depend on the ends of a law.
     tiny = 0.0 if pair.merged else math.exp(-log_tail) / b.size
     kept = (np.maximum(a, b) > tiny) & (np.minimum(a, b) > 0)
     other_a, other_b = a[~kept], b[~kept]

@@ -101,7 +101,7 @@ class Account:
         values = {"format": FORMAT, "version": VERSION, **asdict(self)}
         del values["path"]
         with writing(self.path) as temporary:
-            temporary.touch(mode=0o600)
+            temporary.chmod(0o600)
             temporary.write_text(json.dumps(values, indent=1) + "\n", encoding="utf-8")
 
 
