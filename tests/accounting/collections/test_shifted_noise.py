@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from oracles import MP
 
-from segshuffle.accounting.collections.product import delta_interval
+from segshuffle.accounting.collections.product import delta_interval, log_delta_bound
 from segshuffle.accounting.collections.shifted_noise import (
     ShiftPair,
     discrete_laplace_epsilon,
@@ -16,7 +16,7 @@ from segshuffle.accounting.collections.shifted_noise import (
     noise_variance,
     randomized_response_delta,
 )
-from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
+from segshuffle.accounting.numerics.gaussian import gaussian_log_delta, gaussian_ratio
 
 
 @pytest.mark.parametrize(
@@ -87,6 +87,20 @@ def test_largest_shift_meets_the_target_and_no_more_does(exponent):
     beyond = delta_interval(ShiftPair(exponent, shift * 1.002), pairs=4, epsilon=1.0, rtol=1e-4)
     assert inside.upper <= 1e-4 * (1 + 1e-3)
     assert beyond.lower > 1e-4
+
+
+@pytest.mark.parametrize("epsilon", [1e-3, 1.0, 20.0, 50.0, 100.0])
+@pytest.mark.parametrize(("pairs", "delta"), [(1, 1e-2), (4, 1e-8)])
+def test_gaussian_noise_allows_what_its_closed_form_does(epsilon, pairs, delta):
+    # noise of deviation 1/sqrt(2) on the 2 t counters that change by the shift
+    allowed = gaussian_ratio(epsilon=epsilon, delta=delta) / math.sqrt(4 * pairs)
+    found = largest_shift(exponent=2.0, pairs=pairs, epsilon=epsilon, delta=delta)
+    assert allowed * (1 - 3e-3) <= found <= allowed * (1 + 1e-8)
+
+
+@pytest.mark.parametrize(("exponent", "shift"), [(2.0, 30.0), (2.0, 100.0), (1.0, 750.0)])
+def test_a_shift_past_all_noise_is_not_called_private(exponent, shift):
+    assert log_delta_bound(ShiftPair(exponent, shift), 1, 1.0, 1e-3) > -1e-6
 
 
 @pytest.mark.quick(0)

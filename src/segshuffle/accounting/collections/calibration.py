@@ -35,7 +35,7 @@ def _bisect(function: Callable[[float], float], low: float, high: float) -> floa
     return 0.5 * (low + high)
 
 
-def _solve(
+def solve(
     log_excess: Callable[[float], float], start: float, slope: float, limits: tuple[float, float], rtol: float = 1e-3
 ) -> float:
     """Find x with ``-0.9 rtol <= log_excess(x) <= 0``, or the upper limit if ``log_excess`` is not above 0 there.
@@ -76,7 +76,7 @@ def _calibrate(
     slope: float,
     limits: tuple[float, float],
 ) -> float:
-    """`_solve` for the log of delta of `pair_at(x)` over the target (pairs, epsilon, delta, rtol).
+    """`solve` for the log of delta of `pair_at(x)` over the target (pairs, epsilon, delta, rtol).
 
     `log_delta_bound` looks at one lattice only; where that was too coarse (few counts, small means), the answer is
     improved with the bound of `delta_interval`, which refines until both its bounds agree.
@@ -93,10 +93,10 @@ def _calibrate(
             return excess(x)
         return math.log(max(upper, SMALLEST_DELTA) / delta)
 
-    answer = _solve(excess, start, slope, limits, rtol)
+    answer = solve(excess, start, slope, limits, rtol)
     if math.isnan(answer) or answer == limits[1] or rtol >= ROUGH or sharp(answer) >= -math.log1p(rtol):
         return answer
-    better = _solve(sharp, answer, slope, (answer, limits[1]), rtol)
+    better = solve(sharp, answer, slope, (answer, limits[1]), rtol)
     return answer if math.isnan(better) else better
 
 
@@ -106,7 +106,7 @@ def _slope(function: Callable[[float], float], x: float, change: float = 1e-3) -
     return max(rise / change, 1e-3) if rise > 0 else 1e-3  # two logarithms of 0 have no difference
 
 
-def _first_log_scale(epsilon: float, delta: float) -> tuple[float, float]:
+def gaussian_start(epsilon: float, delta: float) -> tuple[float, float]:
     """Log of the scale at which the Gaussian mechanism meets the target, and how fast its log delta grows there."""
 
     def excess(log: float) -> float:
@@ -150,7 +150,7 @@ def epsilon_upper(pair: CounterPair, *, pairs: int, delta: float) -> float:
 
     start = _bisect(guess, *limits)
     slope = _slope(guess, start, 1e-3 * scale)
-    answer = -_solve(lambda x: log_delta_bound(pair, pairs, -x, 1e-3) - math.log(delta), start, slope, limits)
+    answer = -solve(lambda x: log_delta_bound(pair, pairs, -x, 1e-3) - math.log(delta), start, slope, limits)
     return math.inf if math.isnan(answer) else answer + 0.0
 
 
@@ -205,7 +205,7 @@ def largest_copies(
     def copies(log: float) -> float:
         return copies_max if log >= limits[1] else min(max(math.exp(log), COPIES_RANGE[0]), copies_max)
 
-    log_scale, slope = _first_log_scale(epsilon, delta)
+    log_scale, slope = gaussian_start(epsilon, delta)
     start = log_scale + 0.5 * math.log(variance / (2 * pairs))
     answer = _calibrate(
         lambda log: blanket.pair(blanket_mean, copies(log)), (pairs, epsilon, delta, rtol), start, slope, limits
@@ -257,7 +257,7 @@ def least_blanket_mean(
         return min(max(math.exp(-negative_log), least), most)
 
     per_message = blanket.pair(least, 0.0).variance / least
-    log_scale, slope = _first_log_scale(epsilon, delta)
+    log_scale, slope = gaussian_start(epsilon, delta)
     start = 2 * (log_scale - math.log(copies)) - math.log(2 * pairs / per_message)
     answer = _calibrate(
         lambda negative: blanket.pair(mean(negative), copies), (pairs, epsilon, delta, rtol), start, slope / 2, limits
