@@ -36,6 +36,7 @@ from segshuffle.accounting.single_message.randomizers.reference import (
     Randomizer,
     ReferenceClasses,
     blanket_tables,
+    remembered,
 )
 
 #: Relative width at which tables of classes are compared with one another.
@@ -205,8 +206,8 @@ class _Bound:
         return _number(best, side)
 
 
-@lru_cache(maxsize=16)
-def _made(randomizer: Randomizer, side: Side, own_inputs: bool | None) -> tuple[ReferenceClasses, ...]:
+@remembered
+def _tables(randomizer: Randomizer, side: Side, own_inputs: bool | None) -> tuple[ReferenceClasses, ...]:
     """Return tables of the blanket (None), or of the common inputs."""
     if own_inputs is None:
         return blanket_tables(randomizer, side)
@@ -215,14 +216,6 @@ def _made(randomizer: Randomizer, side: Side, own_inputs: bool | None) -> tuple[
     if not own_inputs or isinstance(randomizer, Pairwise):
         return common
     return (*common, *randomizer.blanket(side).own_inputs())
-
-
-def _tables(randomizer: Randomizer, side: Side, own_inputs: bool | None) -> tuple[ReferenceClasses, ...]:
-    """Return the tables, made once if the randomizer is a value."""
-    try:
-        return _made(randomizer, side, own_inputs)  # type: ignore[arg-type]
-    except TypeError:  # not hashable: somebody's own randomizer
-        return _made.__wrapped__(randomizer, side, own_inputs)
 
 
 def _number(log: float, side: Side) -> float:

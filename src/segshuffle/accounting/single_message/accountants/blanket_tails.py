@@ -52,7 +52,7 @@ from segshuffle.accounting.single_message.accountants.declared import (
     look,
     never,
 )
-from segshuffle.accounting.single_message.randomizers.reference import Randomizer, blanket_tables
+from segshuffle.accounting.single_message.randomizers.reference import Randomizer, blanket_tables, remembered
 from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 
@@ -230,6 +230,9 @@ class _Bound:
         return self.interval(epsilon).upper
 
 
+_bound = remembered(_Bound)
+
+
 def tail_delta(
     *,
     inequality: Inequality,
@@ -265,7 +268,7 @@ def tail_delta(
         If a parameter is outside its range.
     """
     check_epsilon(epsilon)
-    return _Bound(inequality, local_epsilon, randomizer, n_users).interval(epsilon)
+    return _bound(inequality, local_epsilon, randomizer, n_users).interval(epsilon)
 
 
 def tail_epsilon(
@@ -282,7 +285,7 @@ def tail_epsilon(
     """
     check_target(delta)
     bounds = [
-        _Bound(each, local_epsilon, randomizer, n_users)
+        _bound(each, local_epsilon, randomizer, n_users)
         for each in (get_args(Inequality) if inequality is None else (inequality,))
     ]
     return min(

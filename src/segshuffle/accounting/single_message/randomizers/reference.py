@@ -13,15 +13,17 @@ Ratios are kept as logarithms: for a local epsilon of 1e-6 the differences of ra
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol, runtime_checkable
+from functools import lru_cache, wraps
+from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
 from segshuffle.accounting.numerics.ranges import LARGEST_LOCAL_EPSILON, check_within
 from segshuffle.arrays import FloatArray
 
+T = TypeVar("T")
 Side = Literal["lower", "upper"]
 """Which way a continuous output is cut into classes: divergences may only grow ("upper") or only shrink ("lower")."""
 
@@ -30,6 +32,21 @@ MASS_ERROR = 2e-14
 LOG_RATIO_ERROR = 2e-15
 """Bound on the error of every log ratio, relative to the largest one of its table: sums of local epsilons round, and
 classes whose ratios agree to half of this are merged."""
+
+
+def remembered(function: Callable[..., T]) -> Callable[..., T]:
+    """Keep the last answers of a function, but for values without a hash, as somebody's own randomizer may be."""
+    kept = lru_cache(maxsize=16)(function)
+
+    @wraps(function)
+    def called(*args: Any) -> T:
+        try:
+            hash(args)
+        except TypeError:
+            return function(*args)
+        return kept(*args)
+
+    return called
 
 
 @dataclass(frozen=True, eq=False)
