@@ -379,7 +379,8 @@ def assert_legend_has_all(figure, curves, mechanisms):
         return
     entries = dict(zip(legend_texts(figure), figure.legends[0].get_lines(), strict=True))
     for look in mechanisms:
-        assert entries.pop(look.label).get_color() == look.color
+        entry = entries.pop(look.label)
+        assert (entry.get_color(), entry.get_linestyle()) == (look.color, "-")
     if mechanisms:
         assert {text: line.get_linestyle() for text, line in entries.items()} == {
             ACCOUNTANT_LOOKS[each].label: "--" if each.endswith("lower") else "-" for each in curves
