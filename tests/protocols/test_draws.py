@@ -11,7 +11,7 @@ from protocols.simulations import law_p_value
 from scipy import stats
 
 from segshuffle.blankets.binomial import BINOMIAL
-from segshuffle.protocols.subset_exponential import draw_reports, intersection_law, report_probabilities
+from segshuffle.protocols.subset_exponential import Report
 
 F = Fraction
 FALSE_ALARM = 1e-6
@@ -26,10 +26,9 @@ def test_reports_follow_the_matrix(d, s, k):
     rows = o.subsets(d, s)
     index = len(rows) // 2
     law = dict(zip(o.subsets(d, k), o.subset_exponential(d, s, k, gain)[index], strict=True))
-    intersections = intersection_law(domain_size=d, set_size=s, subset_size=k, local_epsilon=math.log(gain))
     rng = np.random.default_rng(100 * d + 10 * s + k)
     items = np.array([rows[index]])
-    reports = [draw_reports(rng, items, domain_size=d, subset_size=k, law=intersections) for _ in range(4000)]
+    reports = [Report(d, s, k, math.log(gain)).draw(items, rng) for _ in range(4000)]
     assert all(report.size == k for report in reports)
     assert law_p_value(Counter(tuple(sorted(report.tolist())) for report in reports), law) > FALSE_ALARM
 
@@ -39,8 +38,7 @@ def test_reports_of_many_users_at_once(d, s, k):
     """The number of users who report each item, all users with the same items, against the inclusion rates."""
     gain, n_users = F(3), 200_000
     items = np.tile(np.arange(d - s, d), (n_users, 1))
-    law = intersection_law(domain_size=d, set_size=s, subset_size=k, local_epsilon=math.log(gain))
-    reports = draw_reports(np.random.default_rng(d * s + k), items, domain_size=d, subset_size=k, law=law)
+    reports = Report(d, s, k, math.log(gain)).draw(items, np.random.default_rng(d * s + k))
     assert reports.size == n_users * k
     counts = np.bincount(reports, minlength=d)
     held, not_held = o.subset_exponential_rates(d, s, k, gain)
@@ -52,22 +50,21 @@ def test_reports_of_many_users_at_once(d, s, k):
 def test_users_with_different_items_get_their_own_reports():
     """At a huge local epsilon every report of size s = 1 meets its user's item."""
     items = np.repeat(np.arange(6), 50)[:, None]
-    law = intersection_law(domain_size=6, set_size=1, subset_size=1, local_epsilon=45.0)
-    reports = draw_reports(np.random.default_rng(1), items, domain_size=6, subset_size=1, law=law)
+    reports = Report(6, 1, 1, 45.0).draw(items, np.random.default_rng(1))
     np.testing.assert_array_equal(np.bincount(reports, minlength=6), np.full(6, 50))
 
 
 @pytest.mark.parametrize(("d", "s", "k"), SHAPES)
 @pytest.mark.parametrize("gain", [F(3, 2), F(6)])
 def test_report_probabilities_and_intersections_are_the_matrix(d, s, k, gain):
-    arguments = {"domain_size": d, "set_size": s, "subset_size": k, "local_epsilon": math.log(gain)}
+    report = Report(d, s, k, math.log(gain))
     exact = [float(rate) for rate in o.subset_exponential_rates(d, s, k, gain)]
-    assert report_probabilities(**arguments) == pytest.approx(exact, rel=1e-13, abs=0)
+    assert report.probabilities == pytest.approx(exact, rel=1e-13, abs=0)
     row = o.subset_exponential(d, s, k, gain)[0]
     law = [F(0)] * (min(s, k) + 1)
     for z, chance in zip(o.subsets(d, k), row, strict=True):
         law[len(set(z) & set(range(s)))] += chance
-    assert intersection_law(**arguments) == pytest.approx([float(x) for x in law], rel=1e-13, abs=0)
+    assert report.intersection_law() == pytest.approx([float(x) for x in law], rel=1e-13, abs=0)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from segshuffle.protocols.segmented import (
     plan_at,
     sampling_rates,
 )
-from segshuffle.protocols.subset_exponential import SubsetExponential, report_probabilities, subset_error
+from segshuffle.protocols.subset_exponential import Report, SubsetExponential
 
 MSNBC_S1 = Problem(17, 4, (0.5, 1.0, 2.0), (1250, 2500, 1250), 0.01 / 5000)
 MSNBC_S3_LARGE = Problem(17, 4, (0.5, 1.0, 2.0), (12_500, 12_500, 25_000), 0.01 / 50_000)
@@ -94,10 +94,7 @@ def test_one_level_degenerates_to_balls_into_bins():
 @pytest.mark.parametrize("local_epsilon", [0.5, 2.0, 4.0])
 def test_subset_size_has_the_least_error(d, s, local_epsilon):
     problem = Problem(d, s, (0.5,), (1000,), 1e-5)
-    errors = {}
-    for k in range(1, d - s + 1):
-        held, not_held = report_probabilities(domain_size=d, set_size=s, subset_size=k, local_epsilon=local_epsilon)
-        errors[k] = subset_error(n_users=1000, domain_size=d, set_size=s, held=held, not_held=not_held)
+    errors = {k: Report(d, s, k, local_epsilon).error(1000) for k in range(1, d - s + 1)}
     plan = SubsetExponential(local_epsilon=local_epsilon).plan(problem)
     assert plan.mse_bound == pytest.approx(min(errors.values()), rel=1e-12)
     assert errors[plan.parameters["subset_size"]] == pytest.approx(min(errors.values()), rel=1e-12)

@@ -37,40 +37,77 @@ _LARGEST_SUBSET = 64
 _SEARCH_RTOL = 2e-4
 
 
-def report_probabilities(
-    *, domain_size: int, set_size: int, subset_size: int, local_epsilon: float
-) -> tuple[float, float]:
-    """Probabilities a, b that a held and a not-held item is in the reported subset."""
-    check_subset(domain_size=domain_size, set_size=set_size, subset_size=subset_size)
-    check_local(local_epsilon, least=SMALLEST_LOG_RATIO)
-    d, s, k = domain_size, set_size, subset_size
-    gain = math.exp(local_epsilon)
-    total = math.comb(d, k)
-    missing = math.comb(d - s, k) / total
-    with_item = math.comb(d - 1, k - 1) / total
-    with_item_missing = math.comb(d - 1 - s, k - 1) / total if k <= d - s else 0.0
-    normaliser = gain * (1.0 - missing) + missing
-    held = gain * with_item / normaliser
-    not_held = (gain * (with_item - with_item_missing) + with_item_missing) / normaliser
-    return held, not_held
+@dataclass(frozen=True)
+class Report:
+    """The subset that a user sends.
 
+    Parameters
+    ----------
+    domain_size, set_size, subset_size : int
+        d, s and k.
+    local_epsilon : float
+        In [1e-12, 50].
+    """
 
-def subset_error(*, n_users: int, domain_size: int, set_size: int, held: float, not_held: float) -> float:
-    """Return the expected squared error of the estimate against the sample: exact, whatever the items."""
-    noise = set_size * held * (1 - held) + (domain_size - set_size) * not_held * (1 - not_held)
-    return noise / (n_users * (held - not_held) ** 2)
+    domain_size: int
+    set_size: int
+    subset_size: int
+    local_epsilon: float
 
+    def __post_init__(self) -> None:
+        check_subset(domain_size=self.domain_size, set_size=self.set_size, subset_size=self.subset_size)
+        check_local(self.local_epsilon, least=SMALLEST_LOG_RATIO)
 
-def intersection_law(*, domain_size: int, set_size: int, subset_size: int, local_epsilon: float) -> FloatArray:
-    """Pr[the reported subset holds exactly i of the user's items], i = 0, ..., min(s, k)."""
-    gain = math.exp(local_epsilon)
-    ways = [
-        math.comb(set_size, i) * math.comb(domain_size - set_size, subset_size - i)
-        for i in range(min(set_size, subset_size) + 1)
-    ]
-    total = math.comb(domain_size, subset_size)
-    weights = np.array([(1.0 if i == 0 else gain) * (w / total) for i, w in enumerate(ways)])
-    return np.asarray(weights / weights.sum())
+    @property
+    def probabilities(self) -> tuple[float, float]:
+        """Probabilities a, b that a held and a not-held item is in it."""
+        d, s, k = self.domain_size, self.set_size, self.subset_size
+        gain = math.exp(self.local_epsilon)
+        total = math.comb(d, k)
+        missing = math.comb(d - s, k) / total
+        with_item = math.comb(d - 1, k - 1) / total
+        with_item_missing = math.comb(d - 1 - s, k - 1) / total
+        normaliser = gain * (1.0 - missing) + missing
+        held = gain * with_item / normaliser
+        not_held = (gain * (with_item - with_item_missing) + with_item_missing) / normaliser
+        return held, not_held
+
+    def error(self, n_users: int) -> float:
+        """Return the expected squared error of the estimate against the sample: exact, whatever the items."""
+        held, not_held = self.probabilities
+        noise = self.set_size * held * (1 - held) + (self.domain_size - self.set_size) * not_held * (1 - not_held)
+        return noise / (n_users * (held - not_held) ** 2)
+
+    def intersection_law(self) -> FloatArray:
+        """Pr[it holds exactly i of the user's items], i = 0, ..., min(s, k)."""
+        d, s, k = self.domain_size, self.set_size, self.subset_size
+        gain, total = math.exp(self.local_epsilon), math.comb(d, k)
+        ways = [math.comb(s, i) * math.comb(d - s, k - i) for i in range(min(s, k) + 1)]
+        weights = np.array([(1.0 if i == 0 else gain) * (w / total) for i, w in enumerate(ways)])
+        return np.asarray(weights / weights.sum())
+
+    def draw(self, items: NDArray[np.integer[Any]], rng: np.random.Generator) -> IntArray:
+        """Draw the items of the subsets of all users, in no particular order.
+
+        Parameters
+        ----------
+        items : ndarray of int, shape (n_users, set_size)
+            Each user's items, ascending within a row.
+        rng : Generator
+            Source of randomness.
+        """
+        law = self.intersection_law()
+        shared = rng.choice(law.size, size=items.shape[0], p=law)
+        parts: list[NDArray[np.integer[Any]]] = []
+        for i in range(law.size):
+            rows = items[shared == i]
+            if rows.size == 0:
+                continue
+            chosen = _distinct(rng, rows.shape[0], self.set_size, i)
+            parts.append(np.take_along_axis(rows.T, chosen, axis=0).ravel())
+            ranks = _distinct(rng, rows.shape[0], self.domain_size - self.set_size, self.subset_size - i)
+            parts.append(_not_held(rows, ranks).ravel())
+        return np.concatenate(parts).astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -121,28 +158,22 @@ class SubsetExponential:
             raise ParameterError("levels", problem.levels, f"all at least {SMALLEST_LOG_RATIO:g} for this randomizer")
         largest = min(problem.domain_size - problem.set_size, _LARGEST_SUBSET)
         sizes = range(1, largest + 1) if self.subset_size is None else [self.subset_size]
-        best: tuple[float, int, float] | None = None
-        worse = 0
+        tried, errors = list[Report](), list[float]()
         for size in sizes:
-            local = self._local_epsilon(problem, size)
-            error = self._error(problem, size, local)
-            if best is None or error < best[0]:
-                best, worse = (error, size, local), 0
-            else:
-                worse += 1
+            tried.append(self._report(problem, size))
+            errors.append(tried[-1].error(problem.n_users))
             # the error is unimodal in k; a few larger sizes guard against ties
-            if worse > 3:
+            if len(errors) - errors.index(min(errors)) > 4:
                 break
-        assert best is not None
-        error, size, local = best
+        report = tried[errors.index(min(errors))]
         return Plan(
             method=self.name,
             problem=problem,
             kind=self._kind,
             blanket_per_user=0.0,
             messages_per_user=1.0,
-            parameters={"local_epsilon": local, "subset_size": size},
-            mse_bound=error,
+            parameters={"local_epsilon": report.local_epsilon, "subset_size": report.subset_size},
+            mse_bound=min(errors),
         )
 
     @property
@@ -151,62 +182,33 @@ class SubsetExponential:
             return "exact"
         return "published" if self.accounting == "published" else "upper"
 
-    def _local_epsilon(self, problem: Problem, subset_size: int) -> float:
+    def _report(self, problem: Problem, subset_size: int) -> Report:
+        """Return the report of a size, with the largest local epsilon that keeps the lowest level."""
+        shape = {"domain_size": problem.domain_size, "set_size": problem.set_size, "subset_size": subset_size}
         if self.local_epsilon is not None:
-            return self.local_epsilon
+            return Report(**shape, local_epsilon=self.local_epsilon)
         if self.accounting == "proven":
-            return rounded_down(_proven_local_epsilon(problem, subset_size))
-        largest = largest_local_epsilon(
-            domain_size=problem.domain_size,
-            set_size=problem.set_size,
-            subset_size=subset_size,
-            n_users=problem.n_users,
-            epsilon=problem.levels[0],
-            delta=problem.delta,
-        )
-        return rounded_down(largest)
-
-    def _error(self, problem: Problem, subset_size: int, local_epsilon: float) -> float:
-        held, not_held = report_probabilities(
-            domain_size=problem.domain_size,
-            set_size=problem.set_size,
-            subset_size=subset_size,
-            local_epsilon=local_epsilon,
-        )
-        return subset_error(
-            n_users=problem.n_users,
-            domain_size=problem.domain_size,
-            set_size=problem.set_size,
-            held=held,
-            not_held=not_held,
-        )
+            return Report(**shape, local_epsilon=rounded_down(_proven_local_epsilon(problem, **shape)))
+        level, delta = problem.levels[0], problem.delta
+        largest = largest_local_epsilon(**shape, n_users=problem.n_users, epsilon=level, delta=delta)
+        return Report(**shape, local_epsilon=rounded_down(largest))
 
     def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
         """Estimates from one subset per user, drawn user by user (items of one report are not independent)."""
-        size, local = plan.parameters["subset_size"], plan.parameters["local_epsilon"]
-        held, not_held = report_probabilities(
-            domain_size=sample.domain_size,
-            set_size=plan.problem.set_size,
-            subset_size=size,
-            local_epsilon=local,
-        )
-        law = intersection_law(
-            domain_size=sample.domain_size, set_size=plan.problem.set_size, subset_size=size, local_epsilon=local
-        )
-        items = np.sort(sample.items, axis=1)
+        report, items = _sent(plan), np.sort(sample.items, axis=1)
+        held, not_held = report.probabilities
         estimates = np.empty((sample.repetitions, sample.domain_size))
         for repetition in range(sample.repetitions):
             counts = np.zeros(sample.domain_size, dtype=np.int64)
             for start in range(0, sample.n_users, _CHUNK):
-                chunk = items[start : start + _CHUNK]
-                reports = draw_reports(rng, chunk, domain_size=sample.domain_size, subset_size=size, law=law)
-                counts += np.bincount(reports, minlength=sample.domain_size)
+                reported = report.draw(items[start : start + _CHUNK], rng)
+                counts += np.bincount(reported, minlength=sample.domain_size)
             estimates[repetition] = (counts / sample.n_users - not_held) / (held - not_held)
         return estimates
 
     def expected_mse(self, plan: Plan, item_counts: IntArray) -> float:
         """Return the closed form of `simulate`'s mean squared error."""
-        return self._error(plan.problem, plan.parameters["subset_size"], plan.parameters["local_epsilon"])
+        return _sent(plan).error(plan.problem.n_users)
 
     def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
         """None at all: every report has as many items."""
@@ -214,26 +216,25 @@ class SubsetExponential:
 
     def influence(self, plan: Plan) -> Influence:
         """Choose any subset of the report's size; an item in it adds 1/(n (a - b)), less the mean b/(n (a - b))."""
-        d, s, k = plan.problem.domain_size, plan.problem.set_size, plan.parameters["subset_size"]
-        held, not_held = report_probabilities(
-            domain_size=d, set_size=s, subset_size=k, local_epsilon=plan.parameters["local_epsilon"]
-        )
+        report = _sent(plan)
+        d, s, k = report.domain_size, report.set_size, report.subset_size
+        held, not_held = report.probabilities
         weight = plan.problem.n_users * (held - not_held)
         # what the honest report has leaves, other items come
         moved = k * (1 - not_held) + s * held + max(d - s - k, 0) * not_held
         return Influence(1.0, max(1 - not_held, held) / weight, moved / weight)
 
 
-def _proven_local_epsilon(problem: Problem, subset_size: int) -> float:
+def _sent(plan: Plan) -> Report:
+    """Return the report of a plan."""
+    return Report(plan.problem.domain_size, plan.problem.set_size, **plan.parameters)
+
+
+def _proven_local_epsilon(problem: Problem, **shape: int) -> float:
     """Largest local epsilon whose proven blanket bound meets the lowest level, rounded down; never below that level."""
 
     def excess(local_epsilon: float) -> float:
-        randomizer = randomizers.SubsetExponential(
-            local_epsilon=local_epsilon,
-            domain_size=problem.domain_size,
-            set_size=problem.set_size,
-            subset_size=subset_size,
-        )
+        randomizer = randomizers.SubsetExponential(local_epsilon=local_epsilon, **shape)
         bound = blanket_delta(
             randomizer=randomizer, n_users=problem.honest_users, epsilon=problem.levels[0], rtol=_SEARCH_RTOL
         )
@@ -243,37 +244,6 @@ def _proven_local_epsilon(problem: Problem, subset_size: int) -> float:
     if lowest >= LARGEST_LOCAL_EPSILON or excess(lowest) > 0:
         return min(problem.levels[0], LARGEST_LOCAL_EPSILON)
     return safe_edge(excess, safe=lowest, unsafe=LARGEST_LOCAL_EPSILON)
-
-
-def draw_reports(
-    rng: np.random.Generator,
-    items: NDArray[np.integer[Any]],
-    *,
-    domain_size: int,
-    subset_size: int,
-    law: FloatArray,
-) -> IntArray:
-    """All items of all users' reported subsets, in no particular order.
-
-    Parameters
-    ----------
-    items : ndarray of int, shape (n_users, set_size)
-        Each user's items, ascending within a row.
-    law : ndarray of float
-        Law of the number of held items in a report (`intersection_law`).
-    """
-    set_size = items.shape[1]
-    shared = rng.choice(law.size, size=items.shape[0], p=law)
-    parts: list[NDArray[np.integer[Any]]] = []
-    for i in range(law.size):
-        rows = items[shared == i]
-        if rows.size == 0:
-            continue
-        chosen = _distinct(rng, rows.shape[0], set_size, i)
-        parts.append(np.take_along_axis(rows.T, chosen, axis=0).ravel())
-        ranks = _distinct(rng, rows.shape[0], domain_size - set_size, subset_size - i)
-        parts.append(_not_held(rows, ranks).ravel())
-    return np.concatenate(parts).astype(np.int64)
 
 
 def _distinct(rng: np.random.Generator, n_rows: int, population: int, size: int) -> IntArray:
