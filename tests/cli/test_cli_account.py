@@ -63,7 +63,7 @@ ERRORS = [
     ([*KRR, "--epsilon", "-1"], ["epsilon = -1.0"]),
     (KRR, ["delta, epsilon", "exactly one"]),
     ([*KRR, "--delta", "0.1", "--epsilon", "0.1"], ["exactly one"]),
-    ([*KRR[:-1], "0", "--delta", "0.1"], ["n_users = 0"]),
+    ([*KRR[:-1], "0", "--delta", "0.1"], ["users = 0"]),
     (
         ["account", "--randomizer", "krr:domain-size=10,order=4", *KRR[3:], "--delta", "0.1"],
         ["order = 4", "krr needs domain_size"],

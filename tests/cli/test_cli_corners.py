@@ -29,13 +29,13 @@ def replaced(arguments, name, value):
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        (replaced([*KRR, "--delta", "1e-6"], "--users", HUGE), ("n_users = 1000", "an integer in [1, 1e+15]")),
+        (replaced([*KRR, "--delta", "1e-6"], "--users", HUGE), ("users = 1000", "an integer in [1, 1e+15]")),
         (
             replaced([*KRR, "--delta", "1e-6"], "--randomizer", f"krr:domain-size={HUGE}"),
             ("domain_size = 1000", "integer in [2, 1e+15]"),
         ),
         (replaced(SEGMENTED, "--domain-size", HUGE), ("domain_size = 1000", "[2, 4e+15]")),
-        (replaced(SEGMENTED, "--users", HUGE), ("n_users = 1000", "[1, 4e+15]")),
+        (replaced(SEGMENTED, "--users", HUGE), ("users = 1000", "[1, 4e+15]")),
         (replaced([*KRR, "--delta", "1e-6"], "--local-epsilon", "1e-13"), ("local_epsilon = 1e-13", "[1e-12, 50]")),
     ],
     ids=["users", "options", "items", "users of the protocol", "local epsilon"],

@@ -9,7 +9,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any, NoReturn
@@ -132,6 +132,28 @@ def counted(levels: Sequence[Level], n_users: int | None) -> tuple[tuple[float, 
         raise ParameterError("--users", None, "given where levels have shares: of how many users they are")
     numbers = level_counts(n_users, [float(share) for share in shares])
     return tuple((level, number) for (level, _), number in zip(levels, numbers, strict=True))
+
+
+def need(options: argparse.Namespace, *names: str) -> None:
+    """Stop as argparse does where options are missing; the command has set `refuse` to its parser's `error`."""
+    missing = ["--" + name.replace("_", "-") for name in names if getattr(options, name) is None]
+    if missing:
+        options.refuse(f"the following arguments are required: {', '.join(missing)}")
+
+
+def leave_out(options: argparse.Namespace, names: Iterable[str], rule: str) -> None:
+    """Refuse options that mean nothing beside the others.
+
+    Raises
+    ------
+    ParameterError
+        Naming the first one, its value and the rule.
+    """
+    for name in names:
+        value = getattr(options, name)
+        if value is not None:
+            told = value[0] if isinstance(value, tuple) and len(value) == 1 else value
+            raise ParameterError(name.replace("_", "-"), told, f"left out {rule}")
 
 
 def shown(values: dict[str, Any], *, as_json: bool) -> str:
