@@ -4,7 +4,6 @@ import argparse
 import contextlib
 import math
 import re
-import shlex
 from dataclasses import replace
 
 import numpy as np
@@ -360,17 +359,6 @@ def test_the_command_plans_backwards(capsys, least, tmp_path):
         assert large["least_epsilon"] < small["least_epsilon"] == values["levels"][0]
     else:
         assert large["messages"] < small["messages"]
-
-
-@pytest.mark.exhaustive
-def test_the_commands_of_the_guide_run(tmp_path, monkeypatch, capsys, root):
-    guide = (root / "docs/plan.md").read_text(encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-    commands = [line for block in re.findall(r"```bash\n(.*?)```", guide, re.DOTALL) for line in block.splitlines()]
-    for command in commands:
-        assert re.search(r"What users of each level send|dummies", printed(capsys, shlex.split(command)[1:]))
-    assert len(commands) == 9
-    assert (tmp_path / "what-if.png").stat().st_size > 1000
 
 
 @pytest.mark.parametrize(
