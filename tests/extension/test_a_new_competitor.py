@@ -149,9 +149,9 @@ def test_it_appears_in_tables_figures_and_page_and_not_in_verdicts(extended):
     # a constant answer has the error that its closed form says
     assert rows["mse_mean"].to_numpy() == pytest.approx(rows["mse_expected"].to_numpy(), rel=1e-9, abs=0)
     for figure in ("fig2", "fig5", "summary"):
-        assert "Guess (share 1)" in (extended.out / f"figures/{figure}.svg").read_text(encoding="utf-8"), figure
-    assert "Guess, proven (0.5)" in (extended.out / "figures/fig2-proven.svg").read_text(encoding="utf-8")
-    assert "Guess (share 1)" in (extended.out / "index.html").read_text(encoding="utf-8")
-    assert "guess" not in (extended.out / "claims.csv").read_text(encoding="utf-8")
-    config = yaml.safe_load((extended.out / "config.yaml").read_text(encoding="utf-8"))
+        assert "Guess (share 1)" in extended.text(f"figures/{figure}.svg"), figure
+    assert "Guess, proven (0.5)" in extended.text("figures/fig2-proven.svg")
+    assert "Guess (share 1)" in extended.text("index.html")
+    assert "guess" not in extended.text("claims.csv")
+    config = yaml.safe_load(extended.text("config.yaml"))
     assert config["competitors"]["methods"][-1] == "guess"

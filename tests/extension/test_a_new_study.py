@@ -61,14 +61,14 @@ def test_the_page_has_a_heading_for_it():
 @pytest.mark.exhaustive
 def test_a_run_ends_with_it_on_the_page_in_its_own_words(extended):
     """Twelve panels: a figure, what it shows, its caption and its heading; the table and the figure have hashes."""
-    page = (extended.out / "index.html").read_text(encoding="utf-8")
+    page = extended.text("index.html")
     further = page[page.index('id="further"') :]
     assert '<figure id="figure-greeting"' in further
     for words in ("Further studies", "Greetings over panels", "Bars are hands shaken.", "24 hands were shaken."):
         assert words in further, words
-    record = json.loads((extended.out / "provenance.json").read_text(encoding="utf-8"))["outputs"]
+    record = json.loads(extended.text("provenance.json"))["outputs"]
     assert {"greeting.csv", "figures/greeting.svg"} <= set(record)
-    assert "`greeting.csv`" in (extended.out / "README.md").read_text(encoding="utf-8")
+    assert "`greeting.csv`" in extended.text("README.md")
 
 
 @pytest.mark.exhaustive
