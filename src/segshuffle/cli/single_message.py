@@ -22,7 +22,7 @@ from segshuffle.accounting.single_message.mechanisms import (
 )
 from segshuffle.cli.matrix_file import read_matrix
 from segshuffle.cli.sweep import as_csv, as_table, draw, swept
-from segshuffle.cli.terminal import integer, leave_out, need, number, shown
+from segshuffle.cli.terminal import integer, leave_out, need, number, shown, written
 from segshuffle.errors import DataError, ParameterError
 from segshuffle.files import refuse_overwriting, write_atomically
 
@@ -212,13 +212,12 @@ def _budgets(options: argparse.Namespace) -> str:
     alone = ("users", "local_epsilon", "compose", "weights", "subsample", "blanket_messages")
     leave_out(options, (*alone, "accountant", "csv", "plot"), "with --budgets")
     if not all(isinstance(users, int) for _, users in options.budgets):
-        written = ",".join(f"{level:g}" if users is None else f"{level:g}:{users}" for level, users in options.budgets)
-        raise ParameterError("budgets", written, "epsilon:users for every budget, e.g. 0.5:1000,2:500")
-    delta, epsilon = ((values or (None,)) for values in (options.delta, options.epsilon))
-    if len(delta) > 1 or len(epsilon) > 1:
+        raise ParameterError("budgets", written(options.budgets), "epsilon:users for every budget, e.g. 0.5:1000,2:500")
+    given = {name: getattr(options, name) for name in ("delta", "epsilon") if getattr(options, name) is not None}
+    if any(len(values) > 1 for values in given.values()):
         raise ParameterError("delta, epsilon", "several values", "one value with --budgets")
-    entries, left_out = compare_budgets(budgets=options.budgets, delta=delta[0], epsilon=epsilon[0])
-    asked = "epsilon" if delta[0] is not None else "delta"
-    head = {"budgets": [level for level, _ in options.budgets], "counts": [users for _, users in options.budgets]}
-    target = {"delta": delta[0]} if asked == "epsilon" else {"epsilon": epsilon[0]}
-    return _told(options, {**head, **target}, asked, entries, left_out)
+    target = {name: value for name, (value,) in given.items()}
+    entries, left_out = compare_budgets(budgets=options.budgets, **target)
+    levels, counts = zip(*options.budgets, strict=True)
+    head = {"budgets": levels, "counts": counts, **target}
+    return _told(options, head, "epsilon" if "delta" in target else "delta", entries, left_out)

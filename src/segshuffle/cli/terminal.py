@@ -111,6 +111,11 @@ def levels(text: str) -> tuple[Level, ...]:
     return tuple(pairs)
 
 
+def written(levels: Sequence[Level]) -> str:
+    """Write levels as they were given."""
+    return ",".join(f"{level:g}" if users is None else f"{level:g}:{users}" for level, users in levels)
+
+
 def counted(levels: Sequence[Level], n_users: int | None) -> tuple[tuple[float, int], ...]:
     """Users of every level; shares are of `n_users`, rounded so that they add up.
 
@@ -122,12 +127,14 @@ def counted(levels: Sequence[Level], n_users: int | None) -> tuple[tuple[float, 
     given = [users for _, users in levels]
     if all(isinstance(users, int) for users in given):
         return tuple((level, int(users or 0)) for level, users in levels)
-    text = ",".join(f"{level:g}" if users is None else f"{level:g}:{users}" for level, users in levels)
     if not all(isinstance(users, Fraction) for users in given):
-        raise ParameterError("--levels", text, "epsilon:users for every level, or epsilon:share% for every level")
+        raise ParameterError(
+            "--levels", written(levels), "epsilon:users for every level, or epsilon:share% for every level"
+        )
     shares = [Fraction(users or 0) for users in given]
     if sum(shares) != 1 or min(shares) < 0:
-        raise ParameterError("--levels", text, f"shares that add up to 100% (they add up to {float(sum(shares)):.6%})")
+        rule = f"shares that add up to 100% (they add up to {float(sum(shares)):.6%})"
+        raise ParameterError("--levels", written(levels), rule)
     if n_users is None:
         raise ParameterError("--users", None, "given where levels have shares: of how many users they are")
     numbers = level_counts(n_users, [float(share) for share in shares])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
 
@@ -110,7 +109,6 @@ def write_figures(found: Rehearsal, top: int, folder: Path) -> dict[str, str]:
         made["recovery"] = recovery_figure(found)
     for name, figure in made.items():
         save(figure, [folder / f"{name}.svg", folder / f"{name}.png"])
-        plt.close(figure)
     return {name: SENTENCES[name] for name in made}
 
 
