@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from segshuffle.cli.terminal import shown
+from segshuffle.cli.terminal import WIDTH, shown, wrapped
 from segshuffle.errors import InfeasibleError
 from segshuffle.planning.question import TOP, Answer, Question
 from segshuffle.planning.wording import factor
@@ -26,7 +25,6 @@ from segshuffle.protocols.received import epsilons
 from segshuffle.protocols.segmented import Segmented, mse_bound
 from segshuffle.protocols.segmented import least_blankets as published_least_blankets
 
-_WIDTH = 80
 _REST = "More: --details, --json, and --blanket for other dummies."
 #: Shares of honest users for which a plan's epsilons are shown.
 _HONEST = (1.0, 0.95, 0.9, 0.8, 0.5)
@@ -43,7 +41,7 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
         made.add_column(name, justify="right" if k else "left", overflow="fold")
     for row in rows:
         made.add_row(*map(_cell, row))
-    console = Console(width=_WIDTH, color_system=None, markup=False, highlight=False, emoji=False)
+    console = Console(width=WIDTH, color_system=None, markup=False, highlight=False, emoji=False)
     with console.capture() as written:
         console.print(made)
     return "\n".join(line.rstrip() for line in written.get().rstrip().splitlines())
@@ -56,8 +54,8 @@ def _cell(value: Any) -> str:
 
 
 def _paragraphs(sentences: Sequence[str]) -> str:
-    """Sentences one below the other, with their further lines indented."""
-    return "\n".join(textwrap.fill(each, _WIDTH, initial_indent="  ", subsequent_indent="    ") for each in sentences)
+    """Indent sentences, and their further lines more."""
+    return wrapped(sentences, "  ", "  ")
 
 
 def _titled(words: Mapping[str, Sequence[str]]) -> list[str]:
@@ -65,7 +63,7 @@ def _titled(words: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def _warned(warnings: Sequence[str]) -> list[str]:
-    return [textwrap.fill(f"Warning: {each}", _WIDTH, subsequent_indent="  ") for each in warnings]
+    return [wrapped([f"Warning: {each}"], hang="  ") for each in warnings]
 
 
 def of_proven(found: Answer, options: argparse.Namespace, more: Mapping[str, Any]) -> str:
@@ -228,7 +226,7 @@ def _decision(found: Answer) -> str:
         *_titled({"How far off estimates are": errors, "What that rests on": words["What that rests on"]}),
     ]
     if found.note:
-        parts.append(textwrap.fill(f"Note: {found.note}", _WIDTH))
+        parts.append(wrapped([f"Note: {found.note}"]))
     return "\n\n".join(parts)
 
 
@@ -259,7 +257,7 @@ def _laws_table(rows: Sequence[Mapping[str, Any]], problem: Problem, top: int) -
     ]
     said = [f"{row['blanket']}: {row.get('none') or row['note']}" for row in rows if row.get("none") or row.get("note")]
     parts = [_table(columns, shown_rows)] if planned else []
-    return "\n".join([*parts, *(textwrap.fill(each, _WIDTH, subsequent_indent="  ") for each in said)])
+    return "\n".join([*parts, *([wrapped(said, hang="  ")] if said else [])])
 
 
 def _further(found: Mapping[str, Any], n_users: int) -> list[str]:

@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import sys
+import textwrap
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,6 +18,9 @@ from typing import Any, NoReturn
 from segshuffle.cli.words import glossary
 from segshuffle.errors import ParameterError
 from segshuffle.pipeline.design import level_counts
+
+#: Characters of a line of an answer.
+WIDTH = 80
 
 
 class _Paragraphs(argparse.HelpFormatter):
@@ -181,6 +185,12 @@ def _short(value: object) -> str:
     if value is None:
         return "none"
     return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def wrapped(sentences: Sequence[str], mark: str = "", hang: str = "") -> str:
+    """Put sentences one below the other, 80 characters wide, after a mark; further lines are under it and hang."""
+    rest = " " * len(mark) + hang
+    return "\n".join(textwrap.fill(each, WIDTH, initial_indent=mark, subsequent_indent=rest) for each in sentences)
 
 
 def by_item(head: str, lines: Sequence[tuple[str, str]]) -> str:
