@@ -68,24 +68,30 @@ def _warned(warnings: Sequence[str]) -> list[str]:
 
 def of_proven(found: Answer, options: argparse.Namespace, more: Mapping[str, Any]) -> str:
     """Say the answer: JSON, or one screen for people, with the rest by --details."""
-    values, plan, public = _proven(found), found.plan, _public(options)
-    note = {"note": found.note} if found.note else {}
-    warnings = {"warnings": found.warnings} if found.warnings else {}
+    values, problem, public = _proven(found), found.plan.problem, _public(options)
     if options.json:
-        rows = {"blankets": found.rows} if found.beside else {}
-        worth = {"expected": found.worth.as_dict(plan.problem.n_users), "words": found.words}
-        rounds = {"guarantees": [each.as_dict() for each in found.guarantees]} if found.guarantees else {}
-        inputs = _inputs(plan.problem, options)
-        whole = {**values, **note, **rows, **warnings, **inputs, **worth, **rounds, **more, "public": public}
+        whole = {
+            **values,
+            **_if_any(note=found.note, blankets=found.rows, warnings=found.warnings),
+            **_inputs(problem, options),
+            "expected": found.worth.as_dict(problem.n_users),
+            "words": found.words,
+            **_if_any(guarantees=[each.as_dict() for each in found.guarantees]),
+            **more,
+            "public": public,
+        }
         return shown(whole, as_json=True)
     parts = [_decision(found), *_warned(found.warnings)]
     if found.beside:
-        parts.append(_laws_table(found.rows, plan.problem, found.question.top or TOP))
-    parts += _further(more, plan.problem.n_users)
-    parts.append(
-        _details(found.words, {**values, **_inputs(plan.problem, options)}, public) if options.details else _REST
-    )
+        parts.append(_laws_table(found.rows, problem, found.question.top or TOP))
+    parts += _further(more, problem.n_users)
+    parts.append(_details(found.words, {**values, **_inputs(problem, options)}, public) if options.details else _REST)
     return "\n\n".join(parts)
+
+
+def _if_any(**values: Any) -> dict[str, Any]:
+    """Leave out what there is nothing of."""
+    return {name: value for name, value in values.items() if value}
 
 
 def of_published(plan: Plan, question: Question, options: argparse.Namespace) -> str:
@@ -105,8 +111,7 @@ def of_published(plan: Plan, question: Question, options: argparse.Namespace) ->
     }
     warnings, public = [*plan.warnings, *level_cautions(spent)], _public(options)
     if options.json:
-        told = {"warnings": warnings} if warnings else {}
-        return shown({**values, **told, "public": public}, as_json=True)
+        return shown({**values, **_if_any(warnings=warnings), "public": public}, as_json=True)
     text = _details({}, values, public) if options.details else shown(values, as_json=False)
     return "\n\n".join([text, *_warned(warnings)])
 
@@ -118,8 +123,7 @@ def _inputs(problem: Problem, options: argparse.Namespace) -> dict[str, Any]:
         "levels": problem.levels,
         "level_counts": problem.level_counts,
         "delta": problem.delta,
-        **({"level_deltas": problem.level_deltas} if problem.level_deltas else {}),
-        **({"mean_size": options.mean_size} if options.mean_size is not None else {}),
+        **_if_any(level_deltas=problem.level_deltas, mean_size=options.mean_size),
         "share_expected": problem.assumptions.honest_fraction,
     }
 
@@ -154,7 +158,7 @@ def _proven(found: Answer) -> dict[str, Any]:
     sampling = max(copies) <= 1.0
     return {
         **of_all_laws,
-        **({"sampling_rates": copies} if sampling else {}),
+        **_if_any(sampling_rates=copies if sampling else ()),
         "mse_bound": mse_bound(problem, plan.blanket_per_user, copies) if sampling else None,
         "m_min": _each_level(least_blankets, problem),
         "epsilon_if_honest": _honesty(plan),
