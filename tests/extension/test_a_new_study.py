@@ -7,9 +7,6 @@ import zipfile
 import pytest
 from extension_files import add_study
 
-from segshuffle.page.build import groups_of
-from segshuffle.pipeline.manifest import FURTHER, Output
-
 
 @pytest.fixture
 def made(new_checkout):
@@ -51,11 +48,6 @@ def test_it_is_listed_among_the_results(made):
     said = made.python(code)
     assert "- `greeting.csv`: greetings by panel\n" in said
     assert "- `figures/greeting`: Greetings over panels\n" in said
-
-
-def test_the_page_has_a_heading_for_it():
-    figure = Output("figures/greeting", "Greetings over panels", "Bars are hands shaken.")
-    assert groups_of(["greeting"], [figure]) == {FURTHER: [figure]}
 
 
 @pytest.mark.exhaustive
