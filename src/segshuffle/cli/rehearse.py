@@ -237,8 +237,8 @@ def _compared(options: argparse.Namespace) -> str:
 
 def users_by_level(levels: Sequence[Level], users: Transactions) -> tuple[tuple[float, int], ...]:
     """Count the users of every level: as given, as shares, or as the data say."""
-    if users.levels is not None and all(count is None for _, count in levels):
-        held = [int((users.levels == number).sum()) for number in range(len(levels))]
+    held = users.level_counts(len(levels))
+    if held is not None and all(count is None for _, count in levels):
         return tuple((level, count) for (level, _), count in zip(levels, held, strict=True))
     return counted(levels, users.n_users)
 
