@@ -135,7 +135,7 @@ ACCOUNTS = [
     (f"{KRR} --delta 0.1 --randomizer magic", "randomizer = 'magic' is not allowed: it must be one of general, krr"),
     (f"{KRR} --delta 0.1 --randomizer {LISTED}", "[2, 1e+07] for subset-exponential"),
     ("account --randomizer krr --users 9 --delta 0.1", "the following arguments are required: --local-epsilon"),
-    ("account --randomizer krr --domain-size 3 --users 9 --delta 0.1", "write --randomizer krr:domain-size=3"),
+    (f"{KRR} --domain-size 4", "write --randomizer krr:domain-size=4."),
     (f"{DUMP} --users 10", "give --blanket-messages"),
     (f"{DUMP} --blanket-messages 1e3,1e17", "blanket-messages = 100000000000000000 is not allowed"),
     (f"{DUMP} --blanket-messages 9 --local-epsilon 1", "left out"),

@@ -101,7 +101,7 @@ def run(options: argparse.Namespace) -> str:
         names = " and ".join("--" + name for name in whats)
         raise ParameterError(names, "given together", "one of them: each says what the users send")
     if options.domain_size is not None and options.randomizer is not None:
-        told = f"{options.randomizer[0]}:domain-size={options.domain_size}"
+        told = f"{options.randomizer[0].partition(':')[0]}:domain-size={options.domain_size}"
         raise OptionsError(f"--domain-size is a part of the randomizer: write --randomizer {told}.")
     if not whats:
         leave_out(options, _SINGLE, "without --randomizer")
