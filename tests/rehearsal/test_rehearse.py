@@ -244,7 +244,7 @@ def test_groups_hold_every_item_once(users):
 def test_the_page_needs_nothing_else_and_shows_names_as_they_are(users):
     named = replace(users, names=[f"<script>&{code}" for code in range(D)])
     found = rehearse(made(), named, repetitions=1)
-    text = page.build(found, headline=["A & B"], notes=["<i>"], figures={}, command="c", top=3)
+    text = page.build(found, headline=["A & B"], notes=["<i>"], figures=[], command="c", top=3)
     assert "<script" not in text
     assert "&lt;script&gt;&amp;" in text
     assert "&lt;i&gt;" in text
@@ -253,7 +253,7 @@ def test_the_page_needs_nothing_else_and_shows_names_as_they_are(users):
 
 @pytest.mark.parametrize("given", ["--set-size 1", pytest.param("", marks=pytest.mark.exhaustive)])
 def test_one_command_is_enough(log, capsys, monkeypatch, given):
-    monkeypatch.setattr("segshuffle.rehearsal.figures.write_figures", lambda *_: {})
+    monkeypatch.setattr("segshuffle.rehearsal.figures.write_figures", lambda *_: [])
     shown = printed(capsys, f"rehearse log.csv {given}")
     assert max(map(len, shown.splitlines())) <= 80
     for said in ("epsilon = 1", "delta = 1/(100 users)", "20 repetitions", "tea"):
@@ -286,7 +286,7 @@ def test_figures_are_written_and_shown(log, capsys):
 @pytest.fixture
 def saved(log, monkeypatch):
     """A plan for 250 users of the log's items, of whom the guarantee relies on 200."""
-    monkeypatch.setattr("segshuffle.rehearsal.figures.write_figures", lambda *_: {})
+    monkeypatch.setattr("segshuffle.rehearsal.figures.write_figures", lambda *_: [])
     problem = Problem(4, 2, (0.5, 1.0), (100, 150), 1e-6, Assumptions("at-most", 0.8), (1e-5, 1e-6))
     plan = given_plan(problem, (0.7, 1.0), 3.0)
     write_document(log.parent / "PLAN.json", Document(plan, ["salt", "tea", "milk", "bread"]))
