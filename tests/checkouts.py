@@ -157,6 +157,10 @@ class Checkout(Workflow):
         with self.edited("tiny.yaml", change):
             yield
 
+    def text(self, name):
+        """Text of a file of the results."""
+        return (self.out / name).read_text(encoding="utf-8")
+
     def results(self):
         """Bytes of everything that must not depend on how the run was made."""
         # run times are measured, and the page shows them

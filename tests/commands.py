@@ -5,22 +5,31 @@ import json
 from segshuffle.cli import main
 
 
+def words_of(asked):
+    return asked.split() if isinstance(asked, str) else [*asked]
+
+
 def run(capsys, asked):
     """Exit status, standard output and standard error of one command."""
+    capsys.readouterr()
     try:
-        status = main(asked.split() if isinstance(asked, str) else asked)
+        status = main(words_of(asked))
     except SystemExit as stopped:
         status = stopped.code
     shown = capsys.readouterr()
     return status, shown.out, shown.err
 
 
+def printed(capsys, asked):
+    """What a command prints that succeeds."""
+    status, out, err = run(capsys, asked)
+    assert status == 0, err
+    return out
+
+
 def answer(capsys, asked):
     """What a command answers with --json."""
-    words = asked.split() if isinstance(asked, str) else asked
-    status, out, err = run(capsys, [*words, "--json"])
-    assert status == 0, err
-    return json.loads(out)
+    return json.loads(printed(capsys, [*words_of(asked), "--json"]))
 
 
 def refusal(capsys, asked):

@@ -40,7 +40,7 @@ SVG = (
 
 def make_results(folder: Path, *, edition: str = "full", source: str = "real") -> Path:
     """Write every file that the page shows."""
-    errors = pd.DataFrame([*_published(source), *_proven(source)])
+    errors = _errors(source)
     tables = {
         "mse": errors,
         "proven-summary": proven_summary(errors, [8.0, 16.0]),
@@ -103,59 +103,47 @@ def read(folder: Path):
     return SimpleNamespace(results=results, figures=figures)
 
 
-def _heads(source):
-    for dataset, n_users, set_size, domain_size in SETTINGS:
-        for split in SPLITS:
-            yield {
-                "dataset": dataset,
-                "n_users": n_users,
-                "set_size": set_size,
-                "domain_size": domain_size,
-                "split": split,
-                "source": source if dataset == "msnbc" else "synthetic",
-                "repetitions": 20,
-            }
+def _crossed(table, names, rows):
+    """Every row of a table with each of these."""
+    return table.merge(pd.DataFrame(rows, columns=names), how="cross")
 
 
-def _row(head, accounting, method, role, m, error, kind, budget=None):
-    return {
-        "accounting": accounting,
-        **head,
-        "method": method,
-        "role": role,
-        "max_messages": budget,
-        "blanket_per_user": m,
-        "messages_per_user": m + 2.0,
-        "mse_mean": 1.01 * error,
-        "mse_stderr": 0.02 * error,
-        "mse_expected": error,
-        "kind": kind,
-    }
+#: Every panel of the tables.
+PANELS = _crossed(pd.DataFrame(SETTINGS, columns=["dataset", "n_users", "set_size", "domain_size"]), ["split"], SPLITS)
 
 
-def _published(source):
-    side = "published"
-    for head in _heads(source):
-        for m, error in zip(GRID, ERRORS, strict=True):
-            yield _row(head, side, "segmented", "grid", m, error, side)
-        yield _row(head, side, "segmented", "best", 1.2, 1.1e-3, side)
-        for i, method in enumerate(COMPETITORS):
-            yield _row(head, side, method, "best", 5.0 * i, (4 - i) * 1e-3, side)
+def _curve(method, share):
+    return [(method, "grid", None, m, share * error) for m, error in zip(GRID, ERRORS, strict=True)]
 
 
-def _proven(source):
-    side = "proven"
-    for head in _heads(source):
-        for share, method in ((1.0, "poisson-group"), (0.4, "poisson"), (0.3, "poisson-copies")):
-            for m, error in zip(GRID, ERRORS, strict=True):
-                yield _row(head, side, method, "grid", m, share * error, "exact")
-        for share, method in ((1.0, "poisson-group"), (0.4, "poisson")):
-            yield _row(head, side, method, "best", 1.0, share * 1e-3, "exact")
-        yield _row(head, side, "poisson", "projected", 1.0, 3.9e-4, "exact")
-        for i, method in enumerate(PROVEN):
-            yield _row(head, side, method, "best", 0.0, (5 - i) * 1e-4, "exact")
-        for budget, error in ((8.0, 3e-4), (16.0, 2.2e-4)):
-            yield _row(head, side, "poisson-copies", "budget", 2.0, error, "exact", budget)
+def _errors(source):
+    names = ["accounting", "method", "role", "max_messages", "blanket_per_user", "mse_expected", "kind"]
+    published = [
+        *_curve("segmented", 1.0),
+        ("segmented", "best", None, 1.2, 1.1e-3),
+        *((method, "best", None, 5.0 * i, (4 - i) * 1e-3) for i, method in enumerate(COMPETITORS)),
+    ]
+    proven = [
+        *_curve("poisson-group", 1.0),
+        *_curve("poisson", 0.4),
+        *_curve("poisson-copies", 0.3),
+        ("poisson-group", "best", None, 1.0, 1e-3),
+        ("poisson", "best", None, 1.0, 4e-4),
+        ("poisson", "projected", None, 1.0, 3.9e-4),
+        *((method, "best", None, 0.0, (5 - i) * 1e-4) for i, method in enumerate(PROVEN)),
+        ("poisson-copies", "budget", 8.0, 2.0, 3e-4),
+        ("poisson-copies", "budget", 16.0, 2.0, 2.2e-4),
+    ]
+    rows = [("published", *row, "published") for row in published] + [("proven", *row, "exact") for row in proven]
+    table = _crossed(PANELS, names, rows)
+    error = table["mse_expected"]
+    return table.assign(
+        source=table["dataset"].map({"msnbc": source, "synthetic": "synthetic"}),
+        repetitions=20,
+        messages_per_user=table["blanket_per_user"] + 2.0,
+        mse_mean=1.01 * error,
+        mse_stderr=0.02 * error,
+    )
 
 
 def _claims():
@@ -174,48 +162,24 @@ def _claims():
 
 
 def _audit():
-    rows = []
-    # view -> (actual over claimed, proven delta)
-    views = {
-        "published": (1.0, None),
-        "blanket-only": (2.00001, None),
-        "others-concentrated": (1.04999, 0.0),
-        "worst-split": (1.9, 5e-5),
-    }
-    for dataset, n_users, set_size, domain_size in SETTINGS:
-        for split in SPLITS:
-            for level in (0.5, 2.0):
-                for view, (ratio, proven) in views.items():
-                    rows.append(
-                        {
-                            "dataset": dataset,
-                            "n_users": n_users,
-                            "set_size": set_size,
-                            "domain_size": domain_size,
-                            "split": split,
-                            "blanket_per_user": 1.0,
-                            "optimum": False,
-                            "level": level,
-                            "sampling_rate": 1.0 if level == 2.0 else 0.3,
-                            "view": view,
-                            "target_delta": 2e-5,
-                            "claimed_user_epsilon": level,
-                            "actual_user_epsilon": ratio * level,
-                            "proven_user_delta": proven,
-                            "reachable": dataset == "msnbc",
-                        }
-                    )
-    return pd.DataFrame(rows)
+    views = [
+        ("published", 1.0, None),
+        ("blanket-only", 2.00001, None),
+        ("others-concentrated", 1.04999, 0.0),
+        ("worst-split", 1.9, 5e-5),
+    ]
+    points = _crossed(PANELS, ["level", "sampling_rate"], [(0.5, 0.3), (2.0, 1.0)])
+    table = _crossed(points, ["view", "ratio", "proven_user_delta"], views)
+    return table.assign(
+        blanket_per_user=1.0,
+        optimum=False,
+        target_delta=2e-5,
+        claimed_user_epsilon=table["level"],
+        actual_user_epsilon=table.pop("ratio") * table["level"],
+        reachable=table["dataset"] == "msnbc",
+    )
 
 
 def _levels():
-    rows = [
-        {
-            **{key: head[key] for key in ("dataset", "n_users", "set_size", "split")},
-            "epsilon_levels": epsilon,
-            "mse_mean": error,
-        }
-        for head in _heads("real")
-        for epsilon, error in ((0.1, 1.5e-3), (1.0, 1.1e-3), (None, 1e-3))
-    ]
-    return pd.DataFrame(rows)
+    rows = ((0.1, 1.5e-3), (1.0, 1.1e-3), (None, 1e-3))
+    return _crossed(PANELS, ["epsilon_levels", "mse_mean"], rows)

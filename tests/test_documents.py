@@ -11,6 +11,9 @@ import yaml
 
 from segshuffle.datasets.registry import every
 from segshuffle.pipeline.config import whole_schema
+from segshuffle.pipeline.manifest import targets
+from segshuffle.pipeline.scenarios import scenarios
+from segshuffle.pipeline.targets_table import RULES, renewed, table
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = [
@@ -86,6 +89,20 @@ def test_every_document_is_on_the_site():
     assert all(page.exists() for page in pages)
     missing = {path.name for path in (ROOT / "docs").rglob("*.md")} - {page.name for page in pages} - {"index.md"}
     assert not missing, "name them in docs/index.md"
+
+
+def test_make_targets_exist():
+    for target in re.findall(r"^make (\w+)", read("README.md"), re.MULTILINE):
+        assert re.search(rf"^{target}:", read("Makefile"), re.MULTILINE), target
+
+
+def test_the_table_of_targets_is_what_the_studies_declare(full_config):
+    made = table(ROOT)
+    renew = "python -m segshuffle.pipeline.targets_table"
+    assert renewed(read("README.md"), made) == read("README.md"), f"the table of targets is out of date: run {renew}"
+    names = re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (`.+?) \|", made, re.MULTILINE)))
+    declared = [target.name for target in targets(full_config, scenarios(full_config))]
+    assert sorted(names) == sorted([*declared, *RULES])
 
 
 def test_every_benchmark_is_in_their_table():

@@ -129,7 +129,8 @@ for found in pkgutil.walk_packages(segshuffle.__path__, "segshuffle.", onerror=l
         importlib.import_module(found.name)
 """
     drawn = ("segshuffle.studies", "segshuffle.page", "segshuffle.rehearsal.figures", "segshuffle.rehearsal.page")
-    optional = (*drawn, "segshuffle.pipeline", "segshuffle.datasets.reading", "segshuffle.datasets.sources")
+    tables = ("segshuffle.datasets.reading", "segshuffle.datasets.sources", "segshuffle.rehearsal.tables")
+    optional = (*drawn, *tables, "segshuffle.pipeline")
     run([clean, "-c", every.replace("OPTIONAL", repr(optional))], cwd=tmp_path)
 
 

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from segshuffle.accounting.collections.composition import composed_delta, composed_epsilon
 from segshuffle.accounting.single_message import amplification
 from segshuffle.accounting.single_message.accountants import Accountant, Mechanism
-from segshuffle.accounting.single_message.amplification import Entry, Several
+from segshuffle.accounting.single_message.amplification import Entry
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.datasets.transactions import Transactions
 from segshuffle.errors import DataError, ParameterError
@@ -202,24 +202,22 @@ def account(
     mechanism: Mechanism, *, n_users: int, delta: float | None = None, epsilon: float | None = None
 ) -> list[Entry]: ...
 @overload
-def account(mechanism: Mechanism, *, n_users: int, delta: float, accountant: str | Accountant) -> float: ...
-@overload
-def account(mechanism: Mechanism, *, n_users: int, epsilon: float, accountant: str | Accountant) -> float: ...
+def account(
+    mechanism: Mechanism,
+    *,
+    n_users: int,
+    delta: float | None = None,
+    epsilon: float | None = None,
+    accountant: str | Accountant,
+) -> float: ...
 @overload
 def account(
-    mechanism: Mechanism, *, n_users: Several, delta: ArrayLike, accountant: str | Accountant
-) -> FloatArray: ...
-@overload
-def account(
-    mechanism: Mechanism, *, n_users: ArrayLike, delta: Several, accountant: str | Accountant
-) -> FloatArray: ...
-@overload
-def account(
-    mechanism: Mechanism, *, n_users: Several, epsilon: ArrayLike, accountant: str | Accountant
-) -> FloatArray: ...
-@overload
-def account(
-    mechanism: Mechanism, *, n_users: ArrayLike, epsilon: Several, accountant: str | Accountant
+    mechanism: Mechanism,
+    *,
+    n_users: ArrayLike,
+    delta: ArrayLike | None = None,
+    epsilon: ArrayLike | None = None,
+    accountant: str | Accountant,
 ) -> FloatArray: ...
 def account(
     mechanism: Mechanism,

@@ -1,21 +1,28 @@
-"""The command line for one message per user: every accountant side by side, and errors of one sentence."""
+"""`segshuffle account`: every accountant side by side, matrices, blankets, compositions, curves, inverses."""
 
+import csv
+import itertools
 import math
+from fractions import Fraction
 
+import numpy as np
 import pytest
-from commands import answer, refusal
-from hypothesis import given
-from hypothesis import strategies as st
+from commands import answer, printed, refusal
 
 from segshuffle.accounting.single_message import amplification
-from segshuffle.accounting.single_message.mechanisms import MECHANISMS, mechanism
-from segshuffle.cli import main
+from segshuffle.accounting.single_message.mechanisms import composed, mechanism, of_matrix, subsampled
+from segshuffle.accounting.single_message.randomizers import matrix_randomizer
+from segshuffle.cli.sweep import integers, numbers
 
-KRR = ["account", "--randomizer", "krr:domain-size=10", "--local-epsilon", "4", "--users", "1000"]
+KRR = "account --randomizer krr:domain-size=10 --local-epsilon 4 --users 1000 --delta 1e-6"
+
+
+def values(found, asked="epsilon"):
+    return {row["accountant"]: row[asked] for row in found["accountants"]}
 
 
 def test_epsilons_of_every_applicable_accountant(capsys):
-    found = answer(capsys, [*KRR, "--delta", "1e-6"])
+    found = answer(capsys, KRR)
     chosen = mechanism("krr", local_epsilon=4.0, domain_size=10)
     entries, left_out = amplification.compare(mechanism=chosen, n_users=1000, delta=1e-6)
     assert [row["epsilon"] for row in found["accountants"]] == [entry.value for entry in entries]
@@ -38,18 +45,16 @@ def test_epsilons_of_every_applicable_accountant(capsys):
 )
 def test_a_counterexample_is_one_line(capsys, k, n, exp_epsilon, true, claimed):
     """k-ary randomized response at e^epsilon_0 = 3: exact rational enumeration, all others at a third value."""
-    line = ["account", "--randomizer", f"krr:domain-size={k}", "--local-epsilon", repr(math.log(3))]
-    found = answer(capsys, [*line, "--users", str(n), "--epsilon", repr(math.log(exp_epsilon))])
-    deltas = {row["accountant"]: row["delta"] for row in found["accountants"]}
+    line = f"account --randomizer krr:domain-size={k} --local-epsilon {math.log(3)!r} --users {n}"
+    deltas = values(answer(capsys, f"{line} --epsilon {math.log(exp_epsilon)!r}"), "delta")
     assert deltas["blanket-lower"] == pytest.approx(true, rel=1e-4)
     assert deltas["variation-ratio"] == pytest.approx(claimed, rel=1e-4)
     assert deltas["variation-ratio"] < deltas["blanket-lower"] <= deltas["blanket"]
 
 
 def test_the_readable_form_has_a_line_per_accountant(capsys):
-    assert main([*KRR, "--delta", "1e-6"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    found = answer(capsys, [*KRR, "--delta", "1e-6"])
+    lines = printed(capsys, KRR).splitlines()
+    found = answer(capsys, KRR)
     for row in found["accountants"]:
         (line,) = [line for line in lines if line.split()[:1] == [row["accountant"]]]
         assert f"{row['epsilon']:.6g}" in line.split()
@@ -57,45 +62,213 @@ def test_the_readable_form_has_a_line_per_accountant(capsys):
     assert sum("not applicable" in line for line in lines) == len(found["not_applicable"])
 
 
-ERRORS = [
-    ([*KRR, "--delta", "2"], ["delta = 2.0", "[1e-280, 1)"]),
-    ([*KRR, "--delta", "nan"], ["delta = nan"]),
-    ([*KRR, "--epsilon", "-1"], ["epsilon = -1.0"]),
-    (KRR, ["delta, epsilon", "exactly one"]),
-    ([*KRR, "--delta", "0.1", "--epsilon", "0.1"], ["exactly one"]),
-    ([*KRR[:-1], "0", "--delta", "0.1"], ["n_users = 0"]),
-    (
-        ["account", "--randomizer", "krr:domain-size=10,order=4", *KRR[3:], "--delta", "0.1"],
-        ["order = 4", "krr needs domain_size"],
-    ),
-    ([*KRR, "--delta", "0.1", "--sampling-rate", "0.5"], ["sampling-rate = 0.5", "left out with --randomizer"]),
-    (["account", "--randomizer", "magic", *KRR[3:], "--delta", "0.1"], ["'magic'", "krr"]),
-    (["account", "--randomizer", "krr", "--users", "9", "--delta", "0.1"], ["--local-epsilon", "required"]),
-    (["account", "--users", "9", "--local-epsilon", "1"], ["local-epsilon = 1.0", "left out without --randomizer"]),
-]
+LAW = [[0.5, 0.25, 0.25], [0.25, 0.25, 0.5]]
 
 
-@pytest.mark.parametrize(("arguments", "named"), ERRORS, ids=[" ".join(named) for _, named in ERRORS])
-def test_an_error_is_one_sentence(capsys, arguments, named):
-    said = refusal(capsys, arguments)
-    assert all(part in said for part in named), said
+# --- one's own matrix ------------------------------------------------------------------------------------------------
+
+TEXTS = {
+    "mine.csv": "# two inputs, three outputs\n0.5,0.25,0.25\n\n1/4, 1/4, 1/2\n",
+    "mine.tsv": "0.5\t0.25\t0.25\n0.25\t0.25\t5e-1\n",
+    "mine.txt": "\ufeff0.5 0.25 0.25\r\n0.25 0.25 0.5\r\n",
+}
 
 
-NUMBERS = st.sampled_from(["0", "1", "2", "8", "1e-300", "1e300", "nan", "inf", "-1", "0.5", "x", "10"])
-OPTIONS = ["--domain-size", "--local-epsilon", "--users", "--delta", "--epsilon"]
-SIZES = ["domain-size", "set-size", "subset-size", "order"]
+@pytest.mark.quick("mine.npy")
+@pytest.mark.parametrize("name", [*TEXTS, "mine.npy"])
+def test_a_matrix_is_read_from_every_format(capsys, tmp_path, name):
+    path = tmp_path / name
+    np.save(path, np.array(LAW)) if name.endswith("npy") else path.write_text(TEXTS[name], encoding="utf-8")
+    found = answer(capsys, f"account --matrix {path} --users 1e3 --delta 1e-6")
+    entries, left_out = amplification.compare(mechanism=of_matrix(matrix_randomizer(LAW)), n_users=1000, delta=1e-6)
+    assert values(found) == {entry.accountant: entry.value for entry in entries}
+    assert found["not_applicable"] == left_out
+    assert (found["inputs"], found["outputs"]) == (2, 3)
+    assert found["local_epsilon"] == pytest.approx(math.log(2), rel=1e-11)
 
 
-@given(
-    name=st.sampled_from([*(each for each in MECHANISMS if each != "laplace"), "magic"]),
-    values=st.dictionaries(st.sampled_from(OPTIONS), NUMBERS),
-    sizes=st.dictionaries(st.sampled_from(SIZES), NUMBERS),
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("0.5,0.5\n1.5,-0.5\n", "{path}, line 2, column 1: 1.5 is no probability"),
+        ("# x\n\n0.5,0.5\n1,1\n", "{path}, line 4: its probabilities sum to 2; every row must sum to 1"),
+        ("0.5,0.5\n0.5,half\n", "{path}, line 2, column 2: 'half' is not a number; write 0.25, 2.5e-1 or 1/4"),
+        ("0.5,0.5\n0.5,1/0\n", "{path}, line 2, column 2: '1/0' is not a number"),
+        ("0.5,0.5\n1\n", "{path}, line 2: 1 numbers, where line 1 has 2"),
+        ("0.5,0.5\n1,0\n", "{path}, line 2, column 2: 0, where another input ({path}, line 1) has 0.5"),
+        ("0.5,0.5\n", "{path}: matrix: its shape is (1, 2)"),
+        ("\n", "{path}: holds no numbers"),
+        ("\xff", "{path}: byte 0 is not text"),
+        ("0.5,0.5\n0.2,0.8\n", "local epsilon 0.5 is claimed, but the table has 0.9162907319"),
+    ],
 )
-def test_no_arguments_give_a_traceback(name, values, sizes):
-    randomizer = f"{name}:{','.join('='.join(pair) for pair in sizes.items())}"
-    arguments = ["account", "--randomizer", randomizer, *(word for pair in values.items() for word in pair)]
-    try:
-        status = main(arguments)
-    except SystemExit as stopped:
-        status = stopped.code
-    assert status in (0, 2)
+def test_a_wrong_matrix_is_one_sentence_with_file_line_and_value(capsys, tmp_path, text, said):
+    path = tmp_path / "mine.csv"
+    path.write_text(text, encoding="latin-1")
+    told = refusal(capsys, f"account --matrix {path} --users 10 --delta 1e-2 --local-epsilon 0.5")
+    assert said.format(path=path) in told
+
+
+def test_a_matrix_is_never_overwritten(capsys, tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text(TEXTS["mine.txt"], encoding="utf-8")
+    assert "csv = " in refusal(capsys, f"account --matrix {path} --users 9 --delta 0.01 --csv {path}")
+    assert path.read_text(encoding="utf-8") == TEXTS["mine.txt"].replace("\r\n", "\n")
+
+
+def test_a_file_that_is_no_array_is_refused(capsys, tmp_path):
+    path = tmp_path / "mine.npy"
+    path.write_bytes(b"0.5,0.5")
+    assert f"{path}: is no .npy file of numbers" in refusal(capsys, f"account --matrix {path} --users 9 --delta 0.01")
+    assert "cannot be read" in refusal(capsys, f"account --matrix {tmp_path}/none.csv --users 9 --delta 0.01")
+
+
+# --- messages among blanket messages ----------------------------------------------------------------------------------
+
+
+def test_balls_into_bins_is_the_exact_divergence(capsys):
+    """A ball in bin 0 or in bin 1, among 4 uniform balls in 3 bins, every outcome enumerated."""
+    histograms = [{}, {}]
+    for others in itertools.product(range(3), repeat=4):
+        for own, law in enumerate(histograms):
+            key = tuple(np.bincount([*others, own], minlength=3))
+            law[key] = law.get(key, Fraction(0)) + Fraction(1, 3**4)
+    first, second = histograms
+    exact = sum(max(p - Fraction(3, 2) * second.get(key, 0), 0) for key, p in first.items())
+    question = f"balls-into-bins:domain-size=3,special-bins=1 --blanket-messages 4 --epsilon {math.log(1.5)!r}"
+    found = answer(capsys, f"account --randomizer {question}")
+    (row,) = [row for row in found["accountants"] if row["accountant"] == "variation-ratio"]
+    assert row["delta"] == pytest.approx(float(exact), rel=1e-3)
+    assert row["delta"] >= exact
+    assert row["kind"] == "upper"
+    assert found["blanket_messages"] == 4
+    assert "local_epsilon" not in found
+
+
+TABLE_4 = {
+    "biased-coin-sum:coin=0.25": "upper",
+    "uniform-coin-sum": "upper",
+    "flipped-one-hot:flip=0.25": "published",
+    "mix-dump:domain-size=10,flip=0.1": "upper",
+    "pure-dump:domain-size=10": "upper",
+}
+
+
+@pytest.mark.quick(2)
+@pytest.mark.parametrize("question", TABLE_4)
+def test_all_of_table_4_has_a_route(capsys, question):
+    found = answer(capsys, f"account --randomizer {question} --blanket-messages 1e5 --delta 1e-6")
+    kinds = {row["accountant"]: row["kind"] for row in found["accountants"]}
+    assert kinds["variation-ratio"] == TABLE_4[question]
+    assert 0 < values(found)["variation-ratio"] < values(found)["variation-ratio-closed-form"]
+
+
+@pytest.mark.quick(2)
+@pytest.mark.parametrize(
+    "question",
+    [
+        "local-hash:hash-size=7 --local-epsilon 2",
+        "privunit:cap-area=0.1 --local-epsilon 2",
+        "sampling-rappor:domain-size=10,set-size=2 --local-epsilon 2",
+        "wheel:set-size=2,arc-length=0.05 --local-epsilon 2",
+        "range-query:levels=4 --local-epsilon 2",
+        "metric:distance=1,largest-distance=2",
+        "metric-laplace:distance=1,largest-distance=2",
+        "planar-laplace:distance=1,largest-distance=2",
+    ],
+)
+def test_other_randomizers_of_the_tables_have_a_route(capsys, question):
+    found = answer(capsys, f"account --randomizer {question} --users 1e5 --delta 1e-6")
+    assert 0 < values(found)["variation-ratio"] < 1
+    assert ("standard-clone" in values(found)) == ("local_epsilon" in found)
+
+
+# --- compositions, budgets --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.exhaustive
+def test_compositions_are_the_librarys(capsys):
+    small, large = (mechanism("krr", local_epsilon=1.0, domain_size=k) for k in (3, 9))
+    specs = "krr:domain-size=3 krr:domain-size=9 --local-epsilon 1 --users 1e4 --delta 1e-6"
+    cases = {
+        f"{specs} --compose joint": composed([small, large], "joint"),
+        f"{specs} --compose parallel": composed([small, large], "parallel"),
+        f"{specs} --compose parallel --weights 0.25,0.75": composed([small, large], "parallel", (0.25, 0.75)),
+        "krr:domain-size=3 --local-epsilon 1 --subsample 0.1 --users 1e4 --delta 1e-6": subsampled(small, 0.1),
+    }
+    least = []
+    for text, made in cases.items():
+        found = values(answer(capsys, f"account --randomizer {text}"))
+        entries, _ = amplification.compare(mechanism=made, n_users=10**4, delta=1e-6)
+        assert found == {entry.accountant: entry.value for entry in entries}
+        least.append(found["blanket"])
+    joint, equal, uneven, thinned = least
+    assert joint > equal != uneven
+    assert thinned < equal
+
+
+def test_users_with_budgets_of_their_own(capsys):
+    found = answer(capsys, "account --budgets 0.5:1000,2:500 --delta 1e-6")
+    assert (found["budgets"], found["counts"]) == ([0.5, 2.0], [1000, 500])
+    kinds = {row["accountant"]: row["kind"] for row in found["accountants"]}
+    assert kinds.pop("local") == "upper"
+    assert kinds == dict.fromkeys(("personalized", "personalized-reduction", "liu-2023"), "published") | {
+        "chen-cao-ge": "asymptotic"
+    }
+    epsilons = values(found)
+    assert epsilons.pop("local") == 2.0
+    for name, epsilon in epsilons.items():
+        deltas = values(answer(capsys, f"account --budgets 0.5:1000,2:500 --epsilon {epsilon!r}"), "delta")
+        assert deltas[name] == pytest.approx(1e-6, rel=2e-3)
+
+
+# --- curves and the inverse question ----------------------------------------------------------------------------------
+
+
+def test_values_are_read_from_lists_and_ranges():
+    assert integers("1e6") == (10**6,)
+    assert integers("1,1e3") == (1, 1000)
+    assert integers("10..1e4/4") == (10, 100, 1000, 10**4)
+    assert numbers("0.1..10/3") == pytest.approx((0.1, 1.0, 10.0), rel=1e-12)
+    assert numbers("0.1..0.3/2") == (0.1, 0.3)
+    assert len(numbers("1..2")) == 13
+
+
+@pytest.mark.quick(1)
+@pytest.mark.parametrize("along", ["users 10,1e4", "delta 1e-9,1e-3", "local-epsilon 0.5..2/3", "epsilon 0.01,0.1"])
+def test_a_curve_is_its_points(capsys, tmp_path, along):
+    given = {"users": "1000", "local-epsilon": "1"}
+    swept, words = along.split()
+    given |= {swept: words} if swept in ("delta", "epsilon") else {"delta": "1e-6", swept: words}
+    text = "account --randomizer krr:domain-size=5 --accountant blanket,bennett " + " ".join(
+        f"--{name} {value}" for name, value in given.items()
+    )
+    rows = answer(capsys, f"{text} --csv {tmp_path}/curve.csv --plot {tmp_path}/curve.svg")["rows"]
+    asked = "delta" if swept == "epsilon" else "epsilon"
+    points = (integers if swept == "users" else numbers)(words)
+    assert len(rows) == 2 * len(points)
+    last = answer(capsys, text.replace(f"--{swept} {words}", f"--{swept} {points[-1]!r}"))
+    assert {row["accountant"]: row[asked] for row in rows[-2:]} == values(last, asked)
+    with (tmp_path / "curve.csv").open() as file:
+        written = list(csv.DictReader(file))
+    assert [float(row[asked]) for row in written] == [row[asked] for row in rows]
+    assert (tmp_path / "curve.svg").read_text().startswith("<?xml")
+    table = printed(capsys, text).rpartition("\n\n")[2].splitlines()
+    assert table[0].split()[1:] == ["blanket", "bennett"]
+    assert len(table) == 1 + len(points)
+
+
+@pytest.mark.exhaustive
+def test_the_local_epsilon_for_a_target_meets_it_and_no_larger_one_does(capsys):
+    target = "--users 1e5 --delta 1e-8"
+    krr = "account --randomizer krr:domain-size=10"
+    only = "--accountant blanket,blanket-lower,standard-clone,standard-clone-closed-form"
+    found = values(answer(capsys, f"{krr} {target} --epsilon 0.2 {only}"), "local_epsilon")
+    assert found["standard-clone-closed-form"] < found["standard-clone"] < found["blanket"] < found["blanket-lower"]
+    for name, local in found.items():
+        inside, outside = (
+            values(answer(capsys, f"{krr} {target} --local-epsilon {local * by!r} --accountant {name}"))[name]
+            for by in (1 - 1e-5, 1 + 1e-5)
+        )
+        assert inside <= 0.2 * (1 + 1e-4)
+        assert outside >= 0.2 * (1 - 1e-4)

@@ -7,11 +7,12 @@ import sys
 
 import numpy as np
 import pytest
+from commands import printed, refusal, run
 from plans import given_plan
 
 from segshuffle.cli import main
 from segshuffle.cli.client_account import default_path
-from segshuffle.planning.documents import Document, as_text, read_document, write_document
+from segshuffle.planning.documents import Document, read_document, write_document
 from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.base import Problem
 from segshuffle.protocols.proven import ProvenSegmented
@@ -24,29 +25,26 @@ def planned():
     return ProvenSegmented(blanket_per_user=0.46).plan(PRIVATE)
 
 
+def saved(folder, plan, names=None):
+    """Write a plan; returns the file."""
+    write_document(folder / "plan.json", Document(plan, names))
+    return folder / "plan.json"
+
+
 @pytest.fixture
 def published(planned, tmp_path):
-    write_document(tmp_path / "plan.json", Document(planned))
-    return tmp_path / "plan.json"
+    return saved(tmp_path, planned)
 
 
-@pytest.fixture
-def send(capsys, tmp_path):
-    """Run the client for a user with an account of its own; returns the status, the messages and what is said."""
-
-    def run(plan, *options, items="0,1,2,3", level=0.5, honest_users=5000, account="mine.json"):
-        asked = ["client", str(plan), "--items", items, "--level", str(level), "--account", str(tmp_path / account)]
-        asked += [] if honest_users is None else ["--honest-users", str(honest_users)]
-        capsys.readouterr()
-        status = main([*asked, *options])
-        printed = capsys.readouterr()
-        return status, printed.out.split(), printed.err
-
-    return run
+def client(plan, options="", *, items="0,1,2,3", level=0.5, honest_users=5000, account="mine.json"):
+    """The command of a user whose account is beside the plan."""
+    asked = f"client {plan} --level {level} --account {plan.parent}/{account} {options}"
+    asked += "" if honest_users is None else f" --honest-users {honest_users}"
+    return [*asked.split(), "--items", items]
 
 
-def spent(tmp_path, account="mine.json"):
-    return json.loads((tmp_path / account).read_text())["collections"]
+def spent(plan, account="mine.json"):
+    return json.loads((plan.parent / account).read_text())["collections"]
 
 
 # --- honest plans ----------------------------------------------------------------------------------------------------
@@ -58,79 +56,67 @@ def random_plan(rng):
     s = int(rng.integers(1, min(d - 1, 5) + 1))
     n_levels = int(rng.integers(1, 4))
     levels = np.round(np.sort(rng.uniform(0.4, 4.0, n_levels)) + [0.0, 0.1, 0.2][:n_levels], 2)
-    asked = ["plan", "--domain-size", str(d), "--set-size", str(s), "--sets", str(rng.choice(["exactly", "at-most"]))]
+    asked = f"plan --domain-size {d} --set-size {s} --sets {rng.choice(['exactly', 'at-most'])} --levels "
     counts = rng.integers(500, 5000, n_levels)
-    asked += ["--levels", ",".join(f"{e}:{n}" for e, n in zip(levels, counts, strict=True))]
+    asked += ",".join(f"{e}:{n}" for e, n in zip(levels, counts, strict=True))
     deltas = 10.0 ** -rng.integers(5, 10, n_levels if rng.random() < 0.4 else 1)
-    asked += ["--delta", ",".join(f"{delta:g}" for delta in deltas)]
+    asked += f" --delta {','.join(f'{delta:g}' for delta in deltas)}"
     if rng.random() < 0.6 and n_levels > 1:
-        asked += ["--hide-level", "0.5"]
-    if rng.random() < 0.4:
-        asked += ["--honest-fraction", "0.77"]
-    if rng.random() < 0.4:
-        asked += ["--rounds", "3"]
-    if rng.random() < 0.4:
-        asked += ["--copies-max", "2.5"]
+        asked += " --hide-level 0.5"
+    for option in ("--honest-fraction 0.77", "--rounds 3", "--copies-max 2.5"):
+        asked += f" {option}" if rng.random() < 0.4 else ""
     law = str(rng.choice(["poisson", "equal", "capped", "clustered", "signed"]))
     if law in ("clustered", "signed"):
-        return [*asked, "--blanket", law, "--max-messages", "60"]
-    more = {"equal": ["--equal-copies"], "capped": ["--blanket-cap", "auto"], "poisson": []}[law]
-    return [*asked, *more, "--blanket", "poisson", "--blanket-per-user", f"{rng.uniform(0.3, 20.0):.3g}"]
+        return f"{asked} --blanket {law} --max-messages 60"
+    more = {"equal": "--equal-copies", "capped": "--blanket-cap auto", "poisson": ""}[law]
+    return f"{asked} {more} --blanket poisson --blanket-per-user {rng.uniform(0.3, 20.0):.3g}"
 
 
 @pytest.mark.quick(6)
 @pytest.mark.parametrize("seed", range(80))
-def test_every_level_of_every_honest_plan_sends(seed, tmp_path, capsys, send):
-    asked = random_plan(np.random.default_rng(seed))
-    if main([*asked, "--save", str(tmp_path / "plan.json")]):
-        assert "too small" in capsys.readouterr().err, asked
+def test_every_level_of_every_honest_plan_sends(seed, tmp_path, capsys):
+    asked, plan = random_plan(np.random.default_rng(seed)), tmp_path / "plan.json"
+    status, _, said = run(capsys, f"{asked} --save {plan}")
+    if status:
+        assert "too small" in said, asked
         return
-    problem = read_document(tmp_path / "plan.json").plan.problem
+    problem = read_document(plan).plan.problem
     assumed = problem.assumptions
     # what the plan says of another level: the larger epsilon and delta of the two
     promised = assumed.private_levels or assumed.sets == "at-most" or problem.domain_size >= 2 * problem.set_size
     hidden = f"{problem.levels[-1]},{max(problem.deltas)}" if promised else "no"
+    items = ",".join(map(str, range(problem.set_size)))
     for k, (level, delta) in enumerate(zip(problem.levels, problem.deltas, strict=True)):
-        own = ["--sets", assumed.sets, "--rounds", str(assumed.rounds), "--delta", str(delta), "--hide-level", hidden]
-        items, account = ",".join(map(str, range(problem.set_size))), f"{k}.json"
+        own = f"--sets {assumed.sets} --rounds {assumed.rounds} --delta {delta} --hide-level {hidden}"
+        user = {"items": items, "level": level, "honest_users": problem.honest_users, "account": f"{k}.json"}
         for _ in range(assumed.rounds):
-            status, _, said = send(
-                tmp_path / "plan.json",
-                *own,
-                items=items,
-                level=level,
-                honest_users=problem.honest_users,
-                account=account,
-            )
-            assert status == 0, (asked, said)
-        (entry,) = spent(tmp_path, account)
+            printed(capsys, client(plan, own, **user))
+        (entry,) = spent(plan, f"{k}.json")
         assert entry["sent"] == assumed.rounds
         assert entry["items_spent"][0] == level
         assert entry["level_spent"][0] <= max(level, problem.levels[-1])
         assert max(entry["items_spent"][1], entry["level_spent"][1]) <= max(problem.deltas)
 
 
-def test_the_level_is_told_at_the_larger_of_two_epsilons_and_no_less(published, send, tmp_path):
+def test_the_level_is_told_at_the_larger_of_two_epsilons_and_no_less(published, capsys):
     """What the plan promises a user of a conservative level: its own epsilon for items, the larger one for levels."""
-    status, messages, said = send(published, "--delta", "2e-6")
-    assert status == 0, said
-    assert set(messages) <= set(map(str, range(17)))
-    (entry,) = spent(tmp_path)
+    _, messages, said = run(capsys, client(published, "--delta 2e-6"))
+    assert set(messages.split()) <= set(map(str, range(17)))
+    (entry,) = spent(published)
     assert (entry["items_spent"][0], entry["level_spent"][0]) == (0.5, 2.0)
     assert "of the level epsilon = 2" in said
     # that much the copies do show: a smaller limit of the user's is refused, and no word of the server's can raise it
     for limit in ("0.5", "0.9"):
-        status, messages, said = send(published, "--delta", "2e-6", "--hide-level", limit, account="other.json")
-        assert (status, messages) == (2, [])
-        assert "a user of level 0 who may be one of level 1" in said
-    assert not (tmp_path / "other.json").exists()
+        asked = client(published, f"--delta 2e-6 --hide-level {limit}", account="other.json")
+        assert "a user of level 0 who may be one of level 1" in refusal(capsys, asked)
+    assert not (published.parent / "other.json").exists()
 
 
-def test_equal_copies_show_the_level_at_its_own_epsilon(tmp_path, send):
+def test_equal_copies_show_the_level_at_its_own_epsilon(tmp_path, capsys):
     problem = Problem(17, 4, (0.5, 2.0), (2500, 2500), 2e-6)
-    write_document(tmp_path / "p", Document(ProvenSegmented(0.46, equal_copies=True).plan(problem)))
-    assert send(tmp_path / "p", "--hide-level", "0.5")[0] == 0
-    assert spent(tmp_path)[0]["level_spent"][0] == 0.5
+    plan = saved(tmp_path, ProvenSegmented(0.46, equal_copies=True).plan(problem))
+    printed(capsys, client(plan, "--hide-level 0.5"))
+    assert spent(plan)[0]["level_spent"][0] == 0.5
 
 
 # --- lies ------------------------------------------------------------------------------------------------------------
@@ -151,79 +137,77 @@ def lie(published, **changes):
         # users who do not exist, and the dummies of those who do are a tenth
         (
             {"problem": {"level_counts": [12500, 25000, 12500]}, "scheme": {"blanket_per_user": 0.046}},
-            [],
+            "",
             "5000 honest",
         ),
         # levels that are said to be public are told by their copies
-        ({"assumptions": {"private_levels": False}, "scheme": {"copies": [0.5, 8.0, 1.0]}}, [], "of level 1"),
+        ({"assumptions": {"private_levels": False}, "scheme": {"copies": [0.5, 8.0, 1.0]}}, "", "of level 1"),
         # levels that are promised nothing are the server's word
-        ({"problem": {"levels": [0.5, 1.0, 99.0]}, "scheme": {"copies": [0.5, 1.0, 8.0]}}, [], "of level 2"),
-        ({"problem": {"domain_size": 4}, "scheme": {"blanket_per_user": 0.001}}, [], "believed in"),
-        ({"problem": {"domain_size": 4}}, ["--sets", "exactly"], "sets of exactly 4 of 4 items"),
-        ({"assumptions": {"honest_fraction": 1.0, "rounds": 1}}, ["--rounds", "4"], "believed in"),
+        ({"problem": {"levels": [0.5, 1.0, 99.0]}, "scheme": {"copies": [0.5, 1.0, 8.0]}}, "", "of level 2"),
+        ({"problem": {"domain_size": 4}, "scheme": {"blanket_per_user": 0.001}}, "", "believed in"),
+        ({"problem": {"domain_size": 4}}, "--sets exactly", "sets of exactly 4 of 4 items"),
+        ({"assumptions": {"honest_fraction": 1.0, "rounds": 1}}, "--rounds 4", "believed in"),
     ],
 )
-def test_what_the_plan_says_of_itself_is_not_believed(published, send, tmp_path, changes, options, says):
-    status, messages, said = send(lie(published, **changes), "--delta", "2e-6", *options)
-    assert (status, messages) == (2, [])
-    assert says in said
-    assert not (tmp_path / "mine.json").exists()
+def test_what_the_plan_says_of_itself_is_not_believed(published, capsys, changes, options, says):
+    assert says in refusal(capsys, client(lie(published, **changes), f"--delta 2e-6 {options}"))
+    assert not (published.parent / "mine.json").exists()
 
 
-def test_sets_of_one_size_are_the_users_word(tmp_path, send):
+def test_sets_of_one_size_are_the_users_word(tmp_path, capsys):
     """Sets of exactly four of five items differ in one; a user who may hold fewer has four pairs to hide."""
-    write_document(tmp_path / "p", Document(ProvenSegmented(0.03).plan(Problem(5, 4, (1.0,), (5000,), 2e-6))))
-    assert send(tmp_path / "p", "--delta", "2e-6", level=1.0)[0] == 2
-    assert send(tmp_path / "p", "--delta", "2e-6", "--sets", "exactly", level=1.0)[0] == 0
+    plan = saved(tmp_path, ProvenSegmented(0.03).plan(Problem(5, 4, (1.0,), (5000,), 2e-6)))
+    refusal(capsys, client(plan, "--delta 2e-6", level=1.0))
+    printed(capsys, client(plan, "--delta 2e-6 --sets exactly", level=1.0))
 
 
 # --- the account -----------------------------------------------------------------------------------------------------
 
 
-def test_what_is_asked_once_is_remembered(published, send):
-    assert "--honest-users is needed" in send(published, honest_users=None)[2]
-    assert send(published, "--hide-level", "no", "--budget", "2")[0] == 0
-    status, _, said = send(published, honest_users=None)
+def test_what_is_asked_once_is_remembered(published, capsys):
+    assert "--honest-users is needed" in refusal(capsys, client(published, honest_users=None))
+    printed(capsys, client(published, "--hide-level no --budget 2"))
+    status, _, said = run(capsys, client(published, honest_users=None))
     assert status == 0
     assert "of the level" not in said
     # fewer are believed in now: that is remembered only when something is sent
-    assert send(published, honest_users=50)[0] == 2
-    assert send(published, honest_users=None)[0] == 0
+    refusal(capsys, client(published, honest_users=50))
+    printed(capsys, client(published, honest_users=None))
 
 
-def test_a_collection_beyond_the_budget_is_refused(published, send, tmp_path):
-    assert send(published)[0] == 0
-    before = (tmp_path / "mine.json").read_text()
-    status, messages, said = send(published)
-    assert (status, messages) == (2, [])
+def test_a_collection_beyond_the_budget_is_refused(published, capsys):
+    printed(capsys, client(published))
+    before = spent(published)
+    said = refusal(capsys, client(published))
     assert "epsilon = 1 and delta" in said
     assert "--budget is 0.5 and 1e-05" in said
-    assert (tmp_path / "mine.json").read_text() == before
-    assert "--hide-level is 2" in send(published, "--budget", "1")[2]
-    assert send(published, "--budget", "1", "--hide-level", "4")[0] == 0
-    assert [entry["items_spent"][0] for entry in spent(tmp_path)] == [0.5, 0.5]
+    assert spent(published) == before
+    assert "--hide-level is 2" in refusal(capsys, client(published, "--budget 1"))
+    printed(capsys, client(published, "--budget 1 --hide-level 4"))
+    assert [entry["items_spent"][0] for entry in spent(published)] == [0.5, 0.5]
     # deltas add up as well, and another user has another account
-    assert "--budget is 9 and 4.1e-06" in send(published, "--budget", "9,4.1e-6", "--hide-level", "9")[2]
-    assert send(published, account="hers.json")[0] == 0
+    asked = client(published, "--budget 9,4.1e-6 --hide-level 9")
+    assert "--budget is 9 and 4.1e-06" in refusal(capsys, asked)
+    printed(capsys, client(published, account="hers.json"))
 
 
-def test_ten_times_a_tenth_is_one(tmp_path, send):
+def test_ten_times_a_tenth_is_one(tmp_path, capsys):
     problem = Problem(30, 1, (0.1,), (10**6,), 1e-6, Assumptions(sets="at-most"))
     for turn in range(11):
-        plan = given_plan(problem, (1e-6,), 30.0 + turn, kind="upper")
-        write_document(tmp_path / "p", Document(plan))
-        status, _, said = send(tmp_path / "p", "--budget", "1", items="", level=0.1, honest_users=10**6)
+        plan = saved(tmp_path, given_plan(problem, (1e-6,), 30.0 + turn, kind="upper"))
+        status, _, said = run(capsys, client(plan, "--budget 1", items="", level=0.1, honest_users=10**6))
         assert status == (0 if turn < 10 else 2), said
 
 
-def test_rounds_are_paid_once_and_checked_together(tmp_path, send):
+def test_rounds_are_paid_once_and_checked_together(tmp_path, capsys):
     problem = Problem(17, 4, (1.0,), (5000,), 2e-6, Assumptions(rounds=2))
-    write_document(tmp_path / "p", Document(ProvenSegmented(1.0).plan(problem)))
+    plan = saved(tmp_path, ProvenSegmented(1.0).plan(problem))
+    both = client(plan, "--rounds 2", level=1.0)
     for sent in (1, 2):
-        assert send(tmp_path / "p", "--rounds", "2", level=1.0)[0] == 0
-        assert [entry["sent"] for entry in spent(tmp_path)] == [sent]
-    assert "--budget is 1" in send(tmp_path / "p", "--rounds", "2", level=1.0)[2]
-    assert "--budget is 1" in send(tmp_path / "p", level=1.0)[2], "another guarantee is another payment"
+        printed(capsys, both)
+        assert [entry["sent"] for entry in spent(plan)] == [sent]
+    assert "--budget is 1" in refusal(capsys, both)
+    assert "--budget is 1" in refusal(capsys, client(plan, level=1.0)), "another guarantee is another payment"
 
 
 def test_what_is_sent_was_remembered_before(published, tmp_path, monkeypatch):
@@ -238,7 +222,7 @@ def test_what_is_sent_was_remembered_before(published, tmp_path, monkeypatch):
 
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setattr(sys, "stdout", Broken())
-    assert main(["client", str(published), "--items", "0", "--level", "0.5", "--honest-users", "5000"]) == 1
+    assert main(f"client {published} --items 0 --level 0.5 --honest-users 5000".split()) == 1
     assert seen[0] == 1
     assert account.stat().st_mode & 0o077 == 0
     assert [path.name for path in account.parent.iterdir()] == ["client.json"]
@@ -247,12 +231,11 @@ def test_what_is_sent_was_remembered_before(published, tmp_path, monkeypatch):
 @pytest.mark.exhaustive
 def test_two_clients_at_once_spend_twice(published, tmp_path):
     """One waits for the other, so that neither forgets what the other has spent."""
-    asked = [sys.executable, "-m", "segshuffle", "client", str(published), "--items", "0", "--level", "0.5"]
-    asked += ["--honest-users", "5000", "--budget", "9", "--hide-level", "9", "--account", str(tmp_path / "mine.json")]
+    asked = [sys.executable, "-m", "segshuffle", *client(published, "--budget 9 --hide-level 9")]
     with (tmp_path / "out").open("w") as out:
         started = [subprocess.Popen(asked, stdout=out) for _ in range(4)]
         assert [each.wait() for each in started] == [0] * 4
-    assert len(spent(tmp_path)) == 4
+    assert len(spent(published)) == 4
 
 
 def test_the_account_is_where_programs_keep_what_they_remember(monkeypatch):
@@ -275,50 +258,43 @@ def test_the_account_is_where_programs_keep_what_they_remember(monkeypatch):
         '"collections": [{"plan": "", "level": 1, "sets": "at-most", "rounds": 1, "sent": 1, "items_spent": [-9, 0]}]}',
     ],
 )
-def test_a_broken_account_sends_nothing(published, send, tmp_path, content):
+def test_a_broken_account_sends_nothing(published, capsys, tmp_path, content):
     (tmp_path / "mine.json").write_text(content)
-    status, messages, said = send(published)
-    assert (status, messages) == (2, [])
-    assert "mine.json: is no account of a client" in said
+    assert "mine.json: is no account of a client" in refusal(capsys, client(published))
     assert (tmp_path / "mine.json").read_text() == content
 
 
-def test_the_account_is_not_the_plan(published, send):
+def test_the_account_is_not_the_plan(published, capsys):
     before = published.read_text()
-    status, messages, said = send(published, account="plan.json")
-    assert (status, messages) == (2, [])
-    assert "account" in said
+    assert "account = " in refusal(capsys, client(published, account="plan.json"))
     assert published.read_text() == before
 
 
 # --- items -----------------------------------------------------------------------------------------------------------
 
 
-def test_of_too_many_items_a_random_choice_is_sent(tmp_path, send):
+def test_of_too_many_items_a_random_choice_is_sent(tmp_path, capsys):
     """All copies are sent and hardly any dummies: two of five items, every pair as often as another."""
     problem = Problem(9, 2, (90.0,), (10**6,), 1e-3, Assumptions(sets="at-most"))
-    plan = given_plan(problem, (1.0,), 1e-3, kind="upper")
-    write_document(tmp_path / "p", Document(plan))
+    plan = saved(tmp_path, given_plan(problem, (1.0,), 1e-3, kind="upper"))
+    user = {"items": "0,1,2,3,4", "level": 90.0, "honest_users": 10**6}
     seen = set()
     for turn in range(40):
-        status, messages, said = send(
-            tmp_path / "p", "--delta", "0.5", items="0,1,2,3,4", level=90.0, honest_users=10**6, account=str(turn)
-        )
-        assert status == 0
+        _, messages, said = run(capsys, client(plan, "--delta 0.5", **user, account=str(turn)))
         assert "5 items are held; a random choice of 2" in said
-        chosen = set(map(int, messages)) & set(range(5))
+        chosen = set(map(int, messages.split())) & set(range(5))
         assert len(chosen) >= 2
         seen |= chosen
     assert seen == set(range(5))
 
 
-def test_blanks_around_names_make_no_difference(planned, tmp_path, send):
+def test_blanks_around_names_make_no_difference(planned, tmp_path, capsys):
     names = ["About Microsoft ", " a, b", *map(str, range(15))]
     document = Document(planned, names)
     assert [document.number(name) for name in ("About Microsoft", "About Microsoft  ", "a, b", "14")] == [0, 0, 1, 16]
-    write_document(tmp_path / "p", document)
-    assert send(tmp_path / "p", items='About Microsoft , "a, b",0, 1')[0] == 0
-    assert "given twice" in send(tmp_path / "p", items="About Microsoft,About Microsoft ")[2]
-    assert json.loads(as_text(document))["items"] == names
+    plan = saved(tmp_path, planned, names)
+    printed(capsys, client(plan, items='About Microsoft , "a, b",0, 1'))
+    assert "given twice" in refusal(capsys, client(plan, items="About Microsoft,About Microsoft "))
+    assert json.loads(plan.read_text())["items"] == names
     differ_in_blanks = Document(planned, ["a", "a ", *names[2:]])
     assert [differ_in_blanks.number(name) for name in ("a", "a ")] == [0, 1]

@@ -94,28 +94,15 @@ def test_a_method_that_nobody_declares_is_drawn_under_its_own_name():
 
 
 def test_a_rival_of_ones_own_does_not_enter_the_papers_verdicts():
-    common = {
-        "dataset": "msnbc",
-        "n_users": 9,
-        "set_size": 4,
-        "split": "S1",
-        "messages_per_user": 1.0,
-        "accounting": "published",
-    }
-    rows = [("segmented", 1.0, 2.0), ("mm", 0.0, 3.0), ("guess", 0.0, 0.1), ("inverse-variance-sepmm", 0.0, 0.2)]
-    table = pd.DataFrame(
-        [
-            {
-                **common,
-                "method": method,
-                "role": "grid" if method == "segmented" else "best",
-                "blanket_per_user": m,
-                "mse_expected": error,
-            }
-            for method, m, error in rows
-        ]
-    )
-    panel = Panels(table).get(dataset="msnbc", n_users=9, set_size=4, split="S1")
+    rows = [
+        ("segmented", "grid", 1.0, 2.0),
+        ("mm", "best", 0.0, 3.0),
+        ("guess", "best", 0.0, 0.1),
+        ("inverse-variance-sepmm", "best", 0.0, 0.2),
+    ]
+    table = pd.DataFrame(rows, columns=["method", "role", "blanket_per_user", "mse_expected"])
+    where = {"dataset": "msnbc", "n_users": 9, "set_size": 4, "split": "S1"}
+    panel = Panels(table.assign(**where, messages_per_user=1.0, accounting="published")).get(**where)
     assert panel.competitors == {"mm": 3.0}
     assert panel.error_of("strongest") == 3.0
 
@@ -149,9 +136,9 @@ def test_it_appears_in_tables_figures_and_page_and_not_in_verdicts(extended):
     # a constant answer has the error that its closed form says
     assert rows["mse_mean"].to_numpy() == pytest.approx(rows["mse_expected"].to_numpy(), rel=1e-9, abs=0)
     for figure in ("fig2", "fig5", "summary"):
-        assert "Guess (share 1)" in (extended.out / f"figures/{figure}.svg").read_text(encoding="utf-8"), figure
-    assert "Guess, proven (0.5)" in (extended.out / "figures/fig2-proven.svg").read_text(encoding="utf-8")
-    assert "Guess (share 1)" in (extended.out / "index.html").read_text(encoding="utf-8")
-    assert "guess" not in (extended.out / "claims.csv").read_text(encoding="utf-8")
-    config = yaml.safe_load((extended.out / "config.yaml").read_text(encoding="utf-8"))
+        assert "Guess (share 1)" in extended.text(f"figures/{figure}.svg"), figure
+    assert "Guess, proven (0.5)" in extended.text("figures/fig2-proven.svg")
+    assert "Guess (share 1)" in extended.text("index.html")
+    assert "guess" not in extended.text("claims.csv")
+    config = yaml.safe_load(extended.text("config.yaml"))
     assert config["competitors"]["methods"][-1] == "guess"

@@ -107,10 +107,10 @@ def test_it_runs_through_all_panels_tables_figures_and_page(extended):
     for name in ("audit.csv", "proven-summary.csv"):
         assert "baskets" in set(pd.read_csv(extended.out / name)["dataset"]), name
     assert (extended.out / "levels/baskets-n200-s2.csv").is_file()
-    assert "Baskets" in (extended.out / "figures/summary.svg").read_text(encoding="utf-8")
-    record = json.loads((extended.out / "provenance.json").read_text(encoding="utf-8"))["data"]
+    assert "Baskets" in extended.text("figures/summary.svg")
+    record = json.loads(extended.text("provenance.json"))["data"]
     assert record["baskets"] == {"kind": "real", "sha256": None, "origin": "baskets.txt", "reason": ""}
-    page = (extended.out / "index.html").read_text(encoding="utf-8")
+    page = extended.text("index.html")
     assert "Baskets, half-and-half: n = 200" in page
     assert "made up for a test, CC0" in page
 

@@ -7,9 +7,6 @@ import zipfile
 import pytest
 from extension_files import add_study
 
-from segshuffle.page.build import groups_of
-from segshuffle.pipeline.manifest import FURTHER, Output
-
 
 @pytest.fixture
 def made(new_checkout):
@@ -53,22 +50,17 @@ def test_it_is_listed_among_the_results(made):
     assert "- `figures/greeting`: Greetings over panels\n" in said
 
 
-def test_the_page_has_a_heading_for_it():
-    figure = Output("figures/greeting", "Greetings over panels", "Bars are hands shaken.")
-    assert groups_of(["greeting"], [figure]) == {FURTHER: [figure]}
-
-
 @pytest.mark.exhaustive
 def test_a_run_ends_with_it_on_the_page_in_its_own_words(extended):
     """Twelve panels: a figure, what it shows, its caption and its heading; the table and the figure have hashes."""
-    page = (extended.out / "index.html").read_text(encoding="utf-8")
+    page = extended.text("index.html")
     further = page[page.index('id="further"') :]
     assert '<figure id="figure-greeting"' in further
     for words in ("Further studies", "Greetings over panels", "Bars are hands shaken.", "24 hands were shaken."):
         assert words in further, words
-    record = json.loads((extended.out / "provenance.json").read_text(encoding="utf-8"))["outputs"]
+    record = json.loads(extended.text("provenance.json"))["outputs"]
     assert {"greeting.csv", "figures/greeting.svg"} <= set(record)
-    assert "`greeting.csv`" in (extended.out / "README.md").read_text(encoding="utf-8")
+    assert "`greeting.csv`" in extended.text("README.md")
 
 
 @pytest.mark.exhaustive

@@ -69,6 +69,14 @@ def test_a_full_disk_leaves_nothing_half_written(tmp_path, monkeypatch, before):
         assert path.read_text() == before
 
 
+@pytest.mark.parametrize("name", [".", "/", "a\0b"], ids=["here", "root", "NUL"])
+def test_a_name_that_no_file_can_have_is_an_error(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(DataError, match=r"cannot be written .* choose a file name"):
+        write_atomically(Path(name), b"x")
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full stands for a full disk")
 def test_a_log_without_room_does_not_hide_the_error(tmp_path, capsys):
     (tmp_path / "job.log").symlink_to("/dev/full")

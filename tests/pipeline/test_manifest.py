@@ -115,9 +115,3 @@ def test_what_the_report_shows(full_config):
     shown = {output.path for output in (*every.values(), *manifest.RECORDS) if output.in_report}
     assert {"audit.csv", "claims.csv", "index.html", "figures/fig2"} <= shown
     assert not shown & {"claims.md", "mse.csv", "config.yaml"}
-
-
-def test_a_split_of_ones_own_has_targets(full_config):
-    full_config["splits"]["S4"] = [0.2, 0.4, 0.4]
-    names = {target.name for target in manifest.targets(full_config, scenarios(full_config))}
-    assert {"panels_msnbc_S4", "panels_synthetic_S4_proven"} <= names

@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from commands import refusal
+from commands import answer, printed, refusal, run
 
-from segshuffle.cli import main
 from segshuffle.datasets.transactions import Transactions
 from segshuffle.errors import DataError, ParameterError
 from segshuffle.protocols.assumptions import Assumptions
@@ -109,44 +108,29 @@ def test_what_was_not_planned_for_is_refused(users, change, options, error, says
 
 @pytest.fixture(autouse=True)
 def without_figures(monkeypatch):
-    monkeypatch.setattr("segshuffle.rehearsal.figures.write_figures", lambda *_: {})
+    monkeypatch.setattr("segshuffle.rehearsal.figures.write_figures", lambda *_: [])
 
 
 def test_a_rehearsal_draws_every_message_if_asked(log, capsys):
-    asked = [
-        "rehearse",
-        "log.csv",
-        "--set-size",
-        "2",
-        "--levels",
-        "1:30%,2:70%",
-        "--delta",
-        "1e-4",
-        "--repetitions",
-        "1",
-    ]
-    private = ["--messages", "--hide-level", "1", "--honest-fraction", "0.5", "--take-part", "0.9"]
-    assert main([*asked, *private, "--chunk-users", "100"]) == 0
-    printed = capsys.readouterr().out
-    assert "Message by message:" in printed
-    assert "The level itself: whichever level and items a user has" in printed
-    assert main([*asked, *private, "--json"]) == 0
-    run = json.loads(capsys.readouterr().out)["by_message"]
+    asked = "rehearse log.csv --set-size 2 --levels 1:30%,2:70% --delta 1e-4 --repetitions 1 --messages"
+    asked += " --hide-level 1 --honest-fraction 0.5 --take-part 0.9"
+    shown = printed(capsys, f"{asked} --chunk-users 100")
+    assert "Message by message:" in shown
+    assert "The level itself: whichever level and items a user has" in shown
+    run = answer(capsys, asked)["by_message"]
     assert 200 < run["participants"] < 300
 
 
 def test_sizes_of_sets_are_compared_on_a_file(log, capsys):
-    asked = ["rehearse", "log.csv", "--set-sizes", "1,2,3", "--levels", "1:30%,2:70%", "--delta", "1e-4"]
-    assert main([*asked, "--json"]) == 0
-    rows = json.loads(capsys.readouterr().out)["rows"]
+    asked = "rehearse log.csv --set-sizes 1,2,3 --levels 1:30%,2:70% --delta 1e-4"
+    rows = answer(capsys, asked)["rows"]
     sizes = [(row["sets"], row["set_size"]) for row in rows]
     assert sizes == [(kind, size) for kind in ("at-most", "exactly") for size in (1, 2, 3)]
     biases = [row["squared_bias"] for row in rows[:3]]
     assert biases[0] > biases[1] > 0
     assert biases[2] < 1e-20
     assert rows[5]["squared_bias"] > 0.1, "padding is worse"
-    assert main(asked) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 8
+    assert len(printed(capsys, asked).splitlines()) == 8
 
 
 def test_users_are_counted_by_size_and_item(users):
@@ -162,9 +146,7 @@ def test_few_users_send_fewer_items(capsys):
     """By a guess: noise decides where users are few, and cutting where they are many."""
     best = {}
     for users in (200, 500_000):
-        asked = f"rehearse --set-sizes 1:95%,8:5% --domain-size 20 --levels 1:{users} --delta 1e-7 --json"
-        assert main(asked.split()) == 0
-        found = json.loads(capsys.readouterr().out)
+        found = answer(capsys, f"rehearse --set-sizes 1:95%,8:5% --domain-size 20 --levels 1:{users} --delta 1e-7")
         best[users] = found["least_error"]["set_size"]
         assert found["least_error"]["mse"] == min(row["mse"] for row in found["rows"])
         assert [row["squared_bias"] > 1e-20 for row in found["rows"]] == [True, False]
@@ -181,12 +163,20 @@ def test_few_users_send_fewer_items(capsys):
         ("--set-sizes 1:50%,1:50% --domain-size 9", "each size once"),
         ("log.csv --take-part 0.5", "add --messages"),
         ("log.csv --messages --plan plan.json", "leave --plan out"),
+        ("log.csv --top 0", "top = 0 is not allowed"),
+        ("log.csv --repetitions 0", "repetitions = 0 is not allowed"),
+        ("log.csv --out .", "holds something else"),
     ],
 )
-def test_what_does_not_go_together_is_refused(log, capsys, arguments, says):
+def test_what_cannot_be_rehearsed_is_refused(log, capsys, arguments, says):
     assert says in refusal(capsys, f"rehearse {arguments} --levels 1:300 --delta 1e-4")
+    assert [path.name for path in log.parent.iterdir()] == ["log.csv"]
 
 
-@pytest.mark.parametrize(("old", "new"), [("simulate", "rehearse"), ("set-sizes", "rehearse --set-sizes")])
-def test_a_command_of_earlier_names_the_new_one(capsys, old, new):
-    assert new in refusal(capsys, [old, "file"])
+def test_a_column_of_levels_needs_those_on_offer(log, capsys):
+    assert "--levels is missing" in refusal(capsys, "rehearse log.csv --level-column item")
+
+
+def test_a_plan_that_fails_leaves_no_folder(log, capsys):
+    assert "is used up by round 1" in run(capsys, "rehearse log.csv --max-messages 0.5")[2]
+    assert [path.name for path in log.parent.iterdir()] == ["log.csv"]

@@ -9,11 +9,11 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
+from commands import answer, printed, refusal
 from plans import given_plan
 
 from segshuffle.blankets.clustered import Clustered
 from segshuffle.blankets.signed import Signed
-from segshuffle.cli import main
 from segshuffle.datasets.transactions import Transactions
 from segshuffle.errors import DataError, InfeasibleError, ParameterError
 from segshuffle.planning.documents import Document, read_document, write_document
@@ -244,22 +244,21 @@ def test_groups_hold_every_item_once(users):
 def test_the_page_needs_nothing_else_and_shows_names_as_they_are(users):
     named = replace(users, names=[f"<script>&{code}" for code in range(D)])
     found = rehearse(made(), named, repetitions=1)
-    text = page.build(found, headline=["A & B"], notes=["<i>"], figures={}, command="c", top=3)
+    text = page.build(found, headline=["A & B"], notes=["<i>"], figures=[], command="c", top=3)
     assert "<script" not in text
     assert "&lt;script&gt;&amp;" in text
     assert "&lt;i&gt;" in text
     assert not re.search(r"(src|href)=\"(?!data:)", text)
 
 
-@pytest.mark.parametrize("given", [["--set-size", "1"], pytest.param([], marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("given", ["--set-size 1", pytest.param("", marks=pytest.mark.exhaustive)])
 def test_one_command_is_enough(log, capsys, monkeypatch, given):
-    monkeypatch.setattr("segshuffle.rehearsal.figures.write_figures", lambda *_: {})
-    assert main(["rehearse", "log.csv", *given]) == 0
-    printed = capsys.readouterr()
-    assert max(map(len, printed.out.splitlines())) <= 80
+    monkeypatch.setattr("segshuffle.rehearsal.figures.write_figures", lambda *_: [])
+    shown = printed(capsys, f"rehearse log.csv {given}")
+    assert max(map(len, shown.splitlines())) <= 80
     for said in ("epsilon = 1", "delta = 1/(100 users)", "20 repetitions", "tea"):
-        assert said in printed.out
-    assert ("items a user" in printed.out) == (not given)
+        assert said in shown
+    assert ("items a user" in shown) == (not given)
     folder = log.parent / "log-rehearsal"
     kept = json.loads((folder / MARK).read_text())
     assert kept["summary"]["users"] == 300
@@ -273,28 +272,12 @@ def test_one_command_is_enough(log, capsys, monkeypatch, given):
 
 @pytest.mark.exhaustive
 def test_figures_are_written_and_shown(log, capsys):
-    assert main(["rehearse", "log.csv", "--out", "there/out"]) == 0
+    printed(capsys, "rehearse log.csv --out there/out")
     folder = log.parent / "there/out"
     assert {path.suffix for path in folder.iterdir()} == {".csv", ".parquet", ".svg", ".png", ".json", ".html"}
     text = (folder / "index.html").read_text()
     assert text.count("<img") == 3 == len(list(folder.glob("*.svg")))
     assert not re.search(r"(src|href)=\"(?!data:)", text)
-
-
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        (["--top", "0"], "top = 0"),
-        (["--repetitions", "0"], "repetitions = 0"),
-        (["--level-column", "item"], "--levels"),
-        (["--out", "."], "holds something else"),
-        (["--max-messages", "0.5"], "used up"),
-    ],
-)
-def test_what_cannot_be_rehearsed_is_refused(log, capsys, options, says):
-    assert main(["rehearse", "log.csv", *options]) == 2
-    assert says in capsys.readouterr().err
-    assert [path.name for path in log.parent.iterdir()] == ["log.csv"]
 
 
 # --- a saved plan ----------------------------------------------------------------------------------------------------
@@ -303,86 +286,80 @@ def test_what_cannot_be_rehearsed_is_refused(log, capsys, options, says):
 @pytest.fixture
 def saved(log, monkeypatch):
     """A plan for 250 users of the log's items, of whom the guarantee relies on 200."""
-    monkeypatch.setattr("segshuffle.rehearsal.figures.write_figures", lambda *_: {})
+    monkeypatch.setattr("segshuffle.rehearsal.figures.write_figures", lambda *_: [])
     problem = Problem(4, 2, (0.5, 1.0), (100, 150), 1e-6, Assumptions("at-most", 0.8), (1e-5, 1e-6))
     plan = given_plan(problem, (0.7, 1.0), 3.0)
     write_document(log.parent / "PLAN.json", Document(plan, ["salt", "tea", "milk", "bread"]))
     return plan
 
 
-def rehearsed(capsys, *options):
-    assert main(["rehearse", "log.csv", "--plan", "PLAN.json", "--repetitions", "1", "--json", *options]) == 0
-    return json.loads(capsys.readouterr().out)
+SAVED = "rehearse log.csv --plan PLAN.json --repetitions 1"
 
 
 def test_a_saved_plan_is_rehearsed_as_it_stands(log, saved, capsys):
-    answer = rehearsed(capsys)
-    assert answer["problem"]["level_counts"] == [120, 180]
-    assert answer["problem"]["deltas"] == [1e-5, 1e-6]
-    assert answer["plan"] == json.loads(json.dumps(saved.of_participants((120, 180)).as_dict()))
-    assert "300 users of the file take part, though the plan is for 250" in answer["assumed"][0]
-    assert "not private" not in "".join(answer["notes"])
+    found = answer(capsys, SAVED)
+    assert found["problem"]["level_counts"] == [120, 180]
+    assert found["problem"]["deltas"] == [1e-5, 1e-6]
+    assert found["plan"] == json.loads(json.dumps(saved.of_participants((120, 180)).as_dict()))
+    assert "300 users of the file take part, though the plan is for 250" in found["assumed"][0]
+    assert "not private" not in "".join(found["notes"])
     written = read_document(log.parent / "log-rehearsal/plan.json")
     assert written.items == ["salt", "tea", "milk", "bread"]
     assert written.plan.problem.honest_users == 200
     sets = [("tea", "milk", "bread")[: 1 + user % 3] for user in range(300)]
     users = Transactions.from_sets(sets, ["salt", "tea", "milk", "bread"])
-    found = rehearse(saved.of_participants((120, 180)), users, repetitions=1)
+    again = rehearse(saved.of_participants((120, 180)), users, repetitions=1)
     rows = list(csv.DictReader((log.parent / "log-rehearsal/items.csv").read_text().splitlines()))
     assert {row["item"]: float(row["estimate"]) for row in rows} == pytest.approx(
-        dict(zip(users.names, found.estimate, strict=True))
+        dict(zip(users.names, again.estimate, strict=True))
     )
 
 
 def test_options_that_agree_with_a_saved_plan_are_accepted(saved, capsys):
     agreeing = "--set-size 2 --levels 0.5:50%,1:50% --delta 1e-5,1e-6 --copies-max 4 --honest-fraction 0.8"
-    assert rehearsed(capsys, *agreeing.split())["problem"]["level_counts"] == [150, 150]
+    assert answer(capsys, f"{SAVED} {agreeing}")["problem"]["level_counts"] == [150, 150]
 
 
 def test_levels_of_a_column_are_those_of_a_saved_plan(log, saved, capsys):
     lines = log.read_text().splitlines()
     levels = ["level", *("1.0" if line < "u2" else "0.5" for line in lines[1:])]
     log.write_text("\n".join(f"{line},{level}" for line, level in zip(lines, levels, strict=True)))
-    asked = ["--user-column", "user", "--item-column", "item", "--level-column", "level"]
+    asked = f"{SAVED} --user-column user --item-column item --level-column level"
     higher = sum(f"u{user}" < "u2" for user in range(300))
-    answer = rehearsed(capsys, *asked)
-    assert answer["problem"]["level_counts"] == [300 - higher, higher]
-    assert "estimates are off by up to" in "".join(answer["notes"])
+    found = answer(capsys, asked)
+    assert found["problem"]["level_counts"] == [300 - higher, higher]
+    assert "estimates are off by up to" in "".join(found["notes"])
     log.write_text(log.read_text().replace("1.0", "2.0"))
-    assert main(["rehearse", "log.csv", "--plan", "PLAN.json", *asked]) == 2
-    assert "'2.0' is not a level on offer; a level is given by its epsilon: 0.5, 1." in capsys.readouterr().err
+    assert "'2.0' is not a level on offer; a level is given by its epsilon: 0.5, 1." in refusal(capsys, asked)
 
 
 @pytest.mark.parametrize(
-    ("option", "asked", "planned"),
+    ("option", "says"),
     [
-        ("levels", "1,2", r"\(0.5, 1.0\)"),
-        ("delta", "1e-6", r"\(1e-05, 1e-06\)"),
-        ("set-size", "3", "2"),
-        ("domain-size", "3", "4"),
-        ("blanket", "signed", "poisson"),
-        ("copies-max", "0.9", "at least 1"),
-        ("max-messages", "5.5", "at least 5.76"),
-        ("rounds", "2", "1"),
-        ("honest-fraction", "1.0", "0.8"),
-        ("items", "log.csv", "the list of the 4 items"),
+        ("--levels 1,2", "levels = (1.0, 2.0) is not allowed: it must be (0.5, 1.0), as in PLAN.json, or left out"),
+        ("--delta 1e-6", "delta = (1e-06, 1e-06) is not allowed: it must be (1e-05, 1e-06), as in PLAN.json, or left"),
+        ("--set-size 3", "set-size = 3 is not allowed: it must be 2, as in PLAN.json, or left out"),
+        ("--domain-size 3", "domain-size = 3 is not allowed: it must be 4, as in PLAN.json, or left out"),
+        ("--blanket signed", "blanket = 'signed' is not allowed: it must be poisson, as in PLAN.json, or left out"),
+        ("--copies-max 0.9", "copies-max = 0.9 is not allowed: it must be at least 1, as in PLAN.json, or left out"),
+        ("--max-messages 5.5", "max-messages = 5.5 is not allowed: it must be at least 5.76, as in PLAN.json, or left"),
+        ("--rounds 2", "rounds = 2 is not allowed: it must be 1, as in PLAN.json, or left out"),
+        ("--honest-fraction 1.0", "honest-fraction = 1.0 is not allowed: it must be 0.8, as in PLAN.json, or left out"),
+        (
+            "--items log.csv",
+            "items = 'log.csv' is not allowed: it must be the list of the 4 items in PLAN.json, or left",
+        ),
+        ("--equal-copies", "equal-copies = True is not allowed: it must be False, with copies 0.7, 1, as in PLAN.json"),
     ],
 )
-def test_what_contradicts_a_saved_plan_is_refused_with_both(log, saved, capsys, option, asked, planned):
-    assert main(["rehearse", "log.csv", "--plan", "PLAN.json", f"--{option}", asked]) == 2
-    told = capsys.readouterr().err
-    assert re.search(rf"{option} = .*{asked[0]}.* must be {planned}.*PLAN.json, or left out", told), told
+def test_what_contradicts_a_saved_plan_is_refused_with_both(log, saved, capsys, option, says):
+    assert says in refusal(capsys, f"{SAVED} {option}")
     assert {path.name for path in log.parent.iterdir()} == {"log.csv", "PLAN.json"}
 
 
 def test_a_saved_plan_that_does_not_fit_is_refused(log, saved, capsys):
-    plan = ["rehearse", "log.csv", "--plan", "PLAN.json"]
-    assert main([*plan, "--equal-copies"]) == 2
-    assert "equal-copies = True is not allowed: it must be False, with copies 0.7, 1, as in" in capsys.readouterr().err
     write_document(log.parent / "PLAN.json", Document(saved))
     (log.parent / "few.txt").write_text("tea\nmilk\nbread\n")
-    assert main([*plan, "--items", "few.txt"]) == 2
-    assert "items = '3 items' is not allowed: it must be a list of 4" in capsys.readouterr().err
+    assert "items = '3 items' is not allowed: it must be a list of 4" in refusal(capsys, f"{SAVED} --items few.txt")
     log.write_text("user,item\nann,0\n")
-    assert main(plan) == 2
-    assert "1 users, but the guarantee of PLAN.json relies on 200" in capsys.readouterr().err
+    assert "1 users, but the guarantee of PLAN.json relies on 200" in refusal(capsys, SAVED)

@@ -12,7 +12,7 @@ CATEGORIES = ("Overview", "The paper's figures", "Verdicts", "Audit", "Proven pr
 
 
 def test_a_run_ends_in_a_page_with_every_figure(checkout):
-    page = (checkout.out / "index.html").read_text(encoding="utf-8")
+    page = checkout.text("index.html")
     before = page[: page.index('id="short"')]
     assert "Quick edition." in before
     assert "Stand-in data." in before

@@ -70,17 +70,17 @@ def test_a_stand_in_is_named_everywhere(checkout):
     table = pd.read_csv(checkout.out / "mse.csv")
     assert set(table.loc[table["dataset"] == "msnbc", "source"]) == {"stand-in"}
     assert set(table.loc[table["dataset"] == "synthetic", "source"]) == {"synthetic"}
-    assert "msnbc (stand-in)" in (checkout.out / "claims.md").read_text()
-    record = json.loads((checkout.out / "provenance.json").read_text())["data"]["msnbc"]
+    assert "msnbc (stand-in)" in checkout.text("claims.md")
+    record = json.loads(checkout.text("provenance.json"))["data"]["msnbc"]
     assert record["kind"] == "stand-in"
     assert "switched off" in record["reason"]
-    assert "**stand-in**" in (checkout.out / "README.md").read_text()
+    assert "**stand-in**" in checkout.text("README.md")
     for figure in ("fig2", "fig4", "summary"):
-        drawn = (checkout.out / f"figures/{figure}.svg").read_text()
+        drawn = checkout.text(f"figures/{figure}.svg")
         assert "MSNBC(stand-in)" in letters(drawn), figure
     for figure in ("fig3", "fig5", "fig6"):
-        assert "stand-in" not in (checkout.out / f"figures/{figure}.svg").read_text()
-    assert "STAND-IN" in (checkout.out / "logs/dataset/msnbc.log").read_text()
+        assert "stand-in" not in checkout.text(f"figures/{figure}.svg")
+    assert "STAND-IN" in checkout.text("logs/dataset/msnbc.log")
 
 
 def letters(svg):
@@ -90,20 +90,20 @@ def letters(svg):
 
 def test_quick_is_written_on_every_figure_and_table(checkout):
     for figure in FIGURES:
-        assert ">quick<" in (checkout.out / f"figures/{figure}.svg").read_text(), figure
-    assert "**quick** configuration" in (checkout.out / "claims.md").read_text()
-    assert "**quick** run" in (checkout.out / "README.md").read_text()
+        assert ">quick<" in checkout.text(f"figures/{figure}.svg"), figure
+    assert "**quick** configuration" in checkout.text("claims.md")
+    assert "**quick** run" in checkout.text("README.md")
 
 
 def test_provenance_has_the_hash_of_every_output_and_no_place_on_this_machine(checkout):
-    text = (checkout.out / "provenance.json").read_text()
+    text = checkout.text("provenance.json")
     record = json.loads(text)
     expected = {"mse.csv", "claims.csv", "claims.md"} | {f"figures/{f}.{s}" for f in FIGURES for s in FORMATS}
     assert expected <= set(record["outputs"])
     for name, digest in record["outputs"].items():
         assert sha256_of(checkout.out / name) == digest, name
     assert str(checkout.folder) not in text
-    effective = yaml.safe_load((checkout.out / "config.yaml").read_text())
+    effective = yaml.safe_load(checkout.text("config.yaml"))
     assert effective == yaml.safe_load((checkout.folder / "tiny.yaml").read_text())
 
 
@@ -209,7 +209,7 @@ def test_a_wrong_msnbc_file_fails_with_both_hashes_and_leaves_nothing(new_checko
     assert not list((made.out / "data").glob("*"))
     assert not list(made.out.rglob("*.npz"))
     assert made.leftovers() == []
-    assert "Traceback" in (made.out / "logs/dataset/msnbc.log").read_text(), "the log has the details"
+    assert "Traceback" in made.text("logs/dataset/msnbc.log"), "the log has the details"
 
 
 @pytest.mark.exhaustive
@@ -217,7 +217,7 @@ def test_the_real_log_is_used_where_it_is_given(new_checkout, msnbc_file):
     made = new_checkout()
     wanted = "results/quick/populations/msnbc-n200-s2.npz"
     made.finish("--cores", "2", wanted, msnbc=msnbc_file)
-    record = json.loads((made.out / "data/msnbc/source.json").read_text())
+    record = json.loads(made.text("data/msnbc/source.json"))
     assert (record["kind"], record["origin"]) == ("real", msnbc_file.name)
     population = load_population(made.folder / wanted)
     assert (population.source, population.n_users, population.set_size, population.domain_size) == ("real", 200, 2, 17)

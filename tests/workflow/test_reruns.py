@@ -40,46 +40,47 @@ def comment(text):
     return f"{text}\n# an edit\n"
 
 
-FILES = [
-    ("README.md", comment, set()),
-    ("Makefile", comment, set()),
-    ("requirements.lock", comment, set()),
-    ("src/segshuffle/cli/__init__.py", comment, set()),
-    ("src/segshuffle/pipeline/run_summary.py", comment, set()),
-    ("src/segshuffle/pipeline/style.py", comment, DRAWINGS),
-    ("src/segshuffle/pipeline/segshuffle.mplstyle", comment, DRAWINGS),
-    ("src/segshuffle/studies/reproduction/report.py", comment, {"proven_summary", *DRAWN}),
-    ("src/segshuffle/studies/audit/report.py", comment, {"figure_audit", *RECORDS}),
-    ("src/segshuffle/accounting/collections/published.py", comment, PROTOCOLS | PARETO),
-    ("src/segshuffle/accounting/collections/full_view.py", comment, AUDIT),
-    ("src/segshuffle/accounting/single_message/personalized.py", comment, AMPLIFICATION | REFEREE),
-    ("src/segshuffle/protocols/segmented.py", comment, PROTOCOLS | PARETO),
-    ("src/segshuffle/protocols/proven.py", comment, PROTOCOLS - AUDIT | PARETO),
-    ("src/segshuffle/protocols/messages/level_counts.py", comment, LEVELS | ASSUMPTIONS),
-    ("src/segshuffle/datasets/sampling.py", comment, LABELS | AFTER_POPULATIONS | {"dataset"}),
-    ("src/segshuffle/protocols/fake_users.py", comment, LOOKS | {"verdicts"}),
-    ("src/segshuffle/studies/audit/compute.py", comment, AUDIT),
-    ("src/segshuffle/studies/levels/compute.py", comment, LEVELS),
-    ("src/segshuffle/studies/assumptions/compute.py", comment, ASSUMPTIONS),
-    ("src/segshuffle/studies/referee/compute.py", comment, REFEREE),
-    ("src/segshuffle/studies/amplification/compute.py", comment, AMPLIFICATION),
-    ("src/segshuffle/studies/claims/report.py", comment, {"verdicts", *RECORDS}),
-    ("src/segshuffle/studies/verdicts.py", comment, VERDICTS),
-    ("src/segshuffle/pipeline/results_readme.py", comment, {"provenance", "page"}),
-    ("src/segshuffle/studies/reproduction/outputs.py", comment, {"provenance", "page"}),
-    ("src/segshuffle/pipeline/runtimes.py", comment, {"runtimes", "page"}),
-    ("src/segshuffle/page/findings.py", comment, {"page"}),
-    ("src/segshuffle/page/assets/page.css", comment, {"page"}),
-    ("src/segshuffle/page/assets/page.html.j2", comment, {"page"}),
-    ("workflow/report/output.rst", comment, set()),
-    ("config/reference/claims.yaml", comment, {"verdicts", *RECORDS}),
-]
+#: File -> rules that run again after an edit.
+FILES = {
+    "README.md": set(),
+    "Makefile": set(),
+    "requirements.lock": set(),
+    "src/segshuffle/cli/__init__.py": set(),
+    "src/segshuffle/pipeline/run_summary.py": set(),
+    "src/segshuffle/pipeline/style.py": DRAWINGS,
+    "src/segshuffle/pipeline/segshuffle.mplstyle": DRAWINGS,
+    "src/segshuffle/studies/reproduction/report.py": {"proven_summary", *DRAWN},
+    "src/segshuffle/studies/audit/report.py": {"figure_audit", *RECORDS},
+    "src/segshuffle/accounting/collections/published.py": PROTOCOLS | PARETO,
+    "src/segshuffle/accounting/collections/full_view.py": AUDIT,
+    "src/segshuffle/accounting/single_message/personalized.py": AMPLIFICATION | REFEREE,
+    "src/segshuffle/protocols/segmented.py": PROTOCOLS | PARETO,
+    "src/segshuffle/protocols/proven.py": PROTOCOLS - AUDIT | PARETO,
+    "src/segshuffle/protocols/messages/level_counts.py": LEVELS | ASSUMPTIONS,
+    "src/segshuffle/datasets/sampling.py": LABELS | AFTER_POPULATIONS | {"dataset"},
+    "src/segshuffle/protocols/fake_users.py": LOOKS | {"verdicts"},
+    "src/segshuffle/studies/audit/compute.py": AUDIT,
+    "src/segshuffle/studies/levels/compute.py": LEVELS,
+    "src/segshuffle/studies/assumptions/compute.py": ASSUMPTIONS,
+    "src/segshuffle/studies/referee/compute.py": REFEREE,
+    "src/segshuffle/studies/amplification/compute.py": AMPLIFICATION,
+    "src/segshuffle/studies/claims/report.py": {"verdicts", *RECORDS},
+    "src/segshuffle/studies/verdicts.py": VERDICTS,
+    "src/segshuffle/pipeline/results_readme.py": {"provenance", "page"},
+    "src/segshuffle/studies/reproduction/outputs.py": {"provenance", "page"},
+    "src/segshuffle/pipeline/runtimes.py": {"runtimes", "page"},
+    "src/segshuffle/page/findings.py": {"page"},
+    "src/segshuffle/page/assets/page.css": {"page"},
+    "src/segshuffle/page/assets/page.html.j2": {"page"},
+    "workflow/report/output.rst": set(),
+    "config/reference/claims.yaml": {"verdicts", *RECORDS},
+}
 
 
-@pytest.mark.parametrize(("name", "change", "expected"), FILES, ids=[name for name, _, _ in FILES])
-def test_editing_a_file(checkout, name, change, expected):
-    with checkout.edited(name, change):
-        assert set(checkout.would_run()) == expected
+@pytest.mark.parametrize("name", FILES)
+def test_editing_a_file(checkout, name):
+    with checkout.edited(name, comment):
+        assert set(checkout.would_run()) == FILES[name]
 
 
 CONFIGURATION = [

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from segshuffle.cli import account, client, estimate, fetch_msnbc, plan, rehearse
 from segshuffle.cli.terminal import Parser, complain, write
-from segshuffle.errors import SegshuffleError
+from segshuffle.errors import ParameterError, SegshuffleError
 from segshuffle.extras import translated
 
 _COMMANDS = (plan, rehearse, client, estimate, account, fetch_msnbc)
@@ -50,7 +50,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         answer = options.run(options)
     except (SegshuffleError, ModuleNotFoundError) as error:
-        told = translated(error) if isinstance(error, ModuleNotFoundError) else error
+        told: Exception | None = translated(error) if isinstance(error, ModuleNotFoundError) else error
+        if isinstance(error, ParameterError) and error.name == "n_users":
+            told = ParameterError("users", error.value, error.allowed)  # as the option is called
         if told is None:
             raise
         complain(f"{program}: {told}")

@@ -23,10 +23,10 @@ from pathlib import Path
 from typing import Any
 
 from segshuffle.cli.sweep import integers, numbers
-from segshuffle.cli.terminal import integer, levels, number, shown
+from segshuffle.cli.terminal import integer, leave_out, levels, need, number, shown
 from segshuffle.errors import OptionsError, ParameterError
 
-_SEGMENTED = ("domain_size", "blanket_per_user", "sampling_rate", "epsilon")
+_SEGMENTED = ("domain_size", "blanket_per_user", "sampling_rate")
 _SINGLE = ("local_epsilon", "delta", "accountant", "compose", "weights", "subsample", "blanket_messages", "csv", "plot")
 
 
@@ -100,27 +100,17 @@ def run(options: argparse.Namespace) -> str:
     if len(whats) > 1:
         names = " and ".join("--" + name for name in whats)
         raise ParameterError(names, "given together", "one of them: each says what the users send")
-    single = bool(whats)
     if options.domain_size is not None and options.randomizer is not None:
-        told = f"{options.randomizer[0]}:domain-size={options.domain_size}"
+        told = f"{options.randomizer[0].partition(':')[0]}:domain-size={options.domain_size}"
         raise OptionsError(f"--domain-size is a part of the randomizer: write --randomizer {told}.")
-    for name in ("domain_size", "blanket_per_user", "sampling_rate") if single else _SINGLE:
-        if getattr(options, name) is not None:
-            rule = f"left out {'with' if single else 'without'} --{whats[0] if whats else 'randomizer'}"
-            raise ParameterError(name.replace("_", "-"), _plain(getattr(options, name)), rule)
-    if not single:
-        needed = ("users", *_SEGMENTED)
-        missing = ["--" + name.replace("_", "-") for name in needed if getattr(options, name) is None]
-        if missing:
-            options.refuse(f"the following arguments are required: {', '.join(missing)}")
+    if not whats:
+        leave_out(options, _SINGLE, "without --randomizer")
+        need(options, "users", *_SEGMENTED, "epsilon")
         return _segmented(options)
     from segshuffle.cli.single_message import answer
 
+    leave_out(options, _SEGMENTED, f"with --{whats[0]}")
     return answer(options)
-
-
-def _plain(value: Any) -> Any:
-    return value[0] if isinstance(value, tuple) and len(value) == 1 else value
 
 
 def _segmented(options: argparse.Namespace) -> str:
@@ -137,17 +127,9 @@ def _segmented(options: argparse.Namespace) -> str:
         "epsilon": options.epsilon[0],
     }
     published = published_item_delta(**parameters)
-    proven = proven_lower_item_delta(**parameters)
-    return shown(
-        {
-            **parameters,
-            "item_delta": {
-                "lower": published.lower,
-                "upper": published.upper,
-                "accountant": "published",
-                "kind": "published",
-            },
-            "proposition_1": {"lower": proven.lower, "kind": "lower"},
-        },
-        as_json=options.json,
-    )
+    kind = {"accountant": "published", "kind": "published"}
+    answers = {
+        "item_delta": {"lower": published.lower, "upper": published.upper, **kind},
+        "proposition_1": {"lower": proven_lower_item_delta(**parameters).lower, "kind": "lower"},
+    }
+    return shown({**parameters, **answers}, as_json=options.json)

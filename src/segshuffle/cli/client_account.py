@@ -140,13 +140,16 @@ def _read(path: Path) -> Account:
         values = json.loads(read_bounded(path, limit=_LARGEST).decode("utf-8"))
         if (values.pop("format"), values.pop("version")) != (FORMAT, VERSION):
             raise ValueError(f"format and version must be {FORMAT!r} and {VERSION}")
-        hidden, collections = values.pop("hide_level"), [_entry(each) for each in values.pop("collections")]
-        hide_level = hidden if hidden in (None, "no") else _guarantee(hidden)
-        budget = None if values["budget"] is None else _guarantee(values.pop("budget"))
-        honest_users = values.pop("honest_users")
+        honest_users, budget, hidden = (values[name] for name in ("honest_users", "budget", "hide_level"))
         if not (honest_users is None or _is_count(honest_users)):
             raise ValueError(f"honest_users = {honest_users!r} is no number of users")
-        return Account(path, honest_users, budget, hide_level, collections)
+        return Account(
+            path,
+            honest_users,
+            None if budget is None else _guarantee(budget),
+            hidden if hidden in (None, "no") else _guarantee(hidden),
+            [_entry(each) for each in values["collections"]],
+        )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise DataError(
             f"{path}: is no account of a client ({type(error).__name__}: {str(error)[:80]}). Nothing is sent, since "

@@ -15,7 +15,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from segshuffle.cli.terminal import by_item, complain, counted, integer, levels, number, shown
+from segshuffle.cli.terminal import by_item, complain, counted, integer, levels, number, shown, written
 from segshuffle.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -129,9 +129,8 @@ def _with_participants(plan: Plan, options: argparse.Namespace) -> Plan:
         return plan
     given = counted(options.levels, plan.problem.n_users)
     if tuple(level for level, _ in given) != plan.problem.levels:
-        raise ParameterError(
-            "levels", ",".join(f"{level:g}" for level, _ in given), f"those of the plan, {plan.problem.levels}"
-        )
+        told = written([(level, None) for level, _ in given])
+        raise ParameterError("levels", told, f"those of the plan, {plan.problem.levels}")
     return plan.of_participants(tuple(users for _, users in given), fewer=True)
 
 

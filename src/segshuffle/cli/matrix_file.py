@@ -28,29 +28,23 @@ def read_matrix(path: Path, claimed_epsilon: float | None) -> Any:
     from segshuffle.accounting.single_message.randomizers import matrix_randomizer
 
     content = read_bounded(path, limit=_MAX_BYTES)
+    lines: list[int] | None = None
     if path.suffix == ".npy":
         try:
-            values = np.asarray(np.load(BytesIO(content), allow_pickle=False), dtype=float)
+            rows: Any = np.asarray(np.load(BytesIO(content), allow_pickle=False), dtype=float)
         except (ValueError, TypeError, EOFError) as error:
             raise DataError(f"{path}: is no .npy file of numbers ({error}). Write one with numpy.save.") from error
+    else:
+        lines, rows = _rows(path, content)
 
-        def of_array(row: int, column: int | None) -> str:
-            return f"{path}, row {row}" + ("" if column is None else f", column {column}")
+    def where(row: int, column: int | None) -> str:
+        # lines and their columns are counted from 1, rows of an array from 0
+        at, first = (f"row {row}", 0) if lines is None else (f"line {lines[row]}", 1)
+        return f"{path}, {at}" + ("" if column is None else f", column {column + first}")
 
-        return _located(path, lambda: matrix_randomizer(values, claimed_epsilon=claimed_epsilon, where=of_array))
-    lines, rows = _rows(path, content)
-
-    def of_text(row: int, column: int | None) -> str:
-        return f"{path}, line {lines[row]}" + ("" if column is None else f", column {column + 1}")
-
-    return _located(path, lambda: matrix_randomizer(rows, claimed_epsilon=claimed_epsilon, where=of_text))
-
-
-def _located(path: Path, make: Any) -> Any:
-    """Name the file in an error of the table as a whole."""
     try:
-        return make()
-    except DataError as error:
+        return matrix_randomizer(rows, claimed_epsilon=claimed_epsilon, where=where)
+    except DataError as error:  # names the file in one of the table as a whole
         told = str(error)
         raise DataError(told if str(path) in told.partition(":")[0] else f"{path}: {told}") from error
 

@@ -27,6 +27,11 @@ if TYPE_CHECKING:
 
 #: Seconds of work from which on it is announced, and refused.
 _LONG, _LONGEST = 10.0, 600.0
+#: What --published does not have.
+_ONLY_PROVEN = (
+    *("max_messages", "copies_max", "equal_copies", "blanket", "blanket_cap", "target_error", "zipf", "top"),
+    *("mean_size", "save", "what_if", "alternatives"),
+)
 #: What may be varied by --what-if.
 KEYS = ("users", "epsilon", "delta", "set-size", "domain-size")
 
@@ -199,17 +204,7 @@ def _check(options: argparse.Namespace) -> None:
     from segshuffle.files import refuse_overwriting
 
     target, guessed = options.target_error, options.zipf is not None or options.item_frequencies is not None
-    only_proven = (
-        "max_messages",
-        "copies_max",
-        "equal_copies",
-        "blanket",
-        "blanket_cap",
-        "target_error",
-        "zipf",
-        "top",
-    )
-    for name in (*only_proven, "mean_size", "save", "what_if", "alternatives"):
+    for name in _ONLY_PROVEN:
         if options.published and getattr(options, name) not in (None, False):
             option = name.replace("_", "-")
             raise OptionsError(f"--published has no --{option}: leave one of them out.")

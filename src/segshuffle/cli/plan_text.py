@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from segshuffle.cli.terminal import shown
+from segshuffle.cli.terminal import WIDTH, shown, wrapped
 from segshuffle.errors import InfeasibleError
 from segshuffle.planning.question import TOP, Answer, Question
 from segshuffle.planning.wording import factor
@@ -26,7 +25,6 @@ from segshuffle.protocols.received import epsilons
 from segshuffle.protocols.segmented import Segmented, mse_bound
 from segshuffle.protocols.segmented import least_blankets as published_least_blankets
 
-_WIDTH = 80
 _REST = "More: --details, --json, and --blanket for other dummies."
 #: Shares of honest users for which a plan's epsilons are shown.
 _HONEST = (1.0, 0.95, 0.9, 0.8, 0.5)
@@ -43,7 +41,7 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
         made.add_column(name, justify="right" if k else "left", overflow="fold")
     for row in rows:
         made.add_row(*map(_cell, row))
-    console = Console(width=_WIDTH, color_system=None, markup=False, highlight=False, emoji=False)
+    console = Console(width=WIDTH, color_system=None, markup=False, highlight=False, emoji=False)
     with console.capture() as written:
         console.print(made)
     return "\n".join(line.rstrip() for line in written.get().rstrip().splitlines())
@@ -56,8 +54,8 @@ def _cell(value: Any) -> str:
 
 
 def _paragraphs(sentences: Sequence[str]) -> str:
-    """Sentences one below the other, with their further lines indented."""
-    return "\n".join(textwrap.fill(each, _WIDTH, initial_indent="  ", subsequent_indent="    ") for each in sentences)
+    """Indent sentences, and their further lines more."""
+    return wrapped(sentences, "  ", "  ")
 
 
 def _titled(words: Mapping[str, Sequence[str]]) -> list[str]:
@@ -65,29 +63,35 @@ def _titled(words: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def _warned(warnings: Sequence[str]) -> list[str]:
-    return [textwrap.fill(f"Warning: {each}", _WIDTH, subsequent_indent="  ") for each in warnings]
+    return [wrapped([f"Warning: {each}"], hang="  ") for each in warnings]
 
 
 def of_proven(found: Answer, options: argparse.Namespace, more: Mapping[str, Any]) -> str:
     """Say the answer: JSON, or one screen for people, with the rest by --details."""
-    values, plan, public = _proven(found), found.plan, _public(options)
-    note = {"note": found.note} if found.note else {}
-    warnings = {"warnings": found.warnings} if found.warnings else {}
+    values, problem, public = _proven(found), found.plan.problem, _public(options)
     if options.json:
-        rows = {"blankets": found.rows} if found.beside else {}
-        worth = {"expected": found.worth.as_dict(plan.problem.n_users), "words": found.words}
-        rounds = {"guarantees": [each.as_dict() for each in found.guarantees]} if found.guarantees else {}
-        inputs = _inputs(plan.problem, options)
-        whole = {**values, **note, **rows, **warnings, **inputs, **worth, **rounds, **more, "public": public}
+        whole = {
+            **values,
+            **_if_any(note=found.note, blankets=found.rows, warnings=found.warnings),
+            **_inputs(problem, options),
+            "expected": found.worth.as_dict(problem.n_users),
+            "words": found.words,
+            **_if_any(guarantees=[each.as_dict() for each in found.guarantees]),
+            **more,
+            "public": public,
+        }
         return shown(whole, as_json=True)
     parts = [_decision(found), *_warned(found.warnings)]
     if found.beside:
-        parts.append(_laws_table(found.rows, plan.problem, found.question.top or TOP))
-    parts += _further(more, plan.problem.n_users)
-    parts.append(
-        _details(found.words, {**values, **_inputs(plan.problem, options)}, public) if options.details else _REST
-    )
+        parts.append(_laws_table(found.rows, problem, found.question.top or TOP))
+    parts += _further(more, problem.n_users)
+    parts.append(_details(found.words, {**values, **_inputs(problem, options)}, public) if options.details else _REST)
     return "\n\n".join(parts)
+
+
+def _if_any(**values: Any) -> dict[str, Any]:
+    """Leave out what there is nothing of."""
+    return {name: value for name, value in values.items() if value}
 
 
 def of_published(plan: Plan, question: Question, options: argparse.Namespace) -> str:
@@ -107,8 +111,7 @@ def of_published(plan: Plan, question: Question, options: argparse.Namespace) ->
     }
     warnings, public = [*plan.warnings, *level_cautions(spent)], _public(options)
     if options.json:
-        told = {"warnings": warnings} if warnings else {}
-        return shown({**values, **told, "public": public}, as_json=True)
+        return shown({**values, **_if_any(warnings=warnings), "public": public}, as_json=True)
     text = _details({}, values, public) if options.details else shown(values, as_json=False)
     return "\n\n".join([text, *_warned(warnings)])
 
@@ -120,8 +123,7 @@ def _inputs(problem: Problem, options: argparse.Namespace) -> dict[str, Any]:
         "levels": problem.levels,
         "level_counts": problem.level_counts,
         "delta": problem.delta,
-        **({"level_deltas": problem.level_deltas} if problem.level_deltas else {}),
-        **({"mean_size": options.mean_size} if options.mean_size is not None else {}),
+        **_if_any(level_deltas=problem.level_deltas, mean_size=options.mean_size),
         "share_expected": problem.assumptions.honest_fraction,
     }
 
@@ -156,7 +158,7 @@ def _proven(found: Answer) -> dict[str, Any]:
     sampling = max(copies) <= 1.0
     return {
         **of_all_laws,
-        **({"sampling_rates": copies} if sampling else {}),
+        **_if_any(sampling_rates=copies if sampling else ()),
         "mse_bound": mse_bound(problem, plan.blanket_per_user, copies) if sampling else None,
         "m_min": _each_level(least_blankets, problem),
         "epsilon_if_honest": _honesty(plan),
@@ -228,7 +230,7 @@ def _decision(found: Answer) -> str:
         *_titled({"How far off estimates are": errors, "What that rests on": words["What that rests on"]}),
     ]
     if found.note:
-        parts.append(textwrap.fill(f"Note: {found.note}", _WIDTH))
+        parts.append(wrapped([f"Note: {found.note}"]))
     return "\n\n".join(parts)
 
 
@@ -259,7 +261,7 @@ def _laws_table(rows: Sequence[Mapping[str, Any]], problem: Problem, top: int) -
     ]
     said = [f"{row['blanket']}: {row.get('none') or row['note']}" for row in rows if row.get("none") or row.get("note")]
     parts = [_table(columns, shown_rows)] if planned else []
-    return "\n".join([*parts, *(textwrap.fill(each, _WIDTH, subsequent_indent="  ") for each in said)])
+    return "\n".join([*parts, *([wrapped(said, hang="  ")] if said else [])])
 
 
 def _further(found: Mapping[str, Any], n_users: int) -> list[str]:

@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-import textwrap
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from segshuffle.cli.options import PLANNING, add, question_of
 from segshuffle.cli.reading import add_file, read_users
 from segshuffle.cli.sweep import integers
-from segshuffle.cli.terminal import Level, by_item, counted, integer, number, seldom, shown, whole
+from segshuffle.cli.terminal import Level, by_item, counted, integer, number, seldom, shown, whole, wrapped
 from segshuffle.errors import OptionsError, ParameterError
 
 if TYPE_CHECKING:
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
 
 #: Repetitions unless another number is given, and the entries that they may read together where levels are at random.
 _REPETITIONS, _ENTRIES = 20, 10**8
-_WIDTH = 80
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -239,8 +237,8 @@ def _compared(options: argparse.Namespace) -> str:
 
 def users_by_level(levels: Sequence[Level], users: Transactions) -> tuple[tuple[float, int], ...]:
     """Count the users of every level: as given, as shares, or as the data say."""
-    if users.levels is not None and all(count is None for _, count in levels):
-        held = [int((users.levels == number).sum()) for number in range(len(levels))]
+    held = users.level_counts(len(levels))
+    if held is not None and all(count is None for _, count in levels):
         return tuple((level, count) for (level, _), count in zip(levels, held, strict=True))
     return counted(levels, users.n_users)
 
@@ -353,16 +351,11 @@ def _write(folder: Path, found: Rehearsal, answer: dict[str, Any], options: argp
         for name, table in (("items", items_table), ("groups", groups_table), ("recovery", top_table)):
             table(found).write_csv(place / f"{name}.csv")
             table(found).write_parquet(place / f"{name}.parquet")
-        sentences = write_figures(found, options.top, place)
-        figures = {
-            name: ((place / f"{name}.svg").read_text(encoding="utf-8"), sentence)
-            for name, sentence in sentences.items()
-        }
         text = page.build(
             found,
             headline=[f"Rehearsal on {answer['data']}", *_headline(found, answer)],
             notes=[*(f"Assumed: {each}." for each in answer["assumed"]), *answer["notes"], *answer["warnings"]],
-            figures=figures,
+            figures=write_figures(found, options.top, place),
             command=f"segshuffle {shlex.join(sys.argv[1:])}",
             top=options.top,
         )
@@ -399,14 +392,14 @@ def _headline(found: Rehearsal, answer: dict[str, Any]) -> list[str]:
 
 def _told(found: Rehearsal, answer: dict[str, Any], top: int, folder: Path) -> str:
     """Say the answer for people, 80 columns wide."""
-    parts = [_wrapped(_headline(found, answer))]
+    parts = [wrapped(_headline(found, answer))]
     if answer["assumed"]:
-        parts.append("Assumed, because nothing else was said:\n" + _wrapped(answer["assumed"], "- "))
+        parts.append("Assumed, because nothing else was said:\n" + wrapped(answer["assumed"], "- "))
     if answer["warnings"] or answer["notes"]:
-        parts.append("Mind:\n" + _wrapped([*answer["notes"], *answer["warnings"]], "- "))
-    parts.append(_wrapped([*answer["sending"], *answer["promises"]]))
+        parts.append("Mind:\n" + wrapped([*answer["notes"], *answer["warnings"]], "- "))
+    parts.append(wrapped([*answer["sending"], *answer["promises"]]))
     if "by_message" in answer:
-        parts.append("Message by message:\n" + _wrapped(_messages_told(answer["by_message"]), "- "))
+        parts.append("Message by message:\n" + wrapped(_messages_told(answer["by_message"]), "- "))
     parts.append(_items(found, top))
     parts.append(f"The page:  {folder}/index.html\nAll items: {folder}/items.csv (and .parquet)")
     return "\n\n".join(parts)
@@ -421,12 +414,6 @@ def _messages_told(run: dict[str, Any]) -> list[str]:
         f"Because of who has which level, no item is off by more than {100 * max(map(abs, run['bias'])):.2g} % of the "
         "users on average.",
     ]
-
-
-def _wrapped(sentences: list[str], mark: str = "") -> str:
-    return "\n".join(
-        textwrap.fill(each, _WIDTH, initial_indent=mark, subsequent_indent=" " * len(mark)) for each in sentences
-    )
 
 
 def _items(found: Rehearsal, top: int) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from segshuffle.cli.terminal import counted
 from segshuffle.errors import DataError, ParameterError
+from segshuffle.pipeline.design import level_counts
 
 if TYPE_CHECKING:
     from segshuffle.datasets.transactions import Transactions
@@ -79,23 +80,18 @@ def serving(plan: Plan, users: Transactions, options: argparse.Namespace) -> tup
     DataError
         If they are fewer than the guarantee relies on.
     """
-    import numpy as np
-
-    from segshuffle.pipeline.design import level_counts
-
     problem, n = plan.problem, users.n_users
     if n < problem.honest_users:
         raise DataError(
             f"{users.label}: {n} users, but the guarantee of {options.plan} relies on {problem.honest_users}. Plan for "
             "fewer users, or with a smaller --honest-fraction."
         )
-    if users.levels is not None:
-        counts = tuple(np.bincount(users.levels, minlength=len(problem.levels)).tolist())
-    elif options.levels is not None and any(count is not None for _, count in options.levels):
+    counts = users.level_counts(len(problem.levels))
+    if counts is None and options.levels is not None and any(count is not None for _, count in options.levels):
         counts = tuple(number for _, number in counted(options.levels, n))
-    elif n == problem.n_users:
+    if counts is None and n == problem.n_users:
         counts = problem.level_counts
-    else:
+    if counts is None:
         counts = level_counts(n, [each / problem.n_users for each in problem.level_counts])
     assumed = []
     if n != problem.n_users:

@@ -22,7 +22,7 @@ from segshuffle.accounting.single_message.mechanisms import (
 )
 from segshuffle.cli.matrix_file import read_matrix
 from segshuffle.cli.sweep import as_csv, as_table, draw, swept
-from segshuffle.cli.terminal import integer, number, shown
+from segshuffle.cli.terminal import integer, leave_out, need, number, shown, written
 from segshuffle.errors import DataError, ParameterError
 from segshuffle.files import refuse_overwriting, write_atomically
 
@@ -88,9 +88,9 @@ def _asked(options: argparse.Namespace) -> str:
             "exactly one of the two given with --local-epsilon; both without it ask for the local epsilon",
         )
     if options.matrix is not None:
-        raise ParameterError("epsilon", options.epsilon[0], "left out with --matrix at a delta: its law is fixed")
+        leave_out(options, ["epsilon"], "with --matrix at a delta: its law is fixed")
     if any(not MECHANISMS[name].local for name in _names(options) if name in MECHANISMS):
-        raise ParameterError("epsilon", options.epsilon[0], "left out at a delta: this has no local epsilon to ask for")
+        leave_out(options, ["epsilon"], "at a delta: this has no local epsilon to ask for")
     return "local_epsilon"
 
 
@@ -98,13 +98,10 @@ def _users(options: argparse.Namespace) -> tuple[str, tuple[int, ...]]:
     """Return whether users or blanket messages are counted, and their numbers."""
     multi = [name for name in _names(options) if name in MULTI_MESSAGE]
     given, other = ("blanket_messages", "users") if multi else ("users", "blanket_messages")
-    if getattr(options, other) is not None:
-        what = f"{multi[0]}, whose messages hide among dummy ones" if multi else "what hides among other users"
-        rule = f"left out for {what}: give --{given.replace('_', '-')}"
-        raise ParameterError(other.replace("_", "-"), getattr(options, other)[0], rule)
-    values = getattr(options, given)
-    if values is None:
-        options.refuse(f"the following arguments are required: --{given.replace('_', '-')}")
+    what = f"{multi[0]}, whose messages hide among dummy ones" if multi else "what hides among other users"
+    leave_out(options, [other], f"for {what}: give --{given.replace('_', '-')}")
+    need(options, given)
+    values: tuple[int, ...] = getattr(options, given)
     outside = [value for value in values if multi and not 0 <= value < LARGEST_USERS]
     if outside:
         raise ParameterError("blanket-messages", outside[0], f"an integer in [0, {LARGEST_USERS:g})")
@@ -118,8 +115,7 @@ def _maker(options: argparse.Namespace, asked: str) -> Make:
     if options.compose is None:
         if len(options.randomizer) > 1:
             raise ParameterError("randomizer", " ".join(options.randomizer), "one, or several with --compose")
-        if options.weights is not None:
-            raise ParameterError("weights", options.weights, "left out, or given with --compose parallel")
+        leave_out(options, ["weights"], "without --compose parallel")
     specs = [_spec(text) for text in options.randomizer]
 
     def make(local_epsilon: float | None) -> Mechanism:
@@ -129,15 +125,13 @@ def _maker(options: argparse.Namespace, asked: str) -> Make:
         return found if options.subsample is None else subsampled(found, options.subsample)
 
     local = [own for name, own in specs if name in MECHANISMS and MECHANISMS[name].local]
-    if options.local_epsilon is None and asked != "local_epsilon" and any("local_epsilon" not in own for own in local):
-        options.refuse("the following arguments are required: --local-epsilon")
+    if asked != "local_epsilon" and any("local_epsilon" not in own for own in local):
+        need(options, "local_epsilon")
     return make
 
 
 def _of_file(options: argparse.Namespace) -> Make:
-    for name, value in (("compose", options.compose), ("weights", options.weights)):
-        if value is not None:
-            raise ParameterError(name.replace("_", "-"), value, "left out with --matrix, which says all of it")
+    leave_out(options, ("compose", "weights"), "with --matrix, which says all of it")
     claims = options.local_epsilon or (None,)
     if len(claims) > 1:
         raise ParameterError("local-epsilon", claims, "one claim with --matrix, or left out")
@@ -216,17 +210,14 @@ def _budgets(options: argparse.Namespace) -> str:
     from segshuffle.accounting.single_message.amplification import compare_budgets
 
     alone = ("users", "local_epsilon", "compose", "weights", "subsample", "blanket_messages")
-    for name in (*alone, "accountant", "csv", "plot"):
-        if getattr(options, name) is not None:
-            raise ParameterError(name.replace("_", "-"), getattr(options, name), "left out with --budgets")
+    leave_out(options, (*alone, "accountant", "csv", "plot"), "with --budgets")
     if not all(isinstance(users, int) for _, users in options.budgets):
-        written = ",".join(f"{level:g}" if users is None else f"{level:g}:{users}" for level, users in options.budgets)
-        raise ParameterError("budgets", written, "epsilon:users for every budget, e.g. 0.5:1000,2:500")
-    delta, epsilon = ((values or (None,)) for values in (options.delta, options.epsilon))
-    if len(delta) > 1 or len(epsilon) > 1:
+        raise ParameterError("budgets", written(options.budgets), "epsilon:users for every budget, e.g. 0.5:1000,2:500")
+    given = {name: getattr(options, name) for name in ("delta", "epsilon") if getattr(options, name) is not None}
+    if any(len(values) > 1 for values in given.values()):
         raise ParameterError("delta, epsilon", "several values", "one value with --budgets")
-    entries, left_out = compare_budgets(budgets=options.budgets, delta=delta[0], epsilon=epsilon[0])
-    asked = "epsilon" if delta[0] is not None else "delta"
-    head = {"budgets": [level for level, _ in options.budgets], "counts": [users for _, users in options.budgets]}
-    target = {"delta": delta[0]} if asked == "epsilon" else {"epsilon": epsilon[0]}
-    return _told(options, {**head, **target}, asked, entries, left_out)
+    target = {name: value for name, (value,) in given.items()}
+    entries, left_out = compare_budgets(budgets=options.budgets, **target)
+    levels, counts = zip(*options.budgets, strict=True)
+    head = {"budgets": levels, "counts": counts, **target}
+    return _told(options, head, "epsilon" if "delta" in target else "delta", entries, left_out)

@@ -98,14 +98,13 @@ def as_table(rows: list[dict[str, Any]], along: str, value: str) -> str:
     """One line per value of what is swept, one column per accountant."""
     names = list(dict.fromkeys(row["accountant"] for row in rows))
     cells = {(row[along], row["accountant"]): row[value] for row in rows}
-    widths = [max(len(name), 11) for name in names]
-    head = "  ".join([f"{along:<13}", *(f"{name:<{width}}" for name, width in zip(names, widths, strict=True))])
-    lines = [head.rstrip()]
+    table = [[along, *names]]
     for at in dict.fromkeys(row[along] for row in rows):
-        shown = ("-" if (found := cells.get((at, name))) is None or found == "" else f"{found:.6g}" for name in names)
-        columns = "  ".join(f"{cell:<{width}}" for cell, width in zip(shown, widths, strict=True))
-        lines.append(f"{at:<13.6g}  {columns}".rstrip())
-    return "\n".join(lines)
+        found = (cells.get((at, name)) for name in names)
+        table.append([f"{at:.6g}", *("-" if each is None else f"{each:.6g}" for each in found)])
+    widths = [13, *(max(len(name), 11) for name in names)]
+    lines = ("  ".join(map(str.ljust, row, widths)) for row in table)
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def draw(rows: list[dict[str, Any]], along: str, value: str, title: str, path: Path) -> None:
@@ -124,7 +123,7 @@ def draw(rows: list[dict[str, Any]], along: str, value: str, title: str, path: P
         raise ParameterError("plot", str(path), "a file that ends in .png, .pdf or .svg")
     figure, axes = plt.subplots(figsize=(7, 4.5), layout="constrained")
     for name in dict.fromkeys(row["accountant"] for row in rows):
-        points = [(row[along], row[value]) for row in rows if row["accountant"] == name and row[value] not in ("", 0)]
+        points = [(row[along], row[value]) for row in rows if row["accountant"] == name and row[value]]
         x, y = zip(*points, strict=True) if points else ((), ())
         axes.plot(x, y, **stroke(ACCOUNTANTS[name].look, markersize=4))
     axes.set(xscale="log", yscale="log", xlabel=along.replace("_", " "), ylabel=value.replace("_", " "), title=title)

@@ -7,9 +7,10 @@ import contextlib
 import json
 import os
 import sys
+import textwrap
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any, NoReturn
@@ -17,6 +18,9 @@ from typing import Any, NoReturn
 from segshuffle.cli.words import glossary
 from segshuffle.errors import ParameterError
 from segshuffle.pipeline.design import level_counts
+
+#: Characters of a line of an answer.
+WIDTH = 80
 
 
 class _Paragraphs(argparse.HelpFormatter):
@@ -111,6 +115,11 @@ def levels(text: str) -> tuple[Level, ...]:
     return tuple(pairs)
 
 
+def written(levels: Sequence[Level]) -> str:
+    """Write levels as they were given."""
+    return ",".join(f"{level:g}" if users is None else f"{level:g}:{users}" for level, users in levels)
+
+
 def counted(levels: Sequence[Level], n_users: int | None) -> tuple[tuple[float, int], ...]:
     """Users of every level; shares are of `n_users`, rounded so that they add up.
 
@@ -122,16 +131,40 @@ def counted(levels: Sequence[Level], n_users: int | None) -> tuple[tuple[float, 
     given = [users for _, users in levels]
     if all(isinstance(users, int) for users in given):
         return tuple((level, int(users or 0)) for level, users in levels)
-    text = ",".join(f"{level:g}" if users is None else f"{level:g}:{users}" for level, users in levels)
     if not all(isinstance(users, Fraction) for users in given):
-        raise ParameterError("--levels", text, "epsilon:users for every level, or epsilon:share% for every level")
+        raise ParameterError(
+            "--levels", written(levels), "epsilon:users for every level, or epsilon:share% for every level"
+        )
     shares = [Fraction(users or 0) for users in given]
     if sum(shares) != 1 or min(shares) < 0:
-        raise ParameterError("--levels", text, f"shares that add up to 100% (they add up to {float(sum(shares)):.6%})")
+        rule = f"shares that add up to 100% (they add up to {float(sum(shares)):.6%})"
+        raise ParameterError("--levels", written(levels), rule)
     if n_users is None:
         raise ParameterError("--users", None, "given where levels have shares: of how many users they are")
     numbers = level_counts(n_users, [float(share) for share in shares])
     return tuple((level, number) for (level, _), number in zip(levels, numbers, strict=True))
+
+
+def need(options: argparse.Namespace, *names: str) -> None:
+    """Stop as argparse does where options are missing; the command has set `refuse` to its parser's `error`."""
+    missing = ["--" + name.replace("_", "-") for name in names if getattr(options, name) is None]
+    if missing:
+        options.refuse(f"the following arguments are required: {', '.join(missing)}")
+
+
+def leave_out(options: argparse.Namespace, names: Iterable[str], rule: str) -> None:
+    """Refuse options that mean nothing beside the others.
+
+    Raises
+    ------
+    ParameterError
+        Naming the first one, its value and the rule.
+    """
+    for name in names:
+        value = getattr(options, name)
+        if value is not None:
+            told = value[0] if isinstance(value, tuple) and len(value) == 1 else value
+            raise ParameterError(name.replace("_", "-"), told, f"left out {rule}")
 
 
 def shown(values: dict[str, Any], *, as_json: bool) -> str:
@@ -152,6 +185,12 @@ def _short(value: object) -> str:
     if value is None:
         return "none"
     return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def wrapped(sentences: Sequence[str], mark: str = "", hang: str = "") -> str:
+    """Put sentences one below the other, 80 characters wide, after a mark; further lines are under it and hang."""
+    rest = " " * len(mark) + hang
+    return "\n".join(textwrap.fill(each, WIDTH, initial_indent=mark, subsequent_indent=rest) for each in sentences)
 
 
 def by_item(head: str, lines: Sequence[tuple[str, str]]) -> str:

@@ -42,11 +42,6 @@ def padded_users(domain_size: int, *, section: Section, source: DataSource, **as
     return padded_population(domain_size=domain_size, padding=section["padding"], source=source.kind, **asked)
 
 
-def shown_label(label: str, kind: str) -> str:
-    """Return the name of a dataset as it must appear wherever its numbers do: a stand-in is named as one."""
-    return f"{label} (stand-in)" if kind == "stand-in" else label
-
-
 @dataclass(frozen=True)
 class DataSource:
     """Where data came from; the same on every machine.

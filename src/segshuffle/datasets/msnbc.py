@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,14 +36,10 @@ def _refresh(section: Section, cache: Path) -> bool:
     from segshuffle.datasets.msnbc_log import download_log
     from segshuffle.errors import FetchError
 
-    if not section["download"]:
-        return False
-    try:
+    with contextlib.suppress(FetchError):
         # one attempt: without a network this must not hold up the run
-        download_log(cache / CACHED, attempts=1, timeout=2.0)
-    except FetchError:
-        return False
-    return True
+        return bool(section["download"] and download_log(cache / CACHED, attempts=1, timeout=2.0))
+    return False
 
 
 DATASET = Dataset(

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from segshuffle.datasets.declared import Dataset, shown_label
+from segshuffle.datasets.declared import Dataset
 from segshuffle.datasets.own import KEYS, NAME, own_dataset
 from segshuffle.errors import ConfigError
 
@@ -106,5 +106,5 @@ def hashed_as(name: str) -> str:
 
 
 def dataset_label(name: str, kind: str) -> str:
-    """Return the name of a dataset in figures and tables; a stand-in is named as one."""
-    return shown_label(dataset_of(name).label, kind)
+    """Return the name of a dataset wherever its numbers appear; a stand-in is named as one."""
+    return dataset_of(name).label + (" (stand-in)" if kind == "stand-in" else "")

@@ -397,13 +397,12 @@ def _decoded_lines(path: Path) -> Iterator[str]:
 
     That one reads CSV and would take U+001F for the end of a column, which the other does not.
     """
-    strict = pl.scan_lines(path, name="line").with_columns(pl.col("line").str.strip_prefix("\ufeff"))
     mending = pl.scan_csv(
         path, has_header=False, separator="\x1f", quote_char=None, schema={"line": pl.String}, encoding="utf8-lossy"
     )
     given = 0
     try:
-        for part in strict.collect_batches(maintain_order=True):
+        for part in _scanned(path).collect_batches(maintain_order=True):
             for line in part["line"]:
                 given += 1
                 yield line
@@ -411,6 +410,11 @@ def _decoded_lines(path: Path) -> Iterator[str]:
         with contextlib.suppress(pl.exceptions.NoDataError):
             for part in mending.slice(given).collect_batches(maintain_order=True):
                 yield from (line or "" for line in part["line"])
+
+
+def _scanned(path: Path) -> pl.LazyFrame:
+    """Let Polars read the lines of a text file, without the mark that may stand at its beginning."""
+    return pl.scan_lines(path, name="line").with_columns(pl.col("line").str.strip_prefix("\ufeff"))
 
 
 def _separated(path: Path, name: str, layout: Layout, first: str, separator: str) -> Source:
@@ -462,14 +466,10 @@ def _lines(path: Path, name: str, layout: Layout, _first: str, _separator: str) 
         for line in text_lines(path, skip + start):
             yield {"line": re.findall(_WORD, line) if by_blanks else line.split(layout.separator)}
 
-    text = pl.col("line").str.strip_prefix("\ufeff")
-    items = text.str.extract_all(_WORD) if by_blanks else text.str.split(layout.separator or "")
+    text = pl.col("line").str
+    items = text.extract_all(_WORD) if by_blanks else text.split(layout.separator or "")
     # a blank line is to be refused, or at the end of the file
-    table = (
-        pl.scan_lines(path, name="line")
-        .slice(skip)
-        .select(line=pl.when(text.str.strip_chars(BLANKS) != "").then(items))
-    )
+    table = _scanned(path).slice(skip).select(line=pl.when(text.strip_chars(BLANKS) != "").then(items))
     columns = Columns("list", None, ("line",), None)
     return Source(name, skip + 1, columns, cells, table, guessed=layout.separator is None)
 
@@ -483,10 +483,10 @@ def _jsonl(path: Path, name: str, layout: Layout, first: str, _separator: str) -
     def cells(start: int) -> Iterator[dict[str, Any]]:
         return map(_object, text_lines(path, layout.skip_lines + start))
 
-    text = pl.col("line").str.strip_prefix("\ufeff")
     kinds = pl.Struct({each: pl.List(pl.String) if each in lists else pl.String for each in columns.all})
+    text = pl.col("line")
     plain = pl.when(text.str.contains(_plain_object(list(keys), lists, columns))).then(text)
-    table = pl.scan_lines(path, name="line").slice(layout.skip_lines).select(line=plain.str.json_decode(kinds))
+    table = _scanned(path).slice(layout.skip_lines).select(line=plain.str.json_decode(kinds))
     return Source(name, layout.skip_lines + 1, columns, cells, table.unnest("line"))
 
 

@@ -85,6 +85,10 @@ class Transactions:
         """Return the name of an item."""
         return str(code) if self.names is None else self.names[code]
 
+    def level_counts(self, n_levels: int) -> tuple[int, ...] | None:
+        """Count the users at each of so many levels; None where the data have no levels."""
+        return None if self.levels is None else tuple(np.bincount(self.levels, minlength=n_levels).tolist())
+
     def level_item_counts(self, levels: NDArray[np.integer], n_levels: int) -> IntArray:
         """Count the users of each level that hold each item, shape (n_levels, domain_size).
 

@@ -20,21 +20,14 @@ def track(items: Iterable[T], *, total: int, label: str) -> Iterator[T]:
     A job of the pipeline has its output redirected to a log, so the bar goes to the process's original standard
     error when that is a terminal, and lines (about ten in all) go to the current one when it is not.
     """
-    terminal = sys.__stderr__
-    bar = None
-    if terminal is not None and terminal.isatty():
-        bar = tqdm(total=total, desc=label, file=terminal, leave=False)
-    start = time.monotonic()
-    try:
+    terminal, start = sys.__stderr__, time.monotonic()
+    hidden = terminal is None or not terminal.isatty()
+    with tqdm(total=total, desc=label, file=terminal, leave=False, disable=hidden) as bar:
         for done, item in enumerate(items, start=1):
             yield item
-            if bar is not None:
-                bar.update()
+            bar.update()
             if not sys.stderr.isatty() and (done * _LINES) // total > ((done - 1) * _LINES) // total:
                 print(f"{label}: {done}/{total} after {time.monotonic() - start:.1f} s", file=sys.stderr, flush=True)
-    finally:
-        if bar is not None:
-            bar.close()
 
 
 def parallel(function: Callable[..., T], calls: Sequence[tuple[Any, ...]], label: str) -> list[T]:

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,24 +28,26 @@ FORMAT, VERSION = "segshuffle-plan", 2
 MESSAGES = 1
 #: Largest file of a plan, in bytes: a list of a million names.
 _LARGEST = 2**26
-_NUMBER, _TEXT = (int, float), (str,)
-#: Key of each part -> types of its value.
-_PROBLEM = {
-    "domain_size": (int,),
-    "set_size": (int,),
-    "levels": (list,),
-    "level_counts": (list,),
-    "delta": _NUMBER,
-    "level_deltas": (list,),
-}
-_ASSUMPTIONS = {"sets": _TEXT, "honest_fraction": _NUMBER, "private_levels": (bool,), "rounds": (int,)}
-_SCHEME = {"copies": (list,), "blanket_per_user": _NUMBER, "law": (dict,), "blanket_cap": (int, type(None))}
-_PLAN = {
-    "method": _TEXT,
-    "kind": _TEXT,
-    "messages_per_user": _NUMBER,
-    "mse_bound": (int, float, type(None)),
-    "certificate": (list,),
+_NUMBER = int | float
+#: Part -> key -> type of its value. Lists are of numbers, but for the certificate.
+_PARTS: dict[str, dict[str, Any]] = {
+    "problem": {
+        "domain_size": int,
+        "set_size": int,
+        "levels": list,
+        "level_counts": list,
+        "delta": _NUMBER,
+        "level_deltas": list,
+    },
+    "assumptions": {"sets": str, "honest_fraction": _NUMBER, "private_levels": bool, "rounds": int},
+    "scheme": {"copies": list, "blanket_per_user": _NUMBER, "law": dict, "blanket_cap": int | None},
+    "plan": {
+        "method": str,
+        "kind": str,
+        "messages_per_user": _NUMBER,
+        "mse_bound": _NUMBER | None,
+        "certificate": list,
+    },
 }
 
 
@@ -92,18 +94,17 @@ class Document:
 def as_text(document: Document) -> str:
     """Write the document as JSON text."""
     plan = document.plan
-    problem = {name: getattr(plan.problem, name) for name in _PROBLEM}
-    of_plan, of_scheme = plan.as_dict(), plan.scheme.as_dict()
-    values = {name: of_plan[name] for name in _PLAN}
-    values["mse_bound"] = values["mse_bound"] if math.isfinite(values["mse_bound"]) else None
+    said = {
+        "problem": vars(plan.problem),
+        "assumptions": vars(plan.problem.assumptions),
+        "scheme": plan.scheme.as_dict(),
+        "plan": {**plan.as_dict(), "mse_bound": plan.mse_bound if math.isfinite(plan.mse_bound) else None},
+    }
     whole = {
         "format": FORMAT,
         "version": VERSION,
         "messages": MESSAGES,
-        "problem": problem,
-        "assumptions": asdict(plan.problem.assumptions),
-        "scheme": {name: of_scheme[name] for name in _SCHEME},
-        "plan": values,
+        **{part: {name: said[part][name] for name in names} for part, names in _PARTS.items()},
         "items": None if document.items is None else list(document.items),
     }
     return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
@@ -142,27 +143,15 @@ def _document(content: bytes) -> Document:
     for name, known in (("version", VERSION), ("messages", MESSAGES)):
         if type(values.get(name)) is not int or values[name] != known:
             raise DataError(f"{name} = {_told(values.get(name))}, but this program knows {name} = {known}.")
-    problem = _part(values, "problem", _PROBLEM)
-    for name in ("levels", "level_counts", "level_deltas"):
-        kinds = (int,) if name == "level_counts" else _NUMBER
-        if not all(_is(each, kinds) for each in problem[name]):
-            raise DataError(f"problem: {name} = {_told(problem[name])}, but it must be a list of numbers.")
-        problem[name] = tuple(problem[name])
-    assumptions = Assumptions(**_part(values, "assumptions", _ASSUMPTIONS))
-    plan = _part(values, "plan", _PLAN)
+    problem, assumptions, own_scheme, plan = (_part(values, name) for name in _PARTS)
     if plan["kind"] == "published":
         raise ParameterError("kind", "published", "exact or upper: only proven plans are carried out")
     if plan["mse_bound"] is None:
         plan["mse_bound"] = math.inf
-    asked = Problem(**problem, assumptions=assumptions)
-    scheme = _scheme(_part(values, "scheme", _SCHEME), asked)
-    levels = tuple(range(len(asked.levels)))
-    made = Plan(
-        problem=asked,
-        blanket_per_user=scheme.blanket_per_user,
-        collections=(Collection(scheme, levels, 1.0),),
-        **{**plan, "certificate": tuple(plan["certificate"])},
-    )
+    asked = Problem(**problem, assumptions=Assumptions(**assumptions))
+    scheme = _scheme(own_scheme, asked)
+    whole = Collection(scheme, tuple(range(len(asked.levels))), 1.0)
+    made = Plan(problem=asked, blanket_per_user=scheme.blanket_per_user, collections=(whole,), **plan)
     _ = scheme.parts  # refuses a mean that the law cannot have
     names = values.get("items")
     return Document(made, None if names is None else checked_names(names, asked.domain_size))
@@ -172,25 +161,28 @@ def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is no number")
 
 
-def _is(value: object, kinds: tuple[type, ...]) -> bool:
+def _is(value: object, kind: Any) -> bool:
     # True is an int in Python, and no number here
-    return isinstance(value, kinds) and (bool in kinds or not isinstance(value, bool))
+    return isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
 
 
-def _part(values: dict[str, Any], name: str, keys: Mapping[str, tuple[type, ...]]) -> dict[str, Any]:
-    part = values.get(name)
-    if not isinstance(part, dict) or set(part) != set(keys):
-        raise DataError(f"{name}: must be an object with the keys {', '.join(keys)}.")
-    for key, kinds in keys.items():
-        if not _is(part[key], kinds):
-            raise DataError(f"{name}: {key} = {_told(part[key])} is of the wrong type.")
-    return dict(part)
+def _part(values: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return a part if it has these keys, with values of these types; lists as tuples."""
+    part, kinds = values.get(name), _PARTS[name]
+    if not isinstance(part, dict) or set(part) != set(kinds):
+        raise DataError(f"{name}: must be an object with the keys {', '.join(kinds)}.")
+    for key, value in part.items():
+        if not _is(value, kinds[key]):
+            raise DataError(f"{name}: {key} = {_told(value)} is of the wrong type.")
+        if isinstance(value, list) and key != "certificate" and not all(_is(each, _NUMBER) for each in value):
+            raise DataError(f"{name}: {key} = {_told(value)}, but it must be a list of numbers.")
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in part.items()}
 
 
 def _scheme(values: dict[str, Any], problem: Problem) -> Scheme:
     """Make the scheme, if clients can send by it."""
     copies, (_, most) = values["copies"], COPIES_RANGE
-    if len(copies) != len(problem.levels) or not all(_is(each, _NUMBER) and 0 <= each <= most for each in copies):
+    if len(copies) != len(problem.levels) or not all(0 <= each <= most for each in copies):
         raise DataError(
             f"scheme: copies = {_told(copies)}, but it must be a list of a number in [0, {most:g}] per level."
         )

@@ -98,28 +98,25 @@ def figure(rows: Sequence[Mapping[str, Any]], keys: Sequence[str], measures: Map
     measures : mapping of str to str
         Column -> what its axis says.
     """
+    import pandas as pd
+
     from segshuffle.looks import series_looks, stroke
     from segshuffle.pipeline.style import fit_legend, log_ticks, panel_grid
 
-    values = {key: list(dict.fromkeys(row[key] for row in rows)) for key in keys}
-    along = max(keys, key=lambda key: len(values[key]))
-    curves = [key for key in keys if key != along]
+    table = pd.DataFrame(rows).reindex(columns=[*keys, *measures])
+    along, *others = sorted(keys, key=lambda key: -table[key].nunique())
+    curves = {"plan": table}
+    for other in others:
+        curves = {f"{other} = {value:g}": points for value, points in table.groupby(other, sort=False)}
     made, grid = panel_grid(len(measures), height=2.6)
-    others = values[curves[0]] if curves else [None]
-    looks = series_looks([f"{curves[0]} = {value:g}" if curves else "plan" for value in others])
     for axes, (measure, label) in zip(grid, measures.items(), strict=True):
-        for other, look in zip(others, looks, strict=True):
-            points = [
-                (row[along], row[measure])
-                for row in rows
-                if row["none"] is None and (other is None or row[curves[0]] == other) and row.get(measure)
-            ]
-            x, y = zip(*sorted(points), strict=True) if points else ((), ())
-            axes.plot(x, y, **stroke(look))
+        for points, look in zip(curves.values(), series_looks(curves), strict=True):
+            planned = points[points[measure] > 0].sort_values(along)
+            axes.plot(planned[along], planned[measure], **stroke(look))
         axes.set(xscale="log", yscale="log", xlabel=along, ylabel=label)
-        log_ticks(axes.xaxis, values[along])
+        log_ticks(axes.xaxis, table[along].unique())
         log_ticks(axes.yaxis)
-    if curves:
+    if others:
         fit_legend(made)
     return made
 

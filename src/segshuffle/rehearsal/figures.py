@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
 
@@ -100,8 +99,8 @@ def recovery_figure(found: Rehearsal) -> Figure:
     return figure
 
 
-def write_figures(found: Rehearsal, top: int, folder: Path) -> dict[str, str]:
-    """Write all figures as SVG and PNG; returns a sentence on each by its name, in the order of the page."""
+def write_figures(found: Rehearsal, top: int, folder: Path) -> list[tuple[str, str]]:
+    """Write all figures as SVG and PNG; returns the SVG text of each and a sentence on it, in the order of the page."""
     made = {}
     if np.count_nonzero(found.true):
         made["top"] = top_figure(found, top)
@@ -110,8 +109,7 @@ def write_figures(found: Rehearsal, top: int, folder: Path) -> dict[str, str]:
         made["recovery"] = recovery_figure(found)
     for name, figure in made.items():
         save(figure, [folder / f"{name}.svg", folder / f"{name}.png"])
-        plt.close(figure)
-    return {name: SENTENCES[name] for name in made}
+    return [((folder / f"{name}.svg").read_text(encoding="utf-8"), SENTENCES[name]) for name in made]
 
 
 #: What every figure shows.

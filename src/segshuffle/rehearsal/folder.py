@@ -26,17 +26,14 @@ def check_place(folder: Path) -> None:
     folder = folder.absolute()
     if "\0" in str(folder) or not folder.name:
         raise DataError(f"{str(folder)!r} is no name of a folder: give one that can be made.")
-    with contextlib.suppress(FileNotFoundError):
-        try:
-            free = not any(folder.iterdir()) or (folder / MARK).is_file()
-        except OSError as error:
-            if isinstance(error, FileNotFoundError):
-                raise
-            raise DataError(
-                f"{folder}: no folder can be made here ({error.strerror}). Give another by --out."
-            ) from error
-        if not free:
-            raise DataError(f"{folder}: holds something else than a rehearsal. Give another folder by --out.")
+    try:
+        free = not any(folder.iterdir()) or (folder / MARK).is_file()
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise DataError(f"{folder}: no folder can be made here ({error.strerror}). Give another by --out.") from error
+    if not free:
+        raise DataError(f"{folder}: holds something else than a rehearsal. Give another folder by --out.")
 
 
 @contextlib.contextmanager

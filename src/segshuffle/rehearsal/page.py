@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 
 import polars as pl
@@ -22,7 +22,7 @@ def build(
     *,
     headline: Sequence[str],
     notes: Iterable[str],
-    figures: Mapping[str, tuple[str, str]],
+    figures: Iterable[tuple[str, str]],
     command: str,
     top: int,
 ) -> str:
@@ -36,8 +36,8 @@ def build(
         Sentences that say it in short, the first one of them the title.
     notes : iterable of str
         What was assumed, and what is odd about the data.
-    figures : mapping of str to (str, str)
-        Name -> SVG text and a sentence on it.
+    figures : iterable of (str, str)
+        SVG text of each, and a sentence on it.
     command : str
         What makes the same again.
     top : int
@@ -52,7 +52,7 @@ def build(
         *_listed("What they are promised", promises(plan)),
         *_listed("What that rests on", resting_on(plan)),
         "<h2>Figures</h2>",
-        *(_figure(svg, sentence) for svg, sentence in figures.values()),
+        *(_figure(svg, sentence) for svg, sentence in figures),
         "<h2>Items</h2>",
         _table(items_table(found).head(min(max(top, 1), _MOST_ROWS))),
         "<h2>Items by their share</h2>",

@@ -252,10 +252,9 @@ def check_users(problem: Problem, users: Transactions) -> None:
             f"{users.label}: {short} users hold fewer than set_size = {problem.set_size} items; plan with "
             'assumptions=Assumptions(sets="at-most").'
         )
-    if users.levels is not None:
-        held = tuple(np.bincount(users.levels, minlength=len(problem.level_counts)).tolist())
-        if held != problem.level_counts:
-            raise DataError(f"{users.label}: users by level are {held}, but the plan is for {problem.level_counts}.")
+    held = users.level_counts(len(problem.levels))
+    if held not in (None, problem.level_counts):
+        raise DataError(f"{users.label}: users by level are {held}, but the plan is for {problem.level_counts}.")
 
 
 def random_levels(problem: Problem, rng: np.random.Generator) -> NDArray[np.int16]:

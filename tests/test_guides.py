@@ -1,0 +1,97 @@
+"""The commands and the Python of the documents, executed."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from commands import printed
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def blocks(name, languages):
+    """Pairs of a language and a block of a document, in order."""
+    return re.findall(rf"```({languages})\n(.*?)```", (ROOT / name).read_text(encoding="utf-8"), re.DOTALL)
+
+
+def commands(name):
+    """Our commands in a document."""
+    lines = (line for _, block in blocks(name, "bash") for line in block.splitlines())
+    return [line for line in lines if line.startswith("segshuffle ")]
+
+
+#: Documents whose commands stand alone.
+ALONE = {"README.md": 6, "docs/account.md": 15, "docs/plan.md": 9}
+CASES = [(name, command) for name in ALONE for command in commands(name)]
+
+
+def test_there_are_commands():
+    assert {name: len(commands(name)) for name in ALONE} == ALONE
+
+
+@pytest.mark.quick(2)
+@pytest.mark.parametrize(("name", "command"), CASES)
+def test_a_command_runs(name, command, capsys, tmp_path, monkeypatch):
+    for _, table in blocks(name, "csv"):
+        (tmp_path / "mine.csv").write_text(table, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert re.search("epsilon|delta|dummy messages", printed(capsys, shlex.split(command)[1:]))
+
+
+@pytest.mark.exhaustive
+def test_the_commands_on_rehearsals_run(capsys, tmp_path, monkeypatch):
+    """One after another, on the log that is shown; every file that is named is made, and no other."""
+    guide = "docs/rehearse.md"
+    ((_, log),) = blocks(guide, "csv")
+    (tmp_path / "log.csv").write_text(log, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    for command in commands(guide):
+        printed(capsys, shlex.split(command)[1:])
+    assert len(commands(guide)) == 6
+    made = {path.name for path in (tmp_path / "log-rehearsal").iterdir()}
+    named = set(re.findall(r"`(\w+\.\w+)`", (ROOT / guide).read_text(encoding="utf-8"))) - {"log.csv"}
+    assert named == {name for name in made if not re.search(r"parquet|svg|png", name)}
+
+
+@pytest.mark.exhaustive
+@pytest.mark.skipif(not os.environ.get("SEGSHUFFLE_MSNBC"), reason="the MSNBC log is not here")
+def test_the_tutorial_prints_what_it_shows(tmp_path):
+    (tmp_path / "segshuffle").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m segshuffle "$@"\n')
+    (tmp_path / "segshuffle").chmod(0o755)
+    (tmp_path / "msnbc990928.seq.gz").symlink_to(Path(os.environ["SEGSHUFFLE_MSNBC"]).resolve())
+    environ = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "COLUMNS": "80"}
+    shown = blocks("docs/tutorial.md", "bash|text")
+    assert [kind for kind, _ in shown].count("text") >= 4
+    for kind, block in shown:
+        if kind == "bash":
+            run = ["bash", "-euc", block]
+            done = subprocess.run(run, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stderr
+        else:
+            missing = set(block.splitlines()) - set(done.stdout.splitlines())
+            assert not missing, done.stdout
+
+
+EXAMPLES = [code for name in ("README.md", "docs/account.md") for _, code in blocks(name, "python")]
+
+
+@pytest.mark.quick(2)
+@pytest.mark.parametrize("code", EXAMPLES, ids=range(4))
+def test_a_python_example_runs(capsys, code):
+    if "dp_accounting" in code:
+        pytest.importorskip("dp_accounting")
+    exec(compile(code, "example", "exec"), {})
+    assert len(re.findall(r"\d\.\d+", capsys.readouterr().out)) >= 3
+
+
+def test_the_python_on_clients_prints_what_is_shown(capsys):
+    names: dict = {}
+    shown = blocks("docs/clients.md", "python|text")
+    assert [kind for kind, _ in shown] == ["python", "text"] * 2
+    for (_, code), (_, text) in zip(shown[::2], shown[1::2], strict=True):
+        exec(compile(code, "docs/clients.md", "exec"), names)
+        assert capsys.readouterr().out == text
