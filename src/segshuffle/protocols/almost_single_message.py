@@ -163,11 +163,7 @@ class AlmostSingleMessage:
 
     log_power: float = 1.0
     accounting: str = "published"
-
-    @property
-    def name(self) -> str:
-        """Identifier of the variant."""
-        return "almost-single"
+    name = "almost-single"
 
     def plan(self, problem: Problem) -> Plan:
         """Fix buckets and dummies for the lowest level and all users."""

@@ -20,19 +20,16 @@ import numpy as np
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.digits import rounded_down, rounded_up
 from segshuffle.looks import DASHES, PALETTE, Look
-from segshuffle.protocols.base import Plan, Problem, Sample, uniform_item_counts
+from segshuffle.protocols.base import IndependentCounters, Plan, Problem, Sample, uniform_item_counts
 from segshuffle.protocols.declared import Declared
 from segshuffle.protocols.influence import Influence
 
 
 @dataclass(frozen=True)
-class AugmentedShuffling:
+class AugmentedShuffling(IndependentCounters):
     """S1Geo: the shuffler samples and adds dummies."""
 
-    @property
-    def name(self) -> str:
-        """Identifier."""
-        return "augmented-shuffling"
+    name = "augmented-shuffling"
 
     def plan(self, problem: Problem) -> Plan:
         """Fix what the shuffler keeps and adds, for the lowest level; delta is not used."""
@@ -60,10 +57,6 @@ class AugmentedShuffling:
     def expected_mse(self, plan: Plan, item_counts: IntArray) -> float:
         """Return the closed form, whatever the levels."""
         return _error(plan.problem, plan.parameters["kept"], plan.parameters["odds"], item_counts)
-
-    def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
-        """Return the same: counters are independent."""
-        return self.expected_mse(plan, item_counts)
 
     def influence(self, plan: Plan) -> Influence:
         """All s messages about one item; dummies are the shuffler's, and what it keeps is divided out."""

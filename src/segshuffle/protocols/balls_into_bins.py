@@ -65,11 +65,7 @@ class BallsIntoBins(Collected):
     """
 
     analysis: str = "numerical"
-
-    @property
-    def name(self) -> str:
-        """Identifier of the variant."""
-        return "mm"
+    name = "mm"
 
     def plan(self, problem: Problem) -> Plan:
         """Fix m for the lowest level and all users."""

@@ -310,6 +310,18 @@ class Method(Protocol):
         ...
 
 
+class IndependentCounters:
+    """Closed forms of a protocol whose counters are independent, and in whose error neither items nor levels count."""
+
+    def expected_mse(self, plan: Plan, item_counts: IntArray) -> float:
+        """Return the error that was planned."""
+        return plan.mse_bound
+
+    def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
+        """Return the same: variances of counters add up."""
+        return self.expected_mse(plan, item_counts)
+
+
 def collection_of(
     problem: Problem,
     copies: Sequence[float] | FloatArray,

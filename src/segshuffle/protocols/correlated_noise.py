@@ -17,17 +17,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from segshuffle.arrays import FloatArray, IntArray
+from segshuffle.arrays import FloatArray
 from segshuffle.digits import rounded_up
 from segshuffle.errors import ParameterError
 from segshuffle.looks import DASHES, PALETTE, Look
-from segshuffle.protocols.base import Plan, Problem, Sample
+from segshuffle.protocols.base import IndependentCounters, Plan, Problem, Sample
 from segshuffle.protocols.declared import Declared
 from segshuffle.protocols.influence import UNBOUNDED, Influence
 
 
 @dataclass(frozen=True)
-class CorrelatedNoise:
+class CorrelatedNoise(IndependentCounters):
     """The protocol with everybody at the lowest level.
 
     Parameters
@@ -37,15 +37,11 @@ class CorrelatedNoise:
     """
 
     flood_share: float = 0.1
+    name = "correlated-noise"
 
     def __post_init__(self) -> None:
         if not 0 < self.flood_share < 1:
             raise ParameterError("flood_share", self.flood_share, "in (0, 1)")
-
-    @property
-    def name(self) -> str:
-        """Identifier of the variant."""
-        return "correlated-noise"
 
     def plan(self, problem: Problem) -> Plan:
         """Fix both noises for the lowest level and all users."""
@@ -78,14 +74,6 @@ class CorrelatedNoise:
         shape = (2, sample.repetitions, sample.domain_size)
         plus, minus = rng.geometric(1 - plan.parameters["odds"], size=shape)
         return np.asarray((sample.item_counts + plus - minus) / sample.n_users)
-
-    def expected_mse(self, plan: Plan, item_counts: IntArray) -> float:
-        """Return the closed form, which no item and no level changes."""
-        return plan.mse_bound
-
-    def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
-        """Return the same: counters are independent."""
-        return plan.mse_bound
 
     def influence(self, _plan: Plan) -> Influence:
         """Dummies have no largest number."""

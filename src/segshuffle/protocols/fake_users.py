@@ -23,11 +23,11 @@ import numpy as np
 
 from segshuffle.accounting.collections.flipped_bits import least_flip
 from segshuffle.accounting.collections.published import exchange_target
-from segshuffle.arrays import FloatArray, IntArray
+from segshuffle.arrays import FloatArray
 from segshuffle.digits import rounded_up
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.looks import DASHES, PALETTE, Look
-from segshuffle.protocols.base import Plan, Problem, Sample
+from segshuffle.protocols.base import IndependentCounters, Plan, Problem, Sample
 from segshuffle.protocols.declared import Declared
 from segshuffle.protocols.influence import Influence
 
@@ -42,7 +42,7 @@ def published_flips(*, n_users: int, epsilon: float, delta: float) -> float:
 
 
 @dataclass(frozen=True)
-class FakeUsers:
+class FakeUsers(IndependentCounters):
     """The protocol with everybody at the lowest level.
 
     Parameters
@@ -55,15 +55,11 @@ class FakeUsers:
 
     fakes_per_user: int = 1
     accounting: str = "published"
+    name = "fake-users"
 
     def __post_init__(self) -> None:
         if not 1 <= self.fakes_per_user <= MOST_FAKES:
             raise ParameterError("fakes_per_user", self.fakes_per_user, f"in [1, {MOST_FAKES}]")
-
-    @property
-    def name(self) -> str:
-        """Identifier of the variant."""
-        return "fake-users"
 
     def plan(self, problem: Problem) -> Plan:
         """Fix the flips for the lowest level and all users."""
@@ -108,14 +104,6 @@ class FakeUsers:
         held = rng.binomial(sample.item_counts, 1 - flip, size=shape)
         ones = held + rng.binomial(vectors - sample.item_counts, flip, size=shape)
         return np.asarray((ones - vectors * flip) / (n_users * (1 - 2 * flip)))
-
-    def expected_mse(self, plan: Plan, item_counts: IntArray) -> float:
-        """Return the closed form, which no item and no level changes."""
-        return plan.mse_bound
-
-    def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
-        """Return the same: columns are independent."""
-        return plan.mse_bound
 
     def influence(self, plan: Plan) -> Influence:
         """Every bit of every vector is the user's to choose."""
