@@ -13,7 +13,9 @@ Ratios are kept as logarithms: for a local epsilon of 1e-6 the differences of ra
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol, runtime_checkable
 
@@ -159,3 +161,46 @@ def merged(parts: Iterable[ReferenceClasses]) -> ReferenceClasses:
 def check_local_epsilon(local_epsilon: float) -> None:
     """Refuse a local epsilon outside (0, 50]."""
     check_within("local_epsilon", local_epsilon, 0, LARGEST_LOCAL_EPSILON, "(]")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Favouring(ABC):
+    r"""Randomizers whose outputs each favour some of the inputs: R_x(y) = base(y) (e^{eps_0} if y favours x else 1).
+
+    So inf_x R_x(y) = base(y) unless y favours *every* input: those outputs have the blanket base(y) e^{eps_0}.
+    """
+
+    local_epsilon: float
+
+    def __post_init__(self) -> None:
+        check_local_epsilon(self.local_epsilon)
+
+    @abstractmethod
+    def _base(self, n_inputs: int) -> Mapping[tuple[int, ...], float]:
+        """Return the base measure of the outputs that favour exactly the flagged ones of x0, x1 and x*."""
+
+    @property
+    def _favour_all(self) -> float:
+        """Base measure of the outputs that favour every input."""
+        return 0.0
+
+    @abstractmethod
+    def _listed(self) -> tuple[FloatArray, FloatArray]:
+        """Return 1 where an output favours an input, shape (inputs, outputs), and log base(y) up to a constant."""
+
+    def blanket(self, side: Side) -> ReferenceClasses:
+        """Return classes against the blanket: outputs that favour x0, x1, both or neither; or all inputs."""
+        e, all_inputs = self.local_epsilon, self._favour_all
+        rows = [(mass - all_inputs * x * y, e * x, e * y) for (x, y), mass in self._base(2).items()]
+        return table([*rows, (all_inputs * math.exp(e), 0.0, 0.0)])
+
+    def common_input(self, side: Side) -> tuple[ReferenceClasses, ...]:
+        """Let all other users hold a third input: any x* gives a valid lower bound."""
+        e, masses = self.local_epsilon, self._base(3).items()
+        return (table((mass * math.exp(e * z), e * (x - z), e * (y - z)) for (x, y, z), mass in masses),)
+
+    def matrix(self) -> FloatArray:
+        """Return the full law, shape (inputs, outputs)."""
+        favours, log_base = self._listed()
+        law = np.exp(log_base + self.local_epsilon * favours)
+        return np.asarray(law / law.sum(axis=1, keepdims=True))
