@@ -10,7 +10,7 @@ import pytest
 from oracles import tables
 
 from segshuffle.accounting.single_message import randomizers
-from segshuffle.accounting.single_message.accountants.blanket_tails import tail_delta
+from segshuffle.accounting.single_message.accountants.blanket_tails import TailBound
 from segshuffle.accounting.single_message.amplification import compare
 from segshuffle.accounting.single_message.decomposition import (
     blanket_delta,
@@ -58,7 +58,7 @@ def test_every_dataset_of_a_small_group_is_within_the_bounds(seed):
     if n_users == 1:
         assert upper <= float(exact) * (1 + 1e-3) + 1e-12
     for each in ("hoeffding", "bennett"):
-        assert tail_delta(inequality=each, randomizer=made, n_users=n_users, epsilon=EPSILON).upper >= exact
+        assert TailBound(inequality=each, randomizer=made, n_users=n_users).delta(epsilon=EPSILON).upper >= exact
     ratios = [row[y] / other[y] for row in law for other in law for y in range(len(row))]
     assert math.log(max(ratios)) <= made.local_epsilon <= math.log(max(ratios)) * (1 + 1e-9) + 1e-12
 

@@ -37,15 +37,15 @@ def test_bounds_of_the_figure(name, mechanism):
         for n in (1000, 4000)
     )
     assert list(few) == list(many)
-    kinds = {each: bound.kind for each, bound in few.items()}
+    kinds = {each: found.kind for each, found in few.items()}
     assert kinds["personalized"] == kinds["personalized-reduction"] == kinds["stronger-clone"] == "published"
     # budgets up to 1 and up to 2: the classic Gaussian mechanism is proven for the first only
     proven = mechanism == "laplace" or name.endswith("1")
     assert kinds["standard-clone"] == ("upper" if proven else "published")
     assert kinds["chen-cao-ge"] == "asymptotic"
     assert len(few) == (8 if mechanism == "laplace" else 5)
-    epsilons = {each: bound.epsilon(delta=1e-5) for each, bound in few.items()}
-    assert all(0 < many[each].epsilon(delta=1e-5) <= epsilons[each] <= SETTINGS[name].high for each in few)
+    epsilons = {each: found.bound.epsilon(delta=1e-5) for each, found in few.items()}
+    assert all(0 < many[each].bound.epsilon(delta=1e-5) <= epsilons[each] <= SETTINGS[name].high for each in few)
     # the paper's ordering: its own bound is the smallest of the claimed epsilons
     ours = epsilons.pop("personalized")
     del epsilons["personalized-reduction"]
@@ -81,7 +81,7 @@ def gdp(epsilon, budgets):
 
 
 def test_deltas_of_the_table_fall_with_epsilon():
-    for bound in bounds_of(SETTINGS["Uniform2"].users(mechanism="gaussian", n_users=2000)):
-        deltas = [bound.delta(epsilon=epsilon) for epsilon in (0.01, 0.03, 0.05, 0.08, 0.1)]
+    for each in bounds_of(SETTINGS["Uniform2"].users(mechanism="gaussian", n_users=2000)):
+        deltas = [each.bound.delta(epsilon=epsilon) for epsilon in (0.01, 0.03, 0.05, 0.08, 0.1)]
         assert all(0 <= low <= high <= 1 for low, high in deltas)
         assert all(after.lower <= before.upper for before, after in itertools.pairwise(deltas))

@@ -1,17 +1,19 @@
 """Monotone searches that end on the safe side: at an argument where the condition was seen to hold.
 
 `safe_edge` crosses zero; `least_epsilon` and `largest_excluded_epsilon` do so for a bound of delta, to an accuracy in
-delta; `certified_root` to an accuracy in epsilon, by intervals as narrow as that takes.
+delta; `certified_root` to an accuracy in epsilon, by intervals as narrow as that takes. A `Bound` answers both ways.
 """
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import NamedTuple
 
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
-from segshuffle.errors import InfeasibleError
+from segshuffle.accounting.numerics.ranges import check_epsilon, check_target
+from segshuffle.errors import InfeasibleError, ParameterError
 
 _MAX_STEPS = 200
 #: Narrowest interval asked for, and the distance from the target, in log(delta), at which a narrow one pays.
@@ -243,6 +245,50 @@ def _staged(bound: Callable[[float, float], float], delta: float, rtol: float, s
         return math.inf if ratio == math.inf else sign * ratio
 
     return excess
+
+
+class Bound(ABC):
+    """A bound of delta over epsilon: made once, asked for many of either.
+
+    Attributes
+    ----------
+    ceiling : float
+        Epsilon that needs no bound: the local guarantee.
+    local_delta : float
+        Failure probability of the local guarantee.
+    rtol : float
+        Relative accuracy in delta.
+    """
+
+    ceiling: float
+    local_delta = 0.0
+    rtol = 1e-4
+
+    @abstractmethod
+    def interval(self, epsilon: float, rtol: float) -> DeltaInterval:
+        """Enclose the bound's delta."""
+
+    def upper(self, epsilon: float, rtol: float) -> float:
+        """Return the upper end alone."""
+        return self.interval(epsilon, rtol).upper
+
+    def delta(self, *, epsilon: float, rtol: float | None = None) -> DeltaInterval:
+        """Enclose the bound's delta at epsilon in [0, 300]."""
+        check_epsilon(epsilon)
+        return self.interval(epsilon, rtol or self.rtol)
+
+    def epsilon(self, *, delta: float) -> float:
+        """Return the least epsilon at `delta` in [1e-280, 1), rounded up; at most the ceiling.
+
+        Raises
+        ------
+        ParameterError
+            If delta is below the local failure probability: then the local epsilon is no guarantee either.
+        """
+        check_target(delta)
+        if delta < self.local_delta:
+            raise ParameterError("delta", delta, f"at least local_delta = {self.local_delta:g}")
+        return least_epsilon(bound=self.upper, ceiling=self.ceiling, delta=delta, rtol=self.rtol)
 
 
 def certified_root(

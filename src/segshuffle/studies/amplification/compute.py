@@ -463,8 +463,8 @@ def _personal_rows(noise: Noise, name: str, n_users: int, epsilons: Sequence[flo
         if not own and name.startswith("Gauss"):
             continue
         declared = ACCOUNTANTS[bound.name]
-        pairs = [(epsilon, bound.delta(epsilon=epsilon).upper) for epsilon in epsilons]
-        for epsilon, delta in pairs or [(bound.epsilon(delta=personal.FIGURE_DELTA), personal.FIGURE_DELTA)]:
+        pairs = [(epsilon, bound.bound.delta(epsilon=epsilon).upper) for epsilon in epsilons]
+        for epsilon, delta in pairs or [(bound.bound.epsilon(delta=personal.FIGURE_DELTA), personal.FIGURE_DELTA)]:
             known = {"n_users": n_users, "delta": delta, "epsilon": epsilon, "mechanism": noise, "setting": name}
             yield tidy(
                 panel=f"{kind}, $\\varepsilon_i \\in [{setting.low:g}, {setting.high:g}]$",

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
+from segshuffle.accounting.numerics.search import Bound
 from segshuffle.errors import ParameterError
 from segshuffle.looks import DASHES, PALETTE, Dashes, Look
 
@@ -154,6 +155,18 @@ def asks_for(
         "delta_of": delta and (lambda m, n, level: delta(**known(m), n_users=n, epsilon=level)),
         "specific": part == "randomizer",
     }
+
+
+def asks_bound(
+    part: str, make: Callable[..., Bound], *, applies: Callable[[Mechanism], bool] | None = None
+) -> dict[str, Any]:
+    """Do the same with a bound that is made from that part and ``n_users``."""
+    return asks_for(
+        part,
+        lambda delta, **known: make(**known).epsilon(delta=delta),
+        lambda epsilon, **known: make(**known).delta(epsilon=epsilon),
+        applies=applies,
+    )
 
 
 def look(label: str, color: str, marker: str, dashes: Dashes) -> Look:
