@@ -69,14 +69,14 @@ class TestLocal:
 
     @pytest.mark.parametrize("order", [4, 8, 16])
     def test_hadamard_response_with_one_block(self, gain, order):
-        found = vr.hadamard_response(local_epsilon=math.log(gain), order=order, set_size=order // 2)
+        found = vr.hadamard_response(local_epsilon=math.log(gain), order=order)
         check_rows(found, tables.favoured(tables.hadamard_sets(order), order, gain))
 
     @pytest.mark.parametrize(("blocks", "size"), [(2, 4), (3, 4), (2, 8)])
     def test_hadamard_response_with_more_blocks(self, gain, blocks, size):
         sets = [frozenset(y + b * size for y in part) for b in range(blocks) for part in tables.hadamard_sets(size)]
         order = blocks * size
-        found = vr.hadamard_response(local_epsilon=math.log(gain), order=order, set_size=size // 2, blocks=blocks)
+        found = vr.hadamard_response(local_epsilon=math.log(gain), order=order, blocks=blocks)
         check_rows(found, tables.favoured(sets, order, gain))
 
     @pytest.mark.parametrize(("d", "size"), [(2, 2), (3, 2), (3, 3), (2, 5)])
@@ -271,7 +271,7 @@ def test_weights_that_are_no_distribution(weights):
         (vr.randomized_response, {"local_epsilon": 1.0, "domain_size": 2.5}, "domain_size"),
         (vr.subset_selection, {"local_epsilon": 1.0, "domain_size": 3, "subset_size": 3}, "subset_size"),
         (vr.local_hash, {"local_epsilon": 1.0, "hash_size": 1}, "hash_size"),
-        (vr.hadamard_response, {"local_epsilon": 1.0, "order": 8, "set_size": 5}, "set_size"),
+        (vr.hadamard_response, {"local_epsilon": 1.0, "order": 8, "blocks": 5}, "blocks"),
         (vr.sampling_rappor, {"local_epsilon": 1.0, "domain_size": 4, "set_size": 5}, "set_size"),
         (vr.privunit, {"local_epsilon": 1.0, "cap_area": 0.0}, "cap_area"),
         (vr.wheel, {"local_epsilon": 1.0, "set_size": 0, "arc_length": 0.1}, "set_size"),

@@ -143,13 +143,13 @@ def _specific(randomizer: Randomizer) -> Callable[[float], BlanketTail | None]:
     most = gamma * (1 + slack)
     longest = max(each.mass.size for each in tables)
 
-    def stacked(field: str, mode: Any) -> FloatArray:
+    def stacked(rows: list[FloatArray], mode: Literal["constant", "edge"]) -> FloatArray:
         """Stack the tables, the shorter ones filled up by classes that nobody sends, with a ratio that is there."""
-        rows = [getattr(each, field) for each in tables]
         return np.stack([np.pad(row, (0, longest - row.size), mode) for row in rows])
 
-    omega = stacked("omega", "constant")
-    log_first, log_second = stacked("log_first", "edge"), stacked("log_second", "edge")
+    omega = stacked([each.mass / np.sum(each.mass) for each in tables], "constant")
+    log_first = stacked([each.log_first for each in tables], "edge")
+    log_second = stacked([each.log_second for each in tables], "edge")
     rounding = 8 * _EPS + 3 * entry_error
 
     def at(epsilon: float) -> BlanketTail | None:

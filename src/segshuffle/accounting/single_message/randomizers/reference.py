@@ -67,43 +67,17 @@ class ReferenceClasses:
         scale = max(float(np.max(np.abs(self.log_first))), float(np.max(np.abs(self.log_second))))
         return LOG_RATIO_ERROR * self.parts * scale + 2.0 * self.entry_error * (1.0 + 2.0 * self.entry_error)
 
-    @property
-    def gamma(self) -> float:
-        """Total mass of the reference: 1 minus the mass of the left-over."""
-        return min(float(np.sum(self.mass)), 1.0)
-
-    @property
-    def omega(self) -> FloatArray:
-        """Probability of each class under the normalised reference, shape (m,)."""
-        return self.mass / np.sum(self.mass)
-
-    def relative_to(self, log_own: FloatArray) -> ReferenceClasses:
-        """Take R_x0 or R_x1 as the reference: all other users hold that input; `log_own` is its log ratio."""
-        mass = self.mass * np.exp(log_own)
-        return replace(self, mass=mass, log_first=self.log_first - log_own, log_second=self.log_second - log_own)
-
     def own_inputs(self) -> tuple[ReferenceClasses, ...]:
-        """Return the classes against the victim's own two inputs, x1 first."""
-        return self.relative_to(self.log_second), self.relative_to(self.log_first)
-
-    def unchanged(self) -> ReferenceClasses:
-        """Return the classes of the pair (x0, x0): a coordinate in which the neighbours agree."""
-        return merged([replace(self, log_second=self.log_first)])
-
-    def product(self, other: ReferenceClasses) -> ReferenceClasses:
-        """Multiply the classes: two independent messages sent as one (Theorem 9)."""
-        pair = ReferenceClasses(
-            np.multiply.outer(self.mass, other.mass).ravel(),
-            np.add.outer(self.log_first, other.log_first).ravel(),
-            np.add.outer(self.log_second, other.log_second).ravel(),
-            self.parts + other.parts,
-            self.entry_error + other.entry_error,
+        """Return the classes against the victim's own two inputs, x1 first: all other users hold that one."""
+        return tuple(
+            replace(
+                self,
+                mass=self.mass * np.exp(own),
+                log_first=self.log_first - own,
+                log_second=self.log_second - own,
+            )
+            for own in (self.log_second, self.log_first)
         )
-        return merged([pair])
-
-    def scaled(self, weight: float) -> ReferenceClasses:
-        """Return the same classes, used with probability `weight` in [0, 1] (Theorem 11)."""
-        return replace(self, mass=self.mass * weight)
 
 
 @runtime_checkable
