@@ -3,9 +3,9 @@
 import math
 from dataclasses import dataclass
 
-import mpmath
 import numpy as np
 import pytest
+from oracles import MP, bernoulli_sum
 from scipy import special
 
 from segshuffle.accounting.single_message.decomposition import lower_bound_epsilon
@@ -14,8 +14,6 @@ from segshuffle.accounting.single_message.personalized_settings import SETTINGS
 from segshuffle.accounting.single_message.randomizers import ReferenceClasses
 from segshuffle.errors import ParameterError
 
-MP = mpmath.mp.clone()
-MP.dps = 50
 LOCAL_DELTA = 1e-10
 
 
@@ -90,13 +88,7 @@ def test_victim_is_the_largest_budget():
 def enumerated(users, epsilon):
     """Divergence of (P, Q), and of the published trade-off function, cell by cell in 50 digits."""
     gain, p1 = MP.exp(MP.mpf(epsilon)), MP.mpf(users.victim_confusion)
-    clones = [MP.mpf(1)]
-    for p in users.other_confusions:
-        p = MP.mpf(float(p))
-        clones = [
-            (clones[k] if k < len(clones) else 0) * (1 - p) + (clones[k - 1] * p if k else 0)
-            for k in range(len(clones) + 1)
-        ]
+    clones = bernoulli_sum(map(MP.mpf, users.other_confusions.tolist()))
     weight = (1 - MP.mpf(users.local_delta)) * (1 - 2 * p1)
     pair = theorem = MP.mpf(0)
     for c, mass in enumerate(clones):

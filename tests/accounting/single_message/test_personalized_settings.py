@@ -1,9 +1,11 @@
 """Settings of the personalised experiments and the numbers for its figure and table."""
 
 import itertools
+import math
 
 import numpy as np
 import pytest
+from oracles import gaussian_delta
 from scipy import special
 
 from segshuffle.accounting.single_message.amplification import compare_budgets
@@ -62,7 +64,9 @@ def test_a_gaussian_guarantee_ends_at_the_largest_budget():
 
     assert delta(1.25) == delta(2.0) == 0.0
     for epsilon in (0.3, 1.2):
-        assert delta(epsilon) == pytest.approx(gdp(epsilon, [0.5] * 400 + [1.25] * 100), rel=1e-8)
+        # mu = sqrt(2 / (the sum of 1/(1 + e^epsilon_i) over all but the largest term))
+        mu = math.sqrt(2 / (399 / (1 + math.exp(0.5)) + 100 / (1 + math.exp(1.25))))
+        assert delta(epsilon) == pytest.approx(float(gaussian_delta(mu, epsilon)), rel=1e-8)
 
 
 def test_what_says_nothing_about_these_users_is_left_out_with_its_reason():
@@ -71,13 +75,6 @@ def test_what_says_nothing_about_these_users_is_left_out_with_its_reason():
     assert [entry.accountant for entry in entries] == ["local", "chen-cao-ge", "personalized-reduction", "liu-2023"]
     assert list(left_out) == ["personalized"]
     assert "at most 300" in left_out["personalized"]
-
-
-def gdp(epsilon, budgets):
-    """Delta of mu-GDP at epsilon, mu = sqrt(2 / (the sum of 1/(1 + e^epsilon_i) over all but the largest term))."""
-    weights = sorted(1 / (1 + np.exp(np.array(budgets))))[:-1]
-    mu = np.sqrt(2 / np.sum(weights))
-    return special.ndtr(-epsilon / mu + mu / 2) - np.exp(epsilon) * special.ndtr(-epsilon / mu - mu / 2)
 
 
 def test_deltas_of_the_table_fall_with_epsilon():

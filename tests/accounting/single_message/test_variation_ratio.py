@@ -2,11 +2,10 @@
 
 import math
 from fractions import Fraction
-from itertools import combinations
 
 import oracles as o
 import pytest
-from oracles import MP
+from oracles import MP, tables
 
 from segshuffle.accounting.numerics.ranges import LARGEST_LOCAL_EPSILON
 from segshuffle.accounting.single_message import variation_ratio_tables as vr
@@ -37,25 +36,18 @@ RANDOMIZERS = {
 SHAPES = [(4, 1, 1), (5, 2, 1), (5, 2, 3), (6, 2, 2), (5, 3, 2), (5, 4, 1), (6, 3, 3)]
 
 
-def worst_total_variation(matrix):
-    """Largest total variation between two rows."""
-    return max(sum(max(a - b, F(0)) for a, b in zip(x, y, strict=True)) for x, y in combinations(matrix, 2))
-
-
 @pytest.mark.quick(5)
 @pytest.mark.parametrize(("d", "s", "k"), SHAPES)
 @pytest.mark.parametrize("gain", [F(3, 2), F(4)])
 def test_parameters_of_the_subset_exponential_randomizer(d, s, k, gain):
     """beta is the worst total variation of two inputs, found by enumeration; p and q are read off the matrix too."""
     matrix = o.subset_exponential(d, s, k, gain)
-    beta = worst_total_variation(matrix)
-    p = max(a / b for column in zip(*matrix, strict=True) for a in column for b in column)
-    assert p == gain
-    alpha = beta / (p - 1)
+    assert tables.largest_ratio(matrix, matrix) == gain
+    alpha = tables.largest_total_variation(matrix) / (gain - 1)
     found = subset_exponential(domain_size=d, set_size=s, subset_size=k, local_epsilon=math.log(gain))
-    assert found.heads == pytest.approx(float(p * alpha), rel=1e-13, abs=0)
+    assert found.heads == pytest.approx(float(gain * alpha), rel=1e-13, abs=0)
     assert found.tails == pytest.approx(float(alpha), rel=1e-13, abs=0)
-    assert found.clone == pytest.approx(float(alpha * p / p), rel=1e-13, abs=0)  # r = alpha p/q, q = p
+    assert found.clone == pytest.approx(float(alpha), rel=1e-13, abs=0)  # r = alpha p/q, q = p
 
 
 @pytest.mark.parametrize("n_users", [1, 2, 6])

@@ -1,9 +1,7 @@
 """Theorem 5.1: its parameters, its pair at any split of the blanket, and what it is a lower bound of."""
 
 import math
-from collections import defaultdict
 from fractions import Fraction
-from math import comb
 
 import oracles as o
 import pytest
@@ -27,24 +25,11 @@ from segshuffle.errors import ParameterError
 F = Fraction
 
 
-def uneven_pair(trials, total, split, heads, tails):
-    """Laws of (A + D1, C - A + D2) and (A + D2, C - A + D1), cell by cell."""
-    laws = (defaultdict(Fraction), defaultdict(Fraction))
-    for c in range(trials + 1):
-        for a in range(c + 1):
-            blanket = comb(trials, c) * total**c * (1 - total) ** (trials - c)
-            blanket *= comb(c, a) * split**a * (1 - split) ** (c - a)
-            for one, other, chance in ((1, 0, heads), (0, 1, tails), (0, 0, 1 - heads - tails)):
-                laws[0][a + one, c - a + other] += blanket * chance
-                laws[1][a + other, c - a + one] += blanket * chance
-    return dict(laws[0]), dict(laws[1])
-
-
 def exact_bound(n, p0, beta, q0, q1, gain):
     """Larger direction of Theorem 5.1's pair, from its definition."""
     alpha = beta / (p0 - 1)
     one, other = alpha * p0 / q0, alpha * p0 / q1
-    p, q = uneven_pair(n - 1, one + other, one / (one + other), p0 * alpha, alpha)
+    p, q = o.count_pair(n - 1, one + other, p0 * alpha, alpha, split=one / (one + other))
     return max(o.hockey_stick(p, q, gain), o.hockey_stick(q, p, gain))
 
 
@@ -199,7 +184,7 @@ def test_uneven_pair_contains_the_exact_value_where_its_terms_cancel(
 ):
     """The threshold lies at an integer but for round-off; the parameters are the floats themselves."""
     heads = F(difference) / (1 - o.exp_fraction(-log_ratio))
-    p, q = uneven_pair(trials, F(probability), F(split), heads, heads - F(difference))
+    p, q = o.count_pair(trials, F(probability), heads, heads - F(difference), split=F(split))
     exact = o.hockey_stick(p, q, o.exp_fraction(epsilon))
     pair = ratio_pair(log_ratio=log_ratio, difference=difference, blanket=BinomialLaw(trials, probability), split=split)
     found = hockey_stick(pair=pair, epsilon=epsilon)
