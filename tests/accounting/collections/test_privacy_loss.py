@@ -46,7 +46,7 @@ def test_between_the_exact_delta_and_a_little_more(mu, copies, pairs, epsilon, i
     assert delta <= exact.upper * (1.02 if mu == 1e6 else 1.001)
 
 
-def gaussian_delta(deviation: float, epsilon: np.ndarray) -> np.ndarray:
+def gaussian_delta(deviation, epsilon):
     """Divergence of N(1, sigma^2) from N(0, sigma^2) at any real epsilon: the formula of the analytic mechanism."""
     half, scaled = 0.5 / deviation, epsilon * deviation
     return special.ndtr(half - scaled) - np.exp(epsilon + special.log_ndtr(-half - scaled))
