@@ -28,7 +28,6 @@ from segshuffle.accounting.single_message.accountants import (
     chen_cao_ge,
     clones,
     erlingsson,
-    laplace_users,
 )
 from segshuffle.accounting.single_message.mechanisms import mechanism
 from segshuffle.accounting.single_message.personalized import PersonalizedUsers
@@ -122,8 +121,6 @@ REALS = {
         "rtol", "[", 1e-9, 0.1, "]",
     ),
     "budget": (lambda x: users(local_epsilons=[x]), "local_epsilons", "[", 1e-50, 50.0, "]"),
-    "echo": (lambda x: laplace_users.echo_probabilities(local_epsilons=[x]), "local_epsilons", "[", 1e-50, 50.0, "]"),
-    "mu": (lambda x: chen_cao_ge.personalized_mu(local_epsilons=[1.0, x]), "local_epsilons", "[", 1e-50, 50.0, "]"),
     "early": (
         lambda x: erlingsson.erlingsson_epsilon(local_epsilon=x, n_users=1000, delta=1e-3),
         "local_epsilon", "[", 1e-6, 0.5, ")",
@@ -137,7 +134,7 @@ REALS = {
 
 
 #: Parameters that are lists themselves.
-LISTS = ("bernoulli", "budget", "echo", "mu", "rate of others")
+LISTS = ("bernoulli", "budget", "rate of others")
 #: What errors have said.
 said = []
 

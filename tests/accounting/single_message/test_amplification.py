@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from segshuffle.accounting.single_message import amplification as am
-from segshuffle.accounting.single_message.accountants.chen_cao_ge import personalized_mu
-from segshuffle.accounting.single_message.accountants.laplace_users import echo_probabilities
+from segshuffle.accounting.single_message.accountants.chen_cao_ge import gaussian_of_users
 from segshuffle.accounting.single_message.mechanisms import (
     COMPOSABLE,
     MECHANISMS,
@@ -17,6 +16,7 @@ from segshuffle.accounting.single_message.mechanisms import (
     mechanism,
     subsampled,
 )
+from segshuffle.accounting.single_message.personalized import PersonalizedUsers
 from segshuffle.accounting.single_message.randomizers import Laplace, poisson_subsampled
 from segshuffle.errors import ParameterError
 
@@ -273,15 +273,17 @@ def test_of_multi_message_protocols_all_but_vectors_leave_the_victim_no_left_ove
         assert not mechanism(name, local_epsilon=1.0, **sizes).no_left_over
 
 
+def users_of(*budgets):
+    return PersonalizedUsers(local_epsilons=budgets, mechanism="laplace")
+
+
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: personalized_mu(local_epsilons=[1, 60]), "local_epsilons = 60.0 .* in .1e-50, 50. for every user"),
-        (lambda: personalized_mu(local_epsilons=[1, 2], local_deltas=[0, 0, 0]), "local_deltas = .0, 0, 0. .* as many"),
-        (lambda: personalized_mu(local_epsilons=[[1.0, 2.0]]), "local_epsilons = .* a list with one number per user"),
-        (lambda: personalized_mu(local_epsilons=[1.0]), r"local_epsilons = \[1.0\] .* at least two"),
-        (lambda: echo_probabilities(local_epsilons=3.0), "local_epsilons = 3.0 .* a list with one number per user"),
-        (lambda: echo_probabilities(local_epsilons=[1, -2]), "local_epsilons = -2.0 .* in .1e-50, 50. for every user"),
+        (lambda: users_of(1, 60), "local_epsilons = 60.0 .* in .1e-50, 50. for every user"),
+        (lambda: users_of(1, -2), "local_epsilons = -2.0 .* in .1e-50, 50. for every user"),
+        (lambda: users_of([1.0, 2.0]), "local_epsilons = .* a list with one number per user"),
+        (lambda: gaussian_of_users(users_of(1.0)), r"local_epsilons = .1.0,. .* at least two"),
         (lambda: am.compare_budgets(budgets=[], delta=1e-6), r"budgets = \[\] .* between 2 and 200000 users"),
         (lambda: am.compare_budgets(budgets=[1.0, 2.0], delta=1e-6), r"budgets = \[1.0, 2.0\] .* a list of pairs"),
         (lambda: am.compare_budgets(budgets=[(1.0, 2.5)], delta=1e-6), "budgets = .* integers >= 0"),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
+import numpy as np
 import oracles as o
 import pytest
 from oracles import MP
@@ -14,7 +15,7 @@ from segshuffle.accounting.single_message.accountants.chen_cao_ge import (
     Gaussian,
     equal_mu,
     gaussian_of_equals,
-    personalized_mu,
+    gaussian_of_users,
 )
 from segshuffle.accounting.single_message.accountants.clones import CloneBound, standard_clone_closed_form
 from segshuffle.accounting.single_message.accountants.erlingsson import erlingsson_epsilon
@@ -36,6 +37,10 @@ BY_LOCAL = {
     "bennett": bennett,
     "chen-cao-ge": gaussian_of_equals,
 }
+
+
+def users_of(*budgets):
+    return PersonalizedUsers(local_epsilons=budgets, mechanism="laplace")
 
 
 # -- clones ----------------------------------------------------------------------------------------------------------
@@ -204,12 +209,13 @@ def test_mu_of_equal_and_of_personal_budgets():
     budgets = [0.3, 1.0, 0.7, 2.0]
     weights = [(1 - F(1, 1000)) / (1 + F(math.exp(e))) for e in budgets]
     exact = math.sqrt(2 / float(sum(weights) - max(weights)))
-    assert personalized_mu(local_epsilons=budgets, local_deltas=1e-3) == pytest.approx(exact, rel=1e-14)
+    noisy = PersonalizedUsers(local_epsilons=budgets, mechanism="gaussian", local_delta=1e-3)
+    assert gaussian_of_users(noisy).mu == pytest.approx(exact, rel=1e-14)
     # next to a user whose weight is 1e22 times the other's
     for budgets in ([1.0, 50.0], [50.0, 1.0]):
-        assert personalized_mu(local_epsilons=budgets) == pytest.approx(math.sqrt(2 * (1 + math.exp(50))), rel=1e-14)
+        assert gaussian_of_users(users_of(*budgets)).mu == pytest.approx(math.sqrt(2 * (1 + math.exp(50))), rel=1e-14)
     equal = equal_mu(local_epsilon=0.8, n_users=50)
-    assert equal == pytest.approx(personalized_mu(local_epsilons=[0.8] * 50), rel=1e-13)
+    assert equal == pytest.approx(gaussian_of_users(users_of(*[0.8] * 50)).mu, rel=1e-13)
 
 
 @pytest.mark.parametrize(("mu", "epsilon"), [(0.05, 0.1), (0.3, 0.0), (1.0, 2.0), (0.01, 0.3)])
@@ -230,29 +236,26 @@ def test_chen_cao_ge_ends_at_the_local_epsilon_and_needs_company():
 
 
 def test_echo_probabilities_by_the_double_sum():
-    budgets = [0.2, 1.5, 0.9, 0.9, 0.05]
+    budgets = np.array([1.5, 0.9, 0.9, 0.2, 0.05])
     exact = []
-    for one in sorted(budgets, reverse=True):
+    for one in budgets:
         terms = [
             one / -math.expm1(-one) * -math.expm1(-other) / other * math.exp(-max(one, other)) for other in budgets
         ]
         exact.append(math.fsum(terms) / len(budgets))
-    assert echo_probabilities(local_epsilons=budgets) == pytest.approx(exact, rel=1e-13)
+    assert echo_probabilities(budgets) == pytest.approx(exact, rel=1e-13)
 
 
 def test_liu_2023_with_equal_budgets_is_the_standard_clone():
     """p_i = e^{-epsilon} and the same victim: the same pair."""
 
-    def echo(*budgets):
-        return Echo(PersonalizedUsers(local_epsilons=budgets, mechanism="laplace"))
-
-    many, clones = echo(*[0.8] * 400), standard(local_epsilon=0.8, n_users=400)
+    many, clones = Echo(users_of(*[0.8] * 400)), standard(local_epsilon=0.8, n_users=400)
     one, other = (bound.delta(epsilon=0.15) for bound in (many, clones))
     assert one.lower <= other.upper
     assert other.lower <= one.upper
     assert many.epsilon(delta=1e-6) == pytest.approx(clones.epsilon(delta=1e-6), rel=1e-3)
     # two users hide nothing at such a delta: the largest budget, less what a delta of 1e-9 buys
-    assert 0.8 - 1e-8 < echo(0.8, 0.5).epsilon(delta=1e-9) < 0.8
+    assert 0.8 - 1e-8 < Echo(users_of(0.8, 0.5)).epsilon(delta=1e-9) < 0.8
 
 
 @pytest.mark.parametrize("bound", [standard, stronger])

@@ -80,18 +80,6 @@ _ROUND = 1e-14
 #: Relative accuracy in delta.
 
 
-def checked_list(
-    name: str, values: ArrayLike, least: float = SMALLEST_BUDGET, most: float = LARGEST_BUDGET, ends: str = "[]"
-) -> FloatArray:
-    """Return a list of one number per user; refuse other shapes, and numbers outside the range."""
-    found = numbers(name, values)
-    if found.ndim != 1 or found.size == 0:
-        raise ParameterError(name, values, "a list with one number per user")
-    for extreme in (found.min(), found.max()):
-        check_within(name, float(extreme), least, most, ends, note=" for every user")
-    return found
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PersonalizedUsers:
     """Users with budgets of their own; the victim has the largest one.
@@ -111,7 +99,11 @@ class PersonalizedUsers:
     local_delta: float = 0.0
 
     def __post_init__(self) -> None:
-        checked_list("local_epsilons", self.local_epsilons)
+        found = numbers("local_epsilons", self.local_epsilons)
+        if found.ndim != 1 or found.size == 0:
+            raise ParameterError("local_epsilons", self.local_epsilons, "a list with one number per user")
+        for extreme in (found.min(), found.max()):
+            check_within("local_epsilons", float(extreme), SMALLEST_BUDGET, LARGEST_BUDGET, note=" for every user")
         check_choice("mechanism", self.mechanism, get_args(Mechanism))
         if self.mechanism == "laplace":
             check_within("local_delta", self.local_delta, 0, 0, allowed="0 for the Laplace mechanism")

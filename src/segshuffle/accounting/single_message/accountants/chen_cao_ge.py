@@ -19,7 +19,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
 from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, DeltaInterval
@@ -27,7 +26,6 @@ from segshuffle.accounting.numerics.ranges import (
     LARGEST_USERS,
     check_integer,
     check_local,
-    numbers,
 )
 from segshuffle.accounting.numerics.search import Bound
 from segshuffle.accounting.single_message.accountants.declared import (
@@ -38,41 +36,12 @@ from segshuffle.accounting.single_message.accountants.declared import (
 )
 from segshuffle.accounting.single_message.personalized import (
     PersonalizedUsers,
-    checked_list,
 )
 from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 
 _MARGIN = 1e-9
 """Relative margin on delta: what `gaussian_log_delta` is held to."""
-
-
-def personalized_mu(*, local_epsilons: ArrayLike, local_deltas: ArrayLike = 0.0) -> float:
-    """Return the parameter mu of the approximate Gaussian guarantee of users with different budgets (kind: asymptotic).
-
-    Parameters
-    ----------
-    local_epsilons : array_like, shape (n_users,)
-        Budgets epsilon_i in [1e-50, 50] of at least two users.
-    local_deltas : array_like, shape (n_users,) or scalar
-        Failure probabilities delta_i in [0, 1).
-
-    Raises
-    ------
-    ParameterError
-        If a number is outside its range, or the two lists differ in length.
-    """
-    epsilons = checked_list("local_epsilons", local_epsilons)
-    deltas = checked_list("local_deltas", np.atleast_1d(numbers("local_deltas", local_deltas)), 0, 1, "[)")
-    if epsilons.size < 2:
-        raise ParameterError("local_epsilons", local_epsilons, "a list of at least two users' budgets")
-    if deltas.size not in (1, epsilons.size):
-        allowed = f"one number, or a list of as many as there are users ({epsilons.size})"
-        raise ParameterError("local_deltas", local_deltas, allowed)
-    weights: FloatArray = (1 - deltas) / (1 + np.exp(epsilons))
-    # without a difference: next to the largest weight the others may be less than a rounding
-    rest = math.fsum(np.delete(weights, int(np.argmax(weights))))
-    return math.sqrt(2 / rest)
 
 
 def equal_mu(*, local_epsilon: float, n_users: int) -> float:
@@ -102,9 +71,12 @@ class Gaussian(Bound):
 
 
 def gaussian_of_users(users: PersonalizedUsers) -> Gaussian:
-    """Make the approximate Gaussian guarantee of users with budgets of their own."""
-    mu = personalized_mu(local_epsilons=users.budgets, local_deltas=users.local_delta)
-    return Gaussian(mu, users.largest_budget, users.local_delta)
+    """Make the approximate Gaussian guarantee of at least two users with budgets of their own."""
+    if users.n_users < 2:
+        raise ParameterError("local_epsilons", users.local_epsilons, "a list of at least two users' budgets")
+    weights: FloatArray = (1 - users.local_delta) / (1 + np.exp(users.budgets))
+    # without a difference: next to the largest weight, that of the least budget, the others may be less than a rounding
+    return Gaussian(math.sqrt(2 / math.fsum(weights[:-1])), users.largest_budget, users.local_delta)
 
 
 def gaussian_of_equals(*, local_epsilon: float, n_users: int) -> Gaussian:

@@ -17,7 +17,6 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
 from segshuffle.accounting.numerics.poisson_binomial import PoissonBinomialLaw
@@ -38,7 +37,6 @@ from segshuffle.accounting.single_message.personalized import (
     PersonalizedUsers,
     Reduction,
     Theorem,
-    checked_list,
 )
 from segshuffle.arrays import FloatArray
 
@@ -46,9 +44,8 @@ from segshuffle.arrays import FloatArray
 LARGEST_PERSONALIZED_USERS = 200_000
 
 
-def echo_probabilities(*, local_epsilons: ArrayLike) -> FloatArray:
-    """Return p_i of all users in descending order of budget, the victim's first (unused), shape (n_users,)."""
-    budgets = np.sort(checked_list("local_epsilons", local_epsilons))[::-1]
+def echo_probabilities(budgets: FloatArray) -> FloatArray:
+    """Return p_i of all users, whose budgets descend, the victim's first (unused), shape (n_users,)."""
     share = -np.expm1(-budgets) / budgets
     # users with a larger budget contribute e^{-their own}, the others (and i itself) e^{-budget of i}
     larger = np.concatenate([[0.0], np.cumsum(share * np.exp(-budgets))[:-1]])
@@ -61,7 +58,7 @@ class Echo(BudgetBound):
 
     def __init__(self, users: PersonalizedUsers) -> None:
         super().__init__(users)
-        self._clones = PoissonBinomialLaw(echo_probabilities(local_epsilons=users.budgets)[1:])
+        self._clones = PoissonBinomialLaw(echo_probabilities(users.budgets)[1:])
 
     def interval(self, epsilon: float, rtol: float) -> DeltaInterval:
         """Enclose the delta; 0 from the largest budget on."""
