@@ -267,8 +267,8 @@ def test_the_closed_form_of_clones_holds_up_to_its_condition():
 @pytest.mark.parametrize(
     "ask",
     [
-        lambda given: decomposition.blanket_delta(randomizer=given, n_users=10, epsilon=0.5),
-        lambda given: decomposition.lower_bound_epsilon(randomizer=given, n_users=10, delta=1e-6),
+        lambda given: decomposition.BlanketBound(randomizer=given, n_users=10).delta(epsilon=0.5),
+        lambda given: decomposition.DatasetsBound(randomizer=given, n_users=10).epsilon(delta=1e-6),
         lambda given: blanket_tails.TailBound(inequality="bennett", n_users=10, randomizer=given),
         lambda given: vr.published_delta(randomizer=given, n_users=10, epsilon=0.5),
         lambda given: vr.bisected_epsilon(randomizer=given, n_users=10, delta=1e-6, iterations=5),

@@ -14,7 +14,7 @@ from protocols.simulations import check_simulation, make_sample
 
 from segshuffle.accounting.collections.published import item_target, published_item_delta
 from segshuffle.accounting.single_message import randomizers
-from segshuffle.accounting.single_message.decomposition import blanket_delta
+from segshuffle.accounting.single_message.decomposition import BlanketBound
 from segshuffle.accounting.single_message.variation_ratio import published_delta, subset_exponential
 from segshuffle.digits import rounded
 from segshuffle.errors import InfeasibleError, ParameterError
@@ -267,7 +267,7 @@ def test_among_few_users_shuffling_gains_little_and_no_less():
         randomizer = randomizers.SubsetExponential(
             local_epsilon=local_epsilon, domain_size=8, set_size=2, subset_size=2
         )
-        return blanket_delta(randomizer=randomizer, n_users=10, epsilon=1.0, rtol=1e-6).upper
+        return BlanketBound(randomizer=randomizer, n_users=10, rtol=1e-6).delta(epsilon=1.0).upper
 
     assert delta(local) <= 1e-2 * SLACK
     assert delta(local * 1.001) > 1e-2

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from segshuffle.accounting.numerics.ranges import LARGEST_LOCAL_EPSILON, check_local
 from segshuffle.accounting.numerics.search import log_excess, safe_edge
 from segshuffle.accounting.single_message import randomizers
-from segshuffle.accounting.single_message.decomposition import blanket_delta
+from segshuffle.accounting.single_message.decomposition import BlanketBound
 from segshuffle.accounting.single_message.variation_ratio import (
     SMALLEST_LOG_RATIO,
     check_subset,
@@ -234,8 +234,8 @@ def _proven_local_epsilon(problem: Problem, subset_size: int) -> float:
             set_size=problem.set_size,
             subset_size=subset_size,
         )
-        bound = blanket_delta(
-            randomizer=randomizer, n_users=problem.honest_users, epsilon=problem.levels[0], rtol=_SEARCH_RTOL
+        bound = BlanketBound(randomizer=randomizer, n_users=problem.honest_users, rtol=_SEARCH_RTOL).delta(
+            epsilon=problem.levels[0]
         )
         return log_excess(bound.upper, problem.delta)
 

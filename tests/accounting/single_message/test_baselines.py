@@ -20,7 +20,7 @@ from segshuffle.accounting.single_message.accountants.chen_cao_ge import (
 from segshuffle.accounting.single_message.accountants.clones import CloneBound, standard_clone_closed_form
 from segshuffle.accounting.single_message.accountants.erlingsson import erlingsson_epsilon
 from segshuffle.accounting.single_message.accountants.laplace_users import Echo, echo_probabilities
-from segshuffle.accounting.single_message.decomposition import blanket_delta, lower_bound_delta
+from segshuffle.accounting.single_message.decomposition import BlanketBound, DatasetsBound
 from segshuffle.accounting.single_message.personalized import PersonalizedUsers
 from segshuffle.accounting.single_message.randomizers import KaryRandomizedResponse, Laplace
 from segshuffle.errors import ParameterError
@@ -68,7 +68,7 @@ def test_stronger_clone_is_the_blanket_bound_of_binary_randomized_response(n_use
     for share in (0.05, 0.4, 0.9):
         epsilon = share * local_epsilon / math.sqrt(n_users)
         one = stronger(local_epsilon=local_epsilon, n_users=n_users).delta(epsilon=epsilon, rtol=1e-5)
-        other = blanket_delta(randomizer=randomizer, n_users=n_users, epsilon=epsilon, rtol=1e-5)
+        other = BlanketBound(randomizer=randomizer, n_users=n_users, rtol=1e-5).delta(epsilon=epsilon)
         assert one.lower <= other.upper
         assert other.lower <= one.upper
         assert one.relative_width <= 1e-4
@@ -154,8 +154,8 @@ def test_a_randomizer_that_keeps_more_than_it_claims():
     modest, exact = Modest(1.0, 1.5), KaryRandomizedResponse(local_epsilon=1.0, domain_size=2)
     for bound in (hoeffding, bennett):
         assert bound(randomizer=modest, n_users=10).delta(epsilon=1.2) == (0.0, 0.0)
-    for delta_of in (blanket_delta, lower_bound_delta):
-        found, known = (delta_of(randomizer=each, n_users=10, epsilon=0.3) for each in (modest, exact))
+    for bound in (BlanketBound, DatasetsBound):
+        found, known = (bound(randomizer=each, n_users=10).delta(epsilon=0.3) for each in (modest, exact))
         assert found == known
         assert 0 < found.upper < 1
 

@@ -12,12 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from segshuffle.accounting.single_message import randomizers as rz
-from segshuffle.accounting.single_message.decomposition import (
-    blanket_delta,
-    blanket_epsilon,
-    lower_bound_delta,
-    lower_bound_epsilon,
-)
+from segshuffle.accounting.single_message.decomposition import BlanketBound, DatasetsBound
 
 _spec = importlib.util.spec_from_file_location("randomizer_cases", Path(__file__).with_name("test_randomizers.py"))
 _cases = importlib.util.module_from_spec(_spec)
@@ -57,11 +52,11 @@ def test_both_bounds_are_the_divergences_they_claim(name, n):
     for exp_epsilon in EPSILONS:
         epsilon = math.log(exp_epsilon)
         exact = blanket_pair_divergence(matrix, pair, n, exp_epsilon)
-        interval = blanket_delta(randomizer=randomizer, n_users=n, epsilon=epsilon)
+        interval = BlanketBound(randomizer=randomizer, n_users=n).delta(epsilon=epsilon)
         encloses(interval, exact, 1e-13)
         assert interval.relative_width < 1e-9
         exact = max(o.shuffled_divergence(matrix, pair, [x] * (n - 1), exp_epsilon) for x in {star, *pair})
-        interval = lower_bound_delta(randomizer=randomizer, n_users=n, epsilon=epsilon)
+        interval = DatasetsBound(randomizer=randomizer, n_users=n).delta(epsilon=epsilon)
         encloses(interval, exact, 1e-13)
         assert interval.relative_width < 1e-9
 
@@ -89,8 +84,8 @@ def test_upper_bound_dominates_every_dataset(name, users):
             epsilon = math.log(exp_epsilon)
             others = combinations_with_replacement(range(len(matrix)), n - 1)
             worst = float(max(o.shuffled_divergence(matrix, pair, inputs, exp_epsilon) for inputs in others))
-            assert blanket_delta(randomizer=randomizer, n_users=n, epsilon=epsilon).upper >= worst * (1 - 1e-14)
-            assert lower_bound_delta(randomizer=randomizer, n_users=n, epsilon=epsilon).lower <= worst * (1 + 1e-14)
+            assert BlanketBound(randomizer=randomizer, n_users=n).delta(epsilon=epsilon).upper >= worst * (1 - 1e-14)
+            assert DatasetsBound(randomizer=randomizer, n_users=n).delta(epsilon=epsilon).lower <= worst * (1 + 1e-14)
 
 
 @pytest.mark.quick(1)
@@ -106,8 +101,10 @@ def test_known_counterexamples_to_variation_ratio(k, n, exp_epsilon, printed):
     """Both bounds hold where the published one does not; the true value is that of the dataset of the lower bound."""
     exact = float(o.shuffled_divergence(o.krr(k, Fraction(3)), (0, 1), [2] * (n - 1), exp_epsilon))
     assert exact == pytest.approx(printed, rel=3e-5, abs=0)
-    arguments = {"randomizer": krr(k, math.log(3)), "n_users": n, "epsilon": math.log(exp_epsilon)}
-    low, high = lower_bound_delta(**arguments), blanket_delta(**arguments)
+    low, high = (
+        bound(randomizer=krr(k, math.log(3)), n_users=n).delta(epsilon=math.log(exp_epsilon))
+        for bound in (DatasetsBound, BlanketBound)
+    )
     encloses(low, exact, 1e-12)
     assert exact <= high.upper
     published = o.variation_ratio_pair(n, Fraction(3), Fraction(2, k + 2), Fraction(3))
@@ -143,7 +140,7 @@ def mp_binary_lower(local_epsilon, epsilon):
 def test_lower_bound_against_exact_sums(n, epsilon):
     exact = mp_mean_positive_part(mp_binary_lower(1.0, epsilon), n)
     exact = max(exact, mp_mean_positive_part(list(zip(*_common_first(1.0, epsilon), strict=True)), n))
-    interval = lower_bound_delta(randomizer=krr(2, 1.0), n_users=n, epsilon=epsilon)
+    interval = DatasetsBound(randomizer=krr(2, 1.0), n_users=n).delta(epsilon=epsilon)
     assert interval.lower <= exact <= interval.upper
     assert interval.relative_width < 3e-4
 
@@ -157,7 +154,7 @@ def _common_first(local_epsilon, epsilon):
 @pytest.mark.parametrize("delta", [1e-12, 1e-100, 1e-250])
 def test_deltas_far_below_double_precision(delta):
     """The epsilon that the accountant gives for a tiny delta, put back into the exact binomial sum."""
-    epsilon = lower_bound_epsilon(randomizer=krr(2, 1.0), n_users=2000, delta=delta)
+    epsilon = DatasetsBound(randomizer=krr(2, 1.0), n_users=2000).epsilon(delta=delta)
     exact = max(
         mp_mean_positive_part(mp_binary_lower(1.0, epsilon), 2000),
         mp_mean_positive_part(list(zip(*_common_first(1.0, epsilon), strict=True)), 2000),
@@ -192,14 +189,14 @@ RANDOMIZERS = st.builds(
 @given(RANDOMIZERS, st.integers(1, 10**6), st.floats(-30, -0.5))
 def test_epsilon_and_delta_are_inverse(randomizer, n, log10_delta):
     delta = 10**log10_delta
-    high = blanket_epsilon(randomizer=randomizer, n_users=n, delta=delta)
-    low = lower_bound_epsilon(randomizer=randomizer, n_users=n, delta=delta)
+    upper, lower = (bound(randomizer=randomizer, n_users=n) for bound in (BlanketBound, DatasetsBound))
+    high, low = upper.epsilon(delta=delta), lower.epsilon(delta=delta)
     assert 0 <= low <= high <= randomizer.local_epsilon
-    assert blanket_delta(randomizer=randomizer, n_users=n, epsilon=high).upper <= delta
+    assert upper.delta(epsilon=high).upper <= delta
     if low > 0:
-        assert lower_bound_delta(randomizer=randomizer, n_users=n, epsilon=low).lower >= delta
+        assert lower.delta(epsilon=low).lower >= delta
     if 1e-6 * randomizer.local_epsilon < high < 0.999 * randomizer.local_epsilon:
-        assert blanket_delta(randomizer=randomizer, n_users=n, epsilon=0.999 * high).upper > delta
+        assert upper.delta(epsilon=0.999 * high).upper > delta
 
 
 # -- large sums and tiny local epsilons -------------------------------------------------------------------------------
@@ -221,7 +218,7 @@ def one_user_delta(count, local_epsilon, epsilon):
 @pytest.mark.parametrize(("count", "local_epsilon"), [(3, 50.0), (5, 30.0), (15, 10.0)])
 @pytest.mark.parametrize("epsilon", [0.0, 40.0, 100.0, 149.0])
 def test_joint_composition_at_the_largest_sum(count, local_epsilon, epsilon):
-    found = blanket_delta(randomizer=binary_responses(count, local_epsilon), n_users=1, epsilon=epsilon)
+    found = BlanketBound(randomizer=binary_responses(count, local_epsilon), n_users=1).delta(epsilon=epsilon)
     exact = one_user_delta(count, local_epsilon, epsilon)
     assert Fraction(found.lower) <= exact <= Fraction(found.upper)
     assert Fraction(found.upper) <= exact * Fraction(1001, 1000) or epsilon == 149.0
@@ -230,9 +227,9 @@ def test_joint_composition_at_the_largest_sum(count, local_epsilon, epsilon):
 @pytest.mark.parametrize("local_epsilon", [1e-140, 1e-170, 1e-250])
 def test_blanket_bound_of_a_tiny_local_epsilon(local_epsilon):
     """Ten users at epsilon = 0: E max(0, G_1 + ... + G_n)/n with G = e, -e, 0 on a third each, to first order in e."""
-    found = blanket_delta(
-        randomizer=rz.KaryRandomizedResponse(local_epsilon=local_epsilon, domain_size=3), n_users=10, epsilon=0.0
-    )
+    found = BlanketBound(
+        randomizer=rz.KaryRandomizedResponse(local_epsilon=local_epsilon, domain_size=3), n_users=10
+    ).delta(epsilon=0.0)
     walk = {0: Fraction(1)}
     for _ in range(10):
         walk = {

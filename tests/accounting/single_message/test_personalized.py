@@ -8,7 +8,7 @@ import pytest
 from oracles import MP, bernoulli_sum
 from scipy import special
 
-from segshuffle.accounting.single_message.decomposition import lower_bound_epsilon
+from segshuffle.accounting.single_message.decomposition import DatasetsBound
 from segshuffle.accounting.single_message.personalized import PersonalizedUsers, Reduction, Theorem
 from segshuffle.accounting.single_message.personalized_settings import SETTINGS
 from segshuffle.accounting.single_message.randomizers import ReferenceClasses
@@ -216,7 +216,7 @@ def test_theorem_lies_below_a_proven_lower_bound(mechanism, victim, other, n_use
     assert claimed == pytest.approx(theorem, rel=1e-3)
     assert Reduction(users).epsilon(delta=delta) < claimed
     randomizer = Binned(mechanism, victim, other, 0.0)
-    needed = lower_bound_epsilon(own_inputs=False, randomizer=randomizer, n_users=n_users, delta=delta, rtol=1e-3)
+    needed = DatasetsBound(own_inputs=False, randomizer=randomizer, n_users=n_users, rtol=1e-3).epsilon(delta=delta)
     assert claimed < proven < needed
 
 

@@ -14,7 +14,7 @@ from oracles import MP, tables
 from scipy import integrate
 
 from segshuffle.accounting.single_message import randomizers as rz
-from segshuffle.accounting.single_message.decomposition import blanket_epsilon
+from segshuffle.accounting.single_message.decomposition import BlanketBound
 from segshuffle.errors import ParameterError
 
 EXP = Fraction(9)  # e^eps_0; its root is rational, too (RAPPOR splits the budget over two bits)
@@ -243,7 +243,7 @@ def test_shares_of_large_subsets_are_exact_and_quick():
     d, k = 10**5, 5 * 10**4
     begin = time.process_time()
     randomizer = rz.SubsetSelection(local_epsilon=1.0, domain_size=d, subset_size=k)
-    assert blanket_epsilon(randomizer=randomizer, n_users=10, delta=1e-6) <= 1.0
+    assert BlanketBound(randomizer=randomizer, n_users=10).epsilon(delta=1e-6) <= 1.0
     assert time.process_time() - begin < 5.0
     found = randomizer.blanket("upper")
     both, none, one = (
