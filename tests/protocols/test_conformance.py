@@ -15,7 +15,7 @@ from protocols.simulations import check_simulation, make_sample
 from segshuffle.accounting.collections.published import item_target, published_item_delta
 from segshuffle.accounting.single_message import randomizers
 from segshuffle.accounting.single_message.decomposition import BlanketBound
-from segshuffle.accounting.single_message.variation_ratio import published_delta, subset_exponential
+from segshuffle.accounting.single_message.variation_ratio import VariationBound, subset_exponential
 from segshuffle.digits import rounded
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
@@ -253,7 +253,7 @@ def test_shuffled_subset_exponential_meets_the_lowest_level():
     plan = SubsetExponential().plan(PROBLEM)
     local, size = plan.parameters["local_epsilon"], plan.parameters["subset_size"]
     randomizer = subset_exponential(domain_size=9, set_size=2, subset_size=size, local_epsilon=local)
-    found = published_delta(randomizer=randomizer, n_users=200, epsilon=0.5, rtol=1e-5)
+    found = VariationBound(variation=randomizer, n_users=200).delta(epsilon=0.5, rtol=1e-5)
     assert found.upper <= 1e-4 * SLACK
     assert found.lower >= 0.999 * 1e-4
 

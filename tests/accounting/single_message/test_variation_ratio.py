@@ -10,13 +10,9 @@ from oracles import MP, tables
 from segshuffle.accounting.numerics.ranges import LARGEST_LOCAL_EPSILON
 from segshuffle.accounting.single_message import variation_ratio_tables as vr
 from segshuffle.accounting.single_message.variation_ratio import (
+    VariationBound,
     VariationRatio,
-    analytic_epsilon,
-    asymptotic_epsilon,
-    bisected_epsilon,
     largest_local_epsilon,
-    published_delta,
-    published_epsilon,
     subset_exponential,
 )
 from segshuffle.errors import ParameterError
@@ -56,7 +52,7 @@ def test_published_delta_is_the_divergence_of_the_published_pair(n_users, exp_ep
     p, beta, q = F(3), F(1, 4), F(4)
     randomizer = VariationRatio(log_p=math.log(p), beta=float(beta), log_q=math.log(q))
     exact = float(o.hockey_stick(*o.variation_ratio_pair(n_users, p, beta, q), exp_epsilon))
-    found = published_delta(randomizer=randomizer, n_users=n_users, epsilon=math.log(exp_epsilon), rtol=1e-10)
+    found = VariationBound(variation=randomizer, n_users=n_users).delta(epsilon=math.log(exp_epsilon), rtol=1e-10)
     # log and exp of e^epsilon round at 1e-16
     assert found.lower * (1 - 1e-14) <= exact <= found.upper * (1 + 1e-14)
     assert found.relative_width <= 2e-11
@@ -76,7 +72,7 @@ def test_largest_local_epsilon_is_safe_and_close(d, s, k, n_users, epsilon):
 
     def at(value):
         randomizer = subset_exponential(**shape, local_epsilon=value)
-        return published_delta(randomizer=randomizer, n_users=n_users, epsilon=epsilon, rtol=1e-5)
+        return VariationBound(variation=randomizer, n_users=n_users).delta(epsilon=epsilon, rtol=1e-5)
 
     found = at(local)
     assert found.upper <= delta * (1 + 1e-5)  # the search saw a wider interval
@@ -104,7 +100,7 @@ def test_delta_keeps_its_digits(local, share, part, n):
     p = o.exp_fraction(local)
     exact = o.hockey_stick(*o.variation_ratio_pair(n, p, F(beta), p), o.exp_fraction(epsilon))
     randomizer = VariationRatio(log_p=local, beta=beta, log_q=local)
-    found = published_delta(randomizer=randomizer, n_users=n, epsilon=epsilon, rtol=1e-8)
+    found = VariationBound(variation=randomizer, n_users=n).delta(epsilon=epsilon, rtol=1e-8)
     # beta, r and speak are floats: 1e-15 each
     assert found.lower * (1 - 1e-14) <= exact <= found.upper * (1 + 1e-14)
     assert found.relative_width <= 1e-8
@@ -114,7 +110,7 @@ def test_no_local_guarantee():
     found = VariationRatio(log_p=math.inf, beta=0.25, log_q=math.log(3))
     assert (found.heads, found.tails, found.left_over) == (0.25, 0.0, 0.75)
     exact = o.hockey_stick(*o.count_pair(6, F(1, 6), F(1, 4), F(0)), F(3, 2))
-    interval = published_delta(randomizer=found, n_users=7, epsilon=math.log(1.5), rtol=1e-8)
+    interval = VariationBound(variation=found, n_users=7).delta(epsilon=math.log(1.5), rtol=1e-8)
     assert interval.lower * (1 - 1e-13) <= float(exact) <= interval.upper * (1 + 1e-13)
 
 
@@ -144,9 +140,9 @@ def test_epsilon_is_safe_and_close(name, n, delta):
     randomizer, rtol = RANDOMIZERS[name], 1e-6
 
     def at(epsilon):
-        return published_delta(randomizer=randomizer, n_users=n, epsilon=epsilon, rtol=1e-7)
+        return VariationBound(variation=randomizer, n_users=n).delta(epsilon=epsilon, rtol=1e-7)
 
-    found = published_epsilon(randomizer=randomizer, n_users=n, delta=delta, rtol=rtol)
+    found = VariationBound(variation=randomizer, n_users=n).epsilon(delta=delta, rtol=rtol)
     assert 0 <= found <= randomizer.log_p
     if found == math.inf:
         assert at(300.0).lower > delta
@@ -157,9 +153,9 @@ def test_epsilon_is_safe_and_close(name, n, delta):
 
 
 def test_the_local_epsilon_is_the_answer_where_it_is_large():
-    assert published_epsilon(randomizer=vr.general(local_epsilon=20.0), n_users=10**6, delta=1e-8) == 20.0
-    assert published_epsilon(randomizer=vr.general(local_epsilon=300.0), n_users=10**6, delta=1e-8) == 300.0
-    assert published_epsilon(randomizer=vr.pure_dump(domain_size=10), n_users=1, delta=1e-8) == math.inf
+    assert VariationBound(variation=vr.general(local_epsilon=20.0), n_users=10**6).epsilon(delta=1e-8) == 20.0
+    assert VariationBound(variation=vr.general(local_epsilon=300.0), n_users=10**6).epsilon(delta=1e-8) == 300.0
+    assert VariationBound(variation=vr.pure_dump(domain_size=10), n_users=1).epsilon(delta=1e-8) == math.inf
 
 
 # -- Algorithm 1 and its table -----------------------------------------------------------------------------------------
@@ -184,7 +180,9 @@ def three_digits_up(value):
 @pytest.mark.parametrize(("local", "n", "twenty", "ten"), TABLE_5)
 def test_table_5_with_10_iterations(local, n, twenty, ten):
     """All six values come out: multiples of local_epsilon/1024, three digits, rounded up."""
-    found = bisected_epsilon(randomizer=vr.general(local_epsilon=local), n_users=n, delta=0.01 / n, iterations=10)
+    found = VariationBound(variation=vr.general(local_epsilon=local), n_users=n).bisected_epsilon(
+        delta=0.01 / n, iterations=10
+    )
     assert found / local * 1024 == pytest.approx(round(found / local * 1024), abs=1e-9)
     assert three_digits_up(found) == pytest.approx(ten, rel=1e-9)
 
@@ -193,9 +191,9 @@ def test_table_5_with_10_iterations(local, n, twenty, ten):
 @pytest.mark.parametrize("iterations", [0, 1, 7, 20, 40])
 def test_bisection_ends_one_step_above_the_root_at_most(iterations):
     randomizer = vr.randomized_response(local_epsilon=2.0, domain_size=5)
-    arguments = {"randomizer": randomizer, "n_users": 1000, "delta": 1e-5}
-    exact = published_epsilon(**arguments, rtol=1e-8)
-    found = bisected_epsilon(**arguments, iterations=iterations)
+    bound = VariationBound(variation=randomizer, n_users=1000)
+    exact = bound.epsilon(delta=1e-5, rtol=1e-8)
+    found = bound.bisected_epsilon(delta=1e-5, iterations=iterations)
     assert exact * (1 - 1e-8) <= found <= exact + 2.0 / 2**iterations
 
 
@@ -240,33 +238,37 @@ def asymptotic_by_definition(p, beta, q, n, delta):
 @pytest.mark.parametrize("n", [2, 100, 3000, 10**5, 10**9])
 def test_closed_forms_are_the_printed_ones(p, beta, q, n):
     randomizer = VariationRatio(log_p=math.log(p), beta=beta, log_q=math.log(q))
-    for function, definition in (
-        (analytic_epsilon, analytic_by_definition),
-        (asymptotic_epsilon, asymptotic_by_definition),
+    bound = VariationBound(variation=randomizer, n_users=n)
+    for form, definition in (
+        (bound.analytic_epsilon, analytic_by_definition),
+        (bound.asymptotic_epsilon, asymptotic_by_definition),
     ):
         exact = definition(p, beta, q, n, 1e-6)
         expected = randomizer.log_p if exact is None else float(exact)
-        assert function(randomizer=randomizer, n_users=n, delta=1e-6) == pytest.approx(expected, rel=1e-11, abs=0)
+        assert form(delta=1e-6) == pytest.approx(expected, rel=1e-11, abs=0)
 
 
 @pytest.mark.parametrize("name", RANDOMIZERS)
 @pytest.mark.parametrize("n", [10**3, 10**5, 10**8])
 def test_closed_forms_are_above_the_numerical_epsilon(name, n):
-    arguments = {"randomizer": RANDOMIZERS[name], "n_users": n, "delta": 0.01 / n}
-    exact = published_epsilon(**arguments, rtol=1e-4)
-    assert exact * (1 - 1e-4) <= min(analytic_epsilon(**arguments), asymptotic_epsilon(**arguments))
+    bound, delta = VariationBound(variation=RANDOMIZERS[name], n_users=n), 0.01 / n
+    exact = bound.epsilon(delta=delta, rtol=1e-4)
+    assert exact * (1 - 1e-4) <= min(bound.analytic_epsilon(delta=delta), bound.asymptotic_epsilon(delta=delta))
 
 
-@pytest.mark.parametrize("function", [analytic_epsilon, asymptotic_epsilon])
-def test_closed_forms_at_infinite_p_are_the_limit(function):
-    arguments = {"n_users": 10**6, "delta": 1e-8}
-    limit = function(randomizer=VariationRatio(log_p=math.inf, beta=1.0, log_q=math.log(16)), **arguments)
-    almost = VariationRatio(log_p=40.0, beta=math.tanh(20.0), log_q=math.log(16))
-    assert limit == pytest.approx(function(randomizer=almost, **arguments), rel=1e-12)
-    assert function(randomizer=vr.pure_dump(domain_size=16), n_users=3, delta=1e-8) == math.inf
+FORMS = [VariationBound.analytic_epsilon, VariationBound.asymptotic_epsilon]
 
 
-@pytest.mark.parametrize("function", [analytic_epsilon, asymptotic_epsilon])
-def test_closed_forms_say_the_local_epsilon_where_they_say_nothing(function):
-    assert function(randomizer=vr.general(local_epsilon=1.0), n_users=1, delta=1e-3) == 1.0
-    assert function(randomizer=vr.general(local_epsilon=1.0), n_users=10, delta=1e-3) == 1.0
+@pytest.mark.parametrize("form", FORMS)
+def test_closed_forms_at_infinite_p_are_the_limit(form):
+    ends = [VariationRatio(log_p=math.inf, beta=1.0, log_q=math.log(16))]
+    ends += [VariationRatio(log_p=40.0, beta=math.tanh(20.0), log_q=math.log(16))]
+    limit, almost = (form(VariationBound(variation=each, n_users=10**6), delta=1e-8) for each in ends)
+    assert limit == pytest.approx(almost, rel=1e-12)
+    assert form(VariationBound(variation=vr.pure_dump(domain_size=16), n_users=3), delta=1e-8) == math.inf
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_closed_forms_say_the_local_epsilon_where_they_say_nothing(form):
+    for n_users in (1, 10):
+        assert form(VariationBound(variation=vr.general(local_epsilon=1.0), n_users=n_users), delta=1e-3) == 1.0

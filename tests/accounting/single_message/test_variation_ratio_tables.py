@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from oracles import MP, tables
 
 from segshuffle.accounting.single_message import variation_ratio_tables as vr
-from segshuffle.accounting.single_message.variation_ratio import published_delta
+from segshuffle.accounting.single_message.variation_ratio import VariationBound
 from segshuffle.errors import ParameterError
 
 F = Fraction
@@ -174,7 +174,7 @@ def uniform(d):
 
 
 def published(found, messages, gain):
-    return published_delta(randomizer=found, n_users=messages + 1, epsilon=math.log(gain), rtol=1e-7)
+    return VariationBound(variation=found, n_users=messages + 1).delta(epsilon=math.log(gain), rtol=1e-7)
 
 
 def encloses(interval, exact, slack=1e-12):

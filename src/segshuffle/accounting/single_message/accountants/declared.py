@@ -122,7 +122,6 @@ def asks_for(
     epsilon: Callable[..., float],
     delta: Callable[..., DeltaInterval] | None = None,
     *,
-    keyword: str = "",
     applies: Callable[[Mechanism], bool] | None = None,
 ) -> dict[str, Any]:
     """Connect an accountant with functions that know one part of a mechanism.
@@ -133,8 +132,6 @@ def asks_for(
         The attribute of `Mechanism` that the functions take beside ``n_users`` and ``delta`` or ``epsilon``.
     epsilon, delta : callable
         The functions; an epsilon is never above the local one.
-    keyword : str
-        What they call the part, if not by its name.
     applies : callable, optional
         For whom it answers; default: wherever the part is known and finite.
 
@@ -148,7 +145,7 @@ def asks_for(
         value = getattr(mechanism, part)
         if value is None:
             raise ParameterError(part, None, f"given: the accountant needs it of {mechanism.name}")
-        return {keyword or part: value}
+        return {part: value}
 
     return {
         "applies": applies or (lambda m: getattr(m, part) is not None and getattr(m, part) != math.inf),
