@@ -1,23 +1,17 @@
 """Blanket bounds against enumeration in rational numbers, multinomial sums in 90 digits, and a grid FFT."""
 
-import importlib.util
 import math
 from fractions import Fraction
 from itertools import combinations_with_replacement
-from pathlib import Path
 
 import oracles as o
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from randomizer_cases import CASES, MAKERS, blanket_row
 
 from segshuffle.accounting.single_message import randomizers as rz
 from segshuffle.accounting.single_message.decomposition import BlanketBound, DatasetsBound
-
-_spec = importlib.util.spec_from_file_location("randomizer_cases", Path(__file__).with_name("test_randomizers.py"))
-_cases = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(_cases)
-CASES, blanket_row = _cases.CASES, _cases.blanket_row
 
 MP = o.MP
 EPSILONS = (Fraction(1), Fraction(11, 10), Fraction(3, 2), Fraction(3), Fraction(17, 2))
@@ -165,30 +159,11 @@ def test_deltas_far_below_double_precision(delta):
 # ------------------------------------------------------------------------------------------------------------ behaviour
 
 
-RANDOMIZERS = st.builds(
-    lambda make, e: make(e),
-    st.sampled_from(
-        [
-            lambda e: krr(2, e),
-            lambda e: krr(10, e),
-            lambda e: rz.BinaryLocalHash(local_epsilon=e),
-            lambda e: rz.Rappor(local_epsilon=e, domain_size=4),
-            lambda e: rz.OptimizedUnaryEncoding(local_epsilon=e),
-            lambda e: rz.HadamardResponse(local_epsilon=e, order=8),
-            lambda e: rz.SubsetSelection(local_epsilon=e, domain_size=8, subset_size=3),
-            lambda e: rz.Laplace(local_epsilon=e, cells=20),
-            lambda e: rz.poisson_subsampled(krr(5, e), rate=0.3),
-        ]
-    ),
-    st.floats(0.05, 5.0),
-)
-
-
 @pytest.mark.quick(0)
 @settings(max_examples=6)
-@given(RANDOMIZERS, st.integers(1, 10**6), st.floats(-30, -0.5))
-def test_epsilon_and_delta_are_inverse(randomizer, n, log10_delta):
-    delta = 10**log10_delta
+@given(st.sampled_from(MAKERS), st.floats(0.05, 5.0), st.integers(1, 10**6), st.floats(-30, -0.5))
+def test_epsilon_and_delta_are_inverse(make, local_epsilon, n, log10_delta):
+    randomizer, delta = make(local_epsilon), 10**log10_delta
     upper, lower = (bound(randomizer=randomizer, n_users=n) for bound in (BlanketBound, DatasetsBound))
     high, low = upper.epsilon(delta=delta), lower.epsilon(delta=delta)
     assert 0 <= low <= high <= randomizer.local_epsilon

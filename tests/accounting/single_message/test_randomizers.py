@@ -3,72 +3,18 @@
 import math
 import time
 from fractions import Fraction
-from itertools import product
 
 import numpy as np
-import oracles as o
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import MP, tables
+from oracles import MP
+from randomizer_cases import CASES, MAKERS, blanket_row
 from scipy import integrate
 
 from segshuffle.accounting.single_message import randomizers as rz
 from segshuffle.accounting.single_message.decomposition import BlanketBound
 from segshuffle.errors import ParameterError
-
-EXP = Fraction(9)  # e^eps_0; its root is rational, too (RAPPOR splits the budget over two bits)
-ROOT = Fraction(3)
-E0 = math.log(9)
-
-
-def oue_matrix(d):
-    raised = 1 / (1 + EXP)
-
-    def chance(x, y):
-        return math.prod(Fraction(1, 2) if j == x else (raised if y[j] else 1 - raised) for j in range(d))
-
-    return [[chance(x, y) for y in product((0, 1), repeat=d)] for x in range(d)]
-
-
-def case(randomizer, matrix, star, other=1, **sizes):
-    """A randomizer, its matrix, the pair of inputs (0, other), and the input x* of all others."""
-    return randomizer(local_epsilon=E0, **sizes), matrix, (0, other), star
-
-
-def bits(d):
-    return tables.flipped_bits(tables.one_hot(d), 1 / (1 + ROOT))
-
-
-def hadamard(order):
-    return tables.favoured(tables.hadamard_sets(order), order, EXP)
-
-
-def privset(d, star):
-    subsets = o.subsets(d, 2)
-    matrix = o.subset_exponential(d, 2, 2, EXP)
-    pair = {"star": subsets.index(star), "other": subsets.index((2, 3))}
-    return case(rz.SubsetExponential, matrix, **pair, domain_size=d, set_size=2, subset_size=2)
-
-
-CASES = {
-    "krr2": case(rz.KaryRandomizedResponse, o.krr(2, EXP), 1, domain_size=2),
-    "krr3": case(rz.KaryRandomizedResponse, o.krr(3, EXP), 2, domain_size=3),
-    "krr5": case(rz.KaryRandomizedResponse, o.krr(5, EXP), 2, domain_size=5),
-    "blh2": case(rz.BinaryLocalHash, tables.local_hash(2, 2, EXP), 1, domain_size=2),
-    "blh4": case(rz.BinaryLocalHash, tables.local_hash(4, 2, EXP), 2, domain_size=4),
-    "hash3": case(rz.LocalHash, tables.local_hash(3, 3, EXP), 2, hash_size=3, domain_size=3),
-    "rappor2": case(rz.Rappor, bits(2), 1, domain_size=2),
-    "rappor4": case(rz.Rappor, bits(4), 2, domain_size=4),
-    "oue2": case(rz.OptimizedUnaryEncoding, oue_matrix(2), 1, domain_size=2),
-    "oue4": case(rz.OptimizedUnaryEncoding, oue_matrix(4), 2, domain_size=4),
-    "hadamard4": case(rz.HadamardResponse, hadamard(4), 2, order=4),
-    "hadamard8": case(rz.HadamardResponse, hadamard(8), 3, order=8),
-    "selection4": case(rz.SubsetSelection, tables.subset_selection(4, 2, EXP), 2, domain_size=4, subset_size=2),
-    "selection5": case(rz.SubsetSelection, tables.subset_selection(5, 3, EXP), 2, domain_size=5, subset_size=3),
-    "privset6": privset(6, (4, 5)),
-    "privset5": privset(5, (0, 4)),
-}
 
 
 def grouped(reference, first, second):
@@ -93,29 +39,14 @@ def assert_same(classes, expected):
         assert got[key] == pytest.approx(float(mass), rel=1e-13, abs=0)
 
 
-def blanket_row(matrix):
-    return [min(column) for column in zip(*matrix, strict=True)]
-
-
 @pytest.mark.parametrize("name", CASES)
-def test_matrix_is_the_definition(name):
-    randomizer, matrix, _, _ = CASES[name]
-    np.testing.assert_allclose(randomizer.matrix(), np.array(matrix, dtype=float), rtol=1e-14)
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_blanket_classes_by_enumeration(name):
-    randomizer, matrix, (x0, x1), _ = CASES[name]
-    blanket = blanket_row(matrix)
-    assert_same(randomizer.blanket("upper"), grouped(blanket, matrix[x0], matrix[x1]))
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_common_input_classes_by_enumeration(name):
+def test_matrix_and_classes_are_those_of_the_definition(name):
     randomizer, matrix, (x0, x1), star = CASES[name]
-    assert_same(randomizer.common_input("lower")[0], grouped(matrix[star], matrix[x0], matrix[x1]))
-    if len(matrix) == 2:
-        assert_same(randomizer.common_input("lower")[1], grouped(matrix[x0], matrix[x0], matrix[x1]))
+    np.testing.assert_allclose(randomizer.matrix(), np.array(matrix, dtype=float), rtol=1e-14)
+    assert_same(randomizer.blanket("upper"), grouped(blanket_row(matrix), matrix[x0], matrix[x1]))
+    others = [star, x0] if len(matrix) == 2 else [star]
+    for classes, own in zip(randomizer.common_input("lower"), others, strict=True):
+        assert_same(classes, grouped(matrix[own], matrix[x0], matrix[x1]))
 
 
 @pytest.mark.parametrize("name", ["krr5", "oue4", "privset6"])
@@ -175,22 +106,7 @@ def test_laplace_classes_keep_all_masses(side, which):
     assert (moment >= exact * (1 - 1e-12)) if side == "upper" else (moment <= exact * (1 + 1e-12))
 
 
-ANY = st.sampled_from(
-    [
-        lambda e: rz.KaryRandomizedResponse(local_epsilon=e, domain_size=7),
-        lambda e: rz.BinaryLocalHash(local_epsilon=e),
-        lambda e: rz.BinaryLocalHash(local_epsilon=e, domain_size=2),
-        lambda e: rz.Rappor(local_epsilon=e, domain_size=6),
-        lambda e: rz.OptimizedUnaryEncoding(local_epsilon=e, domain_size=3),
-        lambda e: rz.HadamardResponse(local_epsilon=e, order=16),
-        lambda e: rz.SubsetExponential(local_epsilon=e, domain_size=30, set_size=4, subset_size=5),
-        lambda e: rz.SubsetExponential(local_epsilon=e, domain_size=7, set_size=4, subset_size=2),
-        lambda e: rz.Laplace(local_epsilon=e, cells=20),
-    ]
-)
-
-
-@given(ANY, st.floats(1e-6, 40.0))
+@given(st.sampled_from(MAKERS), st.floats(1e-6, 40.0))
 def test_classes_are_consistent_laws(make, local_epsilon):
     randomizer = make(local_epsilon)
     for side in ("upper", "lower"):
