@@ -43,18 +43,10 @@ class _Attributes(Favouring):
         """Law of the attribute of the input that a user holds, and of any other."""
 
     @property
-    @abstractmethod
-    def _all_others(self) -> float:
-        """Probability that the attributes of all other inputs are 1."""
-
-    @property
     def _own_base(self) -> _Bit:
+        """Base measure of the outputs without and with the attribute of one input."""
         (no, yes), _ = self._laws
         return no, yes * math.exp(-self.local_epsilon)
-
-    @property
-    def _favour_all(self) -> float:
-        return self._own_base[1] * self._all_others
 
     def _base(self, n_inputs: int) -> dict[tuple[int, ...], float]:
         own, other = self._own_base, self._laws[1]
@@ -76,8 +68,8 @@ class _OverADomain(_Attributes):
             check_integer("domain_size", self.domain_size, 2, allowed)
 
     @property
-    def _all_others(self) -> float:
-        return 0.0 if self.domain_size is None else self._laws[1][1] ** (self.domain_size - 1)
+    def _favour_all(self) -> float:
+        return 0.0 if self.domain_size is None else self._own_base[1] * self._laws[1][1] ** (self.domain_size - 1)
 
     def common_input(self, side: Side) -> tuple[ReferenceClasses, ...]:
         """Let all other users hold a third input; independent of the domain size from d = 3 on."""
@@ -218,8 +210,8 @@ class HadamardResponse(_Attributes):
         return _odds_to_bit(self.local_epsilon), (0.5, 0.5)
 
     @property
-    def _all_others(self) -> float:
-        return 0.0 if self.order is None else 2 / self.order
+    def _favour_all(self) -> float:
+        return 0.0 if self.order is None else self._own_base[1] * 2 / self.order
 
     def _base(self, n_inputs: int) -> dict[tuple[int, ...], float]:
         if (self.order, n_inputs) != (4, 3):
