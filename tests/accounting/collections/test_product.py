@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles.changes import counters_of_user, grid_divergence
-from oracles.clusters import exchange_divergence, with_copies
+from oracles.clusters import exchange_divergence, sorted_exchange_divergence, with_copies
 from scipy import special, stats
 
 from segshuffle.accounting.collections import product
@@ -359,9 +359,7 @@ def delta_near_the_mean(mu, copies, epsilon):
     for i in range(whole):
         log_ratio += np.log1p((count - i - mu) / mu)
     plain, moved = np.exp(log_mass), np.exp(log_mass + log_ratio)
-    last = np.searchsorted(log_ratio, log_ratio - epsilon, side="left")
-    below, above = (np.concatenate([[0.0], np.cumsum(each)]) for each in (plain, moved))
-    return math.fsum(moved * below[last] - math.exp(epsilon) * plain * above[last])
+    return sorted_exchange_divergence(moved, plain, log_ratio, epsilon)
 
 
 @pytest.mark.parametrize("mean", [0.3, 5.0, 40.0, 600.0])

@@ -3,6 +3,7 @@
 import math
 import time
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -92,15 +93,14 @@ def test_laplace_classes_keep_all_masses(side, which):
     def reference(y):
         return min(density(0, y), density(1, y)) if which == "blanket" else density(0.5, y)
 
-    total = sum(integrate.quad(reference, a, b)[0] for a, b in ((-20, 0), (0, 0.5), (0.5, 1), (1, 21)))
-    assert classes.mass.sum() == pytest.approx(total, rel=1e-9)
+    def integral(function):
+        return sum(integrate.quad(function, a, b)[0] for a, b in pairwise((-20, 0, 0.5, 1, 21)))
+
+    assert classes.mass.sum() == pytest.approx(integral(reference), rel=1e-9)
     for logs in (classes.log_first, classes.log_second):
         assert float(classes.mass @ np.exp(logs)) == pytest.approx(1.0, rel=1e-12)
     # second moment of the ratio: the two sides enclose the exact one
-    exact = sum(
-        integrate.quad(lambda y: density(0, y) ** 2 / reference(y), a, b)[0]
-        for a, b in ((-20, 0), (0, 0.5), (0.5, 1), (1, 21))
-    )
+    exact = integral(lambda y: density(0, y) ** 2 / reference(y))
     moment = float(classes.mass @ np.exp(2 * classes.log_first))
     assert moment == pytest.approx(exact, rel=1e-3)
     assert (moment >= exact * (1 - 1e-12)) if side == "upper" else (moment <= exact * (1 + 1e-12))
