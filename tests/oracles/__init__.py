@@ -33,6 +33,7 @@ from oracles.errors import (
 from oracles.laws import (
     MP,
     bernoulli_sum,
+    encloses,
     exp_fraction,
     gaussian_delta,
     hockey_stick,
@@ -58,6 +59,7 @@ __all__ = [
     "count_pair",
     "count_pair_divergence_float",
     "count_pair_poisson",
+    "encloses",
     "exp_fraction",
     "expected_squared_error",
     "gaussian_delta",

@@ -81,6 +81,11 @@ def hockey_stick_bounds(
     return lower, lower + lost
 
 
+def encloses(interval: Any, exact: Any, slack: float = 0.0) -> bool:
+    """Whether a value lies in a certified interval, whose parameters may have been rounded by `slack`, relatively."""
+    return bool(interval.lower * (1 - slack) <= exact <= interval.upper * (1 + slack))
+
+
 def gaussian_delta(ratio: float, epsilon: float) -> Any:
     """Divergence of N(ratio, 1) from N(0, 1): the integral of its positive part, of which the edge is known."""
     r, e = MP.mpf(ratio), MP.mpf(epsilon)

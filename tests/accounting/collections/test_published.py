@@ -68,7 +68,7 @@ def test_proven_lower_is_the_marginal_of_the_protocol(domain_size, n_users, blan
     published = published_item_delta(**asked, epsilon=epsilon, rtol=1e-10)
     p, q = o.count_pair(n_users * slots - 1, 2 * gamma / domain_size, F(rate), F(0))
     as_published = float(o.hockey_stick(p, q, o.exp_fraction(epsilon)))
-    assert published.lower * (1 - 1e-14) <= as_published <= published.upper * (1 + 1e-14)
+    assert o.encloses(published, as_published, 1e-14)
     assert published.relative_width <= 1e-10
 
 

@@ -6,7 +6,7 @@ import math
 import mpmath
 import numpy as np
 import pytest
-from oracles import MP
+from oracles import MP, encloses
 from oracles.clusters import sorted_exchange_divergence
 
 from segshuffle.accounting.collections.product import delta_interval
@@ -42,7 +42,7 @@ def test_one_pair_by_a_sum_over_a_grid(exponent, shift, epsilon):
     exact = sorted_exchange_divergence(a / a.sum(), b / b.sum(), ratio, epsilon)
     found = delta_interval(ShiftPair(exponent, shift), pairs=1, epsilon=epsilon, rtol=1e-4)
     # the trapezoidal sum's own error is of the order of the squared spacing
-    assert found.lower * (1 - 2e-5) <= exact <= found.upper * (1 + 2e-5)
+    assert encloses(found, exact, 2e-5)
 
 
 @pytest.mark.quick(0)

@@ -56,7 +56,7 @@ def test_clone_deltas_are_the_divergences_of_their_pairs(n_users, gain, exp_epsi
         made = bound(local_epsilon=math.log(gain), n_users=n_users)
         found = made.delta(epsilon=math.log(exp_epsilon), rtol=1e-6)
         # log and exp of e^epsilon round at 1e-16
-        assert found.lower * (1 - 1e-14) <= exact <= found.upper * (1 + 1e-14)
+        assert o.encloses(found, exact, 1e-14)
         assert found.relative_width <= 2e-6
 
 
@@ -222,7 +222,7 @@ def test_mu_of_equal_and_of_personal_budgets():
 def test_gdp_is_converted_exactly(mu, epsilon):
     exact = o.gaussian_delta(mu, epsilon)
     found = Gaussian(mu).delta(epsilon=epsilon)
-    assert found.lower <= exact <= found.upper
+    assert o.encloses(found, exact)
     assert found.relative_width < 1e-8
 
 

@@ -55,7 +55,7 @@ def test_published_delta_is_the_divergence_of_the_published_pair(n_users, exp_ep
     exact = float(o.hockey_stick(*o.variation_ratio_pair(n_users, p, beta, q), exp_epsilon))
     found = VariationBound(variation=randomizer, n_users=n_users).delta(epsilon=math.log(exp_epsilon), rtol=1e-10)
     # log and exp of e^epsilon round at 1e-16
-    assert found.lower * (1 - 1e-14) <= exact <= found.upper * (1 + 1e-14)
+    assert o.encloses(found, exact, 1e-14)
     assert found.relative_width <= 2e-11
 
 
@@ -103,7 +103,7 @@ def test_delta_keeps_its_digits(local, share, part, n):
     randomizer = VariationRatio(log_p=local, beta=beta, log_q=local)
     found = VariationBound(variation=randomizer, n_users=n).delta(epsilon=epsilon, rtol=1e-8)
     # beta, r and speak are floats: 1e-15 each
-    assert found.lower * (1 - 1e-14) <= exact <= found.upper * (1 + 1e-14)
+    assert o.encloses(found, exact, 1e-14)
     assert found.relative_width <= 1e-8
 
 
@@ -112,7 +112,7 @@ def test_no_local_guarantee():
     assert (found.heads, found.tails, found.left_over) == (0.25, 0.0, 0.75)
     exact = o.hockey_stick(*o.count_pair(6, F(1, 6), F(1, 4), F(0)), F(3, 2))
     interval = VariationBound(variation=found, n_users=7).delta(epsilon=math.log(1.5), rtol=1e-8)
-    assert interval.lower * (1 - 1e-13) <= float(exact) <= interval.upper * (1 + 1e-13)
+    assert o.encloses(interval, float(exact), 1e-13)
 
 
 @pytest.mark.parametrize(
