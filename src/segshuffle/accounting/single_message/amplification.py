@@ -87,7 +87,7 @@ def epsilon(
         If the accountant does not apply to the mechanism, or a parameter is outside its range.
     """
     chosen = _checked(accountant, mechanism)
-    found = _each(partial(_epsilon, chosen, mechanism), n_users, delta=delta)
+    found = _each(partial(_epsilon, chosen, mechanism), n_users, "delta", delta)
     return found if found.ndim else float(found)
 
 
@@ -105,7 +105,7 @@ def delta(*, accountant: str, mechanism: Mechanism, n_users: npt.ArrayLike, epsi
         Also if the accountant is a closed form for epsilon alone.
     """
     chosen = _checked(accountant, mechanism)
-    found = _each(partial(_delta, chosen, mechanism), n_users, ends=(2,), epsilon=epsilon)
+    found = _each(partial(_delta, chosen, mechanism), n_users, "epsilon", epsilon, (2,))
     return DeltaInterval(*np.moveaxis(found, -1, 0))
 
 
@@ -286,10 +286,9 @@ def _check_point(delta: float | None, epsilon: float | None) -> None:
 
 
 def _each(
-    answer: Callable[[Any, float], Any], n_users: npt.ArrayLike, ends: tuple[int, ...] = (), **target: Any
+    answer: Callable[[Any, float], Any], n_users: npt.ArrayLike, name: str, values: Any, ends: tuple[int, ...] = ()
 ) -> FloatArray:
     """Answer every pair of a number of users and a target: numbers of the broadcast shape, and of `ends` each."""
-    ((name, values),) = target.items()
     allowed = "a number, or an array of numbers that fits n_users"
     targets = numbers(name, values, allowed)
     try:
