@@ -13,14 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segshuffle.accounting.numerics.ranges import LARGEST_LOCAL_EPSILON, check_local
-from segshuffle.accounting.numerics.search import log_excess, safe_edge
+from segshuffle.accounting.numerics.ranges import check_local
+from segshuffle.accounting.numerics.search import largest_local_epsilon
 from segshuffle.accounting.single_message import randomizers
 from segshuffle.accounting.single_message.decomposition import BlanketBound
 from segshuffle.accounting.single_message.variation_ratio import (
     SMALLEST_LOG_RATIO,
+    VariationBound,
     check_subset,
-    largest_local_epsilon,
+    subset_exponential,
 )
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.digits import rounded_down
@@ -154,17 +155,19 @@ class SubsetExponential:
     def _local_epsilon(self, problem: Problem, subset_size: int) -> float:
         if self.local_epsilon is not None:
             return self.local_epsilon
-        if self.accounting == "proven":
-            return rounded_down(_proven_local_epsilon(problem, subset_size))
-        largest = largest_local_epsilon(
-            domain_size=problem.domain_size,
-            set_size=problem.set_size,
-            subset_size=subset_size,
-            n_users=problem.n_users,
-            epsilon=problem.levels[0],
-            delta=problem.delta,
-        )
-        return rounded_down(largest)
+        sizes = {"domain_size": problem.domain_size, "set_size": problem.set_size, "subset_size": subset_size}
+        target = problem.levels[0]
+
+        def bound(local_epsilon: float) -> float:
+            if self.accounting == "proven":
+                law = randomizers.SubsetExponential(local_epsilon=local_epsilon, **sizes)
+                proven = BlanketBound(randomizer=law, n_users=problem.honest_users, rtol=_SEARCH_RTOL)
+                return proven.delta(epsilon=target).upper
+            variation = subset_exponential(local_epsilon=local_epsilon, **sizes)
+            published = VariationBound(variation=variation, n_users=problem.n_users)
+            return published.delta(epsilon=target, rtol=_SEARCH_RTOL).upper
+
+        return rounded_down(largest_local_epsilon(bound, epsilon=target, delta=problem.delta))
 
     def _error(self, problem: Problem, subset_size: int, local_epsilon: float) -> float:
         held, not_held = report_probabilities(
@@ -222,27 +225,6 @@ class SubsetExponential:
         # what the honest report has leaves, other items come
         moved = k * (1 - not_held) + s * held + max(d - s - k, 0) * not_held
         return Influence(1.0, max(1 - not_held, held) / weight, moved / weight)
-
-
-def _proven_local_epsilon(problem: Problem, subset_size: int) -> float:
-    """Largest local epsilon whose proven blanket bound meets the lowest level, rounded down; never below that level."""
-
-    def excess(local_epsilon: float) -> float:
-        randomizer = randomizers.SubsetExponential(
-            local_epsilon=local_epsilon,
-            domain_size=problem.domain_size,
-            set_size=problem.set_size,
-            subset_size=subset_size,
-        )
-        bound = BlanketBound(randomizer=randomizer, n_users=problem.honest_users, rtol=_SEARCH_RTOL).delta(
-            epsilon=problem.levels[0]
-        )
-        return log_excess(bound.upper, problem.delta)
-
-    lowest = problem.levels[0] * (1 + 1e-6)
-    if lowest >= LARGEST_LOCAL_EPSILON or excess(lowest) > 0:
-        return min(problem.levels[0], LARGEST_LOCAL_EPSILON)
-    return safe_edge(excess, safe=lowest, unsafe=LARGEST_LOCAL_EPSILON)
 
 
 def draw_reports(

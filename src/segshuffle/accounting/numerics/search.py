@@ -1,7 +1,8 @@
 """Monotone searches that end on the safe side: at an argument where the condition was seen to hold.
 
 `safe_edge` crosses zero; `least_epsilon` and `largest_excluded_epsilon` do so for a bound of delta, to an accuracy in
-delta; `certified_root` to an accuracy in epsilon, by intervals as narrow as that takes. A `Bound` answers both ways.
+delta; `certified_root` to an accuracy in epsilon, by intervals as narrow as that takes. A `Bound` answers both ways;
+`largest_local_epsilon` asks what may be shuffled.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
-from segshuffle.accounting.numerics.ranges import check_epsilon, check_target
+from segshuffle.accounting.numerics.ranges import LARGEST_LOCAL_EPSILON, check_epsilon, check_target
 from segshuffle.errors import InfeasibleError, ParameterError
 
 _MAX_STEPS = 200
@@ -245,6 +246,29 @@ def _staged(bound: Callable[[float, float], float], delta: float, rtol: float, s
         return math.inf if ratio == math.inf else sign * ratio
 
     return excess
+
+
+def largest_local_epsilon(bound: Callable[[float], float], *, epsilon: float, delta: float) -> float:
+    """Find the largest local epsilon at which shuffling is proven (epsilon, delta)-private, rounded down.
+
+    Never below `epsilon`, for local privacy is not lost by shuffling, and never above 50.
+
+    Parameters
+    ----------
+    bound : callable
+        Upper end of delta at `epsilon`, of a local epsilon; non-decreasing.
+    epsilon, delta : float
+        The target.
+    """
+
+    def excess(local_epsilon: float) -> float:
+        return log_excess(bound(local_epsilon), delta)
+
+    # at local_epsilon = epsilon the divergence is 0, which safe_edge has no use for
+    lowest = epsilon * (1 + 1e-6)
+    if lowest >= LARGEST_LOCAL_EPSILON or excess(lowest) > 0:
+        return min(epsilon, LARGEST_LOCAL_EPSILON)
+    return safe_edge(excess, safe=lowest, unsafe=LARGEST_LOCAL_EPSILON)
 
 
 class Bound(ABC):

@@ -34,8 +34,6 @@ from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval, hockey_stick
 from segshuffle.accounting.numerics.ranges import (
     LARGEST_EPSILON,
-    LARGEST_LOCAL_EPSILON,
-    check_guarantee,
     check_integer,
     check_kind,
     check_local,
@@ -43,7 +41,7 @@ from segshuffle.accounting.numerics.ranges import (
     check_users,
     check_within,
 )
-from segshuffle.accounting.numerics.search import Bound, certified_root, log_excess, safe_edge
+from segshuffle.accounting.numerics.search import Bound, certified_root, safe_edge
 from segshuffle.accounting.single_message.randomizers.subsets import SubsetExponential
 from segshuffle.accounting.single_message.randomizers.subsets import check_subset as check_subset
 from segshuffle.accounting.single_message.ratio_pair import clone_law, ratio_pair, weights
@@ -54,7 +52,6 @@ SMALLEST_LOG_RATIO = 1e-12
 LARGEST_LOG_RATIO = 600.0
 #: Epsilons below this share of the largest possible one are not told apart from 0.
 SMALLEST_SHARE = 1e-12
-_SEARCH_RTOL = 2e-4
 _COARSE = 0.02
 #: Widths at which the bisection compares delta(epsilon) with delta, until the intervals decide.
 _DECISION_WIDTHS = (_COARSE, 1e-4, 1e-6, 1e-9)
@@ -310,26 +307,3 @@ def subset_exponential(*, domain_size: int, set_size: int, subset_size: int, loc
         local_epsilon=local_epsilon, domain_size=domain_size, set_size=set_size, subset_size=subset_size
     )
     return VariationRatio(log_p=local_epsilon, beta=law.total_variation, log_q=local_epsilon)
-
-
-def largest_local_epsilon(
-    *, domain_size: int, set_size: int, subset_size: int, n_users: int, epsilon: float, delta: float
-) -> float:
-    """Find the largest local epsilon at which PrivSet shuffles to (epsilon, delta), rounded down.
-
-    Never below `epsilon`, for local privacy is not lost by shuffling, and never above 50.
-    """
-    check_guarantee(epsilon=epsilon, delta=delta)
-
-    def excess(local_epsilon: float) -> float:
-        variation = subset_exponential(
-            domain_size=domain_size, set_size=set_size, subset_size=subset_size, local_epsilon=local_epsilon
-        )
-        bound = VariationBound(variation=variation, n_users=n_users)
-        return log_excess(bound.delta(epsilon=epsilon, rtol=_SEARCH_RTOL).upper, delta)
-
-    # at local_epsilon = epsilon the divergence is 0, which safe_edge has no use for
-    lowest = epsilon * (1 + 1e-6)
-    if lowest >= LARGEST_LOCAL_EPSILON or excess(lowest) > 0:
-        return min(epsilon, LARGEST_LOCAL_EPSILON)
-    return safe_edge(excess, safe=lowest, unsafe=LARGEST_LOCAL_EPSILON)
