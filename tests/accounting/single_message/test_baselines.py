@@ -262,7 +262,9 @@ def test_liu_2023_with_equal_budgets_is_the_standard_clone():
 def test_clones_for_approximate_local_privacy(bound):
     pure, found, worse = (bound(local_epsilon=1.0, n_users=1000, local_delta=each) for each in (0.0, 1e-12, 1e-9))
     failure = (math.exp(0.2) + 1) * (1 + math.exp(-1.0) / 2) * 1000 * 1e-12
-    assert found.delta(epsilon=0.2).upper == pytest.approx(pure.delta(epsilon=0.2).upper + failure, rel=1e-10, abs=0)
+    for end, without in zip(found.delta(epsilon=0.2), pure.delta(epsilon=0.2), strict=True):
+        assert end == pytest.approx(without + failure, rel=1e-10, abs=0)
+    assert bound(local_epsilon=1.0, n_users=1000, local_delta=0.1).delta(epsilon=0.2) == (1.0, 1.0)
     assert found.delta(epsilon=found.epsilon(delta=1e-6)).upper <= 1e-6 * (1 + 1e-3)
     # here n delta_0 alone exceeds the target
     assert worse.epsilon(delta=1e-8) == 1.0
