@@ -7,20 +7,13 @@ curve of 20 points in 10 s, less than 200 MB.
 from __future__ import annotations
 
 import resource
-from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 from timing import median_seconds
 
 from segshuffle.accounting.single_message import randomizers as rz
-from segshuffle.accounting.single_message.decomposition import (
-    blanket_delta,
-    blanket_epsilon,
-    lower_bound_delta,
-    lower_bound_epsilon,
-)
+from segshuffle.accounting.single_message.decomposition import BlanketBound, DatasetsBound
 
 REPEATS = 5
 
@@ -29,35 +22,33 @@ def growth(name: str, randomizer: rz.Randomizer) -> None:
     print(f"\n{name}, delta = 0.01/n, rtol = 1e-4: median of {REPEATS}")
     print("       n   eps lower   eps upper  upper s  lower s  delta s  width")
     for n in (10**2, 10**3, 10**4, 10**5, 10**6, 10**7, 10**8, 10**10, 10**12):
-        arguments: dict[str, Any] = {"randomizer": randomizer, "n_users": n}
-        delta = 0.01 / n
-        high, low = blanket_epsilon(**arguments, delta=delta), lower_bound_epsilon(**arguments, delta=delta)
-        upper = median_seconds(partial(blanket_epsilon, **arguments, delta=delta), REPEATS)
-        lower = median_seconds(partial(lower_bound_epsilon, **arguments, delta=delta), REPEATS)
-        once = median_seconds(partial(blanket_delta, **arguments, epsilon=high), REPEATS)
-        width = blanket_delta(**arguments, epsilon=high).relative_width
+        bounds = [bound(randomizer=randomizer, n_users=n) for bound in (BlanketBound, DatasetsBound)]
+        high, low = (bound.epsilon(delta=0.01 / n) for bound in bounds)
+        upper, lower = (median_seconds(partial(bound.epsilon, delta=0.01 / n), REPEATS) for bound in bounds)
+        once = median_seconds(partial(bounds[0].delta, epsilon=high), REPEATS)
+        width = bounds[0].delta(epsilon=high).relative_width
         print(f"{n:8.0e} {low:11.6g} {high:11.6g} {upper:8.3f} {lower:8.3f} {once:8.4f}  {width:.1e}")
 
 
-def all_points(function: Callable[..., float], randomizer: rz.Randomizer, n: int, deltas: list[float]) -> list[float]:
-    return [function(randomizer=randomizer, n_users=n, delta=delta) for delta in deltas]
+def all_points(bound: BlanketBound, deltas: list[float]) -> list[float]:
+    return [bound.epsilon(delta=delta) for delta in deltas]
 
 
 def curve(randomizer: rz.Randomizer, n: int) -> None:
     deltas = np.logspace(-12, -5, 20)
-    for function in (blanket_epsilon, lower_bound_epsilon):
-        seconds = median_seconds(partial(all_points, function, randomizer, n, deltas.tolist()), REPEATS)
-        print(f"{function.__name__}: curve of {deltas.size} points, n = {n:.0e}: {seconds:.2f} s")
+    for bound in (BlanketBound, DatasetsBound):
+        made = bound(randomizer=randomizer, n_users=n)
+        seconds = median_seconds(partial(all_points, made, deltas.tolist()), REPEATS)
+        print(f"{bound.__name__}: curve of {deltas.size} points, n = {n:.0e}: {seconds:.2f} s")
 
 
 def accuracy(randomizer: rz.Randomizer, n: int, epsilon: float) -> None:
-    print(f"\nblanket_delta and lower_bound_delta, n = {n:.0e}, by rtol")
+    print(f"\nDeltas of both bounds, n = {n:.0e}, by rtol")
     for rtol in (1e-2, 1e-4, 1e-6, 1e-8):
         line = f"{rtol:.0e}"
-        for function in (blanket_delta, lower_bound_delta):
-            arguments: dict[str, Any] = {"randomizer": randomizer, "n_users": n, "epsilon": epsilon, "rtol": rtol}
-            seconds = median_seconds(partial(function, **arguments), REPEATS)
-            line += f"   {seconds:.4f} s, width {function(**arguments).relative_width:.1e}"
+        for bound in (BlanketBound, DatasetsBound):
+            once = partial(bound(randomizer=randomizer, n_users=n, rtol=rtol).delta, epsilon=epsilon)
+            line += f"   {median_seconds(once, REPEATS):.4f} s, width {once().relative_width:.1e}"
         print(line)
 
 

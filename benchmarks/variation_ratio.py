@@ -12,20 +12,12 @@ import math
 import resource
 import time
 from functools import partial
-from typing import Any
 
 from timing import median_seconds
 
 from segshuffle.accounting.single_message import variation_ratio_tables as vr
-from segshuffle.accounting.single_message.variation_ratio import (
-    VariationRatio,
-    analytic_epsilon,
-    asymptotic_epsilon,
-    bisected_epsilon,
-    published_delta,
-    published_epsilon,
-)
-from segshuffle.accounting.single_message.variation_ratio_lower import LowerBound, published_lower_delta
+from segshuffle.accounting.single_message.variation_ratio import VariationBound, VariationRatio
+from segshuffle.accounting.single_message.variation_ratio_lower import LowerBound, LowerVariationBound
 
 REPEATS = 7
 
@@ -34,11 +26,11 @@ def growth(name: str, randomizer: VariationRatio) -> None:
     print(f"\n{name}, delta = 0.01/n, rtol = 1e-6: median of {REPEATS}")
     print("       n     epsilon    analytic  asymptotic  epsilon ms  delta ms  width")
     for n in (10**3, 10**4, 10**5, 10**6, 10**7, 10**8, 10**9, 10**10, 10**12):
-        arguments: dict[str, Any] = {"randomizer": randomizer, "n_users": n}
-        search = partial(published_epsilon, **arguments, delta=0.01 / n)
+        bound = VariationBound(variation=randomizer, n_users=n)
+        search = partial(bound.epsilon, delta=0.01 / n)
         found = search()
-        once = partial(published_delta, **arguments, epsilon=min(found, 300.0), rtol=1e-4)
-        closed = [function(**arguments, delta=0.01 / n) for function in (analytic_epsilon, asymptotic_epsilon)]
+        once = partial(bound.delta, epsilon=min(found, 300.0))
+        closed = [form(delta=0.01 / n) for form in (bound.analytic_epsilon, bound.asymptotic_epsilon)]
         times = [1e3 * median_seconds(function, REPEATS) for function in (search, once)]
         width = once().relative_width
         print(
@@ -51,22 +43,22 @@ def table_5() -> None:
     print("eps0       n     epsilon      T = 20      T = 10   rtol 1e-6       T = 20")
     for local in (1.0, 3.0):
         for n in (10**4, 10**6, 10**8):
-            arguments: dict[str, Any] = {"randomizer": vr.general(local_epsilon=local), "n_users": n, "delta": 0.01 / n}
-            line = f"{local:4.1f} {n:7.0e} {published_epsilon(**arguments):11.6g}"
+            bound = VariationBound(variation=vr.general(local_epsilon=local), n_users=n)
+            line = f"{local:4.1f} {n:7.0e} {bound.epsilon(delta=0.01 / n):11.6g}"
             for iterations in (20, 10):
-                line += f" {bisected_epsilon(**arguments, iterations=iterations):11.6g}"
-            for function in (published_epsilon, partial(bisected_epsilon, iterations=20)):
-                call = partial(function, **arguments)
+                line += f" {bound.bisected_epsilon(delta=0.01 / n, iterations=iterations):11.6g}"
+            for function in (bound.epsilon, partial(bound.bisected_epsilon, iterations=20)):
+                call = partial(function, delta=0.01 / n)
                 times = [1e3 * median_seconds(call, REPEATS, clock) for clock in (time.process_time, time.perf_counter)]
                 line += f" {times[0]:5.0f}|{times[1]:5.0f}"
             print(line)
 
 
-def lower() -> None:
+def lower_bound() -> None:
     print("\nLower bound, q0 = 2, q1 = 6 (uneven split), epsilon = 3/sqrt(n), rtol = 1e-4")
-    bound = LowerBound(log_p0=1.0, beta=0.2, q0=2.0, q1=6.0)
+    lower = LowerBound(log_p0=1.0, beta=0.2, q0=2.0, q1=6.0)
     for n in (10**3, 10**6, 10**9, 10**12):
-        call = partial(published_lower_delta, bound=bound, n_users=n, epsilon=3.0 / math.sqrt(n))
+        call = partial(LowerVariationBound(lower=lower, n_users=n).delta, epsilon=3.0 / math.sqrt(n))
         took = 1e3 * median_seconds(call, REPEATS)
         print(f"{n:8.0e} {call().lower:11.6g} {took:9.1f} ms  width {call().relative_width:.1e}")
 
@@ -77,7 +69,7 @@ def main() -> None:
     growth("general, epsilon_0 = 3", vr.general(local_epsilon=3.0))
     growth("10-RR, epsilon_0 = 4", vr.randomized_response(local_epsilon=4.0, domain_size=10))
     growth("balls into 64 bins", vr.balls_into_bins(domain_size=64, special_bins=1))
-    lower()
+    lower_bound()
     print(f"\npeak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB (imports included)")
 
 

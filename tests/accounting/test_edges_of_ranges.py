@@ -28,7 +28,6 @@ from segshuffle.accounting.single_message.accountants import (
     chen_cao_ge,
     clones,
     erlingsson,
-    laplace_users,
 )
 from segshuffle.accounting.single_message.mechanisms import mechanism
 from segshuffle.accounting.single_message.personalized import PersonalizedUsers
@@ -118,12 +117,10 @@ REALS = {
     "log p": (lambda x: vr.VariationRatio(log_p=x, beta=0.0, log_q=1.0), "log_p", "[", 1e-12, 600.0, "]"),
     "log q": (lambda x: vr.VariationRatio(log_p=1.0, beta=0.0, log_q=x), "log_q", "[", 0.0, 600.0, "]"),
     "accuracy": (
-        lambda x: vr.published_epsilon(randomizer=GENERAL, n_users=9, delta=0.9, rtol=x),
+        lambda x: vr.VariationBound(variation=GENERAL, n_users=9).epsilon(delta=0.9, rtol=x),
         "rtol", "[", 1e-9, 0.1, "]",
     ),
     "budget": (lambda x: users(local_epsilons=[x]), "local_epsilons", "[", 1e-50, 50.0, "]"),
-    "echo": (lambda x: laplace_users.echo_probabilities(local_epsilons=[x]), "local_epsilons", "[", 1e-50, 50.0, "]"),
-    "mu": (lambda x: chen_cao_ge.personalized_mu(local_epsilons=[1.0, x]), "local_epsilons", "[", 1e-50, 50.0, "]"),
     "early": (
         lambda x: erlingsson.erlingsson_epsilon(local_epsilon=x, n_users=1000, delta=1e-3),
         "local_epsilon", "[", 1e-6, 0.5, ")",
@@ -137,7 +134,7 @@ REALS = {
 
 
 #: Parameters that are lists themselves.
-LISTS = ("bernoulli", "budget", "echo", "mu", "rate of others")
+LISTS = ("bernoulli", "budget", "rate of others")
 #: What errors have said.
 said = []
 
@@ -208,7 +205,8 @@ INTEGERS = {
         "n_users", 1, None,
     ),
     "iterations": (
-        lambda t: vr.bisected_epsilon(randomizer=GENERAL, n_users=1, delta=0.9, iterations=t), "iterations", 0, 60
+        lambda t: vr.VariationBound(variation=GENERAL, n_users=1).bisected_epsilon(delta=0.9, iterations=t),
+        "iterations", 0, 60,
     ),
     "mechanism": (lambda d: mechanism("krr", local_epsilon=1.0, domain_size=d), "domain_size", 2, 10**15),
     "few": (
@@ -270,14 +268,12 @@ def test_the_closed_form_of_clones_holds_up_to_its_condition():
 @pytest.mark.parametrize(
     "ask",
     [
-        lambda given: decomposition.blanket_delta(randomizer=given, n_users=10, epsilon=0.5),
-        lambda given: decomposition.lower_bound_epsilon(randomizer=given, n_users=10, delta=1e-6),
-        lambda given: blanket_tails.tail_delta(
-            inequality="bennett", n_users=10, epsilon=0.5, **({} if given is None else {"randomizer": given})
-        ),
-        lambda given: vr.published_delta(randomizer=given, n_users=10, epsilon=0.5),
-        lambda given: vr.bisected_epsilon(randomizer=given, n_users=10, delta=1e-6, iterations=5),
-        lambda given: vr_lower.published_lower_epsilon(bound=given, n_users=10, delta=1e-6),
+        lambda given: decomposition.BlanketBound(randomizer=given, n_users=10).delta(epsilon=0.5),
+        lambda given: decomposition.DatasetsBound(randomizer=given, n_users=10).epsilon(delta=1e-6),
+        lambda given: blanket_tails.TailBound(inequality="bennett", n_users=10, randomizer=given),
+        lambda given: vr.VariationBound(variation=given, n_users=10).delta(epsilon=0.5),
+        lambda given: vr.VariationBound(variation=given, n_users=10).bisected_epsilon(delta=1e-6, iterations=5),
+        lambda given: vr_lower.LowerVariationBound(lower=given, n_users=10).epsilon(delta=1e-6),
         lambda given: personalized.Theorem(given),
     ],
 )

@@ -32,7 +32,10 @@ from oracles.errors import (
 )
 from oracles.laws import (
     MP,
+    bernoulli_sum,
+    encloses,
     exp_fraction,
+    gaussian_delta,
     hockey_stick,
     hockey_stick_bounds,
     product_law,
@@ -52,11 +55,14 @@ from oracles.views import poisson_blanket_view, segmented_view
 
 __all__ = [
     "MP",
+    "bernoulli_sum",
     "count_pair",
     "count_pair_divergence_float",
     "count_pair_poisson",
+    "encloses",
     "exp_fraction",
     "expected_squared_error",
+    "gaussian_delta",
     "hockey_stick",
     "hockey_stick_bounds",
     "integrated_upper_tail",

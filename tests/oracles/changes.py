@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from functools import reduce
 
 import numpy as np
 
@@ -41,3 +42,9 @@ def grid_divergence(p: Grid, q: Grid, epsilon: float) -> tuple[float, float]:
     """Hockey-stick divergence of two laws on one grid: without what is off the grid, and with all of it counted."""
     inside = float(np.maximum(p - math.exp(epsilon) * q, 0.0).sum())
     return inside, inside + max(1.0 - float(p.sum()), 0.0)
+
+
+def collections_divergence(plans: Sequence[tuple[float, float]], cutoff: int, epsilon: float) -> tuple[float, float]:
+    """Divergence of one item of two exchanged in several collections (mu, copies): all of their counters together."""
+    laws = [[counters_of_user(2, (item,), copies, mu, cutoff) for mu, copies in plans] for item in (0, 1)]
+    return grid_divergence(*(reduce(np.multiply.outer, law) for law in laws), epsilon)

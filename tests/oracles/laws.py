@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -79,6 +79,27 @@ def hockey_stick_bounds(
     """
     lower = to_mpf(hockey_stick(p, q, exp_epsilon))
     return lower, lower + lost
+
+
+def encloses(interval: Any, exact: Any, slack: float = 0.0) -> bool:
+    """Whether a value lies in a certified interval, whose parameters may have been rounded by `slack`, relatively."""
+    return bool(interval.lower * (1 - slack) <= exact <= interval.upper * (1 + slack))
+
+
+def gaussian_delta(ratio: float, epsilon: float) -> Any:
+    """Divergence of N(ratio, 1) from N(0, 1): the integral of its positive part, of which the edge is known."""
+    r, e = MP.mpf(ratio), MP.mpf(epsilon)
+    edge = e / r + r / 2  # where the densities' ratio is e^epsilon
+    tail_of_p, tail_of_q = (MP.erfc((edge - mean) / MP.sqrt(2)) / 2 for mean in (r, MP.mpf(0)))
+    return tail_of_p - MP.exp(e) * tail_of_q
+
+
+def bernoulli_sum(probabilities: Iterable[Any]) -> list[Any]:
+    """Law of the number of successes of independent trials, one trial at a time."""
+    law = [1]
+    for p in probabilities:
+        law = [a * (1 - p) + b * p for a, b in zip([*law, 0], [0, *law], strict=True)]
+    return law
 
 
 def push_forward(law: Mapping[Any, Any], function: Callable[[Any], Hashable]) -> dict[Any, Any]:

@@ -15,24 +15,26 @@ from oracles.laws import MP, Law, MpLaw, to_mpf
 from oracles.views import missing_mass
 
 
-def _pair_given_totals(totals: list[Any], heads: Any, tails: Any) -> tuple[dict[Any, Any], dict[Any, Any]]:
+def _pair_given_totals(totals: list[Any], heads: Any, tails: Any, split: Any) -> tuple[dict[Any, Any], dict[Any, Any]]:
     """Joint laws of the pair of counts whose blanket has c messages with probability ``totals[c]``."""
     p: defaultdict[Any, Any] = defaultdict(int)
     q: defaultdict[Any, Any] = defaultdict(int)
     for c, clones in enumerate(totals):
         for a in range(c + 1):
-            blanket = clones * comb(c, a) / 2**c
+            blanket = clones * comb(c, a) * split**a * (1 - split) ** (c - a)
             for d1, d2, victim in ((1, 0, heads), (0, 1, tails), (0, 0, 1 - heads - tails)):
                 p[a + d1, c - a + d2] += blanket * victim
                 q[a + d2, c - a + d1] += blanket * victim
     return dict(p), dict(q)
 
 
-def count_pair(trials: int, clone_probability: Fraction, heads: Fraction, tails: Fraction) -> tuple[Law, Law]:
+def count_pair(
+    trials: int, clone_probability: Fraction, heads: Fraction, tails: Fraction, split: Fraction = Fraction(1, 2)
+) -> tuple[Law, Law]:
     """Exact joint laws of the dominating pair of counts.
 
     ``P = (A + D1, C - A + D2)`` and ``Q = (A + D2, C - A + D1)`` with ``C ~ Binomial(trials, clone_probability)``,
-    ``A ~ Binomial(C, 1/2)`` and ``(D1, D2)`` equal to (1, 0) with probability ``heads``, (0, 1) with probability
+    ``A ~ Binomial(C, split)`` and ``(D1, D2)`` equal to (1, 0) with probability ``heads``, (0, 1) with probability
     ``tails`` and (0, 0) otherwise.
 
     Parameters
@@ -43,6 +45,8 @@ def count_pair(trials: int, clone_probability: Fraction, heads: Fraction, tails:
         Segmented protocol: ``2 * gamma / d``. Variation ratio: ``2 * r``.
     heads, tails : Fraction
         Segmented protocol: ``lambda, 0``. Variation ratio: ``p * alpha, alpha``.
+    split : Fraction
+        Probability that a blanket message falls on the first item.
 
     Returns
     -------
@@ -51,7 +55,7 @@ def count_pair(trials: int, clone_probability: Fraction, heads: Fraction, tails:
     """
     share = Fraction(clone_probability)
     totals = [comb(trials, c) * share**c * (1 - share) ** (trials - c) for c in range(trials + 1)]
-    return _pair_given_totals(totals, heads, tails)
+    return _pair_given_totals(totals, heads, tails, split)
 
 
 def count_pair_poisson(mu2: Fraction, heads: Fraction, tails: Fraction, cutoff: int) -> tuple[MpLaw, MpLaw, Any]:
@@ -77,7 +81,7 @@ def count_pair_poisson(mu2: Fraction, heads: Fraction, tails: Fraction, cutoff: 
     totals = [MP.exp(-mean) * mean**c / MP.factorial(c) for c in range(cutoff + 1)]
     p, q = (
         {cell: value for cell, value in law.items() if sum(cell) <= cutoff}
-        for law in _pair_given_totals(totals, to_mpf(heads), to_mpf(tails))
+        for law in _pair_given_totals(totals, to_mpf(heads), to_mpf(tails), MP.mpf(1) / 2)
     )
     return p, q, missing_mass(p.values())
 

@@ -14,8 +14,8 @@ from protocols.simulations import check_simulation, make_sample
 
 from segshuffle.accounting.collections.published import item_target, published_item_delta
 from segshuffle.accounting.single_message import randomizers
-from segshuffle.accounting.single_message.decomposition import blanket_delta
-from segshuffle.accounting.single_message.variation_ratio import published_delta, subset_exponential
+from segshuffle.accounting.single_message.decomposition import BlanketBound
+from segshuffle.accounting.single_message.variation_ratio import VariationBound, subset_exponential
 from segshuffle.digits import rounded
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
@@ -253,7 +253,7 @@ def test_shuffled_subset_exponential_meets_the_lowest_level():
     plan = SubsetExponential().plan(PROBLEM)
     local, size = plan.parameters["local_epsilon"], plan.parameters["subset_size"]
     randomizer = subset_exponential(domain_size=9, set_size=2, subset_size=size, local_epsilon=local)
-    found = published_delta(randomizer=randomizer, n_users=200, epsilon=0.5, rtol=1e-5)
+    found = VariationBound(variation=randomizer, n_users=200).delta(epsilon=0.5, rtol=1e-5)
     assert found.upper <= 1e-4 * SLACK
     assert found.lower >= 0.999 * 1e-4
 
@@ -267,7 +267,7 @@ def test_among_few_users_shuffling_gains_little_and_no_less():
         randomizer = randomizers.SubsetExponential(
             local_epsilon=local_epsilon, domain_size=8, set_size=2, subset_size=2
         )
-        return blanket_delta(randomizer=randomizer, n_users=10, epsilon=1.0, rtol=1e-6).upper
+        return BlanketBound(randomizer=randomizer, n_users=10, rtol=1e-6).delta(epsilon=1.0).upper
 
     assert delta(local) <= 1e-2 * SLACK
     assert delta(local * 1.001) > 1e-2

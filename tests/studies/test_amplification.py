@@ -9,9 +9,9 @@ import pytest
 
 from segshuffle.accounting.single_message import variation_ratio_tables as tables
 from segshuffle.accounting.single_message.accountants import ACCOUNTANT_LOOKS, ACCOUNTANTS
-from segshuffle.accounting.single_message.decomposition import lower_bound_delta
+from segshuffle.accounting.single_message.decomposition import DatasetsBound
 from segshuffle.accounting.single_message.randomizers import KaryRandomizedResponse, SubsetSelection
-from segshuffle.accounting.single_message.variation_ratio import published_epsilon
+from segshuffle.accounting.single_message.variation_ratio import VariationBound
 from segshuffle.accounting.single_message.variation_ratio_lower import lower_bound_parameters
 from segshuffle.errors import ConfigError
 from segshuffle.studies.amplification import compute as made
@@ -130,8 +130,8 @@ def test_the_published_bound_is_refuted_at_a_setting_of_its_own_figure():
     """Figure 1, n = 1e4, d = 128, epsilon_0 = 5, so k = 1: the delta of two datasets exceeds the target."""
     sizes = {"local_epsilon": 5.0, "domain_size": 128, "subset_size": 1}
     assert made.best_subset(5.0, 128).parameters["subset_size"] == 1
-    claimed = published_epsilon(randomizer=tables.subset_selection(**sizes), n_users=10_000, delta=1e-6)
-    truth = lower_bound_delta(randomizer=SubsetSelection(**sizes), n_users=10_000, epsilon=claimed, rtol=1e-6)
+    claimed = VariationBound(variation=tables.subset_selection(**sizes), n_users=10_000).epsilon(delta=1e-6)
+    truth = DatasetsBound(randomizer=SubsetSelection(**sizes), n_users=10_000, rtol=1e-6).delta(epsilon=claimed)
     # 1.0041e-6: the numerics are certified, so any excess over the target refutes the bound
     assert truth.lower > 1.004e-6
 

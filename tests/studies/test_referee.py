@@ -16,7 +16,7 @@ import yaml
 from segshuffle import cli
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Accountant
-from segshuffle.accounting.single_message.decomposition import blanket_delta, blanket_epsilon, lower_bound_delta
+from segshuffle.accounting.single_message.decomposition import BlanketBound, DatasetsBound
 from segshuffle.accounting.single_message.randomizers import KaryRandomizedResponse
 from segshuffle.errors import ParameterError
 from segshuffle.looks import spare_look
@@ -47,11 +47,11 @@ def blanket_times(factor):
     """The proven blanket bound, scaled: below 1 it is no bound any more where the two datasets attain it."""
 
     def delta_of(mechanism, n_users, epsilon):
-        found = blanket_delta(randomizer=mechanism.randomizer, n_users=n_users, epsilon=epsilon)
+        found = BlanketBound(randomizer=mechanism.randomizer, n_users=n_users).delta(epsilon=epsilon)
         return DeltaInterval(factor * found.lower, factor * found.upper)
 
     def epsilon_of(mechanism, n_users, delta):
-        return factor * blanket_epsilon(randomizer=mechanism.randomizer, n_users=n_users, delta=delta)
+        return factor * BlanketBound(randomizer=mechanism.randomizer, n_users=n_users).epsilon(delta=delta)
 
     return Accountant(
         name=f"blanket x {factor}",
@@ -281,7 +281,7 @@ def test_enumerated_rows_are_those_of_the_mechanism(name):
     assert matrix.sum(axis=1) == pytest.approx(1.0, rel=1e-12)
     for epsilon in (0.2, 1.0):
         (found,) = worst_datasets(matrix=matrix, victims=case.victims, n_users=1, epsilons=[epsilon])
-        classes = lower_bound_delta(randomizer=mechanism.randomizer, n_users=1, epsilon=epsilon)
+        classes = DatasetsBound(randomizer=mechanism.randomizer, n_users=1).delta(epsilon=epsilon)
         assert found.delta == pytest.approx(classes.lower, rel=1e-10)
 
 
@@ -292,7 +292,7 @@ def test_two_users_of_unequal_budgets_by_ordered_pairs():
     own = classes.mass
     gap = own * (np.exp(classes.log_first) - math.exp(0.9) * np.exp(classes.log_second))
     exact = float(np.maximum(np.multiply.outer(gap, own) + np.multiply.outer(own, gap), 0).sum() / 2)
-    found = trial.lower_bound_delta(randomizer=randomizer, n_users=2, epsilon=0.9, own_inputs=False).lower
+    found = trial.DatasetsBound(randomizer=randomizer, n_users=2, own_inputs=False).delta(epsilon=0.9).lower
     assert found <= exact * (1 + 1e-12)
     assert found == pytest.approx(exact, rel=1e-4)
 

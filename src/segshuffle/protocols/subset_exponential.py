@@ -13,14 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segshuffle.accounting.numerics.ranges import LARGEST_LOCAL_EPSILON, check_local
-from segshuffle.accounting.numerics.search import log_excess, safe_edge
+from segshuffle.accounting.numerics.ranges import check_local
+from segshuffle.accounting.numerics.search import largest_local_epsilon
 from segshuffle.accounting.single_message import randomizers
-from segshuffle.accounting.single_message.decomposition import blanket_delta
+from segshuffle.accounting.single_message.decomposition import BlanketBound
 from segshuffle.accounting.single_message.variation_ratio import (
     SMALLEST_LOG_RATIO,
+    VariationBound,
     check_subset,
-    largest_local_epsilon,
+    subset_exponential,
 )
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.digits import rounded_down
@@ -187,10 +188,18 @@ class SubsetExponential:
         shape = {"domain_size": problem.domain_size, "set_size": problem.set_size, "subset_size": subset_size}
         if self.local_epsilon is not None:
             return Report(**shape, local_epsilon=self.local_epsilon)
-        if self.accounting == "proven":
-            return Report(**shape, local_epsilon=rounded_down(_proven_local_epsilon(problem, **shape)))
-        level, delta = problem.levels[0], problem.delta
-        largest = largest_local_epsilon(**shape, n_users=problem.n_users, epsilon=level, delta=delta)
+        target = problem.levels[0]
+
+        def bound(local_epsilon: float) -> float:
+            if self.accounting == "proven":
+                law = randomizers.SubsetExponential(local_epsilon=local_epsilon, **shape)
+                proven = BlanketBound(randomizer=law, n_users=problem.honest_users, rtol=_SEARCH_RTOL)
+                return proven.delta(epsilon=target).upper
+            variation = subset_exponential(local_epsilon=local_epsilon, **shape)
+            published = VariationBound(variation=variation, n_users=problem.n_users)
+            return published.delta(epsilon=target, rtol=_SEARCH_RTOL).upper
+
+        largest = largest_local_epsilon(bound, epsilon=target, delta=problem.delta)
         return Report(**shape, local_epsilon=rounded_down(largest))
 
     def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
@@ -228,22 +237,6 @@ class SubsetExponential:
 def _sent(plan: Plan) -> Report:
     """Return the report of a plan."""
     return Report(plan.problem.domain_size, plan.problem.set_size, **plan.parameters)
-
-
-def _proven_local_epsilon(problem: Problem, **shape: int) -> float:
-    """Largest local epsilon whose proven blanket bound meets the lowest level, rounded down; never below that level."""
-
-    def excess(local_epsilon: float) -> float:
-        randomizer = randomizers.SubsetExponential(local_epsilon=local_epsilon, **shape)
-        bound = blanket_delta(
-            randomizer=randomizer, n_users=problem.honest_users, epsilon=problem.levels[0], rtol=_SEARCH_RTOL
-        )
-        return log_excess(bound.upper, problem.delta)
-
-    lowest = problem.levels[0] * (1 + 1e-6)
-    if lowest >= LARGEST_LOCAL_EPSILON or excess(lowest) > 0:
-        return min(problem.levels[0], LARGEST_LOCAL_EPSILON)
-    return safe_edge(excess, safe=lowest, unsafe=LARGEST_LOCAL_EPSILON)
 
 
 def _distinct(rng: np.random.Generator, n_rows: int, population: int, size: int) -> IntArray:

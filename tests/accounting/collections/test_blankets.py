@@ -25,12 +25,12 @@ DIRECTIONS = {(1,): (1, 0), (-1,): (0, 1), (1, -1): (1, 1)}
 
 
 @functools.cache
-def clustered_law(blanket: Clustered, mean: float, size: int) -> np.ndarray:
+def clustered_law(blanket, mean, size):
     return compound_poisson((size,), logarithmic_moves(mean, blanket.p, (1,), size))
 
 
 @functools.cache
-def signed_law(blanket: Signed, mean: float, size: int) -> np.ndarray:
+def signed_law(blanket, mean, size):
     noise, flood = 0.5 * mean * (1 - blanket.flood), 0.5 * mean * blanket.flood
     moves = logarithmic_moves(noise, blanket.p, (1, 0), size) + logarithmic_moves(noise, blanket.p, (0, 1), size)
     return compound_poisson((size, size), moves + logarithmic_moves(flood, blanket.flood_p, (1, 1), size))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles.changes import counters_of_user, grid_divergence
+from oracles.changes import collections_divergence
 
 from segshuffle.accounting.collections.calibration import epsilon_upper
 from segshuffle.accounting.collections.composition import composed_delta, composed_epsilon
@@ -25,9 +25,7 @@ def test_two_collections_by_enumeration(seed, cases):
     for _ in range(cases):
         plans = [(float(rng.uniform(0.3, 3.0)), float(rng.choice([1.0, rng.uniform(0.05, 2.2)]))) for _ in range(2)]
         epsilon = float(rng.uniform(0.0, 2.0))
-        laws = [[counters_of_user(2, (item,), a, mu, 21).ravel() for mu, a in plans] for item in (0, 1)]
-        p, q = (np.outer(*law) for law in laws)
-        inside, outside = grid_divergence(p, q, epsilon)
+        inside, outside = collections_divergence(plans, 21, epsilon)
         found = composed_delta([(ItemPair(mu, a), 1) for mu, a in plans], epsilon=epsilon)
         assert inside <= found * (1 + 1e-12)
         assert found <= outside * (1 + 2e-3) + 1e-12, (plans, epsilon)
@@ -87,8 +85,7 @@ def test_tails_that_are_too_short_at_first_are_lengthened(means, copies, epsilon
         exact = delta_interval(pairs[0], pairs=2, epsilon=epsilon)
         assert exact.lower <= found <= exact.upper * (1 + 2e-3)
     else:
-        laws = [[counters_of_user(2, (item,), copies, mu, 24).ravel() for mu in means] for item in (0, 1)]
-        inside, outside = grid_divergence(*(np.outer(*law) for law in laws), epsilon)
+        inside, outside = collections_divergence([(mu, copies) for mu in means], 24, epsilon)
         assert inside <= found <= outside * (1 + 2e-3)
 
 

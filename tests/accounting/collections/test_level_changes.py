@@ -33,11 +33,11 @@ SIZES = [
 
 
 @functools.lru_cache(maxsize=64)
-def law(d: int, items: tuple[int, ...], copies: float, mu: float, cutoff: int) -> np.ndarray:
+def law(d, items, copies, mu, cutoff):
     return counters_of_user(d, items, copies, mu, cutoff)
 
 
-def drawn_set(rng: np.random.Generator, d: int, most: int) -> tuple[int, ...]:
+def drawn_set(rng, d, most):
     return tuple(sorted(rng.choice(d, size=rng.integers(most + 1), replace=False).tolist()))
 
 

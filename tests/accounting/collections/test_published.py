@@ -56,9 +56,8 @@ def test_proven_lower_is_the_marginal_of_the_protocol(domain_size, n_users, blan
     ]
     marginals = [o.push_forward(view, lambda counts: counts[:2]) for view in views]
     exact = o.hockey_stick(*marginals, o.exp_fraction(epsilon))
-    found = proven_lower_item_delta(
-        domain_size=domain_size, n_users=n_users, blanket_per_user=blanket, sampling_rate=rate, epsilon=epsilon
-    )
+    asked = {"domain_size": domain_size, "n_users": n_users, "blanket_per_user": blanket, "sampling_rate": rate}
+    found = proven_lower_item_delta(**asked, epsilon=epsilon)
     # 2 gamma/d is rounded to a double (1e-16 relative); the divergence moves by a few times as much per trial
     assert float(exact) * (1 - 1e-14) <= found.upper
     assert found.lower <= float(exact) * (1 + 1e-14)
@@ -66,17 +65,10 @@ def test_proven_lower_is_the_marginal_of_the_protocol(domain_size, n_users, blan
     # and no analysis of the full view can be below it
     assert o.hockey_stick(*views, o.exp_fraction(epsilon)) >= exact
 
-    published = published_item_delta(
-        domain_size=domain_size,
-        n_users=n_users,
-        blanket_per_user=blanket,
-        sampling_rate=rate,
-        epsilon=epsilon,
-        rtol=1e-10,
-    )
+    published = published_item_delta(**asked, epsilon=epsilon, rtol=1e-10)
     p, q = o.count_pair(n_users * slots - 1, 2 * gamma / domain_size, F(rate), F(0))
     as_published = float(o.hockey_stick(p, q, o.exp_fraction(epsilon)))
-    assert published.lower * (1 - 1e-14) <= as_published <= published.upper * (1 + 1e-14)
+    assert o.encloses(published, as_published, 1e-14)
     assert published.relative_width <= 1e-10
 
 

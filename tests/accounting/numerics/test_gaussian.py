@@ -2,33 +2,23 @@
 
 import math
 
-import mpmath
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from oracles import MP, gaussian_delta
 
 from segshuffle.accounting.numerics.gaussian import gaussian_log_delta, gaussian_ratio
 from segshuffle.errors import ParameterError
 
-MP = mpmath.mp.clone()
-MP.dps = 60
 EPSILONS = [0.01, 0.1, 0.5, 1.0, 2.0, 8.0, 40.0]
 DELTAS = [1e-100, 1e-30, 2e-7, 2e-6, 1e-3, 0.3]
-
-
-def exact_delta(ratio, epsilon):
-    """Integral of the positive part of N(ratio, 1) - e^epsilon N(0, 1): no formula of Balle and Wang is used."""
-    r, e = MP.mpf(ratio), MP.mpf(epsilon)
-    edge = e / r + r / 2  # where the densities' ratio is e^epsilon
-    tail_of_p, tail_of_q = (MP.erfc((edge - mean) / MP.sqrt(2)) / 2 for mean in (r, MP.mpf(0)))
-    return tail_of_p - MP.exp(e) * tail_of_q
 
 
 def exact_ratio(epsilon, delta):
     low, high = MP.mpf(0), MP.mpf(1000)
     for _ in range(150):
         middle = (low + high) / 2
-        low, high = (middle, high) if exact_delta(middle, epsilon) <= delta else (low, middle)
+        low, high = (middle, high) if gaussian_delta(middle, epsilon) <= delta else (low, middle)
     return low
 
 
@@ -37,7 +27,7 @@ def test_the_oracle_is_the_integral():
     for ratio, epsilon in ((0.3, 0.5), (2.0, 1.0), (1.0, 0.1)):
         edge = epsilon / ratio + ratio / 2
         found = MP.quad(lambda x, r=ratio, e=epsilon: MP.npdf(x, r) - MP.exp(e) * MP.npdf(x), [edge, edge + 5, 60])
-        assert math.isclose(found, exact_delta(ratio, epsilon), rel_tol=1e-14)
+        assert math.isclose(found, gaussian_delta(ratio, epsilon), rel_tol=1e-14)
 
 
 @pytest.mark.quick(2)
@@ -48,7 +38,7 @@ def test_ratio_is_the_largest_and_on_the_safe_side(epsilon, delta):
     exact = exact_ratio(epsilon, delta)
     # 1e-9 in log delta is the search's own tolerance; round-off of two tails may add as much above
     assert (1 - 1e-8) * exact <= found <= (1 + 1e-10) * exact
-    assert exact_delta(found, epsilon) <= delta * (1 + 1e-9)
+    assert gaussian_delta(found, epsilon) <= delta * (1 + 1e-9)
 
 
 @given(
@@ -59,7 +49,7 @@ def test_log_delta_is_exact(log_ratio, share):
     """Epsilon from 0 up to where delta is about 1e-250."""
     ratio = math.exp(log_ratio)
     epsilon = min(share * 30 * ratio, 100.0)
-    exact = exact_delta(ratio, epsilon)
+    exact = gaussian_delta(ratio, epsilon)
     # two tails cancel near ratio 1e-3; below it, a first-order formula is off by at most ratio^2/12
     tolerance = 1e-8 if ratio >= 1e-3 else 2e-7
     assert abs(gaussian_log_delta(ratio=ratio, epsilon=epsilon) - float(MP.log(exact))) <= tolerance

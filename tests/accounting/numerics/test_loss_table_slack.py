@@ -9,7 +9,6 @@ from functools import cache
 import numpy as np
 import oracles as o
 import pytest
-from oracles import MP
 
 from segshuffle.accounting.numerics import loss_distribution
 from segshuffle.accounting.numerics.loss_distribution import LossTable, log_delta_lower, log_delta_upper
@@ -41,8 +40,7 @@ def _exact_delta(a, b, pairs, epsilon):
     a, b = dict(a), dict(b)
     factors = [o.product_law(a, b), o.product_law(b, a)]
     p, q = (o.product_law(*[law] * pairs) for law in factors)
-    exp_epsilon = Fraction(int(MP.floor(MP.exp(MP.mpf(epsilon)) * MP.mpf(10) ** 40)), 10**40)
-    return o.hockey_stick(p, q, exp_epsilon)
+    return o.hockey_stick(p, q, o.exp_fraction(epsilon))
 
 
 def table_of(name):

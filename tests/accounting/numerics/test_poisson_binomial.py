@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from oracles import bernoulli_sum
 
 from segshuffle.accounting.numerics.poisson_binomial import PoissonBinomialLaw
 from segshuffle.errors import ParameterError
@@ -15,12 +16,7 @@ from segshuffle.errors import ParameterError
 def test_poisson_binomial_by_recursion(n_trials):
     """Exact rational recursion, one trial at a time."""
     p = [Fraction(i * i + 1, n_trials * n_trials + 3) for i in range(n_trials)]
-    exact = [Fraction(1)]
-    for share in p:
-        exact = [
-            (exact[k] if k < len(exact) else 0) * (1 - share) + (exact[k - 1] * share if k else 0)
-            for k in range(len(exact) + 1)
-        ]
+    exact = bernoulli_sum(p)
     law = PoissonBinomialLaw([float(x) for x in p])
     counts = np.arange(-1.0, n_trials + 2.0)
     # the probabilities themselves were rounded to doubles: one more unit per trial
@@ -33,12 +29,6 @@ def test_poisson_binomial_by_recursion(n_trials):
         for value, value_exact in zip(values, sums, strict=True):
             assert abs(Fraction(float(value)) - value_exact) <= room * value_exact
     assert law.mean == pytest.approx(float(sum(p)), rel=1e-14)
-
-
-@pytest.mark.parametrize("bad", [[math.nan], [[0.5]]])
-def test_poisson_binomial_refuses(bad):
-    with pytest.raises(ParameterError, match=r"^probabilities = "):
-        PoissonBinomialLaw(bad)
 
 
 @pytest.mark.parametrize("levels", [0, 1, 2, 3, 7])
@@ -68,7 +58,9 @@ def test_trials_that_succeed_for_certain_shift_the_law(sure):
     assert law.largest == sure + 1
 
 
-@pytest.mark.parametrize(("probabilities", "refused"), [([0.5, 1.5, 0.25], 1.5), ([0.0, 1.0, -0.5], -0.5)])
+@pytest.mark.parametrize(
+    ("probabilities", "refused"), [([0.5, 1.5, 0.25], 1.5), ([0.0, 1.0, -0.5], -0.5), ([[0.5]], (1, 1))]
+)
 def test_the_probability_that_is_none_is_named(probabilities, refused):
     with pytest.raises(ParameterError) as info:
         PoissonBinomialLaw(probabilities)

@@ -75,7 +75,7 @@ def test_a_new_accountant_is_one_file(tmp_path):
 
 @pytest.mark.parametrize("n_users", [2, 40, 200_000])
 @pytest.mark.parametrize("asked", [("krr", 3), ("krr", 2), ("blh", None), ("laplace", None)], ids=str)
-def test_every_delta_is_a_probability_and_falls_with_epsilon(asked, n_users):
+def test_every_delta_is_a_probability_and_falls_with_epsilon_and_with_users(asked, n_users):
     """From epsilon = 0 to beyond the local one, where no proven bound leaves anything."""
     name, size = asked
     made = mechanism(name, local_epsilon=1.5, **({"domain_size": size} if size else {}))
@@ -85,25 +85,30 @@ def test_every_delta_is_a_probability_and_falls_with_epsilon(asked, n_users):
         found = [each.delta_of(made, n_users, epsilon) for epsilon in (0.0, 0.02, 0.5, 1.499, 1.5, 1.6)]
         assert all(0.0 <= low <= high <= 1.0 for low, high in found), each.name
         assert all(after.lower <= before.upper for before, after in pairwise(found)), each.name
+        if n_users < 200_000:
+            assert each.delta_of(made, 4 * n_users, 0.02).lower <= found[1].upper * (1 + 1e-9), each.name
         if each.kind_for(made) == "upper":
             assert found[-2] == found[-1] == (0.0, 0.0), each.name
 
 
-def test_a_name_is_declared_once(tmp_path, monkeypatch):
-    (tmp_path / "twice").mkdir()
-    for name in ("one", "two"):
-        shutil.copy(FOLDER / "blanket.py", tmp_path / "twice" / f"{name}.py")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    with pytest.raises(ConfigError, match=r"two\.py: declares the accountant 'blanket'.*rename"):
-        every(tmp_path / "twice", "twice")
+BROKEN = "import nowhere_at_all\n\nACCOUNTANTS = ()\n"
 
 
-def test_a_file_that_cannot_be_imported_is_named(tmp_path, monkeypatch):
-    (tmp_path / "odd").mkdir()
-    (tmp_path / "odd" / "broken.py").write_text("import nowhere_at_all\n\nACCOUNTANTS = ()\n", encoding="utf-8")
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        (dict.fromkeys(("one", "two"), ACCOUNTANT), r"two\.py: declares the accountant 'half-of-it'.*rename"),
+        ({"broken": BROKEN}, r"broken\.py: cannot be imported: ModuleNotFoundError: .*nowhere_at_all"),
+    ],
+)
+def test_a_file_that_declares_no_accountant_of_its_own_is_named(tmp_path, monkeypatch, files, said):
+    folder = tmp_path / "_".join(files)
+    folder.mkdir()
+    for name, text in files.items():
+        (folder / f"{name}.py").write_text(text, encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
-    with pytest.raises(ConfigError, match=r"broken\.py: cannot be imported: ModuleNotFoundError: .*nowhere_at_all"):
-        every(tmp_path / "odd", "odd")
+    with pytest.raises(ConfigError, match=said):
+        every(folder, folder.name)
 
 
 def test_an_edit_of_any_accountant_reruns_what_uses_them():

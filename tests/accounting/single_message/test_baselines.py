@@ -5,46 +5,42 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
-import mpmath
+import numpy as np
 import oracles as o
 import pytest
+from oracles import MP
 
-from segshuffle.accounting.single_message.accountants.blanket_tails import tail_delta, tail_epsilon
+from segshuffle.accounting.single_message.accountants.blanket_tails import TailBound
 from segshuffle.accounting.single_message.accountants.chen_cao_ge import (
-    chen_cao_ge_delta,
-    chen_cao_ge_epsilon,
+    Gaussian,
     equal_mu,
-    gdp_delta,
-    personalized_mu,
+    gaussian_of_equals,
+    gaussian_of_users,
 )
-from segshuffle.accounting.single_message.accountants.clones import (
-    clone_delta,
-    clone_epsilon,
-    standard_clone_closed_form,
-)
+from segshuffle.accounting.single_message.accountants.clones import CloneBound, standard_clone_closed_form
 from segshuffle.accounting.single_message.accountants.erlingsson import erlingsson_epsilon
 from segshuffle.accounting.single_message.accountants.laplace_users import Echo, echo_probabilities
-from segshuffle.accounting.single_message.decomposition import blanket_delta, lower_bound_delta
+from segshuffle.accounting.single_message.decomposition import BlanketBound, DatasetsBound
 from segshuffle.accounting.single_message.personalized import PersonalizedUsers
 from segshuffle.accounting.single_message.randomizers import KaryRandomizedResponse, Laplace
 from segshuffle.errors import ParameterError
 
 F = Fraction
-MP = mpmath.mp.clone()
-MP.dps = 60
 
-standard_delta, standard_epsilon = clone_delta, clone_epsilon
-stronger_delta, stronger_epsilon = (partial(each, clone="stronger") for each in (clone_delta, clone_epsilon))
-hoeffding_delta, hoeffding_epsilon = (partial(each, inequality="hoeffding") for each in (tail_delta, tail_epsilon))
-bennett_delta, bennett_epsilon = (partial(each, inequality="bennett") for each in (tail_delta, tail_epsilon))
+hoeffding, bennett = (partial(TailBound, inequality=each) for each in ("hoeffding", "bennett"))
+standard, stronger = (partial(CloneBound, clone=each) for each in ("standard", "stronger"))
 
 BY_LOCAL = {
-    "standard": (standard_delta, standard_epsilon),
-    "stronger": (stronger_delta, stronger_epsilon),
-    "hoeffding": (hoeffding_delta, hoeffding_epsilon),
-    "bennett": (bennett_delta, bennett_epsilon),
-    "chen-cao-ge": (chen_cao_ge_delta, chen_cao_ge_epsilon),
+    "standard": standard,
+    "stronger": stronger,
+    "hoeffding": hoeffding,
+    "bennett": bennett,
+    "chen-cao-ge": gaussian_of_equals,
 }
+
+
+def users_of(*budgets):
+    return PersonalizedUsers(local_epsilons=budgets, mechanism="laplace")
 
 
 # -- clones ----------------------------------------------------------------------------------------------------------
@@ -54,12 +50,13 @@ BY_LOCAL = {
 @pytest.mark.parametrize("gain", [F(3, 2), F(4)])
 @pytest.mark.parametrize("exp_epsilon", [F(1), F(6, 5), F(7, 5)])
 def test_clone_deltas_are_the_divergences_of_their_pairs(n_users, gain, exp_epsilon):
-    for clone, delta_of in ((1 / gain, standard_delta), (2 / (gain + 1), stronger_delta)):
+    for clone, bound in ((1 / gain, standard), (2 / (gain + 1), stronger)):
         p, q = o.count_pair(n_users - 1, clone, gain / (gain + 1), 1 / (gain + 1))
         exact = float(o.hockey_stick(p, q, exp_epsilon))
-        found = delta_of(local_epsilon=math.log(gain), n_users=n_users, epsilon=math.log(exp_epsilon), rtol=1e-6)
+        made = bound(local_epsilon=math.log(gain), n_users=n_users)
+        found = made.delta(epsilon=math.log(exp_epsilon), rtol=1e-6)
         # log and exp of e^epsilon round at 1e-16
-        assert found.lower * (1 - 1e-14) <= exact <= found.upper * (1 + 1e-14)
+        assert o.encloses(found, exact, 1e-14)
         assert found.relative_width <= 2e-6
 
 
@@ -70,8 +67,8 @@ def test_stronger_clone_is_the_blanket_bound_of_binary_randomized_response(n_use
     randomizer = KaryRandomizedResponse(local_epsilon=local_epsilon, domain_size=2)
     for share in (0.05, 0.4, 0.9):
         epsilon = share * local_epsilon / math.sqrt(n_users)
-        one = stronger_delta(local_epsilon=local_epsilon, n_users=n_users, epsilon=epsilon, rtol=1e-5)
-        other = blanket_delta(randomizer=randomizer, n_users=n_users, epsilon=epsilon, rtol=1e-5)
+        one = stronger(local_epsilon=local_epsilon, n_users=n_users).delta(epsilon=epsilon, rtol=1e-5)
+        other = BlanketBound(randomizer=randomizer, n_users=n_users, rtol=1e-5).delta(epsilon=epsilon)
         assert one.lower <= other.upper
         assert other.lower <= one.upper
         assert one.relative_width <= 1e-4
@@ -122,16 +119,16 @@ def test_tail_bounds_are_their_sums_over_the_blanket_users(quantities, local_eps
     u = a * largest / square
     rate = square / largest**2 * ((1 + u) * MP.log(1 + u) - u)
     exact = {
-        hoeffding_delta: exact_tail(n_users, gamma, lambda m: width**2 / (4 * a) * MP.exp(-2 * m * a**2 / width**2)),
-        bennett_delta: exact_tail(n_users, gamma, lambda m: largest / MP.log(1 + u) * MP.exp(-m * rate)),
+        hoeffding: exact_tail(n_users, gamma, lambda m: width**2 / (4 * a) * MP.exp(-2 * m * a**2 / width**2)),
+        bennett: exact_tail(n_users, gamma, lambda m: largest / MP.log(1 + u) * MP.exp(-m * rate)),
     }
     who = (
         {"randomizer": KaryRandomizedResponse(local_epsilon=local_epsilon, domain_size=k)}
         if quantities is krr_quantities
         else {"local_epsilon": local_epsilon}
     )
-    for delta_of, value in exact.items():
-        found = delta_of(**who, n_users=n_users, epsilon=epsilon)
+    for bound, value in exact.items():
+        found = bound(**who, n_users=n_users).delta(epsilon=epsilon)
         assert found.upper >= min(value, 1) * (1 - MP.mpf("1e-30"))
         # the parameters carry a margin of 1e-13, multiplied by the exponent
         assert found.upper <= min(value, 1) * (1 + 1e-12 * (5 + abs(MP.log(value))))
@@ -155,10 +152,10 @@ class Modest:
 def test_a_randomizer_that_keeps_more_than_it_claims():
     """Between the two epsilons nothing is told apart, and below them the numbers are the actual one's."""
     modest, exact = Modest(1.0, 1.5), KaryRandomizedResponse(local_epsilon=1.0, domain_size=2)
-    for delta_of in (hoeffding_delta, bennett_delta):
-        assert delta_of(randomizer=modest, n_users=10, epsilon=1.2) == (0.0, 0.0)
-    for delta_of in (blanket_delta, lower_bound_delta):
-        found, known = (delta_of(randomizer=each, n_users=10, epsilon=0.3) for each in (modest, exact))
+    for bound in (hoeffding, bennett):
+        assert bound(randomizer=modest, n_users=10).delta(epsilon=1.2) == (0.0, 0.0)
+    for bound in (BlanketBound, DatasetsBound):
+        found, known = (bound(randomizer=each, n_users=10).delta(epsilon=0.3) for each in (modest, exact))
         assert found == known
         assert 0 < found.upper < 1
 
@@ -167,16 +164,15 @@ def test_bounds_that_diverge_say_nothing():
     """Both grow with 1/epsilon; of the smallest one a ratio is below the smallest double."""
     for epsilon in (0.0, 5e-324, 1e-320):
         for local in (1e-6, 1.0):
-            assert bennett_delta(n_users=10, epsilon=epsilon, local_epsilon=local).upper == 1.0
-            assert hoeffding_delta(n_users=10, epsilon=epsilon, local_epsilon=local).upper == 1.0
-    assert bennett_delta(n_users=10, epsilon=5e-324, local_epsilon=1e-6) == (1.0, 1.0)
+            for bound in (hoeffding, bennett):
+                assert bound(n_users=10, local_epsilon=local).delta(epsilon=epsilon).upper == 1.0
+    assert bennett(n_users=10, local_epsilon=1e-6).delta(epsilon=5e-324) == (1.0, 1.0)
 
 
 def test_exactly_one_description_of_the_randomizer():
-    with pytest.raises(ParameterError, match="exactly one of the two given"):
-        hoeffding_delta(n_users=10, epsilon=0.1)
-    with pytest.raises(ParameterError, match="exactly one of the two given"):
-        bennett_epsilon(n_users=10, delta=0.1, local_epsilon=1.0, randomizer=Laplace(local_epsilon=1.0))
+    for given in ({}, {"local_epsilon": 1.0, "randomizer": Laplace(local_epsilon=1.0)}):
+        with pytest.raises(ParameterError, match="exactly one of the two given"):
+            bennett(n_users=10, **given)
 
 
 # -- what holds for all ----------------------------------------------------------------------------------------------
@@ -189,13 +185,11 @@ def test_exactly_one_description_of_the_randomizer():
     [(1.0, 1000, 1e-6), (0.05, 10**12, 1e-280), (20.0, 10**12, 1e-12), (4.0, 10**5, 1e-100), (1e-5, 500, 1e-9)],
 )
 def test_epsilon_meets_its_target_and_not_by_much(name, local_epsilon, n_users, delta):
-    delta_of, epsilon_of = BY_LOCAL[name]
-    epsilon = epsilon_of(local_epsilon=local_epsilon, n_users=n_users, delta=delta)
+    bound = BY_LOCAL[name](local_epsilon=local_epsilon, n_users=n_users)
+    epsilon = bound.epsilon(delta=delta)
     assert 0 < epsilon <= local_epsilon
-    found = delta_of(local_epsilon=local_epsilon, n_users=n_users, epsilon=epsilon)
-    assert found.upper <= delta * (1 + 1e-3)
-    less = delta_of(local_epsilon=local_epsilon, n_users=n_users, epsilon=0.999 * epsilon)
-    assert less.upper > delta * (1 - 1e-3)
+    assert bound.delta(epsilon=epsilon).upper <= delta * (1 + 1e-3)
+    assert bound.delta(epsilon=0.999 * epsilon).upper > delta * (1 - 1e-3)
 
 
 # -- Erlingsson et al. -----------------------------------------------------------------------------------------------
@@ -215,70 +209,64 @@ def test_mu_of_equal_and_of_personal_budgets():
     budgets = [0.3, 1.0, 0.7, 2.0]
     weights = [(1 - F(1, 1000)) / (1 + F(math.exp(e))) for e in budgets]
     exact = math.sqrt(2 / float(sum(weights) - max(weights)))
-    assert personalized_mu(local_epsilons=budgets, local_deltas=1e-3) == pytest.approx(exact, rel=1e-14)
+    noisy = PersonalizedUsers(local_epsilons=budgets, mechanism="gaussian", local_delta=1e-3)
+    assert gaussian_of_users(noisy).mu == pytest.approx(exact, rel=1e-14)
     # next to a user whose weight is 1e22 times the other's
     for budgets in ([1.0, 50.0], [50.0, 1.0]):
-        assert personalized_mu(local_epsilons=budgets) == pytest.approx(math.sqrt(2 * (1 + math.exp(50))), rel=1e-14)
+        assert gaussian_of_users(users_of(*budgets)).mu == pytest.approx(math.sqrt(2 * (1 + math.exp(50))), rel=1e-14)
     equal = equal_mu(local_epsilon=0.8, n_users=50)
-    assert equal == pytest.approx(personalized_mu(local_epsilons=[0.8] * 50), rel=1e-13)
+    assert equal == pytest.approx(gaussian_of_users(users_of(*[0.8] * 50)).mu, rel=1e-13)
 
 
 @pytest.mark.parametrize(("mu", "epsilon"), [(0.05, 0.1), (0.3, 0.0), (1.0, 2.0), (0.01, 0.3)])
 def test_gdp_is_converted_exactly(mu, epsilon):
-    m, e = MP.mpf(mu), MP.mpf(epsilon)
-    exact = MP.ncdf(-e / m + m / 2) - MP.exp(e) * MP.ncdf(-e / m - m / 2)
-    found = gdp_delta(mu=mu, epsilon=epsilon)
-    assert found.lower <= exact <= found.upper
+    exact = o.gaussian_delta(mu, epsilon)
+    found = Gaussian(mu).delta(epsilon=epsilon)
+    assert o.encloses(found, exact)
     assert found.relative_width < 1e-8
 
 
 def test_chen_cao_ge_ends_at_the_local_epsilon_and_needs_company():
-    assert chen_cao_ge_epsilon(local_epsilon=1.0, n_users=3, delta=1e-9) == 1.0
+    assert gaussian_of_equals(local_epsilon=1.0, n_users=3).epsilon(delta=1e-9) == 1.0
     with pytest.raises(ParameterError, match=r"in \[2, "):
-        chen_cao_ge_delta(local_epsilon=1.0, n_users=1, epsilon=0.5)
+        gaussian_of_equals(local_epsilon=1.0, n_users=1)
 
 
 # -- Liu et al. 2023 and approximate local privacy -------------------------------------------------------------------
 
 
 def test_echo_probabilities_by_the_double_sum():
-    budgets = [0.2, 1.5, 0.9, 0.9, 0.05]
+    budgets = np.array([1.5, 0.9, 0.9, 0.2, 0.05])
     exact = []
-    for one in sorted(budgets, reverse=True):
+    for one in budgets:
         terms = [
             one / -math.expm1(-one) * -math.expm1(-other) / other * math.exp(-max(one, other)) for other in budgets
         ]
         exact.append(math.fsum(terms) / len(budgets))
-    assert echo_probabilities(local_epsilons=budgets) == pytest.approx(exact, rel=1e-13)
+    assert echo_probabilities(budgets) == pytest.approx(exact, rel=1e-13)
 
 
 def test_liu_2023_with_equal_budgets_is_the_standard_clone():
     """p_i = e^{-epsilon} and the same victim: the same pair."""
 
-    def echo(*budgets):
-        return Echo(PersonalizedUsers(local_epsilons=budgets, mechanism="laplace"))
-
-    one = echo(*[0.8] * 400).delta(epsilon=0.15)
-    other = standard_delta(local_epsilon=0.8, n_users=400, epsilon=0.15)
+    many, clones = Echo(users_of(*[0.8] * 400)), standard(local_epsilon=0.8, n_users=400)
+    one, other = (bound.delta(epsilon=0.15) for bound in (many, clones))
     assert one.lower <= other.upper
     assert other.lower <= one.upper
-    epsilon = echo(*[0.8] * 400).epsilon(delta=1e-6)
-    assert epsilon == pytest.approx(standard_epsilon(local_epsilon=0.8, n_users=400, delta=1e-6), rel=1e-3)
+    assert many.epsilon(delta=1e-6) == pytest.approx(clones.epsilon(delta=1e-6), rel=1e-3)
     # two users hide nothing at such a delta: the largest budget, less what a delta of 1e-9 buys
-    assert 0.8 - 1e-8 < echo(0.8, 0.5).epsilon(delta=1e-9) < 0.8
+    assert 0.8 - 1e-8 < Echo(users_of(0.8, 0.5)).epsilon(delta=1e-9) < 0.8
 
 
-@pytest.mark.parametrize("clone", ["standard", "stronger"])
-def test_clones_for_approximate_local_privacy(clone):
-    arguments = {"clone": clone, "local_epsilon": 1.0, "local_delta": 1e-12, "n_users": 1000}
-    pure_delta = standard_delta if clone == "standard" else stronger_delta
-    pure = pure_delta(local_epsilon=1.0, n_users=1000, epsilon=0.2)
+@pytest.mark.parametrize("bound", [standard, stronger])
+def test_clones_for_approximate_local_privacy(bound):
+    pure, found, worse = (bound(local_epsilon=1.0, n_users=1000, local_delta=each) for each in (0.0, 1e-12, 1e-9))
     failure = (math.exp(0.2) + 1) * (1 + math.exp(-1.0) / 2) * 1000 * 1e-12
-    found = clone_delta(**arguments, epsilon=0.2)
-    assert found.upper == pytest.approx(pure.upper + failure, rel=1e-10, abs=0)
-    epsilon = clone_epsilon(**arguments, delta=1e-6)
-    assert clone_delta(**arguments, epsilon=epsilon).upper <= 1e-6 * (1 + 1e-3)
+    for end, without in zip(found.delta(epsilon=0.2), pure.delta(epsilon=0.2), strict=True):
+        assert end == pytest.approx(without + failure, rel=1e-10, abs=0)
+    assert bound(local_epsilon=1.0, n_users=1000, local_delta=0.1).delta(epsilon=0.2) == (1.0, 1.0)
+    assert found.delta(epsilon=found.epsilon(delta=1e-6)).upper <= 1e-6 * (1 + 1e-3)
     # here n delta_0 alone exceeds the target
-    assert clone_epsilon(**(arguments | {"local_delta": 1e-9}), delta=1e-8) == 1.0
+    assert worse.epsilon(delta=1e-8) == 1.0
     with pytest.raises(ParameterError, match="at least local_delta"):
-        clone_epsilon(**arguments, delta=1e-13)
+        found.epsilon(delta=1e-13)

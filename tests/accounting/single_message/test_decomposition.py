@@ -1,28 +1,17 @@
 """Blanket bounds against enumeration in rational numbers, multinomial sums in 90 digits, and a grid FFT."""
 
-import importlib.util
 import math
 from fractions import Fraction
 from itertools import combinations_with_replacement
-from pathlib import Path
 
 import oracles as o
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from randomizer_cases import CASES, MAKERS, blanket_row
 
 from segshuffle.accounting.single_message import randomizers as rz
-from segshuffle.accounting.single_message.decomposition import (
-    blanket_delta,
-    blanket_epsilon,
-    lower_bound_delta,
-    lower_bound_epsilon,
-)
-
-_spec = importlib.util.spec_from_file_location("randomizer_cases", Path(__file__).with_name("test_randomizers.py"))
-_cases = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(_cases)
-CASES, blanket_row = _cases.CASES, _cases.blanket_row
+from segshuffle.accounting.single_message.decomposition import BlanketBound, DatasetsBound
 
 MP = o.MP
 EPSILONS = (Fraction(1), Fraction(11, 10), Fraction(3, 2), Fraction(3), Fraction(17, 2))
@@ -30,12 +19,6 @@ EPSILONS = (Fraction(1), Fraction(11, 10), Fraction(3, 2), Fraction(3), Fraction
 
 def krr(k, local_epsilon):
     return rz.KaryRandomizedResponse(local_epsilon=local_epsilon, domain_size=k)
-
-
-def encloses(interval, exact, slack=1e-14):
-    """The exact value, for e^epsilon known to one unit in the last place, lies in the interval."""
-    assert interval.lower <= float(exact) * (1 + slack)
-    assert float(exact) <= interval.upper * (1 + slack)
 
 
 # --------------------------------------------------------------------------------------------------------- the identity
@@ -57,12 +40,12 @@ def test_both_bounds_are_the_divergences_they_claim(name, n):
     for exp_epsilon in EPSILONS:
         epsilon = math.log(exp_epsilon)
         exact = blanket_pair_divergence(matrix, pair, n, exp_epsilon)
-        interval = blanket_delta(randomizer=randomizer, n_users=n, epsilon=epsilon)
-        encloses(interval, exact, 1e-13)
+        interval = BlanketBound(randomizer=randomizer, n_users=n).delta(epsilon=epsilon)
+        assert o.encloses(interval, exact, 1e-13)
         assert interval.relative_width < 1e-9
         exact = max(o.shuffled_divergence(matrix, pair, [x] * (n - 1), exp_epsilon) for x in {star, *pair})
-        interval = lower_bound_delta(randomizer=randomizer, n_users=n, epsilon=epsilon)
-        encloses(interval, exact, 1e-13)
+        interval = DatasetsBound(randomizer=randomizer, n_users=n).delta(epsilon=epsilon)
+        assert o.encloses(interval, exact, 1e-13)
         assert interval.relative_width < 1e-9
 
 
@@ -89,8 +72,8 @@ def test_upper_bound_dominates_every_dataset(name, users):
             epsilon = math.log(exp_epsilon)
             others = combinations_with_replacement(range(len(matrix)), n - 1)
             worst = float(max(o.shuffled_divergence(matrix, pair, inputs, exp_epsilon) for inputs in others))
-            assert blanket_delta(randomizer=randomizer, n_users=n, epsilon=epsilon).upper >= worst * (1 - 1e-14)
-            assert lower_bound_delta(randomizer=randomizer, n_users=n, epsilon=epsilon).lower <= worst * (1 + 1e-14)
+            assert BlanketBound(randomizer=randomizer, n_users=n).delta(epsilon=epsilon).upper >= worst * (1 - 1e-14)
+            assert DatasetsBound(randomizer=randomizer, n_users=n).delta(epsilon=epsilon).lower <= worst * (1 + 1e-14)
 
 
 @pytest.mark.quick(1)
@@ -106,9 +89,11 @@ def test_known_counterexamples_to_variation_ratio(k, n, exp_epsilon, printed):
     """Both bounds hold where the published one does not; the true value is that of the dataset of the lower bound."""
     exact = float(o.shuffled_divergence(o.krr(k, Fraction(3)), (0, 1), [2] * (n - 1), exp_epsilon))
     assert exact == pytest.approx(printed, rel=3e-5, abs=0)
-    arguments = {"randomizer": krr(k, math.log(3)), "n_users": n, "epsilon": math.log(exp_epsilon)}
-    low, high = lower_bound_delta(**arguments), blanket_delta(**arguments)
-    encloses(low, exact, 1e-12)
+    low, high = (
+        bound(randomizer=krr(k, math.log(3)), n_users=n).delta(epsilon=math.log(exp_epsilon))
+        for bound in (DatasetsBound, BlanketBound)
+    )
+    assert o.encloses(low, exact, 1e-12)
     assert exact <= high.upper
     published = o.variation_ratio_pair(n, Fraction(3), Fraction(2, k + 2), Fraction(3))
     assert float(o.hockey_stick(*published, exp_epsilon)) < low.lower
@@ -117,89 +102,52 @@ def test_known_counterexamples_to_variation_ratio(k, n, exp_epsilon, printed):
 # -------------------------------------------------------------------------------------------- exact sums in 90 digits
 
 
-def mp_mean_positive_part(law, n):
-    """(1/n) E max(0, G_1 + ... + G_n) for two or three atoms, over all counts."""
-    (g0, r0), (g1, r1), *third = law
-    g2, r2 = third[0] if third else (MP.mpf(0), MP.mpf(0))
-    total = MP.mpf(0)
-    for i in range(n + 1):
-        for j in range(n - i + 1) if third else (n - i,):
-            value = i * g0 + j * g1 + (n - i - j) * g2
-            if value > 0:
-                logs = MP.loggamma(n + 1) - MP.loggamma(i + 1) - MP.loggamma(j + 1) - MP.loggamma(n - i - j + 1)
-                weight = MP.exp(logs + i * MP.log(r0) + j * MP.log(r1))
-                total += weight * (r2 ** (n - i - j) if third else 1) * value
-    return total / n
-
-
-def mp_binary_lower(local_epsilon, epsilon):
-    """Law of G for binary randomized response when all other users hold x1."""
+def binary_lower(local_epsilon, epsilon, n):
+    """(1/n) E max(0, G_1 + ... + G_n) of binary randomized response, all other users with x1 or all with x0."""
     e, f = MP.exp(MP.mpf(local_epsilon)), MP.exp(MP.mpf(epsilon))
-    return [(e - f, 1 / (1 + e)), (1 / e - f, e / (1 + e))]
+    rare, often = 1 / (1 + e), e / (1 + e)
+
+    def mean_positive_part(one, p, other, q):
+        terms = (MP.binomial(n, i) * p**i * q ** (n - i) * max(i * one + (n - i) * other, 0) for i in range(n + 1))
+        return MP.fsum(terms) / n
+
+    return max(mean_positive_part(e - f, rare, 1 / e - f, often), mean_positive_part(1 - f / e, often, 1 - f * e, rare))
 
 
 @pytest.mark.quick(2)
 @pytest.mark.parametrize(("n", "epsilon"), [(50, 0.3), (50, 0.9), (3000, 0.02), (3000, 0.45), (6000, 0.1)])
 def test_lower_bound_against_exact_sums(n, epsilon):
-    exact = mp_mean_positive_part(mp_binary_lower(1.0, epsilon), n)
-    exact = max(exact, mp_mean_positive_part(list(zip(*_common_first(1.0, epsilon), strict=True)), n))
-    interval = lower_bound_delta(randomizer=krr(2, 1.0), n_users=n, epsilon=epsilon)
-    assert interval.lower <= exact <= interval.upper
+    exact = binary_lower(1.0, epsilon, n)
+    interval = DatasetsBound(randomizer=krr(2, 1.0), n_users=n).delta(epsilon=epsilon)
+    assert o.encloses(interval, exact)
     assert interval.relative_width < 3e-4
-
-
-def _common_first(local_epsilon, epsilon):
-    e, f = MP.exp(MP.mpf(local_epsilon)), MP.exp(MP.mpf(epsilon))
-    return (1 - f / e, 1 - f * e), (e / (1 + e), 1 / (1 + e))
 
 
 @pytest.mark.quick(0)
 @pytest.mark.parametrize("delta", [1e-12, 1e-100, 1e-250])
 def test_deltas_far_below_double_precision(delta):
     """The epsilon that the accountant gives for a tiny delta, put back into the exact binomial sum."""
-    epsilon = lower_bound_epsilon(randomizer=krr(2, 1.0), n_users=2000, delta=delta)
-    exact = max(
-        mp_mean_positive_part(mp_binary_lower(1.0, epsilon), 2000),
-        mp_mean_positive_part(list(zip(*_common_first(1.0, epsilon), strict=True)), 2000),
-    )
+    epsilon = DatasetsBound(randomizer=krr(2, 1.0), n_users=2000).epsilon(delta=delta)
+    exact = binary_lower(1.0, epsilon, 2000)
     assert delta <= exact <= delta * (1 + 1e-3)
 
 
 # ------------------------------------------------------------------------------------------------------------ behaviour
 
 
-RANDOMIZERS = st.builds(
-    lambda make, e: make(e),
-    st.sampled_from(
-        [
-            lambda e: krr(2, e),
-            lambda e: krr(10, e),
-            lambda e: rz.BinaryLocalHash(local_epsilon=e),
-            lambda e: rz.Rappor(local_epsilon=e, domain_size=4),
-            lambda e: rz.OptimizedUnaryEncoding(local_epsilon=e),
-            lambda e: rz.HadamardResponse(local_epsilon=e, order=8),
-            lambda e: rz.SubsetSelection(local_epsilon=e, domain_size=8, subset_size=3),
-            lambda e: rz.Laplace(local_epsilon=e, cells=20),
-            lambda e: rz.poisson_subsampled(krr(5, e), rate=0.3),
-        ]
-    ),
-    st.floats(0.05, 5.0),
-)
-
-
 @pytest.mark.quick(0)
 @settings(max_examples=6)
-@given(RANDOMIZERS, st.integers(1, 10**6), st.floats(-30, -0.5))
-def test_epsilon_and_delta_are_inverse(randomizer, n, log10_delta):
-    delta = 10**log10_delta
-    high = blanket_epsilon(randomizer=randomizer, n_users=n, delta=delta)
-    low = lower_bound_epsilon(randomizer=randomizer, n_users=n, delta=delta)
+@given(st.sampled_from(MAKERS), st.floats(0.05, 5.0), st.integers(1, 10**6), st.floats(-30, -0.5))
+def test_epsilon_and_delta_are_inverse(make, local_epsilon, n, log10_delta):
+    randomizer, delta = make(local_epsilon), 10**log10_delta
+    upper, lower = (bound(randomizer=randomizer, n_users=n) for bound in (BlanketBound, DatasetsBound))
+    high, low = upper.epsilon(delta=delta), lower.epsilon(delta=delta)
     assert 0 <= low <= high <= randomizer.local_epsilon
-    assert blanket_delta(randomizer=randomizer, n_users=n, epsilon=high).upper <= delta
+    assert upper.delta(epsilon=high).upper <= delta
     if low > 0:
-        assert lower_bound_delta(randomizer=randomizer, n_users=n, epsilon=low).lower >= delta
+        assert lower.delta(epsilon=low).lower >= delta
     if 1e-6 * randomizer.local_epsilon < high < 0.999 * randomizer.local_epsilon:
-        assert blanket_delta(randomizer=randomizer, n_users=n, epsilon=0.999 * high).upper > delta
+        assert upper.delta(epsilon=0.999 * high).upper > delta
 
 
 # -- large sums and tiny local epsilons -------------------------------------------------------------------------------
@@ -221,7 +169,7 @@ def one_user_delta(count, local_epsilon, epsilon):
 @pytest.mark.parametrize(("count", "local_epsilon"), [(3, 50.0), (5, 30.0), (15, 10.0)])
 @pytest.mark.parametrize("epsilon", [0.0, 40.0, 100.0, 149.0])
 def test_joint_composition_at_the_largest_sum(count, local_epsilon, epsilon):
-    found = blanket_delta(randomizer=binary_responses(count, local_epsilon), n_users=1, epsilon=epsilon)
+    found = BlanketBound(randomizer=binary_responses(count, local_epsilon), n_users=1).delta(epsilon=epsilon)
     exact = one_user_delta(count, local_epsilon, epsilon)
     assert Fraction(found.lower) <= exact <= Fraction(found.upper)
     assert Fraction(found.upper) <= exact * Fraction(1001, 1000) or epsilon == 149.0
@@ -230,9 +178,9 @@ def test_joint_composition_at_the_largest_sum(count, local_epsilon, epsilon):
 @pytest.mark.parametrize("local_epsilon", [1e-140, 1e-170, 1e-250])
 def test_blanket_bound_of_a_tiny_local_epsilon(local_epsilon):
     """Ten users at epsilon = 0: E max(0, G_1 + ... + G_n)/n with G = e, -e, 0 on a third each, to first order in e."""
-    found = blanket_delta(
-        randomizer=rz.KaryRandomizedResponse(local_epsilon=local_epsilon, domain_size=3), n_users=10, epsilon=0.0
-    )
+    found = BlanketBound(
+        randomizer=rz.KaryRandomizedResponse(local_epsilon=local_epsilon, domain_size=3), n_users=10
+    ).delta(epsilon=0.0)
     walk = {0: Fraction(1)}
     for _ in range(10):
         walk = {

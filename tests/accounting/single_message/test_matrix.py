@@ -10,14 +10,9 @@ import pytest
 from oracles import tables
 
 from segshuffle.accounting.single_message import randomizers
-from segshuffle.accounting.single_message.accountants.blanket_tails import tail_delta
+from segshuffle.accounting.single_message.accountants.blanket_tails import TailBound
 from segshuffle.accounting.single_message.amplification import compare
-from segshuffle.accounting.single_message.decomposition import (
-    blanket_delta,
-    blanket_epsilon,
-    lower_bound_delta,
-    lower_bound_epsilon,
-)
+from segshuffle.accounting.single_message.decomposition import BlanketBound, DatasetsBound
 from segshuffle.accounting.single_message.mechanisms import of_matrix
 from segshuffle.accounting.single_message.randomizers import matrix_randomizer
 from segshuffle.accounting.single_message.randomizers.matrix import LARGEST_INPUTS
@@ -36,6 +31,11 @@ def random_law(seed):
     return [[F(int(x), int(row.sum())) for x in row] for row in rows]
 
 
+def bounds(made, n_users):
+    """The upper and the lower bound of a randomizer."""
+    return [bound(randomizer=made, n_users=n_users) for bound in (BlanketBound, DatasetsBound)]
+
+
 def largest_delta(law, n_users):
     """Largest divergence over all ordered pairs of the victim's inputs and all inputs of the others, exactly."""
     found = F(0)
@@ -52,13 +52,13 @@ def test_every_dataset_of_a_small_group_is_within_the_bounds(seed):
     law, n_users = random_law(seed), 1 + seed % 3
     exact = largest_delta(law, n_users)
     made = matrix_randomizer([[float(p) for p in row] for row in law])
-    upper = blanket_delta(randomizer=made, n_users=n_users, epsilon=EPSILON).upper
-    lower = lower_bound_delta(randomizer=made, n_users=n_users, epsilon=EPSILON).lower
-    assert F(lower) <= exact <= F(upper)
+    above, below = (bound.delta(epsilon=EPSILON) for bound in bounds(made, n_users))
+    upper = above.upper
+    assert F(below.lower) <= exact <= F(upper)
     if n_users == 1:
         assert upper <= float(exact) * (1 + 1e-3) + 1e-12
     for each in ("hoeffding", "bennett"):
-        assert tail_delta(inequality=each, randomizer=made, n_users=n_users, epsilon=EPSILON).upper >= exact
+        assert TailBound(inequality=each, randomizer=made, n_users=n_users).delta(epsilon=EPSILON).upper >= exact
     ratios = [row[y] / other[y] for row in law for other in law for y in range(len(row))]
     assert math.log(max(ratios)) <= made.local_epsilon <= math.log(max(ratios)) * (1 + 1e-9) + 1e-12
 
@@ -69,8 +69,8 @@ def test_a_known_randomizer_as_a_matrix_has_its_numbers(n_users, delta):
     known = randomizers.KaryRandomizedResponse(local_epsilon=2.0, domain_size=5)
     made = matrix_randomizer(known.matrix())
     assert len(made.blankets("upper")) == 1
-    for bound in (blanket_epsilon, lower_bound_epsilon):
-        one, other = (bound(randomizer=each, n_users=n_users, delta=delta) for each in (known, made))
+    for bound in (BlanketBound, DatasetsBound):
+        one, other = (bound(randomizer=each, n_users=n_users).epsilon(delta=delta) for each in (known, made))
         assert other == pytest.approx(one, rel=1e-5, abs=0)
     entries, _ = compare(mechanism=of_matrix(made), n_users=n_users, delta=delta)
     names = {entry.accountant for entry in entries}
@@ -81,11 +81,11 @@ def test_the_search_over_pairs_ends_where_no_pair_misses_the_target():
     rng = np.random.default_rng(7)
     law = rng.dirichlet(np.full(6, 3.0), size=5) * 0.9 + 0.1 / 6
     made = matrix_randomizer(law / law.sum(axis=1, keepdims=True))
-    found = blanket_epsilon(randomizer=made, n_users=1000, delta=1e-5)
-    assert blanket_delta(randomizer=made, n_users=1000, epsilon=found).upper <= 1e-5 * (1 + 1e-3)
-    assert blanket_delta(randomizer=made, n_users=1000, epsilon=0.999 * found).upper > 1e-5
-    excluded = lower_bound_epsilon(randomizer=made, n_users=1000, delta=1e-5)
-    assert lower_bound_delta(randomizer=made, n_users=1000, epsilon=0.999 * excluded).lower > 1e-5
+    upper, lower = bounds(made, 1000)
+    found, excluded = upper.epsilon(delta=1e-5), lower.epsilon(delta=1e-5)
+    assert upper.delta(epsilon=found).upper <= 1e-5 * (1 + 1e-3)
+    assert upper.delta(epsilon=0.999 * found).upper > 1e-5
+    assert lower.delta(epsilon=0.999 * excluded).lower > 1e-5
     assert 0 < excluded <= found
 
 
@@ -94,10 +94,11 @@ def test_a_pair_that_has_no_more_than_the_local_guarantee_ends_the_search():
     rows = np.array([[0.5, 0.3, 0.2], [0.2, 0.5, 0.3], [0.3, 0.1, 0.6]])
     made = matrix_randomizer(rows)
     assert made.local_epsilon == pytest.approx(math.log(5), rel=1e-12)
-    assert blanket_epsilon(randomizer=made, n_users=1, delta=1e-280) == made.local_epsilon
+    upper, lower = bounds(made, 1)
+    assert upper.epsilon(delta=1e-280) == made.local_epsilon
     # 0.5 - e^epsilon 0.1 = 0.3, in the column where the ratio is the largest
-    assert blanket_epsilon(randomizer=made, n_users=1, delta=0.3) == pytest.approx(math.log(2), rel=1e-3)
-    assert lower_bound_epsilon(randomizer=made, n_users=1, delta=0.3) == pytest.approx(math.log(2), rel=1e-3)
+    for bound in (upper, lower):
+        assert bound.epsilon(delta=0.3) == pytest.approx(math.log(2), rel=1e-3)
 
 
 @pytest.mark.parametrize("n_users", [1, 100])
@@ -105,15 +106,14 @@ def test_epsilons_of_rows_in_error_are_of_the_end_that_counts(n_users):
     """Entries off by a thousandth move both ends far more than the search does: either epsilon is on its own side."""
     rows = np.array([[0.5, 0.3, 0.2], [0.25, 0.35, 0.4], [0.3, 0.4, 0.3]])
     off = randomizers.MatrixRandomizer(rows, 1e-3)
-    upper, lower = (
-        bound(randomizer=off, n_users=n_users, delta=0.01) for bound in (blanket_epsilon, lower_bound_epsilon)
-    )
-    assert blanket_delta(randomizer=off, n_users=n_users, epsilon=upper).upper <= 0.01
-    assert lower_bound_delta(randomizer=off, n_users=n_users, epsilon=lower).lower >= 0.01
+    upper, lower = bounds(off, n_users)
+    most, least = upper.epsilon(delta=0.01), lower.epsilon(delta=0.01)
+    assert upper.delta(epsilon=most).upper <= 0.01
+    assert lower.delta(epsilon=least).lower >= 0.01
     # and not far on it
-    assert blanket_delta(randomizer=off, n_users=n_users, epsilon=0.999 * upper).upper > 0.01
-    assert lower_bound_delta(randomizer=off, n_users=n_users, epsilon=1.001 * lower).lower < 0.01
-    assert lower < 0.999 * upper
+    assert upper.delta(epsilon=0.999 * most).upper > 0.01
+    assert lower.delta(epsilon=1.001 * least).lower < 0.01
+    assert least < 0.999 * most
 
 
 def test_what_the_rows_miss_makes_the_bound_larger():
@@ -121,11 +121,11 @@ def test_what_the_rows_miss_makes_the_bound_larger():
     exact, off = matrix_randomizer(rows), matrix_randomizer(rows * (1 + np.array([[9e-10], [-9e-10]])))
     assert off.entry_error > 8e-10 > exact.entry_error
     for n_users, epsilon in ((1, 0.3), (100, 0.1), (10**6, 1e-3)):
-        tight, loose = (blanket_delta(randomizer=m, n_users=n_users, epsilon=epsilon).upper for m in (exact, off))
+        tight, loose = (BlanketBound(randomizer=m, n_users=n_users).delta(epsilon=epsilon).upper for m in (exact, off))
         moved = rows * (1 + np.array([[8e-10], [-8e-10]]))
         inside = matrix_randomizer(moved / moved.sum(axis=1, keepdims=True))
         assert loose > tight
-        assert loose > blanket_delta(randomizer=inside, n_users=n_users, epsilon=epsilon).lower
+        assert loose > BlanketBound(randomizer=inside, n_users=n_users).delta(epsilon=epsilon).lower
     assert off.local_epsilon > exact.local_epsilon > math.log(0.45 / 0.2)
 
 
@@ -134,11 +134,7 @@ def test_equal_rows_among_others_tell_nothing_at_epsilon_0(n_users):
     """Two equal inputs have a privacy loss of 0; the third one alone makes the bounds."""
     two, three = ([[0.3, 0.7], [0.5, 0.5]], [[0.3, 0.7], [0.3, 0.7], [0.5, 0.5]])
     one, other = (
-        (
-            blanket_delta(randomizer=matrix_randomizer(rows), n_users=n_users, epsilon=0.0),
-            lower_bound_delta(randomizer=matrix_randomizer(rows), n_users=n_users, epsilon=0.0),
-        )
-        for rows in (two, three)
+        [bound.delta(epsilon=0.0) for bound in bounds(matrix_randomizer(rows), n_users)] for rows in (two, three)
     )
     for with_two, with_three in zip(one, other, strict=True):
         assert with_three == pytest.approx(with_two, rel=1e-3, abs=0)
@@ -190,11 +186,11 @@ def test_the_limit_of_a_large_domain_is_above_every_small_one(domain_size, hash_
     small = matrix_randomizer([[float(p) for p in row] for row in law])
     limit = randomizers.LocalHash(local_epsilon=math.log(3), hash_size=hash_size)
     for n_users in (1, 2, 50):
-        upper = blanket_delta(randomizer=limit, n_users=n_users, epsilon=EPSILON).upper
-        assert blanket_delta(randomizer=small, n_users=n_users, epsilon=EPSILON).lower <= upper
+        upper = BlanketBound(randomizer=limit, n_users=n_users).delta(epsilon=EPSILON).upper
+        assert BlanketBound(randomizer=small, n_users=n_users).delta(epsilon=EPSILON).lower <= upper
     # a message alone: the two inputs collide with probability 1/g, whatever the domain
     alone = (1 - F(1, hash_size)) * (gain - EXP_EPSILON) / (gain + hash_size - 1)
-    assert blanket_delta(randomizer=limit, n_users=1, epsilon=EPSILON).upper >= alone
+    assert BlanketBound(randomizer=limit, n_users=1).delta(epsilon=EPSILON).upper >= alone
 
 
 def test_the_variation_of_a_matrix_is_its_own_and_at_most_what_its_ratio_allows():

@@ -3,41 +3,37 @@
 import math
 from dataclasses import dataclass
 
-import mpmath
 import numpy as np
 import pytest
-from scipy import special
+from oracles import MP, bernoulli_sum, encloses
+from scipy import stats
 
-from segshuffle.accounting.single_message.decomposition import lower_bound_epsilon
+from segshuffle.accounting.single_message.decomposition import DatasetsBound
 from segshuffle.accounting.single_message.personalized import PersonalizedUsers, Reduction, Theorem
 from segshuffle.accounting.single_message.personalized_settings import SETTINGS
 from segshuffle.accounting.single_message.randomizers import ReferenceClasses
 from segshuffle.errors import ParameterError
 
-MP = mpmath.mp.clone()
-MP.dps = 50
 LOCAL_DELTA = 1e-10
 
 
-def gaussian_deviation(*, local_epsilon, local_delta):
-    """Deviation of the classic Gaussian mechanism for a range of length 1."""
-    return math.sqrt(2 * math.log(1.25 / local_delta)) / local_epsilon
+def report(mechanism, local_epsilon, centre):
+    """Law of one user's report; the classic Gaussian mechanism has this deviation for a range of length 1."""
+    if mechanism == "laplace":
+        return stats.laplace(centre, 1 / local_epsilon)
+    return stats.norm(centre, math.sqrt(2 * math.log(1.25 / LOCAL_DELTA)) / local_epsilon)
 
 
 def laplace_users(*budgets):
     return PersonalizedUsers(local_epsilons=budgets, mechanism="laplace")
 
 
-def cells_of(mechanism, local_epsilon, centre, edges):
+def cells_of(law, edges):
     """Probabilities of the cells that `edges` cut the line into, without cancellation in either tail."""
-    z = np.concatenate([[-np.inf], edges - centre, [np.inf]])
-    if mechanism == "laplace":
-        below, above = 0.5 * np.exp(local_epsilon * np.minimum(z, 0)), 0.5 * np.exp(-local_epsilon * np.maximum(z, 0))
-    else:
-        z = z / gaussian_deviation(local_epsilon=local_epsilon, local_delta=LOCAL_DELTA)
-        below, above = special.ndtr(z), special.ndtr(-z)
-    middle = 1 - below[:-1] - above[1:]
-    return np.where(z[1:] <= 0, np.diff(below), np.where(z[:-1] >= 0, -np.diff(above), middle))
+    ends = np.concatenate([[-np.inf], edges, [np.inf]])
+    below, above = law.cdf(ends), law.sf(ends)
+    right, left = ends[1:] <= law.mean(), ends[:-1] >= law.mean()
+    return np.where(right, np.diff(below), np.where(left, -np.diff(above), 1 - below[:-1] - above[1:]))
 
 
 # -- probabilities of confusion --------------------------------------------------------------------------------------
@@ -50,22 +46,15 @@ def test_confusions_by_counting_cells(mechanism, victim, other):
     """The two regions, decided cell by cell from the densities, no crossing point solved for."""
     fail = 0.0 if mechanism == "laplace" else LOCAL_DELTA
     users = PersonalizedUsers(local_epsilons=[victim, other], mechanism=mechanism, local_delta=fail)
-    span = 40 / other if mechanism == "laplace" else 9 * gaussian_deviation(local_epsilon=other, local_delta=fail)
+    laws = [report(mechanism, *of) for of in ((victim, 0.0), (victim, 1.0), (other, 0.0))]
+    span = 40 / other if mechanism == "laplace" else 9 * laws[2].std()
     edges = np.linspace(-span, 1 + span, 2_000_001)
-    middle = 0.5 * (edges[1:] + edges[:-1])
-
-    def log_density(local_epsilon, centre):
-        if mechanism == "laplace":
-            return math.log(local_epsilon) - local_epsilon * np.abs(middle - centre)
-        sigma = gaussian_deviation(local_epsilon=local_epsilon, local_delta=fail)
-        return -0.5 * ((middle - centre) / sigma) ** 2 - math.log(sigma)
-
-    first, second, own = log_density(victim, 0.0), log_density(victim, 1.0), log_density(other, 0.0)
-    mass = cells_of(mechanism, other, 0.0, edges)[1:-1]
+    first, second, own = (law.logpdf(0.5 * (edges[1:] + edges[:-1])) for law in laws)
+    mass = cells_of(laws[2], edges)[1:-1]
     least = min(mass[(first > second) & (first > own)].sum(), mass[(second > first) & (second > own)].sum())
     # one cell at each of at most four crossings may be on the wrong side
     assert users.other_confusions == pytest.approx([2 * least], abs=8 * mass.max())
-    assert users.victim_confusion == pytest.approx(cells_of(mechanism, victim, 0.0, np.array([0.5]))[1], rel=1e-9)
+    assert users.victim_confusion == pytest.approx(laws[0].sf(0.5), rel=1e-9)
 
 
 def test_confusions_of_equal_and_nearly_equal_budgets():
@@ -90,13 +79,7 @@ def test_victim_is_the_largest_budget():
 def enumerated(users, epsilon):
     """Divergence of (P, Q), and of the published trade-off function, cell by cell in 50 digits."""
     gain, p1 = MP.exp(MP.mpf(epsilon)), MP.mpf(users.victim_confusion)
-    clones = [MP.mpf(1)]
-    for p in users.other_confusions:
-        p = MP.mpf(float(p))
-        clones = [
-            (clones[k] if k < len(clones) else 0) * (1 - p) + (clones[k - 1] * p if k else 0)
-            for k in range(len(clones) + 1)
-        ]
+    clones = bernoulli_sum(map(MP.mpf, users.other_confusions.tolist()))
     weight = (1 - MP.mpf(users.local_delta)) * (1 - 2 * p1)
     pair = theorem = MP.mpf(0)
     for c, mass in enumerate(clones):
@@ -124,9 +107,9 @@ def enumerated(users, epsilon):
 def test_published_numbers_are_enclosed(users, epsilon):
     pair, theorem = enumerated(users, epsilon)
     found = Reduction(users).delta(epsilon=epsilon, rtol=1e-5)
-    assert found.lower * (1 - 1e-14) <= pair <= found.upper * (1 + 1e-14)
+    assert encloses(found, pair, 1e-14)
     found = Theorem(users).delta(epsilon=epsilon, rtol=1e-5)
-    assert found.lower * (1 - 1e-14) <= theorem <= found.upper * (1 + 1e-14)
+    assert encloses(found, theorem, 1e-14)
     assert found.relative_width < 1e-4
 
 
@@ -181,18 +164,15 @@ class Binned:
         return self.victim if self.mechanism == "laplace" else 49.0
 
     def cells(self):
+        who = ((self.victim, 0.0), (self.victim, 1.0), (self.other, self.centre))
+        laws = [report(self.mechanism, *of) for of in who]
         edges = np.linspace(0.0, 1.0, 301)
         if self.mechanism == "gaussian":
-            edges = np.linspace(-7 * self.deviation, 1 + 7 * self.deviation, 400)
+            edges = np.linspace(-7 * laws[0].std(), 1 + 7 * laws[0].std(), 400)
         elif self.victim != self.other:
             outside = np.geomspace(1e-3, 30 / (self.victim - self.other), 100)
             edges = np.unique(np.concatenate([-outside, edges, 1 + outside]))
-        who = ((self.victim, 0.0), (self.victim, 1.0), (self.other, self.centre))
-        return [cells_of(self.mechanism, local_epsilon, centre, edges) for local_epsilon, centre in who]
-
-    @property
-    def deviation(self):
-        return gaussian_deviation(local_epsilon=self.victim, local_delta=LOCAL_DELTA)
+        return [cells_of(law, edges) for law in laws]
 
     def blanket(self, side):
         raise NotImplementedError("only its lower bound is asked for")
@@ -224,7 +204,7 @@ def test_theorem_lies_below_a_proven_lower_bound(mechanism, victim, other, n_use
     assert claimed == pytest.approx(theorem, rel=1e-3)
     assert Reduction(users).epsilon(delta=delta) < claimed
     randomizer = Binned(mechanism, victim, other, 0.0)
-    needed = lower_bound_epsilon(own_inputs=False, randomizer=randomizer, n_users=n_users, delta=delta, rtol=1e-3)
+    needed = DatasetsBound(own_inputs=False, randomizer=randomizer, n_users=n_users, rtol=1e-3).epsilon(delta=delta)
     assert claimed < proven < needed
 
 
@@ -237,5 +217,5 @@ def test_personalized_numbers_keep_their_digits_at_small_budgets(budget):
     users = PersonalizedUsers(local_epsilons=[budget], mechanism="laplace")
     exact = -MP.expm1(-MP.mpf(budget) / 2)
     for found in (bound(users).delta(epsilon=0.0) for bound in (Theorem, Reduction)):
-        assert found.lower <= exact <= found.upper
+        assert encloses(found, exact)
         assert found.relative_width < 1e-11

@@ -3,72 +3,19 @@
 import math
 import time
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise
 
 import numpy as np
-import oracles as o
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import MP, tables
+from oracles import MP
+from randomizer_cases import CASES, MAKERS, blanket_row
 from scipy import integrate
 
 from segshuffle.accounting.single_message import randomizers as rz
-from segshuffle.accounting.single_message.decomposition import blanket_epsilon
+from segshuffle.accounting.single_message.decomposition import BlanketBound
 from segshuffle.errors import ParameterError
-
-EXP = Fraction(9)  # e^eps_0; its root is rational, too (RAPPOR splits the budget over two bits)
-ROOT = Fraction(3)
-E0 = math.log(9)
-
-
-def oue_matrix(d):
-    raised = 1 / (1 + EXP)
-
-    def chance(x, y):
-        return math.prod(Fraction(1, 2) if j == x else (raised if y[j] else 1 - raised) for j in range(d))
-
-    return [[chance(x, y) for y in product((0, 1), repeat=d)] for x in range(d)]
-
-
-def case(randomizer, matrix, star, other=1, **sizes):
-    """A randomizer, its matrix, the pair of inputs (0, other), and the input x* of all others."""
-    return randomizer(local_epsilon=E0, **sizes), matrix, (0, other), star
-
-
-def bits(d):
-    return tables.flipped_bits(tables.one_hot(d), 1 / (1 + ROOT))
-
-
-def hadamard(order):
-    return tables.favoured(tables.hadamard_sets(order), order, EXP)
-
-
-def privset(d, star):
-    subsets = o.subsets(d, 2)
-    matrix = o.subset_exponential(d, 2, 2, EXP)
-    pair = {"star": subsets.index(star), "other": subsets.index((2, 3))}
-    return case(rz.SubsetExponential, matrix, **pair, domain_size=d, set_size=2, subset_size=2)
-
-
-CASES = {
-    "krr2": case(rz.KaryRandomizedResponse, o.krr(2, EXP), 1, domain_size=2),
-    "krr3": case(rz.KaryRandomizedResponse, o.krr(3, EXP), 2, domain_size=3),
-    "krr5": case(rz.KaryRandomizedResponse, o.krr(5, EXP), 2, domain_size=5),
-    "blh2": case(rz.BinaryLocalHash, tables.local_hash(2, 2, EXP), 1, domain_size=2),
-    "blh4": case(rz.BinaryLocalHash, tables.local_hash(4, 2, EXP), 2, domain_size=4),
-    "hash3": case(rz.LocalHash, tables.local_hash(3, 3, EXP), 2, hash_size=3, domain_size=3),
-    "rappor2": case(rz.Rappor, bits(2), 1, domain_size=2),
-    "rappor4": case(rz.Rappor, bits(4), 2, domain_size=4),
-    "oue2": case(rz.OptimizedUnaryEncoding, oue_matrix(2), 1, domain_size=2),
-    "oue4": case(rz.OptimizedUnaryEncoding, oue_matrix(4), 2, domain_size=4),
-    "hadamard4": case(rz.HadamardResponse, hadamard(4), 2, order=4),
-    "hadamard8": case(rz.HadamardResponse, hadamard(8), 3, order=8),
-    "selection4": case(rz.SubsetSelection, tables.subset_selection(4, 2, EXP), 2, domain_size=4, subset_size=2),
-    "selection5": case(rz.SubsetSelection, tables.subset_selection(5, 3, EXP), 2, domain_size=5, subset_size=3),
-    "privset6": privset(6, (4, 5)),
-    "privset5": privset(5, (0, 4)),
-}
 
 
 def grouped(reference, first, second):
@@ -93,31 +40,14 @@ def assert_same(classes, expected):
         assert got[key] == pytest.approx(float(mass), rel=1e-13, abs=0)
 
 
-def blanket_row(matrix):
-    return [min(column) for column in zip(*matrix, strict=True)]
-
-
 @pytest.mark.parametrize("name", CASES)
-def test_matrix_is_the_definition(name):
-    randomizer, matrix, _, _ = CASES[name]
-    np.testing.assert_allclose(randomizer.matrix(), np.array(matrix, dtype=float), rtol=1e-14)
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_blanket_classes_by_enumeration(name):
-    randomizer, matrix, (x0, x1), _ = CASES[name]
-    blanket = blanket_row(matrix)
-    assert_same(randomizer.blanket("upper"), grouped(blanket, matrix[x0], matrix[x1]))
-    assert randomizer.blanket("upper").gamma == pytest.approx(float(sum(blanket)), rel=1e-13)
-    assert float(randomizer.blanket("upper").omega.sum()) == pytest.approx(1.0, rel=1e-14)
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_common_input_classes_by_enumeration(name):
+def test_matrix_and_classes_are_those_of_the_definition(name):
     randomizer, matrix, (x0, x1), star = CASES[name]
-    assert_same(randomizer.common_input("lower")[0], grouped(matrix[star], matrix[x0], matrix[x1]))
-    if len(matrix) == 2:
-        assert_same(randomizer.common_input("lower")[1], grouped(matrix[x0], matrix[x0], matrix[x1]))
+    np.testing.assert_allclose(randomizer.matrix(), np.array(matrix, dtype=float), rtol=1e-14)
+    assert_same(randomizer.blanket("upper"), grouped(blanket_row(matrix), matrix[x0], matrix[x1]))
+    others = [star, x0] if len(matrix) == 2 else [star]
+    for classes, own in zip(randomizer.common_input("lower"), others, strict=True):
+        assert_same(classes, grouped(matrix[own], matrix[x0], matrix[x1]))
 
 
 @pytest.mark.parametrize("name", ["krr5", "oue4", "privset6"])
@@ -163,36 +93,20 @@ def test_laplace_classes_keep_all_masses(side, which):
     def reference(y):
         return min(density(0, y), density(1, y)) if which == "blanket" else density(0.5, y)
 
-    total = sum(integrate.quad(reference, a, b)[0] for a, b in ((-20, 0), (0, 0.5), (0.5, 1), (1, 21)))
-    assert classes.gamma == pytest.approx(total, rel=1e-9)
+    def integral(function):
+        return sum(integrate.quad(function, a, b)[0] for a, b in pairwise((-20, 0, 0.5, 1, 21)))
+
+    assert classes.mass.sum() == pytest.approx(integral(reference), rel=1e-9)
     for logs in (classes.log_first, classes.log_second):
         assert float(classes.mass @ np.exp(logs)) == pytest.approx(1.0, rel=1e-12)
     # second moment of the ratio: the two sides enclose the exact one
-    exact = sum(
-        integrate.quad(lambda y: density(0, y) ** 2 / reference(y), a, b)[0]
-        for a, b in ((-20, 0), (0, 0.5), (0.5, 1), (1, 21))
-    )
+    exact = integral(lambda y: density(0, y) ** 2 / reference(y))
     moment = float(classes.mass @ np.exp(2 * classes.log_first))
     assert moment == pytest.approx(exact, rel=1e-3)
     assert (moment >= exact * (1 - 1e-12)) if side == "upper" else (moment <= exact * (1 + 1e-12))
 
 
-ANY = st.sampled_from(
-    [
-        lambda e: rz.KaryRandomizedResponse(local_epsilon=e, domain_size=7),
-        lambda e: rz.BinaryLocalHash(local_epsilon=e),
-        lambda e: rz.BinaryLocalHash(local_epsilon=e, domain_size=2),
-        lambda e: rz.Rappor(local_epsilon=e, domain_size=6),
-        lambda e: rz.OptimizedUnaryEncoding(local_epsilon=e, domain_size=3),
-        lambda e: rz.HadamardResponse(local_epsilon=e, order=16),
-        lambda e: rz.SubsetExponential(local_epsilon=e, domain_size=30, set_size=4, subset_size=5),
-        lambda e: rz.SubsetExponential(local_epsilon=e, domain_size=7, set_size=4, subset_size=2),
-        lambda e: rz.Laplace(local_epsilon=e, cells=20),
-    ]
-)
-
-
-@given(ANY, st.floats(1e-6, 40.0))
+@given(st.sampled_from(MAKERS), st.floats(1e-6, 40.0))
 def test_classes_are_consistent_laws(make, local_epsilon):
     randomizer = make(local_epsilon)
     for side in ("upper", "lower"):
@@ -222,14 +136,11 @@ def test_classes_are_consistent_laws(make, local_epsilon):
         lambda: rz.SubsetExponential(local_epsilon=1.0, domain_size=40, set_size=4, subset_size=5).matrix(),
         lambda: rz.JointComposition(components=()),
         lambda: rz.JointComposition(components=(rz.Constant(),), differing=2),
-        lambda: rz.ParallelComposition(components=(), weights=()),
         lambda: rz.ParallelComposition(components=(rz.Constant(),), weights=(0.5,)),
         lambda: rz.ParallelComposition(components=(rz.Constant(), rz.Constant()), weights=(1.5, -0.5)),
         lambda: rz.poisson_subsampled(rz.Constant(), rate=0.0),
         # one table for each pair of inputs: those of one pair bound nothing
-        lambda: rz.JointComposition(components=(rz.Constant(), rz.matrix_randomizer([[0.5, 0.5], [0.1, 0.9]]))),
         lambda: rz.ParallelComposition(components=(rz.matrix_randomizer([[0.5, 0.5], [0.1, 0.9]]),), weights=(1.0,)),
-        lambda: rz.poisson_subsampled(rz.matrix_randomizer([[0.5, 0.5], [0.1, 0.9]]), rate=0.5),
     ],
 )
 def test_bad_parameters_are_refused(make):
@@ -245,7 +156,7 @@ def test_shares_of_large_subsets_are_exact_and_quick():
     d, k = 10**5, 5 * 10**4
     begin = time.process_time()
     randomizer = rz.SubsetSelection(local_epsilon=1.0, domain_size=d, subset_size=k)
-    assert blanket_epsilon(randomizer=randomizer, n_users=10, delta=1e-6) <= 1.0
+    assert BlanketBound(randomizer=randomizer, n_users=10).epsilon(delta=1e-6) <= 1.0
     assert time.process_time() - begin < 5.0
     found = randomizer.blanket("upper")
     both, none, one = (
@@ -253,9 +164,10 @@ def test_shares_of_large_subsets_are_exact_and_quick():
         Fraction((d - k) * (d - k - 1), d * (d - 1)),
         Fraction(k * (d - k), d * (d - 1)),
     )
-    masses = {(a, b): m / found.gamma for m, a, b in zip(found.mass, found.log_first, found.log_second, strict=True)}
+    total = found.mass.sum()
+    masses = {(a, b): m / total for m, a, b in zip(found.mass, found.log_first, found.log_second, strict=True)}
     gamma = 1 / (0.5 + 0.5 * math.e)
-    assert found.gamma == pytest.approx(gamma, rel=1e-14)
+    assert total == pytest.approx(gamma, rel=1e-14)
     for key, share in {(1.0, 1.0): both, (0.0, 0.0): none, (1.0, 0.0): one, (0.0, 1.0): one}.items():
         assert masses[key] == pytest.approx(float(share), rel=1e-14)
 

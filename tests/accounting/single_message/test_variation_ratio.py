@@ -2,25 +2,21 @@
 
 import math
 from fractions import Fraction
-from itertools import combinations
 
 import oracles as o
 import pytest
-from oracles import MP
+from oracles import MP, tables
 
 from segshuffle.accounting.numerics.ranges import LARGEST_LOCAL_EPSILON
+from segshuffle.accounting.numerics.search import largest_local_epsilon
 from segshuffle.accounting.single_message import variation_ratio_tables as vr
 from segshuffle.accounting.single_message.variation_ratio import (
+    VariationBound,
     VariationRatio,
-    analytic_epsilon,
-    asymptotic_epsilon,
-    bisected_epsilon,
-    largest_local_epsilon,
-    published_delta,
-    published_epsilon,
     subset_exponential,
 )
 from segshuffle.errors import ParameterError
+from segshuffle.studies.amplification.compute import PRINTED, TABLE_USERS
 
 F = Fraction
 RANDOMIZERS = {
@@ -37,25 +33,18 @@ RANDOMIZERS = {
 SHAPES = [(4, 1, 1), (5, 2, 1), (5, 2, 3), (6, 2, 2), (5, 3, 2), (5, 4, 1), (6, 3, 3)]
 
 
-def worst_total_variation(matrix):
-    """Largest total variation between two rows."""
-    return max(sum(max(a - b, F(0)) for a, b in zip(x, y, strict=True)) for x, y in combinations(matrix, 2))
-
-
 @pytest.mark.quick(5)
 @pytest.mark.parametrize(("d", "s", "k"), SHAPES)
 @pytest.mark.parametrize("gain", [F(3, 2), F(4)])
 def test_parameters_of_the_subset_exponential_randomizer(d, s, k, gain):
     """beta is the worst total variation of two inputs, found by enumeration; p and q are read off the matrix too."""
     matrix = o.subset_exponential(d, s, k, gain)
-    beta = worst_total_variation(matrix)
-    p = max(a / b for column in zip(*matrix, strict=True) for a in column for b in column)
-    assert p == gain
-    alpha = beta / (p - 1)
+    assert tables.largest_ratio(matrix, matrix) == gain
+    alpha = tables.largest_total_variation(matrix) / (gain - 1)
     found = subset_exponential(domain_size=d, set_size=s, subset_size=k, local_epsilon=math.log(gain))
-    assert found.heads == pytest.approx(float(p * alpha), rel=1e-13, abs=0)
+    assert found.heads == pytest.approx(float(gain * alpha), rel=1e-13, abs=0)
     assert found.tails == pytest.approx(float(alpha), rel=1e-13, abs=0)
-    assert found.clone == pytest.approx(float(alpha * p / p), rel=1e-13, abs=0)  # r = alpha p/q, q = p
+    assert found.clone == pytest.approx(float(alpha), rel=1e-13, abs=0)  # r = alpha p/q, q = p
 
 
 @pytest.mark.parametrize("n_users", [1, 2, 6])
@@ -64,9 +53,9 @@ def test_published_delta_is_the_divergence_of_the_published_pair(n_users, exp_ep
     p, beta, q = F(3), F(1, 4), F(4)
     randomizer = VariationRatio(log_p=math.log(p), beta=float(beta), log_q=math.log(q))
     exact = float(o.hockey_stick(*o.variation_ratio_pair(n_users, p, beta, q), exp_epsilon))
-    found = published_delta(randomizer=randomizer, n_users=n_users, epsilon=math.log(exp_epsilon), rtol=1e-10)
+    found = VariationBound(variation=randomizer, n_users=n_users).delta(epsilon=math.log(exp_epsilon), rtol=1e-10)
     # log and exp of e^epsilon round at 1e-16
-    assert found.lower * (1 - 1e-14) <= exact <= found.upper * (1 + 1e-14)
+    assert o.encloses(found, exact, 1e-14)
     assert found.relative_width <= 2e-11
 
 
@@ -79,21 +68,25 @@ def test_published_delta_is_the_divergence_of_the_published_pair(n_users, exp_ep
 def test_largest_local_epsilon_is_safe_and_close(d, s, k, n_users, epsilon):
     delta = 0.01 / n_users
     shape = {"domain_size": d, "set_size": s, "subset_size": k}
-    local = largest_local_epsilon(**shape, n_users=n_users, epsilon=epsilon, delta=delta)
-    assert epsilon < local < LARGEST_LOCAL_EPSILON
 
     def at(value):
-        randomizer = subset_exponential(**shape, local_epsilon=value)
-        return published_delta(randomizer=randomizer, n_users=n_users, epsilon=epsilon, rtol=1e-5)
+        bound = VariationBound(variation=subset_exponential(**shape, local_epsilon=value), n_users=n_users)
+        return bound.delta(epsilon=epsilon, rtol=1e-5)
 
+    local = largest_local_epsilon(lambda value: at(value).upper, epsilon=epsilon, delta=delta)
+    assert epsilon < local < LARGEST_LOCAL_EPSILON
     found = at(local)
-    assert found.upper <= delta * (1 + 1e-5)  # the search saw a wider interval
+    assert found.upper <= delta
     assert found.lower >= 0.999 * delta
     assert at(1.001 * local).lower > delta
 
 
 def test_local_epsilon_is_never_below_the_central_one():
-    local = largest_local_epsilon(domain_size=17, set_size=4, subset_size=1, n_users=1, epsilon=0.5, delta=1e-12)
+    def alone(value):
+        variation = subset_exponential(domain_size=17, set_size=4, subset_size=1, local_epsilon=value)
+        return VariationBound(variation=variation, n_users=1).delta(epsilon=0.5).upper
+
+    local = largest_local_epsilon(alone, epsilon=0.5, delta=1e-12)
     assert local >= 0.5
     assert local == pytest.approx(0.5, rel=1e-4)
 
@@ -112,9 +105,9 @@ def test_delta_keeps_its_digits(local, share, part, n):
     p = o.exp_fraction(local)
     exact = o.hockey_stick(*o.variation_ratio_pair(n, p, F(beta), p), o.exp_fraction(epsilon))
     randomizer = VariationRatio(log_p=local, beta=beta, log_q=local)
-    found = published_delta(randomizer=randomizer, n_users=n, epsilon=epsilon, rtol=1e-8)
+    found = VariationBound(variation=randomizer, n_users=n).delta(epsilon=epsilon, rtol=1e-8)
     # beta, r and speak are floats: 1e-15 each
-    assert found.lower * (1 - 1e-14) <= exact <= found.upper * (1 + 1e-14)
+    assert o.encloses(found, exact, 1e-14)
     assert found.relative_width <= 1e-8
 
 
@@ -122,8 +115,8 @@ def test_no_local_guarantee():
     found = VariationRatio(log_p=math.inf, beta=0.25, log_q=math.log(3))
     assert (found.heads, found.tails, found.left_over) == (0.25, 0.0, 0.75)
     exact = o.hockey_stick(*o.count_pair(6, F(1, 6), F(1, 4), F(0)), F(3, 2))
-    interval = published_delta(randomizer=found, n_users=7, epsilon=math.log(1.5), rtol=1e-8)
-    assert interval.lower * (1 - 1e-13) <= float(exact) <= interval.upper * (1 + 1e-13)
+    interval = VariationBound(variation=found, n_users=7).delta(epsilon=math.log(1.5), rtol=1e-8)
+    assert o.encloses(interval, float(exact), 1e-13)
 
 
 @pytest.mark.parametrize(
@@ -152,9 +145,9 @@ def test_epsilon_is_safe_and_close(name, n, delta):
     randomizer, rtol = RANDOMIZERS[name], 1e-6
 
     def at(epsilon):
-        return published_delta(randomizer=randomizer, n_users=n, epsilon=epsilon, rtol=1e-7)
+        return VariationBound(variation=randomizer, n_users=n).delta(epsilon=epsilon, rtol=1e-7)
 
-    found = published_epsilon(randomizer=randomizer, n_users=n, delta=delta, rtol=rtol)
+    found = VariationBound(variation=randomizer, n_users=n).epsilon(delta=delta, rtol=rtol)
     assert 0 <= found <= randomizer.log_p
     if found == math.inf:
         assert at(300.0).lower > delta
@@ -165,22 +158,12 @@ def test_epsilon_is_safe_and_close(name, n, delta):
 
 
 def test_the_local_epsilon_is_the_answer_where_it_is_large():
-    assert published_epsilon(randomizer=vr.general(local_epsilon=20.0), n_users=10**6, delta=1e-8) == 20.0
-    assert published_epsilon(randomizer=vr.general(local_epsilon=300.0), n_users=10**6, delta=1e-8) == 300.0
-    assert published_epsilon(randomizer=vr.pure_dump(domain_size=10), n_users=1, delta=1e-8) == math.inf
+    assert VariationBound(variation=vr.general(local_epsilon=20.0), n_users=10**6).epsilon(delta=1e-8) == 20.0
+    assert VariationBound(variation=vr.general(local_epsilon=300.0), n_users=10**6).epsilon(delta=1e-8) == 300.0
+    assert VariationBound(variation=vr.pure_dump(domain_size=10), n_users=1).epsilon(delta=1e-8) == math.inf
 
 
 # -- Algorithm 1 and its table -----------------------------------------------------------------------------------------
-
-# Table 5: local epsilon, n, printed for T = 20, printed for T = 10; delta = 0.01/n, general randomizers
-TABLE_5 = [
-    (1.0, 10**4, 0.0433, 0.0440),
-    (1.0, 10**6, 0.00503, 0.00586),
-    (1.0, 10**8, 0.000566, 0.000977),
-    (3.0, 10**4, 0.227, 0.229),
-    (3.0, 10**6, 0.0255, 0.0264),
-    (3.0, 10**8, 0.00283, 0.00293),
-]
 
 
 def three_digits_up(value):
@@ -189,21 +172,23 @@ def three_digits_up(value):
     return math.ceil(value / unit) * unit
 
 
-@pytest.mark.parametrize(("local", "n", "twenty", "ten"), TABLE_5)
-def test_table_5_with_10_iterations(local, n, twenty, ten):
+@pytest.mark.parametrize("local", [1.0, 3.0])
+def test_table_5_with_10_iterations(local):
     """All six values come out: multiples of local_epsilon/1024, three digits, rounded up."""
-    found = bisected_epsilon(randomizer=vr.general(local_epsilon=local), n_users=n, delta=0.01 / n, iterations=10)
-    assert found / local * 1024 == pytest.approx(round(found / local * 1024), abs=1e-9)
-    assert three_digits_up(found) == pytest.approx(ten, rel=1e-9)
+    for n, printed in zip(TABLE_USERS, PRINTED[local, 10], strict=True):
+        bound = VariationBound(variation=vr.general(local_epsilon=local), n_users=n)
+        steps = bound.bisected_epsilon(delta=0.01 / n, iterations=10) / local * 1024
+        assert steps == pytest.approx(round(steps), abs=1e-9)
+        assert three_digits_up(steps * local / 1024) == pytest.approx(printed, rel=1e-9)
 
 
 @pytest.mark.quick("40")
 @pytest.mark.parametrize("iterations", [0, 1, 7, 20, 40])
 def test_bisection_ends_one_step_above_the_root_at_most(iterations):
     randomizer = vr.randomized_response(local_epsilon=2.0, domain_size=5)
-    arguments = {"randomizer": randomizer, "n_users": 1000, "delta": 1e-5}
-    exact = published_epsilon(**arguments, rtol=1e-8)
-    found = bisected_epsilon(**arguments, iterations=iterations)
+    bound = VariationBound(variation=randomizer, n_users=1000)
+    exact = bound.epsilon(delta=1e-5, rtol=1e-8)
+    found = bound.bisected_epsilon(delta=1e-5, iterations=iterations)
     assert exact * (1 - 1e-8) <= found <= exact + 2.0 / 2**iterations
 
 
@@ -248,33 +233,37 @@ def asymptotic_by_definition(p, beta, q, n, delta):
 @pytest.mark.parametrize("n", [2, 100, 3000, 10**5, 10**9])
 def test_closed_forms_are_the_printed_ones(p, beta, q, n):
     randomizer = VariationRatio(log_p=math.log(p), beta=beta, log_q=math.log(q))
-    for function, definition in (
-        (analytic_epsilon, analytic_by_definition),
-        (asymptotic_epsilon, asymptotic_by_definition),
+    bound = VariationBound(variation=randomizer, n_users=n)
+    for form, definition in (
+        (bound.analytic_epsilon, analytic_by_definition),
+        (bound.asymptotic_epsilon, asymptotic_by_definition),
     ):
         exact = definition(p, beta, q, n, 1e-6)
         expected = randomizer.log_p if exact is None else float(exact)
-        assert function(randomizer=randomizer, n_users=n, delta=1e-6) == pytest.approx(expected, rel=1e-11, abs=0)
+        assert form(delta=1e-6) == pytest.approx(expected, rel=1e-11, abs=0)
 
 
 @pytest.mark.parametrize("name", RANDOMIZERS)
 @pytest.mark.parametrize("n", [10**3, 10**5, 10**8])
 def test_closed_forms_are_above_the_numerical_epsilon(name, n):
-    arguments = {"randomizer": RANDOMIZERS[name], "n_users": n, "delta": 0.01 / n}
-    exact = published_epsilon(**arguments, rtol=1e-4)
-    assert exact * (1 - 1e-4) <= min(analytic_epsilon(**arguments), asymptotic_epsilon(**arguments))
+    bound, delta = VariationBound(variation=RANDOMIZERS[name], n_users=n), 0.01 / n
+    exact = bound.epsilon(delta=delta, rtol=1e-4)
+    assert exact * (1 - 1e-4) <= min(bound.analytic_epsilon(delta=delta), bound.asymptotic_epsilon(delta=delta))
 
 
-@pytest.mark.parametrize("function", [analytic_epsilon, asymptotic_epsilon])
-def test_closed_forms_at_infinite_p_are_the_limit(function):
-    arguments = {"n_users": 10**6, "delta": 1e-8}
-    limit = function(randomizer=VariationRatio(log_p=math.inf, beta=1.0, log_q=math.log(16)), **arguments)
-    almost = VariationRatio(log_p=40.0, beta=math.tanh(20.0), log_q=math.log(16))
-    assert limit == pytest.approx(function(randomizer=almost, **arguments), rel=1e-12)
-    assert function(randomizer=vr.pure_dump(domain_size=16), n_users=3, delta=1e-8) == math.inf
+FORMS = [VariationBound.analytic_epsilon, VariationBound.asymptotic_epsilon]
 
 
-@pytest.mark.parametrize("function", [analytic_epsilon, asymptotic_epsilon])
-def test_closed_forms_say_the_local_epsilon_where_they_say_nothing(function):
-    assert function(randomizer=vr.general(local_epsilon=1.0), n_users=1, delta=1e-3) == 1.0
-    assert function(randomizer=vr.general(local_epsilon=1.0), n_users=10, delta=1e-3) == 1.0
+@pytest.mark.parametrize("form", FORMS)
+def test_closed_forms_at_infinite_p_are_the_limit(form):
+    ends = [VariationRatio(log_p=math.inf, beta=1.0, log_q=math.log(16))]
+    ends += [VariationRatio(log_p=40.0, beta=math.tanh(20.0), log_q=math.log(16))]
+    limit, almost = (form(VariationBound(variation=each, n_users=10**6), delta=1e-8) for each in ends)
+    assert limit == pytest.approx(almost, rel=1e-12)
+    assert form(VariationBound(variation=vr.pure_dump(domain_size=16), n_users=3), delta=1e-8) == math.inf
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_closed_forms_say_the_local_epsilon_where_they_say_nothing(form):
+    for n_users in (1, 10):
+        assert form(VariationBound(variation=vr.general(local_epsilon=1.0), n_users=n_users), delta=1e-3) == 1.0

@@ -1,9 +1,7 @@
 """Theorem 5.1: its parameters, its pair at any split of the blanket, and what it is a lower bound of."""
 
 import math
-from collections import defaultdict
 from fractions import Fraction
-from math import comb
 
 import oracles as o
 import pytest
@@ -14,12 +12,11 @@ from oracles import tables
 from segshuffle.accounting.numerics.hockey_stick import hockey_stick
 from segshuffle.accounting.numerics.laws import BinomialLaw
 from segshuffle.accounting.single_message.ratio_pair import ratio_pair
-from segshuffle.accounting.single_message.variation_ratio import published_delta
+from segshuffle.accounting.single_message.variation_ratio import VariationBound
 from segshuffle.accounting.single_message.variation_ratio_lower import (
     LowerBound,
+    LowerVariationBound,
     lower_bound_parameters,
-    published_lower_delta,
-    published_lower_epsilon,
 )
 from segshuffle.accounting.single_message.variation_ratio_tables import randomized_response
 from segshuffle.errors import ParameterError
@@ -27,24 +24,11 @@ from segshuffle.errors import ParameterError
 F = Fraction
 
 
-def uneven_pair(trials, total, split, heads, tails):
-    """Laws of (A + D1, C - A + D2) and (A + D2, C - A + D1), cell by cell."""
-    laws = (defaultdict(Fraction), defaultdict(Fraction))
-    for c in range(trials + 1):
-        for a in range(c + 1):
-            blanket = comb(trials, c) * total**c * (1 - total) ** (trials - c)
-            blanket *= comb(c, a) * split**a * (1 - split) ** (c - a)
-            for one, other, chance in ((1, 0, heads), (0, 1, tails), (0, 0, 1 - heads - tails)):
-                laws[0][a + one, c - a + other] += blanket * chance
-                laws[1][a + other, c - a + one] += blanket * chance
-    return dict(laws[0]), dict(laws[1])
-
-
 def exact_bound(n, p0, beta, q0, q1, gain):
     """Larger direction of Theorem 5.1's pair, from its definition."""
     alpha = beta / (p0 - 1)
     one, other = alpha * p0 / q0, alpha * p0 / q1
-    p, q = uneven_pair(n - 1, one + other, one / (one + other), p0 * alpha, alpha)
+    p, q = o.count_pair(n - 1, one + other, p0 * alpha, alpha, split=one / (one + other))
     return max(o.hockey_stick(p, q, gain), o.hockey_stick(q, p, gain))
 
 
@@ -72,7 +56,7 @@ def test_encloses_the_published_pair_anywhere(n, p0, share, q0, q1, part):
     heads = beta * p0 / (p0 - 1)
     assume(heads / q0 + heads / q1 <= 1)
     gain = F(math.exp(part * math.log(p0)))
-    found = published_lower_delta(bound=bound_of(p0, beta, q0, q1), n_users=n, epsilon=math.log(gain), rtol=1e-6)
+    found = LowerVariationBound(lower=bound_of(p0, beta, q0, q1), n_users=n).delta(epsilon=math.log(gain), rtol=1e-6)
     assert encloses(found, float(exact_bound(n, p0, beta, q0, q1, gain)), slack=1e-11)
 
 
@@ -123,7 +107,7 @@ def test_below_the_true_divergence(name, n, gain):
     matrix = MATRICES[name]
     found = lower_bound_parameters(first=matrix[0], second=matrix[1], others=matrix)
     worst = max(o.shuffled_divergence(matrix, (0, 1), [x] * (n - 1), gain) for x in range(len(matrix)))
-    value = published_lower_delta(bound=found, n_users=n, epsilon=math.log(gain), rtol=1e-6)
+    value = LowerVariationBound(lower=found, n_users=n).delta(epsilon=math.log(gain), rtol=1e-6)
     assert value.lower <= float(worst) * (1 + 1e-12) + 1e-15
 
 
@@ -132,12 +116,9 @@ def test_equals_the_published_upper_bound_and_is_exceeded(k):
     """k-RR: p0 = p and q0 = q1 = q, so Theorem 4.1's number *is* this lower bound; the true delta is larger."""
     matrix, n, gain = o.krr(k, F(3)), 5, F(8, 5)
     found = lower_bound_parameters(first=matrix[0], second=matrix[1], others=matrix)
-    lower = published_lower_delta(bound=found, n_users=n, epsilon=math.log(gain), rtol=1e-7)
-    upper = published_delta(
-        randomizer=randomized_response(local_epsilon=math.log(3), domain_size=k),
-        n_users=n,
-        epsilon=math.log(gain),
-        rtol=1e-7,
+    lower = LowerVariationBound(lower=found, n_users=n).delta(epsilon=math.log(gain), rtol=1e-7)
+    upper = VariationBound(variation=randomized_response(local_epsilon=math.log(3), domain_size=k), n_users=n).delta(
+        epsilon=math.log(gain), rtol=1e-7
     )
     assert lower.lower == pytest.approx(upper.upper, rel=1e-6, abs=0)
     true = o.shuffled_divergence(matrix, (0, 1), [2] * (n - 1), gain)
@@ -149,7 +130,7 @@ def test_fails_for_a_randomizer_without_symmetry():
     first, second, gain = [F(9, 10), F(1, 10)], [F(7, 10), F(3, 10)], F(5, 4)
     found = lower_bound_parameters(first=first, second=second, others=[first, second])
     assert not found.symmetric
-    value = published_lower_delta(bound=found, n_users=1, epsilon=math.log(gain), rtol=1e-7)
+    value = LowerVariationBound(lower=found, n_users=1).delta(epsilon=math.log(gain), rtol=1e-7)
     assert encloses(value, 7 / 40)
     assert o.hockey_stick(dict(enumerate(first)), dict(enumerate(second)), gain) == F(1, 40)
 
@@ -160,9 +141,9 @@ def test_from_the_largest_ratio_on_nothing_is_told_apart():
     found = lower_bound_parameters(first=first, second=second, others=[first, second])
     for n_users in (1, 5):
         for epsilon in (math.log(3), 1.2, 300.0):
-            assert published_lower_delta(bound=found, n_users=n_users, epsilon=epsilon) == (0.0, 0.0)
+            assert LowerVariationBound(lower=found, n_users=n_users).delta(epsilon=epsilon) == (0.0, 0.0)
         # so near to it that rounding the ratio down leaves no lower end
-        near = published_lower_delta(bound=found, n_users=n_users, epsilon=found.log_p0 * (1 - 1e-15))
+        near = LowerVariationBound(lower=found, n_users=n_users).delta(epsilon=found.log_p0 * (1 - 1e-15))
         assert near.lower == 0.0
         assert 0.0 <= near.upper < 1e-14
 
@@ -199,7 +180,7 @@ def test_uneven_pair_contains_the_exact_value_where_its_terms_cancel(
 ):
     """The threshold lies at an integer but for round-off; the parameters are the floats themselves."""
     heads = F(difference) / (1 - o.exp_fraction(-log_ratio))
-    p, q = uneven_pair(trials, F(probability), F(split), heads, heads - F(difference))
+    p, q = o.count_pair(trials, F(probability), heads, heads - F(difference), split=F(split))
     exact = o.hockey_stick(p, q, o.exp_fraction(epsilon))
     pair = ratio_pair(log_ratio=log_ratio, difference=difference, blanket=BinomialLaw(trials, probability), split=split)
     found = hockey_stick(pair=pair, epsilon=epsilon)
@@ -222,7 +203,7 @@ def test_lower_end_is_below_the_real_messages_whatever_the_parameters_round_to(s
     epsilon = bound.log_p0 * (1 - below)
     views = [o.single_message_view([first, second, other], [own, 2, 2]) for own in (0, 1)]
     exact = o.hockey_stick(*views, o.exp_fraction(epsilon))
-    found = published_lower_delta(bound=bound, n_users=3, epsilon=epsilon)
+    found = LowerVariationBound(lower=bound, n_users=3).delta(epsilon=epsilon)
     assert found.lower <= exact
     assert found.lower >= exact * (1 - F(3, 10**4)) or below < 1e-3
 
@@ -232,5 +213,5 @@ def test_lower_epsilon_of_a_ratio_beyond_the_largest_epsilon():
     tiny = 2.0**-664
     bound = lower_bound_parameters(first=[1 - tiny, tiny], second=[tiny, 1 - tiny], others=[[0.5, 0.5]])
     assert bound.log_p0 > 460
-    found = published_lower_epsilon(bound=bound, n_users=1, delta=1e-6)
+    found = LowerVariationBound(lower=bound, n_users=1).epsilon(delta=1e-6)
     assert 299 < found <= 300

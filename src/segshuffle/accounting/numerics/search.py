@@ -1,17 +1,20 @@
 """Monotone searches that end on the safe side: at an argument where the condition was seen to hold.
 
 `safe_edge` crosses zero; `least_epsilon` and `largest_excluded_epsilon` do so for a bound of delta, to an accuracy in
-delta; `certified_root` to an accuracy in epsilon, by intervals as narrow as that takes.
+delta; `certified_root` to an accuracy in epsilon, by intervals as narrow as that takes. A `Bound` answers both ways;
+`largest_local_epsilon` asks what may be shuffled.
 """
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import NamedTuple
 
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
-from segshuffle.errors import InfeasibleError
+from segshuffle.accounting.numerics.ranges import LARGEST_LOCAL_EPSILON, check_epsilon, check_target
+from segshuffle.errors import InfeasibleError, ParameterError
 
 _MAX_STEPS = 200
 #: Narrowest interval asked for, and the distance from the target, in log(delta), at which a narrow one pays.
@@ -243,6 +246,73 @@ def _staged(bound: Callable[[float, float], float], delta: float, rtol: float, s
         return math.inf if ratio == math.inf else sign * ratio
 
     return excess
+
+
+def largest_local_epsilon(bound: Callable[[float], float], *, epsilon: float, delta: float) -> float:
+    """Find the largest local epsilon at which shuffling is proven (epsilon, delta)-private, rounded down.
+
+    Never below `epsilon`, for local privacy is not lost by shuffling, and never above 50.
+
+    Parameters
+    ----------
+    bound : callable
+        Upper end of delta at `epsilon`, of a local epsilon; non-decreasing.
+    epsilon, delta : float
+        The target.
+    """
+
+    def excess(local_epsilon: float) -> float:
+        return log_excess(bound(local_epsilon), delta)
+
+    # at local_epsilon = epsilon the divergence is 0, which safe_edge has no use for
+    lowest = epsilon * (1 + 1e-6)
+    if lowest >= LARGEST_LOCAL_EPSILON or excess(lowest) > 0:
+        return min(epsilon, LARGEST_LOCAL_EPSILON)
+    return safe_edge(excess, safe=lowest, unsafe=LARGEST_LOCAL_EPSILON)
+
+
+class Bound(ABC):
+    """A bound of delta over epsilon: made once, asked for many of either.
+
+    Attributes
+    ----------
+    ceiling : float
+        Epsilon that needs no bound: the local guarantee.
+    local_delta : float
+        Failure probability of the local guarantee.
+    rtol : float
+        Relative accuracy in delta.
+    """
+
+    ceiling: float
+    local_delta = 0.0
+    rtol = 1e-4
+
+    @abstractmethod
+    def interval(self, epsilon: float, rtol: float) -> DeltaInterval:
+        """Enclose the bound's delta."""
+
+    def upper(self, epsilon: float, rtol: float) -> float:
+        """Return the upper end alone."""
+        return self.interval(epsilon, rtol).upper
+
+    def delta(self, *, epsilon: float, rtol: float | None = None) -> DeltaInterval:
+        """Enclose the bound's delta at epsilon in [0, 300]."""
+        check_epsilon(epsilon)
+        return self.interval(epsilon, rtol or self.rtol)
+
+    def epsilon(self, *, delta: float) -> float:
+        """Return the least epsilon at `delta` in [1e-280, 1), rounded up; at most the ceiling.
+
+        Raises
+        ------
+        ParameterError
+            If delta is below the local failure probability: then the local epsilon is no guarantee either.
+        """
+        check_target(delta)
+        if delta < self.local_delta:
+            raise ParameterError("delta", delta, f"at least local_delta = {self.local_delta:g}")
+        return least_epsilon(bound=self.upper, ceiling=self.ceiling, delta=delta, rtol=self.rtol)
 
 
 def certified_root(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -35,13 +36,6 @@ from segshuffle.errors import ParameterError
 
 #: What holds several numbers.
 Several = Sequence[Any] | npt.NDArray[Any]
-
-
-class Ends(NamedTuple):
-    """Lower and upper ends of many certified intervals."""
-
-    lower: FloatArray
-    upper: FloatArray
 
 
 class Entry(NamedTuple):
@@ -93,18 +87,16 @@ def epsilon(
         If the accountant does not apply to the mechanism, or a parameter is outside its range.
     """
     chosen = _checked(accountant, mechanism)
-    found = _each(lambda n, target: _epsilon(chosen, mechanism, n, target), n_users, delta=delta)
+    found = _each(partial(_epsilon, chosen, mechanism), n_users, "delta", delta)
     return found if found.ndim else float(found)
 
 
-def delta(
-    *, accountant: str, mechanism: Mechanism, n_users: npt.ArrayLike, epsilon: npt.ArrayLike
-) -> DeltaInterval | Ends:
+def delta(*, accountant: str, mechanism: Mechanism, n_users: npt.ArrayLike, epsilon: npt.ArrayLike) -> DeltaInterval:
     """Ask an accountant for delta at `epsilon`, as a certified interval; parameters as for `epsilon`.
 
     Returns
     -------
-    DeltaInterval or Ends
+    DeltaInterval
         Two floats, or two arrays of the broadcast shape. Guarantees use `upper`, lower bounds `lower`.
 
     Raises
@@ -113,8 +105,8 @@ def delta(
         Also if the accountant is a closed form for epsilon alone.
     """
     chosen = _checked(accountant, mechanism)
-    found = _each(lambda n, level: _delta(chosen, mechanism, n, level), n_users, ends=(2,), epsilon=epsilon)
-    return Ends(found[..., 0], found[..., 1]) if found.ndim > 1 else DeltaInterval(*found.tolist())
+    found = _each(partial(_delta, chosen, mechanism), n_users, "epsilon", epsilon, (2,))
+    return DeltaInterval(*np.moveaxis(found, -1, 0))
 
 
 def compare(
@@ -294,10 +286,9 @@ def _check_point(delta: float | None, epsilon: float | None) -> None:
 
 
 def _each(
-    answer: Callable[[Any, float], Any], n_users: npt.ArrayLike, ends: tuple[int, ...] = (), **target: Any
+    answer: Callable[[Any, float], Any], n_users: npt.ArrayLike, name: str, values: Any, ends: tuple[int, ...] = ()
 ) -> FloatArray:
     """Answer every pair of a number of users and a target: numbers of the broadcast shape, and of `ends` each."""
-    ((name, values),) = target.items()
     allowed = "a number, or an array of numbers that fits n_users"
     targets = numbers(name, values, allowed)
     try:

@@ -12,9 +12,9 @@ R_x0(Y)/R(Y)] under R is the victim's message, and which of the n draws is the v
 * Lower bound: R = R_{x*}, the divergence of two particular neighbouring datasets. x* is an input other than the
   victim's two, as in the paper, or one of those: far from the centre of the privacy loss that is often the worst.
 
-Every answer is an interval: `upper` and `lower` of `blanket_delta` enclose the *upper bound* of the paper, those of
-`lower_bound_delta` its *lower bound*. What to report is `blanket_delta(...).upper` as a guarantee and
-`lower_bound_delta(...).lower` as the value that no analysis can beat.
+Every delta is an interval: its ends enclose the *upper bound* of the paper (`BlanketBound`), or its *lower bound*
+(`DatasetsBound`). Report the upper end of the one as a guarantee, and the lower end of the other as the value that no
+analysis can beat.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import get_args
+from typing import ClassVar, get_args
 
 import numpy as np
 
@@ -44,8 +44,9 @@ _COARSE = 0.02
 _EPS = float(np.finfo(np.float64).eps)
 
 
-def blanket_delta(*, randomizer: Randomizer, n_users: int, epsilon: float, rtol: float = 1e-4) -> DeltaInterval:
-    """Return delta of the blanket decomposition: a proven upper bound for the shuffled messages.
+@dataclass(frozen=True, kw_only=True)
+class BlanketBound:
+    """The bound of the blanket decomposition (Theorem 13): proven for the shuffled messages.
 
     Parameters
     ----------
@@ -53,138 +54,62 @@ def blanket_delta(*, randomizer: Randomizer, n_users: int, epsilon: float, rtol:
         What every user applies.
     n_users : int
         Number of users n, the victim included, in [1, 1e15].
-    epsilon : float
-        In [0, 300].
     rtol : float
-        Relative width asked of the interval, in (0, 1).
-
-    Returns
-    -------
-    DeltaInterval
-        Encloses the blanket bound (Theorem 13); `upper` is the guarantee. Round-off is included. Values below 1e-290
-        come back as [0, 1e-290].
+        Relative width asked of intervals of delta, in (0, 1).
 
     Raises
     ------
     ParameterError
         If a parameter is outside its range.
     """
-    return _Bound(randomizer, None, n_users, rtol).interval(epsilon)
-
-
-def lower_bound_delta(
-    *, randomizer: Randomizer, n_users: int, epsilon: float, rtol: float = 1e-4, own_inputs: bool = True
-) -> DeltaInterval:
-    """Return delta of two neighbouring datasets in which all other users hold the same input: a proven lower bound.
-
-    Parameters
-    ----------
-    randomizer, n_users, epsilon, rtol
-        As for `blanket_delta`.
-    own_inputs : bool
-        Whether the other users may hold the victim's two inputs, too; False if they apply another randomizer.
-
-    Returns
-    -------
-    DeltaInterval
-        Encloses the divergence of Theorem 14, the largest one over the common inputs that the randomizer offers and
-        the victim's own two; `lower` is the lower bound to report.
-
-    Raises
-    ------
-    ParameterError
-        If a parameter is outside its range.
-    """
-    return _Bound(randomizer, own_inputs, n_users, rtol).interval(epsilon)
-
-
-def blanket_epsilon(*, randomizer: Randomizer, n_users: int, delta: float, rtol: float = 1e-4) -> float:
-    """Find the least epsilon for which the blanket bound proves (epsilon, delta)-DP.
-
-    Parameters
-    ----------
-    randomizer, n_users, rtol
-        As for `blanket_delta`.
-    delta : float
-        In [1e-280, 1).
-
-    Returns
-    -------
-    float
-        A proven guarantee: the epsilon is rounded up, by about rtol in terms of delta. At most the local epsilon.
-
-    Raises
-    ------
-    ParameterError
-        If a parameter is outside its range.
-    """
-    return _Bound(randomizer, None, n_users, rtol).epsilon(delta, "upper")
-
-
-def lower_bound_epsilon(
-    *, randomizer: Randomizer, n_users: int, delta: float, rtol: float = 1e-4, own_inputs: bool = True
-) -> float:
-    """Find the largest epsilon proven too small: no analysis can show (epsilon', delta)-DP for any epsilon' below it.
-
-    Parameters
-    ----------
-    randomizer, n_users, delta, rtol
-        As for `blanket_epsilon`.
-    own_inputs : bool
-        As for `lower_bound_delta`.
-
-    Returns
-    -------
-    float
-        Rounded down, by about rtol in terms of delta; 0 if nothing is excluded.
-
-    Raises
-    ------
-    ParameterError
-        If a parameter is outside its range.
-    """
-    return _Bound(randomizer, own_inputs, n_users, rtol).epsilon(delta, "lower")
-
-
-@dataclass(frozen=True)
-class _Bound:
-    """The largest divergence over the tables of a randomizer: of the blanket (None), or of common inputs."""
 
     randomizer: Randomizer
-    own_inputs: bool | None
     n_users: int
-    rtol: float
+    rtol: float = 1e-4
+    side: ClassVar[Side] = "upper"
 
     def __post_init__(self) -> None:
         check_kind("randomizer", self.randomizer, Randomizer)
         check_users(self.n_users)
         check_rtol(self.rtol)
 
-    def interval(self, epsilon: float) -> DeltaInterval:
-        """Enclose the bound at an epsilon."""
+    def delta(self, *, epsilon: float) -> DeltaInterval:
+        """Enclose the bound at epsilon in [0, 300], round-off included: report `side`.
+
+        Values below 1e-290 come back as [0, 1e-290].
+        """
         check_epsilon(epsilon)
         return DeltaInterval(*(self._end(epsilon, self.rtol, side) for side in get_args(Side)))
 
-    def epsilon(self, delta: float, side: Side) -> float:
-        """Search the epsilon of one end.
+    def epsilon(self, *, delta: float) -> float:
+        """Find the epsilon at `delta` in [1e-280, 1): rounded to the safe side, by about rtol in terms of delta.
 
         Where every pair has tables of its own, one is searched only if it changes what the others gave: the divergence
         of a pair falls in epsilon, so what holds for it at one epsilon holds at every larger one.
+
+        Returns
+        -------
+        float
+            For an upper bound the least epsilon that it proves, at most the local one. For a lower bound the largest
+            epsilon proven too small, 0 if none is: no analysis can show (epsilon', delta)-DP for any epsilon' below it.
         """
         check_target(delta)
-        search = least_epsilon if side == "upper" else largest_excluded_epsilon
+        search = least_epsilon if self.side == "upper" else largest_excluded_epsilon
         groups: Iterable[tuple[ReferenceClasses, ...]] = ((),)
         if isinstance(self.randomizer, Pairwise):
-            groups = ((table,) for table in _tables(self.randomizer, side, self.own_inputs))
+            groups = ((table,) for table in self._tables(self.side))
         # nothing is found before the first upper end; a lower end of 0 excludes nothing
-        none = found = -1.0 if side == "upper" else 0.0
-        widths = (_COARSE, self.rtol) if side == "upper" else (_COARSE,)
+        none = found = -1.0 if self.side == "upper" else 0.0
+        widths = (_COARSE, self.rtol) if self.side == "upper" else (_COARSE,)
         for tables in groups:
-            bound = partial(self._end, side=side, tables=tables)
+            bound = partial(self._end, side=self.side, tables=tables)
             if found == none or all(bound(found, width) > delta for width in widths):
                 ceiling = self.randomizer.local_epsilon
                 found = max(found, search(bound=bound, ceiling=ceiling, delta=delta, rtol=self.rtol))
         return found
+
+    def _tables(self, side: Side) -> tuple[ReferenceClasses, ...]:
+        return _made(self.randomizer, side, None)
 
     def _end(self, epsilon: float, rtol: float, side: Side, tables: tuple[ReferenceClasses, ...] = ()) -> float:
         """Return one end of the interval around the largest divergence over the tables, all of them by default.
@@ -194,7 +119,7 @@ class _Bound:
         """
         if epsilon >= self.randomizer.local_epsilon:
             return 0.0
-        tables = tables or _tables(self.randomizer, side, self.own_inputs)
+        tables = tables or self._tables(side)
         if len(tables) == 1 or rtol >= _COARSE:
             return _number(max(_log_delta(table, self.n_users, epsilon, rtol, side) for table in tables), side)
         coarse = [_log_delta(table, self.n_users, epsilon, _COARSE, side) for table in tables]
@@ -206,8 +131,29 @@ class _Bound:
         return _number(best, side)
 
 
+@dataclass(frozen=True, kw_only=True)
+class DatasetsBound(BlanketBound):
+    """Two neighbouring datasets in which all other users hold the same input (Theorem 14): a proven lower bound.
+
+    It is the largest divergence over the common inputs that the randomizer offers and the victim's own two.
+
+    Parameters
+    ----------
+    randomizer, n_users, rtol
+        As for `BlanketBound`.
+    own_inputs : bool
+        Whether the other users may hold the victim's two inputs, too; False if they apply another randomizer.
+    """
+
+    own_inputs: bool = True
+    side: ClassVar[Side] = "lower"
+
+    def _tables(self, side: Side) -> tuple[ReferenceClasses, ...]:
+        return _made(self.randomizer, side, self.own_inputs)
+
+
 @remembered
-def _tables(randomizer: Randomizer, side: Side, own_inputs: bool | None) -> tuple[ReferenceClasses, ...]:
+def _made(randomizer: Randomizer, side: Side, own_inputs: bool | None) -> tuple[ReferenceClasses, ...]:
     """Return tables of the blanket (None), or of the common inputs."""
     if own_inputs is None:
         return blanket_tables(randomizer, side)

@@ -208,12 +208,7 @@ MECHANISMS: dict[str, _Maker] = {
     # optimized unary encoding, large domain
     "oue": _Maker(tables.general, randomizers.OptimizedUnaryEncoding),
     # Hadamard response with `order` outputs (a power of 2)
-    "hadamard": _Maker(
-        lambda *, local_epsilon, order: tables.hadamard_response(
-            local_epsilon=local_epsilon, order=order, set_size=order // 2
-        ),
-        randomizers.HadamardResponse,
-    ),
+    "hadamard": _Maker(tables.hadamard_response, randomizers.HadamardResponse),
     # a subset of subset_size options, likelier if it holds the input
     "subset-selection": _Maker(tables.subset_selection, randomizers.SubsetSelection, largest=LARGEST_LISTED),
     # a subset of subset_size items, likelier if it meets the user's set of set_size items

@@ -47,7 +47,6 @@ need less than Theorem 2 claims, so they do not refute it there; nor is it prove
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, get_args
@@ -61,13 +60,11 @@ from segshuffle.accounting.numerics.poisson_binomial import PoissonBinomialLaw
 from segshuffle.accounting.numerics.ranges import (
     LARGEST_EPSILON,
     check_choice,
-    check_epsilon,
     check_kind,
-    check_target,
     check_within,
     numbers,
 )
-from segshuffle.accounting.numerics.search import least_epsilon
+from segshuffle.accounting.numerics.search import Bound
 from segshuffle.accounting.single_message.ratio_pair import ratio_pair
 from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
@@ -81,19 +78,6 @@ _TIE = 1e-12
 _ROUND = 1e-14
 """Relative margin for the factor s and the shifted epsilon."""
 #: Relative accuracy in delta.
-_RTOL = 1e-4
-
-
-def checked_list(
-    name: str, values: ArrayLike, least: float = SMALLEST_BUDGET, most: float = LARGEST_BUDGET, ends: str = "[]"
-) -> FloatArray:
-    """Return a list of one number per user; refuse other shapes, and numbers outside the range."""
-    found = numbers(name, values)
-    if found.ndim != 1 or found.size == 0:
-        raise ParameterError(name, values, "a list with one number per user")
-    for extreme in (found.min(), found.max()):
-        check_within(name, float(extreme), least, most, ends, note=" for every user")
-    return found
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -115,7 +99,11 @@ class PersonalizedUsers:
     local_delta: float = 0.0
 
     def __post_init__(self) -> None:
-        checked_list("local_epsilons", self.local_epsilons)
+        found = numbers("local_epsilons", self.local_epsilons)
+        if found.ndim != 1 or found.size == 0:
+            raise ParameterError("local_epsilons", self.local_epsilons, "a list with one number per user")
+        for extreme in (found.min(), found.max()):
+            check_within("local_epsilons", float(extreme), SMALLEST_BUDGET, LARGEST_BUDGET, note=" for every user")
         check_choice("mechanism", self.mechanism, get_args(Mechanism))
         if self.mechanism == "laplace":
             check_within("local_delta", self.local_delta, 0, 0, allowed="0 for the Laplace mechanism")
@@ -214,8 +202,8 @@ def _gaussian_edges(victim: float, deviations: FloatArray, tied: NDArray[np.bool
     return near, c / (precision + root), np.where(tied, math.inf, (precision + root) / safe)
 
 
-class BudgetBound(ABC):
-    """A bound for users with budgets of their own: made once, asked for many epsilons.
+class BudgetBound(Bound):
+    """A bound for users with budgets of their own.
 
     Parameters
     ----------
@@ -223,33 +211,9 @@ class BudgetBound(ABC):
         Budgets and mechanism; at most 200,000 users where the number of clones has a law.
     """
 
-    rtol = _RTOL
-
     def __init__(self, users: PersonalizedUsers) -> None:
         check_kind("users", users, PersonalizedUsers)
-        self.users = users
-
-    @abstractmethod
-    def delta(self, *, epsilon: float, rtol: float = _RTOL) -> DeltaInterval:
-        """Enclose the bound's delta at epsilon in [0, 300]."""
-
-    def epsilon(self, *, delta: float) -> float:
-        """Return the least epsilon at `delta` in [1e-280, 1), rounded up; at most the largest budget.
-
-        Raises
-        ------
-        ParameterError
-            If delta is below the victim's failure probability: then the largest budget is no guarantee either.
-        """
-        check_target(delta)
-        if delta < self.users.local_delta:
-            raise ParameterError("delta", delta, f"at least local_delta = {self.users.local_delta:g}")
-        return least_epsilon(
-            bound=lambda epsilon, width: self.delta(epsilon=epsilon, rtol=width).upper,
-            ceiling=self.users.largest_budget,
-            delta=delta,
-            rtol=self.rtol,
-        )
+        self.users, self.ceiling, self.local_delta = users, users.largest_budget, users.local_delta
 
     def _divergence(self, pair: CountPair, epsilon: float, rtol: float) -> DeltaInterval:
         """Enclose the divergence of a pair of counts, with the error of the law of the clones added."""
@@ -259,9 +223,8 @@ class BudgetBound(ABC):
 class Theorem(BudgetBound):
     """Theorems 1 and 2 (kind: published); intervals are certified for that formula."""
 
-    def delta(self, *, epsilon: float, rtol: float = _RTOL) -> DeltaInterval:
-        """Enclose the delta of Theorem 2 at epsilon in [0, 300]."""
-        check_epsilon(epsilon)
+    def interval(self, epsilon: float, rtol: float) -> DeltaInterval:
+        """Enclose the delta of Theorem 2."""
         weight = (1 - self.users.local_delta) * self.users.victim_contrast
         shifted = math.log1p(math.expm1(epsilon) / weight)
         if shifted * (1 + _ROUND) > LARGEST_EPSILON:
@@ -275,9 +238,8 @@ class Theorem(BudgetBound):
 class Reduction(BudgetBound):
     """The exact divergence of the pair (P, Q), with the victim's failure probability (kind: published)."""
 
-    def delta(self, *, epsilon: float, rtol: float = _RTOL) -> DeltaInterval:
-        """Enclose the delta of the pair at epsilon in [0, 300]."""
-        check_epsilon(epsilon)
+    def interval(self, epsilon: float, rtol: float) -> DeltaInterval:
+        """Enclose the delta of the pair."""
         confusion, contrast, fail = self.users.victim_confusion, self.users.victim_contrast, self.users.local_delta
         # from here on the divergence is 0; p_1 and 1 - 2 p_1 both have all their digits: this holds near either end
         log_ratio = math.log1p(contrast / confusion) if confusion > 0.0 else math.inf

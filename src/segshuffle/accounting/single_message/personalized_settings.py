@@ -10,19 +10,18 @@ high], or normal with mean 3/4 high and deviation 1/2, clipped to [low, high]; [
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple, get_args
 
 import numpy as np
 from scipy import special
 
-from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
 from segshuffle.accounting.numerics.ranges import check_integer
+from segshuffle.accounting.numerics.search import Bound
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Kind
-from segshuffle.accounting.single_message.accountants.blanket_tails import tail_delta, tail_epsilon
-from segshuffle.accounting.single_message.accountants.clones import clone_delta, clone_epsilon
+from segshuffle.accounting.single_message.accountants.blanket_tails import Inequality, TailBound
+from segshuffle.accounting.single_message.accountants.clones import Clone, CloneBound
 from segshuffle.accounting.single_message.accountants.laplace_users import PERSONAL
 from segshuffle.accounting.single_message.personalized import Mechanism, PersonalizedUsers
 from segshuffle.accounting.single_message.randomizers import Laplace
@@ -74,38 +73,36 @@ TABLE_USERS = 10_000
 TABLE_EPSILONS = (0.01, 0.03, 0.05, 0.08, 0.1)
 
 
-class Bound(NamedTuple):
+class NamedBound(NamedTuple):
     """A bound for given users, under the name of its accountant; of its kinds only "upper" is a guarantee."""
 
     name: str
     kind: Kind
-    delta: Callable[..., DeltaInterval]
-    epsilon: Callable[..., float]
+    bound: Bound
 
 
-def bounds_of(users: PersonalizedUsers) -> Iterator[Bound]:
+def bounds_of(users: PersonalizedUsers) -> Iterator[NamedBound]:
     """Make all bounds that apply to the users; those without personal budgets use the largest one."""
 
-    def personal(*names: str) -> Iterator[Bound]:
+    def personal(*names: str) -> Iterator[NamedBound]:
         for name in names:
-            bound = PERSONAL[name](users)
-            yield Bound(name, ACCOUNTANTS[name].kind, bound.delta, bound.epsilon)
+            yield NamedBound(name, ACCOUNTANTS[name].kind, PERSONAL[name](users))
 
     yield from personal("personalized", "personalized-reduction", "chen-cao-ge")
-    top, fail = users.largest_budget, users.local_delta
-    if users.mechanism == "laplace":
+    top, n_users = users.largest_budget, users.n_users
+    inequalities: tuple[Inequality, ...] = get_args(Inequality) if users.mechanism == "laplace" else ()
+    for inequality in inequalities:
         # the blanket is that of the largest budget: a guarantee only if all users have it
         kind: Kind = "upper" if users.budgets[-1] == top else "published"
-        laplace: dict[str, Any] = {"n_users": users.n_users, "randomizer": Laplace(local_epsilon=top)}
-        for inequality in ("hoeffding", "bennett"):
-            laplace["inequality"] = inequality
-            yield Bound(inequality, kind, partial(tail_delta, **laplace), partial(tail_epsilon, **laplace))
+        bound = TailBound(inequality=inequality, n_users=n_users, randomizer=Laplace(local_epsilon=top))
+        yield NamedBound(inequality, kind, bound)
     # a clone needs no more than a local guarantee, and everybody's is at least as good as the largest budget's; the
     # classic Gaussian mechanism has its guarantee only up to a budget of 1
     proven = users.mechanism == "laplace" or top <= 1
-    for clone in ("standard", "stronger"):
-        equal: dict[str, Any] = {"n_users": users.n_users, "local_epsilon": top, "local_delta": fail, "clone": clone}
+    clones: tuple[Clone, ...] = get_args(Clone)
+    for clone in clones:
         kind = "upper" if proven and clone == "standard" else "published"
-        yield Bound(f"{clone}-clone", kind, partial(clone_delta, **equal), partial(clone_epsilon, **equal))
+        pair = CloneBound(local_epsilon=top, n_users=n_users, clone=clone, local_delta=users.local_delta)
+        yield NamedBound(f"{clone}-clone", kind, pair)
     if users.mechanism == "laplace":
         yield from personal("liu-2023")

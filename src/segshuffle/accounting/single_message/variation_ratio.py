@@ -34,9 +34,6 @@ from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval, hockey_stick
 from segshuffle.accounting.numerics.ranges import (
     LARGEST_EPSILON,
-    LARGEST_LOCAL_EPSILON,
-    check_epsilon,
-    check_guarantee,
     check_integer,
     check_kind,
     check_local,
@@ -44,10 +41,10 @@ from segshuffle.accounting.numerics.ranges import (
     check_users,
     check_within,
 )
-from segshuffle.accounting.numerics.search import certified_root, log_excess, safe_edge
+from segshuffle.accounting.numerics.search import Bound, certified_root, safe_edge
 from segshuffle.accounting.single_message.randomizers.subsets import SubsetExponential
 from segshuffle.accounting.single_message.randomizers.subsets import check_subset as check_subset
-from segshuffle.accounting.single_message.ratio_pair import RatioPair, clone_law, ratio_pair, weights
+from segshuffle.accounting.single_message.ratio_pair import clone_law, ratio_pair, weights
 from segshuffle.errors import ParameterError
 
 #: Smallest log p: below, log p is lost beside 1 in every probability.
@@ -55,7 +52,6 @@ SMALLEST_LOG_RATIO = 1e-12
 LARGEST_LOG_RATIO = 600.0
 #: Epsilons below this share of the largest possible one are not told apart from 0.
 SMALLEST_SHARE = 1e-12
-_SEARCH_RTOL = 2e-4
 _COARSE = 0.02
 #: Widths at which the bisection compares delta(epsilon) with delta, until the intervals decide.
 _DECISION_WIDTHS = (_COARSE, 1e-4, 1e-6, 1e-9)
@@ -116,221 +112,178 @@ class VariationRatio:
         """Weight 1 - alpha - p alpha of what the victim sends for both inputs alike."""
         return max(1.0 - self.beta / math.tanh(0.5 * self.log_p), 0.0)
 
-    def pair(self, n_users: int) -> RatioPair:
-        """Return the pair of counts of Theorem 4.7 for n_users in [1, 1e15]; beta must be positive."""
-        check_users(n_users)
-        blanket = clone_law(trials=n_users - 1, probability=2.0 * self.clone)
-        return ratio_pair(log_ratio=self.log_p, difference=self.beta, blanket=blanket)
 
-
-def published_delta(*, randomizer: VariationRatio, n_users: int, epsilon: float, rtol: float = 1e-4) -> DeltaInterval:
-    """Enclose the delta of Theorem 4.1 (kind: published; refuted as an upper bound, see the module's status).
+class VariationBound(Bound):
+    """The variation-ratio reduction of Theorem 4.1 (kind: published; refuted as an upper bound: see above).
 
     Parameters
     ----------
-    randomizer : VariationRatio
-        Its (p, beta, q).
+    variation : VariationRatio
+        The randomizer's (p, beta, q).
     n_users : int
         The paper's n, the victim included, in [1, 1e15]. Multi-message protocols: 1 + the number of *all* blanket
         messages, the victim's own included (the paper's n - 1 is what the victim's message hides among).
-    epsilon : float
-        In [0, 300].
-    rtol : float
-        Relative width asked of the interval, in (0, 1).
-
-    Returns
-    -------
-    DeltaInterval
-        lower <= published delta <= upper, round-off included; [0, 0] from epsilon = log p on. Values below 1e-290 come
-        back as [0, 1e-290].
 
     Raises
     ------
     ParameterError
         If a parameter is outside its range.
     """
-    check_kind("randomizer", randomizer, VariationRatio)
-    check_users(n_users)
-    check_epsilon(epsilon)
-    if randomizer.beta == 0.0 or randomizer.log_p <= epsilon:
-        return DeltaInterval(0.0, 0.0)
-    return hockey_stick(pair=randomizer.pair(n_users), epsilon=epsilon, rtol=rtol)
+
+    def __init__(self, *, variation: VariationRatio, n_users: int) -> None:
+        check_kind("variation", variation, VariationRatio)
+        check_users(n_users)
+        self.variation, self.n_users, self.ceiling = variation, n_users, variation.log_p
+
+    def interval(self, epsilon: float, rtol: float) -> DeltaInterval:
+        """Enclose the published delta, round-off included; [0, 0] from epsilon = log p on.
+
+        Values below 1e-290 come back as [0, 1e-290].
+        """
+        if self.variation.beta == 0.0 or self.ceiling <= epsilon:
+            return DeltaInterval(0.0, 0.0)
+        blanket = clone_law(trials=self.n_users - 1, probability=2.0 * self.variation.clone)
+        pair = ratio_pair(log_ratio=self.ceiling, difference=self.variation.beta, blanket=blanket)
+        return hockey_stick(pair=pair, epsilon=epsilon, rtol=rtol)
+
+    def epsilon(self, *, delta: float, rtol: float = 1e-6) -> float:
+        """Return the epsilon of Algorithm 1 without its bisection error.
+
+        The smallest epsilon at which the delta of Theorem 4.1 is at most `delta`.
+
+        Parameters
+        ----------
+        delta : float
+            In [1e-280, 1).
+        rtol : float
+            Relative accuracy asked of epsilon, in [1e-9, 0.1]. It is met while round-off leaves delta its digits: not
+            where delta hardly depends on epsilon (delta close to its value at epsilon = 0).
+
+        Returns
+        -------
+        float
+            Rounded up: the certified upper end of delta there is at most `delta`. 0 if that holds at 0; log p if
+            epsilon is within rtol of it; +inf if p = +inf and no epsilon up to 300 will do.
+        """
+        check_target(delta)
+        check_within("rtol", rtol, 1e-9, 0.1)
+        if self.variation.beta <= delta or self.upper(0.0, _COARSE) <= delta:
+            return 0.0
+        top = min(self.ceiling, LARGEST_EPSILON)
+        last = LARGEST_EPSILON if self.ceiling > top else top * (1 - 0.5 * rtol)
+        if self.upper(last, _COARSE) > delta:
+            return self.ceiling
+        first = SMALLEST_SHARE * top
+        guess, slope = self._gaussian_guess(delta, first, last)
+        return certified_root(self.interval, target=delta, first=first, last=last, guess=guess, slope=slope, rtol=rtol)
+
+    def bisected_epsilon(self, *, delta: float, iterations: int) -> float:
+        """Bisect for epsilon as Algorithm 1 is printed: `iterations` halvings of [0, log p], upper end.
+
+        Above `epsilon` by at most log p/2^iterations. Each comparison of delta(epsilon) with `delta` is decided by
+        certified intervals; one that stays open at a width of 1e-9 counts as "larger", upwards.
+
+        Parameters
+        ----------
+        delta : float
+            In [1e-280, 1); p must be finite.
+        iterations : int
+            The paper's T, in [0, 60].
+        """
+        check_target(delta)
+        check_integer("iterations", iterations, 0, most=60)
+        if self.ceiling > LARGEST_EPSILON:
+            raise ParameterError("log_p", self.ceiling, f"at most {LARGEST_EPSILON:g} to bisect [0, log p]")
+        low, high = 0.0, self.ceiling
+        for _ in range(iterations):
+            middle = 0.5 * (low + high)
+            for width in _DECISION_WIDTHS:
+                found = self.interval(middle, width)
+                if found.upper <= delta or found.lower > delta:
+                    break
+            low, high = (low, middle) if found.upper <= delta else (middle, high)
+        return high
+
+    def _gaussian_guess(self, delta: float, first: float, last: float) -> tuple[float, float]:
+        """Return epsilon and d log(delta)/d log(epsilon), were the difference of the counts normal: where to start."""
+        ratio = 2.0 * self.variation.beta / math.sqrt(2.0 * self.variation.clone * (self.n_users - 1) + 1.0)
+
+        def excess(epsilon: float) -> float:
+            return gaussian_log_delta(ratio=ratio, epsilon=epsilon) - math.log(delta)
+
+        if excess(first) <= 0 or excess(last) > 0:
+            return math.sqrt(first * last), -1.0
+        guess = safe_edge(excess, safe=last, unsafe=first, tolerance=0.01)
+        near = 0.999 * guess
+        return guess, min((excess(guess) - excess(near)) / math.log(guess / near), -1e-3)
+
+    def analytic_epsilon(self, *, delta: float) -> float:
+        r"""Return the epsilon of Theorem 4.2.
+
+        With L = log(4/delta), Omega = 2 r (n-1) - sqrt(min(6 r, 1/2) (n-1) L), s = sqrt(Omega L/2): epsilon =
+        log(1 + beta (2 s + 1) / (alpha Omega + beta (Omega/2 - s) + (1-alpha-alpha p)(n-1-Omega) r/(1-2r))).
+
+        Parameters
+        ----------
+        delta : float
+            In [1e-280, 1); p = +inf is the limit of the formula and of its conditions.
+
+        Returns
+        -------
+        float
+            log p if Omega <= 0, if one of the two published conditions fails, or if the denominator is not positive.
+        """
+        check_target(delta)
+        clone, alpha, beta = self.variation.clone, self.variation.tails, self.variation.beta
+        left_over, others = self.variation.left_over, self.n_users - 1
+        log_term = math.log(4.0 / delta)
+        expected = 2.0 * clone * others - math.sqrt(min(6.0 * clone, 0.5) * others * log_term)
+        # with 2 r = 1 nobody has a left-over, and neither has the victim
+        mixed = left_over * clone / (1.0 - 2.0 * clone) if left_over > 0 else 0.0
+        half_speak = 0.5 * (1.0 - left_over)
+        if expected <= 0 or half_speak - mixed < 0 or not _enough_clones(self.variation, others, expected):
+            return self.ceiling
+        deviation = math.sqrt(0.5 * expected * log_term)
+        below = alpha * expected + beta * (0.5 * expected - deviation) + mixed * (others - expected)
+        return math.log1p(beta * (2.0 * deviation + 1.0) / below) if below > 0 else self.ceiling
+
+    def asymptotic_epsilon(self, *, delta: float) -> float:
+        r"""Return the epsilon of Theorem 4.3.
+
+        With v = max(0, (4/9)(1 - 3r)/(1 - 2r)), if n >= 8 log(2/delta)/r: epsilon =
+        log(1 + beta/((1-v)(1+p) beta/(p-1) + v) * (sqrt(32 log(4/delta)/(r(n-1))) + 4/(r n))).
+
+        Parameters
+        ----------
+        delta : float
+            As for `analytic_epsilon`.
+
+        Returns
+        -------
+        float
+            log p if n < 8 log(2/delta)/r (or n = 1).
+        """
+        check_target(delta)
+        clone, beta, n_users = self.variation.clone, self.variation.beta, self.n_users
+        if beta == 0.0:
+            return 0.0
+        if n_users == 1 or n_users * clone < 8.0 * math.log(2.0 / delta):
+            return self.ceiling
+        v = max(0.0, 4.0 / 9.0 * (1.0 - 3.0 * clone) / (1.0 - 2.0 * clone)) if clone < 0.5 else 0.0
+        speak = 1.0 - self.variation.left_over
+        shrink = math.sqrt(32.0 * math.log(4.0 / delta) / (clone * (n_users - 1))) + 4.0 / (clone * n_users)
+        return math.log1p(beta / ((1.0 - v) * speak + v) * shrink)
 
 
-def published_epsilon(*, randomizer: VariationRatio, n_users: int, delta: float, rtol: float = 1e-6) -> float:
-    """Return the epsilon of Algorithm 1 without its bisection error (kind: published; refuted as an upper bound).
-
-    The smallest epsilon at which the delta of Theorem 4.1 is at most `delta`.
-
-    Parameters
-    ----------
-    randomizer, n_users
-        As for `published_delta`.
-    delta : float
-        In [1e-280, 1).
-    rtol : float
-        Relative accuracy asked of epsilon, in [1e-9, 0.1]. It is met while round-off leaves delta its digits: not where
-        delta hardly depends on epsilon (delta close to its value at epsilon = 0).
-
-    Returns
-    -------
-    float
-        Rounded up: the certified upper end of `published_delta` there is at most `delta`. 0 if that holds at 0; log p
-        if epsilon is within rtol of it; +inf if p = +inf and no epsilon up to 300 will do.
-
-    Raises
-    ------
-    ParameterError
-        If a parameter is outside its range.
-    """
-    check_kind("randomizer", randomizer, VariationRatio)
-    check_users(n_users)
-    check_target(delta)
-    check_within("rtol", rtol, 1e-9, 0.1)
-
-    def measure(epsilon: float, width: float) -> DeltaInterval:
-        return published_delta(randomizer=randomizer, n_users=n_users, epsilon=epsilon, rtol=width)
-
-    if randomizer.beta <= delta or measure(0.0, _COARSE).upper <= delta:
-        return 0.0
-    top = min(randomizer.log_p, LARGEST_EPSILON)
-    last = LARGEST_EPSILON if randomizer.log_p > top else top * (1 - 0.5 * rtol)
-    if measure(last, _COARSE).upper > delta:
-        return randomizer.log_p
-    first = SMALLEST_SHARE * top
-    guess, slope = _gaussian_guess(randomizer, n_users, delta, first, last)
-    return certified_root(measure, target=delta, first=first, last=last, guess=guess, slope=slope, rtol=rtol)
-
-
-def bisected_epsilon(*, randomizer: VariationRatio, n_users: int, delta: float, iterations: int) -> float:
-    """Bisect for epsilon as Algorithm 1 is printed: `iterations` halvings of [0, log p], upper end (kind: published).
-
-    Above the epsilon of `published_epsilon` by at most log p/2^iterations. Each comparison of delta(epsilon) with
-    `delta` is decided by certified intervals; one that stays open at a width of 1e-9 counts as "larger", upwards.
-
-    Parameters
-    ----------
-    randomizer, n_users, delta
-        As for `published_epsilon`; p must be finite.
-    iterations : int
-        The paper's T, in [0, 60].
-
-    Raises
-    ------
-    ParameterError
-        If a parameter is outside its range.
-    """
-    check_kind("randomizer", randomizer, VariationRatio)
-    check_users(n_users)
-    check_target(delta)
-    check_integer("iterations", iterations, 0, most=60)
-    if randomizer.log_p > LARGEST_EPSILON:
-        raise ParameterError("log_p", randomizer.log_p, f"at most {LARGEST_EPSILON:g} to bisect [0, log p]")
-    low, high = 0.0, randomizer.log_p
-    for _ in range(iterations):
-        middle = 0.5 * (low + high)
-        for width in _DECISION_WIDTHS:
-            found = published_delta(randomizer=randomizer, n_users=n_users, epsilon=middle, rtol=width)
-            if found.upper <= delta or found.lower > delta:
-                break
-        low, high = (low, middle) if found.upper <= delta else (middle, high)
-    return high
-
-
-def _gaussian_guess(
-    randomizer: VariationRatio, n_users: int, delta: float, first: float, last: float
-) -> tuple[float, float]:
-    """Return epsilon and d log(delta)/d log(epsilon) if the difference of the counts were normal: where to start."""
-    ratio = 2.0 * randomizer.beta / math.sqrt(2.0 * randomizer.clone * (n_users - 1) + 1.0)
-
-    def excess(epsilon: float) -> float:
-        return gaussian_log_delta(ratio=ratio, epsilon=epsilon) - math.log(delta)
-
-    if excess(first) <= 0 or excess(last) > 0:
-        return math.sqrt(first * last), -1.0
-    guess = safe_edge(excess, safe=last, unsafe=first, tolerance=0.01)
-    near = 0.999 * guess
-    return guess, min((excess(guess) - excess(near)) / math.log(guess / near), -1e-3)
-
-
-# -- closed forms: Theorems 4.2 and 4.3 ----------------------------------------------------------------------------
-
-
-def analytic_epsilon(*, randomizer: VariationRatio, n_users: int, delta: float) -> float:
-    r"""Return the epsilon of Theorem 4.2 (kind: published).
-
-    With L = log(4/delta), Omega = 2 r (n-1) - sqrt(min(6 r, 1/2) (n-1) L), s = sqrt(Omega L/2):
-    epsilon = log(1 + beta (2 s + 1) / (alpha Omega + beta (Omega/2 - s) + (1-alpha-alpha p)(n-1-Omega) r/(1-2r))).
-
-    Parameters
-    ----------
-    randomizer : VariationRatio
-        Its (p, beta, q); p = +inf is the limit of the formula and of its conditions.
-    n_users : int
-        As for `published_delta`.
-    delta : float
-        In [1e-280, 1).
-
-    Returns
-    -------
-    float
-        log p if Omega <= 0, if one of the two published conditions fails, or if the denominator is not positive.
-    """
-    check_kind("randomizer", randomizer, VariationRatio)
-    check_users(n_users)
-    check_target(delta)
-    clone, alpha, beta, others = randomizer.clone, randomizer.tails, randomizer.beta, n_users - 1
-    log_term = math.log(4.0 / delta)
-    expected = 2.0 * clone * others - math.sqrt(min(6.0 * clone, 0.5) * others * log_term)
-    # with 2 r = 1 nobody has a left-over, and neither has the victim
-    mixed = randomizer.left_over * clone / (1.0 - 2.0 * clone) if randomizer.left_over > 0 else 0.0
-    half_speak = 0.5 * (1.0 - randomizer.left_over)
-    if expected <= 0 or half_speak - mixed < 0 or not _enough_clones(randomizer, others, expected):
-        return randomizer.log_p
-    deviation = math.sqrt(0.5 * expected * log_term)
-    below = alpha * expected + beta * (0.5 * expected - deviation) + mixed * (others - expected)
-    return math.log1p(beta * (2.0 * deviation + 1.0) / below) if below > 0 else randomizer.log_p
-
-
-def _enough_clones(randomizer: VariationRatio, others: int, expected: float) -> bool:
+def _enough_clones(variation: VariationRatio, others: int, expected: float) -> bool:
     """Check Omega >= (2p(beta+1+(beta-1)p)(n-1) + beta)/(q + p(beta-1+(beta+1)p) - pq), both sides over p^2."""
-    inverse, beta = math.exp(-randomizer.log_p), randomizer.beta
-    q_inverse = math.exp(randomizer.log_q - randomizer.log_p) * inverse
+    inverse, beta = math.exp(-variation.log_p), variation.beta
+    q_inverse = math.exp(variation.log_q - variation.log_p) * inverse
     above = 2.0 * ((beta + 1.0) * inverse + beta - 1.0) * others + beta * inverse * inverse
-    below = q_inverse + (beta - 1.0) * inverse + beta + 1.0 - math.exp(randomizer.log_q) * inverse
+    below = q_inverse + (beta - 1.0) * inverse + beta + 1.0 - math.exp(variation.log_q) * inverse
     if below == 0.0:
         return above <= 0.0
     return expected >= above / below
-
-
-def asymptotic_epsilon(*, randomizer: VariationRatio, n_users: int, delta: float) -> float:
-    r"""Return the epsilon of Theorem 4.3 (kind: published).
-
-    With v = max(0, (4/9)(1 - 3r)/(1 - 2r)), if n >= 8 log(2/delta)/r:
-    epsilon = log(1 + beta/((1-v)(1+p) beta/(p-1) + v) * (sqrt(32 log(4/delta)/(r(n-1))) + 4/(r n))).
-
-    Parameters
-    ----------
-    randomizer, n_users, delta
-        As for `analytic_epsilon`.
-
-    Returns
-    -------
-    float
-        log p if n < 8 log(2/delta)/r (or n = 1).
-    """
-    check_kind("randomizer", randomizer, VariationRatio)
-    check_users(n_users)
-    check_target(delta)
-    clone, beta = randomizer.clone, randomizer.beta
-    if beta == 0.0:
-        return 0.0
-    if n_users == 1 or n_users * clone < 8.0 * math.log(2.0 / delta):
-        return randomizer.log_p
-    v = max(0.0, 4.0 / 9.0 * (1.0 - 3.0 * clone) / (1.0 - 2.0 * clone)) if clone < 0.5 else 0.0
-    speak = 1.0 - randomizer.left_over
-    shrink = math.sqrt(32.0 * math.log(4.0 / delta) / (clone * (n_users - 1))) + 4.0 / (clone * n_users)
-    return math.log1p(beta / ((1.0 - v) * speak + v) * shrink)
 
 
 # -- the subset exponential randomizer -------------------------------------------------------------------------------
@@ -354,26 +307,3 @@ def subset_exponential(*, domain_size: int, set_size: int, subset_size: int, loc
         local_epsilon=local_epsilon, domain_size=domain_size, set_size=set_size, subset_size=subset_size
     )
     return VariationRatio(log_p=local_epsilon, beta=law.total_variation, log_q=local_epsilon)
-
-
-def largest_local_epsilon(
-    *, domain_size: int, set_size: int, subset_size: int, n_users: int, epsilon: float, delta: float
-) -> float:
-    """Find the largest local epsilon at which PrivSet shuffles to (epsilon, delta), rounded down.
-
-    Never below `epsilon`, for local privacy is not lost by shuffling, and never above 50.
-    """
-    check_guarantee(epsilon=epsilon, delta=delta)
-
-    def excess(local_epsilon: float) -> float:
-        randomizer = subset_exponential(
-            domain_size=domain_size, set_size=set_size, subset_size=subset_size, local_epsilon=local_epsilon
-        )
-        interval = published_delta(randomizer=randomizer, n_users=n_users, epsilon=epsilon, rtol=_SEARCH_RTOL)
-        return log_excess(interval.upper, delta)
-
-    # at local_epsilon = epsilon the divergence is 0, which safe_edge has no use for
-    lowest = epsilon * (1 + 1e-6)
-    if lowest >= LARGEST_LOCAL_EPSILON or excess(lowest) > 0:
-        return min(epsilon, LARGEST_LOCAL_EPSILON)
-    return safe_edge(excess, safe=lowest, unsafe=LARGEST_LOCAL_EPSILON)

@@ -35,14 +35,13 @@ from numpy.typing import ArrayLike
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval, hockey_stick
 from segshuffle.accounting.numerics.ranges import (
     LARGEST_EPSILON,
-    check_epsilon,
     check_kind,
     check_target,
     check_users,
     check_within,
     numbers,
 )
-from segshuffle.accounting.numerics.search import largest_excluded_epsilon
+from segshuffle.accounting.numerics.search import Bound, largest_excluded_epsilon
 from segshuffle.accounting.single_message.ratio_pair import RatioPair, clone_law, ratio_pair, weights
 from segshuffle.errors import ParameterError
 
@@ -139,97 +138,70 @@ def lower_bound_parameters(
     )
 
 
-def published_lower_delta(*, bound: LowerBound, n_users: int, epsilon: float, rtol: float = 1e-4) -> DeltaInterval:
-    """Enclose the lower bound of Theorem 5.1 (kind: lower; published, proven if `bound.symmetric`).
+class LowerVariationBound(Bound):
+    """The lower bound of Theorem 5.1 (kind: lower; published, proven if `lower.symmetric`): report `delta(...).lower`.
 
     A lower bound of the delta of two neighbouring datasets in which all other users hold x*; the larger of the two
     directions D(P || Q) and D(Q || P), which differ if q0 and q1 do. The cost does not grow with n_users.
 
     Parameters
     ----------
-    bound : LowerBound
+    lower : LowerBound
         Its (p0, beta, q0, q1).
     n_users : int
         The victim included, in [1, 1e15].
-    epsilon : float
-        In [0, 300].
-    rtol : float
-        Relative width asked of the interval, in (0, 1).
-
-    Returns
-    -------
-    DeltaInterval
-        Encloses the published value; report `lower`. [0, 0] from epsilon = log p0 on.
 
     Raises
     ------
     ParameterError
         If a parameter is outside its range.
     """
-    check_kind("bound", bound, LowerBound)
-    check_users(n_users)
-    check_epsilon(epsilon)
-    if bound.log_p0 <= epsilon:
-        return DeltaInterval(0.0, 0.0)
-    pairs = _pairs(bound, n_users, bound.log_p0, bound.beta)
-    upper = max(hockey_stick(pair=pair, epsilon=epsilon, rtol=rtol).upper for pair in pairs)
-    return DeltaInterval(min(_lower_end(bound, n_users, epsilon, rtol), upper), upper)
 
+    def __init__(self, *, lower: LowerBound, n_users: int) -> None:
+        check_kind("lower", lower, LowerBound)
+        check_users(n_users)
+        self.lower, self.n_users, self.ceiling = lower, n_users, lower.log_p0
 
-def _lower_end(bound: LowerBound, n_users: int, epsilon: float, rtol: float) -> float:
-    """Lower end that holds for every (log p0, beta, q0, q1) that rounds to the parameters of `bound`.
+    def interval(self, epsilon: float, rtol: float) -> DeltaInterval:
+        """Enclose the published value; [0, 0] from epsilon = log p0 on."""
+        if self.ceiling <= epsilon:
+            return DeltaInterval(0.0, 0.0)
+        pairs = self._pairs(self.ceiling, self.lower.beta)
+        upper = max(hockey_stick(pair=pair, epsilon=epsilon, rtol=rtol).upper for pair in pairs)
+        return DeltaInterval(min(self._lower_end(epsilon, rtol), upper), upper)
 
-    A victim with less contrast or more silence is the victim with its message swapped or dropped at random, so its pair
-    is a mixture of (P, Q) with (Q, P) or with equal laws: by convexity no larger than the larger of the two directions.
-    Moving both by more than their round-off bounds the lower end; the shares r0, r1 act smoothly (see `clone_law`).
-    """
-    log_p0 = bound.log_p0 * (1.0 - _LOG_RATIO_ERROR)
-    if log_p0 <= epsilon:
-        return 0.0
-    speak = min(bound.beta / math.tanh(0.5 * bound.log_p0), 1.0) * (1.0 - _SPEAK_ERROR)
-    pairs = _pairs(bound, n_users, log_p0, speak * math.tanh(0.5 * log_p0))
-    return max(hockey_stick(pair=pair, epsilon=epsilon, rtol=rtol).lower for pair in pairs)
+    def epsilon(self, *, delta: float) -> float:
+        """Return the largest epsilon that Theorem 5.1 excludes at `delta` in [1e-280, 1), rounded down.
 
+        No smaller epsilon is possible at `delta`; 0 if none is excluded. The ratio p0 must be finite.
+        """
+        if not math.isfinite(self.ceiling):
+            raise ParameterError("lower.log_p0", self.ceiling, "finite")
+        check_target(delta)
+        # beyond the largest epsilon nothing is computed: what is excluded there is excluded up to it at least
+        ceiling = min(self.ceiling, LARGEST_EPSILON)
+        return largest_excluded_epsilon(bound=self._lower_end, ceiling=ceiling, delta=delta, rtol=self.rtol)
 
-def _pairs(bound: LowerBound, n_users: int, log_ratio: float, difference: float) -> list[RatioPair]:
-    """Make the pair of a victim and the others of `bound` in both directions (one if they agree)."""
-    one, other = bound.shares
-    blanket = clone_law(trials=n_users - 1, probability=min(one + other, 1.0))
-    # equal up to round-off is equal: the even split is faster, and both directions agree
-    even = math.isclose(one, other, rel_tol=_ROUNDING)
-    splits = (0.5,) if even else (one / (one + other), other / (one + other))
-    return [ratio_pair(log_ratio=log_ratio, difference=difference, blanket=blanket, split=split) for split in splits]
+    def _lower_end(self, epsilon: float, rtol: float) -> float:
+        """Lower end that holds for every (log p0, beta, q0, q1) that rounds to the parameters.
 
+        A victim with less contrast or more silence is the victim with its message swapped or dropped at random, so its
+        pair is a mixture of (P, Q) with (Q, P) or with equal laws: by convexity no larger than the larger of the two
+        directions. Moving both by more than their round-off bounds the lower end; the shares r0, r1 act smoothly (see
+        `clone_law`).
+        """
+        log_p0 = self.ceiling * (1.0 - _LOG_RATIO_ERROR)
+        if log_p0 <= epsilon:
+            return 0.0
+        speak = min(self.lower.beta / math.tanh(0.5 * self.ceiling), 1.0) * (1.0 - _SPEAK_ERROR)
+        pairs = self._pairs(log_p0, speak * math.tanh(0.5 * log_p0))
+        return max(hockey_stick(pair=pair, epsilon=epsilon, rtol=rtol).lower for pair in pairs)
 
-def published_lower_epsilon(*, bound: LowerBound, n_users: int, delta: float, rtol: float = 1e-4) -> float:
-    """Largest epsilon that Theorem 5.1 excludes at `delta`, rounded down by about rtol in terms of delta.
-
-    Parameters
-    ----------
-    bound : LowerBound
-        Its parameters, with a finite p0.
-    n_users, rtol
-        As for `published_lower_delta`.
-    delta : float
-        Target, in [1e-280, 1).
-
-    Returns
-    -------
-    float
-        No smaller epsilon is possible at `delta` (kind: lower; proven if ``bound.symmetric``); 0 if none is excluded.
-
-    Raises
-    ------
-    ParameterError
-        If p0 is infinite or another parameter is outside its range.
-    """
-    check_kind("bound", bound, LowerBound)
-    if not math.isfinite(bound.log_p0):
-        raise ParameterError("bound.log_p0", bound.log_p0, "finite")
-    check_users(n_users)
-    check_target(delta)
-    # beyond the largest epsilon nothing is computed: what is excluded there is excluded up to it at least
-    ceiling = min(bound.log_p0, LARGEST_EPSILON)
-    return largest_excluded_epsilon(
-        bound=lambda epsilon, width: _lower_end(bound, n_users, epsilon, width), ceiling=ceiling, delta=delta, rtol=rtol
-    )
+    def _pairs(self, log_ratio: float, difference: float) -> list[RatioPair]:
+        """Make the pair of a victim and the others in both directions (one if they agree)."""
+        one, other = self.lower.shares
+        blanket = clone_law(trials=self.n_users - 1, probability=min(one + other, 1.0))
+        # equal up to round-off is equal: the even split is faster, and both directions agree
+        even = math.isclose(one, other, rel_tol=_ROUNDING)
+        splits = (0.5,) if even else (one / (one + other), other / (one + other))
+        return [ratio_pair(log_ratio=log_ratio, difference=difference, blanket=blanket, split=each) for each in splits]

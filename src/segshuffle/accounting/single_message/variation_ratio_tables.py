@@ -91,7 +91,7 @@ def local_hash(*, local_epsilon: float, hash_size: int) -> VariationRatio:
     return randomized_response(local_epsilon=local_epsilon, domain_size=hash_size)
 
 
-def hadamard_response(*, local_epsilon: float, order: int, set_size: int, blocks: int = 1) -> VariationRatio:
+def hadamard_response(*, local_epsilon: float, order: int, blocks: int = 1) -> VariationRatio:
     """Hadamard response (K, s, B): each of K outputs is e^local_epsilon times as likely if it is in the input's set.
 
     Parameters
@@ -100,16 +100,13 @@ def hadamard_response(*, local_epsilon: float, order: int, set_size: int, blocks
         In [1e-12, 300].
     order : int
         Number of outputs K >= 2.
-    set_size : int
-        Size s of every input's set, 1 <= s <= K/2.
     blocks : int
-        B >= 1. With one block (s = K/2) two sets share half of their outputs; with more, inputs of different blocks
-        share none: beta doubles. Both attained.
+        B in [1, K/2]; every input's set is half of a block, s = K/(2 B) outputs. With one block two sets share half of
+        their outputs; with more, inputs of different blocks share none: beta doubles. Both attained.
     """
     check_integer("order", order, 2)
-    check_integer("blocks", blocks, 1)
-    check_integer("set_size", set_size, 1, f"in [1, {order // 2}] (at most order/2)", most=order // 2)
-    share = set_size / order
+    check_integer("blocks", blocks, 1, most=order // 2)
+    share = 0.5 / blocks
     return _contrasted(local_epsilon, share if blocks > 1 else 0.5 * share, share)
 
 

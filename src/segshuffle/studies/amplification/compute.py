@@ -28,7 +28,7 @@ from segshuffle.accounting.single_message.accountants.laplace_users import PERSO
 from segshuffle.accounting.single_message.mechanisms import composed, mechanism, subsampled, with_classes
 from segshuffle.accounting.single_message.personalized import Mechanism as Noise
 from segshuffle.accounting.single_message.randomizers import KaryRandomizedResponse
-from segshuffle.accounting.single_message.variation_ratio import bisected_epsilon, published_epsilon
+from segshuffle.accounting.single_message.variation_ratio import VariationBound
 from segshuffle.accounting.single_message.variation_ratio_lower import LowerBound, lower_bound_parameters
 from segshuffle.digits import rounded_down, rounded_up
 from segshuffle.errors import ConfigError
@@ -424,8 +424,8 @@ def bisections(points: int) -> Iterator[Row]:
     accountant = ACCOUNTANTS["variation-ratio"]
     for (local, iterations), printed in PRINTED.items():
         for n_users, value in zip(TABLE_USERS, printed, strict=True):
-            asked: Any = {"randomizer": tables.general(local_epsilon=local), "n_users": n_users}
-            asked["delta"] = DELTA_TIMES_N / n_users
+            bound = VariationBound(variation=tables.general(local_epsilon=local), n_users=n_users)
+            delta = DELTA_TIMES_N / n_users
             yield tidy(
                 panel=f"T = {iterations}",
                 curve=f"local epsilon {local:g}",
@@ -435,13 +435,13 @@ def bisections(points: int) -> Iterator[Row]:
                 x_name="n_users",
                 x=n_users,
                 y_name="epsilon",
-                y=bisected_epsilon(**asked, iterations=iterations),
+                y=bound.bisected_epsilon(delta=delta, iterations=iterations),
                 parameters={
                     "local_epsilon": local,
                     "iterations": iterations,
-                    "delta": asked["delta"],
+                    "delta": delta,
                     "printed": value,
-                    "without_bisection": published_epsilon(**asked),
+                    "without_bisection": bound.epsilon(delta=delta),
                 },
             )
 
@@ -463,8 +463,8 @@ def _personal_rows(noise: Noise, name: str, n_users: int, epsilons: Sequence[flo
         if not own and name.startswith("Gauss"):
             continue
         declared = ACCOUNTANTS[bound.name]
-        pairs = [(epsilon, bound.delta(epsilon=epsilon).upper) for epsilon in epsilons]
-        for epsilon, delta in pairs or [(bound.epsilon(delta=personal.FIGURE_DELTA), personal.FIGURE_DELTA)]:
+        pairs = [(epsilon, bound.bound.delta(epsilon=epsilon).upper) for epsilon in epsilons]
+        for epsilon, delta in pairs or [(bound.bound.epsilon(delta=personal.FIGURE_DELTA), personal.FIGURE_DELTA)]:
             known = {"n_users": n_users, "delta": delta, "epsilon": epsilon, "mechanism": noise, "setting": name}
             yield tidy(
                 panel=f"{kind}, $\\varepsilon_i \\in [{setting.low:g}, {setting.high:g}]$",

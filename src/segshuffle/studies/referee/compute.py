@@ -21,7 +21,7 @@ import pandas as pd
 
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Accountant, Mechanism
 from segshuffle.accounting.single_message.accountants.laplace_users import PERSONAL
-from segshuffle.accounting.single_message.decomposition import lower_bound_delta, lower_bound_epsilon
+from segshuffle.accounting.single_message.decomposition import DatasetsBound
 from segshuffle.accounting.single_message.mechanisms import mechanism, with_classes
 from segshuffle.accounting.single_message.personalized import PersonalizedUsers
 from segshuffle.accounting.single_message.randomizers import ReferenceClasses, Side
@@ -189,7 +189,7 @@ class Witness(NamedTuple):
 def proofs(case: Case, known: Mechanism, points: list[Point]) -> dict[Point, Proof]:
     """Find the largest proven lower bound at every point.
 
-    All other users hold the same input (`lower_bound_delta`); for up to three users, where the outputs can be listed,
+    All other users hold the same input (`DatasetsBound`); for up to three users, where the outputs can be listed,
     every dataset is enumerated as well and the larger bound counts.
     """
     found = {}
@@ -197,7 +197,7 @@ def proofs(case: Case, known: Mechanism, points: list[Point]) -> dict[Point, Pro
         if point.asked == "delta":
             value = proven_delta(known, point.n_users, point.target)
         else:
-            value = lower_bound_epsilon(randomizer=_classes(known), n_users=point.n_users, delta=point.target)
+            value = DatasetsBound(randomizer=_classes(known), n_users=point.n_users).epsilon(delta=point.target)
         found[point] = Proof(value, value, "all others alike")
     matrix = case.matrix(known.local_epsilon)
     if matrix is None:
@@ -215,7 +215,7 @@ def proofs(case: Case, known: Mechanism, points: list[Point]) -> dict[Point, Pro
 
 def proven_delta(known: Mechanism, n_users: int, epsilon: float) -> float:
     """Return a proven lower bound of delta, other users alike."""
-    return lower_bound_delta(randomizer=_classes(known), n_users=n_users, epsilon=epsilon).lower
+    return DatasetsBound(randomizer=_classes(known), n_users=n_users).delta(epsilon=epsilon).lower
 
 
 def _classes(known: Mechanism) -> Any:
@@ -466,10 +466,10 @@ def trial(*, victim: float, other: float, n_users: int, delta: float) -> dict[st
     """
     users = PersonalizedUsers(local_epsilons=[victim] + [other] * (n_users - 1), mechanism="laplace")
     known: Any = {"randomizer": TwoBudgets(local_epsilon=victim, other=other), "n_users": n_users, "own_inputs": False}
-    found = {"proven": lower_bound_epsilon(**known, delta=delta, rtol=1e-3)}
+    found = {"proven": DatasetsBound(**known, rtol=1e-3).epsilon(delta=delta)}
     for name in CLAIMS:
         found[name] = min(PERSONAL[name](users).epsilon(delta=delta), victim)
-        found[f"{name}: proven delta"] = lower_bound_delta(**known, epsilon=found[name]).lower
+        found[f"{name}: proven delta"] = DatasetsBound(**known).delta(epsilon=found[name]).lower
     return found
 
 

@@ -254,48 +254,31 @@ def _partial_sums(
 ) -> tuple[float, float, float, float]:
     """Sum over a block the real parts of both integrands, a bound on their round-off together, and their size.
 
-    With an error e(t) of the characteristic function f, |a^n - b^n| <= n |a - b| max(|a|, |b|)^(n-1). Where |f|^n is
+    Nodes t >= 0 have a weight (2 for those that stand for -t too), f and |f|^2 - 1, and a bound on the error of f. With
+    an error e(t) of the characteristic function f, |a^n - b^n| <= n |a - b| max(|a|, |b|)^(n-1). Where |f|^n is
     negligible, its bound is all that is needed.
     """
+    theta, width = tilted.theta, plan.width
     real, imaginary = _change(law, tilted, plan.step, block)
     node = (block.begin + np.arange(real.size, dtype=np.float64)) * plan.step
     absolute = _change_error(law, tilted, node)
     square = np.maximum(real * (2 + real) + imaginary**2, -1.0)
-    damping = 0.5 * plan.width**2 * (tilted.theta**2 - node**2)
+    damping = 0.5 * width**2 * (theta**2 - node**2)
     twice = np.where(node == 0, 1.0, 2.0)
-    level = (plan.width * tilted.theta) ** 2
+    level = (width * theta) ** 2
     # nan is kept; |f| rounds by less than 4 eps and there are at most 1e15 copies: less than 1 in the exponent
     with np.errstate(divide="ignore"):
         kept = ~(count * np.log(np.sqrt(1 + square) + absolute) + damping <= _NEGLIGIBLE_NODE - 1)
     skipped = 2 * float(np.count_nonzero(~kept)) * math.exp(_NEGLIGIBLE_NODE) * (1 + level)
-    near = [column[kept] for column in (node, twice, real, imaginary, square, damping, absolute)]
-    value, smoothing, rounding, size = _integrands(tilted.theta, count, plan.width, *near)
-    return value, smoothing, rounding + skipped, size
-
-
-def _integrands(
-    theta: float,
-    count: int,
-    width: float,
-    node: FloatArray,
-    twice: FloatArray,
-    real: FloatArray,
-    imaginary: FloatArray,
-    square: FloatArray,
-    damping: FloatArray,
-    absolute: FloatArray,
-) -> tuple[float, float, float, float]:
-    """Sum both integrands over the nodes, a bound on their round-off together, and their size.
-
-    Nodes t >= 0 have a weight (2 for those that stand for -t too), f and |f|^2 - 1, and a bound on the error of f.
-    """
+    columns = (node, twice, real, imaginary, square, damping, absolute)
+    node, twice, real, imaginary, square, damping, absolute = (column[kept] for column in columns)
     with np.errstate(divide="ignore"):
         log_abs = 0.5 * np.log1p(square)
     angle = np.arctan2(imaginary, 1 + real)
     ratio = node / theta
     amplitude = np.exp(count * log_abs + damping)
     turn = count * angle + width**2 * theta * node
-    decay, level = 1 / (1 + ratio**2), (width * theta) ** 2
+    decay = 1 / (1 + ratio**2)
     value = amplitude * decay * np.cos(turn - 2 * np.arctan(ratio))
     smoothing = level * amplitude * np.cos(turn)
     size = amplitude * (decay + level)
@@ -307,7 +290,7 @@ def _integrands(
     with np.errstate(over="ignore"):
         error = count * absolute * amplified * (decay + level) + EPS * (32 + 4 * relative) * size
         rounding = float(twice @ error)
-    return float(twice @ value), float(twice @ smoothing), rounding, float(twice @ size)
+    return float(twice @ value), float(twice @ smoothing), rounding + skipped, float(twice @ size)
 
 
 def _tail(law: AtomLaw, tilted: Tilted, count: int, plan: Plan) -> float:

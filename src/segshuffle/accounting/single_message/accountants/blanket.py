@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from segshuffle.accounting.single_message.accountants.declared import DOTTED, SOLID, Accountant, asks_for, look
-from segshuffle.accounting.single_message.decomposition import (
-    blanket_delta,
-    blanket_epsilon,
-    lower_bound_delta,
-    lower_bound_epsilon,
-)
+from segshuffle.accounting.single_message.accountants.declared import DOTTED, SOLID, Accountant, asks_bound, look
+from segshuffle.accounting.single_message.decomposition import BlanketBound, DatasetsBound
 
 _DECOMPOSITION = "Decomposition-Based Optimal Bounds for Privacy Amplification via Shuffling"
 ACCOUNTANTS = (
@@ -19,7 +14,7 @@ ACCOUNTANTS = (
         f"{_DECOMPOSITION}, Theorem 13",
         look("Blanket, numerical (proven)", "blue", "o", SOLID),
         order=10,
-        **asks_for("randomizer", blanket_epsilon, blanket_delta),
+        **asks_bound("randomizer", BlanketBound),
     ),
     Accountant(
         "blanket-lower",
@@ -28,6 +23,6 @@ ACCOUNTANTS = (
         f"{_DECOMPOSITION}, Theorem 14",
         look("Lower bound, two datasets (proven)", "black", "", DOTTED),
         order=11,
-        **asks_for("randomizer", lower_bound_epsilon, lower_bound_delta),
+        **asks_bound("randomizer", DatasetsBound),
     ),
 )

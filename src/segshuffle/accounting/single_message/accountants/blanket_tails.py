@@ -34,13 +34,11 @@ from scipy import optimize
 from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, DeltaInterval
 from segshuffle.accounting.numerics.ranges import (
     check_choice,
-    check_epsilon,
     check_kind,
     check_local,
-    check_target,
     check_users,
 )
-from segshuffle.accounting.numerics.search import least_epsilon
+from segshuffle.accounting.numerics.search import Bound
 from segshuffle.accounting.single_message.accountants.declared import (
     DASH_DOTTED,
     DASHED,
@@ -48,6 +46,7 @@ from segshuffle.accounting.single_message.accountants.declared import (
     LONG,
     SPARSE,
     Accountant,
+    asks_bound,
     asks_for,
     look,
     never,
@@ -144,13 +143,13 @@ def _specific(randomizer: Randomizer) -> Callable[[float], BlanketTail | None]:
     most = gamma * (1 + slack)
     longest = max(each.mass.size for each in tables)
 
-    def stacked(field: str, mode: Any) -> FloatArray:
+    def stacked(rows: list[FloatArray], mode: Literal["constant", "edge"]) -> FloatArray:
         """Stack the tables, the shorter ones filled up by classes that nobody sends, with a ratio that is there."""
-        rows = [getattr(each, field) for each in tables]
         return np.stack([np.pad(row, (0, longest - row.size), mode) for row in rows])
 
-    omega = stacked("omega", "constant")
-    log_first, log_second = stacked("log_first", "edge"), stacked("log_second", "edge")
+    omega = stacked([each.mass / np.sum(each.mass) for each in tables], "constant")
+    log_first = stacked([each.log_first for each in tables], "edge")
+    log_second = stacked([each.log_second for each in tables], "edge")
     rounding = 8 * _EPS + 3 * entry_error
 
     def at(epsilon: float) -> BlanketTail | None:
@@ -175,11 +174,35 @@ def _specific(randomizer: Randomizer) -> Callable[[float], BlanketTail | None]:
     return at
 
 
-class _Bound:
-    """One tail inequality over epsilon, made non-increasing."""
+class TailBound(Bound):
+    """The privacy blanket by a tail inequality over epsilon, made non-increasing: a proven upper bound.
+
+    Parameters
+    ----------
+    inequality : {"hoeffding", "bennett"}
+        Whose.
+    n_users : int
+        Number of users, the victim included, in [1, 1e15].
+    local_epsilon : float, optional
+        For the generic bound: any randomizer with this local guarantee, in [1e-6, 50].
+    randomizer : Randomizer, optional
+        For the specific bound. Exactly one of `local_epsilon` and `randomizer` is given.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is outside its range.
+    """
+
+    rtol = 1e-6
 
     def __init__(
-        self, inequality: Inequality, local_epsilon: float | None, randomizer: Randomizer | None, n_users: int
+        self,
+        *,
+        inequality: Inequality,
+        n_users: int,
+        local_epsilon: float | None = None,
+        randomizer: Randomizer | None = None,
     ) -> None:
         check_users(n_users)
         check_choice("inequality", inequality, get_args(Inequality))
@@ -189,16 +212,16 @@ class _Bound:
             )
         if randomizer is not None:
             check_kind("randomizer", randomizer, Randomizer)
-            self.local_epsilon, self.source = randomizer.local_epsilon, _specific(randomizer)
+            self.ceiling, self.source = randomizer.local_epsilon, _specific(randomizer)
         elif local_epsilon is not None:
             check_local(local_epsilon)
-            self.local_epsilon, self.source = local_epsilon, partial(_generic, local_epsilon)
+            self.ceiling, self.source = local_epsilon, partial(_generic, local_epsilon)
         self.inequality, self.n_users = inequality, n_users
         self.turn = self._turn()
 
     def raw(self, epsilon: float) -> tuple[float, float]:
         """Return the logarithm of the inequality's value at epsilon, at most 0, and its margin."""
-        tail = self.source(epsilon) if epsilon < self.local_epsilon else None
+        tail = self.source(epsilon) if epsilon < self.ceiling else None
         if tail is None:
             return -math.inf, 0.0
         value, margin = tail.log_delta(self.inequality, self.n_users)
@@ -206,7 +229,7 @@ class _Bound:
 
     def _turn(self) -> float:
         """Find where the inequality stops falling; it is one point for all epsilons, so that the result is monotone."""
-        end = self.local_epsilon * (1 - 1e-9)
+        end = self.ceiling * (1 - 1e-9)
         found = optimize.minimize_scalar(
             lambda e: max(self.raw(e)[0], -1e300),  # the search subtracts
             bounds=(0.0, end),
@@ -216,81 +239,26 @@ class _Bound:
         grid = np.append(np.linspace(0.0, end, 65)[1:], float(found.x))
         return float(grid[int(np.argmin([self.raw(float(e))[0] for e in grid]))])
 
-    def interval(self, epsilon: float) -> DeltaInterval:
-        """Enclose the value at epsilon, or at the turn where that lies before it and is smaller."""
-        if epsilon >= self.local_epsilon:
+    def interval(self, epsilon: float, rtol: float) -> DeltaInterval:
+        """Enclose the value at epsilon, or at the turn if that is before it and smaller, whatever width is asked.
+
+        1 where the inequality says nothing (it diverges at epsilon = 0), 0 from the local epsilon on.
+        """
+        if epsilon >= self.ceiling:
             return DeltaInterval(0.0, 0.0)
         log, margin = min(self.raw(point) for point in {epsilon, min(epsilon, self.turn)})
         if log + margin < math.log(SMALLEST_DELTA):
             return DeltaInterval(0.0, 0.0 if log == -math.inf else SMALLEST_DELTA)
         return DeltaInterval(math.exp(min(log - margin, 0.0)), math.exp(min(log + margin, 0.0)))
 
-    def upper(self, epsilon: float, width: float) -> float:
-        """Return the guarantee at epsilon, whatever width is asked."""
-        return self.interval(epsilon).upper
+
+#: Several accountants ask for the same bound.
+tail_bound = remembered(TailBound)
 
 
-_bound = remembered(_Bound)
-
-
-def tail_delta(
-    *,
-    inequality: Inequality,
-    n_users: int,
-    epsilon: float,
-    local_epsilon: float | None = None,
-    randomizer: Randomizer | None = None,
-) -> DeltaInterval:
-    """Return the delta of the privacy blanket by a tail inequality: a proven upper bound.
-
-    Parameters
-    ----------
-    inequality : {"hoeffding", "bennett"}
-        Whose.
-    n_users : int
-        Number of users, the victim included, in [1, 1e15].
-    epsilon : float
-        In [0, 300].
-    local_epsilon : float, optional
-        For the generic bound: any randomizer with this local guarantee, in [1e-6, 50].
-    randomizer : Randomizer, optional
-        For the specific bound. Exactly one of `local_epsilon` and `randomizer` is given.
-
-    Returns
-    -------
-    DeltaInterval
-        Encloses the value of the inequality; `upper` is the guarantee. 1 where the inequality says nothing (it diverges
-        at epsilon = 0), 0 from the local epsilon on. Values below 1e-290 come back as [0, 1e-290].
-
-    Raises
-    ------
-    ParameterError
-        If a parameter is outside its range.
-    """
-    check_epsilon(epsilon)
-    return _bound(inequality, local_epsilon, randomizer, n_users).interval(epsilon)
-
-
-def tail_epsilon(
-    *,
-    n_users: int,
-    delta: float,
-    inequality: Inequality | None = None,
-    local_epsilon: float | None = None,
-    randomizer: Randomizer | None = None,
-) -> float:
-    """Return the least epsilon that `tail_delta` proves at `delta` in [1e-280, 1), rounded up; at most the local one.
-
-    Without an inequality it is the better of the two; the other parameters are those of `tail_delta`.
-    """
-    check_target(delta)
-    bounds = [
-        _bound(each, local_epsilon, randomizer, n_users)
-        for each in (get_args(Inequality) if inequality is None else (inequality,))
-    ]
-    return min(
-        least_epsilon(bound=bound.upper, ceiling=bound.local_epsilon, delta=delta, rtol=1e-6) for bound in bounds
-    )
+def tails_epsilon(*, delta: float, **asked: Any) -> float:
+    """Return the better epsilon of the two inequalities; the parameters are those of `TailBound`."""
+    return min(tail_bound(inequality=each, **asked).epsilon(delta=delta) for each in get_args(Inequality))
 
 
 _ROWS: tuple[tuple[Any, ...], ...] = (
@@ -310,11 +278,10 @@ ACCOUNTANTS = tuple(
         f"Balle, Bell, Gascon, Nissim 2019, {'specific' if part == 'randomizer' else 'generic'}",
         look(f"{label} (proven)", *drawn),
         order=order,
-        **asks_for(
-            part,
-            partial(tail_epsilon, inequality=inequality),
-            inequality and partial(tail_delta, inequality=inequality),
-            applies=None if inequality else never,
+        **(
+            asks_bound(part, partial(tail_bound, inequality=inequality))
+            if inequality
+            else asks_for(part, tails_epsilon, applies=never)
         ),
     )
     for order, (name, part, inequality, label, *drawn) in enumerate(_ROWS, start=20)

@@ -19,64 +19,29 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
 from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, DeltaInterval
 from segshuffle.accounting.numerics.ranges import (
     LARGEST_USERS,
-    check_epsilon,
     check_integer,
     check_local,
-    check_target,
-    check_within,
-    numbers,
 )
-from segshuffle.accounting.numerics.search import least_epsilon
+from segshuffle.accounting.numerics.search import Bound
 from segshuffle.accounting.single_message.accountants.declared import (
     DASHED,
     Accountant,
-    asks_for,
+    asks_bound,
     look,
 )
 from segshuffle.accounting.single_message.personalized import (
-    BudgetBound,
     PersonalizedUsers,
-    checked_list,
 )
 from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 
 _MARGIN = 1e-9
 """Relative margin on delta: what `gaussian_log_delta` is held to."""
-
-
-def personalized_mu(*, local_epsilons: ArrayLike, local_deltas: ArrayLike = 0.0) -> float:
-    """Return the parameter mu of the approximate Gaussian guarantee of users with different budgets (kind: asymptotic).
-
-    Parameters
-    ----------
-    local_epsilons : array_like, shape (n_users,)
-        Budgets epsilon_i in [1e-50, 50] of at least two users.
-    local_deltas : array_like, shape (n_users,) or scalar
-        Failure probabilities delta_i in [0, 1).
-
-    Raises
-    ------
-    ParameterError
-        If a number is outside its range, or the two lists differ in length.
-    """
-    epsilons = checked_list("local_epsilons", local_epsilons)
-    deltas = checked_list("local_deltas", np.atleast_1d(numbers("local_deltas", local_deltas)), 0, 1, "[)")
-    if epsilons.size < 2:
-        raise ParameterError("local_epsilons", local_epsilons, "a list of at least two users' budgets")
-    if deltas.size not in (1, epsilons.size):
-        allowed = f"one number, or a list of as many as there are users ({epsilons.size})"
-        raise ParameterError("local_deltas", local_deltas, allowed)
-    weights: FloatArray = (1 - deltas) / (1 + np.exp(epsilons))
-    # without a difference: next to the largest weight the others may be less than a rounding
-    rest = math.fsum(np.delete(weights, int(np.argmax(weights))))
-    return math.sqrt(2 / rest)
 
 
 def equal_mu(*, local_epsilon: float, n_users: int) -> float:
@@ -87,48 +52,36 @@ def equal_mu(*, local_epsilon: float, n_users: int) -> float:
     return math.sqrt(2 * (1 + math.exp(local_epsilon)) / (n_users - 1))
 
 
-def gdp_delta(*, mu: float, epsilon: float, local_epsilon: float = math.inf) -> DeltaInterval:
-    """Enclose the exact delta of mu-GDP at `epsilon` in [0, 300] up to round-off; 0 from a local epsilon on; mu > 0."""
-    check_within("mu", mu, 0, math.inf, "()", allowed="positive and finite")
-    check_epsilon(epsilon)
-    if epsilon >= local_epsilon:
-        return DeltaInterval(0.0, 0.0)
-    log = gaussian_log_delta(ratio=mu, epsilon=epsilon)
-    if log < math.log(SMALLEST_DELTA):
-        return DeltaInterval(0.0, SMALLEST_DELTA)
-    return DeltaInterval(math.exp(log) * (1 - _MARGIN), min(math.exp(log) * (1 + _MARGIN), 1.0))
-
-
-class Gaussian(BudgetBound):
-    """The approximate Gaussian guarantee of users with budgets of their own (kind: asymptotic)."""
+class Gaussian(Bound):
+    """The exact delta of mu-GDP up to round-off, mu > 0 (kind: asymptotic); 0 from the ceiling on."""
 
     rtol = 1e-6
 
-    def __init__(self, users: PersonalizedUsers) -> None:
-        super().__init__(users)
-        self._mu = personalized_mu(local_epsilons=users.budgets, local_deltas=users.local_delta)
+    def __init__(self, mu: float, ceiling: float = math.inf, local_delta: float = 0.0) -> None:
+        self.mu, self.ceiling, self.local_delta = mu, ceiling, local_delta
 
-    def delta(self, *, epsilon: float, rtol: float = rtol) -> DeltaInterval:
-        """Enclose the delta at epsilon in [0, 300]; 0 from the largest budget on."""
-        return gdp_delta(mu=self._mu, epsilon=epsilon, local_epsilon=self.users.largest_budget)
-
-
-def chen_cao_ge_delta(*, local_epsilon: float, n_users: int, epsilon: float) -> DeltaInterval:
-    """Enclose the delta for equal budgets (kind: asymptotic, not a guarantee); 0 from the local epsilon on."""
-    mu = equal_mu(local_epsilon=local_epsilon, n_users=n_users)
-    return gdp_delta(mu=mu, epsilon=epsilon, local_epsilon=local_epsilon)
+    def interval(self, epsilon: float, rtol: float) -> DeltaInterval:
+        """Enclose the delta, whatever width is asked."""
+        if epsilon >= self.ceiling:
+            return DeltaInterval(0.0, 0.0)
+        log = gaussian_log_delta(ratio=self.mu, epsilon=epsilon)
+        if log < math.log(SMALLEST_DELTA):
+            return DeltaInterval(0.0, SMALLEST_DELTA)
+        return DeltaInterval(math.exp(log) * (1 - _MARGIN), min(math.exp(log) * (1 + _MARGIN), 1.0))
 
 
-def chen_cao_ge_epsilon(*, local_epsilon: float, n_users: int, delta: float) -> float:
-    """Return epsilon at `delta` for equal budgets (kind: asymptotic); at most the local epsilon."""
-    check_target(delta)
-    mu = equal_mu(local_epsilon=local_epsilon, n_users=n_users)
-    return least_epsilon(
-        bound=lambda epsilon, width: gdp_delta(mu=mu, epsilon=epsilon).upper,
-        ceiling=local_epsilon,
-        delta=delta,
-        rtol=Gaussian.rtol,
-    )
+def gaussian_of_users(users: PersonalizedUsers) -> Gaussian:
+    """Make the approximate Gaussian guarantee of at least two users with budgets of their own."""
+    if users.n_users < 2:
+        raise ParameterError("local_epsilons", users.local_epsilons, "a list of at least two users' budgets")
+    weights: FloatArray = (1 - users.local_delta) / (1 + np.exp(users.budgets))
+    # without a difference: next to the largest weight, that of the least budget, the others may be less than a rounding
+    return Gaussian(math.sqrt(2 / math.fsum(weights[:-1])), users.largest_budget, users.local_delta)
+
+
+def gaussian_of_equals(*, local_epsilon: float, n_users: int) -> Gaussian:
+    """Make that of users who all have the same budget, at least two."""
+    return Gaussian(equal_mu(local_epsilon=local_epsilon, n_users=n_users), local_epsilon)
 
 
 ACCOUNTANTS = (
@@ -139,6 +92,6 @@ ACCOUNTANTS = (
         "Chen, Cao, Ge 2024",
         look("Chen, Cao, Ge (asymptotic)", "teal", "p", DASHED),
         order=60,
-        **asks_for("local_epsilon", chen_cao_ge_epsilon, chen_cao_ge_delta),
+        **asks_bound("local_epsilon", gaussian_of_equals),
     ),
 )

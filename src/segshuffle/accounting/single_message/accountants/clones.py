@@ -29,19 +29,19 @@ from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval
 from segshuffle.accounting.numerics.laws import BinomialLaw
 from segshuffle.accounting.numerics.ranges import (
     check_choice,
-    check_epsilon,
     check_local,
     check_target,
     check_users,
     check_within,
 )
-from segshuffle.accounting.numerics.search import least_epsilon
+from segshuffle.accounting.numerics.search import Bound
 from segshuffle.accounting.single_message.accountants.declared import (
     DASHED,
     LONG,
     MIXED,
     SHORT,
     Accountant,
+    asks_bound,
     asks_for,
     look,
 )
@@ -50,20 +50,10 @@ from segshuffle.errors import ParameterError
 Clone = Literal["standard", "stronger"]
 #: Relative error allowed for a probability computed from the local epsilon, and for the failures of all users.
 _NUDGE, _ROUND = 1e-15, 1e-14
-#: Relative accuracy in delta.
-_RTOL = 1e-4
 
 
-def clone_delta(
-    *,
-    local_epsilon: float,
-    n_users: int,
-    epsilon: float,
-    clone: Clone = "standard",
-    local_delta: float = 0.0,
-    rtol: float = _RTOL,
-) -> DeltaInterval:
-    """Return the delta of a clone pair.
+class CloneBound(Bound):
+    """The divergence of a clone pair, and the failures of all users.
 
     Parameters
     ----------
@@ -71,68 +61,45 @@ def clone_delta(
         Local guarantee epsilon_0, in [1e-6, 50].
     n_users : int
         Number of users, the victim included, in [1, 1e15].
-    epsilon : float
-        In [0, 300].
     clone : {"standard", "stronger"}
         Which pair (kind: upper; published, and proven for binary randomized response only).
     local_delta : float
         For approximate local privacy (epsilon_0, delta_0) per user, in [0, 1); 0 for pure.
-    rtol : float
-        Relative width asked of the interval, in (0, 1).
-
-    Returns
-    -------
-    DeltaInterval
-        Encloses the divergence of the pair and the failures, rounding of parameters included; `upper` is the bound. The
-        divergence is 0 from the local epsilon on. Values below 1e-290 come back as [0, 1e-290].
 
     Raises
     ------
     ParameterError
         If a parameter is outside its range.
     """
-    _check(clone, local_epsilon, local_delta, n_users)
-    check_epsilon(epsilon)
-    failure = _failure(local_epsilon, local_delta, n_users, epsilon)
-    lower = upper = 0.0
-    if epsilon < local_epsilon:
-        lower, upper = (
-            hockey_stick(pair=_pair(clone, local_epsilon, n_users, side), epsilon=epsilon, rtol=rtol)[side > 0]
-            for side in (-1, 1)
+
+    def __init__(
+        self, *, local_epsilon: float, n_users: int, clone: Clone = "standard", local_delta: float = 0.0
+    ) -> None:
+        check_choice("clone", clone, get_args(Clone))
+        check_local(local_epsilon)
+        check_within("local_delta", local_delta, 0, 1, "[)")
+        check_users(n_users)
+        self.ceiling, self.local_delta, self.n_users = local_epsilon, local_delta, n_users
+        self._below, self._above = (_pair(clone, local_epsilon, n_users, side) for side in (-1, 1))
+
+    def interval(self, epsilon: float, rtol: float) -> DeltaInterval:
+        """Enclose the divergence and the failures, rounding of parameters included; no divergence from epsilon_0 on."""
+        upper = self.upper(epsilon, rtol)
+        lower = self._divergence(self._below, epsilon, rtol).lower + self._failure(epsilon) * (1 - _ROUND)
+        return DeltaInterval(min(lower, upper), upper)
+
+    def upper(self, epsilon: float, rtol: float) -> float:
+        """Return the guarantee; the failures grow with epsilon, and may miss a target alone."""
+        return min(self._divergence(self._above, epsilon, rtol).upper + self._failure(epsilon) * (1 + _ROUND), 1.0)
+
+    def _divergence(self, pair: CountPair, epsilon: float, rtol: float) -> DeltaInterval:
+        return (
+            hockey_stick(pair=pair, epsilon=epsilon, rtol=rtol) if epsilon < self.ceiling else DeltaInterval(0.0, 0.0)
         )
-    lower, upper = min(lower, upper) + failure * (1 - _ROUND), upper + failure * (1 + _ROUND)
-    return DeltaInterval(min(lower, 1.0), min(upper, 1.0))
 
-
-def clone_epsilon(
-    *, local_epsilon: float, n_users: int, delta: float, clone: Clone = "standard", local_delta: float = 0.0
-) -> float:
-    """Return the least epsilon of `clone_delta` at `delta`, rounded up; the local epsilon where nothing is gained.
-
-    Parameters
-    ----------
-    local_epsilon, n_users, clone, local_delta
-        As for `clone_delta`.
-    delta : float
-        In [1e-280, 1).
-
-    Raises
-    ------
-    ParameterError
-        Also if delta is below local_delta: then not even the local epsilon is a guarantee.
-    """
-    _check(clone, local_epsilon, local_delta, n_users)
-    check_target(delta)
-    if delta < local_delta:
-        raise ParameterError("delta", delta, f"at least local_delta = {local_delta:g}")
-    pair = _pair(clone, local_epsilon, n_users, 1)
-
-    def bound(epsilon: float, width: float) -> float:
-        pure = hockey_stick(pair=pair, epsilon=epsilon, rtol=width).upper
-        return pure + _failure(local_epsilon, local_delta, n_users, epsilon) * (1 + _ROUND)
-
-    # the failures grow with epsilon: where they alone miss the target, the local epsilon is what is left
-    return least_epsilon(bound=bound, ceiling=local_epsilon, delta=delta, rtol=_RTOL)
+    def _failure(self, epsilon: float) -> float:
+        """Add up the failures of all users: what they add to delta."""
+        return (math.exp(epsilon) + 1) * (1 + 0.5 * math.exp(-self.ceiling)) * self.n_users * self.local_delta
 
 
 def standard_clone_closed_form(*, local_epsilon: float, n_users: int, delta: float) -> float:
@@ -157,18 +124,6 @@ def standard_clone_closed_form(*, local_epsilon: float, n_users: int, delta: flo
     return min(math.log1p(gain) * (1 + 16 * _NUDGE), local_epsilon)
 
 
-def _check(clone: Clone, local_epsilon: float, local_delta: float, n_users: int) -> None:
-    check_choice("clone", clone, get_args(Clone))
-    check_local(local_epsilon)
-    check_within("local_delta", local_delta, 0, 1, "[)")
-    check_users(n_users)
-
-
-def _failure(local_epsilon: float, local_delta: float, n_users: int, epsilon: float) -> float:
-    """Add up the failures of all users: what they add to delta."""
-    return (math.exp(epsilon) + 1) * (1 + 0.5 * math.exp(-local_epsilon)) * n_users * local_delta
-
-
 def _pair(clone: Clone, local_epsilon: float, n_users: int, side: int) -> CountPair:
     """Make the pair with its parameters rounded against privacy (side = 1) or for it (-1).
 
@@ -189,7 +144,7 @@ ACCOUNTANTS = (
         _FIRST,
         look("Standard clone (proven)", "orange", "s", DASHED),
         order=30,
-        **asks_for("local_epsilon", clone_epsilon, clone_delta),
+        **asks_bound("local_epsilon", CloneBound),
     ),
     Accountant(
         "standard-clone-closed-form",
@@ -207,7 +162,7 @@ ACCOUNTANTS = (
         "Feldman, McMillan, Talwar 2023",
         look("Stronger clone (published)", "purple", "v", SHORT),
         order=32,
-        **asks_for("local_epsilon", partial(clone_epsilon, clone="stronger"), partial(clone_delta, clone="stronger")),
+        **asks_bound("local_epsilon", partial(CloneBound, clone="stronger")),
         proven_for_binary=True,
     ),
 )

@@ -13,10 +13,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
+from segshuffle.accounting.numerics.search import Bound
 from segshuffle.errors import ParameterError
 from segshuffle.looks import DASHES, PALETTE, Dashes, Look
 
 if TYPE_CHECKING:
+    from segshuffle.accounting.single_message.decomposition import BlanketBound
     from segshuffle.accounting.single_message.randomizers import Randomizer
     from segshuffle.accounting.single_message.variation_ratio import VariationRatio
     from segshuffle.accounting.single_message.variation_ratio_lower import LowerBound
@@ -120,7 +122,6 @@ def asks_for(
     epsilon: Callable[..., float],
     delta: Callable[..., DeltaInterval] | None = None,
     *,
-    keyword: str = "",
     applies: Callable[[Mechanism], bool] | None = None,
 ) -> dict[str, Any]:
     """Connect an accountant with functions that know one part of a mechanism.
@@ -131,8 +132,6 @@ def asks_for(
         The attribute of `Mechanism` that the functions take beside ``n_users`` and ``delta`` or ``epsilon``.
     epsilon, delta : callable
         The functions; an epsilon is never above the local one.
-    keyword : str
-        What they call the part, if not by its name.
     applies : callable, optional
         For whom it answers; default: wherever the part is known and finite.
 
@@ -146,7 +145,7 @@ def asks_for(
         value = getattr(mechanism, part)
         if value is None:
             raise ParameterError(part, None, f"given: the accountant needs it of {mechanism.name}")
-        return {keyword or part: value}
+        return {part: value}
 
     return {
         "applies": applies or (lambda m: getattr(m, part) is not None and getattr(m, part) != math.inf),
@@ -154,6 +153,18 @@ def asks_for(
         "delta_of": delta and (lambda m, n, level: delta(**known(m), n_users=n, epsilon=level)),
         "specific": part == "randomizer",
     }
+
+
+def asks_bound(
+    part: str, make: Callable[..., Bound | BlanketBound], *, applies: Callable[[Mechanism], bool] | None = None
+) -> dict[str, Any]:
+    """Do the same with a bound that is made from that part and ``n_users``."""
+    return asks_for(
+        part,
+        lambda delta, **known: make(**known).epsilon(delta=delta),
+        lambda epsilon, **known: make(**known).delta(epsilon=epsilon),
+        applies=applies,
+    )
 
 
 def look(label: str, color: str, marker: str, dashes: Dashes) -> Look:

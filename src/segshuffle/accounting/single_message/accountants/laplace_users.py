@@ -14,21 +14,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from functools import partial
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
 from segshuffle.accounting.numerics.poisson_binomial import PoissonBinomialLaw
-from segshuffle.accounting.numerics.ranges import check_epsilon, check_integer
-from segshuffle.accounting.single_message.accountants.chen_cao_ge import Gaussian
+from segshuffle.accounting.numerics.ranges import check_integer
+from segshuffle.accounting.numerics.search import Bound
+from segshuffle.accounting.single_message.accountants.chen_cao_ge import gaussian_of_users
 from segshuffle.accounting.single_message.accountants.declared import (
     DASH_DOTTED,
     DOTTED,
     SOLID,
     Accountant,
-    Mechanism,
+    asks_bound,
     look,
     never,
 )
@@ -37,7 +37,6 @@ from segshuffle.accounting.single_message.personalized import (
     PersonalizedUsers,
     Reduction,
     Theorem,
-    checked_list,
 )
 from segshuffle.arrays import FloatArray
 
@@ -45,9 +44,8 @@ from segshuffle.arrays import FloatArray
 LARGEST_PERSONALIZED_USERS = 200_000
 
 
-def echo_probabilities(*, local_epsilons: ArrayLike) -> FloatArray:
-    """Return p_i of all users in descending order of budget, the victim's first (unused), shape (n_users,)."""
-    budgets = np.sort(checked_list("local_epsilons", local_epsilons))[::-1]
+def echo_probabilities(budgets: FloatArray) -> FloatArray:
+    """Return p_i of all users, whose budgets descend, the victim's first (unused), shape (n_users,)."""
     share = -np.expm1(-budgets) / budgets
     # users with a larger budget contribute e^{-their own}, the others (and i itself) e^{-budget of i}
     larger = np.concatenate([[0.0], np.cumsum(share * np.exp(-budgets))[:-1]])
@@ -60,40 +58,31 @@ class Echo(BudgetBound):
 
     def __init__(self, users: PersonalizedUsers) -> None:
         super().__init__(users)
-        self._clones = PoissonBinomialLaw(echo_probabilities(local_epsilons=users.budgets)[1:])
+        self._clones = PoissonBinomialLaw(echo_probabilities(users.budgets)[1:])
 
-    def delta(self, *, epsilon: float, rtol: float = 1e-4) -> DeltaInterval:
-        """Enclose the delta at epsilon in [0, 300]; 0 from the largest budget on."""
-        check_epsilon(epsilon)
-        if epsilon >= self.users.largest_budget:
+    def interval(self, epsilon: float, rtol: float) -> DeltaInterval:
+        """Enclose the delta; 0 from the largest budget on."""
+        if epsilon >= self.ceiling:
             return DeltaInterval(0.0, 0.0)
-        tails = 1 / (math.exp(self.users.largest_budget) + 1)
+        tails = 1 / (math.exp(self.ceiling) + 1)
         found = hockey_stick(pair=CountPair(1 - tails, tails, self._clones), epsilon=epsilon, rtol=rtol)
         return self._clones.widened(found)
 
 
 #: Bounds for users with budgets of their own, by the names of the accountants that they are where budgets are equal.
-PERSONAL: dict[str, type[BudgetBound]] = {
-    "chen-cao-ge": Gaussian,
+PERSONAL: dict[str, Callable[[PersonalizedUsers], Bound]] = {
+    "chen-cao-ge": gaussian_of_users,
     "personalized": Theorem,
     "personalized-reduction": Reduction,
     "liu-2023": Echo,
 }
 
 
-def _equal(bound: type[BudgetBound], applies: Callable[[Mechanism], bool] = never) -> dict[str, Any]:
-    """Ask a bound for users who all have the local epsilon of one mechanism."""
-
-    def made(mechanism: Mechanism, n_users: int) -> BudgetBound:
-        allowed = f"in [1, {LARGEST_PERSONALIZED_USERS}] for the personalised bound"
-        check_integer("n_users", n_users, 1, allowed, most=LARGEST_PERSONALIZED_USERS)
-        return bound(PersonalizedUsers(local_epsilons=np.full(n_users, mechanism.local_epsilon), mechanism="laplace"))
-
-    return {
-        "applies": applies,
-        "epsilon_of": lambda m, n, target: made(m, n).epsilon(delta=target),
-        "delta_of": lambda m, n, level: made(m, n).delta(epsilon=level),
-    }
+def _equal(bound: type[BudgetBound], *, local_epsilon: float, n_users: int) -> BudgetBound:
+    """Make a bound for users who all have the same budget."""
+    allowed = f"in [1, {LARGEST_PERSONALIZED_USERS}] for the personalised bound"
+    check_integer("n_users", n_users, 1, allowed, most=LARGEST_PERSONALIZED_USERS)
+    return bound(PersonalizedUsers(local_epsilons=np.full(n_users, local_epsilon), mechanism="laplace"))
 
 
 _PAPER = "Enhanced Privacy Bound for Shuffle Model with Personalized Privacy"
@@ -106,7 +95,7 @@ ACCOUNTANTS = (
         f"{_PAPER}, Theorem 2",
         look("Personalised bound (published)", "indigo", "h", SOLID),
         order=70,
-        **_equal(Theorem, lambda m: m.name == "laplace"),
+        **asks_bound("local_epsilon", partial(_equal, Theorem), applies=lambda m: m.name == "laplace"),
     ),
     Accountant(
         "personalized-reduction",
@@ -115,7 +104,7 @@ ACCOUNTANTS = (
         f"{_PAPER}, its pair of counts",
         look("Its reduction, exact (published)", "black", "d", DOTTED),
         order=71,
-        **_equal(Reduction),
+        **asks_bound("local_epsilon", partial(_equal, Reduction), applies=never),
     ),
     Accountant(
         "liu-2023",
@@ -124,6 +113,6 @@ ACCOUNTANTS = (
         "Liu, Zhao, Xiong, Liu, Chen 2023",
         look("Liu et al. 2023 (published)", "wine", "H", DASH_DOTTED),
         order=72,
-        **_equal(Echo),
+        **asks_bound("local_epsilon", partial(_equal, Echo), applies=never),
     ),
 )

@@ -13,17 +13,13 @@ from segshuffle.accounting.single_message.accountants.declared import (
     SOLID,
     SPARSE,
     Accountant,
+    asks_bound,
     asks_for,
     look,
     never,
 )
-from segshuffle.accounting.single_message.variation_ratio import (
-    analytic_epsilon,
-    asymptotic_epsilon,
-    published_delta,
-    published_epsilon,
-)
-from segshuffle.accounting.single_message.variation_ratio_lower import published_lower_epsilon
+from segshuffle.accounting.single_message.variation_ratio import VariationBound
+from segshuffle.accounting.single_message.variation_ratio_lower import LowerVariationBound
 
 _PAPER = "Privacy Amplification via Shuffling: Unified, Simplified, and Tightened"
 _NUMERICAL = Accountant(
@@ -33,7 +29,7 @@ _NUMERICAL = Accountant(
     f"{_PAPER}, Theorem 4.1",
     look("Variation ratio (published)", "vermilion", "P", SOLID),
     order=40,
-    **asks_for("variation", published_epsilon, published_delta, keyword="randomizer"),
+    **asks_bound("variation", VariationBound),
     proven_for_binary=True,
 )
 ACCOUNTANTS = (
@@ -45,7 +41,7 @@ ACCOUNTANTS = (
         f"{_PAPER}, Theorem 4.2",
         look("Variation ratio, analytic (published)", "olive", "X", DASH_DOTTED),
         order=41,
-        **asks_for("variation", analytic_epsilon, keyword="randomizer"),
+        **asks_for("variation", lambda delta, **asked: VariationBound(**asked).analytic_epsilon(delta=delta)),
     ),
     Accountant(
         "variation-asymptotic",
@@ -54,7 +50,11 @@ ACCOUNTANTS = (
         f"{_PAPER}, Theorem 4.3",
         look("Variation ratio, asymptotic (published)", "sky", ">", DASHED),
         order=42,
-        **asks_for("variation", asymptotic_epsilon, keyword="randomizer", applies=never),
+        **asks_for(
+            "variation",
+            lambda delta, **asked: VariationBound(**asked).asymptotic_epsilon(delta=delta),
+            applies=never,
+        ),
     ),
     Accountant(
         "variation-lower",
@@ -63,7 +63,7 @@ ACCOUNTANTS = (
         f"{_PAPER}, Theorem 5.1",
         look("Variation ratio, lower bound", "dark-grey", "", SPARSE),
         order=43,
-        **asks_for("lower", published_lower_epsilon, keyword="bound", applies=never),
+        **asks_bound("lower", LowerVariationBound, applies=never),
     ),
     # the same number for parts of a mechanism: a curve each in a figure
     *(

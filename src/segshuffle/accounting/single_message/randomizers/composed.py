@@ -16,7 +16,7 @@ differ in every coordinate are the worst.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import combinations_with_replacement, product
 
@@ -133,15 +133,27 @@ class JointComposition:
 
     def _product(self, tables: list[ReferenceClasses]) -> ReferenceClasses:
         kept = len(tables) if self.differing is None else self.differing
-        return reduce(_bounded_product, [*tables[:kept], *(table.unchanged() for table in tables[kept:])])
+        return reduce(_bounded_product, [*tables[:kept], *map(_unchanged, tables[kept:])])
+
+
+def _unchanged(table: ReferenceClasses) -> ReferenceClasses:
+    """Return the classes of the pair (x0, x0): a coordinate in which the neighbours agree."""
+    return merged([replace(table, log_second=table.log_first)])
 
 
 def _bounded_product(one: ReferenceClasses, other: ReferenceClasses) -> ReferenceClasses:
-    """Multiply two tables; refuse what would take minutes."""
+    """Multiply two tables, of independent messages sent as one (Theorem 9); refuse what would take minutes."""
     pairs = one.mass.size * other.mass.size
     if pairs > _LARGEST_PRODUCT:
         raise _too_many(f"{one.parts + other.parts} randomizers", pairs, _LARGEST_PRODUCT)
-    both = one.product(other)
+    product_table = ReferenceClasses(
+        np.multiply.outer(one.mass, other.mass).ravel(),
+        np.add.outer(one.log_first, other.log_first).ravel(),
+        np.add.outer(one.log_second, other.log_second).ravel(),
+        one.parts + other.parts,
+        one.entry_error + other.entry_error,
+    )
+    both = merged([product_table])
     if both.mass.size > LARGEST_CLASSES:
         raise _too_many(f"{both.parts} randomizers", both.mass.size, LARGEST_CLASSES)
     return both
@@ -190,7 +202,7 @@ class ParallelComposition:
         return tuple(self._union(list(choice)) for choice in choices)
 
     def _union(self, tables: list[ReferenceClasses]) -> ReferenceClasses:
-        return merged(part.scaled(weight) for part, weight in zip(tables, self.weights, strict=True))
+        return merged(replace(part, mass=part.mass * weight) for part, weight in zip(tables, self.weights, strict=True))
 
 
 def poisson_subsampled(randomizer: Randomizer, *, rate: float) -> Randomizer:

@@ -1,11 +1,7 @@
 r"""Local hash, RAPPOR, optimized unary encoding and Hadamard response.
 
-All have one shape: output y has an attribute a_x(y) in {0, 1} for every input x, and
-
-    R_x(y) = base(y) * (e^{eps_0} if a_x(y) = 1 else 1),
-
-so inf_x R_x(y) = base(y) unless *every* attribute of y is 1. That one exceptional kind of output ("full" below)
-carries the whole dependence on the domain size d; in the limit d = infinity it is gone. The limit is a proven upper
+Output y has an attribute a_x(y) in {0, 1} for every input x: 1 where it favours x. The outputs that favour every input
+carry the whole dependence on the domain size d; in the limit d = infinity they are gone. The limit is a proven upper
 bound for every finite d, too: the randomizer on d inputs is a restriction (to d inputs, with the other attributes
 dropped) of the one on more inputs, so its divergence is never larger.
 """
@@ -13,7 +9,7 @@ dropped) of the one on more inputs, so its divergence is never larger.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass, field
 from itertools import product
 from typing import ClassVar
@@ -21,12 +17,7 @@ from typing import ClassVar
 import numpy as np
 
 from segshuffle.accounting.numerics.ranges import check_integer
-from segshuffle.accounting.single_message.randomizers.reference import (
-    ReferenceClasses,
-    Side,
-    check_local_epsilon,
-    table,
-)
+from segshuffle.accounting.single_message.randomizers.reference import Favouring, ReferenceClasses, Side
 from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 
@@ -43,13 +34,8 @@ def _odds_to_bit(log_odds: float) -> _Bit:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Attributes(ABC):
+class _Attributes(Favouring):
     """Randomizers whose attributes are independent between inputs, but for the outputs where all of them are 1."""
-
-    local_epsilon: float
-
-    def __post_init__(self) -> None:
-        check_local_epsilon(self.local_epsilon)
 
     @property
     @abstractmethod
@@ -57,32 +43,16 @@ class _Attributes(ABC):
         """Law of the attribute of the input that a user holds, and of any other."""
 
     @property
-    @abstractmethod
-    def _all_others(self) -> float:
-        """Probability that the attributes of all other inputs are 1."""
+    def _own_base(self) -> _Bit:
+        """Base measure of the outputs without and with the attribute of one input."""
+        (no, yes), _ = self._laws
+        return no, yes * math.exp(-self.local_epsilon)
 
-    @abstractmethod
-    def _listed(self) -> tuple[FloatArray, FloatArray]:
-        """Return all attributes, shape (inputs, outputs), and log base(y) up to a constant."""
-
-    def blanket(self, side: Side) -> ReferenceClasses:
-        """Return classes against the blanket: outputs with the attribute of x0, of x1, of both, of neither; full."""
-        (no, yes), (other_no, other_yes) = self._laws
-        e, base, full = self.local_epsilon, yes * math.exp(-self.local_epsilon), self._all_others
-        one, both = no * other_yes, base * (other_yes - full)
-        return table([(one, e, 0.0), (one, 0.0, e), (both, e, e), (no * other_no + yes * full, 0.0, 0.0)])
-
-    def common_input(self, side: Side) -> tuple[ReferenceClasses, ...]:
-        """Let all other users hold a third input."""
-        own, other = self._laws
-        e, bits = self.local_epsilon, product((0, 1), repeat=3)
-        return (table((own[z] * other[x] * other[y], e * (x - z), e * (y - z)) for z, x, y in bits),)
-
-    def matrix(self) -> FloatArray:
-        """Return the full law, shape (inputs, outputs)."""
-        attributes, log_base = self._listed()
-        law = np.exp(log_base + self.local_epsilon * attributes)
-        return np.asarray(law / law.sum(axis=1, keepdims=True))
+    def _base(self, n_inputs: int) -> dict[tuple[int, ...], float]:
+        own, other = self._own_base, self._laws[1]
+        # the measure is symmetric in the inputs: any one of them may be the user's own
+        words = {word: sorted(word) for word in product((0, 1), repeat=n_inputs)}
+        return {word: own[least] * math.prod(other[bit] for bit in rest) for word, (least, *rest) in words.items()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,8 +68,8 @@ class _OverADomain(_Attributes):
             check_integer("domain_size", self.domain_size, 2, allowed)
 
     @property
-    def _all_others(self) -> float:
-        return 0.0 if self.domain_size is None else self._laws[1][1] ** (self.domain_size - 1)
+    def _favour_all(self) -> float:
+        return 0.0 if self.domain_size is None else self._own_base[1] * self._laws[1][1] ** (self.domain_size - 1)
 
     def common_input(self, side: Side) -> tuple[ReferenceClasses, ...]:
         """Let all other users hold a third input; independent of the domain size from d = 3 on."""
@@ -240,16 +210,14 @@ class HadamardResponse(_Attributes):
         return _odds_to_bit(self.local_epsilon), (0.5, 0.5)
 
     @property
-    def _all_others(self) -> float:
-        return 0.0 if self.order is None else 2 / self.order
+    def _favour_all(self) -> float:
+        return 0.0 if self.order is None else self._own_base[1] * 2 / self.order
 
-    def common_input(self, side: Side) -> tuple[ReferenceClasses, ...]:
-        """Let all other users hold a third row, not the product of x0's and x1's unless K = 4 leaves no other."""
-        if self.order != 4:
-            return super().common_input(side)
-        e, (low, high) = self.local_epsilon, self._laws[0]
-        same, differ = high / 2, low / 2
-        return (table([(same, 0.0, 0.0), (same, -e, -e), (differ, e, 0.0), (differ, 0.0, e)]),)
+    def _base(self, n_inputs: int) -> dict[tuple[int, ...], float]:
+        if (self.order, n_inputs) != (4, 3):
+            return super()._base(n_inputs)
+        # a third row of three is no product of the other two: one column is +1 in all, every row has one for itself
+        return dict.fromkeys(((1, 1, 1), (1, 0, 0), (0, 1, 0), (0, 0, 1)), self._own_base[0] / 2)
 
     def _listed(self) -> tuple[FloatArray, FloatArray]:
         """Return rows 1, ..., K-1 of the Sylvester matrix."""

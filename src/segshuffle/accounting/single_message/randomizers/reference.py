@@ -13,7 +13,9 @@ Ratios are kept as logarithms: for a local epsilon of 1e-6 the differences of ra
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache, wraps
 from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
@@ -39,12 +41,12 @@ def remembered(function: Callable[..., T]) -> Callable[..., T]:
     kept = lru_cache(maxsize=16)(function)
 
     @wraps(function)
-    def called(*args: Any) -> T:
+    def called(*args: Any, **options: Any) -> T:
         try:
-            hash(args)
+            hash((args, *options.values()))
         except TypeError:
-            return function(*args)
-        return kept(*args)
+            return function(*args, **options)
+        return kept(*args, **options)
 
     return called
 
@@ -82,43 +84,17 @@ class ReferenceClasses:
         scale = max(float(np.max(np.abs(self.log_first))), float(np.max(np.abs(self.log_second))))
         return LOG_RATIO_ERROR * self.parts * scale + 2.0 * self.entry_error * (1.0 + 2.0 * self.entry_error)
 
-    @property
-    def gamma(self) -> float:
-        """Total mass of the reference: 1 minus the mass of the left-over."""
-        return min(float(np.sum(self.mass)), 1.0)
-
-    @property
-    def omega(self) -> FloatArray:
-        """Probability of each class under the normalised reference, shape (m,)."""
-        return self.mass / np.sum(self.mass)
-
-    def relative_to(self, log_own: FloatArray) -> ReferenceClasses:
-        """Take R_x0 or R_x1 as the reference: all other users hold that input; `log_own` is its log ratio."""
-        mass = self.mass * np.exp(log_own)
-        return replace(self, mass=mass, log_first=self.log_first - log_own, log_second=self.log_second - log_own)
-
     def own_inputs(self) -> tuple[ReferenceClasses, ...]:
-        """Return the classes against the victim's own two inputs, x1 first."""
-        return self.relative_to(self.log_second), self.relative_to(self.log_first)
-
-    def unchanged(self) -> ReferenceClasses:
-        """Return the classes of the pair (x0, x0): a coordinate in which the neighbours agree."""
-        return merged([replace(self, log_second=self.log_first)])
-
-    def product(self, other: ReferenceClasses) -> ReferenceClasses:
-        """Multiply the classes: two independent messages sent as one (Theorem 9)."""
-        pair = ReferenceClasses(
-            np.multiply.outer(self.mass, other.mass).ravel(),
-            np.add.outer(self.log_first, other.log_first).ravel(),
-            np.add.outer(self.log_second, other.log_second).ravel(),
-            self.parts + other.parts,
-            self.entry_error + other.entry_error,
+        """Return the classes against the victim's own two inputs, x1 first: all other users hold that one."""
+        return tuple(
+            replace(
+                self,
+                mass=self.mass * np.exp(own),
+                log_first=self.log_first - own,
+                log_second=self.log_second - own,
+            )
+            for own in (self.log_second, self.log_first)
         )
-        return merged([pair])
-
-    def scaled(self, weight: float) -> ReferenceClasses:
-        """Return the same classes, used with probability `weight` in [0, 1] (Theorem 11)."""
-        return replace(self, mass=self.mass * weight)
 
 
 @runtime_checkable
@@ -176,3 +152,46 @@ def merged(parts: Iterable[ReferenceClasses]) -> ReferenceClasses:
 def check_local_epsilon(local_epsilon: float) -> None:
     """Refuse a local epsilon outside (0, 50]."""
     check_within("local_epsilon", local_epsilon, 0, LARGEST_LOCAL_EPSILON, "(]")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Favouring(ABC):
+    r"""Randomizers whose outputs each favour some of the inputs: R_x(y) = base(y) (e^{eps_0} if y favours x else 1).
+
+    So inf_x R_x(y) = base(y) unless y favours *every* input: those outputs have the blanket base(y) e^{eps_0}.
+    """
+
+    local_epsilon: float
+
+    def __post_init__(self) -> None:
+        check_local_epsilon(self.local_epsilon)
+
+    @abstractmethod
+    def _base(self, n_inputs: int) -> Mapping[tuple[int, ...], float]:
+        """Return the base measure of the outputs that favour exactly the flagged ones of x0, x1 and x*."""
+
+    @property
+    def _favour_all(self) -> float:
+        """Base measure of the outputs that favour every input."""
+        return 0.0
+
+    @abstractmethod
+    def _listed(self) -> tuple[FloatArray, FloatArray]:
+        """Return 1 where an output favours an input, shape (inputs, outputs), and log base(y) up to a constant."""
+
+    def blanket(self, side: Side) -> ReferenceClasses:
+        """Return classes against the blanket: outputs that favour x0, x1, both or neither; or all inputs."""
+        e, all_inputs = self.local_epsilon, self._favour_all
+        rows = [(mass - all_inputs * x * y, e * x, e * y) for (x, y), mass in self._base(2).items()]
+        return table([*rows, (all_inputs * math.exp(e), 0.0, 0.0)])
+
+    def common_input(self, side: Side) -> tuple[ReferenceClasses, ...]:
+        """Let all other users hold a third input: any x* gives a valid lower bound."""
+        e, masses = self.local_epsilon, self._base(3).items()
+        return (table((mass * math.exp(e * z), e * (x - z), e * (y - z)) for (x, y, z), mass in masses),)
+
+    def matrix(self) -> FloatArray:
+        """Return the full law, shape (inputs, outputs)."""
+        favours, log_base = self._listed()
+        law = np.exp(log_base + self.local_epsilon * favours)
+        return np.asarray(law / law.sum(axis=1, keepdims=True))

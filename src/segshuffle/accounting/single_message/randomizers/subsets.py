@@ -14,12 +14,7 @@ from itertools import combinations, islice, product
 import numpy as np
 
 from segshuffle.accounting.numerics.ranges import check_integer
-from segshuffle.accounting.single_message.randomizers.reference import (
-    ReferenceClasses,
-    Side,
-    check_local_epsilon,
-    table,
-)
+from segshuffle.accounting.single_message.randomizers.reference import Favouring, ReferenceClasses, Side
 from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 
@@ -27,7 +22,7 @@ _LARGEST_MATRIX = 4000
 
 
 @dataclass(frozen=True, kw_only=True)
-class SubsetExponential:
+class SubsetExponential(Favouring):
     """PrivSet: a subset of `subset_size` items, with odds e^epsilon_0 if it meets the user's set and 1 if not.
 
     The blanket is uniform over all subsets, gamma = binom(d, k)/Omega. The pair of inputs has as few items in common
@@ -47,49 +42,38 @@ class SubsetExponential:
         Number k of items in an output, 1 <= k <= d - s.
     """
 
-    local_epsilon: float
     domain_size: int
     set_size: int
     subset_size: int
 
     def __post_init__(self) -> None:
-        check_local_epsilon(self.local_epsilon)
+        super().__post_init__()
         check_subset(domain_size=self.domain_size, set_size=self.set_size, subset_size=self.subset_size)
 
     @property
     def gamma(self) -> float:
         """Mass of the blanket: binom(d, k)/Omega."""
         shares = self._shares(1)
-        return 1 / (shares[False,] + math.exp(self.local_epsilon) * shares[True,])
+        return 1 / (shares[0,] + math.exp(self.local_epsilon) * shares[1,])
 
     @property
     def total_variation(self) -> float:
         """Total variation of the laws of two sets with as few items in common as possible."""
-        return math.expm1(self.local_epsilon) * self.gamma * self._shares(2)[True, False]
+        return math.expm1(self.local_epsilon) * self._base(2)[1, 0]
 
-    def _shares(self, n_inputs: int) -> dict[tuple[bool, ...], float]:
+    def _shares(self, n_inputs: int) -> dict[tuple[int, ...], float]:
         """Return the share of all outputs that meet exactly the flagged ones of the first inputs of x0, x1 and x*."""
         return _shares(self.domain_size, self.set_size, self.subset_size, n_inputs)
 
-    def blanket(self, side: Side) -> ReferenceClasses:
-        """Return four classes: outputs that meet both inputs, only x0, only x1, none."""
-        gamma, e = self.gamma, self.local_epsilon
-        return table((gamma * share, e * m[0], e * m[1]) for m, share in self._shares(2).items())
+    def _base(self, n_inputs: int) -> dict[tuple[int, ...], float]:
+        return {meets: self.gamma * share for meets, share in self._shares(n_inputs).items()}
 
     def common_input(self, side: Side) -> tuple[ReferenceClasses, ...]:
-        """Let all other users hold a third set (any x* gives a valid lower bound); of two values, either one."""
-        if self.domain_size == 2:
-            return self.blanket(side).own_inputs()
-        gamma, e = self.gamma, self.local_epsilon
-        return (
-            table(
-                (gamma * share * math.exp(e * m[2]), e * (m[0] - m[2]), e * (m[1] - m[2]))
-                for m, share in self._shares(3).items()
-            ),
-        )
+        """Let all other users hold a third set; of two values, either one."""
+        return self.blanket(side).own_inputs() if self.domain_size == 2 else super().common_input(side)
 
-    def matrix(self) -> FloatArray:
-        """Return the full law, shape (binom(d, s), binom(d, k)), inputs and outputs in lexicographic order."""
+    def _listed(self) -> tuple[FloatArray, FloatArray]:
+        """Return the sets and the subsets in lexicographic order."""
         d, s, k = self.domain_size, self.set_size, self.subset_size
         if max(math.comb(d, s), math.comb(d, k)) > _LARGEST_MATRIX:
             raise ParameterError("domain_size", d, f"small enough for at most {_LARGEST_MATRIX} inputs and outputs")
@@ -97,8 +81,7 @@ class SubsetExponential:
         for rows, size in ((inputs, s), (outputs, k)):
             for row, items in zip(rows, combinations(range(d), size), strict=True):
                 row[list(items)] = 1.0
-        odds = np.where(inputs @ outputs.T > 0, math.exp(self.local_epsilon), 1.0)
-        return odds * (self.gamma / math.comb(d, k))
+        return (inputs @ outputs.T > 0).astype(float), np.zeros(len(outputs))
 
 
 def check_subset(*, domain_size: int, set_size: int, subset_size: int) -> None:
@@ -122,7 +105,7 @@ def _three_inputs(domain_size: int, set_size: int) -> tuple[frozenset[int], froz
 
 
 @lru_cache(maxsize=64)
-def _shares(domain_size: int, set_size: int, subset_size: int, n_inputs: int) -> dict[tuple[bool, ...], float]:
+def _shares(domain_size: int, set_size: int, subset_size: int, n_inputs: int) -> dict[tuple[int, ...], float]:
     """Return the share of all outputs that meet exactly the flagged inputs: exact integers, rounded once.
 
     An output misses j given items with probability binom(d - j, k)/binom(d, k) = (d - k)_j/(d)_j = (d - j)_k/(d)_k,
@@ -139,12 +122,15 @@ def _shares(domain_size: int, set_size: int, subset_size: int, n_inputs: int) ->
         return math.perm(d - k, size) * math.perm(d - size, most - size) if most < k else math.perm(d - size, k)
 
     found = {}
-    for meets in product((False, True), repeat=n_inputs):
-        missed = frozenset[int]().union(*(x for x, met in zip(inputs, meets, strict=True) if not met))
-        hit = [x for x, met in zip(inputs, meets, strict=True) if met]
-        unions = (missed.union(*chosen) for size in range(len(hit) + 1) for chosen in combinations(hit, size))
-        signs = ((-1) ** size for size in range(len(hit) + 1) for _ in combinations(hit, size))
-        found[meets] = sum(sign * missing(len(union)) for sign, union in zip(signs, unions, strict=True)) / whole
+    for meets in product((0, 1), repeat=n_inputs):
+        missed, hit = ([x for x, met in zip(inputs, meets, strict=True) if met == flag] for flag in (0, 1))
+        # inclusion and exclusion: all of `missed`, and none of `hit`, is missed
+        terms = (
+            (-1) ** size * missing(len(frozenset[int]().union(*missed, *chosen)))
+            for size in range(len(hit) + 1)
+            for chosen in combinations(hit, size)
+        )
+        found[meets] = sum(terms) / whole
     return found
 
 
