@@ -77,7 +77,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="several randomizers in one message: all of them, on a value each, or one drawn at random",
     )
     single.add_argument("--weights", type=numbers, help="with parallel: probability of each (default: equal)")
-    single.add_argument("--subsample", type=number, metavar="RATE", help="users take part with this probability only")
+    single.add_argument("--subsample", type=number, metavar="RATE", help="probability with which each user takes part")
     single.add_argument(
         "--blanket-messages",
         type=integers,

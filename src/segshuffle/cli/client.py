@@ -1,8 +1,8 @@
-"""One user's side: a plan and what the user holds in, messages out, one per line.
+"""The user's side: read a plan and the user's items, and print messages to send, one per line.
 
-The plan is checked first: whoever published it may lie. The program computes what the plan guarantees this user from
-what the user believes, and sends nothing if that is less than the user asks for. A file of the user's own remembers
-these beliefs and what all collections have spent, before any message is written. Messages are drawn exactly, from the
+The plan is checked first, because whoever published it may lie. The program computes what the plan guarantees this
+user, and prints no message if that is less than the user asks for. A file of the user's own stores the user's settings
+and the privacy spent in all collections, before any message is written. Messages are drawn exactly, from the
 operating system's secure source. They go to a shuffler, which removes the sender and mixes them; `shuf` does that with
 files.
 """

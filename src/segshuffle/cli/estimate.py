@@ -1,9 +1,9 @@
-"""The server's side: a plan and shuffled messages, or counts of them, in; a table of estimates with intervals out.
+"""The server's side: read a plan and shuffled messages, or their counts, and print estimates with intervals.
 
 Messages are lines as `segshuffle client` writes them, mixed by a shuffler. Counts have the header item,count and then a
-line for each item. Every item's 95 % interval holds its share in 95 % of all collections, where the levels that users
-pick have nothing to do with what they hold. Messages that the users of the plan cannot have sent, but for one
-collection in a million, are refused.
+line for each item. A 95 % interval contains the share of its item in 95 % of all collections, provided that the
+levels that users pick do not depend on their items. Messages that the users of the plan cannot have sent are refused;
+that happens to fewer than one in a million honest collections.
 """
 
 from __future__ import annotations

@@ -67,17 +67,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add(
         parser,
         "--blanket",
-        help=f"law of the dummy messages: one of {', '.join(law_names())}; best takes that of least error for "
-        "--max-messages, or of fewest messages for --target-error; all compares them, however long they take, "
-        "with a plan of single dummies. Without this option the plan is that, too, with a table of the laws that take "
-        "seconds to plan",
+        help=f"kind of dummy messages: one of {', '.join(law_names())}; best: the kind with the least error for "
+        "--max-messages, or with the fewest messages for --target-error; all: single dummies (poisson), with a table "
+        "of all kinds, however long they take; default: the same, without kinds that take many seconds to plan",
     )
     add(parser, *(name for name in PLANNING if name not in ("--levels", "--delta", "--blanket")))
     parser.add_argument(
         "--published",
         action="store_true",
-        help="plan by the paper's privacy analysis, which is not proven, has the larger error, and knows neither "
-        "budgets nor other dummies",
+        help="plan by the paper's privacy analysis, which is not proven and has the larger error; there are no "
+        "budgets of messages and no other kinds of dummies",
     )
     parser.add_argument(
         "--blanket-per-user",

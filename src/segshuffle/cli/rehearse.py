@@ -2,12 +2,12 @@
 
     segshuffle rehearse FILE
 
-is enough. What you do not say is assumed, and said: one level with epsilon = 1, delta = 1/(100 users), users who send
-at most as many items as is best for the 20 most frequent ones of the file, and 20 repetitions.
+is enough. Every option has a default, which is printed: one level with epsilon = 1, delta = 1/(100 users), 20
+repetitions, and the largest number of items per user that is best for the 20 most frequent items of the file.
 
-The collection is simulated. The truth is the file as it is; what cutting larger sets does is shown apart. Rehearse on
-data like those that you will collect, such as last year's: what is chosen by looking at the data of the collection
-itself breaks the guarantee.
+The collection is simulated. The truth is the file as it is; what cutting larger sets loses is shown separately.
+Rehearse on data like those that you will collect, such as last year's. Choosing options by looking at the data of the
+collection itself breaks the guarantee.
 """
 
 from __future__ import annotations
