@@ -260,7 +260,7 @@ def test_the_account_is_where_programs_keep_what_they_remember(monkeypatch):
 )
 def test_a_broken_account_sends_nothing(published, capsys, tmp_path, content):
     (tmp_path / "mine.json").write_text(content)
-    assert "mine.json: is no account of a client" in refusal(capsys, client(published))
+    assert "mine.json: is not the file of a client" in refusal(capsys, client(published))
     assert (tmp_path / "mine.json").read_text() == content
 
 

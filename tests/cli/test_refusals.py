@@ -55,7 +55,7 @@ PLANS = [
     ("--zipf 1 --target-error 10% --blanket-per-user 3", "must be left out where the fewest"),
     ("--zipf 1 --top 3 --target-error 12% --max-messages 1.5", "raise one of the two"),
     ("--mean-size 1", "must be left out, because all users hold 2 items"),
-    ("--mean-size 1 --sets at-most --item-frequencies 1,0,0,0,0,0", "must be left out beside"),
+    ("--mean-size 1 --sets at-most --item-frequencies 1,0,0,0,0,0", "must be left out with"),
     ("--sets at-most --zipf 1", "mean-size is missing: it must be given with sets of at most set-size items"),
     ("--sets at-most --target-error 0.01", "mean-size is missing"),
     ("--sets at-most --mean-size 6", "mean-size = 6.0 is not allowed: it must be above 0 and at most set-size = 2"),

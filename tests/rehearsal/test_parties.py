@@ -133,7 +133,7 @@ def test_another_version_is_refused(published):
         with pytest.raises(DataError, match=says):
             read_document(published)
     published.write_text('{"format": NaN}')
-    with pytest.raises(DataError, match="NaN is no number"):
+    with pytest.raises(DataError, match="NaN is not a number"):
         read_document(published)
 
 

@@ -195,7 +195,7 @@ class Dummies(ABC):
 
     def pair(self, mean: float, copies: float) -> CounterPair:
         """Counters of an exchanged item; refused where nothing is proven."""
-        raise ParameterError("blanket", self.name, "one of which something is proven")
+        raise ParameterError("blanket", self.name, "one with a proof")
 
 
 class Blanket(Dummies):

@@ -142,7 +142,7 @@ def _read(path: Path) -> Account:
             raise ValueError(f"format and version must be {FORMAT!r} and {VERSION}")
         honest_users, budget, hidden = (values[name] for name in ("honest_users", "budget", "hide_level"))
         if not (honest_users is None or _is_count(honest_users)):
-            raise ValueError(f"honest_users = {honest_users!r} is no number of users")
+            raise ValueError(f"honest_users = {honest_users!r} is not a number of users")
         return Account(
             path,
             honest_users,
@@ -152,7 +152,7 @@ def _read(path: Path) -> Account:
         )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise DataError(
-            f"{path}: is no account of a client ({type(error).__name__}: {str(error)[:80]}). Nothing is sent, since "
+            f"{path}: is not the file of a client ({type(error).__name__}: {str(error)[:80]}). Nothing is sent, since "
             "what was spent is not known. Repair the file, or name another one with --account."
         ) from None
 

@@ -172,7 +172,7 @@ def _check(options: argparse.Namespace) -> None:
             raise OptionsError(f"--{name.replace('_', '-')} is about the run message by message: add --messages.")
     if options.plan is not None and (options.messages or options.hide_level is not None):
         raise OptionsError(
-            "--messages and --hide-level run round 1, about the levels, and plan for what it counts: leave --plan out."
+            "--messages and --hide-level make a new plan from what round 1 says of the levels: leave --plan out."
         )
     guessed = isinstance(options.set_sizes, dict)
     needed = (options.domain_size, options.levels, options.delta)

@@ -134,7 +134,7 @@ def _of_file(options: argparse.Namespace) -> Make:
     leave_out(options, ("compose", "weights"), "with --matrix, which says all of it")
     claims = options.local_epsilon or (None,)
     if len(claims) > 1:
-        raise ParameterError("local-epsilon", claims, "one claim with --matrix, or left out")
+        raise ParameterError("local-epsilon", claims, "at most one value with --matrix")
     whole = of_matrix(read_matrix(options.matrix, claims[0]))
     made = whole if options.subsample is None else subsampled(whole, options.subsample)
     return lambda _: made

@@ -89,9 +89,7 @@ def read_transactions(
     """
     layout = layout or Layout()
     if layout.level is not None and not levels:
-        raise ParameterError(
-            "levels", tuple(levels), "the levels on offer, which are public, where a column has levels"
-        )
+        raise ParameterError("levels", tuple(levels), "given with a column of levels: the public list of levels")
     names, size = _names(items, domain_size, layout)
     with opened(data, layout) as source:
         collected = _Collector(source, layout, names, size, levels)

@@ -363,7 +363,7 @@ def _file(path: Path, name: str, layout: Layout) -> Source:
     except FAILURES as error:
         if kind == "parquet":
             raise DataError(
-                f"{name}: not a whole Parquet file, or packed once more ({str(error).partition(chr(10))[0]}). Unpack "
+                f"{name}: not a whole Parquet file, or compressed twice ({str(error).partition(chr(10))[0]}). Unpack "
                 "it, or get it again."
             ) from error
         raise _broken(name, error) from error

@@ -44,8 +44,7 @@ def check_stamp(stamp: Path, *, file: str, config: Config) -> list[str]:
     if config["edition"] == "full" and file != SHIPPED:
         raise ConfigError(
             f"{file}: edition = 'full' is not allowed: it is {SHIPPED}'s, which writes into results/. Give this "
-            f"configuration a name of its own, such as {name!r}: it is written on every figure, and the run goes to "
-            f"results/{name}/."
+            f"configuration a name of its own, such as {name!r}: its run goes to results/{name}/."
         )
     if not stamp.exists():
         return []

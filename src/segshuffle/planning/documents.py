@@ -158,7 +158,7 @@ def _document(content: bytes) -> Document:
 
 
 def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} is not a number")
 
 
 def _is(value: object, kind: Any) -> bool:

@@ -137,9 +137,7 @@ class Guess:
             if exactly:
                 raise ParameterError("mean-size", self.mean_size, f"left out, because all users hold {s} items")
             if isinstance(self.frequencies, np.ndarray):
-                raise ParameterError(
-                    "mean-size", self.mean_size, "left out beside item-frequencies, which add up to it"
-                )
+                raise ParameterError("mean-size", self.mean_size, "left out with item-frequencies, whose sum it is")
             if not 0 < self.mean_size <= s:
                 raise ParameterError("mean-size", self.mean_size, f"above 0 and at most set-size = {s}")
         if isinstance(self.frequencies, np.ndarray):
@@ -500,7 +498,7 @@ def _of_least_epsilon(question: Question, target: float) -> Plan:
         asked = f"{question.target:g}" if question.top is None else f"{100 * (question.target or 0):g} %"
         whom = "all items" if question.top is None else f"the top {question.top}"
         raise InfeasibleError(
-            f"target-error = {asked} cannot be had for {whom}: {failed}. Raise it, the users, copies-max or "
+            f"No plan reaches target-error = {asked} for {whom}: {failed}. Raise it, the users, copies-max or "
             "max-messages."
         ) from failed
 

@@ -216,7 +216,7 @@ class Plan:
     def __post_init__(self) -> None:
         for law in (each.announcement.law for each in self.collections):
             if not law.is_proven and self.kind != "published":
-                raise ParameterError("blanket", law.name, f"one that numbers of kind {self.kind!r} are about")
+                raise ParameterError("blanket", law.name, f"a law for which numbers of kind {self.kind!r} exist")
 
     @property
     def chosen(self) -> dict[str, Any]:

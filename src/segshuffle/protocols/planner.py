@@ -344,7 +344,7 @@ class Search:
             chosen, error = self.choose(law.variance(mean), blanket_per_user, limits, budget)
             if not math.isfinite(error):
                 raise InfeasibleError(
-                    f"max_messages = {budget:g} leaves nothing for data beside a blanket of {blanket_per_user:g}."
+                    f"max_messages = {budget:g} is used up by {blanket_per_user:g} dummies per user: raise it."
                 )
             lowered = [self._lowered(law, mean, each, a) for each, a in zip(self.targets, chosen, strict=True)]
             if sure or all(a == b for a, b in zip(lowered, chosen, strict=True)):

@@ -138,7 +138,7 @@ def _of_counts(blocks: Iterable[bytes], name: str, domain_size: int, signed: boo
         others = f", nor for {missing.size - 1} others" if missing.size > 1 else ""
         raise DataError(
             f"{name}: no line for item {missing[0]}{others}; needed is one for every item in 0..{domain_size - 1}, "
-            "with 0 where there is no message. Is the file cut?"
+            "with 0 where there is no message. Was the file cut off?"
         )
     return Counted(counts, None if signed else sum(counts.tolist()), 0)
 

@@ -87,8 +87,8 @@ class DeltaInterval(_Ends):
         """Refuse crossed ends."""
         if np.any(np.greater(lower, upper)):
             raise ArithmeticError(
-                f"the certified interval has crossed ends, lower = {lower!r} and upper = {upper!r}: one of the bounds "
-                "is wrong. This is a defect of the program: please report it with the parameters."
+                f"the lower end of the certified interval, {lower!r}, is above its upper end, {upper!r}: one of the "
+                "bounds is wrong. This is a defect of the program: please report it with the parameters."
             )
         return super().__new__(cls, lower, upper)
 

@@ -299,7 +299,7 @@ class Bound(ABC):
     def delta(self, *, epsilon: float, rtol: float | None = None) -> DeltaInterval:
         """Enclose the bound's delta at epsilon in [0, 300]."""
         check_epsilon(epsilon)
-        return self.interval(epsilon, rtol or self.rtol)
+        return self.interval(epsilon, self.rtol if rtol is None else rtol)
 
     def epsilon(self, *, delta: float) -> float:
         """Return the least epsilon at `delta` in [1e-280, 1), rounded up; at most the ceiling.

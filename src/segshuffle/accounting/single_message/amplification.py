@@ -106,7 +106,7 @@ def delta(*, accountant: str, mechanism: Mechanism, n_users: npt.ArrayLike, epsi
     """
     chosen = _checked(accountant, mechanism)
     found = _each(partial(_delta, chosen, mechanism), n_users, "epsilon", epsilon, (2,))
-    return DeltaInterval(*np.moveaxis(found, -1, 0))
+    return DeltaInterval(*np.moveaxis(found, -1, 0)) if found.ndim > 1 else DeltaInterval(*found.tolist())
 
 
 def compare(

@@ -77,7 +77,6 @@ _TIE = 1e-12
 """Budgets closer than this, relatively, count as equal."""
 _ROUND = 1e-14
 """Relative margin for the factor s and the shifted epsilon."""
-#: Relative accuracy in delta.
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -140,7 +140,7 @@ def check_announcement(announcement: Scheme, demand: Demand, level: int) -> Give
     if demand.sets == "exactly" and announcement.set_size == announcement.domain_size:
         raise RefusedError(
             f"The announcement is refused: sets of exactly {announcement.set_size} of {announcement.domain_size} items "
-            "are all the same, so nothing is to be learnt but who does not hold them all. Nothing is sent."
+            "are all the same, so there is nothing to estimate. Nothing is sent."
         )
     messages = announcement.blanket_per_user + announcement.set_size * announcement.copies[level]
     if messages > demand.most_messages:

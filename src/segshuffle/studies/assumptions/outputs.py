@@ -11,8 +11,8 @@ GROUP = Group(
     "assumptions",
     "Assumptions",
     "What a guarantee relies on",
-    "Who takes part, who lies, how levels are picked, how often users are asked, and what it costs to rely on less of "
-    "it (docs/assumptions.md). Proven accounting.",
+    "Users who drop out, lie, or pick levels that depend on their items; repeated collections; and what weaker "
+    "assumptions cost (docs/assumptions.md). Proven accounting.",
     rank=6,
 )
 PARTICIPATION = (
@@ -21,10 +21,10 @@ PARTICIPATION = (
     Output(
         "figures/participation",
         "Fewer honest users",
-        "Left: the ε that holds at δ where fewer users are honest than the plan assumes. Grey lines: the promised "
-        "levels. Levels that send the same number of messages have one line. Right: expected error over that of a "
-        "plan that assumes all users to be honest. An honest user sends the dummies and tells nobody which these are. "
-        "Kind: upper (ε), closed form for uniform frequencies (error).",
+        "Left: the ε that holds at δ if fewer users are honest than the plan assumes. Grey lines: the promised ε. "
+        "Levels that send equally many messages share a line. Right: expected error over that of a plan that assumes "
+        "all users to be honest. An honest user sends its dummies and keeps secret which they are. The ε is an upper "
+        "bound; the error is a closed form for uniform frequencies.",
         GROUP,
     ),
 )
@@ -33,10 +33,10 @@ INFLUENCE = (
     Output(
         "figures/influence",
         "What liars can do",
-        "How far 1 % of the users can shift the expected estimates by sending what they like. The shuffler takes no "
-        "more messages from anybody than an honest user may send: the number beside the name. Here the dummies of one "
-        "user are capped, so that the Poisson blanket has such a number. The bar is the standard error if nobody lies, "
-        "for uniform frequencies. Kind: exact for one frequency, upper for all together.",
+        "How far 1 % of the users can shift the expected estimates by sending arbitrary messages. The number beside a "
+        "name is the most messages that the shuffler accepts from one user. The dummies of a user are capped here, "
+        "because otherwise a Poisson blanket has no such number. Bar: standard error if nobody lies, for uniform "
+        "frequencies. Kind: exact for one frequency, upper for all together.",
         GROUP,
     ),
 )
@@ -57,7 +57,7 @@ ROUNDS = (
         "figures/rounds",
         "Asking the same users again",
         "Expected error of each of T collections that share one (ε, δ), in closed form for uniform frequencies. Kind: "
-        "exact where all rounds are accounted for together, upper where every round has its share of ε and δ.",
+        "exact if all rounds are accounted for together, upper if ε and δ are divided among them.",
         GROUP,
     ),
 )

@@ -11,7 +11,7 @@ GROUP = Group(
     "audit",
     "Audit",
     "What the published guarantee is worth",
-    "The server sees all counters and their sum; Theorem 3 bounds what two of them tell.",
+    "Theorem 3 bounds what two counters reveal; the server sees all counters and their sum.",
     rank=2,
 )
 _READING = (
@@ -31,9 +31,9 @@ TABLE = Output(
 FIGURE = Output(
     "figures/audit",
     "Claimed and actual ε",
-    "A row per population and whole number m of dummies per user, and one row for the largest ε at all other m. The "
-    "line marks the claimed ε. The blanket alone gives a proven upper bound, the other two marks are lower bounds. "
-    "A level that sends every item has no marks: without sampling nothing is hidden.",
+    "One row per population and whole number m of dummies per user; the last row of a population is the largest ε at "
+    "all other m. Vertical line: claimed ε. 'Blanket alone' is a proven upper bound; the other marks are lower "
+    "bounds. A level that sends every item has no marks: without sampling nothing is hidden.",
     GROUP,
     _READING,
 )

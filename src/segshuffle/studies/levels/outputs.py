@@ -11,13 +11,13 @@ GROUP = Group(
     "levels",
     "Private levels",
     "Private privacy levels",
-    "A privacy level can itself be worth hiding; this is what protecting it in the first round costs.",
+    "A privacy level can itself be sensitive. This is the cost of protecting it in the first round.",
     rank=5,
 )
 FIGURE = Output(
     "figures/levels",
     "Error over the privacy of the levels",
-    "Users report their level in round 1, with the guarantee ε_p on the axis, and their items in round 2, which "
+    "Users send their level in round 1 with guarantee ε_p (horizontal axis), and their items in round 2. Round 2 "
     "reveals more about the level. Dashed: everybody's level is known. Bars: two standard errors.",
     GROUP,
     ("measured and predicted, against the exact histogram of levels (docs/levels.md)",),

@@ -11,7 +11,7 @@ GROUP = Group(
     "limit",
     "Gaussian curator",
     "The proven protocol and a Gaussian curator",
-    "The same (ε, δ) on both sides; the protocol trusts nobody but the shuffler.",
+    "The same (ε, δ) for both. The protocol trusts only the shuffler.",
     rank=4,
 )
 TABLE = Output("limit.csv", "one level: error over a Gaussian curator's at the same (ε, δ)", group=GROUP, on_page=True)

@@ -12,18 +12,20 @@ GROUP = Group(
     "pareto",
     "Error and messages",
     "Ours beside the protocols of the literature",
-    "All protocols have the same (ε, δ); they differ in error and in messages (pareto.md).",
+    "All protocols have the same (ε, δ). The figures compare error and messages (pareto.md).",
     rank=5,
 )
 TABLE = Output("pareto.csv", "error over messages per user of every protocol, at equal (ε, δ)", group=GROUP)
-WINNERS = Output("pareto-winners.csv", "who has the least error within a number of messages", group=GROUP, on_page=True)
+WINNERS = Output(
+    "pareto-winners.csv", "which protocol has the least error within a number of messages", group=GROUP, on_page=True
+)
 CLAIMS = Output(
     "pareto-claims.csv",
     "statements of the literature about its protocols with a verdict",
     "What was found, and the rule behind the verdict.",
     VERDICTS,
 )
-READABLE = Output("pareto.md", "the same to read: who wins where, and the verdicts", group=GROUP)
+READABLE = Output("pareto.md", "readable table of winners, and verdicts", group=GROUP)
 DOCS = {"pareto.md": "pareto.md"}
 PARTS = {"pareto/": "the parts of pareto.csv, a file per size"}
 

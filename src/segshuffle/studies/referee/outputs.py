@@ -37,9 +37,9 @@ READABLE = Output("referee.md", VERDICTS.title, group=GROUP)
 FIGURE = Output(
     "figures/referee",
     "Claimed ε above or below the proven lower bound",
-    "A claim below zero is refuted: it promises a smaller ε than a proven lower bound. Claims that promise no more "
-    "than the local guarantee are not drawn, nor are mechanisms without a refuted claim, unless there is none at all. "
-    "Of the proven bounds two are drawn for comparison, and any that is refuted. The legend says which are proven.",
+    "Below zero: refuted, because the claimed ε is smaller than a proven lower bound. Not drawn: claims no better than "
+    "the local guarantee, and mechanisms without a refuted claim (unless nothing is refuted). Two proven bounds are "
+    "drawn for comparison, and any refuted one. The legend says which are proven.",
     GROUP,
     _READING,
 )

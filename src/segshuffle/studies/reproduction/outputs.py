@@ -44,9 +44,9 @@ _OWN = replace(
 )
 _ERRORS = {
     "published": "Error over blanket messages per user m. The segmented protocol's privacy numbers are as published; "
-    "its competitors' are as the table of a panel says.",
-    "proven": "Error over blanket messages per user m. All privacy numbers are proven but the paper's own curve "
-    "(black), which is drawn for comparison.",
+    "for its competitors, see the table of each panel.",
+    "proven": "Error over blanket messages per user m. All privacy numbers are proven, except those of the paper's own "
+    "curve (black), which is drawn for comparison.",
 }
 _KINDS = {
     "published": "kind of the segmented protocol's privacy numbers: published (Theorem 3; its proof has a gap); the "
@@ -56,12 +56,12 @@ _KINDS = {
 }
 _WORDS = {
     "messages": (
-        "What each message buys",
+        "Error over messages per user",
         "Error over that of the Gaussian curator with a weight per level; closed forms, proven accounting.",
     ),
     "summary": (
         "All panels at a glance",
-        "Every competitor's error over the least error of the segmented protocol; closed forms, each at its best m.",
+        "Error of every competitor over the least error of the segmented protocol; closed forms, each at its best m.",
     ),
 }
 MSE = Output(
@@ -74,7 +74,7 @@ MSE = Output(
 SUMMARY = tuple(
     Output(
         f"proven-summary.{suffix}",
-        "what proven accounting and copies buy, a row per panel",
+        "errors with proven accounting, and with copies, a row per panel",
         "Closed-form errors of the published protocol, the proven ones, their best competitor and trusted curators, "
         "each at its best m and the same (ε, δ), and the error with copies within a budget of messages. All guarantees "
         "are proven but that of the published protocol. The page shows this table.",
@@ -98,15 +98,15 @@ _MSE_COLUMNS = {
     "split": "how the users are split over the levels",
     "method": "segmented is the paper's protocol, poisson* are ours, curator* are trusted; the others are competitors",
     "role": "grid = at an m of the grid; best = at the m that the method chose (segmented: optimizeParameter, least "
-    "error bound); budget = at the best m within max_messages; recentred = best, moved to sum to s; projected = best, "
+    "error bound); budget = at the best m within max_messages; recentred = best, shifted to sum to s; projected = best "
     "projected onto possible frequencies",
     "max_messages": "budget of expected messages per user; empty without one",
     "blanket_per_user": "m, expected blanket messages per user, 0 without a blanket",
     "messages_per_user": "expected messages per user, blanket and data together",
     "mse_mean": "mean over repetitions of sum_j (estimate_j - w_j)^2, w the sample's own frequencies (Monte Carlo)",
-    "mse_stderr": "its standard error",
-    "mse_expected": "closed form of the same expectation, levels assigned at random (exact); none after projection, "
-    "nor after recentring where items are hashed",
+    "mse_stderr": "standard error of mse_mean",
+    "mse_expected": "exact expectation of mse_mean in closed form, with levels assigned at random; empty after "
+    "projection, and after recentring if items are hashed",
     "mse_bound": "the bound that the method optimises (segmented: the paper's bound of section 5.2)",
     "repetitions": "number of repetitions behind the mean",
     "kind": "kind of the privacy numbers behind the row: published = as a paper states it, not proven; upper = proven; "
