@@ -185,6 +185,7 @@ INTEGERS = {
     "sizes": (lambda n: ranges.check_sizes(domain_size=2, n_users=n), "n_users", 1, 4_000_000_000_000_000),
     "domain": (lambda d: ranges.check_sizes(domain_size=d, n_users=1), "domain_size", 2, None),
     "set": (lambda s: ranges.check_sizes(domain_size=7, n_users=1, set_size=s), "set_size", 1, 7),
+    "held": (lambda s: vr.check_subset(domain_size=7, set_size=s, subset_size=1), "set_size", 1, 6),
     "pairs": (lambda t: product.check_product(pairs=t), "pairs", 1, None),
     "trials": (lambda n: laws.BinomialLaw(n, 0.5), "trials", 0, None),
     "fakes": (lambda k: flipped_bits.FlippedPair(k, 0.1), "fakes", 1, None),

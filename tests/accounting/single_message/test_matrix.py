@@ -13,7 +13,7 @@ from segshuffle.accounting.single_message import randomizers
 from segshuffle.accounting.single_message.accountants.blanket_tails import TailBound
 from segshuffle.accounting.single_message.amplification import compare
 from segshuffle.accounting.single_message.decomposition import BlanketBound, DatasetsBound
-from segshuffle.accounting.single_message.mechanisms import of_matrix
+from segshuffle.accounting.single_message.mechanisms import mechanism, of_matrix, subsampled
 from segshuffle.accounting.single_message.randomizers import matrix_randomizer
 from segshuffle.accounting.single_message.randomizers.matrix import LARGEST_INPUTS
 from segshuffle.errors import DataError
@@ -75,6 +75,16 @@ def test_a_known_randomizer_as_a_matrix_has_its_numbers(n_users, delta):
     entries, _ = compare(mechanism=of_matrix(made), n_users=n_users, delta=delta)
     names = {entry.accountant for entry in entries}
     assert {"blanket", "blanket-lower", "bennett", "standard-clone", "variation-ratio"} <= names
+
+
+def test_a_matrix_takes_part_with_some_probability_as_a_known_randomizer_does():
+    known = mechanism("krr", local_epsilon=2.0, domain_size=5)
+    made = of_matrix(matrix_randomizer(known.randomizer.matrix()))
+    one, other = (
+        BlanketBound(randomizer=subsampled(each, 0.3).randomizer, n_users=1000).epsilon(delta=1e-6)
+        for each in (known, made)
+    )
+    assert other == pytest.approx(one, rel=1e-5, abs=0)
 
 
 def test_the_search_over_pairs_ends_where_no_pair_misses_the_target():
