@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from segshuffle.cli.sweep import integers, numbers
-from segshuffle.cli.terminal import integer, leave_out, levels, need, number, shown
+from segshuffle.cli.terminal import integer, leave_out, levels, need, number, picture, shown
 from segshuffle.errors import OptionsError, ParameterError
 
 _SEGMENTED = ("domain_size", "blanket_per_user", "sampling_rate")
@@ -90,7 +90,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     asked.add_argument("--accountant", metavar="NAMES", help="analyses to ask, with commas; default: all that apply")
     asked.add_argument("--csv", type=Path, metavar="FILE", help="write the numbers as CSV, too")
-    asked.add_argument("--plot", type=Path, metavar="FILE", help="draw a curve into FILE (png, pdf or svg)")
+    asked.add_argument("--plot", type=picture, metavar="FILE", help="draw a curve into FILE (.png, .pdf or .svg)")
     parser.set_defaults(run=run, refuse=parser.error)
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from segshuffle.blankets import law_names
 from segshuffle.cli.options import PLANNING, add, question_of, users_of
 from segshuffle.cli.sweep import numbers_by_key
-from segshuffle.cli.terminal import complain, integer, number, saying, whole
+from segshuffle.cli.terminal import complain, integer, number, picture, saying, whole
 from segshuffle.errors import DataError, InfeasibleError, OptionsError
 from segshuffle.protocols.public import PUBLIC_INPUTS
 
@@ -142,7 +142,9 @@ def _add_outputs(asked: Any) -> None:
         help="also plan for other values of one or two of users, epsilon (of the lowest level), delta, set-size, "
         "domain-size: users=1e4,1e5,epsilon=0.5..2/4",
     )
-    asked.add_argument("--plot", type=Path, metavar="FILE", help="with --what-if: draw the table (.png, .pdf or .svg)")
+    asked.add_argument(
+        "--plot", type=picture, metavar="FILE", help="with --what-if: draw the table (.png, .pdf or .svg)"
+    )
     asked.add_argument(
         "--alternatives", action="store_true", help="also plan with every protocol of the project (seconds to minutes)"
     )
@@ -223,8 +225,6 @@ def _check(options: argparse.Namespace) -> None:
         raise OptionsError("--items has no effect without --save: the names are written to the plan's file.")
     if options.plot is not None and not options.what_if:
         raise OptionsError("--plot draws the table of --what-if: add --what-if.")
-    if options.plot is not None and options.plot.suffix not in (".png", ".pdf", ".svg"):
-        raise OptionsError(f"--plot {options.plot} must end in .png, .pdf or .svg.")
     for option, output in (("save", options.save), ("plot", options.plot)):
         refuse_overwriting(option, output, (options.items, options.item_frequencies))
 

@@ -108,26 +108,16 @@ def as_table(rows: list[dict[str, Any]], along: str, value: str) -> str:
 
 
 def draw(rows: list[dict[str, Any]], along: str, value: str, title: str, path: Path) -> None:
-    """Draw one curve per accountant into a file; its ending (png, pdf, svg) says how."""
-    import matplotlib as mpl
-
-    mpl.use("agg")
-    from matplotlib import pyplot as plt
-
+    """Draw one curve per accountant into a file; its ending (.png, .pdf, .svg) says how."""
     from segshuffle.accounting.single_message.accountants import ACCOUNTANTS
-    from segshuffle.files import writing
     from segshuffle.looks import stroke
+    from segshuffle.pipeline.style import finished, log_axes, panel_grid, save
 
-    kind = path.suffix[1:].lower()
-    if kind not in ("png", "pdf", "svg"):
-        raise ParameterError("plot", str(path), "a file that ends in .png, .pdf or .svg")
-    figure, axes = plt.subplots(figsize=(7, 4.5), layout="constrained")
+    figure, (axes,) = panel_grid(1, height=4.0)
     for name in dict.fromkeys(row["accountant"] for row in rows):
         points = [(row[along], row[value]) for row in rows if row["accountant"] == name and row[value]]
         x, y = zip(*points, strict=True) if points else ((), ())
         axes.plot(x, y, **stroke(ACCOUNTANTS[name].look, markersize=4))
-    axes.set(xscale="log", yscale="log", xlabel=along.replace("_", " "), ylabel=value.replace("_", " "), title=title)
-    axes.legend(fontsize=7)
-    with writing(path) as temporary:
-        figure.savefig(temporary, format=kind, dpi=150)
-    plt.close(figure)
+    log_axes(axes)
+    axes.set(xlabel=along.replace("_", " "), ylabel=value.replace("_", " "), title=title)
+    save(finished(figure, "full"), [path])

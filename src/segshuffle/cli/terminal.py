@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, NoReturn
 
 from segshuffle.cli.words import glossary
@@ -82,6 +83,13 @@ def whole(text: str) -> int:
 def deltas(text: str) -> tuple[float, ...]:
     """Read numbers separated by commas."""
     return tuple(map(number, text.split(",")))
+
+
+def picture(text: str) -> Path:
+    """Read the path of a figure, whose ending says how it is drawn."""
+    if not text.endswith((".png", ".pdf", ".svg")):
+        raise argparse.ArgumentTypeError(f"{text} must end in .png, .pdf or .svg")
+    return Path(text)
 
 
 def guarantee(text: str) -> tuple[float, float | None]:

@@ -122,13 +122,7 @@ def figure(rows: Sequence[Mapping[str, Any]], keys: Sequence[str], measures: Map
 
 
 def draw(question: Question, rows: Sequence[Mapping[str, Any]], keys: Sequence[str], path: Path) -> None:
-    """Draw error and messages into a file; its ending (png, pdf, svg) says how.
-
-    Raises
-    ------
-    ParameterError
-        If it has another ending.
-    """
+    """Draw error and messages into a file; its ending (.png, .pdf, .svg) says how."""
     from segshuffle.pipeline.style import save
 
     errors = {"error_%": "error, % of the users"}
