@@ -203,7 +203,7 @@ def test_a_blanket_that_takes_long_is_said_to_be_left_out(capsys):
     text = shown(capsys)
     table = text[text.index("\ndummies ") + 1 :].splitlines()[1:4]
     assert [line.split()[0] for line in table] == ["poisson", "clustered:", "signed:"]
-    assert "not tried, it takes about" in table[2]
+    assert "not tried, because it takes about" in table[2]
 
 
 def of_laws(*names, **limits):
