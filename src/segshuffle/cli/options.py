@@ -67,7 +67,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "--hide-level": {
         "type": guarantee,
         "metavar": "EPSILON[,DELTA]",
-        "help": "hide which level a user picked: with this epsilon in (0, 100], which may fail with this probability "
+        "help": "hide which level a user picked, with this epsilon in (0, 100], which may fail with this probability "
         "(default: --delta); without this option levels are only shuffled",
     },
     "--zipf": {

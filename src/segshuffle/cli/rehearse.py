@@ -77,7 +77,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     messages.add_argument(
         "--messages",
         action="store_true",
-        help="also simulate every message of both rounds, once; only these errors include round 1, about the levels",
+        help="also simulate every message of both rounds, once; only the errors of this simulation include round 1 "
+        "(about the levels)",
     )
     messages.add_argument(
         "--take-part",
