@@ -56,7 +56,7 @@ class Estimate:
         Parameters
         ----------
         confidence : float
-            Probability, in (0, 1), that one item's interval contains its share. It is computed from the normal law, with
+            Probability, in (0, 1), that one item's interval contains its share. It is computed from the normal law with
             a correction for the blanket's law. Counts are whole numbers, so the actual probability differs by about
             0.06 divided by their standard deviation.
         """
