@@ -202,8 +202,8 @@ def test_the_readmes_numbers_are_those_of_the_documented_run():
     text = " ".join(read("README.md").split())
     assert f"Over all {len(ratio)} panels" in text
     assert f"{min(ratio):.1f} to {max(ratio):.1f} times less error" in text
-    assert f"gains at most {max(rival):.2f} times. In {rival.count(1.0)} of the {len(rival)} panels" in text
-    assert f"within {max(copies):.2f} times the error of a trusted curator with Gaussian noise" in text
+    assert f"at most {max(rival):.2f} times less error. In {rival.count(1.0)} of the {len(rival)} panels" in text
+    assert f"at most {max(copies):.2f} times that of a trusted curator with Gaussian noise" in text
 
 
 # --- the configuration -----------------------------------------------------------------------------------------------

@@ -1,8 +1,8 @@
-"""What `import segshuffle` offers as functions: the steps of a collection, and the accountants.
+"""The functions of `import segshuffle`: the steps of a collection, and the accountants.
 
-`plan` from public numbers, `simulate` the users or `rehearse` a plan on them, `estimate` from counts; `account` for one
-message per user, `compose` several collections. An accountant is given by its name or as an object. Randomness here is
-reproducible, not secret: `simulate` rehearses a collection, and is no client.
+`plan` makes a plan from public numbers, `simulate` simulates the users, `rehearse` tries a plan on them, and `estimate`
+estimates from counts. `account` is for one message per user, `compose` for several collections. An accountant is given
+by its name or as an object. Randomness here is reproducible, not secret: do not use `simulate` as a client.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ class Estimate:
     Parameters
     ----------
     frequencies : ndarray of float, shape (domain_size,)
-        Unbiased where levels have nothing to do with items; may be below 0 or above 1.
+        Unbiased if levels do not depend on items; may be below 0 or above 1.
     variance : ItemVariance
-        Variance of an estimate by the share: the blanket, the copies that chance sends, and who has which level.
+        Variance of an estimate, by the share: from the blanket, the random copies, and who has which level.
     """
 
     frequencies: FloatArray
@@ -47,7 +47,7 @@ class Estimate:
 
     @property
     def standard_errors(self) -> FloatArray:
-        """Standard deviation of every estimate, at the share that is estimated, shape (domain_size,)."""
+        """Standard deviation of every estimate, at the estimated share, shape (domain_size,)."""
         return np.asarray(np.sqrt(self.variance.at(self.frequencies)))
 
     def interval(self, confidence: float = 0.95) -> tuple[FloatArray, FloatArray]:
@@ -56,8 +56,9 @@ class Estimate:
         Parameters
         ----------
         confidence : float
-            Probability, in (0, 1), with which one item's interval holds its share, by the normal law with a correction
-            for the blanket's; counters are whole numbers, so it is met to about 0.06 over their standard deviation.
+            Probability, in (0, 1), that one item's interval contains its share. It is computed from the normal law with
+            a correction for the blanket's law. Counts are whole numbers, so the actual probability differs by about
+            0.06 divided by their standard deviation.
         """
         return self.variance.interval(self.frequencies, confidence)
 
@@ -65,7 +66,7 @@ class Estimate:
 def plan(
     problem: Problem, *, copies_max: float = 1.0, max_messages: float | None = None, equal_copies: bool = False
 ) -> Plan:
-    """Choose the blanket and what every level sends, with least error, so that every level's guarantee is proven.
+    """Choose the blanket and the copies of every level, with proven guarantees and the least error.
 
     Parameters
     ----------
@@ -86,7 +87,7 @@ def plan(
     Raises
     ------
     InfeasibleError
-        If nothing meets the guarantees within the budget.
+        If no plan meets the guarantees within the limits.
     ParameterError
         If an option is outside its range.
     """
@@ -94,22 +95,22 @@ def plan(
 
 
 def simulate(plan: Plan, users: Transactions | Iterable[Iterable[int]], *, seed: int = 0) -> IntArray:
-    """Let the users send, and count the messages by item: what the server sees after shuffling.
+    """Simulate what users send, and count the messages by item: what the server sees after shuffling.
 
     Parameters
     ----------
     plan : Plan
         As `plan` returns it.
     users : Transactions or iterable of iterables of int
-        As many as were planned for. Whoever holds more than set_size items sends a random set_size of them. Levels that
-        the users do not have are given out at random.
+        As many as the plan is for. A user with more than set_size items sends a random set_size of them. If the users
+        have no levels, levels are given out at random.
     seed : int
         Same seed, same counts.
 
     Returns
     -------
     ndarray of int64, shape (domain_size,)
-        With a signed blanket the pluses minus the minuses.
+        With a signed blanket, the number of pluses minus that of minuses.
 
     Raises
     ------
@@ -172,7 +173,7 @@ def estimate(plan: Plan, counts: ArrayLike) -> Estimate:
         As `plan` returns it; its problem's level_counts are those of the users who took part (see
         `Plan.of_participants`).
     counts : array_like of int, shape (domain_size,)
-        Messages that name each item; with a signed blanket the pluses minus the minuses.
+        Messages that name each item; with a signed blanket, the number of pluses minus that of minuses.
 
     Returns
     -------
@@ -227,7 +228,7 @@ def account(
     epsilon: ArrayLike | None = None,
     accountant: str | Accountant | None = None,
 ) -> list[Entry] | float | FloatArray:
-    """Say how private one shuffled message per user is: the epsilon at `delta`, or the delta at `epsilon`.
+    """Compute how private one shuffled message per user is: the epsilon at `delta`, or the delta at `epsilon`.
 
     Parameters
     ----------
@@ -238,12 +239,12 @@ def account(
     delta, epsilon : float or array_like
         The target, exactly one of them: delta in [1e-280, 1), epsilon in [0, 300]. Arrays are broadcast.
     accountant : str, Accountant or None
-        Whose analysis, by its name or as an object; None asks all that apply, at one point.
+        Name or object of the accountant; None asks all that apply, at one point.
 
     Returns
     -------
     list of Entry, float or ndarray
-        Without an accountant an entry for each, with its value and kind; with one its value, on the safe side.
+        Without an accountant, an entry for each one, with its value and kind. With one, its value, on the safe side.
 
     Raises
     ------
@@ -272,7 +273,7 @@ def account(
 def compose(
     collections: Sequence[tuple[Plan, float]], *, delta: float | None = None, epsilon: float | None = None
 ) -> float:
-    """Say how private several collections of one user are together (kind: upper).
+    """Compute how private several collections of one user are together (kind: upper).
 
     Parameters
     ----------
@@ -284,13 +285,13 @@ def compose(
     Returns
     -------
     float
-        The epsilon at `delta` (inf if none up to 100 will do), or the delta at `epsilon`, rounded up. What round 1
-        shows of private levels is not in it.
+        The epsilon at `delta` (inf if none up to 100 suffices), or the delta at `epsilon`, rounded up. It does not
+        include what round 1 reveals about private levels.
 
     Raises
     ------
     ParameterError
-        If a plan or a level does not serve, or not exactly one target is given.
+        If a plan or a level cannot be composed, or if not exactly one target is given.
     """
     if (delta is None) == (epsilon is None):
         raise ParameterError("delta, epsilon", (delta, epsilon), "exactly one of the two given")

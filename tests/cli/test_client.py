@@ -104,7 +104,7 @@ def test_the_level_is_told_at_the_larger_of_two_epsilons_and_no_less(published, 
     assert set(messages.split()) <= set(map(str, range(17)))
     (entry,) = spent(published)
     assert (entry["items_spent"][0], entry["level_spent"][0]) == (0.5, 2.0)
-    assert "of the level epsilon = 2" in said
+    assert "about the level epsilon = 2" in said
     # that much the copies do show: a smaller limit of the user's is refused, and no word of the server's can raise it
     for limit in ("0.5", "0.9"):
         asked = client(published, f"--delta 2e-6 --hide-level {limit}", account="other.json")
@@ -144,9 +144,9 @@ def lie(published, **changes):
         ({"assumptions": {"private_levels": False}, "scheme": {"copies": [0.5, 8.0, 1.0]}}, "", "of level 1"),
         # levels that are promised nothing are the server's word
         ({"problem": {"levels": [0.5, 1.0, 99.0]}, "scheme": {"copies": [0.5, 1.0, 8.0]}}, "", "of level 2"),
-        ({"problem": {"domain_size": 4}, "scheme": {"blanket_per_user": 0.001}}, "", "believed in"),
+        ({"problem": {"domain_size": 4}, "scheme": {"blanket_per_user": 0.001}}, "", "as the user believes"),
         ({"problem": {"domain_size": 4}}, "--sets exactly", "sets of exactly 4 of 4 items"),
-        ({"assumptions": {"honest_fraction": 1.0, "rounds": 1}}, "--rounds 4", "believed in"),
+        ({"assumptions": {"honest_fraction": 1.0, "rounds": 1}}, "--rounds 4", "as the user believes"),
     ],
 )
 def test_what_the_plan_says_of_itself_is_not_believed(published, capsys, changes, options, says):
@@ -281,7 +281,7 @@ def test_of_too_many_items_a_random_choice_is_sent(tmp_path, capsys):
     seen = set()
     for turn in range(40):
         _, messages, said = run(capsys, client(plan, "--delta 0.5", **user, account=str(turn)))
-        assert "5 items are held; a random choice of 2" in said
+        assert "holds 5 items; a random choice of 2" in said
         chosen = set(map(int, messages.split())) & set(range(5))
         assert len(chosen) >= 2
         seen |= chosen

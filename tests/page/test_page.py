@@ -204,7 +204,7 @@ def test_the_story_has_the_numbers_of_the_tables(run):
     assert "the same in 6" in proven.sentences[2]
     assert "2.00 to 2.00 times the curator's" in proven.sentences[3]
     assert "16 messages per user that factor falls to 1.10 to 1.10" in proven.sentences[4]
-    assert "0 violations in 10 comparisons; 4 of them cannot fail" in referee.sentences[1]
+    assert "0 violations in 10 comparisons. 4 of these comparisons cannot fail" in referee.sentences[1]
     assert referee.sentences[2].endswith("variation-ratio (1 of 2).")
     # the ratio is of a lower bound: 1.0599 is rounded down
     assert cells(referee_table(run.results.tables["referee-verdicts.csv"]))[1] == [

@@ -227,10 +227,10 @@ def test_sentences_have_the_numbers_of_every_level():
     low, high, together = sending(plan)
     assert "0.25 messages about every held item (one with probability 25 %)" in low
     assert "1.5 messages about every held item (1 or 2)" in high
-    assert f"{plan.messages_per_user + 1:.4g} messages a user" in together
-    assert any("Which level" in each for each in resting_on(plan))
+    assert f"a user sends at most {plan.messages_per_user + 1:.4g} messages on average" in together
+    assert any("Levels are only shuffled" in each for each in resting_on(plan))
     alone = replace(problem, levels=(1.0,), level_counts=(N,), level_deltas=())
-    assert not any("Which level" in each for each in resting_on(plan_of(alone, copies=(1.0,))))
+    assert not any("Levels are only shuffled" in each for each in resting_on(plan_of(alone, copies=(1.0,))))
 
 
 def test_a_private_level_is_promised_what_both_rounds_leave_of_it(capsys):
@@ -238,14 +238,13 @@ def test_a_private_level_is_promised_what_both_rounds_leave_of_it(capsys):
     asked = "plan --domain-size 20 --set-size 2 --levels 1:3000,2:3000 --delta 1e-6"
     found = answer(capsys, f"{asked} --hide-level 0.5,1e-7")
     low, high, change = found["words"]["What they are promised"]
-    assert low.startswith("Level 1: whichever items such a user has")
+    assert low.startswith("Level 1: if a user of this level held other items")
     assert "2.72 times as likely (e^1), up to a probability of 1e-06" in low
     assert "(e^2), up to a probability of 1e-06" in high
-    assert change.startswith("The level itself: whichever level and items")
+    assert change.startswith("The level itself: if a user had another level and other items")
     assert "12.2 times as likely (e^2.5), up to a probability of 1.1" in change
-    assert (
-        "Between two levels, whatever items, epsilon and delta are the larger of both levels', plus 0.5 and" in change
-    )
+    between = "Between two given levels, with any items, epsilon and delta are the larger ones of these levels"
+    assert f"{between}, plus 0.5 and" in change
     table = [[each["epsilon"] for each in row["against"]] for row in found["guarantees"]]
     assert table == [[1.0, pytest.approx(2.5)], [pytest.approx(2.5), 2.0]]
     public = answer(capsys, asked)
@@ -253,9 +252,9 @@ def test_a_private_level_is_promised_what_both_rounds_leave_of_it(capsys):
     assert len(public["words"]["What they are promised"]) == 2
     # a saved plan does not know of round 1
     problem = replace(PROBLEM, assumptions=replace(PROBLEM.assumptions, private_levels=True))
-    *_, between, on_top = promises(plan_of(problem, copies=(0.25, 1.0)))
-    assert between == "Between two levels, whatever items, epsilon and delta are the larger of both levels'."
-    assert on_top.startswith("What round 1 shows of a user's level")
+    *_, alone, missing = promises(plan_of(problem, copies=(0.25, 1.0)))
+    assert alone == f"{between}."
+    assert missing.startswith("What round 1 reveals about a user's level is not included")
 
 
 SMALL = "plan --domain-size 6 --set-size 2 --levels 1:300 --delta 1e-4"
@@ -264,7 +263,7 @@ SMALL = "plan --domain-size 6 --set-size 2 --levels 1:300 --delta 1e-4"
 def test_the_answer_is_in_words_and_complete(capsys):
     asked = f"{SMALL} --blanket-per-user 6 --zipf 1 --top 3"
     words = printed(capsys, f"{asked} --details")
-    for title in ("What users send", "What they are promised", "How far off estimates are", "What that rests on"):
+    for title in ("What users send", "What they are promised", "How far off estimates are", "What this relies on"):
         assert f"{title}:" in words
     assert "\nblanket_per_user " in words
     values = answer(capsys, asked)
@@ -329,10 +328,10 @@ def test_a_law_that_fails_is_a_row_that_says_why(capsys, monkeypatch):
 def test_a_law_that_is_no_better_is_said_to_be_left_out(capsys):
     """Without a pair of items to exchange there is nothing to hide."""
     asked = f"{SMALL} --domain-size 2 --blanket signed"
-    assert "Note: No signed dummies were found that are better" in printed(capsys, asked)
+    assert "Note: No better plan with signed dummies was found" in printed(capsys, asked)
     found = answer(capsys, asked)
     assert found["blanket"] == "poisson"
-    assert found["note"].endswith("the plan has the poisson ones.")
+    assert found["note"].endswith("so the plan has poisson dummies.")
 
 
 def test_as_many_dummies_as_nobody_can_send_are_warned_of(capsys):

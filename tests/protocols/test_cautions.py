@@ -30,7 +30,7 @@ def test_an_error_of_an_answer_without_data_is_said(sets, largest):
     """4 (1 - 4/16) for everybody holding four; nobody may hold anything otherwise."""
     assert said(error=0.999 * largest, sets=sets) == ()
     (found,) = said(error=largest, sets=sets)
-    assert f"The expected squared error, {largest:g}, is not below {largest:g}, the most that an answer" in found
+    assert f"The expected squared error, {largest:g}, is not below {largest:g}, the largest error of an answer" in found
 
 
 def test_where_everybody_holds_everything_no_error_is_too_large():

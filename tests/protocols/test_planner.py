@@ -191,10 +191,10 @@ def test_the_readmes_numbers_are_those_of_the_guides_commands(capsys, monkeypatc
     (single, saving, _), (one, _, precise) = tables
     text = " ".join((root / "README.md").read_text(encoding="utf-8").split())
     dummies = f"{saving['blanket_per_user']:.2f} dummies per user instead of {single['blanket_per_user']:.2f}"
-    assert f"{dummies}, for {saving['mse_sample'] / single['mse_sample'] - 1:.0%}".replace("%", " %") in text
+    assert f"{dummies}, and have {saving['mse_sample'] / single['mse_sample'] - 1:.0%}".replace("%", " %") in text
     share = precise["mse_sample"] / one["mse_sample"]
     messages = f"{precise['messages_per_user']:.1f} messages per user instead of {one['messages_per_user']:.1f}"
-    assert f"{share:.2f} times the error, for {messages}" in text
+    assert f"{share:.2f} times the error, and need {messages}" in text
 
 
 def test_a_blanket_that_takes_long_is_said_to_be_left_out(capsys):
@@ -203,7 +203,7 @@ def test_a_blanket_that_takes_long_is_said_to_be_left_out(capsys):
     text = shown(capsys)
     table = text[text.index("\ndummies ") + 1 :].splitlines()[1:4]
     assert [line.split()[0] for line in table] == ["poisson", "clustered:", "signed:"]
-    assert "not tried, it takes about" in table[2]
+    assert "not tried, because it takes about" in table[2]
 
 
 def of_laws(*names, **limits):

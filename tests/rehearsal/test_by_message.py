@@ -116,7 +116,7 @@ def test_a_rehearsal_draws_every_message_if_asked(log, capsys):
     asked += " --hide-level 1 --honest-fraction 0.5 --take-part 0.9"
     shown = printed(capsys, f"{asked} --chunk-users 100")
     assert "Message by message:" in shown
-    assert "The level itself: whichever level and items a user has" in shown
+    assert "The level itself: if a user had another level and other items" in shown
     run = answer(capsys, asked)["by_message"]
     assert 200 < run["participants"] < 300
 

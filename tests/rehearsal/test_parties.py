@@ -287,7 +287,7 @@ def test_a_client_with_nothing_to_say_says_nothing(tmp_path, capsys):
         ("--items tea,tea", "given twice"),
         ("--delta 1e-7", "The announcement is refused"),
         ("--delta 0.01 --most-messages 1", "more than the 1 that"),
-        ("--delta 0.01 --honest-users 5", "with the 5 honest users"),
+        ("--delta 0.01 --honest-users 5", "with 5 honest users"),
         ("--hide-level 0", "not an epsilon above 0"),
         ("--budget 1,2", "one with a delta in (0, 1)"),
     ],
@@ -313,7 +313,7 @@ def test_what_a_server_cannot_read_is_refused(published, capsys, tmp_path):
     assert not (tmp_path / "out.csv").exists()
     status, _, said = run(capsys, "estimate PLAN.json messages --unknown drop --anyway")
     assert status == 0
-    assert "1 lines of messages are no messages" in said
+    assert "1 lines of messages are not messages" in said
 
 
 def sent_by(plan):

@@ -87,9 +87,9 @@ def test_order_compares_two_panels():
 
 def test_changes_from_one_split_to_another():
     rows = panel(split="S2", competitors={"mm": 2.0}), panel(split="S3", curve=(9, 0.5, 9), competitors={"mm": 2.5})
-    assert measured("change", *rows, method="mm", **SPLIT_PAIR) == {"mm, S2 to S3": {"msnbc n=100 s=4": 0.25}}
+    assert measured("change", *rows, method="mm", **SPLIT_PAIR) == {"error of mm, S2 to S3": {"msnbc n=100 s=4": 0.25}}
     assert measured("change", *rows, method="segmented", **SPLIT_PAIR) == {
-        "segmented, S2 to S3": {"msnbc n=100 s=4": -0.5}
+        "error of segmented, S2 to S3": {"msnbc n=100 s=4": -0.5}
     }
     for method in ("mm", "strongest"):
         (found,) = measured("growth_of_gap", *rows, method=method, **SPLIT_PAIR).values()

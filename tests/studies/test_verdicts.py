@@ -89,8 +89,8 @@ def test_partly_has_a_condition_of_its_own_and_a_measure():
     row = judged([3.0, 5.0], wanted, **also, partly=["all", "at most", 2.5])
     assert (row["verdict"], row["found"]) == (PARTLY, "value: 3 (a), 5 (b); half: 1.5 (a), 2.5 (b)")
     assert row["rule"] == (
-        "The values themselves. Reproduced if every value is above 4. Partly if every value is at most 2.5 when you "
-        "half of the values."
+        "The values themselves. Reproduced if every value is above 4. Otherwise half of the "
+        "values. Partly reproduced if every value is at most 2.5."
     )
 
 
@@ -125,7 +125,9 @@ def test_the_readable_table_counts_and_lists():
         for i, p, v in (("one", "p", 0.0), ("two", "q", 9.0))
     ]
     claims = judge([1.0], (given,), entries, keys=("id", "paper", "section", "statement"))
-    rule = "The values themselves. Reproduced if every value is above {0}. Partly if some value is above {0}."
+    rule = (
+        "The values themselves. Reproduced if every value is above {0}. Partly reproduced if some value is above {0}."
+    )
     head, rows = (
         "| statement | verdict | found |\n|---|---|---|",
         (
@@ -133,7 +135,7 @@ def test_the_readable_table_counts_and_lists():
             "| **two** (6.1) It is so. | not reproduced | value: 1 (a). *a \\| b* |",
         ),
     )
-    judged_by = f"\n\nHow each is judged:\n\n- one: {rule.format(0)}\n- two: {rule.format(9)}\n"
+    judged_by = f"\n\nHow each statement is judged:\n\n- one: {rule.format(0)}\n- two: {rule.format(9)}\n"
     count = "2 statements: 1 reproduced, 0 partly reproduced, 1 not reproduced."
     text = markdown(claims, title="# T", remarks=("", "Said."))
     assert text == f"# T\n\n{count}\n\nSaid.\n\n{head}\n{rows[0]}\n{rows[1]}{judged_by}"

@@ -20,7 +20,7 @@ class Binomial(Dummies):
     """ceil(m) slots, each filled with probability m/ceil(m) by a uniform item."""
 
     name = "binomial"
-    words = "at random items"
+    words = "about random items"
     about = "a fixed number of slots, as published"
 
     def most(self, per_user: float) -> float:

@@ -54,7 +54,7 @@ class Clustered(Blanket):
 
     p: float
     name = "clustered"
-    words = "in clusters at random items"
+    words = "in clusters about random items"
     about = "clusters of dummies"
     look = Look("Clustered blanket (ours, proven)", PALETTE["blue"], "h", DASHES[3])
 

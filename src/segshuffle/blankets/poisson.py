@@ -31,7 +31,7 @@ class Poisson(Blanket):
     """Single dummies: every counter is Poisson(mean)."""
 
     name = "poisson"
-    words = "at random items"
+    words = "about random items"
     about = "single dummies"
     look = Look("Poisson blanket (ours, proven)", PALETTE["blue"], "o", "-")
     means = BLANKET_MEAN_RANGE

@@ -76,7 +76,7 @@ class Signed(Blanket):
     flood_p: float
     flood: float
     name = "signed"
-    words = "at random items, with random signs"
+    words = "about random items, with random signs"
     about = "dummies of both signs"
     look = Look("Signed blanket (ours, proven)", PALETTE["indigo"], "d", DASHES[4])
     has_signs = True

@@ -1,10 +1,10 @@
-"""Say how private given parameters are, by every analysis that applies.
+"""Compute how private given parameters are, by every analysis that applies.
 
-What is analysed: the segmented protocol (nothing else given), one message per user changed at random by a
---randomizer (several with --compose), your own --matrix of probabilities, or users with --budgets of their own.
+What is analysed: one message per user, which a --randomizer (several with --compose) or your own --matrix of
+probabilities changes at random; users with --budgets of their own; or, without these options, the segmented protocol.
 
-What is asked: the epsilon at --delta, the delta at --epsilon, or, with both and no --local-epsilon, which local
-epsilon reaches them. One of --users, --delta, --epsilon and --local-epsilon may have several values (1,2,3 or
+What is asked: the epsilon at --delta; the delta at --epsilon; or, with both and no --local-epsilon, the local epsilon
+that satisfies both. One of --users, --delta, --epsilon and --local-epsilon may have several values (1,2,3 or
 1e3..1e9/13): then the answer is a curve, also as --csv and --plot.
 
 Each number says whether it is proven (exact, upper, lower) or only published or asymptotic. Parameters must be
@@ -33,7 +33,7 @@ _SINGLE = ("local_epsilon", "delta", "accountant", "compose", "weights", "subsam
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     parser.add_argument("--users", type=integers, help="number of users n, in [1, 1e15], e.g. 5000 or 1e6")
-    parser.add_argument("--epsilon", type=numbers, help="privacy loss at which deltas are asked for, in [0, 300]")
+    parser.add_argument("--epsilon", type=numbers, help="epsilon at which deltas are computed, in [0, 300]")
     parser.add_argument("--json", action="store_true", help="print JSON")
     segmented = parser.add_argument_group("segmented protocol")
     segmented.add_argument("--domain-size", type=integer, metavar="D", help="number of items d")
@@ -41,7 +41,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--blanket-per-user",
         type=number,
         metavar="M",
-        help="the blanket: uniformly random dummy messages that a user sends on average to hide everybody's own",
+        help="number of uniformly random dummy messages (the blanket) that a user sends on average",
     )
     segmented.add_argument(
         "--sampling-rate", type=number, metavar="RATE", help="probability of sending a held item, in (0, 1]"
@@ -52,44 +52,50 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         metavar=("NAME:OPTION=VALUE,...", "NAME"),
         help="krr, blh, local-hash, rappor, oue, hadamard, subset-selection, subset-exponential, laplace, or general "
-        "for any; balls-into-bins and others of several messages; a wrong name lists all. What a randomizer needs "
-        "beside its local epsilon follows a colon: krr:domain-size=4; leave it out to be told. Several need --compose",
+        "(any randomizer); also balls-into-bins and others with several messages. An unknown name prints the list of "
+        "all. Options follow a colon, as in krr:domain-size=4; if one is missing, the error names it. Several "
+        "randomizers need --compose",
     )
     single.add_argument(
         "--matrix",
         type=Path,
         metavar="FILE",
         help="your own randomizer: a line per input, a probability per output (CSV, TSV, spaces, fractions, .npy); "
-        "--local-epsilon is then what is claimed for it",
+        "--local-epsilon is then the local epsilon that is claimed for it",
     )
     single.add_argument(
         "--budgets",
         type=levels,
         metavar="EPSILON:USERS,...",
-        help="users with a local epsilon of their own, e.g. 0.5:1000,2:500, who add Laplace noise",
+        help="users who add Laplace noise, each with a local epsilon of its own, e.g. 0.5:1000,2:500",
     )
     single.add_argument(
-        "--local-epsilon", type=numbers, metavar="E0", help="guarantee without a shuffler, in [1e-12, 50]"
+        "--local-epsilon", type=numbers, metavar="E0", help="epsilon of one message without a shuffler, in [1e-12, 50]"
     )
     single.add_argument(
         "--compose",
         choices=["joint", "parallel"],
-        help="several randomizers in one message: all of them, on a value each, or one drawn at random",
+        help="several randomizers in one message: joint: all of them, each on its own value; parallel: one, drawn at "
+        "random",
     )
-    single.add_argument("--weights", type=numbers, help="with parallel: probability of each (default: equal)")
+    single.add_argument(
+        "--weights", type=numbers, help="with parallel: probability of each randomizer (default: equal)"
+    )
     single.add_argument("--subsample", type=number, metavar="RATE", help="probability with which each user takes part")
     single.add_argument(
         "--blanket-messages",
         type=integers,
         metavar="N",
-        help="instead of --users where messages hide among dummy ones: how many of these all users send",
+        help="number of dummy messages that all users send together; replaces --users if messages hide among dummies",
     )
     asked = parser.add_argument_group("one message per user: what is asked")
     asked.add_argument(
-        "--delta", type=numbers, help="probability of failure, in [1e-280, 1), at which epsilons are asked for"
+        "--delta", type=numbers, help="probability of failure, in [1e-280, 1), at which epsilons are computed"
     )
-    asked.add_argument("--accountant", metavar="NAMES", help="analyses to ask, with commas; default: all that apply")
-    asked.add_argument("--csv", type=Path, metavar="FILE", help="write the numbers as CSV, too")
+    asked.add_argument(
+        "--accountant", metavar="NAMES", help="names of analyses, separated by commas; default: all that apply"
+    )
+    asked.add_argument("--csv", type=Path, metavar="FILE", help="also write the numbers as CSV")
     asked.add_argument("--plot", type=picture, metavar="FILE", help="draw a curve into FILE (.png, .pdf or .svg)")
     parser.set_defaults(run=run, refuse=parser.error)
 

@@ -1,10 +1,10 @@
 """The user's side: read a plan and the user's items, and print messages to send, one per line.
 
-The plan is checked first, because whoever published it may lie. The program computes what the plan guarantees this
+The plan is checked first, because its publisher may lie. The program computes what the plan guarantees this
 user, and prints no message if that is less than the user asks for. A file of the user's own stores the user's settings
 and the privacy spent in all collections, before any message is written. Messages are drawn exactly, from the
-operating system's secure source. They go to a shuffler, which removes the sender and mixes them; `shuf` does that with
-files.
+operating system's secure source. They go to a shuffler, which removes the senders and mixes them. For files, `shuf`
+does that.
 """
 
 from __future__ import annotations
@@ -36,64 +36,64 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--items",
         required=True,
         metavar="A,B,...",
-        help="items that the user holds, by name (in quotes where it has a comma) or, where the plan has no names, by "
-        "number; '' for none; of more than the plan's set size a random choice is sent",
+        help="items that the user holds, by name (in quotes if it has a comma) or, if the plan has no names, by "
+        "number; '' for none; if they are more than the plan's set size, a random choice of them is sent",
     )
     parser.add_argument(
-        "--level", type=number, required=True, metavar="EPSILON", help="the level that the user picked: its epsilon"
+        "--level", type=number, required=True, metavar="EPSILON", help="the epsilon of the level that the user picked"
     )
-    own = parser.add_argument_group("what the user asks for and believes, whatever the plan says")
+    own = parser.add_argument_group("what the user demands and believes, independently of the plan")
     own.add_argument(
         "--honest-users",
         type=integer,
         metavar="N",
-        help="users, this one included, of whom the user is sure that they exist, send their dummy messages and tell "
-        "nobody which they are; needed the first time, then remembered",
+        help="number of users, this one included, who certainly exist, send their dummy messages and tell nobody which "
+        "these are; needed the first time, then stored",
     )
     own.add_argument(
         "--delta",
         type=number,
         default=1e-5,
-        help="largest probability with which the guarantee may fail that the user accepts (default 1e-5)",
+        help="largest probability of failure of the guarantee that the user accepts (default 1e-5)",
     )
     own.add_argument(
         "--sets",
         choices=["exactly", "at-most"],
         default="at-most",
-        help="what all others are known to hold: exactly S items, or at most S (default, which needs no trust)",
+        help="how many items all other users are known to hold: exactly S, or at most S (default; needs no trust)",
     )
     own.add_argument(
         "--hide-level",
         type=_hidden,
         metavar="EPSILON[,DELTA]",
-        help="most that all collections together may show of which level the user picked, whatever items go with it; "
-        f"'no' if that is no secret; remembered (at first {_LEVEL_EPSILON:g}, or the level if larger, and --delta)",
+        help="most that all collections together may reveal about the user's level, with any items; 'no' if the level "
+        f"is no secret; stored (the first time {_LEVEL_EPSILON:g}, or the level if larger, and --delta)",
     )
     own.add_argument(
         "--budget",
         type=guarantee,
         metavar="EPSILON[,DELTA]",
-        help="most that all collections together may show of the user's items; remembered (at first --level and "
-        "--delta: one collection)",
+        help="most that all collections together may reveal about the user's items; stored (the first time --level and "
+        "--delta, which is one collection)",
     )
     own.add_argument(
         "--rounds",
         type=integer,
         default=1,
-        help="collections by this very plan that are to cost epsilon and delta once, all of them together (default 1)",
+        help="number of collections with this same plan that together cost epsilon and delta once (default 1)",
     )
     own.add_argument(
         "--most-messages",
         type=number,
         default=10_000.0,
         metavar="MESSAGES",
-        help="messages that the user is ready to send, on average (default 1e4)",
+        help="most messages that the user is ready to send, on average (default 1e4)",
     )
     own.add_argument(
         "--account",
         type=Path,
         metavar="FILE",
-        help="the user's own file, which remembers what was said and spent; one for each user (default "
+        help="the user's own file, which stores these settings and the privacy spent; one for each user (default "
         "segshuffle/client.json in $XDG_STATE_HOME or ~/.local/state)",
     )
     parser.set_defaults(run=run)
@@ -134,7 +134,7 @@ def _items(text: str, document: Document) -> tuple[int, ...]:
         raise DataError(f"items = {text!r}: an item is given twice; give every item once.")
     size = document.plan.problem.set_size
     if len(numbers) > size:
-        complain(f"segshuffle client: {len(numbers)} items are held; a random choice of {size} of them is sent")
+        complain(f"segshuffle client: the user holds {len(numbers)} items; a random choice of {size} of them is sent")
     return numbers
 
 
@@ -188,8 +188,8 @@ def _own_words(
         account.honest_users = options.honest_users
     if account.honest_users is None:
         raise DataError(
-            "--honest-users is needed, for the plan may overstate it: of how many users, you included, are you sure "
-            f"that they exist and send their dummy messages? {account.path} will remember it."
+            "--honest-users is needed, because the plan may overstate it: how many users, you included, certainly "
+            f"exist and send their dummy messages? {account.path} will store the number."
         )
     account.budget = _limit(options.budget, account.budget or (options.level, options.delta))
     at_first = (max(_LEVEL_EPSILON, options.level), options.delta)
@@ -219,10 +219,10 @@ def _tell(entry: Entry, account: Account) -> None:
     epsilon, delta = account.spent("items_spent")
     told = _guarantee_told(*entry.items_spent)
     if entry.level_spent != (0.0, 0.0):
-        told += f", of the level {_guarantee_told(*entry.level_spent)}"
+        told += f"; and about the level {_guarantee_told(*entry.level_spent)}"
     complain(
-        f"segshuffle client: at most this is shown of the items: {told}. All collections in {account.path}, of the "
-        f"items: {_guarantee_told(float(epsilon), float(delta))}"
+        f"segshuffle client: this collection reveals about the items at most {told}. All collections in {account.path} "
+        f"together reveal about the items at most {_guarantee_told(float(epsilon), float(delta))}"
     )
 
 

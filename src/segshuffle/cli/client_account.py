@@ -91,9 +91,9 @@ class Account:
         epsilon, delta = self.spent(what)
         if epsilon > Fraction(repr(limit[0])) or delta > Fraction(repr(limit[1])):
             raise RefusedError(
-                f"Nothing is sent: together with what {self.path} remembers, this collection would spend epsilon = "
-                f"{float(epsilon):.10g} and delta = {float(delta) * 1.0005:.4g} in all, and {option} is {limit[0]:g} "
-                f"and {limit[1]:g}. Raise {option} only if you accept that much."
+                f"Nothing is sent: together with the earlier ones in {self.path}, this collection would spend "
+                f"epsilon = {float(epsilon):.10g} and delta = {float(delta) * 1.0005:.4g} in all, but {option} is "
+                f"{limit[0]:g} and {limit[1]:g}. Raise {option} only if you accept that much."
             )
 
     def write(self) -> None:
@@ -152,8 +152,8 @@ def _read(path: Path) -> Account:
         )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise DataError(
-            f"{path}: is not the file of a client ({type(error).__name__}: {str(error)[:80]}). Nothing is sent, since "
-            "what was spent is not known. Repair the file, or name another one with --account."
+            f"{path}: is not the file of a client ({type(error).__name__}: {str(error)[:80]}). Nothing is sent, "
+            "because what was spent is not known. Repair the file, or name another one with --account."
         ) from None
 
 

@@ -3,7 +3,7 @@
 Messages are lines as `segshuffle client` writes them, mixed by a shuffler. Counts have the header item,count and then a
 line for each item. A 95 % interval contains the share of its item in 95 % of all collections, provided that the
 levels that users pick do not depend on their items. Messages that the users of the plan cannot have sent are refused;
-that happens to fewer than one in a million honest collections.
+an honest collection is refused with probability below one in a million.
 """
 
 from __future__ import annotations
@@ -31,22 +31,25 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--levels",
         type=levels,
         metavar="EPSILON:USERS,...",
-        help="users at each level who took part (default: those of the plan); for fewer than the guarantee relies on, "
-        "the answer says what did hold for them",
+        help="users at each level who took part (default: those of the plan); if these are fewer than the guarantee "
+        "relies on, the answer has the guarantee that holds for them",
     )
     parser.add_argument(
         "--unknown",
         choices=["refuse", "drop"],
         default="refuse",
-        help="lines that are no message: refuse the file (default), or leave them out and say how many",
+        help="if lines are not messages: refuse the file (default), or drop these lines and say how many",
     )
     parser.add_argument(
         "--anyway",
         action="store_true",
-        help="print estimates, marked as impossible, also from messages that the plan's users cannot have sent",
+        help="print estimates even if the plan's users cannot have sent these messages, and mark them as impossible",
     )
     parser.add_argument(
-        "--confidence", type=number, default=0.95, help="probability, in (0, 1), of one interval (default 0.95)"
+        "--confidence",
+        type=number,
+        default=0.95,
+        help="probability, in (0, 1), that one interval contains its share (default 0.95)",
     )
     parser.add_argument(
         "--top",
@@ -112,7 +115,9 @@ def run(options: argparse.Namespace) -> str:
     if received.messages is None:
         del summary["messages"]
     if received.dropped:
-        complain(f"segshuffle estimate: {received.dropped} lines of {options.messages} are no messages, and left out.")
+        complain(
+            f"segshuffle estimate: {received.dropped} lines of {options.messages} are not messages, and are left out."
+        )
     if options.csv is not None:
         from segshuffle.cli.sweep import as_csv
 
@@ -149,8 +154,8 @@ def _guarantee(planned: Plan, plan: Plan) -> dict[str, Any]:
             rows.append({"honest_users": honest, "level": level, "epsilon": certified, "delta": delta})
     complain(
         f"segshuffle estimate: the plan's guarantee relies on {needed} honest users, and {problem.n_users} took part. "
-        f"What holds for them is under guarantee: if all of them were honest"
-        f"{'' if share == 1 else f', and if {100 * share:g} % were'}."
+        f"Under guarantee is what holds for them if all of them were honest"
+        f"{'' if share == 1 else f', and if {100 * share:g} % were honest'}."
     )
     return {"guarantee": rows}
 

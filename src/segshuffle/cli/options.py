@@ -1,4 +1,4 @@
-"""Options that several commands have, each declared once; and the question that a command line asks with them."""
+"""Options that several commands have, each declared once, and the question that they ask."""
 
 from __future__ import annotations
 
@@ -29,29 +29,29 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "--delta": {
         "type": deltas,
         "metavar": "DELTA[,DELTA...]",
-        "help": "probability, in [1e-110, 1), with which the guarantee of epsilon may fail; take much less than "
-        "1/users; one for all levels, or one for each, with commas",
+        "help": "probability, in [1e-110, 1), with which the guarantee of epsilon may fail; much smaller than "
+        "1/users; one number for all levels, or one for each level, separated by commas",
     },
     "--blanket": {
         "metavar": "LAW",
-        "help": f"law of the dummy messages: one of {', '.join(law_names())} (default: single dummies), or best: "
-        "that of least error for --max-messages",
+        "help": f"kind of dummy messages: one of {', '.join(law_names())} (default: poisson, single dummies), or "
+        "best: the kind with the least error for --max-messages",
     },
     "--copies-max": {
         "type": number,
         "metavar": "COPIES",
-        "help": "most messages that a user sends about one held item, on average, up to 64; more have less error "
-        "(default 1)",
+        "help": "most messages that a user sends about one held item, on average, up to 64; a larger number gives "
+        "a smaller error (default 1)",
     },
     "--max-messages": {
         "type": number,
         "metavar": "MESSAGES",
-        "help": "most messages (> 0) of a user altogether, on average; the one about the level counts",
+        "help": "most messages (> 0) that a user sends altogether, on average, those about the level included",
     },
     "--equal-copies": {
         "action": "store_true",
-        "help": "all levels send the same number of copies; the estimates are then right on average also where the "
-        "level that users pick depends on their items, at the error of the lowest level",
+        "help": "all levels send the same number of copies; the estimates are then unbiased even if the levels that "
+        "users pick depend on their items, but have the error of the lowest level",
     },
     "--honest-fraction": {
         "type": number,
@@ -61,19 +61,19 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     },
     "--rounds": {
         "type": integer,
-        "help": "collections of the same users with this plan that epsilon and delta are to cover together, up to "
+        "help": "number of collections of the same users with this plan that epsilon and delta cover together, up to "
         "10000 (default 1)",
     },
     "--hide-level": {
         "type": guarantee,
         "metavar": "EPSILON[,DELTA]",
-        "help": "privacy of which level a user picked: epsilon in (0, 100], and the probability with which it may fail "
-        "(default: --delta); without it levels are sent through the shuffler and nothing more",
+        "help": "hide which level a user picked, with this epsilon in (0, 100], which may fail with this probability "
+        "(default: --delta); without this option levels are only shuffled",
     },
     "--zipf": {
         "type": number,
         "metavar": "EXPONENT",
-        "help": "guess of the items' frequencies: the j-th item is held as often as j^-EXPONENT says",
+        "help": "guess of the items' frequencies: that of the j-th item is roughly proportional to j^-EXPONENT",
     },
     "--items": {"type": Path, "metavar": "FILE", "help": "public list of the names of all items, one per line"},
     "--top": {"type": integer, "metavar": "K", "help": "how many of the most frequent items matter (default 20)"},

@@ -1,8 +1,8 @@
-"""Choose what users send, so that every level is private and the error least.
+"""Choose what users send, so that every level is private and the error is as small as possible.
 
-That is the blanket (uniformly random dummy messages that hide everybody's own) and, for each privacy level, the
-probability of sending a held item, or the number of copies. Inputs marked [public] go into the plan that everybody
-sees. Put no number there that was read off the users' items: values that depend on the data break the guarantee.
+A plan has the blanket (uniformly random dummy messages, which hide the real ones) and, for each privacy level, the
+probability of sending a held item, or the number of copies. Everybody sees the inputs marked [public]. Do not compute
+them from the users' items: values that depend on the data break the guarantee.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ KEYS = ("users", "epsilon", "delta", "set-size", "domain-size")
 
 
 class Error(NamedTuple):
-    """An error that is asked for: a sum of squares, or a share of what is estimated."""
+    """An error that is asked for: a sum of squares, or a percentage of the estimated share."""
 
     value: float
     relative: bool
@@ -55,7 +55,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--users",
         type=integer,
         metavar="N",
-        help="number of users, in [1, 4e15], where --levels has shares such as 0.5:25%%",
+        help="number of users, in [1, 4e15]; needed if --levels has shares such as 0.5:25%%",
     )
     add(parser, "--levels", "--delta", required=True)
     parser.add_argument(
@@ -75,8 +75,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--published",
         action="store_true",
-        help="plan by the paper's privacy analysis, which is not proven and has the larger error; there are no "
-        "budgets of messages and no other kinds of dummies",
+        help="plan by the paper's privacy analysis, which is not proven and gives a larger error; budgets of "
+        "messages and other kinds of dummies are then not available",
     )
     parser.add_argument(
         "--blanket-per-user",
@@ -88,11 +88,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--blanket-cap",
         type=_cap,
         metavar="C",
-        help="most dummy messages of one user, 1 or more, or 'auto'; together with a shuffler that takes no more "
-        "messages from anybody than an honest user may send, it bounds what liars can do to the estimates",
+        help="most dummy messages of one user, 1 or more, or 'auto'; this bounds what liars can do to the estimates, "
+        "if the shuffler takes from nobody more messages than an honest user may send",
     )
-    _add_errors(parser.add_argument_group("what the estimates will be worth"))
-    _add_outputs(parser.add_argument_group("what is answered"))
+    _add_errors(parser.add_argument_group("how accurate the estimates will be"))
+    _add_outputs(parser.add_argument_group("what is printed and written"))
     for action in parser._actions:
         if action.dest in (*PUBLIC_INPUTS, "hide_level") and action.help:
             action.help += " [public]"
@@ -105,32 +105,34 @@ def _add_errors(asked: Any) -> None:
     frequencies.add_argument(
         "--item-frequencies",
         metavar="LIST",
-        help="share of the users that hold each item, d numbers with commas or a file of them; default: all alike",
+        help="share of the users that hold each item: d numbers separated by commas, or a file of them; default: all "
+        "items equally frequent",
     )
     asked.add_argument(
         "--mean-size",
         type=number,
         metavar="MEAN",
-        help="with --sets at-most: how many items users hold on average, as believed beforehand, in (0, S]",
+        help="with --sets at-most: your guess of how many items users hold on average, in (0, S]",
     )
     add(
         asked,
         "--top",
-        help="how many of the guess's most frequent items (default 20): with --zipf, --top or --target-error P%% "
-        "plans are for them, not for all items",
+        help="number of the guess's most frequent items (default 20); with --zipf, --top or --target-error P%% the "
+        "plan is made for these items, not for all",
     )
     asked.add_argument(
         "--target-error",
         type=_error,
         metavar="ERROR",
-        help="plan with the fewest messages for it. Either P%%, the largest standard deviation of each of the --top "
-        "items as a percentage of its share; or a number, the expected squared error of all items together",
+        help="find the plan with the fewest messages for this error: either P%%, the largest standard deviation of "
+        "each of the --top items as a percentage of its share, or a number, the expected squared error of all "
+        "items together",
     )
     asked.add_argument(
         "--least",
         choices=["messages", "epsilon"],
-        help="with --target-error: the fewest messages that reach it, at the levels given, or the least epsilon, all "
-        "levels in proportion (default: messages)",
+        help="with --target-error: find the fewest messages at the given levels, or the least epsilon with the same "
+        "ratios between levels (default: messages)",
     )
 
 
@@ -139,8 +141,8 @@ def _add_outputs(asked: Any) -> None:
         "--what-if",
         type=_varied,
         metavar="KEY=VALUES,...",
-        help="also plan for other values of one or two of users, epsilon (of the lowest level), delta, set-size, "
-        "domain-size: users=1e4,1e5,epsilon=0.5..2/4",
+        help="also plan for other values of one or two of these: users, epsilon (of the lowest level), delta, "
+        "set-size, domain-size; for example users=1e4,1e5,epsilon=0.5..2/4",
     )
     asked.add_argument(
         "--plot", type=picture, metavar="FILE", help="with --what-if: draw the table (.png, .pdf or .svg)"
@@ -149,11 +151,11 @@ def _add_outputs(asked: Any) -> None:
         "--alternatives", action="store_true", help="also plan with every protocol of the project (seconds to minutes)"
     )
     asked.add_argument(
-        "--save", type=Path, metavar="PLAN.json", help="write the plan to a file, as client and estimate read it"
+        "--save", type=Path, metavar="PLAN.json", help="write the plan to a file for client and estimate"
     )
     add(asked, "--items", help="with --save: public list of the names of all items, one per line")
     shape = asked.add_mutually_exclusive_group()
-    shape.add_argument("--details", action="store_true", help="print every number and what it means, too")
+    shape.add_argument("--details", action="store_true", help="also print every number and what it means")
     add(shape, "--json")
 
 

@@ -208,9 +208,9 @@ def _each_level(least: Callable[[Problem], tuple[float, ...]], problem: Problem)
 
 
 def _decision(found: Answer) -> str:
-    """Say what is sent, what is promised, how far off that is, and what it rests on."""
+    """Say what is sent, what is promised, how far off estimates are, and what this relies on."""
     words, plan, problem = found.words, found.plan, found.plan.problem
-    dummies = f"And {plan.blanket_per_user:.4g} dummy messages of everybody, on average, {plan.scheme.law.words}."
+    dummies = f"Every user also sends {plan.blanket_per_user:.4g} dummy messages on average, {plan.scheme.law.words}."
     levels = list(zip(problem.levels, problem.level_counts, plan.scheme.copies, problem.deltas, strict=True))
     rows = [
         (f"{level:g}", users, float(f"{copies:.4g}"), f"{factor(level)} times as likely", f"{delta:g}")
@@ -219,15 +219,18 @@ def _decision(found: Answer) -> str:
     hidden = len(rows) - _LEVELS
     if hidden > 0:
         rows = [*rows[: _LEVELS // 2], *rows[-(_LEVELS // 2) :]]
-    columns = ("level", "users", "messages per held item", "makes nothing more than", "but for")
-    more = [f"{hidden} levels between them are in --details."] if hidden > 0 else []
+    columns = ("level", "users", "messages per held item", "promise: at most", "up to probability")
+    more = [f"The {hidden} levels between them are shown by --details."] if hidden > 0 else []
     errors = [each for each in words["How far off estimates are"] if not each.startswith("The 95 % interval")]
     # a sentence for every level is in the table already
     changes = words["What they are promised"][len(levels) :]
-    sent = _paragraphs([*more, dummies, words["What users send"][-1], *changes])
+    promise = (
+        "The promise: if a user held other items, nothing that the server may see would be likelier by a larger factor."
+    )
+    sent = _paragraphs([*more, promise, dummies, words["What users send"][-1], *changes])
     parts = [
-        f"What users of each level send, and are promised:\n{_table(columns, rows)}\n{sent}",
-        *_titled({"How far off estimates are": errors, "What that rests on": words["What that rests on"]}),
+        f"What users of each level send, and what they are promised:\n{_table(columns, rows)}\n{sent}",
+        *_titled({"How far off estimates are": errors, "What this relies on": words["What this relies on"]}),
     ]
     if found.note:
         parts.append(wrapped([f"Note: {found.note}"]))
@@ -240,10 +243,10 @@ def _laws_table(rows: Sequence[Mapping[str, Any]], problem: Problem, top: int) -
     guessed = any("top_relative_deviation" in row for row in planned)
     columns = (
         "dummies",
-        "an item, +/- users",
+        "error in users",
         *([f"top {top}"] if guessed else []),
         "messages",
-        "dummies a user",
+        "dummies per user",
         "bytes",
         "delta <=",
     )
@@ -272,7 +275,8 @@ def _further(found: Mapping[str, Any], n_users: int) -> list[str]:
         columns = list(dict.fromkeys(name for row in rows for name in row if name != "none"))
         reasons = list(dict.fromkeys(row["none"] for row in rows if row["none"]))
         said = (
-            "error: standard deviation of a rare item's estimate; top_error: largest of the top items, of their share"
+            "error: standard deviation of a rare item's estimate; top_error: the largest of the top items, divided by "
+            "the item's share"
         )
         numbers = [[row.get(name) for name in columns] for row in rows]
         parts.append("\n".join([_table(columns, numbers), _paragraphs([said, *reasons])]))
@@ -284,7 +288,7 @@ def _further(found: Mapping[str, Any], n_users: int) -> list[str]:
             if row["none"] is None
         ]
         without = [_fit(row["label"]) for row in rows if row["none"] is not None]
-        said = "+/-: root of the mean squared error of an item, in users. Only exact and upper are proven."
+        said = "+/- users: root of the mean squared error of an item. Only the kinds exact and upper are proven."
         missing = [f"no plan (--json says why): {', '.join(without)}"] if without else []
         parts.append(
             "\n".join([_table(("protocol", "+/- users", "messages", "kind"), planned), _paragraphs([*missing, said])])

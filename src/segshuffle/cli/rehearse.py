@@ -1,11 +1,11 @@
-"""Try a plan on data at hand, and say what it would give: estimates beside the truth, with tables, figures and a page.
+"""Try a plan on data that you have, and compare estimates with the truth, in tables, figures and a page.
 
     segshuffle rehearse FILE
 
 is enough. Every option has a default, which is printed: one level with epsilon = 1, delta = 1/(100 users), 20
 repetitions, and the largest number of items per user that is best for the 20 most frequent items of the file.
 
-The collection is simulated. The truth is the file as it is; what cutting larger sets loses is shown separately.
+The collection is simulated. The truth is the file as it is; the loss from cutting larger sets is shown separately.
 Rehearse on data like those that you will collect, such as last year's. Choosing options by looking at the data of the
 collection itself breaks the guarantee.
 """
@@ -46,25 +46,25 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--plan",
         type=Path,
         metavar="PLAN.json",
-        help="rehearse this plan, as plan --save writes it, instead of a new one: its items, levels, delta and set "
-        "size hold",
+        help="rehearse this plan, as plan --save writes it, instead of a new one; its items, levels, delta and set "
+        "size are used",
     )
     parser.add_argument(
         "--set-size",
         type=integer,
         metavar="S",
-        help="most items that a user sends: whoever holds more sends a random S of them (default: that of least error "
-        "for the most frequent items of the file, see --top)",
+        help="most items that a user sends; a user who holds more sends a random S of them (default: the size with "
+        "the least error for the most frequent items of the file, see --top)",
     )
     add(parser, *PLANNING)
     parser.add_argument(
         "--repetitions",
         type=integer,
         metavar="R",
-        help=f"how often the collection is simulated (default {_REPETITIONS}; fewer where levels are at random and the "
-        "file is large)",
+        help=f"how often the collection is simulated (default {_REPETITIONS}; fewer if levels are drawn at random and "
+        "the file is large)",
     )
-    parser.add_argument("--seed", type=integer, default=0, help="seed of everything random (default 0)")
+    parser.add_argument("--seed", type=integer, default=0, help="seed of all random numbers (default 0)")
     add(parser, "--top", default=20)
     parser.add_argument(
         "--out",
@@ -77,14 +77,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     messages.add_argument(
         "--messages",
         action="store_true",
-        help="also draw every message of both rounds, once; round 1, about the levels, is in no other number",
+        help="also simulate every message of both rounds, once; only the errors of this simulation include round 1 "
+        "(about the levels)",
     )
     messages.add_argument(
         "--take-part",
         type=number,
         metavar="SHARE",
-        help="with --messages: probability, in (0, 1], with which each user sends items: the others drop out after the "
-        "levels; fewer users than --honest-fraction relies on are refused (default 1)",
+        help="with --messages: probability, in (0, 1], with which each user sends items; the others drop out after "
+        "sending their level; fewer users than --honest-fraction relies on are refused (default 1)",
     )
     messages.add_argument(
         "--chunk-users",
@@ -97,14 +98,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--set-sizes",
         type=_sizes,
         metavar="SIZES",
-        help="only compare these largest sizes (1,2,4 or 1..17) by the error of all items, cut or padded; or, without "
-        "a file, by a guess of how many users hold how many items: 1:60%%,3:30%%,10:10%%",
+        help="only compare these values of --set-size (1,2,4 or 1..17) by the error of all items; or, without a file, "
+        "give a guess of how many users hold how many items: 1:60%%,3:30%%,10:10%%",
     )
     add(
         sizes,
         "--zipf",
         default=1.0,
-        help="with such a guess: the j-th item is held as often as j^-EXPONENT (default 1)",
+        help="with such a guess: the frequency of the j-th item is roughly proportional to j^-EXPONENT (default 1)",
     )
     parser.set_defaults(run=run, sets="at-most")
 
@@ -169,16 +170,14 @@ def _check(options: argparse.Namespace) -> None:
         raise ParameterError("--levels", None, "given with --level-column: the epsilons on offer, e.g. 0.5,1.0")
     for name in ("take_part", "chunk_users"):
         if getattr(options, name) is not None and not options.messages:
-            raise OptionsError(f"--{name.replace('_', '-')} is about the run message by message: add --messages.")
+            raise OptionsError(f"--{name.replace('_', '-')} has no effect without --messages: add --messages.")
     if options.plan is not None and (options.messages or options.hide_level is not None):
-        raise OptionsError(
-            "--messages and --hide-level make a new plan from what round 1 says of the levels: leave --plan out."
-        )
+        raise OptionsError("--messages and --hide-level make a new plan from the result of round 1: leave --plan out.")
     guessed = isinstance(options.set_sizes, dict)
     needed = (options.domain_size, options.levels, options.delta)
     if guessed and (options.file is not None or None in needed):
         raise OptionsError(
-            "--set-sizes with shares is a guess that needs no file: leave the file out, and give --domain-size, "
+            "--set-sizes with shares is a guess, which needs no file: leave the file out, and give --domain-size, "
             "--levels with numbers of users, and --delta."
         )
     if options.file is None and not guessed:
@@ -231,7 +230,7 @@ def _compared(options: argparse.Namespace) -> str:
         f"{row['messages_per_user']:<8.3g}  {row['kind']}"
         for row in rows
     ]
-    head = "sets      s   error       of it bias  messages  kind"
+    head = "sets      s   error       from bias   messages  kind"
     return "\n".join([head, *lines, f"least error: {best['sets']} {best['set_size']}"])
 
 
@@ -278,8 +277,8 @@ def _planned(options: argparse.Namespace, users: Transactions) -> tuple[Answer, 
         return make(options.set_size), assumed
     found = chosen(users, make, options.top)
     assumed.append(
-        f"at most {found.plan.problem.set_size} items a user, which is best for the top {options.top} of this file and "
-        "not private (--set-size)"
+        f"at most {found.plan.problem.set_size} items per user, the best number for the top {options.top} of this "
+        "file; this choice is not private (--set-size)"
     )
     return found, assumed
 
@@ -303,7 +302,7 @@ def _answer(found: Rehearsal, users: Transactions, options: argparse.Namespace, 
     rare = coverage_of_nothing(plan, CONFIDENCE)
     if abs(rare - CONFIDENCE) > 0.01:
         notes.append(
-            f"Few dummies are sent: the 95 % interval of an item that nobody holds has 0 in it in {100 * rare:.3g} % "
+            f"Few dummies are sent, so the 95 % interval of an item that nobody holds contains 0 in {100 * rare:.3g} % "
             "of all collections."
         )
     if found.bias is not None:
@@ -333,8 +332,8 @@ def _about_levels(largest: float) -> str:
     if largest < 1e-9:
         return "Levels are those of the data. They bias no estimate."
     return (
-        "Levels are those of the data: because they go with items, or by chance, estimates are off by up to "
-        f"{largest:.2g} % of the users on average. Where they go with items no number of users removes that; "
+        "Levels are those of the data. Because they depend on items, or by chance, estimates are off by up to "
+        f"{largest:.2g} % of the users on average. If they depend on items, more users do not remove this error; "
         "--equal-copies does."
     )
 
@@ -373,19 +372,21 @@ def _headline(found: Rehearsal, answer: dict[str, Any]) -> list[str]:
     ]
     if top:
         lines.append(
-            f"The top {top} are off by {100 * all_of_it['top_error']:.3g} % of their true share (root mean square); by "
-            f"{100 * all_of_it['top_error_from_cutting']:.3g} % from cutting sets to {problem.set_size} alone."
+            f"The estimates of the top {top} are off by {100 * all_of_it['top_error']:.3g} % of the true shares "
+            "(root mean square). "
+            f"Cutting sets to {problem.set_size} alone, without noise, gives an error of "
+            f"{100 * all_of_it['top_error_from_cutting']:.3g} %."
         )
     if all_of_it["top_found"] is not None:
         lines.append(f"Of the true top {top}, {all_of_it['top_found']:.0%} are among the estimated top {top}.")
     lines.append(
-        f"Estimates below {100 * found.threshold:.3g} % of the users cannot be told from 0 (all items at once, 95 %): "
-        f"{found.found:.4g} items are told from 0, {found.found_wrongly:.3g} of them held by nobody; "
-        f"{found.missed:.4g} are held and not told from 0."
+        f"Estimates below {100 * found.threshold:.3g} % of the users cannot be told from zero (for all items at once, "
+        f"95 %). {found.found:.4g} items are told from zero, {found.found_wrongly:.3g} of them held by nobody. "
+        f"{found.missed:.4g} items are held but not told from zero."
     )
     lines.append(
-        f"95 % intervals: {found.covered_sent.mean():.1%} hold the share that is sent, {found.covered_true.mean():.1%} "
-        "the share in the data."
+        f"Of the 95 % intervals, {found.covered_sent.mean():.1%} contain the share that is sent, and "
+        f"{found.covered_true.mean():.1%} the share in the data."
     )
     return lines
 
@@ -394,9 +395,9 @@ def _told(found: Rehearsal, answer: dict[str, Any], top: int, folder: Path) -> s
     """Say the answer for people, 80 columns wide."""
     parts = [wrapped(_headline(found, answer))]
     if answer["assumed"]:
-        parts.append("Assumed, because nothing else was said:\n" + wrapped(answer["assumed"], "- "))
+        parts.append("Assumed, because no option says otherwise:\n" + wrapped(answer["assumed"], "- "))
     if answer["warnings"] or answer["notes"]:
-        parts.append("Mind:\n" + wrapped([*answer["notes"], *answer["warnings"]], "- "))
+        parts.append("Notes:\n" + wrapped([*answer["notes"], *answer["warnings"]], "- "))
     parts.append(wrapped([*answer["sending"], *answer["promises"]]))
     if "by_message" in answer:
         parts.append("Message by message:\n" + wrapped(_messages_told(answer["by_message"]), "- "))
@@ -409,7 +410,8 @@ def _messages_told(run: dict[str, Any]) -> list[str]:
     counted = ", ".join(f"{each:.6g}" for each in run["level_estimates"])
     return [
         f"{run['participants']:,} users sent items. Round 1 counts {counted} users by level.",
-        f"{run['messages_per_user']:.4g} messages a user, of both rounds: {run['bytes'] / 1e6:.3g} MB from all.",
+        f"A user sends {run['messages_per_user']:.4g} messages in both rounds, all users together "
+        f"{run['bytes'] / 1e6:.3g} MB.",
         f"The squared error of all items is {run['squared_error']:.3g}; {run['expected_error']:.3g} was expected. "
         f"Because of who has which level, no item is off by more than {100 * max(map(abs, run['bias'])):.2g} % of the "
         "users on average.",
@@ -426,4 +428,4 @@ def _items(found: Rehearsal, top: int) -> str:
     table = by_item(
         "  true %    sent %  estimate %      95 % interval", list(zip(map(found.name, items), lines, strict=True))
     )
-    return f"{table}\nsent: what is left after cutting sets; estimates are of one collection"
+    return f"{table}\nsent: the share after cutting sets; the estimates are those of one collection"

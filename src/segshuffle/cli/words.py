@@ -1,4 +1,4 @@
-"""What the names in answers mean: printed below every answer that is for people."""
+"""What the names in answers mean. These lines are printed below every answer that is for people."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ WORDS = {
     "bytes": "of all messages of both rounds",
     "certificate": "by level, an interval that contains the exact delta of the plan at the level's epsilon",
     "copies": "messages that a user of each level sends about a held item, on average",
-    "cut": "what is lost where users hold more than set_size items and send a random set_size of them",
+    "cut": "loss from users who hold more than set_size items and send a random set_size of them",
     "delta": "probability with which the guarantee of epsilon may fail",
     "epsilon_if_honest": "the epsilons that hold if only this share of the users send their dummy messages",
-    "expected_error": "mean of squared_error over everything random",
-    "guarantee": "epsilon of each level for those who took part, if so many of them were honest; none: not certified",
+    "expected_error": "expected value of squared_error",
+    "guarantee": "epsilon of each level for the users who took part, if honest_users are honest; none: not certified",
     "honest_users": "users whose dummy messages the guarantee relies on",
-    "kind": "exact: no smaller number holds; upper: proven; published: stated in a paper, not proven",
-    "largest_bias": "of any item: what its estimate is off on average because levels go with items",
+    "kind": "exact: proven, and no smaller number holds; upper: proven; published: stated in a paper, not proven",
+    "largest_bias": "largest mean error of any item's estimate, because levels depend on items",
     "level_counts": "users at each level",
-    "level_counts_planned": "users at each level as round 1 estimates them, which the plan is made for",
+    "level_counts_planned": "users at each level, as round 1 estimates them; the plan is made for them",
     "level_deltas": "by level, the probability with which its guarantee may fail; delta is the least",
     "level_estimates": "users at each level as counted in round 1, without the dummy messages",
     "m_min": "by level, the least blanket_per_user with which it may send every item once",
-    "messages_possible": "that those who took part send together, but for one collection in 10^6: least, most",
-    "messages_per_user": "that a user sends on average, dummies included",
+    "messages_possible": "least and most messages that those who took part send, in all but one of 10^6 collections",
+    "messages_per_user": "messages that a user sends on average, dummies included",
     "mse_bound": "bound on the expected squared error, summed over the items, whatever users hold",
     "mse_sample": "expected squared error, summed over the items, at the item frequencies given (or uniform ones)",
     "sampling_rates": "probability with which a user of each level sends a held item",
     "share_expected": "share of the users who must take part and be honest; estimate says what holds if fewer do",
-    "squared_error": "summed over the items: estimated minus true share of the users, squared",
+    "squared_error": "squared difference of estimated and true share of the users, summed over the items",
 }
 
 

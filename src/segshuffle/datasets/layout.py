@@ -29,7 +29,7 @@ OPTIONS: Mapping[str, Mapping[str, Any]] = {
         **_TEXT,
     },
     "level": {
-        "description": "column of the user's privacy level, as its epsilon; without it levels are drawn",
+        "description": "column of the user's privacy level, as its epsilon; without it levels are drawn at random",
         **_TEXT,
     },
     "separator": {
@@ -43,24 +43,24 @@ OPTIONS: Mapping[str, Mapping[str, Any]] = {
         "default": True,
     },
     "skip_lines": {
-        "description": "lines at the beginning of the file that are no data",
+        "description": "lines at the beginning of the file that are not data",
         "type": "integer",
         "minimum": 0,
         "maximum": 1_000_000,
         "default": 0,
     },
     "repeated": {
-        "description": "an item that a user has twice: refuse the file, or merge: count it once",
+        "description": "if a user has an item twice: refuse the file, or merge (count the item once)",
         "enum": ["refuse", "merge"],
         "default": "refuse",
     },
     "empty": {
-        "description": "a user without items: refuse the file, or keep: a user who holds nothing",
+        "description": "if a user has no items: refuse the file, or keep the user",
         "enum": ["refuse", "keep"],
         "default": "refuse",
     },
     "unknown": {
-        "description": "an item that is not in the list of items: refuse the file, or drop: leave the item out",
+        "description": "if an item is not in the list of items: refuse the file, or drop the item",
         "enum": ["refuse", "drop"],
         "default": "refuse",
     },

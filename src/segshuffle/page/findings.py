@@ -87,17 +87,17 @@ def _audit(audit: pd.DataFrame) -> list[str]:
     if found["broken"]:
         broken = (
             f"At {count(found['broken'])} points δ provably exceeds the promised δ, by a factor of up to "
-            f"{at_least(found['excess'])}; {count(found['reachable'])} of them with levels of the experiment, the "
-            "others if other levels are allowed, as the theorem does."
+            f"{at_least(found['excess'])}; {count(found['reachable'])} of them with levels of the experiment. The "
+            "others need other levels, which the theorem allows."
         )
     return [
-        "The paper's proof follows two counters, but the server sees all of them and their sum. The guarantee is "
-        "therefore called published here, not proven.",
-        f"With the experiment's own users, all holding the same items, the ε of the paper's method reaches "
+        "The paper's proof is about two counters, but the server sees all of them and their sum. So the guarantee "
+        "is called published here, not proven.",
+        f"If the experiment's users all hold the same items, the ε of the paper's method reaches "
         f"{at_least(found['concentrated'], digits=4)} times the claimed one, over {count(found['points'])} points "
         "(population, m, level).",
-        f"A proof may count on the blanket alone, and the blanket alone gives up to {at_most(found['alone'])} times "
-        f"the claimed ε at some points{none}.",
+        f"A proof may rely on the blanket alone. The blanket alone gives up to {at_most(found['alone'])} times the "
+        f"claimed ε at some points{none}.",
         broken,
     ]
 
@@ -135,11 +135,11 @@ def _referee(verdicts: pd.DataFrame) -> list[str]:
         if (broken := int((rows["verdict"] == "violated").sum()))
     ]
     return [
-        "Upper bounds for one shuffled message per user, proven and published, were held against proven lower "
-        f"bounds on {count(verdicts['case'].nunique())} mechanisms.",
-        f"Bounds that are proven: {count(proven['violated'].sum())} violations in {count(proven['cells'].sum())} "
-        f"comparisons; {count(proven['vacuous'].sum())} of them cannot fail, because the claim is no better than "
-        "the local guarantee.",
+        "Upper bounds for one shuffled message per user, proven and published, were compared with proven lower "
+        f"bounds for {count(verdicts['case'].nunique())} mechanisms.",
+        f"Proven bounds have {count(proven['violated'].sum())} violations in {count(proven['cells'].sum())} "
+        f"comparisons. {count(proven['vacuous'].sum())} of these comparisons cannot fail, because the claim is no "
+        "better than the local guarantee.",
         "Published or asymptotic bounds that are refuted, with the number of mechanisms: "
         f"{'; '.join(refuted) or 'none'}.",
     ]

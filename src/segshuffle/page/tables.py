@@ -116,8 +116,8 @@ def proven_tables(results: Results) -> tuple[Table, Table]:
         "guarantee is not proven; all others are. Curator: the Gaussian one with a weight per level."
     )
     copies_caption = (
-        "With whole copies instead of sampling: error over the weighted Gaussian curator's, within a budget of "
-        "expected messages per user. Proven; closed forms."
+        "Error with whole copies instead of sampling, divided by the weighted Gaussian curator's, within a budget of "
+        "messages per user on average. Guarantees are proven, errors are closed forms."
     )
     return Table("proven-summary", caption, gains), Table("copies-summary", copies_caption, copies)
 
@@ -169,8 +169,8 @@ def audit_table(results: Results) -> Table:
         )
     caption = (
         "The worst split of every point with sampling rate below 1. The two ε columns apply the paper's own group "
-        "privacy to a view: the blanket alone is a proven upper bound, the experiment's others (all holding the same "
-        "items) a lower view. Only the last three columns state that the guarantee itself fails."
+        "privacy to a view: that of the blanket alone gives a proven upper bound, that of the experiment's others (all "
+        "holding the same items) is a lower view. Only the last three columns show that the guarantee itself fails."
     )
     return Table("audit-summary", caption, rows)
 
@@ -192,8 +192,8 @@ def referee_table(referee: pd.DataFrame) -> Table:
             }
         )
     caption = (
-        "Every bound against a proven lower bound, by mechanism. Violated: the claim lies below what is proven. Sound "
-        "so far: nothing on this grid refutes it, no more. A ratio above 1 is a violation."
+        "Every bound is compared with a proven lower bound, for each mechanism. Violated: the claim lies below what is "
+        "proven. Sound so far: only that nothing on this grid refutes it. A ratio above 1 is a violation."
     )
     return Table("referee-summary", caption, rows)
 

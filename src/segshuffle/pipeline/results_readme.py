@@ -29,7 +29,7 @@ def files(config: Config, panels: Sequence[Scenario]) -> dict[str, dict[str, str
         group.title: {"`, `".join(paths): words for words, paths in found[group].items()}
         for group in sorted(found, key=lambda group: group.rank)
     }
-    return {**sections, "Made on the way": {**manifest.said("PARTS"), **_AROUND}}
+    return {**sections, "Intermediate files": {**manifest.said("PARTS"), **_AROUND}}
 
 
 def readme(sources: Sequence[str], *, config: Config) -> str:

@@ -1,4 +1,4 @@
-"""How far off a plan's estimates will be, from public numbers."""
+"""How far off a plan's estimates will be, computed from public numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from segshuffle.errors import ParameterError
 from segshuffle.protocols.base import Plan
 from segshuffle.protocols.item_variance import ItemVariance, blanket_quantile, coverage_of_nothing
 
-#: Probability with which an interval holds its item's share, and with which no unheld item at all is found.
+#: Probability that an interval contains its item's share, and that no item that nobody holds is told from zero.
 CONFIDENCE = 0.95
 
 
@@ -60,17 +60,18 @@ class Expected:
     def sentences(self, n_users: int) -> list[str]:
         """Say the same in words."""
         found = [
-            f"The estimate of a rare item has a standard deviation of {self.deviation * n_users:.3g} users, that is "
-            f"{100 * self.deviation:.3g} % of them.",
-            f"An item of {100 * self.smallest:.3g} % of the users, or more, is told from zero with probability "
-            f"{CONFIDENCE:g}; and with as much no item at all is found that nobody holds.",
-            f"The 95 % interval of an item that nobody holds has 0 in it in {100 * self.coverage:.3g} % of all "
-            "collections (exact: counters are whole numbers).",
+            f"The estimate of a rare item has a standard deviation of {self.deviation * n_users:.3g} users "
+            f"({100 * self.deviation:.3g} %).",
+            f"An item that at least {100 * self.smallest:.3g} % of the users hold is told from zero with probability "
+            f"{CONFIDENCE:g}. With the same probability no item that nobody holds is told from zero.",
+            f"The 95 % interval of an item that nobody holds contains 0 in {100 * self.coverage:.3g} % of all "
+            "collections. This is computed exactly; it is not 95 % because counts are whole numbers.",
         ]
         if self.top is not None and self.relative is not None and self.share is not None:
             found.append(
-                f"Of the {self.top} most frequent items of the guess each is off by {100 * self.relative:.3g} % of its "
-                f"share or less (one standard deviation; the item of {100 * self.share:.3g} % of the users has most)."
+                f"Each of the guess's {self.top} most frequent items is off by at most {100 * self.relative:.3g} % "
+                "of its share (one standard deviation). The largest error is that of the item with "
+                f"{100 * self.share:.3g} % of the users."
             )
         return found
 

@@ -302,7 +302,7 @@ class Answer:
         named, found = self.question.laws[-1], self.plan.scheme.law.name
         if found == named or len(self.question.laws) > 2:
             return None
-        return f"No {named} dummies were found that are better: the plan has the {found} ones."
+        return f"No better plan with {named} dummies was found, so the plan has {found} dummies."
 
     @property
     def warnings(self) -> list[str]:
@@ -362,12 +362,12 @@ class Answer:
         """The answer in sentences, by what they are about."""
         asked, n_users = self.question, self.plan.problem.n_users
         size = asked.guess.mean_size
-        believed = [] if size is None else [f"Errors: users hold {size:g} items on average, as --mean-size says."]
+        believed = [] if size is None else [f"For the errors: users hold {size:g} items on average (--mean-size)."]
         return {
             "What users send": sending(self.plan, asked.level_messages),
             "What they are promised": promises(self.plan, self.guarantees),
             "How far off estimates are": [*self._reached(), *self.worth.sentences(n_users)],
-            "What that rests on": [*resting_on(self.plan), *believed],
+            "What this relies on": [*resting_on(self.plan), *believed],
         }
 
     def _reached(self) -> list[str]:
@@ -376,10 +376,10 @@ class Answer:
         if asked.target is None or asked.top is None:
             return []
         sizes = ", ".join(f"{level:g}" for level in levels)
-        what = f"The fewest messages, {self.numbers['messages_per_user']:.4g} a user,"
+        what = f"This plan has the fewest messages, {self.numbers['messages_per_user']:.4g} per user,"
         if isinstance(asked.goal, LeastEpsilon):
-            what = f"The least epsilon{'s in proportion' if len(levels) > 1 else ''}, {sizes},"
-        return [f"{what} with {100 * asked.target:g} % or less for the top {asked.top} (to within 1 %)."]
+            what = f"This plan has the least epsilon{'s in proportion' if len(levels) > 1 else ''}, {sizes},"
+        return [f"{what} for an error of at most {100 * asked.target:g} % in the top {asked.top} (to within 1 %)."]
 
 
 def answer(question: Question, *, patience: float | None = None) -> Answer:
@@ -424,7 +424,7 @@ def _beside(found: Answer, law: str, asked: Question, patience: float) -> Answer
         return replace(found, question=replace(asked, goal=found.question.goal))
     seconds = asked.seconds_of(law)
     if seconds > patience:
-        return f"not tried, it takes about {seconds:.0f} s: --blanket {law}"
+        return f"not tried, because it takes about {seconds:.0f} s: --blanket {law}"
     try:
         own = replace(asked, laws=(law,))
         return Answer(own, _plan(own))

@@ -1,4 +1,4 @@
-"""A plan in sentences: what is sent, what is promised, what it rests on."""
+"""A plan in sentences: what is sent, what is promised, what it relies on."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from segshuffle.accounting.collections.levels import UserGuarantee
 from segshuffle.protocols.base import Plan
 
 #: What the theorem on any change says of two levels.
-_BETWEEN = "Between two levels, whatever items, epsilon and delta are the larger of both levels'"
+_BETWEEN = "Between two given levels, with any items, epsilon and delta are the larger ones of these levels"
 
 
 def promises(plan: Plan, guarantees: Sequence[UserGuarantee] = ()) -> list[str]:
-    """Say the guarantee of every level in a sentence, and what holds of a private level itself.
+    """Say the guarantee of every level in a sentence, and that of a private level itself.
 
     Parameters
     ----------
@@ -25,20 +25,20 @@ def promises(plan: Plan, guarantees: Sequence[UserGuarantee] = ()) -> list[str]:
     problem = plan.problem
     times = f" {problem.assumptions.rounds} collections together" if problem.assumptions.rounds > 1 else ""
     found = [
-        f"Level {level:g}: whichever items such a user has, nothing that the server may see"
-        f"{' of' + times if times else ''} becomes more than {_times(level)}, up to a probability of {_said(delta)}."
+        f"Level {level:g}: if a user of this level held other items, nothing that the server may see"
+        f"{' of' + times if times else ''} would be more than {_times(level)}, up to a probability of {_said(delta)}."
         for level, delta in zip(problem.levels, problem.deltas, strict=True)
     ]
     if not problem.assumptions.private_levels:
         return found
     if not guarantees:
-        unknown = "What round 1 shows of a user's level comes on top: this plan does not say how much that is."
+        unknown = "What round 1 reveals about a user's level is not included: this plan does not say how much that is."
         return [*found, f"{_BETWEEN}.", unknown]
     worst = max(guarantees, key=lambda each: each.total_epsilon)
     return [
         *found,
-        "The level itself: whichever level and items a user has, nothing that the server may see of levels and items "
-        f"becomes more than {_times(worst.total_epsilon)}, up to a probability of {_said(worst.total_delta)}. "
+        "The level itself: if a user had another level and other items, nothing that the server may see of levels and "
+        f"items would be more than {_times(worst.total_epsilon)}, up to a probability of {_said(worst.total_delta)}. "
         f"{_BETWEEN}, plus {worst.levels_epsilon:g} and {_said(worst.levels_delta)} for round 1.",
     ]
 
@@ -60,16 +60,16 @@ def sending(plan: Plan, level_messages: float = 1.0) -> list[str]:
     problem, scheme = plan.problem, plan.scheme
     size = bytes_per_message(plan)
     level_sentences = [
-        f"Level {level:g}: {each:.4g} {_messages(float(each))} about every held item{_sampled(float(each))}, and "
-        f"{plan.blanket_per_user:.4g} dummy messages {scheme.law.words}, on average."
+        f"Level {level:g}: a user sends, on average, {each:.4g} {_messages(float(each))} about every held "
+        f"item{_sampled(float(each))} and {plan.blanket_per_user:.4g} dummy messages {scheme.law.words}."
         for level, each in zip(problem.levels, scheme.copies, strict=True)
     ]
     total, exactly = plan.messages_per_user + level_messages, problem.assumptions.sets == "exactly"
     n_bytes = plan.messages_per_user * size + level_messages
     return [
         *level_sentences,
-        f"Together {'' if exactly else 'at most '}{total:.4g} messages a user on average, {level_messages:.4g} of them "
-        f"about the level: {n_bytes:.4g} bytes, and {n_bytes * problem.n_users / 1e6:.3g} MB from all "
+        f"Together a user sends {'' if exactly else 'at most '}{total:.4g} messages on average, {level_messages:.4g} "
+        f"of them about the level. That is {n_bytes:.4g} bytes, and {n_bytes * problem.n_users / 1e6:.3g} MB from all "
         f"{problem.n_users:,} users.",
     ]
 
@@ -111,15 +111,19 @@ def resting_on(plan: Plan) -> list[str]:
     problem, assumed = plan.problem, plan.problem.assumptions
     sets = "exactly" if assumed.sets == "exactly" else "at most"
     found = [
-        f"{problem.honest_users:,} of {problem.n_users:,} users send their dummy messages and tell nobody which these "
-        "are.",
+        f"{problem.honest_users:,} of {problem.n_users:,} users send their dummy messages and tell nobody which "
+        "messages are dummies.",
         "The shuffler mixes all messages and tells nobody who sent what.",
-        f"Users hold {sets} {problem.set_size} of {problem.domain_size:,} items. That, the list of items, the levels "
-        "and the number of users must be fixed without looking at these users' items.",
+        f"Users hold {sets} {problem.set_size} of {problem.domain_size:,} items. This rule, the list of items, the "
+        "levels and the number of users must be fixed without looking at these users' items.",
     ]
     if not assumed.private_levels and len(problem.levels) > 1:
-        found.append("Which level a user picked is not hidden by these numbers: it is shuffled, and nothing more.")
+        found.append("Levels are only shuffled: these numbers do not hide which level a user picked.")
     if assumed.rounds == 1:
-        found.append("One collection: a second one of the same users adds up (--rounds).")
-    kinds = {"exact": "no smaller number holds", "upper": "proven", "published": "stated in a paper, not proven"}
+        found.append("This is for one collection; the losses of several ones add up (--rounds).")
+    kinds = {
+        "exact": "proven, and no smaller number holds",
+        "upper": "proven",
+        "published": "stated in a paper, not proven",
+    }
     return [*found, f"Kind of the numbers: {plan.kind} ({kinds.get(plan.kind, plan.kind)})."]

@@ -1,4 +1,4 @@
-"""Where a plan is sound and still of little worth: said with the plan, with what to change."""
+"""Warn where a plan is valid but of little use, and say what to change."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def cautions(plan: Plan) -> tuple[str, ...]:
     largest = s * (1.0 - s / d) if problem.assumptions.sets == "exactly" else float(s)
     if plan.mse_bound >= largest > 0.0:
         found.append(
-            f"The expected squared error, {plan.mse_bound:.3g}, is not below {largest:.3g}, the most that an answer "
-            "given without any data can err by. Raise the levels, delta, the number of users or the budget of messages."
+            f"The expected squared error, {plan.mse_bound:.3g}, is not below {largest:.3g}, the largest error of an "
+            "answer that uses no data. Raise the levels, delta, the number of users or the budget of messages."
         )
     if plan.messages_per_user > MANY_MESSAGES:
         found.append(

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 #: Every input of `base.Problem` and `assumptions.Assumptions`, and what an error is given for.
 PUBLIC_INPUTS: dict[str, str] = {
-    "domain_size": "the list of items is published before anybody answers",
+    "domain_size": "the list of items is published before anybody sends messages",
     "set_size": "a rule announced to the users; not the largest set found",
     "levels": "the levels on offer",
-    "level_counts": "expected beforehand, or what round 1 released",
+    "level_counts": "expected beforehand, or released by round 1",
     "delta": "announced",
     "level_deltas": "announced",
     "sets": "a rule announced to the users",
@@ -22,4 +22,6 @@ PUBLIC_INPUTS: dict[str, str] = {
     "item_frequencies": "a guess from elsewhere; not these users' own",
 }
 
-IN_GENERAL = "Public, so known without the data; a value read off the users' items breaks the guarantee:"
+IN_GENERAL = (
+    "Public inputs, and how each is known without the data; a value computed from users' items breaks the guarantee:"
+)

@@ -47,10 +47,10 @@ def build(
     parts = [
         f"<h1>{escape(headline[0])}</h1>",
         *(f'<p class="lead">{escape(each)}</p>' for each in headline[1:]),
-        *_listed("Mind", notes),
+        *_listed("Notes", notes),
         *_listed("What users send", sending(plan)),
         *_listed("What they are promised", promises(plan)),
-        *_listed("What that rests on", resting_on(plan)),
+        *_listed("What this relies on", resting_on(plan)),
         "<h2>Figures</h2>",
         *(_figure(svg, sentence) for svg, sentence in figures),
         "<h2>Items</h2>",
@@ -59,11 +59,11 @@ def build(
         _table(groups_table(found)),
         "<h2>The most frequent items</h2>",
         _table(top_table(found)),
-        "<h2>What the columns are</h2>",
+        "<h2>What the columns mean</h2>",
         '<dl class="words">',
         *(f"<div><dt>{escape(name)}</dt><dd>{escape(text)}</dd></div>" for name, text in COLUMNS.items()),
         "</dl>",
-        "<h2>The same again</h2>",
+        "<h2>The command</h2>",
         f"<pre>{escape(command)}</pre>",
     ]
     return (

@@ -13,26 +13,26 @@ from segshuffle.rehearsal.run import Recovery, Rehearsal
 
 #: What the columns of all tables are; the page and docs/rehearse.md show these sentences.
 COLUMNS = {
-    "rank": "place of the item among all, from the most frequent one of the data",
+    "rank": "rank of the item in the data; 1 is the most frequent item",
     "item": "its name",
     "users": "users who hold it in the data",
     "true": "share of the users who hold it in the data",
-    "sent": "share of the users who still hold it after cutting sets to the largest size",
+    "sent": "share of the users who still hold it after sets are cut to the set size",
     "estimate": "share that the first repetition's collection estimates",
     "low, high": "95 % interval of the estimate, for what is sent",
     "standard_error": "standard deviation of the estimate",
-    "bias": "what the estimate is off by on average, because the level that users have goes with their items",
+    "bias": "mean error of the estimate, because users' levels depend on their items",
     "rmse": "root of the mean squared error against the data, over all repetitions",
-    "error": "rmse over the true share",
-    "cut": "root of the mean squared difference of true and sent: no number of users removes it",
-    "expected": "root of the mean variance of the estimates: what the rmse should be beside cut",
-    "covered": "share of the intervals that hold the share in the data",
-    "covered_sent": "share of the intervals that hold the share that is sent: 95 % where levels are at random",
-    "told_from_zero": "whether the estimate is so large that nobody's item has one like it, with probability 0.95",
+    "error": "rmse divided by the true share",
+    "cut": "root of the mean squared difference of true and sent; more users do not make it smaller",
+    "expected": "root of the mean variance of the estimates: the rmse that is expected without cutting",
+    "covered": "share of the intervals that contain the share in the data",
+    "covered_sent": "share of the intervals that contain the share that is sent; 95 % if levels are random",
+    "told_from_zero": "whether the estimate is above what items that nobody holds reach, with probability 0.95",
     "group": "items by their share of the users in the data",
-    "items": "how many",
-    "k": "how many of the most frequent items are looked for among as many of the largest estimates",
-    "first, mean, least": "share of them that is there: in the first repetition, on average, in the worst one",
+    "items": "number of items in the group",
+    "k": "the k most frequent items are looked for among the k largest estimates",
+    "first, mean, least": "share of them that is found: in the first repetition, on average, in the worst one",
 }
 
 

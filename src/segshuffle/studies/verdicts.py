@@ -177,8 +177,8 @@ def _judged(subject: Any, known: Mapping[str, Callable[..., Measured]], entry: M
     titles = [(known[source["measure"]].__doc__ or "").strip().splitlines()[0].rstrip(".") for source in sources]
     rule = f"{titles[0]}. Reproduced if {wanted.sentence}."
     if partly:
-        other = f" when you {titles[1][:1].lower()}{titles[1][1:]}" if titles[1:] else ""
-        rule += f" Partly if {partly.sentence}{other}."
+        other = f" Otherwise {titles[1][:1].lower()}{titles[1][1:]}." if titles[1:] else ""
+        rule += f"{other} Partly reproduced if {partly.sentence}."
     try:
         results = [known[source["measure"]](subject, **source["of"]) for source in sources]
     except NotRunError as error:
@@ -216,7 +216,7 @@ def markdown(
         lines += [f"## {papers[str(paper)]}", ""] if papers else []
         lines += [*table_of(("statement", "verdict", "found"), map(_cells, rows.to_dict("records"))), ""]
     groups = claims.groupby("rule", sort=False)
-    lines += ["How each is judged:", "", *(f"- {', '.join(group['id'])}: {rule}" for rule, group in groups)]
+    lines += ["How each statement is judged:", "", *(f"- {', '.join(group['id'])}: {rule}" for rule, group in groups)]
     return "\n".join(lines) + "\n"
 
 

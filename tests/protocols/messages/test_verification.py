@@ -92,7 +92,7 @@ def lies(honest):
 
 def test_lies_are_refused_with_numbers(honest):
     for name, lie, belief in lies(honest):
-        with pytest.raises(RefusedError, match=r"delta = .* at epsilon = 0\.5, or .*asked for are epsilon = 0\.5"):
+        with pytest.raises(RefusedError, match=r"delta = .* at epsilon = 0\.5, or .*user asks for epsilon = 0\.5"):
             check_announcement(lie, demand(**belief), 0)
         assert name
 
@@ -200,7 +200,7 @@ def test_other_dummies_are_accounted_as_they_are_sent(law, copies, epsilon, hone
     asked = Demand(epsilon, 0.1, honest_users, "exactly")
     given = guaranteed_delta(announcement, asked, 0)
     assert given == pytest.approx(delta_interval(pair, pairs=1, epsilon=epsilon).upper, rel=1e-3)
-    with pytest.raises(RefusedError, match="asked for are epsilon"):
+    with pytest.raises(RefusedError, match="the user asks for epsilon"):
         check_announcement(announcement, replace(asked, delta=given / 10), 0)
 
 

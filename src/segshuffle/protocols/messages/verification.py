@@ -134,8 +134,8 @@ def check_announcement(announcement: Scheme, demand: Demand, level: int) -> Give
     own = _own(announcement, level)
     if not announcement.law.is_proven:
         raise RefusedError(
-            f"The announcement is refused: nothing is proven of a binomial blanket, and epsilon = "
-            f"{demand.epsilon:g} at delta = {demand.delta:g} was asked for. Nothing is sent."
+            f"The announcement is refused: nothing is proven about a binomial blanket, and the user asks for epsilon = "
+            f"{demand.epsilon:g} at delta = {demand.delta:g}. Nothing is sent."
         )
     if demand.sets == "exactly" and announcement.set_size == announcement.domain_size:
         raise RefusedError(
@@ -195,9 +195,9 @@ def _checked(announcement: Scheme, demand: Demand, who: str, change: _Change, ep
         least = _epsilon(announcement, demand, change, enough)
         found = f"epsilon = {_shown(least)}" if math.isfinite(least) else "no certified epsilon"
         raise RefusedError(
-            f"The announcement is refused: with the {demand.problem(announcement).honest_users} honest users that are "
-            f"believed in, it gives {who} delta = {_shown(delta)} at epsilon = {epsilon:g}, or {found} at delta = "
-            f"{enough:g}; asked for are epsilon = {epsilon:g} and delta = {enough:g}. Nothing is sent."
+            f"The announcement is refused: with {demand.problem(announcement).honest_users} honest users, as the user "
+            f"believes, {who} gets delta = {_shown(delta)} at epsilon = {epsilon:g}, or {found} at delta = "
+            f"{enough:g}; the user asks for epsilon = {epsilon:g} and delta = {enough:g}. Nothing is sent."
         )
     return delta
 

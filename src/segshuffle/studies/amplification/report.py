@@ -182,7 +182,7 @@ def ratio(
     where: Mapping[str, Any] | None = None,
     from_x: float = 0.0,
 ) -> Measured:
-    """Divide the first by the second (of several, by the least), point by point.
+    """Divide the first by the second (if there are several, by the least), at each point.
 
     Parameters
     ----------
@@ -222,14 +222,14 @@ def ratio(
 
 
 def saving(curves: Curves, **asked: Any) -> Measured:
-    """Subtract from 1 the first epsilon over the second (of several, over the least), point by point."""
+    """Divide the first epsilon by the second (or the least of several), and subtract this from 1, at each point."""
     parts = ratio(curves, **asked).parts
     saved = {f"saving of {name}": {place: 1 - each for place, each in part.items()} for name, part in parts.items()}
     return Measured(saved, ".2%")
 
 
 def outside(curves: Curves, *, figures: list[str], inner: str, outer: list[str], where: Mapping[str, Any]) -> Measured:
-    """Measure how far a curve leaves the range of two others, as a ratio: at most 1 inside, point by point."""
+    """Measure how far a curve leaves the range of two others, as a ratio (at most 1 inside), at each point."""
     rows = curves.rows(figures, where)
     wide = rows.pivot_table(index=["figure", "panel", "x"], columns="curve", values="epsilon")[[inner, *outer]].dropna()
     far: Any = np.maximum(wide[outer].min(axis=1) / wide[inner], wide[inner] / wide[outer].max(axis=1))

@@ -22,9 +22,9 @@ PARTICIPATION = (
         "figures/participation",
         "Fewer honest users",
         "Left: the ε that holds at δ if fewer users are honest than the plan assumes. Grey lines: the promised ε. "
-        "Levels that send equally many messages share a line. Right: expected error over that of a plan that assumes "
-        "all users to be honest. An honest user sends its dummies and keeps secret which they are. The ε is an upper "
-        "bound; the error is a closed form for uniform frequencies.",
+        "Levels that send equally many messages share a line. Right: expected error, divided by that of a plan that "
+        "assumes that all users are honest. An honest user sends its dummies and keeps secret which they are. The ε is "
+        "an upper bound; the error is a closed form for uniform frequencies.",
         GROUP,
     ),
 )
@@ -35,8 +35,8 @@ INFLUENCE = (
         "What liars can do",
         "How far 1 % of the users can shift the expected estimates by sending arbitrary messages. The number beside a "
         "name is the most messages that the shuffler accepts from one user. The dummies of a user are capped here, "
-        "because otherwise a Poisson blanket has no such number. Bar: standard error if nobody lies, for uniform "
-        "frequencies. Kind: exact for one frequency, upper for all together.",
+        "because otherwise there is no such number for a Poisson blanket. Bar: standard error if nobody lies, for "
+        "uniform frequencies. Kind: exact for one frequency, upper for all together.",
         GROUP,
     ),
 )
@@ -68,8 +68,8 @@ def targets(_config: Config, _panels: Sequence[Scenario]) -> list[Target]:
     """Declare a target for every question."""
     return [
         Target("fig_participation", "Epsilon and error over the share of honest users.", PARTICIPATION),
-        Target("fig_influence", "What 1 % of the users can do to the estimates of every protocol.", INFLUENCE),
-        Target("fig_dependence", "Bias and error where the levels that users pick depend on their items.", DEPENDENCE),
+        Target("fig_influence", "How far 1 % of the users can shift the estimates of every protocol.", INFLUENCE),
+        Target("fig_dependence", "Bias and error if the levels that users pick depend on their items.", DEPENDENCE),
         Target("fig_rounds", "Error over the number of collections within one epsilon and delta.", ROUNDS),
     ]
 

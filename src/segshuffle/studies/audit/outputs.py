@@ -43,7 +43,7 @@ DOCS = {"figures/audit.png": "figures/audit.png"}
 
 def targets(_config: Config, _panels: Sequence[Scenario]) -> list[Target]:
     """Declare the table and the figure."""
-    what = "What the published guarantee is worth in the full view of the server: table and figure."
+    what = "The published guarantee, compared with the guarantee if the server sees everything: table and figure."
     return [Target("audit", what, (TABLE, FIGURE))]
 
 

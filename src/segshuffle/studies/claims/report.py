@@ -195,7 +195,7 @@ def other_options(config: Mapping[str, Any]) -> str:
 
 
 def best_m(panels: Panels, **panels_asked: list[str]) -> Measured:
-    """Take the m of least error, panel by panel."""
+    """Take the m with the least error, for each panel."""
     found = {}
     for panel in panels.every(**panels_asked):
         end = " at the end of the grid" if panel.best == len(panel.blanket) - 1 else ""
@@ -204,7 +204,7 @@ def best_m(panels: Panels, **panels_asked: list[str]) -> Measured:
 
 
 def best_m_of(panels: Panels, **panel: Any) -> Measured:
-    """Take the m of least error."""
+    """Take the m with the least error."""
     found = panels.get(**panel)
     return Measured({"best m": {found.name: found.best_blanket}}, "g")
 
@@ -218,14 +218,14 @@ def excess_at(panels: Panels, *, blanket: float, **panel: Any) -> Measured:
 
 
 def reduction(panels: Panels, *, against: list[str], **panels_asked: list[str]) -> Measured:
-    """Take 1 - error over a competitor's, panel by panel."""
+    """Divide our error by a competitor's, and subtract this from 1, for each panel."""
     every = list(panels.every(**panels_asked))
     found = {name: {panel.name: panel.reduction(name) for panel in every} for name in against}
     return Measured({f"reduction against {'the ' * (name == 'strongest')}{name}": part for name, part in found.items()})
 
 
 def mean_reduction(panels: Panels, **panels_asked: list[str]) -> Measured:
-    """Take 1 - error over a competitor's, mean over the panels, for each competitor."""
+    """Take the mean of this over the panels, for each competitor."""
     every = list(panels.every(**panels_asked))
     return Measured(
         {
@@ -236,7 +236,7 @@ def mean_reduction(panels: Panels, **panels_asked: list[str]) -> Measured:
 
 
 def order(panels: Panels, *, what: str, pairs: list[list[dict[str, Any]]]) -> Measured:
-    """Divide the first of two panels by the second: their best m, or their least errors."""
+    """Divide the best m (or the least error) of one panel by that of another."""
     found = {}
     for pair in pairs:
         first, second = (panels.get(**panel) for panel in pair)
@@ -250,15 +250,15 @@ def order(panels: Panels, *, what: str, pairs: list[list[dict[str, Any]]]) -> Me
 
 
 def change(panels: Panels, *, method: str, **asked: Any) -> Measured:
-    """Divide a method's error under one split by that under the other, and subtract 1, population by population."""
+    """Divide a method's error under one split by that under the other, and subtract 1, for each population."""
     found = {
         name: after.error_of(method) / before.error_of(method) - 1 for name, before, after in panels.pairs(**asked)
     }
-    return Measured({f"{method}, {asked['before']} to {asked['after']}": found}, "+.1%")
+    return Measured({f"error of {method}, {asked['before']} to {asked['after']}": found}, "+.1%")
 
 
 def growth_of_gap(panels: Panels, *, method: str, **asked: Any) -> Measured:
-    """Measure how a method's error over ours grows from one split to the other, population by population."""
+    """Divide a method's error by ours, under both splits; then divide the second by the first, for each population."""
     found = {}
     for name, *both in panels.pairs(**asked):
         before, after = (panel.error_of(method) / panel.error_of("segmented") for panel in both)
@@ -267,7 +267,7 @@ def growth_of_gap(panels: Panels, *, method: str, **asked: Any) -> Measured:
 
 
 def messages(panels: Panels, **panels_asked: list[str]) -> Measured:
-    """Count messages per user at the best m, blanket and data together, panel by panel."""
+    """Count the messages per user at the best m, dummies included, for each panel."""
     found = {panel.name: float(panel.messages[panel.best]) for panel in panels.every(**panels_asked)}
     return Measured({"messages per user": found}, ".1f")
 

@@ -30,7 +30,7 @@ def targets(_config: Config, panels: Sequence[Scenario]) -> list[Target]:
     what = "what protecting the levels themselves costs, a table per population (docs/levels.md)"
     files = dict.fromkeys(f"levels/{panel.setting.id}.csv" for panel in panels)
     tables = (Output(file, what, group=GROUP, on_page=True) for file in files)
-    return [Target("fig_levels", "Error over the privacy of the levels themselves.", (*tables, FIGURE))]
+    return [Target("fig_levels", "Error over the epsilon that protects the levels themselves.", (*tables, FIGURE))]
 
 
 def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:

@@ -18,8 +18,8 @@ TABLE = Output("limit.csv", "one level: error over a Gaussian curator's at the s
 FIGURE = Output(
     "figures/limit",
     "How close to a Gaussian curator",
-    "Error of the Poisson blanket over a Gaussian curator's, against blanket messages per item. One level, every item "
-    "sent once; exact accounting on both sides.",
+    "Error with the Poisson blanket, divided by a Gaussian curator's, against dummies per item. There is one level, "
+    "and every item is sent once. Both accountings are exact.",
     GROUP,
 )
 DOCS = {"figures/limit.png": "figures/limit.png"}
@@ -27,7 +27,7 @@ DOCS = {"figures/limit.png": "figures/limit.png"}
 
 def targets(_config: Config, _panels: Sequence[Scenario]) -> list[Target]:
     """Declare the table and the figure."""
-    what = "How close one level comes to a Gaussian curator, over the size of the blanket."
+    what = "Error of a plan with one level over that of a Gaussian curator, against the size of the blanket."
     return [Target("fig_limit", what, (TABLE, FIGURE))]
 
 

@@ -43,7 +43,7 @@ def figures(config: Config) -> dict[str, tuple[Output, dict[str, object]]]:
                 f"Error over messages, n = {n_users:,}, d = {domain_size:,}, {split}",
                 "Expected squared error over that of the Gaussian curator with a weight per level, against expected "
                 f"messages per user; {levels}. A line joins the best plans of one protocol: no other plan of "
-                "that protocol has less error with as few messages. Marks of equal plans cover each other. Open marks: "
+                "that protocol has less error with as few messages. Marks of equal plans hide each other. Open marks: "
                 "published accounting, not proven. Augmented shuffling trusts the shuffler with the noise, and "
                 "curators are trusted with everything. Kind: closed form for uniform frequencies.",
                 GROUP,
@@ -54,7 +54,7 @@ def figures(config: Config) -> dict[str, tuple[Output, dict[str, object]]]:
 
 def targets(config: Config, _panels: Sequence[Scenario]) -> list[Target]:
     """Declare everything at once."""
-    what = "Error over messages of every protocol at equal epsilon and delta, and who wins where."
+    what = "Error over messages of every protocol at equal epsilon and delta, and the best protocol in each case."
     drawn = (output for output, _ in figures(config).values())
     return [Target("pareto", what, (TABLE, WINNERS, CLAIMS, READABLE, *drawn))]
 

@@ -77,11 +77,12 @@ def readable(found: pd.DataFrame, claims: pd.DataFrame, *, edition: str) -> str:
         lines += [said, ""]
     shares = sorted({row["budget"] / row["set_size"] for row in found.to_dict("records")})
     lines += [
-        "Protocols of the shuffle model with proven accounting, at equal (epsilon, delta). In a cell: who has the "
-        "least error within so many messages per item held, its error over that of the Gaussian curator with a weight "
-        "per level, and by what factor the next protocol is worse. Split one: everybody at epsilon; else half, once "
-        "and twice epsilon. Closed forms for uniform frequencies. A message of fake users is a vector of d bits; each "
-        "user sends one for every item held, and fake ones.",
+        "Protocols of the shuffle model with proven accounting, at equal (epsilon, delta). A cell has the protocol "
+        "with the least error within so many messages per item held, its error divided by that of the Gaussian "
+        "curator with a weight per level, and the factor by which the next protocol is worse. With split one all "
+        "users have level epsilon, with others half, once or twice epsilon. Errors are closed forms for uniform "
+        "frequencies. A message of fake users is a vector of d bits; each user sends one for every item held, and fake "
+        "ones.",
         "",
         "| n | d | s | epsilon | split | " + " | ".join(f"{share:g} messages" for share in shares) + " |",
         "|---|---|---|---|---|" + "---|" * len(shares),
@@ -116,7 +117,7 @@ def _judged(table: pd.DataFrame, accounting: str, method: str = "") -> pd.DataFr
 
 
 def error_within(table: pd.DataFrame, *, method: str, accounting: str, messages: float) -> Measured:
-    """Divide the least error within the stated messages per user by the Gaussian curator's, case by case."""
+    """Divide the least error within the stated messages per user by the Gaussian curator's, for each case."""
     rows = _judged(table, accounting, method)
     within = rows[rows["messages_per_user"] <= messages * (1 + 1e-9)]
     least = within.groupby("case")["error_ratio"].min().reindex(rows["case"].unique())
@@ -124,7 +125,7 @@ def error_within(table: pd.DataFrame, *, method: str, accounting: str, messages:
 
 
 def change_of_extra(table: pd.DataFrame, *, method: str, accounting: str) -> Measured:
-    """Divide the messages beyond a user's own, per item of the domain, by those of the next smaller number of users."""
+    """Divide a user's further messages per item of the domain by those for the next smaller number of users."""
     rows = _judged(table, accounting, method)
     if rows["n_users"].nunique() < 2:
         raise NotRunError("what is said of many users needs two numbers of users")
@@ -139,7 +140,7 @@ def change_of_extra(table: pd.DataFrame, *, method: str, accounting: str) -> Mea
 
 
 def error_over_published(table: pd.DataFrame, *, method: str, accounting: str) -> Measured:
-    """Divide the least error by that of the best published protocol of the shuffle model, case by case."""
+    """Divide the least error by that of the best published protocol of the shuffle model, for each case."""
     own, best = (
         rows.groupby("case", sort=False)["mse_expected"].min()
         for rows in (_judged(table, accounting, method), _judged(table, "published"))

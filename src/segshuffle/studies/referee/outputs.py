@@ -37,9 +37,9 @@ READABLE = Output("referee.md", VERDICTS.title, group=GROUP)
 FIGURE = Output(
     "figures/referee",
     "Claimed ε above or below the proven lower bound",
-    "Below zero: refuted, because the claimed ε is smaller than a proven lower bound. Not drawn: claims no better than "
-    "the local guarantee, and mechanisms without a refuted claim (unless nothing is refuted). Two proven bounds are "
-    "drawn for comparison, and any refuted one. The legend says which are proven.",
+    "Below zero: refuted, because the claimed ε is smaller than a proven lower bound. Not drawn: claims that are no "
+    "better than the local guarantee, and mechanisms without a refuted claim (unless nothing is refuted). Two proven "
+    "bounds are drawn for comparison, and any refuted one. The legend says which are proven.",
     GROUP,
     _READING,
 )
@@ -48,7 +48,7 @@ DOCS = {"figures/referee.png": "figures/referee.png", "referee.md": "referee-tab
 
 def targets(_config: Config, _panels: Sequence[Scenario]) -> list[Target]:
     """Declare tables, verdicts and the figure."""
-    what = "The referee: upper bounds of one message, published and proven, against proven lower bounds."
+    what = "The referee: upper bounds for one message, published and proven, compared with proven lower bounds."
     return [Target("referee", what, (TABLE, VERDICTS, READABLE, FIGURE))]
 
 

@@ -84,14 +84,14 @@ def _verdict(rows: pd.DataFrame) -> dict[str, Any]:
     return row
 
 
-_INTRO = f"""Upper bounds, published and proven, each against a proven lower bound of the same mechanism, n, epsilon and
+_INTRO = f"""Every upper bound is compared with a proven lower bound for the same mechanism, n, epsilon and
 delta: the divergence of two neighbouring datasets, rounded down. A claim is called violated only if its safe side lies
-below the proven number by more than a relative {MARGIN:g}. "Sound so far" means that nothing on this grid refutes it,
-no more. "Vacuous": never below the local guarantee on the grid."""
-_READING = f"""Ratios are proven over claimed; for few users, those of deltas below {LEAST_DELTA:g} are left out.
-At many users delta = delta_times_n/n (of the configuration); ratios of deltas are at the claimed epsilon."""
-_COUNTEREXAMPLES = """Fewest users for which the command's output shows the violation: the accountant's number beside
-`blanket-lower`, the proven one."""
+below the proven number by more than a relative {MARGIN:g}. "Sound so far" only means that nothing on this grid refutes
+it. "Vacuous" means that the bound is nowhere on the grid below the local guarantee."""
+_READING = f"""A ratio is the proven number divided by the claimed one. For few users, deltas below {LEAST_DELTA:g} are
+left out. For many users delta = delta_times_n/n (of the configuration); ratios of deltas are at the claimed epsilon."""
+_COUNTEREXAMPLES = """Each example has the fewest users for which the command's output shows the violation: compare the
+accountant's number with the proven one, `blanket-lower`."""
 #: Headings of the three tables -> column of the verdicts.
 _VERDICTS = {
     "violated for": "violated",
@@ -162,7 +162,7 @@ def _counterexample(row: Mapping[Any, Any]) -> list[str]:
     """Heading, numbers and command of one violation."""
     head = f"**{row['accountant']}, {row['case']}**"
     if not isinstance(row["command"], str):
-        return [f"{head}: only at the claimed epsilon, or with other users who differ; see referee.csv.", ""]
+        return [f"{head}: shown only at the claimed epsilon, or with other users who differ; see referee.csv.", ""]
     claimed, proven = row["smallest_claimed"], row["smallest_proven"]
     head += f", n = {row['smallest_n_users']}: claimed {claimed!r}, proven at least {proven!r}."
     return [head, "", "```bash", row["command"], "```", ""]

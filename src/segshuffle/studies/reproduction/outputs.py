@@ -77,7 +77,7 @@ SUMMARY = tuple(
         "errors with proven accounting, and with copies, a row per panel",
         "Closed-form errors of the published protocol, the proven ones, their best competitor and trusted curators, "
         "each at its best m and the same (ε, δ), and the error with copies within a budget of messages. All guarantees "
-        "are proven but that of the published protocol. The page shows this table.",
+        "are proven except that of the published protocol. The page shows this table.",
         GROUPS["proven"],
         on_page=suffix == "csv",
     )

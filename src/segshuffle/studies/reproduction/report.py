@@ -345,11 +345,12 @@ _CELLS = {
     "sampling / curator": "{poisson_over_curator:.2f}",
 }
 _READING = (
-    "Closed-form expected squared errors, each method at its best m; the published protocol's guarantee is not proven, "
-    "all others are. The curator that errors are divided by is Gaussian with a weight per level; best curator: the "
-    "least error of all trusted curators, over its error. With copies: within a budget of messages per user. "
-    "Recentred, projected: error of our estimate after moving it to sum to s (closed form), or after projection onto "
-    "possible frequencies (Monte Carlo), over the error before; nothing else uses them."
+    "Errors are expected squared errors in closed form, each method at its best m. All guarantees are proven except "
+    "that of the published protocol. Ratio: published over poisson. Its ratio: the best competitor over poisson. "
+    "Columns that end in curator: over the error of a Gaussian curator with a weight per level; best curator: the "
+    "least error of all trusted curators over that error. Copies: within a budget of messages per user. Recentred, "
+    "projected: the error of our estimate after shifting it to sum to s (closed form), or after projecting it onto "
+    "possible frequencies (Monte Carlo), divided by the error before."
 )
 
 
