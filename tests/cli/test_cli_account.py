@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from commands import answer, printed, refusal
+from commands import answer, printed, refusal, run
 
 from segshuffle.accounting.single_message import amplification
 from segshuffle.accounting.single_message.mechanisms import composed, mechanism, of_matrix, subsampled
@@ -256,6 +256,18 @@ def test_a_curve_is_its_points(capsys, tmp_path, along):
     table = printed(capsys, text).rpartition("\n\n")[2].splitlines()
     assert table[0].split()[1:] == ["blanket", "bennett"]
     assert len(table) == 1 + len(points)
+
+
+@pytest.mark.parametrize(
+    ("asked", "hidden", "drawn"), [("--epsilon 0,0.5,2", "2 of 3", True), ("--epsilon 1.5,2", "2 of 2", False)]
+)
+def test_points_that_logarithmic_axes_cannot_show_are_counted(capsys, tmp_path, asked, hidden, drawn):
+    """Beyond the local epsilon delta is 0."""
+    figure = tmp_path / "curve.svg"
+    krr = "account --randomizer krr:domain-size=5 --accountant blanket --local-epsilon 1 --users 10"
+    status, _, told = run(capsys, f"{krr} {asked} --plot {figure}")
+    assert (status, figure.exists()) == (0, drawn)
+    assert f"{hidden} points are 0 or infinite" in told
 
 
 @pytest.mark.exhaustive

@@ -34,8 +34,8 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     },
     "--blanket": {
         "metavar": "LAW",
-        "help": f"kind of dummy messages: one of {', '.join(law_names())} (default: poisson, single dummies), or "
-        "best: the kind with the least error for --max-messages",
+        "help": f"kind of dummy messages: one of {', '.join(law_names())} (default: single dummies), or best: "
+        "the kind with the least error for --max-messages",
     },
     "--copies-max": {
         "type": number,

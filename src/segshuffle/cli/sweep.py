@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from segshuffle.cli.terminal import whole
+from segshuffle.cli.terminal import complain, whole
 from segshuffle.errors import ParameterError
 
 #: Values of a range unless another number is given, and the most of them.
@@ -108,16 +108,25 @@ def as_table(rows: list[dict[str, Any]], along: str, value: str) -> str:
 
 
 def draw(rows: list[dict[str, Any]], along: str, value: str, title: str, path: Path) -> None:
-    """Draw one curve per accountant into a file; its ending (.png, .pdf, .svg) says how."""
+    """Draw one curve per accountant into a file; its ending (.png, .pdf, .svg) says how.
+
+    Points that logarithmic axes cannot show are counted on standard error; where there are no others, nothing is drawn.
+    """
     from segshuffle.accounting.single_message.accountants import ACCOUNTANTS
     from segshuffle.looks import stroke
-    from segshuffle.pipeline.style import finished, log_axes, panel_grid, save
+    from segshuffle.pipeline.style import fit_legend, log_axes, panel_grid, save
 
+    drawn = [row for row in rows if row[along] > 0 and 0 < row[value] < math.inf]
+    if hidden := len(rows) - len(drawn):
+        missing = "" if drawn else f"; {path} is not written"
+        complain(f"segshuffle account: {hidden} of {len(rows)} points are 0 or infinite and cannot be drawn{missing}")
+    if not drawn:
+        return
     figure, (axes,) = panel_grid(1, height=4.0)
-    for name in dict.fromkeys(row["accountant"] for row in rows):
-        points = [(row[along], row[value]) for row in rows if row["accountant"] == name and row[value]]
-        x, y = zip(*points, strict=True) if points else ((), ())
+    for name in dict.fromkeys(row["accountant"] for row in drawn):
+        x, y = zip(*((row[along], row[value]) for row in drawn if row["accountant"] == name), strict=True)
         axes.plot(x, y, **stroke(ACCOUNTANTS[name].look, markersize=4))
     log_axes(axes)
     axes.set(xlabel=along.replace("_", " "), ylabel=value.replace("_", " "), title=title)
-    save(finished(figure, "full"), [path])
+    fit_legend(figure)
+    save(figure, [path])
