@@ -313,7 +313,7 @@ def test_what_a_server_cannot_read_is_refused(published, capsys, tmp_path):
     assert not (tmp_path / "out.csv").exists()
     status, _, said = run(capsys, "estimate PLAN.json messages --unknown drop --anyway")
     assert status == 0
-    assert "1 lines of messages are not messages" in said
+    assert "lines of messages that are not messages and are left out: 1" in said
 
 
 def sent_by(plan):

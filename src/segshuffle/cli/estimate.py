@@ -115,9 +115,8 @@ def run(options: argparse.Namespace) -> str:
     if received.messages is None:
         del summary["messages"]
     if received.dropped:
-        complain(
-            f"segshuffle estimate: {received.dropped} lines of {options.messages} are not messages, and are left out."
-        )
+        left_out = f"lines of {options.messages} that are not messages and are left out: {received.dropped}"
+        complain(f"segshuffle estimate: {left_out}")
     if options.csv is not None:
         from segshuffle.cli.sweep import as_csv
 

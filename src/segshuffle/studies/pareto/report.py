@@ -80,9 +80,9 @@ def readable(found: pd.DataFrame, claims: pd.DataFrame, *, edition: str) -> str:
         "Protocols of the shuffle model with proven accounting, at equal (epsilon, delta). A cell has the protocol "
         "with the least error within so many messages per item held, its error divided by that of the Gaussian "
         "curator with a weight per level, and the factor by which the next protocol is worse. With split one all "
-        "users have level epsilon, with others half, once or twice epsilon. Errors are closed forms for uniform "
-        "frequencies. A message of fake users is a vector of d bits; each user sends one for every item held, and fake "
-        "ones.",
+        "users have level epsilon; other splits have the levels half, once and twice epsilon. Errors are closed forms "
+        "for uniform frequencies. A message of fake users is a vector of d bits; each user sends one for every item "
+        "held, and fake ones.",
         "",
         "| n | d | s | epsilon | split | " + " | ".join(f"{share:g} messages" for share in shares) + " |",
         "|---|---|---|---|---|" + "---|" * len(shares),
