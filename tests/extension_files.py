@@ -119,7 +119,7 @@ def targets(config, panels):
 def rules(config, panels):
     steps = (
         Step(TABLE.path, "studies.thanks.compute:greet", arguments={"panels": sorted(panel.id for panel in panels)}),
-        Step(FIGURE.path, "studies.thanks.report:draw", {"table": TABLE.path}, {"edition": config["edition"]}),
+        Step(FIGURE.path, "studies.thanks.report:draw", {"table": TABLE.path}),
     )
     return [Rule("greet", "Greet every panel.", steps)]
 ''',
@@ -136,13 +136,12 @@ def greet(panels):
 """Bars of hands shaken, and what they show in words."""
 
 from segshuffle.looks import PALETTE
-from segshuffle.pipeline.style import mark_edition, panel_grid
+from segshuffle.pipeline.style import panel_grid
 
 
-def draw(table, *, edition):
+def draw(table):
     figure, (axis,) = panel_grid(1, height=2.0, foot=0.0)
     axis.bar(table["panel"], table["hands"], color=PALETTE["green"])
-    mark_edition(figure, edition)
     return figure
 
 

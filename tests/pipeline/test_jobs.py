@@ -148,6 +148,19 @@ def test_steps_go_from_files_to_files(tmp_path):
     assert [(tmp_path / f"{name}.md").read_text() for name in ("one", "two")] == ["1", "2"]
 
 
+@pytest.mark.parametrize(
+    ("edition", "remark"),
+    [("full", ""), ("quick", "This is a **quick** run"), ("mine", "This is the edition **mine**, with data")],
+)
+def test_a_text_says_below_its_title_which_edition_it_is(tmp_path, edition, remark):
+    text = "# Title\n\nBody.\n"
+    run([step("pipeline.jobs:same", tmp_path / "a.md", arguments={"table": text})], str(tmp_path / "log"), 1, edition)
+    title, _, *rest = (tmp_path / "a.md").read_text().splitlines()
+    assert title == "# Title"
+    assert rest[-1] == "Body."
+    assert len(rest) == 1 if edition == "full" else rest[0].startswith(remark)
+
+
 def test_what_was_made_of_the_same_is_kept(tmp_path):
     made = []
 

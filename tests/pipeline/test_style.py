@@ -185,6 +185,13 @@ def test_a_file_has_all_that_is_drawn_and_little_around_it(tmp_path):
         assert 0 < first < 0.1 * plt.rcParams["savefig.dpi"], "up to a tenth of an inch of white"
 
 
+def test_quick_is_written_on_quick_figures_only(tmp_path):
+    for edition, across in (("quick", ["quick"]), ("full", [])):
+        figure, _ = panel_grid(1, height=2.0)
+        save(figure, [tmp_path / "x.png"], edition)
+        assert [text.get_text() for text in figure.texts] == across
+
+
 def test_a_watermark_crosses_the_middle_and_hides_nothing():
     figure, _ = panel_grid(1, height=2.0)
     mark_edition(figure, "full")

@@ -82,7 +82,7 @@ def test_participation_draws_every_curve(participated):
     errors = errors.iloc[::-1]
     gone = (epsilons["split"] == "S0") & (epsilons["really"] < 0.4) & (epsilons["level"] == 2.0)
     epsilons.loc[gone, "epsilon"] = np.inf
-    figure = figures.draw_participation(epsilons, errors, edition="full")
+    figure = figures.draw_participation(epsilons, errors)
     panels = visible(figure)
     assert [axes.get_title().partition(":")[0] for axes in panels] == [
         "(a) MSNBC, S1",
@@ -168,7 +168,7 @@ def test_influence_is_that_of_a_hundredth_of_the_users(influenced):
 
 def test_influence_draws_every_method(influenced):
     table = pd.concat([influenced[0], influenced[0].assign(split="S0")], ignore_index=True)
-    figure = figures.draw_influence(table, edition="full")
+    figure = figures.draw_influence(table)
     panels = visible(figure)
     assert shape(figure) == (2, 1)
     for split, axes in zip(("S1", "S0"), panels, strict=True):
@@ -220,7 +220,7 @@ def test_equal_copies_trade_error_for_bias(depended):
 
 def test_dependence_draws_lines_and_marks(depended):
     depended = depended.iloc[::-1]
-    figure = figures.draw_dependence(depended, edition="full")
+    figure = figures.draw_dependence(depended)
     left, right = visible(figure)
     assert (left.get_yscale(), right.get_yscale()) == ("linear", "log")
     assert [0.0, 0.0] in [list(line.get_ydata()) for line in left.lines], "no bias"
@@ -268,7 +268,7 @@ def test_rounds_cost_less_together_than_apart(repeated):
 
 def test_rounds_draws_every_curve(repeated):
     table = pd.concat([repeated, repeated.assign(split="S0")], ignore_index=True)
-    figure = figures.draw_rounds(table, edition="full")
+    figure = figures.draw_rounds(table)
     for axes, split in zip(visible(figure), ("S1", "S0"), strict=True):
         mine = table[table["split"] == split]
         wanted = list(zip(mine["rounds"], mine["mse_expected"], strict=True))

@@ -141,7 +141,7 @@ def test_rows_that_need_too_large_a_grid_say_so(plans, table, monkeypatch):
     before = table.set_index(KEY).loc[found[kept].set_index(KEY).index].reset_index()
     columns = [name for name in COLUMNS if name != "proven_user_delta"]
     assert (before[columns] == found[kept][columns].reset_index(drop=True)).all().all()
-    draw(found, edition="full")
+    draw(found)
 
 
 def test_the_worst_over_the_splits_and_the_broken_promises_by_hand():

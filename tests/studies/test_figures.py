@@ -41,8 +41,8 @@ def table_of(panels):
     return pd.concat([table.assign(**asdict(panel.setting), split=panel.split) for panel in panels], ignore_index=True)
 
 
-def drawn(drawing, edition="full"):
-    return draw(table_of(PANELS), PANELS, "published", drawing=drawing, edition=edition)
+def drawn(drawing):
+    return draw(table_of(PANELS), PANELS, "published", drawing=drawing)
 
 
 @pytest.mark.quick(0)
@@ -69,15 +69,6 @@ def test_only_a_stand_in_is_labelled_as_one():
     assert dataset_label("synthetic", "synthetic") == "Synthetic"
 
 
-@pytest.mark.quick(0)
-@pytest.mark.parametrize("kind", ["errors", "summary"])
-def test_quick_is_written_on_quick_figures_only(kind):
-    for edition, across in (("quick", ["quick"]), ("full", [])):
-        figure = drawn(kind, edition)
-        assert [text.get_text() for text in figure.texts] == across
-        plt.close(figure)
-
-
 # --- looks -------------------------------------------------------------------------------------------------------
 
 
@@ -96,7 +87,7 @@ def test_methods_are_told_apart_without_colour(full_config):
 def test_an_optimum_outside_the_grid_is_not_drawn():
     table = table_of(PANELS[:1])
     table.loc[(table["method"] == "segmented") & (table["role"] == "best"), "blanket_per_user"] = 11.0
-    figure = draw(table, PANELS[:1], "published", drawing="errors", edition="full")
+    figure = draw(table, PANELS[:1], "published", drawing="errors")
     assert "$m$ from optimizeParameter" not in {line.get_label() for line in figure.axes[0].get_lines()}
     assert [text.get_text() for text in figure.axes[0].texts] == ["$m$ from optimizeParameter: 11 (outside)"]
     plt.close(figure)

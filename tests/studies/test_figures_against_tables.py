@@ -55,7 +55,7 @@ def test_limit_draws_every_curve():
         for mean in (1e5, 1e3, 100.0, 30.0)
     )
     table.loc[len(table)] = {"set_size": 4, "delta": 2e-7, "blanket_mean": 10.0, "error_ratio": np.nan}
-    figure = limit.draw(table, edition="full")
+    figure = limit.draw(table)
     (axes,) = visible(figure)
     lines = {line.get_label(): line for line in axes.lines}
     looks = set()
@@ -96,7 +96,7 @@ def test_levels_draws_every_split_with_its_errors():
         for epsilon in (4.0, 0.02, 0.2, np.inf)
     ]
     table = pd.DataFrame(rows)
-    figure = levels.draw(table, edition="full")
+    figure = levels.draw(table)
     looks = series_looks(splits)
     panels = visible(figure)
     assert titles(figure) == [
@@ -167,7 +167,7 @@ def audit_rows():
 @pytest.mark.quick(0)
 def test_audit_draws_the_worst_split_of_every_level_and_view():
     table = pd.DataFrame(audit_rows())
-    figure = audit.draw(table, edition="full")
+    figure = audit.draw(table)
     names = [f"{name}, $n$ = {n:,}, $d$ = {d}, $s$ = {s}: other $m$"
              for name, (_, n, s, d) in zip(("MSNBC", "Synthetic"), SETTINGS, strict=False)]  # fmt: skip
     rows = [row for name in names for row in (name, "$m$ = 1", "$m$ = 3")]
@@ -250,7 +250,7 @@ PLAIN = ("blanket", "standard-clone")
 
 def test_referee_draws_every_claim_that_says_something():
     table = pd.DataFrame(referee_rows())
-    figure = referee.draw(table, edition="full")
+    figure = referee.draw(table)
     asked = table[(table["asked"] == "epsilon") & (table["case"] != "quiet")]
     panels, tops = iter(visible(figure)), set()
     for case in ("krr-2", "laplace-budgets", "blh"):
@@ -398,7 +398,7 @@ def assert_legend_has_all(figure, curves, mechanisms):
 @pytest.mark.parametrize("name", FIGURES)
 def test_amplification_draws_every_curve(name):
     table = amplification_table(name)
-    figure = amplification.draw(table, edition="full")
+    figure = amplification.draw(table)
     count, _, _, curves = FIGURES[name]
     assert titles(figure) == [f"({'abcdefghij'[p]}) approximate, $n = 10^{p}$" for p in range(count)]
     assert shape(figure) == (count // 2, 2)

@@ -137,7 +137,7 @@ def test_the_readable_table_counts_and_lists():
     )
     judged_by = f"\n\nHow each statement is judged:\n\n- one: {rule.format(0)}\n- two: {rule.format(9)}\n"
     count = "2 statements: 1 reproduced, 0 partly reproduced, 1 not reproduced."
-    text = markdown(claims, title="# T", remarks=("", "Said."))
+    text = markdown(claims, title="# T", remark="Said.")
     assert text == f"# T\n\n{count}\n\nSaid.\n\n{head}\n{rows[0]}\n{rows[1]}{judged_by}"
     text = markdown(claims, title="# T", papers={"p": "First", "q": "Second"})
     assert text == f"# T\n\n{count}\n\n## First\n\n{head}\n{rows[0]}\n\n## Second\n\n{head}\n{rows[1]}{judged_by}"
@@ -201,7 +201,6 @@ def test_what_did_not_run_is_not_evaluated(root, full_config):
         assert set(each["verdict"]) == {OPEN}
         assert each["found"].str.contains(said).all()
     sources = pd.DataFrame({"dataset": ["a"], "source": ["real"]})
-    assert "**quick** configuration" in panel_claims.readable(claims[0], sources, edition="quick")
-    text = curve_claims.to_markdown(claims[1], papers=PAPERS, edition="quick")
-    assert "**quick** configuration" in text
+    assert "\nData: a (real).\n" in panel_claims.readable(claims[0], sources)
+    text = curve_claims.to_markdown(claims[1], papers=PAPERS)
     assert text.count("\n## ") == 3

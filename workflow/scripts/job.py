@@ -2,4 +2,4 @@
 
 from segshuffle.pipeline.jobs import run
 
-run(snakemake.params.steps, snakemake.log[0], snakemake.threads)
+run(snakemake.params.steps, snakemake.log[0], snakemake.threads, snakemake.config["edition"])

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 
-def remark(edition: str) -> str:
-    """Return one sentence in Markdown; empty for the full edition, whose results need no remark."""
+def remarked(text: str, edition: str) -> str:
+    """Say below the title of a Markdown text what edition it is; the full one's results need no remark."""
     if edition == "full":
-        return ""
+        return text
+    remark = f"This is the edition **{edition}**, with data or settings of its own."
     if edition == "quick":
-        return "This is a **quick** run: it shows that everything works, and is not a result."
-    return f"This is the edition **{edition}**, with data or settings of its own."
+        remark = "This is a **quick** run: it shows that everything works, and is not a result."
+    title, _, rest = text.partition("\n")
+    return f"{title}\n\n{remark}\n{rest}"

@@ -18,6 +18,7 @@ import yaml
 from segshuffle.digits import rounded, rounded_down, rounded_up
 from segshuffle.errors import SegshuffleError
 from segshuffle.files import write_atomically
+from segshuffle.pipeline.editions import remarked
 from segshuffle.pipeline.progress import workers
 
 if TYPE_CHECKING:
@@ -34,8 +35,11 @@ def modules_of(job: Sequence[Mapping[str, Any]]) -> list[str]:
     return ["pipeline.jobs", *functions, *(module for suffix, module in MODULES.items() if f'{suffix}"' in files)]
 
 
-def run(job: Sequence[Mapping[str, Any]], log: str, threads: int = 1) -> None:
-    """Run the steps of a job, as `manifest.Rule.job` gives them, on so many cores; what they print goes to the log."""
+def run(job: Sequence[Mapping[str, Any]], log: str, threads: int = 1, edition: str = "full") -> None:
+    """Run the steps of a job, as `manifest.Rule.job` gives them, on so many cores; what they print goes to the log.
+
+    Figures and texts that are not of the full edition say so.
+    """
     with logged(log), workers(threads):
         made: dict[str, Any] = {}
         for step in job:
@@ -43,7 +47,7 @@ def run(job: Sequence[Mapping[str, Any]], log: str, threads: int = 1) -> None:
             given = {name: _given(files, read) for name, files in step["inputs"].items()}
             found = _function(step["function"])(**given, **step["arguments"])
             for files, value in zip(step["outputs"], found if len(step["outputs"]) > 1 else (found,), strict=True):
-                _write(files, value, lower=step["lower"], upper=step["upper"])
+                _write(files, value, edition, lower=step["lower"], upper=step["upper"])
                 made[files[0]] = value
 
 
@@ -87,11 +91,11 @@ def _content(path: str) -> Any:
     return json.loads(text) if suffix == ".json" else yaml.safe_load(text)
 
 
-def _write(files: Sequence[str], value: Any, *, lower: Collection[str], upper: Collection[str]) -> None:
+def _write(files: Sequence[str], value: Any, edition: str, *, lower: Collection[str], upper: Collection[str]) -> None:
     """Write a value by the ending of its file."""
     path = Path(files[0])
     if len(files) > 1:
-        _function(f"{MODULES['.svg']}:save")(value, files)
+        _function(f"{MODULES['.svg']}:save")(value, files, edition)
     elif path.suffix == ".npz":
         _function(f"{MODULES[path.suffix]}:save_population")(path, value)
     elif path.suffix == ".npy":
@@ -102,6 +106,8 @@ def _write(files: Sequence[str], value: Any, *, lower: Collection[str], upper: C
         write_atomically(path, packed.getvalue())
     elif path.suffix == ".csv":
         write_atomically(path, to_csv(value, lower=lower, upper=upper))
+    elif path.suffix == ".md":
+        write_atomically(path, remarked(value, edition))
     else:
         write_atomically(path, value if isinstance(value, str) else to_json(value, indent=1) + "\n")
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from segshuffle.datasets.registry import dataset_label, hashed_as
 from segshuffle.pipeline import manifest
 from segshuffle.pipeline.design import Config, Scenario
-from segshuffle.pipeline.editions import remark
 from segshuffle.pipeline.provenance import data_of
 from segshuffle.pipeline.scenarios import scenarios
 
@@ -35,8 +34,6 @@ def files(config: Config, panels: Sequence[Scenario]) -> dict[str, dict[str, str
 def readme(sources: Sequence[str], *, config: Config) -> str:
     """Return the Markdown text of `README.md` beside the results, given the paths of the records of all data."""
     lines = ["# Results", ""]
-    if said := remark(config["edition"]):
-        lines += [said, ""]
     for name, source in data_of(sources).items():
         label = dataset_label(name, "real")
         if source["kind"] == "real":

@@ -17,3 +17,9 @@ def common(rows: pd.DataFrame, *columns: str) -> tuple[Any, ...]:
     """
     (values,) = rows[list(columns)].drop_duplicates().itertuples(index=False, name=None)
     return tuple(values)
+
+
+def sources_of(table: pd.DataFrame) -> str:
+    """Name the datasets of a table, and whether each is real, a stand-in or synthetic, in one line."""
+    sources = dict(zip(table["dataset"], table["source"], strict=True))
+    return "Data: " + ", ".join(f"{name} ({source})" for name, source in sources.items()) + "."

@@ -171,8 +171,9 @@ def mark_edition(figure: Figure, edition: str) -> None:
         figure.text(0.5, 0.5, edition, ha="center", va="center", **_WATERMARK)
 
 
-def save(figure: Figure, paths: Sequence[str | Path]) -> None:
-    """Write a figure to every path (PDF, SVG, PNG by suffix), byte-stable, under temporary names first."""
+def save(figure: Figure, paths: Sequence[str | Path], edition: str = "full") -> None:
+    """Mark a figure with its edition, and write it to every path (PDF, SVG, PNG by suffix), byte-stable."""
+    mark_edition(figure, edition)
     metadata = {".pdf": {"CreationDate": None, "ModDate": None}, ".svg": {"Date": None}, ".png": {"Software": None}}
     try:
         # lay out once: every format would do it twice more, and draw the same
@@ -187,10 +188,9 @@ def save(figure: Figure, paths: Sequence[str | Path]) -> None:
         plt.close(figure)
 
 
-def finished(figure: Figure, edition: str, handles: Iterable[Artist] | None = None) -> Figure:
-    """Add the legend below the panels, and the mark of a run that is not a result."""
+def finished(figure: Figure, handles: Iterable[Artist] | None = None) -> Figure:
+    """Add the legend below the panels."""
     fit_legend(figure, handles)
-    mark_edition(figure, edition)
     return figure
 
 

@@ -191,9 +191,7 @@ def _judged(subject: Any, known: Mapping[str, Callable[..., Measured]], entry: M
     return PARTLY if partly and partly.holds(results[-1]) else NOT, found, rule
 
 
-def markdown(
-    claims: pd.DataFrame, *, title: str, remarks: Sequence[str] = (), papers: Mapping[str, str] | None = None
-) -> str:
+def markdown(claims: pd.DataFrame, *, title: str, remark: str = "", papers: Mapping[str, str] | None = None) -> str:
     """Write the verdicts to read.
 
     Parameters
@@ -202,15 +200,15 @@ def markdown(
         As `judge` returns it.
     title : str
         Heading, with its number signs.
-    remarks : sequence of str
-        Sentences below the count of the verdicts; empty ones are left out.
+    remark : str
+        Sentence below the count of the verdicts.
     papers : mapping of str to str, optional
         Value of column paper -> title of its section; one table if it is not given.
     """
     counts = claims["verdict"].value_counts()
     shown = [REPRODUCED, PARTLY, NOT, *([OPEN] if OPEN in counts else [])]
     count = f"{len(claims)} statements: " + ", ".join(f"{int(counts.get(each, 0))} {each}" for each in shown) + "."
-    lines = [title, "", count, "", *(line for remark in remarks if remark for line in (remark, ""))]
+    lines = [title, "", count, "", *([remark, ""] if remark else [])]
     tables = [("", claims)] if papers is None else list(claims.groupby("paper", sort=False))
     for paper, rows in tables:
         lines += [f"## {papers[str(paper)]}", ""] if papers else []

@@ -36,7 +36,7 @@ rows = trials(config)
 row = {"panel": "p", "curve": "c", "x_name": "local_epsilon", "y_name": "epsilon"}
 names = ("blanket", "half-of-it")
 table = pd.DataFrame([{**row, "accountant": name, "x": x, "y": x / 2} for name in names for x in (1.0, 2.0)])
-legend = draw(table, edition="full").legends[0]
+legend = draw(table).legends[0]
 print(json.dumps({
     "account": {e.accountant: e.value for e in entries},
     "referee": dict(zip(rows["accountant"], rows["outcome"])),

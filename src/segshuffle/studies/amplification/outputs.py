@@ -134,7 +134,7 @@ def _outputs(exhibit: Exhibit) -> tuple[Output, Output]:
 
 def rules(config: Config, _panels: Sequence[Scenario]) -> list[Rule]:
     """Make the curves of every figure and table, each as readers see it, and the verdicts."""
-    points, edition = {"points": config["amplification"]["points"]}, {"edition": config["edition"]}
+    points = {"points": config["amplification"]["points"]}
     report, curves = "studies.amplification.report", "amplification/{case}.csv"
     judged, readable = (output.path for output in _CLAIMS)
     read = {
@@ -146,7 +146,7 @@ def rules(config: Config, _panels: Sequence[Scenario]) -> list[Rule]:
         return {"table": curves.replace("{case}", case)}
 
     computed = Step(curves, "studies.amplification.compute:compute", arguments=lambda case: {"name": case, **points})
-    figure = Step("figures/{case}", f"{report}:draw", tables, edition)
+    figure = Step("figures/{case}", f"{report}:draw", tables)
     table = Step(
         "amplification/{case}.md",
         f"{report}:table_markdown",
@@ -155,7 +155,7 @@ def rules(config: Config, _panels: Sequence[Scenario]) -> list[Rule]:
     )
     claims = (
         Step(judged, f"{report}:evaluate", read, points),
-        Step(readable, f"{report}:to_markdown", {"claims": judged}, {"papers": PAPERS, **edition}),
+        Step(readable, f"{report}:to_markdown", {"claims": judged}, {"papers": PAPERS}),
     )
     figures, to_read = (
         [exhibit.id for exhibit in EXHIBITS.values() if exhibit.table == kind] for kind in (False, True)

@@ -19,7 +19,7 @@ from matplotlib.lines import Line2D
 from segshuffle.accounting.single_message.accountants import ACCOUNTANT_LOOKS
 from segshuffle.looks import DASHES, PALETTE, Look, looks_of, series_looks, stroke
 from segshuffle.pipeline.rows import common
-from segshuffle.pipeline.style import finished, letters, log_axes, mark_edition, panel_grid
+from segshuffle.pipeline.style import finished, letters, log_axes, panel_grid
 from segshuffle.studies import verdicts
 from segshuffle.studies.verdicts import Measured, NotRunError, table_of
 
@@ -50,7 +50,7 @@ _CURVES = {"single": "one randomizer alone", "2-joint": "composed", "3-joint": "
 Styles = dict[tuple[str, str], dict[str, Any]]
 
 
-def draw(table: pd.DataFrame, *, edition: str) -> Figure:
+def draw(table: pd.DataFrame) -> Figure:
     """Draw a figure of an amplification paper.
 
     A curve looks like its accountant. Where an accountant has more than two curves in a panel, they are mechanisms with
@@ -60,8 +60,6 @@ def draw(table: pd.DataFrame, *, edition: str) -> Figure:
     ----------
     table : DataFrame
         Its tidy table.
-    edition : str
-        Which results these are; "quick" is written across the figure.
     """
     panels = list(table.groupby("panel", sort=False))
     figure, axes = panel_grid(len(panels), 2, height=_LOW if len(panels) > _FEW else _HEIGHT)
@@ -83,8 +81,7 @@ def draw(table: pd.DataFrame, *, edition: str) -> Figure:
         axis.set_xlabel(across if i + 2 >= len(axes) else "")
         axis.set_ylabel("" if i % 2 else up)
     if len(handles) > 1:
-        return finished(figure, edition, handles)
-    mark_edition(figure, edition)
+        return finished(figure, handles)
     return figure
 
 
@@ -257,11 +254,9 @@ def evaluate(table: pd.DataFrame, reference: list[dict[str, Any]], *, points: in
     return verdicts.judge(Curves(table, points), MEASURES, reference, keys=("id", "paper", "section", "statement"))
 
 
-def to_markdown(claims: pd.DataFrame, *, papers: Mapping[str, str], edition: str) -> str:
+def to_markdown(claims: pd.DataFrame, *, papers: Mapping[str, str]) -> str:
     """Write the verdicts to read, a section per paper."""
-    other = f"This is the **{edition}** configuration: curves of too few points are not evaluated."
-    title = "# Statements of the amplification papers, and what came out"
-    return verdicts.markdown(claims, title=title, remarks=("" if edition == "full" else other,), papers=papers)
+    return verdicts.markdown(claims, title="# Statements of the amplification papers, and what came out", papers=papers)
 
 
 # --- tables to read --------------------------------------------------------------------------------------------------

@@ -79,13 +79,12 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
     firsts = [next(panel for panel in panels if panel.setting.dataset == name) for name in config["datasets"]]
     ids = [panel.setting.id for panel in firsts]
     public, folder = ("delta_times_n", "levels", "splits"), "studies.assumptions"
-    edition = {"edition": config["edition"]}
 
     def asked(*keys: str) -> dict[str, object]:
         return {"config": part(config, *public, *keys), "panels": firsts}
 
     def rule(name: str, what: str, *tables: Step, **inputs: str) -> Rule:
-        figure = Step(f"figures/{name}", f"{folder}.report:draw_{name}", inputs or {"table": f"{name}.csv"}, edition)
+        figure = Step(f"figures/{name}", f"{folder}.report:draw_{name}", inputs or {"table": f"{name}.csv"})
         # the others are drawn in the looks of all protocols
         plain = {"protocols": frozenset[str]()} if name in ("participation", "rounds") else {}
         return Rule(name, what, (*tables, figure), follows=lambda _: plain)

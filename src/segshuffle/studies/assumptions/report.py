@@ -12,7 +12,7 @@ from matplotlib.ticker import PercentFormatter
 
 from segshuffle.looks import PALETTE, series_looks, stroke
 from segshuffle.pipeline.rows import common
-from segshuffle.pipeline.style import finished, letters, log_axes, log_ticks, mark_edition, panel_grid
+from segshuffle.pipeline.style import finished, letters, log_axes, log_ticks, panel_grid
 from segshuffle.protocols.registry import look_of
 from segshuffle.studies.drawing import POPULATION, draw_measured, population_title
 
@@ -30,15 +30,13 @@ _SHIFTS = {
 }
 
 
-def draw_participation(epsilons: pd.DataFrame, errors: pd.DataFrame, *, edition: str) -> Figure:
+def draw_participation(epsilons: pd.DataFrame, errors: pd.DataFrame) -> Figure:
     """Draw two panels for every population: epsilons at the left, errors at the right.
 
     Parameters
     ----------
     epsilons, errors : DataFrame
         As `compute.epsilon_table` and `compute.error_table` return them.
-    edition : str
-        Which results these are; "quick" is written across the figure.
     """
     panels = list(epsilons.groupby(_PANEL, sort=False))
     figure, axes = panel_grid(2 * len(panels), height=2.7, foot=0.0)
@@ -50,7 +48,6 @@ def draw_participation(epsilons: pd.DataFrame, errors: pd.DataFrame, *, edition:
             axis.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
             axis.legend()
             population_title(axis, next(names), rows, split=True)
-    mark_edition(figure, edition)
     return figure
 
 
@@ -85,15 +82,13 @@ def _sent(max_messages: float) -> str:
     return "sampling" if np.isnan(max_messages) else f"copies, {max_messages:g} messages"
 
 
-def draw_influence(table: pd.DataFrame, *, edition: str) -> Figure:
+def draw_influence(table: pd.DataFrame) -> Figure:
     """Draw one panel per population and one row per method, with words where there is no bound.
 
     Parameters
     ----------
     table : DataFrame
         As `compute.influence_table` returns it.
-    edition : str
-        Which results these are; "quick" is written across the figure.
     """
     panels = list(table.groupby(_PANEL, sort=False))
     figure, axes = panel_grid(len(panels), 1, height=0.75 + 0.2 * max(len(rows) for _, rows in panels), foot=0.4)
@@ -109,7 +104,7 @@ def draw_influence(table: pd.DataFrame, *, edition: str) -> Figure:
                 axis.text(0.99, place, words, transform=axis.get_yaxis_transform(), ha="right", va="center")
         population_title(axis, letter, rows, split=True)
         axis.set_xlabel(f"share of the users; {common(rows, 'corrupt')[0]:.0%} of them lie")
-    return finished(figure, edition)
+    return finished(figure)
 
 
 def _sender(row: pd.Series) -> str:
@@ -120,15 +115,13 @@ def _sender(row: pd.Series) -> str:
     return f"{label}: {row['most_messages']:g}" if np.isfinite(row["most_messages"]) else label
 
 
-def draw_dependence(table: pd.DataFrame, *, edition: str) -> Figure:
+def draw_dependence(table: pd.DataFrame) -> Figure:
     """Draw two panels for every population: the bias of one item at the left, the squared error at the right.
 
     Parameters
     ----------
     table : DataFrame
         As `compute.dependence_table` returns it.
-    edition : str
-        Which results these are; "quick" is written across the figure.
     """
     panels = list(table.groupby(_PANEL, sort=False))
     figure, axes = panel_grid(2 * len(panels), height=2.5, foot=0.4)
@@ -144,18 +137,16 @@ def draw_dependence(table: pd.DataFrame, *, edition: str) -> Figure:
             axis.set(xlabel="dependence of levels on that item", ylabel=label)
             population_title(axis, next(names), rows, split=True)
         log_axes(right, "y")
-    return finished(figure, edition)
+    return finished(figure)
 
 
-def draw_rounds(table: pd.DataFrame, *, edition: str) -> Figure:
+def draw_rounds(table: pd.DataFrame) -> Figure:
     """Draw the error of each of T collections within one epsilon and delta, one panel for every population.
 
     Parameters
     ----------
     table : DataFrame
         As `compute.rounds_table` returns it.
-    edition : str
-        Which results these are; "quick" is written across the figure.
     """
     apart = ", each round within ($\\epsilon/T$, $\\delta/T$)"
     labels = [
@@ -173,4 +164,4 @@ def draw_rounds(table: pd.DataFrame, *, edition: str) -> Figure:
         log_axes(axis)
         log_ticks(axis.xaxis, rows["rounds"].unique())
         population_title(axis, letter, rows, split=True)
-    return finished(figure, edition)
+    return finished(figure)

@@ -60,7 +60,7 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
     )
     figure = (
         Step(TABLE.path, "pipeline.jobs:same", {"table": [f"audit/{case}.csv" for case in settings]}),
-        Step(FIGURE.path, "studies.audit.report:draw", {"table": TABLE.path}, {"edition": config["edition"]}),
+        Step(FIGURE.path, "studies.audit.report:draw", {"table": TABLE.path}),
     )
     return [
         Rule(

@@ -36,7 +36,7 @@ class _Row(NamedTuple):
     first: bool
 
 
-def draw(table: pd.DataFrame, *, edition: str) -> Figure:
+def draw(table: pd.DataFrame) -> Figure:
     """Draw a column per level, and a row per population and whole m, with one for all other m together.
 
     The total of messages is certain at a whole m alone, so these are the points where the views differ from the claim.
@@ -45,8 +45,6 @@ def draw(table: pd.DataFrame, *, edition: str) -> Figure:
     ----------
     table : DataFrame
         Rows of results/audit.csv. Points with sampling rate 1 are left out: there the blanket is larger than needed.
-    edition : str
-        Which results these are; "quick" is written across the figure.
     """
     use_style()
     worst = pd.concat(
@@ -67,7 +65,7 @@ def draw(table: pd.DataFrame, *, edition: str) -> Figure:
     # the columns share their scale, so ticks wait for the last one
     for axis in axes[0]:
         log_axes(axis, "x")
-    return finished(figure, edition)
+    return finished(figure)
 
 
 def _rows(worst: pd.DataFrame) -> Iterator[_Row]:

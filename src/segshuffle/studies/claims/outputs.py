@@ -35,8 +35,6 @@ def rules(config: Config, _panels: Sequence[Scenario]) -> list[Rule]:
     judged = part(config, "delta_times_n", "levels", "splits", "competitors")
     steps = (
         Step(table, "studies.claims.report:evaluate", read, {"config": judged}),
-        Step(
-            text, "studies.claims.report:readable", {"claims": table, "table": MSE.path}, {"edition": config["edition"]}
-        ),
+        Step(text, "studies.claims.report:readable", {"claims": table, "table": MSE.path}),
     )
     return [Rule("verdicts", "Verdict on every statement of the paper's section 6.", steps)]

@@ -17,7 +17,7 @@ import pandas as pd
 
 from segshuffle.arrays import FloatArray
 from segshuffle.pipeline.design import Config
-from segshuffle.pipeline.rows import common
+from segshuffle.pipeline.rows import common, sources_of
 from segshuffle.protocols.registry import paper_competitors
 from segshuffle.studies import verdicts
 from segshuffle.studies.verdicts import Measured, NotRunError
@@ -280,10 +280,7 @@ def evaluate(table: pd.DataFrame, reference: list[dict[str, Any]], config: Confi
     return verdicts.judge(Panels(table, config), MEASURES, reference, keys=("id", "section", "statement"))
 
 
-def readable(claims: pd.DataFrame, table: pd.DataFrame, *, edition: str) -> str:
+def readable(claims: pd.DataFrame, table: pd.DataFrame) -> str:
     """Write the verdicts to read, with what the data of the table of all panels are."""
-    other = f"This is the **{edition}** configuration: where its settings are not the paper's, nothing is judged."
-    sources = dict(zip(table["dataset"], table["source"], strict=True))
-    data = "Data: " + ", ".join(f"{name} ({source})" for name, source in sources.items()) + "."
     title = "# Statements of section 6, and what came out"
-    return verdicts.markdown(claims, title=title, remarks=("" if edition == "full" else other, data))
+    return verdicts.markdown(claims, title=title, remark=sources_of(table))

@@ -44,7 +44,7 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
         lambda case: {"config": part(config, *read) | honest(config), "setting": settings[case]},
     )
     tables = {"table": [f"levels/{case}.csv" for case in settings]}
-    figure = Step(FIGURE.path, "studies.levels.report:draw", tables, {"edition": config["edition"]})
+    figure = Step(FIGURE.path, "studies.levels.report:draw", tables)
     return [
         Rule(
             "levels",

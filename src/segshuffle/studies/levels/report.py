@@ -25,15 +25,13 @@ _PREDICTED: dict[str, Any] = {"lw": 0.8, "ls": "-"}
 _EXACT: dict[str, Any] = {"lw": 0.8, "ls": (0, (4.0, 2.0))}
 
 
-def draw(table: pd.DataFrame, *, edition: str) -> Figure:
+def draw(table: pd.DataFrame) -> Figure:
     """Draw one panel per setting and one curve per split.
 
     Parameters
     ----------
     table : DataFrame
         Rows of `studies.levels.compute.levels_table`, of one or more settings.
-    edition : str
-        Which results these are; "quick" is written across the figure.
     """
     settings = [rows for _, rows in table.groupby(POPULATION, sort=False)]
     columns = min(len(settings), 2)
@@ -49,7 +47,7 @@ def draw(table: pd.DataFrame, *, edition: str) -> Figure:
     ]
     for style, label in ((_PREDICTED, "predicted"), (_EXACT, "exact histogram of levels")):
         handles.append(Line2D([], [], color=PALETTE["dark-grey"], label=label, **style))
-    return finished(figure, edition, handles)
+    return finished(figure, handles)
 
 
 def _panel(axis: Axes, rows: pd.DataFrame, looks: Mapping[str, Look]) -> None:

@@ -40,6 +40,6 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
     }
     steps = (
         Step(TABLE.path, "studies.limit.compute:limit_table", arguments=sizes, upper=("epsilon",)),
-        Step(FIGURE.path, "studies.limit.report:draw", {"table": TABLE.path}, {"edition": config["edition"]}),
+        Step(FIGURE.path, "studies.limit.report:draw", {"table": TABLE.path}),
     )
     return [Rule("limit", "Error over a trusted curator's with one level, over the size of the blanket.", steps)]

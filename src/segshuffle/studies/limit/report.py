@@ -9,13 +9,13 @@ from matplotlib.figure import Figure
 
 from segshuffle.looks import PALETTE, series_looks, stroke
 from segshuffle.pipeline.numbers import at_most, nearest
-from segshuffle.pipeline.style import log_axes, mark_edition, panel_grid
+from segshuffle.pipeline.style import log_axes, panel_grid
 
 #: From this many blanket messages per item on, the error should be within 5 % of the curator's.
 _LARGE, _CLOSE = 100.0, 1.05
 
 
-def draw(table: pd.DataFrame, *, edition: str) -> Figure:
+def draw(table: pd.DataFrame) -> Figure:
     """Draw one curve per set size and delta, and the 5 % line from a blanket of 100 messages per item on."""
     figure, (axis,) = panel_grid(1, height=3.0, width=5.0, foot=0.0)
     groups = list(table.groupby(["set_size", "delta"], sort=True))
@@ -31,7 +31,6 @@ def draw(table: pd.DataFrame, *, edition: str) -> Figure:
     axis.set_title("One level, every item sent once: same $(\\epsilon, \\delta)$")
     log_axes(axis, "x")
     axis.legend()
-    mark_edition(figure, edition)
     return figure
 
 

@@ -61,7 +61,7 @@ def targets(config: Config, _panels: Sequence[Scenario]) -> list[Target]:
 
 def rules(config: Config, _panels: Sequence[Scenario]) -> list[Rule]:
     """Make a job per size, one that collects them, and one per figure."""
-    section, edition = config["pareto"], {"edition": config["edition"]}
+    section = config["pareto"]
     sizes = {
         f"n{n}-d{d}-s{s}": {"n_users": n, "domain_size": d, "set_size": s}
         for n, d in section["sizes"]
@@ -79,9 +79,9 @@ def rules(config: Config, _panels: Sequence[Scenario]) -> list[Rule]:
         Step(TABLE.path, "pipeline.jobs:same", {"table": [f"pareto/{case}.csv" for case in sizes]}),
         Step(WINNERS.path, f"{report}:winners", {"table": TABLE.path}, {"budgets": section["budgets"]}),
         Step(CLAIMS.path, f"{report}:evaluate", {"table": TABLE.path, "reference": reference}),
-        Step(READABLE.path, f"{report}:readable", {"found": WINNERS.path, "claims": CLAIMS.path}, edition),
+        Step(READABLE.path, f"{report}:readable", {"found": WINNERS.path, "claims": CLAIMS.path}),
     )
-    figure = Step("figures/{case}", f"{report}:draw", {"table": TABLE.path}, lambda case: drawn[case][1] | edition)
+    figure = Step("figures/{case}", f"{report}:draw", {"table": TABLE.path}, lambda case: drawn[case][1])
     return [
         Rule(
             "pareto_case",

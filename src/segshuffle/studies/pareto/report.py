@@ -17,7 +17,6 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from segshuffle.looks import stroke
-from segshuffle.pipeline.editions import remark
 from segshuffle.pipeline.style import finished, letters, log_axes, panel_grid, panel_title
 from segshuffle.protocols.registry import look_of
 from segshuffle.studies import verdicts
@@ -70,13 +69,16 @@ def winners(table: pd.DataFrame, budgets: Sequence[float]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def readable(found: pd.DataFrame, claims: pd.DataFrame, *, edition: str) -> str:
+def readable(found: pd.DataFrame, claims: pd.DataFrame) -> str:
     """Write who wins where, one line per case and a column per budget, and the verdicts, to read."""
-    lines = ["# Who has the least error within a number of messages", ""]
-    if said := remark(edition):
-        lines += [said, ""]
     shares = sorted({row["budget"] / row["set_size"] for row in found.to_dict("records")})
-    lines += [
+    rows = (
+        [*sizes, f"{epsilon:g}", split, *map(_cell, case.sort_values("budget").to_dict("records"))]
+        for (*sizes, epsilon, split), case in found.groupby(CASE, sort=False)
+    )
+    lines = [
+        "# Who has the least error within a number of messages",
+        "",
         "Protocols of the shuffle model with proven accounting, at equal (epsilon, delta). A cell has the protocol "
         "with the least error within so many messages per item held, its error divided by that of the Gaussian "
         "curator with a weight per level, and the factor by which the next protocol is worse. With split one all "
@@ -84,14 +86,11 @@ def readable(found: pd.DataFrame, claims: pd.DataFrame, *, edition: str) -> str:
         "for uniform frequencies. A message of fake users is a vector of d bits; each user sends one for every item "
         "held, and fake ones.",
         "",
-        "| n | d | s | epsilon | split | " + " | ".join(f"{share:g} messages" for share in shares) + " |",
-        "|---|---|---|---|---|" + "---|" * len(shares),
+        *verdicts.table_of(["n", "d", "s", "epsilon", "split", *(f"{share:g} messages" for share in shares)], rows),
+        "",
+        verdicts.markdown(claims, title="## What these papers say of their protocols"),
     ]
-    for (n_users, domain_size, set_size, epsilon, split), rows in found.groupby(CASE, sort=False):
-        cells = " | ".join(_cell(row) for row in rows.sort_values("budget").to_dict("records"))
-        lines.append(f"| {n_users} | {domain_size} | {set_size} | {epsilon:g} | {split} | {cells} |")
-    judged = verdicts.markdown(claims, title="## What these papers say of their protocols")
-    return "\n".join([*lines, "", judged])
+    return "\n".join(lines)
 
 
 def _cell(row: Mapping[Any, Any]) -> str:
@@ -156,7 +155,7 @@ def evaluate(table: pd.DataFrame, reference: list[dict[str, Any]]) -> pd.DataFra
     return verdicts.judge(table, MEASURES, reference, keys=("id", "paper", "section", "statement"))
 
 
-def draw(table: pd.DataFrame, *, n_users: int, domain_size: int, split: str, edition: str) -> Figure:
+def draw(table: pd.DataFrame, *, n_users: int, domain_size: int, split: str) -> Figure:
     """Draw the fronts of all methods of one size and split; open marks where the guarantee is not proven.
 
     Parameters
@@ -165,8 +164,6 @@ def draw(table: pd.DataFrame, *, n_users: int, domain_size: int, split: str, edi
         Rows of results/pareto.csv.
     n_users, domain_size, split : int, int, str
         Which of them are drawn.
-    edition : str
-        Which results these are; "quick" is written across the figure.
     """
     table = table[(table[["n_users", "domain_size", "split"]] == [n_users, domain_size, split]).all(axis=1)]
     panels = list(table.groupby(["set_size", "epsilon"], sort=True))
@@ -185,7 +182,7 @@ def draw(table: pd.DataFrame, *, n_users: int, domain_size: int, split: str, edi
         panel_title(axis, f"({letter}) $\\epsilon$ = {epsilon:g}", sizes)
         axis.set(xlabel="messages per user", ylabel="MSE / Gaussian curator's")
         log_axes(axis)
-    return finished(figure, edition)
+    return finished(figure)
 
 
 def words(figure: str, tables: Mapping[str, pd.DataFrame]) -> str | None:

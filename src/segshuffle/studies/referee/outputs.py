@@ -54,7 +54,6 @@ def targets(_config: Config, _panels: Sequence[Scenario]) -> list[Target]:
 
 def rules(config: Config, _panels: Sequence[Scenario]) -> list[Rule]:
     """Make the table of all trials, and what is read off it."""
-    edition = {"edition": config["edition"]}
     trials = Step(
         TABLE.path,
         "studies.referee.compute:trials",
@@ -63,9 +62,9 @@ def rules(config: Config, _panels: Sequence[Scenario]) -> list[Rule]:
         upper=("claimed",),
     )
     judged = (
-        Step(FIGURE.path, "studies.referee.report:draw", {"table": TABLE.path}, edition),
+        Step(FIGURE.path, "studies.referee.report:draw", {"table": TABLE.path}),
         Step(VERDICTS.path, "studies.referee.report:tally", {"table": TABLE.path}),
-        Step(READABLE.path, "studies.referee.report:report", {"found": VERDICTS.path}, edition),
+        Step(READABLE.path, "studies.referee.report:report", {"found": VERDICTS.path}),
     )
     what = "All bounds of one message against the proven lower bounds, mechanism by mechanism. Sees no data."
     verdicts = "One verdict per accountant and mechanism, and the figure."

@@ -17,7 +17,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from segshuffle.accounting.single_message.accountants import ACCOUNTANT_LOOKS
 from segshuffle.looks import PALETTE, TINTS, Look, looks_of, stroke
-from segshuffle.pipeline.style import fit_legend, mark_edition, use_style
+from segshuffle.pipeline.style import fit_legend, use_style
 from segshuffle.studies.referee.compute import LABELS, MARGIN
 from segshuffle.studies.verdicts import table_of
 
@@ -115,20 +115,17 @@ _EVERY = {
 }
 
 
-def report(found: pd.DataFrame, *, edition: str) -> str:
+def report(found: pd.DataFrame) -> str:
     """Write the verdicts as Markdown.
 
     Parameters
     ----------
     found : DataFrame
         As `tally` returns it.
-    edition : str
-        "full" or "quick".
     """
     broken = found[found["verdict"] == "violated"]
     wrong = ", ".join(f"{row.accountant} for {row.case}" for row in broken.itertuples() if row.kind == "upper")
     upper = f"**Proven upper bounds that fail here, so that either their code or their proof is wrong: {wrong}.**"
-    coarse = f"This is a **{edition}** run: a coarse grid over a few mechanisms."
     counts = pd.crosstab(found["accountant"], found["verdict"]).reindex(found["accountant"].unique())
     counts = counts.reindex(columns=list(_VERDICTS.values()), fill_value=0).reset_index()
     place = "eps0 = " + broken["worst_local_epsilon"].map("{:.4g}".format) + ", n = " + broken["worst_n_users"].map(str)
@@ -136,7 +133,7 @@ def report(found: pd.DataFrame, *, edition: str) -> str:
     sized = broken.assign(share=share, place=place.where(broken["worst_n_users"].notna(), ""))
     return "\n".join(
         [
-            *("# The referee", "", *([] if edition == "full" else [coarse, ""]), _INTRO, ""),
+            *("# The referee", "", _INTRO, ""),
             *(upper if wrong else "No proven upper bound fails on the grid.", "", "## Accountants", ""),
             *(*_table(counts, {"accountant": "accountant", **_VERDICTS}), "", "## Violations", "", _READING, ""),
             *(*_table(sized, _BROKEN), "", "## Counterexamples", "", _COUNTEREXAMPLES, ""),
@@ -181,15 +178,13 @@ _TICKS = (-10.0, -0.1, 0.0, 0.1, 10.0, 1000.0)
 _POWERS = tuple(10.0**power for power in range(16))
 
 
-def draw(table: pd.DataFrame, *, edition: str) -> Figure:
+def draw(table: pd.DataFrame) -> Figure:
     """Draw a panel per case (rows) and local epsilon (columns), a curve per accountant.
 
     Parameters
     ----------
     table : DataFrame
         Rows of results/referee.csv. Cases without any violation at many users are left out, unless there is none.
-    edition : str
-        Which results these are; "quick" is written across the figure.
     """
     use_style()
     asked = table[(table["asked"] == "epsilon") & (table["outcome"] != "not applicable")]
@@ -218,7 +213,6 @@ def draw(table: pd.DataFrame, *, edition: str) -> Figure:
     figure.supylabel("claimed $\\varepsilon$ above (+) or below (−) the proven lower bound", fontsize=8)
     present = set(said["accountant"])
     fit_legend(figure, _handles([look for name, look in looks.items() if name in present]))
-    mark_edition(figure, edition)
     return figure
 
 

@@ -203,7 +203,7 @@ def _files(config: Config, side: str) -> frozenset[str]:
 
 def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
     """Make plans of every population, a table per panel, one of all panels, their summary, and figures."""
-    folder, edition = output_folder(config), {"edition": config["edition"]}
+    folder = output_folder(config)
     settings = {panel.setting.id: panel.setting for panel in panels}
     scenarios = {panel.id: panel for panel in panels}
     drawn = {name: shown for name, (_, shown) in figures(config, panels).items()}
@@ -296,14 +296,14 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
             "What proven accounting and copies buy, a row per panel.",
             (
                 Step(summary, f"{compute}:proven_summary", {"table": MSE.path}, budgets),
-                Step(text, f"{report}:readable", {"summary": summary, "table": MSE.path}, budgets | edition),
+                Step(text, f"{report}:readable", {"summary": summary, "table": MSE.path}, budgets),
             ),
             follows=nothing,
         ),
         Rule(
             "figure",
             "One figure of the panels, under one accounting; it needs its own panels only.",
-            (Step("figures/{case}", f"{report}:draw", tables, lambda name: drawn[name] | edition),),
+            (Step("figures/{case}", f"{report}:draw", tables, drawn.__getitem__),),
             tuple(drawn),
             priority=FIGURES.__contains__,
             follows=lambda name: dataset_files([panel.setting.dataset for panel in drawn[name]["panels"]]),

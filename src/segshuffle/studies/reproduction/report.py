@@ -18,12 +18,12 @@ from matplotlib.figure import Figure
 from segshuffle.datasets.registry import dataset_label
 from segshuffle.looks import PALETTE, Look, stroke
 from segshuffle.pipeline.design import ACCOUNTINGS, Scenario, Setting, figures_of
-from segshuffle.pipeline.editions import remark
 from segshuffle.pipeline.numbers import nearest
-from segshuffle.pipeline.rows import common
+from segshuffle.pipeline.rows import common, sources_of
 from segshuffle.pipeline.style import finished, letters, log_axes, panel_grid, use_style
 from segshuffle.protocols.registry import look_of, looks_in
 from segshuffle.studies.drawing import POPULATION, Label, label_at_right, label_height, population_title
+from segshuffle.studies.verdicts import table_of
 
 _OPTIMUM = "$m$ from optimizeParameter"
 #: Inches: width of a figure, and where level lines are named; height of a panel, and of what is around its axes.
@@ -132,7 +132,7 @@ def scenarios_of(errors: pd.DataFrame) -> list[Scenario]:
 # --- figures ---------------------------------------------------------------------------------------------------------
 
 
-def draw(table: pd.DataFrame, panels: Sequence[Scenario], accounting: str, *, drawing: str, edition: str) -> Figure:
+def draw(table: pd.DataFrame, panels: Sequence[Scenario], accounting: str, *, drawing: str) -> Figure:
     """Draw a figure of the panels.
 
     Parameters
@@ -145,14 +145,12 @@ def draw(table: pd.DataFrame, panels: Sequence[Scenario], accounting: str, *, dr
         Whose methods are drawn. The proven ones are many: their level lines are named at the lines.
     drawing : {"errors", "messages", "summary"}
         Error over m, error over messages, or all competitors at a glance.
-    edition : str
-        Which results these are; "quick" is written across the figure.
     """
     drawings = {"errors": _draw_errors, "messages": _draw_messages, "summary": _draw_summary}
-    return drawings[drawing](panels_of(table, panels), accounting, edition)
+    return drawings[drawing](panels_of(table, panels), accounting)
 
 
-def _draw_errors(panels: Sequence[Panel], accounting: str, edition: str) -> Figure:
+def _draw_errors(panels: Sequence[Panel], accounting: str) -> Figure:
     """Draw squared error over the blanket per user, one panel per population and split."""
     published = accounting == "published"
     names = {} if published else _names(pd.concat(panel.points(accounting) for panel in panels))
@@ -171,14 +169,14 @@ def _draw_errors(panels: Sequence[Panel], accounting: str, edition: str) -> Figu
         axis.set(xlim=(low * 0.93, high * 1.07), xlabel="blanket messages per user $m$", ylabel="MSE")
         log_axes(axis)
         population_title(axis, panel.letter, panel.errors, split=True, narrow=not published)
-    finished(figure, edition)
+    finished(figure)
     if not published:
         for axis, labels in zip(axes, beside, strict=True):
             label_at_right(axis, labels)
     return figure
 
 
-def _draw_messages(panels: Sequence[Panel], accounting: str, edition: str) -> Figure:
+def _draw_messages(panels: Sequence[Panel], accounting: str) -> Figure:
     """Draw error over the weighted curator's, over expected messages per user (closed forms)."""
     figure, axes = panel_grid(len(panels), 3, height=2.1)
     curator = look_of("curator-weighted", accounting=accounting)
@@ -193,10 +191,10 @@ def _draw_messages(panels: Sequence[Panel], accounting: str, edition: str) -> Fi
         axis.set(xlim=(0, None), ylim=(0.95, max(1.3, 1.05 * spent["ratio"].max())), xlabel="messages per user")
         axis.set_ylabel("MSE / curator")
         population_title(axis, panel.letter, panel.errors, split=True)
-    return finished(figure, edition)
+    return finished(figure)
 
 
-def _draw_summary(panels: Sequence[Panel], accounting: str, edition: str) -> Figure:
+def _draw_summary(panels: Sequence[Panel], accounting: str) -> Figure:
     """Draw one row per panel and one mark per competitor, on a log axis; 1 is the segmented protocol's error."""
     use_style()
     figure, axis = plt.subplots(figsize=(7.0, 0.24 * len(panels) + 1.2), layout="constrained")
@@ -211,7 +209,7 @@ def _draw_summary(panels: Sequence[Panel], accounting: str, edition: str) -> Fig
     axis.set(yticks=range(len(panels)), yticklabels=[panel.name for panel in panels], ylim=(len(panels) - 0.3, -0.7))
     axis.set_xlabel("MSE over the least MSE of the segmented protocol (line: 1)")
     log_axes(axis, "x")
-    return finished(figure, edition)
+    return finished(figure)
 
 
 def _curves(axis: Axes, curves: Mapping[str, pd.DataFrame]) -> None:
@@ -354,14 +352,13 @@ _READING = (
 )
 
 
-def readable(summary: pd.DataFrame, table: pd.DataFrame, *, budgets: list[float], edition: str) -> str:
+def readable(summary: pd.DataFrame, table: pd.DataFrame, *, budgets: list[float]) -> str:
     """Write the summary to read, given the table of all panels, which names the sources of the data."""
-    said, sources = remark(edition), dict(zip(table["dataset"], table["source"], strict=True))
-    lines = ["# Proven accounting: errors at the same (epsilon, delta)", "", *([said, ""] if said else [])]
-    lines += ["Data: " + ", ".join(f"{name} ({source})" for name, source in sources.items()) + ".", "", _READING, ""]
     copies = {f"copies, {budget:g} messages / curator": f"copies_{budget:g}_over_curator" for budget in budgets}
-    lines += [f"| {' | '.join([*_CELLS, *copies])} |", "|" + "---|" * (len(_CELLS) + len(copies))]
-    for row in summary.to_dict("records"):
-        cells = [cell.format_map(row) for cell in _CELLS.values()] + [f"{row[name]:.2f}" for name in copies.values()]
-        lines.append(f"| {' | '.join(cells)} |")
+    rows = (
+        [*(cell.format_map(row) for cell in _CELLS.values()), *(f"{row[name]:.2f}" for name in copies.values())]
+        for row in summary.to_dict("records")
+    )
+    title = "# Proven accounting: errors at the same (epsilon, delta)"
+    lines = [title, "", sources_of(table), "", _READING, "", *table_of([*_CELLS, *copies], rows)]
     return "\n".join(lines) + "\n"
