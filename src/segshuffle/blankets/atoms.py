@@ -58,11 +58,11 @@ class Atoms:
         step = max(step, (high - low) / MOST_CELLS)
         mass = np.exp(log_mass)
         cell = np.floor(ratio / step)
-        first = int(cell.min())
+        first = math.floor(low / step)
+        rest = np.expm1(ratio - cell * step)
         index = (cell - first).astype(np.intp)
-        rest = np.clip(np.expm1(ratio - cell * step), 0.0, math.expm1(step))
         cells = np.bincount(index, mass).astype(np.float64)
-        moment = np.bincount(index, mass * rest)
+        moment = np.bincount(index, mass * np.clip(rest, 0.0, math.expm1(step), out=rest))
         excess = np.divide(moment, cells, out=np.zeros_like(cells), where=cells > 0)
         return LossTable(
             first, step, cells, excess, self.zero_mass, truncated, self.mass_error, self.ratio_error, self.missing

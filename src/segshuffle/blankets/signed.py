@@ -284,14 +284,13 @@ def _atoms(pair: SignedPair, log_tail: float) -> Atoms:
     floor = math.floor(pair.copies)
     fraction = pair.copies - floor
     b, a = joint.mass, np.zeros_like(joint.mass)
-    if floor < b.shape[1]:
-        a[:, floor:] += (1 - fraction) * b[:, : b.shape[1] - floor]
-    if floor + 1 < b.shape[1]:
-        a[:, floor + 1 :] += fraction * b[:, : b.shape[1] - floor - 1]
+    for shift, share in ((floor, 1 - fraction), (floor + 1, fraction)):
+        if share and shift < b.shape[1]:
+            a[:, shift:] += share * b[:, : b.shape[1] - shift]
     # Given away: what copies shift beyond the last column, and corners where neither law has mass worth a logarithm;
     # merged laws keep their corners, since tilts depend on the ends of a law.
     tiny = 0.0 if pair.merged else math.exp(-log_tail) / b.size
-    kept = (np.maximum(a, b) > tiny) & (np.minimum(a, b) > 0)
+    kept = ((a > tiny) | (b > tiny)) & (a > 0) & (b > 0)
     other_a, other_b = a[~kept], b[~kept]
     beyond = float(b[:, max(b.shape[1] - floor - 1, 0) :].sum() + other_a.sum() + other_b[other_a > 0].sum())
     mass = b[kept]
