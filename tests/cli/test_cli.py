@@ -101,7 +101,9 @@ def test_integers_may_be_written_with_a_power_of_ten(capsys):
 @pytest.mark.parametrize("command", [PLAN, ACCOUNT], ids=["plan", "account"])
 def test_the_readable_form_shows_the_same_names_and_numbers(capsys, command):
     values = answer(capsys, command)
-    lines = dict(line.split(maxsplit=1) for line in printed(capsys, command).partition("\n\n")[0].splitlines())
+    numbers = printed(capsys, command).partition("\n\n")[0].replace("\n ", " ")
+    assert max(map(len, printed(capsys, command).splitlines())) <= 80
+    lines = dict(line.split(maxsplit=1) for line in numbers.splitlines())
     assert list(lines) == [name for name in values if name != "public"]
     for name, value in values.items():
         if isinstance(value, float):

@@ -386,7 +386,7 @@ def test_one_user_who_stays_away_spoils_nothing(tmp_path, capsys):
         assert len(found["estimates"]) == 5
     write_document(tmp_path / "p", Document(given_plan(problem, (1.0, 1.0), 1.0)))
     (tmp_path / "m").write_text("0\n1\n1\n")
-    shown = printed(capsys, f"estimate {tmp_path}/p {tmp_path}/m --levels 0.5:1,1:1")
+    shown = " ".join(printed(capsys, f"estimate {tmp_path}/p {tmp_path}/m --levels 0.5:1,1:1").split())
     assert "honest_users 2, level 0.5, epsilon none, delta 1e-05" in shown
 
 

@@ -303,5 +303,5 @@ def _fit(label: str) -> str:
 def _details(sentences: Mapping[str, list[str]], values: Mapping[str, Any], public: Mapping[str, str]) -> str:
     """Every sentence and every number, what the names mean, and which inputs are public."""
     width = max(map(len, public))
-    inputs = [IN_GENERAL, *(f"  {name:<{width}}  {how}" for name, how in public.items())]
+    inputs = [wrapped([IN_GENERAL]), *(wrapped([how], f"  {name:<{width}}  ") for name, how in public.items())]
     return "\n\n".join([*_titled(sentences), shown(dict(values), as_json=False), "\n".join(inputs)])

@@ -176,11 +176,17 @@ def leave_out(options: argparse.Namespace, names: Iterable[str], rule: str) -> N
 
 
 def shown(values: dict[str, Any], *, as_json: bool) -> str:
-    """Text of an answer: JSON that reads back, or one line per name."""
+    """Text of an answer: JSON that reads back, or a line for every name and for every entry of what it has."""
     if as_json:
         return json.dumps(values, indent=2)
     width = max(map(len, values))
-    lines = [f"{name:<{width}}  {_short(value)}" for name, value in values.items()]
+    lines = []
+    for name, value in values.items():
+        has_entries = isinstance(value, list | tuple) and value and isinstance(value[0], dict)
+        mark = f"{name:<{width}}  "
+        for entry in value if has_entries else [value]:
+            lines.append(wrapped([_short(entry) or "none"], mark, "  "))
+            mark = " " * len(mark)
     words = glossary(values)
     return "\n".join(lines) + (f"\n\n{words}" if words else "")
 
