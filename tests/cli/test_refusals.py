@@ -42,7 +42,7 @@ PLANS = [
     (f"--item-frequencies {300 * 'x'}", f"item-frequencies = '{37 * 'x'}...' is neither a list of numbers nor a file"),
     ("--item-frequencies nowhere.txt", "item-frequencies = 'nowhere.txt' is neither a list of numbers nor a file"),
     ("--item-frequencies bytes", "item-frequencies = 'bytes' is neither a list of numbers nor a file"),
-    ("--blankets 3", "unrecognized arguments: --blankets 3"),
+    ("--blankets 3", "segshuffle plan: unrecognized arguments: --blankets 3 (see segshuffle plan --help)"),
     # several together
     ("--target-error 10%", "say what these are, by --zipf or --item-frequencies"),
     ("--target-error 0%", "'0%' is not a percentage above 0"),

@@ -35,7 +35,9 @@ def build_parser() -> Parser:
         name = module.__name__.rpartition(".")[2].replace("_", "-")
         text = (module.__doc__ or name).strip()
         summary = text[0].lower() + text[1:].partition("\n")[0].rstrip(".")
-        module.add_options(commands.add_parser(name, help=summary, description=text))
+        command = commands.add_parser(name, help=summary, description=text)
+        command.set_defaults(run=module.run, refuse=command.error)
+        module.add_options(command)
     return parser
 
 
@@ -45,7 +47,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if arguments and arguments[0] in _EARLIER:
         complain(f"segshuffle: {arguments[0]} is a part of another command now: {_EARLIER[arguments[0]]}")
         return 2
-    options = build_parser().parse_args(arguments)
+    options, unknown = build_parser().parse_known_args(arguments)
+    if unknown:
+        options.refuse(f"unrecognized arguments: {' '.join(unknown)}")
     program = f"segshuffle {options.command}"
     try:
         answer = options.run(options)

@@ -97,7 +97,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     asked.add_argument("--csv", type=Path, metavar="FILE", help="also write the numbers as CSV")
     asked.add_argument("--plot", type=picture, metavar="FILE", help="draw a curve into FILE (.png, .pdf or .svg)")
-    parser.set_defaults(run=run, refuse=parser.error)
 
 
 def run(options: argparse.Namespace) -> str:

@@ -96,7 +96,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="the user's own file, which stores these settings and the privacy spent; one for each user (default "
         "segshuffle/client.json in $XDG_STATE_HOME or ~/.local/state)",
     )
-    parser.set_defaults(run=run)
 
 
 def _hidden(text: str) -> tuple[float, float | None] | Literal["no"]:

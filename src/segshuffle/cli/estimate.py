@@ -59,7 +59,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--csv", type=Path, metavar="FILE", help="write all estimates as a table")
     parser.add_argument("--json", action="store_true", help="print JSON, with every item")
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> str:

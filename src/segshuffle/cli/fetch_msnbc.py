@@ -13,7 +13,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     parser.add_argument("destination", type=Path, help="file to write (gzip)")
     parser.add_argument("--deadline", type=number, default=30.0, help="most seconds for the download (default 30)")
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> str:

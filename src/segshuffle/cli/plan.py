@@ -96,7 +96,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     for action in parser._actions:
         if action.dest in (*PUBLIC_INPUTS, "hide_level") and action.help:
             action.help += " [public]"
-    parser.set_defaults(run=run)
 
 
 def _add_errors(asked: Any) -> None:

@@ -107,7 +107,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default=1.0,
         help="with such a guess: the frequency of the j-th item is roughly proportional to j^-EXPONENT (default 1)",
     )
-    parser.set_defaults(run=run, sets="at-most")
+    parser.set_defaults(sets="at-most")
 
 
 def run(options: argparse.Namespace) -> str:

@@ -154,7 +154,7 @@ def counted(levels: Sequence[Level], n_users: int | None) -> tuple[tuple[float, 
 
 
 def need(options: argparse.Namespace, *names: str) -> None:
-    """Stop as argparse does where options are missing; the command has set `refuse` to its parser's `error`."""
+    """Stop as argparse does where options are missing."""
     missing = ["--" + name.replace("_", "-") for name in names if getattr(options, name) is None]
     if missing:
         options.refuse(f"the following arguments are required: {', '.join(missing)}")
