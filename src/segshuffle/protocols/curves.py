@@ -25,6 +25,8 @@ _STEP = 0.1
 _KEPT = 1e-3
 #: Places that are guided on one curve before the best of them is taken.
 _ROUNDS = 10
+#: One known place says little of the others: the best of them may have an error so many times smaller.
+_HOPE = 1.05
 #: Best promises whose copies are optimised.
 _BEST = 3
 #: How far on both sides of the best place guides are wanted, and how far from it a neighbouring shape has its own.
@@ -133,11 +135,11 @@ class Curve:
             if promise is None:
                 break
             x, error = promise
-            if self.known and error >= wanted:
+            if self.known and error >= (given_up := wanted * (_HOPE if len(self.known) == 1 else 1)):
                 break
             if best is None or best.error > error * (1 + _KEPT):
                 unknown = [x, *self._halves(x)] if tried else [x]
-            elif best.error >= wanted or not (unknown := self._unknown(best)):
+            elif best.error >= given_up or not (unknown := self._unknown(best)):
                 break
         return best
 

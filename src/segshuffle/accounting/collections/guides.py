@@ -123,7 +123,7 @@ def _largest(excess: Callable[[float], float], start: float, top: float) -> floa
         low, high = (max(x, low), high) if found <= 0 else (low, min(x, high))
         if before is not None and (found - before[1]) * (x - before[0]) > 0:
             slope = (found - before[1]) / (x - before[0])
-            if abs(found) < _NEAR:
+            if max(abs(found), abs(found / slope)) < _NEAR:
                 return min(x - found / slope, top)
         if abs(found) < _CLOSE:
             return x
