@@ -23,9 +23,10 @@ import numpy as np
 
 from segshuffle.accounting.collections.flipped_bits import least_flip
 from segshuffle.accounting.collections.published import exchange_target
+from segshuffle.accounting.numerics.ranges import check_integer
 from segshuffle.arrays import FloatArray
 from segshuffle.digits import rounded_up
-from segshuffle.errors import InfeasibleError, ParameterError
+from segshuffle.errors import InfeasibleError
 from segshuffle.looks import DASHES, PALETTE, Look
 from segshuffle.protocols.base import IndependentCounters, Plan, Problem, Sample
 from segshuffle.protocols.declared import Declared
@@ -58,8 +59,7 @@ class FakeUsers(IndependentCounters):
     name = "fake-users"
 
     def __post_init__(self) -> None:
-        if not 1 <= self.fakes_per_user <= MOST_FAKES:
-            raise ParameterError("fakes_per_user", self.fakes_per_user, f"in [1, {MOST_FAKES}]")
+        check_integer("fakes_per_user", self.fakes_per_user, 1, most=MOST_FAKES)
 
     def plan(self, problem: Problem) -> Plan:
         """Fix the flips for the lowest level and all users."""

@@ -17,9 +17,9 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from segshuffle.accounting.numerics.laws import fft_convolution
+from segshuffle.accounting.numerics.ranges import check_within
 from segshuffle.arrays import FloatArray
 from segshuffle.blankets.signed import part_masses, part_window
-from segshuffle.errors import ParameterError
 from segshuffle.protocols.base import Plan
 
 #: Largest correction of the number of deviations, as a share of it.
@@ -86,8 +86,7 @@ class ItemVariance(NamedTuple):
         low, high : ndarray of float
             May be below 0 or above 1: the variance there is taken as that at 0 or 1.
         """
-        if not 0.0 < confidence < 1.0:
-            raise ParameterError("confidence", confidence, "in (0, 1)")
+        check_within("confidence", confidence, 0, 1, "()")
         found = np.asarray(estimates, dtype=float)
         z = self._deviations(found, float(special.ndtri(0.5 + confidence / 2)))
         z2 = z**2

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from segshuffle.accounting.numerics.ranges import check_integer, check_within
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.assumptions import SetKind
@@ -84,10 +85,8 @@ def guessed_holders(shares: Mapping[int, float], domain_size: int, zipf: float) 
     ParameterError
         If a number is outside its range.
     """
-    if not 2 <= domain_size <= _LARGEST_GUESS:
-        raise ParameterError("domain_size", domain_size, f"an integer in [2, {_LARGEST_GUESS}]")
-    if not 0.0 <= zipf <= 10.0:
-        raise ParameterError("zipf", zipf, "in [0, 10]")
+    check_integer("domain_size", domain_size, 2, most=_LARGEST_GUESS)
+    check_within("zipf", zipf, 0, 10)
     if not all(0 <= size < domain_size and share >= 0.0 for size, share in shares.items()):
         raise ParameterError("guess", dict(shares), f"shares >= 0 of sizes in 0..{domain_size - 1}")
     if abs(sum(shares.values()) - 1.0) > 1e-9:
@@ -115,8 +114,7 @@ def zipf_shares(size: float, domain_size: int, zipf: float) -> FloatArray:
     ndarray of float, shape (domain_size,)
         1 - exp(-c j^-zipf), j = 1..d, with the c that makes the sum `size`.
     """
-    if not 0.0 <= zipf <= 10.0:
-        raise ParameterError("zipf", zipf, "in [0, 10]")
+    check_within("zipf", zipf, 0, 10)
     if size >= domain_size:
         return np.ones(domain_size)
     popular = np.arange(1, domain_size + 1) ** -zipf

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segshuffle.accounting.numerics.ranges import check_local
+from segshuffle.accounting.numerics.ranges import check_choice, check_local
 from segshuffle.accounting.numerics.search import largest_local_epsilon
 from segshuffle.accounting.single_message import randomizers
 from segshuffle.accounting.single_message.decomposition import BlanketBound
@@ -131,8 +131,7 @@ class SubsetExponential:
     accounting: str = "published"
 
     def __post_init__(self) -> None:
-        if self.accounting not in ("published", "proven"):
-            raise ParameterError("accounting", self.accounting, "published or proven")
+        check_choice("accounting", self.accounting, ("published", "proven"))
         if self.local_epsilon is not None:
             check_local(self.local_epsilon, least=SMALLEST_LOG_RATIO)
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from segshuffle.accounting.collections.levels import UserGuarantee
-from segshuffle.accounting.numerics.ranges import check_sizes
+from segshuffle.accounting.numerics.ranges import check_integer, check_sizes
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.assumptions import PLAIN, Assumptions
@@ -186,8 +186,8 @@ def run_protocol(
         If a parameter is outside its range, the plan cannot be run (see `Server.collections`), or too few take part.
     """
     began = time.perf_counter()
-    if chunk_users is not None and chunk_users < 1:
-        raise ParameterError("chunk_users", chunk_users, "an integer >= 1 or None")
+    if chunk_users is not None:
+        check_integer("chunk_users", chunk_users, 1, "an integer >= 1 or None")
     items = checked_items(population_items, domain_size, set_size, sets=assumptions.sets)
     users = SimulatedClients(items, checked_levels(user_levels, items.shape[0], levels))
     present = users.where(checked_choice("takes_part", takes_part, len(users)))

@@ -17,7 +17,7 @@ from segshuffle.accounting.collections.blanket_cap import cap_overflow, capped_d
 from segshuffle.accounting.collections.calibration import epsilon_upper
 from segshuffle.accounting.collections.product import delta_interval, log_delta_bound
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError
-from segshuffle.accounting.numerics.ranges import check_guarantee
+from segshuffle.accounting.numerics.ranges import check_guarantee, check_integer
 from segshuffle.blankets.base import COPIES_RANGE, Blanket, CounterPair
 from segshuffle.errors import ParameterError, RefusedError
 from segshuffle.protocols.assumptions import Assumptions, SetKind
@@ -62,8 +62,7 @@ class Demand:
 
     def __post_init__(self) -> None:
         check_guarantee(epsilon=self.epsilon, delta=self.delta)
-        if self.honest_users < 1:
-            raise ParameterError("honest_users", self.honest_users, "an integer >= 1 (the client itself)")
+        check_integer("honest_users", self.honest_users, 1, "an integer >= 1 (the client itself)")
         Assumptions(sets=self.sets, rounds=self.rounds)
         for epsilon in self.level_epsilons:
             check_guarantee(epsilon=epsilon, delta=self.delta if self.level_delta is None else self.level_delta)
