@@ -344,20 +344,6 @@ def exchanged_items(domain_size: int, set_size: int) -> int:
     return min(set_size, domain_size - set_size)
 
 
-def assignment_variance(
-    item_counts: IntArray | FloatArray, level_counts: tuple[int, ...], weights: FloatArray
-) -> float:
-    """Sum over items of Var[sum_k weights_k n_kj] when levels are assigned at random with exact counts.
-
-    n_kj, the users of level k that hold item j, is a draw without replacement: with n_j holders among n users the
-    variance is n_j (n - n_j)/(n - 1) times the variance of the weight of a random user.
-    """
-    counts = np.asarray(level_counts, dtype=float)
-    n_users = sum(level_counts)
-    mean = float(counts @ weights) / n_users
-    return assignment_spread(item_counts, n_users) * float(counts @ (weights - mean) ** 2)
-
-
 def uniform_item_counts(problem: Problem) -> FloatArray:
     """Return the expected holders of each item when all items are equally frequent, shape (domain_size,)."""
     return np.full(problem.domain_size, problem.n_users * problem.set_size / problem.domain_size)

@@ -18,6 +18,7 @@ from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.assumptions import SetKind
 from segshuffle.protocols.base import Plan, Problem
+from segshuffle.protocols.collected import variance_sources
 from segshuffle.protocols.proven import ProvenSegmented
 
 #: Most items for which sizes are guessed: a table has a row per size and a column per item.
@@ -182,10 +183,7 @@ def error_of_sets(
     sets = problem.assumptions.sets
     true, expected, variance = sent_frequencies(users, holders, problem.set_size, sets)
     squared_bias = float((expected - true) @ (expected - true))
-    counts, copies = np.asarray(problem.level_counts, dtype=float), np.asarray(plan.scheme.copies)
-    weight = float(counts @ copies)
-    imbalance = max(float(counts @ copies**2) - weight**2 / n_users, 0.0) / weight**2
-    chance = float(variance.sum()) / n_users
+    _, _, spread = variance_sources(plan)
     # the frequencies that are sent vary by chance: they miss their expectation, and w (1 - w) loses their variance
-    mse = method.expected_mse(plan, n_users * expected) + chance * (1 - imbalance * n_users / max(n_users - 1, 1))
+    mse = method.expected_mse(plan, n_users * expected) + float(variance.sum()) / n_users * (1 - spread)
     return SetSizeError(sets, plan, squared_bias, mse + squared_bias)

@@ -200,20 +200,20 @@ def epsilons(plan: Plan, honest_users: int) -> tuple[float, ...]:
     mean = plan.blanket_per_user * honest_users / problem.domain_size * (1 - 1e-15)
 
     def certified(copies: float, delta: float) -> float:
-        with contextlib.suppress(AccuracyError):  # a table that would be too large
-            return found(copies, delta)
-        return math.inf
-
-    def found(copies: float, delta: float) -> float:
-        return capped_epsilon(
-            lambda delta: epsilon_over_honesty(
+        def uncapped(delta: float) -> float:
+            return epsilon_over_honesty(
                 blanket_mean=mean, copies=copies, pairs=problem.pairs, delta=delta, fractions=(1.0,), blanket=blanket
-            )[0],
-            delta=delta,
-            blanket_per_user=plan.blanket_per_user,
-            cap=plan.scheme.blanket_cap,
-            honest_users=honest_users,
-            rounds=problem.assumptions.rounds,
-        )
+            )[0]
+
+        with contextlib.suppress(AccuracyError):  # a table that would be too large
+            return capped_epsilon(
+                uncapped,
+                delta=delta,
+                blanket_per_user=plan.blanket_per_user,
+                cap=plan.scheme.blanket_cap,
+                honest_users=honest_users,
+                rounds=problem.assumptions.rounds,
+            )
+        return math.inf
 
     return tuple(map(certified, plan.scheme.copies, problem.deltas))

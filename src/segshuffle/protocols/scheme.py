@@ -220,6 +220,12 @@ class Scheme:
         """What all dummies add on average to the count of an item, minuses subtracted."""
         return self.law.net_mean(self.mean)
 
+    @property
+    def sampling(self) -> FloatArray:
+        """Variance of what a user sends about a held item, by level: f (1 - f), f = a - floor(a)."""
+        fraction = np.array(self.copies) % 1.0
+        return fraction * (1.0 - fraction)
+
     def weight(self, level_counts: ArrayLike) -> float:
         """Return the expected messages about an item that everybody holds, N.
 
@@ -270,6 +276,15 @@ class Collection:
     announcement: Scheme
     levels: tuple[int, ...]
     weight: float
+
+    def users(self, level_counts: ArrayLike) -> FloatArray:
+        """Return the users of every level who take part, shape (n_levels,)."""
+        counts = np.asarray(level_counts, dtype=float)
+        return np.where(np.isin(np.arange(counts.size), self.levels), counts, 0.0)
+
+    def factor(self, level_counts: ArrayLike) -> float:
+        """Return what one message about an item adds to its estimated share."""
+        return self.weight / self.announcement.weight(self.users(level_counts))
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready form."""

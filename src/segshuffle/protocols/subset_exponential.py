@@ -62,16 +62,10 @@ class Report:
     @property
     def probabilities(self) -> tuple[float, float]:
         """Probabilities a, b that a held and a not-held item is in it."""
-        d, s, k = self.domain_size, self.set_size, self.subset_size
-        gain = math.exp(self.local_epsilon)
-        total = math.comb(d, k)
-        missing = math.comb(d - s, k) / total
-        with_item = math.comb(d - 1, k - 1) / total
-        with_item_missing = math.comb(d - 1 - s, k - 1) / total
-        normaliser = gain * (1.0 - missing) + missing
-        held = gain * with_item / normaliser
-        not_held = (gain * (with_item - with_item_missing) + with_item_missing) / normaliser
-        return held, not_held
+        law = self.intersection_law()
+        shared = np.arange(law.size)
+        others = law @ (self.subset_size - shared) / (self.domain_size - self.set_size)
+        return float(law @ shared / self.set_size), float(others)
 
     def error(self, n_users: int) -> float:
         """Return the expected squared error of the estimate against the sample: exact, whatever the items."""

@@ -102,7 +102,7 @@ def test_nothing_is_claimed_where_nothing_is_proven(unknown):
 def run_round(server, announcement, levels, rng):
     users = SimulatedClients(np.zeros((len(levels), 1), dtype=np.int64), np.asarray(levels))
     with Shuffler(announcement.wire, rng) as shuffler:
-        shuffler.collect(users.send_levels(announcement, rng))
+        shuffler.collect(users.of_round_1().send_items(announcement, rng))
         with shuffler.release() as messages:
             return server.estimate_levels(announcement, messages)
 
@@ -150,15 +150,7 @@ def test_private_counters_are_levels_plus_poisson(truth):
 
 def test_levels_that_do_not_exist_are_counted_apart():
     server = server_of((0.5, 1.0), 5, None)
-    announcement = server.announce_levels()
-    with Shuffler(announcement.wire, np.random.default_rng(0)) as shuffler:
-        shuffler.collect(
-            SimulatedClients(np.zeros((5, 1), dtype=int), np.array([0, 1, 1, 2, 9])).send_levels(
-                announcement, np.random.default_rng(0)
-            )
-        )
-        with shuffler.release() as messages:
-            found = server.estimate_levels(announcement, messages)
+    found = run_round(server, server.announce_levels(), [0, 1, 1, 2, 9], np.random.default_rng(0))
     assert found.counts.tolist() == [1, 2]
     assert found.refused == 2
     assert sum(found.planning) == 5

@@ -1,6 +1,5 @@
 """Both rounds from end to end: what reaches the server, what is refused, what is reported, how much memory it takes."""
 
-import json
 import math
 import subprocess
 import sys
@@ -129,15 +128,12 @@ def test_the_report_adds_up():
     first, second = result.announcements
     assert (first.domain_size, first.set_size, first.copies, first.law) == (3, 1, (1.0,), POISSON)
     assert (second.law, second.blanket_per_user, second.copies) == (BINOMIAL, 1.25, (0.4, 0.8, 1.0))
-    assert result.messages_per_user == (result.level_messages + result.item_messages) / N
     assert result.n_bytes == result.level_messages + result.item_messages
     assert result.refused == (0, 0)
     weight = result.levels.weight((0.4, 0.8, 1.0))
     np.testing.assert_allclose(result.estimate, (result.counters[0] - N * 1.25 / D) / weight)
     assert [g.items_epsilon for g in result.guarantees] == list(LEVELS)
     assert min(result.seconds) >= 0
-    document = json.loads(json.dumps(result.as_dict(), allow_nan=False))
-    assert document["bytes"] == result.n_bytes
 
 
 def test_the_same_seed_gives_the_same_run():
@@ -171,7 +167,7 @@ def test_one_level_and_two(k, level_privacy):
         assert result.level_messages == N
         assert (result.guarantees[0].total_epsilon, result.guarantees[0].total_delta) == (0.5, 1e-3)
     elif level_privacy is None:
-        assert result.as_dict()["guarantees"][0]["total_epsilon"] is None
+        assert result.guarantees[0].total_epsilon == math.inf
 
 
 @pytest.mark.quick(2)
@@ -243,7 +239,7 @@ ONES = np.ones(N, dtype=int)
     ],
 )  # fmt: skip
 def test_bad_users_are_refused_before_anything_is_sent(items, levels, options, message, monkeypatch):
-    monkeypatch.setattr(SimulatedClients, "send_levels", None)
+    monkeypatch.setattr(SimulatedClients, "send_items", None)
     with pytest.raises(DataError, match=message):
         run(items, np.zeros(len(items), dtype=int) if levels is None else levels, **options)
 
@@ -317,7 +313,6 @@ def test_estimates_divide_by_who_took_part():
     result = run(
         items, levels, planner=relying(fixed), takes_part=takes_part, assumptions=Assumptions(honest_fraction=0.5)
     )
-    assert result.participants == result.as_dict()["participants"] == 400
     counts = np.bincount(levels, minlength=3)
     weight = counts @ result.plan.scheme.copies * 400 / N
     np.testing.assert_allclose(result.estimate, (result.counters[0] - 400 * 1.25 / D) / weight, rtol=1e-12)

@@ -38,7 +38,7 @@ def checked_items(
         Names the first user in question (from 0), the value and what is allowed.
     """
     if not isinstance(items, np.ndarray):
-        items = _stacked(items, set_size) if sets == "exactly" else _filled(items, set_size)
+        items = _filled(items, set_size, sets)
     if items.ndim != 2 or items.shape[0] < 1 or items.shape[1] < 1:
         raise DataError(f"items have shape {items.shape}; one row of items per user is needed, (n_users, set_size).")
     if set_size is not None and items.shape[1] != set_size:
@@ -49,38 +49,29 @@ def checked_items(
     return items
 
 
-def _lengths(rows: list[Any]) -> list[int]:
+def _filled(rows: Any, set_size: int | None, sets: SetKind) -> NDArray[Any]:
+    """Rows as an array: of equal length, or filled up where sets may be smaller."""
+    rows = list(rows)
     for user, row in enumerate(rows):
         if not hasattr(row, "__len__"):
             raise DataError(f"user {user} is {row!r}; every user must be a row of items.")
-    return [len(row) for row in rows]
-
-
-def _filled(rows: Any, set_size: int | None) -> NDArray[Any]:
-    """Rows of any length as an array, filled up."""
-    rows = list(rows)
-    lengths = _lengths(rows)
-    width = set_size if set_size is not None else max([*lengths, 1])
+    exactly, lengths = sets == "exactly", [len(row) for row in rows]
+    width = set_size
+    if width is None:
+        width = next(iter(lengths), 0) if exactly else max([*lengths, 1])
+    asked = f"every user must hold set_size = {width}" if exactly else f"no user may hold more than set_size = {width}"
+    for user, length in enumerate(lengths):
+        if length > width or (exactly and length < width):
+            raise DataError(f"user {user} holds {length} items; {asked}.")
+    if exactly:
+        return np.asarray(rows)
     filled = np.full((len(rows), width), NO_ITEM, dtype=np.int64)
-    for user, (row, length) in enumerate(zip(rows, lengths, strict=True)):
-        if length > width:
-            raise DataError(f"user {user} holds {length} items; no user may hold more than set_size = {width}.")
-        if length:
+    for user, row in enumerate(rows):
+        if len(row):
             held = np.asarray(row)
             _check_integers(f"items of user {user}", held)
-            filled[user, :length] = held
+            filled[user, : held.size] = held
     return filled
-
-
-def _stacked(rows: Any, set_size: int | None) -> NDArray[Any]:
-    """Rows of equal length as an array."""
-    rows = list(rows)
-    lengths = _lengths(rows)
-    expected = set_size if set_size is not None else next(iter(lengths), 0)
-    for user, length in enumerate(lengths):
-        if length != expected:
-            raise DataError(f"user {user} holds {length} items; every user must hold set_size = {expected}.")
-    return np.asarray(rows)
 
 
 def _check_integers(name: str, values: NDArray[Any]) -> None:
@@ -129,18 +120,18 @@ def checked_levels(user_levels: ArrayLike, n_users: int, levels: Sequence[float]
     return chosen
 
 
-def checked_choice(name: str, chosen: ArrayLike | None, n_users: int) -> NDArray[np.bool_]:
-    """Return who is chosen as an array of bool (n_users,); None chooses everybody.
+def checked_choice(takes_part: ArrayLike | None, n_users: int) -> NDArray[np.bool_]:
+    """Return who takes part as an array of bool (n_users,); None is everybody.
 
     Raises
     ------
     DataError
         If the shape or the type is another.
     """
-    values = np.ones(n_users, dtype=bool) if chosen is None else np.asarray(chosen)
+    values = np.ones(n_users, dtype=bool) if takes_part is None else np.asarray(takes_part)
     if values.shape != (n_users,) or values.dtype != bool:
         raise DataError(
-            f"{name} has shape {values.shape} and type {values.dtype}; one true or false per user is needed, "
+            f"takes_part has shape {values.shape} and type {values.dtype}; one true or false per user is needed, "
             f"({n_users},) of bool."
         )
     return values

@@ -54,15 +54,6 @@ def tally(messages: ShuffledMessages, domain_size: int, *, signed: bool = False)
     return Tally(counts[:domain_size] - counts[domain_size:] if signed else counts, refused)
 
 
-class ItemEstimates(NamedTuple):
-    """Result of round 2."""
-
-    estimate: FloatArray
-    """Estimated share of users that hold each item, shape (domain_size,)."""
-    tallies: tuple[Tally, ...]
-    """What was counted, by collection."""
-
-
 @dataclass(frozen=True)
 class Server:
     """The server of Algorithm 1.
@@ -148,8 +139,8 @@ class Server:
         level_estimates: LevelEstimates,
         received: Sequence[ShuffledMessages],
         participants: Sequence[int],
-    ) -> ItemEstimates:
-        """Line 21 of Algorithm 2 for every collection, (C_j - n m/d)/N_hat, and their weighted sum.
+    ) -> tuple[FloatArray, list[Tally]]:
+        """Line 21 of Algorithm 2 for every collection, (C_j - n m/d)/N_hat; return their weighted sum, and all counts.
 
         n is the number of those who took part, and N_hat its share of the estimate from round 1.
         """
@@ -162,7 +153,7 @@ class Server:
             weight = self._weight(collection, level_estimates) * (present / announced.n_users)
             estimate += collection.weight * (counted.counts - blanket) / weight
             tallies.append(counted)
-        return ItemEstimates(estimate, tuple(tallies))
+        return estimate, tallies
 
     def _weight(self, collection: Collection, level_estimates: LevelEstimates) -> float:
         """Return the expected messages about one item that all users of the collection hold: N of the estimator."""
