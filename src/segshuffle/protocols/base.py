@@ -10,13 +10,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from numbers import Integral
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from segshuffle.accounting.numerics.ranges import LARGEST_COUNT, check_guarantee, check_sizes
+from segshuffle.accounting.numerics.ranges import LARGEST_COUNT, check_guarantee, check_integer, check_sizes
 from segshuffle.arrays import LARGEST_DOMAIN, NO_ITEM, FloatArray, IntArray
 from segshuffle.blankets.base import Dummies
 from segshuffle.blankets.poisson import POISSON
@@ -27,8 +26,6 @@ from segshuffle.protocols.scheme import Collection, Scheme
 
 #: Field of a problem, its type, and what errors say is allowed.
 _TYPES: tuple[tuple[str, type, str], ...] = (
-    ("domain_size", Integral, f"an integer in [2, {LARGEST_DOMAIN}]"),
-    ("set_size", Integral, "an integer between 1 and domain_size"),
     ("levels", Sequence, "a sequence of numbers, such as (0.5, 1.0)"),
     ("level_counts", Sequence, "a sequence of integers, such as (1250, 2500)"),
     ("level_deltas", Sequence, "a sequence of numbers, one for each level"),
@@ -70,18 +67,14 @@ class Problem:
             value = getattr(self, name)
             if not isinstance(value, kind) or isinstance(value, str | bool):
                 raise ParameterError(name, value, allowed)
-        if not all(isinstance(count, Integral) for count in self.level_counts):
-            raise ParameterError("level_counts", self.level_counts, "integers, all >= 0")
         if not self.levels or len(self.levels) != len(self.level_counts):
             raise ParameterError(
                 "levels", self.levels, f"as many as level_counts ({len(self.level_counts)}), at least 1"
             )
-        if any(count < 0 for count in self.level_counts):
-            raise ParameterError(
-                "level_counts", self.level_counts, f"all >= 0, between 1 and {LARGEST_COUNT:g} together"
-            )
-        if not 2 <= self.domain_size <= LARGEST_DOMAIN:
-            raise ParameterError("domain_size", self.domain_size, f"an integer in [2, {LARGEST_DOMAIN}]")
+        for count in self.level_counts:
+            check_integer("level_counts", count, 0, f"integers, all >= 0, between 1 and {LARGEST_COUNT:g} together")
+        most = LARGEST_DOMAIN
+        check_integer("domain_size", self.domain_size, 2, f"an integer in [2, {most}]", most=most)
         check_sizes(domain_size=self.domain_size, n_users=self.n_users, set_size=self.set_size)
         if self.level_deltas and (len(self.level_deltas) != len(self.levels) or min(self.level_deltas) != self.delta):
             allowed = f"one for each of {len(self.levels)} levels, the least of them delta = {self.delta:g}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,6 +17,8 @@ from segshuffle.protocols.proven import ProvenSegmented
 #: kappa over the smallest epsilon, or over 1 if that is larger: every epsilon is lower by about this share at most.
 OVERFLOW_SHARE = 1e-3
 _BISECTIONS = 60
+#: No cap need be larger: blankets are below it.
+_MOST_CAP = 2**40
 
 
 @dataclass(frozen=True)
@@ -98,14 +101,9 @@ def _overflow(problem: Problem, blanket_per_user: float, cap: int) -> float:
 
 def _least_cap(problem: Problem, blanket_per_user: float, largest: float) -> int:
     """Least cap with a kappa of at most `largest`."""
-    high = 1
-    while _overflow(problem, blanket_per_user, high) > largest:
-        high *= 2
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if _overflow(problem, blanket_per_user, middle) <= largest else (middle, high)
-    return high
+    return bisect.bisect_left(
+        range(_MOST_CAP), True, lo=1, key=lambda cap: _overflow(problem, blanket_per_user, cap) <= largest
+    )
 
 
 def _largest_blanket(problem: Problem, cap: int, largest: float, high: float) -> float:

@@ -10,7 +10,7 @@ sum_k n_k a_k.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from segshuffle.accounting.numerics.ranges import check_choice, check_within
 from segshuffle.blankets.base import COPIES_RANGE, Blanket
@@ -116,7 +116,8 @@ class ProvenSegmented(Collected):
         if self.target_error is not None:
             return search.fewest_messages(self.target_error)
         if self.max_messages is None and len(search.laws) == 2 and not search.laws[-1].spends:
-            return search.fewest_messages(SLACK * search.error_of(search.least_error(simplest=True)))
+            single = replace(search, laws=search.laws[:1]).least_error()
+            return search.fewest_messages(SLACK * search.error_of(single))
         return search.least_error(self.max_messages or math.inf)
 
 

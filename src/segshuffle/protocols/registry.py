@@ -10,7 +10,6 @@ import importlib
 import json
 import zlib
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from segshuffle.errors import ConfigError, ParameterError
@@ -28,7 +27,7 @@ PACKAGE = __name__.rpartition(".")[0]
 Key = tuple[str, str]
 
 
-def every(folder: Path = FOLDER, package: str = PACKAGE) -> dict[Key, Declared]:
+def every() -> dict[Key, Declared]:
     """All declared methods by accounting and name.
 
     Raises
@@ -36,30 +35,28 @@ def every(folder: Path = FOLDER, package: str = PACKAGE) -> dict[Key, Declared]:
     ConfigError
         If a file cannot be imported or two declare the same name under one accounting; says which.
     """
-    return {key: declared for key, (declared, _) in _found(folder, package).items()}
+    return {key: declared for key, (declared, _) in _found().items()}
 
 
 @functools.cache
-def _found(folder: Path = FOLDER, package: str = PACKAGE) -> dict[Key, tuple[Declared, str]]:
+def _found() -> dict[Key, tuple[Declared, str]]:
     """All declared methods with the file of each."""
     found: dict[Key, tuple[Declared, str]] = {}
-    for file in listed(folder):
-        for declared in _imported(folder / f"{file}.py", package).METHODS:
+    for file in listed():
+        path = FOLDER / f"{file}.py"
+        try:
+            module: Any = importlib.import_module(f"{PACKAGE}.{file}")
+        except Exception as error:
+            raise ConfigError(f"{path}: cannot be imported: {type(error).__name__}: {error}") from error
+        for declared in module.METHODS:
             key = (declared.accounting, declared.name)
             if key in found:
                 raise ConfigError(
-                    f"{folder / file}.py: declares the {declared.accounting} method {declared.name!r}, as "
+                    f"{path}: declares the {declared.accounting} method {declared.name!r}, as "
                     f"{found[key][1]}.py does; give it a name of its own."
                 )
             found[key] = declared, file
     return found
-
-
-def _imported(path: Path, package: str) -> Any:
-    try:
-        return importlib.import_module(f"{package}.{path.stem}")
-    except Exception as error:
-        raise ConfigError(f"{path}: cannot be imported: {type(error).__name__}: {error}") from error
 
 
 def competitor(name: str, section: Mapping[str, Any] | None = None) -> Method:
