@@ -47,7 +47,7 @@ def test_the_plan_takes_the_least_cap(blanket):
 
 def test_clients_accept_what_is_planned_with_a_cap(capped):
     for plan in (capped, Capped(ProvenSegmented(), 6).plan(MSNBC)):
-        announcement = Server(5000, 17, 4, LEVELS, DELTA).collections(plan)[0].announcement
+        announcement = Server(MSNBC).collections(plan)[0].announcement
         assert announcement.blanket_cap == plan.scheme.blanket_cap
         for level, entry in enumerate(plan.certificate):
             given = check_announcement(announcement, Demand(LEVELS[level], DELTA, 5000), level).delta

@@ -94,7 +94,10 @@ def test_one_level_degenerates_to_balls_into_bins():
 @pytest.mark.parametrize("local_epsilon", [0.5, 2.0, 4.0])
 def test_subset_size_has_the_least_error(d, s, local_epsilon):
     problem = Problem(d, s, (0.5,), (1000,), 1e-5)
-    errors = {k: Report(d, s, k, local_epsilon).error(1000) for k in range(1, d - s + 1)}
+    errors = {
+        k: Report(domain_size=d, set_size=s, subset_size=k, local_epsilon=local_epsilon).error(1000)
+        for k in range(1, d - s + 1)
+    }
     plan = SubsetExponential(local_epsilon=local_epsilon).plan(problem)
     assert plan.mse_bound == pytest.approx(min(errors.values()), rel=1e-12)
     assert errors[plan.parameters["subset_size"]] == pytest.approx(min(errors.values()), rel=1e-12)

@@ -219,20 +219,18 @@ class AlmostSingleMessage:
         """Return the closed form: dummies and collisions with other items, whatever the levels."""
         hashing, n_users = _hash_of(plan), plan.problem.n_users
         held, hit = float(item_counts.sum()), 1 / hashing.buckets
-        dummies = n_users * plan.blanket_per_user * hit
-        if self.accounting == "published":
-            part = plan.blanket_per_user % 1.0
-            dummies = dummies * (1 - hit) + n_users * part * (1 - part) * hit**2
+        dummies = n_users * (plan.blanket_per_user * hit * (1 - hit) + self._variance(plan) * hit**2)
         collisions = float((held - item_counts).sum()) * hashing.collision * (1 - hashing.collision)
         return (item_counts.size * dummies + collisions) / ((1 - hashing.collision) * n_users) ** 2
 
     def sum_variance(self, plan: Plan, item_counts: IntArray) -> float | None:
         """Variance of the number of dummies; None where items are hashed, since collisions are pairwise independent."""
-        if plan.parameters["prime"]:
-            return None
+        return None if plan.parameters["prime"] else self._variance(plan) / plan.problem.n_users
+
+    def _variance(self, plan: Plan) -> float:
+        """Variance of the number of dummies of one user: Poisson, or whole ones and a coin for the rest."""
         part = plan.blanket_per_user % 1.0
-        one = plan.blanket_per_user if self.accounting == "proven" else part * (1 - part)
-        return one / plan.problem.n_users
+        return plan.blanket_per_user if self.accounting == "proven" else part * (1 - part)
 
     def influence(self, plan: Plan) -> Influence:
         """Count a message for every item with its hash: at most ceil(q/b) of them."""

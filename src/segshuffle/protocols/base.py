@@ -72,7 +72,7 @@ class Problem:
                 "levels", self.levels, f"as many as level_counts ({len(self.level_counts)}), at least 1"
             )
         for count in self.level_counts:
-            check_integer("level_counts", count, 0, f"integers, all >= 0, between 1 and {LARGEST_COUNT:g} together")
+            check_integer("level_counts", count, 0, f"an integer >= 0, of {LARGEST_COUNT:g} users together at most")
         most = LARGEST_DOMAIN
         check_integer("domain_size", self.domain_size, 2, f"an integer in [2, {most}]", most=most)
         check_sizes(domain_size=self.domain_size, n_users=self.n_users, set_size=self.set_size)

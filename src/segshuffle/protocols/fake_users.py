@@ -36,12 +36,6 @@ from segshuffle.protocols.influence import Influence
 MOST_FAKES = 1_000_000
 
 
-def published_flips(*, n_users: int, epsilon: float, delta: float) -> float:
-    """Value of k q (1 - q) that the paper asks for: flips of fake bits, per user."""
-    bias = 1 / math.tanh(epsilon / 2)
-    return 33 / (5 * n_users) * bias**2 * math.log(4 / delta)
-
-
 @dataclass(frozen=True)
 class FakeUsers(IndependentCounters):
     """The protocol with everybody at the lowest level.
@@ -85,8 +79,8 @@ class FakeUsers(IndependentCounters):
         )
 
     def _published(self, n_users: int, epsilon: float, delta: float) -> tuple[int, float]:
-        """Fakes of a user and the flips that the paper asks for."""
-        wanted = published_flips(n_users=n_users, epsilon=epsilon, delta=delta)
+        """Fakes of a user and their flips: the paper asks for a value of k q (1 - q)."""
+        wanted = 33 / (5 * n_users) / math.tanh(epsilon / 2) ** 2 * math.log(4 / delta)
         # q stays below 0.5, where an estimate would need infinitely many users
         fakes = max(self.fakes_per_user, math.floor(4 * wanted) + 1)
         if fakes > MOST_FAKES:

@@ -38,26 +38,8 @@ _LARGEST_SUBSET = 64
 _SEARCH_RTOL = 2e-4
 
 
-@dataclass(frozen=True)
-class Report:
-    """The subset that a user sends.
-
-    Parameters
-    ----------
-    domain_size, set_size, subset_size : int
-        d, s and k.
-    local_epsilon : float
-        In [1e-12, 50].
-    """
-
-    domain_size: int
-    set_size: int
-    subset_size: int
-    local_epsilon: float
-
-    def __post_init__(self) -> None:
-        check_subset(domain_size=self.domain_size, set_size=self.set_size, subset_size=self.subset_size)
-        check_local(self.local_epsilon, least=SMALLEST_LOG_RATIO)
+class Report(randomizers.SubsetExponential):
+    """The subset that a user sends."""
 
     @property
     def probabilities(self) -> tuple[float, float]:
@@ -185,7 +167,7 @@ class SubsetExponential:
 
         def bound(local_epsilon: float) -> float:
             if self.accounting == "proven":
-                law = randomizers.SubsetExponential(local_epsilon=local_epsilon, **shape)
+                law = Report(local_epsilon=local_epsilon, **shape)
                 proven = BlanketBound(randomizer=law, n_users=problem.honest_users, rtol=_SEARCH_RTOL)
                 return proven.delta(epsilon=target).upper
             variation = subset_exponential(local_epsilon=local_epsilon, **shape)
@@ -229,7 +211,7 @@ class SubsetExponential:
 
 def _sent(plan: Plan) -> Report:
     """Return the report of a plan."""
-    return Report(plan.problem.domain_size, plan.problem.set_size, **plan.parameters)
+    return Report(domain_size=plan.problem.domain_size, set_size=plan.problem.set_size, **plan.parameters)
 
 
 def _distinct(rng: np.random.Generator, n_rows: int, population: int, size: int) -> IntArray:

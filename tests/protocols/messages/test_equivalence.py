@@ -137,7 +137,7 @@ def message_runs(plan, sample, levels, **kwargs):
     rng = np.random.default_rng(21)
     return np.array(
         [
-            run_protocol(sample.items, D, levels, LEVELS, 0.1, planner=lambda problem: plan, rng=rng, **kwargs).estimate
+            run_protocol(sample.items, levels, plan.problem, planner=lambda _: plan, rng=rng, **kwargs).estimate
             for _ in range(RUNS)
         ]
     )

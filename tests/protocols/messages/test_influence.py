@@ -59,7 +59,7 @@ class Scene(NamedTuple):
 @pytest.fixture(scope="module", params=PLANS)
 def scene(request):
     plan = PLANS[request.param]()
-    announcement = Server(sum(COUNTS), D, S, LEVELS, DELTA).collections(plan)[0].announcement
+    announcement = Server(PROBLEM).collections(plan)[0].announcement
     rng = np.random.default_rng(41)
 
     def sent(items, level):

@@ -14,6 +14,7 @@ from scipy import stats
 
 from segshuffle.accounting.collections.levels import compose_rounds, histogram_delta, least_blanket
 from segshuffle.errors import InfeasibleError
+from segshuffle.protocols.base import Problem
 from segshuffle.protocols.messages import (
     LevelEstimates,
     LevelPrivacy,
@@ -108,7 +109,7 @@ def run_round(server, announcement, levels, rng):
 
 
 def server_of(levels, n_users, privacy):
-    return Server(n_users, 5, 2, levels, 1e-3, privacy)
+    return Server(Problem(5, 2, levels, (n_users, *(0,) * (len(levels) - 1)), 1e-3), privacy)
 
 
 @pytest.mark.parametrize("truth", [(7,), (3, 9), (0, 5, 2)])

@@ -32,8 +32,8 @@ LEVELS, COUNTS, DELTA = (0.5, 1.0, 2.0), (1250, 2500, 1250), 2e-6
 
 def announced(method, assumptions=None, d=17, s=4):
     assumptions = assumptions or Assumptions()
-    plan = method.plan(Problem(d, s, LEVELS, COUNTS, DELTA, assumptions))
-    return Server(sum(COUNTS), d, s, LEVELS, DELTA, assumptions=assumptions).collections(plan)[0].announcement
+    problem = Problem(d, s, LEVELS, COUNTS, DELTA, assumptions)
+    return Server(problem).collections(method.plan(problem))[0].announcement
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ _ROWS = 2**18
 
 
 def checked_items(
-    items: ArrayLike | Sequence[Sequence[int]], domain_size: int, set_size: int | None, *, sets: SetKind = "exactly"
+    items: ArrayLike | Sequence[Sequence[int]], n_users: int, domain_size: int, set_size: int, sets: SetKind
 ) -> Integers:
     """Return the items as an array (n_users, set_size), every row distinct items in [0, domain_size).
 
@@ -25,12 +25,10 @@ def checked_items(
     ----------
     items : array_like or sequence of sequences
         One row per user.
-    domain_size : int
-        Number of items d.
-    set_size : int or None
-        Items that every user must hold; None takes the first user's number.
+    n_users, domain_size, set_size : int
+        Users, items d, and items that every user must hold.
     sets : {"exactly", "at-most"}
-        With "at-most" users may hold fewer: their rows are filled up with `NO_ITEM`, and None takes the longest row.
+        With "at-most" users may hold fewer: their rows are filled up with `NO_ITEM`.
 
     Raises
     ------
@@ -39,33 +37,26 @@ def checked_items(
     """
     if not isinstance(items, np.ndarray):
         items = _filled(items, set_size, sets)
-    if items.ndim != 2 or items.shape[0] < 1 or items.shape[1] < 1:
-        raise DataError(f"items have shape {items.shape}; one row of items per user is needed, (n_users, set_size).")
-    if set_size is not None and items.shape[1] != set_size:
-        raise DataError(f"user 0 holds {items.shape[1]} items; every user must hold set_size = {set_size}.")
+    if items.shape != (n_users, set_size):
+        raise DataError(f"items have shape {items.shape}; a row of items per user is needed, {(n_users, set_size)}.")
     _check_integers("items", items)
     for start in range(0, items.shape[0], _ROWS):
         _check_rows(items[start : start + _ROWS], start, domain_size, may_be_empty=sets == "at-most")
     return items
 
 
-def _filled(rows: Any, set_size: int | None, sets: SetKind) -> NDArray[Any]:
+def _filled(rows: Any, set_size: int, sets: SetKind) -> NDArray[Any]:
     """Rows as an array: of equal length, or filled up where sets may be smaller."""
     rows = list(rows)
     for user, row in enumerate(rows):
         if not hasattr(row, "__len__"):
             raise DataError(f"user {user} is {row!r}; every user must be a row of items.")
-    exactly, lengths = sets == "exactly", [len(row) for row in rows]
-    width = set_size
-    if width is None:
-        width = next(iter(lengths), 0) if exactly else max([*lengths, 1])
-    asked = f"every user must hold set_size = {width}" if exactly else f"no user may hold more than set_size = {width}"
-    for user, length in enumerate(lengths):
-        if length > width or (exactly and length < width):
-            raise DataError(f"user {user} holds {length} items; {asked}.")
-    if exactly:
+        if len(row) > set_size or (sets == "exactly" and len(row) < set_size):
+            asked = "every user must hold" if sets == "exactly" else "no user may hold more than"
+            raise DataError(f"user {user} holds {len(row)} items; {asked} set_size = {set_size}.")
+    if sets == "exactly":
         return np.asarray(rows)
-    filled = np.full((len(rows), width), NO_ITEM, dtype=np.int64)
+    filled = np.full((len(rows), set_size), NO_ITEM, dtype=np.int64)
     for user, row in enumerate(rows):
         if len(row):
             held = np.asarray(row)

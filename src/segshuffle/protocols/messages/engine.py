@@ -14,11 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from segshuffle.accounting.collections.levels import UserGuarantee
-from segshuffle.accounting.numerics.ranges import check_integer, check_sizes
+from segshuffle.accounting.numerics.ranges import check_integer
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.errors import ParameterError
-from segshuffle.protocols.assumptions import PLAIN, Assumptions
-from segshuffle.protocols.base import Plan
+from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.messages.checks import checked_choice, checked_items, checked_levels
 from segshuffle.protocols.messages.level_counts import LevelEstimates, LevelPrivacy
 from segshuffle.protocols.messages.server import Planner, Server
@@ -97,17 +96,12 @@ class ProtocolRun:
 
 def run_protocol(
     population_items: ArrayLike | Sequence[Sequence[int]],
-    domain_size: int,
     user_levels: ArrayLike,
-    levels: Sequence[float],
-    delta: float,
+    asked: Problem,
     *,
     planner: Planner,
     level_privacy: LevelPrivacy | None = None,
     rng: np.random.Generator,
-    set_size: int | None = None,
-    assumptions: Assumptions = PLAIN,
-    level_deltas: tuple[float, ...] = (),
     chunk_users: int | None = None,
     stray_messages: ArrayLike | None = None,
     takes_part: ArrayLike | None = None,
@@ -118,14 +112,12 @@ def run_protocol(
     ----------
     population_items : array_like of int, shape (n_users, set_size)
         Each user's distinct items in [0, domain_size). Read batch by batch: any array of integers, memory-mapped too.
-    domain_size : int
-        Number of items d >= 2.
+        With sets of at most so many items, rows may be shorter, or filled up with `NO_ITEM`.
     user_levels : array_like of int, shape (n_users,)
         Number of each user's level, 0..K-1.
-    levels : sequence of float
-        Privacy levels E_1 < ... < E_K.
-    delta : float
-        Failure probability of round 2, for all levels.
+    asked : Problem
+        Public quantities, and what round 2's guarantee relies on. Its level_counts say no more than how many users
+        there are: who chose which level is what round 1 finds out.
     planner : callable
         From a `Problem` to a `Plan`: `protocols.segmented.optimize_parameters`, or the `plan` of any method that adds a
         blanket of uniform items. What is read from the plan: see `Server.collections` and `server.blanket_kind`.
@@ -133,14 +125,6 @@ def run_protocol(
         (epsilon_p, delta_p) of round 1; None: the levels are shuffled, nothing more.
     rng : numpy.random.Generator
         Source of the clients' and the shuffler's streams, which are independent.
-    set_size : int or None
-        Items that every user must hold; None takes the first user's number (the largest number, if sets are at most of
-        that size: better a number that does not depend on the data).
-    assumptions : Assumptions
-        What round 2's guarantee relies on. With sets of at most s items, rows may be shorter, or filled up with
-        `NO_ITEM`.
-    level_deltas : tuple of float
-        Failure probability of every level, if they differ; `delta` is the least of them.
     chunk_users : int or None
         Users per batch; memory is bounded by a batch's messages, and everything else is spilled to temporary files.
         At least n_users: one batch, all in memory. None: about a million draws per batch, and no spill below
@@ -164,13 +148,10 @@ def run_protocol(
     began = time.perf_counter()
     if chunk_users is not None:
         check_integer("chunk_users", chunk_users, 1, "an integer >= 1 or None")
-    items = checked_items(population_items, domain_size, set_size, sets=assumptions.sets)
-    users = SimulatedClients(items, checked_levels(user_levels, items.shape[0], levels))
+    items = checked_items(population_items, asked.n_users, asked.domain_size, asked.set_size, asked.assumptions.sets)
+    users = SimulatedClients(items, checked_levels(user_levels, asked.n_users, asked.levels))
     present = users.where(checked_choice(takes_part, len(users)))
-    check_sizes(domain_size=domain_size, n_users=len(users), set_size=items.shape[1])
-    server = Server(
-        len(users), domain_size, items.shape[1], tuple(levels), delta, level_privacy, assumptions, level_deltas
-    )
+    server = Server(asked, level_privacy)
     client_rng, shuffler_rng = rng.spawn(2)
     collect = functools.partial(_collected, rngs=(client_rng, shuffler_rng), chunk_users=chunk_users)
 
