@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles.changes import counters_of_user, grid_divergence
-from plans import given_plan
+from plans import MSNBC, given_plan
 from protocols.simulations import check_simulation, make_sample
 
 from segshuffle.errors import ParameterError
@@ -25,8 +25,7 @@ from segshuffle.protocols.segmented import Segmented
 from segshuffle.protocols.subset_exponential import SubsetExponential
 
 LEVELS = (0.5, 1.0, 2.0)
-COUNTS = (1250, 2500, 1250)
-MSNBC = Problem(17, 4, LEVELS, COUNTS, 2e-6)
+COUNTS = MSNBC.level_counts
 
 
 def under(problem: Problem = MSNBC, **assumptions) -> Problem:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from plans import MSNBC
 
 from segshuffle.accounting.collections.blanket_cap import cap_overflow
 from segshuffle.blankets.clustered import Clustered
@@ -13,8 +14,7 @@ from segshuffle.protocols.capped import Capped
 from segshuffle.protocols.messages import Demand, Server, check_announcement
 from segshuffle.protocols.proven import ProvenSegmented
 
-LEVELS, COUNTS, DELTA = (0.5, 1.0, 2.0), (1250, 2500, 1250), 2e-6
-MSNBC = Problem(17, 4, LEVELS, COUNTS, DELTA)
+LEVELS, DELTA = MSNBC.levels, MSNBC.delta
 
 
 @pytest.fixture(scope="module")

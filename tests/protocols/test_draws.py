@@ -8,7 +8,6 @@ import numpy as np
 import oracles as o
 import pytest
 from protocols.simulations import law_p_value
-from scipy import stats
 
 from segshuffle.blankets.binomial import BINOMIAL
 from segshuffle.protocols.subset_exponential import Report
@@ -35,20 +34,6 @@ def test_reports_follow_the_matrix(d, s, k):
     reports = [report_of(d, s, k, math.log(gain)).draw(items, rng) for _ in range(4000)]
     assert all(report.size == k for report in reports)
     assert law_p_value(Counter(tuple(sorted(report.tolist())) for report in reports), law) > FALSE_ALARM
-
-
-@pytest.mark.parametrize(("d", "s", "k"), SHAPES)
-def test_reports_of_many_users_at_once(d, s, k):
-    """The number of users who report each item, all users with the same items, against the inclusion rates."""
-    gain, n_users = F(3), 200_000
-    items = np.tile(np.arange(d - s, d), (n_users, 1))
-    reports = report_of(d, s, k, math.log(gain)).draw(items, np.random.default_rng(d * s + k))
-    assert reports.size == n_users * k
-    counts = np.bincount(reports, minlength=d)
-    held, not_held = o.subset_exponential_rates(d, s, k, gain)
-    for j in range(d):
-        rate = float(held if j >= d - s else not_held)
-        assert stats.binomtest(int(counts[j]), n_users, rate).pvalue > FALSE_ALARM
 
 
 def test_users_with_different_items_get_their_own_reports():

@@ -15,6 +15,7 @@ from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.base import Problem
 from segshuffle.protocols.correlated_noise import CorrelatedNoise
 from segshuffle.protocols.fake_users import FakeUsers
+from segshuffle.protocols.item_variance import ItemVariance
 from segshuffle.protocols.messages import Demand, Scheme, Shuffler
 from segshuffle.protocols.messages.budget import left_for_items
 from segshuffle.protocols.messages.level_counts import LevelPrivacy, noisy_level_moments
@@ -29,6 +30,7 @@ TINY, ABOVE_ONE, BELOW_ONE = 5e-324, math.nextafter(1.0, 2.0), math.nextafter(1.
 problem = partial(Problem, domain_size=8, set_size=2, levels=(0.5, 1.0), level_counts=(3, 4), delta=1e-3)
 announced = partial(Scheme, domain_size=8, set_size=2, n_users=7, copies=(0.5, 1.0), blanket_per_user=1.0)
 privacy = partial(LevelPrivacy, epsilon=1.0, delta=1e-3)
+intervals = partial(ItemVariance(1.0, 1.0, 1.0).interval, 0.5)
 holders = partial(guessed_holders, {1: 1.0}, domain_size=9, zipf=1.0)
 
 
@@ -65,9 +67,13 @@ RANGES = [
         SubsetExponential, "local_epsilon", "in [1e-12, 50]",
         (1e-12, 50.0), (-1.0, 0.0, 1e-13, 50.1, math.inf, math.nan),
     ),
+    (intervals, "confidence", "in (0, 1)", (1e-9, BELOW_ONE), (0.0, 1.0, math.nan)),
     (CorrelatedNoise, "flood_share", "in (0, 1)", (TINY, BELOW_ONE), (0.0, 1.0)),
     (FakeUsers, "fakes_per_user", "an integer in [1, 1e+06]", (1, 10**6), (0, 10**6 + 1)),
     (partial(Demand, 1.0, 1e-3), "honest_users", "an integer >= 1", (1, 10**12), (0,)),
+    (partial(Demand, 1.0, 1e-3, 9), "sets", "one of exactly", ("exactly",), ("all",)),
+    (partial(Demand, 1.0, 1e-3, 9), "rounds", "in [1, 10000]", (1,), (0,)),
+    (lambda epsilon: Demand(1.0, 1e-3, 9, level_epsilons=(epsilon,)), "epsilon", "in (0, 100]", (1.0,), (0.0,)),
     (announced, "domain_size", "an integer >= 1", (2, 10**12), (0, True, 2.0)),
     (announced, "n_users", "an integer >= 1", (1, 10**12), (0, True, 1.0)),
     (announced, "set_size", "in [1, 8]", (1, 8), (0, 9, 2.0)),

@@ -1,6 +1,5 @@
 """How far the estimate of one item is off: against the law of an item's counter, enumerated from its definition."""
 
-import math
 from itertools import permutations
 
 import numpy as np
@@ -111,12 +110,6 @@ def test_a_series_that_is_no_small_correction_is_cut(skewness, kurtosis, factor)
     variance = ItemVariance(0.01, 0.0, 0.0, skewness, kurtosis)
     for end in deviations(variance, 0.999):
         np.testing.assert_allclose(end, factor * stats.norm.isf(0.0005), rtol=1e-9)
-
-
-@pytest.mark.parametrize("confidence", [0.0, 1.0, -0.5, math.nan])
-def test_a_confidence_is_a_probability(confidence):
-    with pytest.raises(ParameterError, match=r"confidence = .* in \(0, 1\)"):
-        ItemVariance(1.0, 1.0, 1.0).interval(0.5, confidence)
 
 
 @pytest.mark.parametrize("blanket", LAWS)

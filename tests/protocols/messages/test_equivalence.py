@@ -104,13 +104,6 @@ def test_signed_blanket_is_the_exact_law(streaming):
     assert law_p_value(observed, beyond | exact) > ALARM
 
 
-@pytest.mark.quick(0)
-def test_the_test_tells_the_two_blankets_apart():
-    d, sets, levels, rates, m = TINY[0]
-    observed = sample_counters(Scheme(d, 2, 2, rates, m, BINOMIAL), sets, levels, 13, 4000)
-    assert law_p_value(observed, exact_law(POISSON, *TINY[0])[0]) < ALARM
-
-
 # ----------------------------------------------------------------------------------------------------------------------
 # Count level
 # ----------------------------------------------------------------------------------------------------------------------

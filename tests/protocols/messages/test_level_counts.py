@@ -74,16 +74,20 @@ def test_one_category_has_nothing_to_hide():
 
 
 def test_both_rounds_compose():
-    levels = (0.5, 2.0)
-    totals = compose_rounds(levels=levels, delta=1e-6, kind="published", levels_epsilon=0.3, levels_delta=1e-7)
-    for own, total in zip(levels, totals, strict=True):
-        assert (total.items_epsilon, total.items_delta, total.kind) == (own, 1e-6, "published")
+    """For a change of level the numbers of the level with the larger ones, whoever is asked."""
+    levels, deltas = (0.5, 2.0), (1e-5, 1e-6)
+    totals = compose_rounds(
+        levels=levels, delta=1e-6, kind="published", levels_epsilon=0.3, levels_delta=1e-7, level_deltas=deltas
+    )
+    for own, delta, total in zip(levels, deltas, totals, strict=True):
+        assert (total.items_epsilon, total.items_delta, total.kind) == (own, delta, "published")
         assert [each.level for each in total.against] == list(levels)
         for each in total.against:
-            # round 1 does not see the items; for a change of level the liberal one's number, whoever is asked
-            epsilon, delta = (own, 1e-6) if each.level == own else (2.3, 1.1e-6)
-            assert epsilon <= each.epsilon <= epsilon * (1 + 1e-12)
-            assert delta <= each.delta <= delta * (1 + 1e-12)
+            # round 1 does not see the items
+            exact = (own, delta) if each.level == own else (2.3, 1.01e-5)
+            assert (each.epsilon, each.delta) == pytest.approx(exact, rel=1e-12)
+            assert each.epsilon >= exact[0]
+            assert each.delta >= exact[1]
         assert total.total_epsilon == max(each.epsilon for each in total.against)
         assert total.total_delta == max(each.delta for each in total.against)
 
