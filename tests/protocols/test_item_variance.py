@@ -15,7 +15,6 @@ from segshuffle.protocols.item_variance import (
     blanket_quantile,
     coverage_of_nothing,
 )
-from segshuffle.protocols.proven import ProvenSegmented
 
 LEVELS, COUNTS, COPIES, ITEMS, DUMMIES = (0.5, 1.0, 2.0), (2, 1, 2), (0.25, 1.5, 2.0), 5, 9.0
 
@@ -61,12 +60,6 @@ def test_levels_and_fractions_of_a_copy_by_enumeration(holders):
         own.append((held % 1 * (1 - held % 1)).sum())
     expected = (DUMMIES + np.var(means) + np.mean(own)) / weight**2
     assert ItemVariance.of(planned("single")).at(holders / 5) == pytest.approx(expected, rel=1e-12)
-
-
-def test_the_error_of_all_items_is_the_sum_of_theirs():
-    plan, holders = planned("single"), np.array([5, 3, 2, 0, 0])
-    expected = ItemVariance.of(plan).at(holders / 5).sum()
-    assert ProvenSegmented().expected_mse(plan, holders) == pytest.approx(expected, rel=1e-12)
 
 
 def test_without_dummies_and_with_one_user_only_the_fraction_is_left():

@@ -142,18 +142,6 @@ def shown(capsys, *options):
     return capsys.readouterr().out
 
 
-@pytest.mark.exhaustive
-def test_all_blankets_in_a_table(capsys):
-    text = shown(capsys, "--blanket", "all", "--max-messages", "3")
-    lines = text[text.index("\ndummies ") + 1 :].splitlines()[1:4]
-    assert [line.split()[0] for line in lines] == ["poisson", "clustered", "signed"]
-    rows = json.loads(shown(capsys, "--blanket", "all", "--max-messages", "3", "--json"))["blankets"]
-    assert [row["blanket"] for row in rows] == ["poisson", "clustered", "signed"]
-    single, clustered, signed = (row["mse_sample"] for row in rows)
-    assert signed < 0.4 * single
-    assert clustered <= single
-
-
 def test_all_blankets_beside_a_plan_that_names_none(capsys, monkeypatch):
     monkeypatch.setattr("segshuffle.planning.question.PATIENCE", 4.0)
     found = json.loads(shown(capsys, "--json"))

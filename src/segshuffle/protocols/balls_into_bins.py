@@ -28,8 +28,6 @@ from segshuffle.protocols.base import Plan, Problem, collection_of, exchanged_it
 from segshuffle.protocols.collected import Collected
 from segshuffle.protocols.declared import Declared
 
-ANALYSES = ("numerical", "closed-form", "proven")
-SMALLEST_MEAN = BLANKET_MEAN_RANGE[0]
 #: How the levels' estimates are weighed, and what that is called.
 _NAMES = {"plain": "sepmm", "published": "weighted-sepmm", "inverse-variance": "inverse-variance-sepmm"}
 
@@ -39,7 +37,7 @@ def least_blanket(problem: Problem, epsilon: float, n_users: int, analysis: str)
 
     `n_users` are those whose blanket can be relied on.
     """
-    check_choice("analysis", analysis, ANALYSES)
+    check_choice("analysis", analysis, ("numerical", "closed-form", "proven"))
     domain_size, set_size, delta = problem.domain_size, problem.set_size, problem.delta
     if analysis == "numerical":
         blanket = least_blanket_per_user(
@@ -50,7 +48,7 @@ def least_blanket(problem: Problem, epsilon: float, n_users: int, analysis: str)
         item_epsilon, item_delta = item_target(epsilon=epsilon, delta=delta, set_size=set_size)
         return rounded_up(32.0 * math.log(2.0 / item_delta) * domain_size / (item_epsilon**2 * n_users))
     pairs = exchanged_items(domain_size, set_size)
-    mean = least_blanket_mean(copies=1.0, pairs=pairs, epsilon=epsilon, delta=delta) if pairs else SMALLEST_MEAN
+    mean = least_blanket_mean(copies=1.0, pairs=pairs, epsilon=epsilon, delta=delta) if pairs else BLANKET_MEAN_RANGE[0]
     return rounded_up(mean * domain_size / n_users)
 
 

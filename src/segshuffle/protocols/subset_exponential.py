@@ -114,9 +114,7 @@ class SubsetExponential:
     @property
     def name(self) -> str:
         """Identifier of the variant."""
-        if self.local_epsilon is not None:
-            return "subexp-local"
-        return "subexp-shuffle"
+        return "subexp-shuffle" if self.local_epsilon is None else "subexp-local"
 
     def plan(self, problem: Problem) -> Plan:
         """Fix the subset size and the local epsilon.
@@ -142,21 +140,16 @@ class SubsetExponential:
             if len(errors) - errors.index(min(errors)) > 4:
                 break
         report = tried[errors.index(min(errors))]
+        amplified = "published" if self.accounting == "published" else "upper"
         return Plan(
             method=self.name,
             problem=problem,
-            kind=self._kind,
+            kind=amplified if self.local_epsilon is None else "exact",
             blanket_per_user=0.0,
             messages_per_user=1.0,
             parameters={"local_epsilon": report.local_epsilon, "subset_size": report.subset_size},
             mse_bound=min(errors),
         )
-
-    @property
-    def _kind(self) -> str:
-        if self.local_epsilon is not None:
-            return "exact"
-        return "published" if self.accounting == "published" else "upper"
 
     def _report(self, problem: Problem, subset_size: int) -> Report:
         """Return the report of a size, with the largest local epsilon that keeps the lowest level."""

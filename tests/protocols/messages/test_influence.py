@@ -106,15 +106,6 @@ def test_no_attack_moves_more_than_is_printed(scene, attack):
         assert np.abs(shift).sum() > 0.8 * promised.all_items - 6.5 * spread.sum()
 
 
-def test_a_share_of_liars_does_it_so_many_times(scene):
-    one = influence(scene.plan)
-    all_on_one = [0] * int(one.most_messages)
-    mean, spread = honest_mean(scene)
-    two = scene._replace(others=[*scene.others, all_on_one])
-    shift = estimate(two, all_on_one) - estimate(scene, []) - 2 * mean
-    assert shift[0] == pytest.approx(one.of(2).item, abs=13 * spread[0])
-
-
 def test_silence_is_what_a_small_cap_leaves():
     """With few messages to send, saying nothing about a held item is the worst."""
     plan = ProvenSegmented(blanket_per_user=3.0, copies_max=1.0).plan(Problem(5, 1, (3.0,), (40,), 0.2))

@@ -186,17 +186,21 @@ def test_a_level_privacy_that_no_client_could_afford_is_refused_by_its_own_numbe
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-def test_equal_rates_cost_nothing():
+@pytest.mark.parametrize(
+    ("counts", "rates", "weight"),
+    [
+        ((900, -3, 77), (1.0, 1.0, 1.0), 100.0),  # equal rates cost nothing
+        ((900, 0), (0.25, 1.0), 25.0),  # no users have less, or more
+        ((0, 900), (0.25, 1.0), 100.0),
+    ],
+)
+def test_the_denominator_stays_where_it_can_be(counts, rates, weight):
+    assert LevelEstimates(np.array(counts), 100, 50.0, 0).weight(rates) == weight
+
+
+def test_the_variance_of_the_denominator_is_that_of_its_levels():
+    assert weight_variance((0.5, 1.0, 3.0), 8.0) == pytest.approx(8.0 * (1 + 0.25 + 2.25), rel=1e-14)
     assert weight_variance((0.7, 0.7, 0.7), 1e6) == pytest.approx(0.0, abs=1e-9)
-    noisy = LevelEstimates(np.array([900, -3, 77]), 100, 50.0, 0)
-    assert noisy.weight((1.0, 1.0, 1.0)) == 100.0
-
-
-def test_the_denominator_stays_where_it_can_be():
-    wild = LevelEstimates(np.array([100_000, 0]), 10, 20.0, 0)
-    assert wild.weight((0.25, 1.0)) == 2.5
-    wild = LevelEstimates(np.array([0, 100_000]), 10, 20.0, 0)
-    assert wild.weight((0.25, 1.0)) == 10.0
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -227,10 +231,6 @@ def test_moments_of_a_quotient_are_those_of_its_expansion():
     np.testing.assert_allclose(found.bias, values.mean(axis=0) - mean / weight, rtol=3 * t**2)
     np.testing.assert_allclose(found.variance, values.var(axis=0), rtol=0.1 * t**2)
     assert np.abs(found.variance * weight**2 / spread**2 - 1).min() > 3 * t**2
-
-
-def test_the_variance_of_the_denominator_is_that_of_its_levels():
-    assert weight_variance((0.5, 1.0, 3.0), 8.0) == pytest.approx(8.0 * (1 + 0.25 + 2.25), rel=1e-14)
 
 
 @pytest.mark.parametrize("n", [3, 10])
