@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from numbers import Integral
 from typing import Any, Protocol
 
 import numpy as np
@@ -26,6 +27,7 @@ from segshuffle.protocols.scheme import Collection, Scheme
 
 #: Field of a problem, its type, and what errors say is allowed.
 _TYPES: tuple[tuple[str, type, str], ...] = (
+    ("set_size", Integral, "an integer between 1 and domain_size"),
     ("levels", Sequence, "a sequence of numbers, such as (0.5, 1.0)"),
     ("level_counts", Sequence, "a sequence of integers, such as (1250, 2500)"),
     ("level_deltas", Sequence, "a sequence of numbers, one for each level"),

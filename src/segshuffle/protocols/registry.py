@@ -10,6 +10,7 @@ import importlib
 import json
 import zlib
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from segshuffle.errors import ConfigError, ParameterError
@@ -27,7 +28,7 @@ PACKAGE = __name__.rpartition(".")[0]
 Key = tuple[str, str]
 
 
-def every() -> dict[Key, Declared]:
+def every(folder: Path = FOLDER, package: str = PACKAGE) -> dict[Key, Declared]:
     """All declared methods by accounting and name.
 
     Raises
@@ -35,17 +36,17 @@ def every() -> dict[Key, Declared]:
     ConfigError
         If a file cannot be imported or two declare the same name under one accounting; says which.
     """
-    return {key: declared for key, (declared, _) in _found().items()}
+    return {key: declared for key, (declared, _) in _found(folder, package).items()}
 
 
 @functools.cache
-def _found() -> dict[Key, tuple[Declared, str]]:
+def _found(folder: Path = FOLDER, package: str = PACKAGE) -> dict[Key, tuple[Declared, str]]:
     """All declared methods with the file of each."""
     found: dict[Key, tuple[Declared, str]] = {}
-    for file in listed():
-        path = FOLDER / f"{file}.py"
+    for file in listed(folder):
+        path = folder / f"{file}.py"
         try:
-            module: Any = importlib.import_module(f"{PACKAGE}.{file}")
+            module: Any = importlib.import_module(f"{package}.{file}")
         except Exception as error:
             raise ConfigError(f"{path}: cannot be imported: {type(error).__name__}: {error}") from error
         for declared in module.METHODS:
