@@ -12,7 +12,10 @@ exact counts. A trusted curator who weighs exactly has own = 0.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,6 +24,23 @@ from segshuffle.arrays import FloatArray
 _SWEEPS, _FEW_LEVELS = 50, 8
 #: Numbers in one block of simple plans.
 _MOST_ENTRIES = 1e6
+
+
+class _Sums(NamedTuple):
+    """Sums of n_k a_k, n_k a_k^2 and n_k f_k (1 - f_k)."""
+
+    weight: float
+    squares: float
+    sampling: float
+
+    def add(self, copies: float, count: float) -> _Sums:
+        """With `count` more users (fewer, if negative) who send `copies`."""
+        fraction = copies - math.floor(copies)
+        return _Sums(
+            self.weight + count * copies,
+            self.squares + count * copies * copies,
+            self.sampling + count * fraction * (1 - fraction),
+        )
 
 
 @dataclass(frozen=True)
@@ -43,15 +63,16 @@ class ErrorTerms:
 
     def error(self, copies: FloatArray, counts: FloatArray) -> float:
         """Return the expected squared error of copies a_k >= 0, shape (n_levels,); inf if all are 0."""
-        return float(self.errors(copies, counts, self.noise))
+        fraction = copies - np.floor(copies)
+        sums = _Sums(float(counts @ copies), float(counts @ copies**2), float(counts @ (fraction * (1 - fraction))))
+        return self.of(sums, float(counts.sum()))
 
-    def errors(self, copies: FloatArray, counts: FloatArray, noise: FloatArray | float) -> FloatArray:
-        """Return the errors of copies of shape (..., n_levels, n_plans), with noise in place of `self.noise`."""
-        weight, fraction = counts @ copies, copies - np.floor(copies)
-        imbalance = np.maximum(counts @ copies**2 - weight**2 / counts.sum(), 0.0)
-        total = noise + self.own * (counts @ (fraction * (1 - fraction))) + self.spread * imbalance
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(weight > 0, total / weight**2, math.inf)
+    def of(self, sums: _Sums, users: float) -> float:
+        """Return the same from the sums over all users."""
+        if sums.weight <= 0:
+            return math.inf
+        imbalance = max(sums.squares - sums.weight**2 / users, 0.0)
+        return (self.noise + self.own * sums.sampling + self.spread * imbalance) / sums.weight**2
 
 
 def best_copies(
@@ -71,30 +92,11 @@ def best_copies(
     Notes
     -----
     Coordinate descent: along one level the error is, between two integers, a ratio of quadratics with at most one
-    stationary point, so each step is exact. Where the budget binds no single level can move, so then copies also move
-    between two levels at the same sum. Started from the best of the plans in which every level sends its limit or
+    stationary point, so each step is exact. Started from the best of the plans in which every level sends its limit or
     a common number of copies, whichever is less: unequal weights cost, so the best plan is near one of these.
     """
-    start, first = simple_copies(limits[None], counts, np.array([terms.noise]), terms, np.array([largest_weight]))
-    copies, error = start[0], float(first[0])
-    levels = np.flatnonzero(counts)
-    near = 1 if levels.size > _FEW_LEVELS else levels.size
-    alone = np.eye(counts.size)
-    exchanges = [
-        alone[one] - counts[one] / counts[other] * alone[other]
-        for i, one in enumerate(levels)
-        for other in levels[i + 1 : i + 1 + near]
-    ]
-    for _ in range(_SWEEPS):
-        before = error
-        for move in [*alone[levels], *exchanges]:
-            if np.count_nonzero(move) == 1 or counts @ copies > largest_weight * (1 - 1e-9):
-                tried, reached = _best_move(copies, move, limits, counts, terms, largest_weight)
-                if reached < error:
-                    copies, error = tried, reached
-        if error > before * (1 - 1e-9):
-            break
-    return copies, error
+    start, _ = simple_copies(limits[None], counts, np.array([terms.noise]), terms, np.array([largest_weight]))
+    return _descend(start[0], limits, counts, terms, largest_weight)
 
 
 def simple_copies(
@@ -141,8 +143,13 @@ def _simple_plans(
         weights = counts @ plans
         plans *= np.where(weights > room, room / weights, 1.0)[:, None]
         filled = [_filled(limits, counts, room, order) for order in (slice(None), slice(None, None, -1))]
-    plans = np.concatenate([plans, np.stack(filled, axis=2)], axis=2)
-    return plans, terms.errors(plans, counts, noise[:, None])
+        plans = np.concatenate([plans, np.stack(filled, axis=2)], axis=2)
+        weights = counts @ plans
+        fraction = plans - np.floor(plans)
+        imbalance = np.maximum(counts @ plans**2 - weights**2 / counts.sum(), 0.0)
+        sampling = counts @ (fraction * (1 - fraction))
+        errors = (noise[:, None] + terms.own * sampling + terms.spread * imbalance) / weights**2
+    return plans, np.where(weights > 0, errors, math.inf)
 
 
 def _filled(limits: FloatArray, counts: FloatArray, room: FloatArray, order: slice) -> FloatArray:
@@ -152,40 +159,108 @@ def _filled(limits: FloatArray, counts: FloatArray, room: FloatArray, order: sli
     return np.minimum(np.where(counts > 0, given / counts, 0.0), limits)
 
 
-def _best_move(
-    copies: FloatArray, move: FloatArray, limits: FloatArray, counts: FloatArray, terms: ErrorTerms, room: float
+def _descend(
+    start: FloatArray, limits: FloatArray, counts: FloatArray, terms: ErrorTerms, largest_weight: float
 ) -> tuple[FloatArray, float]:
-    """Return copies + x move of the least error within the limits and the budget, and that error.
+    """Sweep over the levels until nothing improves; all sums are kept up to date, so a step costs O(1)."""
+    copies, users = [float(a) for a in start], float(counts.sum())
+    sums = _Sums(0.0, 0.0, 0.0)
+    for a, n_k in zip(copies, counts, strict=True):
+        sums = sums.add(a, float(n_k))
+    error = terms.of(sums, users)
+    for _ in range(_SWEEPS):
+        before = error
+        for level, n_k in enumerate(map(float, counts)):
+            if n_k == 0:
+                continue
+            rest = sums.add(copies[level], -n_k)
+            limit = min(float(limits[level]), max((largest_weight - rest.weight) / n_k, 0.0))
+            for value in _candidates(rest, n_k, limit, users, terms):
+                trial = rest.add(value, n_k)
+                reached = terms.of(trial, users)
+                if reached < error:
+                    error, sums, copies[level] = reached, trial, value
+        if sums.weight > largest_weight * (1 - 1e-9):
+            error, sums = _exchange(copies, limits, counts, terms, sums, error)
+        if error > before * (1 - 1e-9):
+            break
+    return np.array(copies), error
 
-    It is least at an end, where copies are whole, or at a stationary point between two of these places: there the
-    numerator is A + B x + C x^2, and the root of the denominator D + E x.
+
+def _exchange(
+    copies: list[float], limits: FloatArray, counts: FloatArray, terms: ErrorTerms, sums: _Sums, error: float
+) -> tuple[float, _Sums]:
+    """Move copies between two levels at the same sum: where the budget binds, no single level can move.
+
+    At a fixed sum the numerator is quadratic between two integers of either level; `copies` is changed in place.
     """
-    moved = np.flatnonzero(move)
-    low, high = np.sort(np.stack([-copies[moved], (limits - copies)[moved]]) / move[moved], axis=0)
-    ends = np.array([low.max(), high.min()])
-    if moved.size == 1:  # two levels keep the sum
-        ends[1] = min(ends[1], (room - counts @ copies) / (counts @ move))
-    wholes = [
-        (np.arange(np.ceil(reached.min()), np.floor(reached.max()) + 1) - copies[k]) / move[k]
-        for k in moved
-        for reached in [copies[k] + move[k] * ends]
-    ]
-    points = np.unique(np.clip(np.concatenate([ends, *wholes]), *ends))
-    p, q, users = copies[:, None], move[:, None], counts.sum()
-    fraction = p - np.floor(p + q * (points[1:] + points[:-1]) / 2)  # of a copy, where x is 0
-    d, e = counts @ p, counts @ q
-    a = (
-        terms.noise
-        + counts @ (terms.spread * p**2 + terms.own * fraction * (1 - fraction))
-        - terms.spread * d**2 / users
-    )
-    b = counts @ (q * (2 * terms.spread * p + terms.own * (1 - 2 * fraction))) - 2 * terms.spread * d * e / users
-    c = counts @ (q**2 * (terms.spread - terms.own)) - terms.spread * e**2 / users
-    with np.errstate(divide="ignore", invalid="ignore"):
-        x = (2 * e * a - b * d) / (2 * c * d - e * b)
-    tried = p + q * np.concatenate([points, x[(points[:-1] < x) & (x < points[1:])]])
-    whole = np.rint(tried)
-    tried = np.clip(np.where(np.isclose(tried, whole, rtol=1e-12, atol=0.0), whole, tried), 0.0, limits[:, None])
-    errors = terms.errors(tried, counts, terms.noise)
-    best = int(np.argmin(errors))
-    return tried[:, best], float(errors[best])
+    users, levels = float(counts.sum()), [k for k in range(len(copies)) if counts[k] > 0]
+    near = 1 if len(levels) > _FEW_LEVELS else len(levels)
+    for i, one in enumerate(levels):
+        for other in levels[i + 1 : i + 1 + near]:
+            n, o = float(counts[one]), float(counts[other])
+            shared = n * copies[one] + o * copies[other]
+            rest = sums.add(copies[one], -n).add(copies[other], -o)
+            top = float(limits[other])
+            low = max(0.0, (shared - o * top) / n)
+            high = min(float(limits[one]), shared / n)
+            low = min(low, high)
+            ends = {low, high, *map(float, range(math.ceil(low), math.floor(high) + 1))}
+            for whole in range(math.ceil((shared - n * high) / o), math.floor((shared - n * low) / o) + 1):
+                ends.add(min(max((shared - o * whole) / n, low), high))
+            points = sorted(ends)
+
+            def partner(x: float, n: float = n, o: float = o, shared: float = shared, top: float = top) -> float:
+                return min(max((shared - n * x) / o, 0.0), top)
+
+            def value(
+                x: float,
+                n: float = n,
+                o: float = o,
+                rest: _Sums = rest,
+                partner: Callable[[float], float] = partner,
+            ) -> float:
+                return terms.of(rest.add(x, n).add(partner(x), o), users)
+
+            # a quadratic's own minimum within every piece, from three of its values
+            for x in [*points, *_vertices(points, value)]:
+                if (reached := value(x)) < error:
+                    error, copies[one], copies[other] = reached, x, partner(x)
+                    sums = rest.add(x, n).add(partner(x), o)
+    return error, sums
+
+
+def _vertices(points: list[float], function: Callable[[float], float]) -> list[float]:
+    """Minima of a function that is quadratic between neighbouring points, where they are inside."""
+    found = []
+    for a, b in pairwise(points):
+        inner = [a + (b - a) * share for share in (0.25, 0.5, 0.75)]
+        left, centre, right = map(function, inner)
+        bend = left - 2 * centre + right
+        if bend > 0:
+            x = inner[1] + 0.125 * (b - a) * (left - right) / bend
+            if a < x < b:
+                found.append(x)
+    return found
+
+
+def _candidates(rest: _Sums, count: float, limit: float, users: float, terms: ErrorTerms) -> list[float]:
+    """Where the error along one level can be least: the limit, the integers below it, the stationary points between.
+
+    On [j, j + 1] the numerator is A + B x + C x^2 and the root of the denominator D + E x.
+    """
+    weight, squares, sampling = rest
+    constant = terms.noise + terms.own * sampling + terms.spread * (squares - weight * weight / users)
+    linear, square = -2 * terms.spread * weight * count / users, terms.spread * (count - count * count / users)
+    found = [limit, *map(float, range(math.floor(limit) + 1))]
+    for j in range(math.floor(limit) + 1):
+        # f (1 - f) = -x^2 + (2 j + 1) x - j (j + 1) for x in [j, j + 1]
+        a = constant - terms.own * count * j * (j + 1)
+        b = linear + terms.own * count * (2 * j + 1)
+        c = square - terms.own * count
+        slope = 2 * c * weight - count * b
+        if slope != 0:
+            x = (2 * count * a - b * weight) / slope
+            if j < x < min(j + 1, limit):
+                found.append(x)
+    return found
