@@ -161,7 +161,7 @@ def test_questions_and_rehearsals_are_the_commands(collection):
         (lambda: Problem("8", 2, (1.0,), (9,), 1e-3), "domain_size = '8' is not allowed: it must be an integer"),
         (lambda: Problem(8, 2.0, (1.0,), (9,), 1e-3), "set_size = 2.0 is not allowed: it must be an integer"),
         (lambda: Problem(8, 2, 1.0, (9,), 1e-3), "levels = 1.0 is not allowed: it must be a sequence of numbers"),
-        (lambda: Problem(8, 2, (1.0,), ("9",), 1e-3), "level_counts = .* is not allowed: it must be integers"),
+        (lambda: Problem(8, 2, (1.0,), ("9",), 1e-3), "level_counts = .* is not allowed: it must be an integer"),
         (lambda: Problem(8, 2, (1.0,), (9,), "1e-3"), "delta = '1e-3' is not allowed: it must be a number"),
         (lambda: Problem(8, 2, (1.0,), (9,), 1e-3, "at-most"), "assumptions = 'at-most' is not allowed"),
     ],

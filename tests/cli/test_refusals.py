@@ -19,7 +19,7 @@ PLANS = [
     ("--levels 0.5:100,0.5:100", "levels = (0.5, 0.5) is not allowed: it must be strictly increasing"),
     ("--levels 0:100", "epsilon = 0.0 is not allowed: it must be in (0, 100]"),
     ("--levels nan:100", "epsilon = nan is not allowed: it must be in (0, 100]"),
-    ("--levels 0.5:-1,1.0:10", "level_counts = (-1, 10) is not allowed: it must be all >= 0"),
+    ("--levels 0.5:-1,1.0:10", "level_counts = -1 is not allowed: it must be an integer >= 0"),
     ("--levels 0.5:0", "users = 0 is not allowed: it must be an integer in [1, 4e+15]"),
     ("--users 200", "--levels has 300 users, and --users is 200"),
     ("--delta 0", "delta = 0.0 is not allowed: it must be in (0, 1)"),

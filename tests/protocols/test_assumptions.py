@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles.changes import counters_of_user, grid_divergence
-from plans import given_plan
+from plans import MSNBC, given_plan
 from protocols.simulations import check_simulation, make_sample
 
 from segshuffle.errors import ParameterError
@@ -25,8 +25,7 @@ from segshuffle.protocols.segmented import Segmented
 from segshuffle.protocols.subset_exponential import SubsetExponential
 
 LEVELS = (0.5, 1.0, 2.0)
-MSNBC = Problem(17, 4, LEVELS, (1250, 2500, 1250), 2e-6)
-AT_MOST = Assumptions(sets="at-most")
+COUNTS = MSNBC.level_counts
 
 
 def under(problem: Problem = MSNBC, **assumptions) -> Problem:
@@ -131,8 +130,10 @@ def test_honest_users_cost_no_more_than_their_share(copies_max, share, split):
 def test_round_1_relies_on_the_honest_users_too():
     privacy = LevelPrivacy(0.5, 2e-6)
     whole, half, alone = (
-        Server(n, 17, 4, LEVELS, 2e-6, privacy, Assumptions(honest_fraction=h)).announce_levels().blanket_per_user
-        for n, h in ((5000, 1.0), (5000, 0.5), (2500, 1.0))
+        Server(under(replace(MSNBC, level_counts=counts), honest_fraction=h), privacy)
+        .announce_levels()
+        .blanket_per_user
+        for counts, h in ((COUNTS, 1.0), (COUNTS, 0.5), ((0, 0, 2500), 1.0))
     )
     assert half == alone == pytest.approx(2 * whole, rel=1e-9)
 
@@ -228,9 +229,8 @@ def test_messages_of_ragged_sets(copies):
         assert problem.assumptions.sets == "at-most"
         return given_plan(problem, copies, blanket)
 
-    run = run_protocol(
-        sets, d, levels, LEVELS[:2], 1e-3, planner=planner, rng=np.random.default_rng(4), assumptions=AT_MOST
-    )
+    asked = Problem(d, 2, LEVELS[:2], (150, 150), 1e-3, Assumptions(sets="at-most"))
+    run = run_protocol(sets, levels, asked, planner=planner, rng=np.random.default_rng(4))
     means = 300 * blanket / d + 60 * sum(copies) / 2 * np.array([2, 2, 1, 1])
     assert run.announcements[1].set_size == 2
     assert np.all(np.abs(run.counters[0] - means) < 6 * np.sqrt(means))

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from plans import MSNBC
 
 from segshuffle.accounting.collections.blanket_cap import cap_overflow
 from segshuffle.blankets.clustered import Clustered
@@ -13,8 +14,7 @@ from segshuffle.protocols.capped import Capped
 from segshuffle.protocols.messages import Demand, Server, check_announcement
 from segshuffle.protocols.proven import ProvenSegmented
 
-LEVELS, COUNTS, DELTA = (0.5, 1.0, 2.0), (1250, 2500, 1250), 2e-6
-MSNBC = Problem(17, 4, LEVELS, COUNTS, DELTA)
+LEVELS, DELTA = MSNBC.levels, MSNBC.delta
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def test_the_plan_takes_the_least_cap(blanket):
 
 def test_clients_accept_what_is_planned_with_a_cap(capped):
     for plan in (capped, Capped(ProvenSegmented(), 6).plan(MSNBC)):
-        announcement = Server(5000, 17, 4, LEVELS, DELTA).collections(plan)[0].announcement
+        announcement = Server(MSNBC).collections(plan)[0].announcement
         assert announcement.blanket_cap == plan.scheme.blanket_cap
         for level, entry in enumerate(plan.certificate):
             given = check_announcement(announcement, Demand(LEVELS[level], DELTA, 5000), level).delta

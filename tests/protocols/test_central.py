@@ -5,8 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from plans import SMALL
 from protocols.simulations import check_simulation, make_sample
 
 from segshuffle.accounting.numerics.gaussian import gaussian_ratio
@@ -15,7 +14,6 @@ from segshuffle.protocols.central import DiscreteLaplaceCurator, GaussianCurator
 from segshuffle.protocols.proven import ProvenSegmented
 
 CURATORS = {"uniform": GaussianCurator(weighted=False), "weighted": GaussianCurator()}
-PROBLEM = Problem(domain_size=8, set_size=2, levels=(0.5, 1.0, 2.0), level_counts=(30, 50, 40), delta=1e-3)
 
 
 @pytest.mark.parametrize(("d", "s", "pairs"), [(17, 4, 4), (128, 8, 8), (5, 4, 1), (6, 3, 3)])
@@ -32,22 +30,6 @@ def test_noise_fits_the_sensitivity(d, s, pairs):
     weighted = CURATORS["weighted"].plan(problem).parameters["weights"]
     for weight, level in zip(weighted, problem.levels, strict=True):
         assert 0 < weight <= gaussian_ratio(epsilon=level, delta=1e-5) / math.sqrt(2 * pairs)
-
-
-@settings(derandomize=True)
-@given(
-    d=st.integers(3, 60),
-    s=st.integers(1, 8),
-    counts=st.lists(st.integers(0, 3000), min_size=3, max_size=3).filter(any),
-    scale=st.floats(0.05, 2.0),
-)
-def test_weights_never_cost(d, s, counts, scale):
-    problem = Problem(d, min(s, d - 1), (scale, 2 * scale, 4 * scale), tuple(counts), 1e-5)
-    uniform, weighted = (CURATORS[name].plan(problem) for name in ("uniform", "weighted"))
-    items = uniform_item_counts(problem)
-    errors = [CURATORS["weighted"].expected_mse(plan, items) for plan in (uniform, weighted)]
-    assert errors[1] <= errors[0] * (1 + 1e-12)
-    assert weighted.mse_bound == pytest.approx(errors[1], rel=1e-9)
 
 
 def test_nothing_to_hide():
@@ -99,8 +81,8 @@ def test_one_level_reaches_the_curator_where_counters_are_large(d, s, n, large_f
 def test_other_curators_add_the_noise_of_their_law(curator):
     """Noise of density exp(-|x|^1.4), or of law 0.6^|k| on whole numbers, over the weight 105 of all users."""
     parameters = {"weights": (0.5, 1.0, 1.0), "exponent": 1.4, "odds": 0.6}
-    plan = Plan(curator.name, PROBLEM, "exact", 0.0, 2.0, 0.0, parameters)
-    check_simulation(curator, plan, make_sample(PROBLEM, 3000))
+    plan = Plan(curator.name, SMALL, "exact", 0.0, 2.0, 0.0, parameters)
+    check_simulation(curator, plan, make_sample(SMALL, 3000))
     grid = np.linspace(-30, 30, 600_001)
     density = np.exp(-(np.abs(grid) ** 1.4))
     variances = {"curator-best": (grid**2 * density).sum() / density.sum(), "curator-discrete-laplace": 1.2 / 0.4**2}

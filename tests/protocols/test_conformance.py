@@ -17,10 +17,10 @@ from segshuffle.accounting.single_message import randomizers
 from segshuffle.accounting.single_message.decomposition import BlanketBound
 from segshuffle.accounting.single_message.variation_ratio import VariationBound, subset_exponential
 from segshuffle.digits import rounded
-from segshuffle.errors import InfeasibleError, ParameterError
+from segshuffle.errors import ParameterError
 from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
 from segshuffle.protocols.base import Plan, Problem
-from segshuffle.protocols.listed import competitor_names, schemas
+from segshuffle.protocols.listed import competitor_names, listed, schemas
 from segshuffle.protocols.registry import competitor, every, look_of, paper_competitors
 from segshuffle.protocols.segmented import Segmented
 from segshuffle.protocols.subset_exponential import SubsetExponential
@@ -185,12 +185,6 @@ def test_unknown_names():
         SubsetExponential(local_epsilon=1.0, subset_size=8).plan(PROBLEM)
 
 
-def test_infeasible_is_said():
-    problem = Problem(domain_size=10**6, set_size=1, levels=(1e-4,), level_counts=(1,), delta=1e-9)
-    with pytest.raises(InfeasibleError):
-        BallsIntoBins().plan(problem)
-
-
 # -- privacy of the plans --------------------------------------------------------------------------------------------
 
 SLACK = 1 + 1e-5  # the searches certify intervals of 2e-4, the checks narrower ones
@@ -241,14 +235,6 @@ def test_separate_balls_into_bins_meet_every_level_with_its_users(weights):
     assert plan.blanket_per_user == pytest.approx(expected, rel=1e-14)
 
 
-def test_closed_form_blanket():
-    """n m = 32 ln(2/delta') d/eps'^2 with eps' = 1/4, delta' = 1e-4/(2 e^0.5), d = 9, n = 200."""
-    expected = 32 * math.log(2 * 2 * math.exp(0.5) / 1e-4) * 9 * 16 / 200
-    found = BallsIntoBins(analysis="closed-form").plan(PROBLEM).blanket_per_user
-    # ten digits, rounded up
-    assert expected * (1 - 1e-14) <= found <= expected * (1 + 1e-9)
-
-
 def test_shuffled_subset_exponential_meets_the_lowest_level():
     plan = SubsetExponential().plan(PROBLEM)
     local, size = plan.parameters["local_epsilon"], plan.parameters["subset_size"]
@@ -273,46 +259,17 @@ def test_among_few_users_shuffling_gains_little_and_no_less():
     assert delta(local * 1.001) > 1e-2
 
 
-def test_local_subset_exponential_keeps_its_level():
-    plan = SubsetExponential(local_epsilon=2.0).plan(PROBLEM)
-    assert plan.parameters["local_epsilon"] == 2.0
-    assert (plan.blanket_per_user, plan.messages_per_user) == (0.0, 1.0)
-
-
 # -- what files declare ------------------------------------------------------------------------------------------------
 
 
-def test_every_declared_method_has_its_name_its_accounting_and_its_options():
-    chosen = {"copies_max": 2.5, "analysis": "closed-form", "log_power": 3.0, "fakes_per_user": 7}
-    chosen |= {"local_epsilon": 1.25, "flood_share": 0.25}
-    read = {
-        "analysis": lambda accounting: "closed-form" if accounting == "published" else "proven",
-        "accounting": lambda accounting: accounting,
-        "log_power": lambda _: 3.0,
-        "fakes_per_user": lambda _: 7,
-        "flood_share": lambda _: 0.25,
-    }
+def test_every_declared_method_has_its_name_its_accounting_and_its_copies():
+    sampling = ("poisson", "poisson-group", "poisson-equal")
     for (accounting, name), declared in every().items():
-        method = declared.make(chosen)
+        method = declared.make({**OPTIONS, "local_epsilon": 1.0, "flood_share": 0.25})
         assert method.name == name
-        assert getattr(method, "copies_max", None) in (None, 1.0 if name in SAMPLING else 2.5)
-        for option, expected in read.items():
-            if hasattr(method, option) and name != "subexp-local":
-                assert getattr(method, option) == expected(accounting), (name, option)
-        assert getattr(method, "local_epsilon", None) == (1.25 if name == "subexp-local" else None)
-
-
-SAMPLING = ("poisson", "poisson-group", "poisson-equal")
-
-
-def test_options_that_are_left_out_have_their_defaults():
-    defaults = {"log_power": 1.0, "fakes_per_user": 1, "flood_share": 0.1}
-    for name in ("almost-single", "fake-users", "correlated-noise"):
-        method = competitor(name)
-        assert all(getattr(method, option, value) == value for option, value in defaults.items())
-    for name in ("almost-single", "fake-users"):
-        method = every()["proven", name].make({})
-        assert all(getattr(method, option, value) == value for option, value in defaults.items())
+        assert getattr(method, "accounting", accounting) == accounting
+        assert getattr(method, "analysis", None) in (None, "proven" if accounting == "proven" else "numerical")
+        assert getattr(method, "copies_max", None) in (None, 1.0 if name in sampling else 2.0)
 
 
 def test_the_paper_has_these_competitors_and_no_others():
@@ -326,7 +283,7 @@ def test_the_paper_has_these_competitors_and_no_others():
 @pytest.mark.parametrize(
     ("file", "option", "fits", "does_not"),
     [
-        ("almost_single_message", "log_power", (0, 1.0, 3.0, 9.5), (-0.01, "1")),
+        ("almost_single_message", "log_power", (0, 1.0, 9.5), (-0.01, "1")),
         ("balls_into_bins", "analysis", ("numerical", "closed-form"), ("proven", "")),
         ("correlated_noise", "flood_share", (1e-9, 0.1, 0.999), (0, 1, -0.5, 1.5)),
         ("fake_users", "fakes_per_user", (1, 2, 1_000_000), (0, 1_000_001, 1.5)),
@@ -339,7 +296,11 @@ def test_the_configuration_takes_what_the_methods_take(file, option, fits, does_
     check = Draft202012Validator({"type": "object", "properties": sections}).is_valid
     assert all(check({file: {option: value}}) for value in fits)
     assert not any(check({file: {option: value}}) for value in does_not)
-    assert check({file: {option: sections[file]["properties"][option]["default"]}})
+    default = sections[file]["properties"][option]["default"]
+    assert check({file: {option: default}})
+    for name in set(listed()[file].names) - {"subexp-shuffle"}:
+        made = [competitor(name, section) for section in ({}, {file: {option: fits[-1]}})]
+        assert [getattr(method, option) for method in made] == [default, fits[-1]]
     assert not check({file: {f"{option}s": fits[0]}})
     assert check({"methods": ["mm", "sepmm"]})
     assert not check({"methods": ["mm", "mm"]})

@@ -15,6 +15,7 @@ from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.base import Problem
 from segshuffle.protocols.correlated_noise import CorrelatedNoise
 from segshuffle.protocols.fake_users import FakeUsers
+from segshuffle.protocols.item_variance import ItemVariance
 from segshuffle.protocols.messages import Demand, Scheme, Shuffler
 from segshuffle.protocols.messages.budget import left_for_items
 from segshuffle.protocols.messages.level_counts import LevelPrivacy, noisy_level_moments
@@ -29,6 +30,7 @@ TINY, ABOVE_ONE, BELOW_ONE = 5e-324, math.nextafter(1.0, 2.0), math.nextafter(1.
 problem = partial(Problem, domain_size=8, set_size=2, levels=(0.5, 1.0), level_counts=(3, 4), delta=1e-3)
 announced = partial(Scheme, domain_size=8, set_size=2, n_users=7, copies=(0.5, 1.0), blanket_per_user=1.0)
 privacy = partial(LevelPrivacy, epsilon=1.0, delta=1e-3)
+intervals = partial(ItemVariance(1.0, 1.0, 1.0).interval, 0.5)
 holders = partial(guessed_holders, {1: 1.0}, domain_size=9, zipf=1.0)
 
 
@@ -44,7 +46,7 @@ RANGES = [
     (problem, "levels", "increasing", ((BELOW_ONE, 1.0),), ((1.0, 1.0), (ABOVE_ONE, 1.0))),
     (problem, "levels", "as many as level_counts (2), at least 1", ((1, 2),), ((), (1,), (1, 2, 3))),
     (lambda epsilon: problem(levels=(epsilon, 1.0)), "epsilon", "", (1e-9, 0.5), (0.0, -1.0)),
-    (problem, "level_counts", "all >= 0", ((0, 4), (1, 4)), ((-1, 4),)),
+    (problem, "level_counts", "an integer >= 0", ((0, 4), (1, 4)), ((-1, 4),)),
     (lambda n_users: problem(level_counts=(n_users, 0)), "n_users", "", (1,), (0,)),
     (problem, "level_deltas", "the least of them delta = 0.001", ((1e-3, 1e-3), (1e-3, 1e-2)), ((1e-3, 9e-4),)),
     (problem, "level_deltas", "one for each of 2 levels", ((), (1e-3,) * 2), ((1e-3,), (1e-3,) * 3)),
@@ -65,11 +67,15 @@ RANGES = [
         SubsetExponential, "local_epsilon", "in [1e-12, 50]",
         (1e-12, 50.0), (-1.0, 0.0, 1e-13, 50.1, math.inf, math.nan),
     ),
+    (intervals, "confidence", "in (0, 1)", (1e-9, BELOW_ONE), (0.0, 1.0, math.nan)),
     (CorrelatedNoise, "flood_share", "in (0, 1)", (TINY, BELOW_ONE), (0.0, 1.0)),
-    (FakeUsers, "fakes_per_user", "in [1, 1000000]", (1, 10**6), (0, 10**6 + 1)),
+    (FakeUsers, "fakes_per_user", "an integer in [1, 1e+06]", (1, 10**6), (0, 10**6 + 1)),
     (partial(Demand, 1.0, 1e-3), "honest_users", "an integer >= 1", (1, 10**12), (0,)),
-    (announced, "domain_size", "in [1, inf]", (2, 10**12), (0, True, 2.0)),
-    (announced, "n_users", "in [1, inf]", (1, 10**12), (0, True, 1.0)),
+    (partial(Demand, 1.0, 1e-3, 9), "sets", "one of exactly", ("exactly",), ("all",)),
+    (partial(Demand, 1.0, 1e-3, 9), "rounds", "in [1, 10000]", (1,), (0,)),
+    (lambda epsilon: Demand(1.0, 1e-3, 9, level_epsilons=(epsilon,)), "epsilon", "in (0, 100]", (1.0,), (0.0,)),
+    (announced, "domain_size", "an integer >= 1", (2, 10**12), (0, True, 2.0)),
+    (announced, "n_users", "an integer >= 1", (1, 10**12), (0, True, 1.0)),
     (announced, "set_size", "in [1, 8]", (1, 8), (0, 9, 2.0)),
     (
         announced, "copies", "",
@@ -102,7 +108,7 @@ RANGES = [
         partial(noisy_level_moments, [1.0], [1.0], weight_variance=0.0), "weight", "positive",
         (1e-9, 1.0), (0.0, -1.0, math.nan),
     ),
-    (partial(project, np.zeros((1, 3))), "set_size", "between 0 and domain_size = 3", (0, 3), (-1, 4)),
+    (partial(project, np.zeros((1, 3))), "set_size", "an integer in [0, 3]", (0, 3), (-1, 4)),
     (holders, "domain_size", "in [2, 4000]", (2, 4000), (1, 4001)),
     (holders, "zipf", "in [0, 10]", (0.0, 10.0), (-TINY, math.nextafter(10.0, 11.0), math.nan)),
     (partial(zipf_shares, 2, 9), "zipf", "in [0, 10]", (0.0, 10.0), (-TINY, math.nextafter(10.0, 11.0))),

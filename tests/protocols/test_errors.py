@@ -7,11 +7,10 @@ from itertools import permutations
 import numpy as np
 import oracles as o
 import pytest
-from plans import given_plan, separate_plan
+from plans import separate_plan
 
-from segshuffle.blankets.binomial import BINOMIAL
-from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
-from segshuffle.protocols.base import Plan, Problem
+from segshuffle.protocols.balls_into_bins import SeparateBallsIntoBins
+from segshuffle.protocols.base import Problem
 from segshuffle.protocols.segmented import Segmented, plan_at
 from segshuffle.protocols.subset_exponential import SubsetExponential
 
@@ -50,20 +49,6 @@ def test_segmented(domain_size, sets, level_counts, rates, blanket):
         domain_size, sets, rates, level_counts, len(sets) * slots, blanket / slots
     )
     found = Segmented(float(blanket)).expected_mse(plan, counts_of(domain_size, sets))
-    assert found == pytest.approx(float(exact), rel=1e-13, abs=0)
-
-
-def bare_plan(method, problem, blanket, parameters):
-    return Plan(method.name, problem, "published", blanket, 0.0, 0.0, parameters)
-
-
-@pytest.mark.parametrize("blanket", [F(1), F(3, 4), F(3, 2)])
-@pytest.mark.parametrize("sets", [SETS, PAIRS])
-def test_balls_into_bins(sets, blanket):
-    slots = math.ceil(blanket)
-    exact = o.segmented_protocol_error(3, sets, [F(1)] * 3, 3 * slots, blanket / slots)
-    plan = given_plan(problem_of(3, sets, (1, 2)), (1.0, 1.0), float(blanket), BINOMIAL, kind="published")
-    found = BallsIntoBins().expected_mse(plan, counts_of(3, sets))
     assert found == pytest.approx(float(exact), rel=1e-13, abs=0)
 
 

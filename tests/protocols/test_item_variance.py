@@ -1,6 +1,5 @@
 """How far the estimate of one item is off: against the law of an item's counter, enumerated from its definition."""
 
-import math
 from itertools import permutations
 
 import numpy as np
@@ -16,7 +15,6 @@ from segshuffle.protocols.item_variance import (
     blanket_quantile,
     coverage_of_nothing,
 )
-from segshuffle.protocols.proven import ProvenSegmented
 
 LEVELS, COUNTS, COPIES, ITEMS, DUMMIES = (0.5, 1.0, 2.0), (2, 1, 2), (0.25, 1.5, 2.0), 5, 9.0
 
@@ -64,12 +62,6 @@ def test_levels_and_fractions_of_a_copy_by_enumeration(holders):
     assert ItemVariance.of(planned("single")).at(holders / 5) == pytest.approx(expected, rel=1e-12)
 
 
-def test_the_error_of_all_items_is_the_sum_of_theirs():
-    plan, holders = planned("single"), np.array([5, 3, 2, 0, 0])
-    expected = ItemVariance.of(plan).at(holders / 5).sum()
-    assert ProvenSegmented().expected_mse(plan, holders) == pytest.approx(expected, rel=1e-12)
-
-
 def test_without_dummies_and_with_one_user_only_the_fraction_is_left():
     found = ItemVariance.of(planned("single", copies=(0.25,), counts=(1,), dummies=0.0))
     assert found == (0.0, 0.25 * 0.75 / 0.25**2, 0.0, 0.0, 0.0)
@@ -111,12 +103,6 @@ def test_a_series_that_is_no_small_correction_is_cut(skewness, kurtosis, factor)
     variance = ItemVariance(0.01, 0.0, 0.0, skewness, kurtosis)
     for end in deviations(variance, 0.999):
         np.testing.assert_allclose(end, factor * stats.norm.isf(0.0005), rtol=1e-9)
-
-
-@pytest.mark.parametrize("confidence", [0.0, 1.0, -0.5, math.nan])
-def test_a_confidence_is_a_probability(confidence):
-    with pytest.raises(ParameterError, match=r"confidence = .* in \(0, 1\)"):
-        ItemVariance(1.0, 1.0, 1.0).interval(0.5, confidence)
 
 
 @pytest.mark.parametrize("blanket", LAWS)

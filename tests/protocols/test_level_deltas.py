@@ -1,12 +1,10 @@
 """A delta for each level: every level is held to its own, and who knows of one delta only uses the least."""
 
 import json
-from collections import Counter
 
 import pytest
 from oracles.changes import counters_of_user, grid_divergence
 
-from segshuffle.accounting.collections.levels import compose_rounds
 from segshuffle.cli import main
 from segshuffle.protocols.assumptions import Assumptions
 from segshuffle.protocols.base import Problem
@@ -61,29 +59,6 @@ def test_who_knows_of_one_delta_takes_the_least():
     assert capped.as_dict() == Capped(ProvenSegmented()).plan(together).as_dict()
     assert all(each["delta_upper"] <= 0.002 for each in capped.certificate)
     assert capped.problem == apart
-
-
-def test_a_change_of_level_costs_the_larger_delta():
-    """Of two levels' copies the larger are within that level's own epsilon and delta, whichever it is."""
-    found = compose_rounds(
-        levels=(0.5, 2.0), delta=1e-6, kind="exact", levels_epsilon=0.25, levels_delta=0.0, level_deltas=(1e-5, 1e-6)
-    )
-    assert [each.items_delta for each in found] == [1e-5, 1e-6]
-    assert [[against.delta for against in each.against] for each in found] == [[1e-5, 1e-5], [1e-5, 1e-6]]
-
-
-@pytest.mark.exhaustive
-def test_any_number_of_levels_from_a_column(capsys, tmp_path, monkeypatch):
-    """Five levels, as the file says who has which."""
-    monkeypatch.chdir(tmp_path)
-    offered = ["0.25", "0.5", "1.0", "1.5", "2.0"]
-    rows = [(user, user % 2, offered[user % 7 % 5]) for user in range(70)]
-    text = "".join(f"{user},{item},{level}\n" for user, item, level in rows)
-    (tmp_path / "users.csv").write_text(f"user,item,level\n{text}")
-    asked = ["--level-column", "level", "--levels", ",".join(offered), "--delta", "0.01", "--domain-size", "2"]
-    assert main(["rehearse", str(tmp_path / "users.csv"), *asked, "--json"]) == 0
-    held = Counter(level for _, _, level in rows)
-    assert json.loads(capsys.readouterr().out)["problem"]["level_counts"] == [held[level] for level in offered]
 
 
 @pytest.mark.exhaustive

@@ -4,14 +4,13 @@ import math
 
 import numpy as np
 import pytest
-from plans import given_plan, separate_plan
+from plans import MSNBC, given_plan, separate_plan
 from protocols.simulations import check_simulation, make_sample
 
 from segshuffle.blankets.binomial import BINOMIAL
 from segshuffle.protocols.balls_into_bins import BallsIntoBins, SeparateBallsIntoBins
 from segshuffle.protocols.base import Problem
 from segshuffle.protocols.segmented import (
-    Segmented,
     least_blankets,
     mse_bound,
     optimize_parameters,
@@ -20,11 +19,10 @@ from segshuffle.protocols.segmented import (
 )
 from segshuffle.protocols.subset_exponential import Report, SubsetExponential
 
-MSNBC_S1 = Problem(17, 4, (0.5, 1.0, 2.0), (1250, 2500, 1250), 0.01 / 5000)
 MSNBC_S3_LARGE = Problem(17, 4, (0.5, 1.0, 2.0), (12_500, 12_500, 25_000), 0.01 / 50_000)
 SYNTHETIC_S2 = Problem(128, 4, (0.5, 1.0, 2.0), (2500, 1250, 1250), 0.01 / 5000)
 SMALL = Problem(9, 2, (0.5, 2.0), (120, 80), 1e-4)
-PROBLEMS = {"small": SMALL, "msnbc S1": MSNBC_S1, "msnbc S3, n = 50000": MSNBC_S3_LARGE, "synthetic S2": SYNTHETIC_S2}
+PROBLEMS = {"small": SMALL, "msnbc S1": MSNBC, "msnbc S3, n = 50000": MSNBC_S3_LARGE, "synthetic S2": SYNTHETIC_S2}
 
 
 def test_bound_by_hand():
@@ -60,20 +58,13 @@ def test_optimum_is_not_beaten_on_a_dense_grid(name):
 
 
 @pytest.mark.quick(0)
-def test_segmented_searches_when_no_blanket_is_given():
-    problem = Problem(9, 2, (0.5, 2.0), (100, 100), 1e-4)
-    assert Segmented().plan(problem) == optimize_parameters(problem)
-    assert Segmented(1.5).plan(problem).blanket_per_user == 1.5
-
-
-@pytest.mark.quick(0)
 def test_least_blankets_are_those_at_which_a_level_sends_everything():
-    blankets = least_blankets(MSNBC_S1)
+    blankets = least_blankets(MSNBC)
     assert list(blankets) == sorted(blankets, reverse=True)
     for k, m in enumerate(blankets):
         # the search for m is 0.05 % safe, so that all is sent at m itself and not at 1 % less
-        assert sampling_rates(MSNBC_S1, m)[k] == 1.0
-        assert sampling_rates(MSNBC_S1, 0.99 * m)[k] < 1.0
+        assert sampling_rates(MSNBC, m)[k] == 1.0
+        assert sampling_rates(MSNBC, 0.99 * m)[k] < 1.0
 
 
 def test_one_level_degenerates_to_balls_into_bins():
@@ -84,9 +75,6 @@ def test_one_level_degenerates_to_balls_into_bins():
     assert plan.mse_bound == pytest.approx(uniform.mse_bound, rel=1e-14)
 
 
-# -- weights ---------------------------------------------------------------------------------------------------------
-
-
 # -- subset size -----------------------------------------------------------------------------------------------------
 
 
@@ -94,7 +82,10 @@ def test_one_level_degenerates_to_balls_into_bins():
 @pytest.mark.parametrize("local_epsilon", [0.5, 2.0, 4.0])
 def test_subset_size_has_the_least_error(d, s, local_epsilon):
     problem = Problem(d, s, (0.5,), (1000,), 1e-5)
-    errors = {k: Report(d, s, k, local_epsilon).error(1000) for k in range(1, d - s + 1)}
+    errors = {
+        k: Report(domain_size=d, set_size=s, subset_size=k, local_epsilon=local_epsilon).error(1000)
+        for k in range(1, d - s + 1)
+    }
     plan = SubsetExponential(local_epsilon=local_epsilon).plan(problem)
     assert plan.mse_bound == pytest.approx(min(errors.values()), rel=1e-12)
     assert errors[plan.parameters["subset_size"]] == pytest.approx(min(errors.values()), rel=1e-12)

@@ -10,7 +10,6 @@ from protocols.simulations import check_simulation, make_sample
 
 from segshuffle.accounting.collections.product import delta_interval
 from segshuffle.blankets.clustered import Clustered
-from segshuffle.blankets.named import blanket_from
 from segshuffle.blankets.signed import Signed
 from segshuffle.cli import main
 from segshuffle.errors import InfeasibleError, ParameterError
@@ -135,36 +134,12 @@ def test_what_cannot_be_had_is_refused():
         clustered(target_error=1e-9).plan(HONEST)
     with pytest.raises(ParameterError, match="target_error"):
         clustered(target_error=1.0, max_messages=3.0)
-    with pytest.raises(ParameterError, match="blanket"):
-        blanket_from({"name": "woollen"})
-    for blanket in (Clustered(0.5), Signed(0.5, 0.3, 0.2)):
-        assert blanket_from(blanket.as_dict()) == blanket
 
 
 def shown(capsys, *options):
     sizes = ["--domain-size", "17", "--set-size", "1", "--levels", "1:5000", "--delta", "2e-6"]
     assert main(["plan", *sizes, *options]) == 0
     return capsys.readouterr().out
-
-
-def test_a_plan_with_a_named_blanket_for_an_error(capsys):
-    found = json.loads(shown(capsys, "--blanket", "poisson", "--target-error", "0.0006", "--json"))
-    assert found["blanket"] == "poisson"
-    assert found["mse_sample"] <= 0.0006
-    assert found["certificate"][0]["delta_upper"] <= 2e-6
-    assert found["bytes_per_message"] == 1
-
-
-@pytest.mark.exhaustive
-def test_all_blankets_in_a_table(capsys):
-    text = shown(capsys, "--blanket", "all", "--max-messages", "3")
-    lines = text[text.index("\ndummies ") + 1 :].splitlines()[1:4]
-    assert [line.split()[0] for line in lines] == ["poisson", "clustered", "signed"]
-    rows = json.loads(shown(capsys, "--blanket", "all", "--max-messages", "3", "--json"))["blankets"]
-    assert [row["blanket"] for row in rows] == ["poisson", "clustered", "signed"]
-    single, clustered, signed = (row["mse_sample"] for row in rows)
-    assert signed < 0.4 * single
-    assert clustered <= single
 
 
 def test_all_blankets_beside_a_plan_that_names_none(capsys, monkeypatch):

@@ -6,7 +6,6 @@ import math
 import subprocess
 import sys
 import time
-from collections import Counter
 from fractions import Fraction
 from functools import cache
 
@@ -15,17 +14,16 @@ import oracles as o
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plans import given_plan
-from protocols.simulations import check_simulation, law_p_value, make_sample
+from plans import SMALL, given_plan
+from protocols.simulations import check_simulation, make_sample
 from protocols.test_weights import brute_force
-from scipy import stats
 
 from segshuffle.accounting.collections.calibration import largest_copies, least_blanket_mean
 from segshuffle.accounting.collections.product import delta_interval
 from segshuffle.blankets.poisson import ItemPair
 from segshuffle.errors import InfeasibleError
 from segshuffle.pipeline.design import level_counts
-from segshuffle.protocols.base import Problem, Sample
+from segshuffle.protocols.base import Problem
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.weights import ErrorTerms
 
@@ -34,7 +32,6 @@ SPLITS = {"S1": [0.25, 0.5, 0.25], "S2": [0.5, 0.25, 0.25], "S3": [0.25, 0.25, 0
 SETTINGS = [(d, s, n) for d, s in ((17, 4), (128, 4), (128, 8)) for n in (5000, 50_000)]
 BUDGETS = (8.0, 16.0, 40.0)
 COPIES_MAX = 16.0
-SMALL = Problem(domain_size=8, set_size=2, levels=LEVELS, level_counts=(30, 50, 40), delta=1e-3)
 
 
 def panel(d, s, n, split):
@@ -55,27 +52,6 @@ def planned(method, problem):
 )
 def test_simulation_has_the_expected_error_and_no_bias(copies):
     check_simulation(ProvenSegmented(), given_plan(SMALL, copies, 0.4), make_sample(SMALL, 6000))
-
-
-@pytest.mark.parametrize(("blanket", "copies"), [(0.4, (0.3, 0.9)), (1.5, (1.0, 2.0)), (0.2, (2.6, 1.25))])
-def test_counters_are_independent_poisson_plus_copies(blanket, copies):
-    """The law of every counter by chi-square, and no correlation between any two."""
-    runs, d, held = 20_000, 4, np.array([[3, 5, 0, 2], [1, 0, 4, 5]])
-    items = np.array([[0, 1]] * 4 + [[1, 3], [3, 2], [3, 2], [2, 3], [2, 3], [3, 2]])
-    sample = Sample(items=items, domain_size=d, level_item_counts=np.tile(held, (runs, 1, 1)))
-    plan = given_plan(Problem(d, 2, (0.5, 1.0), (5, 5), 0.1), copies, blanket)
-    mu = 10 * blanket / d
-    counters = ProvenSegmented().simulate(plan, sample, np.random.default_rng(5)) * 5 * sum(copies) + mu
-    whole = np.rint(counters).astype(int)
-    np.testing.assert_allclose(counters, whole, atol=1e-9)
-    for j in range(d):
-        law = stats.poisson.pmf(np.arange(120), mu)
-        for a, number in zip(copies, held[:, j], strict=True):
-            own = stats.binom.pmf(np.arange(number + 1), number, a - math.floor(a))
-            law = np.convolve(law, np.pad(own, (math.floor(a) * number, 0)))
-        assert law_p_value(Counter(whole[:, j].tolist()), dict(enumerate(law))) > 1e-7
-    correlation = np.corrcoef(whole.T)
-    assert np.abs(correlation[np.triu_indices(d, 1)]).max() < 5.5 / math.sqrt(runs)
 
 
 # -- certificates ----------------------------------------------------------------------------------------------------

@@ -19,9 +19,7 @@ Every level is served as the lowest one.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from scipy import special
@@ -184,7 +182,7 @@ class AlmostSingleMessage:
             },
             mse_bound=math.inf,
         )
-        return replace(plan, mse_bound=self._error(plan, uniform_item_counts(problem)))
+        return replace(plan, mse_bound=self.expected_mse(plan, uniform_item_counts(problem)))
 
     def _mean(self, problem: Problem, hashing: Hash) -> float:
         """Consistent dummies of all users, n rho/b."""
@@ -217,17 +215,22 @@ class AlmostSingleMessage:
         whole, part = divmod(plan.blanket_per_user, 1.0)
         return n_users * int(whole) + int(rng.binomial(n_users, part))
 
-    def expected_mse(self, plan: Plan, item_counts: IntArray) -> float:
+    def expected_mse(self, plan: Plan, item_counts: IntArray | FloatArray) -> float:
         """Return the closed form: dummies and collisions with other items, whatever the levels."""
-        return self._error(plan, item_counts)
+        hashing, n_users = _hash_of(plan), plan.problem.n_users
+        held, hit = float(item_counts.sum()), 1 / hashing.buckets
+        dummies = n_users * (plan.blanket_per_user * hit * (1 - hit) + self._variance(plan) * hit**2)
+        collisions = float((held - item_counts).sum()) * hashing.collision * (1 - hashing.collision)
+        return (item_counts.size * dummies + collisions) / ((1 - hashing.collision) * n_users) ** 2
 
     def sum_variance(self, plan: Plan, item_counts: IntArray) -> float | None:
         """Variance of the number of dummies; None where items are hashed, since collisions are pairwise independent."""
-        if plan.parameters["prime"]:
-            return None
+        return None if plan.parameters["prime"] else self._variance(plan) / plan.problem.n_users
+
+    def _variance(self, plan: Plan) -> float:
+        """Variance of the number of dummies of one user: Poisson, or whole ones and a coin for the rest."""
         part = plan.blanket_per_user % 1.0
-        one = plan.blanket_per_user if self.accounting == "proven" else part * (1 - part)
-        return one / plan.problem.n_users
+        return plan.blanket_per_user if self.accounting == "proven" else part * (1 - part)
 
     def influence(self, plan: Plan) -> Influence:
         """Count a message for every item with its hash: at most ceil(q/b) of them."""
@@ -240,24 +243,9 @@ class AlmostSingleMessage:
         reach = math.ceil(hashing.prime / hashing.buckets) if hashing.prime else 1
         return Influence(most, max(most - free, held) / weight, (most * reach + (d - s) * free + s * held) / weight)
 
-    def _error(self, plan: Plan, item_counts: IntArray | FloatArray) -> float:
-        hashing, n_users = _hash_of(plan), plan.problem.n_users
-        held, hit = float(item_counts.sum()), 1 / hashing.buckets
-        if self.accounting == "proven":
-            dummies = n_users * plan.blanket_per_user * hit
-        else:
-            part = plan.blanket_per_user % 1.0
-            dummies = n_users * (plan.blanket_per_user * hit * (1 - hit) + part * (1 - part) * hit**2)
-        collisions = float((held - item_counts).sum()) * hashing.collision * (1 - hashing.collision)
-        return (item_counts.size * dummies + collisions) / ((1 - hashing.collision) * n_users) ** 2
-
 
 def _hash_of(plan: Plan) -> Hash:
     return Hash(plan.problem.domain_size, plan.parameters["prime"], plan.parameters["buckets"])
-
-
-def _made(accounting: str, options: Mapping[str, Any]) -> AlmostSingleMessage:
-    return AlmostSingleMessage(options.get("log_power", 1.0), accounting)
 
 
 OPTIONS = {
@@ -272,12 +260,12 @@ METHODS = (
     Declared(
         "almost-single",
         Look("Almost a single message", PALETTE["orange"], ">", DASHES[2]),
-        lambda options: _made("published", options),
+        lambda options: AlmostSingleMessage(options["log_power"]),
     ),
     Declared(
         "almost-single",
         Look("Almost a single message (proven)", PALETTE["orange"], ">", DASHES[0]),
-        lambda options: _made("proven", options),
+        lambda options: AlmostSingleMessage(options.get("log_power", 1.0), "proven"),
         accounting="proven",
         role="compared",
     ),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, get_args
 
+from segshuffle.accounting.numerics.ranges import check_choice, check_integer, check_within
 from segshuffle.errors import ParameterError
 
 SetKind = Literal["exactly", "at-most"]
@@ -37,12 +38,9 @@ class Assumptions:
     rounds: int = 1
 
     def __post_init__(self) -> None:
-        if self.sets not in get_args(SetKind):
-            raise ParameterError("sets", self.sets, f"one of {', '.join(get_args(SetKind))}")
-        if not 0.0 < self.honest_fraction <= 1.0:
-            raise ParameterError("honest_fraction", self.honest_fraction, "in (0, 1]")
-        if isinstance(self.rounds, bool) or not isinstance(self.rounds, int) or not 1 <= self.rounds <= MOST_ROUNDS:
-            raise ParameterError("rounds", self.rounds, f"an integer in [1, {MOST_ROUNDS}]")
+        check_choice("sets", self.sets, get_args(SetKind))
+        check_within("honest_fraction", self.honest_fraction, 0, 1, "(]")
+        check_integer("rounds", self.rounds, 1, most=MOST_ROUNDS)
 
     def honest_of(self, n_users: int) -> int:
         """Users who certainly are honest, of so many: h n, rounded down, and at least the user in question."""

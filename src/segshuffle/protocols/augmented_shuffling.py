@@ -13,7 +13,7 @@ expected squared error is s (1 - beta)/(beta n) + d q/((1 - q)^2 beta^2 n^2). Ev
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -37,7 +37,7 @@ class AugmentedShuffling(IndependentCounters):
         share = problem.levels[0] / (2 * max(problem.pairs, 1))
         kept, odds = rounded_down(-math.expm1(-share)), rounded_up(1 / (1 + math.exp(share)))
         dummies = rounded_up(problem.domain_size * odds / (1 - odds) / problem.n_users)
-        return Plan(
+        plan = Plan(
             method=self.name,
             problem=problem,
             # pure epsilon needs no delta: what is allowed beside it is not used
@@ -45,8 +45,9 @@ class AugmentedShuffling(IndependentCounters):
             blanket_per_user=dummies,
             messages_per_user=float(problem.set_size),
             parameters={"epsilon": problem.levels[0], "kept": kept, "odds": odds},
-            mse_bound=_error(problem, kept, odds, uniform_item_counts(problem)),
+            mse_bound=math.inf,
         )
+        return replace(plan, mse_bound=self.expected_mse(plan, uniform_item_counts(problem)))
 
     def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
         """Draw what is kept of each item, and its dummies."""
@@ -54,19 +55,16 @@ class AugmentedShuffling(IndependentCounters):
         counts = rng.binomial(sample.item_counts, kept, size=shape) + rng.geometric(1 - odds, size=shape) - 1
         return np.asarray((counts - odds / (1 - odds)) / (kept * sample.n_users))
 
-    def expected_mse(self, plan: Plan, item_counts: IntArray) -> float:
+    def expected_mse(self, plan: Plan, item_counts: IntArray | FloatArray) -> float:
         """Return the closed form, whatever the levels."""
-        return _error(plan.problem, plan.parameters["kept"], plan.parameters["odds"], item_counts)
+        problem, kept, odds = plan.problem, plan.parameters["kept"], plan.parameters["odds"]
+        sampling = float(item_counts.sum()) * kept * (1 - kept)
+        return float((sampling + problem.domain_size * odds / (1 - odds) ** 2) / (kept * problem.n_users) ** 2)
 
     def influence(self, plan: Plan) -> Influence:
         """All s messages about one item; dummies are the shuffler's, and what it keeps is divided out."""
         s, n = plan.problem.set_size, plan.problem.n_users
         return Influence(s, s / n, 2 * s / n)
-
-
-def _error(problem: Problem, kept: float, odds: float, item_counts: IntArray | FloatArray) -> float:
-    sampling = float(item_counts.sum()) * kept * (1 - kept)
-    return (sampling + problem.domain_size * odds / (1 - odds) ** 2) / (kept * problem.n_users) ** 2
 
 
 METHODS = (

@@ -11,34 +11,34 @@ Every user sends each held item and m uniform blanket messages in expectation. T
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 
 from segshuffle.accounting.collections.calibration import least_blanket_mean
 from segshuffle.accounting.collections.published import item_target, least_blanket_per_user
-from segshuffle.blankets.base import BLANKET_MEAN_RANGE, Dummies
+from segshuffle.accounting.numerics.ranges import check_choice
+from segshuffle.blankets.base import BLANKET_MEAN_RANGE
 from segshuffle.blankets.binomial import BINOMIAL
 from segshuffle.blankets.poisson import POISSON
 from segshuffle.digits import rounded_up
-from segshuffle.errors import ParameterError
 from segshuffle.looks import DASHES, PALETTE, Look
 from segshuffle.protocols.base import Plan, Problem, collection_of, exchanged_items
 from segshuffle.protocols.collected import Collected
 from segshuffle.protocols.declared import Declared
 
-ANALYSES = ("numerical", "closed-form", "proven")
-SMALLEST_MEAN = BLANKET_MEAN_RANGE[0]
-WEIGHTS = ("plain", "published", "inverse-variance")
+#: How the levels' estimates are weighed, and what that is called.
+_NAMES = {"plain": "sepmm", "published": "weighted-sepmm", "inverse-variance": "inverse-variance-sepmm"}
 
 
-def least_blanket(
-    *, domain_size: int, set_size: int, n_users: int, epsilon: float, delta: float, analysis: str
-) -> float:
-    """Least expected blanket per user that gives (epsilon, delta) with every item sent, by the named analysis.
+def least_blanket(problem: Problem, epsilon: float, n_users: int, analysis: str) -> float:
+    """Least expected blanket per user that gives epsilon with every item sent, by the named analysis.
 
     `n_users` are those whose blanket can be relied on.
     """
+    check_choice("analysis", analysis, ("numerical", "closed-form", "proven"))
+    domain_size, set_size, delta = problem.domain_size, problem.set_size, problem.delta
     if analysis == "numerical":
         blanket = least_blanket_per_user(
             domain_size=domain_size, set_size=set_size, n_users=n_users, epsilon=epsilon, delta=delta
@@ -47,15 +47,43 @@ def least_blanket(
     if analysis == "closed-form":
         item_epsilon, item_delta = item_target(epsilon=epsilon, delta=delta, set_size=set_size)
         return rounded_up(32.0 * math.log(2.0 / item_delta) * domain_size / (item_epsilon**2 * n_users))
-    if analysis == "proven":
-        pairs = exchanged_items(domain_size, set_size)
-        mean = least_blanket_mean(copies=1.0, pairs=pairs, epsilon=epsilon, delta=delta) if pairs else SMALLEST_MEAN
-        return rounded_up(mean * domain_size / n_users)
-    raise ParameterError("analysis", analysis, f"one of {', '.join(ANALYSES)}")
+    pairs = exchanged_items(domain_size, set_size)
+    mean = least_blanket_mean(copies=1.0, pairs=pairs, epsilon=epsilon, delta=delta) if pairs else BLANKET_MEAN_RANGE[0]
+    return rounded_up(mean * domain_size / n_users)
+
+
+class _EveryItem(Collected):
+    """Users who send every item, one way or another."""
+
+    name: str
+    analysis: str
+
+    def refuse(self, problem: Problem) -> None:
+        """Refuse assumptions beyond plain ones, but that a blanket of honest users alone is a smaller Poisson one."""
+        covered = ("honest_fraction",) if self.analysis == "proven" else ()
+        problem.assumptions.refuse_beyond_plain(self.name, covered=covered)
+
+    def planned(
+        self, problem: Problem, blanket: float, sent: Iterable[tuple[int | None, float, float]], bound: float
+    ) -> Plan:
+        """Return the plan of collections of one level or all, with so many dummies per user and that weight."""
+        proven, everything = self.analysis == "proven", (1.0,) * len(problem.levels)
+        law = POISSON if proven else BINOMIAL
+        return Plan(
+            method=self.name,
+            problem=problem,
+            kind="exact" if proven else "published",
+            blanket_per_user=blanket,
+            messages_per_user=blanket + problem.set_size,
+            collections=tuple(
+                collection_of(problem, everything, m, law, only=level, weight=weight) for level, m, weight in sent
+            ),
+            mse_bound=bound,
+        )
 
 
 @dataclass(frozen=True)
-class BallsIntoBins(Collected):
+class BallsIntoBins(_EveryItem):
     """MM: all users at the most conservative level.
 
     Parameters
@@ -69,41 +97,14 @@ class BallsIntoBins(Collected):
 
     def plan(self, problem: Problem) -> Plan:
         """Fix m for the lowest level and all users."""
-        problem.assumptions.refuse_beyond_plain(self.name, covered=_covered(self.analysis))
-        blanket = least_blanket(
-            domain_size=problem.domain_size,
-            set_size=problem.set_size,
-            n_users=problem.honest_users,
-            epsilon=problem.levels[0],
-            delta=problem.delta,
-            analysis=self.analysis,
-        )
-        return Plan(
-            method=self.name,
-            problem=problem,
-            kind=_kind(self.analysis),
-            blanket_per_user=blanket,
-            messages_per_user=blanket + problem.set_size,
-            collections=(collection_of(problem, (1.0,) * len(problem.levels), blanket, _law(self.analysis)),),
-            mse_bound=(blanket + problem.set_size) / problem.n_users,
-        )
-
-
-def _covered(analysis: str) -> tuple[str, ...]:
-    """Assumptions beyond plain ones: a blanket of the honest users alone is a smaller Poisson blanket."""
-    return ("honest_fraction",) if analysis == "proven" else ()
-
-
-def _kind(analysis: str) -> str:
-    return "exact" if analysis == "proven" else "published"
-
-
-def _law(analysis: str) -> Dummies:
-    return POISSON if analysis == "proven" else BINOMIAL
+        self.refuse(problem)
+        blanket = least_blanket(problem, problem.levels[0], problem.honest_users, self.analysis)
+        bound = (blanket + problem.set_size) / problem.n_users
+        return self.planned(problem, blanket, [(None, blanket, 1.0)], bound)
 
 
 @dataclass(frozen=True)
-class SeparateBallsIntoBins(Collected):
+class SeparateBallsIntoBins(_EveryItem):
     """SepMM: balls-into-bins inside each level, with delta of the whole population; the estimates are averaged.
 
     Parameters
@@ -117,52 +118,31 @@ class SeparateBallsIntoBins(Collected):
 
     weights: str = "plain"
     analysis: str = "numerical"
-    name: str = field(init=False)
 
     def __post_init__(self) -> None:
-        names = {
-            "plain": "sepmm",
-            "published": "weighted-sepmm",
-            "inverse-variance": "inverse-variance-sepmm",
-        }
-        if self.weights not in names:
-            raise ParameterError("weights", self.weights, f"one of {', '.join(WEIGHTS)}")
-        object.__setattr__(self, "name", names[self.weights])
+        check_choice("weights", self.weights, _NAMES)
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """Identifier of the variant."""
+        return _NAMES[self.weights]
 
     def plan(self, problem: Problem) -> Plan:
-        """Fix m_k and the weight of every level; levels nobody chose get weight 0.
+        """Fix m_k and the weight of every level; levels nobody chose have no collection.
 
         An honest fraction is relied on within every level, which is more than is asked of all users together.
         """
-        problem.assumptions.refuse_beyond_plain(self.name, covered=_covered(self.analysis))
-        active = [k for k, count in enumerate(problem.level_counts) if count > 0]
-        blankets = [0.0] * len(problem.levels)
-        for k in active:
-            blankets[k] = least_blanket(
-                domain_size=problem.domain_size,
-                set_size=problem.set_size,
-                n_users=problem.assumptions.honest_of(problem.level_counts[k]),
-                epsilon=problem.levels[k],
-                delta=problem.delta,
-                analysis=self.analysis,
-            )
-        raw = np.array([self._weight(problem, k, blankets[k]) if k in active else 0.0 for k in range(len(blankets))])
-        weights = raw / raw.sum()
-        counts = np.asarray(problem.level_counts, dtype=float)
-        per_user = float(counts @ np.asarray(blankets)) / problem.n_users
-        bound = sum(weights[k] ** 2 * (blankets[k] + problem.set_size) / counts[k] for k in active)
-        everything, law = (1.0,) * len(problem.levels), _law(self.analysis)
-        return Plan(
-            method=self.name,
-            problem=problem,
-            kind=_kind(self.analysis),
-            blanket_per_user=per_user,
-            messages_per_user=per_user + problem.set_size,
-            collections=tuple(
-                collection_of(problem, everything, blankets[k], law, only=k, weight=float(weights[k])) for k in active
-            ),
-            mse_bound=float(bound),
-        )
+        self.refuse(problem)
+        found = [
+            (k, n, least_blanket(problem, level, problem.assumptions.honest_of(n), self.analysis))
+            for k, (level, n) in enumerate(zip(problem.levels, problem.level_counts, strict=True))
+            if n
+        ]
+        raw = np.array([self._weight(problem, k, m) for k, _, m in found])
+        weights = (raw / raw.sum()).tolist()
+        bound = sum(w**2 * (m + problem.set_size) / n for w, (_, n, m) in zip(weights, found, strict=True))
+        sent = [(k, m, w) for w, (k, _, m) in zip(weights, found, strict=True)]
+        return self.planned(problem, sum(n * m for _, n, m in found) / problem.n_users, sent, bound)
 
     def _weight(self, problem: Problem, level: int, blanket: float) -> float:
         n_k, s = problem.level_counts[level], problem.set_size

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from segshuffle.accounting.numerics.ranges import LARGEST_COUNT, check_guarantee, check_sizes
+from segshuffle.accounting.numerics.ranges import LARGEST_COUNT, check_guarantee, check_integer, check_sizes
 from segshuffle.arrays import LARGEST_DOMAIN, NO_ITEM, FloatArray, IntArray
 from segshuffle.blankets.base import Dummies
 from segshuffle.blankets.poisson import POISSON
@@ -27,7 +27,6 @@ from segshuffle.protocols.scheme import Collection, Scheme
 
 #: Field of a problem, its type, and what errors say is allowed.
 _TYPES: tuple[tuple[str, type, str], ...] = (
-    ("domain_size", Integral, f"an integer in [2, {LARGEST_DOMAIN}]"),
     ("set_size", Integral, "an integer between 1 and domain_size"),
     ("levels", Sequence, "a sequence of numbers, such as (0.5, 1.0)"),
     ("level_counts", Sequence, "a sequence of integers, such as (1250, 2500)"),
@@ -70,18 +69,14 @@ class Problem:
             value = getattr(self, name)
             if not isinstance(value, kind) or isinstance(value, str | bool):
                 raise ParameterError(name, value, allowed)
-        if not all(isinstance(count, Integral) for count in self.level_counts):
-            raise ParameterError("level_counts", self.level_counts, "integers, all >= 0")
         if not self.levels or len(self.levels) != len(self.level_counts):
             raise ParameterError(
                 "levels", self.levels, f"as many as level_counts ({len(self.level_counts)}), at least 1"
             )
-        if any(count < 0 for count in self.level_counts):
-            raise ParameterError(
-                "level_counts", self.level_counts, f"all >= 0, between 1 and {LARGEST_COUNT:g} together"
-            )
-        if not 2 <= self.domain_size <= LARGEST_DOMAIN:
-            raise ParameterError("domain_size", self.domain_size, f"an integer in [2, {LARGEST_DOMAIN}]")
+        for count in self.level_counts:
+            check_integer("level_counts", count, 0, f"an integer >= 0, of {LARGEST_COUNT:g} users together at most")
+        most = LARGEST_DOMAIN
+        check_integer("domain_size", self.domain_size, 2, f"an integer in [2, {most}]", most=most)
         check_sizes(domain_size=self.domain_size, n_users=self.n_users, set_size=self.set_size)
         if self.level_deltas and (len(self.level_deltas) != len(self.levels) or min(self.level_deltas) != self.delta):
             allowed = f"one for each of {len(self.levels)} levels, the least of them delta = {self.delta:g}"
@@ -342,20 +337,6 @@ def collection_of(
 def exchanged_items(domain_size: int, set_size: int) -> int:
     """Return the number of item pairs in which two users' sets can differ: min(s, d - s)."""
     return min(set_size, domain_size - set_size)
-
-
-def assignment_variance(
-    item_counts: IntArray | FloatArray, level_counts: tuple[int, ...], weights: FloatArray
-) -> float:
-    """Sum over items of Var[sum_k weights_k n_kj] when levels are assigned at random with exact counts.
-
-    n_kj, the users of level k that hold item j, is a draw without replacement: with n_j holders among n users the
-    variance is n_j (n - n_j)/(n - 1) times the variance of the weight of a random user.
-    """
-    counts = np.asarray(level_counts, dtype=float)
-    n_users = sum(level_counts)
-    mean = float(counts @ weights) / n_users
-    return assignment_spread(item_counts, n_users) * float(counts @ (weights - mean) ** 2)
 
 
 def uniform_item_counts(problem: Problem) -> FloatArray:

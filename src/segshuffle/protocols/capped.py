@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+import bisect
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from segshuffle.accounting.collections.blanket_cap import cap_overflow, capped_delta, uncapped_target
-from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.digits import rounded_down, rounded_up
 from segshuffle.errors import ParameterError
-from segshuffle.protocols.base import Plan, Problem, Sample
+from segshuffle.protocols.base import Plan, Problem
+from segshuffle.protocols.collected import Collected
 from segshuffle.protocols.proven import ProvenSegmented
 
 #: kappa over the smallest epsilon, or over 1 if that is larger: every epsilon is lower by about this share at most.
 OVERFLOW_SHARE = 1e-3
 _BISECTIONS = 60
+#: No cap need be larger: blankets are below it.
+_MOST_CAP = 2**40
 
 
 @dataclass(frozen=True)
-class Capped:
+class Capped(Collected):
     """A method whose users send at most so many blanket messages each.
+
+    A cap has an effect on the counters with a probability below kappa: their law is taken for that without it.
 
     Parameters
     ----------
@@ -75,14 +78,6 @@ class Capped:
         collection = replace(plan.collections[0], announcement=replace(plan.scheme, blanket_cap=cap))
         return replace(plan, problem=problem, kind="upper", collections=(collection,), certificate=certificate)
 
-    def simulate(self, plan: Plan, sample: Sample, rng: np.random.Generator) -> FloatArray:
-        """As without the cap, whose effect on the counters has a probability below kappa."""
-        return self.method.simulate(plan, sample, rng)
-
-    def expected_mse(self, plan: Plan, item_counts: IntArray | FloatArray) -> float:
-        """As without the cap."""
-        return self.method.expected_mse(plan, item_counts)
-
 
 def _overflow(problem: Problem, blanket_per_user: float, cap: int) -> float:
     """Kappa that serves all levels: it grows with epsilon."""
@@ -98,14 +93,9 @@ def _overflow(problem: Problem, blanket_per_user: float, cap: int) -> float:
 
 def _least_cap(problem: Problem, blanket_per_user: float, largest: float) -> int:
     """Least cap with a kappa of at most `largest`."""
-    high = 1
-    while _overflow(problem, blanket_per_user, high) > largest:
-        high *= 2
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if _overflow(problem, blanket_per_user, middle) <= largest else (middle, high)
-    return high
+    return bisect.bisect_left(
+        range(_MOST_CAP), True, lo=1, key=lambda cap: _overflow(problem, blanket_per_user, cap) <= largest
+    )
 
 
 def _largest_blanket(problem: Problem, cap: int, largest: float, high: float) -> float:

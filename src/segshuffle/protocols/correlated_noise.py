@@ -17,9 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from segshuffle.accounting.numerics.ranges import check_within
 from segshuffle.arrays import FloatArray
 from segshuffle.digits import rounded_up
-from segshuffle.errors import ParameterError
 from segshuffle.looks import DASHES, PALETTE, Look
 from segshuffle.protocols.base import IndependentCounters, Plan, Problem, Sample
 from segshuffle.protocols.declared import Declared
@@ -40,8 +40,7 @@ class CorrelatedNoise(IndependentCounters):
     name = "correlated-noise"
 
     def __post_init__(self) -> None:
-        if not 0 < self.flood_share < 1:
-            raise ParameterError("flood_share", self.flood_share, "in (0, 1)")
+        check_within("flood_share", self.flood_share, 0, 1, "()")
 
     def plan(self, problem: Problem) -> Plan:
         """Fix both noises for the lowest level and all users."""

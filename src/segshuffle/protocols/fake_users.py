@@ -23,9 +23,10 @@ import numpy as np
 
 from segshuffle.accounting.collections.flipped_bits import least_flip
 from segshuffle.accounting.collections.published import exchange_target
+from segshuffle.accounting.numerics.ranges import check_integer
 from segshuffle.arrays import FloatArray
 from segshuffle.digits import rounded_up
-from segshuffle.errors import InfeasibleError, ParameterError
+from segshuffle.errors import InfeasibleError
 from segshuffle.looks import DASHES, PALETTE, Look
 from segshuffle.protocols.base import IndependentCounters, Plan, Problem, Sample
 from segshuffle.protocols.declared import Declared
@@ -33,12 +34,6 @@ from segshuffle.protocols.influence import Influence
 
 #: More fake vectors of one user are refused.
 MOST_FAKES = 1_000_000
-
-
-def published_flips(*, n_users: int, epsilon: float, delta: float) -> float:
-    """Value of k q (1 - q) that the paper asks for: flips of fake bits, per user."""
-    bias = 1 / math.tanh(epsilon / 2)
-    return 33 / (5 * n_users) * bias**2 * math.log(4 / delta)
 
 
 @dataclass(frozen=True)
@@ -58,8 +53,7 @@ class FakeUsers(IndependentCounters):
     name = "fake-users"
 
     def __post_init__(self) -> None:
-        if not 1 <= self.fakes_per_user <= MOST_FAKES:
-            raise ParameterError("fakes_per_user", self.fakes_per_user, f"in [1, {MOST_FAKES}]")
+        check_integer("fakes_per_user", self.fakes_per_user, 1, most=MOST_FAKES)
 
     def plan(self, problem: Problem) -> Plan:
         """Fix the flips for the lowest level and all users."""
@@ -85,8 +79,8 @@ class FakeUsers(IndependentCounters):
         )
 
     def _published(self, n_users: int, epsilon: float, delta: float) -> tuple[int, float]:
-        """Fakes of a user and the flips that the paper asks for."""
-        wanted = published_flips(n_users=n_users, epsilon=epsilon, delta=delta)
+        """Fakes of a user and their flips: the paper asks for a value of k q (1 - q)."""
+        wanted = 33 / (5 * n_users) / math.tanh(epsilon / 2) ** 2 * math.log(4 / delta)
         # q stays below 0.5, where an estimate would need infinitely many users
         fakes = max(self.fakes_per_user, math.floor(4 * wanted) + 1)
         if fakes > MOST_FAKES:

@@ -9,8 +9,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.base import Plan
 
@@ -65,11 +63,9 @@ def influence(plan: Plan, method: object = None) -> Influence:
         raise ParameterError("method", plan.method, "one whose messages name items, or that has a function influence")
     found = []
     for collection in plan.collections:
-        scheme, counts = collection.announcement, np.zeros(len(plan.problem.levels))
-        counts[list(collection.levels)] = np.array(plan.problem.level_counts)[list(collection.levels)]
-        weight = scheme.weight(counts) / collection.weight if collection.weight else math.inf
+        scheme, factor = collection.announcement, collection.factor(plan.problem.level_counts)
         most, m = scheme.most_messages, scheme.blanket_per_user
         mean, copies = m / scheme.domain_size, max(scheme.copies)
         item, moved = max(most - mean, copies + mean), most + m + scheme.set_size * copies
-        found.append((most, item / weight, moved / weight))
+        found.append((most, item * factor, moved * factor))
     return Influence(*map(max, zip(*found, strict=True)))

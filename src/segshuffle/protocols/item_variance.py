@@ -17,10 +17,11 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from segshuffle.accounting.numerics.laws import fft_convolution
+from segshuffle.accounting.numerics.ranges import check_within
 from segshuffle.arrays import FloatArray
 from segshuffle.blankets.signed import part_masses, part_window
-from segshuffle.errors import ParameterError
 from segshuffle.protocols.base import Plan
+from segshuffle.protocols.collected import variance_sources
 
 #: Largest correction of the number of deviations, as a share of it.
 _MOST_CORRECTION = 0.2
@@ -48,21 +49,11 @@ class ItemVariance(NamedTuple):
         ParameterError
             If the plan has no copies by level, or none is sent.
         """
-        problem, scheme = plan.problem, plan.scheme
-        copies, weight = np.array(scheme.copies), scheme.weight(problem.level_counts)
-        users, fraction = np.asarray(problem.level_counts, dtype=float), copies % 1.0
-        parts, noise = scheme.parts, scheme.noise
+        parts, noise = plan.scheme.parts, plan.scheme.noise
         # cumulants of a negative binomial number, which is Poisson for p = 0
         third = sum(part.net**3 * part.mean * (1 + part.p) / (1 - part.p) ** 2 for part in parts)
         fourth = sum(part.net**4 * part.mean * (1 + 4 * part.p + part.p**2) / (1 - part.p) ** 3 for part in parts)
-        uneven = float(users @ (copies - weight / problem.n_users) ** 2)
-        return cls(
-            noise / weight**2,
-            float(users @ (fraction * (1.0 - fraction))) / weight**2,
-            uneven * problem.n_users / max(problem.n_users - 1, 1) / weight**2,
-            third / noise**1.5 if noise else 0.0,
-            fourth / noise**2 if noise else 0.0,
-        )
+        return cls(*variance_sources(plan), third / noise**1.5 if noise else 0.0, fourth / noise**2 if noise else 0.0)
 
     def at(self, shares: ArrayLike) -> FloatArray:
         """Variance of the estimates of some shares, which are taken between 0 and 1."""
@@ -86,8 +77,7 @@ class ItemVariance(NamedTuple):
         low, high : ndarray of float
             May be below 0 or above 1: the variance there is taken as that at 0 or 1.
         """
-        if not 0.0 < confidence < 1.0:
-            raise ParameterError("confidence", confidence, "in (0, 1)")
+        check_within("confidence", confidence, 0, 1, "()")
         found = np.asarray(estimates, dtype=float)
         z = self._deviations(found, float(special.ndtri(0.5 + confidence / 2)))
         z2 = z**2

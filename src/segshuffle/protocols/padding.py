@@ -13,10 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from segshuffle.accounting.numerics.ranges import check_integer, check_within
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.errors import ParameterError
 from segshuffle.protocols.assumptions import SetKind
 from segshuffle.protocols.base import Plan, Problem
+from segshuffle.protocols.collected import variance_sources
 from segshuffle.protocols.proven import ProvenSegmented
 
 #: Most items for which sizes are guessed: a table has a row per size and a column per item.
@@ -84,10 +86,8 @@ def guessed_holders(shares: Mapping[int, float], domain_size: int, zipf: float) 
     ParameterError
         If a number is outside its range.
     """
-    if not 2 <= domain_size <= _LARGEST_GUESS:
-        raise ParameterError("domain_size", domain_size, f"an integer in [2, {_LARGEST_GUESS}]")
-    if not 0.0 <= zipf <= 10.0:
-        raise ParameterError("zipf", zipf, "in [0, 10]")
+    check_integer("domain_size", domain_size, 2, most=_LARGEST_GUESS)
+    check_within("zipf", zipf, 0, 10)
     if not all(0 <= size < domain_size and share >= 0.0 for size, share in shares.items()):
         raise ParameterError("guess", dict(shares), f"shares >= 0 of sizes in 0..{domain_size - 1}")
     if abs(sum(shares.values()) - 1.0) > 1e-9:
@@ -115,8 +115,7 @@ def zipf_shares(size: float, domain_size: int, zipf: float) -> FloatArray:
     ndarray of float, shape (domain_size,)
         1 - exp(-c j^-zipf), j = 1..d, with the c that makes the sum `size`.
     """
-    if not 0.0 <= zipf <= 10.0:
-        raise ParameterError("zipf", zipf, "in [0, 10]")
+    check_within("zipf", zipf, 0, 10)
     if size >= domain_size:
         return np.ones(domain_size)
     popular = np.arange(1, domain_size + 1) ** -zipf
@@ -184,10 +183,7 @@ def error_of_sets(
     sets = problem.assumptions.sets
     true, expected, variance = sent_frequencies(users, holders, problem.set_size, sets)
     squared_bias = float((expected - true) @ (expected - true))
-    counts, copies = np.asarray(problem.level_counts, dtype=float), np.asarray(plan.scheme.copies)
-    weight = float(counts @ copies)
-    imbalance = max(float(counts @ copies**2) - weight**2 / n_users, 0.0) / weight**2
-    chance = float(variance.sum()) / n_users
+    _, _, spread = variance_sources(plan)
     # the frequencies that are sent vary by chance: they miss their expectation, and w (1 - w) loses their variance
-    mse = method.expected_mse(plan, n_users * expected) + chance * (1 - imbalance * n_users / max(n_users - 1, 1))
+    mse = method.expected_mse(plan, n_users * expected) + float(variance.sum()) / n_users * (1 - spread)
     return SetSizeError(sets, plan, squared_bias, mse + squared_bias)

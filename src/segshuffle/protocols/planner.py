@@ -10,8 +10,8 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -223,8 +223,8 @@ class Search:
 
     # -- the search ----------------------------------------------------------------------------------------------------
 
-    def least_error(self, budget: float = math.inf, *, simplest: bool = False) -> Plan:
-        """Plan for the least error within a budget of expected messages per user, by the first law alone if `simplest`.
+    def least_error(self, budget: float = math.inf) -> Plan:
+        """Plan for the least error within a budget of expected messages per user.
 
         Raises
         ------
@@ -232,7 +232,7 @@ class Search:
             If nothing can be sent within it.
         """
         plans = list[Plan]()
-        for law in self.laws[:1] if simplest else self.laws:
+        for law in self.laws:
             allowed = budget
             if math.isinf(budget) and law.spends and plans:
                 allowed = law.spends * plans[0].messages_per_user
@@ -310,14 +310,6 @@ class Search:
         """Plan with one law; methods that compare the same laws share it."""
         alone = replace(self, laws=(law,), name=law.name)
         return replace(_best_alone(alone, budget), method=self.name)
-
-    def at_whole(self, law: Blanket, copies: FloatArray, budget: float) -> Iterator[Plan]:
-        """Plan with exactly the dummies that the whole numbers next to these copies need."""
-        near = [(each, a, float(round(a))) for each, a in zip(self.targets, copies.tolist(), strict=True) if a > 0.5]
-        means = [_least_mean(law, each, whole) for each, a, whole in near if abs(a - whole) < _WORTHWHILE]
-        if means:
-            with contextlib.suppress(InfeasibleError):
-                yield self.plan_at(law, rounded_up(self.per_user(max(means))), budget)
 
     # -- the end -------------------------------------------------------------------------------------------------------
 
@@ -409,7 +401,14 @@ def _best_alone(search: Search, budget: float) -> Plan:
             break
         best = best.curve.corrected(best, reached, budget) or best
     if best.law.rough() is best.law:
-        plans += search.at_whole(best.law, best.copies, budget)
+        # exactly the dummies that the whole numbers next to these copies need
+        near = [(each, a, round(a)) for each, a in zip(search.targets, best.copies.tolist(), strict=True)]
+        means = [
+            _least_mean(best.law, each, whole) for each, a, whole in near if whole and abs(a - whole) < _WORTHWHILE
+        ]
+        if means:
+            with contextlib.suppress(InfeasibleError):
+                plans.append(search.plan_at(best.law, rounded_up(search.per_user(max(means))), budget))
     return min(plans, key=search.error_of)
 
 
@@ -418,14 +417,7 @@ def _largest(law: Blanket, mean: float, target: Target, copies_max: float) -> fl
     """Largest certified copies, rounded down; copies_max if nothing to hide."""
     if target.pairs == 0:
         return copies_max
-    copies = largest_copies(
-        blanket_mean=mean,
-        copies_max=copies_max,
-        blanket=law,
-        pairs=target.pairs,
-        epsilon=target.epsilon,
-        delta=target.delta,
-    )
+    copies = largest_copies(blanket_mean=mean, copies_max=copies_max, blanket=law, **asdict(target))
     # that search stops within `rtol` of delta; a whole number just above costs no sampling noise
     whole = float(math.ceil(copies))
     if 0.998 * whole < copies < whole <= copies_max:
@@ -480,6 +472,4 @@ def least_blankets(problem: Problem) -> tuple[float, ...]:
 def _least_mean(law: Blanket, target: Target, copies: float) -> float:
     if target.pairs == 0:
         return law.means[0]
-    return least_blanket_mean(
-        copies=copies, pairs=target.pairs, epsilon=target.epsilon, delta=target.delta, blanket=law
-    )
+    return least_blanket_mean(copies=copies, blanket=law, **asdict(target))

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from segshuffle.accounting.numerics.ranges import check_integer
 from segshuffle.arrays import FloatArray
-from segshuffle.errors import ParameterError
 
 _STEPS = 60
 
@@ -26,9 +26,7 @@ def project(estimates: FloatArray, *, set_size: int) -> FloatArray:
     set_size : int
         Number of items per user, 0 <= set_size <= domain_size.
     """
-    domain_size = estimates.shape[1]
-    if not 0 <= set_size <= domain_size:
-        raise ParameterError("set_size", set_size, f"between 0 and domain_size = {domain_size}")
+    check_integer("set_size", set_size, 0, most=estimates.shape[1])
     low = estimates.min(axis=1, keepdims=True) - 1.0
     high = estimates.max(axis=1, keepdims=True)
     for _ in range(_STEPS):

@@ -10,8 +10,9 @@ sum_k n_k a_k.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from segshuffle.accounting.numerics.ranges import check_choice, check_within
 from segshuffle.blankets.base import COPIES_RANGE, Blanket
 from segshuffle.blankets.named import laws
 from segshuffle.blankets.poisson import POISSON
@@ -69,18 +70,14 @@ class ProvenSegmented(Collected):
     measure: ErrorMeasure | None = None
 
     def __post_init__(self) -> None:
-        least, most = COPIES_RANGE
-        if not least <= self.copies_max <= most:
-            raise ParameterError("copies_max", self.copies_max, f"in [{least:g}, {most:g}]")
+        check_within("copies_max", self.copies_max, *COPIES_RANGE)
         for name in ("max_messages", "target_error"):
-            value = getattr(self, name)
-            if value is not None and not 0 < value < math.inf:
-                raise ParameterError(name, value, "positive and finite")
+            if (value := getattr(self, name)) is not None:
+                check_within(name, value, 0, math.inf, "()", allowed="positive and finite")
         if self.max_messages is not None and self.target_error is not None:
             raise ParameterError("target_error", self.target_error, "left out beside max_messages")
         for name in self.laws:
-            if name not in laws():
-                raise ParameterError("blanket", name, f"one of {', '.join(laws())}")
+            check_choice("blanket", name, laws())
 
     @property
     def name(self) -> str:
@@ -119,7 +116,8 @@ class ProvenSegmented(Collected):
         if self.target_error is not None:
             return search.fewest_messages(self.target_error)
         if self.max_messages is None and len(search.laws) == 2 and not search.laws[-1].spends:
-            return search.fewest_messages(SLACK * search.error_of(search.least_error(simplest=True)))
+            single = replace(search, laws=search.laws[:1]).least_error()
+            return search.fewest_messages(SLACK * search.error_of(single))
         return search.least_error(self.max_messages or math.inf)
 
 

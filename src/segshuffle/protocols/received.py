@@ -17,9 +17,10 @@ import contextlib
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 
 from segshuffle.accounting.collections.blanket_cap import capped_epsilon
@@ -82,19 +83,21 @@ def _log_moments(
     plan: Plan, parts: Sequence[Part], units: Callable[[Part], int], held: int, theta: FloatArray
 ) -> FloatArray:
     """K(theta) of all dummies, and of the most (theta > 0) or least that is sent about `held` items of every user."""
-    total = np.zeros_like(theta)
-    for part in parts:
-        growth = np.expm1(units(part) * theta)
-        if part.p == 0:
-            total += part.mean * growth
-        else:
-            total -= size_of(part.mean, part.p) * np.log1p(-part.p * growth / (1 - part.p))
+    total = np.sum([_log_moment(part, units(part) * theta) for part in parts], axis=0)
     copies, users = np.array(plan.scheme.copies), np.array(plan.problem.level_counts, dtype=float)
     if plan.problem.assumptions.private_levels:  # nobody knows who has which level
         copies, users = np.array([copies.max() if theta[0] > 0 else copies.min()]), np.array([users.sum()])
     for number, each in zip(held * users, copies, strict=True):
         total += number * (math.floor(each) * theta + np.log1p(each % 1.0 * np.expm1(theta)))
-    return total
+    return np.asarray(total)
+
+
+def _log_moment(part: Part, theta: NDArray[Any]) -> NDArray[Any]:
+    """Log E[exp(theta X)] of a part's number of units X, at real or complex places."""
+    growth = np.expm1(theta)
+    if part.p == 0:
+        return np.asarray(part.mean * growth)
+    return np.asarray(-size_of(part.mean, part.p) * np.log1p(-part.p * growth / (1 - part.p)))
 
 
 def _log_uncapped(plan: Plan) -> float:
@@ -149,18 +152,11 @@ def _repeated(plan: Plan, counts: IntArray) -> int | None:
     Pr[X + own = 0 mod k] is at most the mean over j < k of |E[exp(2 pi i j X/k)]|, whatever `own` is, and the dummies X
     of different items are independent.
     """
-    parts = plan.scheme.parts
     for times in range(_MOST_REPEATED, 1, -1):
         if not counts.any() or (counts % times).any():
             continue
-        angles = 2 * math.pi * np.arange(times) / times
-        size = np.ones(times)
-        for part in parts:
-            turned = np.exp(1j * part.net * angles)
-            if part.p == 0:
-                size *= np.exp(part.mean * (turned.real - 1))
-            else:
-                size *= np.abs((1 - part.p) / (1 - part.p * turned)) ** size_of(part.mean, part.p)
+        angles = 2j * math.pi * np.arange(times) / times
+        size = np.exp(np.sum([_log_moment(part, part.net * angles).real for part in plan.scheme.parts], axis=0))
         # a little more than the mean, for its round-off
         log_chance = counts.size * min(math.log(size.mean()) + 1e-14, 0.0) - _log_uncapped(plan)
         if log_chance <= math.log(FALSE_ALARM / (4 * (_MOST_REPEATED - 1))):
@@ -200,20 +196,20 @@ def epsilons(plan: Plan, honest_users: int) -> tuple[float, ...]:
     mean = plan.blanket_per_user * honest_users / problem.domain_size * (1 - 1e-15)
 
     def certified(copies: float, delta: float) -> float:
-        with contextlib.suppress(AccuracyError):  # a table that would be too large
-            return found(copies, delta)
-        return math.inf
-
-    def found(copies: float, delta: float) -> float:
-        return capped_epsilon(
-            lambda delta: epsilon_over_honesty(
+        def uncapped(delta: float) -> float:
+            return epsilon_over_honesty(
                 blanket_mean=mean, copies=copies, pairs=problem.pairs, delta=delta, fractions=(1.0,), blanket=blanket
-            )[0],
-            delta=delta,
-            blanket_per_user=plan.blanket_per_user,
-            cap=plan.scheme.blanket_cap,
-            honest_users=honest_users,
-            rounds=problem.assumptions.rounds,
-        )
+            )[0]
+
+        with contextlib.suppress(AccuracyError):  # a table that would be too large
+            return capped_epsilon(
+                uncapped,
+                delta=delta,
+                blanket_per_user=plan.blanket_per_user,
+                cap=plan.scheme.blanket_cap,
+                honest_users=honest_users,
+                rounds=problem.assumptions.rounds,
+            )
+        return math.inf
 
     return tuple(map(certified, plan.scheme.copies, problem.deltas))

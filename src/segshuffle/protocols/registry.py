@@ -44,22 +44,20 @@ def _found(folder: Path = FOLDER, package: str = PACKAGE) -> dict[Key, tuple[Dec
     """All declared methods with the file of each."""
     found: dict[Key, tuple[Declared, str]] = {}
     for file in listed(folder):
-        for declared in _imported(folder / f"{file}.py", package).METHODS:
+        path = folder / f"{file}.py"
+        try:
+            module: Any = importlib.import_module(f"{package}.{file}")
+        except Exception as error:
+            raise ConfigError(f"{path}: cannot be imported: {type(error).__name__}: {error}") from error
+        for declared in module.METHODS:
             key = (declared.accounting, declared.name)
             if key in found:
                 raise ConfigError(
-                    f"{folder / file}.py: declares the {declared.accounting} method {declared.name!r}, as "
+                    f"{path}: declares the {declared.accounting} method {declared.name!r}, as "
                     f"{found[key][1]}.py does; give it a name of its own."
                 )
             found[key] = declared, file
     return found
-
-
-def _imported(path: Path, package: str) -> Any:
-    try:
-        return importlib.import_module(f"{package}.{path.stem}")
-    except Exception as error:
-        raise ConfigError(f"{path}: cannot be imported: {type(error).__name__}: {error}") from error
 
 
 def competitor(name: str, section: Mapping[str, Any] | None = None) -> Method:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segshuffle.accounting.numerics.ranges import LARGEST_BLANKET
+from segshuffle.accounting.numerics.ranges import LARGEST_BLANKET, check_integer, check_within
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.blankets import exact
 from segshuffle.blankets.base import Blanket, Dummies, Part
@@ -37,8 +37,7 @@ class WireFormat:
     domain_size: int
 
     def __post_init__(self) -> None:
-        if not 1 <= self.domain_size < 2**32:
-            raise ParameterError("domain_size", self.domain_size, "an integer in [1, 2^32)")
+        check_integer("domain_size", self.domain_size, 1, "an integer in [1, 2^32)", most=2**32 - 1)
 
     @property
     def dtype(self) -> np.dtype[np.unsignedinteger[Any]]:
@@ -97,15 +96,11 @@ class Scheme:
     def __post_init__(self) -> None:
         object.__setattr__(self, "copies", tuple(self.copies))
         for name, most in (("domain_size", math.inf), ("n_users", math.inf), ("set_size", self.domain_size)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
-                raise ParameterError(name, value, f"an integer in [1, {most:g}]")
-        if not self.copies:
-            raise ParameterError("copies", self.copies, "a number for every level")
-        if not all(0.0 <= rate < math.inf for rate in self.copies):
-            raise ParameterError("copies", self.copies, "finite and >= 0")
-        if not 0.0 <= self.blanket_per_user <= LARGEST_BLANKET:
-            raise ParameterError("blanket_per_user", self.blanket_per_user, f"in [0, {LARGEST_BLANKET:g}]")
+            check_integer(name, getattr(self, name), 1, most=most)
+            object.__setattr__(self, name, int(getattr(self, name)))
+        if not self.copies or not all(0.0 <= rate < math.inf for rate in self.copies):
+            raise ParameterError("copies", self.copies, "a finite number >= 0 for every level")
+        check_within("blanket_per_user", self.blanket_per_user, 0, LARGEST_BLANKET)
         cap = self.blanket_cap
         if cap is not None and (not self.law.can_be_capped or int(cap) != cap or cap < self.blanket_per_user):
             allowed = f"None, or for dummies that can be capped at least m = {self.blanket_per_user:g}"
@@ -225,6 +220,12 @@ class Scheme:
         """What all dummies add on average to the count of an item, minuses subtracted."""
         return self.law.net_mean(self.mean)
 
+    @property
+    def sampling(self) -> FloatArray:
+        """Variance of what a user sends about a held item, by level: f (1 - f), f = a - floor(a)."""
+        fraction = np.array(self.copies) % 1.0
+        return fraction * (1.0 - fraction)
+
     def weight(self, level_counts: ArrayLike) -> float:
         """Return the expected messages about an item that everybody holds, N.
 
@@ -275,6 +276,15 @@ class Collection:
     announcement: Scheme
     levels: tuple[int, ...]
     weight: float
+
+    def users(self, level_counts: ArrayLike) -> FloatArray:
+        """Return the users of every level who take part, shape (n_levels,)."""
+        counts = np.asarray(level_counts, dtype=float)
+        return np.where(np.isin(np.arange(counts.size), self.levels), counts, 0.0)
+
+    def factor(self, level_counts: ArrayLike) -> float:
+        """Return what one message about an item adds to its estimated share."""
+        return self.weight / self.announcement.weight(self.users(level_counts))
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready form."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -31,42 +32,25 @@ def mse_bound(problem: Problem, blanket_per_user: float, sampling_rates: tuple[f
     return (problem.n_users * blanket_per_user + problem.set_size * weight) / weight**2
 
 
+# neither depends on how many users chose a level: plans of several splits share them
+_rate = functools.lru_cache(maxsize=4096)(largest_sampling_rate)
+_least_blanket = functools.lru_cache(maxsize=4096)(least_blanket_per_user)
+
+
 def sampling_rates(problem: Problem, blanket_per_user: float) -> tuple[float, ...]:
     """Largest rate of every level at a given blanket (Equation 6), rounded down (kind: published)."""
-    return tuple(_rate(_sizes(problem), blanket_per_user, level, problem.delta) for level in problem.levels)
+    public = {**_public(problem), "blanket_per_user": blanket_per_user}
+    return tuple(rounded_down(_rate(**public, epsilon=level)) for level in problem.levels)
 
 
 def least_blankets(problem: Problem) -> tuple[float, ...]:
     """m_k of every level: the least blanket that lets it send every item, rounded up (kind: published)."""
-    return tuple(_least_blanket(_sizes(problem), level, problem.delta) for level in problem.levels)
+    return tuple(rounded_up(_least_blanket(**_public(problem), epsilon=level)) for level in problem.levels)
 
 
-def _sizes(problem: Problem) -> tuple[int, int, int]:
-    return problem.domain_size, problem.set_size, problem.n_users
-
-
-# neither depends on how many users chose a level: plans of several splits share them
-@functools.lru_cache(maxsize=4096)
-def _rate(sizes: tuple[int, int, int], blanket_per_user: float, epsilon: float, delta: float) -> float:
-    domain_size, set_size, n_users = sizes
-    rate = largest_sampling_rate(
-        domain_size=domain_size,
-        set_size=set_size,
-        n_users=n_users,
-        blanket_per_user=blanket_per_user,
-        epsilon=epsilon,
-        delta=delta,
-    )
-    return rounded_down(rate)
-
-
-@functools.lru_cache(maxsize=4096)
-def _least_blanket(sizes: tuple[int, int, int], epsilon: float, delta: float) -> float:
-    domain_size, set_size, n_users = sizes
-    blanket = least_blanket_per_user(
-        domain_size=domain_size, set_size=set_size, n_users=n_users, epsilon=epsilon, delta=delta
-    )
-    return rounded_up(blanket)
+def _public(problem: Problem) -> dict[str, Any]:
+    sizes = {"domain_size": problem.domain_size, "set_size": problem.set_size, "n_users": problem.n_users}
+    return {**sizes, "delta": problem.delta}
 
 
 @dataclass(frozen=True)

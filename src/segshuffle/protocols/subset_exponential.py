@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segshuffle.accounting.numerics.ranges import check_local
+from segshuffle.accounting.numerics.ranges import check_choice, check_local
 from segshuffle.accounting.numerics.search import largest_local_epsilon
 from segshuffle.accounting.single_message import randomizers
 from segshuffle.accounting.single_message.decomposition import BlanketBound
@@ -38,40 +38,16 @@ _LARGEST_SUBSET = 64
 _SEARCH_RTOL = 2e-4
 
 
-@dataclass(frozen=True)
-class Report:
-    """The subset that a user sends.
-
-    Parameters
-    ----------
-    domain_size, set_size, subset_size : int
-        d, s and k.
-    local_epsilon : float
-        In [1e-12, 50].
-    """
-
-    domain_size: int
-    set_size: int
-    subset_size: int
-    local_epsilon: float
-
-    def __post_init__(self) -> None:
-        check_subset(domain_size=self.domain_size, set_size=self.set_size, subset_size=self.subset_size)
-        check_local(self.local_epsilon, least=SMALLEST_LOG_RATIO)
+class Report(randomizers.SubsetExponential):
+    """The subset that a user sends."""
 
     @property
     def probabilities(self) -> tuple[float, float]:
         """Probabilities a, b that a held and a not-held item is in it."""
-        d, s, k = self.domain_size, self.set_size, self.subset_size
-        gain = math.exp(self.local_epsilon)
-        total = math.comb(d, k)
-        missing = math.comb(d - s, k) / total
-        with_item = math.comb(d - 1, k - 1) / total
-        with_item_missing = math.comb(d - 1 - s, k - 1) / total
-        normaliser = gain * (1.0 - missing) + missing
-        held = gain * with_item / normaliser
-        not_held = (gain * (with_item - with_item_missing) + with_item_missing) / normaliser
-        return held, not_held
+        law = self.intersection_law()
+        shared = np.arange(law.size)
+        others = law @ (self.subset_size - shared) / (self.domain_size - self.set_size)
+        return float(law @ shared / self.set_size), float(others)
 
     def error(self, n_users: int) -> float:
         """Return the expected squared error of the estimate against the sample: exact, whatever the items."""
@@ -131,17 +107,14 @@ class SubsetExponential:
     accounting: str = "published"
 
     def __post_init__(self) -> None:
-        if self.accounting not in ("published", "proven"):
-            raise ParameterError("accounting", self.accounting, "published or proven")
+        check_choice("accounting", self.accounting, ("published", "proven"))
         if self.local_epsilon is not None:
             check_local(self.local_epsilon, least=SMALLEST_LOG_RATIO)
 
     @property
     def name(self) -> str:
         """Identifier of the variant."""
-        if self.local_epsilon is not None:
-            return "subexp-local"
-        return "subexp-shuffle"
+        return "subexp-shuffle" if self.local_epsilon is None else "subexp-local"
 
     def plan(self, problem: Problem) -> Plan:
         """Fix the subset size and the local epsilon.
@@ -167,21 +140,16 @@ class SubsetExponential:
             if len(errors) - errors.index(min(errors)) > 4:
                 break
         report = tried[errors.index(min(errors))]
+        amplified = "published" if self.accounting == "published" else "upper"
         return Plan(
             method=self.name,
             problem=problem,
-            kind=self._kind,
+            kind=amplified if self.local_epsilon is None else "exact",
             blanket_per_user=0.0,
             messages_per_user=1.0,
             parameters={"local_epsilon": report.local_epsilon, "subset_size": report.subset_size},
             mse_bound=min(errors),
         )
-
-    @property
-    def _kind(self) -> str:
-        if self.local_epsilon is not None:
-            return "exact"
-        return "published" if self.accounting == "published" else "upper"
 
     def _report(self, problem: Problem, subset_size: int) -> Report:
         """Return the report of a size, with the largest local epsilon that keeps the lowest level."""
@@ -192,7 +160,7 @@ class SubsetExponential:
 
         def bound(local_epsilon: float) -> float:
             if self.accounting == "proven":
-                law = randomizers.SubsetExponential(local_epsilon=local_epsilon, **shape)
+                law = Report(local_epsilon=local_epsilon, **shape)
                 proven = BlanketBound(randomizer=law, n_users=problem.honest_users, rtol=_SEARCH_RTOL)
                 return proven.delta(epsilon=target).upper
             variation = subset_exponential(local_epsilon=local_epsilon, **shape)
@@ -236,7 +204,7 @@ class SubsetExponential:
 
 def _sent(plan: Plan) -> Report:
     """Return the report of a plan."""
-    return Report(plan.problem.domain_size, plan.problem.set_size, **plan.parameters)
+    return Report(domain_size=plan.problem.domain_size, set_size=plan.problem.set_size, **plan.parameters)
 
 
 def _distinct(rng: np.random.Generator, n_rows: int, population: int, size: int) -> IntArray:

@@ -76,15 +76,10 @@ def by_message(
     present = stream(seed, _ROLE, "who takes part").random(n) < take_part
     run = run_protocol(
         cut.rows(problem.set_size),
-        users.domain_size,
         levels,
-        problem.levels,
-        problem.delta,
-        level_deltas=problem.level_deltas,
+        problem,
         planner=planner,
         level_privacy=level_privacy,
-        assumptions=problem.assumptions,
-        set_size=problem.set_size,
         rng=stream(seed, _ROLE, "messages"),
         chunk_users=chunk_users,
         takes_part=present,

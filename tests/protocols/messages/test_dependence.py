@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from plans import given_plan
+from plans import MSNBC, given_plan
 from protocols.simulations import assert_mean
 
 from segshuffle.pipeline.config import whole_schema
@@ -15,8 +15,6 @@ from segshuffle.protocols.messages.dependence import bias_given_levels, error_gi
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.protocols.registry import every, proven_curves
 from segshuffle.protocols.segmented import Segmented, plan_at
-
-MSNBC = Problem(17, 4, (0.5, 1.0, 2.0), (1250, 2500, 1250), 2e-6)
 
 
 def test_bias_is_the_difference_of_two_shares():

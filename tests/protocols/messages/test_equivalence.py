@@ -104,13 +104,6 @@ def test_signed_blanket_is_the_exact_law(streaming):
     assert law_p_value(observed, beyond | exact) > ALARM
 
 
-@pytest.mark.quick(0)
-def test_the_test_tells_the_two_blankets_apart():
-    d, sets, levels, rates, m = TINY[0]
-    observed = sample_counters(Scheme(d, 2, 2, rates, m, BINOMIAL), sets, levels, 13, 4000)
-    assert law_p_value(observed, exact_law(POISSON, *TINY[0])[0]) < ALARM
-
-
 # ----------------------------------------------------------------------------------------------------------------------
 # Count level
 # ----------------------------------------------------------------------------------------------------------------------
@@ -137,7 +130,7 @@ def message_runs(plan, sample, levels, **kwargs):
     rng = np.random.default_rng(21)
     return np.array(
         [
-            run_protocol(sample.items, D, levels, LEVELS, 0.1, planner=lambda problem: plan, rng=rng, **kwargs).estimate
+            run_protocol(sample.items, levels, plan.problem, planner=lambda _: plan, rng=rng, **kwargs).estimate
             for _ in range(RUNS)
         ]
     )
@@ -200,18 +193,3 @@ def test_messages_are_counted_as_simulated(method, blanket, chunk_users):
             plan = given_plan(problem, (1.0,) * 3, blanket, law, kind=kind)
     estimates = message_runs(plan, sample, levels, chunk_users=chunk_users)
     assert_same_law(estimates, method.simulate(plan, sample, np.random.default_rng(28)))
-
-
-@pytest.mark.quick(0)
-def test_a_batch_is_the_union_of_its_clients():
-    """Batches of one client, the client as it would run, against one batch of all."""
-    sample, levels, _ = scenario()
-    few = slice(10, 22)
-    for law in (BINOMIAL, POISSON):
-        announcement = Scheme(D, S, 12, (0.3, 0.7, 1.0), 1.3, law)
-        rng = np.random.default_rng(27)
-        one, other = (
-            np.array([counters(announcement, sample.items[few], levels[few], rng, batch=b) for _ in range(RUNS)])
-            for b in (1, None)
-        )
-        assert_same_law(one.astype(float), other.astype(float))

@@ -14,6 +14,7 @@ from scipy import stats
 
 from segshuffle.accounting.collections.levels import compose_rounds, histogram_delta, least_blanket
 from segshuffle.errors import InfeasibleError
+from segshuffle.protocols.base import Problem
 from segshuffle.protocols.messages import (
     LevelEstimates,
     LevelPrivacy,
@@ -73,16 +74,20 @@ def test_one_category_has_nothing_to_hide():
 
 
 def test_both_rounds_compose():
-    levels = (0.5, 2.0)
-    totals = compose_rounds(levels=levels, delta=1e-6, kind="published", levels_epsilon=0.3, levels_delta=1e-7)
-    for own, total in zip(levels, totals, strict=True):
-        assert (total.items_epsilon, total.items_delta, total.kind) == (own, 1e-6, "published")
+    """For a change of level the numbers of the level with the larger ones, whoever is asked."""
+    levels, deltas = (0.5, 2.0), (1e-5, 1e-6)
+    totals = compose_rounds(
+        levels=levels, delta=1e-6, kind="published", levels_epsilon=0.3, levels_delta=1e-7, level_deltas=deltas
+    )
+    for own, delta, total in zip(levels, deltas, totals, strict=True):
+        assert (total.items_epsilon, total.items_delta, total.kind) == (own, delta, "published")
         assert [each.level for each in total.against] == list(levels)
         for each in total.against:
-            # round 1 does not see the items; for a change of level the liberal one's number, whoever is asked
-            epsilon, delta = (own, 1e-6) if each.level == own else (2.3, 1.1e-6)
-            assert epsilon <= each.epsilon <= epsilon * (1 + 1e-12)
-            assert delta <= each.delta <= delta * (1 + 1e-12)
+            # round 1 does not see the items
+            exact = (own, delta) if each.level == own else (2.3, 1.01e-5)
+            assert (each.epsilon, each.delta) == pytest.approx(exact, rel=1e-12)
+            assert each.epsilon >= exact[0]
+            assert each.delta >= exact[1]
         assert total.total_epsilon == max(each.epsilon for each in total.against)
         assert total.total_delta == max(each.delta for each in total.against)
 
@@ -102,13 +107,13 @@ def test_nothing_is_claimed_where_nothing_is_proven(unknown):
 def run_round(server, announcement, levels, rng):
     users = SimulatedClients(np.zeros((len(levels), 1), dtype=np.int64), np.asarray(levels))
     with Shuffler(announcement.wire, rng) as shuffler:
-        shuffler.collect(users.send_levels(announcement, rng))
+        shuffler.collect(users.of_round_1().send_items(announcement, rng))
         with shuffler.release() as messages:
             return server.estimate_levels(announcement, messages)
 
 
 def server_of(levels, n_users, privacy):
-    return Server(n_users, 5, 2, levels, 1e-3, privacy)
+    return Server(Problem(5, 2, levels, (n_users, *(0,) * (len(levels) - 1)), 1e-3), privacy)
 
 
 @pytest.mark.parametrize("truth", [(7,), (3, 9), (0, 5, 2)])
@@ -150,15 +155,7 @@ def test_private_counters_are_levels_plus_poisson(truth):
 
 def test_levels_that_do_not_exist_are_counted_apart():
     server = server_of((0.5, 1.0), 5, None)
-    announcement = server.announce_levels()
-    with Shuffler(announcement.wire, np.random.default_rng(0)) as shuffler:
-        shuffler.collect(
-            SimulatedClients(np.zeros((5, 1), dtype=int), np.array([0, 1, 1, 2, 9])).send_levels(
-                announcement, np.random.default_rng(0)
-            )
-        )
-        with shuffler.release() as messages:
-            found = server.estimate_levels(announcement, messages)
+    found = run_round(server, server.announce_levels(), [0, 1, 1, 2, 9], np.random.default_rng(0))
     assert found.counts.tolist() == [1, 2]
     assert found.refused == 2
     assert sum(found.planning) == 5
@@ -189,17 +186,21 @@ def test_a_level_privacy_that_no_client_could_afford_is_refused_by_its_own_numbe
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-def test_equal_rates_cost_nothing():
+@pytest.mark.parametrize(
+    ("counts", "rates", "weight"),
+    [
+        ((900, -3, 77), (1.0, 1.0, 1.0), 100.0),  # equal rates cost nothing
+        ((900, 0), (0.25, 1.0), 25.0),  # no users have less, or more
+        ((0, 900), (0.25, 1.0), 100.0),
+    ],
+)
+def test_the_denominator_stays_where_it_can_be(counts, rates, weight):
+    assert LevelEstimates(np.array(counts), 100, 50.0, 0).weight(rates) == weight
+
+
+def test_the_variance_of_the_denominator_is_that_of_its_levels():
+    assert weight_variance((0.5, 1.0, 3.0), 8.0) == pytest.approx(8.0 * (1 + 0.25 + 2.25), rel=1e-14)
     assert weight_variance((0.7, 0.7, 0.7), 1e6) == pytest.approx(0.0, abs=1e-9)
-    noisy = LevelEstimates(np.array([900, -3, 77]), 100, 50.0, 0)
-    assert noisy.weight((1.0, 1.0, 1.0)) == 100.0
-
-
-def test_the_denominator_stays_where_it_can_be():
-    wild = LevelEstimates(np.array([100_000, 0]), 10, 20.0, 0)
-    assert wild.weight((0.25, 1.0)) == 2.5
-    wild = LevelEstimates(np.array([0, 100_000]), 10, 20.0, 0)
-    assert wild.weight((0.25, 1.0)) == 10.0
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -230,10 +231,6 @@ def test_moments_of_a_quotient_are_those_of_its_expansion():
     np.testing.assert_allclose(found.bias, values.mean(axis=0) - mean / weight, rtol=3 * t**2)
     np.testing.assert_allclose(found.variance, values.var(axis=0), rtol=0.1 * t**2)
     assert np.abs(found.variance * weight**2 / spread**2 - 1).min() > 3 * t**2
-
-
-def test_the_variance_of_the_denominator_is_that_of_its_levels():
-    assert weight_variance((0.5, 1.0, 3.0), 8.0) == pytest.approx(8.0 * (1 + 0.25 + 2.25), rel=1e-14)
 
 
 @pytest.mark.parametrize("n", [3, 10])

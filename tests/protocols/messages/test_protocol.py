@@ -1,6 +1,5 @@
 """Both rounds from end to end: what reaches the server, what is refused, what is reported, how much memory it takes."""
 
-import json
 import math
 import subprocess
 import sys
@@ -34,7 +33,6 @@ from segshuffle.protocols.segmented import plan_at
 from segshuffle.protocols.subset_exponential import SubsetExponential
 
 LEVELS = (0.5, 1.0, 2.0)
-AT_MOST = Assumptions(sets="at-most")
 D, S, N = 12, 3, 600
 
 
@@ -48,8 +46,13 @@ def fixed(problem):
     return plan_at(problem, 1.25, (0.4, 0.8, 1.0)[: len(problem.levels)])
 
 
-def run(items, levels, *, planner=fixed, seed=5, options=LEVELS, d=D, **kwargs):
-    return run_protocol(items, d, levels, options, 1e-3, planner=planner, rng=np.random.default_rng(seed), **kwargs)
+def asked(n=N, d=D, s=S, k=3, **assumptions):
+    """What is asked of so many users, whoever chooses which level."""
+    return Problem(d, s, LEVELS[:k], (n, *(0,) * (k - 1)), 1e-3, Assumptions(**assumptions))
+
+
+def run(items, levels, problem=asked(), *, planner=fixed, **kwargs):  # noqa: B008
+    return run_protocol(items, levels, problem, planner=planner, rng=np.random.default_rng(5), **kwargs)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -129,15 +132,12 @@ def test_the_report_adds_up():
     first, second = result.announcements
     assert (first.domain_size, first.set_size, first.copies, first.law) == (3, 1, (1.0,), POISSON)
     assert (second.law, second.blanket_per_user, second.copies) == (BINOMIAL, 1.25, (0.4, 0.8, 1.0))
-    assert result.messages_per_user == (result.level_messages + result.item_messages) / N
     assert result.n_bytes == result.level_messages + result.item_messages
     assert result.refused == (0, 0)
     weight = result.levels.weight((0.4, 0.8, 1.0))
     np.testing.assert_allclose(result.estimate, (result.counters[0] - N * 1.25 / D) / weight)
     assert [g.items_epsilon for g in result.guarantees] == list(LEVELS)
     assert min(result.seconds) >= 0
-    document = json.loads(json.dumps(result.as_dict(), allow_nan=False))
-    assert document["bytes"] == result.n_bytes
 
 
 def test_the_same_seed_gives_the_same_run():
@@ -151,7 +151,8 @@ def test_the_same_seed_gives_the_same_run():
 def test_planned_by_the_paper_with_private_levels():
     """The real optimiser on noisy counts; the error is what its bound says (5 standard deviations of slack)."""
     items, levels = users(n=20_000, d=17, s=4)
-    result = run(items, levels, d=17, planner=segmented.optimize_parameters, level_privacy=LevelPrivacy(0.5, 1e-6))
+    planner = segmented.optimize_parameters
+    result = run(items, levels, asked(20_000, 17, 4), planner=planner, level_privacy=LevelPrivacy(0.5, 1e-6))
     truth = np.bincount(items.ravel(), minlength=17) / 20_000
     assert np.sum((result.estimate - truth) ** 2) < 3 * result.plan.mse_bound
     assert sum(result.levels.planning) == 20_000
@@ -164,14 +165,14 @@ def test_planned_by_the_paper_with_private_levels():
 @pytest.mark.parametrize("level_privacy", [None, LevelPrivacy(1.0, 1e-3)])
 def test_one_level_and_two(k, level_privacy):
     items, levels = users(k=k)
-    result = run(items, levels, options=LEVELS[:k], level_privacy=level_privacy)
+    result = run(items, levels, asked(k=k), level_privacy=level_privacy)
     assert len(result.levels.planning) == k
     assert sum(result.levels.planning) == N
     if k == 1:
         assert result.level_messages == N
         assert (result.guarantees[0].total_epsilon, result.guarantees[0].total_delta) == (0.5, 1e-3)
     elif level_privacy is None:
-        assert result.as_dict()["guarantees"][0]["total_epsilon"] is None
+        assert result.guarantees[0].total_epsilon == math.inf
 
 
 @pytest.mark.quick(2)
@@ -186,7 +187,7 @@ def test_any_batch_size(chunk_users, monkeypatch, tmp_path):
 
 def test_items_of_two_bytes():
     items, levels = users(n=50, d=400)
-    result = run(items, levels, d=400)
+    result = run(items, levels, asked(50, 400))
     assert result.n_bytes == result.level_messages + 2 * result.item_messages
 
 
@@ -228,11 +229,11 @@ ONES = np.ones(N, dtype=int)
         ([[0, 1, 2], 5], None, {}, "user 1 is 5"),
         (np.full((5, 3), 0.5), None, {}, r"type float64 \(the first: \[0\.5\]\); integers"),
         (np.array([["a", "b", "c"]]), None, {}, "type <U1"),
-        *((none, None, {}, "shape") for none in (np.zeros((0, 3), dtype=int), [], np.zeros(5, dtype=int))),
-        (users()[0], ONES, {"set_size": 4}, "user 0 holds 3 items; every user must hold set_size = 4"),
-        ([[0, 1, 2], [0, 1]], None, {"set_size": 2}, "user 0 holds 3 items; every user must hold set_size = 2"),
-        (RAGGED, None, {"set_size": 2, "assumptions": AT_MOST}, "3 items; no user may hold more than set_size = 2"),
-        (np.array([[0, NO_ITEM], [2, 2]]), None, {"assumptions": AT_MOST}, "user 1 holds item 2 twice"),
+        *((none, None, {"n": 7}, "shape") for none in (np.zeros((0, 3), dtype=int), [], np.zeros(7, dtype=int))),
+        (users()[0], ONES, {"s": 4}, r"items have shape \(600, 3\); a row of items per user is needed, \(600, 4\)"),
+        ([[0, 1, 2], [0, 1]], None, {"s": 2}, "user 0 holds 3 items; every user must hold set_size = 2"),
+        (RAGGED, None, {"s": 2, "sets": "at-most"}, "3 items; no user may hold more than set_size = 2"),
+        (np.array([[0, NO_ITEM], [2, 2]]), None, {"s": 2, "sets": "at-most"}, "user 1 holds item 2 twice"),
         (
             users()[0], np.where(np.arange(N) == 44, 3, 0), {},
             r"user 44 chose level 3, .* 0\.\.2 \(epsilon = 0\.5, 1, 2\)",
@@ -243,9 +244,10 @@ ONES = np.ones(N, dtype=int)
     ],
 )  # fmt: skip
 def test_bad_users_are_refused_before_anything_is_sent(items, levels, options, message, monkeypatch):
-    monkeypatch.setattr(SimulatedClients, "send_levels", None)
+    monkeypatch.setattr(SimulatedClients, "send_items", None)
+    problem = asked(**{"n": len(items), **options})
     with pytest.raises(DataError, match=message):
-        run(items, np.zeros(len(items), dtype=int) if levels is None else levels, **options)
+        run(items, np.zeros(len(items), dtype=int) if levels is None else levels, problem)
 
 
 @pytest.mark.parametrize("chunk_users", [None, 50])
@@ -314,10 +316,7 @@ def test_estimates_divide_by_who_took_part():
     """The server's formula, on the counters of a run of whom a third drops out."""
     items, levels = users()
     takes_part = np.arange(N) % 3 > 0
-    result = run(
-        items, levels, planner=relying(fixed), takes_part=takes_part, assumptions=Assumptions(honest_fraction=0.5)
-    )
-    assert result.participants == result.as_dict()["participants"] == 400
+    result = run(items, levels, asked(honest_fraction=0.5), planner=relying(fixed), takes_part=takes_part)
     counts = np.bincount(levels, minlength=3)
     weight = counts @ result.plan.scheme.copies * 400 / N
     np.testing.assert_allclose(result.estimate, (result.counters[0] - 400 * 1.25 / D) / weight, rtol=1e-12)
@@ -341,7 +340,7 @@ def relying(planner):
 def test_nothing_is_released_of_too_few(takes_part, error, message):
     items, levels = users()
     with pytest.raises(error, match=message):
-        run(items, levels, planner=relying(fixed), takes_part=takes_part, assumptions=Assumptions(honest_fraction=0.5))
+        run(items, levels, asked(honest_fraction=0.5), planner=relying(fixed), takes_part=takes_part)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -351,6 +350,7 @@ def test_nothing_is_released_of_too_few(takes_part, error, message):
 MEMORY = """
 import sys
 import numpy as np
+from segshuffle.protocols.base import Problem
 from segshuffle.protocols.messages import LevelPrivacy, run_protocol
 from segshuffle.protocols.segmented import plan_at
 
@@ -361,8 +361,9 @@ for i in range(0, n, 100_000):
     part = items[i : i + 100_000]
     part[:] = rng.integers(32, size=part.shape, dtype=np.int16) + 32 * np.arange(4, dtype=np.int16)
     levels[i : i + 100_000] = rng.integers(3, size=len(part), dtype=np.uint8)
+asked = Problem(128, 4, (0.5, 1.0, 2.0), (n, 0, 0), 0.01 / n)
 result = run_protocol(
-    items, 128, levels, (0.5, 1.0, 2.0), 0.01 / n, planner=lambda p: plan_at(p, 1.0, (1.0, 1.0, 1.0)),
+    items, levels, asked, planner=lambda p: plan_at(p, 1.0, (1.0, 1.0, 1.0)),
     level_privacy=LevelPrivacy(0.5, 1e-9), rng=rng,
 )
 assert result.item_messages == 5 * n
@@ -401,8 +402,8 @@ def test_ten_million_users_in_half_a_gigabyte():
 )
 def test_a_change_of_level_is_covered_by_both_rounds(kind, copies, privacy, sizes, covered):
     """Round 1 spends 1 and 1e-4; what a level has against itself is round 2's alone."""
-    server = Server(100, *sizes, (0.5, 2.0), 1e-3, LevelPrivacy(*privacy) if privacy else None)
     problem = Problem(*sizes, (0.5, 2.0), (40, 60), 1e-3)
+    server = Server(problem, LevelPrivacy(*privacy) if privacy else None)
     found = server.guarantees(given_plan(problem, copies, 2.0, BINOMIAL if kind == "published" else POISSON, kind=kind))
     assert [each.items_epsilon for each in found] == [0.5, 2.0]
     assert [each.kind for each in found] == [kind] * 2
@@ -419,5 +420,5 @@ def test_levels_are_private_where_there_is_a_choice(levels, private):
     counts = (10, *(0,) * (len(levels) - 1))
     estimates = LevelEstimates(np.array(counts), 10, 0.0, 0)
     for privacy, expected in ((LevelPrivacy(1.0, 1e-4), private), (None, False)):
-        problem = Server(10, 5, 3, levels, 1e-3, privacy).make_plan(fixed, estimates).problem
+        problem = Server(asked(10, 5, 3, len(levels)), privacy).make_plan(fixed, estimates).problem
         assert (problem.assumptions.private_levels, problem.level_counts) == (expected, counts)

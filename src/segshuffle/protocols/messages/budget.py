@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from segshuffle.errors import InfeasibleError, ParameterError
+from segshuffle.accounting.numerics.ranges import check_within
+from segshuffle.errors import InfeasibleError
 from segshuffle.protocols.messages.level_counts import LevelPrivacy, level_announcement
 
 
@@ -30,8 +31,7 @@ def left_for_items(max_messages: float, spent: float) -> float:
     InfeasibleError
         If nothing is left.
     """
-    if not 0 < max_messages < math.inf:
-        raise ParameterError("max_messages", max_messages, "positive and finite")
+    check_within("max_messages", max_messages, 0, math.inf, "()", allowed="positive and finite")
     if not max_messages > spent:
         raise InfeasibleError(
             f"max_messages = {max_messages:g} is used up by round 1, about the levels, which takes {spent:.6g} "

@@ -17,7 +17,7 @@ _ROWS = 2**18
 
 
 def checked_items(
-    items: ArrayLike | Sequence[Sequence[int]], domain_size: int, set_size: int | None, *, sets: SetKind = "exactly"
+    items: ArrayLike | Sequence[Sequence[int]], n_users: int, domain_size: int, set_size: int, sets: SetKind
 ) -> Integers:
     """Return the items as an array (n_users, set_size), every row distinct items in [0, domain_size).
 
@@ -25,12 +25,10 @@ def checked_items(
     ----------
     items : array_like or sequence of sequences
         One row per user.
-    domain_size : int
-        Number of items d.
-    set_size : int or None
-        Items that every user must hold; None takes the first user's number.
+    n_users, domain_size, set_size : int
+        Users, items d, and items that every user must hold.
     sets : {"exactly", "at-most"}
-        With "at-most" users may hold fewer: their rows are filled up with `NO_ITEM`, and None takes the longest row.
+        With "at-most" users may hold fewer: their rows are filled up with `NO_ITEM`.
 
     Raises
     ------
@@ -38,49 +36,33 @@ def checked_items(
         Names the first user in question (from 0), the value and what is allowed.
     """
     if not isinstance(items, np.ndarray):
-        items = _stacked(items, set_size) if sets == "exactly" else _filled(items, set_size)
-    if items.ndim != 2 or items.shape[0] < 1 or items.shape[1] < 1:
-        raise DataError(f"items have shape {items.shape}; one row of items per user is needed, (n_users, set_size).")
-    if set_size is not None and items.shape[1] != set_size:
-        raise DataError(f"user 0 holds {items.shape[1]} items; every user must hold set_size = {set_size}.")
+        items = _filled(items, set_size, sets)
+    if items.shape != (n_users, set_size):
+        raise DataError(f"items have shape {items.shape}; a row of items per user is needed, {(n_users, set_size)}.")
     _check_integers("items", items)
     for start in range(0, items.shape[0], _ROWS):
         _check_rows(items[start : start + _ROWS], start, domain_size, may_be_empty=sets == "at-most")
     return items
 
 
-def _lengths(rows: list[Any]) -> list[int]:
+def _filled(rows: Any, set_size: int, sets: SetKind) -> NDArray[Any]:
+    """Rows as an array: of equal length, or filled up where sets may be smaller."""
+    rows = list(rows)
     for user, row in enumerate(rows):
         if not hasattr(row, "__len__"):
             raise DataError(f"user {user} is {row!r}; every user must be a row of items.")
-    return [len(row) for row in rows]
-
-
-def _filled(rows: Any, set_size: int | None) -> NDArray[Any]:
-    """Rows of any length as an array, filled up."""
-    rows = list(rows)
-    lengths = _lengths(rows)
-    width = set_size if set_size is not None else max([*lengths, 1])
-    filled = np.full((len(rows), width), NO_ITEM, dtype=np.int64)
-    for user, (row, length) in enumerate(zip(rows, lengths, strict=True)):
-        if length > width:
-            raise DataError(f"user {user} holds {length} items; no user may hold more than set_size = {width}.")
-        if length:
+        if len(row) > set_size or (sets == "exactly" and len(row) < set_size):
+            asked = "every user must hold" if sets == "exactly" else "no user may hold more than"
+            raise DataError(f"user {user} holds {len(row)} items; {asked} set_size = {set_size}.")
+    if sets == "exactly":
+        return np.asarray(rows)
+    filled = np.full((len(rows), set_size), NO_ITEM, dtype=np.int64)
+    for user, row in enumerate(rows):
+        if len(row):
             held = np.asarray(row)
             _check_integers(f"items of user {user}", held)
-            filled[user, :length] = held
+            filled[user, : held.size] = held
     return filled
-
-
-def _stacked(rows: Any, set_size: int | None) -> NDArray[Any]:
-    """Rows of equal length as an array."""
-    rows = list(rows)
-    lengths = _lengths(rows)
-    expected = set_size if set_size is not None else next(iter(lengths), 0)
-    for user, length in enumerate(lengths):
-        if length != expected:
-            raise DataError(f"user {user} holds {length} items; every user must hold set_size = {expected}.")
-    return np.asarray(rows)
 
 
 def _check_integers(name: str, values: NDArray[Any]) -> None:
@@ -129,18 +111,18 @@ def checked_levels(user_levels: ArrayLike, n_users: int, levels: Sequence[float]
     return chosen
 
 
-def checked_choice(name: str, chosen: ArrayLike | None, n_users: int) -> NDArray[np.bool_]:
-    """Return who is chosen as an array of bool (n_users,); None chooses everybody.
+def checked_choice(takes_part: ArrayLike | None, n_users: int) -> NDArray[np.bool_]:
+    """Return who takes part as an array of bool (n_users,); None is everybody.
 
     Raises
     ------
     DataError
         If the shape or the type is another.
     """
-    values = np.ones(n_users, dtype=bool) if chosen is None else np.asarray(chosen)
+    values = np.ones(n_users, dtype=bool) if takes_part is None else np.asarray(takes_part)
     if values.shape != (n_users,) or values.dtype != bool:
         raise DataError(
-            f"{name} has shape {values.shape} and type {values.dtype}; one true or false per user is needed, "
+            f"takes_part has shape {values.shape} and type {values.dtype}; one true or false per user is needed, "
             f"({n_users},) of bool."
         )
     return values

@@ -65,7 +65,7 @@ class Client:
             If the user's level is not announced.
         """
         most = announcement.set_size
-        checked_items([self.items], announcement.domain_size, max(most, len(self.items)), sets=self.demand.sets)
+        checked_items([self.items], 1, announcement.domain_size, max(most, len(self.items)), self.demand.sets)
         check_announcement(announcement, self.demand, self.level)
         held = self.items if len(self.items) <= most else exact.shuffled(list(self.items), self.below)[:most]
         return announcement.send(held, self.level, self.below)

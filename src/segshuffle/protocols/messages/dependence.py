@@ -58,7 +58,6 @@ def error_given_levels(plan: Plan, level_items: IntArray, divisor: float) -> Flo
     """
     problem, copies = plan.problem, copies_of(plan)
     noise = problem.domain_size * plan.scheme.noise
-    fraction = copies - np.floor(copies)
-    own = level_items.sum(axis=-1) @ (fraction * (1.0 - fraction))
+    own = level_items.sum(axis=-1) @ plan.scheme.sampling
     misses = copies @ level_items / divisor - level_items.sum(axis=-2) / problem.n_users
     return np.asarray((noise + own) / divisor**2 + (misses**2).sum(axis=-1))

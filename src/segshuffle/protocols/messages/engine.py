@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from segshuffle.accounting.collections.levels import UserGuarantee
-from segshuffle.accounting.numerics.ranges import check_sizes
+from segshuffle.accounting.numerics.ranges import check_integer
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.errors import ParameterError
-from segshuffle.protocols.assumptions import PLAIN, Assumptions
-from segshuffle.protocols.base import Plan
-from segshuffle.protocols.messages.checks import Integers, checked_choice, checked_items, checked_levels
+from segshuffle.protocols.base import Plan, Problem
+from segshuffle.protocols.messages.checks import checked_choice, checked_items, checked_levels
 from segshuffle.protocols.messages.level_counts import LevelEstimates, LevelPrivacy
 from segshuffle.protocols.messages.server import Planner, Server
 from segshuffle.protocols.messages.shuffler import MOST_BUCKETS, Outbox, ShuffledMessages, Shuffler
@@ -71,8 +71,8 @@ class ProtocolRun:
         Messages counted by item, for every collection of round 2.
     level_messages, item_messages : int
         Messages that reached the server in round 1 and in round 2, the refused ones included.
-    n_users, participants, n_bytes : int
-        Users, those of them who took part in round 2, and bytes of all messages of both rounds.
+    n_bytes : int
+        Bytes of all messages of both rounds.
     guarantees : tuple of UserGuarantee
         By level.
     refused : Refused
@@ -88,50 +88,20 @@ class ProtocolRun:
     counters: tuple[IntArray, ...]
     level_messages: int
     item_messages: int
-    n_users: int
-    participants: int
     n_bytes: int
     guarantees: tuple[UserGuarantee, ...]
     refused: Refused
     seconds: Seconds
 
-    @property
-    def messages_per_user(self) -> float:
-        """Messages of both rounds per user, as sent."""
-        return (self.level_messages + self.item_messages) / self.n_users
-
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready form (an infinite epsilon becomes None)."""
-        return {
-            "estimate": self.estimate.tolist(),
-            "level_estimates": self.levels.estimates.tolist(),
-            "level_counts_planned": list(self.levels.planning),
-            "plan": self.plan.as_dict(),
-            "counters": [counts.tolist() for counts in self.counters],
-            "level_messages": self.level_messages,
-            "item_messages": self.item_messages,
-            "messages_per_user": self.messages_per_user,
-            "participants": self.participants,
-            "bytes": self.n_bytes,
-            "guarantees": [guarantee.as_dict() for guarantee in self.guarantees],
-            "refused": self.refused._asdict(),
-            "seconds": self.seconds._asdict(),
-        }
-
 
 def run_protocol(
     population_items: ArrayLike | Sequence[Sequence[int]],
-    domain_size: int,
     user_levels: ArrayLike,
-    levels: Sequence[float],
-    delta: float,
+    asked: Problem,
     *,
     planner: Planner,
     level_privacy: LevelPrivacy | None = None,
     rng: np.random.Generator,
-    set_size: int | None = None,
-    assumptions: Assumptions = PLAIN,
-    level_deltas: tuple[float, ...] = (),
     chunk_users: int | None = None,
     stray_messages: ArrayLike | None = None,
     takes_part: ArrayLike | None = None,
@@ -142,14 +112,12 @@ def run_protocol(
     ----------
     population_items : array_like of int, shape (n_users, set_size)
         Each user's distinct items in [0, domain_size). Read batch by batch: any array of integers, memory-mapped too.
-    domain_size : int
-        Number of items d >= 2.
+        With sets of at most so many items, rows may be shorter, or filled up with `NO_ITEM`.
     user_levels : array_like of int, shape (n_users,)
         Number of each user's level, 0..K-1.
-    levels : sequence of float
-        Privacy levels E_1 < ... < E_K.
-    delta : float
-        Failure probability of round 2, for all levels.
+    asked : Problem
+        Public quantities, and what round 2's guarantee relies on. Its level_counts say no more than how many users
+        there are: who chose which level is what round 1 finds out.
     planner : callable
         From a `Problem` to a `Plan`: `protocols.segmented.optimize_parameters`, or the `plan` of any method that adds a
         blanket of uniform items. What is read from the plan: see `Server.collections` and `server.blanket_kind`.
@@ -157,14 +125,6 @@ def run_protocol(
         (epsilon_p, delta_p) of round 1; None: the levels are shuffled, nothing more.
     rng : numpy.random.Generator
         Source of the clients' and the shuffler's streams, which are independent.
-    set_size : int or None
-        Items that every user must hold; None takes the first user's number (the largest number, if sets are at most of
-        that size: better a number that does not depend on the data).
-    assumptions : Assumptions
-        What round 2's guarantee relies on. With sets of at most s items, rows may be shorter, or filled up with
-        `NO_ITEM`.
-    level_deltas : tuple of float
-        Failure probability of every level, if they differ; `delta` is the least of them.
     chunk_users : int or None
         Users per batch; memory is bounded by a batch's messages, and everything else is spilled to temporary files.
         At least n_users: one batch, all in memory. None: about a million draws per batch, and no spill below
@@ -186,116 +146,73 @@ def run_protocol(
         If a parameter is outside its range, the plan cannot be run (see `Server.collections`), or too few take part.
     """
     began = time.perf_counter()
-    if chunk_users is not None and chunk_users < 1:
-        raise ParameterError("chunk_users", chunk_users, "an integer >= 1 or None")
-    items = checked_items(population_items, domain_size, set_size, sets=assumptions.sets)
-    users = SimulatedClients(items, checked_levels(user_levels, items.shape[0], levels))
-    present = users.where(checked_choice("takes_part", takes_part, len(users)))
-    check_sizes(domain_size=domain_size, n_users=len(users), set_size=items.shape[1])
-    server = Server(
-        len(users), domain_size, items.shape[1], tuple(levels), delta, level_privacy, assumptions, level_deltas
-    )
+    if chunk_users is not None:
+        check_integer("chunk_users", chunk_users, 1, "an integer >= 1 or None")
+    items = checked_items(population_items, asked.n_users, asked.domain_size, asked.set_size, asked.assumptions.sets)
+    users = SimulatedClients(items, checked_levels(user_levels, asked.n_users, asked.levels))
+    present = users.where(checked_choice(takes_part, len(users)))
+    server = Server(asked, level_privacy)
     client_rng, shuffler_rng = rng.spawn(2)
-    rounds = _Rounds(users, present, client_rng, shuffler_rng, chunk_users)
+    collect = functools.partial(_collected, rngs=(client_rng, shuffler_rng), chunk_users=chunk_users)
 
     checked = time.perf_counter()
     first = server.announce_levels()
-    with rounds.collect_levels(first) as messages:
+    with collect(users.of_round_1(), Collection(first, (0,), 1.0)) as messages:
         level_estimates = server.estimate_levels(first, messages)
         level_messages, n_bytes = len(messages), messages.nbytes
 
     counted = time.perf_counter()
     plan = server.make_plan(planner, level_estimates)
     collections = server.collections(plan)
-    participants = rounds.participants(collections, plan.problem.honest_users)
+    if len(present) < (least := plan.problem.honest_users):
+        allowed = f"at least {least} users, whom the guarantee relies on: nothing is released"
+        raise ParameterError("takes_part", f"{len(present)} users", allowed)
+    participants = [len(present.of_levels(collection.levels)) for collection in collections]
 
     planned = time.perf_counter()
-    strays = None if stray_messages is None else Outbox(stray_messages)
+    # strays arrive in the first collection
+    strays = [() if stray_messages is None else stray_messages, *[()] * (len(collections) - 1)]
     with ExitStack() as stack:
-        received = [stack.enter_context(messages) for messages in rounds.collect_items(collections, strays)]
-        result = server.estimate_items(collections, level_estimates, received, participants)
+        received = [
+            stack.enter_context(collect(present, collection, stray))
+            for collection, stray in zip(collections, strays, strict=True)
+        ]
+        estimate, tallies = server.estimate_items(collections, level_estimates, received, participants)
         item_messages = sum(len(messages) for messages in received)
         n_bytes += sum(messages.nbytes for messages in received)
 
     return ProtocolRun(
-        estimate=result.estimate,
+        estimate=estimate,
         levels=level_estimates,
         plan=plan,
         announcements=(first, *(collection.announcement for collection in collections)),
-        counters=tuple(counted.counts for counted in result.tallies),
+        counters=tuple(counted.counts for counted in tallies),
         level_messages=level_messages,
         item_messages=item_messages,
-        n_users=len(users),
-        participants=sum(participants),
         n_bytes=n_bytes,
         guarantees=server.guarantees(plan),
-        refused=Refused(level_estimates.refused, sum(counted.refused for counted in result.tallies)),
+        refused=Refused(level_estimates.refused, sum(counted.refused for counted in tallies)),
         seconds=Seconds(checked - began, counted - checked, planned - counted, time.perf_counter() - planned),
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Rounds:
-    """Everything on the users' side of the shuffler, and the shuffler: the world that the server does not see."""
-
-    users: SimulatedClients
-    present: SimulatedClients
-    """Those who take part in round 2."""
-    client_rng: np.random.Generator
-    shuffler_rng: np.random.Generator
-    chunk_users: int | None
-
-    def collect_levels(self, announcement: Scheme) -> ShuffledMessages:
-        """Round 1."""
-        return self._collect(
-            self.users, announcement, lambda batch: batch.send_levels(announcement, self.client_rng), None
-        )
-
-    def participants(self, collections: Sequence[Collection], least: int) -> list[int]:
-        """Senders of every collection of round 2, as the shuffler counts them.
-
-        Raises
-        ------
-        ParameterError
-            If they are fewer than the guarantee relies on.
-        """
-        if len(self.present) < least:
-            allowed = f"at least {least} users, whom the guarantee relies on: nothing is released"
-            raise ParameterError("takes_part", f"{len(self.present)} users", allowed)
-        return [len(self.present.of_levels(collection.levels)) for collection in collections]
-
-    def collect_items(self, collections: Sequence[Collection], strays: Outbox | None) -> Iterator[ShuffledMessages]:
-        """Round 2, one collection after another; strays arrive in the first."""
-        for collection in collections:
-
-            def send(batch: SimulatedClients, collection: Collection = collection) -> Outbox:
-                members = batch.of_levels(collection.levels)
-                return members.send_items(collection.announcement, self.client_rng)
-
-            yield self._collect(self.present, collection.announcement, send, strays)
-            strays = None
-
-    def _collect(
-        self,
-        users: SimulatedClients,
-        announcement: Scheme,
-        send: Callable[[SimulatedClients], Outbox],
-        strays: Outbox | None,
-    ) -> ShuffledMessages:
-        """Let every batch send, then let the shuffler release."""
-        chunk = self.chunk_users or max(1, int(BATCH_DRAWS / announcement.most_draws))
-        buckets = min(math.ceil(announcement.n_users / chunk), MOST_BUCKETS)
-        if self.chunk_users is None and announcement.n_users * announcement.most_draws <= IN_MEMORY_MESSAGES:
-            buckets = 1
-        with Shuffler(announcement.wire, self.shuffler_rng, buckets=buckets) as shuffler:
-            for batch in _batches(users, chunk):
-                shuffler.collect(send(batch))
-            if strays is not None:
-                shuffler.collect(strays)
-            return shuffler.release()
-
-
-def _batches(users: SimulatedClients, size: int) -> Iterator[SimulatedClients]:
-    items: Integers = users.items
-    for start in range(0, len(users), size):
-        yield SimulatedClients(items[start : start + size], users.levels[start : start + size])
+def _collected(
+    users: SimulatedClients,
+    collection: Collection,
+    strays: ArrayLike = (),
+    *,
+    rngs: tuple[np.random.Generator, np.random.Generator],
+    chunk_users: int | None,
+) -> ShuffledMessages:
+    """Let the collection's users send batch by batch, then let the shuffler release: the server sees none of this."""
+    scheme, (client_rng, shuffler_rng) = collection.announcement, rngs
+    chunk = chunk_users or max(1, int(BATCH_DRAWS / scheme.most_draws))
+    buckets = min(math.ceil(scheme.n_users / chunk), MOST_BUCKETS)
+    if chunk_users is None and scheme.n_users * scheme.most_draws <= IN_MEMORY_MESSAGES:
+        buckets = 1
+    with Shuffler(scheme.wire, shuffler_rng, buckets=buckets) as shuffler:
+        for start in range(0, len(users), chunk):
+            batch = SimulatedClients(users.items[start : start + chunk], users.levels[start : start + chunk])
+            shuffler.collect(batch.of_levels(collection.levels).send_items(scheme, client_rng))
+        shuffler.collect(Outbox(strays))
+        return shuffler.release()

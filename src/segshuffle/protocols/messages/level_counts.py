@@ -25,6 +25,7 @@ not in these formulas: the error bound that chooses them is flat around its opti
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -32,10 +33,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from segshuffle.accounting.collections.levels import least_blanket
-from segshuffle.accounting.numerics.ranges import LARGEST_BLANKET
+from segshuffle.accounting.numerics.ranges import LARGEST_BLANKET, check_within
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.digits import rounded_up
-from segshuffle.errors import InfeasibleError, ParameterError
+from segshuffle.errors import InfeasibleError
 from segshuffle.protocols.scheme import Scheme
 
 #: Largest estimate beside which a number of users keeps its digits.
@@ -56,10 +57,8 @@ class LevelPrivacy:
     delta: float
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.epsilon <= 100.0:
-            raise ParameterError("level_epsilon", self.epsilon, "in (0, 100]")
-        if not 0.0 < self.delta < 1.0:
-            raise ParameterError("level_delta", self.delta, "in (0, 1)")
+        check_within("level_epsilon", self.epsilon, 0, 100, "(]")
+        check_within("level_delta", self.delta, 0, 1, "()")
 
 
 def level_announcement(n_users: int, n_levels: int, privacy: LevelPrivacy | None) -> Scheme:
@@ -190,8 +189,7 @@ def noisy_level_moments(
     weight, weight_variance : float
         N > 0 and the variance of its estimate.
     """
-    if not weight > 0.0:
-        raise ParameterError("weight", weight, "positive")
+    check_within("weight", weight, 0, math.inf, "(]", allowed="positive")
     mean, variance = np.asarray(sent_mean, dtype=float), np.asarray(sent_variance, dtype=float)
     relative = weight_variance / weight**2
     return NoisyMoments(

@@ -15,7 +15,6 @@ import numpy as np
 from segshuffle.accounting.collections.levels import UserGuarantee, compose_rounds
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.errors import ParameterError
-from segshuffle.protocols.assumptions import PLAIN, Assumptions
 from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.messages.level_counts import LevelEstimates, LevelPrivacy, level_announcement
 from segshuffle.protocols.messages.shuffler import ShuffledMessages
@@ -54,68 +53,36 @@ def tally(messages: ShuffledMessages, domain_size: int, *, signed: bool = False)
     return Tally(counts[:domain_size] - counts[domain_size:] if signed else counts, refused)
 
 
-class ItemEstimates(NamedTuple):
-    """Result of round 2."""
-
-    estimate: FloatArray
-    """Estimated share of users that hold each item, shape (domain_size,)."""
-    tallies: tuple[Tally, ...]
-    """What was counted, by collection."""
-
-
 @dataclass(frozen=True)
 class Server:
     """The server of Algorithm 1.
 
     Parameters
     ----------
-    n_users, domain_size, set_size : int
-        Users n, items d, items of each user s: public.
-    levels : tuple of float
-        Privacy levels E_1 < ... < E_K that it offers.
-    delta : float
-        Failure probability of round 2.
+    asked : Problem
+        Public quantities; how many users chose each level is what round 1 finds out.
     level_privacy : LevelPrivacy or None
         Guarantee for round 1; None shuffles the levels only.
-    assumptions : Assumptions
-        What round 2's guarantee relies on.
-    level_deltas : tuple of float
-        As in `Problem`.
     """
 
-    n_users: int
-    domain_size: int
-    set_size: int
-    levels: tuple[float, ...]
-    delta: float
+    asked: Problem
     level_privacy: LevelPrivacy | None = None
-    assumptions: Assumptions = PLAIN
-    level_deltas: tuple[float, ...] = ()
 
     def announce_levels(self) -> Scheme:
         """Announcement of round 1."""
-        honest = self.assumptions.honest_of(self.n_users)
-        return level_announcement(honest, len(self.levels), self.level_privacy)
+        return level_announcement(self.asked.honest_users, len(self.asked.levels), self.level_privacy)
 
     def estimate_levels(self, announcement: Scheme, messages: ShuffledMessages) -> LevelEstimates:
         """Step 1: level counts from the shuffled levels (line 5 of Algorithm 1)."""
-        counted = tally(messages, len(self.levels))
-        mean = self.n_users * announcement.blanket_per_user / len(self.levels)
-        return LevelEstimates(counted.counts, self.n_users, mean, counted.refused)
+        counted, n_users = tally(messages, announcement.domain_size), self.asked.n_users
+        mean = n_users * announcement.blanket_per_user / announcement.domain_size
+        return LevelEstimates(counted.counts, n_users, mean, counted.refused)
 
     def make_plan(self, planner: Planner, level_estimates: LevelEstimates) -> Plan:
         """Step 2: optimise the parameters for the estimated counts (line 6 of Algorithm 1)."""
-        private = self.level_privacy is not None and len(self.levels) > 1
-        assumptions = replace(self.assumptions, private_levels=private)
-        problem = Problem(
-            self.domain_size,
-            self.set_size,
-            self.levels,
-            level_estimates.planning,
-            self.delta,
-            assumptions,
-            self.level_deltas,
-        )
+        private = self.level_privacy is not None and len(self.asked.levels) > 1
+        assumptions = replace(self.asked.assumptions, private_levels=private)
+        problem = replace(self.asked, level_counts=level_estimates.planning, assumptions=assumptions)
         plan = planner(problem)
         if plan.problem != problem:
             raise ParameterError("planner", plan.problem, f"a function that plans the problem it is given, {problem}")
@@ -134,7 +101,7 @@ class Server:
             raise ParameterError("planner", plan.method, "a protocol with a blanket of uniform items")
         collections = plan.collections
         if len(collections) == 1:
-            whole = replace(collections[0].announcement, n_users=self.n_users)
+            whole = replace(collections[0].announcement, n_users=self.asked.n_users)
             return (replace(collections[0], announcement=whole),)
         if self.level_privacy is not None:
             raise ParameterError(
@@ -148,26 +115,26 @@ class Server:
         level_estimates: LevelEstimates,
         received: Sequence[ShuffledMessages],
         participants: Sequence[int],
-    ) -> ItemEstimates:
-        """Line 21 of Algorithm 2 for every collection, (C_j - n m/d)/N_hat, and their weighted sum.
+    ) -> tuple[FloatArray, list[Tally]]:
+        """Line 21 of Algorithm 2 for every collection, (C_j - n m/d)/N_hat; return their weighted sum, and all counts.
 
         n is the number of those who took part, and N_hat its share of the estimate from round 1.
         """
-        estimate = np.zeros(self.domain_size)
+        estimate = np.zeros(self.asked.domain_size)
         tallies = []
         for collection, messages, present in zip(collections, received, participants, strict=True):
             announced = collection.announcement
-            counted = tally(messages, self.domain_size, signed=announced.law.has_signs)
+            counted = tally(messages, self.asked.domain_size, signed=announced.law.has_signs)
             blanket = replace(announced, n_users=present).net_mean if present else 0.0
             weight = self._weight(collection, level_estimates) * (present / announced.n_users)
             estimate += collection.weight * (counted.counts - blanket) / weight
             tallies.append(counted)
-        return ItemEstimates(estimate, tuple(tallies))
+        return estimate, tallies
 
     def _weight(self, collection: Collection, level_estimates: LevelEstimates) -> float:
         """Return the expected messages about one item that all users of the collection hold: N of the estimator."""
         copies = collection.announcement.copies
-        if len(collection.levels) == len(self.levels):
+        if len(collection.levels) == len(self.asked.levels):
             weight = level_estimates.weight(copies)
         else:
             weight = collection.announcement.n_users * copies[collection.levels[0]]
@@ -178,18 +145,18 @@ class Server:
     def guarantees(self, plan: Plan) -> tuple[UserGuarantee, ...]:
         """Return what each level's users are guaranteed after both rounds."""
         spent = (float("inf"), 0.0)
-        if len(self.levels) == 1:  # everybody's level is public
+        if len(self.asked.levels) == 1:  # everybody's level is public
             spent = (0.0, 0.0)
         elif self.level_privacy is not None:
             spent = (self.level_privacy.epsilon, self.level_privacy.delta)
         announced = [collection.announcement.copies for collection in self.collections(plan)]
         alike = len(announced) == 1 and len(set(announced[0])) == 1
         return compose_rounds(
-            levels=self.levels,
-            delta=self.delta,
+            levels=self.asked.levels,
+            delta=self.asked.delta,
             kind=plan.kind,
             levels_epsilon=spent[0],
             levels_delta=spent[1],
-            change_covered=alike or (plan.kind != "published" and plan.problem.pairs >= self.set_size),
-            level_deltas=self.level_deltas,
+            change_covered=alike or (plan.kind != "published" and plan.problem.pairs >= self.asked.set_size),
+            level_deltas=self.asked.level_deltas,
         )

@@ -33,7 +33,8 @@ from typing import IO, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from segshuffle.errors import DataError, ParameterError
+from segshuffle.accounting.numerics.ranges import check_integer
+from segshuffle.errors import DataError
 from segshuffle.protocols.scheme import WireFormat, Words
 
 #: Buckets are numbered with 16 bits, so that sorting by bucket is a radix sort.
@@ -149,10 +150,9 @@ class Shuffler(_Closing):
     def __init__(
         self, wire: WireFormat, rng: np.random.Generator, *, buckets: int = 1, most_messages: int | None = None
     ) -> None:
-        if not 1 <= buckets <= MOST_BUCKETS:
-            raise ParameterError("buckets", buckets, f"an integer in [1, {MOST_BUCKETS}]")
-        if most_messages is not None and most_messages < 1:
-            raise ParameterError("most_messages", most_messages, "an integer >= 1, or None")
+        check_integer("buckets", buckets, 1, most=MOST_BUCKETS)
+        if most_messages is not None:
+            check_integer("most_messages", most_messages, 1, "an integer >= 1, or None")
         self._most = most_messages
         self.dropped = 0
         self._wire = wire

@@ -45,42 +45,24 @@ class SimulatedClients:
         """Select the clients at which `chosen`, shape (n_clients,), is true."""
         return self if chosen.all() else SimulatedClients(self.items[chosen], self.levels[chosen])
 
-    def send_levels(self, announcement: Scheme, rng: np.random.Generator) -> Outbox:
-        """Round 1: every client sends its level, as its only item, and its blanket (line 2 of Algorithm 1)."""
-        levels = self.levels[:, None]
-        return _send(levels, np.zeros_like(self.levels), announcement, rng)
+    def of_round_1(self) -> SimulatedClients:
+        """Return them as they take part in round 1: the level is the only item (line 2 of Algorithm 1)."""
+        return SimulatedClients(self.levels[:, None], np.zeros_like(self.levels))
 
     def send_items(self, announcement: Scheme, rng: np.random.Generator) -> Outbox:
-        """Round 2: every client sends its sampled items and its blanket (lines 8-16 of Algorithm 2)."""
-        return _send(self.items, self.levels, announcement, rng)
+        """Every client sends its sampled items and its blanket (lines 8-16 of Algorithm 2).
 
-
-def _send(
-    items: NDArray[np.integer[Any]],
-    levels: NDArray[np.integer[Any]],
-    announcement: Scheme,
-    rng: np.random.Generator,
-) -> Outbox:
-    own = _sampled_items(items, levels, announcement, rng)
-    return Outbox(np.concatenate([*own, announcement.simulate_dummies(len(levels), rng)]))
-
-
-def _sampled_items(
-    items: NDArray[np.integer[Any]],
-    levels: NDArray[np.integer[Any]],
-    announcement: Scheme,
-    rng: np.random.Generator,
-) -> list[Words]:
-    """Messages about the held items: floor(a) copies, and one more with probability a - floor(a)."""
-    copies, held = np.asarray(announcement.copies), items != NO_ITEM
-    words = items.astype(announcement.wire.dtype)
-    whole = np.floor(copies).astype(np.int64)
-    rest = copies - whole
-    parts: list[Words] = []
-    if whole.any():
-        number = np.broadcast_to(whole[levels][:, None], items.shape)
-        parts.append(np.repeat(words[held], number[held]))
-    if rest.any():
-        # random() is in [0, 1) on a grid of 2^-53: true with probability `rest` up to that grid
-        parts.append(words[(rng.random(items.shape) < rest[levels][:, None]) & held])
-    return parts
+        Of every held item these are floor(a) messages, and one more with probability a - floor(a).
+        """
+        copies, held = np.asarray(announcement.copies), self.items != NO_ITEM
+        words = self.items.astype(announcement.wire.dtype)
+        whole = np.floor(copies).astype(np.int64)
+        rest = copies - whole
+        parts: list[Words] = []
+        if whole.any():
+            number = np.broadcast_to(whole[self.levels][:, None], words.shape)
+            parts.append(np.repeat(words[held], number[held]))
+        if rest.any():
+            # random() is in [0, 1) on a grid of 2^-53: true with probability `rest` up to that grid
+            parts.append(words[(rng.random(words.shape) < rest[self.levels][:, None]) & held])
+        return Outbox(np.concatenate([*parts, announcement.simulate_dummies(len(self), rng)]))

@@ -17,7 +17,7 @@ from segshuffle.accounting.collections.blanket_cap import cap_overflow, capped_d
 from segshuffle.accounting.collections.calibration import epsilon_upper
 from segshuffle.accounting.collections.product import delta_interval, log_delta_bound
 from segshuffle.accounting.numerics.loss_distribution import AccuracyError
-from segshuffle.accounting.numerics.ranges import check_guarantee
+from segshuffle.accounting.numerics.ranges import check_guarantee, check_integer
 from segshuffle.blankets.base import COPIES_RANGE, Blanket, CounterPair
 from segshuffle.errors import ParameterError, RefusedError
 from segshuffle.protocols.assumptions import Assumptions, SetKind
@@ -62,8 +62,7 @@ class Demand:
 
     def __post_init__(self) -> None:
         check_guarantee(epsilon=self.epsilon, delta=self.delta)
-        if self.honest_users < 1:
-            raise ParameterError("honest_users", self.honest_users, "an integer >= 1 (the client itself)")
+        check_integer("honest_users", self.honest_users, 1, "an integer >= 1 (the client itself)")
         Assumptions(sets=self.sets, rounds=self.rounds)
         for epsilon in self.level_epsilons:
             check_guarantee(epsilon=epsilon, delta=self.delta if self.level_delta is None else self.level_delta)
@@ -113,7 +112,7 @@ def guaranteed_delta(announcement: Scheme, demand: Demand, level: int) -> float:
     ParameterError
         If the level does not exist.
     """
-    return _delta(announcement, demand, _own(announcement, level), demand.epsilon, demand.delta)
+    return _delta(_own(announcement, demand, level), demand.epsilon, demand.delta)
 
 
 def check_announcement(announcement: Scheme, demand: Demand, level: int) -> Given:
@@ -131,7 +130,7 @@ def check_announcement(announcement: Scheme, demand: Demand, level: int) -> Give
     ParameterError
         If the level does not exist, or `level_epsilons` are not as many as the levels.
     """
-    own = _own(announcement, level)
+    own = _own(announcement, demand, level)
     if not announcement.law.is_proven:
         raise RefusedError(
             f"The announcement is refused: nothing is proven about a binomial blanket, and the user asks for epsilon = "
@@ -148,24 +147,47 @@ def check_announcement(announcement: Scheme, demand: Demand, level: int) -> Give
             f"The announcement is refused: it asks for {messages:.4g} messages on average, more than the "
             f"{demand.most_messages:g} that this client is ready to send. Nothing is sent."
         )
-    delta = _checked(announcement, demand, f"level {level}", own, demand.epsilon, demand.delta)
+    delta = _checked(own, f"level {level}", demand.epsilon, demand.delta)
     return Given(delta, *_level_guarantee(announcement, demand, level))
 
 
-class _Change(NamedTuple):
+@dataclass(frozen=True)
+class _Change:
     """What a client may be confused with, as the accountant needs it."""
 
+    announcement: Scheme
+    demand: Demand
     copies: float
     """The larger ones of both sides."""
-    of_level: bool
+    of_level: bool = False
     """Whether the level may be another, too."""
 
+    @property
+    def problem(self) -> Problem:
+        """The collection as the client sees it."""
+        return self.demand.problem(self.announcement, private_levels=self.of_level)
 
-def _own(announcement: Scheme, level: int) -> _Change:
+    @property
+    def dummies(self) -> dict[str, Any]:
+        """What a cap is about."""
+        sent = {"blanket_per_user": self.announcement.blanket_per_user, "cap": self.announcement.blanket_cap}
+        return {**sent, "honest_users": self.problem.honest_users, "rounds": self.demand.rounds}
+
+    @property
+    def pair(self) -> CounterPair | None:
+        """Counters of an exchanged item, or worse ones; None where nothing is known."""
+        blanket, mean = self.announcement.law, self.problem.honest_mean(self.announcement.blanket_per_user)
+        if not isinstance(blanket, Blanket) or mean < blanket.means[0] or self.copies > COPIES_RANGE[1]:
+            return None
+        # delta does not decrease in the copies, and does not increase in the mean
+        return blanket.pair(min(mean, blanket.means[1]), max(self.copies, COPIES_RANGE[0]))
+
+
+def _own(announcement: Scheme, demand: Demand, level: int) -> _Change:
     """Other items at the same level."""
     if not 0 <= level < len(announcement.copies):
         raise ParameterError("level", level, f"one of the announced levels, 0..{len(announcement.copies) - 1}")
-    return _Change(announcement.copies[level], of_level=False)
+    return _Change(announcement, demand, announcement.copies[level])
 
 
 def _level_guarantee(announcement: Scheme, demand: Demand, level: int) -> tuple[float, float]:
@@ -178,24 +200,24 @@ def _level_guarantee(announcement: Scheme, demand: Demand, level: int) -> tuple[
     enough = demand.delta if demand.level_delta is None else demand.level_delta
     found = [(0.0, 0.0)]
     for other in set(range(len(copies))) - {level}:
-        change = _Change(max(copies[level], copies[other]), of_level=True)
-        epsilon, delta = demand.epsilon, _delta(announcement, demand, change, demand.epsilon, enough)
+        change = _Change(announcement, demand, max(copies[level], copies[other]), of_level=True)
+        epsilon, delta = demand.epsilon, _delta(change, demand.epsilon, enough)
         if delta > enough:
             epsilon = max(demand.epsilon, asked[other])
             who = f"a user of level {level} who may be one of level {other}"
-            delta = _checked(announcement, demand, who, change, epsilon, enough)
+            delta = _checked(change, who, epsilon, enough)
         found.append((epsilon, delta))
     return max(epsilon for epsilon, _ in found), max(delta for _, delta in found)
 
 
-def _checked(announcement: Scheme, demand: Demand, who: str, change: _Change, epsilon: float, enough: float) -> float:
+def _checked(change: _Change, who: str, epsilon: float, enough: float) -> float:
     """Return the delta at an epsilon, or refuse it where it is not enough."""
-    delta = _delta(announcement, demand, change, epsilon, enough)
+    delta = _delta(change, epsilon, enough)
     if delta > enough:
-        least = _epsilon(announcement, demand, change, enough)
+        least = _epsilon(change, enough)
         found = f"epsilon = {_shown(least)}" if math.isfinite(least) else "no certified epsilon"
         raise RefusedError(
-            f"The announcement is refused: with {demand.problem(announcement).honest_users} honest users, as the user "
+            f"The announcement is refused: with {change.problem.honest_users} honest users, as the user "
             f"believes, {who} gets delta = {_shown(delta)} at epsilon = {epsilon:g}, or {found} at delta = "
             f"{enough:g}; the user asks for epsilon = {epsilon:g} and delta = {enough:g}. Nothing is sent."
         )
@@ -208,62 +230,36 @@ def _shown(value: float) -> str:
 
 
 @functools.lru_cache(maxsize=4096)
-def _delta(announcement: Scheme, demand: Demand, change: _Change, epsilon: float, enough: float) -> float:
+def _delta(change: _Change, epsilon: float, enough: float) -> float:
     """Bound the delta at any epsilon, closely where it is not far below `enough`."""
-    problem = demand.problem(announcement, private_levels=change.of_level)
-    if problem.pairs == 0 or change.copies == 0:
+    if change.problem.pairs == 0 or change.copies == 0:
         return 0.0
-    pair = _pair(announcement, problem.honest_mean(announcement.blanket_per_user), change.copies)
-    if announcement.blanket_cap is None:
-        return _product_delta(pair, problem.pairs, epsilon, enough, announcement.law)
-    overflow = cap_overflow(
-        blanket_per_user=announcement.blanket_per_user,
-        cap=announcement.blanket_cap,
-        honest_users=problem.honest_users,
-        epsilon=epsilon,
-        delta=enough,
-        rounds=demand.rounds,
-    )
+    if change.announcement.blanket_cap is None:
+        return _product_delta(change, epsilon, enough)
+    overflow = cap_overflow(**change.dummies, epsilon=epsilon, delta=enough)
     inner, inner_enough = uncapped_target(epsilon=epsilon, delta=enough, overflow=overflow)
     if inner < 0.0:
         return 1.0
-    uncapped = _product_delta(pair, problem.pairs, inner, inner_enough, announcement.law)
-    return capped_delta(uncapped=uncapped, delta=enough, overflow=overflow)
+    return capped_delta(uncapped=_product_delta(change, inner, inner_enough), delta=enough, overflow=overflow)
 
 
-def _pair(announcement: Scheme, mean: float, copies: float) -> CounterPair | None:
-    """Return the pair of counters, or a worse one; None where nothing is known."""
-    blanket = announcement.law
-    if not isinstance(blanket, Blanket) or mean < blanket.means[0] or copies > COPIES_RANGE[1]:
-        return None
-    # delta does not decrease in the copies, and does not increase in the mean
-    return blanket.pair(min(mean, blanket.means[1]), max(copies, COPIES_RANGE[0]))
-
-
-def _product_delta(pair: CounterPair | None, pairs: int, epsilon: float, enough: float, law: Any) -> float:
+def _product_delta(change: _Change, epsilon: float, enough: float) -> float:
     """Upper bound of the delta of a product of pairs; a closer one unless the first is far below `enough`."""
+    pair, pairs, law = change.pair, change.problem.pairs, change.announcement.law
     if pair is None:
         return 1.0
     bound = math.exp(log_delta_bound(pair, pairs, epsilon, 1e-3)) * (1 + 1e-13)
     if bound > _FAR * enough:
         with contextlib.suppress(AccuracyError):
             # the same lattice as that of the plan's certificate
-            expected = None if law.rough() is law else enough
+            expected = None if isinstance(law, Blanket) and law.rough() is law else enough
             bound = min(bound, delta_interval(pair, pairs=pairs, epsilon=epsilon, expected=expected).upper)
     return min(bound, 1.0)
 
 
-def _epsilon(announcement: Scheme, demand: Demand, change: _Change, delta: float) -> float:
+def _epsilon(change: _Change, delta: float) -> float:
     """Epsilon at a delta, rounded up; +inf if none is certified."""
-    problem = demand.problem(announcement, private_levels=change.of_level)
-    pair = _pair(announcement, problem.honest_mean(announcement.blanket_per_user), change.copies)
+    pair, pairs = change.pair, change.problem.pairs
     if pair is None:
         return math.inf
-    return capped_epsilon(
-        lambda delta: epsilon_upper(pair, pairs=problem.pairs, delta=delta),
-        delta=delta,
-        blanket_per_user=announcement.blanket_per_user,
-        cap=announcement.blanket_cap,
-        honest_users=problem.honest_users,
-        rounds=demand.rounds,
-    )
+    return capped_epsilon(lambda delta: epsilon_upper(pair, pairs=pairs, delta=delta), delta=delta, **change.dummies)
