@@ -75,7 +75,7 @@ def by_hand():
     ]
     names = ("method", "accounting", "role", "messages_per_user", "mse_expected")
     table = pd.DataFrame([head | dict(zip(names, row, strict=True)) for row in rows])
-    return table.assign(error_ratio=table["mse_expected"])
+    return table.assign(error_ratio=4 * table["mse_expected"])
 
 
 def test_winners_by_hand():
@@ -83,12 +83,12 @@ def test_winners_by_hand():
     rows = winners(by_hand(), [0.5, 1.5, 4.0])
     assert rows["budget"].to_list() == [1.0, 3.0, 8.0]
     assert rows["winner"].fillna("").to_list() == ["", "b", "a"]
-    assert rows["error_ratio"].to_list()[1:] == [6.0, 2.0]
+    assert rows["error_ratio"].to_list()[1:] == [24.0, 8.0]
     assert rows["second"].fillna("").to_list() == ["", "a", "b"]
     assert rows["second_ratio"].to_list()[1:] == [pytest.approx(8 / 6), 3.0]
     claims = pd.DataFrame(columns=["id", "section", "statement", "verdict", "found", "note", "rule"])
     text = readable(rows, claims)
-    assert "| 10 | 17 | 2 | 1 | one | nobody | b: 6.00, next 1.33x | a: 2.00, next 3.00x |" in text
+    assert "| 10 | 17 | 2 | 1 | one | nobody | b: 24.00, next 1.33x | a: 8.00, next 3.00x |" in text
 
 
 def test_front_by_hand():

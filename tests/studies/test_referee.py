@@ -297,6 +297,14 @@ def test_two_users_of_unequal_budgets_by_ordered_pairs():
     assert found == pytest.approx(exact, rel=1e-4)
 
 
+@pytest.mark.parametrize(("budget", "finer"), [(2.0, True), (1.0, True), (0.2, False)])
+def test_reports_outside_the_range_tell_budgets_apart(budget, finer):
+    """Left of 0 and right of 1 the victim's density falls off faster, so the ratio has no lower bound there."""
+    classes = trial.TwoBudgets(local_epsilon=budget, other=0.2).blanket("upper")
+    assert classes.mass.sum() == pytest.approx(1.0, rel=1e-12)
+    assert (min(classes.log_first.min(), classes.log_second.min()) < -10) == finer
+
+
 def test_unequal_budgets_break_the_personalised_theorem():
     """1000 users, budgets 2 and 0.2, delta = 1e-5: Theorem 2 claims 0.27203; the truth is above 0.2801."""
     found = trial.trial(victim=2.0, other=0.2, n_users=1000, delta=1e-5)
