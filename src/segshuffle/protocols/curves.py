@@ -135,11 +135,12 @@ class Curve:
             if promise is None:
                 break
             x, error = promise
-            if self.known and error >= (given_up := wanted * (_HOPE if len(self.known) == 1 else 1)):
+            hoped = wanted * (_HOPE if len(self.known) == 1 else 1)
+            if self.known and error >= hoped:
                 break
             if best is None or best.error > error * (1 + _KEPT):
                 unknown = [x, *self._halves(x)] if tried else [x]
-            elif best.error >= given_up or not (unknown := self._unknown(best)):
+            elif best.error >= hoped or not (unknown := self._unknown(best)):
                 break
         return best
 
