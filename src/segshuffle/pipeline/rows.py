@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
@@ -23,3 +24,10 @@ def sources_of(table: pd.DataFrame) -> str:
     """Name the datasets of a table, and whether each is real, a stand-in or synthetic, in one line."""
     sources = dict(zip(table["dataset"], table["source"], strict=True))
     return "Data: " + ", ".join(f"{name} ({source})" for name, source in sources.items()) + "."
+
+
+def table_of(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> list[str]:
+    """Write a table as lines of Markdown."""
+    cells = [[str(cell).replace("|", "\\|") for cell in row] for row in (head, *rows)]
+    first, *others = (f"| {' | '.join(row)} |" for row in cells)
+    return [first, "|" + "---|" * len(cells[0]), *others]

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from segshuffle.errors import ConfigError
+from segshuffle.pipeline.rows import table_of
 
 REPRODUCED, PARTLY, NOT, OPEN = "reproduced", "partly reproduced", "not reproduced", "not evaluated"
 #: Up to so many values are listed one by one.
@@ -221,10 +222,3 @@ def markdown(claims: pd.DataFrame, *, title: str, remark: str = "", papers: Mapp
 def _cells(row: Mapping[Any, Any]) -> tuple[str, str, str]:
     note = f" *{row['note']}*" if row["note"] else ""
     return f"**{row['id']}** ({row['section']}) {row['statement']}", row["verdict"], f"{row['found']}.{note}"
-
-
-def table_of(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> list[str]:
-    """Write a table as lines of Markdown."""
-    cells = [[str(cell).replace("|", "\\|") for cell in row] for row in (head, *rows)]
-    first, *others = (f"| {' | '.join(row)} |" for row in cells)
-    return [first, "|" + "---|" * len(cells[0]), *others]

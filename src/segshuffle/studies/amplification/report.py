@@ -18,10 +18,10 @@ from matplotlib.lines import Line2D
 
 from segshuffle.accounting.single_message.accountants import ACCOUNTANT_LOOKS
 from segshuffle.looks import DASHES, PALETTE, Look, looks_of, series_looks, stroke
-from segshuffle.pipeline.rows import common
+from segshuffle.pipeline.rows import common, table_of
 from segshuffle.pipeline.style import finished, letters, log_axes, panel_grid
 from segshuffle.studies import verdicts
-from segshuffle.studies.verdicts import Measured, NotRunError, table_of
+from segshuffle.studies.verdicts import Measured, NotRunError
 
 #: Drawn as outlines, so that what lies beneath stays visible: these almost coincide with proven bounds.
 _OUTLINED = ("variation-ratio", "parallel-advanced")

@@ -17,6 +17,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from segshuffle.looks import stroke
+from segshuffle.pipeline.rows import table_of
 from segshuffle.pipeline.style import finished, letters, log_axes, panel_grid, panel_title
 from segshuffle.protocols.registry import look_of
 from segshuffle.studies import verdicts
@@ -86,7 +87,7 @@ def readable(found: pd.DataFrame, claims: pd.DataFrame) -> str:
         "for uniform frequencies. A message of fake users is a vector of d bits; each user sends one for every item "
         "held, and fake ones.",
         "",
-        *verdicts.table_of(["n", "d", "s", "epsilon", "split", *(f"{share:g} messages" for share in shares)], rows),
+        *table_of(["n", "d", "s", "epsilon", "split", *(f"{share:g} messages" for share in shares)], rows),
         "",
         verdicts.markdown(claims, title="## What these papers say of their protocols"),
     ]

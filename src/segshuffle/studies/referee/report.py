@@ -17,9 +17,9 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from segshuffle.accounting.single_message.accountants import ACCOUNTANT_LOOKS
 from segshuffle.looks import PALETTE, TINTS, Look, looks_of, stroke
+from segshuffle.pipeline.rows import table_of
 from segshuffle.pipeline.style import fit_legend, use_style
 from segshuffle.studies.referee.compute import LABELS, MARGIN
-from segshuffle.studies.verdicts import table_of
 
 #: Deltas below this are left out where the largest ratio of deltas is named: in the far tails it has no limit.
 LEAST_DELTA = 1e-6

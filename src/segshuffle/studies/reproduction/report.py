@@ -19,11 +19,10 @@ from segshuffle.datasets.registry import dataset_label
 from segshuffle.looks import PALETTE, Look, stroke
 from segshuffle.pipeline.design import ACCOUNTINGS, Scenario, Setting, figures_of
 from segshuffle.pipeline.numbers import nearest
-from segshuffle.pipeline.rows import common, sources_of
+from segshuffle.pipeline.rows import common, sources_of, table_of
 from segshuffle.pipeline.style import finished, letters, log_axes, panel_grid, use_style
 from segshuffle.protocols.registry import look_of, looks_in
 from segshuffle.studies.drawing import POPULATION, Label, label_at_right, label_height, population_title
-from segshuffle.studies.verdicts import table_of
 
 _OPTIMUM = "$m$ from optimizeParameter"
 #: Inches: width of a figure, and where level lines are named; height of a panel, and of what is around its axes.
