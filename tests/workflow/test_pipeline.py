@@ -91,7 +91,7 @@ def letters(svg):
 def test_quick_is_written_on_every_figure_and_table(checkout):
     for figure in FIGURES:
         assert ">quick<" in checkout.text(f"figures/{figure}.svg"), figure
-    assert "**quick** configuration" in checkout.text("claims.md")
+    assert "**quick** run" in checkout.text("claims.md")
     assert "**quick** run" in checkout.text("README.md")
 
 
