@@ -23,7 +23,7 @@ _MOST_CAP = 2**40
 class Capped(Collected):
     """A method whose users send at most so many blanket messages each.
 
-    A cap has an effect on the counters with a probability below kappa: their law is taken for that without it.
+    Counters are simulated as if there were no cap: it changes them with a probability below kappa only.
 
     Parameters
     ----------

@@ -97,7 +97,7 @@ class ProtocolRun:
 def run_protocol(
     population_items: ArrayLike | Sequence[Sequence[int]],
     user_levels: ArrayLike,
-    asked: Problem,
+    problem: Problem,
     *,
     planner: Planner,
     level_privacy: LevelPrivacy | None = None,
@@ -115,7 +115,7 @@ def run_protocol(
         With sets of at most so many items, rows may be shorter, or filled up with `NO_ITEM`.
     user_levels : array_like of int, shape (n_users,)
         Number of each user's level, 0..K-1.
-    asked : Problem
+    problem : Problem
         Public quantities, and what round 2's guarantee relies on. Its level_counts say no more than how many users
         there are: who chose which level is what round 1 finds out.
     planner : callable
@@ -148,10 +148,12 @@ def run_protocol(
     began = time.perf_counter()
     if chunk_users is not None:
         check_integer("chunk_users", chunk_users, 1, "an integer >= 1 or None")
-    items = checked_items(population_items, asked.n_users, asked.domain_size, asked.set_size, asked.assumptions.sets)
-    users = SimulatedClients(items, checked_levels(user_levels, asked.n_users, asked.levels))
+    items = checked_items(
+        population_items, problem.n_users, problem.domain_size, problem.set_size, problem.assumptions.sets
+    )
+    users = SimulatedClients(items, checked_levels(user_levels, problem.n_users, problem.levels))
     present = users.where(checked_choice(takes_part, len(users)))
-    server = Server(asked, level_privacy)
+    server = Server(problem, level_privacy)
     client_rng, shuffler_rng = rng.spawn(2)
     collect = functools.partial(_collected, rngs=(client_rng, shuffler_rng), chunk_users=chunk_users)
 

@@ -59,30 +59,30 @@ class Server:
 
     Parameters
     ----------
-    asked : Problem
+    problem : Problem
         Public quantities; how many users chose each level is what round 1 finds out.
     level_privacy : LevelPrivacy or None
         Guarantee for round 1; None shuffles the levels only.
     """
 
-    asked: Problem
+    problem: Problem
     level_privacy: LevelPrivacy | None = None
 
     def announce_levels(self) -> Scheme:
         """Announcement of round 1."""
-        return level_announcement(self.asked.honest_users, len(self.asked.levels), self.level_privacy)
+        return level_announcement(self.problem.honest_users, len(self.problem.levels), self.level_privacy)
 
     def estimate_levels(self, announcement: Scheme, messages: ShuffledMessages) -> LevelEstimates:
         """Step 1: level counts from the shuffled levels (line 5 of Algorithm 1)."""
-        counted, n_users = tally(messages, announcement.domain_size), self.asked.n_users
+        counted, n_users = tally(messages, announcement.domain_size), self.problem.n_users
         mean = n_users * announcement.blanket_per_user / announcement.domain_size
         return LevelEstimates(counted.counts, n_users, mean, counted.refused)
 
     def make_plan(self, planner: Planner, level_estimates: LevelEstimates) -> Plan:
         """Step 2: optimise the parameters for the estimated counts (line 6 of Algorithm 1)."""
-        private = self.level_privacy is not None and len(self.asked.levels) > 1
-        assumptions = replace(self.asked.assumptions, private_levels=private)
-        problem = replace(self.asked, level_counts=level_estimates.planning, assumptions=assumptions)
+        private = self.level_privacy is not None and len(self.problem.levels) > 1
+        assumptions = replace(self.problem.assumptions, private_levels=private)
+        problem = replace(self.problem, level_counts=level_estimates.planning, assumptions=assumptions)
         plan = planner(problem)
         if plan.problem != problem:
             raise ParameterError("planner", plan.problem, f"a function that plans the problem it is given, {problem}")
@@ -101,7 +101,7 @@ class Server:
             raise ParameterError("planner", plan.method, "a protocol with a blanket of uniform items")
         collections = plan.collections
         if len(collections) == 1:
-            whole = replace(collections[0].announcement, n_users=self.asked.n_users)
+            whole = replace(collections[0].announcement, n_users=self.problem.n_users)
             return (replace(collections[0], announcement=whole),)
         if self.level_privacy is not None:
             raise ParameterError(
@@ -120,11 +120,11 @@ class Server:
 
         n is the number of those who took part, and N_hat its share of the estimate from round 1.
         """
-        estimate = np.zeros(self.asked.domain_size)
+        estimate = np.zeros(self.problem.domain_size)
         tallies = []
         for collection, messages, present in zip(collections, received, participants, strict=True):
             announced = collection.announcement
-            counted = tally(messages, self.asked.domain_size, signed=announced.law.has_signs)
+            counted = tally(messages, self.problem.domain_size, signed=announced.law.has_signs)
             blanket = replace(announced, n_users=present).net_mean if present else 0.0
             weight = self._weight(collection, level_estimates) * (present / announced.n_users)
             estimate += collection.weight * (counted.counts - blanket) / weight
@@ -134,7 +134,7 @@ class Server:
     def _weight(self, collection: Collection, level_estimates: LevelEstimates) -> float:
         """Return the expected messages about one item that all users of the collection hold: N of the estimator."""
         copies = collection.announcement.copies
-        if len(collection.levels) == len(self.asked.levels):
+        if len(collection.levels) == len(self.problem.levels):
             weight = level_estimates.weight(copies)
         else:
             weight = collection.announcement.n_users * copies[collection.levels[0]]
@@ -145,18 +145,18 @@ class Server:
     def guarantees(self, plan: Plan) -> tuple[UserGuarantee, ...]:
         """Return what each level's users are guaranteed after both rounds."""
         spent = (float("inf"), 0.0)
-        if len(self.asked.levels) == 1:  # everybody's level is public
+        if len(self.problem.levels) == 1:  # everybody's level is public
             spent = (0.0, 0.0)
         elif self.level_privacy is not None:
             spent = (self.level_privacy.epsilon, self.level_privacy.delta)
         announced = [collection.announcement.copies for collection in self.collections(plan)]
         alike = len(announced) == 1 and len(set(announced[0])) == 1
         return compose_rounds(
-            levels=self.asked.levels,
-            delta=self.asked.delta,
+            levels=self.problem.levels,
+            delta=self.problem.delta,
             kind=plan.kind,
             levels_epsilon=spent[0],
             levels_delta=spent[1],
-            change_covered=alike or (plan.kind != "published" and plan.problem.pairs >= self.asked.set_size),
-            level_deltas=self.asked.level_deltas,
+            change_covered=alike or (plan.kind != "published" and plan.problem.pairs >= self.problem.set_size),
+            level_deltas=self.problem.level_deltas,
         )
