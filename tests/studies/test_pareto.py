@@ -107,7 +107,7 @@ def test_a_plan_that_is_refused_says_why():
 @pytest.mark.quick(0)
 def test_figure_draws_fronts_and_references_of_every_panel():
     one = by_hand()
-    dearer = one[one["role"] == "reference"].assign(messages_per_user=3.0, error_ratio=1.5)
+    dearer = one[one["role"] == "reference"].assign(messages_per_user=3.0, error_ratio=6.0)
     one = pd.concat([one, dearer], ignore_index=True)
     panels = [
         one.assign(set_size=s, epsilon=epsilon, error_ratio=one["error_ratio"] * (1 + s + epsilon))
@@ -126,7 +126,7 @@ def test_figure_draws_fronts_and_references_of_every_panel():
     for i, (axes, (s, epsilon)) in enumerate(zip(visible(figure), keys, strict=True)):
         assert axes.get_title().replace("\n", ": ") == f"({'abcdefgh'[i]}) $\\epsilon$ = {epsilon:g}: {sizes}{s}"
         drawn = {line.get_label(): line for line in axes.lines}
-        scale = 1 + s + epsilon
+        scale = 4 * (1 + s + epsilon)
         # of the second method the dearer plan is worse than the cheaper one
         assert points(drawn["a"]) == [(2.0, 8.0 * scale), (4.0, 2.0 * scale)]
         assert points(drawn["b"]) == [(3.0, 6.0 * scale)]
