@@ -244,7 +244,7 @@ import numpy as np
 from scipy import stats
 
 from segshuffle.blankets.atoms import Atoms
-from segshuffle.blankets.base import Blanket, Part, Shapes, check_copies, check_mean
+from segshuffle.blankets.base import Blanket, Part, Space, check_copies, check_mean, within
 from segshuffle.looks import DASHES, PALETTE, Look
 
 
@@ -259,8 +259,8 @@ class Mixed(Blanket):
     means = (2.0, 5e3)
 
     @classmethod
-    def shapes(cls, pairs, delta):
-        return Shapes((), (), lambda _: lambda variance, free: (cls(), variance / 1.5))
+    def space(cls, pairs, delta):
+        return Space((), lambda variance: ((), within(variance / 1.5, *cls.means)))
 
     def parts(self, mean):
         return Part(mean / 2, 0.0), Part(mean / 2, 0.5)

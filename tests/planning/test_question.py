@@ -321,7 +321,7 @@ def test_a_law_that_fails_is_a_row_that_says_why(capsys, monkeypatch):
     def failing(cls, pairs, delta):
         raise ZeroDivisionError("division by zero")
 
-    monkeypatch.setattr(Signed, "shapes", classmethod(failing))
+    monkeypatch.setattr(Signed, "space", classmethod(failing))
     assert "signed: its plan failed (ZeroDivisionError: division by zero)" in printed(capsys, SMALL)
 
 

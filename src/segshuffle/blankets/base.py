@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,35 +114,18 @@ class CounterPair(Protocol):
         ...
 
 
-#: A variance of what dummies add to one item's estimate, and the messages per item that are free, give a law and its
-#: mean; None where the shape has no such blanket.
-Shape = Callable[[float, float], "tuple[Blanket, float] | None"]
+class Space(NamedTuple):
+    """What a planner may choose of a law beside the variance of what its dummies add to an item's estimate."""
+
+    #: Least and most of each choice, above 0. The last one of a law that `spends` is the mean of all dummies per item.
+    bounds: tuple[tuple[float, float], ...]
+    #: Arrays of variances and of every choice -> parameters of laws, and their means: nan where there is no law.
+    make: Callable[..., tuple[tuple[FloatArray, ...], FloatArray]]
 
 
-@dataclass(frozen=True)
-class Shapes:
-    """Shapes that a planner chooses from, on a grid of what a law has beside its variance.
-
-    Parameters
-    ----------
-    sizes : tuple of int
-        Length of every axis of the grid; without axes there is one shape.
-    start : tuple of int
-        Where to begin.
-    make : callable
-        The shape of a place in the grid.
-    """
-
-    sizes: tuple[int, ...]
-    start: tuple[int, ...]
-    make: Callable[[tuple[int, ...]], Shape]
-
-    def beside(self, place: tuple[int, ...]) -> list[tuple[int, ...]]:
-        """Return the neighbours of a place."""
-        moved = [
-            (*place[:axis], place[axis] + step, *place[axis + 1 :]) for axis in range(len(place)) for step in (1, -1)
-        ]
-        return [each for each in moved if all(0 <= at < size for at, size in zip(each, self.sizes, strict=True))]
+def within(means: FloatArray, least: Any, most: Any) -> FloatArray:
+    """Return the means inside a range, and nan in the place of the others."""
+    return np.where((means >= least) & (means <= most), means, math.nan)
 
 
 class Dummies(ABC):
@@ -223,8 +206,8 @@ class Blanket(Dummies):
 
     @classmethod
     @abstractmethod
-    def shapes(cls, pairs: int, delta: float) -> Shapes:
-        """Shapes that a planner chooses from, for a product of so many pairs."""
+    def space(cls, pairs: int, delta: float) -> Space:
+        """Return what a planner chooses from, for a product of so many pairs."""
 
     def rough(self) -> Blanket:
         """Nearly the same law with quicker tables, for searches: nothing is proven of it."""

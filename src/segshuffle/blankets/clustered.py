@@ -25,7 +25,7 @@ from segshuffle.accounting.numerics.negative_binomial import (
 from segshuffle.accounting.numerics.ranges import check_within
 from segshuffle.arrays import FloatArray
 from segshuffle.blankets.atoms import Atoms
-from segshuffle.blankets.base import BLANKET_MEAN_RANGE, LARGEST_P, Blanket, BlanketPair, Part, Shape, Shapes
+from segshuffle.blankets.base import BLANKET_MEAN_RANGE, LARGEST_P, Blanket, BlanketPair, Part, Space, within
 from segshuffle.looks import DASHES, PALETTE, Look
 
 #: Variance of a counter above which its values are too many for a table; means needed grow with copies^2/epsilon^2, not
@@ -33,8 +33,8 @@ from segshuffle.looks import DASHES, PALETTE, Look
 LARGEST_VARIANCE = 1e10
 #: Tails are rounded up to a multiple, so that the law of a blanket is found again.
 _TAIL_STEP = 6.0
-#: Cluster parameters that plans choose from: a finer choice changes the error by less than a per cent.
-_SIZES = (0.1, 0.25, 0.4, 0.5, 0.6, 0.7, 0.78, 0.84, 0.89, 0.93, 0.96)
+#: Least and most odds p/(1 - p) that plans choose from, and the digits of p: more of either changes nothing.
+_ODDS, _DIGITS = (0.02, 30.0), 6
 
 
 @dataclass(frozen=True)
@@ -69,14 +69,14 @@ class Clustered(Blanket):
         return max(least, BLANKET_MEAN_RANGE[0]), LARGEST_VARIANCE * (1 - self.p)
 
     @classmethod
-    def shapes(cls, pairs: int, delta: float) -> Shapes:
-        """Return one for every size of clusters, from small to large."""
+    def space(cls, pairs: int, delta: float) -> Space:
+        """Return the odds p/(1 - p), from small clusters to large ones."""
 
-        def make(place: tuple[int, ...]) -> Shape:
-            p = _SIZES[place[0]]
-            return lambda variance, free: (cls(p), variance * (1 - p))
+        def make(variance: FloatArray, odds: FloatArray) -> tuple[tuple[FloatArray, ...], FloatArray]:
+            p = np.round(odds / (1 + odds), _DIGITS)
+            return (p,), within(variance * (1 - p), p / (1 - p) * (1 + 1e-14), LARGEST_VARIANCE * (1 - p))
 
-        return Shapes((len(_SIZES),), (3,), make)
+        return Space((_ODDS,), make)
 
     def parts(self, mean: float) -> tuple[Part, ...]:
         """Clusters alone."""

@@ -16,7 +16,7 @@ from segshuffle.accounting.numerics.laws import stirling_error
 from segshuffle.accounting.numerics.loss_distribution import LossTable
 from segshuffle.arrays import FloatArray
 from segshuffle.blankets.atoms import MOST_CELLS, Atoms
-from segshuffle.blankets.base import BLANKET_MEAN_RANGE, Blanket, Part, Shapes, check_copies, check_mean
+from segshuffle.blankets.base import BLANKET_MEAN_RANGE, Blanket, Part, Space, check_copies, check_mean, within
 from segshuffle.looks import PALETTE, Look
 
 #: Mean from which on counts may be taken together, and how many for a cell make it worthwhile; cells of a short table.
@@ -38,9 +38,9 @@ class Poisson(Blanket):
     can_be_capped = True
 
     @classmethod
-    def shapes(cls, pairs: int, delta: float) -> Shapes:
-        """Return the only shape: variance and mean are one."""
-        return Shapes((), (), lambda _: lambda variance, free: (cls(), variance))
+    def space(cls, pairs: int, delta: float) -> Space:
+        """Leave nothing to choose: variance and mean are one."""
+        return Space((), lambda variance: ((), within(variance, *cls.means)))
 
     def parts(self, mean: float) -> tuple[Part, ...]:
         """Single units."""

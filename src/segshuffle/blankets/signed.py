@@ -15,7 +15,7 @@ import functools
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -31,8 +31,8 @@ from segshuffle.blankets.base import (
     Blanket,
     BlanketPair,
     Part,
-    Shape,
-    Shapes,
+    Space,
+    within,
 )
 from segshuffle.blankets.poisson import log_poisson, poisson_window
 from segshuffle.looks import DASHES, PALETTE, Look
@@ -48,11 +48,11 @@ _GEMM_ERROR = 2.3e-16
 _ROUND_OFF = 1e-9
 #: Counts of N- that guides look at within one standard deviation: fewer would be seen in what they say of delta.
 _LOOKS = 4.0
-#: Sizes r of the noise and of the flood that plans choose from, and which of the former is usual; less than 1 has no
-#: proof. More flood than so much, and so many times the variance, hides hardly more, but takes larger
-#: tables.
-_SIZES, _FLOOD_SIZES = (1.02, 1.35, 1.8, 2.4, 3.2, 4.2, 5.6, 7.5), (6.0, 12.0, 25.0, 50.0)
-_SIZE_PER_PAIR, _LARGEST_FLOOD_P, _MOST_FLOOD, _GUIDED_TAIL = 10.0, 0.98, (2500.0, 15.0), 18.0
+#: Least and most sizes r of the noise and of the flood that plans choose from; less than 1 has no proof.
+_SIZES, _FLOOD_SIZES, _LARGEST_FLOOD_P = (1.02, 15.0), (5.0, 100.0), 0.98
+#: More flood than so much, and so many times the variance, hides hardly more, but takes larger tables. Where a table is
+#: too large even then, the flood is cut so often.
+_MOST_FLOOD, _CUTS, _GUIDED_TAIL = (2500.0, 15.0), 10, 18.0
 
 
 @dataclass(frozen=True)
@@ -95,34 +95,28 @@ class Signed(Blanket):
         return max(max(noise, flood) * (1 + 1e-14), BLANKET_MEAN_RANGE[0]), _LARGEST_MEAN
 
     @classmethod
-    def shapes(cls, pairs: int, delta: float) -> Shapes:
-        """Return shapes by the sizes r of noise and flood; the flood takes the messages that are free.
+    def space(cls, pairs: int, delta: float) -> Space:
+        """Return the sizes r of noise and flood, and the mean: the flood takes what the noise leaves of it."""
+        log_tail = _GUIDED_TAIL - math.log(delta)
 
-        A sum over many pairs is nearly normal the sooner, and better hidden by noise of large r, the fewer deviations
-        away delta lies.
-        """
-        usual, log_tail = _SIZE_PER_PAIR * pairs / -math.log(delta), _GUIDED_TAIL - math.log(delta)
+        def make(variance: Any, size: Any, flood_size: Any, mean: Any) -> tuple[tuple[FloatArray, ...], FloatArray]:
+            half = 1 + size / variance
+            p = np.minimum(np.round(half - np.sqrt(half**2 - 1), 6), LARGEST_P)  # size p = variance (1 - p)^2/2
+            noise = 0.5 * variance * (1 - p)
+            most = (_MOST_FLOOD[0] + _MOST_FLOOD[1] * variance / pairs) / pairs
+            flood = np.maximum(np.minimum(0.5 * mean - noise, most), 1e-3)
+            for _ in range(_CUTS):
+                flood_p = np.round(np.minimum(flood / (flood + flood_size), _LARGEST_FLOOD_P), 4)
+                too_large = _products(log_tail, Part(noise, p), Part(flood, flood_p)) > MOST_PRODUCTS
+                if not too_large.any():
+                    break
+                flood = np.where(too_large, 0.7 * flood, flood)
+            share = np.round(flood / (flood + noise), 8)
+            least = 2 * np.maximum(p / (1 - p) / (1 - share), flood_p / (1 - flood_p) / share) * (1 + 1e-14)
+            has_law = (p > 0) & (flood > 1) & ~too_large
+            return (p, flood_p, share), np.where(has_law, within(2 * (flood + noise), least, _LARGEST_MEAN), math.nan)
 
-        def make(place: tuple[int, ...]) -> Shape:
-            size, flood_size = _SIZES[place[0]], _FLOOD_SIZES[place[1]]
-
-            def shape(variance: float, free: float) -> tuple[Blanket, float] | None:
-                half = 1 + size / variance
-                p = min(round(half - math.sqrt(half**2 - 1), 6), LARGEST_P)  # size p = variance (1 - p)^2/2
-                noise = 0.5 * variance * (1 - p)
-                flood = min(0.5 * free - noise, (_MOST_FLOOD[0] + _MOST_FLOOD[1] * variance / pairs) / pairs)
-                while p > 0 and flood > 1:
-                    flood_p = round(min(flood / (flood + flood_size), _LARGEST_FLOOD_P), 4)
-                    law, mean = cls(p, flood_p, round(flood / (flood + noise), 8)), 2 * (flood + noise)
-                    if table_work(law, mean, log_tail) <= MOST_PRODUCTS:
-                        return law, mean
-                    flood *= 0.7  # as much as a table can have
-                return None
-
-            return shape
-
-        start = min(range(len(_SIZES)), key=lambda i: abs(math.log(_SIZES[i] / max(usual, _SIZES[1]))))
-        return Shapes((len(_SIZES), len(_FLOOD_SIZES)), (start, 1), make)
+        return Space((_SIZES, _FLOOD_SIZES, (2.0, _LARGEST_MEAN)), make)
 
     def parts(self, mean: float) -> tuple[Part, ...]:
         """Noise of either sign, and the flood."""
@@ -193,17 +187,18 @@ def part_masses(part: Part, window: tuple[int, int]) -> FloatArray:
 
 
 def table_work(blanket: Signed, mean: float, log_tail: float) -> float:
-    """At most the products of two masses that a table of the counters takes: its time and memory go with them.
-
-    Windows are at most as wide as Bernstein's inequality says.
-    """
+    """At most the products of two masses that a table of the counters takes: its time and memory go with them."""
     noise, _, *floods = blanket.parts(mean)
+    return float(_products(log_tail, noise, *floods))
 
-    def width(part: Part) -> float:
-        deviations = math.sqrt(2 * log_tail * part.mean / (1 - part.p))
-        return min(deviations, part.mean) + deviations + log_tail / (1 - part.p) + 2
 
-    return 2.0 * sum(map(width, (noise, *floods))) * width(noise) ** 2
+def _products(log_tail: float, noise: Part, *floods: Part) -> Any:
+    """Return the products for windows as wide as Bernstein's inequality says."""
+    widths = []
+    for part in (noise, *floods):
+        deviations = np.sqrt(2 * log_tail * part.mean / (1 - part.p))
+        widths.append(np.minimum(deviations, part.mean) + deviations + log_tail / (1 - part.p) + 2)
+    return 2.0 * sum(widths) * widths[0] ** 2
 
 
 @functools.lru_cache(maxsize=8)

@@ -50,7 +50,7 @@ class _WeightedSum:
         """Return the closed form of `simulate`'s mean squared error."""
         weights = np.asarray(plan.parameters["weights"])
         counts = np.asarray(plan.problem.level_counts, dtype=float)
-        return _terms(plan.problem, self._variance(plan), item_counts).error(weights, counts)
+        return float(_terms(plan.problem, self._variance(plan), item_counts).error(weights, counts))
 
     def sum_variance(self, plan: Plan, item_counts: IntArray) -> float:
         """Variance of the noise of all counters."""
@@ -75,7 +75,7 @@ def _plan(name: str, problem: Problem, limits: FloatArray, variance: float, *, k
         blanket_per_user=0.0,
         messages_per_user=float(problem.set_size),
         parameters={"weights": tuple(weights.tolist()), **parameters},
-        mse_bound=terms.error(weights, counts),
+        mse_bound=float(terms.error(weights, counts)),
     )
 
 

@@ -29,7 +29,7 @@ from segshuffle.blankets.poisson import POISSON, Poisson
 from segshuffle.digits import rounded, rounded_down, rounded_up
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.protocols.base import Plan, Problem, assignment_spread, collection_of
-from segshuffle.protocols.curves import Curves
+from segshuffle.protocols.surface import Surface
 from segshuffle.protocols.weights import ErrorTerms, best_copies, simple_copies
 
 #: Blankets that are certified, as long as the guides promised an error so much smaller, before the best is taken.
@@ -173,12 +173,13 @@ class Search:
     def guess(
         self, variance: FloatArray, blanket_per_user: FloatArray, limits: FloatArray, budget: float
     ) -> tuple[FloatArray, FloatArray]:
-        """Return the users' own messages and about the error for many variances, whose limits are the rows."""
+        """Return about the best copies and their errors for many variances, whose limits are the rows."""
         limits, counts = self._free(limits)
         room = self._room(blanket_per_user, budget)
         noise = self.error.items * variance * self.problem.n_users / self.honest
         copies, errors = simple_copies(limits, counts, noise, self._terms(0.0), np.maximum(room, 0.0))
-        return self.problem.set_size * copies @ counts / self.problem.n_users, np.where(room > 0, errors, math.inf)
+        copies = np.broadcast_to(copies, (len(copies), self.counts.size))
+        return copies, np.where(room > 0, errors, math.inf)
 
     def _room(self, blanket_per_user: Any, budget: float) -> Any:
         """Return the copies of all users together that the budget leaves."""
@@ -194,11 +195,11 @@ class Search:
     def _terms(self, variance: float) -> ErrorTerms:
         return self.error.terms(variance * self.problem.n_users / self.honest)
 
-    def messages(self, blanket_per_user: float, copies: FloatArray) -> float:
-        """Return the expected messages per user, blanket and copies."""
-        return blanket_per_user + self.problem.set_size * float(self.counts @ copies) / self.problem.n_users
+    def messages(self, blanket_per_user: float, copies: FloatArray) -> Any:
+        """Return the expected messages per user, blanket and copies of shape (..., n_levels)."""
+        return blanket_per_user + self.problem.set_size * (copies @ self.counts) / self.problem.n_users
 
-    def per_user(self, mean: float) -> float:
+    def per_user(self, mean: Any) -> Any:
         """Dummies per user of which the honest ones make `mean` per item."""
         return mean * self.problem.domain_size / self.honest
 
@@ -247,7 +248,7 @@ class Search:
 
     def error_of(self, plan: Plan) -> float:
         """Return the error that is asked for, of a plan for the same problem."""
-        return self.error.terms(plan.scheme.noise).error(np.asarray(plan.scheme.copies), self.counts)
+        return float(self.error.terms(plan.scheme.noise).error(np.asarray(plan.scheme.copies), self.counts))
 
     def fewest_messages(self, error: float) -> Plan:
         """Plan of about the fewest messages whose error is at most `error`.
@@ -276,7 +277,7 @@ class Search:
         free = math.isinf(most)
 
         def suffices(log_budget: float) -> bool:
-            found = self.curves[law].best(math.exp(log_budget))
+            found = self.alone[law].surface.best(math.exp(log_budget))
             return found is not None and found.error <= error
 
         if free:
@@ -300,16 +301,18 @@ class Search:
         return None
 
     @functools.cached_property
-    def curves(self) -> dict[type[Blanket], Curves]:
-        """What is known of every law by quick guides."""
-        return {
-            law: Curves(self, law.shapes(self.problem.pairs, self.problem.delta), law.spends > 0) for law in self.laws
-        }
+    def surface(self) -> Surface:
+        """What is known of the first law by quick guides."""
+        return Surface(self, self.laws[0])
+
+    @functools.cached_property
+    def alone(self) -> dict[type[Blanket], Search]:
+        """The same search with each of the laws alone, so that methods that compare the same laws share their plans."""
+        return {law: replace(self, laws=(law,), name=law.name) for law in self.laws}
 
     def _best_of(self, law: type[Blanket], budget: float) -> Plan:
-        """Plan with one law; methods that compare the same laws share it."""
-        alone = replace(self, laws=(law,), name=law.name)
-        return replace(_best_alone(alone, budget), method=self.name)
+        """Plan with one law."""
+        return replace(_best_alone(self.alone[law], budget), method=self.name)
 
     # -- the end -------------------------------------------------------------------------------------------------------
 
@@ -350,10 +353,10 @@ class Search:
             problem=problem,
             kind="exact" if exact else "upper",
             blanket_per_user=blanket_per_user,
-            messages_per_user=self.messages(blanket_per_user, copies),
+            messages_per_user=float(self.messages(blanket_per_user, copies)),
             collections=(collection_of(problem, copies, blanket_per_user, law),),
             certificate=self._certificate(law, mean, copies),
-            mse_bound=ErrorMeasure.of_all(problem).terms(variance).error(copies, self.counts),
+            mse_bound=float(ErrorMeasure.of_all(problem).terms(variance).error(copies, self.counts)),
         )
 
     def _lowered(self, law: Blanket, mean: float, target: Target, copies: float) -> float:
@@ -385,7 +388,7 @@ def _best_alone(search: Search, budget: float) -> Plan:
     """Plan for the least error within a budget, with the first law."""
     if search.problem.pairs == 0:  # nothing to hide: any blanket will do
         return search.plan_at(POISSON, rounded(search.per_user(2 * BLANKET_MEAN_RANGE[0])), budget)
-    best = search.curves[search.laws[0]].best(budget)
+    best = search.surface.best(budget)
     if best is None:
         raise InfeasibleError(f"max_messages = {budget:g} is too small: raise it, or lower the domain size.")
     if (dummies := search.per_user(best.mean)) > LARGEST_BLANKET:
@@ -399,7 +402,7 @@ def _best_alone(search: Search, budget: float) -> Plan:
         reached = np.array(plans[-1].scheme.copies)
         if search.error_of(plans[-1]) <= best.error * (1 + _WORTHWHILE):
             break
-        best = best.curve.corrected(best, reached, budget) or best
+        best = search.surface.corrected(best, reached, budget) or best
     if best.law.rough() is best.law:
         # exactly the dummies that the whole numbers next to these copies need
         near = [(each, a, round(a)) for each, a in zip(search.targets, best.copies.tolist(), strict=True)]

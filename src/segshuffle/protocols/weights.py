@@ -12,35 +12,19 @@ exact counts. A trusted curator who weighs exactly has own = 0.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
 from segshuffle.arrays import FloatArray
 
 _SWEEPS, _FEW_LEVELS = 50, 8
+#: Relative gain for which copies are changed: for less no level need be silent. Distance from a whole number that is
+#: round-off.
+_GAIN, _ROUND_OFF = 1e-7, 1e-12
 #: Numbers in one block of simple plans.
 _MOST_ENTRIES = 1e6
-
-
-class _Sums(NamedTuple):
-    """Sums of n_k a_k, n_k a_k^2 and n_k f_k (1 - f_k)."""
-
-    weight: float
-    squares: float
-    sampling: float
-
-    def add(self, copies: float, count: float) -> _Sums:
-        """With `count` more users (fewer, if negative) who send `copies`."""
-        fraction = copies - math.floor(copies)
-        return _Sums(
-            self.weight + count * copies,
-            self.squares + count * copies * copies,
-            self.sampling + count * fraction * (1 - fraction),
-        )
 
 
 @dataclass(frozen=True)
@@ -61,18 +45,19 @@ class ErrorTerms:
     own: float
     spread: float
 
-    def error(self, copies: FloatArray, counts: FloatArray) -> float:
-        """Return the expected squared error of copies a_k >= 0, shape (n_levels,); inf if all are 0."""
-        fraction = copies - np.floor(copies)
-        sums = _Sums(float(counts @ copies), float(counts @ copies**2), float(counts @ (fraction * (1 - fraction))))
-        return self.of(sums, float(counts.sum()))
+    def error(self, copies: FloatArray, counts: FloatArray) -> Any:
+        """Return the expected squared error of copies a_k >= 0, shape (..., n_levels); inf where all are 0."""
+        squared = (copies @ counts) ** 2
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            return np.where(squared > 0, self.excess(copies, counts, 0.0) / squared, math.inf)
 
-    def of(self, sums: _Sums, users: float) -> float:
-        """Return the same from the sums over all users."""
-        if sums.weight <= 0:
-            return math.inf
-        imbalance = max(sums.squares - sums.weight**2 / users, 0.0)
-        return (self.noise + self.own * sums.sampling + self.spread * imbalance) / sums.weight**2
+    def excess(self, copies: FloatArray, counts: FloatArray, error: float) -> FloatArray:
+        """Return N^2 times the error above `error`: quadratic on a line on which no level passes a whole number."""
+        fraction = copies - np.floor(copies)
+        weight = copies @ counts
+        imbalance = np.maximum(copies**2 @ counts - weight**2 / counts.sum(), 0.0)
+        sampling = (fraction * (1 - fraction)) @ counts
+        return np.asarray(self.noise + self.own * sampling + self.spread * imbalance - error * weight**2)
 
 
 def best_copies(
@@ -91,12 +76,70 @@ def best_copies(
 
     Notes
     -----
-    Coordinate descent: along one level the error is, between two integers, a ratio of quadratics with at most one
-    stationary point, so each step is exact. Started from the best of the plans in which every level sends its limit or
-    a common number of copies, whichever is less: unequal weights cost, so the best plan is near one of these.
+    Descent along lines, on which one level alone sends more or fewer copies, or two levels exchange copies at the same
+    sum. Between two points where a copy is whole, (error - least error so far) N^2 is quadratic: its minimum is where
+    the error falls below the least so far, if it does anywhere. Started from the best of the plans in which every level
+    sends its limit or a common number of copies, whichever is less: unequal weights cost, so the best plan is near one
+    of these.
     """
-    start, _ = simple_copies(limits[None], counts, np.array([terms.noise]), terms, np.array([largest_weight]))
-    return _descend(start[0], limits, counts, terms, largest_weight)
+    starts, _ = simple_copies(limits[None], counts, np.array([terms.noise]), terms, np.array([largest_weight]))
+    copies, error = starts[0], float(terms.error(starts[0], counts))
+    lines = _lines(counts)
+    for _ in range(_SWEEPS):
+        before = error
+        for line in lines:
+            trials = _trials(copies, line, limits, counts, largest_weight)
+            if len(trials) > 1:
+                trials = np.vstack([trials, _minima(trials, counts, terms, error)])
+            errors = terms.error(trials, counts)
+            if errors.min() < error * (1 - _GAIN):
+                error, copies = float(errors.min()), trials[errors.argmin()]
+        if error == before:
+            break
+    return copies, error
+
+
+def _lines(counts: FloatArray) -> list[FloatArray]:
+    """Directions in which copies are changed: of each level alone, and of two levels at the same sum."""
+    alone = [row for row, count in zip(np.eye(counts.size), counts, strict=True) if count]
+    near = 1 if len(alone) > _FEW_LEVELS else len(alone)
+    return [
+        *alone,
+        *(
+            one / (one @ counts) - other / (other @ counts)
+            for i, one in enumerate(alone)
+            for other in alone[i + 1 : i + 1 + near]
+        ),
+    ]
+
+
+def _trials(
+    copies: FloatArray, line: FloatArray, limits: FloatArray, counts: FloatArray, largest_weight: float
+) -> FloatArray:
+    """Return copies along a line: at the ends of what is allowed, and wherever a level sends a whole number."""
+    moved = np.flatnonzero(line)
+    ends = np.sort([-copies[moved] / line[moved], (limits - copies)[moved] / line[moved]], axis=0)
+    low, high = ends[0].max(), ends[1].min()
+    if (growth := line @ counts) > 1e-9:
+        high = min(high, (largest_weight - copies @ counts) / growth)
+    low, high = min(low, 0.0), max(high, 0.0)
+    places = [np.array([low, high])]
+    for level in moved:
+        first, last = np.sort(copies[level] + line[level] * np.array([low, high]))
+        places.append((np.arange(math.ceil(first), math.floor(last) + 1) - copies[level]) / line[level])
+    trials = copies + np.unique(np.concatenate(places))[:, None] * line
+    whole = np.round(trials)
+    return np.clip(np.where(np.abs(trials - whole) < _ROUND_OFF, whole, trials), 0.0, limits)
+
+
+def _minima(trials: FloatArray, counts: FloatArray, terms: ErrorTerms, error: float) -> FloatArray:
+    """Return the minima of `ErrorTerms.excess` between neighbouring points of a line, where they are inside."""
+    step = np.diff(trials, axis=0)
+    left, centre, right = (terms.excess(trials[:-1] + share * step, counts, error) for share in (0.25, 0.5, 0.75))
+    bend = left - 2 * centre + right
+    inside = np.abs(left - right) < 4 * bend
+    place = 0.5 + 0.125 * (left - right)[inside] / bend[inside]
+    return np.asarray(trials[:-1][inside] + place[:, None] * step[inside])
 
 
 def simple_copies(
@@ -157,110 +200,3 @@ def _filled(limits: FloatArray, counts: FloatArray, room: FloatArray, order: sli
     wanted = (counts * limits)[:, order]
     given = np.clip(room - (np.cumsum(wanted, axis=1) - wanted), 0.0, wanted)[:, order]
     return np.minimum(np.where(counts > 0, given / counts, 0.0), limits)
-
-
-def _descend(
-    start: FloatArray, limits: FloatArray, counts: FloatArray, terms: ErrorTerms, largest_weight: float
-) -> tuple[FloatArray, float]:
-    """Sweep over the levels until nothing improves; all sums are kept up to date, so a step costs O(1)."""
-    copies, users = [float(a) for a in start], float(counts.sum())
-    sums = _Sums(0.0, 0.0, 0.0)
-    for a, n_k in zip(copies, counts, strict=True):
-        sums = sums.add(a, float(n_k))
-    error = terms.of(sums, users)
-    for _ in range(_SWEEPS):
-        before = error
-        for level, n_k in enumerate(map(float, counts)):
-            if n_k == 0:
-                continue
-            rest = sums.add(copies[level], -n_k)
-            limit = min(float(limits[level]), max((largest_weight - rest.weight) / n_k, 0.0))
-            for value in _candidates(rest, n_k, limit, users, terms):
-                trial = rest.add(value, n_k)
-                reached = terms.of(trial, users)
-                if reached < error:
-                    error, sums, copies[level] = reached, trial, value
-        if sums.weight > largest_weight * (1 - 1e-9):
-            error, sums = _exchange(copies, limits, counts, terms, sums, error)
-        if error > before * (1 - 1e-9):
-            break
-    return np.array(copies), error
-
-
-def _exchange(
-    copies: list[float], limits: FloatArray, counts: FloatArray, terms: ErrorTerms, sums: _Sums, error: float
-) -> tuple[float, _Sums]:
-    """Move copies between two levels at the same sum: where the budget binds, no single level can move.
-
-    At a fixed sum the numerator is quadratic between two integers of either level; `copies` is changed in place.
-    """
-    users, levels = float(counts.sum()), [k for k in range(len(copies)) if counts[k] > 0]
-    near = 1 if len(levels) > _FEW_LEVELS else len(levels)
-    for i, one in enumerate(levels):
-        for other in levels[i + 1 : i + 1 + near]:
-            n, o = float(counts[one]), float(counts[other])
-            shared = n * copies[one] + o * copies[other]
-            rest = sums.add(copies[one], -n).add(copies[other], -o)
-            top = float(limits[other])
-            low = max(0.0, (shared - o * top) / n)
-            high = min(float(limits[one]), shared / n)
-            low = min(low, high)
-            ends = {low, high, *map(float, range(math.ceil(low), math.floor(high) + 1))}
-            for whole in range(math.ceil((shared - n * high) / o), math.floor((shared - n * low) / o) + 1):
-                ends.add(min(max((shared - o * whole) / n, low), high))
-            points = sorted(ends)
-
-            def partner(x: float, n: float = n, o: float = o, shared: float = shared, top: float = top) -> float:
-                return min(max((shared - n * x) / o, 0.0), top)
-
-            def value(
-                x: float,
-                n: float = n,
-                o: float = o,
-                rest: _Sums = rest,
-                partner: Callable[[float], float] = partner,
-            ) -> float:
-                return terms.of(rest.add(x, n).add(partner(x), o), users)
-
-            # a quadratic's own minimum within every piece, from three of its values
-            for x in [*points, *_vertices(points, value)]:
-                if (reached := value(x)) < error:
-                    error, copies[one], copies[other] = reached, x, partner(x)
-                    sums = rest.add(x, n).add(partner(x), o)
-    return error, sums
-
-
-def _vertices(points: list[float], function: Callable[[float], float]) -> list[float]:
-    """Minima of a function that is quadratic between neighbouring points, where they are inside."""
-    found = []
-    for a, b in pairwise(points):
-        inner = [a + (b - a) * share for share in (0.25, 0.5, 0.75)]
-        left, centre, right = map(function, inner)
-        bend = left - 2 * centre + right
-        if bend > 0:
-            x = inner[1] + 0.125 * (b - a) * (left - right) / bend
-            if a < x < b:
-                found.append(x)
-    return found
-
-
-def _candidates(rest: _Sums, count: float, limit: float, users: float, terms: ErrorTerms) -> list[float]:
-    """Where the error along one level can be least: the limit, the integers below it, the stationary points between.
-
-    On [j, j + 1] the numerator is A + B x + C x^2 and the root of the denominator D + E x.
-    """
-    weight, squares, sampling = rest
-    constant = terms.noise + terms.own * sampling + terms.spread * (squares - weight * weight / users)
-    linear, square = -2 * terms.spread * weight * count / users, terms.spread * (count - count * count / users)
-    found = [limit, *map(float, range(math.floor(limit) + 1))]
-    for j in range(math.floor(limit) + 1):
-        # f (1 - f) = -x^2 + (2 j + 1) x - j (j + 1) for x in [j, j + 1]
-        a = constant - terms.own * count * j * (j + 1)
-        b = linear + terms.own * count * (2 * j + 1)
-        c = square - terms.own * count
-        slope = 2 * c * weight - count * b
-        if slope != 0:
-            x = (2 * count * a - b * weight) / slope
-            if j < x < min(j + 1, limit):
-                found.append(x)
-    return found

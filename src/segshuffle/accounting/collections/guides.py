@@ -24,6 +24,8 @@ _TAIL = 7.0
 #: Distances from which on the rest is a straight line, and from which on there is none.
 _NEAR, _CLOSE = 0.015, 5e-4
 _STEPS = 12
+#: Least slope that is believed: far below the answer the given-away mass is all of delta, which no longer falls.
+_FLATTEST = 0.5
 #: How far below the top a search looks at all, and at most in one step where secants do not help.
 _DEPTH, _STRIDE = 50.0, 1.0
 _SMALLEST, _LARGEST = 1e-200, 1 - 1e-9
@@ -83,8 +85,8 @@ def guided_copies(
     start : float or None
         A first guess; None takes a Gaussian curator's.
     """
-    if start is None:
-        start = gaussian_ratio(epsilon=epsilon, delta=delta) * math.sqrt(blanket.pair(mean, 0.0).variance / (2 * pairs))
+    normal = gaussian_ratio(epsilon=epsilon, delta=delta) * math.sqrt(blanket.pair(mean, 0.0).variance / (2 * pairs))
+    start = normal if start is None else min(start, 2 * normal)
 
     def excess(log_copies: float) -> float:
         copies = min(math.exp(log_copies), copies_max)
@@ -122,7 +124,7 @@ def _largest(excess: Callable[[float], float], start: float, top: float) -> floa
             return top
         low, high = (max(x, low), high) if found <= 0 else (low, min(x, high))
         if before is not None and (found - before[1]) * (x - before[0]) > 0:
-            slope = (found - before[1]) / (x - before[0])
+            slope = max((found - before[1]) / (x - before[0]), _FLATTEST)
             if max(abs(found), abs(found / slope)) < _NEAR:
                 return min(x - found / slope, top)
         if abs(found) < _CLOSE:
