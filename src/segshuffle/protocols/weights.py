@@ -192,6 +192,7 @@ def _simple_plans(
         imbalance = np.maximum(counts @ plans**2 - weights**2 / counts.sum(), 0.0)
         sampling = counts @ (fraction * (1 - fraction))
         errors = (noise[:, None] + terms.own * sampling + terms.spread * imbalance) / weights**2
+    errors[:, -len(filled) :] *= 1 + _GAIN
     return plans, np.where(weights > 0, errors, math.inf)
 
 
