@@ -78,7 +78,8 @@ REALS = {
     "blanket": (ranges.blanket_slots, "blanket_per_user", "(", 0.0, 1e9, "]"),
     # laws and pairs of counts
     "binomial": (lambda x: laws.BinomialLaw(3, x), "probability", "(", 0.0, 1.0, "]"),
-    "tails": (lambda x: hockey_stick.CountPair(0.25, x, laws.PoissonLaw(1.0)), "tails", "[", 0.0, 0.25, "]"),
+    "speak": (lambda x: hockey_stick.CountPair(x, math.inf, laws.PoissonLaw(1.0)), "difference", "(", 0.0, 1.0, "]"),
+    "split": (lambda x: hockey_stick.CountPair(0.5, math.inf, laws.PoissonLaw(1.0), x), "split", "(", 0.0, 1.0, ")"),
     "bernoulli": (lambda x: PoissonBinomialLaw([0.5, x]), "probabilities", "[", 0.0, 1.0, "]"),
     # collections
     "mean": (lambda mean: poisson.ItemPair(mean, 0.5), "blanket_mean", "[", 1e-3, 1e12, "]"),

@@ -253,7 +253,7 @@ def _delta(mean: float, epsilon: float, rtol: float) -> DeltaInterval:
     It falls in epsilon, and never below Pr[b = 0] = exp(-mu), an event that Q excludes. Doubles do not tell
     tanh(epsilon/2), on which the threshold rests, from 1 beyond epsilon = 36, and the interval widens before that.
     """
-    pair = CountPair(1.0, 0.0, PoissonLaw(2.0 * mean))
+    pair = CountPair(1.0, math.inf, PoissonLaw(2.0 * mean))
     found = hockey_stick(pair=pair, epsilon=min(epsilon, _LARGEST_RESOLVED), rtol=rtol)
     if epsilon <= _LARGEST_RESOLVED:
         return found

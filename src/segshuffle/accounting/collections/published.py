@@ -44,7 +44,7 @@ def _pair(domain_size: int, n_users: int, blanket_per_user: float, sampling_rate
     if n_users * slots > LARGEST_COUNT:
         allowed = f"in (0, {LARGEST_COUNT / n_users:g}] for {n_users} users"
         raise ParameterError("blanket_per_user", blanket_per_user, allowed)
-    return CountPair(sampling_rate, 0.0, BinomialLaw(n_users * slots + others, 2.0 * gamma / domain_size))
+    return CountPair(sampling_rate, math.inf, BinomialLaw(n_users * slots + others, 2.0 * gamma / domain_size))
 
 
 def published_item_delta(

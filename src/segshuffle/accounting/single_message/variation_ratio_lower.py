@@ -32,7 +32,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from segshuffle.accounting.numerics.hockey_stick import DeltaInterval, hockey_stick
+from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
+from segshuffle.accounting.numerics.laws import clone_law
 from segshuffle.accounting.numerics.ranges import (
     LARGEST_EPSILON,
     check_kind,
@@ -42,7 +43,6 @@ from segshuffle.accounting.numerics.ranges import (
     numbers,
 )
 from segshuffle.accounting.numerics.search import Bound, largest_excluded_epsilon
-from segshuffle.accounting.single_message.ratio_pair import RatioPair, clone_law, ratio_pair, weights
 from segshuffle.errors import ParameterError
 
 _ROUNDING = 1e-12
@@ -85,7 +85,7 @@ class LowerBound:
     @property
     def shares(self) -> tuple[float, float]:
         """r0 and r1: probabilities that another user's message is in S0, in S1."""
-        heads, _ = weights(log_ratio=self.log_p0, difference=self.beta)
+        heads = min(self.beta / -math.expm1(-self.log_p0), 1.0)
         return heads / self.q0, heads / self.q1
 
 
@@ -197,11 +197,11 @@ class LowerVariationBound(Bound):
         pairs = self._pairs(log_p0, speak * math.tanh(0.5 * log_p0))
         return max(hockey_stick(pair=pair, epsilon=epsilon, rtol=rtol).lower for pair in pairs)
 
-    def _pairs(self, log_ratio: float, difference: float) -> list[RatioPair]:
+    def _pairs(self, log_ratio: float, difference: float) -> list[CountPair]:
         """Make the pair of a victim and the others in both directions (one if they agree)."""
         one, other = self.lower.shares
         blanket = clone_law(trials=self.n_users - 1, probability=min(one + other, 1.0))
         # equal up to round-off is equal: the even split is faster, and both directions agree
         even = math.isclose(one, other, rel_tol=_ROUNDING)
         splits = (0.5,) if even else (one / (one + other), other / (one + other))
-        return [ratio_pair(log_ratio=log_ratio, difference=difference, blanket=blanket, split=each) for each in splits]
+        return [CountPair(difference, log_ratio, blanket, each) for each in splits]

@@ -80,7 +80,12 @@ class CloneBound(Bound):
         check_within("local_delta", local_delta, 0, 1, "[)")
         check_users(n_users)
         self.ceiling, self.local_delta, self.n_users = local_epsilon, local_delta, n_users
-        self._below, self._above = (_pair(clone, local_epsilon, n_users, side) for side in (-1, 1))
+        # the divergence falls in the clone probability (data processing): it is rounded either way
+        share = math.exp(-local_epsilon) if clone == "standard" else 2 / (math.exp(local_epsilon) + 1)
+        self._above, self._below = (
+            CountPair(math.tanh(0.5 * local_epsilon), local_epsilon, BinomialLaw(n_users - 1, min(rounded, 1.0)))
+            for rounded in (share * (1 - _NUDGE), share * (1 + _NUDGE))
+        )
 
     def interval(self, epsilon: float, rtol: float) -> DeltaInterval:
         """Enclose the divergence and the failures, rounding of parameters included; no divergence from epsilon_0 on."""
@@ -122,17 +127,6 @@ def standard_clone_closed_form(*, local_epsilon: float, n_users: int, delta: flo
     growth = math.exp(local_epsilon) / n_users
     gain = math.tanh(0.5 * local_epsilon) * (8 * math.sqrt(growth * math.log(4 / delta)) + 8 * growth)
     return min(math.log1p(gain) * (1 + 16 * _NUDGE), local_epsilon)
-
-
-def _pair(clone: Clone, local_epsilon: float, n_users: int, side: int) -> CountPair:
-    """Make the pair with its parameters rounded against privacy (side = 1) or for it (-1).
-
-    The divergence falls in the clone probability (data processing) and grows in the victim's contrast (joint
-    convexity).
-    """
-    share = math.exp(-local_epsilon) if clone == "standard" else 2 / (math.exp(local_epsilon) + 1)
-    tails = min(1 / (math.exp(local_epsilon) + 1) * (1 - side * _NUDGE), 0.5)
-    return CountPair(1.0 - tails, tails, BinomialLaw(n_users - 1, min(share * (1 - side * _NUDGE), 1.0)))
 
 
 _FIRST = "Feldman, McMillan, Talwar 2021"

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
-from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
+from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
 from segshuffle.accounting.numerics.poisson_binomial import PoissonBinomialLaw
 from segshuffle.accounting.numerics.ranges import check_integer
 from segshuffle.accounting.numerics.search import Bound
@@ -56,17 +56,16 @@ def echo_probabilities(budgets: FloatArray) -> FloatArray:
 class Echo(BudgetBound):
     """The pair of counts with these clones (kind: published); intervals are certified for the formula."""
 
-    def __init__(self, users: PersonalizedUsers) -> None:
-        super().__init__(users)
-        self._clones = PoissonBinomialLaw(echo_probabilities(users.budgets)[1:])
+    @cached_property
+    def clones(self) -> PoissonBinomialLaw:
+        """Law of the number of clones."""
+        return PoissonBinomialLaw(echo_probabilities(self.users.budgets)[1:])
 
     def interval(self, epsilon: float, rtol: float) -> DeltaInterval:
         """Enclose the delta; 0 from the largest budget on."""
         if epsilon >= self.ceiling:
             return DeltaInterval(0.0, 0.0)
-        tails = 1 / (math.exp(self.ceiling) + 1)
-        found = hockey_stick(pair=CountPair(1 - tails, tails, self._clones), epsilon=epsilon, rtol=rtol)
-        return self._clones.widened(found)
+        return self._divergence(math.tanh(0.5 * self.ceiling), self.ceiling, epsilon, rtol)
 
 
 #: Bounds for users with budgets of their own, by the names of the accountants that they are where budgets are equal.
