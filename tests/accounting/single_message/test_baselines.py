@@ -22,7 +22,7 @@ from segshuffle.accounting.single_message.accountants.erlingsson import erlingss
 from segshuffle.accounting.single_message.accountants.laplace_users import Echo, echo_probabilities
 from segshuffle.accounting.single_message.decomposition import BlanketBound, DatasetsBound
 from segshuffle.accounting.single_message.personalized import PersonalizedUsers
-from segshuffle.accounting.single_message.randomizers import KaryRandomizedResponse, Laplace
+from segshuffle.accounting.single_message.randomizers import KaryRandomizedResponse
 from segshuffle.errors import ParameterError
 
 F = Fraction
@@ -167,12 +167,6 @@ def test_bounds_that_diverge_say_nothing():
             for bound in (hoeffding, bennett):
                 assert bound(n_users=10, local_epsilon=local).delta(epsilon=epsilon).upper == 1.0
     assert bennett(n_users=10, local_epsilon=1e-6).delta(epsilon=5e-324) == (1.0, 1.0)
-
-
-def test_exactly_one_description_of_the_randomizer():
-    for given in ({}, {"local_epsilon": 1.0, "randomizer": Laplace(local_epsilon=1.0)}):
-        with pytest.raises(ParameterError, match="exactly one of the two given"):
-            bennett(n_users=10, **given)
 
 
 # -- what holds for all ----------------------------------------------------------------------------------------------

@@ -60,7 +60,6 @@ from segshuffle.accounting.numerics.poisson_binomial import PoissonBinomialLaw
 from segshuffle.accounting.numerics.ranges import (
     LARGEST_EPSILON,
     check_choice,
-    check_kind,
     check_within,
     numbers,
 )
@@ -210,7 +209,6 @@ class BudgetBound(Bound):
     """
 
     def __init__(self, users: PersonalizedUsers) -> None:
-        check_kind("users", users, PersonalizedUsers)
         self.users, self.ceiling, self.local_delta = users, users.largest_budget, users.local_delta
 
     @cached_property

@@ -36,7 +36,6 @@ from segshuffle.accounting.numerics.laws import clone_law
 from segshuffle.accounting.numerics.ranges import (
     LARGEST_EPSILON,
     check_integer,
-    check_kind,
     check_local,
     check_target,
     check_users,
@@ -131,7 +130,6 @@ class VariationBound(Bound):
     """
 
     def __init__(self, *, variation: VariationRatio, n_users: int) -> None:
-        check_kind("variation", variation, VariationRatio)
         check_users(n_users)
         self.variation, self.n_users, self.ceiling = variation, n_users, variation.log_p
 

@@ -36,13 +36,12 @@ from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval
 from segshuffle.accounting.numerics.laws import clone_law
 from segshuffle.accounting.numerics.ranges import (
     LARGEST_EPSILON,
-    check_kind,
     check_target,
     check_users,
     check_within,
     numbers,
 )
-from segshuffle.accounting.numerics.search import Bound, largest_excluded_epsilon
+from segshuffle.accounting.numerics.search import Bound, edge_epsilon
 from segshuffle.errors import ParameterError
 
 _ROUNDING = 1e-12
@@ -158,7 +157,6 @@ class LowerVariationBound(Bound):
     """
 
     def __init__(self, *, lower: LowerBound, n_users: int) -> None:
-        check_kind("lower", lower, LowerBound)
         check_users(n_users)
         self.lower, self.n_users, self.ceiling = lower, n_users, lower.log_p0
 
@@ -180,7 +178,7 @@ class LowerVariationBound(Bound):
         check_target(delta)
         # beyond the largest epsilon nothing is computed: what is excluded there is excluded up to it at least
         ceiling = min(self.ceiling, LARGEST_EPSILON)
-        return largest_excluded_epsilon(bound=self._lower_end, ceiling=ceiling, delta=delta, rtol=self.rtol)
+        return edge_epsilon(self._lower_end, ceiling=ceiling, delta=delta, rtol=self.rtol, lower=True)
 
     def _lower_end(self, epsilon: float, rtol: float) -> float:
         """Lower end that holds for every (log p0, beta, q0, q1) that rounds to the parameters.

@@ -23,12 +23,11 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import Literal, get_args
+from typing import Literal
 
 from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
 from segshuffle.accounting.numerics.laws import BinomialLaw
 from segshuffle.accounting.numerics.ranges import (
-    check_choice,
     check_local,
     check_target,
     check_users,
@@ -75,7 +74,6 @@ class CloneBound(Bound):
     def __init__(
         self, *, local_epsilon: float, n_users: int, clone: Clone = "standard", local_delta: float = 0.0
     ) -> None:
-        check_choice("clone", clone, get_args(Clone))
         check_local(local_epsilon)
         check_within("local_delta", local_delta, 0, 1, "[)")
         check_users(n_users)

@@ -18,7 +18,6 @@ from segshuffle.errors import ParameterError
 from segshuffle.looks import DASHES, PALETTE, Dashes, Look
 
 if TYPE_CHECKING:
-    from segshuffle.accounting.single_message.decomposition import BlanketBound
     from segshuffle.accounting.single_message.randomizers import Randomizer
     from segshuffle.accounting.single_message.variation_ratio import VariationRatio
     from segshuffle.accounting.single_message.variation_ratio_lower import LowerBound
@@ -156,7 +155,7 @@ def asks_for(
 
 
 def asks_bound(
-    part: str, make: Callable[..., Bound | BlanketBound], *, applies: Callable[[Mechanism], bool] | None = None
+    part: str, make: Callable[..., Bound], *, applies: Callable[[Mechanism], bool] | None = None
 ) -> dict[str, Any]:
     """Do the same with a bound that is made from that part and ``n_users``."""
     return asks_for(
