@@ -45,6 +45,7 @@ from segshuffle.errors import ParameterError
 _ROUND_OFF = 1e-9
 #: Widths below this come from the mass outside the windows: no refinement helps.
 _LOST = 1e-12
+_RTOL = 1e-3
 _FIRST_PIECES = 6
 _FIRST_STEP = 0.25
 _MAX_REFINEMENTS = 5
@@ -120,20 +121,18 @@ class FullView:
         """Whether no grid is needed: the victim always speaks, or the rest of the histogram shows if it did."""
         return self.sampling_rate == 1.0 or self._rest.free == 0.0
 
-    def delta(self, epsilon: float, *, rtol: float = 1e-3) -> DeltaInterval:
+    def delta(self, epsilon: float) -> DeltaInterval:
         """Certified interval for the divergence at `epsilon`, item level.
 
         Parameters
         ----------
         epsilon : float
             In (0, 300].
-        rtol : float
-            Relative width asked of the interval.
 
         Returns
         -------
         DeltaInterval
-            Encloses the divergence of the view; the width asked for is reached above about 1e-9.
+            Encloses the divergence of the view, within 1e-3 of it above about 1e-9.
 
         Raises
         ------
@@ -147,11 +146,11 @@ class FullView:
             raise ParameterError("blanket_per_user", self._blanket, allowed)
         if self._is_pair:
             law = BinomialLaw(self._slots, self._chance)
-            pair = hockey_stick(pair=CountPair(1.0, math.inf, law), epsilon=epsilon, rtol=min(rtol, 1e-4))
+            pair = hockey_stick(pair=CountPair(1.0, math.inf, law), epsilon=epsilon)
             return DeltaInterval(self.sampling_rate * pair.lower, self.sampling_rate * pair.upper)
         while True:
             lower, upper = self.one_sided(epsilon, upper=False), self.one_sided(epsilon, upper=True)
-            if upper - lower <= rtol * lower + _LOST or self._refinement >= _MAX_REFINEMENTS:
+            if upper - lower <= _RTOL * lower + _LOST or self._refinement >= _MAX_REFINEMENTS:
                 return DeltaInterval(lower, upper)
             self._refinement += 1
             self._pieces.clear()

@@ -41,13 +41,11 @@ SMALLEST_TARGET = 1e-110
 SMALLEST_DELTA = 1e-250
 """Deltas below are reported as the interval [0, 1e-250]."""
 
-ROUGH = 0.02
-"""Relative accuracy from which on one coarse lattice will do: for searches that are certified afterwards."""
-
 LARGEST_LOG_TAIL = -math.log(SMALLEST_MASS) - 10
 """Exponent beyond which a table's tails hold no mass that a double can have."""
 
-_ROUGH_CELLS = 2**12
+#: Twice the relative accuracy of a bound alone.
+BOUND_RTOL = 1e-3
 #: Tables tried for an interval and for a bound, and how much coarser the next is where round-off allows no finer one.
 _TABLES, _BOUND_TABLES, _COARSER = 8, 30, 4.0
 _LOG_SMALLEST = math.log(SMALLEST_DELTA)
@@ -251,25 +249,22 @@ def delta_interval(
     raise AccuracyError(f"The interval of delta stayed {width:.1e} wide, more than rtol = {rtol:g}: raise rtol.")
 
 
-def log_delta_bound(pair: CounterPair, pairs: int, epsilon: float, rtol: float) -> float:
-    """Certified upper bound of log delta, within about rtol / 2 of it, or less close from `ROUGH` on: then quick."""
+def log_delta_bound(pair: CounterPair, pairs: int, epsilon: float) -> float:
+    """Certified upper bound of log delta, within about `BOUND_RTOL` / 2 of it."""
     trivial = _trivial(pair, pairs)
     if trivial is not None:
         return trivial
     try:
-        plan = _plan(pair, pairs, epsilon, rtol)
+        plan = _plan(pair, pairs, epsilon, BOUND_RTOL)
     except AccuracyError:
         return 0.0  # no table, no bound but 1
-    step, log_tail = _cell_step(plan, pairs, rtol), log_tail_for(plan.log_delta, pairs, rtol)
+    step, log_tail = _cell_step(plan, pairs, BOUND_RTOL), log_tail_for(plan.log_delta, pairs, BOUND_RTOL)
     best, lost = 0.0, math.inf
     for _ in range(_BOUND_TABLES):
         try:
             table = pair.loss_table(step, log_tail)
         except AccuracyError:
             return best
-        if rtol >= ROUGH and table.mass.size > _ROUGH_CELLS:
-            step = table.step * table.mass.size / _ROUGH_CELLS
-            table = pair.loss_table(step, log_tail)
         try:
             value = log_delta_upper(table, pairs=pairs, epsilon=epsilon, tilt=plan.tilt)
         except AccuracyError:
@@ -280,5 +275,5 @@ def log_delta_bound(pair: CounterPair, pairs: int, epsilon: float, rtol: float) 
         # a pair may have no table with less outside
         if value < _LOG_SMALLEST or lost == cut or math.log(pairs * lost) < value - 5:
             return best
-        log_tail = log_tail_for(value, pairs, rtol) + 10
+        log_tail = log_tail_for(value, pairs, BOUND_RTOL) + 10
     return best
