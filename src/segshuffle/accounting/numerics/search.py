@@ -41,34 +41,7 @@ def log_excess(value: float, target: float) -> float:
     return math.log(value / target) if value > 0 else -math.inf
 
 
-def staged_log_excess(bound: Callable[[float], float], target: float, *, rtol: float) -> float:
-    """Return `log_excess` of a bound that is costly when narrow: a wide interval does where the target is far away.
-
-    Parameters
-    ----------
-    bound : callable
-        One end of a certified interval, always the same one, as a function of the relative width asked for; any width
-        gives a valid bound.
-    target : float
-        What the bound is compared with.
-    rtol : float
-        Relative width near the target.
-    """
-    for width in (_COARSE, rtol):
-        ratio = log_excess(bound(width), target)
-        if width <= rtol or abs(ratio) > 10 * _COARSE:
-            break
-    return ratio
-
-
-def safe_edge(
-    excess: Callable[[float], float],
-    *,
-    safe: float,
-    unsafe: float,
-    tolerance: float = 5e-4,
-    resolution: float = _RESOLUTION,
-) -> float:
+def safe_edge(excess: Callable[[float], float], *, safe: float, unsafe: float, tolerance: float = 5e-4) -> float:
     """Find where a monotone function crosses zero and return a point on the side where it is <= 0.
 
     Regula falsi with the Illinois rule, on a log scale of the argument, aimed at the middle of the tolerance band:
@@ -82,8 +55,6 @@ def safe_edge(
         Positive points; ``excess(safe) <= 0``. If ``excess(unsafe) <= 0`` too, `unsafe` is returned.
     tolerance : float
         Stop at a safe point whose excess is at least ``-tolerance``.
-    resolution : float
-        Stop when the bracket is this narrow, relative to the argument (the function may jump).
 
     Returns
     -------
@@ -101,7 +72,7 @@ def safe_edge(
     at_safe = excess(safe)
     if at_safe > 0:
         raise InfeasibleError(f"the target is missed by a factor {math.exp(min(at_safe, 700.0)):.3g} even at {safe:g}")
-    return _edge(excess, _End(safe, at_safe), _End(unsafe, at_unsafe), _LOGARITHMIC, tolerance, resolution)
+    return _edge(excess, _End(safe, at_safe), _End(unsafe, at_unsafe), _LOGARITHMIC, tolerance, _RESOLUTION)
 
 
 class _End(NamedTuple):

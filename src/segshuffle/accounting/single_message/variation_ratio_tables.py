@@ -91,23 +91,13 @@ def local_hash(*, local_epsilon: float, hash_size: int) -> VariationRatio:
     return randomized_response(local_epsilon=local_epsilon, domain_size=hash_size)
 
 
-def hadamard_response(*, local_epsilon: float, order: int, blocks: int = 1) -> VariationRatio:
-    """Hadamard response (K, s, B): each of K outputs is e^local_epsilon times as likely if it is in the input's set.
+def hadamard_response(*, local_epsilon: float, order: int) -> VariationRatio:
+    """Hadamard response: each of K = order >= 2 outputs is e^local_epsilon times as likely if it is in the input's set.
 
-    Parameters
-    ----------
-    local_epsilon : float
-        In [1e-12, 300].
-    order : int
-        Number of outputs K >= 2.
-    blocks : int
-        B in [1, K/2]; every input's set is half of a block, s = K/(2 B) outputs. With one block two sets share half of
-        their outputs; with more, inputs of different blocks share none: beta doubles. Both attained.
+    Every set is half of the outputs (one block of the paper's), and two sets share half of theirs. beta is attained.
     """
     check_integer("order", order, 2)
-    check_integer("blocks", blocks, 1, most=order // 2)
-    share = 0.5 / blocks
-    return _contrasted(local_epsilon, share if blocks > 1 else 0.5 * share, share)
+    return _contrasted(local_epsilon, 0.25, 0.5)
 
 
 def sampling_rappor(*, local_epsilon: float, domain_size: int, set_size: int) -> VariationRatio:
