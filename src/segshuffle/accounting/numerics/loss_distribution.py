@@ -27,6 +27,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -214,15 +216,21 @@ def _above(frame: _Frame, step: float, epsilon: float) -> tuple[int, FloatArray]
     return begin, np.maximum(index * step - epsilon, 0.0)
 
 
-def _tilted(table: LossTable, tilt: float) -> tuple[FloatArray, FloatArray, float]:
-    """Factors e^((1 + tilt) g_k) and e^(-tilt g_k) on the K + 1 lattice points, scaled, and the log of both scales."""
+def _tilted(table: LossTable, tilt: float, mass: FloatArray) -> tuple[FloatArray, float]:
+    """Tilted factors of masses on the first lattice points, shape (2, K or K + 1), rows of sum 1; log of their scale.
+
+    The rows are multiplied by e^((1 + tilt) g_k) and by e^(-tilt g_k).
+    """
     points = (table.first + np.arange(table.mass.size + 1)) * table.step
     up, down = (1 + tilt) * points, -tilt * points
     # Masses and factors both span hundreds of decades: scale by the largest product. Cells with mass keep their
     # factor below the cut of exp(), because the table holds no mass below 1e-300.
     log_mass = np.log(np.maximum(table.mass, 1e-307))
     scale_up, scale_down = float(np.max(up[1:] + log_mass)), float(np.max(down[:-1] + log_mass))
-    return np.exp(np.minimum(up - scale_up, _CUT)), np.exp(np.minimum(down - scale_down, _CUT)), scale_up + scale_down
+    scaled = np.stack((up - scale_up, down - scale_down))[:, : mass.size]
+    weights = mass * np.exp(np.minimum(scaled, _CUT))
+    sums = weights.sum(axis=1)
+    return weights / sums[:, np.newaxis], scale_up + scale_down + float(np.log(sums).sum())
 
 
 def _log_delta(finite: float, logs: tuple[float, ...], infinite: float) -> tuple[float, float]:
@@ -265,14 +273,11 @@ def log_delta_upper(table: LossTable, *, pairs: int, epsilon: float, tilt: float
 
 
 def _split(table: LossTable, tilt: float) -> tuple[FloatArray, float]:
-    """Tilted factors of one pair, its cells split onto the lattice, shape (2, K + 1), and the log of their scale."""
-    up, down, scale = _tilted(table, tilt)
+    """Tilted factors of one pair, its cells split onto the lattice, and the log of their scale."""
     right = np.minimum(table.excess / math.expm1(table.step), 1.0) * table.mass
     split = np.append(table.mass - right, 0.0)
     split[1:] += right
-    weights = np.stack((split * up, split * down))
-    sums = weights.sum(axis=1)
-    return weights / sums[:, np.newaxis], scale + float(np.log(sums).sum())
+    return _tilted(table, tilt, split)
 
 
 def log_delta_upper_of(composed: Sequence[tuple[LossTable, int]], *, epsilon: float, tilt: float) -> float:
@@ -316,25 +321,17 @@ def log_delta_upper_of(composed: Sequence[tuple[LossTable, int]], *, epsilon: fl
     shifted = epsilon - 2 * wrong
     total, noise = _payoff(frame, law, error, step, shifted, tilt)
     noise += min(_reach(parts) * step + epsilon - shifted, 1.0) * frame.outside
-    scale = sum(pairs * log for (_, log), (_, pairs) in zip(split, composed, strict=True))
-    logs = (scale, -tilt * shifted, wrong)
+    logs = (sum(pairs * log for (_, log), (_, pairs) in zip(split, composed, strict=True)), -tilt * shifted, wrong)
     whole = _whole(_reach(parts), total, noise, logs)
     if whole is not None:
-        total, noise = _payoff(whole, _convolved_all(parts), 0.0, step, shifted, tilt)
+        direct = reduce(np.convolve, (_convolved(weights[0], weights[1], pairs) for weights, pairs in parts))
+        total, noise = _payoff(whole, direct, 0.0, step, shifted, tilt)
         noise = len(parts) * _convolution_error(whole.size, all_pairs) * total + 1e-290
     grown = math.exp(sum(4 * pairs * math.log1p(table.mass_error) for table, pairs in composed))
     infinite = infinite_loss(*((table.zero_mass * (1 + table.mass_error), pairs) for table, pairs in composed))
     infinite += sum(pairs * table.truncated for table, pairs in composed)
     value, round_off = _log_delta((total + noise) * grown, logs, infinite)
     return min(value + round_off, 0.0)
-
-
-def _convolved_all(parts: Sequence[_Part]) -> FloatArray:
-    """Law of the sum over all parts without FFT."""
-    law = np.ones(1)
-    for weights, pairs in parts:
-        law = np.convolve(law, _convolved(weights[0], weights[1], pairs))
-    return law
 
 
 def _payoff(
@@ -368,14 +365,11 @@ def log_delta_lower(table: LossTable, *, pairs: int, epsilon: float, tilt: float
     AccuracyError
         If the lattice is finer than the largest transform allows.
     """
-    up, down, scale = _tilted(table, tilt)
-    weights = np.stack((table.mass * up[:-1], table.mass * down[:-1]))
-    sums = weights.sum(axis=1)
-    weights /= sums[:, np.newaxis]
+    weights, scale = _tilted(table, tilt, table.mass)
     frame = _frame([(weights, pairs)])
     laws = _lower_laws(weights, weights * table.excess, pairs, frame)
     total, noise = _test(table, pairs, epsilon, tilt, frame, laws)
-    logs = (pairs * float(np.log(sums).sum()), pairs * scale, -tilt * epsilon)
+    logs = (pairs * scale, -tilt * epsilon)
     whole = _whole(_reach([(weights, pairs)]), total, noise, logs)
     if whole is not None:
         total, noise = _test(table, pairs, epsilon, tilt, whole, _lower_laws_direct(weights, table.excess, pairs))
@@ -392,8 +386,7 @@ def _log_less(value: float, epsilon: float, missing: float) -> float:
     return value + math.log1p(-math.exp(share)) if share < 0 else -math.inf
 
 
-@dataclass(frozen=True)
-class _LowerLaws:
+class _LowerLaws(NamedTuple):
     """Law of the sum under Q, law under P minus law under Q, and bounds of the Euclidean norm of their round-off."""
 
     under_q: FloatArray
