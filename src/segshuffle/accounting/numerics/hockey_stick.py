@@ -50,13 +50,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segshuffle.accounting.numerics.laws import (
-    CountLaw,
-    binomial_pmf,
-    binomial_tail,
-    half_binomial_tail,
-    round_off,
-)
+from segshuffle.accounting.numerics.laws import CountLaw, binomial_pmf, binomial_tail, half_binomial_tail, round_off
 from segshuffle.accounting.numerics.ranges import check_epsilon, check_rtol, check_within
 from segshuffle.arrays import FloatArray
 

@@ -57,12 +57,7 @@ from scipy import special
 
 from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
 from segshuffle.accounting.numerics.poisson_binomial import PoissonBinomialLaw
-from segshuffle.accounting.numerics.ranges import (
-    LARGEST_EPSILON,
-    check_choice,
-    check_within,
-    numbers,
-)
+from segshuffle.accounting.numerics.ranges import LARGEST_EPSILON, check_choice, check_within, numbers
 from segshuffle.accounting.numerics.search import Bound
 from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError

@@ -34,13 +34,7 @@ from numpy.typing import ArrayLike
 
 from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
 from segshuffle.accounting.numerics.laws import clone_law
-from segshuffle.accounting.numerics.ranges import (
-    LARGEST_EPSILON,
-    check_target,
-    check_users,
-    check_within,
-    numbers,
-)
+from segshuffle.accounting.numerics.ranges import LARGEST_EPSILON, check_target, check_users, check_within, numbers
 from segshuffle.accounting.numerics.search import Bound, edge_epsilon
 from segshuffle.errors import ParameterError
 

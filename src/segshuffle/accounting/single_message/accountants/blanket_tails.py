@@ -32,23 +32,9 @@ import numpy as np
 from scipy import optimize
 
 from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, DeltaInterval
-from segshuffle.accounting.numerics.ranges import (
-    check_local,
-    check_users,
-)
+from segshuffle.accounting.numerics.ranges import check_local, check_users
 from segshuffle.accounting.numerics.search import Bound
-from segshuffle.accounting.single_message.accountants.declared import (
-    DASH_DOTTED,
-    DASHED,
-    DOTTED,
-    LONG,
-    SPARSE,
-    Accountant,
-    asks_bound,
-    asks_for,
-    look,
-    never,
-)
+from segshuffle.accounting.single_message.accountants.declared import Accountant, asks_bound, asks_for, look, never
 from segshuffle.accounting.single_message.randomizers.reference import Randomizer, blanket_tables, remembered
 from segshuffle.arrays import FloatArray
 
@@ -253,13 +239,13 @@ def tails_epsilon(*, delta: float, **asked: Any) -> float:
 
 
 _ROWS: tuple[tuple[Any, ...], ...] = (
-    ("hoeffding", "randomizer", "hoeffding", "Blanket, Hoeffding", "sky", "^", DASH_DOTTED),
-    ("bennett", "randomizer", "bennett", "Blanket, Bennett", "green", "D", LONG),
-    ("hoeffding-generic", "local_epsilon", "hoeffding", "Blanket, Hoeffding, generic", "sky", "1", DOTTED),
-    ("bennett-generic", "local_epsilon", "bennett", "Blanket, Bennett, generic", "green", "2", SPARSE),
+    ("hoeffding", "randomizer", "hoeffding", "Blanket, Hoeffding", "sky", "^", "dash-dotted"),
+    ("bennett", "randomizer", "bennett", "Blanket, Bennett", "green", "D", "long"),
+    ("hoeffding-generic", "local_epsilon", "hoeffding", "Blanket, Hoeffding, generic", "sky", "1", "dotted"),
+    ("bennett-generic", "local_epsilon", "bennett", "Blanket, Bennett, generic", "green", "2", "sparse"),
     # the better of the two: curves of figures
-    ("tails-general", "local_epsilon", None, "Privacy blanket, general", "grey", "x", DASHED),
-    ("tails-specific", "randomizer", None, "Privacy blanket, specific", "green", "<", LONG),
+    ("tails-general", "local_epsilon", None, "Privacy blanket, general", "grey", "x", "dashed"),
+    ("tails-specific", "randomizer", None, "Privacy blanket, specific", "green", "<", "long"),
 )
 ACCOUNTANTS = tuple(
     Accountant(

@@ -22,21 +22,10 @@ import numpy as np
 
 from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
 from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, DeltaInterval
-from segshuffle.accounting.numerics.ranges import (
-    LARGEST_USERS,
-    check_integer,
-    check_local,
-)
+from segshuffle.accounting.numerics.ranges import LARGEST_USERS, check_integer, check_local
 from segshuffle.accounting.numerics.search import Bound
-from segshuffle.accounting.single_message.accountants.declared import (
-    DASHED,
-    Accountant,
-    asks_bound,
-    look,
-)
-from segshuffle.accounting.single_message.personalized import (
-    PersonalizedUsers,
-)
+from segshuffle.accounting.single_message.accountants.declared import Accountant, asks_bound, look
+from segshuffle.accounting.single_message.personalized import PersonalizedUsers
 from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 
@@ -90,7 +79,7 @@ ACCOUNTANTS = (
         "asymptotic",
         "a central limit without an error term, of the stronger clone's reduction",
         "Chen, Cao, Ge 2024",
-        look("Chen, Cao, Ge (asymptotic)", "teal", "p", DASHED),
+        look("Chen, Cao, Ge (asymptotic)", "teal", "p", "dashed"),
         order=60,
         **asks_bound("local_epsilon", gaussian_of_equals),
     ),

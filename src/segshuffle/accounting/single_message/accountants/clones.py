@@ -27,23 +27,9 @@ from typing import Literal
 
 from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
 from segshuffle.accounting.numerics.laws import BinomialLaw
-from segshuffle.accounting.numerics.ranges import (
-    check_local,
-    check_target,
-    check_users,
-    check_within,
-)
+from segshuffle.accounting.numerics.ranges import check_local, check_target, check_users, check_within
 from segshuffle.accounting.numerics.search import Bound
-from segshuffle.accounting.single_message.accountants.declared import (
-    DASHED,
-    LONG,
-    MIXED,
-    SHORT,
-    Accountant,
-    asks_bound,
-    asks_for,
-    look,
-)
+from segshuffle.accounting.single_message.accountants.declared import MIXED, Accountant, asks_bound, asks_for, look
 from segshuffle.errors import ParameterError
 
 Clone = Literal["standard", "stronger"]
@@ -134,7 +120,7 @@ ACCOUNTANTS = (
         "upper",
         "proven",
         _FIRST,
-        look("Standard clone (proven)", "orange", "s", DASHED),
+        look("Standard clone (proven)", "orange", "s", "dashed"),
         order=30,
         **asks_bound("local_epsilon", CloneBound),
     ),
@@ -143,7 +129,7 @@ ACCOUNTANTS = (
         "upper",
         "proven",
         _FIRST,
-        look("Standard clone, closed form (proven)", "orange", "8", LONG),
+        look("Standard clone, closed form (proven)", "orange", "8", "long"),
         order=31,
         **asks_for("local_epsilon", standard_clone_closed_form),
     ),
@@ -152,7 +138,7 @@ ACCOUNTANTS = (
         "published",
         MIXED,
         "Feldman, McMillan, Talwar 2023",
-        look("Stronger clone (published)", "purple", "v", SHORT),
+        look("Stronger clone (published)", "purple", "v", "short"),
         order=32,
         **asks_bound("local_epsilon", partial(CloneBound, clone="stronger")),
         proven_for_binary=True,

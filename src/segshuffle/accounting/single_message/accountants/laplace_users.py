@@ -23,21 +23,8 @@ from segshuffle.accounting.numerics.poisson_binomial import PoissonBinomialLaw
 from segshuffle.accounting.numerics.ranges import check_integer
 from segshuffle.accounting.numerics.search import Bound
 from segshuffle.accounting.single_message.accountants.chen_cao_ge import gaussian_of_users
-from segshuffle.accounting.single_message.accountants.declared import (
-    DASH_DOTTED,
-    DOTTED,
-    SOLID,
-    Accountant,
-    asks_bound,
-    look,
-    never,
-)
-from segshuffle.accounting.single_message.personalized import (
-    BudgetBound,
-    PersonalizedUsers,
-    Reduction,
-    Theorem,
-)
+from segshuffle.accounting.single_message.accountants.declared import Accountant, asks_bound, look, never
+from segshuffle.accounting.single_message.personalized import BudgetBound, PersonalizedUsers, Reduction, Theorem
 from segshuffle.arrays import FloatArray
 
 #: A Poisson-binomial law of one entry per user is made.
@@ -92,7 +79,7 @@ ACCOUNTANTS = (
         "published",
         _AVERAGES,
         f"{_PAPER}, Theorem 2",
-        look("Personalised bound (published)", "indigo", "h", SOLID),
+        look("Personalised bound (published)", "indigo", "h", "solid"),
         order=70,
         **asks_bound("local_epsilon", partial(_equal, Theorem), applies=lambda m: m.name == "laplace"),
     ),
@@ -101,7 +88,7 @@ ACCOUNTANTS = (
         "published",
         _AVERAGES,
         f"{_PAPER}, its pair of counts",
-        look("Its reduction, exact (published)", "black", "d", DOTTED),
+        look("Its reduction, exact (published)", "black", "d", "dotted"),
         order=71,
         **asks_bound("local_epsilon", partial(_equal, Reduction), applies=never),
     ),
@@ -110,7 +97,7 @@ ACCOUNTANTS = (
         "published",
         "refuted as an upper bound (docs/referee.md)",
         "Liu, Zhao, Xiong, Liu, Chen 2023",
-        look("Liu et al. 2023 (published)", "wine", "H", DASH_DOTTED),
+        look("Liu et al. 2023 (published)", "wine", "H", "dash-dotted"),
         order=72,
         **asks_bound("local_epsilon", partial(_equal, Echo), applies=never),
     ),
