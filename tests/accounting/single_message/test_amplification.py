@@ -291,7 +291,7 @@ def users_of(*budgets):
         ),
         (lambda: composed([], "parallel"), r"parts = \[\] .* at least one Mechanism"),
         (lambda: composed(["krr"], "parallel"), "mechanism = 'krr' .* a Mechanism"),
-        (lambda: poisson_subsampled("krr", rate=0.5), "randomizer = 'krr' .* a Randomizer"),
+        (lambda: poisson_subsampled("krr", rate=0.5), "components = 'krr' .* a Randomizer"),
     ],
 )
 def test_what_was_wrong_is_said(call, said):

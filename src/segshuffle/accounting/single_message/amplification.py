@@ -32,9 +32,6 @@ from segshuffle.arrays import FloatArray
 from segshuffle.digits import rounded
 from segshuffle.errors import ParameterError
 
-#: What holds several numbers.
-Several = Sequence[Any] | npt.NDArray[Any]
-
 
 class Entry(NamedTuple):
     """One accountant's answer."""
@@ -162,7 +159,7 @@ def ask(
 
 
 def local_epsilon_for(
-    accountant: str | Accountant,
+    chosen: Accountant,
     make: Callable[[float], Mechanism],
     *,
     n_users: int,
@@ -173,7 +170,7 @@ def local_epsilon_for(
 
     Parameters
     ----------
-    accountant : str or Accountant
+    chosen : Accountant
         Whose bound; it must apply to the mechanism.
     make : callable
         The mechanism of a local epsilon.
@@ -192,17 +189,14 @@ def local_epsilon_for(
     Raises
     ------
     ParameterError
-        If a parameter is outside its range, or the accountant does not apply to the mechanism.
+        If a parameter is outside its range.
     """
     check_epsilon(epsilon)
     check_target(delta)
     _users(n_users)
-    if not callable(make):
-        raise ParameterError("make", make, "a function that returns the Mechanism of a local epsilon")
     low, high = max(min(epsilon, LARGEST_LOCAL_EPSILON), SMALLEST_LOCAL_EPSILON), LARGEST_LOCAL_EPSILON
-    chosen = accountant if isinstance(accountant, Accountant) else _checked(accountant, make(low))
-    asked = {"delta": delta} if chosen.delta_of is None else {"epsilon": epsilon}
-    most, lower = (epsilon if chosen.delta_of is None else delta), chosen.kind == "lower"
+    asked, most = ({"delta": delta}, epsilon) if chosen.delta_of is None else ({"epsilon": epsilon}, delta)
+    lower = chosen.kind == "lower"
 
     def meets(local_epsilon: float) -> bool:
         if local_epsilon <= epsilon:

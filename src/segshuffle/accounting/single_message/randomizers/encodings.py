@@ -190,19 +190,18 @@ class HadamardResponse(_Attributes):
     ----------
     local_epsilon : float
         Guarantee epsilon_0, in (0, 50].
-    order : int or None
-        K, a power of two >= 4; None for the limit of a large order.
+    order : int
+        K, a power of two >= 4.
     """
 
-    order: int | None = None
+    order: int
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        allowed = "a power of two, 4 or more (None: the limit of a large order)"
-        if self.order is not None:
-            check_integer("order", self.order, 4, allowed)
-            if self.order & (self.order - 1):
-                raise ParameterError("order", self.order, allowed)
+        allowed = "a power of two, 4 or more"
+        check_integer("order", self.order, 4, allowed)
+        if self.order & (self.order - 1):
+            raise ParameterError("order", self.order, allowed)
 
     @property
     def _laws(self) -> tuple[_Bit, _Bit]:
@@ -211,7 +210,7 @@ class HadamardResponse(_Attributes):
 
     @property
     def _favour_all(self) -> float:
-        return 0.0 if self.order is None else self._own_base[1] * 2 / self.order
+        return self._own_base[1] * 2 / self.order
 
     def _base(self, n_inputs: int) -> dict[tuple[int, ...], float]:
         if (self.order, n_inputs) != (4, 3):
@@ -221,7 +220,7 @@ class HadamardResponse(_Attributes):
 
     def _listed(self) -> tuple[FloatArray, FloatArray]:
         """Return rows 1, ..., K-1 of the Sylvester matrix."""
-        if self.order is None or self.order > _MOST_OUTPUTS:
+        if self.order > _MOST_OUTPUTS:
             raise ParameterError("order", self.order, f"at most {_MOST_OUTPUTS} to list all outputs")
         index = np.arange(self.order)
         plus = np.bitwise_count(index[1:, None] & index[None, :]) % 2 == 0
