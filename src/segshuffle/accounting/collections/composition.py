@@ -129,22 +129,18 @@ def _log_delta(parts: list[Collected], epsilon: float) -> float:
         log_tail = log_tail_for(estimate, all_pairs, _RTOL)
         tilt, step = _tilt_and_step(parts, epsilon, log_tail)
         tables = _on_one_lattice(parts, step, log_tail)
-        while (found := _bound(tables, epsilon, tilt)) is None:
-            tables = [(on_step(table, _COARSER * table.step), pairs) for table, pairs in tables]
+        found = math.inf
+        while found == math.inf:
+            try:
+                found = log_delta_upper_of(tables, epsilon=epsilon, tilt=tilt)
+            except AccuracyError:  # too fine for a transform
+                tables = [(on_step(table, _COARSER * table.step), pairs) for table, pairs in tables]
         value = min(found, value)
         lost = math.log(sum(pairs * table.truncated for table, pairs in tables))
         if lost < value - _LITTLE or value < _NEGLIGIBLE or log_tail >= LARGEST_LOG_TAIL:
             return value
         estimate = min(value, estimate) - 5
     return value
-
-
-def _bound(tables: list[tuple[LossTable, int]], epsilon: float, tilt: float) -> float | None:
-    """Certified upper bound of log delta, or None where the lattice is too fine for a transform."""
-    try:
-        return log_delta_upper_of(tables, epsilon=epsilon, tilt=tilt)
-    except AccuracyError:
-        return None
 
 
 def _on_one_lattice(parts: list[Collected], step: float, log_tail: float) -> list[tuple[LossTable, int]]:

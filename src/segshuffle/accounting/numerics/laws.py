@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,12 @@ from scipy import fft, special
 
 from segshuffle.accounting.numerics.ranges import check_integer, check_within
 from segshuffle.arrays import FloatArray
+
+if TYPE_CHECKING:
+    from segshuffle.accounting.numerics.poisson_binomial import PoissonBinomialLaw
+
+#: Law of a count C >= 0: its mean, deviation and largest value, point and tail probabilities, and their ratios.
+CountLaw: TypeAlias = "BinomialLaw | PoissonLaw | PoissonBinomialLaw"
 
 #: Relative error of every probability at small counts; `round_off` adds the growth with the count.
 ROUND_OFF = 1e-12
@@ -134,41 +140,6 @@ def _gaussian_half_tail(trials: FloatArray, threshold: FloatArray) -> FloatArray
     tail = 0.5 * trials * binomial_pmf(m, k - 1, 0.5) * math.sqrt(math.pi) / root
     tail *= special.erfcx((2 * k - trials - 1) / root) * (1 - 1.1 / m)
     return np.where(lower, 1 - tail, tail)
-
-
-class CountLaw(Protocol):
-    """Law of a count C >= 0: what the hockey-stick accountant needs to know of the blanket."""
-
-    @property
-    def mean(self) -> float:
-        """Expectation of C."""
-        ...
-
-    @property
-    def std(self) -> float:
-        """Standard deviation of C."""
-        ...
-
-    @property
-    def largest(self) -> float:
-        """Largest value of C that carries mass (may be +inf)."""
-        ...
-
-    def pmf(self, count: FloatArray) -> FloatArray:
-        """Pr[C = count], elementwise, zero outside the support."""
-        ...
-
-    def at_least(self, count: FloatArray) -> FloatArray:
-        """Pr[C >= count], elementwise."""
-        ...
-
-    def at_most(self, count: FloatArray) -> FloatArray:
-        """Pr[C <= count], elementwise."""
-        ...
-
-    def ratio(self, count: FloatArray) -> FloatArray:
-        """Pr[C = count] / Pr[C = count - 1] for count >= 1; it decreases in count."""
-        ...
 
 
 @dataclass(frozen=True)
