@@ -212,7 +212,7 @@ INTEGERS = {
     "few": (
         lambda n: erlingsson.erlingsson_epsilon(local_epsilon=0.1, n_users=n, delta=1e-3), "n_users", 1000, 10**15
     ),
-    "equal": (lambda n: chen_cao_ge.equal_mu(local_epsilon=1.0, n_users=n), "n_users", 2, 10**15),
+    "equal": (lambda n: chen_cao_ge.gaussian_of_equals(local_epsilon=1.0, n_users=n).mu, "n_users", 2, 10**15),
     "budgets": (lambda n: of_budgets(n=n), "budgets", 2, None),
 }  # fmt: skip
 

@@ -13,7 +13,6 @@ from oracles import MP
 from segshuffle.accounting.single_message.accountants.blanket_tails import TailBound
 from segshuffle.accounting.single_message.accountants.chen_cao_ge import (
     Gaussian,
-    equal_mu,
     gaussian_of_equals,
     gaussian_of_users,
 )
@@ -208,7 +207,7 @@ def test_mu_of_equal_and_of_personal_budgets():
     # next to a user whose weight is 1e22 times the other's
     for budgets in ([1.0, 50.0], [50.0, 1.0]):
         assert gaussian_of_users(users_of(*budgets)).mu == pytest.approx(math.sqrt(2 * (1 + math.exp(50))), rel=1e-14)
-    equal = equal_mu(local_epsilon=0.8, n_users=50)
+    equal = gaussian_of_equals(local_epsilon=0.8, n_users=50).mu
     assert equal == pytest.approx(gaussian_of_users(users_of(*[0.8] * 50)).mu, rel=1e-13)
 
 

@@ -17,7 +17,7 @@ to the safe side.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -60,8 +60,7 @@ def check_product(*, pairs: int = 1, epsilon: float = 0.0, delta: float = SMALLE
     check_within("rtol", rtol, 1e-8, 1)
 
 
-@dataclass(frozen=True)
-class SaddlePoint:
+class SaddlePoint(NamedTuple):
     """Saddle point of E[e^(tilt L - tilt epsilon)], deviation of one tilted pair's loss, estimate of log delta."""
 
     tilt: float
@@ -220,7 +219,7 @@ def delta_interval(
     log_smallest = math.log(smallest)
     plan, steepest = _plan(pair, pairs, epsilon, rtol, log_smallest), 0.0
     if expected is not None:
-        plan = replace(plan, log_delta=min(plan.log_delta, math.log(expected)))
+        plan = plan._replace(log_delta=min(plan.log_delta, math.log(expected)))
         steepest = max(epsilon / gaussian_ratio(epsilon=epsilon, delta=expected) ** 2 - 0.5, 0.0) if epsilon else 0.0
     step, log_delta = _cell_step(plan, pairs, rtol, steepest), max(plan.log_delta, log_smallest)
     width = lost = math.inf

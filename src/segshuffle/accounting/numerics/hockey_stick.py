@@ -51,7 +51,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segshuffle.accounting.numerics.laws import CountLaw, binomial_pmf, binomial_tail, half_binomial_tail, round_off
-from segshuffle.accounting.numerics.ranges import check_epsilon, check_rtol, check_within
+from segshuffle.accounting.numerics.ranges import check_epsilon, check_within
 from segshuffle.arrays import FloatArray
 
 #: Deltas below this are reported as the interval [0, SMALLEST_DELTA]: doubles end near it.
@@ -256,10 +256,9 @@ def hockey_stick(*, pair: CountPair, epsilon: float, rtol: float = 1e-4) -> Delt
     Raises
     ------
     ParameterError
-        If epsilon or rtol is outside its range.
+        If epsilon is outside its range.
     """
     check_epsilon(epsilon)
-    check_rtol(rtol)
     edges = _at_totals(pair, epsilon, _initial_totals(pair.blanket))
     gap = math.inf
     for _ in range(_MAX_ROUNDS):

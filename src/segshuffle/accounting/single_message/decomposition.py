@@ -27,7 +27,7 @@ from typing import Any, ClassVar, get_args
 import numpy as np
 
 from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, DeltaInterval
-from segshuffle.accounting.numerics.ranges import check_kind, check_rtol, check_target, check_users
+from segshuffle.accounting.numerics.ranges import check_kind, check_target, check_users, check_within
 from segshuffle.accounting.numerics.search import Bound, edge_epsilon
 from segshuffle.accounting.numerics.tilted_inversion import AtomLaw, Side, mean_positive_part
 from segshuffle.accounting.single_message.randomizers.reference import (
@@ -62,11 +62,12 @@ class BlanketBound(Bound):
     """
 
     side: ClassVar[Side] = "upper"
+    own_inputs: bool | None = None
 
     def __init__(self, *, randomizer: Randomizer, n_users: int, rtol: float = 1e-4) -> None:
         check_kind("randomizer", randomizer, Randomizer)
         check_users(n_users)
-        check_rtol(rtol)
+        check_within("rtol", rtol, 0, 1, "()")
         self.randomizer, self.n_users, self.rtol, self.ceiling = randomizer, n_users, rtol, randomizer.local_epsilon
 
     def interval(self, epsilon: float, rtol: float) -> DeltaInterval:
@@ -100,7 +101,7 @@ class BlanketBound(Bound):
         return found
 
     def _tables(self, side: Side) -> tuple[ReferenceClasses, ...]:
-        return _made(self.randomizer, side, None)
+        return _made(self.randomizer, side, self.own_inputs)
 
     def _end(self, epsilon: float, rtol: float, side: Side, tables: tuple[ReferenceClasses, ...] = ()) -> float:
         """Return one end of the interval around the largest divergence over the tables, all of them by default.
@@ -140,9 +141,6 @@ class DatasetsBound(BlanketBound):
     def __init__(self, *, own_inputs: bool = True, **known: Any) -> None:
         super().__init__(**known)
         self.own_inputs = own_inputs
-
-    def _tables(self, side: Side) -> tuple[ReferenceClasses, ...]:
-        return _made(self.randomizer, side, self.own_inputs)
 
 
 @remembered

@@ -33,14 +33,6 @@ _MARGIN = 1e-9
 """Relative margin on delta: what `gaussian_log_delta` is held to."""
 
 
-def equal_mu(*, local_epsilon: float, n_users: int) -> float:
-    """Return mu where all n_users >= 2 have the same budget (kind: asymptotic); needs no list of users."""
-    check_local(local_epsilon)
-    allowed = f"an integer in [2, {LARGEST_USERS:g}] (with one user the formula divides by zero)"
-    check_integer("n_users", n_users, 2, allowed, most=LARGEST_USERS)
-    return math.sqrt(2 * (1 + math.exp(local_epsilon)) / (n_users - 1))
-
-
 class Gaussian(Bound):
     """The exact delta of mu-GDP up to round-off, mu > 0 (kind: asymptotic); 0 from the ceiling on."""
 
@@ -69,8 +61,11 @@ def gaussian_of_users(users: PersonalizedUsers) -> Gaussian:
 
 
 def gaussian_of_equals(*, local_epsilon: float, n_users: int) -> Gaussian:
-    """Make that of users who all have the same budget, at least two."""
-    return Gaussian(equal_mu(local_epsilon=local_epsilon, n_users=n_users), local_epsilon)
+    """Make that of users who all have the same budget, at least two; needs no list of them."""
+    check_local(local_epsilon)
+    allowed = f"an integer in [2, {LARGEST_USERS:g}] (with one user the formula divides by zero)"
+    check_integer("n_users", n_users, 2, allowed, most=LARGEST_USERS)
+    return Gaussian(math.sqrt(2 * (1 + math.exp(local_epsilon)) / (n_users - 1)), local_epsilon)
 
 
 ACCOUNTANTS = (
