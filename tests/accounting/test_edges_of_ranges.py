@@ -95,7 +95,6 @@ REALS = {
     "flip": (lambda x: flipped_bits.FlippedPair(5, x), "flip", "[", 1e-9, 0.4999, "]"),
     "rate": (lambda x: published_item(sampling_rate=x), "sampling_rate", "[", 1e-290, 1.0, "]"),
     "rate in view": (lambda x: view(sampling_rate=x), "sampling_rate", "(", 0.0, 1.0, "]"),
-    "rate of others": (lambda x: view(sent=[(1, x)], covered_items=1), "sent", "[", 0.0, 1.0, "]"),
     "honest": (
         lambda x: calibration.epsilon_over_honesty(
             blanket_mean=1e4, copies=0.0, pairs=1, delta=0.1, fractions=(x,), blanket=Clustered(0.5)
@@ -134,7 +133,7 @@ REALS = {
 
 
 #: Parameters that are lists themselves.
-LISTS = ("bernoulli", "budget", "rate of others")
+LISTS = ("bernoulli", "budget")
 #: What errors have said.
 said = []
 
@@ -193,7 +192,6 @@ INTEGERS = {
         "blanket_cap", 0, None,
     ),
     "covered": (lambda h: view(covered_items=h), "covered_items", 0, 2),
-    "sent": (lambda k: view(sent=[(k, 0.5)], covered_items=1), "sent", 0, None),
     "thrice": (lambda d: worst_split(domain_size=d), "domain_size", 6, None),
     "certain blanket": (lambda m: worst_split(blanket_per_user=m), "blanket_per_user", 1, None),
     "categories": (

@@ -88,9 +88,6 @@ class FullView:
         check_sizes(domain_size=domain_size, n_users=n_users)
         check_within("sampling_rate", sampling_rate, 0, 1, "(]")
         check_integer("covered_items", covered_items, 0, most=domain_size - 2)
-        for messages, rate in sent:
-            if messages < 0 or not 0.0 <= rate <= 1.0:
-                raise ParameterError("sent", (messages, rate), "pairs of a count >= 0 and a rate in [0, 1]")
         per_user, gamma = blanket_slots(blanket_per_user)
         if n_users * per_user > LARGEST_COUNT:
             allowed = f"at most {LARGEST_COUNT / n_users:g} for {n_users} users"

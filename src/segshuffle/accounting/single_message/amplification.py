@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Sequence
-from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -238,12 +237,8 @@ def compare_budgets(
         As `compare`.
     """
     _check_point(delta, epsilon)
-    try:
-        levels, counts = zip(*budgets, strict=True)
-        fits = all(isinstance(count, Integral) for count in counts) and min(counts) >= 0
-    except (TypeError, ValueError):
-        fits = False
-    if not fits or not 2 <= sum(counts) <= LARGEST_PERSONALIZED_USERS:
+    levels, counts = [level for level, _ in budgets], [count for _, count in budgets]
+    if min(counts, default=0) < 0 or not 2 <= sum(counts) <= LARGEST_PERSONALIZED_USERS:
         allowed = "a list of pairs (local epsilon, number of users): integers >= 0, between 2 and "
         raise ParameterError("budgets", budgets, f"{allowed}{LARGEST_PERSONALIZED_USERS} users together")
     users = PersonalizedUsers(local_epsilons=np.repeat(levels, counts), mechanism="laplace")
