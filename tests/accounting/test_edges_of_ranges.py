@@ -85,7 +85,6 @@ REALS = {
     "copies": (lambda x: base.check_copies("copies", x), "copies", "[", 1e-120, 64.0, "]"),
     "product": (lambda x: product.check_product(epsilon=x), "epsilon", "[", 0.0, 100.0, "]"),
     "product at": (lambda x: product.check_product(delta=x), "delta", "[", 1e-110, 1.0, ")"),
-    "width": (lambda x: product.check_product(rtol=x), "rtol", "[", 1e-8, 1.0, "]"),
     "p": (Clustered, "p", "(", 0.0, 0.99, "]"),
     "signed p": (lambda x: Signed(x, 0.5, 0.5), "p", "[", 0.0, 0.99, "]"),
     "flood p": (lambda x: Signed(0.5, x, 0.5), "flood_p", "[", 0.0, 0.99, "]"),
@@ -100,10 +99,6 @@ REALS = {
             blanket_mean=1e4, copies=0.0, pairs=1, delta=0.1, fractions=(x,), blanket=Clustered(0.5)
         ),
         "fractions", "(", 0.0, 1.0, "]",
-    ),
-    "smallest": (
-        lambda x: product.delta_interval(poisson.ItemPair(10.0, 0.0), pairs=1, epsilon=0.0, smallest=x),
-        "smallest", "[", 1e-250, 1.0, "]",
     ),
     "most copies": (
         lambda x: calibration.largest_copies(blanket_mean=1e9, pairs=1, epsilon=9.0, delta=0.5, copies_max=x),

@@ -228,9 +228,10 @@ def test_floor_of_a_victim_whom_nobody_covers(heads, tails, epsilon):
 ROUND_OFF_DECIDES = [
     pytest.param((19, 1.5e-7, 0.07125182676967176, math.inf, 300.0), id="a chord through a nearly empty block"),
     pytest.param((40, 1.7219659746602122e-06, 8.077945836989584e-06, math.inf, 100.0), id="a chord, delta of 1e-248"),
+    pytest.param((5, 0.25, 1 - 2.0**-52, math.inf, 36.0), id="a victim who is hardly ever silent"),
     pytest.param((30, 1.2533039358747656e-07, 1.4163262991320758e-05, 0.001 + 1e-12, 0.001), id="headroom of 1e-12"),
     pytest.param((1, 0.5, 0.7 - 3e-10, 21.570563697333615, 21.570563697312046), id="headroom at a large epsilon"),
-    pytest.param((30, 2.0**-15, 0.3999999999999999, 0.8472978603872034, 0.8472978603872032), id="no headroom"),
+    pytest.param((30, 2.0**-15, 0.4 - 2e-15, 0.8472978603872034, 0.8472978603872032), id="no headroom"),
     pytest.param((2, 1.0, 2.0**-38, 2.0**-30 * (1 + 2.0**-31), 2.0**-30), id="room rounds across an integer"),
     pytest.param((14, 2.0**-9, 0.4000000002999999, 0.8472978613872033, 0.8472978613872032), id="heads + tails rounds"),
 ]

@@ -25,7 +25,6 @@ from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.blankets.atoms import Atoms
 from segshuffle.blankets.base import CounterPair
 from segshuffle.digits import rounded_up
-from segshuffle.errors import ParameterError
 
 #: Pairs of one collection, and how many of them: `Problem.pairs`, one round.
 Collected = tuple[CounterPair, int]
@@ -46,7 +45,7 @@ def composed_delta(collections: Sequence[Collected], *, epsilon: float) -> float
     Parameters
     ----------
     collections : sequence of (CounterPair, int)
-        What one user is exchanged in, and the number of pairs t >= 1, for every collection; at least one.
+        What one user is exchanged in, and the number of pairs t >= 1, for every collection.
     epsilon : float
         In [0, 100].
 
@@ -59,7 +58,7 @@ def composed_delta(collections: Sequence[Collected], *, epsilon: float) -> float
     Raises
     ------
     ParameterError
-        If a parameter is outside its range, or there is no collection.
+        If a parameter is outside its range.
     AccuracyError
         If a pair has no table: its laws with and without copies hardly meet, or have too many values.
     """
@@ -107,8 +106,6 @@ def composed_epsilon(collections: Sequence[Collected], *, delta: float) -> float
 
 def _checked(collections: Sequence[Collected]) -> list[Collected]:
     """Return the collections in which something is sent."""
-    if not collections:
-        raise ParameterError("collections", tuple(collections), "at least one")
     for _, pairs in collections:
         check_product(pairs=pairs)
     return [(pair, pairs) for pair, pairs in collections if pair.copies > 0]

@@ -73,7 +73,7 @@ _ROUND_OFF_CAP = 4e15
 _LARGEST_ODDS = 1e200
 #: Relative error of a product of a few terms: nine roundings.
 TERM_ERROR = 2e-15
-#: Speaking probabilities this close to 1 are 1: 1 - speak would be round-off alone. Larger is the safe side.
+#: Quotients this close to 1 are 1, as speaking probabilities: 1 - speak would be round-off. Larger is the safe side.
 _NEARLY_ALWAYS = 1e-15
 
 
@@ -147,7 +147,7 @@ class CountPair:
     def speak(self) -> float:
         """Probability that the victim adds to one of the two counts."""
         speak = self.difference / self.contrast
-        return speak if speak < 1.0 - _NEARLY_ALWAYS else 1.0
+        return speak if speak < 1.0 - _NEARLY_ALWAYS or self.log_ratio == math.inf else 1.0
 
     @property
     def silence(self) -> float:

@@ -17,7 +17,7 @@ from typing import ClassVar
 import numpy as np
 
 from segshuffle.accounting.numerics.ranges import check_integer
-from segshuffle.accounting.single_message.randomizers.reference import Favouring, ReferenceClasses, Side
+from segshuffle.accounting.single_message.randomizers.reference import Favouring
 from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 
@@ -70,10 +70,6 @@ class _OverADomain(_Attributes):
     @property
     def _favour_all(self) -> float:
         return 0.0 if self.domain_size is None else self._own_base[1] * self._laws[1][1] ** (self.domain_size - 1)
-
-    def common_input(self, side: Side) -> tuple[ReferenceClasses, ...]:
-        """Let all other users hold a third input; independent of the domain size from d = 3 on."""
-        return self.blanket(side).own_inputs() if self.domain_size == 2 else super().common_input(side)
 
     def _words(self, letters: int) -> FloatArray:
         """List all words with a letter for each input, shape (letters**d, d)."""
