@@ -131,12 +131,12 @@ def test_what_the_windows_cut_off_is_given_away(log_tail, copies):
     low, high = exchange_divergence(with_copies(b, 0, copies), b, 0.5)
     table = blanket.pair(mean, copies).loss_table(0.01, log_tail)
     assert table.missing > 0
-    assert log_delta_upper(table, pairs=1, epsilon=0.5, tilt=1.0) >= math.log(low)
+    assert log_delta_upper([(table, 1)], 0.5, 1.0) >= math.log(low)
     assert log_delta_lower(table, pairs=1, epsilon=0.5, tilt=1.0) <= math.log(high)
     if log_tail > 10:
         return  # finer than the cells
     careless = replace(table, truncated=0.0, missing=0.0)
-    assert log_delta_upper(careless, pairs=1, epsilon=0.5, tilt=1.0) < math.log(low)
+    assert log_delta_upper([(careless, 1)], 0.5, 1.0) < math.log(low)
 
 
 def test_the_lower_bound_pays_for_missing_mass():

@@ -323,7 +323,7 @@ def test_every_table_encloses_and_a_coarser_one_is_wider(mu, copies, epsilon, lo
     widths = []
     for step in (0.01, 0.08, 0.64):
         table = pair.loss_table(step, log_tail)
-        lower, upper = (each(table, pairs=1, epsilon=epsilon, tilt=0.5) for each in (log_delta_lower, log_delta_upper))
+        lower, upper = log_delta_lower(table, 1, epsilon, 0.5), log_delta_upper([(table, 1)], epsilon, 0.5)
         assert lower <= mpmath.log(exact) <= upper
         widths.append(upper - lower)
     assert all(finer <= coarser * (1 + 1e-9) for finer, coarser in itertools.pairwise(widths))

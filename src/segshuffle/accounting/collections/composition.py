@@ -20,7 +20,7 @@ from segshuffle.accounting.collections.product import (
     tilted_pair,
 )
 from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
-from segshuffle.accounting.numerics.loss_distribution import AccuracyError, LossTable, infinite_loss, log_delta_upper_of
+from segshuffle.accounting.numerics.loss_distribution import AccuracyError, LossTable, infinite_loss, log_delta_upper
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.blankets.atoms import Atoms
 from segshuffle.blankets.base import CounterPair
@@ -129,7 +129,7 @@ def _log_delta(parts: list[Collected], epsilon: float) -> float:
         found = math.inf
         while found == math.inf:
             try:
-                found = log_delta_upper_of(tables, epsilon=epsilon, tilt=tilt)
+                found = log_delta_upper(tables, epsilon, tilt)
             except AccuracyError:  # too fine for a transform
                 tables = [(on_step(table, _COARSER * table.step), pairs) for table, pairs in tables]
         value = min(found, value)

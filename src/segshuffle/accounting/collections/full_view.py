@@ -144,7 +144,7 @@ class FullView:
             raise ParameterError("blanket_per_user", self._blanket, allowed)
         if self._is_pair:
             law = BinomialLaw(self._slots, self._chance)
-            pair = hockey_stick(pair=CountPair(1.0, math.inf, law), epsilon=epsilon)
+            pair = hockey_stick(CountPair(1.0, math.inf, law), epsilon)
             return DeltaInterval(self.sampling_rate * pair.lower, self.sampling_rate * pair.upper)
         while True:
             lower, upper = self.one_sided(epsilon, upper=False), self.one_sided(epsilon, upper=True)

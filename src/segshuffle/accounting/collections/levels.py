@@ -250,7 +250,7 @@ def _delta(mean: float, epsilon: float, rtol: float = 1e-4) -> DeltaInterval:
     tanh(epsilon/2), on which the threshold rests, from 1 beyond epsilon = 36, and the interval widens before that.
     """
     pair = CountPair(1.0, math.inf, PoissonLaw(2.0 * mean))
-    found = hockey_stick(pair=pair, epsilon=min(epsilon, _LARGEST_RESOLVED), rtol=rtol)
+    found = hockey_stick(pair, min(epsilon, _LARGEST_RESOLVED), rtol)
     if epsilon <= _LARGEST_RESOLVED:
         return found
     return DeltaInterval(math.exp(-mean) * (1.0 - 1e-15), found.upper)

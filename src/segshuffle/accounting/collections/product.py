@@ -224,7 +224,7 @@ def delta_interval(
     for _ in range(_TABLES):
         cut = lost
         table = pair.loss_table(step, log_tail_for(log_delta, pairs, rtol))
-        upper = log_delta_upper(table, pairs=pairs, epsilon=epsilon, tilt=plan.tilt)
+        upper = log_delta_upper([(table, pairs)], epsilon, plan.tilt)
         # the rounding of the logarithm is on the safe side
         if upper < log_smallest - _ROUNDING:
             return DeltaInterval(0.0, smallest)
@@ -232,7 +232,7 @@ def delta_interval(
         asked = lost == cut or log_delta <= log_smallest
         if asked and lost > 0 and upper < math.log(4 * pairs * lost):  # a pair may have no table with less outside
             return DeltaInterval(0.0, math.exp(upper) * (1 + 1e-13))
-        lower = log_delta_lower(table, pairs=pairs, epsilon=epsilon, tilt=plan.tilt)
+        lower = log_delta_lower(table, pairs, epsilon, plan.tilt)
         before, width = width, math.expm1(min(upper - lower, 700.0))
         if width <= rtol:
             return DeltaInterval(math.exp(lower), min(math.exp(upper) * (1 + 1e-13), 1.0))
@@ -263,7 +263,7 @@ def log_delta_bound(pair: CounterPair, pairs: int, epsilon: float) -> float:
         except AccuracyError:
             return best
         try:
-            value = log_delta_upper(table, pairs=pairs, epsilon=epsilon, tilt=plan.tilt)
+            value = log_delta_upper([(table, pairs)], epsilon, plan.tilt)
         except AccuracyError:
             step = _COARSER * table.step  # a wider bound is still a bound
             continue

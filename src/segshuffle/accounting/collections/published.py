@@ -79,7 +79,7 @@ def published_item_delta(
         Encloses the published formula (kind: published).
     """
     pair = _pair(domain_size, n_users, blanket_per_user, sampling_rate, others=-1)
-    return hockey_stick(pair=pair, epsilon=epsilon, rtol=rtol)
+    return hockey_stick(pair, epsilon, rtol)
 
 
 def proven_lower_item_delta(*, epsilon: float, rtol: float = 1e-4, **protocol: Any) -> DeltaInterval:
@@ -87,7 +87,7 @@ def proven_lower_item_delta(*, epsilon: float, rtol: float = 1e-4, **protocol: A
 
     Parameters are those of `published_item_delta`; the pair has all ``n_users * ceil(m)`` slots.
     """
-    return hockey_stick(pair=_pair(**protocol, others=0), epsilon=epsilon, rtol=rtol)
+    return hockey_stick(_pair(**protocol, others=0), epsilon, rtol)
 
 
 def item_target(*, epsilon: float, delta: float, set_size: int) -> tuple[float, float]:

@@ -236,7 +236,7 @@ class _Edges(NamedTuple):
     """Upper bound of h(total, rho of the next edge), nan where not yet needed."""
 
 
-def hockey_stick(*, pair: CountPair, epsilon: float, rtol: float = 1e-4) -> DeltaInterval:
+def hockey_stick(pair: CountPair, epsilon: float, rtol: float = 1e-4) -> DeltaInterval:
     """Enclose D_{e^epsilon}(P || Q) of a pair of counts.
 
     Parameters

@@ -205,7 +205,7 @@ class BinomialLaw:
         return np.where(count < 0, 0.0, np.where(count < self.trials, tail, 1.0))
 
 
-def clone_law(*, trials: int, probability: float) -> BinomialLaw:
+def clone_law(trials: int, probability: float) -> BinomialLaw:
     """Make the law of the number of clones, Binomial(trials, probability), for a divergence smooth in the probability.
 
     From 0.05 on the probability is moved by at most 1.2e-16 so that its complement is exact, and the law's tails are

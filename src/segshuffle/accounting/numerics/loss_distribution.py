@@ -250,33 +250,6 @@ def infinite_loss(*masses: tuple[float, int]) -> float:
     return -math.expm1(sum(pairs * math.log1p(-min(mass, 1 - _ROUND_OFF)) for mass, pairs in masses))
 
 
-def log_delta_upper(table: LossTable, *, pairs: int, epsilon: float, tilt: float) -> float:
-    """Logarithm of a certified upper bound of the divergence of `pairs` pairs.
-
-    Parameters
-    ----------
-    table : LossTable
-        Cells of one pair.
-    pairs : int
-        Number t >= 1 of pairs in the product.
-    epsilon : float
-        Privacy loss, >= 0.
-    tilt : float
-        Exponential tilt >= 0; any value gives a valid bound, the saddle point an accurate one.
-
-    Returns
-    -------
-    float
-        log(upper bound), at most 0; -inf only if no mass has a loss above epsilon.
-
-    Raises
-    ------
-    AccuracyError
-        If the lattice is finer than the largest transform allows.
-    """
-    return log_delta_upper_of([(table, pairs)], epsilon=epsilon, tilt=tilt)
-
-
 def _split(table: LossTable, tilt: float) -> tuple[FloatArray, float]:
     """Tilted factors of one pair, its cells split onto the lattice, and the log of their scale."""
     right = np.minimum(table.excess / math.expm1(table.step), 1.0) * table.mass
@@ -285,15 +258,17 @@ def _split(table: LossTable, tilt: float) -> tuple[FloatArray, float]:
     return _tilted(table, tilt, split)
 
 
-def log_delta_upper_of(composed: Sequence[tuple[LossTable, int]], *, epsilon: float, tilt: float) -> float:
-    """Logarithm of a certified upper bound of the divergence of a product of different pairs.
+def log_delta_upper(composed: Sequence[tuple[LossTable, int]], epsilon: float, tilt: float) -> float:
+    """Logarithm of a certified upper bound of the divergence of a product of pairs, which may differ.
 
     Parameters
     ----------
     composed : sequence of (LossTable, int)
         Tables of one step, and the number of pairs >= 1 that each stands for.
-    epsilon, tilt : float
-        As for `log_delta_upper`.
+    epsilon : float
+        Privacy loss, >= 0.
+    tilt : float
+        Exponential tilt >= 0; any value gives a valid bound, the saddle point an accurate one.
 
     Returns
     -------
@@ -348,7 +323,7 @@ def _payoff(
     return float(payoff @ np.maximum(law[begin:], 0.0)), _norm(payoff) * error
 
 
-def log_delta_lower(table: LossTable, *, pairs: int, epsilon: float, tilt: float) -> float:
+def log_delta_lower(table: LossTable, pairs: int, epsilon: float, tilt: float) -> float:
     """Logarithm of a certified lower bound of the divergence of `pairs` pairs.
 
     The laws of the sum under P (ratio m on the first counter) and under Q (on the second) differ little when the loss
@@ -357,7 +332,11 @@ def log_delta_lower(table: LossTable, *, pairs: int, epsilon: float, tilt: float
 
     Parameters
     ----------
-    table, pairs, epsilon, tilt
+    table : LossTable
+        Cells of one pair.
+    pairs : int
+        Number t >= 1 of pairs in the product.
+    epsilon, tilt : float
         As for `log_delta_upper`.
 
     Returns

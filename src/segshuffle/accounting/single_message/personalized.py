@@ -214,7 +214,7 @@ class BudgetBound(Bound):
     def _divergence(self, difference: float, log_ratio: float, epsilon: float, rtol: float) -> DeltaInterval:
         """Enclose the divergence of a pair of counts, with the error of the law of the clones added."""
         pair = CountPair(difference, log_ratio, self.clones)
-        return self.clones.widened(hockey_stick(pair=pair, epsilon=epsilon, rtol=rtol))
+        return self.clones.widened(hockey_stick(pair, epsilon, rtol))
 
 
 class Theorem(BudgetBound):

@@ -159,7 +159,7 @@ class LowerVariationBound(Bound):
         if self.ceiling <= epsilon:
             return DeltaInterval(0.0, 0.0)
         pairs = self._pairs(self.ceiling, self.lower.beta)
-        upper = max(hockey_stick(pair=pair, epsilon=epsilon, rtol=rtol).upper for pair in pairs)
+        upper = max(hockey_stick(pair, epsilon, rtol).upper for pair in pairs)
         return DeltaInterval(min(self._lower_end(epsilon, rtol), upper), upper)
 
     def epsilon(self, *, delta: float) -> float:
@@ -187,12 +187,12 @@ class LowerVariationBound(Bound):
             return 0.0
         speak = min(self.lower.beta / math.tanh(0.5 * self.ceiling), 1.0) * (1.0 - _SPEAK_ERROR)
         pairs = self._pairs(log_p0, speak * math.tanh(0.5 * log_p0))
-        return max(hockey_stick(pair=pair, epsilon=epsilon, rtol=rtol).lower for pair in pairs)
+        return max(hockey_stick(pair, epsilon, rtol).lower for pair in pairs)
 
     def _pairs(self, log_ratio: float, difference: float) -> list[CountPair]:
         """Make the pair of a victim and the others in both directions (one if they agree)."""
         one, other = self.lower.shares
-        blanket = clone_law(trials=self.n_users - 1, probability=min(one + other, 1.0))
+        blanket = clone_law(self.n_users - 1, min(one + other, 1.0))
         # equal up to round-off is equal: the even split is faster, and both directions agree
         even = math.isclose(one, other, rel_tol=_ROUNDING)
         splits = (0.5,) if even else (one / (one + other), other / (one + other))

@@ -82,9 +82,7 @@ class CloneBound(Bound):
         return min(self._divergence(self._above, epsilon, rtol).upper + self._failure(epsilon) * (1 + _ROUND), 1.0)
 
     def _divergence(self, pair: CountPair, epsilon: float, rtol: float) -> DeltaInterval:
-        return (
-            hockey_stick(pair=pair, epsilon=epsilon, rtol=rtol) if epsilon < self.ceiling else DeltaInterval(0.0, 0.0)
-        )
+        return hockey_stick(pair, epsilon, rtol) if epsilon < self.ceiling else DeltaInterval(0.0, 0.0)
 
     def _failure(self, epsilon: float) -> float:
         """Add up the failures of all users: what they add to delta."""
