@@ -27,7 +27,7 @@ LARGEST_EPSILON = 10.0
 
 def published_pair(n_users: int, sampling_rate: float) -> CountPair:
     """Theorem 3's pair with one blanket message per user."""
-    return CountPair(sampling_rate, 0.0, BinomialLaw(n_users - 1, 2.0 / DOMAIN_SIZE))
+    return CountPair(sampling_rate, math.inf, BinomialLaw(n_users - 1, 2.0 / DOMAIN_SIZE))
 
 
 def epsilon_for(pair: CountPair) -> float:

@@ -86,7 +86,7 @@ DATASET = Dataset(
 
 #: A bound that claims half of what the local guarantee is.
 ACCOUNTANT = """
-from segshuffle.accounting.single_message.accountants.declared import DASHED, Accountant, always, look
+from segshuffle.accounting.single_message.accountants.declared import Accountant, look
 
 ACCOUNTANTS = (
     Accountant(
@@ -94,9 +94,9 @@ ACCOUNTANTS = (
         kind="published",
         status="made up",
         source="nobody",
-        look=look("Half of the local guarantee", "olive", "d", DASHED),
+        look=look("Half of the local guarantee", "olive", "d", "dashed"),
         order=99,
-        applies=always,
+        applies=lambda mechanism: mechanism.local_epsilon < float("inf"),
         epsilon_of=lambda mechanism, n_users, delta: mechanism.local_epsilon / 2,
     ),
 )

@@ -130,7 +130,7 @@ def test_an_accountant_is_given_by_name_or_as_an_object():
     entries = {entry.accountant: entry.value for entry in account(KRR, n_users=1000, epsilon=0.5)}
     assert entries["blanket"] == account(KRR, n_users=1000, epsilon=0.5, accountant="blanket")
     assert entries["blanket-lower"] <= entries["blanket"]
-    lower = amplification.delta(accountant="blanket-lower", mechanism=KRR, n_users=1000, epsilon=0.5).lower
+    lower = amplification.ask(ACCOUNTANTS["blanket-lower"], KRR, 1000, epsilon=0.5)
     assert account(KRR, n_users=1000, epsilon=0.5, accountant="blanket-lower") == lower
 
 

@@ -251,23 +251,13 @@ def account(
     ParameterError
         If the accountant does not apply to the mechanism, or a parameter is outside its range.
     """
-    if (delta is None) == (epsilon is None):
-        raise ParameterError("delta, epsilon", (delta, epsilon), "exactly one of the two given")
-    users: Any = n_users
-    target: Any = epsilon if delta is None else delta
-    if accountant is None:
-        if np.ndim(users) or np.ndim(target):
-            raise ParameterError("accountant", None, "given where several numbers are asked for")
-        asked = {"epsilon" if delta is None else "delta": target}
-        return amplification.compare(mechanism=mechanism, n_users=users, **asked)[0]
-    name = accountant.name if isinstance(accountant, Accountant) else accountant
-    found: float | FloatArray
-    if delta is not None:
-        found = amplification.epsilon(accountant=name, mechanism=mechanism, n_users=users, delta=target)
-    else:
-        ends = amplification.delta(accountant=name, mechanism=mechanism, n_users=users, epsilon=target)
-        found = ends.lower if amplification.accountant(name).kind == "lower" else ends.upper
-    return found
+    asked: dict[str, Any] = {"mechanism": mechanism, "n_users": n_users, "delta": delta, "epsilon": epsilon}
+    if accountant is not None:
+        name = accountant.name if isinstance(accountant, Accountant) else accountant
+        return amplification.values(accountant=name, **asked)
+    if np.ndim(n_users) or np.ndim(asked["delta"]) or np.ndim(asked["epsilon"]):
+        raise ParameterError("accountant", None, "given where several numbers are asked for")
+    return amplification.compare(**asked)[0]
 
 
 def compose(

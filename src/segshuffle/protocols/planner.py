@@ -421,10 +421,10 @@ def _largest(law: Blanket, mean: float, target: Target, copies_max: float) -> fl
     if target.pairs == 0:
         return copies_max
     copies = largest_copies(blanket_mean=mean, copies_max=copies_max, blanket=law, **asdict(target))
-    # that search stops within `rtol` of delta; a whole number just above costs no sampling noise
+    # that search stops within 0.1 % of delta; a whole number just above costs no sampling noise
     whole = float(math.ceil(copies))
     if 0.998 * whole < copies < whole <= copies_max:
-        bound = log_delta_bound(law.pair(mean, whole), target.pairs, target.epsilon, 1e-3)
+        bound = log_delta_bound(law.pair(mean, whole), target.pairs, target.epsilon)
         return whole if bound <= math.log(target.delta) else rounded_down(copies)
     return rounded_down(copies)
 
@@ -444,7 +444,7 @@ def _delta(law: Blanket, mean: float, target: Target, copies: float) -> tuple[fl
             interval = delta_interval(pair, rtol=rtol, expected=expected, **asked)
             return interval.lower, min(interval.upper, bound)
         # the upper bound that the copies were calibrated by
-        bound = min(math.exp(log_delta_bound(pair, target.pairs, target.epsilon, 1e-3)) * (1 + 1e-13), 1.0)
+        bound = min(math.exp(log_delta_bound(pair, target.pairs, target.epsilon)) * (1 + 1e-13), 1.0)
     return 0.0, bound
 
 

@@ -27,6 +27,10 @@ def contains(interval, exact):
     return F(interval.lower) <= F(exact) <= F(interval.upper)
 
 
+def pair_of(heads, tails, law):
+    return CountPair(heads - tails, math.log(heads / tails) if tails else math.inf, law)
+
+
 def exact_divergence(trials, clone, heads, tails, epsilon):
     return o.hockey_stick(*o.count_pair(trials, F(clone), F(heads), F(tails)), o.exp_fraction(epsilon))
 
@@ -50,7 +54,7 @@ CASES = [
 
 def contained(case, rtol=1e-4):
     trials, probability, heads, tails, epsilon = case
-    interval = hockey_stick(pair=CountPair(heads, tails, BinomialLaw(trials, probability)), epsilon=epsilon, rtol=rtol)
+    interval = hockey_stick(pair=pair_of(heads, tails, BinomialLaw(trials, probability)), epsilon=epsilon, rtol=rtol)
     return contains(interval, exact_divergence(*case))
 
 
@@ -100,7 +104,7 @@ def sum_over_totals(trials, probability, heads, epsilon):
 @pytest.mark.parametrize(("heads", "epsilon"), [(0.5, 3.1e-3), (0.5, 1e-3), (1.0, 6.4e-3)])
 def test_agrees_with_the_plain_sum_at_a_hundred_million_trials(heads, epsilon):
     plain = sum_over_totals(10**8, 2 / 128, heads, epsilon)
-    interval = hockey_stick(pair=CountPair(heads, 0.0, BinomialLaw(10**8, 2 / 128)), epsilon=epsilon, rtol=1e-5)
+    interval = hockey_stick(pair=pair_of(heads, 0.0, BinomialLaw(10**8, 2 / 128)), epsilon=epsilon, rtol=1e-5)
     # the plain sum cancels: 1e-11 of its terms, which are 1e3 to 1e4 times larger than their difference
     assert o.encloses(interval, plain, 1e-6)
 
@@ -118,7 +122,7 @@ def test_plain_sum_is_what_the_oracle_computes():
 def test_poisson_blanket(mean, heads, tails, epsilon):
     p, q, lost = o.count_pair_poisson(F(mean), F(heads), F(tails), cutoff=50)
     lower, upper = o.hockey_stick_bounds(p, q, o.exp_fraction(epsilon), lost)
-    interval = hockey_stick(pair=CountPair(heads, tails, PoissonLaw(mean)), epsilon=epsilon, rtol=1e-6)
+    interval = hockey_stick(pair=pair_of(heads, tails, PoissonLaw(mean)), epsilon=epsilon, rtol=1e-6)
     assert MP.mpf(interval.lower) <= upper
     assert MP.mpf(interval.upper) >= lower
     assert interval.relative_width <= 1e-6
@@ -145,7 +149,7 @@ def epsilon_for(pair, delta):
 @pytest.mark.parametrize("heads", [0.5, 1.0])
 @pytest.mark.parametrize("n_users", [10, 10**3, 10**5, 10**7, 10**9, 10**11, 10**12])
 def test_width_is_what_was_asked(n_users, heads):
-    pair = CountPair(heads, 0.0, BinomialLaw(n_users - 1, 2 / 128))
+    pair = pair_of(heads, 0.0, BinomialLaw(n_users - 1, 2 / 128))
     tested = 0
     for delta in (1e-3, 1e-8, 1e-18, 1e-30):
         if (epsilon := epsilon_for(pair, delta)) is None:
@@ -171,7 +175,7 @@ def strictly_decreasing(intervals):
 @pytest.mark.parametrize("trials", [9, 9_999, 10**7])
 def test_monotone(trials, heads):
     def at(epsilon=None, factor=1.0, trials=trials, heads=heads):
-        pair = CountPair(heads, 0.0, BinomialLaw(trials, 1 / 8))
+        pair = pair_of(heads, 0.0, BinomialLaw(trials, 1 / 8))
         return hockey_stick(pair=pair, epsilon=base * factor if epsilon is None else epsilon, rtol=1e-5)
 
     # at most 1.8 is tested: nine trials cannot tell epsilons above log 9 apart
@@ -185,7 +189,7 @@ def test_monotone(trials, heads):
 def test_tails_reduce_the_divergence():
     law = BinomialLaw(1000, 1 / 16)
     assert strictly_decreasing(
-        [hockey_stick(pair=CountPair(0.5, tails, law), epsilon=0.1, rtol=1e-5) for tails in (0.0, 0.125, 0.25, 0.375)]
+        [hockey_stick(pair=pair_of(0.5, tails, law), epsilon=0.1, rtol=1e-5) for tails in (0.0, 0.125, 0.25, 0.375)]
     )
 
 
@@ -193,14 +197,15 @@ def test_tails_reduce_the_divergence():
 
 
 def test_values_below_the_smallest_delta():
-    pair = CountPair(0.5, 0.0, BinomialLaw(10**9, 0.5))
+    pair = pair_of(0.5, 0.0, BinomialLaw(10**9, 0.5))
     assert hockey_stick(pair=pair, epsilon=1.0) == DeltaInterval(0.0, 1e-290)
     assert math.isinf(DeltaInterval(0.0, 1e-290).relative_width)
+    assert DeltaInterval(0.0, 0.0).relative_width == 0.0
 
 
 def test_no_event_separates_at_large_epsilon():
     assert exact_divergence(5, 0.25, 0.5, 0.25, 50.0) == 0
-    interval = hockey_stick(pair=CountPair(0.5, 0.25, BinomialLaw(5, 0.25)), epsilon=50.0)
+    interval = hockey_stick(pair=pair_of(0.5, 0.25, BinomialLaw(5, 0.25)), epsilon=50.0)
     assert interval.lower == 0.0
     assert interval.upper <= 1e-290
 
@@ -211,29 +216,24 @@ def test_no_event_separates_at_large_epsilon():
 def test_floor_of_a_victim_whom_nobody_covers(heads, tails, epsilon):
     """At any epsilon, an uncovered victim is seen: delta does not fall below that probability."""
     exact = exact_divergence(20, 0.25, heads, tails, epsilon)
-    interval = hockey_stick(pair=CountPair(heads, tails, BinomialLaw(20, 0.25)), epsilon=epsilon, rtol=1e-4)
+    interval = hockey_stick(pair=pair_of(heads, tails, BinomialLaw(20, 0.25)), epsilon=epsilon, rtol=1e-4)
     assert contains(interval, exact)
     assert exact == 0 or interval.relative_width <= 1e-4
-
-
-def test_equal_heads_and_tails_are_indistinguishable():
-    interval = hockey_stick(pair=CountPair(0.5, 0.5, BinomialLaw(9, 0.25)), epsilon=0.0)
-    assert interval == DeltaInterval(0.0, 0.0)
-    assert interval.relative_width == 0.0
 
 
 # -- where round-off decides ------------------------------------------------------------------------------------------
 
 
-# trials, probability, heads, tails, epsilon
+# trials, probability, difference, log_ratio, epsilon
 ROUND_OFF_DECIDES = [
-    pytest.param((19, 1.5e-7, 0.07125182676967176, 0.0, 300.0), id="a chord through a nearly empty block"),
-    pytest.param((40, 1.7219659746602122e-06, 8.077945836989584e-06, 0.0, 100.0), id="a chord, delta of 1e-248"),
-    pytest.param((30, 1.2533039358747656e-07, 0.01416326299132135, 0.01414909972833003, 0.001), id="headroom of 1e-12"),
-    pytest.param((1, 0.5, 0.7, 3.0000000000000005e-10, 21.570563697312046), id="headroom at a large epsilon"),
-    pytest.param((30, 2.0**-15, 0.7, 0.30000000000000004, 0.8472978603872032), id="headroom rounds to nothing"),
-    pytest.param((2, 1.0, 2.0**-8, 2.0**-8 * (1 - 2.0**-30), 2.0**-30), id="room rounds across an integer"),
-    pytest.param((14, 2.0**-9, 0.7, 0.2999999997000001, 0.8472978613872032), id="heads + tails rounds"),
+    pytest.param((19, 1.5e-7, 0.07125182676967176, math.inf, 300.0), id="a chord through a nearly empty block"),
+    pytest.param((40, 1.7219659746602122e-06, 8.077945836989584e-06, math.inf, 100.0), id="a chord, delta of 1e-248"),
+    pytest.param((5, 0.25, 1 - 2.0**-52, math.inf, 36.0), id="a victim who is hardly ever silent"),
+    pytest.param((30, 1.2533039358747656e-07, 1.4163262991320758e-05, 0.001 + 1e-12, 0.001), id="headroom of 1e-12"),
+    pytest.param((1, 0.5, 0.7 - 3e-10, 21.570563697333615, 21.570563697312046), id="headroom at a large epsilon"),
+    pytest.param((30, 2.0**-15, 0.4 - 2e-15, 0.8472978603872034, 0.8472978603872032), id="no headroom"),
+    pytest.param((2, 1.0, 2.0**-38, 2.0**-30 * (1 + 2.0**-31), 2.0**-30), id="room rounds across an integer"),
+    pytest.param((14, 2.0**-9, 0.4000000002999999, 0.8472978613872033, 0.8472978613872032), id="heads + tails rounds"),
 ]
 
 
@@ -245,14 +245,18 @@ ROUND_OFF_DECIDES = [
 )
 @pytest.mark.parametrize("case", ROUND_OFF_DECIDES)
 def test_count_pair_contains_the_exact_value_where_terms_cancel(case):
-    assert exact_divergence(*case) > 0
-    assert contained(case)
+    trials, probability, difference, log_ratio, epsilon = case
+    heads = F(difference) / (1 - (o.exp_fraction(-log_ratio) if log_ratio < math.inf else 0))
+    exact = exact_divergence(trials, probability, heads, heads - F(difference), epsilon)
+    assert exact > 0
+    pair = CountPair(difference, log_ratio, BinomialLaw(trials, probability))
+    assert contains(hockey_stick(pair=pair, epsilon=epsilon), exact)
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.3, 5.0])
-@pytest.mark.parametrize(("heads", "tails"), [(0.5, 0.5), (0.6, 0.25), (0.7, 0.0)])
-def test_round_off_of_the_headroom_is_relative_to_both_its_terms(heads, tails, epsilon):
-    pair = CountPair(heads, tails, BinomialLaw(10, 0.5))
-    first, second = 2 / (1 + math.exp(epsilon)), 2 * tails / (heads + tails)
-    assert pair.headroom(epsilon) == pytest.approx(first - second, abs=1e-15)
-    assert pair.headroom_terms(epsilon) == pytest.approx(first + second, rel=1e-15)
+@pytest.mark.parametrize("log_ratio", [1e-6, 0.3, 0.9, math.inf])
+def test_headroom_is_the_difference_of_two_hyperbolic_tangents(log_ratio, epsilon):
+    with MP.workdps(50):
+        exact = MP.tanh(MP.mpf(log_ratio) / 2) - MP.tanh(MP.mpf(epsilon) / 2)
+    pair = CountPair(1e-7, log_ratio, BinomialLaw(10, 0.5))
+    assert pair.headroom(epsilon) == pytest.approx(float(exact), rel=2e-15)

@@ -12,11 +12,11 @@ from segshuffle.accounting.numerics.laws import (
     BinomialLaw,
     binomial_pmf,
     binomial_tail,
+    clone_law,
     half_binomial_tail,
     stirling_error,
 )
 from segshuffle.accounting.numerics.poisson_binomial import PoissonBinomialLaw
-from segshuffle.accounting.single_message.ratio_pair import clone_law
 
 
 def off(found, exact):

@@ -50,7 +50,7 @@ def table_of(name):
 
 
 def ends(table, pairs, epsilon, tilt=0.5):
-    found = [each(table, pairs=pairs, epsilon=epsilon, tilt=tilt) for each in (log_delta_lower, log_delta_upper)]
+    found = [log_delta_lower(table, pairs, epsilon, tilt), log_delta_upper([(table, pairs)], epsilon, tilt)]
     return [math.exp(value) for value in found]
 
 

@@ -10,8 +10,7 @@ from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
 from segshuffle.accounting.numerics.search import (
     Bound,
     certified_root,
-    largest_excluded_epsilon,
-    least_epsilon,
+    edge_epsilon,
     log_excess,
     safe_edge,
 )
@@ -74,15 +73,15 @@ def test_log_excess():
 
 def test_a_bound_that_is_no_number_proves_nothing():
     search = {"bound": lambda epsilon, width: math.nan, "ceiling": 1.0, "delta": 1e-6, "rtol": 1e-4}
-    assert largest_excluded_epsilon(**search) == 0.0
-    assert least_epsilon(**search) == 1.0
+    assert edge_epsilon(**search, lower=True) == 0.0
+    assert edge_epsilon(**search) == 1.0
 
 
 def test_a_bound_that_is_no_number_somewhere_excludes_only_what_was_seen():
     def bound(epsilon, width):
         return math.nan if epsilon > 0.7 else 1.0
 
-    assert largest_excluded_epsilon(bound=bound, ceiling=1.0, delta=1e-6, rtol=1e-4) <= 0.7
+    assert edge_epsilon(bound, ceiling=1.0, delta=1e-6, rtol=1e-4, lower=True) <= 0.7
 
 
 # -- bounds that are costly when narrow --------------------------------------------------------------------------------
@@ -118,8 +117,8 @@ def test_a_root_is_found_from_afar_and_with_a_wrong_slope(shape, root, off, slop
 
 @pytest.mark.parametrize("delta", [1e-200, 1e-12, 1e-3, 0.3])
 @pytest.mark.parametrize("share", [1e-7, 1e-3, 0.2, 0.49, 0.51, 0.7, 0.99, 1 - 1e-9])
-@pytest.mark.parametrize("search", [least_epsilon, largest_excluded_epsilon])
-def test_epsilon_of_a_bound_is_the_root_to_its_accuracy(search, delta, share):
+@pytest.mark.parametrize("lower", [False, True])
+def test_epsilon_of_a_bound_is_the_root_to_its_accuracy(lower, delta, share):
     """log delta falls like that of a Gaussian, from the middle of 0 and the target on, and to 0 at the ceiling."""
     ceiling, rtol = 2.0, 1e-4
     root = share * ceiling
@@ -133,9 +132,9 @@ def test_epsilon_of_a_bound_is_the_root_to_its_accuracy(search, delta, share):
         calls.append(width)
         return math.exp(log_bound(epsilon)) if epsilon < ceiling else 0.0
 
-    found = search(bound=bound, ceiling=ceiling, delta=delta, rtol=rtol)
+    found = edge_epsilon(bound, ceiling=ceiling, delta=delta, rtol=rtol, lower=lower)
     excess = log_bound(found) - math.log(delta) if found < ceiling else -math.inf
-    sign = 1 if search is least_epsilon else -1
+    sign = -1 if lower else 1
     assert -2 * rtol * (1 + 1e-9) <= sign * excess <= 1e-12 or found == pytest.approx(root, rel=1e-9)
     assert sign * (found - root) >= -1e-15 * root
     # far away wide bounds do, and few of any
@@ -145,8 +144,8 @@ def test_epsilon_of_a_bound_is_the_root_to_its_accuracy(search, delta, share):
 
 
 @pytest.mark.parametrize("share", [1e-3, 0.2, 0.7, 0.99])
-@pytest.mark.parametrize(("search", "sign"), [(least_epsilon, 1), (largest_excluded_epsilon, -1)])
-def test_epsilon_is_of_a_narrow_bound(search, sign, share):
+@pytest.mark.parametrize(("lower", "sign"), [(False, 1), (True, -1)])
+def test_epsilon_is_of_a_narrow_bound(lower, sign, share):
     """A wide bound is 2 % off, a narrow one 1e-4; the search's own tolerance is two of these."""
     ceiling, rtol = 2.0, 1e-4
 
@@ -155,17 +154,18 @@ def test_epsilon_is_of_a_narrow_bound(search, sign, share):
             1e-3 * (ceiling - epsilon) / (ceiling - share * ceiling) * (share * ceiling / epsilon) * (1 + sign * width)
         )
 
-    found = search(bound=lambda e, width: bound(max(e, 1e-9), width), ceiling=ceiling, delta=1e-3, rtol=rtol)
+    asked = {"ceiling": ceiling, "delta": 1e-3, "rtol": rtol, "lower": lower}
+    found = edge_epsilon(lambda e, width: bound(max(e, 1e-9), width), **asked)
     assert -2 * rtol * (1 + 1e-9) <= sign * math.log(bound(found, rtol) / 1e-3) <= 1e-12
 
 
-@pytest.mark.parametrize("search", [least_epsilon, largest_excluded_epsilon])
-def test_epsilons_where_a_bound_never_or_always_meets_the_target(search):
-    asked = {"ceiling": 2.0, "delta": 1e-6, "rtol": 1e-4}
-    assert search(bound=lambda epsilon, width: 0.0, **asked) == 0.0
-    assert search(bound=lambda epsilon, width: 0.999e-6, **asked) == 0.0
-    assert search(bound=lambda epsilon, width: 1.0, **asked) == pytest.approx(2.0, rel=1e-11)
-    assert search(bound=lambda epsilon, width: 1.0, **asked | {"ceiling": 0.0}) == 0.0
+@pytest.mark.parametrize("lower", [False, True])
+def test_epsilons_where_a_bound_never_or_always_meets_the_target(lower):
+    asked = {"ceiling": 2.0, "delta": 1e-6, "rtol": 1e-4, "lower": lower}
+    assert edge_epsilon(lambda epsilon, width: 0.0, **asked) == 0.0
+    assert edge_epsilon(lambda epsilon, width: 0.999e-6, **asked) == 0.0
+    assert edge_epsilon(lambda epsilon, width: 1.0, **asked) == pytest.approx(2.0, rel=1e-11)
+    assert edge_epsilon(lambda epsilon, width: 1.0, **asked | {"ceiling": 0.0}) == 0.0
 
 
 class Straight(Bound):

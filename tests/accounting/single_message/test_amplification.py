@@ -60,7 +60,7 @@ INSIDE = {"local_epsilon": 0.4, "n_users": 40_000, "delta": 1e-8}
 
 
 def epsilon(accountant, name, *, local_epsilon, n_users, delta):
-    return am.epsilon(accountant=accountant, mechanism=made(name, local_epsilon), n_users=n_users, delta=delta)
+    return am.values(accountant=accountant, mechanism=made(name, local_epsilon), n_users=n_users, delta=delta)
 
 
 @pytest.mark.quick(2)
@@ -116,15 +116,15 @@ def test_one_user_has_the_local_guarantee(name, accountant):
 
 def test_arrays_are_scalars_side_by_side():
     krr, users, deltas, epsilons = made("krr", 0.4), [50, 200_000], [1e-9, 1e-6, 1e-3], [0.01, 0.1]
-    found = am.epsilon(accountant="blanket", mechanism=krr, n_users=np.array([users]).T, delta=deltas)
+    found = am.values(accountant="blanket", mechanism=krr, n_users=np.array([users]).T, delta=deltas)
     ones = [[epsilon("blanket", "krr", local_epsilon=0.4, n_users=n, delta=delta) for delta in deltas] for n in users]
     assert found.tolist() == ones
     assert isinstance(ones[0][0], float)
-    ends = am.delta(accountant="blanket", mechanism=krr, n_users=users, epsilon=epsilons)
-    assert [*zip(ends.lower, ends.upper, strict=True)] == [
-        am.delta(accountant="blanket", mechanism=krr, n_users=n, epsilon=level)
-        for n, level in zip(users, epsilons, strict=True)
-    ]
+    for name in ("blanket", "blanket-lower"):
+        ends = am.values(accountant=name, mechanism=krr, n_users=users, epsilon=epsilons)
+        assert ends.tolist() == [
+            am.ask(am.ACCOUNTANTS[name], krr, n, epsilon=level) for n, level in zip(users, epsilons, strict=True)
+        ]
 
 
 @pytest.mark.quick(7)
@@ -165,7 +165,7 @@ def test_not_vacuous_at_deltas_where_a_plain_transform_is_noise(accountant):
 def test_what_is_not_legal_is_refused_by_name(changes, named):
     arguments = {"accountant": "blanket", "mechanism": made("krr", 1.0), "n_users": 10, "delta": 1e-3, **changes}
     with pytest.raises(ParameterError) as caught:
-        am.epsilon(**arguments)
+        am.values(**arguments)
     assert named in str(caught.value)
 
 
@@ -197,7 +197,7 @@ def test_a_local_epsilon_out_of_range_is_refused(local_epsilon):
 def test_a_formula_for_epsilon_has_no_delta():
     krr = made("krr", 0.4)
     with pytest.raises(ParameterError, match="formula for epsilon"):
-        am.delta(accountant="erlingsson", mechanism=krr, n_users=10_000, epsilon=0.1)
+        am.values(accountant="erlingsson", mechanism=krr, n_users=10_000, epsilon=0.1)
     entries, left_out = am.compare(mechanism=krr, n_users=10_000, epsilon=0.1)
     assert "erlingsson" not in {entry.accountant for entry in entries}
     assert left_out["erlingsson"] == "a formula for epsilon: ask at a delta"
@@ -283,15 +283,14 @@ def users_of(*budgets):
         (lambda: users_of([1.0, 2.0]), "local_epsilons = .* a list with one number per user"),
         (lambda: gaussian_of_users(users_of(1.0)), r"local_epsilons = .1.0,. .* at least two"),
         (lambda: am.compare_budgets(budgets=[], delta=1e-6), r"budgets = \[\] .* between 2 and 200000 users"),
-        (lambda: am.compare_budgets(budgets=[1.0, 2.0], delta=1e-6), r"budgets = \[1.0, 2.0\] .* a list of pairs"),
-        (lambda: am.compare_budgets(budgets=[(1.0, 2.5)], delta=1e-6), "budgets = .* integers >= 0"),
+        (lambda: am.compare_budgets(budgets=[(1.0, -2), (2.0, 9)], delta=1e-6), "budgets = .* integers >= 0"),
         (
             lambda: am.compare(mechanism=made("krr", 1.0), n_users=9, delta=1e-6, only="blanket"),
             r"only = 'blanket' .* \['blanket'\]",
         ),
         (lambda: composed([], "parallel"), r"parts = \[\] .* at least one Mechanism"),
         (lambda: composed(["krr"], "parallel"), "mechanism = 'krr' .* a Mechanism"),
-        (lambda: poisson_subsampled("krr", rate=0.5), "randomizer = 'krr' .* a Randomizer"),
+        (lambda: poisson_subsampled("krr", rate=0.5), "components = 'krr' .* a Randomizer"),
     ],
 )
 def test_what_was_wrong_is_said(call, said):

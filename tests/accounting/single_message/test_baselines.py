@@ -13,7 +13,6 @@ from oracles import MP
 from segshuffle.accounting.single_message.accountants.blanket_tails import TailBound
 from segshuffle.accounting.single_message.accountants.chen_cao_ge import (
     Gaussian,
-    equal_mu,
     gaussian_of_equals,
     gaussian_of_users,
 )
@@ -22,7 +21,7 @@ from segshuffle.accounting.single_message.accountants.erlingsson import erlingss
 from segshuffle.accounting.single_message.accountants.laplace_users import Echo, echo_probabilities
 from segshuffle.accounting.single_message.decomposition import BlanketBound, DatasetsBound
 from segshuffle.accounting.single_message.personalized import PersonalizedUsers
-from segshuffle.accounting.single_message.randomizers import KaryRandomizedResponse, Laplace
+from segshuffle.accounting.single_message.randomizers import KaryRandomizedResponse
 from segshuffle.errors import ParameterError
 
 F = Fraction
@@ -169,12 +168,6 @@ def test_bounds_that_diverge_say_nothing():
     assert bennett(n_users=10, local_epsilon=1e-6).delta(epsilon=5e-324) == (1.0, 1.0)
 
 
-def test_exactly_one_description_of_the_randomizer():
-    for given in ({}, {"local_epsilon": 1.0, "randomizer": Laplace(local_epsilon=1.0)}):
-        with pytest.raises(ParameterError, match="exactly one of the two given"):
-            bennett(n_users=10, **given)
-
-
 # -- what holds for all ----------------------------------------------------------------------------------------------
 
 
@@ -214,7 +207,7 @@ def test_mu_of_equal_and_of_personal_budgets():
     # next to a user whose weight is 1e22 times the other's
     for budgets in ([1.0, 50.0], [50.0, 1.0]):
         assert gaussian_of_users(users_of(*budgets)).mu == pytest.approx(math.sqrt(2 * (1 + math.exp(50))), rel=1e-14)
-    equal = equal_mu(local_epsilon=0.8, n_users=50)
+    equal = gaussian_of_equals(local_epsilon=0.8, n_users=50).mu
     assert equal == pytest.approx(gaussian_of_users(users_of(*[0.8] * 50)).mu, rel=1e-13)
 
 

@@ -9,9 +9,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from oracles import tables
 
-from segshuffle.accounting.numerics.hockey_stick import hockey_stick
+from segshuffle.accounting.numerics.hockey_stick import CountPair, hockey_stick
 from segshuffle.accounting.numerics.laws import BinomialLaw
-from segshuffle.accounting.single_message.ratio_pair import ratio_pair
 from segshuffle.accounting.single_message.variation_ratio import VariationBound
 from segshuffle.accounting.single_message.variation_ratio_lower import (
     LowerBound,
@@ -182,7 +181,7 @@ def test_uneven_pair_contains_the_exact_value_where_its_terms_cancel(
     heads = F(difference) / (1 - o.exp_fraction(-log_ratio))
     p, q = o.count_pair(trials, F(probability), heads, heads - F(difference), split=F(split))
     exact = o.hockey_stick(p, q, o.exp_fraction(epsilon))
-    pair = ratio_pair(log_ratio=log_ratio, difference=difference, blanket=BinomialLaw(trials, probability), split=split)
+    pair = CountPair(difference, log_ratio, BinomialLaw(trials, probability), split)
     found = hockey_stick(pair=pair, epsilon=epsilon)
     assert F(found.lower) <= exact <= F(found.upper)
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 from segshuffle.accounting.numerics.ranges import check_integer
 
@@ -87,23 +88,15 @@ def capped_delta(*, uncapped: float, delta: float, overflow: float) -> float:
     return min((uncapped + TAIL_SHARE * delta) / (1 - overflow) * (1 + 1e-15), 1.0)
 
 
-def capped_epsilon(
-    uncapped: Callable[[float], float],
-    *,
-    delta: float,
-    blanket_per_user: float,
-    cap: int | None,
-    honest_users: int,
-    rounds: int = 1,
-) -> float:
+def capped_epsilon(uncapped: Callable[[float], float], *, delta: float, cap: int | None, **dummies: Any) -> float:
     """Epsilon at delta with a cap, or without one, rounded up.
 
     Parameters
     ----------
     uncapped : callable
         Epsilon at any delta without the cap (upper bound; +inf where there is none).
-    delta, blanket_per_user, cap, honest_users, rounds
-        As for `cap_overflow`; a cap of None is none.
+    delta, cap, **dummies
+        As for `cap_overflow`, with its other parameters; a cap of None is none.
 
     Returns
     -------
@@ -114,14 +107,7 @@ def capped_epsilon(
     if cap is None or not math.isfinite(free):
         return free
     limit = 1.01 * free  # kappa does not decrease in epsilon
-    overflow = cap_overflow(
-        blanket_per_user=blanket_per_user,
-        cap=cap,
-        honest_users=honest_users,
-        epsilon=limit,
-        delta=delta,
-        rounds=rounds,
-    )
+    overflow = cap_overflow(cap=cap, epsilon=limit, delta=delta, **dummies)
     _, inner = uncapped_target(epsilon=limit, delta=delta, overflow=overflow)
     found = math.inf if inner <= 0.0 else (uncapped(inner) - math.log1p(-overflow)) * (1 + 1e-15)
     return found if found <= limit else math.inf

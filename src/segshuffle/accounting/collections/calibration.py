@@ -11,8 +11,8 @@ import math
 from collections.abc import Callable, Sequence
 
 from segshuffle.accounting.collections.product import (
+    BOUND_RTOL,
     EPSILON_LIMIT,
-    ROUGH,
     SMALLEST_DELTA,
     check_product,
     delta_interval,
@@ -36,7 +36,11 @@ def _bisect(function: Callable[[float], float], low: float, high: float) -> floa
 
 
 def solve(
-    log_excess: Callable[[float], float], start: float, slope: float, limits: tuple[float, float], rtol: float = 1e-3
+    log_excess: Callable[[float], float],
+    start: float,
+    slope: float,
+    limits: tuple[float, float],
+    rtol: float = BOUND_RTOL,
 ) -> float:
     """Find x with ``-0.9 rtol <= log_excess(x) <= 0``, or the upper limit if ``log_excess`` is not above 0 there.
 
@@ -71,32 +75,32 @@ def solve(
 
 def _calibrate(
     pair_at: Callable[[float], CounterPair],
-    target: tuple[int, float, float, float],
+    target: tuple[int, float, float],
     start: float,
     slope: float,
     limits: tuple[float, float],
 ) -> float:
-    """`solve` for the log of delta of `pair_at(x)` over the target (pairs, epsilon, delta, rtol).
+    """`solve` for the log of delta of `pair_at(x)` over the target (pairs, epsilon, delta).
 
     `log_delta_bound` looks at one lattice only; where that was too coarse (few counts, small means), the answer is
     improved with the bound of `delta_interval`, which refines until both its bounds agree.
     """
-    pairs, epsilon, delta, rtol = target
+    pairs, epsilon, delta = target
 
     def excess(x: float) -> float:
-        return log_delta_bound(pair_at(x), pairs, epsilon, rtol) - math.log(delta)
+        return log_delta_bound(pair_at(x), pairs, epsilon) - math.log(delta)
 
     def sharp(x: float) -> float:
         try:
-            upper = delta_interval(pair_at(x), pairs=pairs, epsilon=epsilon, rtol=rtol).upper
+            upper = delta_interval(pair_at(x), pairs=pairs, epsilon=epsilon).upper
         except AccuracyError:
             return excess(x)
         return math.log(max(upper, SMALLEST_DELTA) / delta)
 
-    answer = solve(excess, start, slope, limits, rtol)
-    if math.isnan(answer) or answer == limits[1] or rtol >= ROUGH or sharp(answer) >= -math.log1p(rtol):
+    answer = solve(excess, start, slope, limits)
+    if math.isnan(answer) or answer == limits[1] or sharp(answer) >= -math.log1p(BOUND_RTOL):
         return answer
-    better = solve(sharp, answer, slope, (answer, limits[1]), rtol)
+    better = solve(sharp, answer, slope, (answer, limits[1]))
     return answer if math.isnan(better) else better
 
 
@@ -150,7 +154,7 @@ def epsilon_upper(pair: CounterPair, *, pairs: int, delta: float) -> float:
 
     start = _bisect(guess, *limits)
     slope = _slope(guess, start, 1e-3 * scale)
-    answer = -solve(lambda x: log_delta_bound(pair, pairs, -x, 1e-3) - math.log(delta), start, slope, limits)
+    answer = -solve(lambda x: log_delta_bound(pair, pairs, -x) - math.log(delta), start, slope, limits)
     return math.inf if math.isnan(answer) else answer + 0.0
 
 
@@ -161,7 +165,6 @@ def largest_copies(
     epsilon: float,
     delta: float,
     copies_max: float = 1.0,
-    rtol: float = 1e-3,
     blanket: Blanket = POISSON,
 ) -> float:
     """Largest number of expected copies that keeps the guarantee, rounded down.
@@ -179,15 +182,13 @@ def largest_copies(
         Target; epsilon in [0, 100], delta in [1e-110, 1).
     copies_max : float, default 1.0
         Upper limit, in [1e-120, 64].
-    rtol : float, default 1e-3
-        Relative accuracy of the bound of delta: how close to the target the answer comes (not as close from 0.02 on).
     blanket : Blanket
         Law of the blanket.
 
     Returns
     -------
     float
-        Lower bound of the largest copies: its certified delta is at most `delta`, and at least (1 - rtol) `delta`
+        Lower bound of the largest copies: its certified delta is at most `delta`, and at least 0.999 `delta`
         unless the answer is `copies_max`.
 
     Raises
@@ -198,7 +199,7 @@ def largest_copies(
         If no positive number of copies was found.
     """
     variance = blanket.pair(blanket_mean, 0.0).variance
-    check_product(pairs=pairs, epsilon=epsilon, delta=delta, rtol=rtol)
+    check_product(pairs=pairs, epsilon=epsilon, delta=delta)
     check_within("copies_max", copies_max, *COPIES_RANGE)
     limits = (math.log(COPIES_RANGE[0]), math.log(copies_max))
 
@@ -208,16 +209,14 @@ def largest_copies(
     log_scale, slope = gaussian_start(epsilon, delta)
     start = log_scale + 0.5 * math.log(variance / (2 * pairs))
     answer = _calibrate(
-        lambda log: blanket.pair(blanket_mean, copies(log)), (pairs, epsilon, delta, rtol), start, slope, limits
+        lambda log: blanket.pair(blanket_mean, copies(log)), (pairs, epsilon, delta), start, slope, limits
     )
     if math.isnan(answer):
         raise InfeasibleError(f"No number of copies meets epsilon = {epsilon:g}, delta = {delta:g}: raise delta.")
     return copies(answer)
 
 
-def least_blanket_mean(
-    *, copies: float, pairs: int, epsilon: float, delta: float, rtol: float = 1e-3, blanket: Blanket = POISSON
-) -> float:
+def least_blanket_mean(*, copies: float, pairs: int, epsilon: float, delta: float, blanket: Blanket = POISSON) -> float:
     """Least blanket mean that gives the guarantee to a user who sends `copies` expected copies, rounded up.
 
     Delta does not increase in the blanket mean: adding more of it to every counter is post-processing.
@@ -230,13 +229,13 @@ def least_blanket_mean(
         Number t >= 1 of exchanged items.
     epsilon, delta : float
         Target; epsilon in [0, 100], delta in [1e-110, 1).
-    rtol, blanket
+    blanket
         As for `largest_copies`.
 
     Returns
     -------
     float
-        Upper bound of the least mu in `blanket.means`: its certified delta is at most `delta`, and at least (1 - rtol)
+        Upper bound of the least mu in `blanket.means`: its certified delta is at most `delta`, and at least 0.999
         `delta` unless the answer is the least of them.
 
     Raises
@@ -247,7 +246,7 @@ def least_blanket_mean(
         If the largest of `blanket.means` is not enough.
     """
     check_copies("copies", copies)
-    check_product(pairs=pairs, epsilon=epsilon, delta=delta, rtol=rtol)
+    check_product(pairs=pairs, epsilon=epsilon, delta=delta)
     least, most = blanket.means
     if copies == 0:
         return least
@@ -260,7 +259,7 @@ def least_blanket_mean(
     log_scale, slope = gaussian_start(epsilon, delta)
     start = 2 * (log_scale - math.log(copies)) - math.log(2 * pairs / per_message)
     answer = _calibrate(
-        lambda negative: blanket.pair(mean(negative), copies), (pairs, epsilon, delta, rtol), start, slope / 2, limits
+        lambda negative: blanket.pair(mean(negative), copies), (pairs, epsilon, delta), start, slope / 2, limits
     )
     if math.isnan(answer):
         raise InfeasibleError(f"No blanket mean up to {most:g} meets epsilon = {epsilon:g}, delta = {delta:g}.")

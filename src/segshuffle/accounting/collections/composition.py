@@ -20,12 +20,11 @@ from segshuffle.accounting.collections.product import (
     tilted_pair,
 )
 from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
-from segshuffle.accounting.numerics.loss_distribution import AccuracyError, LossTable, infinite_loss, log_delta_upper_of
+from segshuffle.accounting.numerics.loss_distribution import AccuracyError, LossTable, infinite_loss, log_delta_upper
 from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.blankets.atoms import Atoms
 from segshuffle.blankets.base import CounterPair
 from segshuffle.digits import rounded_up
-from segshuffle.errors import ParameterError
 
 #: Pairs of one collection, and how many of them: `Problem.pairs`, one round.
 Collected = tuple[CounterPair, int]
@@ -46,7 +45,7 @@ def composed_delta(collections: Sequence[Collected], *, epsilon: float) -> float
     Parameters
     ----------
     collections : sequence of (CounterPair, int)
-        What one user is exchanged in, and the number of pairs t >= 1, for every collection; at least one.
+        What one user is exchanged in, and the number of pairs t >= 1, for every collection.
     epsilon : float
         In [0, 100].
 
@@ -59,7 +58,7 @@ def composed_delta(collections: Sequence[Collected], *, epsilon: float) -> float
     Raises
     ------
     ParameterError
-        If a parameter is outside its range, or there is no collection.
+        If a parameter is outside its range.
     AccuracyError
         If a pair has no table: its laws with and without copies hardly meet, or have too many values.
     """
@@ -107,8 +106,6 @@ def composed_epsilon(collections: Sequence[Collected], *, delta: float) -> float
 
 def _checked(collections: Sequence[Collected]) -> list[Collected]:
     """Return the collections in which something is sent."""
-    if not collections:
-        raise ParameterError("collections", tuple(collections), "at least one")
     for _, pairs in collections:
         check_product(pairs=pairs)
     return [(pair, pairs) for pair, pairs in collections if pair.copies > 0]
@@ -129,22 +126,18 @@ def _log_delta(parts: list[Collected], epsilon: float) -> float:
         log_tail = log_tail_for(estimate, all_pairs, _RTOL)
         tilt, step = _tilt_and_step(parts, epsilon, log_tail)
         tables = _on_one_lattice(parts, step, log_tail)
-        while (found := _bound(tables, epsilon, tilt)) is None:
-            tables = [(on_step(table, _COARSER * table.step), pairs) for table, pairs in tables]
+        found = math.inf
+        while found == math.inf:
+            try:
+                found = log_delta_upper(tables, epsilon, tilt)
+            except AccuracyError:  # too fine for a transform
+                tables = [(on_step(table, _COARSER * table.step), pairs) for table, pairs in tables]
         value = min(found, value)
         lost = math.log(sum(pairs * table.truncated for table, pairs in tables))
         if lost < value - _LITTLE or value < _NEGLIGIBLE or log_tail >= LARGEST_LOG_TAIL:
             return value
         estimate = min(value, estimate) - 5
     return value
-
-
-def _bound(tables: list[tuple[LossTable, int]], epsilon: float, tilt: float) -> float | None:
-    """Certified upper bound of log delta, or None where the lattice is too fine for a transform."""
-    try:
-        return log_delta_upper_of(tables, epsilon=epsilon, tilt=tilt)
-    except AccuracyError:
-        return None
 
 
 def _on_one_lattice(parts: list[Collected], step: float, log_tail: float) -> list[tuple[LossTable, int]]:

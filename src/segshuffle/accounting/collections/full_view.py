@@ -22,8 +22,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -45,6 +46,7 @@ from segshuffle.errors import ParameterError
 _ROUND_OFF = 1e-9
 #: Widths below this come from the mass outside the windows: no refinement helps.
 _LOST = 1e-12
+_RTOL = 1e-3
 _FIRST_PIECES = 6
 _FIRST_STEP = 0.25
 _MAX_REFINEMENTS = 5
@@ -86,9 +88,6 @@ class FullView:
         check_sizes(domain_size=domain_size, n_users=n_users)
         check_within("sampling_rate", sampling_rate, 0, 1, "(]")
         check_integer("covered_items", covered_items, 0, most=domain_size - 2)
-        for messages, rate in sent:
-            if messages < 0 or not 0.0 <= rate <= 1.0:
-                raise ParameterError("sent", (messages, rate), "pairs of a count >= 0 and a rate in [0, 1]")
         per_user, gamma = blanket_slots(blanket_per_user)
         if n_users * per_user > LARGEST_COUNT:
             allowed = f"at most {LARGEST_COUNT / n_users:g} for {n_users} users"
@@ -108,7 +107,7 @@ class FullView:
             sent=sum_of_binomials(tuple(map(tuple, sent)) if covered_items else ()),
         )
         self._refinement = 0
-        self._pieces: dict[bool, _Pieces] = {}
+        self._pieces: _Pieces | None = None
 
     @property
     def computable(self) -> bool:
@@ -120,20 +119,18 @@ class FullView:
         """Whether no grid is needed: the victim always speaks, or the rest of the histogram shows if it did."""
         return self.sampling_rate == 1.0 or self._rest.free == 0.0
 
-    def delta(self, epsilon: float, *, rtol: float = 1e-3) -> DeltaInterval:
+    def delta(self, epsilon: float) -> DeltaInterval:
         """Certified interval for the divergence at `epsilon`, item level.
 
         Parameters
         ----------
         epsilon : float
             In (0, 300].
-        rtol : float
-            Relative width asked of the interval.
 
         Returns
         -------
         DeltaInterval
-            Encloses the divergence of the view; the width asked for is reached above about 1e-9.
+            Encloses the divergence of the view, within 1e-3 of it above about 1e-9.
 
         Raises
         ------
@@ -147,34 +144,30 @@ class FullView:
             raise ParameterError("blanket_per_user", self._blanket, allowed)
         if self._is_pair:
             law = BinomialLaw(self._slots, self._chance)
-            pair = hockey_stick(pair=CountPair(1.0, 0.0, law), epsilon=epsilon, rtol=min(rtol, 1e-4))
+            pair = hockey_stick(CountPair(1.0, math.inf, law), epsilon)
             return DeltaInterval(self.sampling_rate * pair.lower, self.sampling_rate * pair.upper)
         while True:
             lower, upper = self.one_sided(epsilon, upper=False), self.one_sided(epsilon, upper=True)
-            if upper - lower <= rtol * lower + _LOST or self._refinement >= _MAX_REFINEMENTS:
+            if upper - lower <= _RTOL * lower + _LOST or self._refinement >= _MAX_REFINEMENTS:
                 return DeltaInterval(lower, upper)
             self._refinement += 1
-            self._pieces.clear()
+            self._pieces = None
 
     def one_sided(self, epsilon: float, *, upper: bool) -> float:
         """One end of the interval, at the refinement that the last call of `delta` needed: half the work."""
         if self._is_pair or not self.computable:
             return self.delta(epsilon)[int(upper)]
         grid = count_grid(self._slots, self._chance)
-        if not self._pieces:
-            self._pieces = _Pieces.pair(grid, self._slots, self._rest, self._refinement)
+        if self._pieces is None:
+            self._pieces = _Pieces(grid, self._slots, self._rest, self._refinement)
         odds = (1.0 - self.sampling_rate) / self.sampling_rate * grid.ratio
-        value = self.sampling_rate * self._pieces[upper].value(epsilon, odds)
+        value = self.sampling_rate * self._pieces.value(epsilon, odds, upper)
         if not upper:
             return value * (1.0 - _ROUND_OFF)
-        # past the last cell: rho Psi(x/rho) <= x <= 2/((1 + e^eps) tanh), which (e^eps - 1) turns into 2
-        edge = 2.0 * float(grid.spoke @ grid.beyond)
-        lost = self.sampling_rate * (grid.outside + edge)
-        return min((value + lost) * (1.0 + _ROUND_OFF), self.sampling_rate)
+        return min((value + self.sampling_rate * grid.lost) * (1.0 + _ROUND_OFF), self.sampling_rate)
 
 
-@dataclass(frozen=True)
-class CountGrid:
+class CountGrid(NamedTuple):
     """Cells (c, a) of the two counters in question: c their total, a the first of them, a >= c/2.
 
     Attributes
@@ -189,10 +182,8 @@ class CountGrid:
         binom(c, a)/2^c for a = floor(c/2), floor(c/2) + 1, ...
     short : array, shape (n_totals, n_cells)
         2(c - a)/c, by how much (2a - c)/c falls short of 1.
-    outside : float
-        Probability that C + 1 is outside the window.
-    beyond : array, shape (n_totals,)
-        Pr[Binomial(c, 1/2) past the last a].
+    lost : float
+        What is outside the grid, over the sampling rate, at most.
     """
 
     total: FloatArray
@@ -200,8 +191,7 @@ class CountGrid:
     ratio: FloatArray
     cell: FloatArray
     short: FloatArray
-    outside: float
-    beyond: FloatArray
+    lost: float
 
 
 @lru_cache(maxsize=1)
@@ -219,59 +209,49 @@ def count_grid(slots: int, probability: float) -> CountGrid:
     for i in range(0, total.size, step):  # a few rows at once: the formula's own arrays are many
         cell[i : i + step] = binomial_pmf(rows[i : i + step], a[i : i + step], 0.5)
     ends = law.at_most(np.array([first - 1.0])) + law.at_least(np.array([last + 1.0]))
-    return CountGrid(
-        total, spoke, ratio, cell, np.maximum(2 * (rows - a) / rows, 0.0), float(ends[0]),
-        half_binomial_tail(total, a[:, -1] + 1),
-    )  # fmt: skip
+    # past the last cell: rho Psi(x/rho) <= x <= 2/((1 + e^eps) tanh), which (e^eps - 1) turns into 2
+    lost = float(ends[0]) + 2.0 * float(spoke @ half_binomial_tail(total, a[:, -1] + 1))
+    return CountGrid(total, spoke, ratio, cell, np.maximum(2 * (rows - a) / rows, 0.0), lost)
 
 
-def _inner_anchors(grid: CountGrid, slots: int, rest: Rest, refinement: int) -> FloatArray:
-    """Numbers of free slots, where most of them are, at which the law of the covered items is computed."""
+def _anchors(grid: CountGrid, slots: int, rest: Rest, refinement: int) -> IndexArray:
+    """Numbers of free slots at which the law of the covered items is computed: where most are, and both ends."""
     most = slots - float(grid.total[0]) + 1.0
     least = max(slots - float(grid.total[-1]), 1.0)
     reach = 8.5 * math.sqrt(most * rest.free * (1.0 - rest.free)) + 12.0
     # the fewer messages hide the blanket on the covered items, the more its own number of slots matters
     inner_count = 3 + math.ceil(48 * rest.blanket_share(most)) * 2**refinement
-    return np.linspace(max(least * rest.free - reach, 1.0), most * rest.free + reach, inner_count)
+    inner = np.linspace(max(least * rest.free - reach, 1.0), most * rest.free + reach, inner_count)
+    return np.unique(np.append(inner.astype(np.int64), [1, slots + 1]))
 
 
 class _Pieces:
-    """Blocks of totals, each with the knots of a bounding Psi."""
+    """Blocks of totals, each with the knots of a Psi that bounds from below and of one that bounds from above."""
 
-    def __init__(self, grid: CountGrid, slots: int, bounds: IndexArray, laws: RestLaws, upper: bool) -> None:
-        self._grid = grid
-        self._rows = list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
-        self._laws, self._slots, self._upper = laws, slots, upper
-        self._known: dict[int, tuple[FloatArray, FloatArray]] = {}
-
-    @classmethod
-    def pair(cls, grid: CountGrid, slots: int, rest: Rest, refinement: int) -> dict[bool, _Pieces]:
-        """Make the bounds from below (False) and from above (True), from the same laws."""
+    def __init__(self, grid: CountGrid, slots: int, rest: Rest, refinement: int) -> None:
         count = min(_FIRST_PIECES * 2**refinement, grid.total.size)
         bounds = np.unique(np.linspace(0, grid.total.size, count + 1).round().astype(np.int64))
-        inner = _inner_anchors(grid, slots, rest, refinement)
-        anchors = np.unique(np.append(inner.astype(np.int64), [1, slots + 1]))
-        laws = RestLaws(rest, anchors, _FIRST_STEP / 2**refinement)
-        return {upper: cls(grid, slots, bounds, laws, upper) for upper in (False, True)}
+        self._grid, self._rows = grid, list(pairwise(bounds.tolist()))
+        laws = RestLaws(rest, _anchors(grid, slots, rest, refinement), _FIRST_STEP / 2**refinement)
 
-    def _knots(self, block: int) -> tuple[FloatArray, FloatArray]:
-        """Psi of a block, computed when a cell needs it: at a large epsilon none does."""
-        if block not in self._known:
-            first, last = self._rows[block]
+        @cache
+        def knots(total: float, upper: bool) -> tuple[FloatArray, FloatArray]:
+            """Psi of a block, computed when a cell needs it: at a large epsilon none does."""
             # the slots off the two items when the victim spoke and c - 1 blanket messages are on them
-            total = self._grid.total[last - 1] if self._upper else self._grid.total[first]
-            self._known[block] = self._laws.bound(self._slots - int(total) + 1, upper=self._upper).knots()
-        return self._known[block]
+            return laws.bound(slots - int(total) + 1, upper=upper).knots()
 
-    def value(self, epsilon: float, odds: FloatArray) -> float:
+        # no method, which would keep the grid alive by a cycle
+        self._knots = knots
+
+    def value(self, epsilon: float, odds: FloatArray, upper: bool) -> float:
         """Return the divergence over the sampling rate."""
         grid, tanh = self._grid, math.tanh(0.5 * epsilon)
         total = 0.0
-        for block, (first, last) in enumerate(self._rows):
+        for first, last in self._rows:
             column = math.floor(0.5 * tanh * grid.total[first])  # before it 2a - c is at most c tanh
             if column >= grid.cell.shape[1]:
                 continue
-            at, psi = self._knots(block)
+            at, psi = self._knots(float(grid.total[last - 1 if upper else first]), upper)
             rows = slice(first, last)
             rho = odds[rows, None]
             # (1 - short)/tanh - 1 with 1 - tanh = 2/(1 + e^eps): the plain difference cancels, and e^eps multiplies it

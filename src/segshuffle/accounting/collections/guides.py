@@ -54,7 +54,7 @@ def guided_log_delta(pair: CounterPair, pairs: int, epsilon: float, delta: float
     # the loss of a Gaussian mechanism of that delta is about as wide, but may have shorter tails
     start = max(epsilon / ratio**2 - 0.5, 0.0)
     tilt = saddle_point(*_law_of(table), pairs, epsilon, start=start).tilt
-    return log_delta_upper(table, pairs=pairs, epsilon=epsilon, tilt=tilt)
+    return log_delta_upper([(table, pairs)], epsilon, tilt)
 
 
 def _law_of(table: LossTable) -> tuple[FloatArray, FloatArray]:

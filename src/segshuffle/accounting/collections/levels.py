@@ -40,9 +40,7 @@ _LARGEST_PER_CATEGORY = 0.5 * LARGEST_COUNT
 _LARGEST_RESOLVED = 20.0
 
 
-def histogram_delta(
-    *, n_users: int, categories: int, blanket_per_user: float, epsilon: float, rtol: float = 1e-4
-) -> DeltaInterval:
+def histogram_delta(*, n_users: int, categories: int, blanket_per_user: float, epsilon: float) -> DeltaInterval:
     """Certified interval for the exact delta of the histogram at `epsilon`.
 
     Parameters
@@ -54,8 +52,6 @@ def histogram_delta(
         2e15.
     epsilon : float
         In [0, 300].
-    rtol : float
-        Relative width asked of the interval.
 
     Returns
     -------
@@ -75,7 +71,7 @@ def histogram_delta(
     if n_users > _LARGEST_PER_CATEGORY * categories / blanket_per_user:
         allowed = f"at most {_LARGEST_PER_CATEGORY:g} messages per category, n_users blanket_per_user/categories"
         raise ParameterError("blanket_per_user", blanket_per_user, allowed)
-    return _delta(n_users * blanket_per_user / categories, epsilon, rtol)
+    return _delta(n_users * blanket_per_user / categories, epsilon)
 
 
 def least_blanket(*, n_users: int, categories: int, epsilon: float, delta: float) -> float:
@@ -247,14 +243,14 @@ def _sum_up(one: float, other: float) -> float:
     return math.nextafter(one + other, math.inf) if other > 0 else one
 
 
-def _delta(mean: float, epsilon: float, rtol: float) -> DeltaInterval:
+def _delta(mean: float, epsilon: float, rtol: float = 1e-4) -> DeltaInterval:
     """Divergence at blanket mean mu; above epsilon = 20 it is enclosed, not resolved.
 
     It falls in epsilon, and never below Pr[b = 0] = exp(-mu), an event that Q excludes. Doubles do not tell
     tanh(epsilon/2), on which the threshold rests, from 1 beyond epsilon = 36, and the interval widens before that.
     """
-    pair = CountPair(1.0, 0.0, PoissonLaw(2.0 * mean))
-    found = hockey_stick(pair=pair, epsilon=min(epsilon, _LARGEST_RESOLVED), rtol=rtol)
+    pair = CountPair(1.0, math.inf, PoissonLaw(2.0 * mean))
+    found = hockey_stick(pair, min(epsilon, _LARGEST_RESOLVED), rtol)
     if epsilon <= _LARGEST_RESOLVED:
         return found
     return DeltaInterval(math.exp(-mean) * (1.0 - 1e-15), found.upper)

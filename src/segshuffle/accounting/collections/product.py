@@ -17,7 +17,7 @@ to the safe side.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -41,29 +41,25 @@ SMALLEST_TARGET = 1e-110
 SMALLEST_DELTA = 1e-250
 """Deltas below are reported as the interval [0, 1e-250]."""
 
-ROUGH = 0.02
-"""Relative accuracy from which on one coarse lattice will do: for searches that are certified afterwards."""
-
 LARGEST_LOG_TAIL = -math.log(SMALLEST_MASS) - 10
 """Exponent beyond which a table's tails hold no mass that a double can have."""
 
-_ROUGH_CELLS = 2**12
+#: Twice the relative accuracy of a bound alone.
+BOUND_RTOL = 1e-3
 #: Tables tried for an interval and for a bound, and how much coarser the next is where round-off allows no finer one.
 _TABLES, _BOUND_TABLES, _COARSER = 8, 30, 4.0
 _LOG_SMALLEST = math.log(SMALLEST_DELTA)
 _ROUNDING = 1e-12
 
 
-def check_product(*, pairs: int = 1, epsilon: float = 0.0, delta: float = SMALLEST_TARGET, rtol: float = 1e-3) -> None:
-    """Refuse what no product of pairs has: pairs < 1, epsilon > 100, delta < 1e-110, rtol outside [1e-8, 1]."""
+def check_product(*, pairs: int = 1, epsilon: float = 0.0, delta: float = SMALLEST_TARGET) -> None:
+    """Refuse what no product of pairs has: pairs < 1, epsilon > 100, delta < 1e-110."""
     check_integer("pairs", pairs, 1)
     check_within("epsilon", epsilon, 0, EPSILON_LIMIT)
     check_within("delta", delta, SMALLEST_TARGET, 1, "[)")
-    check_within("rtol", rtol, 1e-8, 1)
 
 
-@dataclass(frozen=True)
-class SaddlePoint:
+class SaddlePoint(NamedTuple):
     """Saddle point of E[e^(tilt L - tilt epsilon)], deviation of one tilted pair's loss, estimate of log delta."""
 
     tilt: float
@@ -212,8 +208,7 @@ def delta_interval(
         copies and epsilon near 0, for epsilon of 3 and more with delta of about 1e-100 and less, and for a million
         pairs, whose sum needs too long a transform.
     """
-    check_product(pairs=pairs, epsilon=epsilon, rtol=rtol)
-    check_within("smallest", smallest, SMALLEST_DELTA, 1)
+    check_product(pairs=pairs, epsilon=epsilon)
     if expected is not None:
         check_within("expected", expected, SMALLEST_DELTA, 1, "[)")
     trivial = _trivial(pair, pairs)
@@ -222,14 +217,14 @@ def delta_interval(
     log_smallest = math.log(smallest)
     plan, steepest = _plan(pair, pairs, epsilon, rtol, log_smallest), 0.0
     if expected is not None:
-        plan = replace(plan, log_delta=min(plan.log_delta, math.log(expected)))
+        plan = plan._replace(log_delta=min(plan.log_delta, math.log(expected)))
         steepest = max(epsilon / gaussian_ratio(epsilon=epsilon, delta=expected) ** 2 - 0.5, 0.0) if epsilon else 0.0
     step, log_delta = _cell_step(plan, pairs, rtol, steepest), max(plan.log_delta, log_smallest)
     width = lost = math.inf
     for _ in range(_TABLES):
         cut = lost
         table = pair.loss_table(step, log_tail_for(log_delta, pairs, rtol))
-        upper = log_delta_upper(table, pairs=pairs, epsilon=epsilon, tilt=plan.tilt)
+        upper = log_delta_upper([(table, pairs)], epsilon, plan.tilt)
         # the rounding of the logarithm is on the safe side
         if upper < log_smallest - _ROUNDING:
             return DeltaInterval(0.0, smallest)
@@ -237,7 +232,7 @@ def delta_interval(
         asked = lost == cut or log_delta <= log_smallest
         if asked and lost > 0 and upper < math.log(4 * pairs * lost):  # a pair may have no table with less outside
             return DeltaInterval(0.0, math.exp(upper) * (1 + 1e-13))
-        lower = log_delta_lower(table, pairs=pairs, epsilon=epsilon, tilt=plan.tilt)
+        lower = log_delta_lower(table, pairs, epsilon, plan.tilt)
         before, width = width, math.expm1(min(upper - lower, 700.0))
         if width <= rtol:
             return DeltaInterval(math.exp(lower), min(math.exp(upper) * (1 + 1e-13), 1.0))
@@ -251,27 +246,24 @@ def delta_interval(
     raise AccuracyError(f"The interval of delta stayed {width:.1e} wide, more than rtol = {rtol:g}: raise rtol.")
 
 
-def log_delta_bound(pair: CounterPair, pairs: int, epsilon: float, rtol: float) -> float:
-    """Certified upper bound of log delta, within about rtol / 2 of it, or less close from `ROUGH` on: then quick."""
+def log_delta_bound(pair: CounterPair, pairs: int, epsilon: float) -> float:
+    """Certified upper bound of log delta, within about `BOUND_RTOL` / 2 of it."""
     trivial = _trivial(pair, pairs)
     if trivial is not None:
         return trivial
     try:
-        plan = _plan(pair, pairs, epsilon, rtol)
+        plan = _plan(pair, pairs, epsilon, BOUND_RTOL)
     except AccuracyError:
         return 0.0  # no table, no bound but 1
-    step, log_tail = _cell_step(plan, pairs, rtol), log_tail_for(plan.log_delta, pairs, rtol)
+    step, log_tail = _cell_step(plan, pairs, BOUND_RTOL), log_tail_for(plan.log_delta, pairs, BOUND_RTOL)
     best, lost = 0.0, math.inf
     for _ in range(_BOUND_TABLES):
         try:
             table = pair.loss_table(step, log_tail)
         except AccuracyError:
             return best
-        if rtol >= ROUGH and table.mass.size > _ROUGH_CELLS:
-            step = table.step * table.mass.size / _ROUGH_CELLS
-            table = pair.loss_table(step, log_tail)
         try:
-            value = log_delta_upper(table, pairs=pairs, epsilon=epsilon, tilt=plan.tilt)
+            value = log_delta_upper([(table, pairs)], epsilon, plan.tilt)
         except AccuracyError:
             step = _COARSER * table.step  # a wider bound is still a bound
             continue
@@ -280,5 +272,5 @@ def log_delta_bound(pair: CounterPair, pairs: int, epsilon: float, rtol: float) 
         # a pair may have no table with less outside
         if value < _LOG_SMALLEST or lost == cut or math.log(pairs * lost) < value - 5:
             return best
-        log_tail = log_tail_for(value, pairs, rtol) + 10
+        log_tail = log_tail_for(value, pairs, BOUND_RTOL) + 10
     return best

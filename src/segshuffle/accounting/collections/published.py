@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
 from segshuffle.accounting.numerics.laws import BinomialLaw
@@ -28,12 +29,13 @@ from segshuffle.accounting.numerics.ranges import (
     check_sizes,
     check_within,
 )
-from segshuffle.accounting.numerics.search import safe_edge, staged_log_excess
+from segshuffle.accounting.numerics.search import log_excess, safe_edge
 from segshuffle.errors import InfeasibleError, ParameterError
 
 #: Smallest sampling rate and smallest item-level delta.
 SMALLEST_RATE = 1e-290
-_SEARCH_RTOL = 2e-4
+#: Relative widths of the intervals that are searched with, far from the target and near it.
+_COARSE, _SEARCH_RTOL = 0.02, 2e-4
 
 
 def _pair(domain_size: int, n_users: int, blanket_per_user: float, sampling_rate: float, others: int) -> CountPair:
@@ -44,7 +46,7 @@ def _pair(domain_size: int, n_users: int, blanket_per_user: float, sampling_rate
     if n_users * slots > LARGEST_COUNT:
         allowed = f"in (0, {LARGEST_COUNT / n_users:g}] for {n_users} users"
         raise ParameterError("blanket_per_user", blanket_per_user, allowed)
-    return CountPair(sampling_rate, 0.0, BinomialLaw(n_users * slots + others, 2.0 * gamma / domain_size))
+    return CountPair(sampling_rate, math.inf, BinomialLaw(n_users * slots + others, 2.0 * gamma / domain_size))
 
 
 def published_item_delta(
@@ -76,25 +78,16 @@ def published_item_delta(
     DeltaInterval
         Encloses the published formula (kind: published).
     """
-    pair = _pair(domain_size, n_users, blanket_per_user, sampling_rate, -1)
-    return hockey_stick(pair=pair, epsilon=epsilon, rtol=rtol)
+    pair = _pair(domain_size, n_users, blanket_per_user, sampling_rate, others=-1)
+    return hockey_stick(pair, epsilon, rtol)
 
 
-def proven_lower_item_delta(
-    *,
-    domain_size: int,
-    n_users: int,
-    blanket_per_user: float,
-    sampling_rate: float,
-    epsilon: float,
-    rtol: float = 1e-4,
-) -> DeltaInterval:
+def proven_lower_item_delta(*, epsilon: float, rtol: float = 1e-4, **protocol: Any) -> DeltaInterval:
     """Item-level delta of Proposition 1 (kind: lower): no analysis can promise less than its lower end.
 
     Parameters are those of `published_item_delta`; the pair has all ``n_users * ceil(m)`` slots.
     """
-    pair = _pair(domain_size, n_users, blanket_per_user, sampling_rate, 0)
-    return hockey_stick(pair=pair, epsilon=epsilon, rtol=rtol)
+    return hockey_stick(_pair(**protocol, others=0), epsilon, rtol)
 
 
 def item_target(*, epsilon: float, delta: float, set_size: int) -> tuple[float, float]:
@@ -132,19 +125,15 @@ def largest_sampling_rate(
         If a parameter is outside its range.
     """
     check_sizes(domain_size=domain_size, n_users=n_users, set_size=set_size)
-    item_epsilon, item_delta = item_target(epsilon=epsilon, delta=delta, set_size=set_size)
-
-    def excess(rate: float) -> float:
-        return _log_excess(domain_size, n_users, blanket_per_user, rate, item_epsilon, item_delta)
-
+    item = item_target(epsilon=epsilon, delta=delta, set_size=set_size)
+    known = {"domain_size": domain_size, "n_users": n_users, "blanket_per_user": blanket_per_user}
     # delta(rate) <= rate: with probability 1 - rate the victim is silent on both sides (and the interval has a width)
-    return safe_edge(excess, safe=item_delta * (1 - 2 * _SEARCH_RTOL), unsafe=1.0)
+    safe = item[1] * (1 - 2 * _SEARCH_RTOL)
+    return safe_edge(lambda rate: _log_excess(*item, **known, sampling_rate=rate), safe=safe, unsafe=1.0)
 
 
-def least_blanket_per_user(
-    *, domain_size: int, set_size: int, n_users: int, epsilon: float, delta: float, sampling_rate: float = 1.0
-) -> float:
-    """Least blanket per user m_k that allows `sampling_rate` (1: send every item) at (epsilon, delta), rounded up.
+def least_blanket_per_user(*, domain_size: int, set_size: int, n_users: int, epsilon: float, delta: float) -> float:
+    """Least blanket per user m_k that allows a sampling rate of 1 at (epsilon, delta), rounded up.
 
     The published delta falls in m while ceil(m) is fixed and over integer m, but may jump up where ceil(m) grows
     (the law of the blanket widens); so the least feasible integer is found first and then the piece below it.
@@ -155,10 +144,11 @@ def least_blanket_per_user(
         If even `LARGEST_BLANKET` messages per user, or `LARGEST_COUNT` in total, do not suffice.
     """
     check_sizes(domain_size=domain_size, n_users=n_users, set_size=set_size)
-    item_epsilon, item_delta = item_target(epsilon=epsilon, delta=delta, set_size=set_size)
+    item = item_target(epsilon=epsilon, delta=delta, set_size=set_size)
+    known = {"domain_size": domain_size, "n_users": n_users, "sampling_rate": 1.0}
 
     def excess(blanket: float) -> float:
-        return _log_excess(domain_size, n_users, blanket, sampling_rate, item_epsilon, item_delta)
+        return _log_excess(*item, **known, blanket_per_user=blanket)
 
     feasible = _least_integer(excess, min(int(LARGEST_BLANKET), LARGEST_COUNT // n_users))
     floor = max(feasible - 1, 1e-9 / n_users)
@@ -166,22 +156,13 @@ def least_blanket_per_user(
     return safe_edge(excess, safe=float(feasible), unsafe=just_above)
 
 
-def _log_excess(
-    domain_size: int, n_users: int, blanket_per_user: float, sampling_rate: float, epsilon: float, delta: float
-) -> float:
-    """Logarithm of the published item-level delta (upper end) over `delta`."""
-
-    def bound(rtol: float) -> float:
-        return published_item_delta(
-            domain_size=domain_size,
-            n_users=n_users,
-            blanket_per_user=blanket_per_user,
-            sampling_rate=sampling_rate,
-            epsilon=epsilon,
-            rtol=rtol,
-        ).upper
-
-    return staged_log_excess(bound, delta, rtol=_SEARCH_RTOL)
+def _log_excess(epsilon: float, delta: float, **protocol: Any) -> float:
+    """Logarithm of the published item-level delta (upper end) over `delta`: a wide interval does far from it."""
+    for rtol in (_COARSE, _SEARCH_RTOL):
+        ratio = log_excess(published_item_delta(**protocol, epsilon=epsilon, rtol=rtol).upper, delta)
+        if abs(ratio) > 10 * _COARSE:
+            break
+    return ratio
 
 
 def _least_integer(excess: Callable[[float], float], largest: int) -> int:

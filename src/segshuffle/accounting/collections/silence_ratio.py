@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -57,9 +57,6 @@ class RatioLaw(NamedTuple):
         mean = np.cumsum(self.mass * self.value)
         at = np.append(self.value, _FAR)
         return at, np.maximum(at * np.append(mass, mass[-1]) - np.append(mean, mean[-1]), 0.0)
-
-
-SILENCE_SHOWS = RatioLaw(np.zeros(1), np.ones(1))
 
 
 class SumLaw(NamedTuple):
@@ -116,11 +113,6 @@ class Rest:
     covered: float
     sent: SumLaw
 
-    @property
-    def clear(self) -> bool:
-        """Whether the covered items tell nothing beyond the uncovered ones: none covered by the blanket."""
-        return self.covered == 0.0
-
     def blanket_share(self, slots: float) -> float:
         """Share of the blanket in the variance of the count on the covered items, about."""
         blanket = slots * self.free * self.covered * (1.0 - self.covered)
@@ -161,33 +153,17 @@ def _edges(law: RatioLaw, step: float) -> IndexArray:
     return np.unique(np.concatenate([[0], cuts, [law.value.size]])).astype(np.int64)
 
 
-def _blocks(law: RatioLaw, edges: IndexArray) -> tuple[FloatArray, FloatArray]:
-    """Mass and mean of every block of points."""
+def _few(law: RatioLaw, edges: IndexArray, upper: bool) -> RatioLaw:
+    """Bound in convex order with few points: every block at its mean, or on all lower ends, then all upper ones."""
     starts = edges[:-1]
     mass = np.add.reduceat(law.mass, starts)
-    with np.errstate(invalid="ignore"):
-        mean = np.add.reduceat(law.mass * law.value, starts) / mass
-    return mass, np.where(mass > 0, mean, law.value[starts])
-
-
-def merged(law: RatioLaw, step: float) -> RatioLaw:
-    """Lower bound in convex order with few points: every block at its mean."""
-    mass, mean = _blocks(law, _edges(law, step))
-    return RatioLaw(mean, mass)
-
-
-def _on_ends(law: RatioLaw, edges: IndexArray) -> RatioLaw:
-    """Put every block on its two ends, with the same mean: all lower ends, then all upper ones."""
-    mass, mean = _blocks(law, edges)
-    low, high = law.value[edges[:-1]], law.value[edges[1:] - 1]
+    low, high = law.value[starts], law.value[edges[1:] - 1]
     with np.errstate(invalid="ignore", divide="ignore"):
+        mean = np.where(mass > 0, np.add.reduceat(law.mass * law.value, starts) / mass, low)
         share = np.where(high > low, np.clip((mean - low) / (high - low), 0.0, 1.0), 0.0)
+    if not upper:
+        return RatioLaw(mean, mass)
     return RatioLaw(np.append(low, high), np.append(mass * (1 - share), mass * share))
-
-
-def spread(law: RatioLaw, step: float) -> RatioLaw:
-    """Upper bound in convex order with few points: every block on its two ends, with the same mean."""
-    return _ascending(*_on_ends(law, _edges(law, step)))
 
 
 @dataclass
@@ -209,16 +185,24 @@ class RestLaws:
     step: float
 
     def __post_init__(self) -> None:
-        self._hidden: dict[int, RatioLaw] = {}
-        self._few: dict[tuple[int, bool], RatioLaw] = {}
+        hidden, step = cache(self.rest.hidden), self.step
+
+        @cache
+        def covered(anchor: int, upper: bool) -> RatioLaw:
+            """Law of the covered items at an anchor, on few points that bound it from one side."""
+            law = hidden(anchor)
+            return _ascending(*_few(law, _edges(law, step), upper))
+
+        # no method, which would keep these laws alive by a cycle
+        self._covered = covered
 
     def bound(self, slots: int, *, upper: bool) -> RatioLaw:
         """Law of L with `slots` blanket slots off the two items (spoke), bounding Psi from one side."""
         rest = self.rest
-        if slots < 1 or rest.free == 0.0:
-            return SILENCE_SHOWS
+        if slots < 1:  # silence shows
+            return RatioLaw(np.zeros(1), np.ones(1))
         if rest.free == 1.0:
-            law = RatioLaw(np.ones(1), np.ones(1)) if rest.clear else rest.hidden(slots)
+            law = rest.hidden(slots) if rest.covered else RatioLaw(np.ones(1), np.ones(1))
         else:
             law = self._mixed(slots, upper)
         if not upper:
@@ -231,36 +215,19 @@ class RestLaws:
         law = _windowed(slots, self.rest.free)
         count = law.start + np.arange(float(law.pmf.size))
         seen = RatioLaw(count / (slots * self.rest.free), law.pmf)
-        if self.rest.clear:
+        if not self.rest.covered:
             return seen
         edges = _edges(seen, self.step)
+        mean, mass = _few(seen, edges, upper)
+        # the nearest anchors on the safe side
         if upper:
-            at = np.tile(self._anchors_of(count[edges[:-1]], upper), 2)
-            mean, mass = _on_ends(seen, edges)
+            place = np.tile(np.searchsorted(self.anchors, count[edges[:-1]], side="right") - 1, 2)
         else:
-            at = self._anchors_of(count[edges[1:] - 1], upper)
-            mass, mean = _blocks(seen, edges)
+            place = np.searchsorted(self.anchors, count[edges[1:] - 1])
+        at = self.anchors[np.clip(place, 0, self.anchors.size - 1)]
         values, masses = [], []
         for anchor in np.unique(at):
-            hidden, here = self._few_points(int(anchor), upper), at == anchor
+            hidden, here = self._covered(int(anchor), upper), at == anchor
             values.append(np.multiply.outer(mean[here], hidden.value).ravel())
             masses.append(np.multiply.outer(mass[here], hidden.mass).ravel())
         return _ascending(np.concatenate(values), np.concatenate(masses))
-
-    def _anchors_of(self, free_slots: FloatArray, upper: bool) -> IndexArray:
-        """Return the nearest anchors on the safe side."""
-        if upper:
-            place = np.searchsorted(self.anchors, free_slots, side="right") - 1
-        else:
-            place = np.searchsorted(self.anchors, free_slots)
-        return self.anchors[np.clip(place, 0, self.anchors.size - 1)]
-
-    def _few_points(self, anchor: int, upper: bool) -> RatioLaw:
-        """Law of the covered items at an anchor, on few points that bound it from one side."""
-        if anchor not in self._hidden:
-            self._hidden[anchor] = self.rest.hidden(anchor)
-        key = (anchor, upper)
-        if key not in self._few:
-            law = self._hidden[anchor]
-            self._few[key] = spread(law, self.step) if upper else merged(law, self.step)
-        return self._few[key]

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,12 @@ from scipy import fft, special
 
 from segshuffle.accounting.numerics.ranges import check_integer, check_within
 from segshuffle.arrays import FloatArray
+
+if TYPE_CHECKING:
+    from segshuffle.accounting.numerics.poisson_binomial import PoissonBinomialLaw
+
+#: Law of a count C >= 0: its mean, deviation and largest value, point and tail probabilities, and their ratios.
+CountLaw: TypeAlias = "BinomialLaw | PoissonLaw | PoissonBinomialLaw"
 
 #: Relative error of every probability at small counts; `round_off` adds the growth with the count.
 ROUND_OFF = 1e-12
@@ -136,41 +142,6 @@ def _gaussian_half_tail(trials: FloatArray, threshold: FloatArray) -> FloatArray
     return np.where(lower, 1 - tail, tail)
 
 
-class CountLaw(Protocol):
-    """Law of a count C >= 0: what the hockey-stick accountant needs to know of the blanket."""
-
-    @property
-    def mean(self) -> float:
-        """Expectation of C."""
-        ...
-
-    @property
-    def std(self) -> float:
-        """Standard deviation of C."""
-        ...
-
-    @property
-    def largest(self) -> float:
-        """Largest value of C that carries mass (may be +inf)."""
-        ...
-
-    def pmf(self, count: FloatArray) -> FloatArray:
-        """Pr[C = count], elementwise, zero outside the support."""
-        ...
-
-    def at_least(self, count: FloatArray) -> FloatArray:
-        """Pr[C >= count], elementwise."""
-        ...
-
-    def at_most(self, count: FloatArray) -> FloatArray:
-        """Pr[C <= count], elementwise."""
-        ...
-
-    def ratio(self, count: FloatArray) -> FloatArray:
-        """Pr[C = count] / Pr[C = count - 1] for count >= 1; it decreases in count."""
-        ...
-
-
 @dataclass(frozen=True)
 class BinomialLaw:
     """C ~ Binomial(trials, probability).
@@ -232,6 +203,18 @@ class BinomialLaw:
             return binomial_tail(self.trials, self.trials - count, 1.0 - self.probability)
         tail = special.betaincc(count + 1, self.trials - count, self.probability)
         return np.where(count < 0, 0.0, np.where(count < self.trials, tail, 1.0))
+
+
+def clone_law(trials: int, probability: float) -> BinomialLaw:
+    """Make the law of the number of clones, Binomial(trials, probability), for a divergence smooth in the probability.
+
+    From 0.05 on the probability is moved by at most 1.2e-16 so that its complement is exact, and the law's tails are
+    fast. The log of delta changes by about log(1/delta) times the relative move of 2e-15: less than the 1e-12 allowed
+    for a single probability.
+    """
+    if not 0.05 <= probability < 1.0:
+        return BinomialLaw(trials, probability)
+    return BinomialLaw(trials, 1.0 - (1.0 - probability), by_failures=True)
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -207,6 +209,11 @@ def _whole(reach: int, total: float, noise: float, logs: tuple[float, ...]) -> _
     return _Frame(-reach, 2 * reach + 1, 0.0)
 
 
+def _norm(vector: FloatArray) -> float:
+    """Euclidean norm; BLAS, which numpy asks, starts threads for 10000 terms, which cost a hundred times the sum."""
+    return math.sqrt(np.square(vector).sum())
+
+
 def _above(frame: _Frame, step: float, epsilon: float) -> tuple[int, FloatArray]:
     """Position in the window of the first loss above epsilon, and ``loss - epsilon`` > 0 from there on."""
     begin = min(max(math.floor(epsilon / step) + 1 - frame.start, 0), frame.size)
@@ -214,15 +221,21 @@ def _above(frame: _Frame, step: float, epsilon: float) -> tuple[int, FloatArray]
     return begin, np.maximum(index * step - epsilon, 0.0)
 
 
-def _tilted(table: LossTable, tilt: float) -> tuple[FloatArray, FloatArray, float]:
-    """Factors e^((1 + tilt) g_k) and e^(-tilt g_k) on the K + 1 lattice points, scaled, and the log of both scales."""
+def _tilted(table: LossTable, tilt: float, mass: FloatArray) -> tuple[FloatArray, float]:
+    """Tilted factors of masses on the first lattice points, shape (2, K or K + 1), rows of sum 1; log of their scale.
+
+    The rows are multiplied by e^((1 + tilt) g_k) and by e^(-tilt g_k).
+    """
     points = (table.first + np.arange(table.mass.size + 1)) * table.step
     up, down = (1 + tilt) * points, -tilt * points
     # Masses and factors both span hundreds of decades: scale by the largest product. Cells with mass keep their
     # factor below the cut of exp(), because the table holds no mass below 1e-300.
     log_mass = np.log(np.maximum(table.mass, 1e-307))
     scale_up, scale_down = float(np.max(up[1:] + log_mass)), float(np.max(down[:-1] + log_mass))
-    return np.exp(np.minimum(up - scale_up, _CUT)), np.exp(np.minimum(down - scale_down, _CUT)), scale_up + scale_down
+    scaled = np.stack((up - scale_up, down - scale_down))[:, : mass.size]
+    weights = mass * np.exp(np.minimum(scaled, _CUT))
+    sums = weights.sum(axis=1)
+    return weights / sums[:, np.newaxis], scale_up + scale_down + float(np.log(sums).sum())
 
 
 def _log_delta(finite: float, logs: tuple[float, ...], infinite: float) -> tuple[float, float]:
@@ -237,53 +250,25 @@ def infinite_loss(*masses: tuple[float, int]) -> float:
     return -math.expm1(sum(pairs * math.log1p(-min(mass, 1 - _ROUND_OFF)) for mass, pairs in masses))
 
 
-def log_delta_upper(table: LossTable, *, pairs: int, epsilon: float, tilt: float) -> float:
-    """Logarithm of a certified upper bound of the divergence of `pairs` pairs.
-
-    Parameters
-    ----------
-    table : LossTable
-        Cells of one pair.
-    pairs : int
-        Number t >= 1 of pairs in the product.
-    epsilon : float
-        Privacy loss, >= 0.
-    tilt : float
-        Exponential tilt >= 0; any value gives a valid bound, the saddle point an accurate one.
-
-    Returns
-    -------
-    float
-        log(upper bound), at most 0; -inf only if no mass has a loss above epsilon.
-
-    Raises
-    ------
-    AccuracyError
-        If the lattice is finer than the largest transform allows.
-    """
-    return log_delta_upper_of([(table, pairs)], epsilon=epsilon, tilt=tilt)
-
-
 def _split(table: LossTable, tilt: float) -> tuple[FloatArray, float]:
-    """Tilted factors of one pair, its cells split onto the lattice, shape (2, K + 1), and the log of their scale."""
-    up, down, scale = _tilted(table, tilt)
+    """Tilted factors of one pair, its cells split onto the lattice, and the log of their scale."""
     right = np.minimum(table.excess / math.expm1(table.step), 1.0) * table.mass
     split = np.append(table.mass - right, 0.0)
     split[1:] += right
-    weights = np.stack((split * up, split * down))
-    sums = weights.sum(axis=1)
-    return weights / sums[:, np.newaxis], scale + float(np.log(sums).sum())
+    return _tilted(table, tilt, split)
 
 
-def log_delta_upper_of(composed: Sequence[tuple[LossTable, int]], *, epsilon: float, tilt: float) -> float:
-    """Logarithm of a certified upper bound of the divergence of a product of different pairs.
+def log_delta_upper(composed: Sequence[tuple[LossTable, int]], epsilon: float, tilt: float) -> float:
+    """Logarithm of a certified upper bound of the divergence of a product of pairs, which may differ.
 
     Parameters
     ----------
     composed : sequence of (LossTable, int)
         Tables of one step, and the number of pairs >= 1 that each stands for.
-    epsilon, tilt : float
-        As for `log_delta_upper`.
+    epsilon : float
+        Privacy loss, >= 0.
+    tilt : float
+        Exponential tilt >= 0; any value gives a valid bound, the saddle point an accurate one.
 
     Returns
     -------
@@ -308,7 +293,7 @@ def log_delta_upper_of(composed: Sequence[tuple[LossTable, int]], *, epsilon: fl
     law = frame.window(np.asarray(product))
     # |transform| <= 1, so errors e_u and e_v of the factors give at most t (e_u + e_v) in the product to first order
     # (1.1 covers the rest), and the multiplications add at most 8 t eps of the product itself.
-    norm, relative = float(np.linalg.norm(law)), frame.relative_error
+    norm, relative = _norm(law), frame.relative_error
     spread = sum(pairs * float(np.linalg.norm(weights, axis=1).sum()) for weights, pairs in parts)
     error = 1.1 * (relative * (spread + norm) + 8 * (all_pairs + len(parts) - 1) * _ROUND_OFF * norm)
     # With ratios within e^(+-e), p - e^eps q <= e^(t e) (p' - e^(eps - 2 t e) q'), p' and q' from the table.
@@ -316,11 +301,11 @@ def log_delta_upper_of(composed: Sequence[tuple[LossTable, int]], *, epsilon: fl
     shifted = epsilon - 2 * wrong
     total, noise = _payoff(frame, law, error, step, shifted, tilt)
     noise += min(_reach(parts) * step + epsilon - shifted, 1.0) * frame.outside
-    scale = sum(pairs * log for (_, log), (_, pairs) in zip(split, composed, strict=True))
-    logs = (scale, -tilt * shifted, wrong)
+    logs = (sum(pairs * log for (_, log), (_, pairs) in zip(split, composed, strict=True)), -tilt * shifted, wrong)
     whole = _whole(_reach(parts), total, noise, logs)
     if whole is not None:
-        total, noise = _payoff(whole, _convolved_all(parts), 0.0, step, shifted, tilt)
+        direct = reduce(np.convolve, (_convolved(weights[0], weights[1], pairs) for weights, pairs in parts))
+        total, noise = _payoff(whole, direct, 0.0, step, shifted, tilt)
         noise = len(parts) * _convolution_error(whole.size, all_pairs) * total + 1e-290
     grown = math.exp(sum(4 * pairs * math.log1p(table.mass_error) for table, pairs in composed))
     infinite = infinite_loss(*((table.zero_mass * (1 + table.mass_error), pairs) for table, pairs in composed))
@@ -329,24 +314,16 @@ def log_delta_upper_of(composed: Sequence[tuple[LossTable, int]], *, epsilon: fl
     return min(value + round_off, 0.0)
 
 
-def _convolved_all(parts: Sequence[_Part]) -> FloatArray:
-    """Law of the sum over all parts without FFT."""
-    law = np.ones(1)
-    for weights, pairs in parts:
-        law = np.convolve(law, _convolved(weights[0], weights[1], pairs))
-    return law
-
-
 def _payoff(
     frame: _Frame, law: FloatArray, error: float, step: float, epsilon: float, tilt: float
 ) -> tuple[float, float]:
     """Return the mean of (1 - e^(epsilon - L))_+ e^(tilt (epsilon - L)) on the window, and a bound of its round-off."""
     begin, above = _above(frame, step, epsilon)
     payoff = np.exp(-tilt * above) * -np.expm1(-above)
-    return float(payoff @ np.maximum(law[begin:], 0.0)), float(np.linalg.norm(payoff)) * error
+    return float(payoff @ np.maximum(law[begin:], 0.0)), _norm(payoff) * error
 
 
-def log_delta_lower(table: LossTable, *, pairs: int, epsilon: float, tilt: float) -> float:
+def log_delta_lower(table: LossTable, pairs: int, epsilon: float, tilt: float) -> float:
     """Logarithm of a certified lower bound of the divergence of `pairs` pairs.
 
     The laws of the sum under P (ratio m on the first counter) and under Q (on the second) differ little when the loss
@@ -355,7 +332,11 @@ def log_delta_lower(table: LossTable, *, pairs: int, epsilon: float, tilt: float
 
     Parameters
     ----------
-    table, pairs, epsilon, tilt
+    table : LossTable
+        Cells of one pair.
+    pairs : int
+        Number t >= 1 of pairs in the product.
+    epsilon, tilt : float
         As for `log_delta_upper`.
 
     Returns
@@ -368,14 +349,11 @@ def log_delta_lower(table: LossTable, *, pairs: int, epsilon: float, tilt: float
     AccuracyError
         If the lattice is finer than the largest transform allows.
     """
-    up, down, scale = _tilted(table, tilt)
-    weights = np.stack((table.mass * up[:-1], table.mass * down[:-1]))
-    sums = weights.sum(axis=1)
-    weights /= sums[:, np.newaxis]
+    weights, scale = _tilted(table, tilt, table.mass)
     frame = _frame([(weights, pairs)])
     laws = _lower_laws(weights, weights * table.excess, pairs, frame)
     total, noise = _test(table, pairs, epsilon, tilt, frame, laws)
-    logs = (pairs * float(np.log(sums).sum()), pairs * scale, -tilt * epsilon)
+    logs = (pairs * scale, -tilt * epsilon)
     whole = _whole(_reach([(weights, pairs)]), total, noise, logs)
     if whole is not None:
         total, noise = _test(table, pairs, epsilon, tilt, whole, _lower_laws_direct(weights, table.excess, pairs))
@@ -392,8 +370,7 @@ def _log_less(value: float, epsilon: float, missing: float) -> float:
     return value + math.log1p(-math.exp(share)) if share < 0 else -math.inf
 
 
-@dataclass(frozen=True)
-class _LowerLaws:
+class _LowerLaws(NamedTuple):
     """Law of the sum under Q, law under P minus law under Q, and bounds of the Euclidean norm of their round-off."""
 
     under_q: FloatArray
@@ -420,9 +397,9 @@ def _lower_laws(weights: FloatArray, extra: FloatArray, pairs: int, frame: _Fram
     change = float(extra.sum())
     growth = (1 + change) ** pairs
     spread, spread_extra = (float(np.linalg.norm(rows, axis=1).sum()) for rows in (weights, extra))
-    error_q = relative * (growth * pairs * (spread + spread_extra) + pairs * float(np.linalg.norm(under_q)))
+    error_q = relative * (growth * pairs * (spread + spread_extra) + pairs * _norm(under_q))
     both = pairs * spread_extra + 2 * pairs**2 * change * (spread + spread_extra)
-    error_difference = relative * (growth * both + pairs * float(np.linalg.norm(difference)))
+    error_difference = relative * (growth * both + pairs * _norm(difference))
     return _LowerLaws(under_q, difference, error_q, error_difference)
 
 
@@ -442,10 +419,10 @@ def _test(
     payoff = weight * -np.expm1(-above)
     under_q, difference = laws.under_q[begin:], laws.difference[begin:]
     growth = math.exp(min(pairs * table.step, _CUT))  # bounds the product of t factors 1 + excess
-    size = float(np.linalg.norm(weight))
+    size = _norm(weight)
     mass_q = float((weight * np.exp(-above)) @ under_q) + size * laws.error_q + growth * frame.outside
     total = float(weight @ difference) + float(payoff @ under_q)
-    noise = size * laws.error_difference + float(np.linalg.norm(payoff)) * laws.error_q
+    noise = size * laws.error_difference + _norm(payoff) * laws.error_q
     noise += laws.relative * float(weight @ (2 * under_q + difference))
     largest = min(pairs * (table.mass.size - 1) * table.step, 1.0)
     noise += frame.outside * (growth - 1 + growth * largest)

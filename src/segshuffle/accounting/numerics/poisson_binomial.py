@@ -105,15 +105,13 @@ def _multiply(p: FloatArray) -> tuple[int, FloatArray, float, float]:
         dropped += rows.size * _DROP_BELOW
     factors = [(0, row) for row in rows]
     while len(factors) > 1:
-        pairs = list(zip(factors[0::2], factors[1::2], strict=False))
+        factors += [(0, np.ones(1))] * (len(factors) % 2)
         error = 2 * error + (max(b.size for _, b in factors) + 1) * _UNIT
-        rest = [factors[-1]] if len(factors) % 2 else []
-        factors = []
+        pairs, factors = list(zip(factors[0::2], factors[1::2], strict=True)), []
         for (start, one), (other_start, other) in pairs:
             first, table, lost = _trimmed(np.convolve(one, other))
             dropped += lost
             factors.append((start + other_start + first, table))
-        factors += rest
     first, table, lost = _trimmed(factors[0][1])
     return factors[0][0] + first, table, dropped + lost, error
 

@@ -131,11 +131,6 @@ def check_target(delta: float) -> None:
     check_within("delta", delta, SMALLEST_TARGET, 1, "[)", note=note)
 
 
-def check_rtol(rtol: float) -> None:
-    """Refuse a relative width outside (0, 1)."""
-    check_within("rtol", rtol, 0, 1, "()")
-
-
 def check_local(local_epsilon: float, *, least: float = SMALLEST_LOCAL_EPSILON) -> None:
     """Refuse a local epsilon outside [least, 50]."""
     check_within("local_epsilon", local_epsilon, least, LARGEST_LOCAL_EPSILON)

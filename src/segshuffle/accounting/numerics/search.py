@@ -1,8 +1,8 @@
 """Monotone searches that end on the safe side: at an argument where the condition was seen to hold.
 
-`safe_edge` crosses zero; `least_epsilon` and `largest_excluded_epsilon` do so for a bound of delta, to an accuracy in
-delta; `certified_root` to an accuracy in epsilon, by intervals as narrow as that takes. A `Bound` answers both ways;
-`largest_local_epsilon` asks what may be shuffled.
+`safe_edge` crosses zero; `edge_epsilon` does so for a bound of delta, to an accuracy in delta; `certified_root` to an
+accuracy in epsilon, by intervals as narrow as that takes. A `Bound` answers both ways; `largest_local_epsilon` asks
+what may be shuffled.
 """
 
 from __future__ import annotations
@@ -41,34 +41,7 @@ def log_excess(value: float, target: float) -> float:
     return math.log(value / target) if value > 0 else -math.inf
 
 
-def staged_log_excess(bound: Callable[[float], float], target: float, *, rtol: float) -> float:
-    """Return `log_excess` of a bound that is costly when narrow: a wide interval does where the target is far away.
-
-    Parameters
-    ----------
-    bound : callable
-        One end of a certified interval, always the same one, as a function of the relative width asked for; any width
-        gives a valid bound.
-    target : float
-        What the bound is compared with.
-    rtol : float
-        Relative width near the target.
-    """
-    for width in (_COARSE, rtol):
-        ratio = log_excess(bound(width), target)
-        if width <= rtol or abs(ratio) > 10 * _COARSE:
-            break
-    return ratio
-
-
-def safe_edge(
-    excess: Callable[[float], float],
-    *,
-    safe: float,
-    unsafe: float,
-    tolerance: float = 5e-4,
-    resolution: float = _RESOLUTION,
-) -> float:
+def safe_edge(excess: Callable[[float], float], *, safe: float, unsafe: float, tolerance: float = 5e-4) -> float:
     """Find where a monotone function crosses zero and return a point on the side where it is <= 0.
 
     Regula falsi with the Illinois rule, on a log scale of the argument, aimed at the middle of the tolerance band:
@@ -82,8 +55,6 @@ def safe_edge(
         Positive points; ``excess(safe) <= 0``. If ``excess(unsafe) <= 0`` too, `unsafe` is returned.
     tolerance : float
         Stop at a safe point whose excess is at least ``-tolerance``.
-    resolution : float
-        Stop when the bracket is this narrow, relative to the argument (the function may jump).
 
     Returns
     -------
@@ -101,7 +72,7 @@ def safe_edge(
     at_safe = excess(safe)
     if at_safe > 0:
         raise InfeasibleError(f"the target is missed by a factor {math.exp(min(at_safe, 700.0)):.3g} even at {safe:g}")
-    return _edge(excess, _End(safe, at_safe), _End(unsafe, at_unsafe), _LOGARITHMIC, tolerance, resolution)
+    return _edge(excess, _End(safe, at_safe), _End(unsafe, at_unsafe), _LOGARITHMIC, tolerance, _RESOLUTION)
 
 
 class _End(NamedTuple):
@@ -170,40 +141,29 @@ def _next_point(z_safe: float, z_unsafe: float, f_safe: float, f_unsafe: float) 
     return z_safe + min(max(share, 0.01), 0.99) * (z_unsafe - z_safe)
 
 
-def least_epsilon(*, bound: Callable[[float, float], float], ceiling: float, delta: float, rtol: float) -> float:
-    """Find the least epsilon whose bound meets `delta`, rounded up by about rtol in terms of delta.
-
-    Parameters
-    ----------
-    bound : callable
-        (epsilon, width) -> delta, non-increasing in epsilon; an upper end within about `width` of it, relatively.
-    ceiling : float
-        What is returned where no smaller epsilon meets the target: the local epsilon, a guarantee without shuffling.
-    delta, rtol : float
-        Target and its relative tolerance.
-    """
-    return _epsilon(bound, ceiling, delta, rtol, 1)
-
-
-def largest_excluded_epsilon(
-    *, bound: Callable[[float, float], float], ceiling: float, delta: float, rtol: float
+def edge_epsilon(
+    bound: Callable[[float, float], float], *, ceiling: float, delta: float, rtol: float, lower: bool = False
 ) -> float:
-    """Find the largest epsilon at which a lower bound of delta still exceeds `delta`, rounded down; 0 if there is none.
+    """Find the epsilon from which on a bound of delta meets its target, within about rtol in terms of delta.
 
     Parameters
     ----------
     bound : callable
-        (epsilon, width) -> delta, non-increasing in epsilon; a lower end within about `width` of it, relatively.
+        (epsilon, width) -> delta, non-increasing in epsilon; one end of an interval about `width` wide, relatively.
     ceiling : float
-        Where the divergence has vanished: the local epsilon.
+        The local epsilon, a guarantee without shuffling, from which on the divergence has vanished.
     delta, rtol : float
         Target and its relative tolerance.
+    lower : bool
+        Whether the bound is a lower one.
+
+    Returns
+    -------
+    float
+        For an upper bound the least epsilon that meets `delta`, rounded up; the ceiling where no smaller one does. For
+        a lower bound the largest one at which it still exceeds `delta`, rounded down; 0 if there is none.
     """
-    return _epsilon(bound, ceiling, delta, rtol, -1)
-
-
-def _epsilon(bound: Callable[[float, float], float], ceiling: float, delta: float, rtol: float, sign: int) -> float:
-    """Search the epsilon at which a bound meets (sign = 1) or last exceeds (sign = -1) the target."""
+    sign = -1 if lower else 1
     excess = _staged(bound, delta, rtol, sign)
 
     def answers(end: _End) -> bool:
@@ -216,8 +176,8 @@ def _epsilon(bound: Callable[[float, float], float], ceiling: float, delta: floa
     if answers(outer := _End(half, excess(half))):
         # nothing is known yet of how far down to look where delta has underflown
         while outer.excess == -sign * math.inf and outer.argument > _SMALLEST_SHARE * ceiling:
-            lower = max(outer.argument / _DESCENT, _SMALLEST_SHARE * ceiling)
-            found = _End(lower, excess(lower))
+            below = max(outer.argument / _DESCENT, _SMALLEST_SHARE * ceiling)
+            found = _End(below, excess(below))
             if not answers(found):
                 inner = found
                 break
@@ -312,7 +272,7 @@ class Bound(ABC):
         check_target(delta)
         if delta < self.local_delta:
             raise ParameterError("delta", delta, f"at least local_delta = {self.local_delta:g}")
-        return least_epsilon(bound=self.upper, ceiling=self.ceiling, delta=delta, rtol=self.rtol)
+        return edge_epsilon(self.upper, ceiling=self.ceiling, delta=delta, rtol=self.rtol)
 
 
 def certified_root(

@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Sequence
-from functools import partial
-from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
 from segshuffle.accounting.numerics.ranges import (
     LARGEST_EPSILON,
     LARGEST_LOCAL_EPSILON,
@@ -33,9 +30,6 @@ from segshuffle.accounting.single_message.personalized import PersonalizedUsers
 from segshuffle.arrays import FloatArray
 from segshuffle.digits import rounded
 from segshuffle.errors import ParameterError
-
-#: What holds several numbers.
-Several = Sequence[Any] | npt.NDArray[Any]
 
 
 class Entry(NamedTuple):
@@ -60,10 +54,15 @@ def applicable(mechanism: Mechanism) -> list[Accountant]:
     return [each for each in ACCOUNTANTS.values() if each.applies(mechanism)]
 
 
-def epsilon(
-    *, accountant: str, mechanism: Mechanism, n_users: npt.ArrayLike, delta: npt.ArrayLike
+def values(
+    *,
+    accountant: str,
+    mechanism: Mechanism,
+    n_users: npt.ArrayLike,
+    delta: npt.ArrayLike | None = None,
+    epsilon: npt.ArrayLike | None = None,
 ) -> float | FloatArray:
-    """Ask an accountant for epsilon at `delta`; upper bounds are rounded up, lower bounds down.
+    """Ask an accountant for epsilon at `delta`, or for delta at `epsilon`, on the safe side; lower bounds down.
 
     Parameters
     ----------
@@ -73,40 +72,29 @@ def epsilon(
         What every user applies.
     n_users : int or array_like of int
         Number of users n, the victim included, in [1, 1e15].
-    delta : float or array_like
-        Targets in [1e-280, 1), broadcast against `n_users`.
+    delta, epsilon : float or array_like
+        Targets, exactly one of the two: delta in [1e-280, 1), epsilon in [0, 300]; broadcast against `n_users`.
 
     Returns
     -------
     float or ndarray
-        Of the broadcast shape; at most the local epsilon.
+        Of the broadcast shape.
 
     Raises
     ------
     ParameterError
-        If the accountant does not apply to the mechanism, or a parameter is outside its range.
+        If the accountant does not apply to the mechanism, or a parameter is outside its range; also for a delta of
+        a closed form for epsilon alone.
     """
+    name, targets = _asked(delta, epsilon)
     chosen = _checked(accountant, mechanism)
-    found = _each(partial(_epsilon, chosen, mechanism), n_users, "delta", delta)
-    return found if found.ndim else float(found)
-
-
-def delta(*, accountant: str, mechanism: Mechanism, n_users: npt.ArrayLike, epsilon: npt.ArrayLike) -> DeltaInterval:
-    """Ask an accountant for delta at `epsilon`, as a certified interval; parameters as for `epsilon`.
-
-    Returns
-    -------
-    DeltaInterval
-        Two floats, or two arrays of the broadcast shape. Guarantees use `upper`, lower bounds `lower`.
-
-    Raises
-    ------
-    ParameterError
-        Also if the accountant is a closed form for epsilon alone.
-    """
-    chosen = _checked(accountant, mechanism)
-    found = _each(partial(_delta, chosen, mechanism), n_users, "epsilon", epsilon, (2,))
-    return DeltaInterval(*np.moveaxis(found, -1, 0)) if found.ndim > 1 else DeltaInterval(*found.tolist())
+    allowed = "a number, or an array of numbers that fits n_users"
+    try:
+        sizes, each = np.broadcast_arrays(np.asarray(n_users), numbers(name, targets, allowed))
+    except ValueError:
+        raise ParameterError(name, targets, allowed) from None
+    found = [ask(chosen, mechanism, n, **{name: float(at)}) for n, at in zip(sizes.flat, each.flat, strict=True)]
+    return np.reshape(np.array(found), sizes.shape) if sizes.ndim else found[0]
 
 
 def compare(
@@ -122,7 +110,7 @@ def compare(
     Parameters
     ----------
     mechanism, n_users, delta, epsilon
-        As for `epsilon` and `delta`; exactly one of the last two.
+        As for `values`.
     only : collection of str
         Names of the accountants to ask; default: all that apply.
 
@@ -156,20 +144,21 @@ def compare(
 
 
 def ask(
-    chosen: Accountant,
-    mechanism: Mechanism,
-    n_users: int,
-    delta: float | None = None,
-    epsilon: float | None = None,
+    chosen: Accountant, mechanism: Mechanism, n_users: Any, delta: float | None = None, epsilon: Any = None
 ) -> float:
     """Return the epsilon at `delta`, or else the end of delta's interval at `epsilon` that is safe to report."""
+    n = _users(n_users)
     if delta is not None:
-        return _epsilon(chosen, mechanism, n_users, delta)
-    return _delta(chosen, mechanism, n_users, epsilon)[chosen.kind != "lower"]
+        check_target(delta)
+        return chosen.epsilon_of(mechanism, n, delta)
+    check_epsilon(epsilon)
+    if chosen.delta_of is None:
+        raise ParameterError("accountant", chosen.name, "one that gives a delta; this is a formula for epsilon")
+    return chosen.delta_of(mechanism, n, epsilon)[chosen.kind != "lower"]
 
 
 def local_epsilon_for(
-    accountant: str | Accountant,
+    chosen: Accountant,
     make: Callable[[float], Mechanism],
     *,
     n_users: int,
@@ -180,7 +169,7 @@ def local_epsilon_for(
 
     Parameters
     ----------
-    accountant : str or Accountant
+    chosen : Accountant
         Whose bound; it must apply to the mechanism.
     make : callable
         The mechanism of a local epsilon.
@@ -199,17 +188,14 @@ def local_epsilon_for(
     Raises
     ------
     ParameterError
-        If a parameter is outside its range, or the accountant does not apply to the mechanism.
+        If a parameter is outside its range.
     """
     check_epsilon(epsilon)
     check_target(delta)
     _users(n_users)
-    if not callable(make):
-        raise ParameterError("make", make, "a function that returns the Mechanism of a local epsilon")
     low, high = max(min(epsilon, LARGEST_LOCAL_EPSILON), SMALLEST_LOCAL_EPSILON), LARGEST_LOCAL_EPSILON
-    chosen = accountant if isinstance(accountant, Accountant) else _checked(accountant, make(low))
-    asked = {"delta": delta} if chosen.delta_of is None else {"epsilon": epsilon}
-    most, lower = (epsilon if chosen.delta_of is None else delta), chosen.kind == "lower"
+    asked, most = ({"delta": delta}, epsilon) if chosen.delta_of is None else ({"epsilon": epsilon}, delta)
+    lower = chosen.kind == "lower"
 
     def meets(local_epsilon: float) -> bool:
         if local_epsilon <= epsilon:
@@ -251,12 +237,8 @@ def compare_budgets(
         As `compare`.
     """
     _check_point(delta, epsilon)
-    try:
-        levels, counts = zip(*budgets, strict=True)
-        fits = all(isinstance(count, Integral) for count in counts) and min(counts) >= 0
-    except (TypeError, ValueError):
-        fits = False
-    if not fits or not 2 <= sum(counts) <= LARGEST_PERSONALIZED_USERS:
+    levels, counts = [level for level, _ in budgets], [count for _, count in budgets]
+    if min(counts, default=0) < 0 or not 2 <= sum(counts) <= LARGEST_PERSONALIZED_USERS:
         allowed = "a list of pairs (local epsilon, number of users): integers >= 0, between 2 and "
         raise ParameterError("budgets", budgets, f"{allowed}{LARGEST_PERSONALIZED_USERS} users together")
     users = PersonalizedUsers(local_epsilons=np.repeat(levels, counts), mechanism="laplace")
@@ -275,42 +257,17 @@ def compare_budgets(
     return entries, left_out
 
 
-def _check_point(delta: float | None, epsilon: float | None) -> None:
-    """Refuse both or neither, and what is outside its range."""
+def _asked(delta: Any, epsilon: Any) -> tuple[str, Any]:
+    """Return what is given of the two, with its name; refuse both and neither."""
     if (delta is None) == (epsilon is None):
         raise ParameterError("delta, epsilon", (delta, epsilon), "exactly one of the two given")
-    if delta is not None:
-        check_target(delta)
-    if epsilon is not None:
-        check_epsilon(epsilon)
+    return ("epsilon", epsilon) if delta is None else ("delta", delta)
 
 
-def _each(
-    answer: Callable[[Any, float], Any], n_users: npt.ArrayLike, name: str, values: Any, ends: tuple[int, ...] = ()
-) -> FloatArray:
-    """Answer every pair of a number of users and a target: numbers of the broadcast shape, and of `ends` each."""
-    allowed = "a number, or an array of numbers that fits n_users"
-    targets = numbers(name, values, allowed)
-    try:
-        sizes, targets = np.broadcast_arrays(np.asarray(n_users), targets)
-    except ValueError:
-        raise ParameterError(name, values, allowed) from None
-    found = [answer(n, float(value)) for n, value in zip(sizes.flat, targets.flat, strict=True)]
-    return np.reshape(np.array(found, dtype=float), sizes.shape + ends)
-
-
-def _epsilon(chosen: Accountant, mechanism: Mechanism, n_users: Any, delta: float) -> float:
-    n = _users(n_users)
-    check_target(delta)
-    return chosen.epsilon_of(mechanism, n, delta)
-
-
-def _delta(chosen: Accountant, mechanism: Mechanism, n_users: Any, epsilon: Any) -> DeltaInterval:
-    n = _users(n_users)
-    check_epsilon(epsilon)
-    if chosen.delta_of is None:
-        raise ParameterError("accountant", chosen.name, "one that gives a delta; this is a formula for epsilon")
-    return chosen.delta_of(mechanism, n, epsilon)
+def _check_point(delta: float | None, epsilon: float | None) -> None:
+    """Refuse both or neither, and what is outside its range."""
+    name, target = _asked(delta, epsilon)
+    (check_target if name == "delta" else check_epsilon)(target)
 
 
 def _checked(name: str, mechanism: Mechanism) -> Accountant:

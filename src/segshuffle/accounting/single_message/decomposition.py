@@ -21,15 +21,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import ClassVar, get_args
+from typing import Any, ClassVar, get_args
 
 import numpy as np
 
 from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, DeltaInterval
-from segshuffle.accounting.numerics.ranges import check_epsilon, check_kind, check_rtol, check_target, check_users
-from segshuffle.accounting.numerics.search import largest_excluded_epsilon, least_epsilon
+from segshuffle.accounting.numerics.ranges import check_kind, check_target, check_users, check_within
+from segshuffle.accounting.numerics.search import Bound, edge_epsilon
 from segshuffle.accounting.numerics.tilted_inversion import AtomLaw, Side, mean_positive_part
 from segshuffle.accounting.single_message.randomizers.reference import (
     Pairwise,
@@ -44,8 +43,7 @@ _COARSE = 0.02
 _EPS = float(np.finfo(np.float64).eps)
 
 
-@dataclass(frozen=True, kw_only=True)
-class BlanketBound:
+class BlanketBound(Bound):
     """The bound of the blanket decomposition (Theorem 13): proven for the shuffled messages.
 
     Parameters
@@ -63,23 +61,18 @@ class BlanketBound:
         If a parameter is outside its range.
     """
 
-    randomizer: Randomizer
-    n_users: int
-    rtol: float = 1e-4
     side: ClassVar[Side] = "upper"
+    own_inputs: bool | None = None
 
-    def __post_init__(self) -> None:
-        check_kind("randomizer", self.randomizer, Randomizer)
-        check_users(self.n_users)
-        check_rtol(self.rtol)
+    def __init__(self, *, randomizer: Randomizer, n_users: int, rtol: float = 1e-4) -> None:
+        check_kind("randomizer", randomizer, Randomizer)
+        check_users(n_users)
+        check_within("rtol", rtol, 0, 1, "()")
+        self.randomizer, self.n_users, self.rtol, self.ceiling = randomizer, n_users, rtol, randomizer.local_epsilon
 
-    def delta(self, *, epsilon: float) -> DeltaInterval:
-        """Enclose the bound at epsilon in [0, 300], round-off included: report `side`.
-
-        Values below 1e-290 come back as [0, 1e-290].
-        """
-        check_epsilon(epsilon)
-        return DeltaInterval(*(self._end(epsilon, self.rtol, side) for side in get_args(Side)))
+    def interval(self, epsilon: float, rtol: float) -> DeltaInterval:
+        """Enclose the bound, round-off included: report `side`. Values below 1e-290 come back as [0, 1e-290]."""
+        return DeltaInterval(*(self._end(epsilon, rtol, side) for side in get_args(Side)))
 
     def epsilon(self, *, delta: float) -> float:
         """Find the epsilon at `delta` in [1e-280, 1): rounded to the safe side, by about rtol in terms of delta.
@@ -94,7 +87,6 @@ class BlanketBound:
             epsilon proven too small, 0 if none is: no analysis can show (epsilon', delta)-DP for any epsilon' below it.
         """
         check_target(delta)
-        search = least_epsilon if self.side == "upper" else largest_excluded_epsilon
         groups: Iterable[tuple[ReferenceClasses, ...]] = ((),)
         if isinstance(self.randomizer, Pairwise):
             groups = ((table,) for table in self._tables(self.side))
@@ -104,12 +96,12 @@ class BlanketBound:
         for tables in groups:
             bound = partial(self._end, side=self.side, tables=tables)
             if found == none or all(bound(found, width) > delta for width in widths):
-                ceiling = self.randomizer.local_epsilon
-                found = max(found, search(bound=bound, ceiling=ceiling, delta=delta, rtol=self.rtol))
+                asked = {"ceiling": self.ceiling, "delta": delta, "rtol": self.rtol}
+                found = max(found, edge_epsilon(bound, **asked, lower=self.side == "lower"))
         return found
 
     def _tables(self, side: Side) -> tuple[ReferenceClasses, ...]:
-        return _made(self.randomizer, side, None)
+        return _made(self.randomizer, side, self.own_inputs)
 
     def _end(self, epsilon: float, rtol: float, side: Side, tables: tuple[ReferenceClasses, ...] = ()) -> float:
         """Return one end of the interval around the largest divergence over the tables, all of them by default.
@@ -117,7 +109,7 @@ class BlanketBound:
         A table that is well below another at a coarse width is not looked at again. Lower ends: the largest of any of
         them is one. Upper ends: each is valid at any width, and the largest counts.
         """
-        if epsilon >= self.randomizer.local_epsilon:
+        if epsilon >= self.ceiling:
             return 0.0
         tables = tables or self._tables(side)
         if len(tables) == 1 or rtol >= _COARSE:
@@ -131,7 +123,6 @@ class BlanketBound:
         return _number(best, side)
 
 
-@dataclass(frozen=True, kw_only=True)
 class DatasetsBound(BlanketBound):
     """Two neighbouring datasets in which all other users hold the same input (Theorem 14): a proven lower bound.
 
@@ -145,11 +136,11 @@ class DatasetsBound(BlanketBound):
         Whether the other users may hold the victim's two inputs, too; False if they apply another randomizer.
     """
 
-    own_inputs: bool = True
     side: ClassVar[Side] = "lower"
 
-    def _tables(self, side: Side) -> tuple[ReferenceClasses, ...]:
-        return _made(self.randomizer, side, self.own_inputs)
+    def __init__(self, *, own_inputs: bool = True, **known: Any) -> None:
+        super().__init__(**known)
+        self.own_inputs = own_inputs
 
 
 @remembered

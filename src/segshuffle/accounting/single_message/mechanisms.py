@@ -79,12 +79,9 @@ def mechanism(name: str, *, local_epsilon: float | None = None, **parameters: fl
     maker = MECHANISMS[name]
     needs = f"{name} needs {', '.join(maker.parameters) or 'nothing'}"
     given = parameters if local_epsilon is None else {**parameters, "local_epsilon": local_epsilon}
-    for each in maker.parameters:
-        if each not in given:
-            raise ParameterError(each, None, f"given: {needs}")
-    for each, value in given.items():
-        if each not in maker.parameters:
-            raise ParameterError(each, value, f"left out: {needs}")
+    for each in (*maker.parameters, *given):
+        if each not in given or each not in maker.parameters:
+            raise ParameterError(each, given.get(each), f"{'left out' if each in given else 'given'}: {needs}")
     if local_epsilon is not None:
         check_local(local_epsilon, least=vr.SMALLEST_LOG_RATIO)
     for size in _LEAST.keys() & parameters.keys():

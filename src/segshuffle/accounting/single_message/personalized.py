@@ -57,15 +57,8 @@ from scipy import special
 
 from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
 from segshuffle.accounting.numerics.poisson_binomial import PoissonBinomialLaw
-from segshuffle.accounting.numerics.ranges import (
-    LARGEST_EPSILON,
-    check_choice,
-    check_kind,
-    check_within,
-    numbers,
-)
+from segshuffle.accounting.numerics.ranges import LARGEST_EPSILON, check_choice, check_within, numbers
 from segshuffle.accounting.numerics.search import Bound
-from segshuffle.accounting.single_message.ratio_pair import ratio_pair
 from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 
@@ -211,12 +204,17 @@ class BudgetBound(Bound):
     """
 
     def __init__(self, users: PersonalizedUsers) -> None:
-        check_kind("users", users, PersonalizedUsers)
         self.users, self.ceiling, self.local_delta = users, users.largest_budget, users.local_delta
 
-    def _divergence(self, pair: CountPair, epsilon: float, rtol: float) -> DeltaInterval:
+    @cached_property
+    def clones(self) -> PoissonBinomialLaw:
+        """Law of the number of clones."""
+        return self.users.clones
+
+    def _divergence(self, difference: float, log_ratio: float, epsilon: float, rtol: float) -> DeltaInterval:
         """Enclose the divergence of a pair of counts, with the error of the law of the clones added."""
-        return self.users.clones.widened(hockey_stick(pair=pair, epsilon=epsilon, rtol=rtol))
+        pair = CountPair(difference, log_ratio, self.clones)
+        return self.clones.widened(hockey_stick(pair, epsilon, rtol))
 
 
 class Theorem(BudgetBound):
@@ -228,9 +226,8 @@ class Theorem(BudgetBound):
         shifted = math.log1p(math.expm1(epsilon) / weight)
         if shifted * (1 + _ROUND) > LARGEST_EPSILON:
             raise ParameterError("epsilon", epsilon, f"so small that epsilon' = {shifted:.4g} is at most 300")
-        pair = CountPair(1.0, 0.0, self.users.clones)
-        upper = self._divergence(pair, max(shifted * (1 - _ROUND), 0.0), rtol).upper
-        lower = self._divergence(pair, shifted * (1 + _ROUND), rtol).lower
+        upper = self._divergence(1.0, math.inf, max(shifted * (1 - _ROUND), 0.0), rtol).upper
+        lower = self._divergence(1.0, math.inf, shifted * (1 + _ROUND), rtol).lower
         return DeltaInterval(weight * (1 - _ROUND) * min(lower, upper), min(weight * (1 + _ROUND) * upper, 1.0))
 
 
@@ -244,8 +241,7 @@ class Reduction(BudgetBound):
         log_ratio = math.log1p(contrast / confusion) if confusion > 0.0 else math.inf
         inside = DeltaInterval(0.0, 0.0)
         if contrast > 0.0 and epsilon < log_ratio * (1 + _ROUND):
-            pair = ratio_pair(log_ratio=log_ratio, difference=contrast, blanket=self.users.clones)
-            inside = self._divergence(pair, epsilon, rtol)
+            inside = self._divergence(contrast, log_ratio, epsilon, rtol)
         return DeltaInterval(*(min(fail + (1 - fail) * end, 1.0) for end in inside))
 
     def epsilon(self, *, delta: float) -> float:

@@ -10,7 +10,6 @@ high], or normal with mean 3/4 high and deviation 1/2, clipped to [low, high]; [
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, get_args
 
@@ -81,28 +80,23 @@ class NamedBound(NamedTuple):
     bound: Bound
 
 
-def bounds_of(users: PersonalizedUsers) -> Iterator[NamedBound]:
+def bounds_of(users: PersonalizedUsers) -> list[NamedBound]:
     """Make all bounds that apply to the users; those without personal budgets use the largest one."""
 
-    def personal(*names: str) -> Iterator[NamedBound]:
-        for name in names:
-            yield NamedBound(name, ACCOUNTANTS[name].kind, PERSONAL[name](users))
+    def personal(*names: str) -> list[NamedBound]:
+        return [NamedBound(name, ACCOUNTANTS[name].kind, PERSONAL[name](users)) for name in names]
 
-    yield from personal("personalized", "personalized-reduction", "chen-cao-ge")
-    top, n_users = users.largest_budget, users.n_users
-    inequalities: tuple[Inequality, ...] = get_args(Inequality) if users.mechanism == "laplace" else ()
-    for inequality in inequalities:
-        # the blanket is that of the largest budget: a guarantee only if all users have it
-        kind: Kind = "upper" if users.budgets[-1] == top else "published"
+    found = personal("personalized", "personalized-reduction", "chen-cao-ge")
+    top, n_users, laplace = users.largest_budget, users.n_users, users.mechanism == "laplace"
+    # the blanket is that of the largest budget: a guarantee only if all users have it
+    kind: Kind = "upper" if users.budgets[-1] == top else "published"
+    for inequality in get_args(Inequality) if laplace else ():
         bound = TailBound(inequality=inequality, n_users=n_users, randomizer=Laplace(local_epsilon=top))
-        yield NamedBound(inequality, kind, bound)
+        found.append(NamedBound(inequality, kind, bound))
     # a clone needs no more than a local guarantee, and everybody's is at least as good as the largest budget's; the
     # classic Gaussian mechanism has its guarantee only up to a budget of 1
-    proven = users.mechanism == "laplace" or top <= 1
-    clones: tuple[Clone, ...] = get_args(Clone)
-    for clone in clones:
-        kind = "upper" if proven and clone == "standard" else "published"
+    for clone in get_args(Clone):
         pair = CloneBound(local_epsilon=top, n_users=n_users, clone=clone, local_delta=users.local_delta)
-        yield NamedBound(f"{clone}-clone", kind, pair)
-    if users.mechanism == "laplace":
-        yield from personal("liu-2023")
+        proven = clone == "standard" and (laplace or top <= 1)
+        found.append(NamedBound(f"{clone}-clone", "upper" if proven else "published", pair))
+    return found + personal("liu-2023") if laplace else found

@@ -31,11 +31,11 @@ import math
 from dataclasses import dataclass
 
 from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
-from segshuffle.accounting.numerics.hockey_stick import DeltaInterval, hockey_stick
+from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
+from segshuffle.accounting.numerics.laws import clone_law
 from segshuffle.accounting.numerics.ranges import (
     LARGEST_EPSILON,
     check_integer,
-    check_kind,
     check_local,
     check_target,
     check_users,
@@ -44,7 +44,6 @@ from segshuffle.accounting.numerics.ranges import (
 from segshuffle.accounting.numerics.search import Bound, certified_root, safe_edge
 from segshuffle.accounting.single_message.randomizers.subsets import SubsetExponential
 from segshuffle.accounting.single_message.randomizers.subsets import check_subset as check_subset
-from segshuffle.accounting.single_message.ratio_pair import clone_law, ratio_pair, weights
 from segshuffle.errors import ParameterError
 
 #: Smallest log p: below, log p is lost beside 1 in every probability.
@@ -95,12 +94,12 @@ class VariationRatio:
     @property
     def heads(self) -> float:
         """Weight p alpha of the component that tells the victim's true input."""
-        return weights(log_ratio=self.log_p, difference=self.beta)[0]
+        return min(self.beta / -math.expm1(-self.log_p), 1.0)
 
     @property
     def tails(self) -> float:
         """Weight alpha of the component that tells the other input."""
-        return weights(log_ratio=self.log_p, difference=self.beta)[1]
+        return self.heads * math.exp(-self.log_p)
 
     @property
     def clone(self) -> float:
@@ -131,7 +130,6 @@ class VariationBound(Bound):
     """
 
     def __init__(self, *, variation: VariationRatio, n_users: int) -> None:
-        check_kind("variation", variation, VariationRatio)
         check_users(n_users)
         self.variation, self.n_users, self.ceiling = variation, n_users, variation.log_p
 
@@ -142,9 +140,8 @@ class VariationBound(Bound):
         """
         if self.variation.beta == 0.0 or self.ceiling <= epsilon:
             return DeltaInterval(0.0, 0.0)
-        blanket = clone_law(trials=self.n_users - 1, probability=2.0 * self.variation.clone)
-        pair = ratio_pair(log_ratio=self.ceiling, difference=self.variation.beta, blanket=blanket)
-        return hockey_stick(pair=pair, epsilon=epsilon, rtol=rtol)
+        blanket = clone_law(self.n_users - 1, 2.0 * self.variation.clone)
+        return hockey_stick(CountPair(self.variation.beta, self.ceiling, blanket), epsilon, rtol)
 
     def epsilon(self, *, delta: float, rtol: float = 1e-6) -> float:
         """Return the epsilon of Algorithm 1 without its bisection error.

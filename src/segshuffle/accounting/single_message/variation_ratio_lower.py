@@ -32,17 +32,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from segshuffle.accounting.numerics.hockey_stick import DeltaInterval, hockey_stick
-from segshuffle.accounting.numerics.ranges import (
-    LARGEST_EPSILON,
-    check_kind,
-    check_target,
-    check_users,
-    check_within,
-    numbers,
-)
-from segshuffle.accounting.numerics.search import Bound, largest_excluded_epsilon
-from segshuffle.accounting.single_message.ratio_pair import RatioPair, clone_law, ratio_pair, weights
+from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
+from segshuffle.accounting.numerics.laws import clone_law
+from segshuffle.accounting.numerics.ranges import LARGEST_EPSILON, check_target, check_users, check_within, numbers
+from segshuffle.accounting.numerics.search import Bound, edge_epsilon
 from segshuffle.errors import ParameterError
 
 _ROUNDING = 1e-12
@@ -85,7 +78,7 @@ class LowerBound:
     @property
     def shares(self) -> tuple[float, float]:
         """r0 and r1: probabilities that another user's message is in S0, in S1."""
-        heads, _ = weights(log_ratio=self.log_p0, difference=self.beta)
+        heads = min(self.beta / -math.expm1(-self.log_p0), 1.0)
         return heads / self.q0, heads / self.q1
 
 
@@ -158,7 +151,6 @@ class LowerVariationBound(Bound):
     """
 
     def __init__(self, *, lower: LowerBound, n_users: int) -> None:
-        check_kind("lower", lower, LowerBound)
         check_users(n_users)
         self.lower, self.n_users, self.ceiling = lower, n_users, lower.log_p0
 
@@ -167,7 +159,7 @@ class LowerVariationBound(Bound):
         if self.ceiling <= epsilon:
             return DeltaInterval(0.0, 0.0)
         pairs = self._pairs(self.ceiling, self.lower.beta)
-        upper = max(hockey_stick(pair=pair, epsilon=epsilon, rtol=rtol).upper for pair in pairs)
+        upper = max(hockey_stick(pair, epsilon, rtol).upper for pair in pairs)
         return DeltaInterval(min(self._lower_end(epsilon, rtol), upper), upper)
 
     def epsilon(self, *, delta: float) -> float:
@@ -180,7 +172,7 @@ class LowerVariationBound(Bound):
         check_target(delta)
         # beyond the largest epsilon nothing is computed: what is excluded there is excluded up to it at least
         ceiling = min(self.ceiling, LARGEST_EPSILON)
-        return largest_excluded_epsilon(bound=self._lower_end, ceiling=ceiling, delta=delta, rtol=self.rtol)
+        return edge_epsilon(self._lower_end, ceiling=ceiling, delta=delta, rtol=self.rtol, lower=True)
 
     def _lower_end(self, epsilon: float, rtol: float) -> float:
         """Lower end that holds for every (log p0, beta, q0, q1) that rounds to the parameters.
@@ -195,13 +187,13 @@ class LowerVariationBound(Bound):
             return 0.0
         speak = min(self.lower.beta / math.tanh(0.5 * self.ceiling), 1.0) * (1.0 - _SPEAK_ERROR)
         pairs = self._pairs(log_p0, speak * math.tanh(0.5 * log_p0))
-        return max(hockey_stick(pair=pair, epsilon=epsilon, rtol=rtol).lower for pair in pairs)
+        return max(hockey_stick(pair, epsilon, rtol).lower for pair in pairs)
 
-    def _pairs(self, log_ratio: float, difference: float) -> list[RatioPair]:
+    def _pairs(self, log_ratio: float, difference: float) -> list[CountPair]:
         """Make the pair of a victim and the others in both directions (one if they agree)."""
         one, other = self.lower.shares
-        blanket = clone_law(trials=self.n_users - 1, probability=min(one + other, 1.0))
+        blanket = clone_law(self.n_users - 1, min(one + other, 1.0))
         # equal up to round-off is equal: the even split is faster, and both directions agree
         even = math.isclose(one, other, rel_tol=_ROUNDING)
         splits = (0.5,) if even else (one / (one + other), other / (one + other))
-        return [ratio_pair(log_ratio=log_ratio, difference=difference, blanket=blanket, split=each) for each in splits]
+        return [CountPair(difference, log_ratio, blanket, each) for each in splits]

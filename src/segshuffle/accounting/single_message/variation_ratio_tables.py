@@ -11,7 +11,7 @@ Multi-message protocols (Table 4): the message that depends on the input hides a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from scipy import integrate, special
 
@@ -33,12 +33,12 @@ def general(*, local_epsilon: float) -> VariationRatio:
     Attained by binary randomized response, and for it the reduction is proven; for others it is published only.
     `local_epsilon` in [1e-12, 300], here and below.
     """
-    return _local(local_epsilon, lambda: math.tanh(0.5 * local_epsilon))
+    return _local(local_epsilon, math.tanh(0.5 * local_epsilon))
 
 
 def laplace(*, local_epsilon: float) -> VariationRatio:
     """Laplace noise of scale 1/local_epsilon on [0, 1]: beta = 1 - e^(-local_epsilon/2), attained at 0 and 1."""
-    return _local(local_epsilon, lambda: -math.expm1(-0.5 * local_epsilon))
+    return _local(local_epsilon, -math.expm1(-0.5 * local_epsilon))
 
 
 def privunit(*, local_epsilon: float, cap_area: float) -> VariationRatio:
@@ -68,7 +68,7 @@ def binary_randomized_response(*, local_epsilon: float) -> VariationRatio:
     beta = tanh(local_epsilon/4) for any number of options: two inputs differ in two bits, and only the outcome that
     names one and not the other tells them apart. (One bit in all, Warner's response, is `general`.)
     """
-    return _local(local_epsilon, lambda: math.tanh(0.25 * local_epsilon))
+    return _local(local_epsilon, math.tanh(0.25 * local_epsilon))
 
 
 def subset_selection(*, local_epsilon: float, domain_size: int, subset_size: int) -> VariationRatio:
@@ -91,23 +91,13 @@ def local_hash(*, local_epsilon: float, hash_size: int) -> VariationRatio:
     return randomized_response(local_epsilon=local_epsilon, domain_size=hash_size)
 
 
-def hadamard_response(*, local_epsilon: float, order: int, blocks: int = 1) -> VariationRatio:
-    """Hadamard response (K, s, B): each of K outputs is e^local_epsilon times as likely if it is in the input's set.
+def hadamard_response(*, local_epsilon: float, order: int) -> VariationRatio:
+    """Hadamard response: each of K = order >= 2 outputs is e^local_epsilon times as likely if it is in the input's set.
 
-    Parameters
-    ----------
-    local_epsilon : float
-        In [1e-12, 300].
-    order : int
-        Number of outputs K >= 2.
-    blocks : int
-        B in [1, K/2]; every input's set is half of a block, s = K/(2 B) outputs. With one block two sets share half of
-        their outputs; with more, inputs of different blocks share none: beta doubles. Both attained.
+    Every set is half of the outputs (one block of the paper's), and two sets share half of theirs. beta is attained.
     """
     check_integer("order", order, 2)
-    check_integer("blocks", blocks, 1, most=order // 2)
-    share = 0.5 / blocks
-    return _contrasted(local_epsilon, share if blocks > 1 else 0.5 * share, share)
+    return _contrasted(local_epsilon, 0.25, 0.5)
 
 
 def sampling_rappor(*, local_epsilon: float, domain_size: int, set_size: int) -> VariationRatio:
@@ -120,7 +110,7 @@ def sampling_rappor(*, local_epsilon: float, domain_size: int, set_size: int) ->
     """
     check_integer("domain_size", domain_size, 2)
     check_integer("set_size", set_size, 1, most=domain_size)
-    return _local(local_epsilon, lambda: set_size / domain_size * math.tanh(0.25 * local_epsilon))
+    return _local(local_epsilon, set_size / domain_size * math.tanh(0.25 * local_epsilon))
 
 
 def wheel(*, local_epsilon: float, set_size: int, arc_length: float) -> VariationRatio:
@@ -156,12 +146,12 @@ def metric_general(*, distance: float, largest_distance: float) -> VariationRati
     largest_distance : float
         Largest metric between one of the two and any other user's input; at least `distance`, at most 600.
     """
-    return _metric(distance, largest_distance, lambda: math.tanh(0.5 * distance))
+    return _metric(distance, largest_distance, math.tanh(0.5 * distance))
 
 
 def metric_laplace(*, distance: float, largest_distance: float) -> VariationRatio:
     """Laplace mechanism on the line (l1 metric): beta = 1 - e^(-distance/2). Parameters as for `metric_general`."""
-    return _metric(distance, largest_distance, lambda: -math.expm1(-0.5 * distance))
+    return _metric(distance, largest_distance, -math.expm1(-0.5 * distance))
 
 
 def planar_laplace(*, distance: float, largest_distance: float) -> VariationRatio:
@@ -170,14 +160,10 @@ def planar_laplace(*, distance: float, largest_distance: float) -> VariationRati
     The published double integral: over y, the density gives u K_1(u)/pi at distance u from the input (Bessel function
     of the second kind), so beta = (2/pi) int_0^{distance/2} u K_1(u) du, by quadrature to about 1e-13.
     """
-
-    def beta() -> float:
-        # beyond 60 the integrand is below 1e-25 of the integral
-        end = min(0.5 * distance, 60.0)
-        integral, _ = integrate.quad(lambda u: u * special.k1(u), 0.0, end, epsabs=0.0, epsrel=1e-13, limit=200)
-        return float(min(2.0 / math.pi * integral, 1.0))
-
-    return _metric(distance, largest_distance, beta)
+    # beyond 60 the integrand is below 1e-25 of the integral
+    end = min(0.5 * distance, 60.0)
+    integral, _ = integrate.quad(lambda u: u * special.k1(u), 0.0, end, epsabs=0.0, epsrel=1e-13, limit=200)
+    return _metric(distance, largest_distance, min(2.0 / math.pi * integral, 1.0))
 
 
 # -- Table 4: multi-message protocols --------------------------------------------------------------------------------
@@ -286,21 +272,21 @@ def range_query(*, local_epsilon: float, levels: int) -> VariationRatio:
     return advanced_parallel(randomizers=each, weights=[1 / levels] * levels)
 
 
-def _local(local_epsilon: float, beta: Callable[[], float]) -> VariationRatio:
-    """Make the parameters of a randomizer with a pure local guarantee, p = q; its range is checked before beta."""
+def _local(local_epsilon: float, beta: float) -> VariationRatio:
+    """Make the parameters of a randomizer with a pure local guarantee, p = q."""
     check_within("local_epsilon", local_epsilon, SMALLEST_LOG_RATIO, LARGEST_EPSILON)
-    return VariationRatio(log_p=local_epsilon, beta=beta(), log_q=local_epsilon)
+    return VariationRatio(log_p=local_epsilon, beta=beta, log_q=local_epsilon)
 
 
 def _contrasted(local_epsilon: float, apart: float, favoured: float) -> VariationRatio:
     """Make them for beta = (e^eps - 1) apart/(e^eps favoured + 1 - favoured): `apart` of the outputs favour x alone."""
     return _local(
         local_epsilon,
-        lambda: -math.expm1(-local_epsilon) * apart / (favoured + (1.0 - favoured) * math.exp(-local_epsilon)),
+        -math.expm1(-local_epsilon) * apart / (favoured + (1.0 - favoured) * math.exp(-local_epsilon)),
     )
 
 
-def _metric(distance: float, largest_distance: float, beta: Callable[[], float]) -> VariationRatio:
+def _metric(distance: float, largest_distance: float, beta: float) -> VariationRatio:
     check_within("distance", distance, SMALLEST_LOG_RATIO, LARGEST_EPSILON)
     check_within("largest_distance", largest_distance, distance, LARGEST_LOG_RATIO)
-    return VariationRatio(log_p=distance, beta=beta(), log_q=largest_distance)
+    return VariationRatio(log_p=distance, beta=beta, log_q=largest_distance)

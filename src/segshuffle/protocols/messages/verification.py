@@ -248,7 +248,7 @@ def _product_delta(change: _Change, epsilon: float, enough: float) -> float:
     pair, pairs, law = change.pair, change.problem.pairs, change.announcement.law
     if pair is None:
         return 1.0
-    bound = math.exp(log_delta_bound(pair, pairs, epsilon, 1e-3)) * (1 + 1e-13)
+    bound = math.exp(log_delta_bound(pair, pairs, epsilon)) * (1 + 1e-13)
     if bound > _FAR * enough:
         with contextlib.suppress(AccuracyError):
             # the same lattice as that of the plan's certificate

@@ -39,13 +39,13 @@ def mean_positive_part(law: AtomLaw, *, count: int, rtol: float, side: Side) -> 
         end = mean_positive_part(law.in_units(exponent), count=count, rtol=rtol, side=side)
         return math.nextafter(end + (unit + sign * 4 * EPS * abs(unit)), sign * math.inf)
     tilted = saddle(law, count)
-    chernoff = count * (tilted.log_mgf + tilted.log_mgf_error) - 1 - math.log(tilted.theta) - math.log(count)
+    chernoff = tilted.chernoff - math.log(count)
     if chernoff < _NEGLIGIBLE:
         end = -math.inf if side == "lower" else chernoff
-    elif (limit := enumerable(law, tilted, count)) >= 0:
-        end = enumerated(law, tilted, count, limit, side)
+    elif (limit := enumerable(tilted)) >= 0:
+        end = enumerated(tilted, limit, side)
     elif tilted.std == 0.0:
         end = -math.inf if side == "lower" else chernoff
     else:
-        end = inverted(law, tilted, count, rtol, side)
+        end = inverted(tilted, rtol, side)
     return end if side == "lower" else min(end, chernoff)

@@ -60,22 +60,30 @@ class AtomLaw:
 
 @dataclass(frozen=True, eq=False)
 class Tilted:
-    """The law multiplied by e^{theta G} and normalised; `log_mgf` is K(theta)."""
+    """A law multiplied by e^{theta G} and normalised, of which `count` copies are added; `log_mgf` is K(theta)."""
 
+    law: AtomLaw
+    count: int
     theta: float
     log_mgf: float
     log_mgf_error: float
     mass: FloatArray
-    mean: float
     std: float
-    mean_abs: float
 
+    @property
+    def value(self) -> FloatArray:
+        """The atoms."""
+        return self.law.value
 
-def tilt(law: AtomLaw, theta: float) -> Tilted:
-    """Tilt a law by theta > 0."""
-    mass, mean, std = _moments(law, theta)
-    log_mgf, error = log_mgfs(law, np.array([theta]))
-    return Tilted(theta, float(log_mgf[0]), float(error[0]), mass, mean, std, float(mass @ np.abs(law.value)))
+    @property
+    def deviation(self) -> float:
+        """Standard deviation of the sum."""
+        return self.std * math.sqrt(self.count)
+
+    @property
+    def chernoff(self) -> float:
+        """Logarithm of a bound on the sum's mean positive part, max(0, x) <= e^{theta x}/(e theta)."""
+        return self.count * (self.log_mgf + self.log_mgf_error) - 1 - math.log(self.theta)
 
 
 def _moments(law: AtomLaw, theta: float) -> tuple[FloatArray, float, float]:
@@ -129,4 +137,7 @@ def saddle(law: AtomLaw, count: int) -> Tilted:
         # far above the saddle of a rare large atom every step of log theta is short, and the way still long
         if abs(log_theta - before) < _SADDLE_ACCURACY and abs(slope * step) < 2 * _SADDLE_EXCESS:
             break
-    return tilt(law, math.exp(log_theta))
+    theta = math.exp(log_theta)
+    mass, _, std = _moments(law, theta)
+    (log_mgf,), (error,) = log_mgfs(law, np.array([theta]))
+    return Tilted(law, count, theta, float(log_mgf), float(error), mass, std)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from segshuffle.accounting.numerics.tilted_inversion.atoms import EPS, AtomLaw, Side, Tilted
+from segshuffle.accounting.numerics.tilted_inversion.atoms import EPS, Side, Tilted
 from segshuffle.arrays import FloatArray
 
 _EXACT_STATES = 100_000
@@ -23,9 +23,9 @@ _RATES = np.log(np.array([1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 1e2, 1e3, 1e5, 1e8]))
 """Of the Chernoff bounds on more of them."""
 
 
-def enumerable(law: AtomLaw, tilted: Tilted, count: int) -> int:
+def enumerable(tilted: Tilted) -> int:
     """How many samples away from the tilted law's most likely atom to enumerate, -1 if that misses too much."""
-    kinds = law.value.size - 1
+    count, kinds = tilted.count, tilted.value.size - 1
     limit = 0
     while limit < min(count, _LARGEST_COUNT) and math.comb(limit + 1 + kinds, kinds) <= _EXACT_STATES:
         limit += 1
@@ -33,12 +33,12 @@ def enumerable(law: AtomLaw, tilted: Tilted, count: int) -> int:
     return limit if limit == count or limit > rare + _DEVIATIONS * math.sqrt(rare) + _MORE else -1
 
 
-def enumerated(law: AtomLaw, tilted: Tilted, count: int, limit: int, side: Side) -> float:
+def enumerated(tilted: Tilted, limit: int, side: Side) -> float:
     """Sum over the multinomial counts with at most `limit` samples away from the tilted law's most likely atom.
 
     The others have e^{lambda (J - limit - 1)} >= 1, J their number: Chernoff in J and in the sum at once.
     """
-    common = int(np.argmax(tilted.mass))
+    law, count, common = tilted.law, tilted.count, int(np.argmax(tilted.mass))
     mass, value = np.delete(law.mass, common), np.delete(law.value, common)
     rest = float(np.sum(mass))
     log_mass = math.log1p(-rest) if rest < 0.5 else math.log(law.mass[common])
@@ -55,7 +55,7 @@ def enumerated(law: AtomLaw, tilted: Tilted, count: int, limit: int, side: Side)
     if side == "lower":
         return found - math.log(count) - error
     if limit < count:
-        found = float(np.logaddexp(found, _rest(law, tilted, count, limit)))
+        found = float(np.logaddexp(found, _rest(tilted, limit)))
     return found - math.log(count) + error
 
 
@@ -109,12 +109,11 @@ def _listed_states(kinds: int, limit: int) -> _States:
     return _States(table, True, np.count_nonzero(table < kinds, axis=0), log_factorials)
 
 
-def _rest(law: AtomLaw, tilted: Tilted, count: int, limit: int) -> float:
+def _rest(tilted: Tilted, limit: int) -> float:
     """Logarithm of a bound on E[max(0, S); more than `limit` samples away from the tilted law's most likely atom]."""
     likely = float(np.max(tilted.mass))
-    growth = count * np.log1p(np.expm1(_RATES) * (1 - likely)) - _RATES * (limit + 1)
-    base = count * (tilted.log_mgf + tilted.log_mgf_error) - 1 - math.log(tilted.theta)
-    return base + float(np.min(growth)) + 1e-6
+    growth = tilted.count * np.log1p(np.expm1(_RATES) * (1 - likely)) - _RATES * (limit + 1)
+    return tilted.chernoff + float(np.min(growth)) + 1e-6
 
 
 def _log_sum(log_weight: FloatArray, value: FloatArray) -> float:

@@ -37,7 +37,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from segshuffle.accounting.numerics.tilted_inversion.atoms import EPS, AtomLaw, Side, Tilted, log_mgfs
+from segshuffle.accounting.numerics.tilted_inversion.atoms import EPS, Side, Tilted, log_mgfs
 from segshuffle.arrays import FloatArray
 
 _LARGEST_WORK = 1.0e7
@@ -87,20 +87,20 @@ class _Sums(NamedTuple):
     error: float
 
 
-def inverted(law: AtomLaw, tilted: Tilted, count: int, rtol: float, side: Side) -> float:
+def inverted(tilted: Tilted, rtol: float, side: Side) -> float:
     """Find one certified end by Fourier inversion, with the width refined until it is near enough to the value."""
     sign = 1 if side == "upper" else -1
-    aliases = _Aliases(law, tilted, count)
-    plan = _first_plan(law, tilted, count, rtol, aliases)
+    aliases = _Aliases(tilted)
+    plan = _first_plan(tilted, rtol, aliases)
     best, work = sign * math.inf, 0.0
     for _ in range(_ATTEMPTS):
         if 0.5 * (plan.width * tilted.theta) ** 2 > _HOPELESS:
             break
-        work += plan.last * (law.value.size + _NODE_COST)
-        sums, alias = _fourier_sums(law, tilted, count, plan), float(aliases.bounds(plan.width, plan.period)[0])
+        work += plan.last * (tilted.value.size + _NODE_COST)
+        sums, alias = _fourier_sums(tilted, plan), float(aliases.bounds(plan.width, plan.period)[0])
         gap = sums.smoothing + alias
         end = sums.value + sums.error if sign > 0 else sums.value - gap - sums.error
-        best = sign * min(sign * best, sign * _log_end(end, tilted, count, sign))
+        best = sign * min(sign * best, sign * _log_end(end, tilted, sign))
         # round-off, part of the gap, is not narrowed by a finer plan
         if gap + 2 * sums.error <= rtol * sums.value or gap <= 0.2 * sums.error or work > 0.5 * _LARGEST_WORK:
             break
@@ -110,30 +110,30 @@ def inverted(law: AtomLaw, tilted: Tilted, count: int, rtol: float, side: Side) 
             shrink = math.sqrt(max(wanted, 0.0) / sums.smoothing)
             finer = replace(plan, width=plan.width * min(shrink, _SHRINK_AT_LEAST)) if shrink < 1 else plan
         finer = replace(finer, period=plan.period * (1.4 if longer else 1.0))
-        before, plan = plan, _within_work(law, tilted, count, rtol, finer)
+        before, plan = plan, _within_work(tilted, rtol, finer)
         if plan.width >= 0.95 * before.width and not longer:
             break
     return best
 
 
-def _log_end(scaled: float, tilted: Tilted, count: int, sign: int) -> float:
+def _log_end(scaled: float, tilted: Tilted, sign: int) -> float:
     """Return the logarithm of (1/n) e^{n K} scaled / theta^2, rounded outwards."""
     if scaled <= 0:
         return -math.inf
-    parts = (count * tilted.log_mgf, math.log(scaled), -2 * math.log(tilted.theta), -math.log(count))
-    slack = count * tilted.log_mgf_error + 8 * EPS * (1 + sum(abs(part) for part in parts))
+    parts = (tilted.count * tilted.log_mgf, math.log(scaled), -2 * math.log(tilted.theta), -math.log(tilted.count))
+    slack = tilted.count * tilted.log_mgf_error + 8 * EPS * (1 + sum(abs(part) for part in parts))
     return math.fsum(parts) + sign * slack
 
 
 class _Aliases:
     """Chernoff bounds on the aliases of a law's sum, for any period and width."""
 
-    def __init__(self, law: AtomLaw, tilted: Tilted, count: int) -> None:
-        unit = 1 / (tilted.std * math.sqrt(count))
+    def __init__(self, tilted: Tilted) -> None:
+        unit = 1 / tilted.deviation
         self._eta = np.concatenate([tilted.theta * _ALIAS_SHARES, tilted.theta + unit * _ALIAS_STEPS])
         self._theta = tilted.theta
-        log_mgf, error = log_mgfs(law, self._eta)
-        self._growth = count * (log_mgf - tilted.log_mgf + error + tilted.log_mgf_error)
+        log_mgf, error = log_mgfs(tilted.law, self._eta)
+        self._growth = tilted.count * (log_mgf - tilted.log_mgf + error + tilted.log_mgf_error)
 
     def bounds(self, width: float, *period: float) -> FloatArray:
         """Bound all aliases together, in units of e^{n K(theta)} / theta^2, for every period."""
@@ -144,53 +144,53 @@ class _Aliases:
         return np.asarray(np.exp(logs[:, :below].min(axis=1)) + np.exp(logs[:, below:].min(axis=1)))
 
 
-def _first_plan(law: AtomLaw, tilted: Tilted, count: int, rtol: float, aliases: _Aliases) -> Plan:
+def _first_plan(tilted: Tilted, rtol: float, aliases: _Aliases) -> Plan:
     """Choose a width for a smoothing error of about 0.8 rtol, and a period that keeps the aliases well below rtol."""
-    deviation = tilted.std * math.sqrt(count)
+    deviation = tilted.deviation
     width = 0.9 * math.sqrt(rtol) / tilted.theta
     plan = Plan(width, 8 * deviation + 8 / tilted.theta, 1.0)
     periods = plan.period * _PERIODS
     enough = np.flatnonzero(aliases.bounds(width, *periods) <= _ALIAS_SHARE * rtol * 0.2 / deviation)
     period = float(periods[enough[0] if enough.size else -1])
-    return _within_work(law, tilted, count, rtol, replace(plan, period=period))
+    return _within_work(tilted, rtol, replace(plan, period=period))
 
 
-def _within_work(law: AtomLaw, tilted: Tilted, count: int, rtol: float, plan: Plan) -> Plan:
+def _within_work(tilted: Tilted, rtol: float, plan: Plan) -> Plan:
     """Give the plan its reach, and a larger width if it would need too many nodes."""
     # a Gaussian factor e^{-x^2/2} matters no longer after so many standard deviations
     cutoff = math.sqrt(2 * (math.log(1 / rtol) + 14))
-    alone = cutoff * law.spread / math.pi
-    nodes_limit = 2 * math.pi * _LARGEST_WORK / (law.value.size + _NODE_COST)
+    alone = cutoff * tilted.law.spread / math.pi
+    nodes_limit = 2 * math.pi * _LARGEST_WORK / (tilted.value.size + _NODE_COST)
     width = max(plan.width, cutoff * plan.period / nodes_limit)
     if width < alone:
         return replace(plan, width=width, reach=cutoff / width)
     # Up to |t| = pi/range the law itself decays, beyond it the factor of w does: the least such w costs nothing.
-    reach = cutoff * math.pi / (2 * tilted.std * math.sqrt(count))
+    reach = cutoff * math.pi / (2 * tilted.deviation)
     reach = min(reach, cutoff / alone)
     return Plan(alone, min(plan.period, nodes_limit / reach), reach)
 
 
-def _fourier_sums(law: AtomLaw, tilted: Tilted, count: int, plan: Plan) -> _Sums:
+def _fourier_sums(tilted: Tilted, plan: Plan) -> _Sums:
     """Evaluate both discrete Fourier sums and a bound on what they lack: their tails and round-off."""
-    parts = [_partial_sums(law, tilted, count, plan, block) for block in _blocks(plan)]
+    parts = [_partial_sums(tilted, plan, block) for block in _blocks(plan)]
     value, smoothing, rounding, size = (math.fsum(column) for column in zip(*parts, strict=True))
     unit = plan.step / (2 * math.pi)
-    error = unit * (rounding + 64 * EPS * size) + _tail(law, tilted, count, plan)
-    atom, atom_error = _all_zero(law, tilted, count, plan.width)
+    error = unit * (rounding + 64 * EPS * size) + _tail(tilted, plan)
+    atom, atom_error = _all_zero(tilted, plan.width)
     return _Sums(unit * value - atom, max(unit * smoothing - atom, 0.0), error + 2 * atom_error)
 
 
-def _all_zero(law: AtomLaw, tilted: Tilted, count: int, width: float) -> tuple[float, float]:
+def _all_zero(tilted: Tilted, width: float) -> tuple[float, float]:
     """Return what the event "all G_i are 0", of no use to max(0, S), adds to both sums: w phi(0); and its error.
 
     With few users it is the one large atom of S in the kink of max(0, .), where the width would act to first order.
     """
-    rest = float(np.sum(law.mass[law.value != 0]))
-    if rest >= 1.0 or not np.any(law.value == 0):
+    rest = float(np.sum(tilted.law.mass[tilted.value != 0]))
+    if rest >= 1.0 or not np.any(tilted.value == 0):
         return 0.0, 0.0
-    log_part = count * (math.log1p(-rest) - tilted.log_mgf)
+    log_part = tilted.count * (math.log1p(-rest) - tilted.log_mgf)
     part = width * tilted.theta**2 / math.sqrt(2 * math.pi) * math.exp(min(log_part, 600.0))
-    relative = count * (tilted.log_mgf_error + 8 * EPS * rest / (1 - rest)) + EPS * (16 + abs(log_part))
+    relative = tilted.count * (tilted.log_mgf_error + 8 * EPS * rest / (1 - rest)) + EPS * (16 + abs(log_part))
     return part, part * math.expm1(min(2 * relative, 600.0))
 
 
@@ -212,18 +212,19 @@ def _blocks(plan: Plan) -> Iterator[_Block]:
         yield _Block(first * columns, min(at_once, rows - first), columns)
 
 
-def _change(law: AtomLaw, tilted: Tilted, step: float, block: _Block) -> tuple[FloatArray, FloatArray]:
+def _change(tilted: Tilted, step: float, block: _Block) -> tuple[FloatArray, FloatArray]:
     """Return real and imaginary part of E[e^{itG} - 1] under the tilted law at all nodes of a block, shape (nodes,).
 
     With u = e^{iaG} - 1 of a row and v = e^{ibG} - 1 of a column, e^{i(a + b)G} - 1 = u + v + u v: sines and cosines of
     the rows and of the columns alone, and one product of matrices.
     """
     starts = np.arange(block.rows, dtype=np.float64) * block.columns + block.begin
-    row, column = _phase(starts * step, law.value), _phase(np.arange(block.columns, dtype=np.float64) * step, law.value)
+    row = _phase(starts * step, tilted.value)
+    column = _phase(np.arange(block.columns, dtype=np.float64) * step, tilted.value)
     weighted = row * tilted.mass
     change = weighted.sum(axis=1)[:, None] + (column * tilted.mass).sum(axis=1)[None, :]
     few = max(_ONE_THREAD // change.size, 1)
-    for first in range(0, law.value.size, few):
+    for first in range(0, tilted.value.size, few):
         change += weighted[:, first : first + few] @ column[:, first : first + few].T
     flat = change.ravel()
     return flat.real, flat.imag
@@ -239,29 +240,27 @@ def _phase(node: FloatArray, value: FloatArray) -> npt.NDArray[np.complex128]:
     return phase
 
 
-def _change_error(law: AtomLaw, tilted: Tilted, node: FloatArray) -> FloatArray:
+def _change_error(tilted: Tilted, node: FloatArray) -> FloatArray:
     """Bound the error of `_change`: c eps t E|G|.
 
     Phases: 2 * 5 + 5 for u v + u + v at |u|, |v| <= 2, and 3 for the rounding of the nodes and of the sum; the tilted
     masses: 8 + 2 theta max|G|; inner products of m complex terms: 3 (m + 2).
     """
-    constant = 3 * law.value.size + 40 + 2 * tilted.theta * float(np.max(np.abs(law.value)))
-    return constant * EPS * node * tilted.mean_abs
+    constant = 3 * tilted.value.size + 40 + 2 * tilted.theta * tilted.law.size
+    return constant * EPS * node * float(tilted.mass @ np.abs(tilted.value))
 
 
-def _partial_sums(
-    law: AtomLaw, tilted: Tilted, count: int, plan: Plan, block: _Block
-) -> tuple[float, float, float, float]:
+def _partial_sums(tilted: Tilted, plan: Plan, block: _Block) -> tuple[float, float, float, float]:
     """Sum over a block the real parts of both integrands, a bound on their round-off together, and their size.
 
     Nodes t >= 0 have a weight (2 for those that stand for -t too), f and |f|^2 - 1, and a bound on the error of f. With
     an error e(t) of the characteristic function f, |a^n - b^n| <= n |a - b| max(|a|, |b|)^(n-1). Where |f|^n is
     negligible, its bound is all that is needed.
     """
-    theta, width = tilted.theta, plan.width
-    real, imaginary = _change(law, tilted, plan.step, block)
+    theta, width, count = tilted.theta, plan.width, tilted.count
+    real, imaginary = _change(tilted, plan.step, block)
     node = (block.begin + np.arange(real.size, dtype=np.float64)) * plan.step
-    absolute = _change_error(law, tilted, node)
+    absolute = _change_error(tilted, node)
     square = np.maximum(real * (2 + real) + imaginary**2, -1.0)
     damping = 0.5 * width**2 * (theta**2 - node**2)
     twice = np.where(node == 0, 1.0, 2.0)
@@ -293,16 +292,16 @@ def _partial_sums(
     return float(twice @ value), float(twice @ smoothing), rounding + skipped, float(twice @ size)
 
 
-def _tail(law: AtomLaw, tilted: Tilted, count: int, plan: Plan) -> float:
+def _tail(tilted: Tilted, plan: Plan) -> float:
     """Bound the part of both sums beyond the last node, in units of e^{n K(theta)} / theta^2."""
     begin = plan.last * plan.step
     level = (plan.width * tilted.theta) ** 2
     scale = math.exp(min(0.5 * level, 600.0)) * ((tilted.theta / begin) ** 2 + level) / math.pi
     far = begin
     near = 0.0
-    turn = math.pi / law.spread
+    turn = math.pi / tilted.law.spread
     if begin < turn:
-        rate = 0.998 * 2 * count * (tilted.std / math.pi) ** 2
+        rate = 0.998 * 2 * tilted.count * (tilted.std / math.pi) ** 2
         near = math.exp(-rate * begin**2) / (2 * rate * begin)
         far = turn
     return scale * (near + math.exp(-0.5 * (plan.width * far) ** 2) / (plan.width**2 * far))

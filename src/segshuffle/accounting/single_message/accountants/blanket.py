@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from segshuffle.accounting.single_message.accountants.declared import DOTTED, SOLID, Accountant, asks_bound, look
+from segshuffle.accounting.single_message.accountants.declared import Accountant, asks_bound, look
 from segshuffle.accounting.single_message.decomposition import BlanketBound, DatasetsBound
 
 _DECOMPOSITION = "Decomposition-Based Optimal Bounds for Privacy Amplification via Shuffling"
@@ -12,7 +12,7 @@ ACCOUNTANTS = (
         "upper",
         "proven",
         f"{_DECOMPOSITION}, Theorem 13",
-        look("Blanket, numerical (proven)", "blue", "o", SOLID),
+        look("Blanket, numerical (proven)", "blue", "o", "solid"),
         order=10,
         **asks_bound("randomizer", BlanketBound),
     ),
@@ -21,7 +21,7 @@ ACCOUNTANTS = (
         "lower",
         "proven: two neighbouring datasets that attain it",
         f"{_DECOMPOSITION}, Theorem 14",
-        look("Lower bound, two datasets (proven)", "black", "", DOTTED),
+        look("Lower bound, two datasets (proven)", "black", "", "dotted"),
         order=11,
         **asks_bound("randomizer", DatasetsBound),
     ),

@@ -32,28 +32,11 @@ import numpy as np
 from scipy import optimize
 
 from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, DeltaInterval
-from segshuffle.accounting.numerics.ranges import (
-    check_choice,
-    check_kind,
-    check_local,
-    check_users,
-)
+from segshuffle.accounting.numerics.ranges import check_local, check_users
 from segshuffle.accounting.numerics.search import Bound
-from segshuffle.accounting.single_message.accountants.declared import (
-    DASH_DOTTED,
-    DASHED,
-    DOTTED,
-    LONG,
-    SPARSE,
-    Accountant,
-    asks_bound,
-    asks_for,
-    look,
-    never,
-)
+from segshuffle.accounting.single_message.accountants.declared import Accountant, asks_bound, asks_for, look, never
 from segshuffle.accounting.single_message.randomizers.reference import Randomizer, blanket_tables, remembered
 from segshuffle.arrays import FloatArray
-from segshuffle.errors import ParameterError
 
 Inequality = Literal["hoeffding", "bennett"]
 _EPS = float(np.finfo(np.float64).eps)
@@ -186,7 +169,7 @@ class TailBound(Bound):
     local_epsilon : float, optional
         For the generic bound: any randomizer with this local guarantee, in [1e-6, 50].
     randomizer : Randomizer, optional
-        For the specific bound. Exactly one of `local_epsilon` and `randomizer` is given.
+        For the specific bound, which needs no `local_epsilon`.
 
     Raises
     ------
@@ -201,19 +184,13 @@ class TailBound(Bound):
         *,
         inequality: Inequality,
         n_users: int,
-        local_epsilon: float | None = None,
+        local_epsilon: float = math.nan,
         randomizer: Randomizer | None = None,
     ) -> None:
         check_users(n_users)
-        check_choice("inequality", inequality, get_args(Inequality))
-        if (local_epsilon is None) == (randomizer is None):
-            raise ParameterError(
-                "local_epsilon, randomizer", (local_epsilon, randomizer), "exactly one of the two given"
-            )
         if randomizer is not None:
-            check_kind("randomizer", randomizer, Randomizer)
             self.ceiling, self.source = randomizer.local_epsilon, _specific(randomizer)
-        elif local_epsilon is not None:
+        else:
             check_local(local_epsilon)
             self.ceiling, self.source = local_epsilon, partial(_generic, local_epsilon)
         self.inequality, self.n_users = inequality, n_users
@@ -262,13 +239,13 @@ def tails_epsilon(*, delta: float, **asked: Any) -> float:
 
 
 _ROWS: tuple[tuple[Any, ...], ...] = (
-    ("hoeffding", "randomizer", "hoeffding", "Blanket, Hoeffding", "sky", "^", DASH_DOTTED),
-    ("bennett", "randomizer", "bennett", "Blanket, Bennett", "green", "D", LONG),
-    ("hoeffding-generic", "local_epsilon", "hoeffding", "Blanket, Hoeffding, generic", "sky", "1", DOTTED),
-    ("bennett-generic", "local_epsilon", "bennett", "Blanket, Bennett, generic", "green", "2", SPARSE),
+    ("hoeffding", "randomizer", "hoeffding", "Blanket, Hoeffding", "sky", "^", "dash-dotted"),
+    ("bennett", "randomizer", "bennett", "Blanket, Bennett", "green", "D", "long"),
+    ("hoeffding-generic", "local_epsilon", "hoeffding", "Blanket, Hoeffding, generic", "sky", "1", "dotted"),
+    ("bennett-generic", "local_epsilon", "bennett", "Blanket, Bennett, generic", "green", "2", "sparse"),
     # the better of the two: curves of figures
-    ("tails-general", "local_epsilon", None, "Privacy blanket, general", "grey", "x", DASHED),
-    ("tails-specific", "randomizer", None, "Privacy blanket, specific", "green", "<", LONG),
+    ("tails-general", "local_epsilon", None, "Privacy blanket, general", "grey", "x", "dashed"),
+    ("tails-specific", "randomizer", None, "Privacy blanket, specific", "green", "<", "long"),
 )
 ACCOUNTANTS = tuple(
     Accountant(

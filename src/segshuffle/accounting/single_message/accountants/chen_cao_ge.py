@@ -22,34 +22,15 @@ import numpy as np
 
 from segshuffle.accounting.numerics.gaussian import gaussian_log_delta
 from segshuffle.accounting.numerics.hockey_stick import SMALLEST_DELTA, DeltaInterval
-from segshuffle.accounting.numerics.ranges import (
-    LARGEST_USERS,
-    check_integer,
-    check_local,
-)
+from segshuffle.accounting.numerics.ranges import LARGEST_USERS, check_integer, check_local
 from segshuffle.accounting.numerics.search import Bound
-from segshuffle.accounting.single_message.accountants.declared import (
-    DASHED,
-    Accountant,
-    asks_bound,
-    look,
-)
-from segshuffle.accounting.single_message.personalized import (
-    PersonalizedUsers,
-)
+from segshuffle.accounting.single_message.accountants.declared import Accountant, asks_bound, look
+from segshuffle.accounting.single_message.personalized import PersonalizedUsers
 from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 
 _MARGIN = 1e-9
 """Relative margin on delta: what `gaussian_log_delta` is held to."""
-
-
-def equal_mu(*, local_epsilon: float, n_users: int) -> float:
-    """Return mu where all n_users >= 2 have the same budget (kind: asymptotic); needs no list of users."""
-    check_local(local_epsilon)
-    allowed = f"an integer in [2, {LARGEST_USERS:g}] (with one user the formula divides by zero)"
-    check_integer("n_users", n_users, 2, allowed, most=LARGEST_USERS)
-    return math.sqrt(2 * (1 + math.exp(local_epsilon)) / (n_users - 1))
 
 
 class Gaussian(Bound):
@@ -80,8 +61,11 @@ def gaussian_of_users(users: PersonalizedUsers) -> Gaussian:
 
 
 def gaussian_of_equals(*, local_epsilon: float, n_users: int) -> Gaussian:
-    """Make that of users who all have the same budget, at least two."""
-    return Gaussian(equal_mu(local_epsilon=local_epsilon, n_users=n_users), local_epsilon)
+    """Make that of users who all have the same budget, at least two; needs no list of them."""
+    check_local(local_epsilon)
+    allowed = f"an integer in [2, {LARGEST_USERS:g}] (with one user the formula divides by zero)"
+    check_integer("n_users", n_users, 2, allowed, most=LARGEST_USERS)
+    return Gaussian(math.sqrt(2 * (1 + math.exp(local_epsilon)) / (n_users - 1)), local_epsilon)
 
 
 ACCOUNTANTS = (
@@ -90,7 +74,7 @@ ACCOUNTANTS = (
         "asymptotic",
         "a central limit without an error term, of the stronger clone's reduction",
         "Chen, Cao, Ge 2024",
-        look("Chen, Cao, Ge (asymptotic)", "teal", "p", DASHED),
+        look("Chen, Cao, Ge (asymptotic)", "teal", "p", "dashed"),
         order=60,
         **asks_bound("local_epsilon", gaussian_of_equals),
     ),

@@ -23,28 +23,13 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import Literal, get_args
+from typing import Literal
 
 from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
 from segshuffle.accounting.numerics.laws import BinomialLaw
-from segshuffle.accounting.numerics.ranges import (
-    check_choice,
-    check_local,
-    check_target,
-    check_users,
-    check_within,
-)
+from segshuffle.accounting.numerics.ranges import check_local, check_target, check_users, check_within
 from segshuffle.accounting.numerics.search import Bound
-from segshuffle.accounting.single_message.accountants.declared import (
-    DASHED,
-    LONG,
-    MIXED,
-    SHORT,
-    Accountant,
-    asks_bound,
-    asks_for,
-    look,
-)
+from segshuffle.accounting.single_message.accountants.declared import MIXED, Accountant, asks_bound, asks_for, look
 from segshuffle.errors import ParameterError
 
 Clone = Literal["standard", "stronger"]
@@ -75,12 +60,16 @@ class CloneBound(Bound):
     def __init__(
         self, *, local_epsilon: float, n_users: int, clone: Clone = "standard", local_delta: float = 0.0
     ) -> None:
-        check_choice("clone", clone, get_args(Clone))
         check_local(local_epsilon)
         check_within("local_delta", local_delta, 0, 1, "[)")
         check_users(n_users)
         self.ceiling, self.local_delta, self.n_users = local_epsilon, local_delta, n_users
-        self._below, self._above = (_pair(clone, local_epsilon, n_users, side) for side in (-1, 1))
+        # the divergence falls in the clone probability (data processing): it is rounded either way
+        share = math.exp(-local_epsilon) if clone == "standard" else 2 / (math.exp(local_epsilon) + 1)
+        self._above, self._below = (
+            CountPair(math.tanh(0.5 * local_epsilon), local_epsilon, BinomialLaw(n_users - 1, min(rounded, 1.0)))
+            for rounded in (share * (1 - _NUDGE), share * (1 + _NUDGE))
+        )
 
     def interval(self, epsilon: float, rtol: float) -> DeltaInterval:
         """Enclose the divergence and the failures, rounding of parameters included; no divergence from epsilon_0 on."""
@@ -93,9 +82,7 @@ class CloneBound(Bound):
         return min(self._divergence(self._above, epsilon, rtol).upper + self._failure(epsilon) * (1 + _ROUND), 1.0)
 
     def _divergence(self, pair: CountPair, epsilon: float, rtol: float) -> DeltaInterval:
-        return (
-            hockey_stick(pair=pair, epsilon=epsilon, rtol=rtol) if epsilon < self.ceiling else DeltaInterval(0.0, 0.0)
-        )
+        return hockey_stick(pair, epsilon, rtol) if epsilon < self.ceiling else DeltaInterval(0.0, 0.0)
 
     def _failure(self, epsilon: float) -> float:
         """Add up the failures of all users: what they add to delta."""
@@ -124,17 +111,6 @@ def standard_clone_closed_form(*, local_epsilon: float, n_users: int, delta: flo
     return min(math.log1p(gain) * (1 + 16 * _NUDGE), local_epsilon)
 
 
-def _pair(clone: Clone, local_epsilon: float, n_users: int, side: int) -> CountPair:
-    """Make the pair with its parameters rounded against privacy (side = 1) or for it (-1).
-
-    The divergence falls in the clone probability (data processing) and grows in the victim's contrast (joint
-    convexity).
-    """
-    share = math.exp(-local_epsilon) if clone == "standard" else 2 / (math.exp(local_epsilon) + 1)
-    tails = min(1 / (math.exp(local_epsilon) + 1) * (1 - side * _NUDGE), 0.5)
-    return CountPair(1.0 - tails, tails, BinomialLaw(n_users - 1, min(share * (1 - side * _NUDGE), 1.0)))
-
-
 _FIRST = "Feldman, McMillan, Talwar 2021"
 ACCOUNTANTS = (
     Accountant(
@@ -142,7 +118,7 @@ ACCOUNTANTS = (
         "upper",
         "proven",
         _FIRST,
-        look("Standard clone (proven)", "orange", "s", DASHED),
+        look("Standard clone (proven)", "orange", "s", "dashed"),
         order=30,
         **asks_bound("local_epsilon", CloneBound),
     ),
@@ -151,7 +127,7 @@ ACCOUNTANTS = (
         "upper",
         "proven",
         _FIRST,
-        look("Standard clone, closed form (proven)", "orange", "8", LONG),
+        look("Standard clone, closed form (proven)", "orange", "8", "long"),
         order=31,
         **asks_for("local_epsilon", standard_clone_closed_form),
     ),
@@ -160,7 +136,7 @@ ACCOUNTANTS = (
         "published",
         MIXED,
         "Feldman, McMillan, Talwar 2023",
-        look("Stronger clone (published)", "purple", "v", SHORT),
+        look("Stronger clone (published)", "purple", "v", "short"),
         order=32,
         **asks_bound("local_epsilon", partial(CloneBound, clone="stronger")),
         proven_for_binary=True,

@@ -15,17 +15,16 @@ from typing import TYPE_CHECKING, Any, Literal
 from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
 from segshuffle.accounting.numerics.search import Bound
 from segshuffle.errors import ParameterError
-from segshuffle.looks import DASHES, PALETTE, Dashes, Look
+from segshuffle.looks import DASHES, PALETTE, Look
 
 if TYPE_CHECKING:
-    from segshuffle.accounting.single_message.decomposition import BlanketBound
     from segshuffle.accounting.single_message.randomizers import Randomizer
     from segshuffle.accounting.single_message.variation_ratio import VariationRatio
     from segshuffle.accounting.single_message.variation_ratio_lower import LowerBound
 
 Kind = Literal["upper", "lower", "published", "asymptotic", "exact"]
 
-SOLID, DASHED, DOTTED, DASH_DOTTED, SHORT, LONG, SPARSE = DASHES
+_DASHES = dict(zip(("solid", "dashed", "dotted", "dash-dotted", "short", "long", "sparse"), DASHES, strict=True))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,7 +155,7 @@ def asks_for(
 
 
 def asks_bound(
-    part: str, make: Callable[..., Bound | BlanketBound], *, applies: Callable[[Mechanism], bool] | None = None
+    part: str, make: Callable[..., Bound], *, applies: Callable[[Mechanism], bool] | None = None
 ) -> dict[str, Any]:
     """Do the same with a bound that is made from that part and ``n_users``."""
     return asks_for(
@@ -167,14 +166,9 @@ def asks_bound(
     )
 
 
-def look(label: str, color: str, marker: str, dashes: Dashes) -> Look:
+def look(label: str, color: str, marker: str, dashes: str) -> Look:
     """Make the look of an accountant: lower bounds have no marker, and no two share marker and dashes."""
-    return Look(label, PALETTE[color], marker, dashes)
-
-
-def always(mechanism: Mechanism) -> bool:
-    """Return whether the local epsilon is known: for accountants that need no more."""
-    return mechanism.local_epsilon < math.inf
+    return Look(label, PALETTE[color], marker, _DASHES[dashes])
 
 
 def never(mechanism: Mechanism) -> bool:

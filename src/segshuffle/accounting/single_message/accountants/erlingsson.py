@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from segshuffle.accounting.numerics.ranges import SMALLEST_LOCAL_EPSILON, check_target, check_users, check_within
-from segshuffle.accounting.single_message.accountants.declared import SHORT, Accountant, asks_for, look
+from segshuffle.accounting.single_message.accountants.declared import Accountant, asks_for, look
 from segshuffle.errors import ParameterError
 
 FEWEST_USERS = 1000
@@ -43,7 +43,7 @@ ACCOUNTANTS = (
         "upper",
         "proven for local epsilon < 1/2, n >= 1000, delta < 1/100",
         "Erlingsson et al. 2019",
-        look("Erlingsson et al. (proven)", "wine", "*", SHORT),
+        look("Erlingsson et al. (proven)", "wine", "*", "short"),
         order=50,
         **asks_for("local_epsilon", erlingsson_epsilon),
     ),

@@ -14,30 +14,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
-from segshuffle.accounting.numerics.hockey_stick import CountPair, DeltaInterval, hockey_stick
+from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
 from segshuffle.accounting.numerics.poisson_binomial import PoissonBinomialLaw
 from segshuffle.accounting.numerics.ranges import check_integer
 from segshuffle.accounting.numerics.search import Bound
 from segshuffle.accounting.single_message.accountants.chen_cao_ge import gaussian_of_users
-from segshuffle.accounting.single_message.accountants.declared import (
-    DASH_DOTTED,
-    DOTTED,
-    SOLID,
-    Accountant,
-    asks_bound,
-    look,
-    never,
-)
-from segshuffle.accounting.single_message.personalized import (
-    BudgetBound,
-    PersonalizedUsers,
-    Reduction,
-    Theorem,
-)
+from segshuffle.accounting.single_message.accountants.declared import Accountant, asks_bound, look, never
+from segshuffle.accounting.single_message.personalized import BudgetBound, PersonalizedUsers, Reduction, Theorem
 from segshuffle.arrays import FloatArray
 
 #: A Poisson-binomial law of one entry per user is made.
@@ -56,17 +43,16 @@ def echo_probabilities(budgets: FloatArray) -> FloatArray:
 class Echo(BudgetBound):
     """The pair of counts with these clones (kind: published); intervals are certified for the formula."""
 
-    def __init__(self, users: PersonalizedUsers) -> None:
-        super().__init__(users)
-        self._clones = PoissonBinomialLaw(echo_probabilities(users.budgets)[1:])
+    @cached_property
+    def clones(self) -> PoissonBinomialLaw:
+        """Law of the number of clones."""
+        return PoissonBinomialLaw(echo_probabilities(self.users.budgets)[1:])
 
     def interval(self, epsilon: float, rtol: float) -> DeltaInterval:
         """Enclose the delta; 0 from the largest budget on."""
         if epsilon >= self.ceiling:
             return DeltaInterval(0.0, 0.0)
-        tails = 1 / (math.exp(self.ceiling) + 1)
-        found = hockey_stick(pair=CountPair(1 - tails, tails, self._clones), epsilon=epsilon, rtol=rtol)
-        return self._clones.widened(found)
+        return self._divergence(math.tanh(0.5 * self.ceiling), self.ceiling, epsilon, rtol)
 
 
 #: Bounds for users with budgets of their own, by the names of the accountants that they are where budgets are equal.
@@ -93,7 +79,7 @@ ACCOUNTANTS = (
         "published",
         _AVERAGES,
         f"{_PAPER}, Theorem 2",
-        look("Personalised bound (published)", "indigo", "h", SOLID),
+        look("Personalised bound (published)", "indigo", "h", "solid"),
         order=70,
         **asks_bound("local_epsilon", partial(_equal, Theorem), applies=lambda m: m.name == "laplace"),
     ),
@@ -102,7 +88,7 @@ ACCOUNTANTS = (
         "published",
         _AVERAGES,
         f"{_PAPER}, its pair of counts",
-        look("Its reduction, exact (published)", "black", "d", DOTTED),
+        look("Its reduction, exact (published)", "black", "d", "dotted"),
         order=71,
         **asks_bound("local_epsilon", partial(_equal, Reduction), applies=never),
     ),
@@ -111,7 +97,7 @@ ACCOUNTANTS = (
         "published",
         "refuted as an upper bound (docs/referee.md)",
         "Liu, Zhao, Xiong, Liu, Chen 2023",
-        look("Liu et al. 2023 (published)", "wine", "H", DASH_DOTTED),
+        look("Liu et al. 2023 (published)", "wine", "H", "dash-dotted"),
         order=72,
         **asks_bound("local_epsilon", partial(_equal, Echo), applies=never),
     ),

@@ -5,13 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from segshuffle.accounting.single_message.accountants.declared import (
-    DASH_DOTTED,
-    DASHED,
-    LONG,
     MIXED,
-    SHORT,
-    SOLID,
-    SPARSE,
     Accountant,
     asks_bound,
     asks_for,
@@ -27,7 +21,7 @@ _NUMERICAL = Accountant(
     "published",
     f"{MIXED}; refuted for most mechanisms (docs/referee.md)",
     f"{_PAPER}, Theorem 4.1",
-    look("Variation ratio (published)", "vermilion", "P", SOLID),
+    look("Variation ratio (published)", "vermilion", "P", "solid"),
     order=40,
     **asks_bound("variation", VariationBound),
     proven_for_binary=True,
@@ -39,7 +33,7 @@ ACCOUNTANTS = (
         "published",
         f"{MIXED}; refuted as the numerical one, and below it where few clones are expected (docs/referee.md)",
         f"{_PAPER}, Theorem 4.2",
-        look("Variation ratio, analytic (published)", "olive", "X", DASH_DOTTED),
+        look("Variation ratio, analytic (published)", "olive", "X", "dash-dotted"),
         order=41,
         **asks_for("variation", lambda delta, **asked: VariationBound(**asked).analytic_epsilon(delta=delta)),
     ),
@@ -48,7 +42,7 @@ ACCOUNTANTS = (
         "published",
         MIXED,
         f"{_PAPER}, Theorem 4.3",
-        look("Variation ratio, asymptotic (published)", "sky", ">", DASHED),
+        look("Variation ratio, asymptotic (published)", "sky", ">", "dashed"),
         order=42,
         **asks_for(
             "variation",
@@ -61,7 +55,7 @@ ACCOUNTANTS = (
         "lower",
         "proven",
         f"{_PAPER}, Theorem 5.1",
-        look("Variation ratio, lower bound", "dark-grey", "", SPARSE),
+        look("Variation ratio, lower bound", "dark-grey", "", "sparse"),
         order=43,
         **asks_bound("lower", LowerVariationBound, applies=never),
     ),
@@ -70,10 +64,10 @@ ACCOUNTANTS = (
         replace(_NUMERICAL, name=name, status=status, look=look(label, *drawn), order=order, applies=never)
         for order, (name, label, status, drawn) in enumerate(
             (
-                ("separate-best", "Separate, best (published)", _NUMERICAL.status, ("grey", "s", LONG)),
-                ("separate-worst", "Separate, worst (published)", _NUMERICAL.status, ("dark-grey", "D", SHORT)),
-                ("parallel-basic", "Parallel, basic (published)", MIXED, ("purple", "v", DASHED)),
-                ("parallel-advanced", "Parallel, advanced (published)", MIXED, ("orange", "P", SHORT)),
+                ("separate-best", "Separate, best (published)", _NUMERICAL.status, ("grey", "s", "long")),
+                ("separate-worst", "Separate, worst (published)", _NUMERICAL.status, ("dark-grey", "D", "short")),
+                ("parallel-basic", "Parallel, basic (published)", MIXED, ("purple", "v", "dashed")),
+                ("parallel-advanced", "Parallel, advanced (published)", MIXED, ("orange", "P", "short")),
             ),
             start=44,
         )

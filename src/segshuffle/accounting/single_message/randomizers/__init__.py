@@ -1,7 +1,6 @@
 """Local randomizers as parameter objects: what the single-message accountants need to know of them."""
 
 from segshuffle.accounting.single_message.randomizers.composed import (
-    Constant,
     JointComposition,
     ParallelComposition,
     poisson_subsampled,
@@ -24,7 +23,6 @@ from segshuffle.accounting.single_message.randomizers.subsets import (
 
 __all__ = [
     "BinaryLocalHash",
-    "Constant",
     "HadamardResponse",
     "JointComposition",
     "KaryRandomizedResponse",

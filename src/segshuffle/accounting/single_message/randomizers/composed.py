@@ -40,24 +40,6 @@ LARGEST_CLASSES, _LARGEST_PRODUCT = 10_000, 2_000_000
 _LARGEST_WORK = 100_000
 
 
-@dataclass(frozen=True, kw_only=True)
-class Constant:
-    """The mechanism that always sends the same message, whatever the input."""
-
-    @property
-    def local_epsilon(self) -> float:
-        """0."""
-        return 0.0
-
-    def blanket(self, side: Side) -> ReferenceClasses:
-        """One class of mass 1 with both ratios 1."""
-        return ReferenceClasses(np.ones(1), np.zeros(1), np.zeros(1))
-
-    def common_input(self, side: Side) -> tuple[ReferenceClasses, ...]:
-        """One class of mass 1 with both ratios 1."""
-        return (self.blanket(side),)
-
-
 def _check_components(components: tuple[Randomizer, ...]) -> None:
     """Refuse no components, and those whose pairs of inputs differ: one table per component would leave pairs out."""
     if not components:
@@ -174,18 +156,20 @@ class ParallelComposition:
         At least one, all symmetric in the two inputs.
     weights : tuple of float
         Probability of each component; positive, sum 1.
+    rate : float
+        Probability in (0, 1] that a user takes part; otherwise it sends a constant message.
     """
 
     components: tuple[Randomizer, ...]
     weights: tuple[float, ...]
+    rate: float = 1.0
 
     def __post_init__(self) -> None:
         _check_components(self.components)
-        allowed = f"{len(self.components)} positive numbers with sum 1"
-        if len(self.weights) != len(self.components) or not all(weight > 0 for weight in self.weights):
-            raise ParameterError("weights", self.weights, allowed)
-        if not abs(math.fsum(self.weights) - 1.0) <= 1e-15 * len(self.weights):
-            raise ParameterError("weights", self.weights, allowed)
+        check_within("rate", self.rate, 0, 1, "(]")
+        fits = len(self.weights) == len(self.components) and all(weight > 0 for weight in self.weights)
+        if not fits or not abs(math.fsum(self.weights) - 1.0) <= 1e-15 * len(self.weights):
+            raise ParameterError("weights", self.weights, f"{len(self.components)} positive numbers with sum 1")
 
     @property
     def local_epsilon(self) -> float:
@@ -202,7 +186,10 @@ class ParallelComposition:
         return tuple(self._union(list(choice)) for choice in choices)
 
     def _union(self, tables: list[ReferenceClasses]) -> ReferenceClasses:
-        return merged(replace(part, mass=part.mass * weight) for part, weight in zip(tables, self.weights, strict=True))
+        sent = zip(tables, self.weights, strict=True)
+        absent = ReferenceClasses(np.array([1.0 - self.rate]), np.zeros(1), np.zeros(1))
+        parts = [replace(part, mass=part.mass * (weight * self.rate)) for part, weight in sent]
+        return merged(parts if self.rate == 1.0 else [*parts, absent])
 
 
 def poisson_subsampled(randomizer: Randomizer, *, rate: float) -> Randomizer:
@@ -218,10 +205,7 @@ def poisson_subsampled(randomizer: Randomizer, *, rate: float) -> Randomizer:
     Returns
     -------
     Randomizer
-        The randomizer itself for rate 1, otherwise its parallel composition with the constant mechanism.
+        The randomizer itself for rate 1.
     """
-    check_kind("randomizer", randomizer, Randomizer)
-    check_within("rate", rate, 0, 1, "(]")
-    if rate == 1.0:
-        return randomizer
-    return ParallelComposition(components=(randomizer, Constant()), weights=(rate, 1.0 - rate))
+    sampled = ParallelComposition(components=(randomizer,), weights=(1.0,), rate=rate)
+    return randomizer if rate == 1.0 else sampled

@@ -17,7 +17,7 @@ from typing import ClassVar
 import numpy as np
 
 from segshuffle.accounting.numerics.ranges import check_integer
-from segshuffle.accounting.single_message.randomizers.reference import Favouring, ReferenceClasses, Side
+from segshuffle.accounting.single_message.randomizers.reference import Favouring
 from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 
@@ -70,10 +70,6 @@ class _OverADomain(_Attributes):
     @property
     def _favour_all(self) -> float:
         return 0.0 if self.domain_size is None else self._own_base[1] * self._laws[1][1] ** (self.domain_size - 1)
-
-    def common_input(self, side: Side) -> tuple[ReferenceClasses, ...]:
-        """Let all other users hold a third input; independent of the domain size from d = 3 on."""
-        return self.blanket(side).own_inputs() if self.domain_size == 2 else super().common_input(side)
 
     def _words(self, letters: int) -> FloatArray:
         """List all words with a letter for each input, shape (letters**d, d)."""
@@ -190,19 +186,18 @@ class HadamardResponse(_Attributes):
     ----------
     local_epsilon : float
         Guarantee epsilon_0, in (0, 50].
-    order : int or None
-        K, a power of two >= 4; None for the limit of a large order.
+    order : int
+        K, a power of two >= 4.
     """
 
-    order: int | None = None
+    order: int
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        allowed = "a power of two, 4 or more (None: the limit of a large order)"
-        if self.order is not None:
-            check_integer("order", self.order, 4, allowed)
-            if self.order & (self.order - 1):
-                raise ParameterError("order", self.order, allowed)
+        allowed = "a power of two, 4 or more"
+        check_integer("order", self.order, 4, allowed)
+        if self.order & (self.order - 1):
+            raise ParameterError("order", self.order, allowed)
 
     @property
     def _laws(self) -> tuple[_Bit, _Bit]:
@@ -211,7 +206,7 @@ class HadamardResponse(_Attributes):
 
     @property
     def _favour_all(self) -> float:
-        return 0.0 if self.order is None else self._own_base[1] * 2 / self.order
+        return self._own_base[1] * 2 / self.order
 
     def _base(self, n_inputs: int) -> dict[tuple[int, ...], float]:
         if (self.order, n_inputs) != (4, 3):
@@ -221,7 +216,7 @@ class HadamardResponse(_Attributes):
 
     def _listed(self) -> tuple[FloatArray, FloatArray]:
         """Return rows 1, ..., K-1 of the Sylvester matrix."""
-        if self.order is None or self.order > _MOST_OUTPUTS:
+        if self.order > _MOST_OUTPUTS:
             raise ParameterError("order", self.order, f"at most {_MOST_OUTPUTS} to list all outputs")
         index = np.arange(self.order)
         plus = np.bitwise_count(index[1:, None] & index[None, :]) % 2 == 0

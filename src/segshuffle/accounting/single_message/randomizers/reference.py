@@ -186,7 +186,9 @@ class Favouring(ABC):
         return table([*rows, (all_inputs * math.exp(e), 0.0, 0.0)])
 
     def common_input(self, side: Side) -> tuple[ReferenceClasses, ...]:
-        """Let all other users hold a third input: any x* gives a valid lower bound."""
+        """Let all other users hold a third input, or, of two, either one: any x* gives a valid lower bound."""
+        if getattr(self, "domain_size", None) == 2:
+            return self.blanket(side).own_inputs()
         e, masses = self.local_epsilon, self._base(3).items()
         return (table((mass * math.exp(e * z), e * (x - z), e * (y - z)) for (x, y, z), mass in masses),)
 

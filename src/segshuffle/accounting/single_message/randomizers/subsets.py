@@ -14,7 +14,7 @@ from itertools import combinations, islice, product
 import numpy as np
 
 from segshuffle.accounting.numerics.ranges import check_integer
-from segshuffle.accounting.single_message.randomizers.reference import Favouring, ReferenceClasses, Side
+from segshuffle.accounting.single_message.randomizers.reference import Favouring
 from segshuffle.arrays import FloatArray
 from segshuffle.errors import ParameterError
 
@@ -67,10 +67,6 @@ class SubsetExponential(Favouring):
 
     def _base(self, n_inputs: int) -> dict[tuple[int, ...], float]:
         return {meets: self.gamma * share for meets, share in self._shares(n_inputs).items()}
-
-    def common_input(self, side: Side) -> tuple[ReferenceClasses, ...]:
-        """Let all other users hold a third set; of two values, either one."""
-        return self.blanket(side).own_inputs() if self.domain_size == 2 else super().common_input(side)
 
     def _listed(self) -> tuple[FloatArray, FloatArray]:
         """Return the sets and the subsets in lexicographic order."""
