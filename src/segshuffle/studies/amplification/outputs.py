@@ -93,6 +93,7 @@ GROUPS = {
     )
     for paper, title in PAPERS.items()
 }
+_TITLE = "# Statements of the amplification papers, and what came out"
 _CLAIMS = tuple(
     Output(
         f"amplification/claims.{suffix}",
@@ -155,7 +156,7 @@ def rules(config: Config, _panels: Sequence[Scenario]) -> list[Rule]:
     )
     claims = (
         Step(judged, f"{report}:evaluate", read, points),
-        Step(readable, f"{report}:to_markdown", {"claims": judged}, {"papers": PAPERS}),
+        Step(readable, "studies.verdicts:markdown", {"claims": judged}, {"title": _TITLE, "papers": PAPERS}),
     )
     figures, to_read = (
         [exhibit.id for exhibit in EXHIBITS.values() if exhibit.table == kind] for kind in (False, True)

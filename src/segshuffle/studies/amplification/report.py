@@ -20,8 +20,7 @@ from segshuffle.accounting.single_message.accountants import ACCOUNTANT_LOOKS
 from segshuffle.looks import DASHES, PALETTE, Look, looks_of, series_looks, stroke
 from segshuffle.pipeline.rows import common, table_of
 from segshuffle.pipeline.style import finished, letters, log_axes, panel_grid
-from segshuffle.studies import verdicts
-from segshuffle.studies.verdicts import Measured, NotRunError
+from segshuffle.studies.verdicts import Measured, NotRunError, judge
 
 #: Drawn as outlines, so that what lies beneath stays visible: these almost coincide with proven bounds.
 _OUTLINED = ("variation-ratio", "parallel-advanced")
@@ -251,12 +250,7 @@ MEASURES = (ratio, saving, outside)
 
 def evaluate(table: pd.DataFrame, reference: list[dict[str, Any]], *, points: int = LEAST_POINTS) -> pd.DataFrame:
     """Judge every statement on the stacked tidy tables of all figures; see `verdicts.judge`."""
-    return verdicts.judge(Curves(table, points), MEASURES, reference, keys=("id", "paper", "section", "statement"))
-
-
-def to_markdown(claims: pd.DataFrame, *, papers: Mapping[str, str]) -> str:
-    """Write the verdicts to read, a section per paper."""
-    return verdicts.markdown(claims, title="# Statements of the amplification papers, and what came out", papers=papers)
+    return judge(Curves(table, points), MEASURES, reference)
 
 
 # --- tables to read --------------------------------------------------------------------------------------------------

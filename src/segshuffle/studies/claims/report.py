@@ -19,8 +19,7 @@ from segshuffle.arrays import FloatArray
 from segshuffle.pipeline.design import Config
 from segshuffle.pipeline.rows import common, sources_of
 from segshuffle.protocols.registry import paper_competitors
-from segshuffle.studies import verdicts
-from segshuffle.studies.verdicts import Measured, NotRunError
+from segshuffle.studies.verdicts import Measured, NotRunError, judge, markdown
 
 #: What every panel of the paper has in common; the options of the competitors are those of docs/deviations.md.
 COMMON: Config = {"delta_times_n": 0.01, "levels": [0.5, 1.0, 2.0]}
@@ -277,10 +276,10 @@ MEASURES = (best_m, best_m_of, excess_at, reduction, mean_reduction, order, chan
 
 def evaluate(table: pd.DataFrame, reference: list[dict[str, Any]], config: Config | None = None) -> pd.DataFrame:
     """Judge every statement on rows of results/mse.csv; see `Panels` for the configuration, and `verdicts.judge`."""
-    return verdicts.judge(Panels(table, config), MEASURES, reference, keys=("id", "section", "statement"))
+    return judge(Panels(table, config), MEASURES, reference)
 
 
 def readable(claims: pd.DataFrame, table: pd.DataFrame) -> str:
     """Write the verdicts to read, with what the data of the table of all panels are."""
     title = "# Statements of section 6, and what came out"
-    return verdicts.markdown(claims, title=title, remark=sources_of(table))
+    return markdown(claims, title=title, remark=sources_of(table))

@@ -20,8 +20,7 @@ from segshuffle.looks import stroke
 from segshuffle.pipeline.rows import table_of
 from segshuffle.pipeline.style import finished, letters, log_axes, panel_grid, panel_title
 from segshuffle.protocols.registry import look_of
-from segshuffle.studies import verdicts
-from segshuffle.studies.verdicts import Measured, NotRunError
+from segshuffle.studies.verdicts import Measured, NotRunError, judge, markdown
 
 CASE = ["n_users", "domain_size", "set_size", "epsilon", "split"]
 _FIGURE = re.compile(r"pareto-n(\d+)-d(\d+)-(.+)")
@@ -89,7 +88,7 @@ def readable(found: pd.DataFrame, claims: pd.DataFrame) -> str:
         "",
         *table_of(["n", "d", "s", "epsilon", "split", *(f"{share:g} messages" for share in shares)], rows),
         "",
-        verdicts.markdown(claims, title="## What these papers say of their protocols"),
+        markdown(claims, title="## What these papers say of their protocols"),
     ]
     return "\n".join(lines)
 
@@ -153,7 +152,7 @@ MEASURES = (error_within, change_of_extra, error_over_published)
 
 def evaluate(table: pd.DataFrame, reference: list[dict[str, Any]]) -> pd.DataFrame:
     """Judge every statement on all rows of the sweep; see `verdicts.judge`."""
-    return verdicts.judge(table, MEASURES, reference, keys=("id", "paper", "section", "statement"))
+    return judge(table, MEASURES, reference)
 
 
 def draw(table: pd.DataFrame, *, n_users: int, domain_size: int, split: str) -> Figure:
