@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,8 @@ from matplotlib.lines import Line2D
 
 from segshuffle.looks import PALETTE, Look, series_looks
 from segshuffle.pipeline.numbers import nearest
-from segshuffle.pipeline.style import finished, letters, log_axes, panel_grid
-from segshuffle.studies.drawing import POPULATION, draw_measured, population_title
+from segshuffle.pipeline.style import finished, log_axes
+from segshuffle.studies.drawing import POPULATION, draw_measured, population_panels
 
 #: Least ratio of the ends of an axis of errors: a panel without an effect should not look like one.
 _LEAST_SPAN = 2.0
@@ -33,27 +33,24 @@ def draw(table: pd.DataFrame) -> Figure:
     table : DataFrame
         Rows of `studies.levels.compute.levels_table`, of one or more settings.
     """
-    settings = [rows for _, rows in table.groupby(POPULATION, sort=False)]
-    columns = min(len(settings), 2)
-    figure, axes = panel_grid(len(settings), columns, height=2.35, width=3.5 * columns)
-    splits = list(dict.fromkeys(table["split"]))
-    looks = dict(zip(splits, series_looks(splits), strict=True))
-    for letter, axis, rows in zip(letters(), axes, settings, strict=False):
+    columns = min(len(table[POPULATION].drop_duplicates()), 2)
+    figure, panels = population_panels(table, columns, split=False, height=2.35, width=3.5 * columns)
+    looks = series_looks(table["split"].unique())
+    for rows, (axis,) in panels:
         _panel(axis, rows, looks)
-        population_title(axis, letter, rows)
     handles = [
         Line2D([], [], color=look.color, marker=look.marker, ls="none", ms=4, label=f"{look.label}, measured")
-        for look in looks.values()
+        for look in looks
     ]
     for style, label in ((_PREDICTED, "predicted"), (_EXACT, "exact histogram of levels")):
         handles.append(Line2D([], [], color=PALETTE["dark-grey"], label=label, **style))
     return finished(figure, handles)
 
 
-def _panel(axis: Axes, rows: pd.DataFrame, looks: Mapping[str, Look]) -> None:
+def _panel(axis: Axes, rows: pd.DataFrame, looks: Sequence[Look]) -> None:
     """Draw measured error with two standard errors, predicted error, and the error with the exact histogram."""
-    for index, (split, look) in enumerate(looks.items()):
-        mine = rows[rows["split"] == split]
+    for index, look in enumerate(looks):
+        mine = rows[rows["split"] == look.label]
         private = np.isfinite(mine["epsilon_levels"])
         curve = mine[private].sort_values("epsilon_levels")
         x = curve["epsilon_levels"]
