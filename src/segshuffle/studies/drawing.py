@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from segshuffle.arrays import FloatArray
 from segshuffle.datasets.registry import dataset_label
-from segshuffle.looks import Look, stroke
+from segshuffle.looks import Look, series_looks, stroke
 from segshuffle.pipeline.rows import common
 from segshuffle.pipeline.style import letters, panel_grid, panel_title
 
@@ -49,11 +49,18 @@ def population_panels(
     return figure, [(rows, axes[each * i : each * (i + 1)]) for i, rows in enumerate(groups)]
 
 
-def draw_series(axis: Axes, rows: pd.DataFrame, x: str, y: str, looks: Iterable[Look], **changed: Any) -> None:
-    """Draw a curve for every look, of the rows that have its label in column label."""
-    for look in looks:
-        curve = rows[rows["label"] == look.label]
+def draw_series(
+    axis: Axes, rows: pd.DataFrame, x: str, y: str, looks: Mapping[str, Look], by: str = "label", **changed: Any
+) -> None:
+    """Draw a curve for every look, of the rows that have its name in column `by`."""
+    for name, look in looks.items():
+        curve = rows[rows[by] == name]
         axis.plot(curve[x], curve[y], **stroke(look, **changed))
+
+
+def series_of(labels: Iterable[str]) -> dict[str, Look]:
+    """Return the looks of `series_looks` by label, each once."""
+    return {look.label: look for look in series_looks(dict.fromkeys(labels))}
 
 
 def draw_measured(axis: Axes, x: pd.Series, rows: pd.DataFrame, what: str, look: Look, *, label: str = "_") -> None:

@@ -10,11 +10,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from segshuffle.looks import PALETTE, series_looks, stroke
+from segshuffle.looks import PALETTE
 from segshuffle.pipeline.rows import common
 from segshuffle.pipeline.style import finished, log_axes, log_ticks
 from segshuffle.protocols.registry import look_of
-from segshuffle.studies.drawing import POPULATION, draw_measured, draw_series, population_panels
+from segshuffle.studies.drawing import POPULATION, draw_measured, draw_series, population_panels, series_of
 
 _PANEL = [*POPULATION, "split"]
 _CURVE: dict[str, Any] = {"ms": 2.5, "lw": 0.9}
@@ -52,11 +52,10 @@ def _epsilons(axis: Axes, rows: pd.DataFrame) -> None:
     """Draw a colour per plan and a line per level, on top of the levels that were promised."""
     for level in rows["level"].unique():
         axis.axhline(level, color=PALETTE["grey"], lw=0.6, zorder=1)
-    plans = list(rows.groupby("assumed", sort=False))
-    looks = series_looks(f"plan assumes {assumed:.0%}" for assumed, _ in plans)
-    for (_, plan), look in zip(plans, looks, strict=True):
-        for i, (_, points) in enumerate(plan[np.isfinite(plan["epsilon"])].groupby("level")):
-            axis.plot(points["really"], points["epsilon"], **stroke(look, **_CURVE, label="_" * (i > 0) + look.label))
+    plans = rows[np.isfinite(rows["epsilon"])].assign(label=rows["assumed"].map("plan assumes {:.0%}".format))
+    for i, (_, points) in enumerate(plans.groupby("level")):
+        looks = {name: look._replace(label="_" * (i > 0) + name) for name, look in series_of(plans["label"]).items()}
+        draw_series(axis, points, "really", "epsilon", looks, **_CURVE)
     axis.set(yscale="log", xlabel="users who really are honest", ylabel=r"$\epsilon$ at $\delta$")
     low, high = axis.get_ylim()
     axis.set_ylim(low, high * (high / low) ** _LEGEND_ROOM)
@@ -66,7 +65,7 @@ def _epsilons(axis: Axes, rows: pd.DataFrame) -> None:
 def _errors(axis: Axes, rows: pd.DataFrame) -> None:
     """Draw a curve per method and budget, below the line of one over the assumed share."""
     rows = rows.assign(label=list(map(_sent, rows["max_messages"])))
-    draw_series(axis, rows, "assumed", "error_ratio", series_looks(rows["label"].unique()), **_CURVE)
+    draw_series(axis, rows, "assumed", "error_ratio", series_of(rows["label"]), **_CURVE)
     shares = np.linspace(rows["assumed"].min(), rows["assumed"].max(), _POINTS)
     axis.plot(shares, 1 / shares, color=PALETTE["dark-grey"], lw=0.9, ls=":", label="1 / assumed share")
     axis.set(xlabel="users assumed to be honest", ylabel="MSE / that of assuming all")
@@ -144,7 +143,7 @@ def draw_rounds(table: pd.DataFrame) -> Figure:
         _sent(messages) + apart * (accounting != "product")
         for messages, accounting in zip(table["max_messages"], table["accounting"], strict=True)
     ]
-    looks = series_looks(dict.fromkeys(labels))
+    looks = series_of(labels)
     figure, panels = population_panels(table.assign(label=labels), height=2.6, foot=0.6)
     for rows, (axis,) in panels:
         draw_series(axis, rows, "rounds", "mse_expected", looks, **_CURVE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from segshuffle.looks import PALETTE, Look, series_looks
+from segshuffle.looks import PALETTE, Look
 from segshuffle.pipeline.numbers import nearest
 from segshuffle.pipeline.style import finished, log_axes
-from segshuffle.studies.drawing import POPULATION, draw_measured, population_panels
+from segshuffle.studies.drawing import POPULATION, draw_measured, population_panels, series_of
 
 #: Least ratio of the ends of an axis of errors: a panel without an effect should not look like one.
 _LEAST_SPAN = 2.0
@@ -35,22 +35,22 @@ def draw(table: pd.DataFrame) -> Figure:
     """
     columns = min(len(table[POPULATION].drop_duplicates()), 2)
     figure, panels = population_panels(table, columns, split=False, height=2.35, width=3.5 * columns)
-    looks = series_looks(table["split"].unique())
+    looks = series_of(table["split"])
     for rows, (axis,) in panels:
         _panel(axis, rows, looks)
     handles = [
         Line2D([], [], color=look.color, marker=look.marker, ls="none", ms=4, label=f"{look.label}, measured")
-        for look in looks
+        for look in looks.values()
     ]
     for style, label in ((_PREDICTED, "predicted"), (_EXACT, "exact histogram of levels")):
         handles.append(Line2D([], [], color=PALETTE["dark-grey"], label=label, **style))
     return finished(figure, handles)
 
 
-def _panel(axis: Axes, rows: pd.DataFrame, looks: Sequence[Look]) -> None:
+def _panel(axis: Axes, rows: pd.DataFrame, looks: Mapping[str, Look]) -> None:
     """Draw measured error with two standard errors, predicted error, and the error with the exact histogram."""
-    for index, look in enumerate(looks):
-        mine = rows[rows["split"] == look.label]
+    for index, (split, look) in enumerate(looks.items()):
+        mine = rows[rows["split"] == split]
         private = np.isfinite(mine["epsilon_levels"])
         curve = mine[private].sort_values("epsilon_levels")
         x = curve["epsilon_levels"]

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 import pandas as pd
 from matplotlib.figure import Figure
 
-from segshuffle.looks import PALETTE, series_looks
+from segshuffle.looks import PALETTE
 from segshuffle.pipeline.numbers import at_most, nearest
 from segshuffle.pipeline.style import log_axes, panel_grid
-from segshuffle.studies.drawing import draw_series
+from segshuffle.studies.drawing import draw_series, series_of
 
 #: From this many blanket messages per item on, the error should be within 5 % of the curator's.
 _LARGE, _CLOSE = 100.0, 1.05
@@ -23,8 +23,7 @@ def draw(table: pd.DataFrame) -> Figure:
     labels = [
         f"$s$ = {size}, $\\delta$ = {delta:g}" for size, delta in zip(curves["set_size"], curves["delta"], strict=True)
     ]
-    looks = series_looks(dict.fromkeys(labels))
-    draw_series(axis, curves.assign(label=labels), "blanket_mean", "error_ratio", looks, ms=3)
+    draw_series(axis, curves.assign(label=labels), "blanket_mean", "error_ratio", series_of(labels), ms=3)
     axis.axhline(1.0, color=PALETTE["black"], lw=1.0)
     end = max(float(table["blanket_mean"].max()), _LARGE)
     axis.plot([_LARGE, end], [_CLOSE, _CLOSE], color=PALETTE["grey"], lw=1.0, ls=":", label="5 % from 100 on")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -22,7 +22,7 @@ from segshuffle.pipeline.numbers import nearest
 from segshuffle.pipeline.rows import common, sources_of, table_of
 from segshuffle.pipeline.style import finished, letters, log_axes, panel_grid, use_style
 from segshuffle.protocols.registry import look_of, looks_in
-from segshuffle.studies.drawing import POPULATION, Label, label_at_right, label_height, population_title
+from segshuffle.studies.drawing import POPULATION, Label, draw_series, label_at_right, label_height, population_title
 
 _OPTIMUM = "$m$ from optimizeParameter"
 #: Inches: width of a figure, and where level lines are named; height of a panel, and of what is around its axes.
@@ -46,15 +46,12 @@ class Panel:
         Population and split.
     letter : str
         Letter in its figure.
-    source : str
-        "real", "stand-in" or "synthetic".
     errors : DataFrame
         Its rows of results/mse.csv, both accountings.
     """
 
     scenario: Scenario
     letter: str
-    source: str
     errors: pd.DataFrame
 
     @property
@@ -65,9 +62,9 @@ class Panel:
     @property
     def name(self) -> str:
         """What the panel shows, in one line."""
-        setting = self.scenario.setting
+        setting, (source,) = self.scenario.setting, common(self.errors, "source")
         return (
-            f"{dataset_label(setting.dataset, self.source)}, {self.scenario.split}: n = {setting.n_users:,}, "
+            f"{dataset_label(setting.dataset, source)}, {self.scenario.split}: n = {setting.n_users:,}, "
             f"d = {setting.domain_size}, s = {setting.set_size}"
         )
 
@@ -104,14 +101,11 @@ class Panel:
 
 def panels_of(errors: pd.DataFrame, scenarios: Sequence[Scenario] | None = None) -> list[Panel]:
     """Letter some panels of the table, or all in its order."""
-    found = []
-    for letter, scenario in zip(letters(), scenarios or scenarios_of(errors), strict=False):
-        setting = scenario.setting
-        place = [setting.dataset, setting.n_users, setting.set_size, scenario.split]
-        rows = errors[(errors[["dataset", "n_users", "set_size", "split"]] == place).all(axis=1)]
-        (source,) = common(rows, "source")
-        found.append(Panel(scenario, letter, str(source), rows))
-    return found
+    rows = dict(iter(errors.groupby([*POPULATION, "split"])))
+    return [
+        Panel(scenario, letter, rows[*astuple(scenario.setting), scenario.split])
+        for letter, scenario in zip(letters(), scenarios or scenarios_of(errors), strict=False)
+    ]
 
 
 def panels_by_figure(errors: pd.DataFrame) -> dict[str, list[Panel]]:
@@ -122,10 +116,7 @@ def panels_by_figure(errors: pd.DataFrame) -> dict[str, list[Panel]]:
 def scenarios_of(errors: pd.DataFrame) -> list[Scenario]:
     """List the settings and splits of the table, in its order."""
     unique = errors[[*POPULATION, "split"]].drop_duplicates()
-    return [
-        Scenario(Setting(str(dataset), int(n_users), int(set_size), int(domain_size)), str(split))
-        for dataset, n_users, set_size, domain_size, split in unique.itertuples(index=False, name=None)
-    ]
+    return [Scenario(Setting(*population), split) for *population, split in unique.itertuples(index=False, name=None)]
 
 
 # --- figures ---------------------------------------------------------------------------------------------------------
@@ -183,12 +174,10 @@ def _draw_messages(panels: Sequence[Panel], accounting: str) -> Figure:
         measure = panel.rows(accounting, "best").set_index("method")["mse_expected"]["curator-weighted"]
         spent = panel.rows(accounting, "budget").sort_values("messages_per_user")
         spent = spent.assign(ratio=spent["mse_expected"] / measure)
-        for name, look in looks_in(spent).items():
-            curve = spent[spent["method"] == name]
-            axis.plot(curve["messages_per_user"], curve["ratio"], **stroke(look, ms=3))
+        draw_series(axis, spent, "messages_per_user", "ratio", looks_in(spent), by="method", ms=3)
         axis.axhline(1.0, color=curator.color, lw=1.2, label=curator.label)
-        axis.set(xlim=(0, None), ylim=(0.95, max(1.3, 1.05 * spent["ratio"].max())), xlabel="messages per user")
-        axis.set_ylabel("MSE / curator")
+        axis.set(xlim=(0, None), ylim=(0.95, max(1.3, 1.05 * spent["ratio"].max())))
+        axis.set(xlabel="messages per user", ylabel="MSE / curator")
         population_title(axis, panel.letter, panel.errors, split=True)
     return finished(figure)
 
@@ -198,12 +187,11 @@ def _draw_summary(panels: Sequence[Panel], accounting: str) -> Figure:
     use_style()
     figure, axis = plt.subplots(figsize=(7.0, 0.24 * len(panels) + 1.2), layout="constrained")
     marks = pd.concat(
-        panel.points(accounting).assign(place=place, least=panel.curve["mse_mean"].min())
+        points.assign(place=place, ratio=points["mse_mean"] / panel.curve["mse_mean"].min())
         for place, panel in enumerate(panels)
+        for points in (panel.points(accounting),)
     )
-    for name, look in looks_in(marks).items():
-        mine = marks[marks["method"] == name]
-        axis.plot(mine["mse_mean"] / mine["least"], mine["place"], **stroke(look, ls="none", ms=5))
+    draw_series(axis, marks, "ratio", "place", looks_in(marks), by="method", ls="none", ms=5)
     axis.axvline(1.0, color=PALETTE["black"], lw=1.2)
     axis.set(yticks=range(len(panels)), yticklabels=[panel.name for panel in panels], ylim=(len(panels) - 0.3, -0.7))
     axis.set_xlabel("MSE over the least MSE of the segmented protocol (line: 1)")
