@@ -246,10 +246,8 @@ def test_enumeration_against_exact_rationals(matrix, n_users):
     gains = [Fraction(1), Fraction(3, 2), Fraction(5, 2)]
     law = np.array(matrix, dtype=float)
     pairs = list(permutations(range(3), 2))
-    found = worst_datasets(
-        matrix=law, victims=[(0, 1), (0, 2), (1, 2)], n_users=n_users, epsilons=[math.log(g) for g in gains]
-    )
-    for gain, witness in zip(gains, found, strict=True):
+    for gain in gains:
+        witness = worst_datasets(matrix=law, victims=[(0, 1), (0, 2), (1, 2)], n_users=n_users, epsilon=math.log(gain))
         everything = [
             o.shuffled_divergence(matrix, pair, others, gain)
             for pair in pairs
@@ -266,9 +264,9 @@ def test_proportional_outputs_are_merged_without_loss():
     assert merged_outputs(law).shape == (4, 5)
     np.testing.assert_allclose(merged_outputs(law).sum(axis=1), 1.0, rtol=1e-13)
     small = KaryRandomizedResponse(local_epsilon=1.0, domain_size=6).matrix()
-    arguments = {"victims": [(0, 1)], "n_users": 3, "epsilons": [0.4]}
-    full = worst_datasets(matrix=small, **arguments)[0].delta
-    assert worst_datasets(matrix=small[:4], **arguments)[0].delta == pytest.approx(full, rel=1e-11)
+    arguments = {"victims": [(0, 1)], "n_users": 3, "epsilon": 0.4}
+    full = worst_datasets(matrix=small, **arguments).delta
+    assert worst_datasets(matrix=small[:4], **arguments).delta == pytest.approx(full, rel=1e-11)
 
 
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.inputs])
@@ -278,7 +276,7 @@ def test_enumerated_rows_are_those_of_the_mechanism(name):
     matrix, mechanism = case.matrix(1.5), case.mechanism(1.5)
     assert matrix.sum(axis=1) == pytest.approx(1.0, rel=1e-12)
     for epsilon in (0.2, 1.0):
-        (found,) = worst_datasets(matrix=matrix, victims=case.victims, n_users=1, epsilons=[epsilon])
+        found = worst_datasets(matrix=matrix, victims=case.victims, n_users=1, epsilon=epsilon)
         classes = DatasetsBound(randomizer=mechanism.randomizer, n_users=1).delta(epsilon=epsilon)
         assert found.delta == pytest.approx(classes.lower, rel=1e-10)
 
@@ -334,9 +332,7 @@ def test_every_dataset_of_few_users_is_enumerated_and_the_larger_bound_counts():
     assert list(found) == few + beyond
     gained = 0
     for point in few:
-        (witness,) = worst_datasets(
-            matrix=case.matrix(2.0), victims=[(0, 1)], n_users=point.n_users, epsilons=[point.target]
-        )
+        witness = worst_datasets(matrix=case.matrix(2.0), victims=[(0, 1)], n_users=point.n_users, epsilon=point.target)
         common = trial.common_bound(mechanism.randomizer, point)
         assert found[point].common == common
         assert found[point].proven == max(witness.delta, common)

@@ -191,21 +191,16 @@ def proofs(case: Case, known: Mechanism, points: list[Point]) -> dict[Point, Pro
     All other users hold the same input (`DatasetsBound`); for up to three users, where the outputs can be listed,
     every dataset is enumerated as well and the larger bound counts.
     """
-    found = {}
+    found, matrix = {}, case.matrix(known.local_epsilon)
     for point in points:
         common = common_bound(known.randomizer, point)
         found[point] = Proof(common, common, "all others alike")
-    matrix = case.matrix(known.local_epsilon)
-    if matrix is None:
-        return found
-    for n_users in range(1, LARGEST_USERS + 1):
-        asked = [point for point in points if point.n_users == n_users and point.asked == "delta"]
-        targets = [point.target for point in asked]
-        witnesses = worst_datasets(matrix=matrix, victims=case.victims, n_users=n_users, epsilons=targets)
-        for point, witness in zip(asked, witnesses, strict=True):
-            if witness.delta > found[point].proven:
-                text = f"victim {witness.victim[0]} or {witness.victim[1]}, others {list(witness.others)}"
-                found[point] = Proof(witness.delta, found[point].common, text)
+        if matrix is None or point.asked == "epsilon" or point.n_users > LARGEST_USERS:
+            continue
+        witness = worst_datasets(matrix=matrix, victims=case.victims, n_users=point.n_users, epsilon=point.target)
+        if witness.delta > common:
+            text = f"victim {witness.victim[0]} or {witness.victim[1]}, others {list(witness.others)}"
+            found[point] = Proof(witness.delta, common, text)
     return found
 
 
@@ -215,10 +210,8 @@ def common_bound(randomizer: Any, point: Point, **options: Any) -> float:
     return bound.delta(epsilon=point.target).lower if point.asked == "delta" else bound.epsilon(delta=point.target)
 
 
-def worst_datasets(
-    *, matrix: FloatArray, victims: Sequence[tuple[int, int]], n_users: int, epsilons: Sequence[float]
-) -> list[Witness]:
-    """Find the largest divergence of the multiset of messages over the other users' inputs, for every epsilon.
+def worst_datasets(*, matrix: FloatArray, victims: Sequence[tuple[int, int]], n_users: int, epsilon: float) -> Witness:
+    """Find the largest divergence of the multiset of messages over the other users' inputs.
 
     Parameters
     ----------
@@ -228,29 +221,26 @@ def worst_datasets(
         Changes of the victim's input to try; each is tried in both directions.
     n_users : int
         At least 1, the victim included: the work grows exponentially.
-    epsilons : sequence of float
+    epsilon : float
         At least 0.
 
     Returns
     -------
-    list of Witness
-        One per epsilon. `delta` is rounded down by `ROUNDING` (1 + e^epsilon), at least 0.
+    Witness
+        `delta` is rounded down by `ROUNDING` (1 + e^epsilon), at least 0.
     """
-    laws = merged_outputs(matrix)
-    both = [pair for first, second in victims for pair in ((first, second), (second, first))]
-    found = {}
+    laws, gain = merged_outputs(matrix), math.exp(epsilon)
+    found = []
     for others in combinations_with_replacement(range(len(laws)), n_users - 1):
         # law of the other users' messages in random order: an array with one axis per user
         hidden = _shuffled(reduce(np.multiply.outer, laws[list(others)], np.ones(())))
-        for victim in both:
+        for victim in (pair for one, other in victims for pair in ((one, other), (other, one))):
             first, second = (_shuffled(np.multiply.outer(laws[own], hidden)) for own in victim)
-            found[victim, others] = [np.maximum(first - np.exp(each) * second, 0.0).sum() for each in epsilons]
-    deltas, datasets = np.array(list(found.values())), list(found)
-    largest = deltas.max(axis=0)
-    lower = np.maximum(largest - ROUNDING * (1 + np.exp(epsilons)), 0.0)
+            found.append(Witness(float(np.maximum(first - gain * second, 0.0).sum()), victim, others))
+    largest = max(found).delta
     # of datasets that are equal but for rounding the first
-    places = (deltas >= largest * (1 - _TIE)).argmax(axis=0)
-    return [Witness(float(delta), *datasets[place]) for delta, place in zip(lower, places, strict=True)]
+    worst = next(each for each in found if each.delta >= largest * (1 - _TIE))
+    return worst._replace(delta=max(largest - ROUNDING * (1 + gain), 0.0))
 
 
 def merged_outputs(matrix: FloatArray) -> FloatArray:
