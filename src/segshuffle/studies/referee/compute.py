@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, reduce
-from itertools import combinations, combinations_with_replacement
+from itertools import combinations, combinations_with_replacement, product
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -58,7 +58,7 @@ class Point(NamedTuple):
     target: float
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Case:
     """A mechanism family of the referee.
 
@@ -97,10 +97,9 @@ class Case:
         """Return the mechanism at one local epsilon."""
         return with_classes(mechanism(self.name, local_epsilon=local_epsilon, **self.parameters), **self.cut)
 
-    def matrix(self, local_epsilon: float) -> FloatArray | None:
-        """Return the laws of the inputs to enumerate; None if the outputs cannot be listed."""
-        if not self.inputs:
-            return None
+    @cache  # noqa: B019  cases live as long as the program
+    def matrix(self, local_epsilon: float) -> FloatArray:
+        """Return the laws of the inputs to enumerate."""
         listed: Any = with_classes(self.mechanism(local_epsilon), **self.stands).randomizer
         return np.asarray(listed.matrix()[list(self.inputs)])
 
@@ -150,20 +149,19 @@ CASES: dict[str, Case] = {
 }
 
 
-def questions(case: Case, config: Config) -> dict[float, list[Point]]:
-    """List all points of a case by local epsilon: those of the configuration's grid, and the case's own.
+def questions(case: Case, config: Config) -> Iterator[tuple[float, Point]]:
+    """Yield all points of a case with their local epsilon: those of the configuration's grid, and the case's own.
 
     The grid has deltas over shares of the local epsilon at few users, and epsilons at delta = delta_times_n/n at many.
     """
     grid = config["referee"]
-    many = [Point(n, "epsilon", rounded(least_delta(config, n))) for n in grid["many_users"]]
-    found = {
-        local: [Point(n, "delta", rounded(share * local)) for n in grid["few_users"] for share in grid["shares"]] + many
-        for local in grid["local_epsilons"]
-    }
+    for local in grid["local_epsilons"]:
+        for n_users, share in product(grid["few_users"], grid["shares"]):
+            yield local, Point(n_users, "delta", rounded(share * local))
+        for n_users in grid["many_users"]:
+            yield local, Point(n_users, "epsilon", rounded(least_delta(config, n_users)))
     for local, n_users, target in case.known:
-        found.setdefault(local, []).append(Point(n_users, "delta", target))
-    return found
+        yield local, Point(n_users, "delta", target)
 
 
 # --- proven lower bounds ---------------------------------------------------------------------------------------------
@@ -185,23 +183,21 @@ class Witness(NamedTuple):
     others: tuple[int, ...]
 
 
-def proofs(case: Case, known: Mechanism, points: list[Point]) -> dict[Point, Proof]:
-    """Find the largest proven lower bound at every point.
+def proof_of(case: Case, known: Mechanism, point: Point) -> Proof:
+    """Find the largest proven lower bound at a point.
 
     All other users hold the same input (`DatasetsBound`); for up to three users, where the outputs can be listed,
     every dataset is enumerated as well and the larger bound counts.
     """
-    found, matrix = {}, case.matrix(known.local_epsilon)
-    for point in points:
-        common = common_bound(known.randomizer, point)
-        found[point] = Proof(common, common, "all others alike")
-        if matrix is None or point.asked == "epsilon" or point.n_users > LARGEST_USERS:
-            continue
-        witness = worst_datasets(matrix=matrix, victims=case.victims, n_users=point.n_users, epsilon=point.target)
-        if witness.delta > common:
-            text = f"victim {witness.victim[0]} or {witness.victim[1]}, others {list(witness.others)}"
-            found[point] = Proof(witness.delta, common, text)
-    return found
+    common = common_bound(known.randomizer, point)
+    if case.inputs and point.asked == "delta" and point.n_users <= LARGEST_USERS:
+        matrix = case.matrix(known.local_epsilon)
+        found = worst_datasets(matrix=matrix, victims=case.victims, n_users=point.n_users, epsilon=point.target)
+        if found.delta > common:
+            return Proof(
+                found.delta, common, f"victim {found.victim[0]} or {found.victim[1]}, others {list(found.others)}"
+            )
+    return Proof(common, common, "all others alike")
 
 
 def common_bound(randomizer: Any, point: Point, **options: Any) -> float:
@@ -332,18 +328,17 @@ def trials(config: Config) -> pd.DataFrame:
 
 def _case_rows(config: Config, name: str) -> Iterator[tuple[Any, ...]]:
     case = CASES[name]
-    for local, asked in questions(case, config).items():
+    for local, point in questions(case, config):
         known = case.mechanism(local)
-        for point, proof in proofs(case, known, asked).items():
-            generic = generic_claims(local, point)
-            claims = generic | {
-                each.name: claim(each, known, point) for each in upper_bounds(known) if each.name not in generic
-            }
-            for accountant, claimed in claims.items():
-                near = point.asked == "epsilon" and claimed < _NEAR * proof.proven
-                at_claim = common_bound(known.randomizer, Point(point.n_users, "delta", claimed)) if near else math.nan
-                kind, command = ACCOUNTANTS[accountant].kind_for(known), case.command(local, point)
-                yield name, local, *point, *proof, accountant, kind, claimed, at_claim, command
+        proof, generic = proof_of(case, known, point), generic_claims(local, point)
+        claims = generic | {
+            each.name: claim(each, known, point) for each in upper_bounds(known) if each.name not in generic
+        }
+        for accountant, claimed in claims.items():
+            near = point.asked == "epsilon" and claimed < _NEAR * proof.proven
+            at_claim = common_bound(known.randomizer, Point(point.n_users, "delta", claimed)) if near else math.nan
+            kind, command = ACCOUNTANTS[accountant].kind_for(known), case.command(local, point)
+            yield name, local, *point, *proof, accountant, kind, claimed, at_claim, command
 
 
 def judged(rows: pd.DataFrame) -> pd.DataFrame:
