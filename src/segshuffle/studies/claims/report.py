@@ -54,8 +54,8 @@ class Panel:
     name: str
     curve: pd.DataFrame
     competitors: Mapping[str, float]
-    altered: str = ""
-    missing: tuple[str, ...] = ()
+    altered: str
+    missing: tuple[str, ...]
 
     @property
     def best(self) -> pd.Series:
@@ -70,8 +70,6 @@ class Panel:
             raise NotRunError(self.altered)
         if method == "strongest" and self.missing:
             raise NotRunError(f"{', '.join(self.missing)} did not run on {self.name}: the strongest may be among them")
-        if not self.competitors:
-            raise NotRunError(f"no competitor ran on {self.name}; see competitors.methods in the configuration")
         if method == "strongest":
             return min(self.competitors.values())
         if method not in self.competitors:
@@ -85,34 +83,29 @@ class Panel:
 
 
 class Panels:
-    """All panels of a table, looked up by dataset, number of users, set size and split.
+    """The paper's panels in a table, looked up by dataset, number of users, set size and split.
 
-    With a configuration only the paper's panels are found. Without one the panels are whatever the table has.
+    Parameters
+    ----------
+    table : DataFrame
+        Rows of results/mse.csv.
+    config : dict
+        Keys of `COMMON`, splits and competitors.
     """
 
-    def __init__(self, table: pd.DataFrame, config: Config | None = None) -> None:
+    def __init__(self, table: pd.DataFrame, config: Config) -> None:
         self._table, self._config = table[table["accounting"] == "published"], config
-
-    def sizes(self, dataset: str, column: str) -> list[int]:
-        """List the numbers of users or set sizes of a dataset, ascending."""
-        if self._config:
-            return list(POPULATIONS[dataset][column])
-        found = sorted(int(value) for value in self._table.loc[self._table["dataset"] == dataset, column].unique())
-        if not found:
-            known = ", ".join(sorted(self._table["dataset"].unique()))
-            raise NotRunError(f"dataset {dataset} did not run; the table has {known}")
-        return found
 
     def get(self, *, dataset: str, n_users: int | str, set_size: int, split: str) -> Panel:
         """Find one panel; n_users may be "smallest" or "largest"."""
         if isinstance(n_users, str):
-            n_users = self.sizes(dataset, "n_users")[{"smallest": 0, "largest": -1}[n_users]]
+            n_users = POPULATIONS[dataset]["n_users"][{"smallest": 0, "largest": -1}[n_users]]
         place = {"dataset": dataset, "n_users": n_users, "set_size": set_size, "split": split}
         rows = self._table[(self._table[list(place)] == list(place.values())).all(axis=1)]
         where = f"{dataset}, n = {n_users}, s = {set_size}, {split}"
         if rows.empty:
             raise NotRunError(f"panel {where} did not run")
-        if self._config and (reason := departure(self._config, place, rows)):
+        if reason := departure(self._config, place, rows):
             raise NotRunError(f"{where}: {reason}")
         curve = rows[(rows["method"] == "segmented") & (rows["role"] == "grid")].sort_values("blanket_per_user")
         others = rows[rows["method"].isin(paper_competitors()) & (rows["role"] == "best")]
@@ -120,14 +113,15 @@ class Panels:
             name=f"{dataset} n={n_users} s={set_size} {split}",
             curve=curve,
             competitors=dict(zip(others["method"], others["mse_expected"], strict=True)),
-            altered=other_options(self._config) if self._config else "",
-            missing=tuple(sorted(set(paper_competitors()) - set(others["method"]))) if self._config else (),
+            altered=other_options(self._config),
+            missing=tuple(sorted(set(paper_competitors()) - set(others["method"]))),
         )
 
     def every(self, *, datasets: list[str], splits: list[str]) -> Iterator[Panel]:
         """Yield all panels of some datasets and splits, in the order of the figures."""
         for dataset, split in product(datasets, splits):
-            for set_size, n_users in product(self.sizes(dataset, "set_size"), self.sizes(dataset, "n_users")):
+            paper = POPULATIONS[dataset]
+            for set_size, n_users in product(paper["set_size"], paper["n_users"]):
                 yield self.get(dataset=dataset, n_users=n_users, set_size=set_size, split=split)
 
     def pairs(self, *, datasets: list[str], before: str, after: str) -> Iterator[tuple[str, Panel, Panel]]:
@@ -228,8 +222,6 @@ def order(panels: Panels, *, what: str, pairs: list[list[dict[str, Any]]]) -> Me
     found, column = {}, "blanket_per_user" if what == "best m" else "mse_expected"
     for pair in pairs:
         first, second = (panels.get(**panel) for panel in pair)
-        if first.name == second.name:
-            raise NotRunError(f"only {first.name} ran, nothing to compare it with")
         one, other = first.best[column], second.best[column]
         found[f"{first.name}: {one:.4g} against {second.name}: {other:.4g}"] = one / other
     return Measured({f"ratio of {what}": found}, ".3g")
@@ -261,7 +253,7 @@ def messages(panels: Panels, **panels_asked: list[str]) -> Measured:
 MEASURES = (best_m, best_m_of, excess_at, reduction, mean_reduction, order, change, growth_of_gap, messages)
 
 
-def evaluate(table: pd.DataFrame, reference: list[dict[str, Any]], config: Config | None = None) -> pd.DataFrame:
+def evaluate(table: pd.DataFrame, reference: list[dict[str, Any]], config: Config) -> pd.DataFrame:
     """Judge every statement on rows of results/mse.csv; see `Panels` for the configuration, and `verdicts.judge`."""
     return judge(Panels(table, config), MEASURES, reference)
 
