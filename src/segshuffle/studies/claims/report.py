@@ -139,26 +139,21 @@ def departure(config: Mapping[str, Any], panel: Mapping[str, Any], rows: pd.Data
     config : mapping
         Keys of `COMMON`, and splits.
     panel : mapping
-        dataset, n_users, set_size and split.
+        dataset and split.
     rows : DataFrame
         The panel's rows of results/mse.csv.
     """
-    ours = POPULATIONS.get(panel["dataset"])
-    if ours is None:
-        return f"the paper has no dataset {panel['dataset']}"
-    split = panel["split"]
+    ours, split = POPULATIONS[panel["dataset"]], panel["split"]
     domain_size, source = common(rows, "domain_size", "source")
     both = {key: (config[key], value) for key, value in COMMON.items()}
     both |= {
         f"splits.{split}": (config["splits"].get(split), SPLITS.get(split)),
-        "domain_size": (int(domain_size), ours["domain_size"]),
-        "data": (str(source), ours["source"]),
+        "domain_size": (domain_size, ours["domain_size"]),
+        "data": (source, ours["source"]),
     }
     for key, (found, wanted) in both.items():
         if found != wanted:
             return f"{key} is {found}, the paper's is {wanted}"
-    if panel["n_users"] not in ours["n_users"] or panel["set_size"] not in ours["set_size"]:
-        return f"the paper has no panel with n = {panel['n_users']} and s = {panel['set_size']}"
     low, high = BLANKETS
     blankets = sorted(rows.loc[(rows["method"] == "segmented") & (rows["role"] == "grid"), "blanket_per_user"])
     if not blankets or blankets[0] > low or blankets[-1] < high:
