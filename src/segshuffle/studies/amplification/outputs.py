@@ -139,12 +139,12 @@ def rules(config: Config, _panels: Sequence[Scenario]) -> list[Rule]:
     report, curves = "studies.amplification.report", "amplification/{case}.csv"
     judged, readable = (output.path for output in _CLAIMS)
     read = {
-        "table": [curves.replace("{case}", case) for case in EXHIBITS],
+        "table": [f"amplification/{case}.csv" for case in EXHIBITS],
         "reference": Path("config/reference/claims-amplification.yaml"),
     }
 
     def tables(case: str) -> dict[str, str]:
-        return {"table": curves.replace("{case}", case)}
+        return {"table": f"amplification/{case}.csv"}
 
     computed = Step(curves, "studies.amplification.compute:compute", arguments=lambda case: {"name": case, **points})
     figure = Step("figures/{case}", f"{report}:draw", tables)

@@ -339,8 +339,9 @@ _READING = (
 )
 
 
-def readable(summary: pd.DataFrame, table: pd.DataFrame, *, budgets: list[float]) -> str:
+def readable(summary: pd.DataFrame, table: pd.DataFrame) -> str:
     """Write the summary to read, given the table of all panels, which names the sources of the data."""
+    budgets = budgets_of(summary)
     copies = {f"copies, {budget:g} messages / curator": f"copies_{budget:g}_over_curator" for budget in budgets}
     rows = (
         [*(cell.format_map(row) for cell in _CELLS.values()), *(f"{row[name]:.2f}" for name in copies.values())]
