@@ -9,8 +9,9 @@ import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
+from typing import Any
 
-import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -20,7 +21,7 @@ from segshuffle.looks import PALETTE, Look, stroke
 from segshuffle.pipeline.design import ACCOUNTINGS, Scenario, Setting, figures_of
 from segshuffle.pipeline.numbers import nearest
 from segshuffle.pipeline.rows import common, sources_of, table_of
-from segshuffle.pipeline.style import finished, letters, log_axes, panel_grid, use_style
+from segshuffle.pipeline.style import finished, letters, log_axes, panel_grid
 from segshuffle.protocols.registry import look_of, looks_in
 from segshuffle.studies.drawing import POPULATION, Label, draw_series, label_at_right, label_height, population_title
 
@@ -184,8 +185,7 @@ def _draw_messages(panels: Sequence[Panel], accounting: str) -> Figure:
 
 def _draw_summary(panels: Sequence[Panel], accounting: str) -> Figure:
     """Draw one row per panel and one mark per competitor, on a log axis; 1 is the segmented protocol's error."""
-    use_style()
-    figure, axis = plt.subplots(figsize=(7.0, 0.24 * len(panels) + 1.2), layout="constrained")
+    figure, (axis,) = panel_grid(1, height=0.24 * len(panels), foot=1.2)
     marks = pd.concat(
         points.assign(place=place, ratio=points["mse_mean"] / panel.curve["mse_mean"].min())
         for place, panel in enumerate(panels)
@@ -199,13 +199,17 @@ def _draw_summary(panels: Sequence[Panel], accounting: str) -> Figure:
     return finished(figure)
 
 
+def _band(axis: Axes, x: Any, mean: Any, stderr: Any, look: Look, **changed: Any) -> None:
+    """Draw means, with two standard errors around them."""
+    axis.fill_between(x, mean - 2 * stderr, mean + 2 * stderr, color=look.color, alpha=0.2, lw=0)
+    axis.plot(x, mean, **stroke(look, **changed))
+
+
 def _curves(axis: Axes, curves: Mapping[str, pd.DataFrame]) -> None:
-    """Draw methods over the grid of m, with two standard errors around them."""
+    """Draw methods over the grid of m."""
     for name, curve in curves.items():
         look = looks_in(curve)[name]
-        x, mean, error = curve["blanket_per_user"], curve["mse_mean"], 2 * curve["mse_stderr"]
-        axis.fill_between(x, mean - error, mean + error, color=look.color, alpha=0.2, lw=0)
-        axis.plot(x, mean, **stroke(look, zorder=4, ms=3))
+        _band(axis, curve["blanket_per_user"], curve["mse_mean"], curve["mse_stderr"], look, zorder=4, ms=3)
 
 
 def _names(points: pd.DataFrame) -> dict[str, str]:
@@ -215,15 +219,13 @@ def _names(points: pd.DataFrame) -> dict[str, str]:
 
 
 def _levels(axis: Axes, points: pd.DataFrame, low: float, high: float, names: Mapping[str, str]) -> list[Label]:
-    """Draw level lines of methods with an m of their own, with two standard errors; unnamed ones enter the legend."""
-    labels, x = [], [low * (high / low) ** share for share in _MARKS]
+    """Draw level lines of methods with an m of their own; unnamed ones enter the legend."""
+    labels, x = [], low * (high / low) ** np.array(_MARKS)
     for name, look in looks_in(points).items():
         (row,) = points[points["method"] == name].to_dict("records")
-        mean, error = row["mse_mean"], 2 * row["mse_stderr"]
-        axis.fill_between([low, high], mean - error, mean + error, color=look.color, alpha=0.2, lw=0)
-        label = f"_{look.label}" if names else look.label
-        axis.plot(x, [mean] * len(x), **stroke(look, label=label), markevery=slice(1, -1), lw=1.0)
-        labels.append(Label(mean, names.get(name, ""), look.color))
+        shown = {"label": f"_{look.label}" if names else look.label, "markevery": slice(1, -1), "lw": 1.0}
+        _band(axis, x, np.full(len(x), row["mse_mean"]), row["mse_stderr"], look, **shown)
+        labels.append(Label(row["mse_mean"], names.get(name, ""), look.color))
     return labels
 
 
