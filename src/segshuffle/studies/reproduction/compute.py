@@ -9,10 +9,10 @@ import functools
 import hashlib
 import io
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -73,16 +73,14 @@ def simulate_scenario(
     accounting: str,
     population: Population,
     plans: Plans,
-    *,
-    code: Mapping[str, str] | None = None,
-    folder: str = "",
+    **keep: Any,
 ) -> list[tuple[Task, FloatArray]]:
     """Simulate every curve point of one scenario on common levels: squared errors, each of shape (repetitions,).
 
     Parameters
     ----------
-    code, folder : mapping, str, optional
-        As in `planning.kept_of`.
+    **keep
+        code and folder of `planning.kept_of`.
     """
     repetitions = config["repetitions"]
     counts = level_counts(scenario.setting.n_users, config["splits"][scenario.split])
@@ -102,7 +100,7 @@ def simulate_scenario(
         tasks = list(group)
         make = functools.partial(made, name, tasks)
         points = [(task.role, task.max_messages, task.plan.as_dict()) for task in tasks]
-        text = kept_of(tasks[0].method, f"{name}.csv", (read, scenario, data, points), make, code=code, folder=folder)
+        text = kept_of(tasks[0].method, f"{name}.csv", (read, scenario, data, points), make, **keep)
         # every digit: means are the same, kept or not
         errors = pd.read_csv(io.StringIO(text), dtype=str)["squared_error"].astype(float)
         found += zip(tasks, errors.to_numpy().reshape(len(tasks), repetitions), strict=True)
@@ -152,8 +150,7 @@ def panel_table(
     config: Config,
     scenario: Scenario,
     accounting: str,
-    code: Mapping[str, str],
-    folder: str,
+    **keep: Any,
 ) -> pd.DataFrame:
     """Simulate one panel under one accounting: rows of results/mse.csv.
 
@@ -161,12 +158,12 @@ def panel_table(
     ----------
     plans, competitors : dict
         Plans of its setting, as `plan_setting` makes them.
-    code, folder : mapping, str
-        As in `planning.kept_of`: squared errors of a method are kept there.
+    **keep
+        code and folder of `planning.kept_of`: squared errors of a method are kept there.
     """
     split = scenario.split
     every = {split: [*plans[split], *((competitors or {}).get(split, []))]}
-    found = simulate_scenario(config, scenario, accounting, population, every, code=code, folder=folder)
+    found = simulate_scenario(config, scenario, accounting, population, every, **keep)
     return summarise(scenario, accounting, population, found)
 
 
