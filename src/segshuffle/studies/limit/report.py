@@ -7,10 +7,9 @@ from collections.abc import Mapping
 import pandas as pd
 from matplotlib.figure import Figure
 
-from segshuffle.looks import PALETTE
+from segshuffle.looks import PALETTE, series_looks, stroke
 from segshuffle.pipeline.numbers import at_most, nearest
 from segshuffle.pipeline.style import log_axes, panel_grid
-from segshuffle.studies.drawing import draw_series, series_of
 
 #: From this many blanket messages per item on, the error should be within 5 % of the curator's.
 _LARGE, _CLOSE = 100.0, 1.05
@@ -19,11 +18,11 @@ _LARGE, _CLOSE = 100.0, 1.05
 def draw(table: pd.DataFrame) -> Figure:
     """Draw one curve per set size and delta, and the 5 % line from a blanket of 100 messages per item on."""
     figure, (axis,) = panel_grid(1, height=3.0, width=5.0, foot=0.0)
-    curves = table.dropna(subset=["error_ratio"]).sort_values(["set_size", "delta", "blanket_mean"])
-    labels = [
-        f"$s$ = {size}, $\\delta$ = {delta:g}" for size, delta in zip(curves["set_size"], curves["delta"], strict=True)
-    ]
-    draw_series(axis, curves.assign(label=labels), "blanket_mean", "error_ratio", series_of(labels), ms=3)
+    groups = list(table.groupby(["set_size", "delta"], sort=True))
+    looks = series_looks(f"$s$ = {size}, $\\delta$ = {delta:g}" for (size, delta), _ in groups)
+    for look, (_, rows) in zip(looks, groups, strict=True):
+        curve = rows.dropna(subset=["error_ratio"]).sort_values("blanket_mean")
+        axis.plot(curve["blanket_mean"], curve["error_ratio"], **stroke(look, ms=3))
     axis.axhline(1.0, color=PALETTE["black"], lw=1.0)
     end = max(float(table["blanket_mean"].max()), _LARGE)
     axis.plot([_LARGE, end], [_CLOSE, _CLOSE], color=PALETTE["grey"], lw=1.0, ls=":", label="5 % from 100 on")
