@@ -12,7 +12,7 @@ from segshuffle.errors import ConfigError, ParameterError
 from segshuffle.looks import Look
 from segshuffle.protocols import listed as source
 from segshuffle.protocols import registry
-from segshuffle.studies.claims.report import Panels
+from segshuffle.studies.claims import report as claims
 
 
 def test_a_file_is_found_by_being_there(package):
@@ -93,17 +93,19 @@ def test_a_method_that_nobody_declares_is_drawn_under_its_own_name():
     assert (look.color, look.marker) not in pairs
 
 
-def test_a_rival_of_ones_own_does_not_enter_the_papers_verdicts():
+def test_a_rival_of_ones_own_does_not_enter_the_papers_verdicts(monkeypatch):
     rows = [
         ("segmented", "grid", 1.0, 2.0),
-        ("mm", "best", 0.0, 3.0),
+        *((name, "best", 0.0, 3.0) for name in registry.paper_competitors()),
         ("guess", "best", 0.0, 0.1),
         ("inverse-variance-sepmm", "best", 0.0, 0.2),
     ]
     table = pd.DataFrame(rows, columns=["method", "role", "blanket_per_user", "mse_expected"])
     where = {"dataset": "msnbc", "n_users": 9, "set_size": 4, "split": "S1"}
-    panel = Panels(table.assign(**where, messages_per_user=1.0, accounting="published")).get(**where)
-    assert panel.competitors == {"mm": 3.0}
+    monkeypatch.setattr(claims, "departure", lambda *_: None)
+    table = table.assign(**where, messages_per_user=1.0, accounting="published")
+    panel = claims.Panels(table, {"competitors": claims.COMPETITORS}).get(**where)
+    assert panel.competitors == dict.fromkeys(registry.paper_competitors(), 3.0)
     assert panel.error_of("strongest") == 3.0
 
 

@@ -13,18 +13,9 @@ from segshuffle.accounting.single_message.decomposition import DatasetsBound
 from segshuffle.accounting.single_message.randomizers import KaryRandomizedResponse, SubsetSelection
 from segshuffle.accounting.single_message.variation_ratio import VariationBound
 from segshuffle.accounting.single_message.variation_ratio_lower import lower_bound_parameters
-from segshuffle.errors import ConfigError
 from segshuffle.studies.amplification import compute as made
 from segshuffle.studies.amplification.compute import FIGURES, compute
 from segshuffle.studies.amplification.report import table_markdown
-
-# --- settings ----------------------------------------------------------------------------------------------------
-
-
-def test_an_unknown_item_is_refused():
-    with pytest.raises(ConfigError, match="decomposition2"):
-        compute("decomposition9", points=2)
-
 
 # --- curves ------------------------------------------------------------------------------------------------------
 

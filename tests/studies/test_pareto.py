@@ -56,7 +56,8 @@ def test_budgets_are_per_item_and_kept(found):
 
 
 def test_errors_are_over_the_weighted_gaussian_curators(found):
-    plan = GaussianCurator().plan(compute.problem_of(compute.Case(400, 17, 2, 1.0, "one"), CONFIG))
+    sizes = {"n_users": 400, "domain_size": 17, "set_size": 2}
+    plan = GaussianCurator().plan(compute.problem_of(CONFIG, **sizes, epsilon=1.0, split="one"))
     own = GaussianCurator().expected_mse(plan, np.full(17, 47))
     ratios = (found["mse_expected"] / found["error_ratio"]).dropna()
     assert ratios.to_list() == pytest.approx([own] * len(ratios), rel=1e-9)

@@ -18,7 +18,6 @@ from segshuffle.accounting.numerics.hockey_stick import DeltaInterval
 from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Accountant
 from segshuffle.accounting.single_message.decomposition import BlanketBound, DatasetsBound
 from segshuffle.accounting.single_message.randomizers import KaryRandomizedResponse
-from segshuffle.errors import ParameterError
 from segshuffle.looks import spare_look
 from segshuffle.studies.referee import compute as trial
 from segshuffle.studies.referee import report
@@ -195,32 +194,37 @@ def test_two_equal_users_in_exact_rationals(name):
 # -- the comparison ----------------------------------------------------------------------------------------------------
 
 
+def judged(point, proven, claimed, at_claim=math.nan):
+    """Judge one claim on a mechanism with local epsilon 1."""
+    row = {"local_epsilon": 1.0, **point._asdict(), "proven": proven, "common": proven}
+    return trial.judged(pd.DataFrame([{**row, "claimed": claimed, "at_claim": at_claim}])).iloc[0]
+
+
 def test_a_claim_at_the_proven_number_holds_and_one_below_the_margin_does_not():
     point = Point(10, "delta", 0.5)
-    assert trial.judge(1.0, point, 0.01, 0.01, None).outcome == "holds"
-    assert trial.judge(1.0, point, 0.01, 0.01 * (1 - 0.5 * trial.MARGIN), None).outcome == "holds"
-    assert trial.judge(1.0, point, 0.01, 0.01 * (1 - 2 * trial.MARGIN), None).outcome == "violated"
-    assert trial.judge(1.0, point, 0.01, 0.0, None).outcome == "violated"
-    assert trial.judge(1.0, point, 0.0, 0.0, None).outcome == "holds"
-    assert trial.judge(1.0, point, 0.01, math.nan, None).outcome == "not applicable"
+    assert judged(point, 0.01, 0.01).outcome == "holds"
+    assert judged(point, 0.01, 0.01 * (1 - 0.5 * trial.MARGIN)).outcome == "holds"
+    assert judged(point, 0.01, 0.01 * (1 - 2 * trial.MARGIN)).outcome == "violated"
+    assert judged(point, 0.01, 0.0).outcome == "violated"
+    assert judged(point, 0.0, 0.0).outcome == "holds"
+    assert judged(point, 0.01, math.nan).outcome == "not applicable"
 
 
 def test_an_epsilon_is_refuted_by_the_delta_at_it():
     point = Point(10, "epsilon", 1e-6)
-    assert trial.judge(1.0, point, 0.1, 0.1001, 1e-6).outcome == "holds"
-    judged = trial.judge(1.0, point, 0.1, 0.1001, 1.1e-6)
-    assert judged.outcome == "violated"
-    assert judged.delta_ratio == pytest.approx(1.1, rel=1e-12)
+    assert judged(point, 0.1, 0.1001, 1e-6).outcome == "holds"
+    assert judged(point, 0.1, 0.1001, 1.1e-6).outcome == "violated"
+    assert judged(point, 0.1, 0.1001, 1.1e-6).delta_ratio == pytest.approx(1.1, rel=1e-12)
 
 
 def test_vacuous_is_the_local_guarantee():
     local = most_that_local_privacy_leaves(1.0, 0.5)
     # binary randomized response: (e - e^0.5)/(1 + e)
     assert local == pytest.approx((math.e - math.exp(0.5)) / (1 + math.e), rel=1e-14)
-    assert trial.judge(1.0, Point(9, "delta", 0.5), 0.0, local, None).vacuous
-    assert not trial.judge(1.0, Point(9, "delta", 0.5), 0.0, 0.99 * local, None).vacuous
-    assert trial.judge(1.0, Point(9, "epsilon", 1e-6), 0.0, 1.0, None).vacuous
-    assert not trial.judge(1.0, Point(9, "epsilon", 1e-6), 0.0, 0.99, None).vacuous
+    assert judged(Point(9, "delta", 0.5), 0.0, local).vacuous
+    assert not judged(Point(9, "delta", 0.5), 0.0, 0.99 * local).vacuous
+    assert judged(Point(9, "epsilon", 1e-6), 0.0, 1.0).vacuous
+    assert not judged(Point(9, "epsilon", 1e-6), 0.0, 0.99).vacuous
 
 
 def test_conditions_are_respected(table):
@@ -242,10 +246,8 @@ def test_enumeration_against_exact_rationals(matrix, n_users):
     gains = [Fraction(1), Fraction(3, 2), Fraction(5, 2)]
     law = np.array(matrix, dtype=float)
     pairs = list(permutations(range(3), 2))
-    found = worst_datasets(
-        matrix=law, victims=[(0, 1), (0, 2), (1, 2)], n_users=n_users, epsilons=[math.log(g) for g in gains]
-    )
-    for gain, witness in zip(gains, found, strict=True):
+    for gain in gains:
+        witness = worst_datasets(matrix=law, victims=[(0, 1), (0, 2), (1, 2)], n_users=n_users, epsilon=math.log(gain))
         everything = [
             o.shuffled_divergence(matrix, pair, others, gain)
             for pair in pairs
@@ -262,15 +264,9 @@ def test_proportional_outputs_are_merged_without_loss():
     assert merged_outputs(law).shape == (4, 5)
     np.testing.assert_allclose(merged_outputs(law).sum(axis=1), 1.0, rtol=1e-13)
     small = KaryRandomizedResponse(local_epsilon=1.0, domain_size=6).matrix()
-    arguments = {"victims": [(0, 1)], "n_users": 3, "epsilons": [0.4]}
-    full = worst_datasets(matrix=small, **arguments)[0].delta
-    assert worst_datasets(matrix=small[:4], **arguments)[0].delta == pytest.approx(full, rel=1e-11)
-
-
-@pytest.mark.parametrize("n_users", [0, 4])
-def test_only_up_to_three_users_are_enumerated(n_users):
-    with pytest.raises(ParameterError, match="n_users"):
-        worst_datasets(matrix=np.eye(2), victims=[(0, 1)], n_users=n_users, epsilons=[0.1])
+    arguments = {"victims": [(0, 1)], "n_users": 3, "epsilon": 0.4}
+    full = worst_datasets(matrix=small, **arguments).delta
+    assert worst_datasets(matrix=small[:4], **arguments).delta == pytest.approx(full, rel=1e-11)
 
 
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.inputs])
@@ -280,7 +276,7 @@ def test_enumerated_rows_are_those_of_the_mechanism(name):
     matrix, mechanism = case.matrix(1.5), case.mechanism(1.5)
     assert matrix.sum(axis=1) == pytest.approx(1.0, rel=1e-12)
     for epsilon in (0.2, 1.0):
-        (found,) = worst_datasets(matrix=matrix, victims=case.victims, n_users=1, epsilons=[epsilon])
+        found = worst_datasets(matrix=matrix, victims=case.victims, n_users=1, epsilon=epsilon)
         classes = DatasetsBound(randomizer=mechanism.randomizer, n_users=1).delta(epsilon=epsilon)
         assert found.delta == pytest.approx(classes.lower, rel=1e-10)
 
@@ -332,22 +328,19 @@ def test_every_dataset_of_few_users_is_enumerated_and_the_larger_bound_counts():
     mechanism = case.mechanism(2.0)
     few = [Point(n, "delta", target) for n in (1, 2, 3) for target in (0.2, 1.0)]
     beyond = [Point(4, "delta", 1.0), Point(3, "epsilon", 1e-3)]
-    found = trial.proofs(case, mechanism, few + beyond)
-    assert list(found) == few + beyond
+    found = {point: trial.proof_of(case, mechanism, point) for point in few + beyond}
     gained = 0
     for point in few:
-        (witness,) = worst_datasets(
-            matrix=case.matrix(2.0), victims=[(0, 1)], n_users=point.n_users, epsilons=[point.target]
-        )
-        common = trial.proven_delta(mechanism, point.n_users, point.target)
+        witness = worst_datasets(matrix=case.matrix(2.0), victims=[(0, 1)], n_users=point.n_users, epsilon=point.target)
+        common = trial.common_bound(mechanism.randomizer, point)
         assert found[point].common == common
-        assert found[point].value == max(witness.delta, common)
+        assert found[point].proven == max(witness.delta, common)
         if witness.delta > common * (1 + 1e-9):
             gained += 1
             assert found[point].datasets == f"victim 0 or 1, others {[2] * (point.n_users - 1)}"
     assert gained == 4
     for point in beyond:
-        assert found[point].value == found[point].common
+        assert found[point].proven == found[point].common
         assert found[point].datasets == "all others alike"
 
 

@@ -32,7 +32,7 @@ ENTRY = {"id": "x", "section": "6.1", "statement": "It is so.", "measure": "give
 
 def judged(values, reproduced, **changed):
     entry = {**ENTRY, "reproduced": reproduced, **changed}
-    (row,) = judge(values, (given, halved), [entry], keys=("id", "section", "statement")).to_dict("records")
+    (row,) = judge(values, (given, halved), [entry]).to_dict("records")
     return row
 
 
@@ -124,7 +124,7 @@ def test_the_readable_table_counts_and_lists():
         {**ENTRY, "id": i, "paper": p, "reproduced": ["all", "above", v]}
         for i, p, v in (("one", "p", 0.0), ("two", "q", 9.0))
     ]
-    claims = judge([1.0], (given,), entries, keys=("id", "paper", "section", "statement"))
+    claims = judge([1.0], (given,), entries)
     rule = (
         "The values themselves. Reproduced if every value is above {0}. Partly reproduced if some value is above {0}."
     )
@@ -141,7 +141,7 @@ def test_the_readable_table_counts_and_lists():
     assert text == f"# T\n\n{count}\n\nSaid.\n\n{head}\n{rows[0]}\n{rows[1]}{judged_by}"
     text = markdown(claims, title="# T", papers={"p": "First", "q": "Second"})
     assert text == f"# T\n\n{count}\n\n## First\n\n{head}\n{rows[0]}\n\n## Second\n\n{head}\n{rows[1]}{judged_by}"
-    nothing = judge([], (given,), entries, keys=("id", "section", "statement"))
+    nothing = judge([], (given,), entries)
     assert "0 not reproduced, 2 not evaluated." in markdown(nothing, title="#")
 
 
@@ -202,5 +202,5 @@ def test_what_did_not_run_is_not_evaluated(root, full_config):
         assert each["found"].str.contains(said).all()
     sources = pd.DataFrame({"dataset": ["a"], "source": ["real"]})
     assert "\nData: a (real).\n" in panel_claims.readable(claims[0], sources)
-    text = curve_claims.to_markdown(claims[1], papers=PAPERS)
+    text = markdown(claims[1], title="# T", papers=PAPERS)
     assert text.count("\n## ") == 3

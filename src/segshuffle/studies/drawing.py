@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from segshuffle.arrays import FloatArray
 from segshuffle.datasets.registry import dataset_label
-from segshuffle.looks import Look
+from segshuffle.looks import Look, series_looks, stroke
 from segshuffle.pipeline.rows import common
-from segshuffle.pipeline.style import panel_title
+from segshuffle.pipeline.style import letters, panel_grid, panel_title
 
 #: Columns that name a population.
 POPULATION = ["dataset", "n_users", "set_size", "domain_size"]
@@ -27,6 +28,39 @@ class Label(NamedTuple):
     y: float
     text: str
     color: str
+
+
+def population_panels(
+    table: pd.DataFrame, columns: int = 2, *, each: int = 1, split: bool = True, **sizes: float
+) -> tuple[Figure, list[tuple[pd.DataFrame, list[Axes]]]]:
+    """Make a figure of lettered panels, `each` beside one another for every population (and split) of a table.
+
+    Returns
+    -------
+    figure : Figure
+        As `panel_grid` makes it with these columns and sizes.
+    list of (DataFrame, list of Axes)
+        Rows of a population, and its panels.
+    """
+    groups = [rows for _, rows in table.groupby([*POPULATION, *["split"] * split], sort=False)]
+    figure, axes = panel_grid(each * len(groups), columns, **sizes)
+    for i, (letter, axis) in enumerate(zip(letters(), axes, strict=False)):
+        population_title(axis, letter, groups[i // each], split=split)
+    return figure, [(rows, axes[each * i : each * (i + 1)]) for i, rows in enumerate(groups)]
+
+
+def draw_series(
+    axis: Axes, rows: pd.DataFrame, x: str, y: str, looks: Mapping[str, Look], by: str = "label", **changed: Any
+) -> None:
+    """Draw a curve for every look, of the rows that have its name in column `by`."""
+    for name, look in looks.items():
+        curve = rows[rows[by] == name]
+        axis.plot(curve[x], curve[y], **stroke(look, **changed))
+
+
+def series_of(labels: Iterable[str]) -> dict[str, Look]:
+    """Return the looks of `series_looks` by label, each once."""
+    return {look.label: look for look in series_looks(dict.fromkeys(labels))}
 
 
 def draw_measured(axis: Axes, x: pd.Series, rows: pd.DataFrame, what: str, look: Look, *, label: str = "_") -> None:

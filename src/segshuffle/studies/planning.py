@@ -82,7 +82,13 @@ def assuming(problem: Problem, **changes: Any) -> Problem:
 
 
 def kept_of(
-    method: Method, name: str, made_of: object, make: Callable[[], str], *, code: Mapping[str, str] | None, folder: str
+    method: Method,
+    name: str,
+    made_of: object,
+    make: Callable[[], str],
+    *,
+    code: Mapping[str, str] | None = None,
+    folder: str = "",
 ) -> str:
     """Return what a job found out about a method, if it is kept from the same code and input; else make and keep it.
 
@@ -113,8 +119,7 @@ def plan_setting(
     accounting: str,
     *,
     left_out: Collection[str] = (),
-    code: Mapping[str, str] | None = None,
-    folder: str = "",
+    **keep: Any,
 ) -> Plans:
     """Make all plans of a population under one accounting: no data is looked at.
 
@@ -122,8 +127,8 @@ def plan_setting(
     ----------
     left_out : collection of str
         Methods that are not planned.
-    code, folder : mapping, str, optional
-        As in `kept_of`.
+    **keep
+        code and folder of `kept_of`.
 
     Returns
     -------
@@ -152,7 +157,7 @@ def plan_setting(
             for point in _points(config, accounting, problem, method, roles)
         ]
         make = functools.partial(made, name, points)
-        text = kept_of(method, f"{name}.json", (problems, points), make, code=code, folder=folder)
+        text = kept_of(method, f"{name}.json", (problems, points), make, **keep)
         for split, found in json.loads(text).items():
             plans[split] += found
     return plans

@@ -123,9 +123,7 @@ class Condition(NamedTuple):
         return f"{count}; {middle} {values.agg(middle):{form}}, {ends}"
 
 
-def judge(
-    subject: Any, measures: Iterable[Callable[..., Measured]], reference: list[dict[str, Any]], *, keys: Sequence[str]
-) -> pd.DataFrame:
+def judge(subject: Any, measures: Iterable[Callable[..., Measured]], reference: list[dict[str, Any]]) -> pd.DataFrame:
     """Judge every statement.
 
     Parameters
@@ -135,17 +133,15 @@ def judge(
     measures : iterable of callable
         Measures of a study, named as the functions; their docstring says what they measure.
     reference : list of dict
-        Statements: `keys`, measure, of (the measure's arguments), reproduced (a condition), and optionally partly (a
-        condition, or [] for never), also (measure and of, for `partly`) and note, which is printed if the statement
-        does not come out.
-    keys : sequence of str
-        Keys of a statement that become columns.
+        Statements: id, paper (where there are several), section, statement, measure, of (the measure's arguments),
+        reproduced (a condition), and optionally partly (a condition, or [] for never), also (measure and of, for
+        `partly`) and note, which is printed if the statement does not come out.
 
     Returns
     -------
     DataFrame
-        Columns `keys`, verdict, found, note, rule. The verdict on something that did not run is "not evaluated", and
-        `found` says what is missing.
+        Columns id, paper, section, statement, verdict, found, note, rule. The verdict on something that did not run is
+        "not evaluated", and `found` says what is missing.
 
     Raises
     ------
@@ -160,9 +156,8 @@ def judge(
         except ConfigError as error:
             raise ConfigError(f"claims: {entry['id']}: {error}") from None
         note = entry.get("note", "") if verdict in (PARTLY, NOT) else ""
-        rows.append(
-            {**{key: entry[key] for key in keys}, "verdict": verdict, "found": found, "note": note, "rule": rule}
-        )
+        stated: dict[str, Any] = {key: entry[key] for key in ("id", "paper", "section", "statement") if key in entry}
+        rows.append({**stated, "verdict": verdict, "found": found, "note": note, "rule": rule})
     return pd.DataFrame(rows)
 
 

@@ -231,7 +231,7 @@ def test_summary_by_hand():
 def test_the_readable_summary_by_hand():
     summary = proven_summary(pd.concat([hand_made(), published_table()]), [8, 40])
     sources = pd.DataFrame({"dataset": ["a", "b", "a"], "source": ["real", "synthetic", "real"]})
-    lines = readable(summary, sources, budgets=[8, 40]).splitlines()
+    lines = readable(summary, sources).splitlines()
     assert lines[:3] == [
         "# Proven accounting: errors at the same (epsilon, delta)",
         "",

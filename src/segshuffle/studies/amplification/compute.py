@@ -27,11 +27,9 @@ from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Mechan
 from segshuffle.accounting.single_message.accountants.laplace_users import PERSONAL
 from segshuffle.accounting.single_message.mechanisms import composed, mechanism, subsampled, with_classes
 from segshuffle.accounting.single_message.personalized import Mechanism as Noise
-from segshuffle.accounting.single_message.randomizers import KaryRandomizedResponse
 from segshuffle.accounting.single_message.variation_ratio import VariationBound
 from segshuffle.accounting.single_message.variation_ratio_lower import LowerBound, lower_bound_parameters
 from segshuffle.digits import rounded_down, rounded_up
-from segshuffle.errors import ConfigError
 from segshuffle.pipeline.jobs import to_json
 
 #: delta = DELTA_TIMES_N/n wherever nothing else is said.
@@ -41,7 +39,7 @@ LOCAL_EPSILONS = (0.1, 5.0)
 Row = dict[str, Any]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Point:
     """One point of a curve: the least epsilon of a mechanism at delta, by one accountant.
 
@@ -125,8 +123,6 @@ def compute(name: str, *, points: int) -> pd.DataFrame:
     DataFrame
         Column figure, then those that `tidy` is given, one row per point.
     """
-    if name not in FIGURES:
-        raise ConfigError(f"amplification: {name!r} is not one of {', '.join(FIGURES)}")
     rows = [each.row() if isinstance(each, Point) else each for each in FIGURES[name](points)]
     return pd.DataFrame({"figure": name, **row} for row in rows)
 
@@ -143,20 +139,16 @@ AGAINST = (*BOTH, "standard-clone", "hoeffding", "bennett")
 #: (local epsilon, epsilon) of Figure 8.
 AMPLIFICATION_VARIABLES = ((1.0, 0.1), (4.0, 0.5))
 
-Build = Callable[[float], Mechanism]
+#: What makes a mechanism of its ``local_epsilon``.
+Build = Callable[..., Mechanism]
 
 SINGLE: dict[str, Build] = {
-    "10-RR": lambda epsilon: mechanism("krr", local_epsilon=epsilon, domain_size=10),
-    "BLH": lambda epsilon: mechanism("blh", local_epsilon=epsilon),
-    "RAPPOR": lambda epsilon: mechanism("rappor", local_epsilon=epsilon),
-    "OUE": lambda epsilon: mechanism("oue", local_epsilon=epsilon),
-    "Laplace": lambda epsilon: with_classes(mechanism("laplace", local_epsilon=epsilon), cells=LAPLACE_CELLS),
+    "10-RR": partial(mechanism, "krr", domain_size=10),
+    "BLH": partial(mechanism, "blh"),
+    "RAPPOR": partial(mechanism, "rappor"),
+    "OUE": partial(mechanism, "oue"),
+    "Laplace": lambda **known: with_classes(mechanism("laplace", **known), cells=LAPLACE_CELLS),
 }
-
-
-def _joint(name: str, count: int, differing: int | None = None) -> Build:
-    """Compose `count` copies of a randomizer, each with an equal share of the local epsilon."""
-    return lambda epsilon: with_classes(composed([SINGLE[name](epsilon / count)] * count, "joint"), differing=differing)
 
 
 def _power(n_users: int) -> str:
@@ -164,12 +156,21 @@ def _power(n_users: int) -> str:
 
 
 def _curves(
-    panel: str, curve: str, build: Build, accountants: Iterable[str], n_users: int, points: int
+    panel: str,
+    curve: str,
+    build: Build,
+    accountants: Iterable[str],
+    n_users: int,
+    points: int,
+    *,
+    upto: float = LOCAL_EPSILONS[1],
+    log: bool = True,
+    **how: Any,
 ) -> Iterator[Point]:
-    """Yield epsilon over the local epsilon, one curve per accountant."""
+    """Yield epsilon over the local epsilon, one curve per accountant; `how` has further fields of its points."""
     for accountant in accountants:
-        for x in spaced(*LOCAL_EPSILONS, points, log=True):
-            yield Point(panel=panel, curve=curve, accountant=accountant, x=x, mechanism=build(x), n_users=n_users)
+        for x in spaced(LOCAL_EPSILONS[0], upto, points, log=log):
+            yield Point(panel, curve, accountant, x, build(local_epsilon=x), n_users, **how)
 
 
 def _variants(builds: Mapping[str, Build], accountants: Sequence[str], points: int) -> Iterator[Point]:
@@ -177,6 +178,21 @@ def _variants(builds: Mapping[str, Build], accountants: Sequence[str], points: i
     for n_users in USERS:
         for curve, build in builds.items():
             yield from _curves(_power(n_users), curve, build, accountants, n_users, points)
+
+
+def _joint(name: str, count: int, differing: int | None = None) -> Build:
+    """Compose `count` copies of a randomizer, each with an equal share of the local epsilon."""
+
+    def build(local_epsilon: float) -> Mechanism:
+        one = SINGLE[name](local_epsilon=local_epsilon / count)
+        return with_classes(composed([one] * count, "joint"), differing=differing)
+
+    return build
+
+
+def _parallel(builds: Sequence[Build]) -> Build:
+    """Let every user send through one of several randomizers, chosen uniformly at random."""
+    return lambda **known: composed([build(**known) for build in builds], "parallel")
 
 
 def single_randomizers(points: int) -> Iterator[Point]:
@@ -196,19 +212,15 @@ def joint_compositions(points: int) -> Iterator[Point]:
 
 
 def _rappor(domain_size: int) -> Build:
-    return lambda epsilon: with_classes(SINGLE["RAPPOR"](epsilon), domain_size=domain_size)
+    return lambda **known: with_classes(SINGLE["RAPPOR"](**known), domain_size=domain_size)
 
 
 def _sampled(rate: float) -> Build:
-    return lambda epsilon: subsampled(SINGLE["10-RR"](epsilon), rate)
+    return lambda **known: subsampled(SINGLE["10-RR"](**known), rate)
 
 
 #: Figure 4: 10-RR, BLH and their parallel composition with probability 1/2 each.
-_PARALLEL: dict[str, Build] = {
-    "10-RR": SINGLE["10-RR"],
-    "parallel": lambda epsilon: composed([SINGLE["10-RR"](epsilon), SINGLE["BLH"](epsilon)], "parallel"),
-    "BLH": SINGLE["BLH"],
-}
+_PARALLEL = {"10-RR": SINGLE["10-RR"], "parallel": _parallel([SINGLE["10-RR"], SINGLE["BLH"]]), "BLH": SINGLE["BLH"]}
 #: Figure 5: RAPPOR, several domain sizes and the limit.
 _DOMAINS = {f"$d = {size}$": _rappor(size) for size in (2, 3, 5, 10, 100)} | {"$d \\to \\infty$": SINGLE["RAPPOR"]}
 #: Figure 6: 10-RR with Poisson subsampling before shuffling.
@@ -306,9 +318,9 @@ def best_subset(local_epsilon: float, domain_size: int) -> Mechanism:
     """
     size = max(1, round(domain_size / (math.exp(local_epsilon) + 1)))
     made = mechanism("subset-selection", local_epsilon=local_epsilon, domain_size=domain_size, subset_size=size)
-    assert made.variation is not None  # for the type checker: it has published parameters
     ratio = math.exp(local_epsilon) / (1 + math.expm1(local_epsilon) * (size - 1) / (domain_size - 2))
-    return replace(made, lower=LowerBound(log_p0=local_epsilon, beta=made.variation.beta, q0=ratio, q1=ratio))
+    variation: Any = made.variation
+    return replace(made, lower=LowerBound(log_p0=local_epsilon, beta=variation.beta, q0=ratio, q1=ratio))
 
 
 def best_hash(local_epsilon: float) -> Mechanism:
@@ -317,7 +329,7 @@ def best_hash(local_epsilon: float) -> Mechanism:
     Lower and blanket bounds are those of randomized response on the hash values.
     """
     size = max(2, round(math.exp(local_epsilon) + 1))
-    response = KaryRandomizedResponse(local_epsilon=local_epsilon, domain_size=size)
+    response: Any = mechanism("krr", local_epsilon=local_epsilon, domain_size=size).randomizer
     laws = response.matrix()[:3]
     lower = lower_bound_parameters(first=laws[0], second=laws[1], others=laws)
     made = mechanism("local-hash", local_epsilon=local_epsilon, hash_size=size)
@@ -326,14 +338,10 @@ def best_hash(local_epsilon: float) -> Mechanism:
 
 def _over_local(panel: str, curve: str, n_users: int, points: int, build: Build) -> Iterator[Point]:
     """Yield the amplification ratio of one mechanism by all earlier accountants, first on the range of Erlingsson's."""
-    common: dict[str, Any] = {"panel": panel, "curve": curve, "n_users": n_users, "ratio": True}
-    for local in spaced(LOCAL_EPSILONS[0], ERLINGSSON_UP_TO, max(2, points // 3), log=False):
-        bare = Mechanism(name="any", local_epsilon=local)
-        yield Point(accountant="erlingsson", x=local, mechanism=bare, **common)
-    for local in spaced(*LOCAL_EPSILONS, points, log=False):
-        known = build(local)
-        for accountant in (*EARLIER, *(BOTH if curve == "subset" else ())):
-            yield Point(accountant=accountant, x=local, mechanism=known, **common)
+    bare, known = partial(Mechanism, name="any"), (*EARLIER, *(BOTH if curve == "subset" else ()))
+    few = max(2, points // 3)
+    yield from _curves(panel, curve, bare, ("erlingsson",), n_users, few, upto=ERLINGSSON_UP_TO, log=False, ratio=True)
+    yield from _curves(panel, curve, build, known, n_users, points, log=False, ratio=True)
 
 
 def subset_selection(points: int) -> Iterator[Point]:
@@ -389,34 +397,25 @@ def _over_claimed(
 ) -> Iterator[Point]:
     """Yield the extra amplification over the epsilon that the protocol's own paper claims for this blanket."""
     for accountant in CLOSED:
-        yield Point(
-            panel=panel, curve=curve, accountant=accountant, x=claimed, x_name="claimed_epsilon", mechanism=known,
-            n_users=1 + blanket, delta=delta, ratio=True,
-        )  # fmt: skip
+        yield Point(panel, curve, accountant, claimed, known, 1 + blanket, delta, "claimed_epsilon", ratio=True)
 
 
 def range_queries(points: int) -> Iterator[Point]:
     """Yield the points of Figure 5: range queries, one hierarchy level per user, against disjoint groups of users."""
     for levels in (6, 11):
-        nodes = [2 ** (levels - h) for h in range(levels)]
+        responses = [partial(mechanism, "krr", domain_size=2 ** (levels - h)) for h in range(levels)]
+        asked: dict[str, Build] = {
+            "separate-best": responses[0],
+            "separate-worst": responses[-1],
+            "parallel-basic": partial(mechanism, "general"),
+            "parallel-advanced": partial(mechanism, "range-query", levels=levels),
+            **dict.fromkeys(BOTH, _parallel(responses)),
+        }
         for n_users in VARIATION_USERS:
-            for local in spaced(*LOCAL_EPSILONS, points, log=False):
-                responses = [mechanism("krr", local_epsilon=local, domain_size=count) for count in nodes]
-                one_of_all = composed(responses, "parallel")
-                asked = {
-                    "separate-best": responses[0],
-                    "separate-worst": responses[-1],
-                    "parallel-basic": mechanism("general", local_epsilon=local),
-                    "parallel-advanced": mechanism("range-query", local_epsilon=local, levels=levels),
-                    "blanket": one_of_all,
-                    "blanket-lower": one_of_all,
-                }
-                for accountant, known in asked.items():
-                    users = n_users // levels if accountant.startswith("separate") else n_users
-                    yield Point(
-                        panel=f"{_power(n_users)}, $d = {2**levels}$", curve="range query", accountant=accountant,
-                        x=local, mechanism=known, n_users=users, delta=DELTA_TIMES_N / n_users, ratio=True,
-                    )  # fmt: skip
+            panel, how = f"{_power(n_users)}, $d = {2**levels}$", {"delta": DELTA_TIMES_N / n_users, "ratio": True}
+            for accountant, build in asked.items():
+                users = n_users // levels if accountant.startswith("separate") else n_users
+                yield from _curves(panel, "range query", build, (accountant,), users, points, log=False, **how)
 
 
 def bisections(points: int) -> Iterator[Row]:

@@ -93,6 +93,7 @@ GROUPS = {
     )
     for paper, title in PAPERS.items()
 }
+_TITLE = "# Statements of the amplification papers, and what came out"
 _CLAIMS = tuple(
     Output(
         f"amplification/claims.{suffix}",
@@ -138,12 +139,12 @@ def rules(config: Config, _panels: Sequence[Scenario]) -> list[Rule]:
     report, curves = "studies.amplification.report", "amplification/{case}.csv"
     judged, readable = (output.path for output in _CLAIMS)
     read = {
-        "table": [curves.replace("{case}", case) for case in EXHIBITS],
+        "table": [f"amplification/{case}.csv" for case in EXHIBITS],
         "reference": Path("config/reference/claims-amplification.yaml"),
     }
 
     def tables(case: str) -> dict[str, str]:
-        return {"table": curves.replace("{case}", case)}
+        return {"table": f"amplification/{case}.csv"}
 
     computed = Step(curves, "studies.amplification.compute:compute", arguments=lambda case: {"name": case, **points})
     figure = Step("figures/{case}", f"{report}:draw", tables)
@@ -155,7 +156,7 @@ def rules(config: Config, _panels: Sequence[Scenario]) -> list[Rule]:
     )
     claims = (
         Step(judged, f"{report}:evaluate", read, points),
-        Step(readable, f"{report}:to_markdown", {"claims": judged}, {"papers": PAPERS}),
+        Step(readable, "studies.verdicts:markdown", {"claims": judged}, {"title": _TITLE, "papers": PAPERS}),
     )
     figures, to_read = (
         [exhibit.id for exhibit in EXHIBITS.values() if exhibit.table == kind] for kind in (False, True)

@@ -8,7 +8,7 @@ compared, published or proven, is part of what is printed.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,8 +20,7 @@ from segshuffle.accounting.single_message.accountants import ACCOUNTANT_LOOKS
 from segshuffle.looks import DASHES, PALETTE, Look, looks_of, series_looks, stroke
 from segshuffle.pipeline.rows import common, table_of
 from segshuffle.pipeline.style import finished, letters, log_axes, panel_grid
-from segshuffle.studies import verdicts
-from segshuffle.studies.verdicts import Measured, NotRunError
+from segshuffle.studies.verdicts import Measured, NotRunError, judge
 
 #: Drawn as outlines, so that what lies beneath stays visible: these almost coincide with proven bounds.
 _OUTLINED = ("variation-ratio", "parallel-advanced")
@@ -67,41 +66,47 @@ def draw(table: pd.DataFrame) -> Figure:
     curves = table[["panel", "accountant", "curve"]].drop_duplicates()
     of_one = curves.groupby(["panel", "accountant"])["curve"]
     curves = curves.assign(place=of_one.cumcount(), count=of_one.transform("size"))
-    chosen = _by_accountant if curves["count"].max() <= 2 else _by_mechanism
-    styles, handles = chosen(curves, looks)
+    alike = curves["count"].max() <= 2
+    styles = _by_accountant(curves, looks) if alike else _by_mechanism(curves["curve"].unique(), looks)
+    order = list(looks)
     across, up, logarithmic = _AXES[common(table, "x_name", "y_name")]
     for i, (letter, axis, (panel, rows)) in enumerate(zip(letters(), axes, panels, strict=False)):
         lines: Any = rows.groupby(["accountant", "curve"], sort=False)
         # lower bounds on top
-        for curve, points in sorted(lines, key=lambda line: line[0][0].endswith("lower")):
+        for curve, points in sorted(lines, key=lambda line: (_is_lower(line[0][0]), order.index(line[0][0]))):
             axis.plot(points["x"], points["y"], **styles[curve])
         log_axes(axis, logarithmic)
         axis.set_title(f"({letter}) {panel}")
         # the outer axes alone are named
         axis.set_xlabel(across if i + 2 >= len(axes) else "")
         axis.set_ylabel("" if i % 2 else up)
-    if len(handles) > 1:
-        return finished(figure, handles)
-    return figure
+    # colours that are a mechanism's do not tell accountants
+    dashes = {} if alike else {look.label: DASHES[2] if _is_lower(name) else "-" for name, look in looks.items()}
+    handles = [Line2D([], [], color=PALETTE["black"], ls=each, label=label) for label, each in dashes.items()]
+    drawn = [line for axis in axes for line in axis.lines]
+    return finished(figure, [*drawn, *handles]) if len(styles) > 1 else figure
 
 
-def _by_accountant(curves: pd.DataFrame, looks: Mapping[str, Look]) -> tuple[Styles, list[Line2D]]:
+def _is_lower(accountant: str) -> bool:
+    return accountant.endswith("lower")
+
+
+def _by_accountant(curves: pd.DataFrame, looks: Mapping[str, Look]) -> Styles:
     """Style curves by their accountants; of two in a panel the second has open marks."""
     styles: Styles = {}
-    for name, look in looks.items():
-        outlined = name in _OUTLINED
-        for row in curves[curves["accountant"] == name].sort_values("place", kind="stable").itertuples():
-            styles[name, str(row.curve)] = stroke(
-                look,
-                label=_entry(look.label, str(row.curve), row.count),
-                marker=look.marker or None,
-                ms=7.0 if outlined else _MARK,
-                mfc="none" if outlined else "white" if row.place else look.color,
-                mew=0.9,
-                lw=1.0 if look.marker else 1.4,
-                zorder=3 if outlined else 2,
-            )
-    return styles, [Line2D([], [], **style) for style in styles.values()]
+    for _, name, curve, place, count in curves.itertuples(index=False):
+        look, outlined = looks[name], name in _OUTLINED
+        styles[name, curve] = stroke(
+            look,
+            label=_entry(look.label, curve, count),
+            marker=look.marker or None,
+            ms=7.0 if outlined else _MARK,
+            mfc="none" if outlined else "white" if place else look.color,
+            mew=0.9,
+            lw=1.0 if look.marker else 1.4,
+            zorder=3 if outlined else 2,
+        )
+    return styles
 
 
 def _entry(label: str, curve: str, count: Any) -> str:
@@ -111,22 +116,16 @@ def _entry(label: str, curve: str, count: Any) -> str:
     return f"{label}: {_CURVES.get(curve, curve.rstrip('0123456789'))}" if count > 1 else label
 
 
-def _by_mechanism(curves: pd.DataFrame, looks: Mapping[str, Look]) -> tuple[Styles, list[Line2D]]:
+def _by_mechanism(names: Collection[str], looks: Mapping[str, Look]) -> Styles:
     """Give mechanisms colours and marks, which shrink where many curves coincide, and lower bounds dots."""
-    mechanisms = series_looks(curves["curve"].unique())
-    count = len(mechanisms)
+    count = len(names)
     sizes = np.linspace(_NESTED, _LEAST, count, endpoint=False) if count > _APART else [_MARK] * count
-    dots = {"marker": "None", "ls": DASHES[2], "lw": 1.6}
     styles: Styles = {}
-    for each, size in zip(mechanisms, sizes, strict=True):
+    for each, size in zip(series_looks(names), sizes, strict=True):
         solid = stroke(each, ls="-", ms=size, lw=1.0, mfc="none", mew=0.9)
-        styles |= {(name, each.label): solid | (dots if name.endswith("lower") else {}) for name in looks}
-    upper = next(name for name in looks if not name.endswith("lower"))
-    handles = [Line2D([], [], **styles[upper, each.label]) for each in mechanisms]
-    for name, look in looks.items():
-        dashes = DASHES[2] if name.endswith("lower") else "-"
-        handles.append(Line2D([], [], color=PALETTE["black"], ls=dashes, label=look.label))
-    return styles, handles
+        dotted = stroke(each, ls=DASHES[2], marker="None", lw=1.6)
+        styles |= {(name, each.label): dotted if _is_lower(name) else solid for name in looks}
+    return styles
 
 
 # --- verdicts --------------------------------------------------------------------------------------------------------
@@ -251,12 +250,7 @@ MEASURES = (ratio, saving, outside)
 
 def evaluate(table: pd.DataFrame, reference: list[dict[str, Any]], *, points: int = LEAST_POINTS) -> pd.DataFrame:
     """Judge every statement on the stacked tidy tables of all figures; see `verdicts.judge`."""
-    return verdicts.judge(Curves(table, points), MEASURES, reference, keys=("id", "paper", "section", "statement"))
-
-
-def to_markdown(claims: pd.DataFrame, *, papers: Mapping[str, str]) -> str:
-    """Write the verdicts to read, a section per paper."""
-    return verdicts.markdown(claims, title="# Statements of the amplification papers, and what came out", papers=papers)
+    return judge(Curves(table, points), MEASURES, reference)
 
 
 # --- tables to read --------------------------------------------------------------------------------------------------

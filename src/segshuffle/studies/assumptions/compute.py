@@ -1,13 +1,15 @@
 """What a guarantee and an error rely on: who takes part and lies, how levels are picked, how often users are asked.
 
-Every table has the columns of a panel first: dataset, n_users, set_size, domain_size, split.
+Every table has the columns of a panel first: dataset, n_users, set_size, domain_size, split. The functions below are
+written for one panel, and tabulate all of a sequence (`for_every_panel`).
 """
 
 from __future__ import annotations
 
+import functools
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -15,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from segshuffle.accounting.collections.calibration import epsilon_over_honesty
-from segshuffle.arrays import IntArray
+from segshuffle.arrays import FloatArray, IntArray
 from segshuffle.datasets.population import Population
 from segshuffle.errors import ParameterError
 from segshuffle.pipeline.design import Config, Scenario
@@ -27,6 +29,7 @@ from segshuffle.protocols.messages.dependence import bias_given_levels, copies_o
 from segshuffle.protocols.proven import ProvenSegmented
 from segshuffle.studies.planning import Plans, assuming, held_by_level, lineup, problem_of
 
+Rows = Iterator[dict[str, Any]]
 #: Shares that plans assume, for the curves of epsilon.
 ASSUMED = (1.0, 0.8, 0.5)
 #: Shares of users who really are honest.
@@ -36,9 +39,18 @@ CORRUPT = 0.01
 STRENGTHS = tuple(round(0.1 * step, 1) for step in range(11))
 
 
-def _head(panel: Scenario) -> dict[str, Any]:
-    """Return the first columns of a panel's rows."""
-    return {**asdict(panel.setting), "split": panel.split}
+def for_every_panel(rows_of: Callable[..., Rows]) -> Callable[..., pd.DataFrame]:
+    """Make what yields the rows of one panel into what tabulates all panels, after the columns that name each."""
+
+    @functools.wraps(rows_of)
+    def table(config: Config, panels: Sequence[Scenario], *data: Any, **named: Any) -> pd.DataFrame:
+        return pd.DataFrame(
+            {**asdict(panel.setting), "split": panel.split, **row}
+            for panel in panels
+            for row in rows_of(config, panel, *data, **named)
+        )
+
+    return table
 
 
 def proven_methods(config: Config) -> Iterator[ProvenSegmented]:
@@ -52,39 +64,36 @@ def proven_methods(config: Config) -> Iterator[ProvenSegmented]:
 # --- fewer honest users ----------------------------------------------------------------------------------------------
 
 
-def epsilon_table(config: Config, panels: Sequence[Scenario]) -> pd.DataFrame:
+@for_every_panel
+def epsilon_table(config: Config, panel: Scenario) -> Rows:
     """Tabulate epsilon at delta of every level, by assumed and by real share of honest users (kind: upper).
 
     Parameters
     ----------
     config : dict
         Keys delta_times_n, levels, splits.
-    panels : sequence of Scenario
-        Populations and splits to plan for.
+    panel : Scenario
+        Population and split to plan for.
 
-    Returns
-    -------
-    DataFrame
-        Columns of the panel, assumed, really, level, epsilon (+inf where none up to 100 is certified).
+    Yields
+    ------
+    dict
+        assumed, really, level, epsilon (+inf where none up to 100 is certified).
     """
-    rows = []
-    for panel in panels:
-        problem = problem_of(config, panel.setting, panel.split)
-        for assumed in ASSUMED:
-            plan = ProvenSegmented().plan(assuming(problem, honest_fraction=assumed))
-            mean = problem.n_users * plan.blanket_per_user / problem.domain_size
-            for level, copies in zip(problem.levels, plan.scheme.copies, strict=True):
-                curve = epsilon_over_honesty(
-                    blanket_mean=mean, copies=copies, pairs=problem.pairs, delta=problem.delta, fractions=REALLY
-                )
-                rows += [
-                    {**_head(panel), "assumed": assumed, "really": really, "level": level, "epsilon": epsilon}
-                    for really, epsilon in zip(REALLY, curve, strict=True)
-                ]
-    return pd.DataFrame(rows)
+    problem = problem_of(config, panel.setting, panel.split)
+    for assumed in ASSUMED:
+        plan = ProvenSegmented().plan(assuming(problem, honest_fraction=assumed))
+        mean = problem.n_users * plan.blanket_per_user / problem.domain_size
+        for level, copies in zip(problem.levels, plan.scheme.copies, strict=True):
+            curve = epsilon_over_honesty(
+                blanket_mean=mean, copies=copies, pairs=problem.pairs, delta=problem.delta, fractions=REALLY
+            )
+            for really, epsilon in zip(REALLY, curve, strict=True):
+                yield {"assumed": assumed, "really": really, "level": level, "epsilon": epsilon}
 
 
-def error_table(config: Config, panels: Sequence[Scenario]) -> pd.DataFrame:
+@for_every_panel
+def error_table(config: Config, panel: Scenario) -> Rows:
     """Tabulate expected squared error over the share of users that a plan assumes honest, for uniform frequencies.
 
     Parameters
@@ -92,90 +101,77 @@ def error_table(config: Config, panels: Sequence[Scenario]) -> pd.DataFrame:
     config : dict
         Keys delta_times_n, levels, splits, proven, whose smallest and largest budgets of messages are used, and
         assumptions, whose "honest_fractions" are the shares (1 is added to them).
-    panels : sequence of Scenario
-        Populations and splits to plan for.
+    panel : Scenario
+        Population and split to plan for.
 
-    Returns
-    -------
-    DataFrame
-        Columns of the panel, method, max_messages (NaN: no budget), assumed, blanket_per_user, mse_expected,
+    Yields
+    ------
+    dict
+        method, max_messages (NaN: no budget), assumed, blanket_per_user, mse_expected,
         error_ratio: over that of the plan that assumes everybody to be honest.
     """
-    rows, shares = [], sorted({*config["assumptions"]["honest_fractions"], 1.0})
-    for panel in panels:
-        problem = problem_of(config, panel.setting, panel.split)
-        counts = uniform_item_counts(problem)
-        for method in proven_methods(config):
-            plans = [method.plan(assuming(problem, honest_fraction=assumed)) for assumed in shares]
-            errors = [method.expected_mse(plan, counts) for plan in plans]
-            rows += [
-                {
-                    **_head(panel),
-                    "method": method.name,
-                    "max_messages": method.max_messages,
-                    "assumed": assumed,
-                    "blanket_per_user": plan.blanket_per_user,
-                    "mse_expected": error,
-                    "error_ratio": error / errors[-1],
-                }
-                for assumed, plan, error in zip(shares, plans, errors, strict=True)
-            ]
-    return pd.DataFrame(rows)
+    shares = sorted({*config["assumptions"]["honest_fractions"], 1.0})
+    problem = problem_of(config, panel.setting, panel.split)
+    for method in proven_methods(config):
+        plans = [method.plan(assuming(problem, honest_fraction=assumed)) for assumed in shares]
+        errors = [method.expected_mse(plan, uniform_item_counts(problem)) for plan in plans]
+        for assumed, plan, error in zip(shares, plans, errors, strict=True):
+            yield {
+                "method": method.name,
+                "max_messages": method.max_messages,
+                "assumed": assumed,
+                "blanket_per_user": plan.blanket_per_user,
+                "mse_expected": error,
+                "error_ratio": error / errors[-1],
+            }
 
 
 # --- users who lie ---------------------------------------------------------------------------------------------------
 
 
+@for_every_panel
 def influence_table(
-    config: Config, panels: Sequence[Scenario], published: Mapping[str, Plans], competitors: Mapping[str, Plans]
-) -> pd.DataFrame:
+    config: Config, panel: Scenario, published: Mapping[str, Plans], competitors: Mapping[str, Plans]
+) -> Rows:
     """Tabulate the most that 1 % of the users can shift the expected estimates (kind: exact for one item, else upper).
 
     Parameters
     ----------
     config : dict
         Keys delta_times_n, levels, splits, competitors, and proven, whose smallest and largest budgets are used.
-    panels : sequence of Scenario
-        Populations and splits.
+    panel : Scenario
+        Population and split.
     published, competitors : mapping
         Setting -> plans under the published accounting, as `plan_setting` makes them.
 
-    Returns
-    -------
-    DataFrame
-        Columns of the panel, accounting, method, parameters (JSON), max_messages (budget), corrupt, most_messages of
-        one user, item, all_items (shifts; +inf without a bound, NaN if none is known), item_error: root of the
-        expected squared error of one item if nobody lies, for uniform frequencies.
+    Yields
+    ------
+    dict
+        accounting, method, parameters (JSON), max_messages (budget), corrupt, most_messages of one user, item,
+        all_items (shifts; +inf without a bound, NaN if none is known), item_error: root of the expected squared error
+        of one item if nobody lies, for uniform frequencies.
     """
-    rows, methods = [], lineup(config, "published")
-    for panel in panels:
-        problem, proven = (problem_of(config, panel.setting, panel.split, side) for side in ("published", "proven"))
-        counts: Any = uniform_item_counts(problem)
-        # the Poisson blanket with a cap, then the paper's protocol and the competitors at their own best
-        asked: list[tuple[str, Method, Plan]] = [
-            ("proven", method, Capped(method).plan(proven)) for method in proven_methods(config)
-        ]
-        own, theirs = (plans[panel.setting.id][panel.split] for plans in (published, competitors))
-        chosen = (Plan.from_dict(problem, point["plan"]) for point in [*own, *theirs] if point["role"] == "best")
-        asked += [("published", methods[plan.method][0], plan) for plan in chosen]
-        for accounting, method, plan in asked:
-            together = _known(plan, method).of(CORRUPT * problem.n_users)
-            error = method.expected_mse(plan, counts)
-            rows.append(
-                {
-                    **_head(panel),
-                    "accounting": accounting,
-                    "method": plan.method,
-                    "parameters": json.dumps(plan.chosen),
-                    "max_messages": getattr(method, "max_messages", None),
-                    "corrupt": CORRUPT,
-                    "most_messages": together.most_messages,
-                    "item": together.item,
-                    "all_items": together.all_items,
-                    "item_error": math.sqrt(error / problem.domain_size),
-                }
-            )
-    return pd.DataFrame(rows)
+    problem, proven = (problem_of(config, panel.setting, panel.split, side) for side in ("published", "proven"))
+    methods = lineup(config, "published")
+    counts: Any = uniform_item_counts(problem)
+    # the Poisson blanket with a cap, then the paper's protocol and the competitors at their own best
+    asked: list[tuple[str, Method, Plan]] = [
+        ("proven", method, Capped(method).plan(proven)) for method in proven_methods(config)
+    ]
+    own, theirs = (plans[panel.setting.id][panel.split] for plans in (published, competitors))
+    chosen = (Plan.from_dict(problem, point["plan"]) for point in [*own, *theirs] if point["role"] == "best")
+    asked += [("published", methods[plan.method][0], plan) for plan in chosen]
+    for accounting, method, plan in asked:
+        error = method.expected_mse(plan, counts)
+        yield {
+            "accounting": accounting,
+            "method": plan.method,
+            "parameters": json.dumps(plan.chosen),
+            "max_messages": getattr(method, "max_messages", None),
+            "corrupt": CORRUPT,
+            **asdict(_known(plan, method).of(CORRUPT * problem.n_users)),
+            "item_error": math.sqrt(error / problem.domain_size),
+        }
 
 
 def _known(plan: Plan, method: Method) -> Influence:
@@ -216,60 +212,68 @@ def inclined_levels(holds: np.ndarray, counts: Sequence[int], strength: float, r
     return levels
 
 
-def dependence_table(config: Config, panels: Sequence[Scenario], populations: Mapping[str, Population]) -> pd.DataFrame:
+@for_every_panel
+def dependence_table(config: Config, panel: Scenario, populations: Mapping[str, Population]) -> Rows:
     """Tabulate the bias of the most frequent item and the error of all over the strength of the dependence.
 
     Parameters
     ----------
     config : dict
         Keys seed, repetitions, delta_times_n, levels, splits, proven.
-    panels : sequence of Scenario
-        Populations and splits.
+    panel : Scenario
+        Population and split.
     populations : mapping
         Setting -> who holds what.
 
-    Returns
-    -------
-    DataFrame
-        Columns of the panel, source, method, strength, item, frequency; bias_expected, bias_mean, bias_stderr of that
+    Yields
+    ------
+    dict
+        source, method, strength, item, frequency; bias_expected, bias_mean, bias_stderr of that
         item; mse_expected, mse_mean, mse_stderr. "expected" is the mean over the repetitions' levels of the exact
         value given them, "mean" that of the simulated estimates. Plans are made from public numbers.
     """
-    rows = []
-    for panel in panels:
-        population = populations[panel.setting.id]
-        problem = problem_of(config, panel.setting, panel.split, "proven")
-        counts = np.array(problem.level_counts)
-        plans = [(method, method.plan(problem)) for method in (ProvenSegmented(), ProvenSegmented(equal_copies=True))]
-        item = int(population.item_counts.argmax())
-        holds = (population.items == item).any(axis=1)
-        for strength in STRENGTHS:
-            # the same levels for all methods
-            drawn = []
-            for repetition in range(config["repetitions"]):
-                rng = stream(config["seed"], "dependent levels", panel.id, repr(strength), repetition)
-                levels = inclined_levels(holds, problem.level_counts, strength, rng)
-                drawn.append(held_by_level(population, levels, counts.size))
-            sample = Sample(population.items, population.domain_size, np.array(drawn))
-            for method, plan in plans:
-                rng = stream(config["seed"], "protocol", "dependence", panel.id, method.name, repr(strength))
-                errors, copies = method.simulate(plan, sample, rng) - sample.frequencies, copies_of(plan)
-                row = {**_head(panel), "source": population.source, "method": method.name, "strength": strength}
-                row |= {"item": item, "frequency": float(sample.frequencies[item])}
-                bias = bias_given_levels(copies, sample.level_item_counts, counts)[:, item]
-                exact = error_given_levels(plan, sample.level_item_counts, float(counts @ copies))
-                for what, expected, found in (("bias", bias, errors[:, item]), ("mse", exact, (errors**2).sum(axis=1))):
-                    row[f"{what}_expected"] = float(expected.mean())
-                    row[f"{what}_mean"] = float(found.mean())
-                    row[f"{what}_stderr"] = float(np.std(found, ddof=1) / math.sqrt(len(found)))
-                rows.append({**row, "repetitions": sample.repetitions})
-    return pd.DataFrame(rows)
+    population = populations[panel.setting.id]
+    problem = problem_of(config, panel.setting, panel.split, "proven")
+    counts = np.array(problem.level_counts)
+    plans = [(method, method.plan(problem)) for method in (ProvenSegmented(), ProvenSegmented(equal_copies=True))]
+    item = int(population.item_counts.argmax())
+    holds = (population.items == item).any(axis=1)
+    for strength in STRENGTHS:
+        # the same levels for all methods
+        drawn = []
+        for repetition in range(config["repetitions"]):
+            rng = stream(config["seed"], "dependent levels", panel.id, repr(strength), repetition)
+            levels = inclined_levels(holds, problem.level_counts, strength, rng)
+            drawn.append(held_by_level(population, levels, counts.size))
+        sample = Sample(population.items, population.domain_size, np.array(drawn))
+        for method, plan in plans:
+            rng = stream(config["seed"], "protocol", "dependence", panel.id, method.name, repr(strength))
+            errors, copies = method.simulate(plan, sample, rng) - sample.frequencies, copies_of(plan)
+            bias = bias_given_levels(copies, sample.level_item_counts, counts)[:, item]
+            exact = error_given_levels(plan, sample.level_item_counts, float(counts @ copies))
+            yield {
+                "source": population.source,
+                "method": method.name,
+                "strength": strength,
+                "item": item,
+                "frequency": sample.frequencies[item],
+                **_means("bias", bias, errors[:, item]),
+                **_means("mse", exact, (errors**2).sum(axis=1)),
+                "repetitions": sample.repetitions,
+            }
+
+
+def _means(what: str, expected: FloatArray, found: FloatArray) -> dict[str, float]:
+    """Return the mean of exact values, and mean and standard error of simulated ones."""
+    stderr = np.std(found, ddof=1) / math.sqrt(len(found))
+    return {f"{what}_expected": expected.mean(), f"{what}_mean": found.mean(), f"{what}_stderr": stderr}
 
 
 # --- several rounds --------------------------------------------------------------------------------------------------
 
 
-def rounds_table(config: Config, panels: Sequence[Scenario]) -> pd.DataFrame:
+@for_every_panel
+def rounds_table(config: Config, panel: Scenario) -> Rows:
     """Tabulate the expected squared error of each of T collections within one (epsilon, delta), uniform frequencies.
 
     Parameters
@@ -277,37 +281,31 @@ def rounds_table(config: Config, panels: Sequence[Scenario]) -> pd.DataFrame:
     config : dict
         Keys delta_times_n, levels, splits, proven, whose largest budget of messages is used, and assumptions, whose
         "rounds" are the numbers T.
-    panels : sequence of Scenario
-        Populations and splits to plan for.
+    panel : Scenario
+        Population and split to plan for.
 
-    Returns
-    -------
-    DataFrame
-        Columns of the panel, method, max_messages (a round's; NaN: no budget), accounting, rounds, blanket_per_user,
+    Yields
+    ------
+    dict
+        method, max_messages (a round's; NaN: no budget), accounting, rounds, blanket_per_user,
         messages_per_user, mse_expected. The accounting is "product", exact for all rounds together, or "split", where
         each round has epsilon/T and delta/T (basic composition).
     """
     *_, copies = proven_methods(config)
-    rows = []
-    for panel in panels:
-        problem = problem_of(config, panel.setting, panel.split, "proven")
-        for method, accounting in ((copies, "product"), (ProvenSegmented(), "product"), (ProvenSegmented(), "split")):
-            for rounds in config["assumptions"]["rounds"]:
-                one = assuming(problem, rounds=rounds) if accounting == "product" else apart(problem, rounds)
-                plan = method.plan(one)
-                rows.append(
-                    {
-                        **_head(panel),
-                        "method": method.name,
-                        "max_messages": method.max_messages,
-                        "accounting": accounting,
-                        "rounds": rounds,
-                        "blanket_per_user": plan.blanket_per_user,
-                        "messages_per_user": plan.messages_per_user,
-                        "mse_expected": method.expected_mse(plan, uniform_item_counts(problem)),
-                    }
-                )
-    return pd.DataFrame(rows)
+    problem = problem_of(config, panel.setting, panel.split, "proven")
+    for method, accounting in ((copies, "product"), (ProvenSegmented(), "product"), (ProvenSegmented(), "split")):
+        for rounds in config["assumptions"]["rounds"]:
+            one = assuming(problem, rounds=rounds) if accounting == "product" else apart(problem, rounds)
+            plan = method.plan(one)
+            yield {
+                "method": method.name,
+                "max_messages": method.max_messages,
+                "accounting": accounting,
+                "rounds": rounds,
+                "blanket_per_user": plan.blanket_per_user,
+                "messages_per_user": plan.messages_per_user,
+                "mse_expected": method.expected_mse(plan, uniform_item_counts(problem)),
+            }
 
 
 def apart(problem: Problem, rounds: int) -> Problem:

@@ -10,11 +10,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from segshuffle.looks import PALETTE, series_looks, stroke
+from segshuffle.looks import PALETTE
 from segshuffle.pipeline.rows import common
-from segshuffle.pipeline.style import finished, letters, log_axes, log_ticks, panel_grid
+from segshuffle.pipeline.style import finished, log_axes, log_ticks
 from segshuffle.protocols.registry import look_of
-from segshuffle.studies.drawing import POPULATION, draw_measured, population_title
+from segshuffle.studies.drawing import POPULATION, draw_measured, draw_series, population_panels, series_of
 
 _PANEL = [*POPULATION, "split"]
 _CURVE: dict[str, Any] = {"ms": 2.5, "lw": 0.9}
@@ -38,16 +38,13 @@ def draw_participation(epsilons: pd.DataFrame, errors: pd.DataFrame) -> Figure:
     epsilons, errors : DataFrame
         As `compute.epsilon_table` and `compute.error_table` return them.
     """
-    panels = list(epsilons.groupby(_PANEL, sort=False))
-    figure, axes = panel_grid(2 * len(panels), height=2.7, foot=0.0)
-    names = letters()
-    for (key, rows), left, right in zip(panels, axes[::2], axes[1::2], strict=True):
+    figure, panels = population_panels(epsilons, each=2, height=2.7, foot=0.0)
+    for rows, (left, right) in panels:
         _epsilons(left, rows)
-        _errors(right, errors[(errors[_PANEL] == list(key)).all(axis=1)])
+        _errors(right, errors.merge(rows[_PANEL].drop_duplicates()))
         for axis in (left, right):
             axis.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
             axis.legend()
-            population_title(axis, next(names), rows, split=True)
     return figure
 
 
@@ -55,11 +52,10 @@ def _epsilons(axis: Axes, rows: pd.DataFrame) -> None:
     """Draw a colour per plan and a line per level, on top of the levels that were promised."""
     for level in rows["level"].unique():
         axis.axhline(level, color=PALETTE["grey"], lw=0.6, zorder=1)
-    plans = list(rows.groupby("assumed", sort=False))
-    looks = series_looks(f"plan assumes {assumed:.0%}" for assumed, _ in plans)
-    for (_, plan), look in zip(plans, looks, strict=True):
-        for i, (_, points) in enumerate(plan[np.isfinite(plan["epsilon"])].groupby("level")):
-            axis.plot(points["really"], points["epsilon"], **stroke(look, **_CURVE, label="_" * (i > 0) + look.label))
+    plans = rows[np.isfinite(rows["epsilon"])].assign(label=rows["assumed"].map("plan assumes {:.0%}".format))
+    for i, (_, points) in enumerate(plans.groupby("level")):
+        looks = {name: look._replace(label="_" * (i > 0) + name) for name, look in series_of(plans["label"]).items()}
+        draw_series(axis, points, "really", "epsilon", looks, **_CURVE)
     axis.set(yscale="log", xlabel="users who really are honest", ylabel=r"$\epsilon$ at $\delta$")
     low, high = axis.get_ylim()
     axis.set_ylim(low, high * (high / low) ** _LEGEND_ROOM)
@@ -68,10 +64,8 @@ def _epsilons(axis: Axes, rows: pd.DataFrame) -> None:
 
 def _errors(axis: Axes, rows: pd.DataFrame) -> None:
     """Draw a curve per method and budget, below the line of one over the assumed share."""
-    groups = list(rows.groupby(["method", "max_messages"], sort=False, dropna=False))
-    looks = series_looks(_sent(points["max_messages"].iloc[0]) for _, points in groups)
-    for (_, points), look in zip(groups, looks, strict=True):
-        axis.plot(points["assumed"], points["error_ratio"], **stroke(look, **_CURVE))
+    rows = rows.assign(label=list(map(_sent, rows["max_messages"])))
+    draw_series(axis, rows, "assumed", "error_ratio", series_of(rows["label"]), **_CURVE)
     shares = np.linspace(rows["assumed"].min(), rows["assumed"].max(), _POINTS)
     axis.plot(shares, 1 / shares, color=PALETTE["dark-grey"], lw=0.9, ls=":", label="1 / assumed share")
     axis.set(xlabel="users assumed to be honest", ylabel="MSE / that of assuming all")
@@ -90,9 +84,9 @@ def draw_influence(table: pd.DataFrame) -> Figure:
     table : DataFrame
         As `compute.influence_table` returns it.
     """
-    panels = list(table.groupby(_PANEL, sort=False))
-    figure, axes = panel_grid(len(panels), 1, height=0.75 + 0.2 * max(len(rows) for _, rows in panels), foot=0.4)
-    for (_, rows), axis, letter in zip(panels, axes, letters(), strict=False):
+    most = max(len(rows) for _, rows in table.groupby(_PANEL))
+    figure, panels = population_panels(table, 1, height=0.75 + 0.2 * most, foot=0.4)
+    for rows, (axis,) in panels:
         places = np.arange(len(rows))[::-1]
         for column, (label, marker, fill) in _SHIFTS.items():
             axis.plot(rows[column], places, marker, color=PALETTE["blue"], fillstyle=fill, label=label)
@@ -102,7 +96,6 @@ def draw_influence(table: pd.DataFrame) -> Figure:
             if not np.isfinite(shift):
                 words = "no bound" if np.isinf(shift) else "not known"
                 axis.text(0.99, place, words, transform=axis.get_yaxis_transform(), ha="right", va="center")
-        population_title(axis, letter, rows, split=True)
         axis.set_xlabel(f"share of the users; {common(rows, 'corrupt')[0]:.0%} of them lie")
     return finished(figure)
 
@@ -123,10 +116,8 @@ def draw_dependence(table: pd.DataFrame) -> Figure:
     table : DataFrame
         As `compute.dependence_table` returns it.
     """
-    panels = list(table.groupby(_PANEL, sort=False))
-    figure, axes = panel_grid(2 * len(panels), height=2.5, foot=0.4)
-    names = letters()
-    for (_, rows), left, right in zip(panels, axes[::2], axes[1::2], strict=True):
+    figure, panels = population_panels(table, each=2, height=2.5, foot=0.4)
+    for rows, (left, right) in panels:
         left.axhline(0.0, color=PALETTE["dark-grey"], lw=0.6, zorder=1)
         for axis, what, label in ((left, "bias", "bias of the most frequent item"), (right, "mse", "MSE")):
             # exact values as lines, simulated ones as marks
@@ -135,7 +126,6 @@ def draw_dependence(table: pd.DataFrame) -> Figure:
                 axis.plot(x, curve[f"{what}_expected"], color=look.color, ls=look.dashes, lw=0.9, zorder=2)
                 draw_measured(axis, x, curve, what, look, label=look.label)
             axis.set(xlabel="dependence of levels on that item", ylabel=label)
-            population_title(axis, next(names), rows, split=True)
         log_axes(right, "y")
     return finished(figure)
 
@@ -153,15 +143,11 @@ def draw_rounds(table: pd.DataFrame) -> Figure:
         _sent(messages) + apart * (accounting != "product")
         for messages, accounting in zip(table["max_messages"], table["accounting"], strict=True)
     ]
-    looks = series_looks(dict.fromkeys(labels))
-    panels = list(table.assign(label=labels).groupby(_PANEL, sort=False))
-    figure, axes = panel_grid(len(panels), height=2.6, foot=0.6)
-    for letter, axis, (_, rows) in zip(letters(), axes, panels, strict=False):
-        for look in looks:
-            curve = rows[rows["label"] == look.label]
-            axis.plot(curve["rounds"], curve["mse_expected"], **stroke(look, **_CURVE))
+    looks = series_of(labels)
+    figure, panels = population_panels(table.assign(label=labels), height=2.6, foot=0.6)
+    for rows, (axis,) in panels:
+        draw_series(axis, rows, "rounds", "mse_expected", looks, **_CURVE)
         axis.set(xlabel="rounds $T$", ylabel="MSE of each round")
         log_axes(axis)
         log_ticks(axis.xaxis, rows["rounds"].unique())
-        population_title(axis, letter, rows, split=True)
     return finished(figure)

@@ -7,14 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from segshuffle.datasets.registry import dataset_label
 from segshuffle.looks import PALETTE, TINTS
 from segshuffle.pipeline.numbers import at_most
-from segshuffle.pipeline.style import finished, log_axes, use_style
+from segshuffle.pipeline.style import finished, log_axes, panel_grid
 from segshuffle.studies.drawing import POPULATION
 
 #: View -> legend entry, marker and whether it is filled, the bound first.
@@ -46,24 +45,22 @@ def draw(table: pd.DataFrame) -> Figure:
     table : DataFrame
         Rows of results/audit.csv. Points with sampling rate 1 are left out: there the blanket is larger than needed.
     """
-    use_style()
     worst = pd.concat(
         worst_over_splits(rows).assign(view=view) for view, rows in audited(table).groupby("view") if view in _VIEWS
     )
     rows = list(_rows(worst))
     levels = sorted(worst["level"].unique())
     finite = worst["actual_user_epsilon"][np.isfinite(worst["actual_user_epsilon"])]
-    size = (7.4, 0.19 * len(rows) + 1.4)
-    figure, axes = plt.subplots(1, len(levels), figsize=size, squeeze=False, layout="constrained", sharex=True)
-    for axis, level in zip(axes[0], levels, strict=True):
+    figure, axes = panel_grid(len(levels), len(levels), width=7.4, height=0.19 * len(rows), foot=1.4)
+    for axis, level in zip(axes, levels, strict=True):
+        axis.sharex(axes[0])
         _level(axis, level, rows, end=_END * float(finite.max()))
-        axis.set_title(f"$\\varepsilon$ = {level:g}")
-        axis.set_xlabel("user-level $\\varepsilon$ at $\\delta$")
+        axis.set(title=f"$\\varepsilon$ = {level:g}", xlabel="user-level $\\varepsilon$ at $\\delta$")
         axis.set(yticks=range(len(rows)), yticklabels=[], ylim=(len(rows) - 0.4, -0.6))
         axis.tick_params(axis="y", length=0)
-    axes[0, 0].set_yticklabels([row.name for row in rows])
+    axes[0].set_yticklabels([row.name for row in rows])
     # the columns share their scale, so ticks wait for the last one
-    for axis in axes[0]:
+    for axis in axes:
         log_axes(axis, "x")
     return finished(figure)
 

@@ -9,18 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from segshuffle.arrays import FloatArray
 from segshuffle.pipeline.design import Config
 from segshuffle.pipeline.rows import common, sources_of
 from segshuffle.protocols.registry import paper_competitors
-from segshuffle.studies import verdicts
-from segshuffle.studies.verdicts import Measured, NotRunError
+from segshuffle.studies.verdicts import Measured, NotRunError, judge, markdown
 
 #: What every panel of the paper has in common; the options of the competitors are those of docs/deviations.md.
 COMMON: Config = {"delta_times_n": 0.01, "levels": [0.5, 1.0, 2.0]}
@@ -43,8 +41,8 @@ class Panel:
     ----------
     name : str
         Population and split.
-    blanket, error, messages : ndarray, shape (points,)
-        m, expected error and expected messages per user over the grid.
+    curve : DataFrame
+        The paper's protocol over the grid of m, ascending.
     competitors : mapping of str to float
         Error of every competitor of the paper that ran.
     altered : str
@@ -54,33 +52,24 @@ class Panel:
     """
 
     name: str
-    blanket: FloatArray
-    error: FloatArray
-    messages: FloatArray
+    curve: pd.DataFrame
     competitors: Mapping[str, float]
-    altered: str = ""
-    missing: tuple[str, ...] = ()
+    altered: str
+    missing: tuple[str, ...]
 
     @property
-    def best(self) -> int:
-        """Place of the least error on the grid."""
-        return int(self.error.argmin())
-
-    @property
-    def best_blanket(self) -> float:
-        """The m of least error on the grid."""
-        return float(self.blanket[self.best])
+    def best(self) -> pd.Series:
+        """The row of least error on the grid."""
+        return self.curve.iloc[int(self.curve["mse_expected"].argmin())]
 
     def error_of(self, method: str) -> float:
         """Return the error of a competitor ("strongest": of least error), or the least of the paper's protocol."""
         if method == "segmented":
-            return float(self.error.min())
+            return float(self.best["mse_expected"])
         if self.altered:
             raise NotRunError(self.altered)
         if method == "strongest" and self.missing:
             raise NotRunError(f"{', '.join(self.missing)} did not run on {self.name}: the strongest may be among them")
-        if not self.competitors:
-            raise NotRunError(f"no competitor ran on {self.name}; see competitors.methods in the configuration")
         if method == "strongest":
             return min(self.competitors.values())
         if method not in self.competitors:
@@ -94,54 +83,46 @@ class Panel:
 
 
 class Panels:
-    """All panels of a table, looked up by dataset, number of users, set size and split.
+    """The paper's panels in a table, looked up by dataset, number of users, set size and split.
 
-    With a configuration only the paper's panels are found. Without one the panels are whatever the table has.
+    Parameters
+    ----------
+    table : DataFrame
+        Rows of results/mse.csv.
+    config : dict
+        Keys of `COMMON`, splits and competitors.
     """
 
-    def __init__(self, table: pd.DataFrame, config: Config | None = None) -> None:
+    def __init__(self, table: pd.DataFrame, config: Config) -> None:
         self._table, self._config = table[table["accounting"] == "published"], config
-
-    def sizes(self, dataset: str, column: str) -> list[int]:
-        """List the numbers of users or set sizes of a dataset, ascending."""
-        if self._config:
-            return list(POPULATIONS[dataset][column])
-        found = sorted(int(value) for value in self._table.loc[self._table["dataset"] == dataset, column].unique())
-        if not found:
-            known = ", ".join(sorted(self._table["dataset"].unique()))
-            raise NotRunError(f"dataset {dataset} did not run; the table has {known}")
-        return found
 
     def get(self, *, dataset: str, n_users: int | str, set_size: int, split: str) -> Panel:
         """Find one panel; n_users may be "smallest" or "largest"."""
         if isinstance(n_users, str):
-            n_users = self.sizes(dataset, "n_users")[{"smallest": 0, "largest": -1}[n_users]]
+            n_users = POPULATIONS[dataset]["n_users"][{"smallest": 0, "largest": -1}[n_users]]
         place = {"dataset": dataset, "n_users": n_users, "set_size": set_size, "split": split}
         rows = self._table[(self._table[list(place)] == list(place.values())).all(axis=1)]
         where = f"{dataset}, n = {n_users}, s = {set_size}, {split}"
         if rows.empty:
             raise NotRunError(f"panel {where} did not run")
-        if self._config and (reason := departure(self._config, place, rows)):
+        if reason := departure(self._config, place, rows):
             raise NotRunError(f"{where}: {reason}")
         curve = rows[(rows["method"] == "segmented") & (rows["role"] == "grid")].sort_values("blanket_per_user")
         others = rows[rows["method"].isin(paper_competitors()) & (rows["role"] == "best")]
         return Panel(
             name=f"{dataset} n={n_users} s={set_size} {split}",
-            blanket=curve["blanket_per_user"].to_numpy(),
-            error=curve["mse_expected"].to_numpy(),
-            messages=curve["messages_per_user"].to_numpy(),
+            curve=curve,
             competitors=dict(zip(others["method"], others["mse_expected"], strict=True)),
-            altered=other_options(self._config) if self._config else "",
-            missing=tuple(sorted(set(paper_competitors()) - set(others["method"]))) if self._config else (),
+            altered=other_options(self._config),
+            missing=tuple(sorted(set(paper_competitors()) - set(others["method"]))),
         )
 
     def every(self, *, datasets: list[str], splits: list[str]) -> Iterator[Panel]:
         """Yield all panels of some datasets and splits, in the order of the figures."""
-        for dataset in datasets:
-            for split in splits:
-                for set_size in self.sizes(dataset, "set_size"):
-                    for n_users in self.sizes(dataset, "n_users"):
-                        yield self.get(dataset=dataset, n_users=n_users, set_size=set_size, split=split)
+        for dataset, split in product(datasets, splits):
+            paper = POPULATIONS[dataset]
+            for set_size, n_users in product(paper["set_size"], paper["n_users"]):
+                yield self.get(dataset=dataset, n_users=n_users, set_size=set_size, split=split)
 
     def pairs(self, *, datasets: list[str], before: str, after: str) -> Iterator[tuple[str, Panel, Panel]]:
         """Yield every population with its panels under two splits."""
@@ -158,30 +139,26 @@ def departure(config: Mapping[str, Any], panel: Mapping[str, Any], rows: pd.Data
     config : mapping
         Keys of `COMMON`, and splits.
     panel : mapping
-        dataset, n_users, set_size and split.
+        dataset and split.
     rows : DataFrame
         The panel's rows of results/mse.csv.
     """
-    ours = POPULATIONS.get(panel["dataset"])
-    if ours is None:
-        return f"the paper has no dataset {panel['dataset']}"
-    split = panel["split"]
+    ours, split = POPULATIONS[panel["dataset"]], panel["split"]
     domain_size, source = common(rows, "domain_size", "source")
     both = {key: (config[key], value) for key, value in COMMON.items()}
     both |= {
         f"splits.{split}": (config["splits"].get(split), SPLITS.get(split)),
-        "domain_size": (int(domain_size), ours["domain_size"]),
-        "data": (str(source), ours["source"]),
+        "domain_size": (domain_size, ours["domain_size"]),
+        "data": (source, ours["source"]),
     }
     for key, (found, wanted) in both.items():
         if found != wanted:
             return f"{key} is {found}, the paper's is {wanted}"
-    if panel["n_users"] not in ours["n_users"] or panel["set_size"] not in ours["set_size"]:
-        return f"the paper has no panel with n = {panel['n_users']} and s = {panel['set_size']}"
+    low, high = BLANKETS
     blankets = sorted(rows.loc[(rows["method"] == "segmented") & (rows["role"] == "grid"), "blanket_per_user"])
-    if not blankets or blankets[0] > BLANKETS[0] or blankets[-1] < BLANKETS[1]:
-        return f"the grid of m does not reach from {BLANKETS[0]:g} to {BLANKETS[1]:g}"
-    step = max(high / low for low, high in pairwise(blankets))
+    if not blankets or blankets[0] > low or blankets[-1] < high:
+        return f"the grid of m does not reach from {low:g} to {high:g}"
+    step = max(right / left for left, right in pairwise(blankets))
     return None if step <= WIDEST_STEP else f"the grid of m has steps of a factor {step:.2g}, above {WIDEST_STEP:g}"
 
 
@@ -198,22 +175,22 @@ def best_m(panels: Panels, **panels_asked: list[str]) -> Measured:
     """Take the m with the least error, for each panel."""
     found = {}
     for panel in panels.every(**panels_asked):
-        end = " at the end of the grid" if panel.best == len(panel.blanket) - 1 else ""
-        found[panel.name + end] = panel.best_blanket
+        end = " at the end of the grid" if panel.best.name == panel.curve.index[-1] else ""
+        found[panel.name + end] = panel.best["blanket_per_user"]
     return Measured({"best m": found}, "g")
 
 
 def best_m_of(panels: Panels, **panel: Any) -> Measured:
     """Take the m with the least error."""
     found = panels.get(**panel)
-    return Measured({"best m": {found.name: found.best_blanket}}, "g")
+    return Measured({"best m": {found.name: found.best["blanket_per_user"]}}, "g")
 
 
 def excess_at(panels: Panels, *, blanket: float, **panel: Any) -> Measured:
     """Divide the error at the stated m by the least error, and subtract 1."""
     found = panels.get(**panel)
-    nearest = np.abs(np.log(found.blanket / blanket)).argmin()
-    excess = float(found.error[nearest] / found.error.min() - 1)
+    nearest = np.abs(np.log(found.curve["blanket_per_user"] / blanket)).idxmin()
+    excess = float(found.curve["mse_expected"][nearest] / found.error_of("segmented") - 1)
     return Measured({f"error at m = {blanket:g} above the least": {found.name: excess}})
 
 
@@ -237,14 +214,10 @@ def mean_reduction(panels: Panels, **panels_asked: list[str]) -> Measured:
 
 def order(panels: Panels, *, what: str, pairs: list[list[dict[str, Any]]]) -> Measured:
     """Divide the best m (or the least error) of one panel by that of another."""
-    found = {}
+    found, column = {}, "blanket_per_user" if what == "best m" else "mse_expected"
     for pair in pairs:
         first, second = (panels.get(**panel) for panel in pair)
-        if first.name == second.name:
-            raise NotRunError(f"only {first.name} ran, nothing to compare it with")
-        one, other = (
-            panel.best_blanket if what == "best m" else panel.error_of("segmented") for panel in (first, second)
-        )
+        one, other = first.best[column], second.best[column]
         found[f"{first.name}: {one:.4g} against {second.name}: {other:.4g}"] = one / other
     return Measured({f"ratio of {what}": found}, ".3g")
 
@@ -268,19 +241,19 @@ def growth_of_gap(panels: Panels, *, method: str, **asked: Any) -> Measured:
 
 def messages(panels: Panels, **panels_asked: list[str]) -> Measured:
     """Count the messages per user at the best m, dummies included, for each panel."""
-    found = {panel.name: float(panel.messages[panel.best]) for panel in panels.every(**panels_asked)}
+    found = {panel.name: panel.best["messages_per_user"] for panel in panels.every(**panels_asked)}
     return Measured({"messages per user": found}, ".1f")
 
 
 MEASURES = (best_m, best_m_of, excess_at, reduction, mean_reduction, order, change, growth_of_gap, messages)
 
 
-def evaluate(table: pd.DataFrame, reference: list[dict[str, Any]], config: Config | None = None) -> pd.DataFrame:
+def evaluate(table: pd.DataFrame, reference: list[dict[str, Any]], config: Config) -> pd.DataFrame:
     """Judge every statement on rows of results/mse.csv; see `Panels` for the configuration, and `verdicts.judge`."""
-    return verdicts.judge(Panels(table, config), MEASURES, reference, keys=("id", "section", "statement"))
+    return judge(Panels(table, config), MEASURES, reference)
 
 
 def readable(claims: pd.DataFrame, table: pd.DataFrame) -> str:
     """Write the verdicts to read, with what the data of the table of all panels are."""
     title = "# Statements of section 6, and what came out"
-    return verdicts.markdown(claims, title=title, remark=sources_of(table))
+    return markdown(claims, title=title, remark=sources_of(table))

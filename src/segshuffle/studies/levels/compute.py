@@ -29,7 +29,6 @@ known, over the error of the plan from exact counts, less 1.
 
 from __future__ import annotations
 
-import functools
 import math
 from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
@@ -86,7 +85,15 @@ class PlanGrid:
         """Calibrate the grid; the problem's level counts are not used."""
         if problem.pairs == 0:
             raise ParameterError("set_size", problem.set_size, f"below domain_size = {problem.domain_size}")
-        means, limits = _calibrated(problem.pairs, problem.levels, problem.delta)
+        pairs, levels, delta = problem.pairs, problem.levels, problem.delta
+        corners = [least_blanket_mean(copies=1.0, pairs=pairs, epsilon=level, delta=delta) for level in levels]
+        low, high = math.log(_LEAST_SHARE * min(corners)), math.log(max(corners))
+        points = np.exp(np.linspace(low, high, math.ceil((high - low) / _STEP) + 1))
+        means = np.unique(np.clip([*points, *corners], BLANKET_MEAN_RANGE[0], max(corners))).tolist()
+        limits = [
+            [largest_copies(blanket_mean=mean, pairs=pairs, epsilon=level, delta=delta) for level in levels]
+            for mean in means
+        ]
         blankets = [rounded_up(mean * problem.domain_size / problem.honest_users) for mean in means]
         return cls(np.array(blankets), np.array(limits))
 
@@ -102,20 +109,6 @@ class PlanGrid:
         terms = ErrorTerms(noise=n_users * blanket, own=float(problem.set_size), spread=spread)
         copies, _ = best_copies(self.limits[best], counts, terms)
         return Choice(blanket, tuple(map(rounded_down, copies)))
-
-
-@functools.cache
-def _calibrated(pairs: int, levels: tuple[float, ...], delta: float) -> tuple[FloatArray, list[list[float]]]:
-    """Return blanket messages per item, shape (points,), and the limits there, shape (points, n_levels)."""
-    corners = [least_blanket_mean(copies=1.0, pairs=pairs, epsilon=level, delta=delta) for level in levels]
-    low, high = math.log(_LEAST_SHARE * min(corners)), math.log(max(corners))
-    points = np.exp(np.linspace(low, high, math.ceil((high - low) / _STEP) + 1))
-    means = np.unique(np.clip([*points, *corners], BLANKET_MEAN_RANGE[0], max(corners)))
-    limits = [
-        [largest_copies(blanket_mean=mean, pairs=pairs, epsilon=level, delta=delta) for level in levels]
-        for mean in means.tolist()
-    ]
-    return means, limits
 
 
 class _Case(NamedTuple):
@@ -179,8 +172,13 @@ def least_blankets(config: Config, setting: Setting) -> dict[float, float]:
     """Return m_p by epsilon_p, increasing, the exact histogram (inf: 0) last; delta_p is the delta of round 2."""
     problem, levels = _problem(config, setting, next(iter(config["splits"]))), len(config["levels"])
     epsilons = sorted({float(value) for value in config["private_levels"]["epsilons"]})
-    announced = (level_announcement(problem.honest_users, levels, LevelPrivacy(e, problem.delta)) for e in epsilons)
-    return {**dict(zip(epsilons, (each.blanket_per_user for each in announced), strict=True)), math.inf: 0.0}
+    return {
+        **{
+            e: level_announcement(problem.honest_users, levels, LevelPrivacy(e, problem.delta)).blanket_per_user
+            for e in epsilons
+        },
+        math.inf: 0.0,
+    }
 
 
 def _simulate(grid: PlanGrid, case: _Case, sample: Sample, seed: int, first: int) -> pd.DataFrame:
@@ -190,12 +188,10 @@ def _simulate(grid: PlanGrid, case: _Case, sample: Sample, seed: int, first: int
     exact = np.asarray(case.problem.level_counts, dtype=np.int64)
     received = exact + noise.poisson(case.mean, size=(sample.repetitions, exact.size))
     levels = [LevelEstimates(counters, case.problem.n_users, case.mean, 0) for counters in received]
-    by_choice: dict[Choice, list[int]] = {}
-    for repetition, found in enumerate(levels):
-        choice = grid.choose(replace(case.problem, level_counts=found.planning))
-        by_choice.setdefault(choice, []).append(repetition)
+    choices = [grid.choose(replace(case.problem, level_counts=found.planning)) for found in levels]
     parts = []
-    for choice, chosen in by_choice.items():
+    for choice in dict.fromkeys(choices):
+        chosen = [repetition for repetition, each in enumerate(choices) if each == choice]
         part = Sample(sample.items, sample.domain_size, sample.level_item_counts[chosen])
         outcomes = _second_round(case, choice, [levels[i] for i in chosen], part, rng)
         parts.append(pd.DataFrame(outcomes, index=chosen))
@@ -266,6 +262,7 @@ def _row(case: _Case, population: Population, found: pd.DataFrame) -> dict[str, 
     # only the sum of the variances enters, so it may be spread evenly over the items
     variances = np.full(means.shape, error * weight**2 / means.size)
     moments = noisy_level_moments(means, variances, weight=weight, weight_variance=noise)
+    mean, stderr = found.mean(), found.sem()
     return {
         **asdict(case.scenario.setting),
         "split": case.scenario.split,
@@ -273,15 +270,15 @@ def _row(case: _Case, population: Population, found: pd.DataFrame) -> dict[str, 
         "delta_levels": delta_levels,
         "blanket_levels": case.blanket,
         "messages_levels": 1.0 + case.blanket,
-        "messages_items": found["messages"].mean(),
-        "mse_mean": found["squared_error"].mean(),
-        "mse_stderr": found["squared_error"].sem(),
-        "mse_expected": found["expected_error"].mean(),
+        "messages_items": mean["messages"],
+        "mse_mean": mean["squared_error"],
+        "mse_stderr": stderr["squared_error"],
+        "mse_expected": mean["expected_error"],
         "mse_predicted": float(moments.variance.sum() + (moments.bias**2).sum()),
         "planning_loss": (found["plan_error"] / error - 1.0).mean(),
-        "bias_mean": found["bias"].mean(),
-        "bias_stderr": found["bias"].sem(),
-        "bias_fixed_plan": found["bias_fixed"].mean(),
+        "bias_mean": mean["bias"],
+        "bias_stderr": stderr["bias"],
+        "bias_fixed_plan": mean["bias_fixed"],
         "bias_predicted": noise / weight**2,
         "total_epsilon": max(each.total_epsilon for each in guarantees),
         "total_delta": max(each.total_delta for each in guarantees),

@@ -12,10 +12,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from segshuffle.looks import PALETTE, Look, series_looks
+from segshuffle.looks import PALETTE, Look
 from segshuffle.pipeline.numbers import nearest
-from segshuffle.pipeline.style import finished, letters, log_axes, panel_grid
-from segshuffle.studies.drawing import POPULATION, draw_measured, population_title
+from segshuffle.pipeline.style import finished, log_axes
+from segshuffle.studies.drawing import POPULATION, draw_measured, population_panels, series_of
 
 #: Least ratio of the ends of an axis of errors: a panel without an effect should not look like one.
 _LEAST_SPAN = 2.0
@@ -33,14 +33,11 @@ def draw(table: pd.DataFrame) -> Figure:
     table : DataFrame
         Rows of `studies.levels.compute.levels_table`, of one or more settings.
     """
-    settings = [rows for _, rows in table.groupby(POPULATION, sort=False)]
-    columns = min(len(settings), 2)
-    figure, axes = panel_grid(len(settings), columns, height=2.35, width=3.5 * columns)
-    splits = list(dict.fromkeys(table["split"]))
-    looks = dict(zip(splits, series_looks(splits), strict=True))
-    for letter, axis, rows in zip(letters(), axes, settings, strict=False):
+    columns = min(len(table[POPULATION].drop_duplicates()), 2)
+    figure, panels = population_panels(table, columns, split=False, height=2.35, width=3.5 * columns)
+    looks = series_of(table["split"])
+    for rows, (axis,) in panels:
         _panel(axis, rows, looks)
-        population_title(axis, letter, rows)
     handles = [
         Line2D([], [], color=look.color, marker=look.marker, ls="none", ms=4, label=f"{look.label}, measured")
         for look in looks.values()

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -42,12 +43,15 @@ _ONE = "one"
 _MOST_COPIES = 64.0
 
 
-@dataclass(frozen=True)
-class Case:
-    """One collection.
+def problem_of(
+    config: Mapping[str, Any], *, n_users: int, domain_size: int, set_size: int, epsilon: float, split: str
+) -> Problem:
+    """Return what is to be planned: delta = delta_times_n/n as everywhere.
 
     Parameters
     ----------
+    config : mapping
+        Keys delta_times_n and splits.
     n_users, domain_size, set_size : int
         Users n, items d, items of every user s.
     epsilon : float
@@ -55,24 +59,13 @@ class Case:
     split : str
         "one" or the name of a split of the configuration.
     """
-
-    n_users: int
-    domain_size: int
-    set_size: int
-    epsilon: float
-    split: str
-
-
-def problem_of(case: Case, config: Mapping[str, Any]) -> Problem:
-    """Return what is to be planned: delta = delta_times_n/n as everywhere."""
-    levels: tuple[float, ...] = (case.epsilon,)
-    counts: Sequence[int] = (case.n_users,)
-    if case.split != _ONE:
-        shares = config["splits"][case.split]
-        levels = tuple(case.epsilon * 2.0 ** (k - len(shares) // 2) for k in range(len(shares)))
-        counts = level_counts(case.n_users, shares)
-    delta = least_delta(config, case.n_users)
-    return Problem(case.domain_size, case.set_size, levels, tuple(counts), delta)
+    levels: tuple[float, ...] = (epsilon,)
+    counts: tuple[int, ...] = (n_users,)
+    if split != _ONE:
+        shares = config["splits"][split]
+        levels = tuple(epsilon * 2.0 ** (k - len(shares) // 2) for k in range(len(shares)))
+        counts = level_counts(n_users, shares)
+    return Problem(domain_size, set_size, levels, counts, least_delta(config, n_users))
 
 
 def plans_of(declared: Declared, budgets: Sequence[float]) -> Iterator[Method]:
@@ -114,30 +107,22 @@ def size_table(config: Mapping[str, Any], *, n_users: int, domain_size: int, set
     """
     section = config["pareto"]
     budgets = [budget * set_size for budget in section["budgets"]]
-    cases = [
-        Case(n_users, domain_size, set_size, float(epsilon), split)
-        for epsilon in section["epsilons"]
-        for split in (_ONE, section["split"])
-    ]
+    cases = list(product(map(float, section["epsilons"]), (_ONE, section["split"])))
     rows: list[dict[str, Any]] = []
-    for case in track(cases, total=len(cases), label="error over messages"):
-        plans = _rows_of(case, problem_of(case, config), budgets)
+    for epsilon, split in track(cases, total=len(cases), label="error over messages"):
+        case: dict[str, Any] = {"n_users": n_users, "domain_size": domain_size, "set_size": set_size}
+        case |= {"epsilon": epsilon, "split": split}
+        problem = problem_of(config, **case)
+        counts = np.round(uniform_item_counts(problem)).astype(np.int64)
+        plans = []
+        for each in compared():
+            head = {**case, "method": each.name, "accounting": each.accounting, "role": each.role}
+            plans += [head | numbers_of(method, problem, counts) for method in plans_of(each, budgets)]
         measure = next(plan["mse_expected"] for plan in plans if plan["method"] == MEASURE)
         # choices that make no difference, such as buckets beyond the domain
         plans = list({to_json(plan): plan for plan in plans}.values())
         rows += [{**plan, "error_ratio": plan.get("mse_expected", math.nan) / measure} for plan in plans]
     return pd.DataFrame(rows, columns=list(COLUMNS))
-
-
-def _rows_of(case: Case, problem: Problem, budgets: Sequence[float]) -> list[dict[str, Any]]:
-    """Plan one case with all methods: rows of the table."""
-    counts = np.round(uniform_item_counts(problem)).astype(np.int64)
-    rows = []
-    for declared in compared():
-        for method in plans_of(declared, budgets):
-            row = {**asdict(case), "method": declared.name, "accounting": declared.accounting, "role": declared.role}
-            rows.append(row | numbers_of(method, problem, counts))
-    return rows
 
 
 def numbers_of(method: Method, problem: Problem, counts: Any) -> dict[str, Any]:

@@ -20,8 +20,7 @@ from segshuffle.looks import stroke
 from segshuffle.pipeline.rows import table_of
 from segshuffle.pipeline.style import finished, letters, log_axes, panel_grid, panel_title
 from segshuffle.protocols.registry import look_of
-from segshuffle.studies import verdicts
-from segshuffle.studies.verdicts import Measured, NotRunError
+from segshuffle.studies.verdicts import Measured, NotRunError, judge, markdown
 
 CASE = ["n_users", "domain_size", "set_size", "epsilon", "split"]
 _FIGURE = re.compile(r"pareto-n(\d+)-d(\d+)-(.+)")
@@ -62,12 +61,22 @@ def winners(table: pd.DataFrame, budgets: Sequence[float]) -> pd.DataFrame:
             row = {**sizes, "budget": budget}
             if len(best):
                 measure = case["mse_expected"].iloc[0] / case["error_ratio"].iloc[0]
-                row |= {"winner": best.index[0], "error_ratio": float(best.iloc[0] / measure)}
+                row |= {"winner": best.index[0], "error_ratio": best.iloc[0] / measure}
             if len(best) > 1:
-                row |= {"second": best.index[1], "second_ratio": float(best.iloc[1] / best.iloc[0])}
+                row |= {"second": best.index[1], "second_ratio": best.iloc[1] / best.iloc[0]}
             rows.append(row)
     columns = [*CASE, "budget", "winner", "error_ratio", "second", "second_ratio"]
     return pd.DataFrame(rows, columns=columns)
+
+
+_READING = (
+    "Protocols of the shuffle model with proven accounting, at equal (epsilon, delta). A cell has the protocol "
+    "with the least error within so many messages per item held, its error divided by that of the Gaussian "
+    "curator with a weight per level, and the factor by which the next protocol is worse. With split one all "
+    "users have level epsilon; other splits have the levels half, once and twice epsilon. Errors are closed forms "
+    "for uniform frequencies. A message of fake users is a vector of d bits; each user sends one for every item "
+    "held, and fake ones."
+)
 
 
 def readable(found: pd.DataFrame, claims: pd.DataFrame) -> str:
@@ -77,21 +86,18 @@ def readable(found: pd.DataFrame, claims: pd.DataFrame) -> str:
         [*sizes, f"{epsilon:g}", split, *map(_cell, case.sort_values("budget").to_dict("records"))]
         for (*sizes, epsilon, split), case in found.groupby(CASE, sort=False)
     )
-    lines = [
-        "# Who has the least error within a number of messages",
-        "",
-        "Protocols of the shuffle model with proven accounting, at equal (epsilon, delta). A cell has the protocol "
-        "with the least error within so many messages per item held, its error divided by that of the Gaussian "
-        "curator with a weight per level, and the factor by which the next protocol is worse. With split one all "
-        "users have level epsilon; other splits have the levels half, once and twice epsilon. Errors are closed forms "
-        "for uniform frequencies. A message of fake users is a vector of d bits; each user sends one for every item "
-        "held, and fake ones.",
-        "",
-        *table_of(["n", "d", "s", "epsilon", "split", *(f"{share:g} messages" for share in shares)], rows),
-        "",
-        verdicts.markdown(claims, title="## What these papers say of their protocols"),
-    ]
-    return "\n".join(lines)
+    table = table_of(["n", "d", "s", "epsilon", "split", *(f"{share:g} messages" for share in shares)], rows)
+    return "\n".join(
+        [
+            "# Who has the least error within a number of messages",
+            "",
+            _READING,
+            "",
+            *table,
+            "",
+            markdown(claims, title="## What these papers say of their protocols"),
+        ]
+    )
 
 
 def _cell(row: Mapping[Any, Any]) -> str:
@@ -153,7 +159,7 @@ MEASURES = (error_within, change_of_extra, error_over_published)
 
 def evaluate(table: pd.DataFrame, reference: list[dict[str, Any]]) -> pd.DataFrame:
     """Judge every statement on all rows of the sweep; see `verdicts.judge`."""
-    return verdicts.judge(table, MEASURES, reference, keys=("id", "paper", "section", "statement"))
+    return judge(table, MEASURES, reference)
 
 
 def draw(table: pd.DataFrame, *, n_users: int, domain_size: int, split: str) -> Figure:
@@ -168,11 +174,11 @@ def draw(table: pd.DataFrame, *, n_users: int, domain_size: int, split: str) -> 
     """
     table = table[(table[["n_users", "domain_size", "split"]] == [n_users, domain_size, split]).all(axis=1)]
     panels = list(table.groupby(["set_size", "epsilon"], sort=True))
-    methods = table[["method", "accounting", "role"]].drop_duplicates()
     figure, axes = panel_grid(len(panels), min(table["epsilon"].nunique(), 3), height=2.3, foot=1.5)
     for letter, axis, ((set_size, epsilon), rows) in zip(letters(), axes, panels, strict=False):
-        for method, accounting, role in methods.itertuples(index=False, name=None):
-            best = front(rows[(rows[list(methods)] == [method, accounting, role]).all(axis=1)])
+        each: Any = rows.groupby(["method", "accounting", "role"], sort=False)
+        for (method, accounting, role), plans in each:
+            best = front(plans)
             look = look_of(method, accounting=accounting)
             if role == "reference":
                 axis.axhline(best["error_ratio"].min(), color=look.color, ls=look.dashes, lw=0.9, label=look.label)

@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, reduce
-from itertools import combinations, combinations_with_replacement
+from itertools import combinations, combinations_with_replacement, product
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -58,7 +58,7 @@ class Point(NamedTuple):
     target: float
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Case:
     """A mechanism family of the referee.
 
@@ -70,8 +70,8 @@ class Case:
         Name of the mechanism for `mechanisms.mechanism` and the command line.
     parameters : mapping
         What it needs beside the local epsilon.
-    inputs : sequence of int, or int
-        Rows of the randomizer's matrix to enumerate, or how many of the first; 0 if the outputs cannot be listed.
+    inputs : sequence of int
+        Rows of the randomizer's matrix to enumerate; none if the outputs cannot be listed.
     victims : tuple of (int, int)
         Changes of the victim's input, places in `inputs`.
     stands : mapping
@@ -87,7 +87,7 @@ class Case:
     name: str
     parameters: Mapping[str, int] = field(default_factory=dict)
     # three users and the victim's second input never need more than four inputs
-    inputs: Sequence[int] | int = 4
+    inputs: Sequence[int] = range(4)
     victims: tuple[tuple[int, int], ...] = ((0, 1),)
     stands: Mapping[str, int] = field(default_factory=dict)
     cut: Mapping[str, int] = field(default_factory=dict)
@@ -97,28 +97,26 @@ class Case:
         """Return the mechanism at one local epsilon."""
         return with_classes(mechanism(self.name, local_epsilon=local_epsilon, **self.parameters), **self.cut)
 
-    def matrix(self, local_epsilon: float) -> FloatArray | None:
-        """Return the laws of the inputs to enumerate; None if the outputs cannot be listed."""
-        if not self.inputs:
-            return None
+    @cache  # noqa: B019  cases live as long as the program
+    def matrix(self, local_epsilon: float) -> FloatArray:
+        """Return the laws of the inputs to enumerate."""
         listed: Any = with_classes(self.mechanism(local_epsilon), **self.stands).randomizer
-        chosen = slice(self.inputs) if isinstance(self.inputs, int) else list(self.inputs)
-        return np.asarray(listed.matrix()[chosen])
+        return np.asarray(listed.matrix()[list(self.inputs)])
 
     def command(self, local_epsilon: float, point: Point) -> str:
         """Write the command that prints every accountant's number at one point, the proven lower bound among them."""
         sizes = ",".join(f"{name.replace('_', '-')}={value}" for name, value in self.parameters.items())
         given = "epsilon" if point.asked == "delta" else "delta"
-        randomizer = f"{self.name}:{sizes}" if sizes else self.name
         return (
-            f"segshuffle account --randomizer {randomizer} --local-epsilon {local_epsilon!r} --users {point.n_users} "
-            f"--{given} {point.target!r} --json"
+            f"segshuffle account --randomizer {self.name}{':' * bool(sizes)}{sizes} --local-epsilon {local_epsilon!r} "
+            f"--users {point.n_users} --{given} {point.target!r} --json"
         )
 
 
 def _krr(domain_size: int, *known: tuple[float, int, float]) -> Case:
     sizes = {"domain_size": domain_size}
-    return Case(label=f"{domain_size}-ary RR", name="krr", parameters=sizes, known=known)
+    inputs = range(min(domain_size, len(Case.inputs)))
+    return Case(label=f"{domain_size}-ary RR", name="krr", parameters=sizes, inputs=inputs, known=known)
 
 
 _LOG3 = math.log(3)
@@ -135,7 +133,7 @@ CASES: dict[str, Case] = {
     "rappor": Case(label="RAPPOR", name="rappor", stands={"domain_size": 4}),
     "oue": Case(label="unary encoding", name="oue", stands={"domain_size": 4}),
     # any two distinct rows of the matrix are alike
-    "hadamard-16": Case(label="Hadamard, 16", name="hadamard", parameters={"order": 16}, inputs=16),
+    "hadamard-16": Case(label="Hadamard, 16", name="hadamard", parameters={"order": 16}, inputs=range(15)),
     "subset-selection-16-4": Case(
         label="4-subsets of 16", name="subset-selection", parameters={"domain_size": 16, "subset_size": 4}
     ),
@@ -147,24 +145,23 @@ CASES: dict[str, Case] = {
         victims=((0, 1), (0, 4)),
     ),
     # cells coarser than the default, so all proven numbers are looser
-    "laplace": Case(label="Laplace", name="laplace", inputs=0, cut={"cells": 20}),
+    "laplace": Case(label="Laplace", name="laplace", inputs=(), cut={"cells": 20}),
 }
 
 
-def questions(case: Case, config: Config) -> dict[float, list[Point]]:
-    """List all points of a case by local epsilon: those of the configuration's grid, and the case's own.
+def questions(case: Case, config: Config) -> Iterator[tuple[float, Point]]:
+    """Yield all points of a case with their local epsilon: those of the configuration's grid, and the case's own.
 
     The grid has deltas over shares of the local epsilon at few users, and epsilons at delta = delta_times_n/n at many.
     """
     grid = config["referee"]
-    many = [Point(n, "epsilon", rounded(least_delta(config, n))) for n in grid["many_users"]]
-    found = {
-        local: [Point(n, "delta", rounded(share * local)) for n in grid["few_users"] for share in grid["shares"]] + many
-        for local in grid["local_epsilons"]
-    }
+    for local in grid["local_epsilons"]:
+        for n_users, share in product(grid["few_users"], grid["shares"]):
+            yield local, Point(n_users, "delta", rounded(share * local))
+        for n_users in grid["many_users"]:
+            yield local, Point(n_users, "epsilon", rounded(least_delta(config, n_users)))
     for local, n_users, target in case.known:
-        found.setdefault(local, []).append(Point(n_users, "delta", target))
-    return found
+        yield local, Point(n_users, "delta", target)
 
 
 # --- proven lower bounds ---------------------------------------------------------------------------------------------
@@ -173,7 +170,7 @@ def questions(case: Case, config: Config) -> dict[float, list[Point]]:
 class Proof(NamedTuple):
     """A lower bound at one point, with the datasets behind it; `common` is that of equal other users alone."""
 
-    value: float
+    proven: float
     common: float
     datasets: str
 
@@ -186,46 +183,31 @@ class Witness(NamedTuple):
     others: tuple[int, ...]
 
 
-def proofs(case: Case, known: Mechanism, points: list[Point]) -> dict[Point, Proof]:
-    """Find the largest proven lower bound at every point.
+def proof_of(case: Case, known: Mechanism, point: Point) -> Proof:
+    """Find the largest proven lower bound at a point.
 
     All other users hold the same input (`DatasetsBound`); for up to three users, where the outputs can be listed,
     every dataset is enumerated as well and the larger bound counts.
     """
-    found = {}
-    for point in points:
-        if point.asked == "delta":
-            value = proven_delta(known, point.n_users, point.target)
-        else:
-            value = DatasetsBound(randomizer=_classes(known), n_users=point.n_users).epsilon(delta=point.target)
-        found[point] = Proof(value, value, "all others alike")
-    matrix = case.matrix(known.local_epsilon)
-    if matrix is None:
-        return found
-    for n_users in range(1, LARGEST_USERS + 1):
-        asked = [point for point in points if point.n_users == n_users and point.asked == "delta"]
-        targets = [point.target for point in asked]
-        witnesses = worst_datasets(matrix=matrix, victims=case.victims, n_users=n_users, epsilons=targets)
-        for point, witness in zip(asked, witnesses, strict=True):
-            if witness.delta > found[point].value:
-                text = f"victim {witness.victim[0]} or {witness.victim[1]}, others {list(witness.others)}"
-                found[point] = found[point]._replace(value=witness.delta, datasets=text)
-    return found
+    common = common_bound(known.randomizer, point)
+    if case.inputs and point.asked == "delta" and point.n_users <= LARGEST_USERS:
+        matrix = case.matrix(known.local_epsilon)
+        found = worst_datasets(matrix=matrix, victims=case.victims, n_users=point.n_users, epsilon=point.target)
+        if found.delta > common:
+            return Proof(
+                found.delta, common, f"victim {found.victim[0]} or {found.victim[1]}, others {list(found.others)}"
+            )
+    return Proof(common, common, "all others alike")
 
 
-def proven_delta(known: Mechanism, n_users: int, epsilon: float) -> float:
-    """Return a proven lower bound of delta, other users alike."""
-    return DatasetsBound(randomizer=_classes(known), n_users=n_users).delta(epsilon=epsilon).lower
+def common_bound(randomizer: Any, point: Point, **options: Any) -> float:
+    """Return a proven lower bound of what a point asks for, all other users alike; `options` of `DatasetsBound`."""
+    bound = DatasetsBound(randomizer=randomizer, n_users=point.n_users, **options)
+    return bound.delta(epsilon=point.target).lower if point.asked == "delta" else bound.epsilon(delta=point.target)
 
 
-def _classes(known: Mechanism) -> Any:
-    return known.randomizer
-
-
-def worst_datasets(
-    *, matrix: FloatArray, victims: Sequence[tuple[int, int]], n_users: int, epsilons: Sequence[float]
-) -> list[Witness]:
-    """Find the largest divergence of the multiset of messages over the other users' inputs, for every epsilon.
+def worst_datasets(*, matrix: FloatArray, victims: Sequence[tuple[int, int]], n_users: int, epsilon: float) -> Witness:
+    """Find the largest divergence of the multiset of messages over the other users' inputs.
 
     Parameters
     ----------
@@ -234,37 +216,27 @@ def worst_datasets(
     victims : sequence of (int, int)
         Changes of the victim's input to try; each is tried in both directions.
     n_users : int
-        1, 2 or 3, the victim included.
-    epsilons : sequence of float
+        At least 1, the victim included: the work grows exponentially.
+    epsilon : float
         At least 0.
 
     Returns
     -------
-    list of Witness
-        One per epsilon. `delta` is rounded down by `ROUNDING` (1 + e^epsilon), at least 0.
-
-    Raises
-    ------
-    ParameterError
-        If `n_users` is not 1, 2 or 3.
+    Witness
+        `delta` is rounded down by `ROUNDING` (1 + e^epsilon), at least 0.
     """
-    if n_users not in range(1, LARGEST_USERS + 1):
-        raise ParameterError("n_users", n_users, f"1 to {LARGEST_USERS} to list all outcomes")
-    laws = merged_outputs(matrix)
-    both = [pair for first, second in victims for pair in ((first, second), (second, first))]
-    found = {}
+    laws, gain = merged_outputs(matrix), math.exp(epsilon)
+    found = []
     for others in combinations_with_replacement(range(len(laws)), n_users - 1):
         # law of the other users' messages in random order: an array with one axis per user
         hidden = _shuffled(reduce(np.multiply.outer, laws[list(others)], np.ones(())))
-        for victim in both:
+        for victim in (pair for one, other in victims for pair in ((one, other), (other, one))):
             first, second = (_shuffled(np.multiply.outer(laws[own], hidden)) for own in victim)
-            found[victim, others] = [np.maximum(first - np.exp(each) * second, 0.0).sum() for each in epsilons]
-    deltas, datasets = np.array(list(found.values())), list(found)
-    largest = deltas.max(axis=0)
-    lower = np.maximum(largest - ROUNDING * (1 + np.exp(epsilons)), 0.0)
+            found.append(Witness(float(np.maximum(first - gain * second, 0.0).sum()), victim, others))
+    largest = max(found).delta
     # of datasets that are equal but for rounding the first
-    places = (deltas >= largest * (1 - _TIE)).argmax(axis=0)
-    return [Witness(float(delta), *datasets[place]) for delta, place in zip(lower, places, strict=True)]
+    worst = next(each for each in found if each.delta >= largest * (1 - _TIE))
+    return worst._replace(delta=max(largest - ROUNDING * (1 + gain), 0.0))
 
 
 def merged_outputs(matrix: FloatArray) -> FloatArray:
@@ -290,14 +262,18 @@ def _shuffled(placed: FloatArray) -> FloatArray:
 
 # --- claims and verdicts ---------------------------------------------------------------------------------------------
 
-
-class Judged(NamedTuple):
-    """Verdict on one claim: true over claimed value, true over claimed delta, and what follows."""
-
-    ratio: float
-    delta_ratio: float
-    outcome: str
-    vacuous: bool
+#: What is known of a trial before it is judged.
+_TRIED = [
+    "case",
+    "local_epsilon",
+    *Point._fields,
+    *Proof._fields,
+    "accountant",
+    "kind",
+    "claimed",
+    "at_claim",
+    "command",
+]
 
 
 def claim(accountant: Accountant, known: Mechanism, point: Point) -> float:
@@ -347,68 +323,59 @@ def trials(config: Config) -> pd.DataFrame:
     rows: list[tuple[Any, ...]] = []
     for name in config["referee"]["cases"]:
         rows += _budget_rows(config) if name == BUDGETS else _case_rows(config, name)
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return judged(pd.DataFrame(rows, columns=_TRIED))[list(COLUMNS)]
 
 
 def _case_rows(config: Config, name: str) -> Iterator[tuple[Any, ...]]:
     case = CASES[name]
-    for local, asked in questions(case, config).items():
+    for local, point in questions(case, config):
         known = case.mechanism(local)
-        for point, proof in proofs(case, known, asked).items():
-            generic = generic_claims(local, point)
-            applying = sorted(upper_bounds(known), key=lambda each: each.name not in generic)
-            for each in applying:
-                claimed = generic[each.name] if each.name in generic else claim(each, known, point)
-                near = point.asked == "epsilon" and claimed < _NEAR * proof.value
-                at_claim = proven_delta(known, point.n_users, claimed) if near else None
-                head = (name, local, *point, each.name, each.kind_for(known))
-                yield _row(head, point, proof, claimed, at_claim, case.command(local, point))
+        proof, generic = proof_of(case, known, point), generic_claims(local, point)
+        claims = generic | {
+            each.name: claim(each, known, point) for each in upper_bounds(known) if each.name not in generic
+        }
+        for accountant, claimed in claims.items():
+            near = point.asked == "epsilon" and claimed < _NEAR * proof.proven
+            at_claim = common_bound(known.randomizer, Point(point.n_users, "delta", claimed)) if near else math.nan
+            kind, command = ACCOUNTANTS[accountant].kind_for(known), case.command(local, point)
+            yield name, local, *point, *proof, accountant, kind, claimed, at_claim, command
 
 
-def _row(
-    head: tuple[Any, ...], point: Point, proof: Proof, claimed: float, at_claim: float | None, command: str
-) -> tuple[Any, ...]:
-    """Make a row of `COLUMNS`; the second entry of its head is the local epsilon."""
-    judged = judge(head[1], point, proof.value, claimed, at_claim)
-    shown = judged.outcome == "violated" and _over(proof.common, claimed) > 1 + MARGIN
-    return (*head, claimed, proof.value, *judged, shown, proof.datasets, command)
-
-
-def judge(local_epsilon: float, point: Point, proven: float, claimed: float, at_claim: float | None) -> Judged:
-    """Compare a claim with a proven lower bound.
+def judged(rows: pd.DataFrame) -> pd.DataFrame:
+    """Compare claims with proven lower bounds.
 
     Parameters
     ----------
-    local_epsilon : float
-        The local guarantee: a claim that says no more is vacuous.
-    point : Point
-        The question.
-    proven, claimed : float
-        Lower bound and claim: deltas or epsilons, as the point asks.
-    at_claim : float or None
-        For epsilons: proven lower bound of delta at the claimed epsilon, if it was computed.
+    rows : DataFrame
+        Columns local_epsilon (a claim that says no more than it is vacuous), n_users, asked, target, claimed, proven,
+        common (lower bound by equal others alone), and at_claim: where an epsilon is claimed, the proven lower bound
+        of delta there, nan if it was not computed.
+
+    Returns
+    -------
+    DataFrame
+        With the columns ratio, delta_ratio, outcome, vacuous and by_equal_others, see `trials`.
     """
-    if math.isnan(claimed):
-        return Judged(math.nan, math.nan, "not applicable", False)
-    ratio = delta_ratio = _over(proven, claimed)
-    trivial = most_that_local_privacy_leaves(local_epsilon, point.target)
-    if point.asked == "epsilon":
-        delta_ratio = math.nan if at_claim is None else _over(at_claim, point.target)
-        trivial = local_epsilon
-    violated = ratio > 1 + MARGIN or delta_ratio > 1 + MARGIN
-    return Judged(ratio, delta_ratio, "violated" if violated else "holds", claimed >= trivial * (1 - _TRIVIAL))
+    claimed, of_epsilon = rows["claimed"], rows["asked"] == "epsilon"
+    # 0/0 is no violation
+    ratio, common = (
+        (rows[name] / claimed).mask((rows[name] == 0) & (claimed == 0), 0.0) for name in ("proven", "common")
+    )
+    delta_ratio = ratio.mask(of_epsilon, rows["at_claim"] / rows["target"])
+    local = most_that_local_privacy_leaves(rows["local_epsilon"], rows["target"])
+    violated = (ratio > 1 + MARGIN) | (delta_ratio > 1 + MARGIN)
+    return rows.assign(
+        ratio=ratio,
+        delta_ratio=delta_ratio,
+        outcome=np.select([claimed.isna(), violated], ["not applicable", "violated"], "holds"),
+        vacuous=claimed >= rows["local_epsilon"].where(of_epsilon, local) * (1 - _TRIVIAL),
+        by_equal_others=violated & (common > 1 + MARGIN),
+    )
 
 
-def most_that_local_privacy_leaves(local_epsilon: float, epsilon: float) -> float:
+def most_that_local_privacy_leaves(local_epsilon: Any, epsilon: Any) -> Any:
     """Return the largest delta at `epsilon` of any pure local_epsilon-DP randomizer: binary randomized response's."""
-    return max(0.0, float(-np.expm1(epsilon - local_epsilon)) / (1.0 + math.exp(-local_epsilon)))
-
-
-def _over(proven: float, claimed: float) -> float:
-    """Return proven/claimed; 0/0 is no violation."""
-    if claimed > 0:
-        return proven / claimed
-    return math.inf if proven > 0 else 0.0
+    return np.maximum(-np.expm1(epsilon - local_epsilon) / (1.0 + np.exp(-local_epsilon)), 0.0)
 
 
 # --- users with unequal budgets --------------------------------------------------------------------------------------
@@ -465,11 +432,11 @@ def trial(*, victim: float, other: float, n_users: int, delta: float) -> dict[st
         In (0, 1).
     """
     users = PersonalizedUsers(local_epsilons=[victim] + [other] * (n_users - 1), mechanism="laplace")
-    known: Any = {"randomizer": TwoBudgets(local_epsilon=victim, other=other), "n_users": n_users, "own_inputs": False}
-    found = {"proven": DatasetsBound(**known, rtol=1e-3).epsilon(delta=delta)}
+    two = TwoBudgets(local_epsilon=victim, other=other)
+    found = {"proven": common_bound(two, Point(n_users, "epsilon", delta), own_inputs=False, rtol=1e-3)}
     for name in CLAIMS:
-        found[name] = min(PERSONAL[name](users).epsilon(delta=delta), victim)
-        found[f"{name}: proven delta"] = DatasetsBound(**known).delta(epsilon=found[name]).lower
+        claimed = found[name] = min(PERSONAL[name](users).epsilon(delta=delta), victim)
+        found[f"{name}: proven delta"] = common_bound(two, Point(n_users, "delta", claimed), own_inputs=False)
     return found
 
 
@@ -480,13 +447,14 @@ def _budget_rows(config: Config) -> Iterator[tuple[Any, ...]]:
         datasets = f"victim 0 or 1 with budget {victim:g}, others 0 with budget {other:g}"
         for n_users in (n for n in config["referee"]["many_users"] if n <= MOST_USERS):
             point = Point(n_users, "epsilon", least_delta(config, n_users))
-            found = trial(victim=victim, other=other, n_users=n_users, delta=point.target)
-            proof = Proof(found["proven"], found["proven"], datasets)
-            call = f"trial(victim={victim!r}, other={other!r}, n_users={n_users}, delta={point.target!r})"
+            asked = {"victim": victim, "other": other, "n_users": n_users, "delta": point.target}
+            found = trial(**asked)
+            call = f"trial({', '.join(f'{name}={value!r}' for name, value in asked.items())})"
             command = f'python -c "from segshuffle.studies.referee.compute import trial; print({call})"'
+            proof = Proof(found["proven"], found["proven"], datasets)
             for name in CLAIMS:
-                head = (BUDGETS, victim, *point, name, ACCOUNTANTS[name].kind)
-                yield _row(head, point, proof, found[name], found[f"{name}: proven delta"], command)
+                kind, claimed, at_claim = ACCOUNTANTS[name].kind, found[name], found[f"{name}: proven delta"]
+                yield BUDGETS, victim, *point, *proof, name, kind, claimed, at_claim, command
 
 
 def _edges(gap: float) -> FloatArray:

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from itertools import product
 from typing import Any
 
-import matplotlib.pyplot as plt
 import pandas as pd
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from segshuffle.accounting.single_message.accountants import ACCOUNTANT_LOOKS
 from segshuffle.looks import PALETTE, TINTS, Look, looks_of, stroke
 from segshuffle.pipeline.rows import table_of
-from segshuffle.pipeline.style import fit_legend, use_style
+from segshuffle.pipeline.style import finished, panel_grid
 from segshuffle.studies.referee.compute import LABELS, MARGIN
 
 #: Deltas below this are left out where the largest ratio of deltas is named: in the far tails it has no limit.
@@ -128,41 +125,57 @@ def report(found: pd.DataFrame) -> str:
     upper = f"**Proven upper bounds that fail here, so that either their code or their proof is wrong: {wrong}.**"
     counts = pd.crosstab(found["accountant"], found["verdict"]).reindex(found["accountant"].unique())
     counts = counts.reindex(columns=list(_VERDICTS.values()), fill_value=0).reset_index()
+    accountants = _table(counts, {"accountant": "accountant", **_VERDICTS})
     place = "eps0 = " + broken["worst_local_epsilon"].map("{:.4g}".format) + ", n = " + broken["worst_n_users"].map(str)
     share = broken["violated"].map(str) + " of " + broken["cells"].map(str)
     sized = broken.assign(share=share, place=place.where(broken["worst_n_users"].notna(), ""))
-    return "\n".join(
-        [
-            *("# The referee", "", _INTRO, ""),
-            *(upper if wrong else "No proven upper bound fails on the grid.", "", "## Accountants", ""),
-            *(*_table(counts, {"accountant": "accountant", **_VERDICTS}), "", "## Violations", "", _READING, ""),
-            *(*_table(sized, _BROKEN), "", "## Counterexamples", "", _COUNTEREXAMPLES, ""),
-            *(line for row in broken.to_dict("records") for line in _counterexample(row)),
-            *("## Every accountant and mechanism", "", *_table(found, _EVERY), ""),
-        ]
-    )
+    examples = "".join(map(_counterexample, broken.to_dict("records")))
+    return f"""# The referee
+
+{_INTRO}
+
+{upper if wrong else "No proven upper bound fails on the grid."}
+
+## Accountants
+
+{accountants}
+
+## Violations
+
+{_READING}
+
+{_table(sized, _BROKEN)}
+
+## Counterexamples
+
+{_COUNTEREXAMPLES}
+
+{examples}## Every accountant and mechanism
+
+{_table(found, _EVERY)}
+"""
 
 
-def _table(rows: pd.DataFrame, columns: Mapping[str, str]) -> list[str]:
+def _table(rows: pd.DataFrame, columns: Mapping[str, str]) -> str:
     """Write columns under their headings, numbers with six digits, so that 1.00002 does not become 1."""
     shown = rows[list(columns.values())]
-    return table_of(columns, ([_cell(value) for value in row] for row in shown.itertuples(index=False)))
+    return "\n".join(table_of(columns, (map(_cell, row) for row in shown.itertuples(index=False))))
 
 
 def _cell(value: Any) -> str:
     if isinstance(value, float):
-        return "" if math.isnan(value) else f"{value:.6g}"
+        return "" if pd.isna(value) else f"{value:.6g}"
     return str(value)
 
 
-def _counterexample(row: Mapping[Any, Any]) -> list[str]:
+def _counterexample(row: Mapping[Any, Any]) -> str:
     """Heading, numbers and command of one violation."""
     head = f"**{row['accountant']}, {row['case']}**"
     if not isinstance(row["command"], str):
-        return [f"{head}: shown only at the claimed epsilon, or with other users who differ; see referee.csv.", ""]
+        return f"{head}: shown only at the claimed epsilon, or with other users who differ; see referee.csv.\n\n"
     claimed, proven = row["smallest_claimed"], row["smallest_proven"]
-    head += f", n = {row['smallest_n_users']}: claimed {claimed!r}, proven at least {proven!r}."
-    return [head, "", "```bash", row["command"], "```", ""]
+    numbers = f"n = {row['smallest_n_users']}: claimed {claimed!r}, proven at least {proven!r}"
+    return f"{head}, {numbers}.\n\n```bash\n{row['command']}\n```\n\n"
 
 
 #: Proven bounds that are drawn for comparison; of the others only what is violated, which would be a defect.
@@ -174,8 +187,8 @@ _LINEAR, _LINEAR_PART = 0.01, 0.4
 _LOW, _HIGH = -150.0, 300.0
 #: Room above the largest deviation.
 _MARGIN = 3.0
-_TICKS = (-10.0, -0.1, 0.0, 0.1, 10.0, 1000.0)
-_POWERS = tuple(10.0**power for power in range(16))
+_TICKS = {-10.0: "−10 %", -0.1: "−0.1 %", 0.0: "0", 0.1: "0.1 %", 10.0: "10 %", 1000.0: "1000 %"}
+_POWERS = [10.0**power for power in range(16)]
 
 
 def draw(table: pd.DataFrame) -> Figure:
@@ -186,42 +199,42 @@ def draw(table: pd.DataFrame) -> Figure:
     table : DataFrame
         Rows of results/referee.csv. Cases without any violation at many users are left out, unless there is none.
     """
-    use_style()
     asked = table[(table["asked"] == "epsilon") & (table["outcome"] != "not applicable")]
-    broken = set(asked[asked["outcome"] == "violated"]["case"])
-    cases = [case for case in dict.fromkeys(asked["case"]) if case in broken or not broken]
-    asked = asked[asked["case"].isin(cases)].assign(percent=100 * (1 / asked["ratio"] - 1))
-    looks = _looks(asked)
-    said = asked[~asked["vacuous"]]
-    drawn = said[said["accountant"].isin(list(looks))]
+    violated = asked["outcome"] == "violated"
+    claims = set(asked[violated | (asked["kind"] != "upper")]["accountant"])
+    asked = asked.assign(percent=100 * (1 / asked["ratio"] - 1))
+    asked = asked[asked["case"].isin(asked[violated]["case"]) | (not violated.any())]
+    drawn = asked[~asked["vacuous"] & asked["accountant"].isin([*claims, *_REFERENCES])]
+    looks = looks_of(drawn["accountant"], ACCOUNTANT_LOOKS)
+    # proven references have no marker
+    looks |= {name: look._replace(marker="") for name, look in looks.items() if name not in claims}
     highest = max(_HIGH, _MARGIN * float(drawn["percent"].max()))
-    columns, sizes = sorted(asked["local_epsilon"].unique()), sorted(asked["n_users"].unique())
+    cases, locals_, sizes = asked["case"].unique(), sorted(asked["local_epsilon"].unique()), asked["n_users"]
     # axes that share their scales would ask each other for their ticks: seconds, with so many panels
-    figure, axes = plt.subplots(len(cases), len(columns), figsize=(7.2, 1.02 * len(cases) + 1.2), squeeze=False)
+    figure, axes = panel_grid(len(cases) * len(locals_), len(locals_), height=1.02, width=7.2, foot=1.2)
     figure.set_layout_engine("constrained", **_PADS)
-    for line, case in zip(axes, cases, strict=True):
-        for axis, local in zip(line, columns, strict=True):
-            _panel(axis, drawn[(drawn["case"] == case) & (drawn["local_epsilon"] == local)], looks)
-            axis.set(ylim=(_LOW, highest), xlim=(sizes[0] / 1.8, sizes[-1] * 1.8))
-            axis.label_outer()
-        line[0].set_ylabel(LABELS.get(case, case), fontsize=7.5)
-    for axis, local in zip(axes[0], columns, strict=True):
+    for axis, (case, local) in zip(axes, product(cases, locals_), strict=True):
+        _panel(axis, drawn[(drawn["case"] == case) & (drawn["local_epsilon"] == local)], looks)
+        axis.set(ylim=(_LOW, highest), xlim=(sizes.min() / 1.8, sizes.max() * 1.8))
+        axis.set_ylabel(LABELS.get(case, case), fontsize=7.5)
+        axis.label_outer()
+    for axis, local in zip(axes, locals_, strict=False):
         axis.set_title(f"$\\varepsilon_0$ = {local:g}")
-    share = float((asked["target"] * asked["n_users"]).iloc[0])
+    share = float((asked["target"] * sizes).iloc[0])
     # in the middle of the last line: a label of the whole figure would lie under the legend
-    axes[-1][(len(columns) - 1) // 2].set_xlabel(f"number of users $n$, at $\\delta$ = {share:g}/$n$")
+    axes[-1 - len(locals_) // 2].set_xlabel(f"number of users $n$, at $\\delta$ = {share:g}/$n$")
     figure.supylabel("claimed $\\varepsilon$ above (+) or below (−) the proven lower bound", fontsize=8)
-    present = set(said["accountant"])
-    fit_legend(figure, _handles([look for name, look in looks.items() if name in present]))
-    return figure
-
-
-def _looks(rows: pd.DataFrame) -> dict[str, Look]:
-    """Choose what is drawn: every claim, and the proven references, which never have a marker."""
-    claims = set(rows[(rows["kind"] != "upper") | (rows["outcome"] == "violated")]["accountant"])
-    names = [name for name in rows["accountant"] if name in {*claims, *_REFERENCES}]
-    looks = looks_of(names, ACCOUNTANT_LOOKS)
-    return {name: look if name in claims else look._replace(marker="") for name, look in looks.items()}
+    return finished(
+        figure,
+        [
+            *(
+                Line2D([], [], **stroke(each, marker=each.marker or "None", lw=1.0, ms=4, mfc="white"))
+                for each in looks.values()
+            ),
+            Line2D([], [], color=PALETTE["dark-grey"], marker="o", ls="none", ms=4.2, label="filled: violated"),
+            Patch(color=TINTS["refuted"], label="below what is proven"),
+        ],
+    )
 
 
 def _panel(axis: Axes, rows: pd.DataFrame, looks: Mapping[str, Look]) -> None:
@@ -232,34 +245,18 @@ def _panel(axis: Axes, rows: pd.DataFrame, looks: Mapping[str, Look]) -> None:
         mine = rows[rows["accountant"] == name].sort_values("n_users")
         if mine.empty:
             continue
-        axis.plot(
-            mine["n_users"], mine["percent"], ls=look.dashes, lw=1.0, color=look.color, zorder=2 + bool(look.marker)
-        )
-        if not look.marker:
-            continue
         violated = mine["outcome"] == "violated"
+        line: dict[str, Any] = {"ls": look.dashes, "lw": 1.0, "color": look.color, "zorder": 2 + bool(look.marker)}
+        axis.plot(mine["n_users"], mine["percent"], **line)
         for marked, face, size, above in ((mine[violated], look.color, 4.2, 5), (mine[~violated], "white", 3.6, 4)):
             marks: dict[str, Any] = {"marker": look.marker, "mfc": face, "mec": look.color, "ms": size, "mew": 0.8}
-            axis.plot(marked["n_users"], marked["percent"], ls="none", zorder=above, **marks)
+            if look.marker:
+                axis.plot(marked["n_users"], marked["percent"], ls="none", zorder=above, **marks)
     axis.set_xscale("log")
     axis.set_yscale("symlog", linthresh=_LINEAR, linscale=_LINEAR_PART)
-    axis.xaxis.set_major_locator(FixedLocator(_POWERS))
-    axis.yaxis.set_major_locator(FixedLocator(_TICKS))
-    for each in (axis.xaxis, axis.yaxis):
-        each.set_minor_locator(NullLocator())
-    axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g} %".replace("-", "−") if value else "0"))
+    axis.set(xticks=_POWERS, yticks=list(_TICKS), yticklabels=_TICKS.values())
+    axis.minorticks_off()
     axis.tick_params(labelsize=_SMALL)
-
-
-def _handles(looks: Iterable[Look]) -> list[Artist]:
-    """Make a legend of the accountants that are drawn, and of what filled markers mean."""
-    handles: list[Artist] = [
-        Line2D([], [], **stroke(look, marker=look.marker or "None", lw=1.0, ms=4, mfc="white")) for look in looks
-    ]
-    grey = PALETTE["dark-grey"]
-    handles.append(Line2D([], [], color=grey, marker="o", ls="none", ms=4.2, label="filled: violated"))
-    handles.append(Patch(color=TINTS["refuted"], label="below what is proven"))
-    return handles
 
 
 def words(figure: str, tables: Mapping[str, pd.DataFrame]) -> str | None:

@@ -9,8 +9,9 @@ import functools
 import hashlib
 import io
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,16 +73,14 @@ def simulate_scenario(
     accounting: str,
     population: Population,
     plans: Plans,
-    *,
-    code: Mapping[str, str] | None = None,
-    folder: str = "",
+    **keep: Any,
 ) -> list[tuple[Task, FloatArray]]:
     """Simulate every curve point of one scenario on common levels: squared errors, each of shape (repetitions,).
 
     Parameters
     ----------
-    code, folder : mapping, str, optional
-        As in `planning.kept_of`.
+    **keep
+        code and folder of `planning.kept_of`.
     """
     repetitions = config["repetitions"]
     counts = level_counts(scenario.setting.n_users, config["splits"][scenario.split])
@@ -92,18 +91,16 @@ def simulate_scenario(
         role = (scenario.id, accounting, name)
         calls = [(config, task, population, drawn(), role) for task in tasks]
         found = parallel(_squared_errors, calls, label)
-        return errors_table(list(zip(tasks, found, strict=True))).to_csv(index=False, lineterminator="\n")
+        return errors_table(zip(tasks, found, strict=True)).to_csv(index=False, lineterminator="\n")
 
-    by_method: dict[str, list[Task]] = {}
-    for task in tasks_of(config, scenario, accounting, plans):
-        by_method.setdefault(task.method.name, []).append(task)
     read = {key: config[key] for key in ("seed", "repetitions", "repetition_block")}
     data = hashlib.sha256(population.items.tobytes()).hexdigest()
     found: list[tuple[Task, FloatArray]] = []
-    for name, tasks in by_method.items():
+    for name, group in groupby(tasks_of(config, scenario, accounting, plans), lambda task: task.method.name):
+        tasks = list(group)
         make = functools.partial(made, name, tasks)
         points = [(task.role, task.max_messages, task.plan.as_dict()) for task in tasks]
-        text = kept_of(tasks[0].method, f"{name}.csv", (read, scenario, data, points), make, code=code, folder=folder)
+        text = kept_of(tasks[0].method, f"{name}.csv", (read, scenario, data, points), make, **keep)
         # every digit: means are the same, kept or not
         errors = pd.read_csv(io.StringIO(text), dtype=str)["squared_error"].astype(float)
         found += zip(tasks, errors.to_numpy().reshape(len(tasks), repetitions), strict=True)
@@ -128,22 +125,21 @@ def _squared_errors(
     return np.concatenate(found)
 
 
-def errors_table(found: Sequence[tuple[Task, FloatArray]]) -> pd.DataFrame:
+def errors_table(found: Iterable[tuple[Task, FloatArray]]) -> pd.DataFrame:
     """Tabulate the squared errors of every curve point, one row per repetition."""
-    frames = [
-        pd.DataFrame(
-            {
-                "method": task.method.name,
-                "role": task.role,
-                "max_messages": task.max_messages,
-                "blanket_per_user": task.plan.blanket_per_user,
-                "repetition": np.arange(values.size),
-                "squared_error": values,
-            }
-        )
+    rows = (
+        {
+            "method": task.method.name,
+            "role": task.role,
+            "max_messages": task.max_messages,
+            "blanket_per_user": task.plan.blanket_per_user,
+            "repetition": repetition,
+            "squared_error": error,
+        }
         for task, values in found
-    ]
-    return pd.concat(frames, ignore_index=True)
+        for repetition, error in enumerate(values.tolist())
+    )
+    return pd.DataFrame(rows)
 
 
 def panel_table(
@@ -154,8 +150,7 @@ def panel_table(
     config: Config,
     scenario: Scenario,
     accounting: str,
-    code: Mapping[str, str],
-    folder: str,
+    **keep: Any,
 ) -> pd.DataFrame:
     """Simulate one panel under one accounting: rows of results/mse.csv.
 
@@ -163,12 +158,12 @@ def panel_table(
     ----------
     plans, competitors : dict
         Plans of its setting, as `plan_setting` makes them.
-    code, folder : mapping, str
-        As in `planning.kept_of`: squared errors of a method are kept there.
+    **keep
+        code and folder of `planning.kept_of`: squared errors of a method are kept there.
     """
     split = scenario.split
     every = {split: [*plans[split], *((competitors or {}).get(split, []))]}
-    found = simulate_scenario(config, scenario, accounting, population, every, code=code, folder=folder)
+    found = simulate_scenario(config, scenario, accounting, population, every, **keep)
     return summarise(scenario, accounting, population, found)
 
 
@@ -192,8 +187,8 @@ def summarise(
             "max_messages": task.max_messages,
             "blanket_per_user": task.plan.blanket_per_user,
             "messages_per_user": task.plan.messages_per_user,
-            "mse_mean": float(values.mean()),
-            "mse_stderr": float(values.std(ddof=1) / np.sqrt(values.size)),
+            "mse_mean": values.mean(),
+            "mse_stderr": values.std(ddof=1) / np.sqrt(values.size),
             "mse_expected": _closed_form(task, population.item_counts),
             "mse_bound": task.plan.mse_bound,
             "repetitions": values.size,
@@ -210,8 +205,9 @@ def _closed_form(task: Task, item_counts: IntArray) -> float | None:
     """Return the expected squared error; None where none is known, as after projection."""
     if task.role == "projected":
         return None
-    closed = recentred_mse if task.role == "recentred" else type(task.method).expected_mse
-    return closed(task.method, task.plan, item_counts)
+    if task.role == "recentred":
+        return recentred_mse(task.method, task.plan, item_counts)
+    return task.method.expected_mse(task.plan, item_counts)
 
 
 def checked(table: pd.DataFrame) -> pd.DataFrame:
@@ -224,9 +220,10 @@ def checked(table: pd.DataFrame) -> pd.DataFrame:
     """
     if table.duplicated(_KEY).any():
         raise ValueError(f"rows with the same key: {table[table.duplicated(_KEY)][_KEY].to_dict('records')}")
+    # none is known where estimates are changed afterwards
     unknown = table["role"].isin(_AFTERWARDS) & table["mse_expected"].isna()
-    numbers = table[["mse_mean", "mse_stderr", "mse_bound", "mse_expected"]]
-    if not np.isfinite(numbers.assign(mse_expected=numbers["mse_expected"].mask(unknown, 0.0))).all(axis=None):
+    numbers = table[["mse_mean", "mse_stderr", "mse_bound"]].assign(expected=table["mse_expected"].mask(unknown, 0.0))
+    if not np.isfinite(numbers).all(axis=None):
         raise ValueError("an error in the table is not finite")
     return table
 
@@ -251,30 +248,29 @@ def proven_summary(table: pd.DataFrame, budgets: list[float]) -> pd.DataFrame:
         theirs, panel = (both[both["accounting"] == accounting] for accounting in ACCOUNTINGS)
         best = panel[panel["role"] == "best"].set_index("method")
         error = best["mse_expected"]
-        ours, curator = error["poisson"], float(error["curator-weighted"])
-        # the published protocol at its best m, on the grid or by optimizeParameter, whichever is lower
-        drawn = theirs["role"].isin(["grid", "best"]) & (theirs["method"] == "segmented")
-        published = float(theirs.loc[drawn, "mse_expected"].min())
-        trusted = float(error[error.index.str.startswith("curator")].min())
+        ours, curator = error["poisson"], error["curator-weighted"]
         rivals = error[~error.index.str.startswith(_OURS)]
+        # at its best m, on the grid or by optimizeParameter, whichever is lower
+        drawn = theirs["role"].isin(["grid", "best"]) & (theirs["method"] == "segmented")
+        published = theirs.loc[drawn, "mse_expected"].min()
         roles = panel[panel["method"] == "poisson"].drop_duplicates("role").set_index("role")
-        row: dict[str, Any] = {
-            **dict(zip(_PANEL, key, strict=True)),
-            "published": published,
-            "poisson": ours,
-            "published_over_poisson": published / ours,
-            "messages_poisson": best.loc["poisson", "messages_per_user"],
-            "best_competitor": rivals.idxmin(),
-            "competitor_over_poisson": rivals.min() / ours,
-            "poisson_over_curator": ours / curator,
-            "curator_best_over_weighted": trusted / curator,
-            # nan where a run does without recentring
-            "recentred_over_poisson": roles["mse_expected"].get("recentred", math.nan) / ours,
-            # Monte Carlo, after the projection over before, on the same random draws
-            "projected_over_poisson": float(roles["mse_mean"]["projected"] / roles["mse_mean"]["best"]),
-        }
         spent = panel[(panel["role"] == "budget") & (panel["method"] == "poisson-copies")].set_index("max_messages")
-        for budget in budgets:
-            row[f"copies_{budget:g}_over_curator"] = float(spent["mse_expected"][budget]) / curator
-        rows.append(row)
+        rows.append(
+            {
+                **dict(zip(_PANEL, key, strict=True)),
+                "published": published,
+                "poisson": ours,
+                "published_over_poisson": published / ours,
+                "messages_poisson": best.loc["poisson", "messages_per_user"],
+                "best_competitor": rivals.idxmin(),
+                "competitor_over_poisson": rivals.min() / ours,
+                "poisson_over_curator": ours / curator,
+                "curator_best_over_weighted": error[error.index.str.startswith("curator")].min() / curator,
+                # nan where a run does without recentring
+                "recentred_over_poisson": roles["mse_expected"].get("recentred", math.nan) / ours,
+                # Monte Carlo, after the projection over before, on the same random draws
+                "projected_over_poisson": roles["mse_mean"]["projected"] / roles["mse_mean"]["best"],
+                **{f"copies_{each:g}_over_curator": spent["mse_expected"][each] / curator for each in budgets},
+            }
+        )
     return pd.DataFrame(rows)

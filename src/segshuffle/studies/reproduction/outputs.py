@@ -296,7 +296,7 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
             "What proven accounting and copies buy, a row per panel.",
             (
                 Step(summary, f"{compute}:proven_summary", {"table": MSE.path}, budgets),
-                Step(text, f"{report}:readable", {"summary": summary, "table": MSE.path}, budgets),
+                Step(text, f"{report}:readable", {"summary": summary, "table": MSE.path}),
             ),
             follows=nothing,
         ),

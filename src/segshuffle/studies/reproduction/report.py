@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
+from typing import Any
 
-import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -20,9 +21,9 @@ from segshuffle.looks import PALETTE, Look, stroke
 from segshuffle.pipeline.design import ACCOUNTINGS, Scenario, Setting, figures_of
 from segshuffle.pipeline.numbers import nearest
 from segshuffle.pipeline.rows import common, sources_of, table_of
-from segshuffle.pipeline.style import finished, letters, log_axes, panel_grid, use_style
+from segshuffle.pipeline.style import finished, letters, log_axes, panel_grid
 from segshuffle.protocols.registry import look_of, looks_in
-from segshuffle.studies.drawing import POPULATION, Label, label_at_right, label_height, population_title
+from segshuffle.studies.drawing import POPULATION, Label, draw_series, label_at_right, label_height, population_title
 
 _OPTIMUM = "$m$ from optimizeParameter"
 #: Inches: width of a figure, and where level lines are named; height of a panel, and of what is around its axes.
@@ -46,15 +47,12 @@ class Panel:
         Population and split.
     letter : str
         Letter in its figure.
-    source : str
-        "real", "stand-in" or "synthetic".
     errors : DataFrame
         Its rows of results/mse.csv, both accountings.
     """
 
     scenario: Scenario
     letter: str
-    source: str
     errors: pd.DataFrame
 
     @property
@@ -65,9 +63,9 @@ class Panel:
     @property
     def name(self) -> str:
         """What the panel shows, in one line."""
-        setting = self.scenario.setting
+        setting, (source,) = self.scenario.setting, common(self.errors, "source")
         return (
-            f"{dataset_label(setting.dataset, self.source)}, {self.scenario.split}: n = {setting.n_users:,}, "
+            f"{dataset_label(setting.dataset, source)}, {self.scenario.split}: n = {setting.n_users:,}, "
             f"d = {setting.domain_size}, s = {setting.set_size}"
         )
 
@@ -104,14 +102,11 @@ class Panel:
 
 def panels_of(errors: pd.DataFrame, scenarios: Sequence[Scenario] | None = None) -> list[Panel]:
     """Letter some panels of the table, or all in its order."""
-    found = []
-    for letter, scenario in zip(letters(), scenarios or scenarios_of(errors), strict=False):
-        setting = scenario.setting
-        place = [setting.dataset, setting.n_users, setting.set_size, scenario.split]
-        rows = errors[(errors[["dataset", "n_users", "set_size", "split"]] == place).all(axis=1)]
-        (source,) = common(rows, "source")
-        found.append(Panel(scenario, letter, str(source), rows))
-    return found
+    rows = dict(iter(errors.groupby([*POPULATION, "split"])))
+    return [
+        Panel(scenario, letter, rows[*astuple(scenario.setting), scenario.split])
+        for letter, scenario in zip(letters(), scenarios or scenarios_of(errors), strict=False)
+    ]
 
 
 def panels_by_figure(errors: pd.DataFrame) -> dict[str, list[Panel]]:
@@ -122,10 +117,7 @@ def panels_by_figure(errors: pd.DataFrame) -> dict[str, list[Panel]]:
 def scenarios_of(errors: pd.DataFrame) -> list[Scenario]:
     """List the settings and splits of the table, in its order."""
     unique = errors[[*POPULATION, "split"]].drop_duplicates()
-    return [
-        Scenario(Setting(str(dataset), int(n_users), int(set_size), int(domain_size)), str(split))
-        for dataset, n_users, set_size, domain_size, split in unique.itertuples(index=False, name=None)
-    ]
+    return [Scenario(Setting(*population), split) for *population, split in unique.itertuples(index=False, name=None)]
 
 
 # --- figures ---------------------------------------------------------------------------------------------------------
@@ -183,27 +175,23 @@ def _draw_messages(panels: Sequence[Panel], accounting: str) -> Figure:
         measure = panel.rows(accounting, "best").set_index("method")["mse_expected"]["curator-weighted"]
         spent = panel.rows(accounting, "budget").sort_values("messages_per_user")
         spent = spent.assign(ratio=spent["mse_expected"] / measure)
-        for name, look in looks_in(spent).items():
-            curve = spent[spent["method"] == name]
-            axis.plot(curve["messages_per_user"], curve["ratio"], **stroke(look, ms=3))
+        draw_series(axis, spent, "messages_per_user", "ratio", looks_in(spent), by="method", ms=3)
         axis.axhline(1.0, color=curator.color, lw=1.2, label=curator.label)
-        axis.set(xlim=(0, None), ylim=(0.95, max(1.3, 1.05 * spent["ratio"].max())), xlabel="messages per user")
-        axis.set_ylabel("MSE / curator")
+        axis.set(xlim=(0, None), ylim=(0.95, max(1.3, 1.05 * spent["ratio"].max())))
+        axis.set(xlabel="messages per user", ylabel="MSE / curator")
         population_title(axis, panel.letter, panel.errors, split=True)
     return finished(figure)
 
 
 def _draw_summary(panels: Sequence[Panel], accounting: str) -> Figure:
     """Draw one row per panel and one mark per competitor, on a log axis; 1 is the segmented protocol's error."""
-    use_style()
-    figure, axis = plt.subplots(figsize=(7.0, 0.24 * len(panels) + 1.2), layout="constrained")
+    figure, (axis,) = panel_grid(1, height=0.24 * len(panels), foot=1.2)
     marks = pd.concat(
-        panel.points(accounting).assign(place=place, least=panel.curve["mse_mean"].min())
+        points.assign(place=place, ratio=points["mse_mean"] / panel.curve["mse_mean"].min())
         for place, panel in enumerate(panels)
+        for points in (panel.points(accounting),)
     )
-    for name, look in looks_in(marks).items():
-        mine = marks[marks["method"] == name]
-        axis.plot(mine["mse_mean"] / mine["least"], mine["place"], **stroke(look, ls="none", ms=5))
+    draw_series(axis, marks, "ratio", "place", looks_in(marks), by="method", ls="none", ms=5)
     axis.axvline(1.0, color=PALETTE["black"], lw=1.2)
     axis.set(yticks=range(len(panels)), yticklabels=[panel.name for panel in panels], ylim=(len(panels) - 0.3, -0.7))
     axis.set_xlabel("MSE over the least MSE of the segmented protocol (line: 1)")
@@ -211,13 +199,17 @@ def _draw_summary(panels: Sequence[Panel], accounting: str) -> Figure:
     return finished(figure)
 
 
+def _band(axis: Axes, x: Any, mean: Any, stderr: Any, look: Look, **changed: Any) -> None:
+    """Draw means, with two standard errors around them."""
+    axis.fill_between(x, mean - 2 * stderr, mean + 2 * stderr, color=look.color, alpha=0.2, lw=0)
+    axis.plot(x, mean, **stroke(look, **changed))
+
+
 def _curves(axis: Axes, curves: Mapping[str, pd.DataFrame]) -> None:
-    """Draw methods over the grid of m, with two standard errors around them."""
+    """Draw methods over the grid of m."""
     for name, curve in curves.items():
         look = looks_in(curve)[name]
-        x, mean, error = curve["blanket_per_user"], curve["mse_mean"], 2 * curve["mse_stderr"]
-        axis.fill_between(x, mean - error, mean + error, color=look.color, alpha=0.2, lw=0)
-        axis.plot(x, mean, **stroke(look, zorder=4, ms=3))
+        _band(axis, curve["blanket_per_user"], curve["mse_mean"], curve["mse_stderr"], look, zorder=4, ms=3)
 
 
 def _names(points: pd.DataFrame) -> dict[str, str]:
@@ -227,15 +219,13 @@ def _names(points: pd.DataFrame) -> dict[str, str]:
 
 
 def _levels(axis: Axes, points: pd.DataFrame, low: float, high: float, names: Mapping[str, str]) -> list[Label]:
-    """Draw level lines of methods with an m of their own, with two standard errors; unnamed ones enter the legend."""
-    labels, x = [], [low * (high / low) ** share for share in _MARKS]
+    """Draw level lines of methods with an m of their own; unnamed ones enter the legend."""
+    labels, x = [], low * (high / low) ** np.array(_MARKS)
     for name, look in looks_in(points).items():
         (row,) = points[points["method"] == name].to_dict("records")
-        mean, error = row["mse_mean"], 2 * row["mse_stderr"]
-        axis.fill_between([low, high], mean - error, mean + error, color=look.color, alpha=0.2, lw=0)
-        label = f"_{look.label}" if names else look.label
-        axis.plot(x, [mean] * len(x), **stroke(look, label=label), markevery=slice(1, -1), lw=1.0)
-        labels.append(Label(mean, names.get(name, ""), look.color))
+        shown = {"label": f"_{look.label}" if names else look.label, "markevery": slice(1, -1), "lw": 1.0}
+        _band(axis, x, np.full(len(x), row["mse_mean"]), row["mse_stderr"], look, **shown)
+        labels.append(Label(row["mse_mean"], names.get(name, ""), look.color))
     return labels
 
 
@@ -351,8 +341,9 @@ _READING = (
 )
 
 
-def readable(summary: pd.DataFrame, table: pd.DataFrame, *, budgets: list[float]) -> str:
+def readable(summary: pd.DataFrame, table: pd.DataFrame) -> str:
     """Write the summary to read, given the table of all panels, which names the sources of the data."""
+    budgets = budgets_of(summary)
     copies = {f"copies, {budget:g} messages / curator": f"copies_{budget:g}_over_curator" for budget in budgets}
     rows = (
         [*(cell.format_map(row) for cell in _CELLS.values()), *(f"{row[name]:.2f}" for name in copies.values())]
