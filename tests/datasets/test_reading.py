@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 
 from segshuffle.arrays import NO_ITEM
 from segshuffle.datasets.layout import Layout
-from segshuffle.datasets.reading import read_items, read_transactions
+from segshuffle.datasets.reading import read_transactions
+from segshuffle.datasets.sources import read_items
 from segshuffle.datasets.stand_in import USERS_PER_CATEGORY, USERS_PER_SET_SIZE
 from segshuffle.datasets.transactions import Transactions
 from segshuffle.errors import DataError, ParameterError
@@ -97,8 +98,7 @@ def table(kind):
 def test_parquet_and_tables_in_memory(tmp_path, kind):
     table(kind).write_parquet(path := tmp_path / "shop.pq")
     columns = {name: column.to_list() for name, column in table(kind).to_dict().items()}
-    packed = io.BytesIO(gzip.compress(path.read_bytes()))
-    for data in (path, io.BytesIO(path.read_bytes()), packed, table(kind), pd.DataFrame(columns)):
+    for data in (path, io.BytesIO(path.read_bytes()), table(kind), pd.DataFrame(columns)):
         users = read_transactions(data, levels=(0.5, 2.0), layout=Layout(level="level"), label="shop")
         as_expected(users, True)
 
@@ -112,13 +112,6 @@ def test_tables_with_categories_integers_and_gaps():
         read_transactions(pd.DataFrame({"user": [1], "item": [0.5]}))
     with pytest.raises(DataError, match="mixed or unknown types"):
         read_transactions(pd.DataFrame({"user": [1, 2], "item": ["a", 7]}))
-
-
-def test_packed_parquet_that_ends_early_is_refused(tmp_path):
-    table("long").write_parquet(path := tmp_path / "shop.parquet")
-    path.write_bytes(gzip.compress(path.read_bytes())[:-20])
-    with pytest.raises(DataError, match=r"shop\.parquet: cannot be read to its end"):
-        read_transactions(path)
 
 
 def test_standard_input_and_pipes(monkeypatch, tmp_path):
@@ -193,7 +186,7 @@ BAD = [
     ("a.txt", b"1 2\n# no\n", "line 2: '#': comments may stand at the beginning"),
     ("a.txt", b"1 2\n3 3\n", "line 2: the user has the item '3' twice. Give repeated: merge"),
     ("a.txt", b"1 2\n\n3\n", "line 2: no item. Give empty: keep"),
-    ("a.txt", b"1 2\n3 \xff\n", "line 2: the item .* is not UTF-8"),
+    ("a.txt", b"1 2\n3 \xff\n", "line 2: .* is not UTF-8"),
     ("a.txt", b"1 2\n3 a\x00b\n", "line 2: the item .* cannot be shown"),
     ("a.txt", b"", "holds no user"),
     ("a.txt", b"# nothing\n\n", "holds no user"),
@@ -206,7 +199,7 @@ BAD = [
     ("a.csv", b"user,item\nu,\n", "line 2: no item"),
     ("a.csv", b"user,item\nu\n", "line 2: no item"),
     ("a.csv", b"user,item\n,a\n", "line 2: no user"),
-    ("a.csv", b"user,item\nu,a\nu,\xe9\n", "line 3: the item .* is not UTF-8"),
+    ("a.csv", b"user,item\nu,a\nu,\xe9\n", "line 3: .* is not UTF-8"),
     ("a.csv", b"who,what\nu,a\n", r"columns are 'who', 'what'\. Say which hold"),
     ("a.csv", b"user;item\nu;a\n", "Or is the separator ';'"),
     ("a.csv", b"user,item,item\nu,a,b\n", "two columns are called 'item'"),
@@ -219,6 +212,7 @@ BAD = [
     ("a.jsonl", b'{"user":1,"item":"\xff"}\n', "line 1: .* is not UTF-8"),
     ("a.jsonl", b'{"user":1,"item":"a"}\n{"user":1.5,"item":"\\ud800"}\n', "line 2"),
     ("a.parquet", b"PAR1 no", "not a whole Parquet file"),
+    ("a.parquet", gzip.compress(b"PAR1", mtime=0), "not a whole Parquet file, or compressed"),
     ("a.csv", gzip.compress(b"user,item\nu,a\n" * 9, mtime=0)[:-9], "damaged or end early"),
     ("a.csv", b"PK\x03\x04....", "zip archive"),
     ("a.csv", "user,item\nu,a\n".encode("utf-16"), "UTF-16"),
@@ -376,7 +370,7 @@ def test_a_control_character_is_refused_at_its_line(form, head, row):
     with pytest.raises(DataError, match=f"line {line}: .* has a character that cannot be shown"):
         read_transactions(io.BytesIO(head + b"\n".join(rows)), layout=Layout(format=form, repeated="merge"))
     rows[199] += b"\xff"
-    with pytest.raises(DataError, match=r"cannot be shown|cannot be read to its end"):
+    with pytest.raises(DataError, match="cannot be shown|is not UTF-8"):
         read_transactions(io.BytesIO(head + b"\n".join(rows)), layout=Layout(format=form, repeated="merge"))
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import functools
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +12,7 @@ from numpy.typing import NDArray
 from segshuffle.arrays import LARGEST_DOMAIN, IntArray
 from segshuffle.datasets.layout import Layout
 from segshuffle.datasets.population import check_integer
-from segshuffle.datasets.sources import (
-    BLANKS,
-    FAILURES,
-    OddError,
-    Row,
-    Source,
-    nobody,
-    opened,
-    readable,
-    shown,
-    text_lines,
-)
+from segshuffle.datasets.sources import BLANKS, NOBODY, UNREADABLE, Source, opened, read_items, shown
 from segshuffle.datasets.transactions import Transactions
 from segshuffle.errors import DataError, ParameterError
 
@@ -33,7 +20,6 @@ import polars as pl  # isort: skip  sources says what to do where it is missing
 
 #: Called with the number of entries that were read so far.
 Progress = Callable[[int], object]
-_UNREADABLE = re.compile(r"[\x00-\x1f\x7f\ufffd]")
 # Numbers of entries without an item: none was given, or one that is not in the list.
 _BLANK, _DROPPED = -1, -2
 
@@ -93,18 +79,8 @@ def read_transactions(
     names, size = _names(items, domain_size, layout)
     with opened(data, layout) as source:
         collected = _Collector(source, layout, names, size, levels)
-        read = source.fast
-        try:
-            collected.take(read(), progress)
-        except (OddError, DataError, *FAILURES):  # DataError: without the place
-            if collected.rows:
-                for _ in source.careful(collected.check, collected.rows):
-                    pass  # what is wrong there is said
-            collected = _Collector(source, layout, names, size, levels)
-            read = functools.partial(source.careful, collected.check)
-            collected.take(read(), progress)
-        name = Path(source.name).name.partition(".")[0] or "transactions"
-        return collected.transactions(label or name, read)
+        collected.take(progress)
+        return collected.transactions(label or Path(source.name).name.partition(".")[0] or "transactions")
 
 
 def _names(
@@ -128,30 +104,6 @@ def _names(
     return names, len(names)
 
 
-def read_items(path: Path) -> list[str]:
-    """Read a list of items: one per line, blanks around them left out.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read, or has a blank line or an item twice; names the line.
-    """
-    found: dict[str, int] = {}
-    with readable(path) as (file, name):
-        try:
-            for number, line in enumerate(text_lines(file)):
-                item = line.strip(BLANKS)
-                if not item or item in found or _UNREADABLE.search(item):
-                    why = f"{shown(item)} is on line {found[item] + 1} already" if item in found else shown(item)
-                    raise DataError(
-                        f"{name}, line {number + 1}: {why}; expected is one item per line, in UTF-8, each once."
-                    )
-                found[item] = number
-        except FAILURES as error:
-            raise DataError(f"{name}: cannot be read ({error}). Get the file again.") from error
-    return list(found)
-
-
 class _Collector:
     """Takes entries part by part, says what is not allowed, and makes users of them."""
 
@@ -165,18 +117,9 @@ class _Collector:
         self._codes: list[NDArray[np.int32]] = []
         #: Every run of neighbouring entries of one user: the user's hash, the level, the number of items.
         self._runs: list[pl.DataFrame] = []
-        self.rows = self._blank = self._dropped = 0
+        self._blank = self._dropped = 0
 
     # what is allowed; errors are sentences without the place
-
-    def check(self, row: Row) -> None:
-        """Check one row."""
-        if row.user == "":
-            raise DataError("no user. Give one, or remove the line.")
-        for item in row.items or [""]:
-            self._item(item)
-        if row.level is not None:
-            self._level(row.level)
 
     def _item(self, text: str | None) -> int:
         """Return the number of an item."""
@@ -185,7 +128,7 @@ class _Collector:
             if self.layout.empty == "refuse":
                 raise DataError("no item. Give empty: keep for users who hold nothing, or remove the line.")
             return _BLANK
-        if _UNREADABLE.search(name):
+        if UNREADABLE.search(name):
             raise DataError(
                 f"the item {shown(name)} has a character that cannot be shown, or is not UTF-8. Is this a text file, "
                 "with the columns that you named? A file in Latin-1 is converted by iconv -f latin1 -t utf-8."
@@ -240,31 +183,38 @@ class _Collector:
 
     # entries
 
-    def take(self, parts: Iterable[pl.DataFrame], progress: Progress) -> None:
-        """Take all entries of a source."""
-        for part in parts:
-            if part.height:
-                self._add(part)
-                progress(self.rows)
+    def take(self, progress: Progress) -> None:
+        """Take all entries of the source."""
+        for part in self.source.entries():
+            users, codes = part["user"].to_numpy(), self._numbers(part, "item", self._item)
+            levels = np.zeros(users.size, dtype=np.int32)
+            if self.layout.level is not None:
+                levels = self._numbers(part, "level", self._level)
+            begins = np.append(True, (users[1:] != users[:-1]) | (levels[1:] != levels[:-1]))
+            starts, held = np.flatnonzero(begins), codes >= 0
+            sizes = np.add.reduceat(held, starts, dtype=np.int64)
+            self._codes.append(codes[held])
+            self._runs.append(pl.DataFrame({"user": users[starts], "level": levels[starts], "size": sizes}))
+            self._blank += int(np.count_nonzero(codes == _BLANK))
+            self._dropped += int(np.count_nonzero(codes == _DROPPED))
+            progress(part["number"][-1] + 1)
 
-    def _add(self, part: pl.DataFrame) -> None:
-        users, codes = part["user"].to_numpy(), _numbers(part["item"], self._item)
-        levels = np.zeros(users.size, dtype=np.int32)
-        if self.layout.level is not None:
-            levels = _numbers(part["level"], self._level)
-        begins = np.append(True, (users[1:] != users[:-1]) | (levels[1:] != levels[:-1]))
-        starts, held = np.flatnonzero(begins), codes >= 0
-        sizes = np.add.reduceat(held, starts, dtype=np.int64)
-        self._codes.append(codes[held])
-        self._runs.append(pl.DataFrame({"user": users[starts], "level": levels[starts], "size": sizes}))
-        self._blank += int(np.count_nonzero(codes == _BLANK))
-        self._dropped += int(np.count_nonzero(codes == _DROPPED))
-        self.rows = part["row"][-1] + 1
+    def _numbers(self, part: pl.DataFrame, column: str, number: Callable[[str | None], int]) -> Any:
+        """Return the number of every text in a column; texts that are null have one as well."""
+        different = part[column].unique(maintain_order=True)
+        numbers = []
+        for text in different:
+            try:
+                numbers.append(number(text))
+            except DataError as error:
+                row = part["number"][int((part[column].eq_missing(text)).arg_max() or 0)]
+                raise DataError(f"{self.source.place(row)}: {error}") from None
+        return part[column].replace_strict(different, pl.Series(numbers, dtype=pl.Int32)).to_numpy()
 
-    def transactions(self, label: str, read: Callable[[], Iterator[pl.DataFrame]]) -> Transactions:
-        """Put together everything that was taken, user by user; `read` gives it once more to say what is wrong."""
-        if not self.rows:
-            raise nobody(self.source.name)
+    def transactions(self, label: str) -> Transactions:
+        """Put together everything that was taken, user by user."""
+        if not self._runs:
+            raise DataError(f"{self.source.name}: {NOBODY}")
         if self.found:
             self._sort_names()
         hashes, run_levels, sizes = (column.to_numpy() for column in pl.concat(self._runs))
@@ -272,11 +222,11 @@ class _Collector:
         owner, first = _owners(hashes)
         levels = run_levels[first]
         for run in np.flatnonzero(run_levels != levels[owner])[:1]:
-            raise self._explained(hashes[run], read())
+            raise self._explained(hashes[run])
         keys = self._sorted_keys(owner, sizes)
         again = np.flatnonzero(keys[1:] == keys[:-1]) + 1
         if again.size and self.layout.repeated == "refuse":
-            raise self._explained(hashes[first[keys[again[0]] >> 32]], read())
+            raise self._explained(hashes[first[keys[again[0]] >> 32]])
         repeated = np.unique(keys[again] >> 32).size
         if again.size:
             keys = np.delete(keys, again)
@@ -311,13 +261,14 @@ class _Collector:
         keys.sort(kind="stable")  # fast where users stand together
         return keys
 
-    def _explained(self, user: np.uint64, parts: Iterator[pl.DataFrame]) -> DataError:
+    def _explained(self, user: np.uint64) -> DataError:
         """Say where a user has another level than before, or an item for the second time."""
         held: set[int] = set()
         level: str | None = None
-        entries = (entry for part in parts for entry in part.filter(pl.col("user") == user).iter_rows(named=True))
+        parts = (part.filter(pl.col("user") == user) for part in self.source.entries())
+        entries = (entry for part in parts for entry in part.iter_rows(named=True))
         for entry in entries:
-            place, item = self.source.place(entry["row"]), self._item(entry["item"])
+            place, item = self.source.place(entry["number"]), self._item(entry["item"])
             level = level or entry["level"]
             if level is not None and float(entry["level"]) != float(level):
                 return DataError(
@@ -345,12 +296,6 @@ class _Collector:
             yield f"{self._dropped} entries with items that are not in the list were left out."
         if self._blank:
             yield f"{self._blank} lines had no item."
-
-
-def _numbers(texts: pl.Series, number: Callable[[str | None], int]) -> Any:
-    """Return the number of every text; texts that are null have one as well."""
-    different = texts.unique()
-    return texts.replace_strict(different, pl.Series(map(number, different), dtype=pl.Int32)).to_numpy()
 
 
 def _owners(hashes: NDArray[np.uint64]) -> tuple[IntArray, IntArray]:
