@@ -370,7 +370,7 @@ def test_a_control_character_is_refused_at_its_line(form, head, row):
     with pytest.raises(DataError, match=f"line {line}: .* has a character that cannot be shown"):
         read_transactions(io.BytesIO(head + b"\n".join(rows)), layout=Layout(format=form, repeated="merge"))
     rows[199] += b"\xff"
-    with pytest.raises(DataError, match="cannot be shown|is not UTF-8"):
+    with pytest.raises(DataError, match=r"cannot be shown|is not UTF-8"):
         read_transactions(io.BytesIO(head + b"\n".join(rows)), layout=Layout(format=form, repeated="merge"))
 
 

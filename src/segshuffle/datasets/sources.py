@@ -239,16 +239,17 @@ def opened(data: Any, layout: Layout) -> Iterator[Source]:
 def readable(data: str | Path | IO[bytes]) -> Iterator[tuple[Path, str]]:
     """Give the path of a file that can be read twice, and its name for messages."""
     name = str(data) if isinstance(data, (str, Path)) else str(getattr(data, "name", "stream"))
-    with contextlib.ExitStack() as stack:
+    with tempfile.NamedTemporaryFile() as copy, contextlib.ExitStack() as stack:
         try:
             path = Path(name)
-            if name == "-" or not isinstance(data, (str, Path)) or path.is_fifo():
-                stream = sys.stdin.buffer if name == "-" else data
-                if isinstance(stream, (str, Path)):
-                    stream = stack.enter_context(path.open("rb"))
-                path = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "data"
-                with path.open("wb") as copy:
-                    shutil.copyfileobj(stream, copy)
+            if name == "-":
+                data = sys.stdin.buffer
+            elif isinstance(data, (str, Path)) and path.is_fifo():
+                data = stack.enter_context(path.open("rb"))
+            if not isinstance(data, (str, Path)):
+                shutil.copyfileobj(data, copy)
+                copy.flush()
+                path = Path(copy.name)
             with path.open("rb") as first:
                 head = first.read(8)
         except (OSError, ValueError) as error:  # ValueError: a NUL character in the name, or a closed stream
