@@ -215,7 +215,9 @@ class _Collector:
         runs = pl.concat(self._runs)
         hashes, run_levels = runs["user"], runs["level"].to_numpy()
         first = hashes.arg_unique().sort()  # runs with which users appear
-        owner = hashes.replace_strict(hashes[first], pl.int_range(first.len(), eager=True)).to_numpy()
+        owner = np.cumsum(hashes.ne_missing(hashes.shift())) - 1
+        if owner[-1] >= first.len():  # the lines of some user do not stand together
+            owner = hashes.replace_strict(hashes[first], pl.int_range(first.len(), eager=True)).to_numpy()
         levels = run_levels[first]
         for run in np.flatnonzero(run_levels != levels[owner])[:1]:
             raise self._explained(hashes[int(run)])

@@ -144,10 +144,14 @@ class Source:
         if self.columns.user is None:  # every row is a user
             mark = pl.col("number").cast(pl.UInt64)
         for part in self._parts():
-            found = part.filter(~pl.col("odd")).drop("row", "odd")
-            if found.height < part.height:
-                found = found.merge_sorted(self._odd_rows(part.filter("odd"), found.schema), "number")
-            yield found.with_columns(user=mark).explode("item", empty_as_null=True)
+            found, odd = part.drop("row", "odd"), part.filter("odd")
+            if odd.height:
+                found = found.filter(~part["odd"])
+            if self.columns.form != "long":
+                found = found.explode("item", empty_as_null=True)
+            if odd.height:
+                found = pl.concat([found, self._odd_rows(odd)]).sort("number", maintain_order=True)
+            yield found.with_columns(user=mark)
 
     def _parts(self) -> Iterator[pl.DataFrame]:
         """Give the rows in parts, without blank lines at the end."""
@@ -164,15 +168,16 @@ class Source:
         except _FAILURES as error:
             raise _broken(self.name, error, self.text) from error
 
-    def _odd_rows(self, part: pl.DataFrame, schema: pl.Schema) -> pl.DataFrame:
+    def _odd_rows(self, odd: pl.DataFrame) -> pl.DataFrame:
         """Read rows one by one."""
         found = []
-        for number, row in part.select("number", "row").iter_rows():
+        for number, row in odd.select("number", "row").iter_rows():
             try:
                 found.append((number, *self.columns.row(self.cells(row))))
             except DataError as error:
                 raise DataError(f"{self.place(number)}: {error}") from None
-        return pl.DataFrame(found, schema=schema, orient="row")
+        schema = {"number": pl.UInt32, "user": pl.String, "item": pl.List(pl.String), "level": pl.String}
+        return pl.DataFrame(found, schema=schema, orient="row").explode("item", empty_as_null=True)
 
 
 def _read(table: pl.LazyFrame, columns: Columns, cells: Mapping[str, pl.Expr], odd: pl.Expr) -> pl.LazyFrame:
@@ -186,9 +191,11 @@ def _read(table: pl.LazyFrame, columns: Columns, cells: Mapping[str, pl.Expr], o
     if columns.form == "matrix":
         odd = pl.lit(True)
     item = cells[columns.items[0]]
-    if columns.form != "list":
-        item = pl.concat_list(cells[each].cast(pl.String) for each in columns.items)
-    if columns.form != "long":
+    if columns.form == "long":
+        item = item.cast(pl.String)
+    else:
+        if columns.form != "list":
+            item = pl.concat_list(cells[each].cast(pl.String) for each in columns.items)
         texts = pl.element().cast(pl.String).str.strip_chars(BLANKS).replace("", None)
         item = item.list.eval(texts).list.drop_nulls()
     return table.with_row_index("number").select("number", "row", user=user, item=item, level=level, odd=odd)
