@@ -15,7 +15,7 @@ from plotly.offline import get_plotlyjs
 from segshuffle.page import tables
 from segshuffle.page.charts import PAPER, PROVEN, chart
 from segshuffle.page.findings import chapters
-from segshuffle.page.inline import data_uri, style
+from segshuffle.page.inline import STYLE, data_uri
 from segshuffle.page.results import Results, read_results
 from segshuffle.pipeline import manifest
 from segshuffle.pipeline.manifest import Group, Output
@@ -61,7 +61,7 @@ def build(results: Results, figures: Mapping[str, str]) -> str:
         chart=chart,
         tables=tables,
         chart_groups=((PAPER, "The paper's methods"), (PROVEN, "Proven methods")),
-        style=style(),
+        style=STYLE,
         plotly=plotly_text(),
     )
 
