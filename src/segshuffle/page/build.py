@@ -12,9 +12,8 @@ import jinja2
 import yaml
 from plotly.offline import get_plotlyjs
 
-from segshuffle.page import tables
+from segshuffle.page import findings, tables
 from segshuffle.page.charts import PAPER, PROVEN, chart
-from segshuffle.page.findings import chapters
 from segshuffle.page.inline import STYLE, data_uri
 from segshuffle.page.results import Results, read_results
 from segshuffle.pipeline import manifest
@@ -52,7 +51,7 @@ def build(results: Results, figures: Mapping[str, str]) -> str:
     )
     return environment.get_template("page.html.j2").render(
         results=results,
-        chapters=chapters(results),
+        findings=findings,
         groups=groups_of(figures, declared.values()).items(),
         # `data_uri` leaves these two, which an attribute cannot hold
         uris={name: data_uri(svg).replace("&", "&amp;").replace('"', "&quot;") for name, svg in figures.items()},
