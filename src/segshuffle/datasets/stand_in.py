@@ -108,26 +108,15 @@ def expected_users_per_category(weights: NDArray[np.float64]) -> NDArray[np.floa
         ``pi_j(k) = w_j e_{k-1}(w without j) / e_k(w)``, where ``e_k`` is the elementary symmetric polynomial.
     """
     n_by_size = np.array(USERS_PER_SET_SIZE, dtype=np.float64)
-    whole = _symmetric_polynomials(weights)[1:]
-    # Recomputed without j instead of divided out: the division subtracts and loses digits.
-    without = [_symmetric_polynomials(np.delete(weights, j))[:DOMAIN_SIZE] for j in range(DOMAIN_SIZE)]
-    return weights * (np.array(without) @ (n_by_size / whole))
-
-
-def _symmetric_polynomials(weights: FloatArray) -> FloatArray:
-    """Return the elementary symmetric polynomials of degree 0..17."""
-    polynomials = np.zeros(DOMAIN_SIZE + 1)
-    polynomials[0] = 1.0
-    for weight in weights:
-        polynomials[1:] += weight * polynomials[:-1]
-    return polynomials
+    # np.poly(-w) are the elementary symmetric polynomials of degree 0, 1, ... Recomputed without j instead of divided
+    # out: the division subtracts and loses digits.
+    without = np.array([np.poly(-np.delete(weights, j)) for j in range(DOMAIN_SIZE)])
+    return np.asarray(weights * (without @ (n_by_size / np.poly(-weights)[1:])))
 
 
 def _take_probabilities(weights: FloatArray) -> FloatArray:
     """Return Pr[item j is taken | r items are still needed from j..17], shape (17, 18)."""
     take = np.zeros((DOMAIN_SIZE, DOMAIN_SIZE + 1))
     for j in range(DOMAIN_SIZE):
-        here, later = _symmetric_polynomials(weights[j:]), _symmetric_polynomials(weights[j + 1 :])
-        reachable = slice(1, DOMAIN_SIZE - j + 1)
-        take[j, reachable] = weights[j] * later[: DOMAIN_SIZE - j] / here[reachable]
+        take[j, 1 : DOMAIN_SIZE - j + 1] = weights[j] * np.poly(-weights[j + 1 :]) / np.poly(-weights[j:])[1:]
     return take
