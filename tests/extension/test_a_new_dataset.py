@@ -37,8 +37,7 @@ def test_every_dataset_says_what_a_user_needs_to_know():
     for name, dataset in registry.every().items():
         assert dataset.name == name
         assert dataset.label
-        assert dataset.kind in ("real", "synthetic")
-        assert dataset.licence or dataset.kind == "synthetic"
+        assert dataset.licence or not dataset.obtain
         assert all(rules["description"] for rules in dataset.keys.values())
 
 

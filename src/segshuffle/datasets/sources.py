@@ -306,18 +306,16 @@ def _columns_of(names: Sequence[str], layout: Layout, lists: frozenset[str] = fr
             raise DataError(f"there is no column {asked!r} ({option}); the columns are {_listed(names)}.")
     rest = [each for each in names if each != layout.level]
     user = layout.user or ("user" if "user" in rest else None)
-    if layout.form in ("wide", "matrix") and layout.item is None and not lists & set(rest):
-        items = tuple(each for each in rest if each != user)
-        if not items:
-            raise DataError(f"no column is left for the items; the columns are {_listed(names)}.")
-        return Columns(layout.form, user, items, layout.level)
+    others = tuple(each for each in rest if each != user)
+    if layout.form in ("wide", "matrix") and layout.item is None and others and not lists & set(rest):
+        return Columns(layout.form, user, others, layout.level)
     item = layout.item or next((each for each in ("item", "items") if each in rest), None)
     if not layout.header and item is None and user is None and len(rest) == 2:
         user, item = rest
-    if item is not None and item in lists:
+    if item in lists:
         return Columns("list", user, (item,), layout.level)
-    others = [each for each in rest if each != item]
-    user = user or (others[0] if len(others) == 1 else None)
+    if user is None and len(rest) == 2:
+        user = next(each for each in rest if each != item)
     if item is not None and user not in (None, item):
         return Columns("long", user, (item,), layout.level)
     hint = ""
@@ -352,15 +350,15 @@ def _table(data: Any, layout: Layout) -> Source:
 
 def _typed(table: pl.LazyFrame, name: str, layout: Layout) -> Source:
     """Read a table whose columns have types: text and integers by Polars, all others row by row."""
+    table = table.with_columns(pl.selectors.array().arr.to_list())
     schema = table.collect_schema()
-    lists = frozenset(each for each, kind in schema.items() if isinstance(kind, (pl.List, pl.Array)))
+    lists = frozenset(each for each, kind in schema.items() if isinstance(kind, pl.List))
     try:
         columns = _columns_of(list(schema), layout, lists)
     except DataError as error:
         raise DataError(f"{name}: {error}") from None
     kinds = [getattr(schema[each], "inner", schema[each]) for each in columns.all if each != columns.level]
     odd = not all(kind in (pl.String, pl.Categorical, pl.Enum) or kind.is_integer() for kind in kinds)
-    odd |= any(isinstance(schema[each], pl.Array) for each in columns.all)
     rows = table.select(row=pl.struct(columns.all))
     found = {each: pl.col("row").struct.field(each) for each in columns.all}
     return Source(name, None, columns, _read(rows, columns, found, pl.lit(odd)), lambda row: row)

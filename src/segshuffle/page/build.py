@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import functools
 import gzip
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import jinja2
@@ -80,19 +80,10 @@ def words_of(output: Output, results: Results) -> str:
     return f"{output.title}. {output.caption}{details} The numbers are in the tables of its study."
 
 
-def groups_of(names: Iterable[str], declared: Iterable[Output]) -> dict[Group, list[Output]]:
-    """Group the named figures, in the order of the page.
-
-    Raises
-    ------
-    KeyError
-        If no study declares a figure; names it.
-    """
-    figures = {output.name: output for output in declared if output.is_figure}
-    if unknown := set(names) - set(figures):
-        raise KeyError(f"no study declares the figures {sorted(unknown)}")
+def groups_of(names: Collection[str], declared: Iterable[Output]) -> dict[Group, list[Output]]:
+    """Group the named figures, in the order of the page."""
     found: dict[Group, list[Output]] = {}
-    for output in sorted(figures.values(), key=lambda each: each.group.rank):
-        if output.name in set(names):
+    for output in sorted(declared, key=lambda each: each.group.rank):
+        if output.is_figure and output.name in names:
             found.setdefault(output.group, []).append(output)
     return found

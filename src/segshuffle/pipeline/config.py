@@ -108,7 +108,7 @@ def whole_schema(schema: Path) -> dict[str, Any]:
     rules: dict[str, Any] = yaml.safe_load(schema.read_text(encoding="utf-8"))
     for section, properties in method_schemas().items():
         rules["properties"][section]["properties"] |= properties
-    rules["properties"]["datasets"] |= registry.schema("#/$defs/user_counts", "#/$defs/set_sizes")
+    rules["properties"]["datasets"] |= registry.schema()
     return rules
 
 
@@ -173,10 +173,6 @@ def _check_dataset(name: str, section: Config, config: Config) -> Iterator[str]:
                 f"delta_times_n = {delta} is not allowed: delta = delta_times_n / n_users must be below 1, "
                 f"also for datasets.{name}.n_users = {n_users}"
             )
-    if dataset.most_users is not None and max(section["n_users"]) > dataset.most_users:
-        yield (
-            f"datasets.{name}.n_users = {section['n_users']} is not allowed: the data have {dataset.most_users} users"
-        )
     # users of each level with each item, for all repetitions
     domain, repetitions, n_levels = max(domains), config["repetitions"], len(config["levels"])
     if (counts := domain * repetitions * n_levels) > _MOST_COUNTS:
