@@ -207,6 +207,8 @@ BAD = [
     ("a.jsonl", b'{"user":1,"item":"a"}\n{"user":2}\n', "line 2: there is no key"),
     ("a.jsonl", b'{"user":1,"item":"a"}\n{"user":2,"item":1.5}\n', "line 2: 'item' holds '1.5'"),
     ("a.jsonl", b'{"user":1,"item":["a"]}\n{"user":2,"item":"b"}\n', "line 2: 'item' is .*, but a list"),
+    ("a.jsonl", b'{"user":["x"],"item":"a"}\n', "line 1: 'user' holds lists"),
+    ("a.jsonl", b'{"user":1,"item":"a"}\n{"user":["x"],"item":"a"}\n', "line 2: 'user' holds .*; expected is text"),
     ("a.jsonl", b'{"user":"x","item":"a"}\n\n{"user":"z","item":"a"}\n', "line 2: '' is not JSON"),
     ("a.jsonl", b'{"user":"x","items":["a"]}\n{"user":"","items":["a"]}\n', "line 2: no user"),
     ("a.jsonl", b'{"user":1,"item":"\xff"}\n', "line 1: .* is not UTF-8"),

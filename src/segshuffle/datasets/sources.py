@@ -37,12 +37,12 @@ UNREADABLE = re.compile(r"[\x00-\x1f\x7f\ufffd]")
 _FAILURES = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 
 _ENDINGS = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".parquet": "parquet",
-    ".pq": "parquet",
+    "csv": "csv",
+    "tsv": "tsv",
+    "jsonl": "jsonl",
+    "ndjson": "jsonl",
+    "parquet": "parquet",
+    "pq": "parquet",
 }
 #: First bytes of files that are no table, and what to do about them.
 _FOREIGN = {
@@ -53,7 +53,6 @@ _FOREIGN = {
     b"\xfe\xff": "text in UTF-16. Save it as UTF-8",
 }
 _WORD = r"[^ \t\r\x0b\x0c]+"
-_YES, _NO = ("1", "true", "yes", "1.0"), ("0", "false", "no", "", "0.0")
 # Texts and numbers of JSON as patterns: no half of a surrogate pair, no number that is too long.
 _JSON_TEXT = r'"(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u(?:[0-9a-ce-fA-CE-F][0-9a-fA-F]{3}|[dD][0-7][0-9a-fA-F]{2}))*"'
 _JSON_NUMBER = r"-?(?:0|[1-9]\d{0,17})(?:\.\d{1,17})?"
@@ -85,19 +84,13 @@ class Columns(NamedTuple):
         if self.form == "list":
             listed = cells[self.items[0]] or []
             if not isinstance(listed, list):
-                raise DataError(f"{self.items[0]!r} is {shown(json.dumps(listed))}, but a list on other lines.")
-            held = [_text_of(each, self.items[0]).strip(BLANKS) for each in listed]
+                raise DataError(f"{self.items[0]!r} is {shown(str(listed))}, but a list on other lines.")
+            held = [_text_of(each, self.items[0]) for each in listed]
+        elif self.form == "matrix":
+            held = [column for column in self.items if _is_held(_text_of(cells[column], column), column)]
         else:
-            held = [_text_of(cells[column], column).strip(BLANKS) for column in self.items]
-        if self.form == "matrix":
-            for column, cell in zip(self.items, held, strict=True):
-                if cell.lower() not in _YES + _NO:
-                    raise DataError(
-                        f"{shown(cell)} in column {column!r}; in form matrix a cell is 1 or 0 and says whether the "
-                        "user holds that item. If cells are names of items, give form: wide."
-                    )
-            held = [column for column, cell in zip(self.items, held, strict=True) if cell.lower() in _YES]
-        return user, [each for each in held if each], level
+            held = [_text_of(cells[column], column) for column in self.items]
+        return user, [each for each in held if each.strip(BLANKS)], level
 
 
 def _text_of(value: object, column: str) -> str:
@@ -107,10 +100,19 @@ def _text_of(value: object, column: str) -> str:
     if isinstance(value, float) and value.is_integer() and abs(value) <= 2**53:
         return str(int(value))
     if isinstance(value, (list, dict, float)):
-        raise DataError(
-            f"{column!r} holds {shown(json.dumps(value))}; expected is text, an integer, or a list of them."
-        )
+        raise DataError(f"{column!r} holds {shown(str(value))}; expected is text, an integer, or a list of them.")
     return str(value)
+
+
+def _is_held(cell: str, column: str) -> bool:
+    """Say what a cell of a matrix says: whether the user holds the item of the column."""
+    for holds, words in ((True, ("1", "true", "yes", "1.0")), (False, ("0", "false", "no", "", "0.0"))):
+        if cell.strip(BLANKS).lower() in words:
+            return holds
+    raise DataError(
+        f"{shown(cell)} in column {column!r}; in form matrix a cell is 1 or 0 and says whether the user holds that "
+        "item. If cells are names of items, give form: wide."
+    )
 
 
 @dataclass(frozen=True)
@@ -306,6 +308,8 @@ def _columns_of(names: Sequence[str], layout: Layout, lists: frozenset[str] = fr
             raise DataError(f"there is no column {asked!r} ({option}); the columns are {_listed(names)}.")
     rest = [each for each in names if each != layout.level]
     user = layout.user or ("user" if "user" in rest else None)
+    if wrong := lists & {user, layout.level}:
+        raise DataError(f"{min(wrong)!r} holds lists; expected is text or a number.")
     others = tuple(each for each in rest if each != user)
     if layout.form in ("wide", "matrix") and layout.item is None and others and not lists & set(rest):
         return Columns(layout.form, user, others, layout.level)
@@ -318,10 +322,15 @@ def _columns_of(names: Sequence[str], layout: Layout, lists: frozenset[str] = fr
         user = next(each for each in rest if each != item)
     if item is not None and user not in (None, item):
         return Columns("long", user, (item,), layout.level)
+    raise _undecided(names)
+
+
+def _undecided(names: Sequence[str]) -> DataError:
+    """Make the error about columns of which it is not clear what they hold."""
     hint = ""
     if len(names) == 1 and (found := [mark for mark in ";\t|, " if mark in names[0]]):
         hint = f" Or is the separator {found[0]!r}? Then give separator: {found[0]!r}."
-    raise DataError(
+    return DataError(
         f"the columns are {_listed(names)}. Say which hold the user and the item (user: NAME, item: NAME), or "
         "give form: wide (a row per user, items in all other columns), form: matrix (a column per item, 1 or 0), "
         f"header: no (the first line is data) or format: lines (one line per user).{hint}"
@@ -371,8 +380,8 @@ def _file(path: Path, name: str, layout: Layout) -> Source:
     """Read a file of any format: as asked, or by its first bytes, or by the ending of its name, or lines."""
     with path.open("rb") as stream:
         head = stream.read(4)
-    endings = [each.lower() for each in Path(name).suffixes if each.lower() not in (".gz", ".zst", ".zstd")]
-    kind = layout.format or ("parquet" if head == b"PAR1" else _ENDINGS.get(endings[-1] if endings else "", "lines"))
+    ending = re.sub(r"\.(gz|zst|zstd)$", "", name.lower()).rpartition(".")[2]
+    kind = layout.format or ("parquet" if head == b"PAR1" else _ENDINGS.get(ending, "lines"))
     if kind == "parquet":
         try:
             return _typed(pl.scan_parquet(path), name, layout)
