@@ -61,16 +61,15 @@ def _visit_item(
     remaining: list[NDArray[np.int64]], take: FloatArray, takers: NDArray[np.bool_], rng: np.random.Generator
 ) -> list[NDArray[np.int64]]:
     """Decide for one item which users take it; `remaining[r]` are the users who still need r items."""
-    following: list[list[NDArray[np.int64]]] = [[users] if r == 0 else [] for r, users in enumerate(remaining)]
-    for r in range(1, DOMAIN_SIZE + 1):
-        users = remaining[r]
+    waiting, taking = [remaining[0]], []
+    for r, users in enumerate(remaining[1:], start=1):
         # Clipped: rounding may push a certain event an ulp beyond 1, and floor(M + U) must stay M then.
         n_taking = min(users.size, int(users.size * take[r] + rng.random()))
         rng.shuffle(users)
         takers[users[:n_taking]] = True
-        following[r - 1].append(users[:n_taking])
-        following[r].append(users[n_taking:])
-    return [np.concatenate(parts) for parts in following]
+        taking.append(users[:n_taking])
+        waiting.append(users[n_taking:])
+    return [*map(np.concatenate, zip(waiting, taking, strict=False)), waiting[-1]]
 
 
 @functools.cache
