@@ -9,8 +9,6 @@ two marginals imply, no dependence of the weights on the set size, no order of v
 
 from __future__ import annotations
 
-import functools
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -51,7 +49,7 @@ def draw_stand_in(rng: np.random.Generator) -> NDArray[np.bool_]:
     order = rng.permutation(N_SESSIONS)  # without it users would come sorted by size
     remaining = [order[sizes == needed] for needed in range(DOMAIN_SIZE + 1)]
     held = np.zeros((N_SESSIONS, DOMAIN_SIZE), dtype=np.bool_)
-    take = _take_probabilities(np.array(fitted_weights()))
+    take = _take_probabilities(fitted_weights())
     for item in range(DOMAIN_SIZE):
         remaining = _visit_item(remaining, take[item], held[:, item], rng)
     return held
@@ -72,24 +70,23 @@ def _visit_item(
     return [*map(np.concatenate, zip(waiting, taking, strict=False)), waiting[-1]]
 
 
-@functools.cache
-def fitted_weights() -> tuple[float, ...]:
+def fitted_weights() -> FloatArray:
     """Fit the weights of the 17 categories so that the expected users per category are the published ones.
 
     Returns
     -------
-    tuple of float
+    numpy.ndarray of float64, shape (17,)
         Positive weights with geometric mean 1, by iterative proportional fitting.
     """
     target = np.array(USERS_PER_CATEGORY, dtype=np.float64)
-    weights = target / target.mean()
+    weights: FloatArray = target / target.mean()
     for _ in range(1000):
         current = expected_users_per_category(weights)
         weights = weights * (target / current)
         weights /= np.exp(np.log(weights).mean())  # the scale of the weights is free
         if np.abs(current / target - 1.0).max() < 1e-12:
             break
-    return tuple(float(weight) for weight in weights)
+    return weights
 
 
 def expected_users_per_category(weights: NDArray[np.float64]) -> NDArray[np.float64]:
