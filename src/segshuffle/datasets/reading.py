@@ -184,7 +184,7 @@ class _Collector:
         """Take all entries of the source."""
         for part in self.source.entries():
             users, codes = part["user"].to_numpy(), self._numbers(part, "item", self._item)
-            levels = self._numbers(part, "level", self._level)
+            levels = np.zeros_like(codes) if self.layout.level is None else self._numbers(part, "level", self._level)
             begins = np.append(True, (users[1:] != users[:-1]) | (levels[1:] != levels[:-1]))
             starts, held = np.flatnonzero(begins), codes >= 0
             sizes = np.add.reduceat(held, starts, dtype=np.int64)
@@ -221,14 +221,18 @@ class _Collector:
         levels = run_levels[first]
         for run in np.flatnonzero(run_levels != levels[owner])[:1]:
             raise self._explained(hashes[int(run)])
-        keys = np.repeat(owner << 32, runs["size"])
-        keys += np.concatenate(self._codes)
+        keys, end = np.repeat(owner << 32, runs["size"]), 0  # user and item of every entry in one integer
+        for codes in self._codes:  # part by part, to hold no copy of all
+            end += codes.size
+            keys[end - codes.size : end] += codes
+        self._codes.clear()
         keys.sort(kind="stable")  # fast where users stand together
         again = np.flatnonzero(keys[1:] == keys[:-1]) + 1
         if again.size and self.layout.repeated == "refuse":
             raise self._explained(hashes[first[int(keys[again[0]] >> 32)]])
         repeated = np.unique(keys[again] >> 32).size
-        keys = np.delete(keys, again)
+        if repeated:
+            keys = np.delete(keys, again)
         return Transactions(
             offsets=np.searchsorted(keys, np.arange(first.len() + 1) << 32).astype(np.int64),
             codes=keys.astype(np.int32),  # the lower half

@@ -57,7 +57,7 @@ _WORD = r"[^ \t\r\x0b\x0c]+"
 _JSON_TEXT = r'"(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u(?:[0-9a-ce-fA-CE-F][0-9a-fA-F]{3}|[dD][0-7][0-9a-fA-F]{2}))*"'
 _JSON_NUMBER = r"-?(?:0|[1-9]\d{0,17})(?:\.\d{1,17})?"
 # Rows that are handled together.
-_PART = 2**18
+_PART = 2**19
 
 
 class Columns(NamedTuple):
