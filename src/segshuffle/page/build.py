@@ -13,7 +13,7 @@ import yaml
 from plotly.offline import get_plotlyjs
 
 from segshuffle.page import findings, tables
-from segshuffle.page.charts import PAPER, PROVEN, chart
+from segshuffle.page.charts import chart
 from segshuffle.page.inline import STYLE, data_uri
 from segshuffle.page.results import Results, read_results
 from segshuffle.pipeline import manifest
@@ -59,7 +59,6 @@ def build(results: Results, figures: Mapping[str, str]) -> str:
         panels=panels_by_figure(results.errors),
         chart=chart,
         tables=tables,
-        chart_groups=((PAPER, "The paper's methods"), (PROVEN, "Proven methods")),
         style=STYLE,
         plotly=plotly_text(),
     )

@@ -37,14 +37,14 @@ class Results:
         return self.tables["mse.csv"]
 
     @property
-    def stand_in(self) -> str | None:
-        """Which data are a stand-in and why; None if all are real."""
+    def stand_in(self) -> str:
+        """Which data are a stand-in and why; empty if all are real."""
         said = [
             f"{dataset_label(name, 'real')}: {data['reason'].splitlines()[0]}"
             for name, data in self.provenance["data"].items()
             if data["kind"] != "real"
         ]
-        return "; ".join(said) or None
+        return "; ".join(said)
 
     @property
     def licences(self) -> tuple[str, ...]:
