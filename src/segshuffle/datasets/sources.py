@@ -31,7 +31,7 @@ require("data", "Reading a file of your own")
 import polars as pl  # noqa: E402  after the sentence that says what is missing
 
 BLANKS = " \t\r\n"
-NOBODY = "holds no user, or begins with a blank line. Expected is a table of users and items, or one line per user."
+NOBODY = "there is no user, or a blank line before them. Expected is a table of users and items, or one line per user."
 UNREADABLE = re.compile(r"[\x00-\x1f\x7f\ufffd]")
 #: What Polars raises on files that it cannot read.
 _FAILURES = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
@@ -418,7 +418,7 @@ def _separated(separator: str, path: Path, name: str, layout: Layout, first: str
 
     def cells(line: str) -> dict[str, str]:
         if not line.strip():
-            raise DataError("blank, but more lines follow. Remove it; a user without items is a line too.")
+            raise DataError("blank. Remove it; a user without items is a line too.")
         found = _cells(line, separator)
         if len(found) > len(names):
             raise DataError(
