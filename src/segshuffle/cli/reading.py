@@ -21,8 +21,8 @@ def add_file(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "file",
         nargs="?",
-        help="who holds what: parquet, csv, tsv or jsonl with a row per user and item (or per user), or text with one "
-        "line per user; text may be packed by gzip or zstd; - is standard input",
+        help="who holds what: csv, tsv, jsonl or parquet with a row per user and item (or per user), or text with one "
+        "line per user; also packed by gzip or zstd; - is standard input",
     )
     asked = parser.add_argument_group("how to read the file")
     asked.add_argument(

@@ -58,7 +58,7 @@ def read_plan(options: argparse.Namespace) -> Document:
 
 def _take_items(options: argparse.Namespace, document: Document) -> None:
     """Take the plan's items for those of the file, by name or by number."""
-    from segshuffle.datasets.sources import read_items
+    from segshuffle.datasets.reading import read_items
 
     given = None if options.items is None else read_items(options.items)
     if given is not None and set(given) != set(document.items or given):

@@ -32,9 +32,8 @@ import polars as pl  # noqa: E402  after the sentence that says what is missing
 
 BLANKS = " \t\r\n"
 NOBODY = "there is no user, or a blank line before them. Expected is a table of users and items, or one line per user."
-UNREADABLE = re.compile(r"[\x00-\x1f\x7f\ufffd]")
 #: What Polars raises on files that it cannot read.
-_FAILURES = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
+FAILURES = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 
 _ENDINGS = {
     "csv": "csv",
@@ -167,8 +166,8 @@ class Source:
                 blank = part[end:]
                 if end:
                     yield part[:end]
-        except _FAILURES as error:
-            raise _broken(self.name, error, self.text) from error
+        except FAILURES as error:
+            raise broken(self.name, error, self.text) from error
 
     def _odd_rows(self, odd: pl.DataFrame) -> pl.DataFrame:
         """Read rows one by one."""
@@ -203,9 +202,9 @@ def _read(table: pl.LazyFrame, columns: Columns, cells: Mapping[str, pl.Expr], o
     return table.with_row_index("number").select("number", "row", user=user, item=item, level=level, odd=odd)
 
 
-def _broken(name: str, error: BaseException, text: Path | None = None) -> DataError:
+def broken(name: str, error: BaseException, text: Path | None = None) -> DataError:
     """Make the error about a file that cannot be read to its end: the first line of a text that is not UTF-8."""
-    with contextlib.suppress(*_FAILURES):
+    with contextlib.suppress(*FAILURES):
         lines = pl.scan_csv(
             text or "",
             has_header=False,
@@ -268,30 +267,6 @@ def readable(data: str | Path | IO[bytes]) -> Iterator[tuple[Path, str]]:
             if head.startswith(magic):
                 raise DataError(f"{name}: this is {what}.")
         yield path, name
-
-
-def read_items(path: Path) -> list[str]:
-    """Read a list of items: one per line, blanks around them left out.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read, or has a blank line or an item twice; names the line.
-    """
-    with readable(path) as (file, name):
-        try:
-            lines = [line.strip(BLANKS) for line in _lines_of(file).collect()["row"]]
-        except _FAILURES as error:
-            raise _broken(name, error, file) from error
-    while lines and not lines[-1]:
-        lines.pop()
-    found: dict[str, int] = {}
-    for number, item in enumerate(lines):
-        if not item or item in found or UNREADABLE.search(item):
-            why = f"{shown(item)} is on line {found[item] + 1} already" if item in found else shown(item)
-            raise DataError(f"{name}, line {number + 1}: {why}; expected is one item per line, in UTF-8, each once.")
-        found[item] = number
-    return lines
 
 
 # --- columns -----------------------------------------------------------------------------------------------------
@@ -385,13 +360,13 @@ def _file(path: Path, name: str, layout: Layout) -> Source:
     if kind == "parquet":
         try:
             return _typed(pl.scan_parquet(path), name, layout)
-        except _FAILURES as error:
+        except FAILURES as error:
             raise DataError(
                 f"{name}: not a whole Parquet file, or compressed ({str(error).partition(chr(10))[0]}). Unpack it, or "
                 "get it again."
             ) from error
     try:
-        first = next(iter(_lines_of(path).slice(layout.skip_lines).head(1).collect()["row"]), "")
+        first = next(iter(lines_of(path).slice(layout.skip_lines).head(1).collect()["row"]), "")
         if not first:
             raise DataError(NOBODY)
         if layout.format is None and kind == "lines" and first.lstrip().startswith("{"):
@@ -399,11 +374,11 @@ def _file(path: Path, name: str, layout: Layout) -> Source:
         return _TEXTS[kind](path, name, layout, first)
     except DataError as error:
         raise DataError(f"{name}, line {layout.skip_lines + 1}: {error}") from None
-    except _FAILURES as error:
-        raise _broken(name, error, path) from error
+    except FAILURES as error:
+        raise broken(name, error, path) from error
 
 
-def _lines_of(path: Path) -> pl.LazyFrame:
+def lines_of(path: Path) -> pl.LazyFrame:
     """Let Polars read the lines of a text file, without the mark that may stand at its beginning."""
     return pl.scan_lines(path, name="row").with_columns(pl.col("row").str.strip_prefix("\ufeff"))
 
@@ -428,7 +403,7 @@ def _separated(separator: str, path: Path, name: str, layout: Layout, first: str
         return dict(itertools.zip_longest(names, found, fillvalue=""))
 
     line, read = pl.col("row"), pl.col("read")
-    table = _lines_of(path).slice(skip).with_columns(read=line.str.split(separator))
+    table = lines_of(path).slice(skip).with_columns(read=line.str.split(separator))
     odd = (line == "") | line.str.contains(r'["\r]') | (read.list.len() != len(names))
     found = {each: read.list.get(number, null_on_oob=True) for number, each in enumerate(names)}
     return Source(name, skip + 1, columns, _read(table, columns, found, odd), cells, path)
@@ -452,7 +427,7 @@ def _lines(path: Path, name: str, layout: Layout, _first: str) -> Source:
                 "line per user. If it is a table, give its format: csv, tsv, jsonl or parquet."
             )
     text = pl.col("row").str
-    table = _lines_of(path).slice(layout.skip_lines)
+    table = lines_of(path).slice(layout.skip_lines)
     begin = table.with_row_index().filter(~text.starts_with("#")).head(1).collect()["index"]
     skip = next(iter(begin), sys.maxsize)  # where all lines are comments
     items = text.extract_all(_WORD) if layout.separator in (None, " ") else text.split(layout.separator)
@@ -469,7 +444,7 @@ def _jsonl(path: Path, name: str, layout: Layout, first: str) -> Source:
     kinds = pl.Struct({each: pl.List(pl.String) if each in lists else pl.String for each in columns.all})
     line, read = pl.col("row"), pl.col("read")
     plain = pl.when(line.str.contains(_plain_object(list(keys), lists, columns))).then(line)
-    table = _lines_of(path).slice(layout.skip_lines).with_columns(read=plain.str.json_decode(kinds))
+    table = lines_of(path).slice(layout.skip_lines).with_columns(read=plain.str.json_decode(kinds))
     found = {each: read.struct.field(each) for each in columns.all}
     return Source(name, layout.skip_lines + 1, columns, _read(table, columns, found, read.is_null()), _object, path)
 

@@ -14,7 +14,7 @@ from plotly.offline import get_plotlyjs
 
 from segshuffle.page import findings, tables
 from segshuffle.page.charts import chart
-from segshuffle.page.inline import STYLE, data_uri
+from segshuffle.page.inline import data_uri, style
 from segshuffle.page.results import Results, read_results
 from segshuffle.pipeline import manifest
 from segshuffle.pipeline.manifest import Group, Output
@@ -59,7 +59,7 @@ def build(results: Results, figures: Mapping[str, str]) -> str:
         panels=panels_by_figure(results.errors),
         chart=chart,
         tables=tables,
-        style=STYLE,
+        style=style(),
         plotly=plotly_text(),
     )
 

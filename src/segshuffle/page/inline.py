@@ -6,8 +6,12 @@ import re
 from pathlib import Path
 from urllib.parse import quote
 
-#: The style sheet of a page.
-STYLE = Path(__file__).with_name("assets").joinpath("page.css").read_text(encoding="utf-8")
+STYLE = Path(__file__).with_name("assets") / "page.css"
+
+
+def style() -> str:
+    """Return the style sheet of a page."""
+    return STYLE.read_text(encoding="utf-8")
 
 
 def data_uri(svg: str) -> str:

@@ -8,7 +8,7 @@ from html import escape
 
 import polars as pl
 
-from segshuffle.page.inline import STYLE, data_uri
+from segshuffle.page.inline import data_uri, style
 from segshuffle.planning.wording import promises, resting_on, sending
 from segshuffle.rehearsal.run import Rehearsal
 from segshuffle.rehearsal.tables import COLUMNS, groups_table, items_table, top_table
@@ -69,7 +69,7 @@ def build(
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(headline[0])}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n"
+        f"<title>{escape(headline[0])}</title>\n<style>\n{style()}</style>\n</head>\n<body>\n<main>\n"
         + "\n".join(parts)
         + "\n</main>\n</body>\n</html>\n"
     )
