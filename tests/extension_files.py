@@ -71,7 +71,6 @@ def _population(*, section, n_users, set_size, rng, data, source):
 DATASET = Dataset(
     name="baskets",
     label="Baskets",
-    kind="real",
     licence="Baskets, made up for a test, CC0",
     keys={
         "path": {"description": "The file", "type": ["string", "null"], "minLength": 1, "default": None},

@@ -7,25 +7,29 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from segshuffle.looks import DASHES, MARKERS, PAGE, PALETTE, Look, looks_of, series_looks, spare_look
+from segshuffle.looks import DASHES, MARKERS, PALETTE, Look, looks_of, series_looks, spare_look
 from segshuffle.page.charts import SYMBOLS
 
+COLOUR = r"#(?:[0-9a-fA-F]{8}|[0-9a-fA-F]{6}|[0-9a-fA-F]{3})\b"
 
-def test_colours_stand_in_the_palette_only(root):
+
+def test_colours_stand_in_the_palette_and_in_variables_of_the_page(root):
     found = {
         str(path.relative_to(root))
         for folder in ("src/segshuffle", "workflow")
         for path in (root / folder).rglob("*")
         if path.suffix in {".py", ".mplstyle", ".j2", ".js", ".css", ".smk"}
-        and re.search(r"#(?:[0-9a-fA-F]{8}|[0-9a-fA-F]{6}|[0-9a-fA-F]{3})\b", path.read_text(encoding="utf-8"))
+        and re.search(COLOUR, path.read_text(encoding="utf-8"))
     }
-    assert found == {"src/segshuffle/looks.py"}
+    assert found == {"src/segshuffle/looks.py", "src/segshuffle/page/assets/page.css"}
 
 
 def test_every_colour_of_the_page_is_declared(root):
     style = (root / "src/segshuffle/page/assets/page.css").read_text(encoding="utf-8")
-    assert set(re.findall(r"var\(--([\w-]+)\)", style)) == {*PAGE[""], "mono"}
-    assert all(set(colours) <= set(PAGE[""]) for colours in PAGE.values())
+    always, dark, paper = (set(re.findall(rf"--([\w-]+): {COLOUR};", part)) for part in style.split(":root {")[1:4])
+    assert set(re.findall(r"var\(--([\w-]+)\)", style)) == {*always, "mono"}
+    assert dark | paper <= always
+    assert not re.search(COLOUR, re.sub(rf"--[\w-]+: {COLOUR};", "", style)), "colours stand in variables only"
 
 
 def test_the_page_has_a_symbol_for_every_marker_and_a_shape_for_every_symbol(root):

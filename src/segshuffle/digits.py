@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from decimal import Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 
 #: Significant digits of every parameter of a plan: the last bits of a search's result differ between processors.
 DIGITS = 10
@@ -16,18 +15,14 @@ def rounded(value: float) -> float:
 
 def rounded_down(value: float) -> float:
     """Largest number of ten significant digits that is at most `value`: rates, copies and lower ends."""
-    return _rounded_to_side(value, -1)
+    return _rounded_to_side(value, ROUND_FLOOR)
 
 
 def rounded_up(value: float) -> float:
     """Smallest number of ten significant digits that is at least `value`: blankets, epsilons and upper ends."""
-    return _rounded_to_side(value, 1)
+    return _rounded_to_side(value, ROUND_CEILING)
 
 
-def _rounded_to_side(value: float, side: int) -> float:
-    near = rounded(value)
-    # a number that has ten digits stays, although its binary form is beside the decimal one; so do inf and nan
-    if not math.isfinite(near) or (near - value) * side >= 0:
-        return near
-    number = Decimal(f"{value:.{DIGITS - 1}e}")
-    return float(number + side * Decimal(1).scaleb(number.adjusted() + 1 - DIGITS))
+def _rounded_to_side(value: float, side: str) -> float:
+    # the shortest text of a number: what has ten digits stays, although its binary form is beside the decimal one
+    return float(Context(prec=DIGITS, rounding=side).create_decimal(repr(float(value))))

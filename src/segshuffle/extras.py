@@ -9,7 +9,7 @@ from segshuffle.errors import MissingExtraError
 #: Extra -> modules that it brings and that something of the package imports (pyproject.toml has the distributions).
 EXTRAS = {
     "data": ("polars",),
-    "pipeline": ("pandas", "matplotlib", "joblib", "jsonschema", "yaml", "jinja2", "plotly", "requests", "tqdm"),
+    "pipeline": ("pandas", "matplotlib", "joblib", "jsonschema", "yaml", "jinja2", "plotly", "requests"),
     "pld": ("dp_accounting",),
 }
 

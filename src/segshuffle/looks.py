@@ -35,48 +35,6 @@ TINTS: dict[str, str] = {
     "grid": "#d9d9d9",
     "refuted": "#e8c9c0",
 }
-#: Colours of the page, by medium ("" for any) and variable; "paper" is what figures are printed on, the same in all.
-PAGE: dict[str, dict[str, str]] = {
-    "": {
-        "ground": "#fbfbf9",
-        "card": TINTS["white"],
-        "ink": TINTS["ink"],
-        "quiet": "#595959",
-        "line": "#d6d6d1",
-        "link": "#005a96",
-        "yes": "#e2f3ea",
-        "yes-ink": "#0b5138",
-        "partly": "#fdf0d3",
-        "partly-ink": "#664200",
-        "no": "#fbe3db",
-        "no-ink": "#8a2a00",
-        "paper": TINTS["white"],
-        "paper-ink": TINTS["ink"],
-        "paper-link": "#005a96",
-    },
-    "(prefers-color-scheme: dark)": {
-        "ground": "#16181a",
-        "card": "#1f2225",
-        "ink": "#ececea",
-        "quiet": "#b0b0ac",
-        "line": "#3b3f43",
-        "link": "#7cc4f5",
-        "yes": "#123d2c",
-        "yes-ink": "#a8e6c8",
-        "partly": "#463308",
-        "partly-ink": "#fbd98d",
-        "no": "#4d2113",
-        "no-ink": "#ffc2a8",
-    },
-    "print": {
-        "ground": TINTS["white"],
-        "card": TINTS["white"],
-        "ink": PALETTE["black"],
-        "quiet": TINTS["frame"],
-        "line": "#bbbbbb",
-        "link": PALETTE["black"],
-    },
-}
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "h", "d")
 DASHES: tuple[Dashes, ...] = (
     "-",

@@ -17,8 +17,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from segshuffle.datasets import msnbc_log
 from segshuffle.datasets.declared import DataSource, Place
-from segshuffle.datasets.msnbc import DOMAIN_SIZE, N_SESSIONS
+from segshuffle.datasets.msnbc import DOMAIN_SIZE, N_SESSIONS, SHA256
 from segshuffle.datasets.msnbc_log import download_log, obtain_log, read_log
 from segshuffle.datasets.stand_in import USERS_PER_CATEGORY, USERS_PER_SET_SIZE
 from segshuffle.errors import DataError, FetchError
@@ -37,6 +38,18 @@ def zipped(content=GZ, name="msnbc990928.seq.gz"):
     return buffer.getvalue()
 
 
+@pytest.fixture(autouse=True)
+def hash_of_the_fake(monkeypatch):
+    monkeypatch.setattr(msnbc_log, "SHA256", SHA)
+
+
+def download(path, urls, **options):
+    """Download from other addresses."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(msnbc_log, "URLS", urls)
+        return download_log(path, **options)
+
+
 def sets(held):
     return [set(np.flatnonzero(row)) for row in held]
 
@@ -44,7 +57,8 @@ def sets(held):
 # --- the file --------------------------------------------------------------------------------------------------------
 
 
-def test_the_real_file_has_the_published_counts(msnbc_file):
+def test_the_real_file_has_the_published_counts(msnbc_file, monkeypatch):
+    monkeypatch.setattr(msnbc_log, "SHA256", SHA256)
     held = read_log(msnbc_file)
     assert held.shape == (N_SESSIONS, DOMAIN_SIZE)
     assert tuple(np.bincount(held.sum(axis=1))[1:]) == USERS_PER_SET_SIZE
@@ -62,7 +76,7 @@ def test_the_real_file_has_the_published_counts(msnbc_file):
 def test_packing_is_recognised_by_content(tmp_path, packed):
     path = tmp_path / "any.name"
     path.write_bytes(packed)
-    assert sets(read_log(path, expected=SHA)) == HELD
+    assert sets(read_log(path)) == HELD
 
 
 @pytest.mark.parametrize(
@@ -83,7 +97,7 @@ def test_wrong_file_is_refused(tmp_path, packed, message):
     path = tmp_path / "mine.bin"
     path.write_bytes(packed)
     with pytest.raises(DataError, match=message) as caught:
-        read_log(path, expected=SHA)
+        read_log(path)
     assert str(path) in str(caught.value)
 
 
@@ -96,7 +110,7 @@ def test_damaged_packings_raise_nothing_but_data_error(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("damaged") / "log"
     path.write_bytes(bytes(packed[: data.draw(st.integers(0, len(packed)))]))
     with contextlib.suppress(DataError):
-        read_log(path, expected=SHA)
+        read_log(path)
 
 
 # --- a server that fails on demand -----------------------------------------------------------------------------------
@@ -160,7 +174,7 @@ def server(monkeypatch):
 
 def failed(tmp_path, urls, **options):
     with pytest.raises(FetchError) as caught:
-        download_log(tmp_path / "cache/log.gz", urls=urls, expected=SHA, **options)
+        download(tmp_path / "cache/log.gz", urls, **options)
     assert list(tmp_path.iterdir()) == []  # nothing is left behind, not even the folder
     message = str(caught.value)
     assert "datasets.msnbc.path" in message
@@ -172,7 +186,7 @@ def failed(tmp_path, urls, **options):
 def test_download_stores_the_verified_bytes(server, tmp_path, answer):
     server.url("new", answer)
     url, target = server.url("old", (302, {"Location": "/new"}, b"")), tmp_path / "cache/log.gz"
-    assert download_log(target, urls=[url], expected=SHA) == url
+    assert download(target, [url]) == url
     assert target.read_bytes() == gzip.compress(RAW, mtime=0)
     assert [path.name for path in target.parent.iterdir()] == [target.name]
 
@@ -180,7 +194,7 @@ def test_download_stores_the_verified_bytes(server, tmp_path, answer):
 @pytest.mark.parametrize("bad", [(404, {}, b"no"), (503, {}, b"busy"), SHORT, ok(b"<html>log in</html>"), SILENT])
 def test_a_failed_address_is_left_for_the_next(server, tmp_path, bad):
     urls, said = [server.url("bad", bad), server.url("good", ok())], []
-    used = download_log(tmp_path / "log.gz", urls=urls, expected=SHA, timeout=0.2, log=said.append)
+    used = download(tmp_path / "log.gz", urls, timeout=0.2, log=said.append)
     assert (used, server.asked) == (urls[1], ["/bad", "/good"])
     assert len(said) == 2
     assert "complete and verified" in said[1]
@@ -188,7 +202,7 @@ def test_a_failed_address_is_left_for_the_next(server, tmp_path, bad):
 
 def test_a_passing_failure_is_tried_again(server, tmp_path):
     url = server.url("flaky", (503, {}, b"busy"), ok())
-    assert download_log(tmp_path / "log.gz", urls=[url], expected=SHA) == url
+    assert download(tmp_path / "log.gz", [url]) == url
     assert server.asked == ["/flaky"] * 2
 
 
@@ -212,9 +226,9 @@ def test_nothing_is_begun_after_the_deadline(server, tmp_path):
 def test_unwritable_destination_is_an_error(server, tmp_path):
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(DataError, match="cannot be written"):
-        download_log(tmp_path / "file" / "x.gz", urls=[server.url("good", ok())], expected=SHA)
+        download(tmp_path / "file" / "x.gz", [server.url("good", ok())])
     with pytest.raises(DataError, match="is a folder"):
-        download_log(tmp_path, urls=[])
+        download_log(tmp_path)
 
 
 # --- the order of sources --------------------------------------------------------------------------------------------
@@ -222,7 +236,9 @@ def test_unwritable_destination_is_an_error(server, tmp_path):
 
 def obtain(tmp_path, urls=(), given=None, download=True, attempts=3, log=print):
     place = Place(given, tmp_path, lambda role: np.random.default_rng(1), log, attempts)
-    return obtain_log(place, download=download, urls=urls, expected=SHA)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(msnbc_log, "URLS", urls)
+        return obtain_log(place, download=download)
 
 
 def test_given_path_comes_first(server, tmp_path):

@@ -66,5 +66,5 @@ def test_such_a_section_is_checked(full_config, schema):
     full_config["datasets"]["No file"] = {"path": "x.csv", "domain_size": 9, "n_users": [5], "set_sizes": [2]}
     with pytest.raises(registry.ConfigError, match=r"2 problems") as caught:
         check_config(full_config, schema=schema)
-    assert "datasets.shop.format = 'xml' is not allowed: it must be one of None, csv" in str(caught.value)
+    assert "datasets.shop.format: 'xml' is not one of [None, 'csv'" in str(caught.value)
     assert "No file" in str(caught.value)

@@ -97,8 +97,7 @@ def table(kind):
 def test_parquet_and_tables_in_memory(tmp_path, kind):
     table(kind).write_parquet(path := tmp_path / "shop.pq")
     columns = {name: column.to_list() for name, column in table(kind).to_dict().items()}
-    packed = io.BytesIO(gzip.compress(path.read_bytes()))
-    for data in (path, io.BytesIO(path.read_bytes()), packed, table(kind), pd.DataFrame(columns)):
+    for data in (path, io.BytesIO(path.read_bytes()), table(kind), pd.DataFrame(columns)):
         users = read_transactions(data, levels=(0.5, 2.0), layout=Layout(level="level"), label="shop")
         as_expected(users, True)
 
@@ -112,13 +111,6 @@ def test_tables_with_categories_integers_and_gaps():
         read_transactions(pd.DataFrame({"user": [1], "item": [0.5]}))
     with pytest.raises(DataError, match="mixed or unknown types"):
         read_transactions(pd.DataFrame({"user": [1, 2], "item": ["a", 7]}))
-
-
-def test_packed_parquet_that_ends_early_is_refused(tmp_path):
-    table("long").write_parquet(path := tmp_path / "shop.parquet")
-    path.write_bytes(gzip.compress(path.read_bytes())[:-20])
-    with pytest.raises(DataError, match=r"shop\.parquet: cannot be read to its end"):
-        read_transactions(path)
 
 
 def test_standard_input_and_pipes(monkeypatch, tmp_path):
@@ -193,11 +185,11 @@ BAD = [
     ("a.txt", b"1 2\n# no\n", "line 2: '#': comments may stand at the beginning"),
     ("a.txt", b"1 2\n3 3\n", "line 2: the user has the item '3' twice. Give repeated: merge"),
     ("a.txt", b"1 2\n\n3\n", "line 2: no item. Give empty: keep"),
-    ("a.txt", b"1 2\n3 \xff\n", "line 2: the item .* is not UTF-8"),
+    ("a.txt", b"1 2\n3 \xff\n", "line 2: .* is not UTF-8"),
     ("a.txt", b"1 2\n3 a\x00b\n", "line 2: the item .* cannot be shown"),
-    ("a.txt", b"", "holds no user"),
-    ("a.txt", b"# nothing\n\n", "holds no user"),
-    ("a.csv", b"user,item\n", "holds no user"),
+    ("a.txt", b"", "there is no user"),
+    ("a.txt", b"# nothing\n\n", "there is no user"),
+    ("a.csv", b"user,item\n", "there is no user"),
     ("a.csv", b"user,item\nu,a\nu,b,c\n", "line 3: 'u,b,c' has 3 columns, but there should be 2: 'user'"),
     ("a.csv", b"user,item\nu,a\n\nv,b\n", "line 3: blank"),
     ("a.csv", b'user,item\nu,"a\nv,b\n', "line 2: .* has a quote that is not closed"),
@@ -206,7 +198,7 @@ BAD = [
     ("a.csv", b"user,item\nu,\n", "line 2: no item"),
     ("a.csv", b"user,item\nu\n", "line 2: no item"),
     ("a.csv", b"user,item\n,a\n", "line 2: no user"),
-    ("a.csv", b"user,item\nu,a\nu,\xe9\n", "line 3: the item .* is not UTF-8"),
+    ("a.csv", b"user,item\nu,a\nu,\xe9\n", "line 3: .* is not UTF-8"),
     ("a.csv", b"who,what\nu,a\n", r"columns are 'who', 'what'\. Say which hold"),
     ("a.csv", b"user;item\nu;a\n", "Or is the separator ';'"),
     ("a.csv", b"user,item,item\nu,a,b\n", "two columns are called 'item'"),
@@ -214,11 +206,14 @@ BAD = [
     ("a.jsonl", b'{"user":1,"item":"a"}\n{"user":2}\n', "line 2: there is no key"),
     ("a.jsonl", b'{"user":1,"item":"a"}\n{"user":2,"item":1.5}\n', "line 2: 'item' holds '1.5'"),
     ("a.jsonl", b'{"user":1,"item":["a"]}\n{"user":2,"item":"b"}\n', "line 2: 'item' is .*, but a list"),
+    ("a.jsonl", b'{"user":["x"],"item":"a"}\n', "line 1: 'user' holds lists"),
+    ("a.jsonl", b'{"user":1,"item":"a"}\n{"user":["x"],"item":"a"}\n', "line 2: 'user' holds .*; expected is text"),
     ("a.jsonl", b'{"user":"x","item":"a"}\n\n{"user":"z","item":"a"}\n', "line 2: '' is not JSON"),
     ("a.jsonl", b'{"user":"x","items":["a"]}\n{"user":"","items":["a"]}\n', "line 2: no user"),
     ("a.jsonl", b'{"user":1,"item":"\xff"}\n', "line 1: .* is not UTF-8"),
     ("a.jsonl", b'{"user":1,"item":"a"}\n{"user":1.5,"item":"\\ud800"}\n', "line 2"),
     ("a.parquet", b"PAR1 no", "not a whole Parquet file"),
+    ("a.parquet", gzip.compress(b"PAR1", mtime=0), "not a whole Parquet file, or compressed"),
     ("a.csv", gzip.compress(b"user,item\nu,a\n" * 9, mtime=0)[:-9], "damaged or end early"),
     ("a.csv", b"PK\x03\x04....", "zip archive"),
     ("a.csv", "user,item\nu,a\n".encode("utf-16"), "UTF-16"),
@@ -376,7 +371,7 @@ def test_a_control_character_is_refused_at_its_line(form, head, row):
     with pytest.raises(DataError, match=f"line {line}: .* has a character that cannot be shown"):
         read_transactions(io.BytesIO(head + b"\n".join(rows)), layout=Layout(format=form, repeated="merge"))
     rows[199] += b"\xff"
-    with pytest.raises(DataError, match=r"cannot be shown|cannot be read to its end"):
+    with pytest.raises(DataError, match=r"cannot be shown|is not UTF-8"):
         read_transactions(io.BytesIO(head + b"\n".join(rows)), layout=Layout(format=form, repeated="merge"))
 
 

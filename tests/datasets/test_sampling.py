@@ -167,7 +167,6 @@ def test_users_are_sampled_without_replacement_and_uniformly(padded):
         ({"n_users": 4}, r"n_users = 4 .*1\.\.3"),
         ({"set_size": 0}, "set_size = 0"),
         ({"set_size": D + 1}, r"set_size = 8 .*1\.\.7"),
-        ({"padding": "zeros"}, "padding = 'zeros' .*'in-domain' or 'dummy'"),
     ],
 )
 def test_what_is_refused(padded, change, message):

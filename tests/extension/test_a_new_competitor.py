@@ -119,9 +119,9 @@ def test_its_options_are_checked_before_any_job(new_checkout):
     ):
         status, said = made.run("-n", "fig2")
     assert status != 0
-    assert "competitors.guess.share = 3 is not allowed: it must be of type number >= 0 <= 2" in said
-    assert "proven.guess: unknown key 'shares'; known keys are share" in said
-    assert "competitors.methods.0 = 'gess' is not allowed: it must be one of" in said
+    assert "competitors.guess.share: 3 is greater than the maximum of 2" in said
+    assert "proven.guess: Additional properties are not allowed ('shares' was unexpected); known keys are share" in said
+    assert "competitors.methods.0: 'gess' is not one of" in said
     assert "guess" in said
 
 

@@ -37,7 +37,7 @@ def test_a_figure_that_is_made_but_not_declared_is_refused(made):
     with made.edited(declared, lambda text: text.replace("Step(FIGURE.path", 'Step("figures/farewell"')):
         status, said = made.run("--list")
     assert status != 0
-    assert "rule greet: figures/farewell is made but not declared: add an Output to a target of its study" in said
+    assert "figures/farewell is made but not declared: add an Output to a target of its study" in said
 
 
 def test_it_is_listed_among_the_results(made):

@@ -58,19 +58,19 @@ def every_key(config, prefix=""):
 # (key, value, what the message must say is allowed)
 REFUSED = [
     # wrong type
-    ("edition", 1, "a name matching"),
+    ("edition", 1, "is not of type 'string'"),
     ("seed", "20241120", "integer"),
     ("seed", True, "integer"),
     ("seed", 10**300, "integer"),
     ("levels.2", 10**300, "number"),
     ("levels.2", True, "number"),
-    ("delta_times_n", "much", "of type number >= 1e-50 or array of length >= 1"),
+    ("delta_times_n", "much", "is not of type 'number', 'array'"),
     ("repetitions", 100.0, "integer"),
     ("levels", 1.0, "array"),
     ("splits", [0.25, 0.5, 0.25], "object"),
     ("datasets.msnbc", None, "object"),
-    ("datasets", {}, "a section with at least one key"),
-    ("datasets.msnbc.path", 7, "string or null"),
+    ("datasets", {}, "should be non-empty"),
+    ("datasets.msnbc.path", 7, "is not of type 'string', 'null'"),
     ("datasets.msnbc.download", "yes", "boolean"),
     ("datasets.msnbc.n_users", 5000, "array"),
     ("datasets.msnbc.n_users.0", 5000.0, "integer"),
@@ -80,43 +80,43 @@ REFUSED = [
     ("datasets.msnbc.padding", True, "use quotes"),
     ("competitors.balls_into_bins.analysis", False, "use quotes"),
     # out of range
-    ("edition", "../fast", "a name matching ^[a-z0-9][a-z0-9-]*$"),
-    ("seed", -1, ">= 0"),
-    ("repetitions", 1, ">= 2"),
-    ("repetitions", 100_001, "<= 100000"),
-    ("repetition_block", 0, ">= 1"),
-    ("delta_times_n", 1.0e-51, ">= 1e-50"),
-    ("delta_times_n", math.nan, "number >= 1e-50"),
-    ("delta_times_n", math.inf, "number >= 1e-50"),
-    ("delta_times_n", [], "length >= 1"),
-    ("levels", [], "length >= 1"),
-    ("levels.0", 0.0, "> 0"),
-    ("levels.2", 101.0, "<= 100"),
-    ("splits.S1.0", -0.25, ">= 0"),
-    ("splits.S1.0", 1.25, "<= 1"),
-    ("splits.S1.0", math.nan, ">= 0"),
-    ("blanket_per_user.low", 0.0, "> 0"),
-    ("blanket_per_user.high", math.inf, "<= 1000000"),
-    ("blanket_per_user.points", 1, ">= 2"),
-    ("blanket_per_user.points", 1001, "<= 1000"),
-    ("blanket_per_user.include.1", 0.0, "> 0"),
-    ("datasets.msnbc.padding", "random", "in-domain, dummy"),
-    ("datasets.msnbc.n_users", [], "length >= 1"),
-    ("datasets.msnbc.n_users", [5000, 5000], "without repetition"),
-    ("datasets.msnbc.n_users.0", 1, ">= 2"),
+    ("edition", "../fast", "does not match '^[a-z0-9][a-z0-9-]*$'"),
+    ("seed", -1, "is less than the minimum of 0"),
+    ("repetitions", 1, "is less than the minimum of 2"),
+    ("repetitions", 100_001, "is greater than the maximum of 100000"),
+    ("repetition_block", 0, "is less than the minimum of 1"),
+    ("delta_times_n", 1.0e-51, "is less than the minimum of 1e-50"),
+    ("delta_times_n", math.nan, "is not of type 'number', 'array'"),
+    ("delta_times_n", math.inf, "is not of type 'number', 'array'"),
+    ("delta_times_n", [], "should be non-empty"),
+    ("levels", [], "should be non-empty"),
+    ("levels.0", 0.0, "is less than or equal to the minimum of 0"),
+    ("levels.2", 101.0, "is greater than the maximum of 100"),
+    ("splits.S1.0", -0.25, "is less than the minimum of 0"),
+    ("splits.S1.0", 1.25, "is greater than the maximum of 1"),
+    ("splits.S1.0", math.nan, "is not of type 'number'"),
+    ("blanket_per_user.low", 0.0, "is less than or equal to the minimum of 0"),
+    ("blanket_per_user.high", math.inf, "is not of type 'number'"),
+    ("blanket_per_user.points", 1, "is less than the minimum of 2"),
+    ("blanket_per_user.points", 1001, "is greater than the maximum of 1000"),
+    ("blanket_per_user.include.1", 0.0, "is less than or equal to the minimum of 0"),
+    ("datasets.msnbc.padding", "random", "is not one of ['in-domain', 'dummy']"),
+    ("datasets.msnbc.n_users", [], "should be non-empty"),
+    ("datasets.msnbc.n_users", [5000, 5000], "has non-unique elements"),
+    ("datasets.msnbc.n_users.0", 1, "is less than the minimum of 2"),
     ("datasets.msnbc.n_users.0", 989_819, "989818"),
-    ("datasets.msnbc.set_sizes.0", 0, ">= 1"),
-    ("datasets.synthetic.domain_size", 1, ">= 2"),
-    ("datasets.synthetic.domain_size", 10_000_001, "<= 10000000"),
-    ("datasets.synthetic.n_users.1", -50_000, ">= 2"),
-    ("datasets.synthetic.set_sizes", [4, 4], "without repetition"),
-    ("competitors.methods", ["mm", "mm"], "without repetition"),
+    ("datasets.msnbc.set_sizes.0", 0, "is less than the minimum of 1"),
+    ("datasets.synthetic.domain_size", 1, "is less than the minimum of 2"),
+    ("datasets.synthetic.domain_size", 10_000_001, "is greater than the maximum of 10000000"),
+    ("datasets.synthetic.n_users.1", -50_000, "is less than the minimum of 2"),
+    ("datasets.synthetic.set_sizes", [4, 4], "has non-unique elements"),
+    ("competitors.methods", ["mm", "mm"], "has non-unique elements"),
     ("competitors.methods.0", "MM", "subexp-local"),
-    ("competitors.balls_into_bins.analysis", "exact", "numerical, closed-form"),
-    ("competitors.subset_exponential.local_epsilon", 1.0e-13, ">= 1e-12"),
-    ("competitors.subset_exponential.local_epsilon", 51, "<= 50"),
-    ("private_levels.epsilons.0", 0.0009, ">= 0.001"),
-    ("private_levels.epsilons.0", 21, "<= 20"),
+    ("competitors.balls_into_bins.analysis", "exact", "is not one of ['numerical', 'closed-form']"),
+    ("competitors.subset_exponential.local_epsilon", 1.0e-13, "is less than the minimum of 1e-12"),
+    ("competitors.subset_exponential.local_epsilon", 51, "is greater than the maximum of 50"),
+    ("private_levels.epsilons.0", 0.0009, "is less than the minimum of 0.001"),
+    ("private_levels.epsilons.0", 21, "is greater than the maximum of 20"),
     # inconsistent
     ("levels", [1.0, 0.5, 2.0], "strictly increasing"),
     ("levels", [0.5, 1.0], "one share per level (2)"),
@@ -186,7 +186,7 @@ def test_every_key_is_required(request, schema, name):
     keys = [path for path in every_key(config) if not path.startswith(OPTIONAL) and path not in left_out]
     for path in keys:
         text = message(mutated(config, path, MISSING), schema)
-        assert f"missing key {path.split('.')[-1]}" in text, path
+        assert f"{path.split('.')[-1]!r} is a required property" in text, path
         parent = ".".join(path.split(".")[:-1]) or "top level"
         assert f"- {parent}:" in text, path
 
@@ -197,7 +197,7 @@ def test_no_key_may_be_misspelt(full_config, schema):
     for path in (path for path in every_key(full_config) if not path.startswith("splits.") and path not in free):
         wrong = mutated(full_config, path + "x", 1)
         text = message(wrong, schema)
-        assert f"unknown key '{path.split('.')[-1]}x'; known keys are" in text, path
+        assert f"('{path.split('.')[-1]}x' was unexpected); known keys are" in text, path
 
 
 def test_every_problem_is_in_one_message(full_config, schema):
@@ -305,8 +305,7 @@ def refused_or_valid(config, schema):
 def test_a_name_that_no_file_should_have_is_refused(full_config, schema, name):
     full_config["splits"][name] = [0.25, 0.5, 0.25]
     text = message(full_config, schema)
-    assert f"splits = {name!r}" in text
-    assert "matching ^[A-Za-z]" in text
+    assert f"splits: {name!r} does not match '^[A-Za-z]" in text
 
 
 def test_items_times_repetitions_times_levels_may_take_two_gibibytes(full_config, schema):

@@ -7,11 +7,6 @@ def case_of(wildcards):
     return wildcards.get("case", "")
 
 
-def steps_of(rule):
-    """What a job does: input, params and code follow from it."""
-    return cache(lambda case: rule.job(case, OUT))
-
-
 def outputs_of(rule):
     """Files of a rule, those that are explained to readers for the report."""
     patterns = [file for path in rule.outputs for file in manifest.files_of(path)]
@@ -47,16 +42,13 @@ def explained(pattern):
 
 def directives(rule):
     """Functions of the wildcards for one rule."""
-    steps = steps_of(rule)
-
-    def code(wildcards):
-        case = case_of(wildcards)
-        return digest(modules_of(steps(case)), rule.follows(case))
-
+    # what a job does: input, params and code follow from it
+    steps = cache(lambda case: rule.job(case, OUT))
+    code = cache(lambda case: digest(modules_of(steps(case)), rule.follows(case)))
     return {
         "input": lambda wildcards: manifest.inputs_of(steps(case_of(wildcards))),
         "steps": lambda wildcards: steps(case_of(wildcards)),
-        "code": code,
+        "code": lambda wildcards: code(case_of(wildcards)),
         "priority": lambda wildcards: int(rule.priority(case_of(wildcards))),
         "job": rule.name if rule.cases == ("",) else os.path.join(rule.name, "{case}"),
     }

@@ -98,8 +98,6 @@ class Dataset:
         Section of ``datasets`` in the configuration, and identifier in tables and file names.
     label : str
         Name in figures.
-    kind : str
-        "real" (a stand-in is then possible) or "synthetic".
     domain_size : callable
         Number of items of a section at a set size.
     population : callable
@@ -119,13 +117,12 @@ class Dataset:
         Environment variable with the path of the user's own copy, before the key ``path`` of the section.
     given_is : str
         What that file is, for messages.
-    most_users : int, optional
+    most_users : int
         Users that the data have.
     """
 
     name: str
     label: str
-    kind: str
     domain_size: Callable[[Section, int], int]
     population: Callable[..., Population]
     licence: str = ""
@@ -134,4 +131,4 @@ class Dataset:
     refresh: Callable[[Section, Path], bool] | None = None
     given: str = ""
     given_is: str = "the data file"
-    most_users: int | None = None
+    most_users: int = 100_000_000

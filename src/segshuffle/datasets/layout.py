@@ -3,68 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from segshuffle.errors import ParameterError
 
-_TEXT: Mapping[str, Any] = {"type": ["string", "null"], "minLength": 1, "default": None}
-#: JSON schema of every option: what it means, what is allowed (None: the data decide) and its default.
-OPTIONS: Mapping[str, Mapping[str, Any]] = {
-    "format": {
-        "description": "csv, tsv, jsonl, parquet, or lines (one line per user, no header); by default the ending of "
-        "the name",
-        "enum": [None, "csv", "tsv", "jsonl", "parquet", "lines"],
-        "default": None,
-    },
-    "form": {
-        "description": "long (a row per user and item), wide (a row per user, with items in all other columns or in a "
-        "list), or matrix (a column per item, 1 or 0)",
-        "enum": [None, "long", "wide", "matrix"],
-        "default": None,
-    },
-    "user": {"description": "column of the user; by default the one called user, or the only other one", **_TEXT},
-    "item": {
-        "description": "column of the item, or of the list of items; by default the one called item or items",
-        **_TEXT,
-    },
-    "level": {
-        "description": "column of the user's privacy level, as its epsilon; without it levels are drawn at random",
-        **_TEXT,
-    },
-    "separator": {
-        "description": "character between two items or columns; by default a comma in csv, a tab in tsv, blanks in "
-        "lines",
-        **_TEXT,
-    },
-    "header": {
-        "description": "whether the first line of csv and tsv names the columns",
-        "type": "boolean",
-        "default": True,
-    },
-    "skip_lines": {
-        "description": "lines at the beginning of the file that are not data",
-        "type": "integer",
-        "minimum": 0,
-        "maximum": 1_000_000,
-        "default": 0,
-    },
-    "repeated": {
-        "description": "if a user has an item twice: refuse the file, or merge (count the item once)",
-        "enum": ["refuse", "merge"],
-        "default": "refuse",
-    },
-    "empty": {
-        "description": "if a user has no items: refuse the file, or keep the user",
-        "enum": ["refuse", "keep"],
-        "default": "refuse",
-    },
-    "unknown": {
-        "description": "if an item is not in the list of items: refuse the file, or drop the item",
-        "enum": ["refuse", "drop"],
-        "default": "refuse",
-    },
-}
+_TEXT: Mapping[str, Any] = {"type": ["string", "null"], "minLength": 1}
+
+
+def _option(description: str, default: Any = None, **rules: Any) -> Any:
+    """Make a field, with its rules as JSON schema."""
+    return field(default=default, metadata={"description": description, "default": default, **rules})
 
 
 @dataclass(frozen=True)
@@ -96,17 +45,38 @@ class Layout:
         If a value is not allowed.
     """
 
-    format: str | None = None
-    form: str | None = None
-    user: str | None = None
-    item: str | None = None
-    level: str | None = None
-    separator: str | None = None
-    header: bool = True
-    skip_lines: int = 0
-    repeated: str = "refuse"
-    empty: str = "refuse"
-    unknown: str = "refuse"
+    format: str | None = _option(
+        "csv, tsv, jsonl, parquet, or lines (one line per user, no header); by default the ending of the name",
+        enum=[None, "csv", "tsv", "jsonl", "parquet", "lines"],
+    )
+    form: str | None = _option(
+        "long (a row per user and item), wide (a row per user, with items in all other columns or in a list), or "
+        "matrix (a column per item, 1 or 0)",
+        enum=[None, "long", "wide", "matrix"],
+    )
+    user: str | None = _option("column of the user; by default the one called user, or the only other one", **_TEXT)
+    item: str | None = _option(
+        "column of the item, or of the list of items; by default the one called item or items", **_TEXT
+    )
+    level: str | None = _option(
+        "column of the user's privacy level, as its epsilon; without it levels are drawn at random", **_TEXT
+    )
+    separator: str | None = _option(
+        "character between two items or columns; by default a comma in csv, a tab in tsv, blanks in lines", **_TEXT
+    )
+    header: bool = _option("whether the first line of csv and tsv names the columns", True, type="boolean")
+    skip_lines: int = _option(
+        "lines at the beginning of the file that are not data", 0, type="integer", minimum=0, maximum=1_000_000
+    )
+    repeated: str = _option(
+        "if a user has an item twice: refuse the file, or merge (count the item once)",
+        "refuse",
+        enum=["refuse", "merge"],
+    )
+    empty: str = _option("if a user has no items: refuse the file, or keep the user", "refuse", enum=["refuse", "keep"])
+    unknown: str = _option(
+        "if an item is not in the list of items: refuse the file, or drop the item", "refuse", enum=["refuse", "drop"]
+    )
 
     def __post_init__(self) -> None:
         for name, rules in OPTIONS.items():
@@ -118,3 +88,7 @@ class Layout:
             raise ParameterError("separator", mark, "one character, such as ';', and no quote or line end")
         if isinstance(skipped, bool) or not isinstance(skipped, int) or not 0 <= skipped <= 1_000_000:
             raise ParameterError("skip_lines", skipped, "an integer in 0..1000000")
+
+
+#: JSON schema of every option, by name.
+OPTIONS: Mapping[str, Mapping[str, Any]] = {each.name: dict(each.metadata) for each in fields(Layout)}

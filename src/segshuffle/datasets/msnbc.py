@@ -45,7 +45,6 @@ def _refresh(section: Section, cache: Path) -> bool:
 DATASET = Dataset(
     name="msnbc",
     label="MSNBC",
-    kind="real",
     licence=LICENCE,
     keys={
         "path": {

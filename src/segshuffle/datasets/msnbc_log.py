@@ -12,7 +12,7 @@ import hashlib
 import io
 import time
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import product
 from pathlib import Path, PurePosixPath
 
@@ -29,15 +29,13 @@ from segshuffle.files import read_bounded, write_atomically
 _MOST_BYTES = 64 * 2**20
 
 
-def read_log(path: Path, *, expected: str = SHA256) -> NDArray[np.bool_]:
+def read_log(path: Path) -> NDArray[np.bool_]:
     """Read the MSNBC log and verify it.
 
     Parameters
     ----------
     path : pathlib.Path
         The ``.seq`` itself, gzipped, or the zip from UCI (with the ``.seq`` or ``.seq.gz`` inside), under any name.
-    expected : str, optional
-        SHA-256 of the uncompressed file, as lower-case hexadecimal digits.
 
     Returns
     -------
@@ -49,10 +47,10 @@ def read_log(path: Path, *, expected: str = SHA256) -> NDArray[np.bool_]:
     DataError
         If the file cannot be read or unpacked, or has another hash.
     """
-    return _parsed(_verified(read_bounded(Path(path), limit=_MOST_BYTES), str(path), expected))
+    return _parsed(_verified(read_bounded(Path(path), limit=_MOST_BYTES), str(path)))
 
 
-def _verified(content: bytes, where: str, expected: str) -> bytes:
+def _verified(content: bytes, where: str) -> bytes:
     """Unpack the log and check its hash."""
     try:
         for _ in range(3):  # a zip of a gzip, which a server may have packed once more
@@ -69,10 +67,10 @@ def _verified(content: bytes, where: str, expected: str) -> bytes:
             f"{URLS[0]}."
         ) from error
     found = hashlib.sha256(content).hexdigest()
-    if found != expected:
+    if found != SHA256:
         raise DataError(
             f"{where}: not the file msnbc990928.seq: sha256 of the uncompressed {len(content)} bytes is {found}, "
-            f"expected is {expected}. Perhaps it is a web page saved as a file, or a program converted its line ends. "
+            f"expected is {SHA256}. Perhaps it is a web page saved as a file, or a program converted its line ends. "
             f"Get the file again from {URLS[0]}, unpack nothing and edit nothing."
         )
     return content
@@ -89,9 +87,7 @@ def _parsed(raw: bytes) -> NDArray[np.bool_]:
     return held
 
 
-def obtain_log(
-    place: Place, *, download: bool, urls: Sequence[str] = URLS, expected: str = SHA256
-) -> tuple[NDArray[np.bool_], DataSource]:
+def obtain_log(place: Place, *, download: bool) -> tuple[NDArray[np.bool_], DataSource]:
     """Get the MSNBC log from the best source there is, and say which it was.
 
     In this order: the user's own copy, and nothing else if there is one; an earlier download, which is downloaded again
@@ -103,8 +99,6 @@ def obtain_log(
         Where to look, and the random stream of the stand-in.
     download : bool
         Whether the network may be used.
-    urls, expected
-        As for `download_log`.
 
     Returns
     -------
@@ -120,18 +114,18 @@ def obtain_log(
     """
     cache, log = place.cache / CACHED, place.log
     if place.given is not None:
-        return read_log(place.given, expected=expected), DataSource("real", expected, place.given.name)
+        return read_log(place.given), DataSource("real", SHA256, place.given.name)
     with contextlib.suppress(OSError):  # a folder that may not be searched
         if cache.is_file():
             try:
-                return read_log(cache, expected=expected), DataSource("real", expected, cache.name)
+                return read_log(cache), DataSource("real", SHA256, cache.name)
             except DataError as error:
                 log(f"The earlier download is not usable: {error}")
     reason = "no file was given and downloading is switched off"
     if download:
         try:
-            url = download_log(cache, urls=urls, expected=expected, attempts=place.attempts, log=log)
-            return read_log(cache, expected=expected), DataSource("real", expected, url)
+            url = download_log(cache, attempts=place.attempts, log=log)
+            return read_log(cache), DataSource("real", SHA256, url)
         except FetchError as error:
             reason = str(error)
     log(f"Using the stand-in for MSNBC: {reason}")
@@ -142,8 +136,6 @@ def obtain_log(
 def download_log(
     destination: Path,
     *,
-    urls: Sequence[str] = URLS,
-    expected: str = SHA256,
     deadline_seconds: float = 30.0,
     attempts: int = 3,
     timeout: float = 5.0,
@@ -155,11 +147,6 @@ def download_log(
     ----------
     destination : pathlib.Path
         The file to write. No name or time is in it, so the same content gives the same bytes.
-    urls : sequence of str, optional
-        Addresses of the file, in any packing that `read_log` knows. Every address is tried once before any is tried
-        again.
-    expected : str, optional
-        SHA-256 of the uncompressed file.
     deadline_seconds : float, optional
         Seconds after which no further attempt begins and a slow one is given up.
     attempts : int, optional
@@ -186,13 +173,13 @@ def download_log(
     if Path(destination).is_dir():  # found out before the download, not after it
         raise DataError(f"{destination}: is a folder. Give the name of the file to write, such as msnbc990928.seq.gz.")
     end, tried = time.monotonic() + deadline_seconds, []
-    for number, url in product(range(attempts), urls):
-        if number and url == urls[0]:
+    for number, url in product(range(attempts), URLS):
+        if number and url == URLS[0]:
             time.sleep(0.5 * 2 ** (number - 1))
         if time.monotonic() >= end:
             break
         try:
-            content = _verified(_body(url, end, timeout), url, expected)
+            content = _verified(_body(url, end, timeout), url)
         except (requests.RequestException, DataError) as error:
             tried.append(f"{url}, attempt {number + 1}: {_reason(error)}")
             log(tried[-1])

@@ -36,7 +36,6 @@ def own_dataset(name: str) -> Dataset:
     return Dataset(
         name=name,
         label=name,
-        kind="real",
         domain_size=lambda section, set_size: padded_size(section["domain_size"], section, set_size),
         population=lambda **asked: padded_users(asked["section"]["domain_size"], **asked),
         keys=KEYS,

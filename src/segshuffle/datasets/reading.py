@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-import functools
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from segshuffle.arrays import LARGEST_DOMAIN, IntArray
+from segshuffle.arrays import LARGEST_DOMAIN
 from segshuffle.datasets.layout import Layout
 from segshuffle.datasets.population import check_integer
 from segshuffle.datasets.sources import (
     BLANKS,
     FAILURES,
-    OddError,
-    Row,
+    NOBODY,
     Source,
-    nobody,
+    broken,
+    lines_of,
     opened,
     readable,
     shown,
-    text_lines,
 )
 from segshuffle.datasets.transactions import Transactions
 from segshuffle.errors import DataError, ParameterError
@@ -90,42 +88,29 @@ def read_transactions(
     layout = layout or Layout()
     if layout.level is not None and not levels:
         raise ParameterError("levels", tuple(levels), "given with a column of levels: the public list of levels")
-    names, size = _names(items, domain_size, layout)
+    if domain_size is not None:
+        check_integer("domain_size", domain_size, 1, LARGEST_DOMAIN)
+        if items is not None:
+            raise ParameterError("domain_size", domain_size, "left out where the list of items is given")
+    elif items is None and layout.unknown == "drop":
+        raise ParameterError("unknown", "drop", "'refuse' where neither items nor domain_size is given")
     with opened(data, layout) as source:
-        collected = _Collector(source, layout, names, size, levels)
-        read = source.fast
-        try:
-            collected.take(read(), progress)
-        except (OddError, DataError, *FAILURES):  # DataError: without the place
-            if collected.rows:
-                for _ in source.careful(collected.check, collected.rows):
-                    pass  # what is wrong there is said
-            collected = _Collector(source, layout, names, size, levels)
-            read = functools.partial(source.careful, collected.check)
-            collected.take(read(), progress)
-        name = Path(source.name).name.partition(".")[0] or "transactions"
-        return collected.transactions(label or name, read)
+        collected = _Collector(source, layout, _names(items), domain_size, levels)
+        collected.take(progress)
+        return collected.transactions(label or Path(source.name).name.partition(".")[0] or "transactions")
 
 
-def _names(
-    items: Sequence[str] | Path | None, domain_size: int | None, layout: Layout
-) -> tuple[list[str] | None, int | None]:
-    """Check which items exist: their names, and how many they are; None for what the data say."""
-    if items is not None and domain_size is not None:
-        raise ParameterError("domain_size", domain_size, "left out where the list of items is given")
+def _names(items: Sequence[str] | Path | None) -> list[str] | None:
+    """Return the names of the items that there are; None for what the data say."""
     if items is None:
-        if domain_size is not None:
-            check_integer("domain_size", domain_size, 1, LARGEST_DOMAIN)
-        elif layout.unknown == "drop":
-            raise ParameterError("unknown", "drop", "'refuse' where neither items nor domain_size is given")
-        return None, domain_size
+        return None
     names = read_items(Path(items)) if isinstance(items, (str, Path)) else [str(name) for name in items]
     if not 1 <= len(names) <= LARGEST_DOMAIN:
         raise ParameterError("items", f"{len(names)} items", f"1 to {LARGEST_DOMAIN} items")
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise DataError(f"the list of items has {shown(twice)} twice.")
-    return names, len(names)
+    return names
 
 
 def read_items(path: Path) -> list[str]:
@@ -136,20 +121,20 @@ def read_items(path: Path) -> list[str]:
     DataError
         If the file cannot be read, or has a blank line or an item twice; names the line.
     """
-    found: dict[str, int] = {}
     with readable(path) as (file, name):
         try:
-            for number, line in enumerate(text_lines(file)):
-                item = line.strip(BLANKS)
-                if not item or item in found or _UNREADABLE.search(item):
-                    why = f"{shown(item)} is on line {found[item] + 1} already" if item in found else shown(item)
-                    raise DataError(
-                        f"{name}, line {number + 1}: {why}; expected is one item per line, in UTF-8, each once."
-                    )
-                found[item] = number
+            lines = [line.strip(BLANKS) for line in lines_of(file).collect()["row"]]
         except FAILURES as error:
-            raise DataError(f"{name}: cannot be read ({error}). Get the file again.") from error
-    return list(found)
+            raise broken(name, error, file) from error
+    while lines and not lines[-1]:
+        lines.pop()
+    found: dict[str, int] = {}
+    for number, item in enumerate(lines):
+        if not item or item in found or _UNREADABLE.search(item):
+            why = f"{shown(item)} is on line {found[item] + 1} already" if item in found else shown(item)
+            raise DataError(f"{name}, line {number + 1}: {why}; expected is one item per line, in UTF-8, each once.")
+        found[item] = number
+    return lines
 
 
 class _Collector:
@@ -159,24 +144,15 @@ class _Collector:
         self, source: Source, layout: Layout, names: list[str] | None, size: int | None, levels: Sequence[float]
     ) -> None:
         self.source, self.layout, self.names, self.size = source, layout, names, size
-        self.found = size is None
+        self.found = names is None and size is None
         self.codes = {name: code for code, name in enumerate(names or ())}
         self.offered = {level: number for number, level in enumerate(levels)}
         self._codes: list[NDArray[np.int32]] = []
         #: Every run of neighbouring entries of one user: the user's hash, the level, the number of items.
         self._runs: list[pl.DataFrame] = []
-        self.rows = self._blank = self._dropped = 0
+        self._blank = self._dropped = 0
 
     # what is allowed; errors are sentences without the place
-
-    def check(self, row: Row) -> None:
-        """Check one row."""
-        if row.user == "":
-            raise DataError("no user. Give one, or remove the line.")
-        for item in row.items or [""]:
-            self._item(item)
-        if row.level is not None:
-            self._level(row.level)
 
     def _item(self, text: str | None) -> int:
         """Return the number of an item."""
@@ -192,32 +168,30 @@ class _Collector:
             )
         if self.source.guessed:
             self._refuse_other_layouts(name)
-        code = self._code(name)
-        if code is None and self.layout.unknown == "drop":
-            return _DROPPED
-        if code is None:
-            allowed, remedy = (
-                f"the {self.size} of the list of items, such as {shown((self.names or [''])[0])}",
-                "Add it to the list",
-            )
-            if self.names is None:
-                allowed = f"the integers 0..{(self.size or 0) - 1} (domain_size = {self.size})"
-                remedy = "Give a larger domain_size for larger integers, a list of items for names"
-            raise DataError(
-                f"the item {shown(name)} is not allowed; allowed are {allowed}. {remedy}, or give unknown: drop to "
-                "leave such items out."
-            )
-        return code
+        return self._code(name)
 
-    def _code(self, name: str) -> int | None:
-        if self.names is None and self.size is not None:
-            number = int(name) if name.isascii() and name.isdigit() and len(name) <= 9 else self.size
-            return number if number < self.size else None
-        if not self.found:
-            return self.codes.get(name)
-        if len(self.codes) == LARGEST_DOMAIN and name not in self.codes:
-            raise DataError(f"one item more than {LARGEST_DOMAIN}, the most that a server counts.")
-        return self.codes.setdefault(name, len(self.codes))
+    def _code(self, name: str) -> int:
+        """Return the number of an item that is named."""
+        if self.size is not None:
+            if name.isascii() and name.isdigit() and len(name) <= 9 and int(name) < self.size:
+                return int(name)
+            allowed = f"the integers 0..{self.size - 1} (domain_size = {self.size})"
+            remedy = "Give a larger domain_size for larger integers, a list of items for names"
+        elif self.found:
+            if len(self.codes) == LARGEST_DOMAIN and name not in self.codes:
+                raise DataError(f"one item more than {LARGEST_DOMAIN}, the most that a server counts.")
+            return self.codes.setdefault(name, len(self.codes))
+        elif name in self.codes:
+            return self.codes[name]
+        else:
+            allowed = f"the {len(self.codes)} of the list of items, such as {shown(next(iter(self.codes)))}"
+            remedy = "Add it to the list"
+        if self.layout.unknown == "drop":
+            return _DROPPED
+        raise DataError(
+            f"the item {shown(name)} is not allowed; allowed are {allowed}. {remedy}, or give unknown: drop to leave "
+            "such items out."
+        )
 
     def _refuse_other_layouts(self, item: str) -> None:
         """Refuse an item with a comma: it was most likely meant as several."""
@@ -230,7 +204,9 @@ class _Collector:
             )
 
     def _level(self, text: str | None) -> int:
-        """Return the number of a level."""
+        """Return the number of a level; 0 where the data have none."""
+        if self.layout.level is None:
+            return 0
         try:
             return self.offered[float((text or "").strip(BLANKS))]
         except (ValueError, KeyError):
@@ -240,48 +216,61 @@ class _Collector:
 
     # entries
 
-    def take(self, parts: Iterable[pl.DataFrame], progress: Progress) -> None:
-        """Take all entries of a source."""
-        for part in parts:
-            if part.height:
-                self._add(part)
-                progress(self.rows)
+    def take(self, progress: Progress) -> None:
+        """Take all entries of the source."""
+        for part in self.source.entries():
+            users, codes = part["user"].to_numpy(), self._numbers(part, "item", self._item)
+            levels = np.zeros_like(codes) if self.layout.level is None else self._numbers(part, "level", self._level)
+            begins = np.append(True, (users[1:] != users[:-1]) | (levels[1:] != levels[:-1]))
+            starts, held = np.flatnonzero(begins), codes >= 0
+            sizes = np.add.reduceat(held, starts, dtype=np.int64)
+            self._codes.append(codes[held])
+            self._runs.append(pl.DataFrame({"user": users[starts], "level": levels[starts], "size": sizes}))
+            self._blank += int(np.count_nonzero(codes == _BLANK))
+            self._dropped += int(np.count_nonzero(codes == _DROPPED))
+            progress(part["number"][-1] + 1)
 
-    def _add(self, part: pl.DataFrame) -> None:
-        users, codes = part["user"].to_numpy(), _numbers(part["item"], self._item)
-        levels = np.zeros(users.size, dtype=np.int32)
-        if self.layout.level is not None:
-            levels = _numbers(part["level"], self._level)
-        begins = np.append(True, (users[1:] != users[:-1]) | (levels[1:] != levels[:-1]))
-        starts, held = np.flatnonzero(begins), codes >= 0
-        sizes = np.add.reduceat(held, starts, dtype=np.int64)
-        self._codes.append(codes[held])
-        self._runs.append(pl.DataFrame({"user": users[starts], "level": levels[starts], "size": sizes}))
-        self._blank += int(np.count_nonzero(codes == _BLANK))
-        self._dropped += int(np.count_nonzero(codes == _DROPPED))
-        self.rows = part["row"][-1] + 1
+    def _numbers(self, part: pl.DataFrame, column: str, number: Callable[[str | None], int]) -> Any:
+        """Return the number of every text in a column; texts that are null have one as well."""
+        different = part[column].unique(maintain_order=True)
+        numbers = []
+        for text in different:
+            try:
+                numbers.append(number(text))
+            except DataError as error:
+                row = part["number"][int((part[column].eq_missing(text)).arg_max() or 0)]
+                raise DataError(f"{self.source.place(row)}: {error}") from None
+        return part[column].replace_strict(different, pl.Series(numbers, dtype=pl.Int32)).to_numpy()
 
-    def transactions(self, label: str, read: Callable[[], Iterator[pl.DataFrame]]) -> Transactions:
-        """Put together everything that was taken, user by user; `read` gives it once more to say what is wrong."""
-        if not self.rows:
-            raise nobody(self.source.name)
+    def transactions(self, label: str) -> Transactions:
+        """Put together everything that was taken, user by user."""
+        if not self._runs:
+            raise DataError(f"{self.source.name}: {NOBODY}")
         if self.found:
             self._sort_names()
-        hashes, run_levels, sizes = (column.to_numpy() for column in pl.concat(self._runs))
-        self._runs.clear()
-        owner, first = _owners(hashes)
+        runs = pl.concat(self._runs)
+        hashes, run_levels = runs["user"], runs["level"].to_numpy()
+        first = hashes.arg_unique().sort()  # runs with which users appear
+        owner = np.cumsum(hashes.ne_missing(hashes.shift())) - 1
+        if owner[-1] >= first.len():  # the lines of some user do not stand together
+            owner = hashes.replace_strict(hashes[first], pl.int_range(first.len(), eager=True)).to_numpy()
         levels = run_levels[first]
         for run in np.flatnonzero(run_levels != levels[owner])[:1]:
-            raise self._explained(hashes[run], read())
-        keys = self._sorted_keys(owner, sizes)
+            raise self._explained(hashes[int(run)])
+        keys, end = np.repeat(owner << 32, runs["size"]), 0  # user and item of every entry in one integer
+        for codes in self._codes:  # part by part, to hold no copy of all
+            end += codes.size
+            keys[end - codes.size : end] += codes
+        self._codes.clear()
+        keys.sort(kind="stable")  # fast where users stand together
         again = np.flatnonzero(keys[1:] == keys[:-1]) + 1
         if again.size and self.layout.repeated == "refuse":
-            raise self._explained(hashes[first[keys[again[0]] >> 32]], read())
+            raise self._explained(hashes[first[int(keys[again[0]] >> 32)]])
         repeated = np.unique(keys[again] >> 32).size
-        if again.size:
+        if repeated:
             keys = np.delete(keys, again)
         return Transactions(
-            offsets=np.searchsorted(keys, np.arange(first.size + 1) << 32).astype(np.int64),
+            offsets=np.searchsorted(keys, np.arange(first.len() + 1) << 32).astype(np.int64),
             codes=keys.astype(np.int32),  # the lower half
             domain_size=self.size or len(self.codes),
             names=self.names,
@@ -292,45 +281,29 @@ class _Collector:
 
     def _sort_names(self) -> None:
         """Sort the items that were found, and give them their new numbers."""
-        names = list(self.codes)
-        if not names:
+        if not self.codes:
             raise DataError(f"{self.source.name}: no user holds any item.")
-        integers = all(name.isascii() and name.isdigit() and len(name) <= 18 for name in names)
-        self.names = sorted(names, key=(lambda name: (int(name), name)) if integers else None)
-        new = np.empty(len(names), dtype=np.int32)
-        new[[self.codes[name] for name in self.names]] = np.arange(len(names))
+        integers = all(name.isascii() and name.isdigit() and len(name) <= 18 for name in self.codes)
+        self.names = sorted(self.codes, key=(lambda name: (int(name), name)) if integers else None)
+        new = np.argsort([self.codes[name] for name in self.names]).astype(np.int32)
         self._codes = [new[codes] for codes in self._codes]
 
-    def _sorted_keys(self, owner: IntArray, sizes: IntArray) -> IntArray:
-        """Put user and item of every entry into one integer, and sort."""
-        keys, at = np.repeat(owner << 32, sizes), 0
-        for codes in self._codes:
-            keys[at : at + codes.size] += codes
-            at += codes.size
-        self._codes.clear()
-        keys.sort(kind="stable")  # fast where users stand together
-        return keys
-
-    def _explained(self, user: np.uint64, parts: Iterator[pl.DataFrame]) -> DataError:
+    def _explained(self, user: int) -> DataError:
         """Say where a user has another level than before, or an item for the second time."""
-        held: set[int] = set()
-        level: str | None = None
-        entries = (entry for part in parts for entry in part.filter(pl.col("user") == user).iter_rows(named=True))
-        for entry in entries:
-            place, item = self.source.place(entry["row"]), self._item(entry["item"])
-            level = level or entry["level"]
-            if level is not None and float(entry["level"]) != float(level):
+        rows = pl.concat(part.filter(pl.col("user") == user) for part in self.source.entries())
+        items, levels = list(map(self._item, rows["item"])), list(map(self._level, rows["level"]))
+        for row, number in enumerate(rows["number"]):
+            if levels[row] != levels[0]:
+                here, before = (list(self.offered)[levels[each]] for each in (row, 0))
                 return DataError(
-                    f"{place}: level {float(entry['level']):g}, but the same user has {float(level):g} on another "
-                    "line. A user has one level: give it on every line of the user."
+                    f"{self.source.place(number)}: level {here:g}, but the same user has {before:g} on another line. A "
+                    "user has one level: give it on every line of the user."
                 )
-            if item in held and self.layout.repeated == "refuse":
+            if self.layout.repeated == "refuse" and items[row] >= 0 and items[row] in items[:row]:
                 return DataError(
-                    f"{place}: the user has the item {shown(entry['item'].strip(BLANKS))} twice. Give repeated: merge "
-                    "to count it once, or remove one of them."
+                    f"{self.source.place(number)}: the user has the item {shown(rows['item'][row].strip(BLANKS))} "
+                    "twice. Give repeated: merge to count it once, or remove one of them."
                 )
-            if item >= 0:
-                held.add(item)
         return DataError(f"{self.source.name}: was changed while it was read. Read it again.")
 
     def _notes(self, repeated: int) -> Iterator[str]:
@@ -345,20 +318,3 @@ class _Collector:
             yield f"{self._dropped} entries with items that are not in the list were left out."
         if self._blank:
             yield f"{self._blank} lines had no item."
-
-
-def _numbers(texts: pl.Series, number: Callable[[str | None], int]) -> Any:
-    """Return the number of every text; texts that are null have one as well."""
-    different = texts.unique()
-    return texts.replace_strict(different, pl.Series(map(number, different), dtype=pl.Int32)).to_numpy()
-
-
-def _owners(hashes: NDArray[np.uint64]) -> tuple[IntArray, IntArray]:
-    """Return the number of every run's user, by first appearance, and the first run of every user."""
-    begins = np.append(True, hashes[1:] != hashes[:-1])  # not where a user's lines were read in two parts
-    different = np.sort(hashes[begins])
-    if (different[1:] != different[:-1]).all():  # the lines of every user stand together: faster
-        return np.cumsum(begins) - 1, np.flatnonzero(begins)
-    runs = pl.Series(hashes)
-    first = runs.arg_unique().sort()
-    return runs.replace_strict(runs[first], pl.int_range(first.len(), eager=True)).to_numpy(), first.to_numpy()

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from segshuffle.datasets.declared import Dataset
-from segshuffle.datasets.own import KEYS, NAME, own_dataset
+from segshuffle.datasets.own import NAME, own_dataset
 from segshuffle.errors import ConfigError
 
 FOLDER, PACKAGE = Path(__file__).parent, __name__.rpartition(".")[0]
@@ -48,25 +48,26 @@ def dataset_of(name: str) -> Dataset:
     return every().get(name) or own_dataset(name)
 
 
-def schema(user_counts: str, set_sizes: str) -> dict[str, Any]:
-    """Return the JSON schema of the section ``datasets``, given the references of the keys that all datasets have."""
-    common = {"n_users": {"$ref": user_counts}, "set_sizes": {"$ref": set_sizes}}
-
-    def section(keys: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-        return {
-            "type": "object",
-            "additionalProperties": False,
-            "required": [*common, *(key for key, rules in keys.items() if "default" not in rules)],
-            "properties": {**common, **keys},
-        }
-
+def schema() -> dict[str, Any]:
+    """Return the JSON schema of the section ``datasets``."""
     return {
         "type": "object",
         "minProperties": 1,
-        "properties": {dataset.name: section(dataset.keys) for dataset in every().values()},
+        "properties": {name: _section(dataset) for name, dataset in every().items()},
         "propertyNames": {"pattern": NAME},
-        "additionalProperties": section(KEYS),
+        "additionalProperties": _section(own_dataset("")),
     }
+
+
+def _section(dataset: Dataset) -> dict[str, Any]:
+    """Return the JSON schema of the section of a dataset; user_counts and set_sizes are in the schema file."""
+    keys: dict[str, Mapping[str, Any]] = {
+        "n_users": {"$ref": "#/$defs/user_counts", "items": {"maximum": dataset.most_users}},
+        "set_sizes": {"$ref": "#/$defs/set_sizes"},
+        **dataset.keys,
+    }
+    required = [key for key, rules in keys.items() if "default" not in rules]
+    return {"type": "object", "additionalProperties": False, "required": required, "properties": keys}
 
 
 def complete(sections: dict[str, dict[str, Any]]) -> None:

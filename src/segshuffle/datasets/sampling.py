@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from segshuffle.arrays import LARGEST_DOMAIN, NO_ITEM
 from segshuffle.datasets.population import Population, Source, check_integer, item_type
-from segshuffle.errors import ParameterError
 
 
 def padded_population(
@@ -58,8 +57,6 @@ def padded_population(
     ParameterError
         If a parameter is outside its range.
     """
-    if padding not in ("in-domain", "dummy"):
-        raise ParameterError("padding", padding, "'in-domain' or 'dummy'")
     check_integer("n_users", n_users, 1, len(data))
     check_integer("set_size", set_size, 1, domain_size if padding == "in-domain" else LARGEST_DOMAIN - domain_size)
     rows = data[rng.choice(len(data), size=n_users, replace=False)]

@@ -1,14 +1,14 @@
-"""Files and tables of any layout, read in two ways: fast by Polars, and row by row.
+"""Files and tables of any layout, as entries: who holds which item.
 
-Polars does not say which line is wrong. So what it refuses, or what looks odd, is read again row by row: this names the
-line and the value, or reads what is unusual but right. The forms wide and matrix are always read row by row.
+Polars reads them in parts. Rows that are odd for it (a quote, an escape, a missing cell, a wrong type) are read one by
+one, which reads what is unusual but right, or says what is wrong with the row. All rows of the form matrix are odd.
 """
 
 from __future__ import annotations
 
 import contextlib
 import csv
-import gzip
+import functools
 import itertools
 import json
 import re
@@ -16,7 +16,6 @@ import secrets
 import shutil
 import sys
 import tempfile
-import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,16 +31,17 @@ require("data", "Reading a file of your own")
 import polars as pl  # noqa: E402  after the sentence that says what is missing
 
 BLANKS = " \t\r\n"
+NOBODY = "there is no user, or a blank line before them. Expected is a table of users and items, or one line per user."
 #: What Polars raises on files that it cannot read.
 FAILURES = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 
 _ENDINGS = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".parquet": "parquet",
-    ".pq": "parquet",
+    "csv": "csv",
+    "tsv": "tsv",
+    "jsonl": "jsonl",
+    "ndjson": "jsonl",
+    "parquet": "parquet",
+    "pq": "parquet",
 }
 #: First bytes of files that are no table, and what to do about them.
 _FOREIGN = {
@@ -52,25 +52,11 @@ _FOREIGN = {
     b"\xfe\xff": "text in UTF-16. Save it as UTF-8",
 }
 _WORD = r"[^ \t\r\x0b\x0c]+"
-_YES, _NO = ("1", "true", "yes", "1.0"), ("0", "false", "no", "", "0.0")
 # Texts and numbers of JSON as patterns: no half of a surrogate pair, no number that is too long.
 _JSON_TEXT = r'"(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u(?:[0-9a-ce-fA-CE-F][0-9a-fA-F]{3}|[dD][0-7][0-9a-fA-F]{2}))*"'
 _JSON_NUMBER = r"-?(?:0|[1-9]\d{0,17})(?:\.\d{1,17})?"
-# Rows that are handled together where rows are read one by one.
-_CHUNK = 2**16
-
-
-class OddError(Exception):
-    """The fast reading met what only the careful reading can judge."""
-
-
-class Row(NamedTuple):
-    """A line of a file, or a row of a table; items are without blanks around them."""
-
-    #: "" if it is missing; None where the data do not name users: every row is a user.
-    user: str | None
-    items: list[str]
-    level: str | None
+# Rows that are handled together.
+_PART = 2**19
 
 
 class Columns(NamedTuple):
@@ -86,41 +72,46 @@ class Columns(NamedTuple):
         """Names of all columns that are read."""
         return [each for each in (self.user, *self.items, self.level) if each is not None]
 
-    def row(self, cells: Mapping[str, Any]) -> Row:
-        """Make a row of the cells of a line, by column."""
+    def row(self, cells: Mapping[str, Any]) -> tuple[str | None, list[str], str | None]:
+        """Return the user, the items and the level of a row: of its cells, by column."""
         if missing := set(self.all) - set(cells):
             raise DataError(f"there is no key {min(missing)!r}; the keys are {_listed(list(cells))}.")
-        level = None if self.level is None else _text_of(cells[self.level], self.level, decimal=True)
+        level = None if self.level is None or cells[self.level] is None else str(cells[self.level])
         user = None if self.user is None else _text_of(cells[self.user], self.user)
+        if user == "":
+            raise DataError("no user. Give one, or remove the line.")
         if self.form == "list":
             listed = cells[self.items[0]] or []
             if not isinstance(listed, list):
-                raise DataError(f"{self.items[0]!r} is {shown(json.dumps(listed))}, but a list on other lines.")
-            held = [_text_of(each, self.items[0]).strip(BLANKS) for each in listed]
+                raise DataError(f"{self.items[0]!r} is {shown(str(listed))}, but a list on other lines.")
+            held = [_text_of(each, self.items[0]) for each in listed]
+        elif self.form == "matrix":
+            held = [column for column in self.items if _is_held(_text_of(cells[column], column), column)]
         else:
-            held = [_text_of(cells[column], column).strip(BLANKS) for column in self.items]
-        if self.form == "matrix":
-            for column, cell in zip(self.items, held, strict=True):
-                if cell.lower() not in _YES + _NO:
-                    raise DataError(
-                        f"{shown(cell)} in column {column!r}; in form matrix a cell is 1 or 0 and says whether the "
-                        "user holds that item. If cells are names of items, give form: wide."
-                    )
-            held = [column for column, cell in zip(self.items, held, strict=True) if cell.lower() in _YES]
-        return Row(user, [each for each in held if each], level)
+            held = [_text_of(cells[column], column) for column in self.items]
+        return user, [each for each in held if each.strip(BLANKS)], level
 
 
-def _text_of(value: object, column: str, *, decimal: bool = False) -> str:
-    """Return a cell as text, "" for none; refuse lists, and decimal numbers unless they are allowed."""
+def _text_of(value: object, column: str) -> str:
+    """Return a cell as text, "" for none; refuse lists and decimal numbers."""
     if value is None or value != value:  # NaN, as tables mark a gap
         return ""
     if isinstance(value, float) and value.is_integer() and abs(value) <= 2**53:
         return str(int(value))
-    if isinstance(value, (list, dict)) or (isinstance(value, float) and not decimal):
-        raise DataError(
-            f"{column!r} holds {shown(json.dumps(value))}; expected is text, an integer, or a list of them."
-        )
+    if isinstance(value, (list, dict, float)):
+        raise DataError(f"{column!r} holds {shown(str(value))}; expected is text, an integer, or a list of them.")
     return str(value)
+
+
+def _is_held(cell: str, column: str) -> bool:
+    """Say what a cell of a matrix says: whether the user holds the item of the column."""
+    for holds, words in ((True, ("1", "true", "yes", "1.0")), (False, ("0", "false", "no", "", "0.0"))):
+        if cell.strip(BLANKS).lower() in words:
+            return holds
+    raise DataError(
+        f"{shown(cell)} in column {column!r}; in form matrix a cell is 1 or 0 and says whether the user holds that "
+        "item. If cells are names of items, give form: wide."
+    )
 
 
 @dataclass(frozen=True)
@@ -131,87 +122,108 @@ class Source:
     #: Number of the line that the first row is on; None for a table without lines.
     first_line: int | None
     columns: Columns
-    #: The cells of all rows from one on, by column, read one by one; errors are without the place.
-    cells: Callable[[int], Iterator[Mapping[str, Any]]]
-    #: All rows as Polars reads them; None if only careful reading can judge.
-    table: pl.LazyFrame | None
+    #: What `_read` makes: the rows as Polars reads them.
+    rows: pl.LazyFrame
+    #: The cells of an odd row by column; errors are without the place.
+    cells: Callable[[Any], Mapping[str, Any]]
+    #: The file of a text.
+    text: Path | None = None
     #: Whether items are taken to stand between blanks, although nobody said so.
     guessed: bool = False
     #: Of the hashes of users.
     seed: int = field(default_factory=lambda: secrets.randbits(64))
 
-    def place(self, row: int) -> str:
+    def place(self, number: int) -> str:
         """Say where a row is, by its number."""
         if self.first_line is None:
-            return f"{self.name}, row {row} (from 0)"
-        return f"{self.name}, line {self.first_line + row}"
+            return f"{self.name}, row {number} (from 0)"
+        return f"{self.name}, line {self.first_line + number}"
 
-    def fast(self) -> Iterator[pl.DataFrame]:
-        """Give all entries in their order, as Polars reads them: number of the row, user (a hash), item, level."""
-        columns = self.columns
-        if self.table is None or columns.form not in ("long", "list"):
-            raise OddError
-        item, right = pl.col(columns.items[0]), ~pl.all_horizontal(pl.col(columns.all).is_null())  # null: a blank line
-        name, level = pl.lit(None, pl.String), pl.lit(None, pl.String)
-        if columns.user is not None:
-            name = pl.col(columns.user).cast(pl.String)
-            right &= (name != "") & ~name.str.contains("\n", literal=True)
-        if columns.level is not None:
-            level = pl.col(columns.level).cast(pl.String)
-        if columns.form == "long":
-            item = item.cast(pl.String)
-        else:
-            texts = pl.element().cast(pl.String).str.strip_chars(BLANKS).replace("", None)
-            item = item.list.eval(texts).list.drop_nulls()
-        chosen = self.table.select(right=right, user=name, item=item, level=level).with_row_index("row")
-        entries = chosen.select("row", pl.when("right").then(_mark(pl.col("user"), self.seed)), "item", "level")
-        if columns.form == "list":
-            entries = entries.explode("item", empty_as_null=True)
-        for part in entries.collect_batches(chunk_size=2**19, maintain_order=True):
-            if part["user"].null_count():
-                raise OddError
-            yield part
+    def entries(self) -> Iterator[pl.DataFrame]:
+        """Give all entries in their order: number of the row, user (a hash), item (null if there is none), level."""
+        mark = pl.col("user").hash(self.seed)
+        if self.columns.user is None:  # every row is a user
+            mark = pl.col("number").cast(pl.UInt64)
+        for part in self._parts():
+            found, odd = part.drop("row", "odd"), part.filter("odd")
+            if odd.height:
+                found = found.filter(~part["odd"])
+            if self.columns.form != "long":
+                found = found.explode("item", empty_as_null=True)
+            if odd.height:
+                found = pl.concat([found, self._odd_rows(odd)]).sort("number", maintain_order=True)
+            yield found.with_columns(user=mark)
 
-    def careful(self, check: Callable[[Row], object], start: int = 0) -> Iterator[pl.DataFrame]:
-        """Give all entries from a row on, and check every row; errors of the check are without the place."""
-        rows = self._checked(check, start)
-        kinds = [("user", pl.String()), ("item", pl.List(pl.String)), ("level", pl.String())]
-        while chunk := list(itertools.islice(rows, _CHUNK)):
-            frame = pl.DataFrame(chunk, schema=kinds, orient="row").with_row_index("row", start)
-            yield frame.with_columns(_mark(pl.col("user"), self.seed)).explode("item", empty_as_null=True)
-            start += len(chunk)
-
-    def _checked(self, check: Callable[[Row], object], number: int) -> Iterator[Row]:
-        """Give all rows from one on."""
+    def _parts(self) -> Iterator[pl.DataFrame]:
+        """Give the rows in parts, without blank lines at the end."""
+        blank = self.rows.clear().collect()
         try:
-            for cells in self.cells(number):
-                check(row := self.columns.row(cells))
-                yield row
-                number += 1
-        except DataError as error:
-            raise DataError(f"{self.place(number)}: {error}") from None
+            for each in self.rows.collect_batches(chunk_size=_PART, maintain_order=True):
+                part = pl.concat([blank, each])
+                end = part.height
+                while self.text and end and part["row"][end - 1] == "":
+                    end -= 1
+                blank = part[end:]
+                if end:
+                    yield part[:end]
         except FAILURES as error:
-            raise _broken(self.name, error) from error
+            raise broken(self.name, error, self.text) from error
+
+    def _odd_rows(self, odd: pl.DataFrame) -> pl.DataFrame:
+        """Read rows one by one."""
+        found = []
+        for number, row in odd.select("number", "row").iter_rows():
+            try:
+                found.append((number, *self.columns.row(self.cells(row))))
+            except DataError as error:
+                raise DataError(f"{self.place(number)}: {error}") from None
+        schema = {"number": pl.UInt32, "user": pl.String, "item": pl.List(pl.String), "level": pl.String}
+        return pl.DataFrame(found, schema=schema, orient="row").explode("item", empty_as_null=True)
 
 
-def _mark(name: pl.Expr, seed: int) -> pl.Expr:
-    """Tell users apart by the hash of their name, or by the row where they have none."""
-    return pl.when(name.is_null()).then(pl.col("row").cast(pl.UInt64)).otherwise(name.hash(seed)).alias("user")
+def _read(table: pl.LazyFrame, columns: Columns, cells: Mapping[str, pl.Expr], odd: pl.Expr) -> pl.LazyFrame:
+    """Read the rows of a table: number, user, items and level, the row as it stands, and whether it is odd."""
+    user = level = pl.lit(None, pl.String)
+    if columns.user is not None:
+        user = cells[columns.user].cast(pl.String)
+        odd |= user.fill_null("") == ""
+    if columns.level is not None:
+        level = cells[columns.level].cast(pl.String)
+    if columns.form == "matrix":
+        odd = pl.lit(True)
+    item = cells[columns.items[0]]
+    if columns.form == "long":
+        item = item.cast(pl.String)
+    else:
+        if columns.form != "list":
+            item = pl.concat_list(cells[each].cast(pl.String) for each in columns.items)
+        texts = pl.element().cast(pl.String).str.strip_chars(BLANKS).replace("", None)
+        item = item.list.eval(texts).list.drop_nulls()
+    return table.with_row_index("number").select("number", "row", user=user, item=item, level=level, odd=odd)
 
 
-def _broken(name: str, error: BaseException) -> DataError:
+def broken(name: str, error: BaseException, text: Path | None = None) -> DataError:
+    """Make the error about a file that cannot be read to its end: the first line of a text that is not UTF-8."""
+    with contextlib.suppress(*FAILURES):
+        lines = pl.scan_csv(
+            text or "",
+            has_header=False,
+            separator="\x1f",
+            quote_char=None,
+            schema={"line": pl.String},
+            encoding="utf8-lossy",
+            truncate_ragged_lines=True,
+        )
+        wrong = lines.with_row_index().filter(pl.col("line").str.contains("\ufffd", literal=True)).head(1).collect()
+        for number, line in wrong.iter_rows():
+            return DataError(
+                f"{name}, line {number + 1}: {shown(line)} is not UTF-8. Is this a text file? One in Latin-1 is "
+                "converted by iconv -f latin1 -t utf-8."
+            )
     reason = str(error).partition("\n")[0]
     return DataError(
         f"{name}: cannot be read to its end ({reason}). The data may be damaged or end early, as after an interrupted "
         "copy. Get the file again."
-    )
-
-
-def nobody(name: str) -> DataError:
-    """Make the error about data without users."""
-    return DataError(
-        f"{name}: holds no user, or begins with a blank line. Expected is a table of users and items, or one line per "
-        "user."
     )
 
 
@@ -235,25 +247,19 @@ def opened(data: Any, layout: Layout) -> Iterator[Source]:
 def readable(data: str | Path | IO[bytes]) -> Iterator[tuple[Path, str]]:
     """Give the path of a file that can be read twice, and its name for messages."""
     name = str(data) if isinstance(data, (str, Path)) else str(getattr(data, "name", "stream"))
-    with contextlib.ExitStack() as stack:
+    with tempfile.NamedTemporaryFile() as copy, contextlib.ExitStack() as stack:
         try:
             path = Path(name)
-            if name == "-" or not isinstance(data, (str, Path)) or path.is_fifo():
-                stream = sys.stdin.buffer if name == "-" else data
-                if isinstance(stream, (str, Path)):
-                    stream = stack.enter_context(path.open("rb"))
-                path = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "data"
-                with path.open("wb") as copy:
-                    shutil.copyfileobj(stream, copy)
+            if name == "-":
+                data = sys.stdin.buffer
+            elif isinstance(data, (str, Path)) and path.is_fifo():
+                data = stack.enter_context(path.open("rb"))
+            if not isinstance(data, (str, Path)):
+                shutil.copyfileobj(data, copy)
+                copy.flush()
+                path = Path(copy.name)
             with path.open("rb") as first:
                 head = first.read(8)
-            if _is_packed_parquet(path):
-                packed, path = path, Path(stack.enter_context(tempfile.TemporaryDirectory())) / "unpacked"
-                try:
-                    with gzip.open(packed) as stream, path.open("wb") as copy:
-                        shutil.copyfileobj(stream, copy)
-                except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-                    raise _broken(name, error) from error
         except (OSError, ValueError) as error:  # ValueError: a NUL character in the name, or a closed stream
             raise unreadable(name, error) from error
         name = "standard input" if name == "-" else name
@@ -261,13 +267,6 @@ def readable(data: str | Path | IO[bytes]) -> Iterator[tuple[Path, str]]:
             if head.startswith(magic):
                 raise DataError(f"{name}: this is {what}.")
         yield path, name
-
-
-def _is_packed_parquet(path: Path) -> bool:
-    """Say whether a file is Parquet packed by gzip, which Polars unpacks for text only."""
-    with contextlib.suppress(EOFError, zlib.error, gzip.BadGzipFile), gzip.open(path) as unpacked:
-        return unpacked.read(4) == b"PAR1"
-    return False
 
 
 # --- columns -----------------------------------------------------------------------------------------------------
@@ -284,24 +283,29 @@ def _columns_of(names: Sequence[str], layout: Layout, lists: frozenset[str] = fr
             raise DataError(f"there is no column {asked!r} ({option}); the columns are {_listed(names)}.")
     rest = [each for each in names if each != layout.level]
     user = layout.user or ("user" if "user" in rest else None)
-    if layout.form in ("wide", "matrix") and layout.item is None and not lists & set(rest):
-        items = tuple(each for each in rest if each != user)
-        if not items:
-            raise DataError(f"no column is left for the items; the columns are {_listed(names)}.")
-        return Columns(layout.form, user, items, layout.level)
+    if wrong := lists & {user, layout.level}:
+        raise DataError(f"{min(wrong)!r} holds lists; expected is text or a number.")
+    others = tuple(each for each in rest if each != user)
+    if layout.form in ("wide", "matrix") and layout.item is None and others and not lists & set(rest):
+        return Columns(layout.form, user, others, layout.level)
     item = layout.item or next((each for each in ("item", "items") if each in rest), None)
     if not layout.header and item is None and user is None and len(rest) == 2:
         user, item = rest
-    if item is not None and item in lists:
+    if item in lists:
         return Columns("list", user, (item,), layout.level)
-    others = [each for each in rest if each != item]
-    user = user or (others[0] if len(others) == 1 else None)
+    if user is None and len(rest) == 2:
+        user = next(each for each in rest if each != item)
     if item is not None and user not in (None, item):
         return Columns("long", user, (item,), layout.level)
+    raise _undecided(names)
+
+
+def _undecided(names: Sequence[str]) -> DataError:
+    """Make the error about columns of which it is not clear what they hold."""
     hint = ""
     if len(names) == 1 and (found := [mark for mark in ";\t|, " if mark in names[0]]):
         hint = f" Or is the separator {found[0]!r}? Then give separator: {found[0]!r}."
-    raise DataError(
+    return DataError(
         f"the columns are {_listed(names)}. Say which hold the user and the item (user: NAME, item: NAME), or "
         "give form: wide (a row per user, items in all other columns), form: matrix (a column per item, 1 or 0), "
         f"header: no (the first line is data) or format: lines (one line per user).{hint}"
@@ -320,8 +324,8 @@ def _table(data: Any, layout: Layout) -> Source:
     """Read a table in memory."""
     try:
         if hasattr(data, "itertuples"):  # pandas, which offers Arrow only together with another library
-            whole = data.astype(object)
-            data = {str(name): whole[name].where(data[name].notna(), None).tolist() for name in data}
+            whole = data.rename(columns=str).astype(object)
+            data = whole.where(whole.notna(), None).to_dict("list")
         return _typed(pl.DataFrame(data).lazy(), "table", layout)
     except (TypeError, pl.exceptions.PolarsError) as error:
         reason = str(error).partition("\n")[0]
@@ -329,22 +333,19 @@ def _table(data: Any, layout: Layout) -> Source:
 
 
 def _typed(table: pl.LazyFrame, name: str, layout: Layout) -> Source:
-    """Read a table whose columns have types."""
+    """Read a table whose columns have types: text and integers by Polars, all others row by row."""
+    table = table.with_columns(pl.selectors.array().arr.to_list())
     schema = table.collect_schema()
-    lists = frozenset(each for each, kind in schema.items() if isinstance(kind, (pl.List, pl.Array)))
+    lists = frozenset(each for each, kind in schema.items() if isinstance(kind, pl.List))
     try:
         columns = _columns_of(list(schema), layout, lists)
     except DataError as error:
         raise DataError(f"{name}: {error}") from None
-
-    def cells(start: int) -> Iterator[dict[str, Any]]:
-        for part in table.select(columns.all).slice(start).collect_batches(maintain_order=True):
-            yield from part.iter_rows(named=True)
-
     kinds = [getattr(schema[each], "inner", schema[each]) for each in columns.all if each != columns.level]
-    plain = all(kind in (pl.String, pl.Categorical, pl.Enum) or kind.is_integer() for kind in kinds)
-    plain &= not any(isinstance(schema[each], pl.Array) for each in columns.all)
-    return Source(name, None, columns, cells, table if plain else None)
+    odd = not all(kind in (pl.String, pl.Categorical, pl.Enum) or kind.is_integer() for kind in kinds)
+    rows = table.select(row=pl.struct(columns.all))
+    found = {each: pl.col("row").struct.field(each) for each in columns.all}
+    return Source(name, None, columns, _read(rows, columns, found, pl.lit(odd)), lambda row: row)
 
 
 # --- text --------------------------------------------------------------------------------------------------------
@@ -354,91 +355,58 @@ def _file(path: Path, name: str, layout: Layout) -> Source:
     """Read a file of any format: as asked, or by its first bytes, or by the ending of its name, or lines."""
     with path.open("rb") as stream:
         head = stream.read(4)
-    endings = [each.lower() for each in Path(name).suffixes if each.lower() not in (".gz", ".zst", ".zstd")]
-    kind = layout.format or ("parquet" if head == b"PAR1" else _ENDINGS.get(endings[-1] if endings else "", "lines"))
-    try:
-        if kind == "parquet":
+    ending = re.sub(r"\.(gz|zst|zstd)$", "", name.lower()).rpartition(".")[2]
+    kind = layout.format or ("parquet" if head == b"PAR1" else _ENDINGS.get(ending, "lines"))
+    if kind == "parquet":
+        try:
             return _typed(pl.scan_parquet(path), name, layout)
-        first = next(text_lines(path, layout.skip_lines), "")
-    except FAILURES as error:
-        if kind == "parquet":
+        except FAILURES as error:
             raise DataError(
-                f"{name}: not a whole Parquet file, or compressed twice ({str(error).partition(chr(10))[0]}). Unpack "
-                "it, or get it again."
+                f"{name}: not a whole Parquet file, or compressed ({str(error).partition(chr(10))[0]}). Unpack it, or "
+                "get it again."
             ) from error
-        raise _broken(name, error) from error
-    if not first:
-        raise nobody(name)
-    if layout.format is None and kind == "lines" and first.lstrip().startswith("{"):
-        kind = "jsonl"
-    read = {"lines": _lines, "jsonl": _jsonl}.get(kind, _separated)
     try:
-        return read(path, name, layout, first, layout.separator or ("\t" if kind == "tsv" else ","))
+        first = next(iter(lines_of(path).slice(layout.skip_lines).head(1).collect()["row"]), "")
+        if not first:
+            raise DataError(NOBODY)
+        if layout.format is None and kind == "lines" and first.lstrip().startswith("{"):
+            kind = "jsonl"
+        return _TEXTS[kind](path, name, layout, first)
     except DataError as error:
         raise DataError(f"{name}, line {layout.skip_lines + 1}: {error}") from None
     except FAILURES as error:
-        raise _broken(name, error) from error
+        raise broken(name, error, path) from error
 
 
-def text_lines(path: Path, skip_lines: int = 0) -> Iterator[str]:
-    """Give every line of a text file; blank ones at the end are left out. Bytes that are not UTF-8 become U+FFFD."""
-    blank = 0
-    for line in itertools.islice(_decoded_lines(path), skip_lines, None):
-        if not (text := line.rstrip("\r")):
-            blank += 1
-            continue
-        yield from itertools.repeat("", blank)
-        yield text
-        blank = 0
-
-
-def _decoded_lines(path: Path) -> Iterator[str]:
-    """Give every line of a text file, from the first one that is not UTF-8 on by the reader that mends such bytes.
-
-    That one reads CSV and would take U+001F for the end of a column, which the other does not.
-    """
-    mending = pl.scan_csv(
-        path, has_header=False, separator="\x1f", quote_char=None, schema={"line": pl.String}, encoding="utf8-lossy"
-    )
-    given = 0
-    try:
-        for part in _scanned(path).collect_batches(maintain_order=True):
-            for line in part["line"]:
-                given += 1
-                yield line
-    except FAILURES:
-        with contextlib.suppress(pl.exceptions.NoDataError):
-            for part in mending.slice(given).collect_batches(maintain_order=True):
-                yield from (line or "" for line in part["line"])
-
-
-def _scanned(path: Path) -> pl.LazyFrame:
+def lines_of(path: Path) -> pl.LazyFrame:
     """Let Polars read the lines of a text file, without the mark that may stand at its beginning."""
-    return pl.scan_lines(path, name="line").with_columns(pl.col("line").str.strip_prefix("\ufeff"))
+    return pl.scan_lines(path, name="row").with_columns(pl.col("row").str.strip_prefix("\ufeff"))
 
 
-def _separated(path: Path, name: str, layout: Layout, first: str, separator: str) -> Source:
+def _separated(separator: str, path: Path, name: str, layout: Layout, first: str) -> Source:
     """Read CSV and TSV."""
+    separator, skip = layout.separator or separator, layout.skip_lines + layout.header
     names = [each.strip() for each in _cells(first, separator)]
     if not layout.header:
         names = [str(number) for number in range(1, len(names) + 1)]
-    columns, skip = _columns_of(names, layout), layout.skip_lines + layout.header
+    columns = _columns_of(names, layout)
 
-    def cells(start: int) -> Iterator[dict[str, str]]:
-        for line in text_lines(path, skip + start):
-            if not line.strip():
-                raise DataError("blank, but more lines follow. Remove it; a user without items is a line too.")
-            found = _cells(line, separator)
-            if len(found) > len(names):
-                raise DataError(
-                    f"{shown(line)} has {len(found)} columns, but there should be {len(names)}: {_listed(names)}. "
-                    f"Quote entries that contain {separator!r}."
-                )
-            yield dict(itertools.zip_longest(names, found, fillvalue=""))
+    def cells(line: str) -> dict[str, str]:
+        if not line.strip():
+            raise DataError("blank. Remove it; a user without items is a line too.")
+        found = _cells(line, separator)
+        if len(found) > len(names):
+            raise DataError(
+                f"{shown(line)} has {len(found)} columns, but there should be {len(names)}: {_listed(names)}. "
+                f"Quote entries that contain {separator!r}."
+            )
+        return dict(itertools.zip_longest(names, found, fillvalue=""))
 
-    schema = dict.fromkeys(names, pl.String)
-    table = pl.scan_csv(path, has_header=False, skip_lines=skip, separator=separator, schema=schema)
-    return Source(name, skip + 1, columns, cells, table)
+    line, read = pl.col("row"), pl.col("read")
+    table = lines_of(path).slice(skip).with_columns(read=line.str.split(separator))
+    odd = (line == "") | line.str.contains(r'["\r]') | (read.list.len() != len(names))
+    found = {each: read.list.get(number, null_on_oob=True) for number, each in enumerate(names)}
+    return Source(name, skip + 1, columns, _read(table, columns, found, odd), cells, path)
 
 
 def _cells(line: str, separator: str) -> list[str]:
@@ -450,7 +418,7 @@ def _cells(line: str, separator: str) -> list[str]:
         raise DataError(f"{shown(line)} has a quote that is not closed; an entry must be on one line.") from None
 
 
-def _lines(path: Path, name: str, layout: Layout, _first: str, _separator: str) -> Source:
+def _lines(path: Path, name: str, layout: Layout, _first: str) -> Source:
     """Read one line per user."""
     for option in ("user", "item", "level", "form"):
         if getattr(layout, option) is not None:
@@ -458,36 +426,27 @@ def _lines(path: Path, name: str, layout: Layout, _first: str, _separator: str) 
                 f"{option} = {getattr(layout, option)!r} is for tables with columns, but this is read as one "
                 "line per user. If it is a table, give its format: csv, tsv, jsonl or parquet."
             )
-    lines = text_lines(path, layout.skip_lines)
-    skip = layout.skip_lines + sum(1 for _ in itertools.takewhile(lambda line: line.startswith("#"), lines))
-    by_blanks = layout.separator in (None, " ")
-
-    def cells(start: int) -> Iterator[dict[str, list[str]]]:
-        for line in text_lines(path, skip + start):
-            yield {"line": re.findall(_WORD, line) if by_blanks else line.split(layout.separator)}
-
-    text = pl.col("line").str
-    items = text.extract_all(_WORD) if by_blanks else text.split(layout.separator or "")
-    # a blank line is to be refused, or at the end of the file
-    table = _scanned(path).slice(skip).select(line=pl.when(text.strip_chars(BLANKS) != "").then(items))
-    columns = Columns("list", None, ("line",), None)
-    return Source(name, skip + 1, columns, cells, table, guessed=layout.separator is None)
+    text = pl.col("row").str
+    table = lines_of(path).slice(layout.skip_lines)
+    begin = table.with_row_index().filter(~text.starts_with("#")).head(1).collect()["index"]
+    skip = next(iter(begin), sys.maxsize)  # where all lines are comments
+    items = text.extract_all(_WORD) if layout.separator in (None, " ") else text.split(layout.separator)
+    columns = Columns("list", None, ("row",), None)
+    rows = _read(table.slice(skip), columns, {"row": items}, pl.lit(False))
+    return Source(name, layout.skip_lines + skip + 1, columns, rows, dict, path, guessed=layout.separator is None)
 
 
-def _jsonl(path: Path, name: str, layout: Layout, first: str, _separator: str) -> Source:
+def _jsonl(path: Path, name: str, layout: Layout, first: str) -> Source:
     """Read JSON Lines, an object on every line."""
     keys = _object(first)
     lists = frozenset(key for key, value in keys.items() if isinstance(value, list))
     columns = _columns_of(list(keys), layout, lists)
-
-    def cells(start: int) -> Iterator[dict[str, Any]]:
-        return map(_object, text_lines(path, layout.skip_lines + start))
-
     kinds = pl.Struct({each: pl.List(pl.String) if each in lists else pl.String for each in columns.all})
-    text = pl.col("line")
-    plain = pl.when(text.str.contains(_plain_object(list(keys), lists, columns))).then(text)
-    table = _scanned(path).slice(layout.skip_lines).select(line=plain.str.json_decode(kinds))
-    return Source(name, layout.skip_lines + 1, columns, cells, table.unnest("line"))
+    line, read = pl.col("row"), pl.col("read")
+    plain = pl.when(line.str.contains(_plain_object(list(keys), lists, columns))).then(line)
+    table = lines_of(path).slice(layout.skip_lines).with_columns(read=plain.str.json_decode(kinds))
+    found = {each: read.struct.field(each) for each in columns.all}
+    return Source(name, layout.skip_lines + 1, columns, _read(table, columns, found, read.is_null()), _object, path)
 
 
 def _plain_object(keys: list[str], lists: frozenset[str], columns: Columns) -> str:
@@ -501,8 +460,6 @@ def _plain_object(keys: list[str], lists: frozenset[str], columns: Columns) -> s
 
 
 def _object(line: str) -> dict[str, Any]:
-    if "\ufffd" in line:
-        raise DataError(f"{shown(line)} is not UTF-8. Save the file as UTF-8.")
     try:
         value = json.loads(line)
         json.dumps(value, ensure_ascii=False).encode()
@@ -516,3 +473,12 @@ def _object(line: str) -> dict[str, Any]:
             '{"user": "a", "items": ["x", "y"]}. An array can be split by jq -c ".[]".'
         )
     return value
+
+
+#: What reads each format, given the file, its name, the layout and the first line.
+_TEXTS: Mapping[str, Callable[[Path, str, Layout, str], Source]] = {
+    "csv": functools.partial(_separated, ","),
+    "tsv": functools.partial(_separated, "\t"),
+    "jsonl": _jsonl,
+    "lines": _lines,
+}

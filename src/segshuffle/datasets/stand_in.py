@@ -9,8 +9,6 @@ two marginals imply, no dependence of the weights on the set size, no order of v
 
 from __future__ import annotations
 
-import functools
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -51,7 +49,7 @@ def draw_stand_in(rng: np.random.Generator) -> NDArray[np.bool_]:
     order = rng.permutation(N_SESSIONS)  # without it users would come sorted by size
     remaining = [order[sizes == needed] for needed in range(DOMAIN_SIZE + 1)]
     held = np.zeros((N_SESSIONS, DOMAIN_SIZE), dtype=np.bool_)
-    take = _take_probabilities(np.array(fitted_weights()))
+    take = _take_probabilities(fitted_weights())
     for item in range(DOMAIN_SIZE):
         remaining = _visit_item(remaining, take[item], held[:, item], rng)
     return held
@@ -61,36 +59,34 @@ def _visit_item(
     remaining: list[NDArray[np.int64]], take: FloatArray, takers: NDArray[np.bool_], rng: np.random.Generator
 ) -> list[NDArray[np.int64]]:
     """Decide for one item which users take it; `remaining[r]` are the users who still need r items."""
-    following: list[list[NDArray[np.int64]]] = [[users] if r == 0 else [] for r, users in enumerate(remaining)]
-    for r in range(1, DOMAIN_SIZE + 1):
-        users = remaining[r]
+    waiting, taking = [remaining[0]], []
+    for r, users in enumerate(remaining[1:], start=1):
         # Clipped: rounding may push a certain event an ulp beyond 1, and floor(M + U) must stay M then.
         n_taking = min(users.size, int(users.size * take[r] + rng.random()))
         rng.shuffle(users)
         takers[users[:n_taking]] = True
-        following[r - 1].append(users[:n_taking])
-        following[r].append(users[n_taking:])
-    return [np.concatenate(parts) for parts in following]
+        taking.append(users[:n_taking])
+        waiting.append(users[n_taking:])
+    return [*map(np.concatenate, zip(waiting, taking, strict=False)), waiting[-1]]
 
 
-@functools.cache
-def fitted_weights() -> tuple[float, ...]:
+def fitted_weights() -> FloatArray:
     """Fit the weights of the 17 categories so that the expected users per category are the published ones.
 
     Returns
     -------
-    tuple of float
+    numpy.ndarray of float64, shape (17,)
         Positive weights with geometric mean 1, by iterative proportional fitting.
     """
     target = np.array(USERS_PER_CATEGORY, dtype=np.float64)
-    weights = target / target.mean()
+    weights: FloatArray = target / target.mean()
     for _ in range(1000):
         current = expected_users_per_category(weights)
         weights = weights * (target / current)
         weights /= np.exp(np.log(weights).mean())  # the scale of the weights is free
         if np.abs(current / target - 1.0).max() < 1e-12:
             break
-    return tuple(float(weight) for weight in weights)
+    return weights
 
 
 def expected_users_per_category(weights: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -108,26 +104,15 @@ def expected_users_per_category(weights: NDArray[np.float64]) -> NDArray[np.floa
         ``pi_j(k) = w_j e_{k-1}(w without j) / e_k(w)``, where ``e_k`` is the elementary symmetric polynomial.
     """
     n_by_size = np.array(USERS_PER_SET_SIZE, dtype=np.float64)
-    whole = _symmetric_polynomials(weights)[1:]
-    # Recomputed without j instead of divided out: the division subtracts and loses digits.
-    without = [_symmetric_polynomials(np.delete(weights, j))[:DOMAIN_SIZE] for j in range(DOMAIN_SIZE)]
-    return weights * (np.array(without) @ (n_by_size / whole))
-
-
-def _symmetric_polynomials(weights: FloatArray) -> FloatArray:
-    """Return the elementary symmetric polynomials of degree 0..17."""
-    polynomials = np.zeros(DOMAIN_SIZE + 1)
-    polynomials[0] = 1.0
-    for weight in weights:
-        polynomials[1:] += weight * polynomials[:-1]
-    return polynomials
+    # np.poly(-w) are the elementary symmetric polynomials of degree 0, 1, ... Recomputed without j instead of divided
+    # out: the division subtracts and loses digits.
+    without = np.array([np.poly(-np.delete(weights, j)) for j in range(DOMAIN_SIZE)])
+    return np.asarray(weights * (without @ (n_by_size / np.poly(-weights)[1:])))
 
 
 def _take_probabilities(weights: FloatArray) -> FloatArray:
     """Return Pr[item j is taken | r items are still needed from j..17], shape (17, 18)."""
     take = np.zeros((DOMAIN_SIZE, DOMAIN_SIZE + 1))
     for j in range(DOMAIN_SIZE):
-        here, later = _symmetric_polynomials(weights[j:]), _symmetric_polynomials(weights[j + 1 :])
-        reachable = slice(1, DOMAIN_SIZE - j + 1)
-        take[j, reachable] = weights[j] * later[: DOMAIN_SIZE - j] / here[reachable]
+        take[j, 1 : DOMAIN_SIZE - j + 1] = weights[j] * np.poly(-weights[j + 1 :]) / np.poly(-weights[j:])[1:]
     return take

@@ -19,7 +19,6 @@ def _population(*, section: Section, n_users: int, set_size: int, rng: Any, **_u
 DATASET = Dataset(
     name="synthetic",
     label="Synthetic",
-    kind="synthetic",
     keys={"domain_size": {"description": "Number of items", **ITEMS}},
     domain_size=lambda section, _set_size: int(section["domain_size"]),
     population=_population,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -175,14 +174,13 @@ class Transactions:
         if not held or not names:
             raise DataError("there is no user who holds an item.")
         codes = {name: code for code, name in enumerate(names)}
-        rows = []
         for number, user in enumerate(held):
-            for item, times in Counter(user).items():
-                if times > 1:
-                    raise DataError(f"user {number} (from 0) holds item {item!r} twice; give every item once.")
-                if item not in codes:
-                    raise DataError(f"user {number} (from 0) holds {item!r}, which is not in the list of items.")
-            rows.append(sorted(codes[item] for item in user))
+            if len(set(user)) < len(user):
+                twice = max(user, key=user.count)
+                raise DataError(f"user {number} (from 0) holds item {twice!r} twice; give every item once.")
+            for item in set(user) - codes.keys():
+                raise DataError(f"user {number} (from 0) holds {item!r}, which is not in the list of items.")
+        rows = [sorted(codes[item] for item in user) for user in held]
         flat = np.fromiter(chain.from_iterable(rows), dtype=np.int32)
         return cls(_offsets([len(row) for row in rows]), flat, len(names), names, label=label)
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 import base64
 import functools
 import gzip
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import jinja2
 import yaml
 from plotly.offline import get_plotlyjs
 
-from segshuffle.page import tables
-from segshuffle.page.charts import PAPER, PROVEN, chart
-from segshuffle.page.findings import chapters
+from segshuffle.page import findings, tables
+from segshuffle.page.charts import chart
 from segshuffle.page.inline import data_uri, style
 from segshuffle.page.results import Results, read_results
 from segshuffle.pipeline import manifest
@@ -52,7 +51,7 @@ def build(results: Results, figures: Mapping[str, str]) -> str:
     )
     return environment.get_template("page.html.j2").render(
         results=results,
-        chapters=chapters(results),
+        findings=findings,
         groups=groups_of(figures, declared.values()).items(),
         # `data_uri` leaves these two, which an attribute cannot hold
         uris={name: data_uri(svg).replace("&", "&amp;").replace('"', "&quot;") for name, svg in figures.items()},
@@ -60,7 +59,6 @@ def build(results: Results, figures: Mapping[str, str]) -> str:
         panels=panels_by_figure(results.errors),
         chart=chart,
         tables=tables,
-        chart_groups=((PAPER, "The paper's methods"), (PROVEN, "Proven methods")),
         style=style(),
         plotly=plotly_text(),
     )
@@ -81,19 +79,10 @@ def words_of(output: Output, results: Results) -> str:
     return f"{output.title}. {output.caption}{details} The numbers are in the tables of its study."
 
 
-def groups_of(names: Iterable[str], declared: Iterable[Output]) -> dict[Group, list[Output]]:
-    """Group the named figures, in the order of the page.
-
-    Raises
-    ------
-    KeyError
-        If no study declares a figure; names it.
-    """
-    figures = {output.name: output for output in declared if output.is_figure}
-    if unknown := set(names) - set(figures):
-        raise KeyError(f"no study declares the figures {sorted(unknown)}")
+def groups_of(names: Collection[str], declared: Iterable[Output]) -> dict[Group, list[Output]]:
+    """Group the named figures, in the order of the page."""
     found: dict[Group, list[Output]] = {}
-    for output in sorted(figures.values(), key=lambda each: each.group.rank):
-        if output.name in set(names):
+    for output in sorted(declared, key=lambda each: each.group.rank):
+        if output.is_figure and output.name in names:
             found.setdefault(output.group, []).append(output)
     return found

@@ -31,7 +31,6 @@ SYMBOLS = {
     "d": "diamond-tall",
     "*": "hexagram",
 }
-PAPER, PROVEN = ACCOUNTINGS
 #: Proven methods that are drawn at first, beside all of the paper's.
 _AT_FIRST = ("poisson", "poisson-copies", "curator-weighted")
 _POINT = (
@@ -60,7 +59,7 @@ def chart(panel: Panel) -> dict[str, Any]:
             errors = {"array": _floats(2 * rows["mse_stderr"]), "width": 0, "thickness": 1}
             traces.append(_trace(looks[method], group, method, {"size": 6}, error_y=errors, **_measured(rows)))
         optimum = panel.optimum[panel.optimum["blanket_per_user"].between(x[0], x[-1])]
-        if group == PAPER and len(optimum):
+        if group == "published" and len(optimum):
             star = {"symbol": "star", "color": TINTS["white"], "size": 14}
             drawn = {"name": "m from optimizeParameter", "mode": "markers", **_measured(optimum)}
             traces.append(_trace(looks["segmented"], group, "segmented", star, **drawn))
@@ -79,7 +78,7 @@ def _trace(look: Look, group: str, method: str, marker: dict[str, Any], **drawn:
         "type": "scatter",
         "name": look.label,
         "legendgroup": group,
-        "visible": True if group == PAPER or method in _AT_FIRST else "legendonly",
+        "visible": True if group == "published" or method in _AT_FIRST else "legendonly",
         "mode": "lines+markers",
         "line": {"color": look.color, "width": _WIDTH, "dash": dashes},
         "marker": {**marker, "line": {"color": look.color, "width": 1.5 if outlined else 0}},

@@ -2,59 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
-from segshuffle.page.results import Results
 from segshuffle.page.tables import audit_numbers, tally
 from segshuffle.pipeline.numbers import at_least, at_most, count, nearest, percent
 from segshuffle.studies.audit.report import audited
 from segshuffle.studies.reproduction.report import budgets_of, panels_of
 
 
-class Chapter(NamedTuple):
-    """One answer to one question of a reader; statements are rows of claims.csv."""
-
-    title: str
-    link: str
-    link_text: str
-    sentences: list[str]
-    statements: list[dict[Any, Any]]
+def missed(claims: pd.DataFrame) -> list[dict[Any, Any]]:
+    """Return the rows of statements that were not reproduced, and then of those that were in part."""
+    found = pd.concat(claims[claims["verdict"] == verdict] for verdict in ("not reproduced", "partly reproduced"))
+    return found.to_dict("records")
 
 
-def chapters(results: Results) -> list[Chapter]:
-    """List what was reproduced, what was not, what the audit and the referee found, and what the proven one gains."""
-    claims, referee = results.tables["claims.csv"], results.tables.get("referee-verdicts.csv")
-    # the worst first
-    missed = pd.concat(claims[claims["verdict"] == verdict] for verdict in ("not reproduced", "partly reproduced"))
-    judged = (claims["verdict"] != "not evaluated").any()
-    every = "Every statement that was judged was reproduced." if judged else "No statement was judged."
-    missed_sentences = [] if len(missed) else [every]
-    found = [
-        Chapter("What was reproduced", "#verdicts", "all verdicts", _came_out(claims, results.errors), []),
-        Chapter(
-            "What was not reproduced",
-            "#verdicts",
-            "reasons, where known",
-            missed_sentences,
-            missed.to_dict("records"),
-        ),
-        Chapter("What the audit found", "#audit", "the audit", _audit(results.tables["audit.csv"]), []),
-        Chapter(
-            "What the proven protocol gains",
-            "#proven",
-            "the proven protocols",
-            _proven(results.tables["proven-summary.csv"]),
-            [],
-        ),
-    ]
-    if referee is not None:
-        found.append(Chapter("What the referee found", "#referee", "the referee", _referee(referee), []))
-    return found
-
-
-def _came_out(claims: pd.DataFrame, errors: pd.DataFrame) -> list[str]:
+def reproduced(claims: pd.DataFrame, errors: pd.DataFrame) -> list[str]:
+    """Say how many statements came out, and what the paper's protocol saves."""
     counts = tally(claims)
     sizes = (
         f"{counts['reproduced']} of {len(claims)} statements of the paper's evaluation were reproduced, "
@@ -80,7 +45,8 @@ def _came_out(claims: pd.DataFrame, errors: pd.DataFrame) -> list[str]:
     ]
 
 
-def _audit(audit: pd.DataFrame) -> list[str]:
+def audit(audit: pd.DataFrame) -> list[str]:
+    """Say what the audit found."""
     found = audit_numbers(audited(audit))
     none = f", and no bound at all at {found['unbounded']}" if found["unbounded"] else ""
     broken = "No point was found at which δ provably exceeds the promised δ."
@@ -102,7 +68,8 @@ def _audit(audit: pd.DataFrame) -> list[str]:
     ]
 
 
-def _proven(summary: pd.DataFrame) -> list[str]:
+def proven(summary: pd.DataFrame) -> list[str]:
+    """Say what the proven protocol gains."""
     gain, rival, curator = (
         summary[name] for name in ("published_over_poisson", "competitor_over_poisson", "poisson_over_curator")
     )
@@ -126,7 +93,8 @@ def _proven(summary: pd.DataFrame) -> list[str]:
     return sentences
 
 
-def _referee(verdicts: pd.DataFrame) -> list[str]:
+def referee(verdicts: pd.DataFrame) -> list[str]:
+    """Say which bounds for one message the referee refuted."""
     tried = verdicts[verdicts["verdict"] != "not applicable"]
     proven = tried[tried["kind"] == "upper"]
     refuted = [

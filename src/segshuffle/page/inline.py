@@ -6,18 +6,12 @@ import re
 from pathlib import Path
 from urllib.parse import quote
 
-from segshuffle.looks import PAGE
-
 STYLE = Path(__file__).with_name("assets") / "page.css"
 
 
 def style() -> str:
-    """Return the style sheet of a page, with its colours as CSS variables."""
-    rules = []
-    for medium, colours in PAGE.items():
-        rule = f":root {{ {' '.join(f'--{name}: {colour};' for name, colour in colours.items())} }}"
-        rules.append(f"@media {medium} {{ {rule} }}\n" if medium else f"{rule}\n")
-    return "".join(rules) + STYLE.read_text(encoding="utf-8")
+    """Return the style sheet of a page."""
+    return STYLE.read_text(encoding="utf-8")
 
 
 def data_uri(svg: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from segshuffle.datasets.registry import dataset_label, every
+from segshuffle.datasets.registry import dataset_label, dataset_of
 
 
 @dataclass(frozen=True)
@@ -37,25 +37,19 @@ class Results:
         return self.tables["mse.csv"]
 
     @property
-    def edition(self) -> str:
-        """The edition: full, or quick."""
-        return str(self.provenance["edition"])
-
-    @property
-    def stand_in(self) -> str | None:
-        """Which data are a stand-in and why; None if all are real."""
+    def stand_in(self) -> str:
+        """Which data are a stand-in and why; empty if all are real."""
         said = [
-            f"{dataset_label(name, 'real')}: {str(data['reason']).splitlines()[0]}"
+            f"{dataset_label(name, 'real')}: {data['reason'].splitlines()[0]}"
             for name, data in self.provenance["data"].items()
             if data["kind"] != "real"
         ]
-        return "; ".join(said) or None
+        return "; ".join(said)
 
     @property
     def licences(self) -> tuple[str, ...]:
         """Licences and citations of the datasets that ran."""
-        known = every()
-        return tuple(known[name].licence for name in self.sources if name in known and known[name].licence)
+        return tuple(licence for name in self.sources if (licence := dataset_of(name).licence))
 
     @property
     def sources(self) -> dict[str, str]:

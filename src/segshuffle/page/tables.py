@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,34 +19,17 @@ from segshuffle.studies.reproduction.report import Panel, budgets_of
 
 #: Verdict -> class of its badge; the last is for panels that did not run.
 VERDICTS = {"reproduced": "yes", "partly reproduced": "partly", "not reproduced": "no", "not evaluated": "open"}
-
-
-class Table(NamedTuple):
-    """A table as the page shows it.
-
-    Parameters
-    ----------
-    id : str
-        Unique in the page.
-    caption : str
-        What the rows are, and the kind of the numbers.
-    rows : list of dict of str to str
-        Column title -> cell; all rows have the same columns, and the first cell heads its row.
-    """
-
-    id: str
-    caption: str
-    rows: list[dict[str, str]]
+#: A table as the page shows it: the cells of every row by their titles.
+Rows = list[dict[str, str]]
 
 
 def tally(claims: pd.DataFrame) -> dict[str, int]:
     """Count how often each verdict fell, best first; "not evaluated" only if it did."""
-    counts = claims["verdict"].value_counts()
-    found = {verdict: int(counts.get(verdict, 0)) for verdict in VERDICTS}
-    return {verdict: number for verdict, number in found.items() if number or verdict != "not evaluated"}
+    counts = claims["verdict"].value_counts().reindex(list(VERDICTS), fill_value=0)
+    return {str(verdict): int(number) for verdict, number in counts.items() if number or verdict != "not evaluated"}
 
 
-def curve_table(panel: Panel) -> Table:
+def curve_table(panel: Panel) -> Rows:
     """Tabulate the curves of a panel over m: the numbers of the chart."""
     cells = pd.DataFrame(
         {
@@ -58,38 +41,30 @@ def curve_table(panel: Panel) -> Table:
         }
     )
     by_blanket: dict[Any, Any] = cells.sort_index().fillna(NONE).to_dict("index")
-    return Table(
-        f"curves-{panel.id}",
-        f"{panel.name}: measured squared error (mean ± 2 standard errors) over m",
-        [{"m": f"{m:g}", **row} for m, row in by_blanket.items()],
-    )
+    return [{"m": f"{m:g}", **row} for m, row in by_blanket.items()]
 
 
-def point_table(panel: Panel) -> Table:
+def point_table(panel: Panel) -> Rows:
     """Tabulate the methods of a panel that have one number, lowest closed-form error first."""
     shown = [panel.optimum.assign(label="Segmented, m from optimizeParameter")]
     for accounting in ACCOUNTINGS:
         points, looks = panel.points(accounting), panel.looks(accounting)
         shown.append(points.assign(label=[looks[method].label for method in points["method"]]))
     both = pd.concat(shown, ignore_index=True).sort_values("mse_expected", kind="stable")
-    return Table(
-        f"points-{panel.id}",
-        f"{panel.name}: methods that choose their own m, lowest error first",
-        [
-            {
-                "method": row["label"],
-                "privacy numbers": row["kind"],
-                "own m": NONE if row["blanket_per_user"] == 0 else nearest(row["blanket_per_user"]),
-                "messages per user": nearest(row["messages_per_user"]),
-                "error, measured": mean_and_error(row["mse_mean"], row["mse_stderr"]),
-                "error, closed form": nearest(row["mse_expected"]),
-            }
-            for row in both.to_dict("records")
-        ],
-    )
+    return [
+        {
+            "method": row["label"],
+            "privacy numbers": row["kind"],
+            "own m": NONE if row["blanket_per_user"] == 0 else nearest(row["blanket_per_user"]),
+            "messages per user": nearest(row["messages_per_user"]),
+            "error, measured": mean_and_error(row["mse_mean"], row["mse_stderr"]),
+            "error, closed form": nearest(row["mse_expected"]),
+        }
+        for row in both.to_dict("records")
+    ]
 
 
-def proven_tables(results: Results) -> tuple[Table, Table]:
+def proven_tables(results: Results) -> tuple[Rows, Rows]:
     """Tabulate what the proven protocol gains, and what whole copies gain within each budget, one row per panel."""
     summary = results.tables["proven-summary.csv"]
     budgets, gains, copies = budgets_of(summary), [], []
@@ -111,15 +86,7 @@ def proven_tables(results: Results) -> tuple[Table, Table]:
         )
         within = {f"≤ {budget:g}": nearest(row[f"copies_{budget:g}_over_curator"]) for budget in budgets}
         copies.append({"panel": panel, **within})
-    caption = (
-        "Closed-form expected squared errors, each method at its best m and the same (ε, δ). The published protocol's "
-        "guarantee is not proven; all others are. Curator: the Gaussian one with a weight per level."
-    )
-    copies_caption = (
-        "Error with whole copies instead of sampling, divided by the weighted Gaussian curator's, within a budget of "
-        "messages per user on average. Guarantees are proven, errors are closed forms."
-    )
-    return Table("proven-summary", caption, gains), Table("copies-summary", copies_caption, copies)
+    return gains, copies
 
 
 def audit_numbers(points: pd.DataFrame) -> dict[str, Any]:
@@ -150,7 +117,7 @@ def audit_numbers(points: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def audit_table(results: Results) -> Table:
+def audit_table(results: Results) -> Rows:
     """Tabulate what the audit found, one row per population."""
     rows = []
     for key, points in audited(results.tables["audit.csv"]).groupby(POPULATION, sort=False):
@@ -167,81 +134,60 @@ def audit_table(results: Results) -> Table:
                 "largest δ / promised δ there (lower)": at_least(found["excess"]),
             }
         )
-    caption = (
-        "The worst split of every point with sampling rate below 1. The two ε columns apply the paper's own group "
-        "privacy to a view: that of the blanket alone gives a proven upper bound, that of the experiment's others (all "
-        "holding the same items) is a lower view. Only the last three columns show that the guarantee itself fails."
-    )
-    return Table("audit-summary", caption, rows)
+    return rows
 
 
-def referee_table(referee: pd.DataFrame) -> Table:
+def referee_table(referee: pd.DataFrame) -> Rows:
     """Tabulate what the referee found, one row per accountant and kind."""
     rows = []
     for (accountant, kind), found in referee.groupby(["accountant", "kind"], sort=False):
-        tried = found[found["verdict"] != "not applicable"]
+        fell = found["verdict"].value_counts()
         rows.append(
             {
                 "bound": str(accountant),
                 "kind": str(kind),
-                "mechanisms tried": count(len(tried)),
-                "violated in": count((tried["verdict"] == "violated").sum()),
-                "sound so far in": count((tried["verdict"] == "sound so far").sum()),
-                "never below the local guarantee in": count((tried["verdict"] == "vacuous").sum()),
-                "largest proven / claimed ε at large n (lower)": at_least(tried["many_epsilon_ratio"].max()),
+                "mechanisms tried": count(len(found) - fell.get("not applicable", 0)),
+                "violated in": count(fell.get("violated", 0)),
+                "sound so far in": count(fell.get("sound so far", 0)),
+                "never below the local guarantee in": count(fell.get("vacuous", 0)),
+                "largest proven / claimed ε at large n (lower)": at_least(found["many_epsilon_ratio"].max()),
             }
         )
-    caption = (
-        "Every bound is compared with a proven lower bound, for each mechanism. Violated: the claim lies below what is "
-        "proven. Sound so far: only that nothing on this grid refutes it. A ratio above 1 is a violation."
-    )
-    return Table("referee-summary", caption, rows)
+    return rows
 
 
-def runtime_table(runtimes: pd.DataFrame) -> Table:
+def runtime_table(runtimes: pd.DataFrame) -> Rows:
     """Tabulate time and memory per rule, slowest first."""
     ordered = runtimes.sort_values(["seconds_total", "rule"], ascending=[False, True])
-    return Table(
-        "runtimes",
-        "Measured by Snakemake's benchmarks on the machine of the run; jobs too short to be sampled have no memory",
-        [
-            {
-                "rule": row["rule"],
-                "jobs": count(row["jobs"]),
-                "seconds in all": f"{row['seconds_total']:.1f}",
-                "longest job, seconds": f"{row['seconds_longest']:.1f}",
-                "peak memory, MB": NONE if pd.isna(row["peak_rss_mb"]) else count(row["peak_rss_mb"]),
-            }
-            for row in ordered.to_dict("records")
-        ],
-    )
+    return [
+        {
+            "rule": row["rule"],
+            "jobs": count(row["jobs"]),
+            "seconds in all": f"{row['seconds_total']:.1f}",
+            "longest job, seconds": f"{row['seconds_longest']:.1f}",
+            "peak memory, MB": NONE if pd.isna(row["peak_rss_mb"]) else count(row["peak_rss_mb"]),
+        }
+        for row in ordered.to_dict("records")
+    ]
 
 
-def provenance_tables(results: Results) -> tuple[Table, Table]:
-    """Tabulate what the run was made of, and the hash of every figure, table and verdict."""
-    record = results.provenance
-    facts = [(what, record[what]) for what in ("edition", "commit", "seed")]
-    for name, data in record["data"].items():
+def made_of(provenance: Mapping[str, Any]) -> Rows:
+    """Tabulate what the run was made of."""
+    facts = [(what, provenance[what]) for what in ("edition", "commit", "seed")]
+    for name, data in provenance["data"].items():
         label = dataset_label(name, "real")
-        kind = "real" if data["kind"] == "real" else f"STAND-IN: {str(data['reason']).splitlines()[0]}"
         facts += [
-            (f"{label} data", kind),
+            (f"{label} data", "real" if data["kind"] == "real" else f"STAND-IN: {data['reason'].splitlines()[0]}"),
             (f"origin of the {label} data", data["origin"]),
             (f"SHA-256 of the {hashed_as(name)}{label} file", data["sha256"] or NONE),
         ]
-    facts += [(f"version of {name}", version) for name, version in record["versions"].items()]
-    return (
-        Table("made-of", "What the run was made of", _rows(("what", "value"), facts)),
-        Table(
-            "hashes",
-            "SHA-256 of every figure, table and verdict",
-            _rows(("file", "SHA-256"), record["outputs"].items()),
-        ),
-    )
+    facts += [(f"version of {name}", version) for name, version in provenance["versions"].items()]
+    return [{"what": what, "value": str(value)} for what, value in facts]
 
 
-def _rows(titles: tuple[str, str], pairs: Iterable[tuple[Any, Any]]) -> list[dict[str, str]]:
-    return [dict(zip(titles, map(str, pair), strict=True)) for pair in pairs]
+def hashes(provenance: Mapping[str, Any]) -> Rows:
+    """Tabulate the hash of every figure, table and verdict."""
+    return [{"file": file, "SHA-256": found} for file, found in provenance["outputs"].items()]
 
 
 def _setting_name(row: dict[Any, Any], results: Results) -> str:

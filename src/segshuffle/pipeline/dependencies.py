@@ -34,13 +34,8 @@ def digest(modules: Sequence[str], follows: Mapping[str, Collection[str]] | None
     follows : mapping, optional
         As in `package_files`.
     """
-    return _digest(tuple(modules), tuple((folder, frozenset(names)) for folder, names in (follows or {}).items()))
-
-
-@functools.cache
-def _digest(modules: tuple[str, ...], follows: tuple[tuple[str, frozenset[str]], ...]) -> str:
     found = hashlib.sha256()
-    for file in package_files(modules, source=SOURCE, follows=dict(follows)):
+    for file in package_files(modules, source=SOURCE, follows=follows):
         found.update(file.encode() + _read(SOURCE / file))
     return found.hexdigest()
 

@@ -17,7 +17,6 @@ from segshuffle.pipeline.design import FIGURES, Config, Scenario, output_folder
 from segshuffle.pipeline.manifest import Rule, Step
 
 #: What the page is, for the menu.
-PAGE = "One page with all figures, interactive charts, tables and verdicts; opens in a browser without a network."
 #: What is made where no dataset is a stand-in.
 ONLY_REAL = "data/only-real.txt"
 
@@ -175,7 +174,7 @@ def rules(
     )
     page = Rule(
         "page",
-        PAGE,
+        "One page with all figures, interactive charts, tables and verdicts; opens in a browser without a network.",
         (
             Step(
                 "index.html",

@@ -307,34 +307,31 @@ def rules(config: Config, panels: Sequence[Scenario]) -> list[Rule]:
         If a rule makes a figure that no target declares.
     """
     found = [rule for study in studies() for rule in study.rules(config, panels)]
-    declared = outputs(targets(config, panels))
-    made = (
-        (rule.name, output.replace("{case}", case)) for rule in found for case in rule.cases for output in rule.outputs
-    )
-    for name, output in made:
-        if output.startswith("figures/") and output not in declared:
-            raise ConfigError(f"rule {name}: {output} is made but not declared: add an Output to a target of its study")
+    made = {output.replace("{case}", case) for rule in found for case in rule.cases for output in rule.outputs}
+    for output in sorted(made - set(outputs(targets(config, panels)))):
+        if output.startswith("figures/"):
+            raise ConfigError(f"{output} is made but not declared: add an Output to a target of its study")
     return found
 
 
-def targets(config: Config, panels: Sequence[Scenario], declared: Sequence[ModuleType] | None = None) -> list[Target]:
+def targets(config: Config, panels: Sequence[Scenario]) -> list[Target]:
     """Return the targets of all studies for one configuration.
 
     Raises
     ------
     ConfigError
-        If two studies declare the same name; says which.
+        If two studies declare the same name; says which name.
     """
-    found: dict[str, tuple[Target, str]] = {}
-    for study in studies() if declared is None else declared:
+    found: dict[str, Target] = {}
+    for study in studies():
         for target in study.targets(config, panels):
             if target.name in found:
                 raise ConfigError(
-                    f"{study.__name__}: declares the target {target.name!r}, as {found[target.name][1]} does; "
-                    "give it a name of its own."
+                    f"{study.__name__}: declares the target {target.name!r}, as another study does; give it a name of "
+                    "its own."
                 )
-            found[target.name] = target, study.__name__
-    return [target for target, _ in found.values()]
+            found[target.name] = target
+    return list(found.values())
 
 
 def results(found: Sequence[Target]) -> list[str]:

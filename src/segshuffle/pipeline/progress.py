@@ -1,4 +1,4 @@
-"""Tasks in parallel and their progress: a bar on a terminal, lines in a log."""
+"""Tasks in parallel and their progress: lines in a log."""
 
 from __future__ import annotations
 
@@ -8,26 +8,17 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar, cast
 
-from tqdm import tqdm
-
 T = TypeVar("T")
 _LINES = 10
 
 
 def track(items: Iterable[T], *, total: int, label: str) -> Iterator[T]:
-    """Yield `items` and report how far they are.
-
-    A job of the pipeline has its output redirected to a log, so the bar goes to the process's original standard
-    error when that is a terminal, and lines (about ten in all) go to the current one when it is not.
-    """
-    terminal, start = sys.__stderr__, time.monotonic()
-    hidden = terminal is None or not terminal.isatty()
-    with tqdm(total=total, desc=label, file=terminal, leave=False, disable=hidden) as bar:
-        for done, item in enumerate(items, start=1):
-            yield item
-            bar.update()
-            if not sys.stderr.isatty() and (done * _LINES) // total > ((done - 1) * _LINES) // total:
-                print(f"{label}: {done}/{total} after {time.monotonic() - start:.1f} s", file=sys.stderr, flush=True)
+    """Yield `items` and report how far they are, in about ten lines in all; a job's standard error is its log."""
+    start = time.monotonic()
+    for done, item in enumerate(items, start=1):
+        yield item
+        if (done * _LINES) // total > ((done - 1) * _LINES) // total:
+            print(f"{label}: {done}/{total} after {time.monotonic() - start:.1f} s", file=sys.stderr, flush=True)
 
 
 def parallel(function: Callable[..., T], calls: Sequence[tuple[Any, ...]], label: str) -> list[T]:
