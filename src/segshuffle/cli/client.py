@@ -17,7 +17,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from segshuffle.cli.terminal import complain, guarantee, integer, number
+from segshuffle.cli.terminal import complain
+from segshuffle.cli.values import guarantee, integer, number
 from segshuffle.errors import DataError, ParameterError, RefusedError
 
 if TYPE_CHECKING:

@@ -8,10 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
-from segshuffle.cli.terminal import WIDTH, shown, wrapped
+from segshuffle.cli.terminal import shown, table, wrapped
 from segshuffle.errors import InfeasibleError
 from segshuffle.planning.question import TOP, Answer, Question
 from segshuffle.planning.wording import factor
@@ -34,25 +31,6 @@ _CORRUPT = (0.01, 0.1)
 _LEVELS = 6
 
 
-def _table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """Rows below the names of their columns, 80 characters wide; the first column is text, the others are numbers."""
-    made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for k, name in enumerate(columns):
-        made.add_column(name, justify="right" if k else "left", overflow="fold")
-    for row in rows:
-        made.add_row(*map(_cell, row))
-    console = Console(width=WIDTH, color_system=None, markup=False, highlight=False, emoji=False)
-    with console.capture() as written:
-        console.print(made)
-    return "\n".join(line.rstrip() for line in written.get().rstrip().splitlines())
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return "-"
-    return f"{value:.4g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
-
-
 def _paragraphs(sentences: Sequence[str]) -> str:
     """Indent sentences, and their further lines more."""
     return wrapped(sentences, "  ", "  ")
@@ -68,13 +46,14 @@ def _warned(warnings: Sequence[str]) -> list[str]:
 
 def of_proven(found: Answer, options: argparse.Namespace, more: Mapping[str, Any]) -> str:
     """Say the answer: JSON, or one screen for people, with the rest by --details."""
-    values, problem, public = _proven(found), found.plan.problem, _public(options)
+    asked = replace(found.question, problem=found.plan.problem)
+    values, inputs, public = _proven(found), _inputs(asked), _public(asked)
     if options.json:
         whole = {
             **values,
             **_if_any(note=found.note, blankets=found.rows, warnings=found.warnings),
-            **_inputs(problem, options),
-            "expected": found.worth.as_dict(problem.n_users),
+            **inputs,
+            "expected": found.worth.as_dict(asked.problem.n_users),
             "words": found.words,
             **_if_any(guarantees=[each.as_dict() for each in found.guarantees]),
             **more,
@@ -83,9 +62,9 @@ def of_proven(found: Answer, options: argparse.Namespace, more: Mapping[str, Any
         return shown(whole, as_json=True)
     parts = [_decision(found), *_warned(found.warnings)]
     if found.beside:
-        parts.append(_laws_table(found.rows, problem, found.question.top or TOP))
-    parts += _further(more, problem.n_users)
-    parts.append(_details(found.words, {**values, **_inputs(problem, options)}, public) if options.details else _REST)
+        parts.append(_laws_table(found.rows, asked.problem, asked.top or TOP))
+    parts += _further(more, asked.problem.n_users)
+    parts.append(_details(found.words, {**values, **inputs}, public) if options.details else _REST)
     return "\n\n".join(parts)
 
 
@@ -107,36 +86,37 @@ def of_published(plan: Plan, question: Question, options: argparse.Namespace) ->
         "m_min": _each_level(published_least_blankets, plan.problem),
         **_influence(plan),
         "kind": plan.kind,
-        **_inputs(plan.problem, options),
+        **_inputs(question),
     }
-    warnings, public = [*plan.warnings, *level_cautions(spent)], _public(options)
+    warnings, public = [*plan.warnings, *level_cautions(spent)], _public(question)
     if options.json:
         return shown({**values, **_if_any(warnings=warnings), "public": public}, as_json=True)
     text = _details({}, values, public) if options.details else shown(values, as_json=False)
     return "\n\n".join([text, *_warned(warnings)])
 
 
-def _inputs(problem: Problem, options: argparse.Namespace) -> dict[str, Any]:
+def _inputs(asked: Question) -> dict[str, Any]:
+    problem = asked.problem
     return {
         "domain_size": problem.domain_size,
         "set_size": problem.set_size,
         "levels": problem.levels,
         "level_counts": problem.level_counts,
         "delta": problem.delta,
-        **_if_any(level_deltas=problem.level_deltas, mean_size=options.mean_size),
+        **_if_any(level_deltas=problem.level_deltas, mean_size=asked.guess.mean_size),
         "share_expected": problem.assumptions.honest_fraction,
     }
 
 
-def _public(options: argparse.Namespace) -> dict[str, str]:
+def _public(asked: Question) -> dict[str, str]:
     """Return the inputs that must not depend on the data, and how they can be known without it."""
-    left_out = {
-        "item_frequencies": options.item_frequencies is None and options.zipf is None,
-        "private_levels": options.hide_level is None,
-        "level_deltas": len(options.delta) == 1,
-        "mean_size": options.mean_size is None,
+    given = {
+        "item_frequencies": asked.guess.frequencies is not None,
+        "private_levels": asked.problem.assumptions.private_levels,
+        "level_deltas": bool(asked.problem.level_deltas),
+        "mean_size": asked.guess.mean_size is not None,
     }
-    return {name: how for name, how in PUBLIC_INPUTS.items() if not left_out.get(name)}
+    return {name: how for name, how in PUBLIC_INPUTS.items() if given.get(name, True)}
 
 
 def _proven(found: Answer) -> dict[str, Any]:
@@ -229,7 +209,7 @@ def _decision(found: Answer) -> str:
     )
     sent = _paragraphs([*more, promise, dummies, words["What users send"][-1], *changes])
     parts = [
-        f"What users of each level send, and what they are promised:\n{_table(columns, rows)}\n{sent}",
+        f"What users of each level send, and what they are promised:\n{table(columns, rows)}\n{sent}",
         *_titled({"How far off estimates are": errors, "What this relies on": words["What this relies on"]}),
     ]
     if found.note:
@@ -263,7 +243,7 @@ def _laws_table(rows: Sequence[Mapping[str, Any]], problem: Problem, top: int) -
         for row in planned
     ]
     said = [f"{row['blanket']}: {row.get('none') or row['note']}" for row in rows if row.get("none") or row.get("note")]
-    parts = [_table(columns, shown_rows)] if planned else []
+    parts = [table(columns, shown_rows)] if planned else []
     return "\n".join([*parts, *([wrapped(said, hang="  ")] if said else [])])
 
 
@@ -279,25 +259,21 @@ def _further(found: Mapping[str, Any], n_users: int) -> list[str]:
             "the item's share"
         )
         numbers = [[row.get(name) for name in columns] for row in rows]
-        parts.append("\n".join([_table(columns, numbers), _paragraphs([said, *reasons])]))
+        parts.append("\n".join([table(columns, numbers), _paragraphs([said, *reasons])]))
     if "alternatives" in found:
         rows = found["alternatives"]
         planned = [
-            (_fit(row["label"]), f"{row['deviation'] * n_users:.4g}", f"{row['messages_per_user']:.4g}", row["kind"])
+            (row["label"], f"{row['deviation'] * n_users:.4g}", f"{row['messages_per_user']:.4g}", row["kind"])
             for row in rows
             if row["none"] is None
         ]
-        without = [_fit(row["label"]) for row in rows if row["none"] is not None]
+        without = [row["label"] for row in rows if row["none"] is not None]
         said = "+/- users: root of the mean squared error of an item. Only the kinds exact and upper are proven."
         missing = [f"no plan (--json says why): {', '.join(without)}"] if without else []
         parts.append(
-            "\n".join([_table(("protocol", "+/- users", "messages", "kind"), planned), _paragraphs([*missing, said])])
+            "\n".join([table(("protocol", "+/- users", "messages", "kind"), planned), _paragraphs([*missing, said])])
         )
     return parts
-
-
-def _fit(label: str) -> str:
-    return label if len(label) <= 46 else label[:45] + "…"
 
 
 def _details(sentences: Mapping[str, list[str]], values: Mapping[str, Any], public: Mapping[str, str]) -> str:

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import itertools
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from segshuffle.accounting.numerics.ranges import LARGEST_USERS
-from segshuffle.accounting.single_message.accountants import Mechanism
-from segshuffle.accounting.single_message.amplification import Entry, accountant, applicable, compare, local_epsilon_for
+from segshuffle.accounting.single_message.accountants import ACCOUNTANTS, Mechanism
+from segshuffle.accounting.single_message.amplification import (
+    Entry,
+    accountant,
+    applicable,
+    compare,
+    compare_budgets,
+    local_epsilon_for,
+)
 from segshuffle.accounting.single_message.mechanisms import (
     MECHANISMS,
     MULTI_MESSAGE,
@@ -21,8 +28,8 @@ from segshuffle.accounting.single_message.mechanisms import (
     subsampled,
 )
 from segshuffle.cli.matrix_file import read_matrix
-from segshuffle.cli.sweep import as_csv, as_table, draw, swept
-from segshuffle.cli.terminal import integer, leave_out, need, number, shown, written
+from segshuffle.cli.terminal import as_csv, complain, leave_out, need, shown, table
+from segshuffle.cli.values import levels, spec
 from segshuffle.errors import DataError, ParameterError
 from segshuffle.files import refuse_overwriting, write_atomically
 
@@ -37,18 +44,26 @@ Found = tuple[Mechanism, list[Entry], dict[str, str]]
 
 def answer(options: argparse.Namespace) -> str:
     """Answer one question, or a curve of them."""
-    if options.budgets is not None:
+    names = [text.partition(":")[0] for text in options.randomizer]
+    if names == ["budgets"]:
         return _budgets(options)
-    refuse_overwriting("csv", options.csv, (options.matrix,))
-    counted, users = _users(options)
-    asked = _asked(options)
+    for text, output in itertools.product(options.randomizer, options.save):
+        refuse_overwriting("save", output, (text.removeprefix("matrix:"),))
+    counted, users = _users(options, names)
+    asked = _asked(options, names)
     make = _maker(options, asked)
-    local = None if options.matrix is not None else options.local_epsilon
+    local = None if names == ["matrix"] else options.local_epsilon
     given = {counted: users, "local_epsilon": local, "delta": options.delta, "epsilon": options.epsilon}
     given = {name: values for name, values in given.items() if values is not None}
-    along = swept(given)
-    if options.plot is not None and along is None:
-        raise ParameterError("plot", str(options.plot), "left out, or several values given, e.g. --users 1e3..1e9")
+    several = [name for name, values in given.items() if len(values) > 1]
+    along = several[0] if several else None
+    if len(several) > 1:
+        raise ParameterError(
+            " and ".join(several), "several values each", "one quantity with several values, all others with one"
+        )
+    pictures = [path for path in options.save if path.suffix != ".csv"]
+    if pictures and along is None:
+        raise ParameterError("save", str(pictures[0]), "left out, or several values given, e.g. --users 1e3..1e9")
     points = [dict(zip(given, values, strict=True)) for values in itertools.product(*given.values())]
     only = tuple(name for name in (options.accountant or "").split(",") if name)
     answers = [_ask(make, point, only) for point in points]
@@ -66,14 +81,15 @@ def answer(options: argparse.Namespace) -> str:
     told = (
         _told(options, head, asked, entries, left_out) if along is None else _curve(options, head, rows, along, asked)
     )
-    if options.csv is not None and rows:
-        write_atomically(options.csv, as_csv(rows))
-    if options.plot is not None and along is not None:
-        draw(rows, along, asked, chosen.name, options.plot)
+    for path in options.save if rows else ():
+        if path.suffix == ".csv":
+            write_atomically(path, as_csv(rows))
+    if along is not None and pictures:
+        _draw(rows, along, asked, chosen.name, pictures)
     return told
 
 
-def _asked(options: argparse.Namespace) -> str:
+def _asked(options: argparse.Namespace, names: list[str]) -> str:
     """Return what is asked for: delta, epsilon or local_epsilon; refuse nothing and two things."""
     if options.delta is None and options.epsilon is None:
         raise ParameterError(
@@ -87,16 +103,14 @@ def _asked(options: argparse.Namespace) -> str:
             (options.delta[0], options.epsilon[0]),
             "exactly one of the two given with --local-epsilon; both without it ask for the local epsilon",
         )
-    if options.matrix is not None:
-        leave_out(options, ["epsilon"], "with --matrix at a delta: its law is fixed")
-    if any(not MECHANISMS[name].local for name in _names(options) if name in MECHANISMS):
+    if any(name == "matrix" or (name in MECHANISMS and not MECHANISMS[name].local) for name in names):
         leave_out(options, ["epsilon"], "at a delta: this has no local epsilon to ask for")
     return "local_epsilon"
 
 
-def _users(options: argparse.Namespace) -> tuple[str, tuple[int, ...]]:
+def _users(options: argparse.Namespace, names: list[str]) -> tuple[str, tuple[int, ...]]:
     """Return whether users or blanket messages are counted, and their numbers."""
-    multi = [name for name in _names(options) if name in MULTI_MESSAGE]
+    multi = [name for name in names if name in MULTI_MESSAGE]
     given, other = ("blanket_messages", "users") if multi else ("users", "blanket_messages")
     what = f"{multi[0]}, whose messages hide among dummy ones" if multi else "what hides among other users"
     leave_out(options, [other], f"for {what}: give --{given.replace('_', '-')}")
@@ -110,53 +124,30 @@ def _users(options: argparse.Namespace) -> tuple[str, tuple[int, ...]]:
 
 def _maker(options: argparse.Namespace, asked: str) -> Make:
     """Return what makes the mechanism of a local epsilon; a matrix is made and checked once."""
-    if options.matrix is not None:
-        return _of_file(options)
-    if options.compose is None:
-        if len(options.randomizer) > 1:
-            raise ParameterError("randomizer", " ".join(options.randomizer), "one, or several with --compose")
-        leave_out(options, ["weights"], "without --compose parallel")
-    specs = [_spec(text) for text in options.randomizer]
+    if options.compose is None and len(options.randomizer) > 1:
+        raise ParameterError("randomizer", " ".join(options.randomizer), "one, or several with --compose")
+    makers = [_of_one(text, options, asked) for text in options.randomizer]
 
     def make(local_epsilon: float | None) -> Mechanism:
-        shared = {} if local_epsilon is None else {"local_epsilon": local_epsilon}
-        parts = [mechanism(name, **{**shared, **own}) for name, own in specs]
-        found = parts[0] if options.compose is None else composed(parts, options.compose, options.weights)
+        parts = [each(local_epsilon) for each in makers]
+        found = parts[0] if options.compose is None else composed(parts, *options.compose)
         return found if options.subsample is None else subsampled(found, options.subsample)
 
-    local = [own for name, own in specs if name in MECHANISMS and MECHANISMS[name].local]
-    if asked != "local_epsilon" and any("local_epsilon" not in own for own in local):
-        need(options, "local_epsilon")
     return make
 
 
-def _of_file(options: argparse.Namespace) -> Make:
-    leave_out(options, ("compose", "weights"), "with --matrix, which says all of it")
-    claims = options.local_epsilon or (None,)
-    if len(claims) > 1:
-        raise ParameterError("local-epsilon", claims, "at most one value with --matrix")
-    whole = of_matrix(read_matrix(options.matrix, claims[0]))
-    made = whole if options.subsample is None else subsampled(whole, options.subsample)
-    return lambda _: made
-
-
-def _names(options: argparse.Namespace) -> list[str]:
-    return [_spec(text)[0] for text in options.randomizer or ()]
-
-
-def _spec(text: str) -> tuple[str, dict[str, Any]]:
-    """Read a randomizer and its parameters, ``krr`` or ``krr:domain-size=4,local-epsilon=1``."""
-    name, _, rest = text.partition(":")
-    own = {}
-    for part in filter(None, rest.split(",")):
-        key, _, value = part.partition("=")
-        for read in (integer, number):
-            with contextlib.suppress(argparse.ArgumentTypeError):
-                own[key.strip().replace("-", "_")] = read(value)
-                break
-        else:
-            raise ParameterError("randomizer", text, f"{name}:option=value,... with numbers as values")
-    return name, own
+def _of_one(text: str, options: argparse.Namespace, asked: str) -> Make:
+    """Return what makes one randomizer of a local epsilon."""
+    if text.startswith("matrix:"):
+        claims = options.local_epsilon or (None,)
+        if len(claims) > 1:
+            raise ParameterError("local-epsilon", claims, "at most one value with a matrix")
+        whole = of_matrix(read_matrix(Path(text.removeprefix("matrix:")), claims[0]))
+        return lambda _: whole
+    name, own = spec(text)
+    if asked != "local_epsilon" and "local_epsilon" not in own and name in MECHANISMS and MECHANISMS[name].local:
+        need(options, "local_epsilon")
+    return lambda local: mechanism(name, **({} if local is None else {"local_epsilon": local}) | own)
 
 
 def _ask(make: Make, point: Point, only: tuple[str, ...]) -> Found:
@@ -202,22 +193,55 @@ def _curve(options: argparse.Namespace, head: Point, rows: list[Point], along: s
         return shown({**head, "rows": rows}, as_json=True)
     kinds = {row["accountant"]: row["kind"] for row in rows}
     told = shown({**head, "asked": asked, **kinds}, as_json=False)
-    return f"{told}\n\n{as_table(rows, along, asked)}"
+    points: dict[float, dict[str, str]] = {}
+    for row in rows:
+        value = "-" if row[asked] is None else f"{row[asked]:.6g}"
+        points.setdefault(row[along], {})[row["accountant"]] = value
+    lines = [[f"{at:.6g}", *(found.get(name) for name in kinds)] for at, found in points.items()]
+    return f"{told}\n\n{table((along, *kinds), lines)}"
+
+
+def _draw(rows: list[dict[str, Any]], along: str, value: str, title: str, paths: list[Path]) -> None:
+    """Draw one curve per accountant into files; their endings (.png, .pdf, .svg) say how.
+
+    Points that logarithmic axes cannot show are counted on standard error; where there are no others, nothing is drawn.
+    """
+    from segshuffle.looks import stroke
+    from segshuffle.pipeline.style import fit_legend, log_axes, panel_grid, save
+
+    drawn = [row for row in rows if row[along] > 0 and 0 < row[value] < math.inf]
+    if hidden := len(rows) - len(drawn):
+        missing = "" if drawn else f"; {paths[0]} is not written"
+        complain(f"segshuffle account: {hidden} of {len(rows)} points are 0 or infinite and cannot be drawn{missing}")
+    if not drawn:
+        return
+    figure, (axes,) = panel_grid(1, height=4.0)
+    for name in dict.fromkeys(row["accountant"] for row in drawn):
+        x, y = zip(*((row[along], row[value]) for row in drawn if row["accountant"] == name), strict=True)
+        axes.plot(x, y, **stroke(ACCOUNTANTS[name].look, markersize=4))
+    log_axes(axes)
+    axes.set(xlabel=along.replace("_", " "), ylabel=value.replace("_", " "), title=title)
+    fit_legend(figure)
+    save(figure, paths)
 
 
 def _budgets(options: argparse.Namespace) -> str:
     """Users with a local epsilon of their own: published bounds, and what is proven for the largest one."""
-    from segshuffle.accounting.single_message.amplification import compare_budgets
-
-    alone = ("users", "local_epsilon", "compose", "weights", "subsample", "blanket_messages")
-    leave_out(options, (*alone, "accountant", "csv", "plot"), "with --budgets")
-    if not all(isinstance(users, int) for _, users in options.budgets):
-        raise ParameterError("budgets", written(options.budgets), "epsilon:users for every budget, e.g. 0.5:1000,2:500")
+    alone = ("users", "local_epsilon", "compose", "subsample", "blanket_messages", "accountant", "save")
+    leave_out(options, alone, "with budgets")
+    text = options.randomizer[0]
+    try:
+        pairs = levels(text.removeprefix("budgets:"))
+    except argparse.ArgumentTypeError as error:
+        raise ParameterError("randomizer", text, str(error)) from error
+    budgets = [(epsilon, users) for epsilon, users in pairs if isinstance(users, int)]
+    if len(budgets) < len(pairs):
+        raise ParameterError("randomizer", text, "epsilon:users for every budget, e.g. budgets:0.5:1000,2:500")
     given = {name: getattr(options, name) for name in ("delta", "epsilon") if getattr(options, name) is not None}
     if any(len(values) > 1 for values in given.values()):
-        raise ParameterError("delta, epsilon", "several values", "one value with --budgets")
+        raise ParameterError("delta, epsilon", "several values", "one value with budgets")
     target = {name: value for name, (value,) in given.items()}
-    entries, left_out = compare_budgets(budgets=options.budgets, **target)
-    levels, counts = zip(*options.budgets, strict=True)
-    head = {"budgets": levels, "counts": counts, **target}
+    entries, left_out = compare_budgets(budgets=budgets, **target)
+    local, counts = zip(*budgets, strict=True)
+    head = {"budgets": local, "counts": counts, **target}
     return _told(options, head, "epsilon" if "delta" in target else "delta", entries, left_out)

@@ -128,7 +128,7 @@ def _most_frequent(shares: FloatArray, top: int) -> FloatArray:
     """Return the largest shares, falling; refuse a guess by which nobody holds anything."""
     best = np.sort(shares[shares > 0.0])[::-1][:top]
     if not best.size:
-        raise ParameterError("item-frequencies", "all 0", "positive for some item")
+        raise ParameterError("frequencies", "all 0", "positive for some item")
     return np.asarray(best)
 
 

@@ -137,18 +137,20 @@ class Guess:
             if exactly:
                 raise ParameterError("mean-size", self.mean_size, f"left out, because all users hold {s} items")
             if isinstance(self.frequencies, np.ndarray):
-                raise ParameterError("mean-size", self.mean_size, "left out with item-frequencies, whose sum it is")
+                raise ParameterError(
+                    "mean-size", self.mean_size, "left out with frequencies of the items, whose sum it is"
+                )
             if not 0 < self.mean_size <= s:
                 raise ParameterError("mean-size", self.mean_size, f"above 0 and at most set-size = {s}")
         if isinstance(self.frequencies, np.ndarray):
             shares = self.frequencies
             if shares.shape != (d,):
-                raise ParameterError("item-frequencies", f"{shares.size} numbers", f"domain-size = {d} numbers")
+                raise ParameterError("frequencies", f"{shares.size} numbers", f"domain-size = {d} numbers")
             excess = shares.sum() - s
             if not ((shares >= 0) & (shares <= 1)).all() or (abs(excess) if exactly else excess) > 1e-6 * s:
                 told = ",".join(f"{share:g}" for share in shares[:8]) + ("..." if d > 8 else "")
                 allowed = f"in [0, 1] with sum {'' if exactly else 'at most '}set-size = {s} (the sum is"
-                raise ParameterError("item-frequencies", told, f"{allowed} {shares.sum():.10g})")
+                raise ParameterError("frequencies", told, f"{allowed} {shares.sum():.10g})")
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,7 +196,7 @@ class Question:
             raise ParameterError("top", self.top, "an integer >= 1")
         if self.top is not None and not guessed:
             raise ParameterError(
-                "top", self.top, "left out, or given with a guess of how frequent items are: zipf or item-frequencies"
+                "top", self.top, "left out, and no error in per cent asked for, or given with a guess of frequencies"
             )
         counted = isinstance(self.guess.frequencies, float) or (not guessed and self.target is not None)
         if counted and self.guess.mean_size is None and self.problem.assumptions.sets == "at-most":
@@ -254,6 +256,12 @@ class Question:
             laws=tuple(dict.fromkeys((SINGLE, *self.laws))),
             measure=measure,
         )
+
+    @property
+    def planner(self) -> Any:
+        """The same, with the cap on the dummies of one user."""
+        cap = self.limits.blanket_cap
+        return self.method if cap is None else Capped(self.method, None if cap == "auto" else cap)
 
     @property
     def squared_target(self) -> float | None:
@@ -362,7 +370,7 @@ class Answer:
         """The answer in sentences, by what they are about."""
         asked, n_users = self.question, self.plan.problem.n_users
         size = asked.guess.mean_size
-        believed = [] if size is None else [f"For the errors: users hold {size:g} items on average (--mean-size)."]
+        believed = [] if size is None else [f"For the errors: users hold {size:g} items on average (--guess)."]
         return {
             "What users send": sending(self.plan, asked.level_messages),
             "What they are promised": promises(self.plan, self.guarantees),
@@ -444,17 +452,13 @@ def _plan(question: Question) -> Plan:
 
 def _of_least_error(question: Question) -> Plan:
     """Plan with the least error within the limits."""
-    limits, method = question.limits, question.method
-    cap = limits.blanket_cap
-    planner: Any = method if cap is None else Capped(method, None if cap == "auto" else cap)
+    budget = question.limits.max_messages
     try:
-        plan: Plan = planner.plan(question.problem)
+        plan: Plan = question.planner.plan(question.problem)
     except InfeasibleError as error:
-        if limits.max_messages is None:
+        if budget is None:
             raise
-        told = (
-            f"(of max-messages = {limits.max_messages:g} round 1, about the levels, takes {question.level_messages:g})"
-        )
+        told = f"(of max-messages = {budget:g} round 1, about the levels, takes {question.level_messages:g})"
         raise InfeasibleError(f"{error} {told}") from error
     return plan
 
@@ -473,7 +477,7 @@ def _of_fewest_messages(question: Question, target: float) -> Plan:
         raise InfeasibleError(
             f"target-error = {100 * (question.target or 0):g} % is below {100 * least:.3g} %, the least that was found "
             f"for the top {question.top} with any number of messages: raise it, the levels, users or copies-max, or "
-            "ask for --least epsilon."
+            f"ask for --target-error epsilon:{100 * (question.target or 0):g}%."
         ) from error
     needed = plan.messages_per_user + question.level_messages
     if budget is not None and needed > budget:

@@ -35,7 +35,7 @@ def changed(problem: Problem, values: Mapping[str, float]) -> Problem:
         elif name == "delta":
             problem = replace(problem, delta=value, level_deltas=())
         else:
-            problem = replace(problem, **{name.replace("-", "_"): _integer(name, value)})  # type: ignore[arg-type]
+            problem = replace(problem, **{name: _integer(name, value)})  # type: ignore[arg-type]
     return problem
 
 
@@ -63,7 +63,7 @@ def table(question: Question, values: Mapping[str, tuple[float, ...]]) -> list[d
     question : Question
         What is varied.
     values : mapping of str to tuple of float
-        Out of users, epsilon, delta, set-size and domain-size; where there is no plan the row says why in ``none``.
+        Out of users, epsilon, delta, set_size and domain_size; where there is no plan the row says why in ``none``.
     """
     rows = []
     for each in itertools.product(*values.values()):
