@@ -58,10 +58,10 @@ PLANS = [
     ("--guess zipf:1 top=0", "top = 0 is not allowed"),
     ("--guess top=5", "top = 5 is not allowed: it must be left out, and no error in per cent asked for, or"),
     ("--guess zipf:1 top=5 --target-error 0.1", "leave top out, or give the error as a percentage"),
-    ("--guess zipf:1 --target-error 10% --limits blanket-per-user=3", "must be left out where the fewest"),
+    ("--guess zipf:1 --target-error 10% --limits blanket-per-user=3", "and where the fewest messages are searched"),
     ("--guess zipf:1 top=3 --target-error 12% --limits max-messages=1.5", "raise one of the two"),
-    ("--guess mean-size=1", "must be left out, because all users hold 2 items"),
-    ("--guess mean-size=1 --assume sets=at-most --guess 1,0,0,0,0,0", "must be left out with"),
+    ("--guess mean-size=1", "left out where all users hold 2 items"),
+    ("--guess mean-size=1 --assume sets=at-most --guess 1,0,0,0,0,0", "items or with frequencies"),
     (
         "--assume sets=at-most --guess zipf:1",
         "mean-size is missing: it must be given with sets of at most set-size items",

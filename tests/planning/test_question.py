@@ -20,7 +20,7 @@ from segshuffle.cli import build_parser
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.planning import what_if
 from segshuffle.planning.foresight import expected, hardest_share
-from segshuffle.planning.question import FewestMessages, Guess, LeastEpsilon, Question, least_epsilon
+from segshuffle.planning.question import FewestMessages, Guess, LeastEpsilon, Question
 from segshuffle.planning.question import answer as ask
 from segshuffle.planning.wording import promises, resting_on, sending
 from segshuffle.protocols.assumptions import Assumptions
@@ -68,33 +68,6 @@ def test_the_top_item_of_largest_relative_error_counts():
 # --- backwards -------------------------------------------------------------------------------------------------------
 
 
-def made(problem):
-    """Dummies as by an accountant of Gaussian shape."""
-    return plan_of(problem, m=20.0 / problem.levels[0] ** 2 * D / N)
-
-
-def error_of(plan):
-    return expected(plan, SHARES, 10).relative
-
-
-@pytest.mark.parametrize("target", [0.03, 0.3])
-def test_the_least_epsilon_that_reaches_an_error(target):
-    plan = least_epsilon(made, PROBLEM, lambda plan: error_of(plan) <= target)
-    assert error_of(plan) <= target
-    low, high = plan.problem.levels
-    assert high == pytest.approx(2 * low, rel=0.01)
-    less = replace(PROBLEM, levels=(low / 1.03, high / 1.03))
-    assert error_of(made(less)) > target
-
-
-def test_an_error_that_no_epsilon_reaches_is_refused():
-    def never(problem):
-        raise InfeasibleError("no")
-
-    with pytest.raises(InfeasibleError, match="with any epsilon up to 100"):
-        least_epsilon(never, PROBLEM, lambda plan: True)
-
-
 MANY = (
     "plan --items 200 --set-size 5 --assume sets=at-most --levels 1:20000 --delta 1e-7 --guess top=10 --blanket poisson"
 )
@@ -136,6 +109,12 @@ def test_a_question_is_answered_as_a_value(top):
     for found in (fewer, safer):
         reached = found.worth.relative if top else found.numbers["mse_sample"]
         assert 1.4 * error < reached <= 1.5 * error * (1 + 1e-9)
+    assert safer.plan.problem.levels[1] == pytest.approx(2 * safer.plan.problem.levels[0], rel=0.01)
+    less = replace(problem, levels=tuple(level / 1.03 for level in safer.plan.problem.levels))
+    missed = ask(Question(less, guess=guess, top=top))
+    assert (missed.worth.relative if top else missed.numbers["mse_sample"]) > 1.5 * error
+    with pytest.raises(InfeasibleError, match="with any epsilon up to 100"):
+        ask(Question(problem, LeastEpsilon(1e-9), guess=guess, top=top))
 
 
 # --- for other values ------------------------------------------------------------------------------------------------

@@ -152,7 +152,6 @@ def question_of(
     **asked: Any,
 ) -> Question:
     """Make the question of the options in `PLANNING` and of `asked`."""
-    from segshuffle.blankets.named import laws
     from segshuffle.planning.question import Limits, Question
     from segshuffle.protocols.assumptions import Assumptions
     from segshuffle.protocols.base import Problem
@@ -171,5 +170,5 @@ def question_of(
         assumptions=Assumptions(private_levels=privacy is not None, **options.assume),
         level_deltas=options.delta if len(options.delta) > 1 else (),
     )
-    named = {None: (SINGLE,), "best": tuple(laws())}.get(options.blanket, (options.blanket,))
-    return Question(problem, limits=Limits(**options.limits), laws=named, level_privacy=privacy, **asked)
+    law = options.blanket or SINGLE
+    return Question(problem, limits=Limits(**options.limits), blanket=law, level_privacy=privacy, **asked)

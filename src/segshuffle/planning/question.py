@@ -10,13 +10,14 @@ import bisect
 import contextlib
 import functools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from segshuffle.accounting.collections.levels import UserGuarantee, compose_rounds
+from segshuffle.accounting.numerics.ranges import check_choice
 from segshuffle.arrays import FloatArray
 from segshuffle.blankets.named import laws
 from segshuffle.errors import InfeasibleError, ParameterError, SegshuffleError
@@ -34,6 +35,8 @@ from segshuffle.protocols.segmented import Segmented
 
 #: How many of a guess's most frequent items are shown, where the question is not about some of them.
 TOP = 20
+#: Name for the law that is best for the goal.
+BEST = "best"
 #: Seconds of a processor that a law may take beside a plan that was not asked for it.
 PATIENCE = 4.0
 #: Seconds of another law than single dummies, measured: times theirs, and for every level; the latter for a law that
@@ -133,24 +136,21 @@ class Guess:
             Names what is too much or missing.
         """
         exactly, s, d = problem.assumptions.sets == "exactly", problem.set_size, problem.domain_size
-        if self.mean_size is not None:
-            if exactly:
-                raise ParameterError("mean-size", self.mean_size, f"left out, because all users hold {s} items")
-            if isinstance(self.frequencies, np.ndarray):
-                raise ParameterError(
-                    "mean-size", self.mean_size, "left out with frequencies of the items, whose sum it is"
-                )
-            if not 0 < self.mean_size <= s:
-                raise ParameterError("mean-size", self.mean_size, f"above 0 and at most set-size = {s}")
-        if isinstance(self.frequencies, np.ndarray):
-            shares = self.frequencies
-            if shares.shape != (d,):
-                raise ParameterError("frequencies", f"{shares.size} numbers", f"domain-size = {d} numbers")
-            excess = shares.sum() - s
-            if not ((shares >= 0) & (shares <= 1)).all() or (abs(excess) if exactly else excess) > 1e-6 * s:
-                told = ",".join(f"{share:g}" for share in shares[:8]) + ("..." if d > 8 else "")
-                allowed = f"in [0, 1] with sum {'' if exactly else 'at most '}set-size = {s} (the sum is"
-                raise ParameterError("frequencies", told, f"{allowed} {shares.sum():.10g})")
+        shares = self.frequencies if isinstance(self.frequencies, np.ndarray) else None
+        if self.mean_size is not None and (exactly or shares is not None or not 0 < self.mean_size <= s):
+            rule = (
+                f"above 0 and at most set-size = {s}, and left out where all users hold {s} items or with frequencies"
+            )
+            raise ParameterError("mean-size", self.mean_size, rule)
+        if shares is None:
+            return
+        if shares.shape != (d,):
+            raise ParameterError("frequencies", f"{shares.size} numbers", f"domain-size = {d} numbers")
+        excess = shares.sum() - s
+        if not ((shares >= 0) & (shares <= 1)).all() or (abs(excess) if exactly else excess) > 1e-6 * s:
+            told = ",".join(f"{share:g}" for share in shares[:8]) + ("..." if d > 8 else "")
+            allowed = f"in [0, 1] with sum {'' if exactly else 'at most '}set-size = {s} (the sum is"
+            raise ParameterError("frequencies", told, f"{allowed} {shares.sum():.10g})")
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,8 +165,8 @@ class Question:
         What the plan is to be best at.
     limits : Limits
         What it must keep to.
-    laws : tuple of str
-        Laws of the dummies that it may have beside single ones.
+    blanket : str
+        Law of the dummies; "best" chooses among all.
     guess : Guess
         How frequent items are.
     top : int or None
@@ -184,7 +184,7 @@ class Question:
     problem: Problem
     goal: Goal = field(default_factory=LeastError)
     limits: Limits = field(default_factory=Limits)
-    laws: tuple[str, ...] = (SINGLE,)
+    blanket: str = SINGLE
     guess: Guess = field(default_factory=Guess)
     top: int | None = None
     level_privacy: LevelPrivacy | None = None
@@ -207,20 +207,21 @@ class Question:
         self._check_laws()
 
     def _check_laws(self) -> None:
-        """Refuse laws that are unknown, or that the goal and the limits leave no meaning."""
-        for law in self.laws:
-            if law not in laws():
-                raise ParameterError("blanket", law, f"one of {', '.join([*laws(), 'best'])}")
-        if len(self.laws) > 2 and self.target is None and self.limits.max_messages is None:
+        """Refuse a law that is unknown, or that the goal and the limits leave no meaning."""
+        check_choice("blanket", self.blanket, (*laws(), BEST))
+        if self.blanket == BEST and self.target is None and self.limits.max_messages is None:
             allowed = "given with max-messages or target-error: fewer messages and less error are different blankets"
-            raise ParameterError("blanket", "best", allowed)
+            raise ParameterError("blanket", BEST, allowed)
         for name in ("blanket_per_user", "blanket_cap"):
             value = getattr(self.limits, name)
-            if value is not None and isinstance(self.goal, FewestMessages):
-                rule = "left out where the fewest messages for target-error are searched"
+            if value is not None and (self.blanket != SINGLE or isinstance(self.goal, FewestMessages)):
+                rule = f"left out with other dummies than {SINGLE} ones, and where the fewest messages are searched"
                 raise ParameterError(name.replace("_", "-"), value, rule)
-            if value is not None and set(self.laws) != {SINGLE}:
-                raise ParameterError(name.replace("_", "-"), value, f"left out with other dummies than {SINGLE} ones")
+
+    @property
+    def laws(self) -> tuple[str, ...]:
+        """Laws of the dummies that the plan may have, single ones first."""
+        return tuple(dict.fromkeys((SINGLE, *(laws() if self.blanket == BEST else (self.blanket,)))))
 
     @property
     def target(self) -> float | None:
@@ -253,7 +254,7 @@ class Question:
             copies_max=self.limits.copies_max,
             max_messages=None if budget is None else left_for_items(budget, self.level_messages),
             equal_copies=self.limits.equal_copies,
-            laws=tuple(dict.fromkeys((SINGLE, *self.laws))),
+            laws=self.laws,
             measure=measure,
         )
 
@@ -272,11 +273,9 @@ class Question:
 
     def seconds(self, patience: float | None = None) -> float:
         """Say about how long an answer takes, in seconds of a processor: within a factor of three."""
-        names = dict.fromkeys((SINGLE, *self.laws))
-        own = sum(self.seconds_of(law) for law in names) if len(names) > 2 else self.seconds_of(self.laws[-1])
+        own = sum(map(self.seconds_of, self.laws if self.blanket == BEST else (self.blanket,)))
         own *= _EPSILON_PLANS if isinstance(self.goal, LeastEpsilon) else 1
-        others = (self.seconds_of(law) for law in laws() if law not in names) if patience == math.inf else ()
-        return own + sum(others)
+        return own + sum(self.seconds_of(law) for law in laws() if law not in self.laws and patience == math.inf)
 
     def seconds_of(self, law: str) -> float:
         """Say about how long one law takes to plan, in seconds of a processor."""
@@ -307,8 +306,8 @@ class Answer:
     @property
     def note(self) -> str | None:
         """Sentence that the laws that were asked for are not in the plan, if they are not."""
-        named, found = self.question.laws[-1], self.plan.scheme.law.name
-        if found == named or len(self.question.laws) > 2:
+        named, found = self.question.blanket, self.plan.scheme.law.name
+        if named in (found, BEST):
             return None
         return f"No better plan with {named} dummies was found, so the plan has {found} dummies."
 
@@ -434,7 +433,7 @@ def _beside(found: Answer, law: str, asked: Question, patience: float) -> Answer
     if seconds > patience:
         return f"not tried, because it takes about {seconds:.0f} s: --blanket {law}"
     try:
-        own = replace(asked, laws=(law,))
+        own = replace(asked, blanket=law)
         return Answer(own, _plan(own))
     except SegshuffleError as error:
         return str(error)
@@ -472,7 +471,8 @@ def _of_fewest_messages(question: Question, target: float) -> Plan:
     except InfeasibleError as error:
         if question.top is None:
             raise
-        without = replace(free, goal=LeastError(), laws=question.laws[-1:] if len(question.laws) < 3 else (SINGLE,))
+        law = SINGLE if question.blanket == BEST else question.blanket
+        without = replace(free, goal=LeastError(), blanket=law)
         least = Answer(without, _of_least_error(without)).numbers["top_relative_deviation"]
         raise InfeasibleError(
             f"target-error = {100 * (question.target or 0):g} % is below {100 * least:.3g} %, the least that was found "
@@ -488,57 +488,28 @@ def _of_fewest_messages(question: Question, target: float) -> Plan:
 
 
 def _of_least_epsilon(question: Question, target: float) -> Plan:
-    """Plan with the least epsilons for an error."""
-
-    def make(problem: Problem) -> Plan:
-        return _of_least_error(replace(question, problem=problem, goal=LeastError()))
-
-    def enough(plan: Plan) -> bool:
-        return question.method.search(plan.problem).error_of(plan) <= target
-
-    try:
-        return least_epsilon(make, question.problem, enough)
-    except InfeasibleError as failed:
-        asked = f"{question.target:g}" if question.top is None else f"{100 * (question.target or 0):g} %"
-        whom = "all items" if question.top is None else f"the top {question.top}"
-        raise InfeasibleError(
-            f"No plan reaches target-error = {asked} for {whom}: {failed}. Raise it, the users, copies-max or "
-            "max-messages."
-        ) from failed
-
-
-def least_epsilon(make: Callable[[Problem], Plan], problem: Problem, enough: Callable[[Plan], bool]) -> Plan:
-    """Plan with the least epsilons, all levels in proportion, that is good enough: to within 1 %.
-
-    Parameters
-    ----------
-    make : callable
-        Plans for a problem; InfeasibleError where there is no plan.
-    problem : Problem
-        Whose levels say in which proportion.
-    enough : callable
-        Whether a plan will do: monotone in epsilon.
-
-    Raises
-    ------
-    InfeasibleError
-        If no epsilon up to 100 is enough.
-    """
-    step, largest = math.log1p(_CLOSE), problem.levels[-1]
+    """Plan with the least epsilons for an error, all levels in proportion, to within 1 %."""
+    problem, step = question.problem, math.log1p(_CLOSE)
 
     @functools.cache
     def good(power: int) -> Plan | None:
         factor = math.exp(power * step)
         levels = tuple(min(three_digits_up(factor * level), _EPSILONS[1]) for level in problem.levels)
         with contextlib.suppress(InfeasibleError):
-            plan = make(replace(problem, levels=levels))
-            return plan if enough(plan) else None
+            asked = replace(question, problem=replace(problem, levels=levels), goal=LeastError())
+            plan = _of_least_error(asked)
+            return plan if asked.method.search(plan.problem).error_of(plan) <= target else None
         return None
 
-    first, last = (math.floor(math.log(end / largest) / step) for end in _EPSILONS)
+    first, last = (math.floor(math.log(end / problem.levels[-1]) / step) for end in _EPSILONS)
     powers = range(first, last + 1)
     place = bisect.bisect_left(powers, True, key=lambda power: good(power) is not None)
     best = good(powers[place]) if place < len(powers) else None
     if best is None:
-        raise InfeasibleError(f"the error is not reached with any epsilon up to {_EPSILONS[1]:g}")
+        asked = f"{question.target:g}" if question.top is None else f"{100 * (question.target or 0):g} %"
+        whom = "all items" if question.top is None else f"the top {question.top}"
+        raise InfeasibleError(
+            f"No plan reaches target-error = {asked} for {whom} with any epsilon up to {_EPSILONS[1]:g}. Raise it, the "
+            "users, copies-max or max-messages."
+        )
     return best
