@@ -152,10 +152,10 @@ ACCOUNTS = [
     (f"{DUMP} --blanket-messages 9 --local-epsilon 1", "left out"),
     ("account --randomizer budgets:1:10 --users 10 --delta 0.1", "it must be left out with budgets"),
     ("account --randomizer budgets:1:1 --delta 0.1", "between 2 and 200000"),
-    ("account --randomizer budgets:2 --delta 1e-6", "it must be epsilon:users for every budget"),
+    ("account --randomizer budgets:2 --delta 1e-6", "a list of pairs (local epsilon, number of users): integers >= 0"),
     (
         "account --randomizer budgets:1:10,2:50% --delta 1e-6",
-        "epsilon:users for every budget, e.g. budgets:0.5:1000,2:500",
+        "a list of pairs (local epsilon, number of users): integers >= 0",
     ),
 ]
 OTHERS = [

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from segshuffle.blankets import law_names
 from segshuffle.cli.options import add, question_of
 from segshuffle.cli.terminal import complain, saying
-from segshuffle.cli.values import MOST, counted, integer, number, picture, round_numbers, settings
+from segshuffle.cli.values import MOST, counted, integer, number, numbers, picture, settings
 from segshuffle.errors import DataError, InfeasibleError, OptionsError
 
 if TYPE_CHECKING:
@@ -82,8 +82,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         **settings(
             "also plan for other values of one or two of these, such as users=1e4,1e5 epsilon=0.5..2/4",
             {
-                **dict.fromkeys(others, (round_numbers, "other values")),
-                "epsilon": (round_numbers, "other values, of the lowest level"),
+                **dict.fromkeys(others, (numbers, "other values")),
+                "epsilon": (numbers, "other values, of the lowest level"),
                 "plot": (picture, "where to draw the table (.png, .pdf or .svg)"),
             },
             plain="plot",
@@ -239,16 +239,16 @@ def _frequencies(text: str | None) -> float | FloatArray | None:
     """Read zipf:EXPONENT, numbers separated by commas, or a file with one per line or comma."""
     import numpy as np
 
-    def numbers(words: str) -> FloatArray:
+    def listed(words: str) -> FloatArray:
         return np.array([float(part) for part in words.replace(",", " ").split()])
 
     if text is None:
         return None
     try:
-        return float(text[5:]) if text.startswith("zipf:") else numbers(text)
+        return float(text[5:]) if text.startswith("zipf:") else listed(text)
     except ValueError:
         try:
-            return numbers(Path(text).read_text(encoding="utf-8"))
+            return listed(Path(text).read_text(encoding="utf-8"))
         except (ValueError, OSError) as error:
             told = text if len(text) <= 40 else text[:37] + "..."
             reason = error.strerror if isinstance(error, OSError) else error

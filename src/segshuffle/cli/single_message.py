@@ -34,58 +34,42 @@ from segshuffle.errors import DataError, ParameterError
 from segshuffle.files import refuse_overwriting, write_atomically
 
 Make = Callable[[float | None], Mechanism]
-
-
 #: One question: numbers of users or blanket messages, local epsilon, delta and epsilon, without what is asked for.
 Point = dict[str, Any]
 #: What was asked about, every accountant's number, and why other accountants have none.
-Found = tuple[Mechanism, list[Entry], dict[str, str]]
+Found = tuple[Point, list[Entry], dict[str, str]]
 
 
 def answer(options: argparse.Namespace) -> str:
     """Answer one question, or a curve of them."""
     names = [text.partition(":")[0] for text in options.randomizer]
-    if names == ["budgets"]:
-        return _budgets(options)
     for text, output in itertools.product(options.randomizer, options.save):
         refuse_overwriting("save", output, (text.removeprefix("matrix:"),))
-    counted, users = _users(options, names)
     asked = _asked(options, names)
-    make = _maker(options, asked)
-    local = None if names == ["matrix"] else options.local_epsilon
-    given = {counted: users, "local_epsilon": local, "delta": options.delta, "epsilon": options.epsilon}
+    given, ask = _of_budgets(options) if names == ["budgets"] else _of_messages(options, names, asked)
     given = {name: values for name, values in given.items() if values is not None}
     several = [name for name, values in given.items() if len(values) > 1]
-    along = several[0] if several else None
     if len(several) > 1:
-        raise ParameterError(
-            " and ".join(several), "several values each", "one quantity with several values, all others with one"
-        )
+        told = "one quantity with several values, all others with one"
+        raise ParameterError(" and ".join(several), "several values each", told)
     pictures = [path for path in options.save if path.suffix != ".csv"]
-    if pictures and along is None:
+    if pictures and not several:
         raise ParameterError("save", str(pictures[0]), "left out, or several values given, e.g. --users 1e3..1e9")
     points = [dict(zip(given, values, strict=True)) for values in itertools.product(*given.values())]
-    only = tuple(name for name in (options.accountant or "").split(",") if name)
-    answers = [_ask(make, point, only) for point in points]
+    answers = [ask(point) for point in points]
     rows = [
         {**point, asked: each.value, "accountant": each.accountant, "kind": each.kind}
         for point, (_, entries, _) in zip(points, answers, strict=True)
         for each in entries
     ]
-    chosen, entries, left_out = answers[0]
-    # the local epsilon of what was made: users who take part with a probability have another one than was given
-    local_epsilon = {"local_epsilon": chosen.local_epsilon}
-    head = {"randomizer": chosen.name, **local_epsilon, **chosen.parameters, **points[0], **local_epsilon}
-    hidden = {along, asked} | ({"local_epsilon"} if chosen.local_epsilon == math.inf else set())
-    head = {name: value for name, value in head.items() if name not in hidden}
-    told = (
-        _told(options, head, asked, entries, left_out) if along is None else _curve(options, head, rows, along, asked)
-    )
+    head, entries, left_out = answers[0]
+    head = {name: value for name, value in {**head, **points[0], **head}.items() if name not in (*several, asked)}
+    told = _curve(options, head, rows, several[0], asked) if several else _told(options, head, asked, entries, left_out)
     for path in options.save if rows else ():
         if path.suffix == ".csv":
             write_atomically(path, as_csv(rows))
-    if along is not None and pictures:
-        _draw(rows, along, asked, chosen.name, pictures)
+    if pictures:
+        _draw(rows, several[0], asked, head["randomizer"], pictures)
     return told
 
 
@@ -103,9 +87,34 @@ def _asked(options: argparse.Namespace, names: list[str]) -> str:
             (options.delta[0], options.epsilon[0]),
             "exactly one of the two given with --local-epsilon; both without it ask for the local epsilon",
         )
-    if any(name == "matrix" or (name in MECHANISMS and not MECHANISMS[name].local) for name in names):
+    if any(name in ("matrix", "budgets") or (name in MECHANISMS and not MECHANISMS[name].local) for name in names):
         leave_out(options, ["epsilon"], "at a delta: this has no local epsilon to ask for")
     return "local_epsilon"
+
+
+def _of_budgets(options: argparse.Namespace) -> tuple[Point, Callable[[Point], Found]]:
+    """Users with a local epsilon of their own: published bounds, and what is proven for the largest one."""
+    alone = ("users", "local_epsilon", "compose", "subsample", "blanket_messages", "accountant", "save")
+    leave_out(options, alone, "with budgets")
+    try:
+        budgets: Any = levels(options.randomizer[0].removeprefix("budgets:"))
+    except argparse.ArgumentTypeError as error:
+        raise ParameterError("randomizer", options.randomizer[0], str(error)) from error
+    head = dict(zip(("budgets", "counts"), zip(*budgets, strict=True), strict=True))
+    return {"delta": options.delta, "epsilon": options.epsilon}, lambda point: (
+        head,
+        *compare_budgets(budgets=budgets, **point),
+    )
+
+
+def _of_messages(options: argparse.Namespace, names: list[str], asked: str) -> tuple[Point, Callable[[Point], Found]]:
+    """One message per user, or several: what is given, and how it is answered."""
+    counted, users = _users(options, names)
+    make = _maker(options, asked)
+    only = tuple(name for name in (options.accountant or "").split(",") if name)
+    local = None if names == ["matrix"] else options.local_epsilon
+    given = {counted: users, "local_epsilon": local, "delta": options.delta, "epsilon": options.epsilon}
+    return given, lambda point: _ask(make, point, only)
 
 
 def _users(options: argparse.Namespace, names: list[str]) -> tuple[str, tuple[int, ...]]:
@@ -154,18 +163,20 @@ def _ask(make: Make, point: Point, only: tuple[str, ...]) -> Found:
     """Ask every accountant, or those named: a delta, an epsilon, or the local epsilon for both."""
     n_users = point["n_users"] if "n_users" in point else point["blanket_messages"] + 1
     target = {name: point[name] for name in ("delta", "epsilon") if name in point}
+    chosen = make(point.get("local_epsilon", 1.0 if len(target) > 1 else None))
+    head = {"randomizer": chosen.name, "local_epsilon": chosen.local_epsilon, **chosen.parameters}
+    if chosen.local_epsilon == math.inf:
+        del head["local_epsilon"]
     if len(target) == 1:
-        chosen = make(point.get("local_epsilon"))
-        return chosen, *compare(mechanism=chosen, n_users=n_users, only=only, **target)
-    example = make(1.0)
+        return head, *compare(mechanism=chosen, n_users=n_users, only=only, **target)
     entries, left_out = [], {}
-    for each in [accountant(name) for name in only] or applicable(example):
+    for each in [accountant(name) for name in only] or applicable(chosen):
         found = local_epsilon_for(each, make, n_users=n_users, **target)
         if 0.0 < found < math.inf:
-            entries.append(Entry(each.name, found, each.kind_for(example), each.status_for(example), each.source))
+            entries.append(Entry(each.name, found, each.kind_for(chosen), each.status_for(chosen), each.source))
         else:
             left_out[each.name] = "no local epsilon from 1e-6 to 50 " + ("reaches it" if found == 0.0 else "misses it")
-    return example, entries, left_out
+    return head, entries, left_out
 
 
 def _told(
@@ -223,25 +234,3 @@ def _draw(rows: list[dict[str, Any]], along: str, value: str, title: str, paths:
     axes.set(xlabel=along.replace("_", " "), ylabel=value.replace("_", " "), title=title)
     fit_legend(figure)
     save(figure, paths)
-
-
-def _budgets(options: argparse.Namespace) -> str:
-    """Users with a local epsilon of their own: published bounds, and what is proven for the largest one."""
-    alone = ("users", "local_epsilon", "compose", "subsample", "blanket_messages", "accountant", "save")
-    leave_out(options, alone, "with budgets")
-    text = options.randomizer[0]
-    try:
-        pairs = levels(text.removeprefix("budgets:"))
-    except argparse.ArgumentTypeError as error:
-        raise ParameterError("randomizer", text, str(error)) from error
-    budgets = [(epsilon, users) for epsilon, users in pairs if isinstance(users, int)]
-    if len(budgets) < len(pairs):
-        raise ParameterError("randomizer", text, "epsilon:users for every budget, e.g. budgets:0.5:1000,2:500")
-    given = {name: getattr(options, name) for name in ("delta", "epsilon") if getattr(options, name) is not None}
-    if any(len(values) > 1 for values in given.values()):
-        raise ParameterError("delta, epsilon", "several values", "one value with budgets")
-    target = {name: value for name, (value,) in given.items()}
-    entries, left_out = compare_budgets(budgets=budgets, **target)
-    local, counts = zip(*budgets, strict=True)
-    head = {"budgets": local, "counts": counts, **target}
-    return _told(options, head, "epsilon" if "delta" in target else "delta", entries, left_out)

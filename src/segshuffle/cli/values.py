@@ -57,23 +57,19 @@ def whole(text: str) -> int:
 
 def numbers(text: str) -> tuple[float, ...]:
     """Read ``1``, ``0.1,0.2`` or ``0.1..10`` (evenly on a logarithmic scale; ``0.1..10/25`` for 25 values)."""
-    return _several(text, float, float)
+    return _several(text, float, "{:.3g}")
 
 
 def integers(text: str) -> tuple[int, ...]:
     """Read the same of integers, which may be written as 1e6."""
-    return tuple(dict.fromkeys(_several(text, whole, round)))
+    return _several(text, whole, "{:.0f}")
 
 
-def round_numbers(text: str) -> tuple[float, ...]:
-    """Read the same of numbers; those within a range have three digits."""
-    return tuple(dict.fromkeys(_several(text, float, lambda value: float(f"{value:.3g}"))))
-
-
-def _several(text: str, read: Callable[[str], Any], between: Callable[[float], Any]) -> tuple[Any, ...]:
+def _several(text: str, read: Callable[[str], Any], digits: str) -> tuple[Any, ...]:
+    """Read several values; those within a range have so many digits."""
     try:
         if ".." not in text:
-            found = tuple(read(word) for word in text.split(","))
+            found = tuple(map(read, text.split(",")))
             if len(found) > MOST:
                 raise argparse.ArgumentTypeError(f"{len(found)} values are too many: at most {MOST} are answered")
             return found
@@ -85,7 +81,7 @@ def _several(text: str, read: Callable[[str], Any], between: Callable[[float], A
                 f"{text!r} is no range: write FIRST..LAST/COUNT, 0 < FIRST < LAST, COUNT between 2 and {MOST}"
             )
         steps = (math.log(first) + i * math.log(last / first) / (points - 1) for i in range(1, points - 1))
-        return (first, *(between(math.exp(step)) for step in steps), last)
+        return tuple(dict.fromkeys((first, *(read(digits.format(math.exp(step))) for step in steps), last)))
     except (ValueError, OverflowError):
         kind = "an integer" if read is whole else "a number"
         raise argparse.ArgumentTypeError(f"{text!r} is not {kind}, a list 1,2,3 or a range 1..1e6/13") from None
