@@ -8,15 +8,13 @@ the users' items: values that depend on the data break the guarantee.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import math
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from segshuffle.blankets import law_names
 from segshuffle.cli.options import add, question_of
-from segshuffle.cli.terminal import complain, saying
+from segshuffle.cli.terminal import complain
 from segshuffle.cli.values import MOST, counted, integer, number, numbers, picture, settings
 from segshuffle.errors import DataError, InfeasibleError, OptionsError
 
@@ -122,8 +120,8 @@ def run(options: argparse.Namespace) -> str:
     limits = question.limits
     fixed = limits.blanket_per_user is not None or limits.blanket_cap is not None
     patience = math.inf if waits else PATIENCE if named and not fixed else None
-    with _told_how_long(question, patience):
-        found = answer(question, patience=patience)
+    _announce(question, patience)
+    found = answer(question, patience=patience)
     more = _more(options, found, plot)
     if options.save is not None:
         write_atomically(options.save, as_text(Document(found.plan, names)))
@@ -184,7 +182,10 @@ def _more(options: argparse.Namespace, found: Answer, plot: Path | None) -> dict
 
         more["what_if"] = rows = what_if.table(question, varied)
         if plot is not None:
-            what_if.draw(question, rows, list(varied), plot)
+            from segshuffle.cli.curves import draw
+
+            along, panels = what_if.curves(question, rows, list(varied))
+            draw(panels, along, [plot])
     if options.alternatives:
         from segshuffle.planning.alternatives import side_by_side
 
@@ -198,21 +199,16 @@ def _more(options: argparse.Namespace, found: Answer, plot: Path | None) -> dict
     return more
 
 
-@contextlib.contextmanager
-def _told_how_long(question: Question, patience: float | None) -> Iterator[None]:
-    """Write a line before minutes of work, and one now and then while it lasts; refuse hours of it."""
+def _announce(question: Question, patience: float | None) -> None:
+    """Write a line before minutes of work; refuse hours of it."""
     problem, seconds = question.problem, question.seconds(patience)
     levels, s, d = len(problem.levels), problem.set_size, problem.domain_size
     size = f"{levels} levels and sets of {s} of {d} items take about {_minutes(seconds)} of a processor to plan"
     remedy = "fewer levels or a smaller set size take less"
     if seconds > _LONGEST:
         raise InfeasibleError(f"{size}, and more than {_minutes(_LONGEST)} are refused: {remedy}.")
-    if seconds <= _LONG:
-        yield
-        return
-    complain(f"segshuffle plan: {size}; {remedy}.")
-    with saying(lambda spent: f"segshuffle plan: {_minutes(spent)} of about {_minutes(seconds)}", every=_LONG):
-        yield
+    if seconds > _LONG:
+        complain(f"segshuffle plan: {size}; {remedy}.")
 
 
 def _minutes(seconds: float) -> str:

@@ -212,25 +212,17 @@ def _curve(options: argparse.Namespace, head: Point, rows: list[Point], along: s
     return f"{told}\n\n{table((along, *kinds), lines)}"
 
 
-def _draw(rows: list[dict[str, Any]], along: str, value: str, title: str, paths: list[Path]) -> None:
-    """Draw one curve per accountant into files; their endings (.png, .pdf, .svg) say how.
+def _draw(rows: list[Point], along: str, asked: str, title: str, paths: list[Path]) -> None:
+    """Draw one curve per accountant."""
+    from segshuffle.cli.curves import draw
 
-    Points that logarithmic axes cannot show are counted on standard error; where there are no others, nothing is drawn.
-    """
-    from segshuffle.looks import stroke
-    from segshuffle.pipeline.style import fit_legend, log_axes, panel_grid, save
-
-    drawn = [row for row in rows if row[along] > 0 and 0 < row[value] < math.inf]
+    drawn = [row for row in rows if row[along] > 0 and 0 < row[asked] < math.inf]
     if hidden := len(rows) - len(drawn):
         missing = "" if drawn else f"; {paths[0]} is not written"
         complain(f"segshuffle account: {hidden} of {len(rows)} points are 0 or infinite and cannot be drawn{missing}")
-    if not drawn:
-        return
-    figure, (axes,) = panel_grid(1, height=4.0)
-    for name in dict.fromkeys(row["accountant"] for row in drawn):
-        x, y = zip(*((row[along], row[value]) for row in drawn if row["accountant"] == name), strict=True)
-        axes.plot(x, y, **stroke(ACCOUNTANTS[name].look, markersize=4))
-    log_axes(axes)
-    axes.set(xlabel=along.replace("_", " "), ylabel=value.replace("_", " "), title=title)
-    fit_legend(figure)
-    save(figure, paths)
+    if drawn:
+        curves: dict[str, list[tuple[float, float]]] = {}
+        for row in drawn:
+            curves.setdefault(row["accountant"], []).append((row[along], row[asked]))
+        looks = {name: ACCOUNTANTS[name].look for name in curves}
+        draw({asked.replace("_", " "): curves}, along.replace("_", " "), paths, looks=looks, title=title)

@@ -11,9 +11,8 @@ import json
 import os
 import sys
 import textwrap
-import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
 from segshuffle.cli.words import glossary
@@ -172,24 +171,6 @@ def seldom(line: Callable[..., str], *, every: float = 5.0) -> Callable[..., Non
             complain(line(*done))
 
     return say
-
-
-@contextlib.contextmanager
-def saying(line: Callable[[float], str], *, every: float) -> Iterator[None]:
-    """While the body works, a line to standard error every so many seconds: `line` of the seconds since it began."""
-    done, began = threading.Event(), time.monotonic()
-
-    def tell() -> None:
-        while not done.wait(every):
-            complain(line(time.monotonic() - began))
-
-    teller = threading.Thread(target=tell, daemon=True)
-    teller.start()
-    try:
-        yield
-    finally:
-        done.set()
-        teller.join()
 
 
 def complain(message: str) -> None:

@@ -1,19 +1,15 @@
-"""A plan for several values of one or two public numbers, as a table and as a figure."""
+"""A plan for several values of one or two public numbers, as a table and as curves."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from segshuffle.errors import InfeasibleError, ParameterError
 from segshuffle.planning.question import TOP, LeastEpsilon, Question, answer
 from segshuffle.protocols.base import Problem
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 def changed(problem: Problem, values: Mapping[str, float]) -> Problem:
@@ -86,46 +82,28 @@ def table(question: Question, values: Mapping[str, tuple[float, ...]]) -> list[d
     return rows
 
 
-def figure(rows: Sequence[Mapping[str, Any]], keys: Sequence[str], measures: Mapping[str, str]) -> Figure:
-    """Draw a panel per measure over the key with more values, a curve for each value of the other one.
+def curves(
+    question: Question, rows: Sequence[Mapping[str, Any]], keys: Sequence[str]
+) -> tuple[str, dict[str, dict[str, list[tuple[float, float]]]]]:
+    """Curves of a table: the key with more values, and for each measure a curve over it by value of the other key.
 
     Parameters
     ----------
+    question : Question
+        What was varied.
     rows : sequence of mapping
         As `table` makes them.
     keys : sequence of str
         One or two names of columns.
-    measures : mapping of str to str
-        Column -> what its axis says.
     """
-    import pandas as pd
-
-    from segshuffle.looks import series_looks, stroke
-    from segshuffle.pipeline.style import fit_legend, log_ticks, panel_grid
-
-    table = pd.DataFrame(rows).reindex(columns=[*keys, *measures])
-    along, *others = sorted(keys, key=lambda key: -table[key].nunique())
-    curves = {"plan": table}
-    for other in others:
-        curves = {f"{other} = {value:g}": points for value, points in table.groupby(other, sort=False)}
-    made, grid = panel_grid(len(measures), height=2.6)
-    for axes, (measure, label) in zip(grid, measures.items(), strict=True):
-        for points, look in zip(curves.values(), series_looks(curves), strict=True):
-            planned = points[points[measure] > 0].sort_values(along)
-            axes.plot(planned[along], planned[measure], **stroke(look))
-        axes.set(xscale="log", yscale="log", xlabel=along, ylabel=label)
-        log_ticks(axes.xaxis, table[along].unique())
-        log_ticks(axes.yaxis)
-    if others:
-        fit_legend(made)
-    return made
-
-
-def draw(question: Question, rows: Sequence[Mapping[str, Any]], keys: Sequence[str], path: Path) -> None:
-    """Draw error and messages into a file; its ending (.png, .pdf, .svg) says how."""
-    from segshuffle.pipeline.style import save
-
-    errors = {"error_%": "error, % of the users"}
+    measures = {"error_%": "error, % of the users", "messages": "messages per user"}
     if question.guess.frequencies is not None:
-        errors = {"top_error_%": f"error of the top {question.top or TOP}, % of their share"}
-    save(figure(rows, keys, {**errors, "messages": "messages per user"}), [path])
+        top = {"top_error_%": f"error of the top {question.top or TOP}, % of their share"}
+        measures = {**top, "messages": measures["messages"]}
+    along, *others = sorted(keys, key=lambda key: -len({row[key] for row in rows}))
+    found: dict[str, dict[str, list[tuple[float, float]]]] = {label: {} for label in measures.values()}
+    for row in sorted((row for row in rows if row["none"] is None), key=lambda row: row[along]):
+        name = ", ".join(f"{other} = {row[other]:g}" for other in others) or "plan"
+        for measure, label in measures.items():
+            found[label].setdefault(name, []).append((row[along], row[measure]))
+    return along, found
