@@ -40,7 +40,7 @@ def test_a_plan_says_what_liars_can_do(capsys):
     found = answer(capsys, f"{PLAN} --limits blanket-cap=auto")
     assert found["most_item_messages"] == found["blanket_cap"] + 2
     one, four, forty = found["influence"]
-    weight = np.dot(found["sampling_rates"], found["level_counts"])
+    weight = np.dot(found["copies"], found["level_counts"])
     assert one["item"] == pytest.approx((found["blanket_cap"] + 2 - found["blanket_per_user"] / 10) / weight)
     assert (four["corrupt_users"], forty["corrupt_users"]) == (4, 40)
     assert forty["all_items"] == pytest.approx(40 * one["all_items"])
@@ -53,14 +53,14 @@ def test_a_plan_says_what_liars_can_do(capsys):
 
 
 def test_equal_copies_are_planned(capsys):
-    assert len(set(answer(capsys, f"{PLAN} --limits equal-copies=yes")["sampling_rates"])) == 1
+    assert len(set(answer(capsys, f"{PLAN} --limits equal-copies=yes")["copies"])) == 1
 
 
 @pytest.mark.quick(0)
 def test_the_published_blanket_has_a_cap_of_its_own(capsys):
     found = answer(capsys, f"{PLAN} --blanket published")
     assert found["most_item_messages"] == np.ceil(found["blanket_per_user"]) + 2
-    weight = np.dot(found["sampling_rates"], found["level_counts"])
+    weight = np.dot(found["copies"], found["level_counts"])
     most = found["most_item_messages"] - found["blanket_per_user"] / 10
     assert found["influence"][0]["item"] == pytest.approx(most / weight)
 
@@ -69,7 +69,7 @@ def test_the_published_blanket_has_a_cap_of_its_own(capsys):
 @pytest.mark.parametrize("privacy", ["", "--hide-level 1"])
 def test_a_plan_counts_the_first_round_too(capsys, privacy):
     found = answer(capsys, f"{PLAN} {privacy} --limits max-messages=3.5")
-    items = found["blanket_per_user"] + 2 * float(np.dot(found["sampling_rates"], found["level_counts"])) / 400
+    items = found["blanket_per_user"] + 2 * float(np.dot(found["copies"], found["level_counts"])) / 400
     assert found["messages_per_user"] == pytest.approx(found["level_messages_per_user"] + items, rel=1e-12)
     assert 3.4 < found["messages_per_user"] <= 3.5 * (1 + 1e-12)
     blanket = level_announcement(400, 3, LevelPrivacy(1.0, 2.5e-5) if privacy else None).blanket_per_user

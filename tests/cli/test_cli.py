@@ -21,7 +21,7 @@ from segshuffle.cli import build_parser, main
 from segshuffle.cli.values import whole
 from segshuffle.protocols.base import Problem, uniform_item_counts
 from segshuffle.protocols.public import PUBLIC_INPUTS
-from segshuffle.protocols.segmented import Segmented, least_blankets, plan_at
+from segshuffle.protocols.segmented import Segmented, plan_at
 
 # a closed form: quick
 PLAN = "plan --blanket published --items 8 --set-size 2 --levels 0.5:100,1:200,2:100 --delta 2.5e-5"
@@ -52,12 +52,12 @@ def test_a_plan_at_a_given_blanket_has_the_librarys_numbers(capsys):
     assert about_liars["blanket_cap"] is None
     assert found == {
         "blanket_per_user": 5.0,
-        "sampling_rates": list(rates),
+        "blanket": "binomial",
+        "copies": list(rates),
         "messages_per_user": plan.messages_per_user + 1.0,
         "level_messages_per_user": 1.0,
         "mse_bound": plan.mse_bound,
         "mse_sample": Segmented().expected_mse(plan, uniform_item_counts(PROBLEM)),
-        "m_min": list(least_blankets(PROBLEM)),
         "levels": [0.5, 1.0, 2.0],
         "level_counts": [100, 200, 100],
         "delta": 2.5e-5,
@@ -80,7 +80,7 @@ def test_item_frequencies_change_the_sample_error_alone(capsys, tmp_path):
     uniform = answer(capsys, PLAN)
     found = answer(capsys, f"{PLAN} --guess {','.join(map(str, frequencies))}")
     assert answer(capsys, f"{PLAN} --guess {tmp_path}/file") == found
-    plan = plan_at(PROBLEM, 5.0, tuple(found["sampling_rates"]))
+    plan = plan_at(PROBLEM, 5.0, tuple(found["copies"]))
     assert found["mse_sample"] == Segmented().expected_mse(plan, 400 * np.array(frequencies))
     assert found["mse_sample"] != uniform["mse_sample"]
     assert set(found["public"]) - set(uniform["public"]) == {"item_frequencies"}
@@ -126,17 +126,6 @@ def test_the_smallest_epsilon_has_deltas(capsys):
     deltas = {row["accountant"]: row["delta"] for row in found["accountants"]}
     assert deltas["bennett"] == 1.0
     assert all(0 <= value <= 1 for value in deltas.values())
-
-
-@pytest.mark.quick(1)
-@pytest.mark.parametrize("analysis", ["", "--blanket published"])
-def test_a_least_blanket_that_does_not_exist_is_no_number(capsys, analysis):
-    """The plan at a given blanket is feasible; what the strict level would need to send everything only informs."""
-    collection = "--items 17 --set-size 4 --levels 1e-7:10,1.0:10 --delta 1e-6 --limits blanket-per-user=1"
-    strict, liberal = answer(capsys, f"plan {collection} {analysis}")["m_min"]
-    assert strict is None
-    assert liberal > 1
-    assert f"none, {liberal:.6g}\n" in printed(capsys, f"plan {collection} {analysis} --details")
 
 
 # --- help --------------------------------------------------------------------------------------------------------

@@ -75,6 +75,6 @@ def test_commands_take_a_delta_for_each_level(capsys, tmp_path, monkeypatch):
     found = json.loads(capsys.readouterr().out)
     assert found["problem"]["deltas"] == [0.2, 0.05, 0.002]
     # round 1 counts the users exactly here, and plans for them
-    assert found["plan"]["collections"][0]["announcement"]["copies"] == planned["sampling_rates"]
+    assert found["plan"]["collections"][0]["announcement"]["copies"] == planned["copies"]
     assert main(["plan", "--items", "2", "--set-size", "1", *asked[:2], "--delta", "0.1,0.2"]) == 2
     assert "one for each of 3 levels" in capsys.readouterr().err

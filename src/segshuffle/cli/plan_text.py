@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from segshuffle.cli.terminal import shown, table, wrapped
-from segshuffle.errors import InfeasibleError
 from segshuffle.planning.question import TOP, Answer, Question
 from segshuffle.planning.wording import factor
 from segshuffle.protocols.base import Plan, Problem
 from segshuffle.protocols.cautions import level_cautions
 from segshuffle.protocols.influence import influence
-from segshuffle.protocols.planner import least_blankets
 from segshuffle.protocols.proven import SINGLE
 from segshuffle.protocols.public import IN_GENERAL, PUBLIC_INPUTS
 from segshuffle.protocols.received import epsilons
-from segshuffle.protocols.segmented import Segmented, mse_bound
-from segshuffle.protocols.segmented import least_blankets as published_least_blankets
+from segshuffle.protocols.segmented import Segmented
 
 _REST = "More: --details, --json, and --blanket for other dummies."
 #: Shares of honest users for which a plan's epsilons are shown.
@@ -47,52 +44,39 @@ def _warned(warnings: Sequence[str]) -> list[str]:
 def of_proven(found: Answer, options: argparse.Namespace, more: Mapping[str, Any]) -> str:
     """Say the answer: JSON, or one screen for people, with the rest by --details."""
     asked = replace(found.question, problem=found.plan.problem)
-    values, inputs, public = _proven(found), _inputs(asked), _public(asked)
+    values = {**_numbers(found.plan, asked), **found.numbers, **_relied_on(found.plan), **_inputs(asked)}
     if options.json:
         whole = {
             **values,
             **_if_any(note=found.note, blankets=found.rows, warnings=found.warnings),
-            **inputs,
             "expected": found.worth.as_dict(asked.problem.n_users),
             "words": found.words,
             **_if_any(guarantees=[each.as_dict() for each in found.guarantees]),
             **more,
-            "public": public,
+            "public": _public(asked),
         }
         return shown(whole, as_json=True)
     parts = [_decision(found), *_warned(found.warnings)]
     if found.beside:
         parts.append(_laws_table(found.rows, asked.problem, asked.top or TOP))
     parts += _further(more, asked.problem.n_users)
-    parts.append(_details(found.words, {**values, **inputs}, public) if options.details else _REST)
+    parts.append(_details(found.words, values, _public(asked)) if options.details else _REST)
     return "\n\n".join(parts)
+
+
+def of_published(plan: Plan, question: Question, options: argparse.Namespace) -> str:
+    """Say the plan by the paper's analysis: JSON, or a line for every number."""
+    values = {**_numbers(plan, question), "mse_bound": plan.mse_bound, **_inputs(question)}
+    warnings, public = [*plan.warnings, *level_cautions(question.level_messages)], _public(question)
+    if options.json:
+        return shown({**values, **_if_any(warnings=warnings), "public": public}, as_json=True)
+    text = _details({}, values, public) if options.details else shown(values, as_json=False)
+    return "\n\n".join([text, *_warned(warnings)])
 
 
 def _if_any(**values: Any) -> dict[str, Any]:
     """Leave out what there is nothing of."""
     return {name: value for name, value in values.items() if value}
-
-
-def of_published(plan: Plan, question: Question, options: argparse.Namespace) -> str:
-    """Say the plan by the paper's analysis: JSON, or a line for every number."""
-    rates, spent = plan.scheme.copies, question.level_messages
-    values = {
-        "blanket_per_user": plan.blanket_per_user,
-        "sampling_rates": rates,
-        "messages_per_user": plan.messages_per_user + spent,
-        "level_messages_per_user": spent,
-        "mse_bound": plan.mse_bound,
-        "mse_sample": Segmented().expected_mse(plan, question.guess.counts(plan.problem)),
-        "m_min": _each_level(published_least_blankets, plan.problem),
-        **_influence(plan),
-        "kind": plan.kind,
-        **_inputs(question),
-    }
-    warnings, public = [*plan.warnings, *level_cautions(spent)], _public(question)
-    if options.json:
-        return shown({**values, **_if_any(warnings=warnings), "public": public}, as_json=True)
-    text = _details({}, values, public) if options.details else shown(values, as_json=False)
-    return "\n\n".join([text, *_warned(warnings)])
 
 
 def _inputs(asked: Question) -> dict[str, Any]:
@@ -119,41 +103,33 @@ def _public(asked: Question) -> dict[str, str]:
     return {name: how for name, how in PUBLIC_INPUTS.items() if given.get(name, True)}
 
 
-def _proven(found: Answer) -> dict[str, Any]:
-    """Return every number of a plan with copies by level."""
-    plan = found.plan
-    problem, copies = plan.problem, plan.scheme.copies
-    of_all_laws = {
+def _numbers(plan: Plan, asked: Question) -> dict[str, Any]:
+    """Return what is said of every plan with copies by level."""
+    return {
         "blanket": plan.scheme.law.name,
-        **found.numbers,
-        "level_messages_per_user": found.question.level_messages,
+        "blanket_per_user": plan.blanket_per_user,
+        "copies": plan.scheme.copies,
+        "messages_per_user": plan.messages_per_user + asked.level_messages,
+        "level_messages_per_user": asked.level_messages,
+        "mse_sample": Segmented().expected_mse(plan, asked.guess.counts(plan.problem)),
+        **_influence(plan),
+        "kind": plan.kind,
+    }
+
+
+def _relied_on(plan: Plan) -> dict[str, Any]:
+    """Return what the guarantee relies on, and every level's epsilon by the share of users who really are honest."""
+    problem = plan.problem
+    said = {
         "sets": problem.assumptions.sets,
         "rounds": problem.assumptions.rounds,
         "honest_users": problem.honest_users,
-        **_influence(plan),
     }
-    if plan.scheme.law.name != SINGLE:
-        return of_all_laws
-    # up to one copy, copies are sampling rates and the paper's error bound applies
-    sampling = max(copies) <= 1.0
-    return {
-        **of_all_laws,
-        **_if_any(sampling_rates=copies if sampling else ()),
-        "mse_bound": mse_bound(problem, plan.blanket_per_user, copies) if sampling else None,
-        "m_min": _each_level(least_blankets, problem),
-        "epsilon_if_honest": _honesty(plan),
-    }
-
-
-def _honesty(plan: Plan) -> list[dict[str, Any]]:
-    """Return the epsilon of every level at its delta, by the share of users who really are honest."""
-    problem = plan.problem
-    if problem.pairs == 0:
-        return []
-    return [
-        {"share": share, "epsilons": [*map(_finite, epsilons(plan, max(1, math.floor(share * problem.n_users))))]}
-        for share in _HONEST
-    ]
+    if plan.scheme.law.name != SINGLE or problem.pairs == 0:
+        return said
+    honest = {share: max(1, math.floor(share * problem.n_users)) for share in _HONEST}
+    rows = [{"share": share, "epsilons": [*map(_finite, epsilons(plan, n))]} for share, n in honest.items()]
+    return {**said, "epsilon_if_honest": rows}
 
 
 def _influence(plan: Plan) -> dict[str, Any]:
@@ -173,18 +149,6 @@ def _influence(plan: Plan) -> dict[str, Any]:
 def _finite(value: float) -> float | None:
     """Return None where there is no bound: JSON has no infinity."""
     return value if math.isfinite(value) else None
-
-
-def _each_level(least: Callable[[Problem], tuple[float, ...]], problem: Problem) -> list[float | None]:
-    """Find the least blanket at which each level sends every item; None if no blanket will do."""
-    found: list[float | None] = []
-    for level, delta in zip(problem.levels, problem.deltas, strict=True):
-        alone = replace(problem, levels=(level,), level_counts=(problem.n_users,), delta=delta, level_deltas=())
-        try:
-            found += least(alone)
-        except InfeasibleError:
-            found.append(None)
-    return found
 
 
 def _decision(found: Answer) -> str:

@@ -25,12 +25,10 @@ WORDS = {
     "level_counts_planned": "users at each level, as round 1 estimates them; the plan is made for them",
     "level_deltas": "by level, the probability with which its guarantee may fail; delta is the least",
     "level_estimates": "users at each level as counted in round 1, without the dummy messages",
-    "m_min": "by level, the least blanket_per_user with which it may send every item once",
     "messages_possible": "least and most messages that those who took part send, in all but one of 10^6 collections",
     "messages_per_user": "messages that a user sends on average, dummies included",
     "mse_bound": "bound on the expected squared error, summed over the items, whatever users hold",
     "mse_sample": "expected squared error, summed over the items, at the item frequencies given (or uniform ones)",
-    "sampling_rates": "probability with which a user of each level sends a held item",
     "share_expected": "share of the users who must take part and be honest; estimate says what holds if fewer do",
     "squared_error": "squared difference of estimated and true share of the users, summed over the items",
 }
