@@ -244,7 +244,10 @@ def test_groups_hold_every_item_once(users):
 def test_the_page_needs_nothing_else_and_shows_names_as_they_are(users):
     named = replace(users, names=[f"<script>&{code}" for code in range(D)])
     found = rehearse(made(), named, repetitions=1)
-    text = page.build(found, headline=["A & B"], notes=["<i>"], figures=[], command="c", top=3)
+    rows = {"items": tables.items_table(found).head(3)}
+    rows |= {"groups": tables.groups_table(found), "recovery": tables.top_table(found)}
+    said = {key: ["<i>"] for key in ("assumed", "notes", "warnings", "sending", "promises", "rests_on")}
+    text = page.build(["1 & 2"], {"data": "A & B", **said}, figures=[], tables=rows, command="c")
     assert "<script" not in text
     assert "&lt;script&gt;&amp;" in text
     assert "&lt;i&gt;" in text

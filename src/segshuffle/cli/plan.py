@@ -100,8 +100,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> str:
     """Ask, answer, save, and say."""
     from segshuffle.cli import plan_text
-    from segshuffle.files import refuse_overwriting, write_atomically
-    from segshuffle.planning.documents import Document, as_text
+    from segshuffle.files import refuse_overwriting
+    from segshuffle.planning.documents import Document, write_document
     from segshuffle.planning.question import PATIENCE, answer, published
 
     plot = options.what_if.pop("plot", None)
@@ -124,7 +124,7 @@ def run(options: argparse.Namespace) -> str:
     found = answer(question, patience=patience)
     more = _more(options, found, plot)
     if options.save is not None:
-        write_atomically(options.save, as_text(Document(found.plan, names)))
+        write_document(options.save, Document(found.plan, names))
     return plan_text.of_proven(found, options, more)
 
 

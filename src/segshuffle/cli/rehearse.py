@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 #: Repetitions unless another number is given, and the entries that they may read together where levels are at random.
 _REPETITIONS, _ENTRIES = 20, 10**8
+#: Items on the page, at most.
+_MOST_ROWS = 200
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -127,20 +129,21 @@ def _described(rules: Mapping[str, Any]) -> str:
 def run(options: argparse.Namespace) -> str:
     """Read, plan, rehearse, write."""
     from segshuffle.extras import require
-    from segshuffle.rehearsal.by_message import by_message
-    from segshuffle.rehearsal.folder import check_place
-    from segshuffle.rehearsal.run import rehearse
 
     if isinstance(options.data, Guessed) or len(options.set_size or ()) > 1:
         return _compared(options)
     # before a large file is read
     require("pipeline", "A rehearsal")
-    if options.out is not None:
-        check_place(options.out)
+    from segshuffle.rehearsal.by_message import by_message
+    from segshuffle.rehearsal.folder import check_place
+    from segshuffle.rehearsal.run import rehearse
+    from segshuffle.rehearsal.tables import groups_table, items_table, top_table
+
+    name = "input" if options.data == "-" else Path(options.data).name.partition(".")[0]
+    folder = options.out or Path(f"{name or 'transactions'}-rehearsal")
+    check_place(folder)
     saved = None if options.plan is None else _saved(options)
     users = _users(options, [level for level, _ in options.levels or ()] if saved is None else saved.problem.levels)
-    folder = options.out or Path(f"{users.label if options.data != '-' else 'input'}-rehearsal")
-    check_place(folder)
     asked: Answer | None = None
     if saved is None:
         asked, assumed = _planned(options, users)
@@ -153,7 +156,11 @@ def run(options: argparse.Namespace) -> str:
     found = rehearse(
         plan, users, repetitions=repetitions, seed=options.seed, progress=seldom("{} of {} repetitions".format)
     )
-    answer = _answer(found, users, options, assumed)
+    tables = {"items": items_table(found), "groups": groups_table(found), "recovery": top_table(found)}
+    answer = _answer(found, users, options, assumed) | {
+        "groups": tables["groups"].fill_nan(None).to_dicts(),
+        "recovery": tables["recovery"].to_dicts(),
+    }
     if asked is not None and options.messages is not None:
         answer["by_message"] = by_message(
             users,
@@ -165,10 +172,12 @@ def run(options: argparse.Namespace) -> str:
         )
     if asked is not None and options.hide_level is not None:
         answer["promises"] = asked.words["What they are promised"]
-    _write(folder, found, answer, options)
+    headline = _headline(found, answer["summary"])
+    _write(folder, found, tables, headline, answer)
     if options.json:
         return shown({**answer, "folder": str(folder)}, as_json=True)
-    return _told(found, answer, options.top, folder)
+    where = f"The page:  {folder}/index.html\nAll items: {folder}/items.csv (and .parquet)"
+    return "\n\n".join([wrapped(headline), *_told(found, answer, options.top), where])
 
 
 class Guessed(NamedTuple):
@@ -342,7 +351,7 @@ def _answer(found: Rehearsal, users: Transactions, options: argparse.Namespace, 
     from segshuffle.planning.foresight import CONFIDENCE
     from segshuffle.planning.wording import promises, resting_on, sending
     from segshuffle.protocols.item_variance import coverage_of_nothing
-    from segshuffle.rehearsal.tables import groups_table, summary, top_table
+    from segshuffle.rehearsal.tables import summary
 
     plan = found.plan
     notes = [*users.notes]
@@ -363,8 +372,6 @@ def _answer(found: Rehearsal, users: Transactions, options: argparse.Namespace, 
         "sending": sending(plan),
         "promises": promises(plan),
         "rests_on": resting_on(plan),
-        "groups": groups_table(found).fill_nan(None).to_dicts(),
-        "recovery": top_table(found).to_dicts(),
         "seed": options.seed,
         "problem": {
             name: getattr(plan.problem, name)
@@ -385,34 +392,31 @@ def _about_levels(largest: float) -> str:
     )
 
 
-def _write(folder: Path, found: Rehearsal, answer: dict[str, Any], options: argparse.Namespace) -> None:
+def _write(
+    folder: Path, found: Rehearsal, tables: Mapping[str, Any], headline: Sequence[str], answer: Mapping[str, Any]
+) -> None:
     """Write the folder, as a whole or not at all."""
-    from segshuffle.planning.documents import Document, as_text
+    from segshuffle.planning.documents import Document, write_document
     from segshuffle.rehearsal import page
     from segshuffle.rehearsal.figures import write_figures
     from segshuffle.rehearsal.folder import MARK, new_folder
-    from segshuffle.rehearsal.tables import groups_table, items_table, top_table
 
+    top = answer["summary"]["top"]
     with new_folder(folder) as place:
-        for name, table in (("items", items_table), ("groups", groups_table), ("recovery", top_table)):
-            table(found).write_csv(place / f"{name}.csv")
-            table(found).write_parquet(place / f"{name}.parquet")
-        text = page.build(
-            found,
-            headline=[f"Rehearsal on {answer['data']}", *_headline(found, answer)],
-            notes=[*(f"Assumed: {each}." for each in answer["assumed"]), *answer["notes"], *answer["warnings"]],
-            figures=write_figures(found, options.top, place),
-            command=f"segshuffle {shlex.join(sys.argv[1:])}",
-            top=options.top,
-        )
+        for name, rows in tables.items():
+            rows.write_csv(place / f"{name}.csv")
+            rows.write_parquet(place / f"{name}.parquet")
+        figures = write_figures(found, top, place)
+        some = {**tables, "items": tables["items"].head(min(max(top, 1), _MOST_ROWS))}
+        command = f"segshuffle {shlex.join(sys.argv[1:])}"
+        text = page.build(headline, answer, figures=figures, tables=some, command=command)
         (place / "index.html").write_text(text, encoding="utf-8")
-        (place / "plan.json").write_text(as_text(Document(found.plan, found.names)), encoding="utf-8")
-        (place / MARK).write_text(shown(answer, as_json=True) + "\n", encoding="utf-8")
+        write_document(place / "plan.json", Document(found.plan, found.names))
+        (place / MARK).write_text(shown(dict(answer), as_json=True) + "\n", encoding="utf-8")
 
 
-def _headline(found: Rehearsal, answer: dict[str, Any]) -> list[str]:
+def _headline(found: Rehearsal, all_of_it: Mapping[str, Any]) -> list[str]:
     """Say what came out."""
-    all_of_it, problem = answer["summary"], found.plan.problem
     top = all_of_it["top"]
     lines = [
         f"{all_of_it['users']:,} users, {all_of_it['items']:,} items, of which {all_of_it['items_held']:,} are held."
@@ -421,7 +425,7 @@ def _headline(found: Rehearsal, answer: dict[str, Any]) -> list[str]:
         lines.append(
             f"The estimates of the top {top} are off by {100 * all_of_it['top_error']:.3g} % of the true shares "
             "(root mean square). "
-            f"Cutting sets to {problem.set_size} alone, without noise, gives an error of "
+            f"Cutting sets to {found.plan.problem.set_size} alone, without noise, gives an error of "
             f"{100 * all_of_it['top_error_from_cutting']:.3g} %."
         )
     if all_of_it["top_found"] is not None:
@@ -438,9 +442,9 @@ def _headline(found: Rehearsal, answer: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _told(found: Rehearsal, answer: dict[str, Any], top: int, folder: Path) -> str:
-    """Say the answer for people, 80 columns wide."""
-    parts = [wrapped(_headline(found, answer))]
+def _told(found: Rehearsal, answer: Mapping[str, Any], top: int) -> list[str]:
+    """Say the answer for people, 80 columns wide, below the headline."""
+    parts = []
     if answer["assumed"]:
         parts.append("Assumed, because no option says otherwise:\n" + wrapped(answer["assumed"], "- "))
     if answer["warnings"] or answer["notes"]:
@@ -448,9 +452,7 @@ def _told(found: Rehearsal, answer: dict[str, Any], top: int, folder: Path) -> s
     parts.append(wrapped([*answer["sending"], *answer["promises"]]))
     if "by_message" in answer:
         parts.append("Message by message:\n" + wrapped(_messages_told(answer["by_message"]), "- "))
-    parts.append(_items(found, top))
-    parts.append(f"The page:  {folder}/index.html\nAll items: {folder}/items.csv (and .parquet)")
-    return "\n\n".join(parts)
+    return [*parts, _items(found, top)]
 
 
 def _messages_told(run: dict[str, Any]) -> list[str]:
