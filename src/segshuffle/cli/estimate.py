@@ -94,10 +94,8 @@ def run(options: argparse.Namespace) -> str:
         "high": high,
         "standard_error": found.standard_errors,
     }
-    columns = {
-        "item": [document.name(item) for item in order.tolist()],
-        **{name: values[order].tolist() for name, values in of_items.items()},
-    }
+    columns = {name: values[order].tolist() for name, values in of_items.items()}
+    columns = {"item": [document.name(item) for item in order.tolist()], **columns}
     if odd:  # whoever finds the table alone is to know
         columns["impossible"] = [True] * len(order)
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
@@ -105,7 +103,7 @@ def run(options: argparse.Namespace) -> str:
         **({"impossible": odd} if odd else {}),
         "users": plan.problem.n_users,
         **_guarantee(document.plan, plan),
-        "messages": received.messages,
+        **({} if received.messages is None else {"messages": received.messages}),
         "messages_possible": PossibleCounts.of(plan).messages,
         "dropped": received.dropped,
         "confidence": options.confidence,
@@ -113,11 +111,9 @@ def run(options: argparse.Namespace) -> str:
         "coverage_of_items_held_by_nobody": coverage_of_nothing(plan, options.confidence),
         "kind": plan.kind,
     }
-    if received.messages is None:
-        del summary["messages"]
     if received.dropped:
-        left_out = f"lines of {options.messages} that are not messages and are left out: {received.dropped}"
-        complain(f"segshuffle estimate: {left_out}")
+        told = f"lines of {options.messages} that are not messages and are left out: {received.dropped}"
+        complain(f"segshuffle estimate: {told}")
     if options.csv is not None:
         write_atomically(options.csv, as_csv(rows))
     if options.json:
