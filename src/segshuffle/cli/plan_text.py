@@ -49,7 +49,6 @@ def of_proven(found: Answer, options: argparse.Namespace, more: Mapping[str, Any
         whole = {
             **values,
             **_if_any(note=found.note, blankets=found.rows, warnings=found.warnings),
-            "expected": found.worth.as_dict(asked.problem.n_users),
             "words": found.words,
             **_if_any(guarantees=[each.as_dict() for each in found.guarantees]),
             **more,

@@ -328,8 +328,7 @@ class Answer:
         asked, plan = self.question, self.plan
         return {
             "mse_sample": ProvenSegmented().expected_mse(plan, asked.guess.counts(plan.problem)),
-            "deviation_users": self.worth.deviation * plan.problem.n_users,
-            **({} if self.worth.relative is None else {"top_relative_deviation": self.worth.relative}),
+            **self.worth.as_dict(plan.problem.n_users),
             "messages_per_user": plan.messages_per_user + asked.level_messages,
             "blanket_per_user": plan.blanket_per_user,
             "copies": plan.scheme.copies,

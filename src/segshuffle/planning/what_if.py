@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from segshuffle.errors import InfeasibleError, ParameterError
+from segshuffle.pipeline.design import level_counts
 from segshuffle.planning.question import TOP, LeastEpsilon, Question, answer
 from segshuffle.protocols.base import Problem
 
@@ -24,7 +25,8 @@ def changed(problem: Problem, values: Mapping[str, float]) -> Problem:
     """
     for name, value in values.items():
         if name == "users":
-            problem = replace(problem, level_counts=_scaled(problem.level_counts, _integer(name, value)))
+            shares = [count / problem.n_users for count in problem.level_counts]
+            problem = replace(problem, level_counts=level_counts(_integer(name, value), shares))
         elif name == "epsilon":
             factor = value / problem.levels[0]
             problem = replace(problem, levels=tuple(float(f"{factor * level:.10g}") for level in problem.levels))
@@ -39,16 +41,6 @@ def _integer(name: str, value: float) -> int:
     if not value.is_integer():
         raise ParameterError(name, value, "an integer")
     return int(value)
-
-
-def _scaled(counts: Sequence[int], n_users: int) -> tuple[int, ...]:
-    """So many users in the same shares, the remainders to the largest fractions."""
-    total = sum(counts)
-    floors = [count * n_users // total for count in counts]
-    rests = sorted(range(len(counts)), key=lambda k: -(counts[k] * n_users % total))
-    for k in rests[: n_users - sum(floors)]:
-        floors[k] += 1
-    return tuple(floors)
 
 
 def table(question: Question, values: Mapping[str, tuple[float, ...]]) -> list[dict[str, Any]]:
