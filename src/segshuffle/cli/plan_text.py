@@ -56,7 +56,7 @@ def of_proven(found: Answer, options: argparse.Namespace, more: Mapping[str, Any
         }
         return shown(whole, as_json=True)
     parts = [_decision(found), *_warned(found.warnings)]
-    if found.beside:
+    if found.rows:
         parts.append(_laws_table(found.rows, asked.problem, asked.top or TOP))
     parts += _further(more, asked.problem.n_users)
     parts.append(_details(found.words, values, _public(asked)) if options.details else _REST)

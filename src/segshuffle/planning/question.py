@@ -295,13 +295,13 @@ class Answer:
         What was asked.
     plan : Plan
         The plan; its levels are other ones than the question's where the least epsilon was asked for.
-    beside : mapping of str to Answer or str
-        Law of the dummies -> its answer to the same question, or why there is none.
+    rows : tuple of dict
+        A row for every law that stands beside the plan, JSON-ready: its numbers, or why there are none.
     """
 
     question: Question
     plan: Plan
-    beside: Mapping[str, Answer | str] = field(default_factory=dict)
+    rows: tuple[dict[str, Any], ...] = ()
 
     @property
     def note(self) -> str | None:
@@ -337,16 +337,6 @@ class Answer:
             "bytes_per_message": bytes_per_message(plan),
             "kind": plan.kind,
         }
-
-    @property
-    def rows(self) -> list[dict[str, Any]]:
-        """A row for every law that stands beside the plan, JSON-ready."""
-        return [
-            {"blanket": law, "none": found}
-            if isinstance(found, str)
-            else {"blanket": law, **found.numbers, **({"note": found.note} if found.note else {})}
-            for law, found in self.beside.items()
-        ]
 
     @functools.cached_property
     def guarantees(self) -> tuple[UserGuarantee, ...]:
@@ -409,14 +399,13 @@ def answer(question: Question, *, patience: float | None = None) -> Answer:
     ParameterError
         If a limit is outside its range.
     """
-    plan = _plan(question)
-    found = Answer(question, plan)
+    found = Answer(question, _plan(question))
     if patience is None:
         return found
-    asked = replace(question, problem=plan.problem)
+    asked = replace(question, problem=found.plan.problem)
     if isinstance(question.goal, LeastEpsilon):
         asked = replace(asked, goal=LeastError())
-    return replace(found, beside={law: _beside(found, law, asked, patience) for law in laws()})
+    return replace(found, rows=tuple(_beside(found, law, asked, patience) for law in laws()))
 
 
 def published(question: Question) -> Plan:
@@ -424,20 +413,20 @@ def published(question: Question) -> Plan:
     return Segmented(question.limits.blanket_per_user).plan(question.problem)
 
 
-def _beside(found: Answer, law: str, asked: Question, patience: float) -> Answer | str:
+def _beside(found: Answer, law: str, asked: Question, patience: float) -> dict[str, Any]:
     """Plan with one law more; what stands beside a plan never costs the plan, so a law that has none says why."""
+    seconds, own = asked.seconds_of(law), replace(asked, blanket=law)
     if law == found.plan.scheme.law.name:
-        return replace(found, question=replace(asked, goal=found.question.goal))
-    seconds = asked.seconds_of(law)
+        return {"blanket": law, **found.numbers}
     if seconds > patience:
-        return f"not tried, because it takes about {seconds:.0f} s: --blanket {law}"
+        return {"blanket": law, "none": f"not tried, because it takes about {seconds:.0f} s: --blanket {law}"}
     try:
-        own = replace(asked, blanket=law)
-        return Answer(own, _plan(own))
+        other = Answer(own, _plan(own))
+        return {"blanket": law, **other.numbers, **({"note": other.note} if other.note else {})}
     except SegshuffleError as error:
-        return str(error)
+        return {"blanket": law, "none": str(error)}
     except (ValueError, ArithmeticError, RuntimeError, MemoryError) as error:
-        return f"its plan failed ({type(error).__name__}: {error})"
+        return {"blanket": law, "none": f"its plan failed ({type(error).__name__}: {error})"}
 
 
 def _plan(question: Question) -> Plan:
