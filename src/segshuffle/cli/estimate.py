@@ -119,13 +119,17 @@ def run(options: argparse.Namespace) -> str:
     if options.json:
         return shown({**summary, "estimates": rows}, as_json=True)
     mark = "IMPOSSIBLE, see above:\n" if odd else ""
-    interval = f"{100 * options.confidence:g} % from"
     percent = [
-        [row["item"], str(row["count"]), *(f"{100 * row[name]:.3f}" for name in ("estimate", "low", "high"))]
+        {
+            "item": row["item"],
+            "messages": str(row["count"]),
+            "estimate %": f"{100 * row['estimate']:.3f}",
+            f"{100 * options.confidence:g} % from": f"{100 * row['low']:.3f}",
+            "to": f"{100 * row['high']:.3f}",
+        }
         for row in rows[: options.top]
     ]
-    estimates = table(("item", "messages", "estimate %", interval, "to"), percent)
-    return f"{shown(summary, as_json=False)}\n\n{mark}{estimates}"
+    return f"{shown(summary, as_json=False)}\n\n{mark}{table(percent)}"
 
 
 def _guarantee(planned: Plan, plan: Plan) -> dict[str, Any]:

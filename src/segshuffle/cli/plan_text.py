@@ -156,13 +156,18 @@ def _decision(found: Answer) -> str:
     dummies = f"Every user also sends {plan.blanket_per_user:.4g} dummy messages on average, {plan.scheme.law.words}."
     levels = list(zip(problem.levels, problem.level_counts, plan.scheme.copies, problem.deltas, strict=True))
     rows = [
-        (f"{level:g}", users, float(f"{copies:.4g}"), f"{factor(level)} times as likely", f"{delta:g}")
+        {
+            "level": f"{level:g}",
+            "users": users,
+            "messages per held item": float(copies),
+            "promise: at most": f"{factor(level)} times as likely",
+            "up to probability": f"{delta:g}",
+        }
         for level, users, copies, delta in levels
     ]
     hidden = len(rows) - _LEVELS
     if hidden > 0:
         rows = [*rows[: _LEVELS // 2], *rows[-(_LEVELS // 2) :]]
-    columns = ("level", "users", "messages per held item", "promise: at most", "up to probability")
     more = [f"The {hidden} levels between them are shown by --details."] if hidden > 0 else []
     errors = [each for each in words["How far off estimates are"] if not each.startswith("The 95 % interval")]
     # a sentence for every level is in the table already
@@ -172,7 +177,7 @@ def _decision(found: Answer) -> str:
     )
     sent = _paragraphs([*more, promise, dummies, words["What users send"][-1], *changes])
     parts = [
-        f"What users of each level send, and what they are promised:\n{table(columns, rows)}\n{sent}",
+        f"What users of each level send, and what they are promised:\n{table(rows)}\n{sent}",
         *_titled({"How far off estimates are": errors, "What this relies on": words["What this relies on"]}),
     ]
     if found.note:
@@ -183,30 +188,20 @@ def _decision(found: Answer) -> str:
 def _laws_table(rows: Sequence[Mapping[str, Any]], problem: Problem, top: int) -> str:
     """Every law of the dummies: how far off an item is (root of its mean squared error), and for how many messages."""
     planned = [row for row in rows if "none" not in row]
-    guessed = any("top_relative_deviation" in row for row in planned)
-    columns = (
-        "dummies",
-        "error in users",
-        *([f"top {top}"] if guessed else []),
-        "messages",
-        "dummies per user",
-        "bytes",
-        "delta <=",
-    )
     shown_rows = [
-        (
-            row["blanket"],
-            f"{problem.n_users * math.sqrt(row['mse_sample'] / problem.domain_size):.3g}",
-            *([f"{100 * row['top_relative_deviation']:.3g} %"] if guessed else []),
-            f"{row['messages_per_user']:.4g}",
-            f"{row['blanket_per_user']:.4g}",
-            str(row["bytes_per_message"]),
-            f"{max(level['delta_upper'] for level in row['certificate']):.3g}",
-        )
+        {
+            "dummies": row["blanket"],
+            "error in users": f"{problem.n_users * math.sqrt(row['mse_sample'] / problem.domain_size):.3g}",
+            f"top {top}": f"{100 * row['top_relative_deviation']:.3g} %" if "top_share" in row else None,
+            "messages": f"{row['messages_per_user']:.4g}",
+            "dummies per user": f"{row['blanket_per_user']:.4g}",
+            "bytes": str(row["bytes_per_message"]),
+            "delta <=": f"{max(level['delta_upper'] for level in row['certificate']):.3g}",
+        }
         for row in planned
     ]
     said = [f"{row['blanket']}: {row.get('none') or row['note']}" for row in rows if row.get("none") or row.get("note")]
-    parts = [table(columns, shown_rows)] if planned else []
+    parts = [table(shown_rows)] if planned else []
     return "\n".join([*parts, *([wrapped(said, hang="  ")] if said else [])])
 
 
@@ -215,27 +210,29 @@ def _further(found: Mapping[str, Any], n_users: int) -> list[str]:
     parts = []
     if "what_if" in found:
         rows = found["what_if"]
-        columns = list(dict.fromkeys(name for row in rows for name in row if name != "none"))
         reasons = list(dict.fromkeys(row["none"] for row in rows if row["none"]))
         said = (
             "error: standard deviation of a rare item's estimate; top_error: the largest of the top items, divided by "
             "the item's share"
         )
-        numbers = [[row.get(name) for name in columns] for row in rows]
-        parts.append("\n".join([table(columns, numbers), _paragraphs([said, *reasons])]))
+        numbers = [{name: value for name, value in row.items() if name != "none"} for row in rows]
+        parts.append("\n".join([table(numbers), _paragraphs([said, *reasons])]))
     if "alternatives" in found:
         rows = found["alternatives"]
         planned = [
-            (row["label"], f"{row['deviation'] * n_users:.4g}", f"{row['messages_per_user']:.4g}", row["kind"])
+            {
+                "protocol": row["label"],
+                "+/- users": f"{row['deviation'] * n_users:.4g}",
+                "messages": f"{row['messages_per_user']:.4g}",
+                "kind": row["kind"],
+            }
             for row in rows
             if row["none"] is None
         ]
         without = [row["label"] for row in rows if row["none"] is not None]
         said = "+/- users: root of the mean squared error of an item. Only the kinds exact and upper are proven."
         missing = [f"no plan (--json says why): {', '.join(without)}"] if without else []
-        parts.append(
-            "\n".join([table(("protocol", "+/- users", "messages", "kind"), planned), _paragraphs([*missing, said])])
-        )
+        parts.append("\n".join([table(planned), _paragraphs([*missing, said])]))
     return parts
 
 

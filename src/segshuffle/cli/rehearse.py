@@ -249,8 +249,7 @@ def _compared(options: argparse.Namespace) -> str:
     best = min(rows, key=lambda row: row["mse"])
     if options.json:
         return shown({"users": question.problem.n_users, "rows": rows, "least_error": best}, as_json=True)
-    lines = table(("sets", "s", "error", "from bias", "messages", "kind"), [[*row.values()] for row in rows])
-    return f"{lines}\nleast error: {best['sets']} {best['set_size']}"
+    return f"{table(rows)}\nleast error: {best['sets']} {best['set_size']}"
 
 
 def _question(
@@ -470,6 +469,7 @@ def _messages_told(run: dict[str, Any]) -> list[str]:
 def _items(found: Rehearsal, top: int) -> str:
     items = [int(item) for item in found.order[:top] if found.true[item] > 0]
     columns = [100 * each[items] for each in (found.true, found.sent, found.estimate, found.low, found.high)]
+    names = ("item", "true %", "sent %", "estimate %", "95 % from", "to")
     rows = zip(map(found.name, items), *(map("{:.3f}".format, column) for column in columns), strict=True)
-    shares = table(("item", "true %", "sent %", "estimate %", "95 % from", "to"), [*rows])
-    return f"{shares}\nsent: the share after cutting sets; the estimates are those of one collection"
+    shares = [dict(zip(names, row, strict=True)) for row in rows]
+    return f"{table(shares)}\nsent: the share after cutting sets; the estimates are those of one collection"

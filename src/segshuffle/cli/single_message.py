@@ -206,10 +206,9 @@ def _curve(options: argparse.Namespace, head: Point, rows: list[Point], along: s
     told = shown({**head, "asked": asked, **kinds}, as_json=False)
     points: dict[float, dict[str, str]] = {}
     for row in rows:
-        value = "-" if row[asked] is None else f"{row[asked]:.6g}"
-        points.setdefault(row[along], {})[row["accountant"]] = value
-    lines = [[f"{at:.6g}", *(found.get(name) for name in kinds)] for at, found in points.items()]
-    return f"{told}\n\n{table((along, *kinds), lines)}"
+        point = points.setdefault(row[along], {along: f"{row[along]:.6g}"})
+        point[row["accountant"]] = f"{row[asked]:.6g}"
+    return f"{told}\n\n{table([*points.values()])}"
 
 
 def _draw(rows: list[Point], along: str, asked: str, title: str, paths: list[Path]) -> None:

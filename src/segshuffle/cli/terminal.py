@@ -12,7 +12,7 @@ import os
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from segshuffle.errors import ParameterError
@@ -141,19 +141,25 @@ def as_csv(rows: list[dict[str, Any]]) -> str:
     return text.getvalue()
 
 
-def table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """Rows below the names of their columns, 80 characters wide; the first column is text, the others are numbers."""
+def table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Rows below the names of their columns, 80 characters wide; the first column is text, the others are numbers.
+
+    Columns without a value are left out, and names that are too long are cut.
+    """
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
+    if not rows:
+        return ""
+    first, *others = dict.fromkeys(name for row in rows for name, value in row.items() if value is not None)
     made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    made.add_column(columns[0])
-    for name in columns[1:]:
+    made.add_column(first)
+    for name in others:
         made.add_column(name, justify="right", no_wrap=True)
-    for name, *values in rows:
-        # a name that is too long is cut
-        made.add_row(Text(_cell(name), no_wrap=True, overflow="ellipsis"), *map(_cell, values))
+    for row in rows:
+        own = Text(_cell(row[first]), no_wrap=True, overflow="ellipsis")
+        made.add_row(own, *(_cell(row.get(name)) for name in others))
     console = Console(width=WIDTH, color_system=None, markup=False, highlight=False, emoji=False)
     with console.capture() as captured:
         console.print(made)
