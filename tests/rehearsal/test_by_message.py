@@ -159,7 +159,7 @@ def test_few_users_send_fewer_items(capsys):
         ("", "the following arguments are required: data"),
         ("1:100%", "the following arguments are required: --items"),
         ("1:50%,1:50% --items 9", "each size once"),
-        ("1:50%,2:half --items 9", "'2:half' is not the share of a size"),
+        ("1:50%,2:half --items 9", "'1:50%,2:half' is no guess: write size:share%"),
         ("log.csv --layout colour=blue", "'colour=blue' is not KEY=VALUE with a key out of format,"),
         ("log.csv --layout header=perhaps", "'perhaps' is neither yes nor no"),
         ("log.csv --messages --plan plan.json", "leave --plan out"),

@@ -102,7 +102,8 @@ def run(options: argparse.Namespace) -> str:
     from segshuffle.cli import plan_text
     from segshuffle.files import refuse_overwriting
     from segshuffle.planning.documents import Document, write_document
-    from segshuffle.planning.question import PATIENCE, answer, published
+    from segshuffle.planning.question import PATIENCE, answer
+    from segshuffle.protocols.segmented import Segmented
 
     plot = options.what_if.pop("plot", None)
     if len(options.what_if) > 2 or math.prod(map(len, options.what_if.values())) > MOST:
@@ -116,7 +117,9 @@ def run(options: argparse.Namespace) -> str:
     question = _question(options, options.items if names is None else len(names))
     if of_paper:
         _refuse_unpublished(options)
-        return plan_text.of_published(published(question), question, options)
+        return plan_text.of_published(
+            Segmented(question.limits.blanket_per_user).plan(question.problem), question, options
+        )
     limits = question.limits
     fixed = limits.blanket_per_user is not None or limits.blanket_cap is not None
     patience = math.inf if waits else PATIENCE if named and not fixed else None
@@ -190,12 +193,7 @@ def _more(options: argparse.Namespace, found: Answer, plot: Path | None) -> dict
         from segshuffle.planning.alternatives import side_by_side
 
         complain("segshuffle plan: planning with every protocol, which takes seconds to minutes")
-        more["alternatives"] = side_by_side(
-            found.plan.problem,
-            question.guess.counts(found.plan.problem),
-            copies_max=question.limits.copies_max,
-            max_messages=question.limits.max_messages,
-        )
+        more["alternatives"] = side_by_side(found)
     return more
 
 

@@ -143,7 +143,7 @@ def run(options: argparse.Namespace) -> str:
     folder = options.out or Path(f"{name or 'transactions'}-rehearsal")
     check_place(folder)
     saved = None if options.plan is None else _saved(options)
-    users = _users(options, [level for level, _ in options.levels or ()] if saved is None else saved.problem.levels)
+    users = _users(options, saved)
     asked: Answer | None = None
     if saved is None:
         asked, assumed = _planned(options, users)
@@ -192,22 +192,19 @@ def _data(text: str) -> str | Guessed:
     if not re.match(r"\d+:", text):
         return text
     listed, _, zipf = text.partition(",zipf:")
-    shares: dict[int, float] = {}
-    for part in listed.split(","):
-        size, _, share = part.partition(":")
-        try:
-            if not share.endswith("%") or whole(size) in shares:
-                raise ValueError
-            shares[whole(size)] = float(share[:-1]) / 100
-        except ValueError:
-            raise argparse.ArgumentTypeError(
-                f"{part!r} is not the share of a size: write size:share% pairs with commas, each size once, "
-                "e.g. 1:60%,3:40%"
-            ) from None
+    parts = [part.partition(":") for part in listed.split(",")]
+    try:
+        shares = {whole(size): float(share.removesuffix("%")) / 100 for size, _, share in parts}
+    except ValueError:
+        shares = {}
+    if len(shares) < len(parts) or not all(share.endswith("%") for *_, share in parts):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no guess: write size:share% pairs with commas, each size once, e.g. 1:60%,3:40%"
+        )
     return Guessed(shares, number(zipf or "1"))
 
 
-def _users(options: argparse.Namespace, levels: Sequence[float]) -> Transactions:
+def _users(options: argparse.Namespace, saved: Plan | None = None) -> Transactions:
     """Read the file as asked; what was done about odd lines is said on standard error, and so is progress."""
     from segshuffle.datasets.reading import read_transactions
 
@@ -216,7 +213,7 @@ def _users(options: argparse.Namespace, levels: Sequence[float]) -> Transactions
         options.data,
         items=None if numbered else options.items,
         domain_size=options.items if numbered else None,
-        levels=levels,
+        levels=[level for level, _ in options.levels or ()] if saved is None else saved.problem.levels,
         layout=Layout(**options.layout),
         progress=seldom("{:,} rows read".format),
     )
@@ -240,7 +237,7 @@ def _compared(options: argparse.Namespace) -> str:
         seen, held = guessed_holders(shares, options.items, zipf)
         sizes, levels = options.set_size or sorted(size for size in shares if size), counted(options.levels, None)
     else:
-        users = _users(options, [level for level, _ in options.levels or ()])
+        users = _users(options)
         (seen, held), sizes = holders_of(users), options.set_size
         _assume(options, users)
         kinds, levels = ("at-most", "exactly"), _users_by_level(options.levels, users)

@@ -31,7 +31,6 @@ from segshuffle.protocols.messages.budget import left_for_items, level_messages
 from segshuffle.protocols.padding import zipf_shares
 from segshuffle.protocols.planner import ErrorMeasure
 from segshuffle.protocols.proven import SINGLE, ProvenSegmented
-from segshuffle.protocols.segmented import Segmented
 
 #: How many of a guess's most frequent items are shown, where the question is not about some of them.
 TOP = 20
@@ -406,11 +405,6 @@ def answer(question: Question, *, patience: float | None = None) -> Answer:
     if isinstance(question.goal, LeastEpsilon):
         asked = replace(asked, goal=LeastError())
     return replace(found, rows=tuple(_beside(found, law, asked, patience) for law in laws()))
-
-
-def published(question: Question) -> Plan:
-    """Plan by the analysis of the paper, which is not proven: of the question's limits it has `blanket_per_user`."""
-    return Segmented(question.limits.blanket_per_user).plan(question.problem)
 
 
 def _beside(found: Answer, law: str, asked: Question, patience: float) -> dict[str, Any]:
