@@ -290,7 +290,7 @@ def test_no_words_give_a_traceback(arguments):
 
 
 FEW_NUMBERS = st.sampled_from(["0", "1", "2", "8", "1e-300", "1e300", "nan", "inf", "-1", "0.5", "x", "10"])
-OPTIONS = ["--domain-size", "--local-epsilon", "--users", "--delta", "--epsilon"]
+OPTIONS = ["--local-epsilon", "--users", "--delta", "--epsilon"]
 SIZES = ["domain-size", "set-size", "subset-size", "order"]
 
 

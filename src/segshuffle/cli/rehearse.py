@@ -384,7 +384,7 @@ def _about_levels(largest: float) -> str:
     return (
         "Levels are those of the data. Because they depend on items, or by chance, estimates are off by up to "
         f"{largest:.2g} % of the users on average. If they depend on items, more users do not remove this error; "
-        "--equal-copies does."
+        "--limits equal-copies=yes does."
     )
 
 
